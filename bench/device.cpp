@@ -66,7 +66,7 @@ std::vector<variant> ping_variants(const std::string& from, const mad::IBPath& t
         variants.push_back({"comad over " + carrier, [transport, to](workload& w, unsigned window) {
                                 coro::schedule_options options;
                                 options.max_outstanding = window;
-                                options.GMPs_per_destination = 0;
+                                options.gmps_per_destination = 0;
                                 options.timeout = std::chrono::minutes(1);
                                 MADSchedule schedule(*transport, options);
                                 sync_wait(schedule, ping_in_parallel(schedule, w, to, window));

@@ -92,8 +92,8 @@ std::vector<target> targets() {
 
 class endurance {
 public:
-    endurance(MADSchedule& schedule, const std::vector<target>& targets, u64 MADs)
-        : schedule_(schedule), targets_(targets), wanted_(MADs) {}
+    endurance(MADSchedule& schedule, const std::vector<target>& targets, u64 mads)
+        : schedule_(schedule), targets_(targets), wanted_(mads) {}
 
     task<void> run() { co_await schedule_.mqueue(work(), {.max_tasks = 512}); }
     const endings& ended() const noexcept { return ended_; }
@@ -164,7 +164,7 @@ table try_endurance(const settings& s) {
     MADSchedule schedule(kernel ? *kernel : *simulation.transport, s.schedule);
     waiting_times waited;
     schedule.set_trace(&waited);
-    endurance run(schedule, all, static_cast<u64>(s.million_MADs * 1e6));
+    endurance run(schedule, all, static_cast<u64>(s.million_mads * 1e6));
     const auto begin = std::chrono::steady_clock::now();
     coro::sync_wait(schedule, run.run());
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
@@ -207,7 +207,7 @@ table try_endurance(const settings& s) {
     require(f.sent + f.duplicated + f.garbage == f.delivered + f.undelivered + f.lost + f.overflowed,
             "MADs in the subnet do not balance");
     // In a short run the most that is ever under way at once may come in its second half.
-    if (s.million_MADs >= 1) require(run.growth() < 1 << 20, "memory grows");
+    if (s.million_mads >= 1) require(run.growth() < 1 << 20, "memory grows");
     // The time limit does not count the time in which an operation waits for a place, and a target that answered before has all
     // its attempts.
     if (s.schedule.timeout.count() == 0)

@@ -21,12 +21,12 @@ using namespace std::chrono_literals;
 
 /// Over seeds.
 struct runs {
-    spread time_ms, MADs, overflowed;
+    spread time_ms, mads, overflowed;
     unsigned complete = 0, all = 0;
 
     void add(const discovered& d) {
         time_ms.add(in_ms(d.time));
-        MADs.add(static_cast<double>(d.MADs));
+        mads.add(static_cast<double>(d.mads));
         overflowed.add(static_cast<double>(d.overflowed));
         complete += d.is_complete;
         ++all;
@@ -56,7 +56,7 @@ table try_loss(const settings& s) {
             all.add(d);
             ratio.add(in_ms(d.time) / lossless);
         }
-        result.add({loss, all.completed(), all.time_ms, all.MADs, ratio});
+        result.add({loss, all.completed(), all.time_ms, all.mads, ratio});
     }
     return result;
 }
@@ -85,7 +85,7 @@ table try_buffers(const settings& s) {
                 for (unsigned seed = 1; seed <= s.seeds; ++seed)
                     all.add(discover_once(t, times, {.seed = seed}, own_bounds));
                 result.add(
-                    {in_ms(transit) * 1000, bound, window, all.completed(), all.time_ms, all.MADs, all.overflowed});
+                    {in_ms(transit) * 1000, bound, window, all.completed(), all.time_ms, all.mads, all.overflowed});
                 if (bound == own_bound && window == own_window) own = all;
                 if (bound == own_bound && window == 256) widest = all;
                 const bool is_better = best.all == 0 || all.time_ms.median() < best.time_ms.median();
@@ -122,7 +122,7 @@ table try_bound(const settings& s) {
                                      {round_trip, s.schedule.max_outstanding, s.schedule.per_destination});
             const discovered d = discover_once(t, equal_round_trips(round_trip), {}, s);
             const mad::duration as_asked = round_trip * static_cast<mad::duration::rep>(bound.as_asked);
-            result.add({specification, in_ms(round_trip) * 1000, bound.SMPs, d.MADs, in_ms(bound.by_depth),
+            result.add({specification, in_ms(round_trip) * 1000, bound.smps, d.mads, in_ms(bound.by_depth),
                         in_ms(bound.by_window), in_ms(d.time), in_ms(d.time) / in_ms(bound.time()),
                         in_ms(d.time) / in_ms(std::max(as_asked, bound.by_window))});
         }

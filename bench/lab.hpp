@@ -22,7 +22,7 @@ struct settings {
     std::optional<transports::kernel_options> kernel; ///< between the program and the subnet, where time is virtual
     unsigned seeds = 5;                               ///< runs of everything that chance has a part in
     bool is_small = false;                            ///< small subnets, to see that it works
-    double million_MADs = 10;                         ///< of the endurance run
+    double million_mads = 10;                         ///< of the endurance run
 };
 
 /// Values of several runs.
@@ -77,7 +77,7 @@ transports::sim::timing equal_round_trips(mad::duration round_trip);
 struct discovered {
     bool is_complete; ///< all nodes and links that are there, and no problem
     mad::duration time;
-    u64 MADs;       ///< sent, repetitions included
+    u64 mads;       ///< sent, repetitions included
     u64 overflowed; ///< of them and their replies, at full buffers
 };
 /// One discovery from the default node, in virtual time.

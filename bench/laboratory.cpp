@@ -80,7 +80,7 @@ int main(int argc, char** argv) {
     app.add_option("--seeds", s.seeds, "runs of everything that chance has a part in")
         ->check(CLI::Range(1u, 1000u))
         ->capture_default_str();
-    app.add_option("--millions", s.million_MADs, "MADs of the endurance run")
+    app.add_option("--millions", s.million_mads, "MADs of the endurance run")
         ->check(CLI::Range(0.001, 100000.0))
         ->capture_default_str();
     app.add_flag("--small", s.is_small, "small subnets, to see that it works");

@@ -27,9 +27,9 @@ using coro::task;
 class looker {
 public:
     looker(sim::fabric& net, u32 node, const transports::kernel_options& kernel, const coro::schedule_options& options,
-           iba::lid from_LID = {})
+           iba::lid from_lid = {})
         : port_(net, node, 1, sim::time_mode::virtual_), kernel_(port_, kernel), schedule_(kernel_, options) {
-        how_.from_LID = from_LID;
+        how_.from_lid = from_lid;
     }
 
     void begin(mad::time_point end) { job_.emplace(schedule_.queue(look_until(end))); }
@@ -89,7 +89,7 @@ struct neighbourhood {
 struct tool {
     std::string name;
     coro::schedule_options options;
-    bool by_LID = false;
+    bool by_lid = false;
 };
 
 std::vector<tool> tools(const settings& s) {
@@ -139,11 +139,11 @@ table try_neighbour(const settings& s) {
             result.add({holds, "none", per_discovery(manager, ms), "", "", "", "", manager.incomplete});
         }
         for (const tool& one : tools(s)) {
-            const iba::lid from_LID = one.by_LID ? t.nodes[last].ports[1].LID : iba::lid{};
+            const iba::lid from_lid = one.by_lid ? t.nodes[last].ports[1].LID : iba::lid{};
             sim::fabric net(t, times, {}), quiet(t, times, {});
-            looker manager(net, first, kernel, as_OpenSM()), beside(net, last, kernel, one.options, from_LID);
+            looker manager(net, first, kernel, as_OpenSM()), beside(net, last, kernel, one.options, from_lid);
             run({&manager, &beside}, end);
-            looker alone(quiet, last, kernel, one.options, from_LID);
+            looker alone(quiet, last, kernel, one.options, from_lid);
             run({&alone}, end);
             const auto repeated = static_cast<double>(manager.counters().retried);
             result.add({holds, one.name, per_discovery(manager, ms), per_discovery(beside, repeated),

@@ -113,7 +113,7 @@ private:
             if (!net.nodes[n].is_switch()) continue;
             discovery::switch_forwarding& t = tables.of_node[n];
             t.is_known = true;
-            t.last_LID = top;
+            t.last_lid = top;
             t.unicast.assign(top + 1, not_forwarded);
             fill(n, down[n]);
         }

@@ -45,11 +45,11 @@ struct subnet_size {
     const char* specification;
     double simulator_bytes = 0, report_bytes = 0, virtual_ms = 0;
     std::size_t nodes = 0, ports = 0;
-    u64 MADs = 0;
-    spread CPU_ns{}, CPU_ratio{}, memory_ns{}, memory_ratio{};
+    u64 mads = 0;
+    spread cpu_ns{}, cpu_ratio{}, memory_ns{}, memory_ratio{};
 };
 
-double per_MAD(std::chrono::nanoseconds took, const coro::MADSchedule& schedule) {
+double per_mad(std::chrono::nanoseconds took, const coro::MADSchedule& schedule) {
     return static_cast<double>(took.count()) /
            static_cast<double>(schedule.counters().sent + schedule.counters().retried);
 }
@@ -70,8 +70,8 @@ double discover_in_memory(subnet_size& size, const settings& s) {
         coro::MADSchedule schedule(*simulation.transport, s.schedule);
         const auto begin = thread_time();
         auto result = coro::sync_wait(schedule, discovery::discover(schedule));
-        ns = per_MAD(thread_time() - begin, schedule);
-        size.MADs = schedule.counters().sent;
+        ns = per_mad(thread_time() - begin, schedule);
+        size.mads = schedule.counters().sent;
         return result;
     }();
     size.report_bytes = allocated() - empty;
@@ -93,7 +93,7 @@ double discover_over_wire(const subnet_size& size, const settings& s) {
     const auto found = coro::sync_wait(schedule, discovery::discover(schedule));
     const auto took = thread_time() - begin;
     if (!found || found.value().nodes.size() != size.nodes) throw std::runtime_error("scale: nodes are missing");
-    return per_MAD(took, schedule);
+    return per_mad(took, schedule);
 }
 
 } // namespace
@@ -109,14 +109,14 @@ table try_scale(const settings& s) {
     const std::vector<const char*> small{"fattree3,radix=4", "fattree3,radix=8"};
     for (const char* specification : s.is_small ? small : large) sizes.push_back({specification});
     for (unsigned round = 0; round < s.seeds; ++round) {
-        double first_memory = 0, first_CPU = 0;
+        double first_memory = 0, first_cpu = 0;
         for (subnet_size& size : sizes) {
             const double memory = discover_in_memory(size, s), CPU = discover_over_wire(size, s);
-            if (&size == &sizes.front()) first_memory = memory, first_CPU = CPU;
+            if (&size == &sizes.front()) first_memory = memory, first_cpu = CPU;
             size.memory_ns.add(memory);
             size.memory_ratio.add(memory / first_memory);
-            size.CPU_ns.add(CPU);
-            size.CPU_ratio.add(CPU / first_CPU);
+            size.cpu_ns.add(CPU);
+            size.cpu_ratio.add(CPU / first_cpu);
         }
     }
     table result(
@@ -125,7 +125,7 @@ table try_scale(const settings& s) {
          "in memory / smallest", "report B/port", "simulator B/port"});
     for (const subnet_size& size : sizes) {
         const auto ports = static_cast<double>(size.ports);
-        result.add({size.nodes, size.ports, size.MADs, size.virtual_ms, size.CPU_ns, size.CPU_ratio, size.memory_ns,
+        result.add({size.nodes, size.ports, size.mads, size.virtual_ms, size.cpu_ns, size.cpu_ratio, size.memory_ns,
                     size.memory_ratio, size.report_bytes / ports, size.simulator_bytes / ports});
     }
     return result;

@@ -94,7 +94,7 @@ std::vector<place> places_in(const sim::topology& t, bool is_subnet, bool is_sma
 struct measured_run {
     written requests;
     mad::duration time;
-    u64 MADs;
+    u64 mads;
 };
 
 measured_run run_load(const sim::topology& t, const std::vector<place>& places, load what, const sim::faults& wrong,
@@ -155,7 +155,7 @@ table try_sets(const settings& s) {
                     failed += r.requests.failed;
                     time.add(mad::in_seconds(r.time));
                     ratio.add(mad::in_seconds(r.time) / mad::in_seconds(lossless));
-                    repeated.add(static_cast<double>(r.MADs) / asked);
+                    repeated.add(static_cast<double>(r.mads) / asked);
                 }
                 result.add({w.name, v.name, loss, requests, failed, time, ratio, repeated});
             }

@@ -9,7 +9,7 @@ namespace comad::coro::detail {
 namespace {
 
 constexpr u8 most_redirects = 3; // who sends us further is in a circle
-constexpr u64 all_SAs = 0x5a;    // where SA requests share a bound: no route or LID gives a key so small but by chance
+constexpr u64 all_sas = 0x5a;    // where SA requests share a bound: no route or LID gives a key so small but by chance
 
 constexpr mad::rtt_estimator::distance first_group = mad::rtt_estimator::most_hops + 1;
 constexpr u32 groups = mad::rtt_estimator::most_distance - first_group; // of classes of GMPs, behind SMPs by LID
@@ -98,7 +98,7 @@ void rpc_base::address() noexcept {
     counts_attempts = kind_.mgmt_class == iba::MgmtClass::SubnAdm;
     if (counts_attempts) {
         // Kernels hold back what an agent sends to the SA beyond a bound, and our clock runs all the same.
-        destination = all_SAs;
+        destination = all_sas;
         destination_bound = schedule_.options().sa_outstanding;
         return;
     }
@@ -109,7 +109,7 @@ void rpc_base::address() noexcept {
     }
     distance = first_group;
     if (!is_gmp()) return; // an SMP by LID
-    destination_bound = schedule_.options().GMPs_per_destination;
+    destination_bound = schedule_.options().gmps_per_destination;
     if (destination_bound == 0) destination_bound = unbounded;
     const u32 group = value(kind_.mgmt_class) % groups; // agents of different classes take different times
     distance = static_cast<u8>(first_group + 1 + group);
@@ -141,7 +141,7 @@ bool rpc_base::submit(scope_state* scope) noexcept {
 
 /// False: it has failed. SMPs go to QP0, which has no P_Key, and have no GRH.
 bool rpc_base::fits_port_tables() noexcept {
-    const mad::port_tables* const tables = iba::is_SMP(kind_.mgmt_class) ? nullptr : schedule_.transport_.tables();
+    const mad::port_tables* const tables = iba::is_smp(kind_.mgmt_class) ? nullptr : schedule_.transport_.tables();
     if (!tables || tables->put_into(path_) == mad::table_miss::none) return true;
     fail(mad::errc::not_in_port_table, never_begun);
     error_->detail->misfit = tables->text_of_miss(path_);
@@ -224,7 +224,7 @@ task<void> rpc_base::find_way(mad::IBPath to) {
 }
 
 /// The SA did not reply, or the port refused the request because no SA runs there any more (IBA 13.4.7, 15.2.2).
-bool rpc_base::wants_other_SA() const noexcept {
+bool rpc_base::wants_other_sa() const noexcept {
     if (SA_LID_ == iba::lid{} || !schedule_.path_resolver_) return false;
     if (error_->code == mad::errc::timed_out || error_->code == mad::errc::status) return true;
     if (error_->code != mad::errc::class_status) return false;
@@ -232,11 +232,11 @@ bool rpc_base::wants_other_SA() const noexcept {
     return code == iba::SAStatus::ERR_NO_RESOURCES || code == iba::SAStatus::ERR_REQ_DENIED;
 }
 
-task<void> rpc_base::ask_SA_again() {
+task<void> rpc_base::ask_sa_again() {
     const iba::lid asked = std::exchange(SA_LID_, iba::lid{});
-    auto search = schedule_.path_resolver_->find_SA(asked);
+    auto search = schedule_.path_resolver_->find_sa(asked);
     std::optional<mad::IBPath> to = co_await std::move(search);
-    if (!to && has_left_SA()) { // the SA is where it was, and what it had redirected to is not
+    if (!to && has_left_sa()) { // the SA is where it was, and what it had redirected to is not
         schedule_.learned_->forget(schedule_.sa_path(), kind_.mgmt_class);
         to = schedule_.sa_path();
     }
@@ -253,7 +253,7 @@ task<void> rpc_base::ask_SA_again() {
 }
 
 /// It was redirected from the schedule's sa_path().
-bool rpc_base::has_left_SA() const noexcept {
+bool rpc_base::has_left_sa() const noexcept {
     const mad::IBPath& begin = schedule_.sa_path();
     const auto& now = *std::get_if<mad::IBPath>(&path_);
     return now.DLID != begin.DLID || now.dqpn != begin.dqpn || now.DGID != begin.DGID;
@@ -271,7 +271,7 @@ void rpc_base::learn(std::span<const u8> reply) {
 
 /// Why a successful reply is not taken; else takes it. The request is written once more only where its payload is compared.
 std::string rpc_base::misfit_of(std::span<const u8> reply) {
-    const bool has_echo = kind_.mgmt_class == iba::MgmtClass::Performance || iba::is_vendor_OUI(kind_.mgmt_class);
+    const bool has_echo = kind_.mgmt_class == iba::MgmtClass::Performance || iba::is_vendor_oui(kind_.mgmt_class);
     const bool is_as_asked = iba::get<&iba::MADHeader::classVersion>(reply.data()) == kind_.class_version;
     if (has_echo || !is_as_asked) {
         std::array<u8, mad::mad_size> request;
@@ -297,11 +297,11 @@ void rpc_base::finished(mad::op& o, const mad::completion& how) {
     } else if (how.what != mad::completion_status::sent) {
         self.fail(code_of(how.what), how);
     }
-    if (!self.failed() || !self.wants_other_SA()) {
+    if (!self.failed() || !self.wants_other_sa()) {
         self.awaiting_.resume();
         return;
     }
-    self.detour_ = std::make_unique<detour>(domain, self.ask_SA_again());
+    self.detour_ = std::make_unique<detour>(domain, self.ask_sa_again());
     self.detour_->way.resume(); // the RPC may be gone after it
 }
 

@@ -20,7 +20,7 @@ MADSchedule::MADSchedule(mad::transport& t, schedule_options options)
 
 MADSchedule::~MADSchedule() = default;
 
-bool MADSchedule::is_SA(const mad::source_address& source) const noexcept {
+bool MADSchedule::is_sa(const mad::source_address& source) const noexcept {
     const auto is_at = [&](const mad::IBPath& path) {
         return source.SLID != iba::lid{} && source.SLID == path.DLID && source.sqpn == path.dqpn;
     };

@@ -76,11 +76,11 @@ private:
             measure(why, name, change_of(then, now), most, bits());
         };
         const auto* const RS = detail_of<PortExtendedSpeedsCountersRSFEC>(after);
-        const auto* const RS_then = detail_of<PortExtendedSpeedsCountersRSFEC>(before);
-        if (RS && RS_then) {
-            judge(rule::bit_errors, "portFECUncorrectableBlockCounter", {&RS_then->portFECUncorrectableBlockCounter, 1},
+        const auto* const rs_then = detail_of<PortExtendedSpeedsCountersRSFEC>(before);
+        if (RS && rs_then) {
+            judge(rule::bit_errors, "portFECUncorrectableBlockCounter", {&rs_then->portFECUncorrectableBlockCounter, 1},
                   {&RS->portFECUncorrectableBlockCounter, 1});
-            judge(rule::raw_bit_errors, "portFECCorrectedSymbolCounter", {&RS_then->portFECCorrectedSymbolCounter, 1},
+            judge(rule::raw_bit_errors, "portFECCorrectedSymbolCounter", {&rs_then->portFECCorrectedSymbolCounter, 1},
                   {&RS->portFECCorrectedSymbolCounter, 1});
         }
         const auto* const other = detail_of<PortExtendedSpeedsCounters>(after);
@@ -110,8 +110,8 @@ private:
         const double now = discovery::bits_per_second(discovery::active_speed(subnet_, where_));
         if (const auto speed = discovery::possible_speed(subnet_, where_))
             add({rules_.speed, where_, rule::speed, now, discovery::bits_per_second(speed)});
-        else if (discovery::could_be_FDR10(subnet_, where_))
-            add({rules_.speed, where_, rule::speed, now, discovery::FDR10_bits_per_second});
+        else if (discovery::could_be_fdr10(subnet_, where_))
+            add({rules_.speed, where_, rule::speed, now, discovery::fdr10_bits_per_second});
         else if (const auto there = discovery::other_speed(subnet_, where_))
             add({.how_bad = rules_.speed,
                  .where = where_,

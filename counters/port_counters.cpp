@@ -42,7 +42,7 @@ std::array<std::string_view, counter_count> all_names() noexcept {
 
 /// By the bits that say it of a counter alone.
 bool is_counted(counter c, const capabilities& can) noexcept {
-    return (c != counter::portXmitWait || can.xmit_wait) && (c != counter::QP1Dropped || can.QP1_dropped);
+    return (c != counter::portXmitWait || can.xmit_wait) && (c != counter::QP1Dropped || can.qp1_dropped);
 }
 
 template <auto Wide, auto Narrow>
@@ -90,7 +90,7 @@ capabilities capabilities::of(const iba::ClassPortInfo& info) noexcept {
     a.additional =
         a.extended && (info.capabilityMask2 & value(PMCapability2::IsAdditionalPortCountersExtendedSupported)) != 0;
     a.xmit_wait = can(PMCapability::IsPortCountersXmitWaitSupported);
-    a.QP1_dropped = can(PMCapability::IsQP1DroppedSupported);
+    a.qp1_dropped = can(PMCapability::IsQP1DroppedSupported);
     a.RS_FEC = can(PMCapability::IsRSFECModeSupported);
     return a;
 }

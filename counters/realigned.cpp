@@ -23,7 +23,7 @@ sweep realigned(const sweep& was, const discovery::subnet& then, const sweep& no
     sweep same;
     same.begin = was.begin;
     same.end = was.end;
-    same.MADs = was.MADs;
+    same.mads = was.mads;
     same.is_stopped = was.is_stopped;
     same.ports.reserve(now.ports.size());
     for (const reading& l : now.ports) {

@@ -112,7 +112,7 @@ task<sweep> sweeper::run() {
     const auto sent = [&] { return schedule_.counters().sent + schedule_.counters().retried; };
     const u64 before = sent();
     const coro::mqueue_report report = co_await schedule_.mqueue(readers());
-    result_.MADs = sent() - before;
+    result_.mads = sent() - before;
     result_.end = schedule_.now();
     result_.is_stopped |= report.stopped;
     if (result_.is_stopped) note_unread();

@@ -127,9 +127,9 @@ template <std::size_t Index> task<bool> sweeper::read_detail(agent& a, const mad
     using T = std::tuple_element_t<Index, detail_types>;
     if constexpr (std::is_same_v<T, PortExtendedSpeedsCounters>) {
         if (l.where.port == all_ports && a.can->RS_FEC) co_return true; // ports that count other things have no sum
-        const auto is_RS = co_await has_RS_FEC(a, path, l);
-        if (!is_RS) co_return false;
-        if (*is_RS) co_return co_await read_as<PortExtendedSpeedsCountersRSFEC, T>(a, path, l);
+        const auto is_rs = co_await has_rs_fec(a, path, l);
+        if (!is_rs) co_return false;
+        if (*is_rs) co_return co_await read_as<PortExtendedSpeedsCountersRSFEC, T>(a, path, l);
     }
     co_return co_await read_as<T, T>(a, path, l);
 }
@@ -152,7 +152,7 @@ template <class T, class Asked> task<bool> sweeper::read_as(agent& a, const mad:
 
 // The mode is agreed upon when a link comes up. Some devices would not even refuse a question that they do not know, so
 // it is for those that promise to know it; of a switch port 0 promises for all.
-task<std::optional<bool>> sweeper::has_RS_FEC(agent& a, const mad::IBPath& path, const reading& l) {
+task<std::optional<bool>> sweeper::has_rs_fec(agent& a, const mad::IBPath& path, const reading& l) {
     const auto& end = subnet_.end_port(l.where).info;
     const bool is_known = a.can->RS_FEC && end &&
                           end->capabilityMask & value(iba::CapabilityMask::IsCapabilityMask2Supported) &&
@@ -172,7 +172,7 @@ task<std::optional<bool>> sweeper::has_RS_FEC(agent& a, const mad::IBPath& path,
         const bool is_told = told.value().capabilityMask & has_modes;
         t.FEC = {downs, is_told && (mode == iba::FECMode::RS || mode == iba::FECMode::RS2)};
     }
-    co_return t.FEC->is_RS;
+    co_return t.FEC->is_rs;
 }
 
 // ---- clearing ------------------------------------------------------------------------------------------------------

@@ -70,9 +70,9 @@ coro::task<mad::result<mad::IBPath>> client::resolve_path(mad::IBPath to, iba::q
     co_return filled_in(to, record.value());
 }
 
-coro::task<mad::result<mad::any_path>> client::get_mad_path(mad::any_path to, bool by_SA) {
+coro::task<mad::result<mad::any_path>> client::get_mad_path(mad::any_path to, bool by_sa) {
     const auto* target = std::get_if<mad::IBPath>(&to);
-    if (!target || (target->DGID == iba::gid{} && !by_SA)) co_return co_await with_keys(to);
+    if (!target || (target->DGID == iba::gid{} && !by_sa)) co_return co_await with_keys(to);
     auto path = co_await resolve_path(*target);
     if (!path) co_return std::move(path.error());
     co_return co_await with_keys(path.value());
@@ -104,24 +104,24 @@ coro::task<mad::result<mad::any_path>> client::with_keys(mad::any_path path) {
     co_return keys_->put_into(path, port.value());
 }
 
-coro::task<mad::result<void>> client::take_SM_Key() {
-    mad::IBPath to_SA = schedule_.sa_path();
-    if (!keys_ || to_SA.SMKey != 0 || to_SA.DLID == iba::lid{}) co_return mad::success();
-    to_SA.SMKey = keys_->default_of(mad::key_kind::SMKey);
+coro::task<mad::result<void>> client::take_sm_key() {
+    mad::IBPath to_sa = schedule_.sa_path();
+    if (!keys_ || to_sa.SMKey != 0 || to_sa.DLID == iba::lid{}) co_return mad::success();
+    to_sa.SMKey = keys_->default_of(mad::key_kind::SMKey);
     if (keys_->differ(mad::key_kind::SMKey)) {
-        BOOST_OUTCOME_CO_TRY(const auto port, co_await port_at(to_SA));
-        to_SA.SMKey = keys_->of(mad::key_kind::SMKey, port);
-        SA_port_ = port;
+        BOOST_OUTCOME_CO_TRY(const auto port, co_await port_at(to_sa));
+        to_sa.SMKey = keys_->of(mad::key_kind::SMKey, port);
+        sa_port_ = port;
     }
-    schedule_.set_sa_path(to_SA);
+    schedule_.set_sa_path(to_sa);
     co_return mad::success();
 }
 
-void client::renew_SM_Key() {
+void client::renew_sm_key() {
     if (!keys_) return;
-    mad::IBPath to_SA = schedule_.sa_path();
-    to_SA.SMKey = keys_->of(mad::key_kind::SMKey, SA_port_);
-    schedule_.set_sa_path(to_SA);
+    mad::IBPath to_sa = schedule_.sa_path();
+    to_sa.SMKey = keys_->of(mad::key_kind::SMKey, sa_port_);
+    schedule_.set_sa_path(to_sa);
 }
 
 // ---- the local port ---------------------------------------------------------------------------------------------------
@@ -154,7 +154,7 @@ private:
 
 } // namespace
 
-coro::task<mad::result<local_port>> client::ask_own_SMA() {
+coro::task<mad::result<local_port>> client::ask_own_sma() {
     mad::any_path here = mad::IBDRPath{};
     if (keys_) here = keys_->put_into(here, iba::guid{local_.GID.interface_id()});
     auto answer = co_await schedule_.SubnGet<iba::smp::PortInfo>(here);
@@ -185,7 +185,7 @@ coro::task<mad::result<bool>> client::refresh_port() {
 coro::task<mad::result<local_port>> client::read_port() {
     if (!reader_) {
         if (!schedule_.transport().limits().smi) co_return local_;
-        auto asking = ask_own_SMA();
+        auto asking = ask_own_sma();
         co_return co_await std::move(asking);
     }
     mad::mad_error why;
@@ -203,11 +203,11 @@ coro::task<mad::result<bool>> client::take(local_port now) {
     if (now.sa_path.DLID == iba::lid{} || now.LID == iba::lid{}) co_return false;
     const mad::IBPath in_use = schedule_.sa_path();
     const bool is_ours = is_same_way(in_use, local_.sa_path);
-    mad::IBPath to_SA = local_.sa_path; // all else in it stays as the program gave it
-    to_SA.DLID = now.sa_path.DLID;
-    to_SA.SL = now.sa_path.SL;
-    if (to_SA.SLID != iba::lid{}) to_SA.SLID = now.LID;
-    now.sa_path = to_SA;
+    mad::IBPath to_sa = local_.sa_path; // all else in it stays as the program gave it
+    to_sa.DLID = now.sa_path.DLID;
+    to_sa.SL = now.sa_path.SL;
+    if (to_sa.SLID != iba::lid{}) to_sa.SLID = now.LID;
+    now.sa_path = to_sa;
     if (now.GID == iba::gid{}) now.GID = local_.GID;
     if (now == local_) co_return false;
     const local_port was = std::exchange(local_, now);
@@ -215,17 +215,17 @@ coro::task<mad::result<bool>> client::take(local_port now) {
     known_.clear();
     pause_ = first_pause;
     if (is_ours) {
-        SA_port_ = iba::guid{};
+        sa_port_ = iba::guid{};
         schedule_.set_sa_path(local_.sa_path);
         // The SM_Key of the port where the SA is now. Without it, the requests themselves report what is wrong.
         if (in_use.SMKey != local_.sa_path.SMKey) [[maybe_unused]]
-            const auto taken = co_await take_SM_Key();
+            const auto taken = co_await take_sm_key();
     }
     if (changed_) changed_(was, local_);
     co_return true;
 }
 
-coro::task<std::optional<mad::IBPath>> client::find_SA(iba::lid asked) {
+coro::task<std::optional<mad::IBPath>> client::find_sa(iba::lid asked) {
     if (schedule_.sa_path().DLID != asked) co_return schedule_.sa_path(); // it was found since
     const mad::IBPath before = schedule_.sa_path();
     if (!is_reading_) {

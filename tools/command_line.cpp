@@ -44,7 +44,7 @@ private:
     static CLI::Option* add(CLI::App&, const argument&);
     template <class Place> static CLI::Option* add_number(CLI::App&, const argument&, Place& where);
     static CLI::Option* add_reader(CLI::App&, const argument&, const argument::text_reader&);
-    void check_SA() const;
+    void check_sa() const;
     void choose_fabric();
     int explain(const CLI::RequiredError&) const;
     int explain(const CLI::ExtrasError&) const;
@@ -227,7 +227,7 @@ int command_line::run(int argc, char** argv) {
         });
         std::ranges::reverse(words); // as CLI11 takes them
         app_.parse(std::move(words));
-        check_SA();
+        check_sa();
         choose_fabric();
     } catch (const CLI::CallForHelp&) {
         write_output(called_by_name(help(true)));
@@ -250,17 +250,17 @@ int command_line::run(int argc, char** argv) {
         return usage;
     }
     for (const std::string& line : options_.warnings) print_message("{}", line);
-    if (named_->judges_LIDs && options_.discovery == discovery_mode::automatic) options_.discovery = discovery_mode::DR;
+    if (named_->judges_lids && options_.discovery == discovery_mode::automatic) options_.discovery = discovery_mode::DR;
     return action_(options_);
 }
 
-void command_line::check_SA() const {
-    if (options_.by_SA && !named_->no_SA.empty())
-        throw usage_error(fmt::format("--sa is not supported by {}: {}", named_->name, named_->no_SA));
-    if (options_.by_SA && (options_.discovery == discovery_mode::DR || options_.discovery == discovery_mode::LID))
+void command_line::check_sa() const {
+    if (options_.by_sa && !named_->no_sa.empty())
+        throw usage_error(fmt::format("--sa is not supported by {}: {}", named_->name, named_->no_sa));
+    if (options_.by_sa && (options_.discovery == discovery_mode::DR || options_.discovery == discovery_mode::LID))
         throw usage_error("--sa excludes --discovery DR and LID: it sends no SMPs; use --discovery SA or omit it");
-    if (options_.discovery == discovery_mode::SA && !named_->no_SA.empty())
-        throw usage_error(fmt::format("--discovery SA is not supported by {}: {}", named_->name, named_->no_SA));
+    if (options_.discovery == discovery_mode::SA && !named_->no_sa.empty())
+        throw usage_error(fmt::format("--discovery SA is not supported by {}: {}", named_->name, named_->no_sa));
 }
 
 void command_line::choose_fabric() {

@@ -99,7 +99,7 @@ void add_places(std::vector<suggestion>& all, const discovery::subnet& s, bool b
         if (by_name && !name.empty()) all.push_back({name, discovery::topology_id(one)});
         for (unsigned p = 0; p < one.ports.size(); ++p) {
             if (one.is_switch() ? p > 0 : !one.ports[p].info) continue;
-            const comad::iba::lid LID = s.LID_at({n, static_cast<comad::u8>(p)});
+            const comad::iba::lid LID = s.lid_at({n, static_cast<comad::u8>(p)});
             if (value(LID)) all.push_back({fmt::format("{}", LID), name});
             if (value(one.ports[p].portGUID)) all.push_back({fmt::format("{}", one.ports[p].portGUID), name});
         }

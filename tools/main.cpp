@@ -39,7 +39,7 @@ namespace {
 }
 
 /// As other tools end that write to a pipe which nobody reads any more: in silence, by the signal (a shell says 141).
-int end_by_SIGPIPE() {
+int end_by_sigpipe() {
     std::signal(SIGPIPE, SIG_DFL);
     std::raise(SIGPIPE);
     return 128 + SIGPIPE; // it is blocked
@@ -57,7 +57,7 @@ int main(int argc, char** argv) {
     try {
         return ibtool::run_command_line(argc, argv);
     } catch (const ibtool::closed_pipe&) {
-        return end_by_SIGPIPE();
+        return end_by_sigpipe();
     } catch (const ibtool::usage_error& e) {
         ibtool::print_message("{}", e.what());
         return ibtool::usage;

@@ -76,8 +76,8 @@ bool line_reader::next() {
     line_ = rest_.substr(0, end);
     rest_.remove_prefix(end);
     if (!rest_.empty()) {
-        const std::size_t behind_CRs = rest_.find_first_not_of('\r');
-        if (behind_CRs != rest_.npos && rest_[behind_CRs] == '\n') rest_.remove_prefix(behind_CRs + 1);
+        const std::size_t behind_crs = rest_.find_first_not_of('\r');
+        if (behind_crs != rest_.npos && rest_[behind_crs] == '\n') rest_.remove_prefix(behind_crs + 1);
         else rest_.remove_prefix(1);
     }
     had_byte_order_mark_ = line_.starts_with(byte_order_mark);

@@ -29,9 +29,9 @@ struct named_end {
     u8 port, remote_port; // remote_port 0: the one that the alias names
     unsigned line;
     std::string remote_id;
-    std::optional<iba::guid> remote_GUID;
+    std::optional<iba::guid> remote_guid;
     std::optional<std::string> remote_description;
-    std::optional<iba::lid> remote_LID;
+    std::optional<iba::lid> remote_lid;
 };
 
 struct place {
@@ -39,7 +39,7 @@ struct place {
     u8 port;
 };
 
-u64 GUID_in_id(std::string_view id) noexcept {
+u64 guid_in_id(std::string_view id) noexcept {
     if (id.size() != 18 || id[1] != '-' || std::string_view("SHR").find(id[0]) == std::string_view::npos) return 0;
     cursor c{id.substr(2)};
     if (c.rest.starts_with("0x") || c.rest.starts_with("0X")) return 0;
@@ -297,7 +297,7 @@ private:
         n.line = line_;
         n.num_ports = ports;
         // Where the line of its GUID is lost, the id of ibnetdiscover still has it.
-        const u64 by_id = guids.is_of_this_stanza ? 0 : GUID_in_id(id);
+        const u64 by_id = guids.is_of_this_stanza ? 0 : guid_in_id(id);
         n.nodeGUID = iba::guid{by_id != 0 ? by_id : guids.take(type == NodeType::Switch ? 1 : u64{ports} + 1)};
         n.description = id; // unless a comment has one
         n.id = std::move(id);
@@ -341,11 +341,11 @@ private:
         }
         if (!n.is_switch()) return;
         n.has_enhanced_port0 = facts.find("enhanced port 0") != facts.npos;
-        read_LID(facts, n.LID, n.LMC);
+        read_lid(facts, n.LID, n.LMC);
     }
 
     // ... lid 3 lmc 0 ...
-    static void read_LID(std::string_view facts, std::optional<iba::lid>& LID, std::optional<u8>& LMC) {
+    static void read_lid(std::string_view facts, std::optional<iba::lid>& LID, std::optional<u8>& LMC) {
         cursor c{facts};
         for (auto word = c.word(); !word.empty(); word = c.word()) {
             if (word != "lid" && word != "lmc") continue;
@@ -451,7 +451,7 @@ private:
                          "write it in quotes, then its port, such as \"S-1\"[1]"};
         }
         c.skip_blanks(); // ibnetdiscover has a blank here between two CAs
-        if (const auto GUID = read_decoration(c)) end.remote_GUID = iba::guid{*GUID};
+        if (const auto GUID = read_decoration(c)) end.remote_guid = iba::guid{*GUID};
     }
 
     /// What may follow a port: `[ext 3]` and `(guid)`.
@@ -475,9 +475,9 @@ private:
         if (!said.has_text && remark.find('"') != remark.npos)
             throw defect{"the name in the comment has no closing quote", "enclose the name of the neighbor in quotes"};
         if (said.has_text) end.remote_description = description_of(said.text);
-        std::optional<u8> no_LMC;
-        if (!n.is_switch()) read_LID(said.before, p.LID, p.LMC);
-        read_LID(said.after, end.remote_LID, no_LMC);
+        std::optional<u8> no_lmc;
+        if (!n.is_switch()) read_lid(said.before, p.LID, p.LMC);
+        read_lid(said.after, end.remote_lid, no_lmc);
         read_rate(said.after, p);
         read_masks({said.after}, p); // where ibnetdiscover -f has them
     }
@@ -510,7 +510,7 @@ private:
             else if (what == 's') p.speed_mask = mask(*number, 0, 7, "s");
             else if (what == 'e') p.extended_speed_mask = mask(*number, 0, 15, "e");
             else if (what == 'x') p.extended_speed2_mask = mask(*number, 0, 1, "x");
-            else if (what == 'f') p.FDR10_mask = mask(*number, 0, 1, "f");
+            else if (what == 'f') p.fdr10_mask = mask(*number, 0, 1, "f");
             else p.VLCap = mask(*number, 0, 15, "v");
         }
     }
@@ -566,7 +566,7 @@ private:
 
     /// A node without a stanza, as far as its id has its type and GUID.
     std::unordered_map<std::string, u32>::iterator add_unlisted(const named_end& end) {
-        const u64 GUID = GUID_in_id(end.remote_id);
+        const u64 GUID = guid_in_id(end.remote_id);
         if (GUID == 0 || guids_.contains(GUID)) return ids_.end();
         node n;
         n.type = type_in_id(end.remote_id);
@@ -575,7 +575,7 @@ private:
         n.nodeGUID = n.portGUID = iba::guid{GUID};
         n.id = end.remote_id;
         n.description = end.remote_description.value_or(n.id);
-        if (n.is_switch()) n.LID = end.remote_LID;
+        if (n.is_switch()) n.LID = end.remote_lid;
         add_node(std::move(n));
         return ids_.find(end.remote_id);
     }
@@ -615,10 +615,10 @@ private:
         // What the line says of the other end counts where the other end does not say it itself.
         node& there_node = contents_.nodes[remote.node];
         if (!there_node.is_switch()) {
-            if (!other.GUID) other.GUID = end.remote_GUID;
-            if (!other.LID) other.LID = end.remote_LID;
+            if (!other.GUID) other.GUID = end.remote_guid;
+            if (!other.LID) other.LID = end.remote_lid;
         } else if (!there_node.LID) {
-            there_node.LID = end.remote_LID;
+            there_node.LID = end.remote_lid;
         }
     }
 

@@ -255,7 +255,7 @@ mad::send_result ibsim_transport::send(const mad::send_request& request) noexcep
     // ibsim would begin such a route at our own port, and so somebody else would answer.
     const mad::IBDRPath* const route = mad::directed(*request.path);
     if (route && route->drSLID != iba::permissive_lid) return {mad::send_state::failed, EOPNOTSUPP};
-    const bool smp = iba::is_SMP(iba::MgmtClass{request.mgmt_class});
+    const bool smp = iba::is_smp(iba::MgmtClass{request.mgmt_class});
     const request_header header{
         .dlid = htobe16(value(path.DLID)),
         .slid = htobe16(value(path.SLID)),

@@ -28,7 +28,7 @@ constexpr std::size_t uncapped = std::numeric_limits<std::size_t>::max();
 /// Requests of an agent that are on the wire at a time, where agents are capped: fractions of a receive queue.
 constexpr std::size_t cap_of(MgmtClass c) noexcept {
     constexpr std::size_t receive_queue = 512;
-    if (iba::is_SMP(c) || c == MgmtClass::CommMgt) return receive_queue / 4;
+    if (iba::is_smp(c) || c == MgmtClass::CommMgt) return receive_queue / 4;
     return c == MgmtClass::SubnAdm ? receive_queue / 32 : uncapped;
 }
 
@@ -52,7 +52,7 @@ mad::transport_limits kernel_model::limits() const noexcept {
     limits.max_window = std::min(limits.max_window, inner.max_window);
     limits.sa_window = std::min(limits.sa_window, inner.sa_window);
     limits.smi = inner.smi;
-    limits.smi_by_LID = inner.smi_by_LID;
+    limits.smi_by_lid = inner.smi_by_lid;
     limits.kernel_rmpp = inner.kernel_rmpp;
     return limits;
 }

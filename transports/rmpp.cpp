@@ -130,9 +130,9 @@ mad::received rmpp_transport::receive(std::span<u8> buffer) noexcept {
         flush();
         if (!arrived_.empty()) return deliver(buffer);
         mad::received r = inner_.receive(buffer);
-        const bool is_MAD = r.state == mad::receive_state::message && r.status == 0 && r.mad.size() == mad::mad_size;
-        if (!is_MAD || !mad::is_rmpp(r.mad)) {
-            if (is_MAD && mad::is_response(r.mad))
+        const bool is_mad = r.state == mad::receive_state::message && r.status == 0 && r.mad.size() == mad::mad_size;
+        if (!is_mad || !mad::is_rmpp(r.mad)) {
+            if (is_mad && mad::is_response(r.mad))
                 if (const auto answered = find_expected(r); answered != expected_.end()) expected_.erase(answered);
             return r;
         }

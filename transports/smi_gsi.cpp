@@ -25,7 +25,7 @@ smi_gsi_transport::smi_gsi_transport(std::unique_ptr<mad::transport> smi, std::u
 }
 
 mad::transport& smi_gsi_transport::carrier_of(iba::MgmtClass mgmt_class) const noexcept {
-    return *sides_[iba::is_SMP(mgmt_class) ? 0 : 1];
+    return *sides_[iba::is_smp(mgmt_class) ? 0 : 1];
 }
 
 mad::send_result smi_gsi_transport::send(const mad::send_request& request) noexcept {
@@ -64,7 +64,7 @@ mad::transport_limits smi_gsi_transport::limits() const noexcept {
     return {.max_window = std::min(smi.max_window, gsi.max_window),
             .sa_window = gsi.sa_window,
             .smi = smi.smi,
-            .smi_by_LID = false,
+            .smi_by_lid = false,
             .grain = std::max(smi.grain, gsi.grain),
             .kernel_rmpp = gsi.kernel_rmpp};
 }
@@ -85,7 +85,7 @@ std::unique_ptr<mad::transport> open_end_port(const end_port& port, const std::f
         umad_options shared = options;
         const auto sides = smi_gsi_pair(port, end_ports(sys_class));
         const end_port& gsi = sides.gsi ? *sides.gsi : port;
-        if (!shared.tables) shared.tables = std::make_shared<mad::port_tables>(gsi.PKeys, gsi.GIDs);
+        if (!shared.tables) shared.tables = std::make_shared<mad::port_tables>(gsi.PKeys, gsi.gids);
         std::vector<std::unique_ptr<mad::transport>> members;
         for (unsigned i = 0; i < descriptors; ++i) members.push_back(open_end_port(port, sys_class, 1, shared));
         return std::make_unique<striped_transport>(std::move(members));

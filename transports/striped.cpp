@@ -152,7 +152,7 @@ mad::transport_limits striped_transport::limits() const noexcept {
     mad::transport_limits sum{.max_window = 0,
                               .sa_window = 0,
                               .smi = true,
-                              .smi_by_LID = true,
+                              .smi_by_lid = true,
                               .grain = mad::duration{0},
                               .kernel_rmpp = true};
     for (const member& m : members_) {
@@ -160,7 +160,7 @@ mad::transport_limits striped_transport::limits() const noexcept {
         sum.max_window += one.max_window;
         sum.sa_window += one.sa_window;
         sum.smi = sum.smi && one.smi;
-        sum.smi_by_LID = sum.smi_by_LID && one.smi_by_LID;
+        sum.smi_by_lid = sum.smi_by_lid && one.smi_by_lid;
         sum.grain = std::max(sum.grain, one.grain);
         sum.kernel_rmpp = sum.kernel_rmpp && one.kernel_rmpp;
     }

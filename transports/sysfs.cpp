@@ -83,13 +83,13 @@ end_port read_port(const fs::path& sys_class, const std::string& device_name, un
     read_number(port / "sm_sl", ep.masterSMSL);
     read_number(port / "cap_mask", ep.capabilityMask);
     ep.rate = first_line(port / "rate");
-    read_number(device / "mad_sa_cc" / std::to_string(ep.port) / "max_outstanding", ep.SA_max_outstanding);
+    read_number(device / "mad_sa_cc" / std::to_string(ep.port) / "max_outstanding", ep.sa_max_outstanding);
     return ep;
 }
 
 void read_tables(const fs::path& sys_class, end_port& ep) {
     const fs::path port = sys_class / "infiniband" / ep.device / "ports" / std::to_string(ep.port);
-    ep.GIDs = read_table<iba::gid>(port / "gids", iba::parse_gid);
+    ep.gids = read_table<iba::gid>(port / "gids", iba::parse_gid);
     ep.PKeys = read_table<u16>(port / "pkeys", leading_number<u16>);
 }
 
@@ -258,13 +258,13 @@ template <class Holds> std::optional<end_port> find_infiniband(std::vector<end_p
 
 bool has_gid(const end_port& ep, const iba::gid& wanted) {
     if (wanted.prefix() == iba::link_local_prefix) return ep.portGUID == wanted.interface_id();
-    return std::find(ep.GIDs.begin(), ep.GIDs.end(), wanted) != ep.GIDs.end();
+    return std::find(ep.gids.begin(), ep.gids.end(), wanted) != ep.gids.end();
 }
 
 } // namespace
 
 std::optional<u16> end_port::pkey_index(u16 pkey) const noexcept { return mad::find_pkey(PKeys, pkey); }
-std::optional<u8> end_port::gid_index(const iba::gid& wanted) const noexcept { return mad::find_gid(GIDs, wanted); }
+std::optional<u8> end_port::gid_index(const iba::gid& wanted) const noexcept { return mad::find_gid(gids, wanted); }
 
 mad::IBPath end_port::sa_path() const noexcept {
     mad::IBPath path;
@@ -309,7 +309,7 @@ end_port end_port_for(const mad::address& target, std::string_view chosen, const
     const auto* path = std::get_if<mad::IBPath>(&target.path);
     if (path && path->DGID != iba::gid{} && path->DGID.prefix() != iba::link_local_prefix) {
         auto found = find_infiniband(with_tables(candidates_in(sys_class, use), sys_class), [&](const end_port& ep) {
-            return std::any_of(ep.GIDs.begin(), ep.GIDs.end(),
+            return std::any_of(ep.gids.begin(), ep.gids.end(),
                                [&](const iba::gid& g) { return g.prefix() == path->DGID.prefix(); });
         });
         if (found) return std::move(*found);

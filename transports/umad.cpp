@@ -90,15 +90,15 @@ umad_options for_device(umad_options options, const std::filesystem::path& devic
     if (!options.tables)
         for (end_port& port : end_ports())
             if (port.umad == device.filename())
-                options.tables = std::make_shared<mad::port_tables>(std::move(port.PKeys), std::move(port.GIDs));
+                options.tables = std::make_shared<mad::port_tables>(std::move(port.PKeys), std::move(port.gids));
     return named(std::move(options), device.string());
 }
 
 /// What the port says of itself, where nobody else did.
 umad_options for_port(umad_options options, const end_port& port) {
-    if (!options.tables) options.tables = std::make_shared<mad::port_tables>(port.PKeys, port.GIDs);
-    if (options.sa_window == 0 && port.SA_max_outstanding > 0)
-        options.sa_window = std::min(port.SA_max_outstanding, umad_limits.sa_window);
+    if (!options.tables) options.tables = std::make_shared<mad::port_tables>(port.PKeys, port.gids);
+    if (options.sa_window == 0 && port.sa_max_outstanding > 0)
+        options.sa_window = std::min(port.sa_max_outstanding, umad_limits.sa_window);
     return named(std::move(options), fmt::format("{} ({})", port.name(), port.umad));
 }
 
@@ -162,7 +162,7 @@ std::optional<u32> umad_transport::register_agent(const mad::registration& what)
         return registration.id;
     }
     ib_user_mad_reg_req registration{};
-    registration.qpn = iba::is_SMP(what.mgmt_class) ? 0 : 1;
+    registration.qpn = iba::is_smp(what.mgmt_class) ? 0 : 1;
     registration.mgmt_class = value(what.mgmt_class);
     registration.mgmt_class_version = what.class_version;
     registration.rmpp_version = what.rmpp ? 1 : 0;
@@ -179,9 +179,9 @@ int umad_transport::serve(const mad::registration& what) noexcept { return regis
 /// The agent for a request's class, registered now if it is the first time; null, with errno, if the kernel refuses.
 umad_transport::agent* umad_transport::agent_for(const mad::send_request& request) noexcept {
     const iba::MgmtClass mgmt_class{request.mgmt_class};
-    const bool tells_OUI =
-        iba::is_vendor_OUI(mgmt_class) && request.size >= iba::offset_of<&iba::vend::OUIFormat::data>;
-    const u32 OUI = tells_OUI ? iba::get<&iba::vend::OUIFormat::OUI>(request.mad) : 0;
+    const bool tells_oui =
+        iba::is_vendor_oui(mgmt_class) && request.size >= iba::offset_of<&iba::vend::OUIFormat::data>;
+    const u32 OUI = tells_oui ? iba::get<&iba::vend::OUIFormat::OUI>(request.mad) : 0;
     const auto known = std::find_if(agents_.begin(), agents_.begin() + agent_count_, [&](const agent& a) {
         return a.mgmt_class == request.mgmt_class && a.class_version == request.class_version && a.OUI == OUI;
     });
@@ -204,9 +204,9 @@ mad::send_result umad_transport::send(const mad::send_request& request) noexcept
     if (writing_.is_resting(now_)) return {mad::send_state::would_block};
     if (request.expects_reply && held_.is_full()) return {mad::send_state::would_block};
     const mad::path_headers& path = mad::headers_of(*request.path);
-    const bool is_SMP = iba::is_SMP(iba::MgmtClass{request.mgmt_class});
+    const bool is_smp = iba::is_smp(iba::MgmtClass{request.mgmt_class});
     mad::table_entries entries;
-    if (!is_SMP) entries = options_.tables->find(*request.path);
+    if (!is_smp) entries = options_.tables->find(*request.path);
     else if (path.pkey_index != mad::path_headers::look_up) entries.pkey_index = path.pkey_index;
     if (entries.miss != mad::table_miss::none) [[unlikely]] {
         misfit_ = options_.tables->text_of_miss(*request.path);
@@ -223,7 +223,7 @@ mad::send_result umad_transport::send(const mad::send_request& request) noexcept
     const std::span<const u8> message(request.mad, request.size);
     if (!request.expects_reply && !options_.user_rmpp && mad::is_rmpp(message)) h.retries = answer_repetitions;
     h.length = static_cast<u32>(request.size);
-    h.qpn = htobe32(is_SMP ? 0 : path.dqpn);
+    h.qpn = htobe32(is_smp ? 0 : path.dqpn);
     h.qkey = htobe32(path.qkey);
     h.lid = htobe16(value(path.DLID));
     h.sl = path.SL;

@@ -54,7 +54,7 @@ enum told_by : u64 { of_completions, of_events };
 } // namespace
 
 verbs_transport::verbs_transport(const end_port& port, verbs_options options)
-    : port_(port), options_(with_defaults(std::move(options), port)), tables_(port.PKeys, port.GIDs),
+    : port_(port), options_(with_defaults(std::move(options), port)), tables_(port.PKeys, port.gids),
       is_default_pkey_(options_.pkey_index == mad::path_headers::look_up),
       pkey_place_(is_default_pkey_ ? default_pkey_index(port) : options_.pkey_index), pkey_(pkey_at(port, pkey_place_)),
       device_(value_or_throw(verbs::context::open(port.device))), domain_(value_or_throw(verbs::pd::create(device_))),
@@ -148,7 +148,7 @@ void verbs_transport::stamp(std::span<u8> mad) const noexcept {
 
 mad::send_result verbs_transport::send(const mad::send_request& request) noexcept {
     if (gone_) return {mad::send_state::failed, gone_};
-    if (iba::is_SMP(iba::MgmtClass{request.mgmt_class})) return {mad::send_state::failed, EPROTONOSUPPORT};
+    if (iba::is_smp(iba::MgmtClass{request.mgmt_class})) return {mad::send_state::failed, EPROTONOSUPPORT};
     const auto* path = std::get_if<mad::IBPath>(request.path);
     if (!path) return {mad::send_state::failed, EINVAL};
     if (request.size > mad::mad_size) return {mad::send_state::failed, EMSGSIZE};
@@ -206,7 +206,7 @@ std::string_view verbs_transport::advice(mad::transport_call, int error) const n
 // ---- receiving -----------------------------------------------------------------------------------------------------
 
 int verbs_transport::serve(const mad::registration& what) noexcept {
-    if (iba::is_SMP(what.mgmt_class)) return EPROTONOSUPPORT;
+    if (iba::is_smp(what.mgmt_class)) return EPROTONOSUPPORT;
     served_.push_back(what);
     return 0;
 }
@@ -349,17 +349,17 @@ void verbs_transport::refresh() noexcept {
         port_.capabilityMask = now.value().port_cap_flags;
     }
     if (auto gids = device_.gids(number)) {
-        port_.GIDs = std::move(gids.value());
-        if (!port_.GIDs.empty()) {
-            port_.GIDPrefix = port_.GIDs.front().prefix();
-            port_.portGUID = port_.GIDs.front().interface_id();
+        port_.gids = std::move(gids.value());
+        if (!port_.gids.empty()) {
+            port_.GIDPrefix = port_.gids.front().prefix();
+            port_.portGUID = port_.gids.front().interface_id();
         }
     }
     if (auto pkeys = device_.pkeys(number)) {
         port_.PKeys = std::move(pkeys.value());
         follow_pkey();
     }
-    tables_.update(port_.PKeys, port_.GIDs);
+    tables_.update(port_.PKeys, port_.gids);
     tables_.only_pkey_index(pkey_place_, options_.pkey_index);
     addresses_.clear();
 }

@@ -30,14 +30,14 @@ u8 ack_timeout_of(const mad::IBPath& path, const connection& c) noexcept {
 result<mad::table_entries> entries_of(const queue_pair& q, const mad::IBPath& path, u8 port) {
     const context& device = q.domain().device();
     std::vector<u16> PKeys;
-    std::vector<iba::gid> GIDs;
+    std::vector<iba::gid> gids;
     if (path.pkey_index == path.look_up) {
         BOOST_OUTCOME_TRY(PKeys, device.pkeys(port));
     }
     if (path.has_grh && path.SGID_index == path.look_up) {
-        BOOST_OUTCOME_TRY(GIDs, device.gids(port));
+        BOOST_OUTCOME_TRY(gids, device.gids(port));
     }
-    const mad::port_tables tables(std::move(PKeys), std::move(GIDs));
+    const mad::port_tables tables(std::move(PKeys), std::move(gids));
     const mad::table_entries entries = tables.find(path);
     if (entries.miss != mad::table_miss::none)
         return failed("cannot bring up a queue pair of " + device.name() + ": " + tables.text_of_miss(path),

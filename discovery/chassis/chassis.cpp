@@ -98,8 +98,8 @@ private:
 } // namespace
 
 bool is_xsigo(iba::guid GUID) noexcept { return value(GUID) >> 40 == 0x001397; }
-bool is_xsigo_HCA(iba::guid GUID) noexcept { return has_type(GUID, xsigo_type::HCA); }
-bool is_xsigo_TCA(iba::guid GUID) noexcept { return has_type(GUID, xsigo_type::TCA); }
+bool is_xsigo_hca(iba::guid GUID) noexcept { return has_type(GUID, xsigo_type::HCA); }
+bool is_xsigo_tca(iba::guid GUID) noexcept { return has_type(GUID, xsigo_type::TCA); }
 
 system_groups group_nodes(const subnet& s) {
     system_groups groups;

@@ -10,7 +10,7 @@
 namespace comad::discovery {
 namespace {
 
-constexpr u16 IS4_device = 0xbd36;
+constexpr u16 is4_device = 0xbd36;
 constexpr unsigned most_external_ports = 18; ///< of a line: ports 1 to 18 are the sockets of these numbers
 constexpr std::size_t longest_type = 19;     ///< as much as libibnetdisc keeps
 
@@ -43,7 +43,7 @@ std::optional<chassis_place> place_in(std::string_view description) {
 void find_mellanox_boards(const subnet& s, system_groups& groups) {
     for (u32 i = 0; i < s.nodes.size(); ++i) {
         const node& n = s.nodes[i];
-        if (!n.is_switch() || n.info.vendorID != mellanox_vendor || n.info.deviceID != IS4_device) continue;
+        if (!n.is_switch() || n.info.vendorID != mellanox_vendor || n.info.deviceID != is4_device) continue;
         auto place = place_in(n.description);
         if (!place) continue;
         if (place->board == board_kind::line) {

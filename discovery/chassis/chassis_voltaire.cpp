@@ -43,7 +43,7 @@ constexpr spine_model ISR2012{
     .type = "ISR2012", .lines = {24, 2, 1}, .spines = {12, 3, 1}, .chips = 3, .takes_routers = true};
 constexpr spine_model ISR2004{.type = "ISR2004", .lines = {24, 6, 3}, .spines = {12, 3, 3}, .takes_routers = true};
 constexpr spine_model ISR4700{.type = "ISR4700", .lines = {36, 2, 2}, .spines = {18, 2, 2}, .chips = 2};
-constexpr spine_model ISR4700_double{.type = "ISR4700",
+constexpr spine_model isr4700_double{.type = "ISR4700",
                                      .lines = {18, 1, 1},
                                      .spines = {18, 2, 1},
                                      .chips = 2,
@@ -63,7 +63,7 @@ const spine_model* spine_of(const node& n) {
     case 0x5a37: return &ISR2012;
     case 0x5a40: return &ISR2004;
     case 0x5a5c: return &ISR4700;
-    case 0x5a5d: return &ISR4700_double;
+    case 0x5a5d: return &isr4700_double;
     case 0x5a60: return &ISR4200;
     default: return nullptr;
     }
@@ -85,9 +85,9 @@ line_model line_of(const node& n) {
 }
 
 bool is_router(const node& n) {
-    constexpr u16 to_fibre_channel = 0x5a00, to_IP = 0x5a01;
+    constexpr u16 to_fibre_channel = 0x5a00, to_ip = 0x5a01;
     return n.info.vendorID == voltaire_vendor && n.is_switch() &&
-           (n.info.deviceID == to_fibre_channel || n.info.deviceID == to_IP);
+           (n.info.deviceID == to_fibre_channel || n.info.deviceID == to_ip);
 }
 
 /// The highest port that leads to another board.

@@ -29,9 +29,9 @@ public:
                 add(loose_, lower_case(iba::trimmed(name)), i);
                 add_parts(name, i);
             }
-            GUIDs_.emplace(n.info.nodeGUID, i);
+            guids_.emplace(n.info.nodeGUID, i);
             for (const port& p : n.ports)
-                if (value(p.portGUID)) GUIDs_.emplace(p.portGUID, i);
+                if (value(p.portGUID)) guids_.emplace(p.portGUID, i);
         }
     }
 
@@ -86,7 +86,7 @@ private:
     std::optional<u32> find_node(const std::string& name, std::string& why) const {
         if (const auto found = one_of(exact_, name, name, "use a GUID", why); found || !why.empty()) return found;
         if (const auto GUID = iba::parse_guid_number(name); GUID && !GUID->is_larger)
-            if (const auto found = GUIDs_.find(iba::guid{GUID->value}); found != GUIDs_.end()) return found->second;
+            if (const auto found = guids_.find(iba::guid{GUID->value}); found != guids_.end()) return found->second;
         const std::string key = lower_case(iba::trimmed(name));
         const auto found = one_of(loose_, key, name, "use the full description or a GUID", why);
         if (!found && why.empty()) why = fmt::format("unknown node {}", iba::as_given(name));
@@ -137,7 +137,7 @@ private:
 
     const subnet& s_;
     index exact_, loose_, blades_;
-    std::unordered_map<iba::guid, u32> GUIDs_;
+    std::unordered_map<iba::guid, u32> guids_;
 };
 
 class cabling_comparison {

@@ -47,7 +47,7 @@ public:
         for_both([&](const subnet& one, const subnet& other, what_kind k) { compare_end_ports(one, other, k); });
         for_both([&](const subnet& one, const subnet& other, what_kind k) { compare_links(one, other, k); });
         for_each_port(was_, [&](port_ref r) { compare_rate(r); });
-        for_each_port(was_, [&](port_ref r) { compare_LID(r); });
+        for_each_port(was_, [&](port_ref r) { compare_lid(r); });
         for (const node& n : was_.nodes) compare_description(n);
         for_each_port(was_, [&](port_ref r) { compare_state(r); });
         return std::move(found_);
@@ -154,15 +154,15 @@ private:
         found_.push_back(std::move(d));
     }
 
-    void compare_LID(port_ref r) {
+    void compare_lid(port_ref r) {
         const node& n = was_.nodes[r.node];
         const port_ref now = same_in(is_, was_, r);
         if (!is_end_port(n, r.port) || !now || !was_.at(r).info || !is_.at(now).info) return;
         const auto &before = *was_.at(r).info, &after = *is_.at(now).info;
         const unsigned assumed = was_.at(r).assumed | is_.at(now).assumed;
-        const bool has_same_LID = (assumed & assumed_LID) || before.LID == after.LID;
-        const bool has_same_LMC = (assumed & assumed_LMC) || before.LMC == after.LMC;
-        if (has_same_LID && has_same_LMC) return;
+        const bool has_same_lid = (assumed & assumed_lid) || before.LID == after.LID;
+        const bool has_same_lmc = (assumed & assumed_lmc) || before.LMC == after.LMC;
+        if (has_same_lid && has_same_lmc) return;
         const auto text = [](const iba::smp::PortInfo& i) { return fmt::format("LID {} LMC {}", i.LID, i.LMC); };
         found_.push_back({subject::LID,
                           what_kind::changed,
@@ -216,11 +216,11 @@ bool descriptions_differ(const node& was, const node& is) {
     return was.description != is.description && iba::escaped(was.description) != iba::escaped(is.description);
 }
 
-bool LIDs_differ(const subnet& was, port_ref was_at, const subnet& is, port_ref is_at) {
+bool lids_differ(const subnet& was, port_ref was_at, const subnet& is, port_ref is_at) {
     const port &before = was.end_port(was_at), &now = is.end_port(is_at);
-    if ((before.assumed | now.assumed) & assumed_LID) return false;
-    const auto LID_of = [](const port& p) { return p.info ? p.info->LID : iba::lid{}; };
-    return LID_of(before) != LID_of(now);
+    if ((before.assumed | now.assumed) & assumed_lid) return false;
+    const auto lid_of = [](const port& p) { return p.info ? p.info->LID : iba::lid{}; };
+    return lid_of(before) != lid_of(now);
 }
 
 bool is_of_file(const node& n) {

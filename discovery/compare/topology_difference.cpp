@@ -23,7 +23,7 @@ public:
 
     std::string run() {
         for (const auto& [type, wanted] : {std::pair{NodeType::Switch, checks_.switches},
-                                           {NodeType::CA, checks_.CAs},
+                                           {NodeType::CA, checks_.cas},
                                            {NodeType::Router, checks_.routers}}) {
             if (!wanted) continue;
             for_each(was_, type, [&](u32 n, const node&) { compare_node(n); });
@@ -35,7 +35,7 @@ public:
     }
 
 private:
-    bool checks_more() const { return checks_.links || checks_.LIDs || checks_.descriptions; }
+    bool checks_more() const { return checks_.links || checks_.lids || checks_.descriptions; }
 
     void print_whole(const subnet& s, u32 n, std::string_view prefix) {
         print_head(out_, s.nodes[n], names_, {}, prefix, prefix);
@@ -56,7 +56,7 @@ private:
         const node& now = is_.nodes[found->second];
         if (!checks_more() || now.known == topology_file::extent::links_only) return;
         has_head_ = false;
-        if ((checks_.LIDs && before.is_switch() && now.is_switch() && LID_differs({n, 0}, {found->second, 0})) ||
+        if ((checks_.lids && before.is_switch() && now.is_switch() && lid_differs({n, 0}, {found->second, 0})) ||
             (checks_.descriptions && descriptions_differ(before, now))) {
             print_head(out_, before, names_, {}, {}, prefix_of_old);
             print_node_line(out_, now, names_, prefix_of_new);
@@ -67,7 +67,7 @@ private:
             return print(out_, "{}numports = {}\n{}numports = {}\n", prefix_of_old, before.info.numPorts, prefix_of_new,
                          now.info.numPorts);
         }
-        if (!checks_.links && !checks_.LIDs) return;
+        if (!checks_.links && !checks_.lids) return;
         for (unsigned p = 1; p < before.ports.size() && p < now.ports.size(); ++p)
             compare_port({n, static_cast<u8>(p)}, {found->second, static_cast<u8>(p)});
     }
@@ -85,18 +85,18 @@ private:
             if (b.info && n.info) differs |= b.portGUID != n.portGUID;
             if (b.peer && n.peer) differs |= peer_differs(b.peer, n.peer);
         }
-        if (checks_.LIDs && b.info && n.info) differs |= LID_differs(before, now);
+        if (checks_.lids && b.info && n.info) differs |= lid_differs(before, now);
         if (!differs || (!b.peer && !n.peer)) return;
         need_head(was_.nodes[before.node]);
         print_port(was_, before, prefix_of_old);
         print_port(is_, now, prefix_of_new);
     }
 
-    bool LID_differs(port_ref before, port_ref now) const { return LIDs_differ(was_, before, is_, now); }
+    bool lid_differs(port_ref before, port_ref now) const { return lids_differ(was_, before, is_, now); }
 
     bool peer_differs(port_ref before, port_ref now) const {
         const port &b = was_.at(before), &n = is_.at(now);
-        return b.portGUID != n.portGUID || (checks_.LIDs && LID_differs(before, now)) ||
+        return b.portGUID != n.portGUID || (checks_.lids && lid_differs(before, now)) ||
                (checks_.descriptions && descriptions_differ(was_.nodes[before.node], is_.nodes[now.node]));
     }
 

@@ -27,9 +27,9 @@ lid_index::lid_index(const subnet& s) {
 
 void lid_index::add(port_ref end_port, iba::lid base, unsigned LMC) {
     const unsigned first = value(base), last = first + (1u << LMC) - 1;
-    const bool has_LID = first != 0 && last <= last_unicast_LID;
-    ends_.push_back({end_port, has_LID ? first : 0, has_LID ? 1u << LMC : 0});
-    if (!has_LID) return;
+    const bool has_lid = first != 0 && last <= last_unicast_lid;
+    ends_.push_back({end_port, has_lid ? first : 0, has_lid ? 1u << LMC : 0});
+    if (!has_lid) return;
     if (last >= ports_.size()) ports_.resize(last + 1);
     port_ref latest;
     for (unsigned LID = first; LID <= last; ++LID) {

@@ -106,20 +106,20 @@ bool is_at_1x_of_more(const subnet& s, port_ref r) noexcept {
     return active_width(s, r) == LinkWidth::w1x && info_at(s, r).linkWidthSupported != bits(LinkWidth::w1x);
 }
 
-bool may_be_FDR10(const node& n, u8 number) noexcept {
+bool may_be_fdr10(const node& n, u8 number) noexcept {
     const auto& end = n.ports[n.is_switch() ? 0 : number].info;
     const bool extended = !end || has_extended_speeds(*end);
     return active_speed(*n.ports[number].info, extended) == QDR && has_mlnx_ext_port_info(n.info);
 }
 
-void take_FDR10(port& p, const iba::smp::MlnxExtPortInfo& told) noexcept {
+void take_fdr10(port& p, const iba::smp::MlnxExtPortInfo& told) noexcept {
     p.fdr10 = told.LinkSpeedActive & FDR10;
     p.fdr10_supported = told.LinkSpeedSupported & FDR10;
 }
 
-bool is_FDR10(const subnet& s, port_ref r) noexcept { return active_speed(s, r) == QDR && s.at(r).fdr10; }
+bool is_fdr10(const subnet& s, port_ref r) noexcept { return active_speed(s, r) == QDR && s.at(r).fdr10; }
 
-bool could_be_FDR10(const subnet& s, port_ref r) noexcept {
+bool could_be_fdr10(const subnet& s, port_ref r) noexcept {
     return is_known(s, r) && best_speed(s, r) == QDR && active_speed(s, r) == QDR && s.at(r).fdr10_supported &&
            s.at(s.at(r).peer).fdr10_supported && !s.at(r).fdr10;
 }
@@ -143,7 +143,7 @@ double bits_per_second(link_speeds speeds) noexcept {
 }
 
 double bits_per_second(const subnet& s, port_ref r) noexcept {
-    const double lane = is_FDR10(s, r) ? FDR10_bits_per_second : bits_per_second(active_speed(s, r));
+    const double lane = is_fdr10(s, r) ? fdr10_bits_per_second : bits_per_second(active_speed(s, r));
     return lane * lanes_of(active_width(s, r));
 }
 

@@ -21,7 +21,7 @@ std::size_t subnet::link_count() const noexcept {
     return (ends + loops) / 2;
 }
 
-iba::lid subnet::LID_at(port_ref r) const noexcept {
+iba::lid subnet::lid_at(port_ref r) const noexcept {
     const auto& info = end_port(r).info;
     return info && is_unicast(info->LID) ? info->LID : iba::lid{};
 }
@@ -62,7 +62,7 @@ node_order breadth_first(subnet& s, u32 start) {
     std::vector<u32> order{start};
     std::vector<bool> seen(s.nodes.size());
     seen[start] = true;
-    const iba::lid start_LID = s.LID_at({start, s.start_port});
+    const iba::lid start_lid = s.lid_at({start, s.start_port});
     for (std::size_t next = 0; next < order.size(); ++next) {
         const u32 here = order[next];
         if (here != start && !s.nodes[here].is_switch()) continue;
@@ -70,7 +70,7 @@ node_order breadth_first(subnet& s, u32 start) {
             if (!s.nodes[here].is_switch() && p != s.start_port) continue;
             const port_ref peer = s.nodes[here].ports[p].peer;
             if (!peer || seen[peer.node]) continue;
-            const auto route = route_beyond(s, {here, static_cast<u8>(p)}, s.nodes[here].route, start_LID);
+            const auto route = route_beyond(s, {here, static_cast<u8>(p)}, s.nodes[here].route, start_lid);
             if (!route) continue;
             seen[peer.node] = true;
             node& there = s.nodes[peer.node];
@@ -95,11 +95,11 @@ node_order breadth_first(subnet& s, u32 start) {
 } // namespace
 
 std::optional<mad::IBDRPath> route_beyond(const subnet& s, port_ref port, const mad::IBDRPath& route_to_it,
-                                          iba::lid start_LID) {
+                                          iba::lid start_lid) {
     if (route_to_it.can_extend()) return route_to_it.extended(port.port);
-    const iba::lid LID = s.LID_at(port);
-    if (!is_unicast(LID) || !is_unicast(start_LID)) return std::nullopt;
-    return mad::IBDRPath::from_LID(LID, port.port, start_LID);
+    const iba::lid LID = s.lid_at(port);
+    if (!is_unicast(LID) || !is_unicast(start_lid)) return std::nullopt;
+    return mad::IBDRPath::from_lid(LID, port.port, start_lid);
 }
 
 void put_in_order(subnet& s) {

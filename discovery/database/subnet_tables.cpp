@@ -37,10 +37,10 @@ unsigned blocks_of(unsigned entries, unsigned in_a_block) { return (entries + in
 
 // ---- which blocks there are (IBA 14.2.5) ----------------------------------------------------------------------------
 
-template <class T> std::vector<fact_place> places_of(const subnet&);
+template <class T> std::vector<table_key> places_of(const subnet&);
 
-template <> std::vector<fact_place> places_of<PKeyTable>(const subnet& s) {
-    std::vector<fact_place> all;
+template <> std::vector<table_key> places_of<PKeyTable>(const subnet& s) {
+    std::vector<table_key> all;
     for_each_read_port(s, [&](const node& n, port_ref r, const iba::smp::PortInfo&) {
         const unsigned enforced = n.switch_info ? n.switch_info->partitionEnforcementCap : 0;
         const unsigned entries = is_end_port(n, r) ? n.info.partitionCap : enforced;
@@ -50,8 +50,8 @@ template <> std::vector<fact_place> places_of<PKeyTable>(const subnet& s) {
     return all;
 }
 
-template <> std::vector<fact_place> places_of<SLToVLMappingTable>(const subnet& s) {
-    std::vector<fact_place> all;
+template <> std::vector<table_key> places_of<SLToVLMappingTable>(const subnet& s) {
+    std::vector<table_key> all;
     for_each_read_port(s, [&](const node& n, port_ref r, const iba::smp::PortInfo& info) {
         if (!carries_data(n, r) || value(info.VLCap) < 2) return;
         if (!n.is_switch()) {
@@ -64,8 +64,8 @@ template <> std::vector<fact_place> places_of<SLToVLMappingTable>(const subnet& 
     return all;
 }
 
-template <> std::vector<fact_place> places_of<VLArbitrationTable>(const subnet& s) {
-    std::vector<fact_place> all;
+template <> std::vector<table_key> places_of<VLArbitrationTable>(const subnet& s) {
+    std::vector<table_key> all;
     for_each_read_port(s, [&](const node& n, port_ref r, const iba::smp::PortInfo& info) {
         if (!carries_data(n, r) || value(info.VLCap) < 2) return;
         const auto add = [&](unsigned first, unsigned entries) {
@@ -78,8 +78,8 @@ template <> std::vector<fact_place> places_of<VLArbitrationTable>(const subnet& 
     return all;
 }
 
-template <> std::vector<fact_place> places_of<GUIDInfo>(const subnet& s) {
-    std::vector<fact_place> all;
+template <> std::vector<table_key> places_of<GUIDInfo>(const subnet& s) {
+    std::vector<table_key> all;
     for_each_read_port(s, [&](const node& n, port_ref r, const iba::smp::PortInfo& info) {
         if (!is_end_port(n, r)) return;
         for (unsigned block = 0; block < blocks_of(info.GUIDCap, 8); ++block) all.push_back({r, block});
@@ -87,8 +87,8 @@ template <> std::vector<fact_place> places_of<GUIDInfo>(const subnet& s) {
     return all;
 }
 
-template <> std::vector<fact_place> places_of<SMInfo>(const subnet& s) {
-    std::vector<fact_place> all;
+template <> std::vector<table_key> places_of<SMInfo>(const subnet& s) {
+    std::vector<table_key> all;
     for_each_read_port(s, [&](const node& n, port_ref r, const iba::smp::PortInfo& info) {
         if (is_end_port(n, r) && (info.capabilityMask & static_cast<u32>(iba::CapabilityMask::IsSM)))
             all.push_back({r, 0});
@@ -107,7 +107,7 @@ mad::IBDRPath route_to(const subnet& s, port_ref r) {
     return before.can_extend() ? before.extended(peer.port) : n.route;
 }
 
-problem missing_fact(const subnet& s, const fact_place& p, std::string_view name, std::string why) {
+problem missing_fact(const subnet& s, const table_key& p, std::string_view name, std::string why) {
     const node& n = s.nodes[p.where.node];
     return {problem::kind::error_reply,
             n.info.nodeGUID,
@@ -119,10 +119,10 @@ problem missing_fact(const subnet& s, const fact_place& p, std::string_view name
 
 /// One block after the other, of a switch or of a port of another node: one that is silent is not asked for the rest.
 template <class T>
-coro::task<void> ask_facts(coro::MADSchedule& schedule, const subnet& s, std::vector<fact_place> places,
-                           fact_table<T>& table, std::vector<problem>& problems) {
+coro::task<void> ask_facts(coro::MADSchedule& schedule, const subnet& s, std::vector<table_key> places,
+                           block_table<T>& table, std::vector<problem>& problems) {
     std::string silence;
-    for (const fact_place& p : places) {
+    for (const table_key& p : places) {
         if (!silence.empty()) {
             problems.push_back(missing_fact(s, p, iba::info_of<T>.name, silence));
             continue;
@@ -140,23 +140,22 @@ coro::task<void> ask_facts(coro::MADSchedule& schedule, const subnet& s, std::ve
 }
 
 template <class T>
-coro::generator<coro::task<void>> questions(coro::MADSchedule& schedule, const subnet& s,
-                                            std::vector<fact_place> places, fact_table<T>& table,
-                                            std::vector<problem>& problems) {
-    const auto is_of_one = [&s](const fact_place& a, const fact_place& b) {
+coro::generator<coro::task<void>> questions(coro::MADSchedule& schedule, const subnet& s, std::vector<table_key> places,
+                                            block_table<T>& table, std::vector<problem>& problems) {
+    const auto is_of_one = [&s](const table_key& a, const table_key& b) {
         return a.where.node == b.where.node && (s.nodes[a.where.node].is_switch() || a.where.port == b.where.port);
     };
     for (auto begin = places.begin(); begin != places.end();) {
-        const auto end = std::find_if(begin, places.end(), [&](const fact_place& p) { return !is_of_one(*begin, p); });
-        co_yield ask_facts<T>(schedule, s, std::vector<fact_place>(begin, end), table, problems);
+        const auto end = std::find_if(begin, places.end(), [&](const table_key& p) { return !is_of_one(*begin, p); });
+        co_yield ask_facts<T>(schedule, s, std::vector<table_key>(begin, end), table, problems);
         begin = end;
     }
 }
 
 template <class T>
-coro::task<void> ask_all_of(coro::MADSchedule& schedule, const subnet& s, fact_table<T>& table,
+coro::task<void> ask_all_of(coro::MADSchedule& schedule, const subnet& s, block_table<T>& table,
                             std::vector<problem>& problems) {
-    std::vector<fact_place> places = places_of<T>(s);
+    std::vector<table_key> places = places_of<T>(s);
     table.wanted = places.size();
     co_await schedule.mqueue(questions<T>(schedule, s, std::move(places), table, problems));
 }
@@ -168,7 +167,7 @@ template <class T> struct fact_record;
 
 template <> struct fact_record<PKeyTable> {
     using type = iba::sa::PKeyTableRecord;
-    static fact_place place(const type& r, port_ref end, bool is_switch) {
+    static table_key place(const type& r, port_ref end, bool is_switch) {
         if (is_switch) return {{end.node, r.portNum}, u32{r.portNum} << 16 | r.blockNum};
         return {end, r.blockNum};
     }
@@ -176,7 +175,7 @@ template <> struct fact_record<PKeyTable> {
 };
 template <> struct fact_record<SLToVLMappingTable> {
     using type = iba::sa::SLToVLMappingTableRecord;
-    static fact_place place(const type& r, port_ref end, bool is_switch) {
+    static table_key place(const type& r, port_ref end, bool is_switch) {
         if (is_switch) return {{end.node, r.outputPortNum}, u32{r.inputPortNum} << 8 | r.outputPortNum};
         return {end, 0};
     }
@@ -184,7 +183,7 @@ template <> struct fact_record<SLToVLMappingTable> {
 };
 template <> struct fact_record<VLArbitrationTable> {
     using type = iba::sa::VLArbitrationTableRecord;
-    static fact_place place(const type& r, port_ref end, bool is_switch) {
+    static table_key place(const type& r, port_ref end, bool is_switch) {
         if (is_switch) return {{end.node, r.outputPortNum}, u32{r.blockNum} << 16 | r.outputPortNum};
         return {end, u32{r.blockNum} << 16};
     }
@@ -192,20 +191,20 @@ template <> struct fact_record<VLArbitrationTable> {
 };
 template <> struct fact_record<GUIDInfo> {
     using type = iba::sa::GUIDInfoRecord;
-    static fact_place place(const type& r, port_ref end, bool) { return {end, r.blockNum}; }
+    static table_key place(const type& r, port_ref end, bool) { return {end, r.blockNum}; }
     static const GUIDInfo& of(const type& r) { return r.GUIDInfo; }
 };
 template <> struct fact_record<SMInfo> {
     using type = iba::sa::SMInfoRecord;
-    static fact_place place(const type&, port_ref end, bool) { return {end, 0}; }
+    static table_key place(const type&, port_ref end, bool) { return {end, 0}; }
     static const SMInfo& of(const type& r) { return r.SMInfo; }
 };
 
 template <class T>
-coro::task<void> read_table_of(coro::MADSchedule& schedule, const subnet& s, const lid_index& LIDs,
-                               fact_table<T>& table, std::vector<problem>& problems) {
+coro::task<void> read_table_of(coro::MADSchedule& schedule, const subnet& s, const lid_index& lids,
+                               block_table<T>& table, std::vector<problem>& problems) {
     using record = typename fact_record<T>::type;
-    const std::vector<fact_place> places = places_of<T>(s);
+    const std::vector<table_key> places = places_of<T>(s);
     table.wanted = places.size();
     if (places.empty()) co_return;
     const iba::query<record> all;
@@ -219,13 +218,13 @@ coro::task<void> read_table_of(coro::MADSchedule& schedule, const subnet& s, con
                             cause_text(told.error())});
         co_return;
     }
-    std::map<fact_place, T> known;
+    std::map<table_key, T> known;
     for (const record& r : told.value()) {
-        const port_ref end = LIDs.at(r.LID);
+        const port_ref end = lids.at(r.LID);
         if (end) known.emplace(fact_record<T>::place(r, end, s.nodes[end.node].is_switch()), fact_record<T>::of(r));
     }
     constexpr bool may_be_empty = std::is_same_v<T, PKeyTable>;
-    for (const fact_place& p : places) {
+    for (const table_key& p : places) {
         const auto found = known.find(p);
         if (found != known.end()) table.values.emplace(p, found->second);
         else if (may_be_empty) table.values.emplace(p, T{});
@@ -235,24 +234,24 @@ coro::task<void> read_table_of(coro::MADSchedule& schedule, const subnet& s, con
 
 } // namespace
 
-coro::task<subnet_facts> read_facts(coro::MADSchedule& schedule, const subnet& s, fact_kinds which) {
-    subnet_facts f;
+coro::task<subnet_tables> read_subnet_tables(coro::MADSchedule& schedule, const subnet& s, table_kinds which) {
+    subnet_tables f;
     if (which.PKeys) co_await ask_all_of(schedule, s, f.PKeys, f.problems);
     if (which.SLToVL) co_await ask_all_of(schedule, s, f.SLToVL, f.problems);
     if (which.VLArbitration) co_await ask_all_of(schedule, s, f.VLArbitration, f.problems);
-    if (which.GUIDs) co_await ask_all_of(schedule, s, f.GUIDs, f.problems);
+    if (which.guids) co_await ask_all_of(schedule, s, f.guids, f.problems);
     if (which.SMs) co_await ask_all_of(schedule, s, f.SMs, f.problems);
     co_return f;
 }
 
-coro::task<subnet_facts> read_facts_by_SA(coro::MADSchedule& schedule, const subnet& s, fact_kinds which) {
-    const lid_index LIDs(s);
-    subnet_facts f;
-    if (which.PKeys) co_await read_table_of(schedule, s, LIDs, f.PKeys, f.problems);
-    if (which.SLToVL) co_await read_table_of(schedule, s, LIDs, f.SLToVL, f.problems);
-    if (which.VLArbitration) co_await read_table_of(schedule, s, LIDs, f.VLArbitration, f.problems);
-    if (which.GUIDs) co_await read_table_of(schedule, s, LIDs, f.GUIDs, f.problems);
-    if (which.SMs) co_await read_table_of(schedule, s, LIDs, f.SMs, f.problems);
+coro::task<subnet_tables> read_subnet_tables_by_sa(coro::MADSchedule& schedule, const subnet& s, table_kinds which) {
+    const lid_index lids(s);
+    subnet_tables f;
+    if (which.PKeys) co_await read_table_of(schedule, s, lids, f.PKeys, f.problems);
+    if (which.SLToVL) co_await read_table_of(schedule, s, lids, f.SLToVL, f.problems);
+    if (which.VLArbitration) co_await read_table_of(schedule, s, lids, f.VLArbitration, f.problems);
+    if (which.guids) co_await read_table_of(schedule, s, lids, f.guids, f.problems);
+    if (which.SMs) co_await read_table_of(schedule, s, lids, f.SMs, f.problems);
     co_return f;
 }
 

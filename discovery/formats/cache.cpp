@@ -23,8 +23,8 @@ constexpr u32 described_version = 3; // of subnets from topology files: the same
 constexpr std::size_t checksum_bytes = 4;
 
 // What of a port is there.
-constexpr u8 begins_at_LID = 128; // of a route
-constexpr u8 info_there = 1, GUID_there = 2, peer_there = 4, FDR10_runs = 8, FDR10_supported = 16, all_port_flags = 31;
+constexpr u8 begins_at_lid = 128; // of a route
+constexpr u8 info_there = 1, guid_there = 2, peer_there = 4, fdr10_runs = 8, fdr10_supported = 16, all_port_flags = 31;
 constexpr u8 assumed_shift = 5, all_described_flags = 255;
 constexpr u8 extent_shift = 1; // behind whether there is a SwitchInfo
 
@@ -37,9 +37,9 @@ u32 checksum_of(std::span<const u8> bytes) {
 std::span<const u8> as_bytes(std::string_view text) { return {reinterpret_cast<const u8*>(text.data()), text.size()}; }
 
 void write_route(byte_writer& out, const mad::IBDRPath& route) {
-    const bool begins_by_LID = route.drSLID != iba::permissive_lid;
-    out.number<u8>(route.hopCount | (begins_by_LID ? begins_at_LID : 0));
-    if (begins_by_LID) {
+    const bool begins_by_lid = route.drSLID != iba::permissive_lid;
+    out.number<u8>(route.hopCount | (begins_by_lid ? begins_at_lid : 0));
+    if (begins_by_lid) {
         out.number<u16>(value(route.DLID));
         out.number<u16>(value(route.drSLID));
     }
@@ -60,9 +60,9 @@ bool is_described(const subnet& s) {
 
 void write_port(byte_writer& out, const port& p) {
     const bool has_portGUID = p.portGUID != iba::guid{};
-    out.number<u8>(static_cast<u8>((p.info ? info_there : 0) | (has_portGUID ? GUID_there : 0) |
-                                   (p.peer ? peer_there : 0) | (p.fdr10 ? FDR10_runs : 0) |
-                                   (p.fdr10_supported ? FDR10_supported : 0) | p.assumed << assumed_shift));
+    out.number<u8>(static_cast<u8>((p.info ? info_there : 0) | (has_portGUID ? guid_there : 0) |
+                                   (p.peer ? peer_there : 0) | (p.fdr10 ? fdr10_runs : 0) |
+                                   (p.fdr10_supported ? fdr10_supported : 0) | p.assumed << assumed_shift));
     if (p.info) out.structure(without_key(*p.info));
     if (has_portGUID) out.number<u64>(value(p.portGUID));
     if (p.peer) {
@@ -137,13 +137,13 @@ private:
         port p;
         const u8 there = in_.number<u8>("the flags of a port", is_described_ ? all_described_flags : all_port_flags);
         if (there & info_there) p.info = in_.structure<PortInfo>("a PortInfo");
-        if (there & GUID_there) p.portGUID = iba::guid{in_.number<u64>("a port GUID")};
+        if (there & guid_there) p.portGUID = iba::guid{in_.number<u64>("a port GUID")};
         if (there & peer_there) {
             p.peer.node = in_.number<u32>("the neighbor of a port", max_cached_nodes);
             p.peer.port = in_.number<u8>("the neighbor of a port");
         }
-        p.fdr10 = there & FDR10_runs;
-        p.fdr10_supported = there & FDR10_supported;
+        p.fdr10 = there & fdr10_runs;
+        p.fdr10_supported = there & fdr10_supported;
         p.assumed = static_cast<u8>(there >> assumed_shift);
         return p;
     }
@@ -165,15 +165,15 @@ private:
     }
 
     mad::IBDRPath read_route() {
-        const u8 head = in_.number<u8>("the length of a route", begins_at_LID | mad::IBDRPath::max_hops);
-        const unsigned hops = head & ~unsigned{begins_at_LID};
+        const u8 head = in_.number<u8>("the length of a route", begins_at_lid | mad::IBDRPath::max_hops);
+        const unsigned hops = head & ~unsigned{begins_at_lid};
         if (hops > mad::IBDRPath::max_hops)
             in_.fail(fmt::format("a route has {} hops; the maximum is {}", hops, mad::IBDRPath::max_hops));
-        const bool begins_by_LID = head & begins_at_LID;
-        const iba::lid first{begins_by_LID ? in_.number<u16>("the LID of a switch") : u16{}};
-        const iba::lid own{begins_by_LID ? in_.number<u16>("the local LID") : u16{}};
+        const bool begins_by_lid = head & begins_at_lid;
+        const iba::lid first{begins_by_lid ? in_.number<u16>("the LID of a switch") : u16{}};
+        const iba::lid own{begins_by_lid ? in_.number<u16>("the local LID") : u16{}};
         mad::IBDRPath route(in_.bytes(hops, "a route"));
-        if (begins_by_LID) {
+        if (begins_by_lid) {
             route.DLID = first;
             route.SLID = route.drSLID = own;
         }

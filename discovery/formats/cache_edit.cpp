@@ -214,7 +214,7 @@ private:
 std::string edited_diags_cache(std::span<const u8> bytes, const cache_edits& e) {
     cache_editor cache(bytes);
     if (e.switch_guid) cache.change_nodes(iba::NodeType::Switch, "switchguid", *e.switch_guid);
-    if (e.CA_guid) cache.change_nodes(iba::NodeType::CA, "caguid", *e.CA_guid);
+    if (e.ca_guid) cache.change_nodes(iba::NodeType::CA, "caguid", *e.ca_guid);
     if (e.system_image_guid) cache.change_system(*e.system_image_guid);
     if (e.port_guid) cache.change_port(e.node, *e.port_guid);
     return cache.bytes();

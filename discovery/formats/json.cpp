@@ -37,12 +37,12 @@ json of_hierarchy(const port_hierarchy& h) {
 // ---- what ports hold ------------------------------------------------------------------------------------------------
 
 /// The blocks of a port, in order.
-template <class T, class F> void for_each_block(const fact_table<T>& table, port_ref here, F&& f) {
+template <class T, class F> void for_each_block(const block_table<T>& table, port_ref here, F&& f) {
     for (auto at = table.values.lower_bound({here, 0}); at != table.values.end() && at->first.where == here; ++at)
         f(at->first.modifier, at->second);
 }
 
-json PKeys_of(const subnet_facts& facts, port_ref here) {
+json pkeys_of(const subnet_tables& facts, port_ref here) {
     json keys = json::array();
     for_each_block(facts.PKeys, here, [&](u32, const iba::smp::PKeyTable& block) {
         for (const u16 PKey : block.PKeyBlock)
@@ -51,7 +51,7 @@ json PKeys_of(const subnet_facts& facts, port_ref here) {
     return keys;
 }
 
-json SLtoVL_of(const subnet& s, const subnet_facts& facts, port_ref here) {
+json sltovl_of(const subnet& s, const subnet_tables& facts, port_ref here) {
     json tables = json::array();
     for_each_block(facts.SLToVL, here, [&](u32 modifier, const iba::smp::SLToVLMappingTable& table) {
         json one = json::object();
@@ -62,7 +62,7 @@ json SLtoVL_of(const subnet& s, const subnet_facts& facts, port_ref here) {
     return tables;
 }
 
-json VLArbitration_of(const subnet_facts& facts, port_ref here) {
+json VLArbitration_of(const subnet_tables& facts, port_ref here) {
     json tables{{"low", json::array()}, {"high", json::array()}};
     for_each_block(facts.VLArbitration, here, [&](u32 modifier, const iba::smp::VLArbitrationTable& block) {
         constexpr u32 first_of_high = 3; // IBA 14.2.5.9
@@ -73,13 +73,13 @@ json VLArbitration_of(const subnet_facts& facts, port_ref here) {
     return tables;
 }
 
-void add_facts(json& out, const subnet& s, const subnet_facts& facts, port_ref here) {
+void add_facts(json& out, const subnet& s, const subnet_tables& facts, port_ref here) {
     const auto has = [&](const auto& table) {
         const auto at = table.values.lower_bound({here, 0});
         return at != table.values.end() && at->first.where == here;
     };
-    if (has(facts.PKeys)) out["PKeys"] = PKeys_of(facts, here);
-    if (has(facts.SLToVL)) out["SLtoVL"] = SLtoVL_of(s, facts, here);
+    if (has(facts.PKeys)) out["PKeys"] = pkeys_of(facts, here);
+    if (has(facts.SLToVL)) out["SLtoVL"] = sltovl_of(s, facts, here);
     if (has(facts.VLArbitration)) out["VLArbitration"] = VLArbitration_of(facts, here);
 }
 
@@ -185,7 +185,7 @@ json of_problem(const problem& p) {
     return entry;
 }
 
-json of_doubled_LID(const subnet& s, const lid_index::shared& doubled) {
+json of_doubled_lid(const subnet& s, const lid_index::shared& doubled) {
     json entry{{"kind", "duplicate_LID"}, {"LID", value(doubled.LID)}, {"locations", json::array()}};
     for (const port_ref at : {doubled.first, doubled.second})
         entry["locations"].push_back({{"nodeGUID", text_of(s.nodes[at.node].info.nodeGUID)}, {"port", at.port}});
@@ -241,9 +241,9 @@ std::string json_text(const subnet& s, const more_of_ports& more) {
     add_list(out, "chassis", groups.chassis.size(),
              [&](std::size_t i) { return of_chassis(s, groups, groups.chassis[i]); });
     add_list(out, "problems", s.problems.size(), [&](std::size_t i) { return of_problem(s.problems[i]); });
-    const lid_index LIDs(s);
-    if (const auto& doubled = LIDs.duplicates(); !doubled.empty())
-        add_list(out, "findings", doubled.size(), [&](std::size_t i) { return of_doubled_LID(s, doubled[i]); });
+    const lid_index lids(s);
+    if (const auto& doubled = lids.duplicates(); !doubled.empty())
+        add_list(out, "findings", doubled.size(), [&](std::size_t i) { return of_doubled_lid(s, doubled[i]); });
     return out + "\n}\n";
 }
 

@@ -65,7 +65,7 @@ private:
         std::string host;
         if (!is_xsigo(c.GUID)) return host;
         for (const u32 i : c.others) {
-            if (!is_xsigo_HCA(s_.nodes[i].info.nodeGUID)) continue;
+            if (!is_xsigo_hca(s_.nodes[i].info.nodeGUID)) continue;
             host = names_.of(s_.nodes[i]);
             print(out_, "Hostname: {}\n", host);
         }
@@ -83,7 +83,7 @@ private:
         if (place.is_in_chassis()) {
             print(notes.system, "\t\t# Chassis {}", groups_.chassis[place.chassis].number);
             if (!host.empty()) print(notes.system, " ({})", host);
-            const bool is_card = is_xsigo_TCA(n.info.nodeGUID) && n.ports.size() > 1 && n.ports[1].peer;
+            const bool is_card = is_xsigo_tca(n.info.nodeGUID) && n.ports.size() > 1 && n.ports[1].peer;
             if (is_card) print(notes.system, " slot {}", n.ports[1].peer.port);
         }
         notes.board = "\t# ";
@@ -91,7 +91,7 @@ private:
             if (!place.type.empty()) print(notes.board, "{} ", iba::escaped(place.type));
             notes.board += slot;
         }
-        if (!n.is_switch() && is_xsigo_HCA(n.info.nodeGUID)) notes.role = " (scp)";
+        if (!n.is_switch() && is_xsigo_hca(n.info.nodeGUID)) notes.role = " (scp)";
         return notes;
     }
 
@@ -108,7 +108,7 @@ std::string_view link_width_text(const port& p) { return width_name(active_width
 
 std::string_view link_speed_text(const subnet& s, port_ref here) {
     if (!s.at(here).info || !s.end_port(here).info) return speed_name(0);
-    return is_FDR10(s, here) ? "FDR10" : speed_name(active_speed(s, here));
+    return is_fdr10(s, here) ? "FDR10" : speed_name(active_speed(s, here));
 }
 
 std::string topology_text(const subnet& s, const node_names& names, const topology_options& options) {

@@ -16,11 +16,11 @@ namespace lane_speed = iba::lane_speed;
 constexpr u32 extended_speeds = ~(lane_speed::SDR | lane_speed::DDR | lane_speed::QDR | lane_speed::FDR10);
 
 /// Takes LID and LMC of an end port.
-void take_LID(port& made, std::optional<iba::lid> LID, std::optional<u8> LMC) noexcept {
+void take_lid(port& made, std::optional<iba::lid> LID, std::optional<u8> LMC) noexcept {
     if (LID) made.info->LID = *LID;
-    else made.assumed |= assumed_LID;
+    else made.assumed |= assumed_lid;
     if (LMC) made.info->LMC = *LMC;
-    else made.assumed |= assumed_LMC;
+    else made.assumed |= assumed_lmc;
 }
 
 void take_speed(port& made, iba::lane_speeds speed) noexcept {
@@ -45,7 +45,7 @@ public:
     explicit subnet_maker(file::contents from) : from_(std::move(from)) {}
 
     described_subnet make(described_order order) {
-        is_managed_ = has_any_LID();
+        is_managed_ = has_any_lid();
         for (u32 n = 0; n < from_.nodes.size(); ++n) add_node(n);
         made_.may_lack_nodes = from_.may_lack_nodes;
         if (order == described_order::discovery) order_from_start();
@@ -53,7 +53,7 @@ public:
     }
 
 private:
-    bool has_any_LID() const noexcept {
+    bool has_any_lid() const noexcept {
         const auto has_one = [](const std::optional<iba::lid>& LID) { return LID && iba::is_unicast(*LID); };
         return std::ranges::any_of(from_.nodes, [&](const file::node& n) {
             return has_one(n.LID) || std::ranges::any_of(n.ports, [&](const file::port& p) { return has_one(p.LID); });
@@ -87,7 +87,7 @@ private:
         if (from.known != file::extent::links_only) n.switch_info.emplace().enhancedPort0 = from.has_enhanced_port0;
         port& p = n.ports[0];
         p.info.emplace();
-        take_LID(p, from.LID, from.LMC);
+        take_lid(p, from.LID, from.LMC);
         p.info->portState = iba::PortState::Active;
         p.info->portPhysicalState = iba::PortPhysicalState::LinkUp;
         p.assumed |= assumed_state;
@@ -100,7 +100,7 @@ private:
             const bool is_usual = !said.GUID && from.known != file::extent::links_only;
             p.portGUID = is_usual ? iba::guid{value(from.nodeGUID) + said.number}
                                   : said.GUID.value_or(iba::guid{}); // as ibsim has them
-            take_LID(p, said.LID, said.LMC);
+            take_lid(p, said.LID, said.LMC);
         }
         const file::port* const other =
             said.peer_port != 0 ? from_.nodes[said.peer_node].find(said.peer_port) : nullptr;
@@ -129,7 +129,7 @@ private:
 
     void order_from_start() {
         if (made_.nodes.empty()) return;
-        const port_ref start = start_of_file().value_or(first_CA());
+        const port_ref start = start_of_file().value_or(first_ca());
         put_in_order(made_, start.node, start.port);
     }
 
@@ -145,7 +145,7 @@ private:
     }
 
     /// The first that has a cable; else the first node.
-    port_ref first_CA() const {
+    port_ref first_ca() const {
         for (u32 i = 0; i < made_.nodes.size(); ++i) {
             const node& n = made_.nodes[i];
             if (n.info.nodeType == iba::NodeType::CA && n.info.localPortNum != 0) return {i, n.info.localPortNum};

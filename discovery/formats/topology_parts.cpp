@@ -54,8 +54,8 @@ std::string external_text(const system_groups* groups, port_ref r) {
 
 /// What of a Xsigo chassis is behind a switch's port: a card in a slot, or the server that manages it.
 void print_card(std::string& out, iba::guid there, u8 port) {
-    if (is_xsigo_TCA(there)) print(out, " slot {}", port);
-    else if (is_xsigo_HCA(there)) out += " (scp)";
+    if (is_xsigo_tca(there)) print(out, " slot {}", port);
+    else if (is_xsigo_hca(there)) out += " (scp)";
 }
 
 } // namespace
@@ -65,14 +65,14 @@ void print_port_line(std::string& out, const subnet& s, port_ref here, const nod
     const node& n = s.nodes[here.node];
     const port& p = s.at(here);
     const node& there = s.nodes[p.peer.node];
-    const unsigned peer_LID = lid_of(s.end_port(p.peer));
+    const unsigned peer_lid = lid_of(s.end_port(p.peer));
     print(out, "{}[{}]", prefix, here.port);
     if (n.is_switch()) out += external_text(groups, here);
     else print(out, "({:x}) ", value(p.portGUID));
     print(out, "\t\"{}\"[{}]{}", topology_id(there), p.peer.port, external_text(groups, p.peer));
     if (!there.is_switch()) print(out, "{}({:x}) ", n.is_switch() ? "" : " ", value(s.at(p.peer).portGUID));
-    if (n.is_switch()) print(out, "\t\t# \"{}\" lid {} ", names.of(there), peer_LID);
-    else print(out, "\t\t# lid {} lmc {} \"{}\" lid {} ", lid_of(p), info_of(p).LMC, names.of(there), peer_LID);
+    if (n.is_switch()) print(out, "\t\t# \"{}\" lid {} ", names.of(there), peer_lid);
+    else print(out, "\t\t# lid {} lmc {} \"{}\" lid {} ", lid_of(p), info_of(p).LMC, names.of(there), peer_lid);
     print_rate(out, s, here, full);
     if (n.is_switch()) print_card(out, s.at(p.peer).portGUID, here.port);
     out += '\n';

@@ -79,7 +79,7 @@ public:
     route_dependencies(const subnet& s, const channels& all, const forwarding_tables& tables,
                        const virtual_lanes& lanes, dependency_graph& graph, const credit_options& how)
         : all_(all), tables_(tables), lanes_(lanes), graph_(graph),
-          met_(std::size_t{graph.lanes()} * (lanes.is_single() ? 1 : virtual_lanes::SLs)) {
+          met_(std::size_t{graph.lanes()} * (lanes.is_single() ? 1 : virtual_lanes::sls)) {
         std::vector<bool> starts(s.nodes.size());
         const auto add = [&](port_ref source, u32 sw, u8 in) {
             if (lanes.is_single() && starts[sw]) return;
@@ -124,7 +124,7 @@ private:
             if (VL >= virtual_lanes::dropped) return;
             const u32 now = graph_.lane_of(channel, VL);
             if (before != none) graph_.add(before, now);
-            u32& met = met_[lanes_.is_single() ? now : std::size_t{now} * virtual_lanes::SLs + SL];
+            u32& met = met_[lanes_.is_single() ? now : std::size_t{now} * virtual_lanes::sls + SL];
             if (met == epoch_) return;
             met = epoch_;
             before = now;
@@ -152,7 +152,7 @@ void add_groups(const subnet& s, const channels& all, const forwarding_tables& t
     for (u32 n = 0; n < s.nodes.size(); ++n) {
         if (!s.nodes[n].is_switch()) continue;
         const switch_forwarding& t = tables.of_node[n];
-        for (unsigned MLID = first_MLID; MLID <= t.last_group; ++MLID) {
+        for (unsigned MLID = first_mlid; MLID <= t.last_group; ++MLID) {
             for (unsigned in = 1; in < all.ports(n); ++in) {
                 const channels::far_end& before = all.far(all.at(n, in));
                 if (!before.is_switch || !tables.of_node[before.node].forwards(MLID, before.port)) continue;

@@ -14,7 +14,7 @@ namespace smp = iba::smp;
 using block_of = switch_forwarding;
 
 bool switch_forwarding::knows(unsigned LID) const noexcept {
-    return is_known && std::ranges::find(missing_unicast, LID / LIDs_per_block) == missing_unicast.end();
+    return is_known && std::ranges::find(missing_unicast, LID / lids_per_block) == missing_unicast.end();
 }
 
 std::size_t forwarding_tables::bytes() const noexcept {
@@ -35,7 +35,7 @@ public:
     }
 
     coro::task<forwarding_tables> read() {
-        if (how_.by_SA) co_await schedule_.mqueue(records());
+        if (how_.by_sa) co_await schedule_.mqueue(records());
         else co_await schedule_.mqueue(blocks());
         for (const u32 n : switches_) close(n);
         co_return std::move(tables_);
@@ -55,22 +55,22 @@ private:
         const smp::SwitchInfo& info = *sw.switch_info;
         const auto wanted = [](unsigned asked, unsigned bound) { return asked ? std::min(asked, bound) : bound; };
         if (how_.unicast) {
-            t.first_LID = how_.first_LID;
-            t.last_LID = wanted(how_.last_LID, std::min<unsigned>(info.linearFDBTop, lid_index::last_unicast_LID));
-            t.unicast.assign((t.last_LID / block_of::LIDs_per_block + 1) * block_of::LIDs_per_block, not_forwarded);
-            for (u32 b = t.first_LID / block_of::LIDs_per_block; b <= t.last_LID / block_of::LIDs_per_block; ++b)
+            t.first_lid = how_.first_lid;
+            t.last_lid = wanted(how_.last_lid, std::min<unsigned>(info.linearFDBTop, lid_index::last_unicast_lid));
+            t.unicast.assign((t.last_lid / block_of::lids_per_block + 1) * block_of::lids_per_block, not_forwarded);
+            for (u32 b = t.first_lid / block_of::lids_per_block; b <= t.last_lid / block_of::lids_per_block; ++b)
                 t.missing_unicast.push_back(b);
         }
         if (how_.multicast && info.multicastFDBCap) {
-            t.first_group = how_.first_group ? how_.first_group : first_MLID;
-            t.last_group = wanted(how_.last_group, std::min(first_MLID + info.multicastFDBCap - 1, last_MLID));
-            if (!how_.whole_multicast && info.multicastFDBTop >= first_MLID - 1)
+            t.first_group = how_.first_group ? how_.first_group : first_mlid;
+            t.last_group = wanted(how_.last_group, std::min(first_mlid + info.multicastFDBCap - 1, last_mlid));
+            if (!how_.whole_multicast && info.multicastFDBTop >= first_mlid - 1)
                 t.last_group = std::min<unsigned>(t.last_group, info.multicastFDBTop);
             if (t.last_group < t.first_group) return;
             t.positions = sw.info.numPorts / block_of::ports_per_mask + 1u;
-            const u32 first = (t.first_group - first_MLID) / block_of::MLIDs_per_block;
-            const u32 last = (t.last_group - first_MLID) / block_of::MLIDs_per_block;
-            t.multicast.assign(std::size_t{last + 1} * block_of::MLIDs_per_block * t.positions, 0);
+            const u32 first = (t.first_group - first_mlid) / block_of::mlids_per_block;
+            const u32 last = (t.last_group - first_mlid) / block_of::mlids_per_block;
+            t.multicast.assign(std::size_t{last + 1} * block_of::mlids_per_block * t.positions, 0);
             for (u32 b = first; b <= last; ++b)
                 for (u32 position = 0; position < t.positions; ++position)
                     t.missing_multicast.push_back(b | position << position_shift);

@@ -8,7 +8,7 @@
 
 namespace comad::discovery {
 
-void add_SL_to_VL(const subnet& s, const fact_table<iba::smp::SLToVLMappingTable>& tables, virtual_lanes& lanes) {
+void add_sl_to_vl(const subnet& s, const block_table<iba::smp::SLToVLMappingTable>& tables, virtual_lanes& lanes) {
     for (const auto& [place, table] : tables.values)
         if (s.nodes[place.where.node].is_switch())
             lanes.set_map(place.where.node, static_cast<u8>(place.modifier >> 8), place.where.port, table.SLtoVL);
@@ -29,9 +29,9 @@ using iba::sa::PathRecord;
 
 class path_questions {
 public:
-    path_questions(coro::MADSchedule& schedule, const subnet& s, const lid_index& LIDs, virtual_lanes& lanes)
-        : schedule_(schedule), subnet_(s), LIDs_(LIDs), lanes_(lanes) {
-        for (const lid_index::end& e : LIDs.ends())
+    path_questions(coro::MADSchedule& schedule, const subnet& s, const lid_index& lids, virtual_lanes& lanes)
+        : schedule_(schedule), subnet_(s), lids_(lids), lanes_(lanes) {
+        for (const lid_index::end& e : lids.ends())
             if (!s.nodes[e.where.node].is_switch() && e.count) ends_.push_back(e);
     }
 
@@ -40,7 +40,7 @@ public:
             if (!is_silent_) co_yield ask(from);
     }
 
-    path_SL_report report() {
+    path_sl_report report() {
         for (const lid_index::end& from : ends_)
             for (const lid_index::end& to : ends_)
                 if (to.where != from.where) found_.paths += to.count;
@@ -77,9 +77,9 @@ private:
     }
 
     void take(const lid_index::end& from, const std::vector<PathRecord>& paths) {
-        std::vector<bool> is_told(lid_index::last_unicast_LID + 1);
+        std::vector<bool> is_told(lid_index::last_unicast_lid + 1);
         for (const PathRecord& path : paths) {
-            const port_ref to = LIDs_.at(path.DLID);
+            const port_ref to = lids_.at(path.DLID);
             if (!to || to == from.where || subnet_.nodes[to.node].is_switch() || is_told[value(path.DLID)]) continue;
             is_told[value(path.DLID)] = true;
             take(from, value(path.DLID), path);
@@ -88,7 +88,7 @@ private:
 
     void take(const lid_index::end& from, unsigned LID, const PathRecord& path) {
         ++told_;
-        lanes_.set_SL(from.where, LID, path.SL);
+        lanes_.set_sl(from.where, LID, path.SL);
     }
 
     void fail(mad::mad_error why) {
@@ -98,19 +98,19 @@ private:
 
     coro::MADSchedule& schedule_;
     const subnet& subnet_;
-    const lid_index& LIDs_;
+    const lid_index& lids_;
     virtual_lanes& lanes_;
     std::vector<lid_index::end> ends_;
-    path_SL_report found_;
+    path_sl_report found_;
     u64 told_ = 0;
     bool is_silent_ = false;
 };
 
 } // namespace
 
-coro::task<path_SL_report> read_path_SLs(coro::MADSchedule& schedule, const subnet& s, const lid_index& LIDs,
+coro::task<path_sl_report> read_path_sls(coro::MADSchedule& schedule, const subnet& s, const lid_index& lids,
                                          virtual_lanes& lanes) {
-    path_questions questions(schedule, s, LIDs, lanes);
+    path_questions questions(schedule, s, lids, lanes);
     co_await schedule.mqueue(questions.all());
     co_return questions.report();
 }

@@ -96,7 +96,7 @@ private:
             for (const u32 sw : by_links_[links]) {
                 const u64 routes = flow_[sw];
                 if (routes == 0 || next_[sw] == none) continue;
-                ++load_[next_[sw]].LIDs;
+                ++load_[next_[sw]].lids;
                 load_[next_[sw]].routes += routes;
                 const channels::far_end& far = all_.far(next_[sw]);
                 if (far.is_switch) flow_[far.node] += static_cast<u32>(routes);
@@ -115,7 +115,7 @@ private:
             found_.unreachable += pairs;
             route_fault& f = found_.faults[s - first_fault];
             f.pairs += pairs;
-            if (f.LIDs.empty() || f.LIDs.back() != LID) f.LIDs.push_back(static_cast<u16>(LID));
+            if (f.lids.empty() || f.lids.back() != LID) f.lids.push_back(static_cast<u16>(LID));
         } else {
             if (found_.by_hops.size() <= s) found_.by_hops.resize(s + 1);
             found_.by_hops[s] += pairs;
@@ -251,7 +251,7 @@ public:
             end_ports_[m.MLID].push_back(m.where);
             last_ = std::max(last_, m.MLID);
         }
-        for (unsigned MLID = first_MLID; MLID <= last_; ++MLID) follow(MLID);
+        for (unsigned MLID = first_mlid; MLID <= last_; ++MLID) follow(MLID);
         return std::move(found_);
     }
 

@@ -6,21 +6,21 @@
 
 namespace comad::discovery {
 
-void virtual_lanes::set_SL(port_ref source, unsigned LID, u8 SL) {
-    auto& of = SLs_[key(source)];
+void virtual_lanes::set_sl(port_ref source, unsigned LID, u8 SL) {
+    auto& of = sls_[key(source)];
     if (of.size() <= LID) of.resize(LID + 1);
-    of[LID] = SL % SLs;
+    of[LID] = SL % sls;
 }
 
-void virtual_lanes::set_map(u32 sw, u8 in, u8 out, const SL_to_VL& map) { maps_[key(sw, in, out)] = map; }
+void virtual_lanes::set_map(u32 sw, u8 in, u8 out, const sl_to_vl& map) { maps_[key(sw, in, out)] = map; }
 
 unsigned virtual_lanes::VLs() const noexcept {
-    std::array<bool, SLs> is_used{};
-    if (SLs_.empty()) is_used[0] = true;
-    for (const auto& [source, of] : SLs_)
+    std::array<bool, sls> is_used{};
+    if (sls_.empty()) is_used[0] = true;
+    for (const auto& [source, of] : sls_)
         for (const u8 SL : of) is_used[SL] = true;
     unsigned most = 1;
-    for (unsigned SL = 0; SL < SLs; ++SL) {
+    for (unsigned SL = 0; SL < sls; ++SL) {
         if (!is_used[SL]) continue;
         if (maps_.empty()) most = std::max(most, SL + 1);
         for (const auto& [where, map] : maps_)

@@ -122,8 +122,8 @@ private:
         if (active_width(*was) != active_width(now)) add(where, "width changed");
         const bool extended = has_extended_speeds(subnet_, where);
         if (active_speed(*was, extended) != active_speed(now, extended)) add(where, "speed changed");
-        const bool has_LID = where.port == 0 || !subnet_.nodes[where.node].is_switch();
-        if (has_LID && was->LID != now.LID) add(where, fmt::format("LID is {}, was {}", now.LID, was->LID));
+        const bool has_lid = where.port == 0 || !subnet_.nodes[where.node].is_switch();
+        if (has_lid && was->LID != now.LID) add(where, fmt::format("LID is {}, was {}", now.LID, was->LID));
         co_return true;
     }
 
@@ -180,7 +180,7 @@ template <class Map, class F> void for_each_difference(const Map& was, const Map
 
 } // namespace
 
-task<mad::result<std::vector<change>>> SA_tables::find_changes() {
+task<mad::result<std::vector<change>>> sa_tables::find_changes() {
     auto links = co_await schedule_.SubnAdmGetTable<LinkRecord>();
     if (!links) co_return std::move(links.error());
     auto ports = co_await schedule_.SubnAdmGetTable<PortInfoRecord>();

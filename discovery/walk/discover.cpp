@@ -21,7 +21,7 @@ task<bool> explore_all(rail& only, subnet_builder& all) {
         const bool is_whole = co_await only.explore();
         all.order_from(only.start(), only.start_port());
         if (!is_whole) co_return false;
-        std::vector<SMP_query> left = all.take_up_left();
+        std::vector<smp_query> left = all.take_up_left();
         if (left.empty()) co_return true;
         only.add(std::move(left));
     }
@@ -52,9 +52,9 @@ task<mad::result<subnet>> discover(MADSchedule& schedule, discover_options optio
     const end_of_nodes at_the_end{options.found};
     std::optional<subnet_builder> all(std::in_place, options, false, is_measured(schedule));
     auto is_whole = co_await explore(schedule, *all);
-    if (is_whole && is_whole.value() && all->has_doubled_LIDs()) {
+    if (is_whole && is_whole.value() && all->has_doubled_lids()) {
         const std::optional<mad::time_point> end = all->end();
-        options.from_LID = {};
+        options.from_lid = {};
         all.emplace(options, false, is_measured(schedule));
         if (end) all->ends_at(*end);
         is_whole = co_await explore(schedule, *all);
@@ -78,7 +78,7 @@ template <class Member> auto run_all(const std::vector<rail*>& rails, Member wha
 mad::result<subnet> discover_rails(std::span<MADSchedule* const> schedules, discover_options options,
                                    std::stop_token stop) {
     const bool asks_twice = std::ranges::all_of(schedules, [](const MADSchedule* s) { return is_measured(*s); });
-    options.from_LID = {};
+    options.from_lid = {};
     options.found = nullptr;
     subnet_builder all(options, schedules.size() > 1, asks_twice);
     std::deque<rail> rails;
@@ -105,7 +105,7 @@ mad::result<subnet> discover_rails(std::span<MADSchedule* const> schedules, disc
         if (active.empty() || !is_whole) break;
         active.resize(1); // what is left is little
         all.order_from(active[0]->start(), active[0]->start_port());
-        std::vector<SMP_query> left = all.take_up_left();
+        std::vector<smp_query> left = all.take_up_left();
         if (left.empty()) break;
         active[0]->add(std::move(left));
     }

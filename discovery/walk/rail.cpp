@@ -45,7 +45,7 @@ void rail::begin(const NodeInfo& info) {
     read(here, local);
 }
 
-void rail::add(std::vector<SMP_query> more) {
+void rail::add(std::vector<smp_query> more) {
     start_ = {0, start_port_};
     to_ask_.insert(to_ask_.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
@@ -74,14 +74,14 @@ generator<task<void>> rail::queries() {
             co_yield task<void>{};
             continue;
         }
-        const SMP_query q = to_ask_.front();
+        const smp_query q = to_ask_.front();
         to_ask_.pop_front();
         if (q.what == topic::neighbour && !all_.is_open(q)) continue;
         co_yield answer(q);
     }
 }
 
-task<void> rail::answer(SMP_query q) {
+task<void> rail::answer(smp_query q) {
     ++running_;
     switch (q.what) {
     case topic::neighbour: co_await probe(q); break;
@@ -93,7 +93,7 @@ task<void> rail::answer(SMP_query q) {
 
 // ---- who is there --------------------------------------------------------------------------------------------------
 
-task<void> rail::probe(const SMP_query& q) {
+task<void> rail::probe(const smp_query& q) {
     const IBDRPath route = all_.path_beyond(q);
     auto reply = co_await get<NodeInfo>(q, route);
     if (!reply) {
@@ -111,7 +111,7 @@ task<void> rail::probe(const SMP_query& q) {
     read(there, route);
 }
 
-void rail::failed(const SMP_query& q, const mad::mad_error& e, const IBDRPath& went, std::string_view what) {
+void rail::failed(const smp_query& q, const mad::mad_error& e, const IBDRPath& went, std::string_view what) {
     if (e.code == mad::errc::send_failed || e.code == mad::errc::transport_failed) has_lost_ = true;
     all_.failed(q, e, went, what);
 }
@@ -122,16 +122,16 @@ void rail::read(const subnet_builder::meeting& met, const IBDRPath& route) {
 
 // ---- what they are -------------------------------------------------------------------------------------------------
 
-task<void> rail::read_node(const SMP_query& q) {
+task<void> rail::read_node(const smp_query& q) {
     for (;;) {
-        const std::optional<SMP_query> step = all_.next_step(q.node, q.route);
+        const std::optional<smp_query> step = all_.next_step(q.node, q.route);
         if (!step) co_return;
         if (step->what == topic::port) co_await read_port(*step); // nearly all of them
         else co_await read_fact(*step);
     }
 }
 
-task<void> rail::read_fact(const SMP_query& q) {
+task<void> rail::read_fact(const smp_query& q) {
     switch (q.what) {
     case topic::switch_info: {
         const auto info = co_await ask<SwitchInfo>(q);
@@ -147,7 +147,7 @@ task<void> rail::read_fact(const SMP_query& q) {
     }
 }
 
-task<void> rail::read_port(const SMP_query& q) {
+task<void> rail::read_port(const smp_query& q) {
     const auto info = co_await ask<PortInfo>(q);
     if (!info) co_return;
     const bool is_start = start_ == port_ref{q.node, q.port};
@@ -161,7 +161,7 @@ task<void> rail::read_port(const SMP_query& q) {
 }
 
 // As a subnet manager does it (OpenSM since 2026).
-void rail::ask_again_for_speeds(const SMP_query& q) {
+void rail::ask_again_for_speeds(const smp_query& q) {
     for (const u8 port : all_.hiding_ports(q.node, q.port, q.understands_extended_speeds))
         to_ask_.push_back({.what = topic::port,
                            .node = q.node,
@@ -184,7 +184,7 @@ template <class T> constexpr bool is_optional = std::is_same_v<T, iba::smp::Mlnx
 } // namespace
 
 // One fact about a known node; nothing where it is silent or refuses, which is noted.
-template <class T> task<std::optional<T>> rail::ask(const SMP_query& q) {
+template <class T> task<std::optional<T>> rail::ask(const smp_query& q) {
     const IBDRPath route = all_.path_to(q.node, q.port, q.route);
     auto reply = co_await get<T>(q, route);
     if (reply) co_return reply.value();
@@ -198,7 +198,7 @@ template <class T> task<std::optional<T>> rail::ask(const SMP_query& q) {
 }
 
 // What has no answer by LID may have one by the directed route: LIDs may be stale, and some devices take no such SMP.
-template <class T> task<mad::result<T>> rail::get(const SMP_query& q, const IBDRPath& route) {
+template <class T> task<mad::result<T>> rail::get(const smp_query& q, const IBDRPath& route) {
     const u32 modifier =
         q.what == topic::neighbour ? 0 : q.port | (q.understands_extended_speeds ? understands_extended_speeds : 0);
     const auto [by, path] = all_.best_path(q, route);

@@ -19,7 +19,7 @@ public:
     /// Asks until nothing is left to ask: true, or false if it was cancelled before, or the time was over.
     coro::task<bool> explore();
     /// More to ask, from the order that begins here.
-    void add(std::vector<SMP_query>);
+    void add(std::vector<smp_query>);
 
     u32 number() const noexcept { return number_; }
     coro::MADSchedule& schedule() const noexcept { return schedule_; }
@@ -31,16 +31,16 @@ public:
 private:
     coro::task<bool> ask_all();
     coro::generator<coro::task<void>> queries();
-    coro::task<void> answer(SMP_query q);
+    coro::task<void> answer(smp_query q);
     // By reference: what they are about lies in the frame of answer(), and hundreds of them are under way at a time.
-    coro::task<void> probe(const SMP_query& q);
-    coro::task<void> read_node(const SMP_query& q);
-    coro::task<void> read_fact(const SMP_query& q);
-    coro::task<void> read_port(const SMP_query& q);
-    void ask_again_for_speeds(const SMP_query&);
-    template <class T> coro::task<std::optional<T>> ask(const SMP_query& q);
-    template <class T> coro::task<mad::result<T>> get(const SMP_query& q, const mad::IBDRPath& route);
-    void failed(const SMP_query&, const mad::mad_error&, const mad::IBDRPath& went, std::string_view what);
+    coro::task<void> probe(const smp_query& q);
+    coro::task<void> read_node(const smp_query& q);
+    coro::task<void> read_fact(const smp_query& q);
+    coro::task<void> read_port(const smp_query& q);
+    void ask_again_for_speeds(const smp_query&);
+    template <class T> coro::task<std::optional<T>> ask(const smp_query& q);
+    template <class T> coro::task<mad::result<T>> get(const smp_query& q, const mad::IBDRPath& route);
+    void failed(const smp_query&, const mad::mad_error&, const mad::IBDRPath& went, std::string_view what);
     void read(const subnet_builder::meeting&, const mad::IBDRPath& route);
     subnet_builder::asker me(bool is_idle) const noexcept { return {number_, most_readers_, is_idle}; }
 
@@ -51,7 +51,7 @@ private:
     iba::guid startGUID_{};
     u8 start_port_ = 0;
     port_ref start_;               // the same, by index; while it explores
-    std::deque<SMP_query> to_ask_; // oldest first: breadth first
+    std::deque<smp_query> to_ask_; // oldest first: breadth first
     std::size_t running_ = 0;
     bool has_lost_ = false;
 };

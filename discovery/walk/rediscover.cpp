@@ -20,9 +20,9 @@ using coro::task;
 namespace {
 
 /// How an SA names an end of a link: by the LID of its end port, without the bits of LMC.
-using SA_place = std::pair<iba::lid, u8>;
+using sa_place = std::pair<iba::lid, u8>;
 
-SA_place SA_place_of(const subnet& s, port_ref r) {
+sa_place sa_place_of(const subnet& s, port_ref r) {
     const auto& end = s.end_port(r).info;
     return {end ? end->LID : iba::lid{}, r.port};
 }
@@ -63,27 +63,27 @@ task<mad::result<std::vector<port_ref>>> find_changed_links(MADSchedule& schedul
     auto table = co_await schedule.SubnAdmGetTable<iba::sa::LinkRecord>();
     if (!table) co_return std::move(table.error());
 
-    std::map<SA_place, port_ref> places; // of all ports that may be cabled
+    std::map<sa_place, port_ref> places; // of all ports that may be cabled
     for (u32 n = 0; n < known.nodes.size(); ++n)
         for (unsigned p = 1; p < known.nodes[n].ports.size(); ++p) {
             const port_ref here{n, static_cast<u8>(p)};
-            const SA_place place = SA_place_of(known, here);
+            const sa_place place = sa_place_of(known, here);
             if (value(place.first) != 0) places.emplace(place, here);
         }
-    std::set<std::pair<SA_place, SA_place>> told;
+    std::set<std::pair<sa_place, sa_place>> told;
     for (const iba::sa::LinkRecord& r : table.value()) told.insert({{r.fromLID, r.fromPort}, {r.toLID, r.toPort}});
 
     std::set<std::pair<u32, u8>> changed;
     const auto doubt = [&](port_ref r) { changed.emplace(r.node, r.port); };
     for_each_link_end(known, [&](port_ref here) {
         const port_ref there = known.at(here).peer;
-        const SA_place from = SA_place_of(known, here), to = SA_place_of(known, there);
+        const sa_place from = sa_place_of(known, here), to = sa_place_of(known, there);
         if (told.erase({from, to}) > 0) return;
         doubt(here);
         doubt(there);
     });
     for (const auto& [from, to] : told)
-        for (const SA_place& end : {from, to})
+        for (const sa_place& end : {from, to})
             if (const auto known_end = places.find(end); known_end != places.end()) doubt(known_end->second);
     std::vector<port_ref> all;
     for (const auto& [n, p] : changed) all.push_back({n, p});
@@ -136,7 +136,7 @@ bool was_cut_short(const subnet& s) {
 
 task<mad::result<subnet>> rediscover(MADSchedule& schedule, const subnet& known, std::vector<port_ref> doubtful,
                                      discover_options options) {
-    options.from_LID = {}; // LIDs may have changed, too
+    options.from_lid = {}; // LIDs may have changed, too
     options.found = nullptr;
     subnet_builder all(options, false, is_measured(schedule));
     rail only(schedule, all, 0);
@@ -224,9 +224,9 @@ mad::any_path path_to(const subnet& s, u32 n, const discover_options& options) {
     const node& to = s.nodes[n];
     const u64 MKey = options.keys ? options.keys->of(mad::key_kind::MKey, to.info.portGUID) : 0;
     mad::IBPath path;
-    path.DLID = s.LID_at({n, to.info.localPortNum});
-    if (options.from_LID != iba::lid{} && path.DLID != iba::lid{} && n != 0) {
-        path.SLID = options.from_LID;
+    path.DLID = s.lid_at({n, to.info.localPortNum});
+    if (options.from_lid != iba::lid{} && path.DLID != iba::lid{} && n != 0) {
+        path.SLID = options.from_lid;
         path.MKey = MKey;
         return path;
     }

@@ -38,12 +38,12 @@ public:
     }
     void take(std::span<const PortInfoRecord> records) {
         if (has_lost_) expect(records.size()); // each names ports, and PortInfoRecords are missing perhaps
-        add_all_LIDs(records);
+        add_all_lids(records);
         for (const PortInfoRecord& r : records) take(r);
     }
     void take(std::span<const SwitchInfoRecord> records) {
         for (const SwitchInfoRecord& r : records) {
-            const port_ref at = LIDs_.at(r.LID);
+            const port_ref at = lids_.at(r.LID);
             if (at && node_at(at).is_switch()) node_at(at).switch_info = r.switchInfo;
             else
                 contradict(
@@ -62,7 +62,7 @@ public:
         add({kind_of(e), {}, 0, {}, fmt::format("{}s not read: {}", record, to_string(e)), cause_text(e)});
     }
 
-    port_ref end_port_of(iba::lid LID) const noexcept { return LIDs_.at(LID); }
+    port_ref end_port_of(iba::lid LID) const noexcept { return lids_.at(LID); }
 
     subnet finish(port_ref start) {
         for (node& n : found_.nodes) complete_ports(n);
@@ -146,7 +146,7 @@ private:
             return;
         }
         if (!n.is_switch()) n.ports[at.port].portGUID = info.portGUID;
-        add_LIDs(at, r.LID, 0);
+        add_lids(at, r.LID, 0);
     }
 
     bool add_node(const NodeRecord& r) {
@@ -178,23 +178,23 @@ private:
         return true;
     }
 
-    void add_LIDs(port_ref at, iba::lid base, unsigned LMC) {
-        const std::size_t before = LIDs_.duplicates().size();
-        LIDs_.add(at, base, LMC);
-        for (std::size_t i = before; i < LIDs_.duplicates().size(); ++i)
-            contradict(node_at(at).info.nodeGUID, at.port, describe(found_, LIDs_.duplicates()[i]));
+    void add_lids(port_ref at, iba::lid base, unsigned LMC) {
+        const std::size_t before = lids_.duplicates().size();
+        lids_.add(at, base, LMC);
+        for (std::size_t i = before; i < lids_.duplicates().size(); ++i)
+            contradict(node_at(at).info.nodeGUID, at.port, describe(found_, lids_.duplicates()[i]));
     }
 
     // Of end ports, before any of them is looked up by a LID that is not its first one.
-    void add_all_LIDs(std::span<const PortInfoRecord> records) {
+    void add_all_lids(std::span<const PortInfoRecord> records) {
         for (const PortInfoRecord& r : records) {
-            const port_ref at = LIDs_.at(r.endportLID);
-            if (at && at.port == r.portNum) add_LIDs(at, r.portInfo.LID, r.portInfo.LMC);
+            const port_ref at = lids_.at(r.endportLID);
+            if (at && at.port == r.portNum) add_lids(at, r.portInfo.LID, r.portInfo.LMC);
         }
     }
 
     void take(const PortInfoRecord& r) {
-        const port_ref at = LIDs_.at(r.endportLID);
+        const port_ref at = lids_.at(r.endportLID);
         if (!at) {
             if (!is_full_)
                 contradict({}, 0,
@@ -239,7 +239,7 @@ private:
     }
 
     port_ref place_of(iba::lid LID, u8 port) {
-        port_ref at = LIDs_.at(LID);
+        port_ref at = lids_.at(LID);
         if (!at) return {};
         node& n = found_.nodes[at.node];
         if (port == 0 || port > n.info.numPorts || (!n.is_switch() && port != at.port) || !reach(n, port)) return {};
@@ -271,7 +271,7 @@ private:
 
     const discover_options& options_;
     subnet found_;
-    lid_index LIDs_;
+    lid_index lids_;
     std::size_t ports_ = 0; // that nodes claim
     static constexpr std::size_t unnamed_per_record = 4;
     std::size_t unnamed_ = 0, most_unnamed_ = 8192; // ports without PortInfo
@@ -296,7 +296,7 @@ template <class R> task<void> read(MADSchedule& schedule, record_reader& all) {
     all.lost(iba::info_of<R>.name, found.error());
 }
 
-task<mad::result<subnet>> read_tables(MADSchedule& schedule, iba::lid local_LID, const discover_options& options) {
+task<mad::result<subnet>> read_tables(MADSchedule& schedule, iba::lid local_lid, const discover_options& options) {
     record_reader all(options);
     auto nodes = co_await table<NodeRecord>(schedule);
     if (!nodes) co_return std::move(nodes.error());
@@ -305,18 +305,18 @@ task<mad::result<subnet>> read_tables(MADSchedule& schedule, iba::lid local_LID,
     co_await read<PortInfoRecord>(schedule, all);
     co_await read<SwitchInfoRecord>(schedule, all);
     co_await read<LinkRecord>(schedule, all);
-    const port_ref start = all.end_port_of(local_LID);
+    const port_ref start = all.end_port_of(local_lid);
     if (start) co_return all.finish(start);
     mad::mad_error none;
     none.code = mad::errc::path_not_found;
-    none.message(fmt::format("the SA has no NodeRecord of LID {}, the LID of the local port", value(local_LID)));
+    none.message(fmt::format("the SA has no NodeRecord of LID {}, the LID of the local port", value(local_lid)));
     co_return none;
 }
 
 } // namespace
 
-task<mad::result<subnet>> discover_by_SA(MADSchedule& schedule, iba::lid local_LID, discover_options options) {
-    task<mad::result<subnet>> reading = read_tables(schedule, local_LID, options);
+task<mad::result<subnet>> discover_by_sa(MADSchedule& schedule, iba::lid local_lid, discover_options options) {
+    task<mad::result<subnet>> reading = read_tables(schedule, local_lid, options);
     if (options.max_time.count() <= 0) co_return co_await std::move(reading);
     auto found = co_await coro::with_timeout(schedule, options.max_time, std::move(reading));
     if (found) co_return std::move(*found);

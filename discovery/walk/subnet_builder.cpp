@@ -278,7 +278,7 @@ bool subnet_builder::connect(port_ref a, port_ref b, iba::guid portGUID_b, const
     return true;
 }
 
-bool subnet_builder::is_open(const SMP_query& q) {
+bool subnet_builder::is_open(const smp_query& q) {
     const auto lock = guard();
     const node& n = found_.nodes[q.node];
     if (n.ports[q.port].peer || is_ending()) return false;
@@ -290,12 +290,12 @@ bool subnet_builder::is_open(const SMP_query& q) {
 // What is behind the port. With several rails each has its own distance, that of its route.
 bool subnet_builder::is_too_far(port_ref here, const IBDRPath& route) const {
     const unsigned hops = shared_ ? route.hopCount : found_.nodes[here.node].hops;
-    return hops >= options_.max_hops || !route_beyond(found_, here, route, options_.from_LID);
+    return hops >= options_.max_hops || !route_beyond(found_, here, route, options_.from_lid);
 }
 
 // ---- what they are -------------------------------------------------------------------------------------------------
 
-std::optional<SMP_query> subnet_builder::next_step(u32 index, const IBDRPath& route) {
+std::optional<smp_query> subnet_builder::next_step(u32 index, const IBDRPath& route) {
     const auto lock = guard();
     const node& n = found_.nodes[index];
     reading& r = readings_[index];
@@ -307,11 +307,11 @@ std::optional<SMP_query> subnet_builder::next_step(u32 index, const IBDRPath& ro
     }
     const unsigned step = r.next_step++;
     const auto ask = [&](topic what, unsigned port) {
-        return SMP_query{what, index, static_cast<u8>(port), route, r.is_second};
+        return smp_query{what, index, static_cast<u8>(port), route, r.is_second};
     };
     if (!n.is_switch()) return step == 0 ? ask(topic::port, n.info.localPortNum) : ask(topic::description, 0);
     const unsigned last_port = n.info.numPorts;
-    if (options_.from_LID != iba::lid{} && step <= last_port) return ask(topic::port, step); // port 0 has the LID
+    if (options_.from_lid != iba::lid{} && step <= last_port) return ask(topic::port, step); // port 0 has the LID
     if (step < last_port) return ask(topic::port, step + 1);
     if (step == last_port) return ask(topic::port, 0);
     return ask(step == last_port + 1 ? topic::switch_info : topic::description, 0);
@@ -323,10 +323,10 @@ subnet_builder::port_state subnet_builder::take(u32 index, u8 number, const Port
     const node& n = found_.nodes[index];
     port& p = found_.nodes[index].ports[number];
     p.info = info;
-    if (options_.from_LID != iba::lid{} && n.is_switch() == (number == 0))
-        LIDs_.add({index, number}, info.LID, info.LMC);
+    if (options_.from_lid != iba::lid{} && n.is_switch() == (number == 0))
+        lids_.add({index, number}, info.LID, info.LMC);
     if (number == 0 || !is_up(info)) return {false, false};
-    return {(n.is_switch() || is_start) && !p.peer, options_.mlnx_ext_port_info && may_be_FDR10(n, number)};
+    return {(n.is_switch() || is_start) && !p.peer, options_.mlnx_ext_port_info && may_be_fdr10(n, number)};
 }
 
 std::vector<u8> subnet_builder::hiding_ports(u32 index, u8 number, bool was_understanding) {
@@ -357,7 +357,7 @@ std::vector<u8> subnet_builder::hiding_ports(u32 index, u8 number, bool was_unde
 void subnet_builder::take(u32 index, u8 number, const iba::smp::MlnxExtPortInfo& info) {
     const auto lock = guard();
     readings_[index].timeouts_in_a_row = 0;
-    take_FDR10(found_.nodes[index].ports[number], info);
+    take_fdr10(found_.nodes[index].ports[number], info);
 }
 
 void subnet_builder::take(u32 index, const SwitchInfo& info) {
@@ -380,9 +380,9 @@ IBDRPath subnet_builder::path_to(u32 index, u8 number, const IBDRPath& route) co
     return with_key(route, portGUID != iba::guid{} ? portGUID : n.info.portGUID);
 }
 
-IBDRPath subnet_builder::path_beyond(const SMP_query& q) const {
+IBDRPath subnet_builder::path_beyond(const smp_query& q) const {
     const auto lock = guard();
-    IBDRPath route = route_beyond(found_, {q.node, q.port}, q.route, options_.from_LID).value_or(IBDRPath{});
+    IBDRPath route = route_beyond(found_, {q.node, q.port}, q.route, options_.from_lid).value_or(IBDRPath{});
     if (!options_.keys) return with_key(route, {});
     const iba::guid portGUID = found_.nodes[q.node].ports[q.port].portGUID;
     route.MKey = options_.keys->beyond(mad::key_kind::MKey, portGUID, q.port);
@@ -392,35 +392,35 @@ IBDRPath subnet_builder::path_beyond(const SMP_query& q) const {
 bool subnet_builder::trusts(way by) const { return ways_[static_cast<std::size_t>(by)] != experience::bad; }
 
 // A link that trained again has LIDs at both ends, but before a subnet manager has activated it no way by LID leads over it.
-iba::lid subnet_builder::leading_LID(port_ref at) const {
+iba::lid subnet_builder::leading_lid(port_ref at) const {
     const node& n = found_.nodes[at.node];
     const port_ref in_front = n.ports[n.is_switch() ? n.info.localPortNum : at.port].peer;
     const auto& link = in_front ? found_.at(in_front).info : n.ports[at.port].info;
-    return link && link->portState == iba::PortState::Active ? found_.LID_at(at) : iba::lid{};
+    return link && link->portState == iba::PortState::Active ? found_.lid_at(at) : iba::lid{};
 }
 
-subnet_builder::routed_path subnet_builder::best_path(const SMP_query& q, const IBDRPath& directed) const {
-    if (options_.from_LID == iba::lid{} || q.is_second) return {way::directed, directed};
+subnet_builder::routed_path subnet_builder::best_path(const smp_query& q, const IBDRPath& directed) const {
+    if (options_.from_lid == iba::lid{} || q.is_second) return {way::directed, directed};
     const auto lock = guard();
     const auto with_key_of = [&](auto path) {
         path.MKey = directed.MKey;
         return path;
     };
-    const auto from_LID = [&](port_ref in_front) -> routed_path {
+    const auto from_lid = [&](port_ref in_front) -> routed_path {
         const bool has_switch_between = in_front && found_.nodes[in_front.node].hops > 0;
-        const iba::lid LID = has_switch_between ? leading_LID(in_front) : iba::lid{};
-        if (LID == iba::lid{} || !trusts(way::from_LID)) return {way::directed, directed};
-        return {way::from_LID, with_key_of(IBDRPath::from_LID(LID, in_front.port, options_.from_LID))};
+        const iba::lid LID = has_switch_between ? leading_lid(in_front) : iba::lid{};
+        if (LID == iba::lid{} || !trusts(way::from_lid)) return {way::directed, directed};
+        return {way::from_lid, with_key_of(IBDRPath::from_lid(LID, in_front.port, options_.from_lid))};
     };
-    if (q.what == topic::neighbour) return from_LID({q.node, q.port});
+    if (q.what == topic::neighbour) return from_lid({q.node, q.port});
     const node& n = found_.nodes[q.node];
     const u8 entry = n.is_switch() || q.port == 0 ? n.info.localPortNum : q.port;
-    const iba::lid LID = n.hops > 0 ? leading_LID({q.node, entry}) : iba::lid{};
-    if (LID == iba::lid{} || !trusts(way::by_LID)) return from_LID(n.ports[entry].peer);
+    const iba::lid LID = n.hops > 0 ? leading_lid({q.node, entry}) : iba::lid{};
+    if (LID == iba::lid{} || !trusts(way::by_lid)) return from_lid(n.ports[entry].peer);
     mad::IBPath path;
     path.DLID = LID;
-    path.SLID = options_.from_LID;
-    return {way::by_LID, with_key_of(path)};
+    path.SLID = options_.from_lid;
+    return {way::by_lid, with_key_of(path)};
 }
 
 void subnet_builder::answered_by(way by) {
@@ -448,7 +448,7 @@ IBDRPath subnet_builder::with_key(IBDRPath route, iba::guid port) const {
 
 // ---- what goes wrong -----------------------------------------------------------------------------------------------
 
-void subnet_builder::failed(const SMP_query& q, const mad::mad_error& e, const IBDRPath& went, std::string_view what) {
+void subnet_builder::failed(const smp_query& q, const mad::mad_error& e, const IBDRPath& went, std::string_view what) {
     const auto lock = guard();
     const iba::guid nodeGUID = found_.nodes[q.node].info.nodeGUID;
     if (e.code == mad::errc::cancelled) return; // said once, at the end
@@ -473,7 +473,7 @@ void subnet_builder::failed(const SMP_query& q, const mad::mad_error& e, const I
                 false);
 }
 
-problem subnet_builder::problem_of(const SMP_query& q, const mad::mad_error& e, const IBDRPath& went,
+problem subnet_builder::problem_of(const smp_query& q, const mad::mad_error& e, const IBDRPath& went,
                                    std::string_view what) const {
     std::string cause = cause_text(e);
     if (q.what == topic::neighbour)
@@ -511,8 +511,8 @@ void subnet_builder::order_from(iba::guid start, u8 start_port) {
 
 // With all links known some nodes turn out to be nearer than the way they were found, and what one rail lost another may
 // reach: ask again from here.
-std::vector<SMP_query> subnet_builder::take_up_left() {
-    std::vector<SMP_query> queries;
+std::vector<smp_query> subnet_builder::take_up_left() {
+    std::vector<smp_query> queries;
     std::erase_if(left_, [&](const remaining_query& left) {
         const u32 index = found_.by_guid.at(left.nodeGUID);
         const node& n = found_.nodes[index];

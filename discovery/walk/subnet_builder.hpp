@@ -26,11 +26,11 @@ enum class topic : u8 { neighbour, node, port, switch_info, description };
 /// How an SMP gets to where it is asked.
 enum class way : u8 {
     directed,
-    from_LID, ///< a directed route of one hop, through the switch with a LID that is in front
-    by_LID,
+    from_lid, ///< a directed route of one hop, through the switch with a LID that is in front
+    by_lid,
 };
 
-struct SMP_query {
+struct smp_query {
     topic what;
     u32 node;
     u8 port = 0;                              ///< of neighbour: the port to go through; of port: the one to read
@@ -83,11 +83,11 @@ public:
     meeting begin(const iba::smp::NodeInfo&, const mad::IBDRPath& local, const asker&);
     meeting meet(port_ref from, const iba::smp::NodeInfo&, const mad::IBDRPath& route, const asker&);
     /// False: what is behind the port is known by now, or too far away, which is noted.
-    bool is_open(const SMP_query& neighbour);
+    bool is_open(const smp_query& neighbour);
 
     // ---- what they are
     /// What a reader of the node asks next; nothing: it ends.
-    std::optional<SMP_query> next_step(u32 node, const mad::IBDRPath& route);
+    std::optional<smp_query> next_step(u32 node, const mad::IBDRPath& route);
     struct port_state {
         bool leads_on; ///< to a neighbour that is not known yet
         bool may_be_fdr10;
@@ -106,9 +106,9 @@ public:
     /// The directed route for an SMP to a port of a known node, to where it begins, and to whoever is behind a port.
     mad::IBDRPath path_to(u32 node, u8 port, const mad::IBDRPath& route) const;
     mad::IBDRPath path_to_start() const { return with_key({}, options_.start_portGUID); }
-    mad::IBDRPath path_beyond(const SMP_query& neighbour) const;
+    mad::IBDRPath path_beyond(const smp_query& neighbour) const;
     /// The way with the fewest agents on it, if SMPs may go by LIDs; else the directed route, which is `directed`.
-    routed_path best_path(const SMP_query&, const mad::IBDRPath& directed) const;
+    routed_path best_path(const smp_query&, const mad::IBDRPath& directed) const;
     /// An SMP had an answer on this way.
     void answered_by(way);
     /// It had none on this way, but by the directed route: if none ever had one on this way, no other takes it.
@@ -117,18 +117,18 @@ public:
     /// is quiet.
     bool is_directed_next(way) const;
     /// Two end ports have one LID, and so what was asked by LIDs may have been answered by another.
-    bool has_doubled_LIDs() const noexcept { return !LIDs_.duplicates().empty(); }
+    bool has_doubled_lids() const noexcept { return !lids_.duplicates().empty(); }
 
     // ---- what goes wrong
     /// A query had no good answer. What a rail's own end port lost is left to other rails.
-    void failed(const SMP_query&, const mad::mad_error&, const mad::IBDRPath& went, std::string_view what);
+    void failed(const smp_query&, const mad::mad_error&, const mad::IBDRPath& went, std::string_view what);
     void rail_failed(iba::guid nodeGUID, u8 port, std::string text);
 
     // ---- at the end of a round, in one thread
     /// Breadth-first order and routes as seen from there.
     void order_from(iba::guid start, u8 start_port);
     /// Questions that are left and can be asked from where the order begins.
-    std::vector<SMP_query> take_up_left();
+    std::vector<smp_query> take_up_left();
     subnet finish(bool stopped);
 
 private:
@@ -161,19 +161,19 @@ private:
         return shared_ ? std::unique_lock(mutex_) : std::unique_lock<std::mutex>();
     }
     bool trusts(way) const;
-    iba::lid leading_LID(port_ref) const;
+    iba::lid leading_lid(port_ref) const;
     bool is_too_far(port_ref, const mad::IBDRPath& route) const;
     void doubt_port(port_ref);
     meeting add_node(const iba::smp::NodeInfo&, const mad::IBDRPath& route, unsigned hops, const asker&);
     bool is_full();
     bool lacks_memory();
-    bool is_ending() { return lacks_memory() || has_doubled_LIDs(); }
+    bool is_ending() { return lacks_memory() || has_doubled_lids(); }
     void note_limit(std::string text);
     unsigned help(u32 node, const asker&);
     bool connect(port_ref a, port_ref b, iba::guid portGUID_b, const mad::IBDRPath& route);
     void contradict(port_ref where, const mad::IBDRPath& route, std::string text, iba::guid doubledGUID = {});
     void doubt(const iba::smp::NodeInfo&, const mad::IBDRPath& route, std::string text);
-    problem problem_of(const SMP_query&, const mad::mad_error&, const mad::IBDRPath& went, std::string_view what) const;
+    problem problem_of(const smp_query&, const mad::mad_error&, const mad::IBDRPath& went, std::string_view what) const;
     void add_problem(problem, bool is_behind);
     mad::IBDRPath with_key(mad::IBDRPath route, iba::guid port) const;
 
@@ -188,7 +188,7 @@ private:
     std::unordered_set<iba::guid> known_before_; // since before it began, and not met yet
     u32 reached_ = 0;                            // nodes that a way leads to, which come first
     std::size_t ports_ = 0;                      // of all nodes
-    lid_index LIDs_;                             // where SMPs may go by LIDs
+    lid_index lids_;                             // where SMPs may go by LIDs
     enum class experience : u8 { none, good, bad };
     std::array<experience, 3> ways_{};    // by way
     std::optional<mad::time_point> ends_; // by max_time

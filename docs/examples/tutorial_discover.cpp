@@ -43,13 +43,13 @@ static coro::task<void> discover_and_count(coro::MADSchedule& schedule) {
     fmt::print("{} of {} nodes were switches\n", switches, found.value().nodes.size());
 }
 
-static coro::task<void> by_LIDs(coro::MADSchedule& schedule) {
+static coro::task<void> by_lids(coro::MADSchedule& schedule) {
     const mad::IBDRPath local_port;
     const auto port = co_await schedule.SubnGet<iba::smp::PortInfo>(local_port);
     discovery::discover_options options;
-    options.from_LID = port.value().LID;
+    options.from_lid = port.value().LID;
     const auto found = co_await discovery::discover(schedule, options);
-    fmt::print("from LID {}: {} nodes\n", value(options.from_LID), found.value().nodes.size());
+    fmt::print("from LID {}: {} nodes\n", value(options.from_lid), found.value().nodes.size());
 }
 
 int main() {
@@ -76,6 +76,6 @@ int main() {
     //> received the first switch after 5 nodes were found
     //> 6 of 14 nodes were switches
 
-    coro::sync_wait(schedule, by_LIDs(schedule));
+    coro::sync_wait(schedule, by_lids(schedule));
     //> from LID 1: 14 nodes
 }

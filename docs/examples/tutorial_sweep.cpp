@@ -29,7 +29,7 @@ static void show_busiest(const discovery::subnet& subnet, const counters::sweep&
         busiest = after.ports[i].where;
     }
     fmt::print("{} ports, {} failures, {} MADs; the busiest port sends {:.0f} MB/s: {} port {}\n", after.ports.size(),
-               after.gaps.size(), after.MADs, most / 1e6, name_of(subnet.nodes[busiest.node]), busiest.port);
+               after.gaps.size(), after.mads, most / 1e6, name_of(subnet.nodes[busiest.node]), busiest.port);
 }
 
 static void show_health(const discovery::subnet& subnet, const counters::sweep& before, const counters::sweep& after) {
@@ -59,7 +59,7 @@ static coro::task<void> only_errors(coro::MADSchedule& schedule, const discovery
     options.wants = [](const discovery::subnet& all, discovery::port_ref r) { return all.nodes[r.node].is_switch(); };
     counters::sweeper sweeper(schedule, subnet, options);
     const counters::sweep sweep = co_await sweeper.run();
-    fmt::print("{} ports, {} MADs\n", sweep.ports.size(), sweep.MADs);
+    fmt::print("{} ports, {} MADs\n", sweep.ports.size(), sweep.mads);
 }
 
 int main() {

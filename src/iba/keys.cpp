@@ -32,21 +32,21 @@ struct untabled_key {
     unsigned count = 1, stride = 0;
 };
 
-constexpr u16 notice_ID = 0x0002;
-constexpr MgmtClass NVLink_class{0x09}, aggregation_class{0x0b}, node_to_node_class{0x0c};
+constexpr u16 notice_id = 0x0002;
+constexpr MgmtClass nvlink_class{0x09}, aggregation_class{0x0b}, node_to_node_class{0x0c};
 
 /// Of the vendor classes, as Mellanox' devices have them (ibis of ibutils2, packets_layouts.h and ibis_types.h). Of notices, IBA
 /// 16.2.3 and A10.4.3 as OpenSM's ib_types.h has them (ntc_bkey_259, ntc_cckey_0); ibis has the CC_Key two bytes earlier.
 constexpr untabled_key untabled_keys[] = {
-    {MgmtClass::Performance, untabled_key::any, {24, 32}}, // PM_Key
-    {NVLink_class, untabled_key::any, {24, 32}},           // VS_Key
-    {vend::mellanox_class, untabled_key::any, {24, 32}},   // VS_Key
-    {aggregation_class, untabled_key::any, {24, 32}},      // AM_Key
+    {MgmtClass::Performance, untabled_key::any, {24, 32}}, // pm_key
+    {nvlink_class, untabled_key::any, {24, 32}},           // vs_key
+    {vend::mellanox_class, untabled_key::any, {24, 32}},   // vs_key
+    {aggregation_class, untabled_key::any, {24, 32}},      // am_key
     {node_to_node_class, untabled_key::any, {24, 32}},     // N2N_Key
-    {MgmtClass::BM, notice_ID, {88, 96}},                  // trap 259
+    {MgmtClass::BM, notice_id, {88, 96}},                  // trap 259
     {MgmtClass::BM, 0x0010, {64, 72}},                     // BKeyInfo
-    {MgmtClass::CongestionControl, notice_ID, {88, 98}},   // trap 0
-    {aggregation_class, notice_ID, {88, 98}},              // TrapAMKeyViolation
+    {MgmtClass::CongestionControl, notice_id, {88, 98}},   // trap 0
+    {aggregation_class, notice_id, {88, 98}},              // TrapAMKeyViolation
     {aggregation_class, 0x0010, {64, 72}},                 // AMKeyInfo
     {aggregation_class, 0x0024, {108, 116}},               // QuotaConfig: the key of a job
     {node_to_node_class, 0x000f, {32, 40}},                // KeyInfo
@@ -76,7 +76,7 @@ void add_keys(const record_info& info, unsigned base, std::vector<range>& out) {
     }
 }
 
-bool is_subnet_class(MgmtClass c) noexcept { return is_SMP(c) || c == MgmtClass::SubnAdm; }
+bool is_subnet_class(MgmtClass c) noexcept { return is_smp(c) || c == MgmtClass::SubnAdm; }
 
 /// Of a MAD that is a segment of a table; a whole table, put together, has none. In other MADs the bytes of RMPP mean nothing.
 u32 count_segments_before(std::span<const u8> mad) noexcept {
@@ -169,12 +169,12 @@ bool hide_keys(std::span<u8> mad) {
     add_keys(*format, 0, keys);
     const unsigned data_begin = data_begin_of(*format);
     const record_info* const attribute = data_begin ? find_attribute(mgmt_class, version, id) : nullptr;
-    const bool is_SA = format == &info_of<sa::Format>;
-    const u32 segments_before = is_SA ? count_segments_before(mad) : 0;
-    if (attribute && !is_SA) add_keys(*attribute, data_begin, keys);
+    const bool is_sa = format == &info_of<sa::Format>;
+    const u32 segments_before = is_sa ? count_segments_before(mad) : 0;
+    if (attribute && !is_sa) add_keys(*attribute, data_begin, keys);
     for (const range& key : keys) has_some |= clear(mad, key);
-    if (attribute && is_SA) has_some |= hide_in_table(mad, *attribute, data_begin, segments_before);
-    if (id == notice_ID && is_subnet_class(mgmt_class)) has_some |= hide_in_notice(mad, data_begin);
+    if (attribute && is_sa) has_some |= hide_in_table(mad, *attribute, data_begin, segments_before);
+    if (id == notice_id && is_subnet_class(mgmt_class)) has_some |= hide_in_notice(mad, data_begin);
     return has_some;
 }
 

@@ -13,7 +13,7 @@ namespace comad::iba {
 namespace {
 
 /// smp::NoticeTrap with its details in one row, so that they are shown as what they are.
-constexpr record_info notice_of_SMP{info_of<smp::NoticeTrap>.name, info_of<smp::NoticeTrap>.section,
+constexpr record_info notice_of_smp{info_of<smp::NoticeTrap>.name, info_of<smp::NoticeTrap>.section,
                                     wire_size<smp::NoticeTrap>,
                                     info_of<Notice>.rows.first(info_of<Notice>.rows.size() - 1)};
 
@@ -28,10 +28,10 @@ mad_tables tables_of(std::span<const u8> mad) noexcept {
     tables.format = find_format(mgmt_class, version, id);
     if (!tables.format) return tables;
 
-    const bool tells_OUI = tables.format == &info_of<vend::OUIFormat> && mad.size() >= wire_size<vend::OUIFormat>;
-    const u32 OUI = tells_OUI ? get<&vend::OUIFormat::OUI>(mad.data()) : 0;
+    const bool tells_oui = tables.format == &info_of<vend::OUIFormat> && mad.size() >= wire_size<vend::OUIFormat>;
+    const u32 OUI = tells_oui ? get<&vend::OUIFormat::OUI>(mad.data()) : 0;
     const record_info* attribute = find_attribute(mgmt_class, version, id, OUI);
-    if (attribute == &info_of<smp::NoticeTrap>) attribute = &notice_of_SMP;
+    if (attribute == &info_of<smp::NoticeTrap>) attribute = &notice_of_smp;
     for (const row_info& row : tables.format->rows) {
         if (row.how != show::data || !attribute) continue;
         tables.data_begin = row.off / 8;

@@ -69,7 +69,7 @@ const record_info* find_format(MgmtClass mgmt_class, u8 class_version, u16 attri
     default: break;
     }
     if (is_vendor(mgmt_class)) return &info_of<vend::Format>;
-    return is_vendor_OUI(mgmt_class) ? &info_of<vend::OUIFormat> : nullptr;
+    return is_vendor_oui(mgmt_class) ? &info_of<vend::OUIFormat> : nullptr;
 }
 
 const record_info* find_attribute(MgmtClass mgmt_class, u8 class_version, u16 attributeID, u32 OUI) noexcept {

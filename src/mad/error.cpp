@@ -96,7 +96,7 @@ std::string_view diags_words(const mad_error& e) {
 std::string request_words(const mad_error& e) {
     if (const std::string_view words = diags_words(e); !words.empty()) return std::string(words);
     const iba::record_info* known = iba::find_attribute(e.mgmt_class, e.class_version, e.attributeID);
-    const bool is_vendors = iba::is_vendor(e.mgmt_class) || iba::is_vendor_OUI(e.mgmt_class);
+    const bool is_vendors = iba::is_vendor(e.mgmt_class) || iba::is_vendor_oui(e.mgmt_class);
     std::string name =
         known ? std::string(known->name) : fmt::format("{}attribute {:#x}", is_vendors ? "vendor " : "", e.attributeID);
     for (const std::string_view prefix : {"SMP", "SA", "PM", "MAD"})
@@ -127,7 +127,7 @@ std::string target_words(const mad_error& e) {
 /// Why a reply is no answer: `busy (status 0x1)`.
 std::string status_words(const mad_error& e) {
     if (e.code == errc::status) return fmt::format("{} (status {:#x})", status_text(e.status), e.status);
-    constexpr std::string_view SA_words[] = {"",
+    constexpr std::string_view sa_words[] = {"",
                                              "no resources",
                                              "invalid request",
                                              "no records",
@@ -137,8 +137,8 @@ std::string status_words(const mad_error& e) {
                                              "denied",
                                              "priority suggested"}; // by SAStatus
     const u8 code = iba::class_status(e.status);
-    const bool is_known = e.mgmt_class == iba::MgmtClass::SubnAdm && code > 0 && code < std::size(SA_words);
-    return is_known ? fmt::format("{} (status {:#x})", SA_words[code], e.status)
+    const bool is_known = e.mgmt_class == iba::MgmtClass::SubnAdm && code > 0 && code < std::size(sa_words);
+    return is_known ? fmt::format("{} (status {:#x})", sa_words[code], e.status)
                     : fmt::format("status {:#x}", e.status);
 }
 
@@ -154,7 +154,7 @@ std::string effort_words(const mad_error& e) {
 }
 
 /// Without a LID in the path to the SA, the local port has no SM LID.
-std::string missing_LID_words(const mad_error& e, const char* otherwise) {
+std::string missing_lid_words(const mad_error& e, const char* otherwise) {
     return e.mgmt_class == iba::MgmtClass::SubnAdm ? "no subnet manager has configured the local port" : otherwise;
 }
 
@@ -175,7 +175,7 @@ std::string plain_words(const mad_error& e) {
         return fmt::format("{} was not sent to {}: {}", what, who,
                            e.detail ? e.detail->misfit : "a value does not fit its field");
     case errc::incomplete_path:
-        return fmt::format("{} was not sent: {}", what, missing_LID_words(e, "the LID of its target is unknown"));
+        return fmt::format("{} was not sent: {}", what, missing_lid_words(e, "the LID of its target is unknown"));
     }
     return fmt::format("{} failed", what);
 }
@@ -227,7 +227,7 @@ std::string cause_text(const mad_error& e) {
     case errc::not_in_port_table:
     case errc::out_of_range:
         return fmt::format("{} was not sent: {}", what, e.detail ? e.detail->misfit : "a value does not fit its field");
-    case errc::incomplete_path: return missing_LID_words(e, "the LID is unknown");
+    case errc::incomplete_path: return missing_lid_words(e, "the LID is unknown");
     }
     return what + " failed";
 }

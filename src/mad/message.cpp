@@ -115,11 +115,11 @@ u8* write_request(u8* mad, const rpc_kind& kind, const any_path& path, u32 attri
             std::memcpy(initialPath + at, &hops, sizeof hops);
         }
     } else if (mgmt_class == MgmtClass::SubnAdm) {
-        if (const auto* to_SA = std::get_if<IBPath>(&path)) iba::put<&iba::sa::Header::SMKey>(mad, to_SA->SMKey);
+        if (const auto* to_sa = std::get_if<IBPath>(&path)) iba::put<&iba::sa::Header::SMKey>(mad, to_sa->SMKey);
         iba::put<&iba::sa::Header::componentMask>(mad, component_mask);
     } else if (mgmt_class == MgmtClass::CongestionControl) {
         if (const auto* to = std::get_if<IBPath>(&path)) iba::put<&iba::cc::Format::CCKey>(mad, to->CCKey);
-    } else if (iba::is_vendor_OUI(mgmt_class)) {
+    } else if (iba::is_vendor_oui(mgmt_class)) {
         iba::put<&iba::vend::OUIFormat::OUI>(mad, kind.OUI);
     }
     return mad + payload_offset(mgmt_class, kind.attributeID);
@@ -247,7 +247,7 @@ std::string broken_echo(std::span<const u8> request, std::span<const u8> reply) 
     if (const u8 is = iba::get<&MADHeader::classVersion>(reply.data()); is != version)
         return differs("class version", is, version);
     const MgmtClass mgmt_class = iba::get<&MADHeader::mgmtClass>(request.data());
-    if (iba::is_vendor_OUI(mgmt_class) && reply.size() >= iba::wire_size<iba::vend::OUIFormat>) {
+    if (iba::is_vendor_oui(mgmt_class) && reply.size() >= iba::wire_size<iba::vend::OUIFormat>) {
         const u32 OUI = iba::get<&iba::vend::OUIFormat::OUI>(request.data());
         if (const u32 is = iba::get<&iba::vend::OUIFormat::OUI>(reply.data()); is != OUI)
             return fmt::format("its OUI is 0x{:06x}, not 0x{:06x} as in the request", is, OUI);

@@ -19,7 +19,7 @@ constexpr u8 next_header_bth = 0x1b; // IBA 8.3
 constexpr u8 service_ud = 3;         // IBA 9.2.1, table of opcodes: the upper three bits
 constexpr u8 send_only = 4;
 constexpr u8 send_only_immediate = 5;
-constexpr u32 well_known_QKey = 0x80010000; // IBA 3.5.3
+constexpr u32 well_known_qkey = 0x80010000; // IBA 3.5.3
 
 template <class Header> u8* put(u8* at, const Header& header) noexcept {
     iba::encode(header, at);
@@ -57,19 +57,19 @@ private:
 
 packet_address request_address(const any_path& path, u8 mgmt_class) noexcept {
     const path_headers& p = headers_of(path);
-    if (iba::is_SMP(iba::MgmtClass{mgmt_class})) return {p.SLID, p.DLID, p.SL, 0xffff, 0, 0, 0};
+    if (iba::is_smp(iba::MgmtClass{mgmt_class})) return {p.SLID, p.DLID, p.SL, 0xffff, 0, 0, 0};
     return {p.SLID, p.DLID, p.SL, p.pkey, 1, p.dqpn, p.qkey};
 }
 
 packet_address reply_address(const source_address& source, u8 mgmt_class) noexcept {
     const iba::lid here = source.SLID == iba::permissive_lid ? iba::permissive_lid : iba::lid{};
-    if (iba::is_SMP(iba::MgmtClass{mgmt_class})) return {source.SLID, here, source.SL, 0xffff, 0, 0, 0};
-    return {source.SLID, here, source.SL, source.pkey, source.sqpn, 1, well_known_QKey};
+    if (iba::is_smp(iba::MgmtClass{mgmt_class})) return {source.SLID, here, source.SL, 0xffff, 0, 0, 0};
+    return {source.SLID, here, source.SL, source.pkey, source.sqpn, 1, well_known_qkey};
 }
 
 std::array<u8, packet_size> make_packet(const packet_address& a, u32 PSN, std::span<const u8, mad_size> mad) noexcept {
     hdr::LRH lrh;
-    lrh.VL = iba::is_SMP(iba::MgmtClass{mad[1]}) ? 15 : 0;
+    lrh.VL = iba::is_smp(iba::MgmtClass{mad[1]}) ? 15 : 0;
     lrh.SL = a.SL;
     lrh.LNH = lnh_bth;
     lrh.DLID = a.DLID;

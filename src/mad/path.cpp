@@ -49,8 +49,8 @@ u64 destination_key(const any_path& p) noexcept {
         hash = mix(seed, u64{value(route->DLID)} << 32 | u64{value(route->drDLID)} << 16 | route->hopCount);
         for (unsigned at = 0; at <= route->hopCount; at += 8) hash = mix(hash, route_word(*route, at));
     } else {
-        constexpr u64 by_LID = u64{1} << 48; // no route begins so
-        hash = mix(seed, by_LID | value(headers_of(p).DLID));
+        constexpr u64 by_lid = u64{1} << 48; // no route begins so
+        hash = mix(seed, by_lid | value(headers_of(p).DLID));
     }
     return hash ? hash : 1;
 }

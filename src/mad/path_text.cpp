@@ -21,7 +21,7 @@ namespace {
 using iba::as_given;
 using iba::trimmed;
 
-constexpr u16 first_multicast_LID = 0xc000;
+constexpr u16 first_multicast_lid = 0xc000;
 
 iba::error unreadable(std::string text) { return {iba::errc::unreadable, std::move(text)}; }
 iba::error out_of_range(std::string text) { return {iba::errc::out_of_range, std::move(text)}; }
@@ -84,7 +84,7 @@ std::string text_of(const path_headers&, const iba::gid& g, form) { return fmt::
 template <class T> std::string text_of(const path_headers&, T member, form how) {
     const auto number = static_cast<u64>(member);
     bool hex = how == form::hex;
-    if constexpr (std::is_same_v<T, iba::lid>) hex = number >= first_multicast_LID;
+    if constexpr (std::is_same_v<T, iba::lid>) hex = number >= first_multicast_lid;
     return hex ? fmt::format("{:#x}", number) : fmt::to_string(number);
 }
 
@@ -237,7 +237,7 @@ iba::result<address> read_guid(iba::guid target, std::string_view text) {
 }
 
 iba::result<address> read_lid(const iba::parsed_number& number, std::string_view text) {
-    if (number.value == 0 || number.value >= first_multicast_LID)
+    if (number.value == 0 || number.value >= first_multicast_lid)
         return out_of_range(fmt::format("invalid unicast LID {}; must be 1..0xbfff", as_given(text)));
     IBPath path;
     path.DLID = iba::lid{static_cast<u16>(number.value)};

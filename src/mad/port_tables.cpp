@@ -45,9 +45,9 @@ std::optional<u8> find_gid(std::span<const iba::gid> table, const iba::gid& want
     return static_cast<u8>(found - table.begin());
 }
 
-void port_tables::update(std::vector<u16> PKeys, std::vector<iba::gid> GIDs) {
+void port_tables::update(std::vector<u16> PKeys, std::vector<iba::gid> gids) {
     PKeys_ = std::move(PKeys);
-    GIDs_ = std::move(GIDs);
+    gids_ = std::move(gids);
     set_rule(rule_, wanted_);
 }
 
@@ -101,32 +101,32 @@ table_entries port_tables::if_sendable(const table_entries& found) const noexcep
 
 void port_tables::add_gid(table_entries& found, const IBPath& p) const noexcept {
     if (p.SGID_index != look_up) {
-        const bool is_missing = !GIDs_.empty() && (p.SGID_index >= GIDs_.size() || GIDs_[p.SGID_index] == iba::gid{});
+        const bool is_missing = !gids_.empty() && (p.SGID_index >= gids_.size() || gids_[p.SGID_index] == iba::gid{});
         if (is_missing || p.SGID_index > 0xff) found.miss = table_miss::SGID_index;
         else found.SGID_index = static_cast<u8>(p.SGID_index);
         return;
     }
-    if (p.SGID == iba::gid{} || GIDs_.empty()) return;
-    if (const auto index = find_gid(GIDs_, p.SGID)) found.SGID_index = *index;
+    if (p.SGID == iba::gid{} || gids_.empty()) return;
+    if (const auto index = find_gid(gids_, p.SGID)) found.SGID_index = *index;
     else found.miss = table_miss::SGID;
 }
 
 table_miss port_tables::put_into(any_path& path) const noexcept {
     const table_entries found = find(path);
     if (found.miss != table_miss::none) return found.miss;
-    auto* const by_LID = std::get_if<IBPath>(&path);
-    path_headers& p = by_LID ? static_cast<path_headers&>(*by_LID) : *std::get_if<IBDRPath>(&path);
+    auto* const by_lid = std::get_if<IBPath>(&path);
+    path_headers& p = by_lid ? static_cast<path_headers&>(*by_lid) : *std::get_if<IBDRPath>(&path);
     p.pkey = found.pkey;
-    if (by_LID && by_LID->has_grh && found.SGID_index < GIDs_.size()) by_LID->SGID = GIDs_[found.SGID_index];
+    if (by_lid && by_lid->has_grh && found.SGID_index < gids_.size()) by_lid->SGID = gids_[found.SGID_index];
     return found.miss;
 }
 
-std::string port_tables::PKeys_text() const {
+std::string port_tables::pkeys_text() const {
     return entries_text(PKeys_, is_valid_pkey, [](u16 pkey) { return fmt::format("{:#06x}", pkey); });
 }
-std::string port_tables::GIDs_text() const {
+std::string port_tables::gids_text() const {
     return entries_text(
-        GIDs_, [](const iba::gid& g) { return g != iba::gid{}; },
+        gids_, [](const iba::gid& g) { return g != iba::gid{}; },
         [](const iba::gid& g) { return fmt::format("{}", g); });
 }
 
@@ -144,9 +144,9 @@ std::string port_tables::text_of_miss(const any_path& path) const {
         if (PKeys_.empty())
             return fmt::format("the index of P_Key {:#06x} is unknown: the P_Key table of the local port is unknown",
                                pkey);
-        return fmt::format("the local port does not have P_Key {:#06x}; its P_Keys: {}", pkey, PKeys_text());
+        return fmt::format("the local port does not have P_Key {:#06x}; its P_Keys: {}", pkey, pkeys_text());
     case table_miss::pkey_index:
-        return fmt::format("the local port has no P_Key at index {}; its P_Keys: {}", index, PKeys_text());
+        return fmt::format("the local port has no P_Key at index {}; its P_Keys: {}", index, pkeys_text());
     case table_miss::other_pkey: {
         const table_entries ours = default_entry();
         return fmt::format("the local queue pair can use only P_Key {:#06x} (index {}), not {}", ours.pkey,
@@ -154,9 +154,9 @@ std::string port_tables::text_of_miss(const any_path& path) const {
                            is_by_index ? fmt::format("the P_Key at index {}", index) : fmt::format("{:#06x}", pkey));
     }
     case table_miss::SGID:
-        return fmt::format("the local port does not have GID {}; its GIDs: {}", global->SGID, GIDs_text());
+        return fmt::format("the local port does not have GID {}; its GIDs: {}", global->SGID, gids_text());
     case table_miss::SGID_index:
-        return fmt::format("the local port has no GID at index {}; its GIDs: {}", global->SGID_index, GIDs_text());
+        return fmt::format("the local port has no GID at index {}; its GIDs: {}", global->SGID_index, gids_text());
     }
     return {};
 }

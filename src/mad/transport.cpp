@@ -13,7 +13,7 @@ bool describes(const registration& what, std::span<const u8> request) noexcept {
     return iba::get<&MADHeader::mgmtClass>(mad) == what.mgmt_class &&
            iba::get<&MADHeader::classVersion>(mad) == what.class_version && method < 32 &&
            (what.methods >> method & 1) != 0 &&
-           (!iba::is_vendor_OUI(what.mgmt_class) || iba::get<&iba::vend::OUIFormat::OUI>(mad) == what.OUI);
+           (!iba::is_vendor_oui(what.mgmt_class) || iba::get<&iba::vend::OUIFormat::OUI>(mad) == what.OUI);
 }
 
 IBPath path_back(const source_address& source) noexcept {

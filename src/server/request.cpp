@@ -34,14 +34,14 @@ bool is_known(MgmtClass mgmt_class) noexcept {
 
 bool refuses(unknown_attributes unknown, MgmtClass mgmt_class) noexcept {
     if (unknown == unknown_attributes::refused_unless_vendor)
-        return !iba::is_vendor(mgmt_class) && !iba::is_vendor_OUI(mgmt_class);
+        return !iba::is_vendor(mgmt_class) && !iba::is_vendor_oui(mgmt_class);
     return unknown == unknown_attributes::refused;
 }
 
 } // namespace
 
 u32 request::OUI() const noexcept {
-    return iba::is_vendor_OUI(header.mgmtClass) ? iba::get<&iba::vend::OUIFormat::OUI>(mad.data()) : 0;
+    return iba::is_vendor_oui(header.mgmtClass) ? iba::get<&iba::vend::OUIFormat::OUI>(mad.data()) : 0;
 }
 
 u64 request::component_mask() const noexcept {

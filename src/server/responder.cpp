@@ -23,7 +23,7 @@ std::vector<u8> as_message(const std::optional<mad_bytes>& mad) {
 /// A notice, which SMPs cut to 64 bytes.
 iba::Notice notice_in(const request& r) noexcept {
     std::array<u8, iba::wire_size<iba::Notice>> bytes{};
-    const std::size_t size = iba::is_SMP(r.header.mgmtClass) ? iba::wire_size<iba::smp::NoticeTrap> : bytes.size();
+    const std::size_t size = iba::is_smp(r.header.mgmtClass) ? iba::wire_size<iba::smp::NoticeTrap> : bytes.size();
     std::copy_n(r.data.begin(), size, bytes.begin());
     return iba::decode<iba::Notice>(bytes);
 }
@@ -72,9 +72,9 @@ std::vector<mad::registration> responder::registrations() const {
 responder::choice responder::choose(std::span<const u8> message) const noexcept {
     if (message.size() < iba::wire_size<MADHeader>) return {nullptr, 0};
     const auto header = iba::decode<MADHeader>(message.first<iba::wire_size<MADHeader>>());
-    const bool tells_OUI =
-        iba::is_vendor_OUI(header.mgmtClass) && message.size() >= iba::wire_size<iba::vend::OUIFormat>;
-    const u32 OUI = tells_OUI ? iba::get<&iba::vend::OUIFormat::OUI>(message.data()) : 0;
+    const bool tells_oui =
+        iba::is_vendor_oui(header.mgmtClass) && message.size() >= iba::wire_size<iba::vend::OUIFormat>;
+    const u32 OUI = tells_oui ? iba::get<&iba::vend::OUIFormat::OUI>(message.data()) : 0;
     bool is_served = false, is_known_version = false;
     for (const entry& e : entries_) {
         if (e.what.mgmt_class != header.mgmtClass || e.what.OUI != OUI) continue;

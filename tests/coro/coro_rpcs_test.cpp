@@ -311,7 +311,7 @@ TEST_CASE("a table has the records of its reply, none, one or many") {
         scripted_transport net([&](const packet& p) { return fate{{}, {table_of(p, records)}}; });
         whole_messages whole(net);
         coro::MADSchedule schedule(whole);
-        lead_to_SA(schedule);
+        lead_to_sa(schedule);
         auto table = sync_wait(schedule, schedule.SubnAdmGetTable<NodeRecord>());
         REQUIRE(table);
         REQUIRE(table.value().size() == records);
@@ -356,7 +356,7 @@ TEST_CASE(
     net.sa_window = sa_window;
     net.on_delivery = [&](const arrival&) { --in_flight; };
     coro::MADSchedule schedule(net, options);
-    lead_to_SA(schedule);
+    lead_to_sa(schedule);
     const auto many = [](coro::MADSchedule& s) -> generator<task<void>> {
         const auto one = [](coro::MADSchedule& to) -> task<void> {
             [[maybe_unused]] auto record = co_await to.SubnAdmGet<NodeRecord>();
@@ -633,7 +633,7 @@ struct recorder final : mad::trace_sink {
 TEST_CASE("of one class's GMPs few are in flight to one destination, and SMPs have a bound of their own") {
     const u16 bound = GENERATE(u16{4}, u16{1}, u16{0});
     coro::schedule_options options{.max_outstanding = 64};
-    if (bound != 4) options.GMPs_per_destination = bound; // 4 is the default
+    if (bound != 4) options.gmps_per_destination = bound; // 4 is the default
     rig r([](const packet& p) { return fate{{}, {arrival{1ms, echo(p)}}}; }, options);
     std::map<u8, std::size_t> first; // of each class, sent before anything was answered
     const auto body = [&]() -> coro::task<void> {

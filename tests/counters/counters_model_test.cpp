@@ -97,10 +97,10 @@ constexpr u64 end_of(unsigned bits) { return bits == 64 ? ~u64{0} : (u64{1} << b
 /// What the bits of ClassPortInfo promise (IBA 16.1.3.1).
 bool tells_narrow(unsigned c, const capabilities& can) {
     if (places[c].narrow_bits == 0) return false;
-    return (c != 20 || can.xmit_wait) && (c != 21 || can.QP1_dropped);
+    return (c != 20 || can.xmit_wait) && (c != 21 || can.qp1_dropped);
 }
 bool tells_wide(unsigned c, const capabilities& can) {
-    if (!can.extended || (c == 20 && !can.xmit_wait) || (c == 21 && !can.QP1_dropped)) return false;
+    if (!can.extended || (c == 20 && !can.xmit_wait) || (c == 21 && !can.qp1_dropped)) return false;
     if (c < 4) return true;
     return c < 8 ? can.unicast : can.additional;
 }
@@ -168,7 +168,7 @@ capabilities any_capabilities(dice& d) {
     can.extended = can.unicast || d.one_in(3);
     can.additional = can.extended && d.one_in(2);
     can.xmit_wait = d.one_in(2);
-    can.QP1_dropped = d.one_in(2);
+    can.qp1_dropped = d.one_in(2);
     return can;
 }
 
@@ -516,7 +516,7 @@ public:
     u64 run() {
         make();
         for (int sweepers = 0; sweepers < 5; ++sweepers) {
-            for (PMA_node& n : nodes_) n.forget();
+            for (pma_node& n : nodes_) n.forget();
             sweeper s(schedule_, known_, how_);
             expect(s.ports() == targets_, "the number of ports");
             for (int i = 0; i < 8; ++i) {
@@ -528,23 +528,23 @@ public:
     }
 
 private:
-    struct PMA_port {
+    struct pma_port {
         counting_port counters, at_first; ///< as they are, and were when the sweep began
         bool is_wanted = false, is_silent = false, is_refused = false;
         bool is_lost = false; ///< of a switch that answers: what is asked of this port has no answer
         bool is_told = false; ///< so the sweep has to say
     };
-    struct PMA_node {
+    struct pma_node {
         capabilities can;
-        std::vector<PMA_port> ports;
+        std::vector<pma_port> ports;
         bool is_enhanced = false;
-        bool has_LID = true;
+        bool has_lid = true;
         bool refuses_sums = false, refuses_sets = false;
         bool is_known = false;      ///< it was asked what it can
         bool has_sum = false;       ///< as far as is known
         bool may_be_silent = false; ///< it has not said anything since it was, but that it refuses
         bool was_silent = false;    ///< no port of it answered in the sweep before
-        std::size_t MADs = 0, silences = 0, sums = 0;
+        std::size_t mads = 0, silences = 0, sums = 0;
         std::vector<u8> cleared; ///< by which portSelect, in this sweep
         std::size_t rereads = 0; ///< Gets of what was cleared before, in this sweep
 
@@ -561,13 +561,13 @@ private:
         }
     };
     bool is_switch(u32 n) const { return known_.nodes[n].is_switch(); }
-    static iba::lid LID_of(u32 n, u8 port) { return iba::lid{static_cast<u16>(100 * (n + 1) + port)}; }
+    static iba::lid lid_of(u32 n, u8 port) { return iba::lid{static_cast<u16>(100 * (n + 1) + port)}; }
 
     void make() {
         const unsigned count = static_cast<unsigned>(d_.between(1, 5));
         for (u32 n = 0; n < count; ++n) {
             discovery::node& one = known_.nodes.emplace_back();
-            PMA_node& agent = nodes_.emplace_back();
+            pma_node& agent = nodes_.emplace_back();
             one.info.nodeType = d_.one_in(2) ? NodeType::Switch : NodeType::CA;
             one.info.numPorts = static_cast<u8>(d_.between(1, is_switch(n) ? 9 : 3));
             one.info.nodeGUID = iba::guid{100 + d_.random() % 1000 * 10 + n};
@@ -576,11 +576,11 @@ private:
             agent.can = any_capabilities(d_);
             agent.is_enhanced = is_switch(n) && d_.one_in(3);
             if (is_switch(n)) one.switch_info.emplace().enhancedPort0 = agent.is_enhanced;
-            agent.has_LID = !d_.one_in(8);
+            agent.has_lid = !d_.one_in(8);
             for (u8 p = is_switch(n) ? 0 : 1; p < one.ports.size(); ++p) {
                 if (d_.one_in(8) && !(is_switch(n) && p == 0)) continue; // the discovery could not read it
                 iba::smp::PortInfo& info = one.ports[p].info.emplace();
-                if (agent.has_LID && (p == 0 || !is_switch(n))) info.LID = LID_of(n, p);
+                if (agent.has_lid && (p == 0 || !is_switch(n))) info.LID = lid_of(n, p);
                 agent.ports[p].is_wanted = p != 0 || agent.is_enhanced;
             }
             targets_ += agent.wanted().size();
@@ -598,11 +598,11 @@ private:
         how_.on_port = [this](const reading& l) { arrived_.emplace_back(l.where.node, l.where.port); };
     }
     void change() {
-        for (PMA_node& n : nodes_) {
+        for (pma_node& n : nodes_) {
             n.refuses_sums = d_.one_in(8);
             n.refuses_sets = d_.one_in(8);
             const bool is_dead = d_.one_in(6), refuses_all = d_.one_in(8);
-            for (PMA_port& p : n.ports) {
+            for (pma_port& p : n.ports) {
                 p.is_refused = refuses_all || d_.one_in(12);
                 p.is_silent =
                     is_dead || (&n.ports[0] != &p && &n != &nodes_[0] && !is_switch(index_of(n)) && d_.one_in(12));
@@ -615,13 +615,13 @@ private:
         }
     }
     // Some ports of a switch, each followed by one that answers: it is never silent twice in a row.
-    void lose_ports(PMA_node& n) {
+    void lose_ports(pma_node& n) {
         const std::vector<u8> wanted = n.wanted();
-        if (!is_switch(index_of(n)) || !n.has_LID || !has_anything(n)) return;
+        if (!is_switch(index_of(n)) || !n.has_lid || !has_anything(n)) return;
         for (std::size_t i = 0; i + 1 < wanted.size(); i += 2)
             n.ports[wanted[i]].is_lost = !n.ports[wanted[i + 1]].is_refused && d_.one_in(2);
     }
-    u32 index_of(const PMA_node& n) const { return static_cast<u32>(&n - nodes_.data()); }
+    u32 index_of(const pma_node& n) const { return static_cast<u32>(&n - nodes_.data()); }
 
     // ---- the other side
     std::vector<u8> answer(const mad::send_request& request) {
@@ -629,14 +629,14 @@ private:
         const mad::IBPath& to = std::get<mad::IBPath>(*request.path);
         const u32 n = value(to.DLID) / 100 - 1u;
         const u8 entered = value(to.DLID) % 100;
-        PMA_node& node = nodes_.at(n);
-        ++node.MADs;
+        pma_node& node = nodes_.at(n);
+        ++node.mads;
         if (node.ports.at(entered).is_silent) {
             ++node.silences;
             return {};
         }
         const u16 attribute = iba::load_be<u16>(request.mad + attribute_at);
-        const u8 select = request.mad[PM_data_at + 1];
+        const u8 select = request.mad[pm_data_at + 1];
         const bool is_set = request.mad[method_at] == 2;
         std::vector<u8> reply(request.mad, request.mad + mad::mad_size);
         reply[method_at] = 0x81;
@@ -662,34 +662,34 @@ private:
         else fail("an attribute that nobody asked for");
         return reply;
     }
-    static std::vector<u8> class_port_info(const PMA_node& node, std::vector<u8>& reply) {
+    static std::vector<u8> class_port_info(const pma_node& node, std::vector<u8>& reply) {
         iba::ClassPortInfo info; // IBA 16.1.3.1
         info.capabilityMask = static_cast<u16>((node.can.all_ports ? 0x0100 : 0) | (node.can.unicast ? 0x0200 : 0) |
                                                (node.can.extended ? 0x0400 : 0) | (node.can.xmit_wait ? 0x1000 : 0) |
-                                               (node.can.QP1_dropped ? 0x8000 : 0));
+                                               (node.can.qp1_dropped ? 0x8000 : 0));
         info.capabilityMask2 = node.can.additional ? 2 : 0;
-        std::ranges::copy(iba::encode(info), reply.begin() + PM_data_at);
+        std::ranges::copy(iba::encode(info), reply.begin() + pm_data_at);
         return reply;
     }
-    template <class T> static void answer_as(PMA_node& node, u8 select, bool is_set, std::vector<u8>& reply) {
+    template <class T> static void answer_as(pma_node& node, u8 select, bool is_set, std::vector<u8>& reply) {
         if (is_set) {
             T zeros;
-            iba::decode(zeros, reply.data() + PM_data_at);
+            iba::decode(zeros, reply.data() + pm_data_at);
             for (u8 p = 0; p < node.ports.size(); ++p)
                 if (select == 255 || select == p) node.ports[p].counters.set(zeros);
             note_cleared(node, select);
             return;
         }
-        const counting_port told = select == 255 ? sum_of(node, &PMA_port::counters) : node.ports[select].counters;
+        const counting_port told = select == 255 ? sum_of(node, &pma_port::counters) : node.ports[select].counters;
         if constexpr (std::is_same_v<T, PortCounters>)
-            std::ranges::copy(iba::encode(told.narrow_told()), reply.begin() + PM_data_at);
-        else std::ranges::copy(iba::encode(told.wide_told()), reply.begin() + PM_data_at);
-        reply[PM_data_at + 1] = select;
+            std::ranges::copy(iba::encode(told.narrow_told()), reply.begin() + pm_data_at);
+        else std::ranges::copy(iba::encode(told.wide_told()), reply.begin() + pm_data_at);
+        reply[pm_data_at + 1] = select;
     }
-    static void note_cleared(PMA_node& node, u8 select) { node.cleared.push_back(select); }
-    static counting_port sum_of(const PMA_node& node, counting_port PMA_port::*which) {
+    static void note_cleared(pma_node& node, u8 select) { node.cleared.push_back(select); }
+    static counting_port sum_of(const pma_node& node, counting_port pma_port::*which) {
         counting_port sum;
-        for (const PMA_port& p : node.ports) {
+        for (const pma_port& p : node.ports) {
             for (unsigned c = 0; c < counter_count; ++c) {
                 const u64 end = end_of(std::max(places[c].narrow_bits, 1u));
                 sum.narrow[c] = std::min(end, sum.narrow[c] + (p.*which).narrow[c]);
@@ -707,7 +707,7 @@ private:
             return std::pair(a.where.node, a.where.port) < std::pair(b.where.node, b.where.port);
         };
         expect(std::ranges::is_sorted(have.gaps, is_before), "the order of gaps");
-        std::size_t at = 0, MADs = 0;
+        std::size_t at = 0, mads = 0;
         std::vector<std::pair<u32, u8>> told;
         for (u32 n = 0; n < nodes_.size(); ++n) {
             for (const u8 p : nodes_[n].wanted()) {
@@ -717,14 +717,14 @@ private:
                 if (l.is_told) told.emplace_back(n, p);
                 if (l.is_told) check_values(nodes_[n], l, nodes_[n].ports[p]);
             }
-            MADs += nodes_[n].MADs;
+            mads += nodes_[n].mads;
             check_node(have, n);
         }
-        expect(have.MADs == MADs, "the number of MADs");
+        expect(have.mads == mads, "the number of MADs");
         std::ranges::sort(arrived_);
         expect(arrived_ == told, "the ports that were told one by one");
-        for (PMA_node& n : nodes_) {
-            n.MADs = n.silences = n.sums = 0;
+        for (pma_node& n : nodes_) {
+            n.mads = n.silences = n.sums = 0;
             n.cleared.clear();
             n.rereads = 0;
         }
@@ -732,7 +732,7 @@ private:
     }
 
     // Of what is wanted everything is told, as it stood before it was cleared.
-    void check_values(const PMA_node& node, const reading& l, const PMA_port& port) const {
+    void check_values(const pma_node& node, const reading& l, const pma_port& port) const {
         for (unsigned c = 0; c < counter_count; ++c) {
             const auto id = static_cast<counter>(c);
             const bool is_wide = tells_wide(c, node.can), is_narrow = tells_narrow(c, node.can);
@@ -754,19 +754,19 @@ private:
     static bool is_of_clearing(const gap& g) { return g.text.starts_with("not cleared: "); }
 
     void check_node(const counters::sweep& have, u32 n) {
-        PMA_node& node = nodes_[n];
+        pma_node& node = nodes_[n];
         const std::vector<u8> wanted = node.wanted();
         std::vector<gap> gaps = gaps_of(have, n), uncleared;
         for (const gap& g : gaps)
             if (is_of_clearing(g)) uncleared.push_back(g);
         std::erase_if(gaps, is_of_clearing);
-        if (wanted.empty()) return expect(gaps.empty() && node.MADs == 0, "a node of which nothing is wanted");
+        if (wanted.empty()) return expect(gaps.empty() && node.mads == 0, "a node of which nothing is wanted");
         std::set<u8> missing;
         for (const gap& g : gaps) { // of port 0: it is meant, or the switch
             const bool is_first = missing.insert(g.where.port).second;
             expect(is_first || (g.where.port == 0 && node.is_enhanced), "a gap that is told twice");
         }
-        if (!node.has_LID) return check_without_LID(gaps, wanted, n);
+        if (!node.has_lid) return check_without_lid(gaps, wanted, n);
 
         const auto sum = std::ranges::find(have.sums, n, [](const reading& l) { return l.where.node; });
         const bool is_sum_told = sum != have.sums.end() && sum->is_told;
@@ -781,7 +781,7 @@ private:
         if (is_sum_told) check_sum(node, *sum);
 
         for (const u8 p : wanted) {
-            const PMA_port& port = node.ports[p];
+            const pma_port& port = node.ports[p];
             const bool is_silent = node.ports[entered_by(n, p)].is_silent;
             const bool is_covered = missing.contains(p) || missing.contains(0);
             if (port.is_told) expect(!missing.contains(p), "a gap where something was read");
@@ -794,7 +794,7 @@ private:
         }
         for (const gap& g : gaps) check_gap(g, node, n);
         if (is_dead && is_switch(n)) check_dead_switch(gaps, node, n);
-        if (!has_silence) check_MADs(node, wanted, is_summed, is_sum_told);
+        if (!has_silence) check_mads(node, wanted, is_summed, is_sum_told);
         check_cleared(node, wanted, uncleared, is_summed, n);
         if (node.sums > 0 && node.refuses_sums) node.has_sum = false; // that is not asked again
         const bool is_any_told = std::ranges::any_of(wanted, [&](u8 p) { return node.ports[p].is_told; });
@@ -806,11 +806,11 @@ private:
     }
 
     u8 entered_by(u32 n, u8 port) const { return is_switch(n) ? u8{0} : port; }
-    bool is_all(const PMA_node& node, const std::vector<u8>& wanted, u32 n) const {
+    bool is_all(const pma_node& node, const std::vector<u8>& wanted, u32 n) const {
         return wanted.size() == known_.nodes[n].info.numPorts + (node.is_enhanced ? 1u : 0u);
     }
     // Attributes that have to be asked for what is wanted.
-    std::size_t attributes_of(const PMA_node& node) const {
+    std::size_t attributes_of(const pma_node& node) const {
         bool is_wide = false, is_narrow = false;
         for (unsigned c = 0; c < counter_count; ++c) {
             if (!how_.counters.has(static_cast<counter>(c))) continue;
@@ -819,8 +819,8 @@ private:
         }
         return std::size_t{is_wide} + std::size_t{is_narrow};
     }
-    bool has_anything(const PMA_node& node) const { return attributes_of(node) > 0; }
-    std::size_t sets_of(const PMA_node& node) const {
+    bool has_anything(const pma_node& node) const { return attributes_of(node) > 0; }
+    std::size_t sets_of(const pma_node& node) const {
         bool is_wide = false, is_narrow = false;
         for (unsigned c = 0; c < counter_count; ++c) {
             if (!how_.clears.has(static_cast<counter>(c))) continue;
@@ -830,15 +830,15 @@ private:
         return std::size_t{is_wide} + std::size_t{is_narrow};
     }
 
-    void check_without_LID(const std::vector<gap>& gaps, const std::vector<u8>& wanted, u32 n) {
-        expect(nodes_[n].MADs == 0, "a node without a LID was asked");
+    void check_without_lid(const std::vector<gap>& gaps, const std::vector<u8>& wanted, u32 n) {
+        expect(nodes_[n].mads == 0, "a node without a LID was asked");
         expect(gaps.size() == (is_switch(n) ? 1 : wanted.size()), "the gaps of a node without a LID");
         for (std::size_t i = 0; i < gaps.size(); ++i) {
             expect(gaps[i].what == gap::kind::no_address, "why there is no LID");
             expect(gaps[i].where.port == (is_switch(n) ? 0 : wanted[i]), "where there is no LID");
         }
     }
-    void check_gap(const gap& g, const PMA_node& node, u32 n) const {
+    void check_gap(const gap& g, const pma_node& node, u32 n) const {
         const bool is_silence = g.what == gap::kind::no_answer || g.what == gap::kind::was_silent;
         const bool is_lost = node.ports[g.where.port].is_lost;
         if (is_silence)
@@ -851,41 +851,41 @@ private:
         if (g.what == gap::kind::was_silent && is_switch(n))
             expect(node.may_be_silent, "a switch that was not silent before");
     }
-    void check_dead_switch(const std::vector<gap>& gaps, const PMA_node& node, u32 n) const {
+    void check_dead_switch(const std::vector<gap>& gaps, const pma_node& node, u32 n) const {
         const bool has_node = std::ranges::find(gaps, port_ref{n, 0}, &gap::where) != gaps.end();
         expect(has_node || node.wanted().size() == 1, "a dead switch is told as one");
         if (node.was_silent) {
-            expect(node.MADs == 1 && gaps.size() == 1, "a switch that was silent is asked once");
+            expect(node.mads == 1 && gaps.size() == 1, "a switch that was silent is asked once");
             expect(gaps[0].what == gap::kind::was_silent, "a switch that was silent is said to be so");
         }
         if (!node.is_known)
-            expect(node.MADs == 1 && gaps.size() == 1, "who does not say what it can is not queried further");
-        expect(node.MADs <= std::max(how_.per_agent, 1u) + 2, "a dead switch is not asked for each port");
+            expect(node.mads == 1 && gaps.size() == 1, "who does not say what it can is not queried further");
+        expect(node.mads <= std::max(how_.per_agent, 1u) + 2, "a dead switch is not asked for each port");
     }
-    void check_MADs(const PMA_node& node, const std::vector<u8>& wanted, bool is_summed, bool is_sum_told) {
+    void check_mads(const pma_node& node, const std::vector<u8>& wanted, bool is_summed, bool is_sum_told) {
         std::size_t expected = node.is_known ? 0 : 1;
         const std::size_t reads = attributes_of(node);
         if (is_sum_told) expected += reads;
         else if (node.sums > 0) expected += 1;
         if (!is_summed)
             for (const u8 p : wanted) expected += node.ports[p].is_refused && reads > 0 ? 1 : reads;
-        expect(node.MADs == expected + node.cleared.size() + node.rereads, "the number of MADs to a node");
+        expect(node.mads == expected + node.cleared.size() + node.rereads, "the number of MADs to a node");
         // Each port once, by both attributes; one without anything to clear not at all.
         expect(node.rereads <= 2 * wanted.size() || node.refuses_sets, "the number of Gets after a clearing");
     }
-    void check_sum(const PMA_node& node, const reading& sum) const {
+    void check_sum(const pma_node& node, const reading& sum) const {
         expect(sum.where.port == 255, "the place of a sum");
         for (unsigned c = 0; c < counter_count; ++c) {
             const auto id = static_cast<counter>(c);
             if (!sum.counters.counters.has(id)) continue;
-            const counting_port all = sum_of(node, &PMA_port::at_first);
+            const counting_port all = sum_of(node, &pma_port::at_first);
             const bool is_64 = sum.counters.counters.width(id) == 64;
             expect(sum.counters.counters[id] == (is_64 ? all.wide[c] : all.narrow[c]), "a sum");
         }
     }
 
     // What was read is cleared, in each attribute, and nothing else; by one Set for all where that is possible.
-    void check_cleared(const PMA_node& node, const std::vector<u8>& wanted, const std::vector<gap>& uncleared,
+    void check_cleared(const pma_node& node, const std::vector<u8>& wanted, const std::vector<gap>& uncleared,
                        bool is_summed, u32 n) const {
         const bool is_each_told = std::ranges::all_of(wanted, [&](u8 p) { return node.ports[p].is_told; });
         // A sum that was refused once is not relied on again.
@@ -915,7 +915,7 @@ private:
         expect(places_told == places_expected, "where it was not cleared");
         for (u8 p = 0; p < node.ports.size(); ++p) check_registers(node, p, expected);
     }
-    void check_registers(const PMA_node& node, u8 p, const std::vector<u8>& cleared) const {
+    void check_registers(const pma_node& node, u8 p, const std::vector<u8>& cleared) const {
         const bool is_cleared =
             !node.refuses_sets && (std::ranges::count(cleared, p) > 0 || std::ranges::count(cleared, 255) > 0);
         for (unsigned c = 0; c < counter_count; ++c) {
@@ -930,7 +930,7 @@ private:
 
     dice d_;
     discovery::subnet known_;
-    std::vector<PMA_node> nodes_;
+    std::vector<pma_node> nodes_;
     std::size_t targets_ = 0;
     counters::sweep_options how_;
     std::vector<std::pair<u32, u8>> arrived_;
@@ -955,7 +955,7 @@ public:
         subnet_and_sweep then = any(), now = any();
         const counters::sweep same = counters::realigned(then.sweep, then.known, now.sweep, now.known);
         expect(same.ports.size() == now.sweep.ports.size(), "as many readings as today");
-        expect(same.begin == then.sweep.begin && same.end == then.sweep.end && same.MADs == then.sweep.MADs,
+        expect(same.begin == then.sweep.begin && same.end == then.sweep.end && same.mads == then.sweep.mads,
                "which sweep it was");
         expect(same.gaps.empty() && same.sums.empty(), "what is left out");
         for (std::size_t i = 0; i < same.ports.size(); ++i) {
@@ -963,7 +963,7 @@ public:
             expect(same.ports[i].where == where, "the order of today");
             const reading* found = nullptr;
             for (const reading& l : then.sweep.ports)
-                if (l.where.port == where.port && GUID_of(then, l) == GUID_of(now, now.sweep.ports[i])) found = &l;
+                if (l.where.port == where.port && guid_of(then, l) == guid_of(now, now.sweep.ports[i])) found = &l;
             expect(same.ports[i].is_told == (found && found->is_told), "whether it was told then");
             if (found) expect(same.ports[i].counters.at == found->counters.at, "which reading it was");
         }
@@ -975,16 +975,16 @@ private:
         discovery::subnet known;
         counters::sweep sweep;
     };
-    static iba::guid GUID_of(const subnet_and_sweep& s, const reading& l) {
+    static iba::guid guid_of(const subnet_and_sweep& s, const reading& l) {
         return s.known.nodes[l.where.node].info.nodeGUID;
     }
 
     subnet_and_sweep any() {
         subnet_and_sweep s;
-        std::vector<u64> GUIDs{1, 2, 3, 4, 5, 6};
-        std::ranges::shuffle(GUIDs, d_.random);
-        GUIDs.resize(d_.below(GUIDs.size() + 1));
-        for (const u64 GUID : GUIDs) {
+        std::vector<u64> guids{1, 2, 3, 4, 5, 6};
+        std::ranges::shuffle(guids, d_.random);
+        guids.resize(d_.below(guids.size() + 1));
+        for (const u64 GUID : guids) {
             const auto n = static_cast<u32>(s.known.nodes.size());
             s.known.nodes.emplace_back().info.nodeGUID = iba::guid{GUID};
             s.known.by_guid.emplace(iba::guid{GUID}, n);
@@ -996,7 +996,7 @@ private:
         }
         s.sweep.begin = mad::time_point(mad::duration(static_cast<std::int64_t>(d_.below(1000))));
         s.sweep.end = s.sweep.begin + 1s;
-        s.sweep.MADs = d_.below(1000);
+        s.sweep.mads = d_.below(1000);
         s.sweep.gaps.push_back({gap::kind::no_answer, {0, 0}, "no answer"});
         return s;
     }

@@ -46,7 +46,7 @@ TEST_CASE("capabilities are the bits of ClassPortInfo") {
     CHECK(capabilities::of(info).additional);
     info.capabilityMask = 0x9000; // QP1Dropped, PortCountersXmitWait
     CHECK(
-        (capabilities::of(info).xmit_wait && capabilities::of(info).QP1_dropped && !capabilities::of(info).additional));
+        (capabilities::of(info).xmit_wait && capabilities::of(info).qp1_dropped && !capabilities::of(info).additional));
     CHECK_FALSE(capabilities::of(info).RS_FEC);
     info.capabilityMask = 0x4000; // RSFECMode
     CHECK(capabilities::of(info).RS_FEC);
@@ -92,11 +92,11 @@ TEST_CASE("what a PMA cannot do is not told, whatever stands in its reply") {
     CHECK_FALSE(c.has(counter::portXmitWait));
     CHECK_FALSE(c.has(counter::QP1Dropped));
 
-    capabilities without_IETF{.extended = true};
+    capabilities without_ietf{.extended = true};
     PortCountersExt wide;
     wide.portUnicastXmitPkts = wide.symbolErrorCounter = 5;
     port_counters d;
-    d.take(wide, without_IETF);
+    d.take(wide, without_ietf);
     CHECK(d.has(counter::portXmitPkts));
     CHECK_FALSE(d.has(counter::portUnicastXmitPkts));
     CHECK_FALSE(d.has(counter::symbolErrorCounter));
@@ -104,8 +104,8 @@ TEST_CASE("what a PMA cannot do is not told, whatever stands in its reply") {
     narrow.symbolErrorCounter = 6;
     narrow.portXmitPkts = 1;
     wide.portXmitPkts = 1000;
-    d.take(wide, without_IETF);
-    d.take(narrow, without_IETF);
+    d.take(wide, without_ietf);
+    d.take(narrow, without_ietf);
     CHECK(d[counter::symbolErrorCounter] == 6);
     CHECK(d[counter::portXmitPkts] == 1000);
 }
@@ -200,7 +200,7 @@ TEST_CASE("a Set clears what it should in each attribute that has it, and select
     can.extended = true;
     CHECK_FALSE(clearing_of(of({counter::symbolErrorCounter, counter::portUnicastXmitPkts}), can, 1).wide);
     CHECK(clearing_of(of({counter::portXmitData}), can, 1).wide->counterSelect == 1);
-    can.QP1_dropped = can.additional = true;
+    can.qp1_dropped = can.additional = true;
     CHECK(clearing_of(of({counter::QP1Dropped}), can, 1).narrow->counterSelect2 == 2);
     CHECK(clearing_of(of({counter::QP1Dropped}), can, 1).wide->counterSelect2 == 0x2000);
     // portXmitWait has its own bit in the capabilityMask, for both attributes.

@@ -94,7 +94,7 @@ TEST_CASE("the sum of a switch is asked for first, and its ports where that is t
     counters::sweeper s(w.schedule, w.known, sums_first());
     const counters::sweep first = w.sweep(s);
     CHECK(first.complete());
-    CHECK(first.MADs == w.known.nodes.size() + w.switches() + w.host_ports() + 8);
+    CHECK(first.mads == w.known.nodes.size() + w.switches() + w.host_ports() + 8);
     CHECK(first.sums.size() == w.switches());
     CHECK(std::ranges::is_sorted(first.sums, {}, [](const reading& l) { return l.where.node; }));
     CHECK(told(first) == w.host_ports() + 8);
@@ -103,7 +103,7 @@ TEST_CASE("the sum of a switch is asked for first, and its ports where that is t
         CHECK(sum.where.port == 255);
         CHECK(sum.counters.counters[counter::symbolErrorCounter] == (sum.where.node == bad ? 5 : 0));
     }
-    CHECK(w.sweep(s).MADs == w.switches() + w.host_ports() + 8);
+    CHECK(w.sweep(s).mads == w.switches() + w.host_ports() + 8);
 }
 
 TEST_CASE("where no sum is known, or ports are left out, each is asked for itself") {
@@ -116,7 +116,7 @@ TEST_CASE("where no sum is known, or ports are left out, each is asked for itsel
     CHECK(all.complete());
     CHECK(all.sums.size() == w.switches() - 2);
     CHECK(told(all) == w.host_ports() + 8 + 7);
-    CHECK(all.MADs == w.known.nodes.size() + (w.switches() - 2) + w.host_ports() + 8 + 7);
+    CHECK(all.mads == w.known.nodes.size() + (w.switches() - 2) + w.host_ports() + 8 + 7);
 }
 
 TEST_CASE("an attribute that has no counter that matters is not asked for") {
@@ -131,16 +131,16 @@ TEST_CASE("an attribute that has no counter that matters is not asked for") {
     } const cases[] = {
         {pma_ability::none, 1, 1, 1},
         {pma_ability::all & ~pma_ability::extended_errors, 2, 1, 1},
-        {pma_ability::all & ~pma_ability::QP1_dropped, 1, 1, 1},
+        {pma_ability::all & ~pma_ability::qp1_dropped, 1, 1, 1},
         {pma_ability::all, 1, 1, 1},
     };
     for (const auto& c : cases) {
         for (u32 n = 0; n < w.net.graph().nodes.size(); ++n) w.net.set_pma(n, c.can);
         const std::size_t capabilities = w.known.nodes.size();
-        CHECK(w.sweep().MADs == capabilities + c.for_all * w.all_ports());
-        CHECK(w.sweep(data).MADs == capabilities + c.for_data * w.all_ports());
+        CHECK(w.sweep().mads == capabilities + c.for_all * w.all_ports());
+        CHECK(w.sweep(data).mads == capabilities + c.for_data * w.all_ports());
         const counters::sweep told = w.sweep(errors);
-        CHECK(told.MADs == capabilities + c.for_errors * w.all_ports());
+        CHECK(told.mads == capabilities + c.for_errors * w.all_ports());
         u64 sum = 0;
         for (const reading& l : told.ports) sum += l.counters.counters[counter::portRcvErrors];
         CHECK(sum == 3);
@@ -157,11 +157,11 @@ TEST_CASE("a node with several ports is asked once what it can, whichever of the
     const counters::sweep all = w.sweep();
     CHECK(all.complete());
     CHECK(told(all) == 6);
-    CHECK(all.MADs == 3 + 6);
+    CHECK(all.mads == 3 + 6);
     // All its ports are cabled, so that their sum is that of those two.
     const counters::sweep sums = w.sweep(sums_first());
     CHECK(sums.sums.size() == 2);
-    CHECK(sums.MADs == 3 + 2 + 1);
+    CHECK(sums.mads == 3 + 2 + 1);
     // One of its ports is unknown to the subnet manager: the other one tells.
     for (auto& n : w.known.nodes)
         if (n.info.nodeGUID == iba::guid{0xa000}) n.ports[1].info->LID = {};
@@ -201,7 +201,7 @@ TEST_CASE("details are asked for where the counters make them worth it") {
     const counters::sweep all = w.sweep(how);
     CHECK(all.complete());
     CHECK(told_as<PortRcvErrorDetails>(all) == 1);
-    CHECK(all.MADs == w.known.nodes.size() + w.switches() + w.host_ports() + 8 + 2); // of the sum, of the port
+    CHECK(all.mads == w.known.nodes.size() + w.switches() + w.host_ports() + 8 + 2); // of the sum, of the port
     const auto sum = std::ranges::find(all.sums, bad, [](const reading& l) { return l.where.node; });
     REQUIRE(sum->details.size() == 1);
     CHECK(std::holds_alternative<PortRcvErrorDetails>(sum->details[0]));
@@ -211,7 +211,7 @@ TEST_CASE("extended speeds are told as the error correction of the link has it")
     struct {
         const char* subnet;
         u8 can;
-        bool is_RS, asks_mode;
+        bool is_rs, asks_mode;
     } const cases[] = {
         {"fattree2,radix=8,speed=EDR", pma_ability::all, true, true},
         {"fattree2,radix=8,speed=FDR", pma_ability::all, false, true},
@@ -226,18 +226,18 @@ TEST_CASE("extended speeds are told as the error correction of the link has it")
         counters::sweeper s(w.schedule, w.known, how);
         const counters::sweep first = w.sweep(s);
         CHECK(first.complete());
-        CHECK(told_as<PortExtendedSpeedsCountersRSFEC>(first) == (c.is_RS ? w.all_ports() : 0));
-        CHECK(told_as<PortExtendedSpeedsCounters>(first) == (c.is_RS ? 0 : w.all_ports()));
-        CHECK(first.MADs == w.known.nodes.size() + w.all_ports() * (c.asks_mode ? 3 : 2));
-        CHECK(w.sweep(s).MADs == w.all_ports() * 2); // the mode is known
+        CHECK(told_as<PortExtendedSpeedsCountersRSFEC>(first) == (c.is_rs ? w.all_ports() : 0));
+        CHECK(told_as<PortExtendedSpeedsCounters>(first) == (c.is_rs ? 0 : w.all_ports()));
+        CHECK(first.mads == w.known.nodes.size() + w.all_ports() * (c.asks_mode ? 3 : 2));
+        CHECK(w.sweep(s).mads == w.all_ports() * 2); // the mode is known
         if (!c.asks_mode) continue;
         PortCounters down; // the link went down, and may have agreed on another mode
         down.portSelect = 1;
         down.counterSelect = 0x4;
         down.linkDownedCounter = 1;
         REQUIRE(coro::sync_wait(w.schedule, w.set(down, w.to({w.nth_switch(0), 1}))));
-        CHECK(w.sweep(s).MADs == w.all_ports() * 2 + 1);
-        CHECK(w.sweep(s).MADs == w.all_ports() * 2);
+        CHECK(w.sweep(s).mads == w.all_ports() * 2 + 1);
+        CHECK(w.sweep(s).mads == w.all_ports() * 2);
     }
 }
 
@@ -255,7 +255,7 @@ TEST_CASE("nothing is cleared that nobody asked for") {
     const counters::sweep all = w.sweep(how);
     CHECK(all.complete());
     // Each switch clears all its ports at once, in both attributes; the port that had errors is read again.
-    CHECK(all.MADs == w.known.nodes.size() + w.all_ports() + 2 * (w.switches() + w.host_ports()) + 1);
+    CHECK(all.mads == w.known.nodes.size() + w.all_ports() + 2 * (w.switches() + w.host_ports()) + 1);
     const auto is_bad = [&](const reading& l) { return l.where == bad; };
     const auto read = std::ranges::find_if(all.ports, is_bad);
     CHECK(read->counters.counters[counter::symbolErrorCounter] == 5); // as it was before
@@ -281,7 +281,7 @@ TEST_CASE("only the ports that are wanted are cleared, and their details where t
     how.clears_details.add<PortRcvErrorDetails>();
     const counters::sweep one = w.sweep(how);
     CHECK(one.complete());
-    CHECK(one.MADs == 1 + 1 + 2 + 1 + 1); // the last one reads again what was cleared
+    CHECK(one.mads == 1 + 1 + 2 + 1 + 1); // the last one reads again what was cleared
     CHECK(w.count({bad, 3}, counter::symbolErrorCounter) == 0);
     CHECK(w.count({bad, 4}, counter::symbolErrorCounter) == 5);
     CHECK(w.count({bad, 3}, counter::portRcvErrors) == 3);

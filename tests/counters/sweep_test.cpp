@@ -38,10 +38,10 @@ TEST_CASE("a sweep asks each PMA once what it can, and each port once for its co
     CHECK(first.ports.size() == w.all_ports());
     CHECK(std::all_of(first.ports.begin(), first.ports.end(), [](const counters::reading& l) { return l.is_told; }));
     CHECK(w.sent() - before == w.PMAs() + w.all_ports());
-    CHECK(first.MADs == w.PMAs() + w.all_ports());
+    CHECK(first.mads == w.PMAs() + w.all_ports());
     const counters::sweep second = w.sweep(s);
     CHECK(second.complete());
-    CHECK(second.MADs == w.all_ports()); // what they can is known
+    CHECK(second.mads == w.all_ports()); // what they can is known
 }
 
 TEST_CASE("both ends of each cable have counted the same, as said before the simulation began") {
@@ -72,7 +72,7 @@ TEST_CASE("both ends of each cable have counted the same, as said before the sim
 TEST_CASE("results arrive one by one, and one PMA has no more to answer than it was told", "[bare]") {
     coro::schedule_options options;
     options.max_outstanding = 512;
-    options.GMPs_per_destination = 16;
+    options.gmps_per_destination = 16;
     swept_world w("fattree2,radix=16", options, round_trip(1ms));
     // Of a switch 16 ports in turn, after the question what it can: all others have fewer and are asked at the same time.
     for (const auto& [bound, round_trips] : {std::pair{1u, 17}, {3u, 7}, {16u, 2}}) {
@@ -98,8 +98,8 @@ TEST_CASE("details that a PMA does not have are asked for once, and are no gap")
         const counters::sweep first = w.sweep(s);
         CHECK(first.complete());
         for (const counters::reading& l : first.ports) CHECK(l.details.size() == (has_them ? 2 : 0));
-        CHECK(first.MADs == w.PMAs() + w.all_ports() + (has_them ? 2 * w.all_ports() : 2 * w.PMAs()));
-        CHECK(w.sweep(s).MADs == w.all_ports() * (has_them ? 3 : 1));
+        CHECK(first.mads == w.PMAs() + w.all_ports() + (has_them ? 2 * w.all_ports() : 2 * w.PMAs()));
+        CHECK(w.sweep(s).mads == w.all_ports() * (has_them ? 3 : 1));
     };
     check(transports::sim::pma_ability::all, true);
     check(transports::sim::pma_ability::none, false);
@@ -120,7 +120,7 @@ TEST_CASE("a subnet without a subnet manager has no LIDs, which is said of each 
     const subnet known = w.discover();
     counters::sweeper s(w.schedule, known);
     const counters::sweep all = coro::sync_wait(w.schedule, s.run());
-    CHECK(all.MADs == 0);
+    CHECK(all.mads == 0);
     CHECK(all.gaps.size() == known.nodes.size());
     for (const gap& g : all.gaps) CHECK(g.what == gap::kind::no_address);
 }

@@ -135,20 +135,20 @@ TEST_CASE("a slot has one board, and of its type as much is told as libibnetdisc
 }
 
 TEST_CASE("routers sit where a line could") {
-    const auto with_router = [](bool is_CA, unsigned spine_device, u64 spine_GUID) {
+    const auto with_router = [](bool is_ca, unsigned spine_device, u64 spine_guid) {
         described_fabric f;
-        f.add_switch("spine", 24, spine_GUID, {voltaire, spine_device, 0});
+        f.add_switch("spine", 24, spine_guid, {voltaire, spine_device, 0});
         f.add_switch("line", 24, 0x200, {voltaire, 0x5a09, 0});
         const described_fabric::described IP{voltaire, 0x5a01, 0};
-        if (is_CA) f.add_CA("router", 2, 0x300, IP);
+        if (is_ca) f.add_ca("router", 2, 0x300, IP);
         else f.add_switch("router", 2, 0x300, IP);
         f.link("spine", 1, "line", 1);
         f.link("spine", 7, "router", 1);
         return grouped_fabric(f.text());
     };
     // Of an sFB-4 port 7 leads to slot 2, and to the third of its three.
-    for (const bool is_CA : {false, true}) {
-        const auto f = with_router(is_CA, 0x5a0b, 0x100);
+    for (const bool is_ca : {false, true}) {
+        const auto f = with_router(is_ca, 0x5a0b, 0x100);
         CHECK(f.slot("router") == "SRBD 2 Chip 3");
         CHECK(f.place("router").type == "ISR9096");
         CHECK(f.groups.chassis.at(0).lines == std::vector<u32>{f.index("line"), f.index("router")});

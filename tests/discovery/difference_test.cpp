@@ -181,12 +181,12 @@ TEST_CASE("a notice puts in doubt what it is about") {
         return discovery::doubted_by(s.was, n);
     };
     using iba::TrapNumber;
-    const iba::lid leaf_LID = s.was.at({leaf, 0}).info->LID, host_LID = s.was.at({host, 1}).info->LID;
-    CHECK(doubted(TrapNumber::LinkStateChange, iba::NoticeTrap128{.lidAddr = leaf_LID}) == refs{{leaf, 0}});
+    const iba::lid leaf_lid = s.was.at({leaf, 0}).info->LID, host_lid = s.was.at({host, 1}).info->LID;
+    CHECK(doubted(TrapNumber::LinkStateChange, iba::NoticeTrap128{.lidAddr = leaf_lid}) == refs{{leaf, 0}});
     CHECK(doubted(TrapNumber::LinkStateChange, iba::NoticeTrap128{.lidAddr = iba::lid{999}}) == refs{});
-    CHECK(doubted(TrapNumber::LinkStateChange, iba::NoticeTrap128{.lidAddr = leaf_LID}, false) == refs{}); // a vendor's
-    CHECK(doubted(TrapNumber::LocalChange, iba::NoticeTrap144{.lidAddr = host_LID}) == refs{{host, 0}});
-    CHECK(doubted(TrapNumber::SystemImageGUIDChange, iba::NoticeTrap145{.lidAddr = host_LID}) == refs{{host, 0}});
+    CHECK(doubted(TrapNumber::LinkStateChange, iba::NoticeTrap128{.lidAddr = leaf_lid}, false) == refs{}); // a vendor's
+    CHECK(doubted(TrapNumber::LocalChange, iba::NoticeTrap144{.lidAddr = host_lid}) == refs{{host, 0}});
+    CHECK(doubted(TrapNumber::SystemImageGUIDChange, iba::NoticeTrap145{.lidAddr = host_lid}) == refs{{host, 0}});
     const auto gid_of = [](iba::guid port) {
         return iba::NoticeTrap64{.gidAddr = iba::gid(iba::link_local_prefix, port)};
     };

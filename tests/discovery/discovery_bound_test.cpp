@@ -32,7 +32,7 @@ TEST_CASE("two hosts and a cable take six SMPs and three round trips") {
     // then three more, two at a time.
     const auto b = bound_of("single", 2);
     CHECK(b.nodes == 2);
-    CHECK(b.SMPs == 6);
+    CHECK(b.smps == 6);
     CHECK(b.hops == 1);
     CHECK(b.any_order == 1 + 2);
     CHECK(b.in_order == 1 + 2);
@@ -57,7 +57,7 @@ TEST_CASE("on a line each switch costs the ports up to the one that leads on") {
     // and four PortInfos.
     const auto b = bound_of("line,switches=2,hosts=1", 2);
     CHECK(b.nodes == 4);
-    CHECK(b.SMPs == 2 * 3 + 2 * 7);
+    CHECK(b.smps == 2 * 3 + 2 * 7);
     CHECK(b.hops == 3);
     CHECK(b.any_order == 1 + 1 + 4); // all of the second switch
     CHECK(b.in_order == 1 + 1 + 2 + 2);
@@ -79,7 +79,7 @@ TEST_CASE("what several ways lead to is known by the quickest of them") {
     // by ports 1, after 3 + 3 by ports 2; then come its six.
     const auto b = bound_of("ring,switches=4,hosts=0", 1);
     CHECK(b.nodes == 4);
-    CHECK(b.SMPs == 5 + 4 * 3 + 4 + 4); // a NodeInfo here and through each cable
+    CHECK(b.smps == 5 + 4 * 3 + 4 + 4); // a NodeInfo here and through each cable
     CHECK(b.hops == 2);
     CHECK(b.in_order == 4 + 6);
     CHECK(b.any_order == 4 + 6);
@@ -89,7 +89,7 @@ TEST_CASE("what is cut off is not counted, and a host passes nothing on") {
     topology t = make_topology("line,switches=3,hosts=1");
     t.unlink(*t.find("sw-0002"), 1);
     CHECK(bound_at(t, {100us, 0, 2}).nodes == 4);
-    CHECK(bound_at(t, {100us, 0, 2}).SMPs == 20);
+    CHECK(bound_at(t, {100us, 0, 2}).smps == 20);
     // A host with two ports between two switches: it has two PortInfos, and the second switch is not reached.
     topology two;
     for (unsigned i = 0; i < 2; ++i) two.add_node(iba::NodeType::CA, 2, iba::guid{16 * (i + 1u)}, "", {2, 1});
@@ -99,7 +99,7 @@ TEST_CASE("what is cut off is not counted, and a host passes nothing on") {
     two.link(1, 2, 3, 1);
     const auto b = bound_at(two, {100us, 0, 2});
     CHECK(b.nodes == 3);
-    CHECK(b.SMPs == 3 + 6 + 3);
+    CHECK(b.smps == 3 + 6 + 3);
     // With a cable to the first switch instead, the second port is known, too: one NodeInfo and one PortInfo more.
     topology both;
     both.add_node(iba::NodeType::CA, 1, iba::guid{16}, "", {2, 1});
@@ -108,14 +108,14 @@ TEST_CASE("what is cut off is not counted, and a host passes nothing on") {
     both.link(0, 1, 2, 1);
     both.link(1, 1, 2, 2);
     both.link(1, 2, 2, 3);
-    CHECK(bound_at(both, {100us, 0, 2}).SMPs == 3 + 7 + 3 + 2);
+    CHECK(bound_at(both, {100us, 0, 2}).smps == 3 + 7 + 3 + 2);
 }
 
 TEST_CASE("a fat tree of 1344 nodes takes the 11,201 SMPs that its formula gives") {
     // NodeInfo here and through each of 3,072 cables; PortInfo of 1,024 hosts and 17 ports of 320 switches; SwitchInfo; and
     // NodeDescription.
     CHECK(3073 + 1024 + 17 * 320 + 320 + 1344 == 11201);
-    CHECK(bound_of("fattree3,radix=16", 2).SMPs == 11201);
+    CHECK(bound_of("fattree3,radix=16", 2).smps == 11201);
 }
 
 TEST_CASE("no discovery takes less than the bound") {
@@ -134,5 +134,5 @@ TEST_CASE("no discovery takes less than the bound") {
     const auto b = bound_at(w.net.graph(), {100us, outstanding, per_destination});
     CHECK(w.elapsed() >= b.time());
     CHECK(w.elapsed() >= b.as_asked * 100us);
-    CHECK(w.sent() >= b.SMPs);
+    CHECK(w.sent() >= b.smps);
 }

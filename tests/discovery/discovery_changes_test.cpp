@@ -118,7 +118,7 @@ TEST_CASE("the SA's tables tell the same, compared with what they said before") 
     sa::client client(
         w.schedule,
         {w.known.at({0, w.known.start_port}).info->LID, {}, sa::sa_path_of(*w.known.at({0, w.known.start_port}).info)});
-    discovery::SA_tables tables(w.schedule);
+    discovery::sa_tables tables(w.schedule);
     const auto look = [&] {
         auto changes = coro::sync_wait(w.schedule, tables.find_changes());
         REQUIRE(changes);
@@ -149,7 +149,7 @@ TEST_CASE("the SA's tables tell of a link that has become slower") {
     sa::client client(
         w.schedule,
         {w.known.at({0, w.known.start_port}).info->LID, {}, sa::sa_path_of(*w.known.at({0, w.known.start_port}).info)});
-    discovery::SA_tables tables(w.schedule);
+    discovery::sa_tables tables(w.schedule);
     const auto look = [&] {
         auto changes = coro::sync_wait(w.schedule, tables.find_changes());
         REQUIRE(changes);
@@ -189,7 +189,7 @@ TEST_CASE("a look that is cancelled tells no change") {
 
 TEST_CASE("an SA that does not answer is an error, and what was known before stays") {
     changing_world w(tree);
-    discovery::SA_tables tables(w.schedule);
+    discovery::sa_tables tables(w.schedule);
     mad::IBPath nobody;
     nobody.DLID = iba::lid{999};
     w.schedule.set_sa_path(nobody);

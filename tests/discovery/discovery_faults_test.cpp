@@ -580,8 +580,8 @@ TEST_CASE("ports that show their M_Key only to who has it show it to a discovery
         });
     };
     CHECK(shown(w.discover()) == 0);
-    const iba::lid from_LID = GENERATE(false, true) ? t.nodes[w.port.node()].ports[w.port.port()].LID : iba::lid{};
-    const subnet found = w.discover({.from_LID = from_LID, .keys = &keys});
+    const iba::lid from_lid = GENERATE(false, true) ? t.nodes[w.port.node()].ports[w.port.port()].LID : iba::lid{};
+    const subnet found = w.discover({.from_lid = from_lid, .keys = &keys});
     CHECK(found.complete());
     CHECK(shown(found) == static_cast<std::ptrdiff_t>(t.nodes.size()) - 1);
 }
@@ -591,20 +591,20 @@ TEST_CASE("a subnet whose ports answer only who has the key of each is discovere
     const topology t = managed("fattree2,radix=4");
     mad::port_keys keys;
     std::string neighbors;
-    const auto GUID_of = [&](u32 n, unsigned port) {
+    const auto guid_of = [&](u32 n, unsigned port) {
         return value(t.nodes[n].ports[t.nodes[n].is_switch() ? 0 : port].GUID);
     };
     for (u32 n = 0; n < t.nodes.size(); ++n)
         for (unsigned p = 0; p < t.nodes[n].ports.size(); ++p) {
             const auto& port = t.nodes[n].ports[p];
-            keys.set(mad::key_kind::MKey, iba::guid{GUID_of(n, p)}, GUID_of(n, p) * 3);
+            keys.set(mad::key_kind::MKey, iba::guid{guid_of(n, p)}, guid_of(n, p) * 3);
             if (port.linked())
-                neighbors += fmt::format("{:#018x}:{} {:#018x}:{}\n", GUID_of(n, p), p,
-                                         GUID_of(port.peer_node, port.peer_port), port.peer_port);
+                neighbors += fmt::format("{:#018x}:{} {:#018x}:{}\n", guid_of(n, p), p,
+                                         guid_of(port.peer_node, port.peer_port), port.peer_port);
         }
     world w(t);
     protect(w, 2, [&](iba::guid port) { return keys.of(mad::key_kind::MKey, port); });
-    const iba::guid here{GUID_of(w.port.node(), w.port.port())};
+    const iba::guid here{guid_of(w.port.node(), w.port.port())};
     CHECK(w.discover({.keys = &keys, .start_portGUID = here}).nodes.size() == 1);
     REQUIRE(keys.add_neighbors(neighbors));
     const subnet found = w.discover({.keys = &keys, .start_portGUID = here});

@@ -194,7 +194,7 @@ Rt	2 "R0"	# "router"
 )";
 
 /// What `ibnetdiscover -m` counts.
-unsigned MADs_of_ibnetdiscover(const ibsim_server& server, const char* at_node, unsigned outstanding) {
+unsigned mads_of_ibnetdiscover(const ibsim_server& server, const char* at_node, unsigned outstanding) {
     const std::string text =
         run_beside(server, fmt::format("env SIM_HOST={} ibnetdiscover -m -o {}", at_node, outstanding));
     constexpr std::string_view label = "# Total MADs used: ";
@@ -237,7 +237,7 @@ TEST_CASE("of an irregular fabric discovery asks no more than ibnetdiscover, fro
             CHECK(found.value().link_count() == 10);
             // Of nodes that have extended speeds and tell of none, we ask one port for hidden ones, and ibnetdiscover does not.
             CHECK(schedule.counters().sent <=
-                  MADs_of_ibnetdiscover(server, node, outstanding) + nodes_that_tell_no_speed(found.value()));
+                  mads_of_ibnetdiscover(server, node, outstanding) + nodes_that_tell_no_speed(found.value()));
         }
     }
 }

@@ -55,7 +55,7 @@ std::span<const u8> route_of(std::span<const u8> reply) {
 }
 
 /// Whoever is at the end of a route has a GUID that nobody else has.
-void new_GUID_for_each_route(std::span<u8> reply) {
+void new_guid_for_each_route(std::span<u8> reply) {
     const auto info = attribute_in<NodeInfo>(reply);
     if (info.empty()) return;
     u64 hash = 14695981039346656037u;
@@ -67,8 +67,8 @@ void new_GUID_for_each_route(std::span<u8> reply) {
 liar::lie at(std::vector<u8> route, liar::lie what) {
     route.insert(route.begin(), 0);
     return [route, what](std::span<u8> reply) {
-        const bool is_SMP = reply[1] == value(iba::MgmtClass::SubnDirected);
-        if (is_SMP && std::ranges::equal(route_of(reply), route)) what(reply);
+        const bool is_smp = reply[1] == value(iba::MgmtClass::SubnDirected);
+        if (is_smp && std::ranges::equal(route_of(reply), route)) what(reply);
     };
 }
 
@@ -168,9 +168,9 @@ TEST_CASE("records that stand nowhere, or farther apart than they lie, are no ta
         reply[place] = static_cast<u8>(offset >> 8);
         reply[place + 1] = static_cast<u8>(offset);
     };
-    mad::IBPath to_SA;
-    to_SA.DLID = w.net.graph().sm_lid;
-    w.schedule.set_sa_path(to_SA);
+    mad::IBPath to_sa;
+    to_sa.DLID = w.net.graph().sm_lid;
+    w.schedule.set_sa_path(to_sa);
     const auto ask = [&]() -> coro::task<mad::result<std::vector<iba::sa::NodeRecord>>> {
         co_return co_await w.schedule.SubnAdmGetTable<iba::sa::NodeRecord>();
     };
@@ -222,7 +222,7 @@ TEST_CASE("whatever a peer says in any field of any reply, the discovery ends, a
 // ---- what never ends -----------------------------------------------------------------------------------------------
 
 TEST_CASE("a subnet without an end is discovered up to the nodes that a discovery may find") {
-    lying_world w(managed("torus,x=3,y=3"), new_GUID_for_each_route);
+    lying_world w(managed("torus,x=3,y=3"), new_guid_for_each_route);
     const subnet found = w.discover({.max_nodes = 500});
     CHECK(found.nodes.size() == 500);
     CHECK(inconsistencies(found).empty());
@@ -236,7 +236,7 @@ TEST_CASE("a subnet without an end is discovered up to the nodes that a discover
 }
 
 TEST_CASE("the ports of an endless subnet are bounded as well as its nodes") {
-    lying_world w(managed("torus,x=3,y=3"), new_GUID_for_each_route);
+    lying_world w(managed("torus,x=3,y=3"), new_guid_for_each_route);
     const subnet found = w.discover({.max_ports = 300});
     std::size_t ports = 0;
     for (const discovery::node& n : found.nodes) ports += n.ports.size();
@@ -284,7 +284,7 @@ TEST_CASE("a discovery ends when somebody says that memory is low") {
     std::atomic<bool> enough = false;
     unsigned replies = 0;
     lying_world w(managed("torus,x=3,y=3"), [&](std::span<u8> reply) {
-        new_GUID_for_each_route(reply);
+        new_guid_for_each_route(reply);
         enough = ++replies > 100;
     });
     const subnet found = w.discover({.memory_is_short = &enough});

@@ -27,7 +27,7 @@ using iba::smp::PortInfo;
 
 namespace {
 
-constexpr std::size_t SMP_data = 64; // IBA 14.2.1.1
+constexpr std::size_t smp_data = 64; // IBA 14.2.1.1
 
 /// Passes everything on, PortInfo as `retell` makes it, and counts questions about FDR10.
 class retelling final : public mad::transport {
@@ -35,11 +35,11 @@ public:
     explicit retelling(mad::transport& real) : real_(real) {}
 
     std::function<void(PortInfo&)> retell = [](PortInfo&) {};
-    std::size_t asked_for_FDR10 = 0;
+    std::size_t asked_for_fdr10 = 0;
 
     int native_handle() const noexcept override { return real_.native_handle(); }
     mad::send_result send(const mad::send_request& request) noexcept override {
-        asked_for_FDR10 += iba::get<&iba::MADHeader::attributeID>(request.mad) == 0xff90;
+        asked_for_fdr10 += iba::get<&iba::MADHeader::attributeID>(request.mad) == 0xff90;
         return real_.send(request);
     }
     mad::received receive(std::span<u8> buffer) noexcept override {
@@ -47,7 +47,7 @@ public:
         if (message.state != mad::receive_state::message || message.full_size != mad::mad_size ||
             iba::get<&iba::MADHeader::attributeID>(message.mad.data()) != iba::attribute_id<PortInfo>)
             return message;
-        u8* const data = buffer.data() + (message.mad.data() - buffer.data()) + SMP_data;
+        u8* const data = buffer.data() + (message.mad.data() - buffer.data()) + smp_data;
         PortInfo info;
         iba::decode(info, data);
         retell(info);
@@ -62,7 +62,7 @@ private:
     mad::transport& real_;
 };
 
-topology of_devices_with_FDR10(std::string_view specification, u32 vendor) {
+topology of_devices_with_fdr10(std::string_view specification, u32 vendor) {
     topology t = managed(specification);
     for (auto& n : t.nodes) {
         n.deviceID = n.is_switch() ? 0xd2f0 : 0x101b; // Quantum, ConnectX-6
@@ -74,7 +74,7 @@ topology of_devices_with_FDR10(std::string_view specification, u32 vendor) {
 /// A subnet whose PortInfo is told in another way.
 struct retold_world : world {
     explicit retold_world(std::string_view specification, u32 vendor = 0x2c9)
-        : world(of_devices_with_FDR10(specification, vendor)), wire(seen), asker(wire, window()) {}
+        : world(of_devices_with_fdr10(specification, vendor)), wire(seen), asker(wire, window()) {}
 
     subnet find() {
         auto found = coro::sync_wait(asker, discovery::discover(asker));
@@ -95,12 +95,12 @@ struct retold_world : world {
 // As switches do, only port 0 and end ports say what they can.
 constexpr std::string_view tree = "fattree2,radix=4"; // 6 switches of 4 ports, 8 hosts
 
-void run_at_XDR(PortInfo& i) {
+void run_at_xdr(PortInfo& i) {
     i.linkSpeedActive = iba::LinkSpeed::QDR;
     i.linkSpeedExtActive = iba::LinkSpeedExt::none;
     i.linkSpeedExtActive2 = iba::LinkSpeedExt2::XDR;
 }
-void run_at_QDR(PortInfo& i) {
+void run_at_qdr(PortInfo& i) {
     i.linkSpeedActive = iba::LinkSpeed::QDR;
     i.linkSpeedExtActive = iba::LinkSpeedExt::none;
 }
@@ -109,27 +109,27 @@ void run_at_QDR(PortInfo& i) {
 
 TEST_CASE("an XDR link is found as one, and nobody asks whether it is FDR10") {
     retold_world w(tree);
-    w.wire.retell = run_at_XDR;
+    w.wire.retell = run_at_xdr;
     const subnet s = w.find();
     CHECK(s.complete());
-    CHECK(w.wire.asked_for_FDR10 == 0);
+    CHECK(w.wire.asked_for_fdr10 == 0);
     CHECK(discovery::link_speed_text(s, {0, s.start_port}) == "XDR");
     CHECK(discovery::link_speed_text(s, s.at({0, s.start_port}).peer) == "XDR");
 }
 
 TEST_CASE("of a QDR link both ends are asked whether it is FDR10") {
     retold_world w(tree);
-    w.wire.retell = run_at_QDR;
+    w.wire.retell = run_at_qdr;
     const subnet s = w.find();
-    CHECK(w.wire.asked_for_FDR10 == 2 * s.link_count());
+    CHECK(w.wire.asked_for_fdr10 == 2 * s.link_count());
     CHECK(s.complete());
 }
 
 TEST_CASE("a device that does not know of FDR10, although its ID says so, lacks nothing") {
     retold_world w(tree, 0x1234); // the simulator's devices of another vendor refuse, with 0x0c
-    w.wire.retell = run_at_QDR;
+    w.wire.retell = run_at_qdr;
     const subnet s = w.find();
-    CHECK(w.wire.asked_for_FDR10 == 2 * s.link_count());
+    CHECK(w.wire.asked_for_fdr10 == 2 * s.link_count());
     CHECK(s.complete());
     for (const discovery::node& n : s.nodes)
         for (const discovery::port& p : n.ports) CHECK_FALSE(p.fdr10);
@@ -137,13 +137,13 @@ TEST_CASE("a device that does not know of FDR10, although its ID says so, lacks 
 
 TEST_CASE("a link that has fallen back from XDR is a change, at a switch and at a host") {
     retold_world w(tree);
-    w.wire.retell = run_at_XDR;
+    w.wire.retell = run_at_xdr;
     subnet known = w.find();
     for (discovery::node& n : known.nodes)
         if (n.is_switch()) n.ports[0].info->capabilityMask2 = 0; // it has no table of states: each port is asked
     CHECK(w.look(known).empty());
     w.wire.retell = [](PortInfo& i) {
-        run_at_XDR(i);
+        run_at_xdr(i);
         i.linkSpeedExtActive2 = {};
         i.linkSpeedExtActive = iba::LinkSpeedExt::NDR;
     };
@@ -211,7 +211,7 @@ TEST_CASE("every width and speed survives discovery, topology files and caches")
                   1e9 * gigabits_of(speed) * std::stoi(std::string(width.substr(0, width.size() - 1))));
             CHECK(discovery::possible_width(first, local) == iba::LinkWidth{});
             CHECK(discovery::possible_speed(first, local) == 0);
-            CHECK_FALSE(discovery::could_be_FDR10(first, local));
+            CHECK_FALSE(discovery::could_be_fdr10(first, local));
             CHECK(nlohmann::json::parse(json_text(first)).at("nodes").at(0).at("ports").at(0).at("linkSpeedActive") ==
                   speed);
             CHECK(dot_text(first, {}).find(fmt::format("tooltip=\"{}\"", *expected.begin())) != std::string::npos);

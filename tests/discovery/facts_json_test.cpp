@@ -15,7 +15,7 @@ using nlohmann::json;
 
 TEST_CASE("P_Keys, SL to VL and VL arbitration stand beside their ports, and only where they were read") {
     const discovery::subnet s = made_subnet();
-    discovery::subnet_facts facts;
+    discovery::subnet_tables facts;
     iba::smp::PKeyTable first, second;
     first.PKeyBlock[0] = 0xffff;
     first.PKeyBlock[31] = 0x8000; // no key: only the bit of full members

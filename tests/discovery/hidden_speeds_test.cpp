@@ -72,14 +72,14 @@ TEST_CASE("discovery finds hidden speeds by one question more for each port that
         n.hides_extended_speeds = n.is_switch();
         for (const auto& p : n.ports) ports_that_hide += n.is_switch() && p.linked();
     }
-    world w(hiding), plain(open), by_LID(hiding);
+    world w(hiding), plain(open), by_lid(hiding);
     const subnet s = w.discover(), expected = plain.discover();
     CHECK(s.complete());
     CHECK(differences(s, w) == std::vector<std::string>{});
     check_ports_equal(s, expected); // as if nothing were hidden
     CHECK(w.sent() == plain.sent() + ports_that_hide);
-    const auto& local = hiding.nodes[by_LID.port.node()].ports[by_LID.port.port()];
-    check_ports_equal(by_LID.discover({.from_LID = local.LID}), expected);
+    const auto& local = hiding.nodes[by_lid.port.node()].ports[by_lid.port.port()];
+    check_ports_equal(by_lid.discover({.from_lid = local.LID}), expected);
 }
 
 TEST_CASE("of a node that tells no more to who understands extended speeds only one port is asked so") {

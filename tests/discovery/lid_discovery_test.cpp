@@ -17,14 +17,14 @@ using namespace comad::test;
 
 namespace {
 
-iba::lid LID_of(const world& w) {
+iba::lid lid_of(const world& w) {
     const transports::sim::node& n = w.net.graph().nodes[w.port.node()];
     return n.ports[n.is_switch() ? 0 : w.port.port()].LID;
 }
 
-discovery::discover_options by_LID(const world& w) {
+discovery::discover_options by_lid(const world& w) {
     discovery::discover_options how;
-    how.from_LID = LID_of(w);
+    how.from_lid = lid_of(w);
     return how;
 }
 
@@ -44,10 +44,10 @@ public:
 
     int native_handle() const noexcept override { return carrier_.native_handle(); }
     mad::send_result send(const mad::send_request& request) noexcept override {
-        const bool begins_by_LID = mad::directed(*request.path) && value(mad::headers_of(*request.path).DLID) != 0xffff;
-        const bool goes_by_LID = !mad::directed(*request.path) || begins_by_LID;
-        LID_routed += goes_by_LID;
-        const fate what = goes_by_LID ? judge_(request) : fate::carried;
+        const bool begins_by_lid = mad::directed(*request.path) && value(mad::headers_of(*request.path).DLID) != 0xffff;
+        const bool goes_by_lid = !mad::directed(*request.path) || begins_by_lid;
+        lid_routed += goes_by_lid;
+        const fate what = goes_by_lid ? judge_(request) : fate::carried;
         if (what == fate::refused) return {mad::send_state::failed, EOPNOTSUPP};
         return what == fate::lost ? mad::send_result{} : carrier_.send(request);
     }
@@ -56,7 +56,7 @@ public:
     std::optional<mad::time_point> next_event() const noexcept override { return carrier_.next_event(); }
     void set_now(mad::time_point now) noexcept override { carrier_.set_now(now); }
 
-    unsigned LID_routed = 0;
+    unsigned lid_routed = 0;
 
 private:
     mad::transport& carrier_;
@@ -70,7 +70,7 @@ TEST_CASE("by LIDs the database is that of directed routes, with as many SMPs an
         GENERATE("fattree3,radix=4", "torus,x=4,y=3,hosts=2", "ring,switches=7,hosts=1", "single");
     CAPTURE(specification);
     world w(managed(specification)), directed(managed(specification));
-    const subnet found = w.discover(by_LID(w)), expected = directed.discover();
+    const subnet found = w.discover(by_lid(w)), expected = directed.discover();
     check_equal(w, found);
     CHECK(text_of(found) == text_of(expected));
     CHECK(w.seen.longest_route == 1);
@@ -78,7 +78,7 @@ TEST_CASE("by LIDs the database is that of directed routes, with as many SMPs an
 
     // One after the other, so that no link is asked for from both of its ends.
     world slow(managed(specification), window(1)), slow_directed(managed(specification), window(1));
-    check_equal(slow, slow.discover(by_LID(slow)));
+    check_equal(slow, slow.discover(by_lid(slow)));
     slow_directed.discover();
     CHECK(slow.sent() == slow_directed.sent());
 }
@@ -91,18 +91,18 @@ TEST_CASE("by LIDs with losses, with one SMP in flight, and from a switch, the d
     faults wrong;
     wrong.request_loss = wrong.reply_loss = lost;
     world w(managed(specification), window(outstanding, 8), {}, wrong);
-    check_equal(w, w.discover(by_LID(w)));
+    check_equal(w, w.discover(by_lid(w)));
 
     const topology t = managed(specification);
     const auto first_switch = static_cast<u32>(
         std::find_if(t.nodes.begin(), t.nodes.end(), [](const auto& n) { return n.is_switch(); }) - t.nodes.begin());
     world from_switch(t, first_switch, 0);
-    check_equal(from_switch, from_switch.discover(by_LID(from_switch)));
+    check_equal(from_switch, from_switch.discover(by_lid(from_switch)));
 }
 
 TEST_CASE("LIDs lead on where directed routes end, and every route that is given leads there") {
     world w(managed("line,switches=150,hosts=1"));
-    const subnet found = w.discover(by_LID(w));
+    const subnet found = w.discover(by_lid(w));
     CHECK(found.complete());
     CHECK(found.nodes.size() == 300);
     CHECK(found.max_hops() == 151);
@@ -112,7 +112,7 @@ TEST_CASE("LIDs lead on where directed routes end, and every route that is given
         CHECK(again.value().nodeGUID == n.info.nodeGUID);
     }
     SECTION("but not beyond the hops that are wanted") {
-        discovery::discover_options how = by_LID(w);
+        discovery::discover_options how = by_lid(w);
         how.max_hops = 100;
         const subnet near = w.discover(how);
         CHECK(near.max_hops() == 100);
@@ -130,18 +130,18 @@ TEST_CASE("LIDs lead on where directed routes end, and every route that is given
 TEST_CASE("where LIDs lead nowhere directed routes find all, and LIDs are given up soon") {
     using fate = spoiled::fate;
     const fate what = GENERATE(fate::refused, fate::lost);
-    const bool only_from_LID = GENERATE(false, true);
-    CAPTURE(static_cast<int>(what), only_from_LID);
+    const bool only_from_lid = GENERATE(false, true);
+    CAPTURE(static_cast<int>(what), only_from_lid);
     world w(managed("fattree2,radix=8"));
     spoiled wire(w.seen, [&](const mad::send_request& r) {
-        return !only_from_LID || mad::directed(*r.path) ? what : fate::carried;
+        return !only_from_lid || mad::directed(*r.path) ? what : fate::carried;
     });
     coro::MADSchedule schedule(wire, window(16));
-    auto found = coro::sync_wait(schedule, discovery::discover(schedule, by_LID(w)));
+    auto found = coro::sync_wait(schedule, discovery::discover(schedule, by_lid(w)));
     REQUIRE(found);
     check_equal(w, found.value());
     // What was in flight when the first of them was answered the other way.
-    if (!only_from_LID) CHECK(wire.LID_routed <= 2 * 16 * 3);
+    if (!only_from_lid) CHECK(wire.lid_routed <= 2 * 16 * 3);
 }
 
 TEST_CASE("a transport that takes no more SMPs by LID after a while is given directed ones") {
@@ -152,19 +152,19 @@ TEST_CASE("a transport that takes no more SMPs by LID after a while is given dir
         return ++taken > 50 ? spoiled::fate::refused : spoiled::fate::carried;
     });
     coro::MADSchedule schedule(wire, measures ? coro::schedule_options{} : window(16));
-    auto found = coro::sync_wait(schedule, discovery::discover(schedule, by_LID(w)));
+    auto found = coro::sync_wait(schedule, discovery::discover(schedule, by_lid(w)));
     REQUIRE(found);
     check_equal(w, found.value());
 }
 
 TEST_CASE("SMPs by LID name the LID that they leave from, as a port with an LMC has several") {
     world w(managed("fattree2,radix=4"));
-    const discovery::discover_options how = by_LID(w);
+    const discovery::discover_options how = by_lid(w);
     unsigned asked = 0, right = 0;
     spoiled wire(w.seen, [&](const mad::send_request& r) {
         if (const auto* to = std::get_if<mad::IBPath>(r.path)) {
             ++asked;
-            right += to->SLID == how.from_LID;
+            right += to->SLID == how.from_lid;
         }
         return spoiled::fate::carried;
     });
@@ -186,10 +186,10 @@ TEST_CASE("nodes that LIDs do not reach are read by their directed routes") {
         return is_lost ? spoiled::fate::lost : spoiled::fate::carried;
     });
     coro::MADSchedule schedule(wire, measures ? coro::schedule_options{} : window(16));
-    auto found = coro::sync_wait(schedule, discovery::discover(schedule, by_LID(w)));
+    auto found = coro::sync_wait(schedule, discovery::discover(schedule, by_lid(w)));
     REQUIRE(found);
     check_equal(w, found.value());
-    CHECK(wire.LID_routed > 100);
+    CHECK(wire.lid_routed > 100);
     world directed(managed("fattree2,radix=8"));
     directed.discover();
     CHECK(w.sent() < directed.sent() * 3 / 2); // it did not begin anew
@@ -202,7 +202,7 @@ TEST_CASE("a link that trained again leads nowhere by LID before a subnet manage
     REQUIRE_FALSE(w.net.graph().nodes[host].is_switch());
     w.net.apply({topology_event::kind::cut, host, 1});
     w.net.apply({topology_event::kind::restore, host, 1});
-    check_equal(w, w.discover(by_LID(w)));
+    check_equal(w, w.discover(by_lid(w)));
     CHECK(w.net.counters().undelivered == 0);
 }
 
@@ -212,12 +212,12 @@ TEST_CASE("where two ports have one LID nothing is asked by it, and both are nam
     REQUIRE((!t.nodes[one].is_switch() && t.nodes[other].is_switch()));
     t.nodes[other].ports[0].LID = t.nodes[one].ports[1].LID;
     world w(t);
-    const subnet found = w.discover(by_LID(w));
+    const subnet found = w.discover(by_lid(w));
     CHECK(differences(found, w) == std::vector<std::string>{});
     CHECK(found.complete());
-    const discovery::lid_index LIDs(found);
-    REQUIRE(LIDs.duplicates().size() == 1);
-    CHECK(LIDs.duplicates()[0].LID == iba::lid{2});
+    const discovery::lid_index lids(found);
+    REQUIRE(lids.duplicates().size() == 1);
+    CHECK(lids.duplicates()[0].LID == iba::lid{2});
     CHECK(text_of(found).find("duplicate_LID") != std::string::npos);
     world again(t);
     CHECK(text_of(again.discover()) == text_of(found));
@@ -229,10 +229,10 @@ TEST_CASE("a discovery that begins again where a LID is doubled has no more time
     transports::sim::timing slow;
     slow.hop_delay = std::chrono::milliseconds(1);
     world whole(t, window(1, 1), slow);
-    CHECK(whole.discover(by_LID(whole)).complete());
+    CHECK(whole.discover(by_lid(whole)).complete());
     const auto all = whole.elapsed();
     world w(t, window(1, 1), slow);
-    discovery::discover_options how = by_LID(w);
+    discovery::discover_options how = by_lid(w);
     how.max_time = std::chrono::duration_cast<std::chrono::milliseconds>(all) - std::chrono::milliseconds(10);
     const subnet found = w.discover(how);
     CHECK(w.elapsed() >= how.max_time);
@@ -243,12 +243,12 @@ TEST_CASE("a discovery that begins again where a LID is doubled has no more time
 }
 
 TEST_CASE("nodes come as they are found, each once, while the discovery goes on") {
-    const bool LIDs = GENERATE(true, false), has_losses = GENERATE(false, true);
+    const bool lids = GENERATE(true, false), has_losses = GENERATE(false, true);
     faults wrong;
     wrong.request_loss = wrong.reply_loss = has_losses ? 0.01 : 0;
     world w(managed("fattree3,radix=4"), window(16, 8), {}, wrong);
     discovery::node_sequence nodes(w.schedule);
-    discovery::discover_options how = LIDs ? by_LID(w) : discovery::discover_options{};
+    discovery::discover_options how = lids ? by_lid(w) : discovery::discover_options{};
     how.found = &nodes;
     discovery::discovery_progress progress;
     how.progress = &progress;
@@ -300,7 +300,7 @@ TEST_CASE("who waits for nodes hears of the end, whatever ends the discovery") {
         t.nodes.back().ports[0].LID = t.nodes[1].ports[1].LID;
         world again(t);
         discovery::node_sequence once(again.schedule);
-        discovery::discover_options twice = by_LID(again);
+        discovery::discover_options twice = by_lid(again);
         twice.found = &once;
         const auto count_once = [&]() -> coro::task<unsigned> {
             unsigned all = 0;

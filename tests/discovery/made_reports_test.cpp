@@ -21,9 +21,9 @@ using test::made_host_port, test::made_router_port, test::made_switch_port;
 namespace {
 
 u64 number(iba::guid g) { return value(g); }
-unsigned LID_of(const port& p) { return value(p.info->LID); }
-unsigned LMC_of(const port& p) { return p.info->LMC; }
-u64 node_GUID(const node& n) { return value(n.info.nodeGUID); }
+unsigned lid_of(const port& p) { return value(p.info->LID); }
+unsigned lmc_of(const port& p) { return p.info->LMC; }
+u64 node_guid(const node& n) { return value(n.info.nodeGUID); }
 /// The three lines that a stanza begins with.
 std::string ids_of(const node& n) {
     return fmt::format("\nvendid=0x{:x}\ndevid=0x{:x}\nsysimgguid=0x{:x}\n", n.info.vendorID, n.info.deviceID,
@@ -45,24 +45,24 @@ TEST_CASE("each place of a topology file has its own value") {
                &to_router = sw.ports[1];
     std::string wanted = "#\n# Topology file: generated on a day\n#\n"
                          "# Reported max hops discovered: 1\n# Total MADs used: 77\n";
-    wanted += fmt::format("# Initiated from node {:016x} port {:016x}\n", node_GUID(sw), number(sw.info.portGUID));
-    wanted += ids_of(sw) + fmt::format("switchguid=0x{:x}({:x})\n", node_GUID(sw), number(sw.info.portGUID));
-    wanted += fmt::format("Switch\t4 \"S-{:016x}\"\t\t# \"made switch\" enhanced port 0 lid {} lmc {}\n", node_GUID(sw),
-                          LID_of(sw.ports[0]), LMC_of(sw.ports[0]));
-    wanted += fmt::format("[1]\t\"R-{:016x}\"[1]({:x}) \t\t# \"made router\" lid {} 1xSDR{}\n", node_GUID(router),
-                          number(of_router.portGUID), LID_of(of_router), codes_of(to_router));
-    wanted += fmt::format("[3]\t\"H-{:016x}\"[2]({:x}) \t\t# \"made host\" lid {} 4xQDR{}\n", node_GUID(host),
-                          number(of_host.portGUID), LID_of(of_host), codes_of(to_host));
+    wanted += fmt::format("# Initiated from node {:016x} port {:016x}\n", node_guid(sw), number(sw.info.portGUID));
+    wanted += ids_of(sw) + fmt::format("switchguid=0x{:x}({:x})\n", node_guid(sw), number(sw.info.portGUID));
+    wanted += fmt::format("Switch\t4 \"S-{:016x}\"\t\t# \"made switch\" enhanced port 0 lid {} lmc {}\n", node_guid(sw),
+                          lid_of(sw.ports[0]), lmc_of(sw.ports[0]));
+    wanted += fmt::format("[1]\t\"R-{:016x}\"[1]({:x}) \t\t# \"made router\" lid {} 1xSDR{}\n", node_guid(router),
+                          number(of_router.portGUID), lid_of(of_router), codes_of(to_router));
+    wanted += fmt::format("[3]\t\"H-{:016x}\"[2]({:x}) \t\t# \"made host\" lid {} 4xQDR{}\n", node_guid(host),
+                          number(of_host.portGUID), lid_of(of_host), codes_of(to_host));
     wanted += ids_of(host) +
-              fmt::format("caguid=0x{:x}\nCa\t2 \"H-{:016x}\"\t\t# \"made host\"\n", node_GUID(host), node_GUID(host));
+              fmt::format("caguid=0x{:x}\nCa\t2 \"H-{:016x}\"\t\t# \"made host\"\n", node_guid(host), node_guid(host));
     wanted += fmt::format("[2]({:x}) \t\"S-{:016x}\"[3]\t\t# lid {} lmc {} \"made switch\" lid {} 8xDDR{}\n",
-                          number(of_host.portGUID), node_GUID(sw), LID_of(of_host), LMC_of(of_host),
-                          LID_of(sw.ports[0]), codes_of(of_host));
+                          number(of_host.portGUID), node_guid(sw), lid_of(of_host), lmc_of(of_host),
+                          lid_of(sw.ports[0]), codes_of(of_host));
     wanted += ids_of(router) + fmt::format("rtguid=0x{:x}\nRt\t1 \"R-{:016x}\"\t\t# \"made router\"\n",
-                                           node_GUID(router), node_GUID(router));
+                                           node_guid(router), node_guid(router));
     wanted += fmt::format("[1]({:x}) \t\"S-{:016x}\"[1]\t\t# lid {} lmc {} \"made switch\" lid {} 1xSDR{}\n",
-                          number(of_router.portGUID), node_GUID(sw), LID_of(of_router), LMC_of(of_router),
-                          LID_of(sw.ports[0]), codes_of(of_router));
+                          number(of_router.portGUID), node_guid(sw), lid_of(of_router), lmc_of(of_router),
+                          lid_of(sw.ports[0]), codes_of(of_router));
     CHECK(topology_text(s, {}, {.full = true, .mads_used = 77, .generated_on = "a day"}) == wanted);
 }
 
@@ -70,24 +70,24 @@ TEST_CASE("each place of the lists has its own value") {
     const subnet s = test::made_subnet();
     std::string all;
     const auto line = [](const char* type, const node& n, const char* name) {
-        return fmt::format("{}\t : 0x{:016x} ports {} devid 0x{:x} vendid 0x{:x} \"{}\"\n", type, node_GUID(n),
+        return fmt::format("{}\t : 0x{:016x} ports {} devid 0x{:x} vendid 0x{:x} \"{}\"\n", type, node_guid(n),
                            n.info.numPorts, n.info.deviceID, n.info.vendorID, name);
     };
     CHECK(node_list(s, {}, {iba::NodeType::Router, iba::NodeType::Switch, iba::NodeType::CA}) ==
           line("Router", s.nodes[2], "made router") + line("Switch", s.nodes[0], "made switch") +
               line("Ca", s.nodes[1], "made host"));
-    CHECK(hosts_text(s, {}) == fmt::format("Ca\t: 0x{:016x} ports 2 \"made host\"\n", node_GUID(s.nodes[1])));
-    CHECK(routers_text(s, {}) == fmt::format("Rt\t: 0x{:016x} ports 1 \"made router\"\n", node_GUID(s.nodes[2])));
+    CHECK(hosts_text(s, {}) == fmt::format("Ca\t: 0x{:016x} ports 2 \"made host\"\n", node_guid(s.nodes[1])));
+    CHECK(routers_text(s, {}) == fmt::format("Rt\t: 0x{:016x} ports 1 \"made router\"\n", node_guid(s.nodes[2])));
     CHECK(switches_text(s, {}) == fmt::format("Switch\t: 0x{:016x} ports 4 \"made switch\" {} port 0 lid {} lmc {}\n",
-                                              node_GUID(s.nodes[0]),
+                                              node_guid(s.nodes[0]),
                                               s.nodes[0].switch_info->enhancedPort0 ? "enhanced" : "base",
-                                              LID_of(s.nodes[0].ports[0]), LMC_of(s.nodes[0].ports[0])));
+                                              lid_of(s.nodes[0].ports[0]), lmc_of(s.nodes[0].ports[0])));
 }
 
 TEST_CASE("each place of the ports report has its own value") {
     const subnet s = test::made_subnet();
     const auto end = [&](const char* type, port_ref r) {
-        return fmt::format("{} {:5} {:2} 0x{:016x} ", type, LID_of(s.end_port(r)), r.port, number(s.at(r).portGUID));
+        return fmt::format("{} {:5} {:2} 0x{:016x} ", type, lid_of(s.end_port(r)), r.port, number(s.at(r).portGUID));
     };
     const std::string text = ports_report(s, {});
     const auto has_line = [&](const std::string& line) {

@@ -303,11 +303,11 @@ TEST_CASE("what happens during a discovery makes it partial or is found by the n
 }
 
 TEST_CASE("nodes that are asked in turn tell that they died or have another name, one SMP each") {
-    const bool by_LID = GENERATE(false, true);
-    CAPTURE(by_LID);
+    const bool by_lid = GENERATE(false, true);
+    CAPTURE(by_lid);
     known_world w("fattree2,radix=4");
     discovery::discover_options how;
-    if (by_LID) how.from_LID = w.known.at({0, w.known.start_port}).info->LID;
+    if (by_lid) how.from_lid = w.known.at({0, w.known.start_port}).info->LID;
     std::vector<u32> all;
     for (u32 n = 0; n < w.known.nodes.size(); ++n) all.push_back(n);
     const auto look = [&](const std::vector<u32>& nodes) {

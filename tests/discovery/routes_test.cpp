@@ -53,8 +53,8 @@ struct ring {
     void group(u32 sw, const std::vector<unsigned>& ports) {
         switch_forwarding& t = tables.of_node[sw];
         t.positions = 1;
-        t.last_group = first_MLID;
-        t.multicast.assign(switch_forwarding::MLIDs_per_block, 0);
+        t.last_group = first_mlid;
+        t.multicast.assign(switch_forwarding::mlids_per_block, 0);
         for (const unsigned p : ports) t.multicast[0] |= static_cast<u16>(1u << p);
     }
     group_check groups() const { return check_groups(net, tables); }
@@ -76,9 +76,9 @@ TEST_CASE("routes of a ring all reach their hosts and share its links") {
     CHECK(r.pairs == 12);
     CHECK(r.by_hops == std::vector<u64>{0, 0, 4, 4, 4});
     for (u32 n = 0; n < 4; ++n) { // to three hosts, from 3, 2 and 1 sources
-        CHECK(r.loads[n][2].LIDs == 3);
+        CHECK(r.loads[n][2].lids == 3);
         CHECK(r.loads[n][2].routes == 6);
-        CHECK(r.loads[n][3].LIDs == 0);
+        CHECK(r.loads[n][3].lids == 0);
         CHECK(r.loads[n][1].routes == 3);
     }
 }
@@ -92,7 +92,7 @@ TEST_CASE("each fault of a table is found with its place and the routes that it 
         REQUIRE(found.faults.size() == 1);
         CHECK(found.faults[0].what == no_entry);
         CHECK(found.faults[0].where == port_ref{1, 0});
-        CHECK(found.faults[0].LIDs == std::vector<u16>{4});
+        CHECK(found.faults[0].lids == std::vector<u16>{4});
         CHECK(found.faults[0].pairs == 2);
         CHECK(found.unreachable == 2);
     }
@@ -180,7 +180,7 @@ TEST_CASE("virtual lanes part what would be a credit loop, as long as SLs have l
     const ring r(3);
     virtual_lanes lanes;
     for (u32 n = 0; n < 3; ++n)
-        for (u32 host = 0; host < 3; ++host) lanes.set_SL({3 + n, 1}, 1 + host, host < n ? 1 : 0);
+        for (u32 host = 0; host < 3; ++host) lanes.set_sl({3 + n, 1}, 1 + host, host < n ? 1 : 0);
     CHECK(r.credits().loops.size() == 1);
     CHECK(r.credits(lanes).is_good());
     CHECK(r.credits(lanes).VLs == 2);
@@ -241,7 +241,7 @@ TEST_CASE("faults beyond the most that are told are one for all, and their route
     REQUIRE(found.faults.size() == 3);
     CHECK(found.faults[1].what == route_fault::kind::no_entry);
     CHECK(found.faults[2].what == route_fault::kind::others);
-    CHECK(found.faults[2].LIDs == std::vector<u16>{3, 4});
+    CHECK(found.faults[2].lids == std::vector<u16>{3, 4});
     CHECK(found.faults[2].pairs == 6);
     CHECK(found.unreachable == 12);
 }
@@ -264,23 +264,23 @@ TEST_CASE(
     for (u32 n = 0; n < 3; ++n) r.group(n, {1, 2});
     REQUIRE(r.groups().faults.size() == 1);
     CHECK(r.groups().faults[0].what == group_fault::kind::loop);
-    CHECK(r.groups().faults[0].MLID == first_MLID);
+    CHECK(r.groups().faults[0].MLID == first_mlid);
 }
 
 TEST_CASE("a member to which no switch forwards is cut off, unless it is alone") {
     ring r(3);
     r.group(0, {1, 2});
     r.group(1, {1, 3}); // a tree of two switches
-    const std::vector<multicast_member> all{{first_MLID, {3, 1}}, {first_MLID, {4, 1}}, {first_MLID, {5, 1}}};
+    const std::vector<multicast_member> all{{first_mlid, {3, 1}}, {first_mlid, {4, 1}}, {first_mlid, {5, 1}}};
     const group_check check = check_groups(r.net, r.tables, all);
     REQUIRE(check.faults.size() == 1);
     CHECK(check.faults[0].what == group_fault::kind::apart);
     CHECK(check.faults[0].where == port_ref{5, 1});
     CHECK(check.faults[0].from == port_ref{2, 0});
-    CHECK(check_groups(r.net, r.tables, std::vector<multicast_member>{{first_MLID + 1, {5, 1}}}).faults.empty());
+    CHECK(check_groups(r.net, r.tables, std::vector<multicast_member>{{first_mlid + 1, {5, 1}}}).faults.empty());
     // Of another group no switch forwards anything.
     CHECK(
-        check_groups(r.net, r.tables, std::vector<multicast_member>{{first_MLID + 1, {3, 1}}, {first_MLID + 1, {5, 1}}})
+        check_groups(r.net, r.tables, std::vector<multicast_member>{{first_mlid + 1, {3, 1}}, {first_mlid + 1, {5, 1}}})
             .faults.size() == 2);
 }
 
@@ -291,7 +291,7 @@ TEST_CASE("the VL of a hop is that of the port by which a packet comes in") {
     const ring r(3);
     virtual_lanes lanes;
     for (u32 n = 0; n < 3; ++n) {
-        virtual_lanes::SL_to_VL one{};
+        virtual_lanes::sl_to_vl one{};
         one.fill(1);
         lanes.set_map(n, 1, 2, {});
         lanes.set_map(n, 3, 2, one);
@@ -305,7 +305,7 @@ TEST_CASE("the VL of a hop is that of the port by which a packet comes in") {
 TEST_CASE("packets on VL 15 are dropped, and wait for nobody") {
     ring r(3);
     virtual_lanes lanes;
-    virtual_lanes::SL_to_VL dropped;
+    virtual_lanes::sl_to_vl dropped;
     dropped.fill(virtual_lanes::dropped);
     for (u32 n = 0; n < 3; ++n) lanes.set_map(n, 3, 2, dropped);
     CHECK(lanes.VLs() == 1);
@@ -326,7 +326,7 @@ TEST_CASE("each host of a switch has SLs of its own") {
     ring r(3);
     virtual_lanes lanes;
     for (u32 n = 0; n < 3; ++n)
-        for (u32 host = 0; host < 3; ++host) lanes.set_SL({3 + n, 1}, 1 + host, host < n ? 1 : 0);
+        for (u32 host = 0; host < 3; ++host) lanes.set_sl({3 + n, 1}, 1 + host, host < n ? 1 : 0);
     CHECK(lanes.SL({5, 1}, 2) == 1);
     CHECK(lanes.SL({5, 1}, 4) == 0); // of which nothing was told
     CHECK(r.credits(lanes).is_good());
@@ -341,7 +341,7 @@ TEST_CASE("SLs that share a lane go on by lanes of their own") {
         for (u32 host = 0; host < 3; ++host) line.entry(n, 1 + host, not_forwarded); // only the last host is anywhere
     const u32 second = line.second_host(0, 11);
     virtual_lanes lanes;
-    lanes.set_SL({second, 1}, 4, 1);
+    lanes.set_sl({second, 1}, 4, 1);
     lanes.set_map(0, 4, 2, {}); // SL 1 is on VL 0 there
     const credit_check found = line.credits(lanes);
     CHECK(found.VLs == 2);
@@ -396,6 +396,6 @@ TEST_CASE("the routes of one LID do not count for the next where a switch has no
     for (u32 n = 0; n < 3; ++n) r.entry(n, 4, n == 2 ? 1 : 2);
     const route_check found = r.routes();
     CHECK(found.faults.empty());
-    CHECK(found.loads[1][2].LIDs == 2);
+    CHECK(found.loads[1][2].lids == 2);
     CHECK(found.loads[1][2].routes == 2); // from host 0 to each of them
 }

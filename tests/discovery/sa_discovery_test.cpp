@@ -27,7 +27,7 @@ public:
     int native_handle() const noexcept override { return carrier_.native_handle(); }
     mad::send_result send(const mad::send_request& request) noexcept override {
         const auto mgmt_class = iba::MgmtClass{request.mgmt_class};
-        SMPs += mgmt_class == iba::MgmtClass::SubnLID || mgmt_class == iba::MgmtClass::SubnDirected;
+        smps += mgmt_class == iba::MgmtClass::SubnLID || mgmt_class == iba::MgmtClass::SubnDirected;
         return carrier_.send(request);
     }
     mad::received receive(std::span<u8> buffer) noexcept override { return carrier_.receive(buffer); }
@@ -35,15 +35,15 @@ public:
     std::optional<mad::time_point> next_event() const noexcept override { return carrier_.next_event(); }
     void set_now(mad::time_point now) noexcept override { carrier_.set_now(now); }
 
-    unsigned SMPs = 0;
+    unsigned smps = 0;
 
 private:
     mad::transport& carrier_;
 };
 
 /// A subnet whose SA is wrong in the second record of one kind; the first may be our own.
-struct wrong_SA {
-    explicit wrong_SA(const char* of_subnet = "ring,switches=3,hosts=2,sm=1")
+struct wrong_sa {
+    explicit wrong_sa(const char* of_subnet = "ring,switches=3,hosts=2,sm=1")
         : sim(make_sim(of_subnet, time_mode::virtual_)), wire(*sim.transport, {}) {}
 
     subnet discover(const discovery::discover_options& how = {}) {
@@ -53,7 +53,7 @@ struct wrong_SA {
         to.DLID = sim.fabric->graph().sm_lid;
         to.SLID = local;
         schedule.set_sa_path(to);
-        auto found = coro::sync_wait(schedule, discovery::discover_by_SA(schedule, local, how));
+        auto found = coro::sync_wait(schedule, discovery::discover_by_sa(schedule, local, how));
         REQUIRE(found);
         return std::move(found).value();
     }
@@ -139,59 +139,61 @@ TEST_CASE(
     to.SLID = local;
     schedule.set_sa_path(to);
 
-    const auto by_SA = coro::sync_wait(schedule, discovery::discover_by_SA(schedule, local));
-    INFO((by_SA ? "" : to_string(by_SA.error())));
-    REQUIRE(by_SA);
-    const subnet& known = by_SA.value();
-    constexpr discovery::fact_kinds all{true, true, true, true, true};
-    const discovery::subnet_facts told = coro::sync_wait(schedule, discovery::read_facts_by_SA(schedule, known, all));
-    CHECK(wire.SMPs == 0);
+    const auto by_sa = coro::sync_wait(schedule, discovery::discover_by_sa(schedule, local));
+    INFO((by_sa ? "" : to_string(by_sa.error())));
+    REQUIRE(by_sa);
+    const subnet& known = by_sa.value();
+    constexpr discovery::table_kinds all{true, true, true, true, true};
+    const discovery::subnet_tables told =
+        coro::sync_wait(schedule, discovery::read_subnet_tables_by_sa(schedule, known, all));
+    CHECK(wire.smps == 0);
     const auto directed = coro::sync_wait(schedule, discovery::discover(schedule));
     REQUIRE(directed);
-    const discovery::subnet_facts asked = coro::sync_wait(schedule, discovery::read_facts(schedule, known, all));
+    const discovery::subnet_tables asked =
+        coro::sync_wait(schedule, discovery::read_subnet_tables(schedule, known, all));
     CHECK(directed.value().nodes.size() == nodes);
     CHECK(unlike_parts(directed.value(), known) == std::vector<std::string>{});
     CHECK((directed.value().complete() && known.complete()));
     CHECK(inconsistencies(known) == std::vector<std::string>{});
 
     // What ports hold: bit by bit, but for the SM, which counts what it does.
-    for (const discovery::subnet_facts* facts : {&asked, &told}) {
+    for (const discovery::subnet_tables* facts : {&asked, &told}) {
         std::string problems;
         for (const discovery::problem& p : facts->problems) problems += p.text + '\n';
         CHECK(problems.empty());
         CHECK((facts->PKeys.complete() && facts->SLToVL.complete() && facts->VLArbitration.complete()));
-        CHECK((facts->GUIDs.complete() && facts->SMs.complete()));
+        CHECK((facts->guids.complete() && facts->SMs.complete()));
     }
     CHECK(asked.PKeys.values.size() > nodes);
     CHECK(asked.SLToVL.values.size() > nodes);
     CHECK(asked.VLArbitration.values.size() > nodes);
-    CHECK(asked.GUIDs.values.size() >= nodes);
+    CHECK(asked.guids.values.size() >= nodes);
     CHECK(asked.SMs.values.size() == 1);
     CHECK(asked.PKeys == told.PKeys);
     CHECK(asked.SLToVL == told.SLToVL);
     CHECK(asked.VLArbitration == told.VLArbitration);
-    CHECK(asked.GUIDs == told.GUIDs);
+    CHECK(asked.guids == told.guids);
     REQUIRE(told.SMs.values.size() == 1);
     CHECK(asked.SMs.values.begin()->first == told.SMs.values.begin()->first);
     CHECK(asked.SMs.values.begin()->second.GUID == told.SMs.values.begin()->second.GUID);
 
     // Every LID leads to its end port, and to no other.
-    const discovery::lid_index LIDs(known);
-    CHECK(LIDs.duplicates().empty());
+    const discovery::lid_index lids(known);
+    CHECK(lids.duplicates().empty());
     CHECK(discovery::differences(directed.value(), known).empty());
     for (u32 n = 0; n < known.nodes.size(); ++n) {
         const discovery::node& node = known.nodes[n];
         const discovery::port_ref end{n, node.is_switch() ? u8{0} : node.info.localPortNum};
         const iba::smp::PortInfo& info = *known.at(end).info;
-        CHECK(LIDs.at(info.LID) == end);
-        CHECK(LIDs.at(iba::lid{static_cast<u16>(value(info.LID) + (1u << info.LMC) - 1)}) == end);
+        CHECK(lids.at(info.LID) == end);
+        CHECK(lids.at(iba::lid{static_cast<u16>(value(info.LID) + (1u << info.LMC) - 1)}) == end);
     }
 }
 
 TEST_CASE("a record that cannot be is told and left out, and the rest makes a subnet") {
     using namespace iba::sa;
     using Catch::Contains;
-    wrong_SA w;
+    wrong_sa w;
     const subnet nobody = w.discover_with<NodeRecord>([](NodeRecord& r) { r.nodeInfo.nodeGUID = {}; });
     CHECK_THAT(problems_of(nobody), Contains("is invalid: node GUID 0000:0000:0000:0000, port"));
     CHECK_FALSE(nobody.find({}));
@@ -212,7 +214,7 @@ TEST_CASE("a record that cannot be is told and left out, and the rest makes a su
 }
 
 TEST_CASE("what is beyond the most nodes that it may find is one problem of nobody") {
-    wrong_SA w;
+    wrong_sa w;
     discovery::discover_options how;
     how.max_nodes = 3;
     const subnet s = w.discover(how);
@@ -225,7 +227,7 @@ TEST_CASE("what is beyond the most nodes that it may find is one problem of nobo
 }
 
 TEST_CASE("an SA that claims 255 ports for every adapter gets ports where its records name them, and few others") {
-    wrong_SA SA("fattree3,radix=16,sm=1"); // 1,024 adapters and 320 switches
+    wrong_sa SA("fattree3,radix=16,sm=1"); // 1,024 adapters and 320 switches
     const auto lie = [](u8 local_port, iba::NodeType type = iba::NodeType::CA) {
         return [local_port, type](std::span<u8> reply) {
             constexpr std::size_t offset_at = 44, first = 56;
@@ -280,7 +282,7 @@ TEST_CASE("an SA that is silent ends the discovery when its time is over") {
     schedule.set_sa_path(nobody);
     discovery::discover_options how;
     how.max_time = std::chrono::milliseconds(250); // the first attempt would take longer
-    const auto found = coro::sync_wait(schedule, discovery::discover_by_SA(schedule, iba::lid{1}, how));
+    const auto found = coro::sync_wait(schedule, discovery::discover_by_sa(schedule, iba::lid{1}, how));
     REQUIRE_FALSE(found);
     CHECK(found.error().code == mad::errc::timed_out);
     CHECK_THAT(to_string(found.error()), Catch::Contains("stopped at the time limit of 0.25 s"));
@@ -310,10 +312,10 @@ TEST_CASE("LIDs of an LMC belong to one port, and who shares or changes them is 
     CHECK(clean.at(iba::lid{35}) == end_of(1));
 
     give(2, 34, 1); // 34 and 35 are node 1's, too
-    const discovery::lid_index LIDs(today);
+    const discovery::lid_index lids(today);
     const std::vector<discovery::lid_index::shared> expected{{iba::lid{34}, end_of(1), end_of(2)}};
-    CHECK(LIDs.duplicates() == expected);
-    CHECK(LIDs.at(iba::lid{35}) == end_of(1));
+    CHECK(lids.duplicates() == expected);
+    CHECK(lids.at(iba::lid{35}) == end_of(1));
     CHECK(describe(today, expected[0]).starts_with("LID 34 is assigned to both "));
     const auto changed = discovery::differences(before, today);
     REQUIRE(changed.size() == 1);

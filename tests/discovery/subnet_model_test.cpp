@@ -36,7 +36,7 @@ using coro::MADSchedule;
 using discovery::link_speeds;
 using discovery::port_ref;
 using discovery::problem;
-using discovery::SMP_query;
+using discovery::smp_query;
 using discovery::subnet;
 using discovery::subnet_builder;
 using discovery::topic;
@@ -221,7 +221,7 @@ public:
 
     bool is_up(port_ref r) const { return at(r).info.portPhysicalState == iba::PortPhysicalState::LinkUp; }
     /// It is a QDR link of a device that can tell FDR10 from that.
-    bool may_be_FDR10(port_ref r) const {
+    bool may_be_fdr10(port_ref r) const {
         return r.port != 0 && is_up(r) && nodes[r.node].info.deviceID == 0x1003 &&
                active_speed_of(at(r).info, has_extended(r)) == 2;
     }
@@ -311,7 +311,7 @@ public:
             for (u8 p = 0; p < made_.nodes[n].ports.size(); ++p) {
                 if (!has_info({n, p})) continue;
                 all.infos.emplace(n, p);
-                if (with_extended && made_.may_be_FDR10({n, p})) all.extended.emplace(n, p);
+                if (with_extended && made_.may_be_fdr10({n, p})) all.extended.emplace(n, p);
             }
         }
     }
@@ -462,13 +462,13 @@ public:
 
 private:
     struct asked {
-        SMP_query query;
+        smp_query query;
         bool is_reader = false;   ///< goes on with the node's next fact
         bool is_extended = false; ///< MlnxExtPortInfo of a port
     };
     struct rail {
         port_ref start;
-        std::vector<SMP_query> to_ask;
+        std::vector<smp_query> to_ask;
         std::vector<asked> under_way;
     };
     /// How far a node was read.
@@ -568,9 +568,9 @@ private:
             order();
             if (stops_) break;
             rails_.resize(1);
-            const std::vector<SMP_query> left = all.take_up_left();
+            const std::vector<smp_query> left = all.take_up_left();
             if (left.empty()) break;
-            for (const SMP_query& q : left) take_up(q);
+            for (const smp_query& q : left) take_up(q);
         }
         const subnet found = all.finish(stops_);
         comparison(made_, told_, *seen_, found).run();
@@ -642,8 +642,8 @@ private:
     }
 
     void launch(u32 r, std::size_t which) {
-        std::vector<SMP_query>& to_ask = rails_[r].to_ask;
-        const SMP_query q = to_ask[which];
+        std::vector<smp_query>& to_ask = rails_[r].to_ask;
+        const smp_query q = to_ask[which];
         to_ask.erase(to_ask.begin() + static_cast<std::ptrdiff_t>(which));
         if (stops_) return;
         if (q.what == topic::node) return go_on(r, q);
@@ -657,7 +657,7 @@ private:
         rails_[r].under_way.push_back({q});
     }
     unsigned steps_of(u32 n) const { return made_.nodes[n].is_switch() ? made_.nodes[n].info.numPorts + 3u : 2u; }
-    void go_on(u32 r, const SMP_query& reader) {
+    void go_on(u32 r, const smp_query& reader) {
         node_reading& reading = readings_[made_index_[reader.node]];
         const auto step = all_->next_step(reader.node, reader.route);
         if (!step) return;
@@ -676,7 +676,7 @@ private:
         else answer_fact(r, one, *there);
     }
 
-    void answer_probe(u32 r, const SMP_query& q, bool is_idle) {
+    void answer_probe(u32 r, const smp_query& q, bool is_idle) {
         const IBDRPath route = all_->path_beyond(q);
         expect(route.MKey == default_key, "the key of who is unknown");
         expect(route.hopCount <= max_hops_, "asked farther away than it may");
@@ -697,7 +697,7 @@ private:
     }
 
     void answer_fact(u32 r, const asked& one, port_ref entered) {
-        const SMP_query& q = one.query;
+        const smp_query& q = one.query;
         const IBDRPath path = all_->path_to(q.node, q.port, q.route);
         const made_node& node = made_.nodes[entered.node];
         // Of a node with several ports the one that is asked about is meant, by whichever the route enters.
@@ -715,7 +715,7 @@ private:
 
     // False: the same who asked asks for MlnxExtPortInfo, too.
     bool take(u32 r, const asked& one) {
-        const SMP_query& q = one.query;
+        const smp_query& q = one.query;
         const u32 n = made_index_[q.node];
         const made_node& node = made_.nodes[n];
         readings_[n].in_a_row = 0;
@@ -734,19 +734,19 @@ private:
         return true;
     }
     bool take_info(u32 r, const asked& one, port_ref where) {
-        const SMP_query& q = one.query;
+        const smp_query& q = one.query;
         const bool is_start = rails_[r].start == where;
         if (d_.one_in(8)) (void)all_->take(q.node, q.port, made_.at(where).info, is_start); // a repeated answer
         const auto state = all_->take(q.node, q.port, made_.at(where).info, is_start);
         told_.infos.emplace(where.node, where.port);
-        const bool has_FDR10 = with_extended_ && made_.may_be_FDR10(where);
-        expect(state.may_be_fdr10 == has_FDR10, "whether it may be FDR10");
+        const bool has_fdr10 = with_extended_ && made_.may_be_fdr10(where);
+        expect(state.may_be_fdr10 == has_fdr10, "whether it may be FDR10");
         const bool leads_on =
             made_.is_up(where) && where.port != 0 && (made_.nodes[where.node].is_switch() || is_start);
         expect(state.leads_on == (leads_on && !told_.is_linked[where.node][where.port]), "whether a port leads on");
         if (state.leads_on) rails_[r].to_ask.push_back({topic::neighbour, q.node, q.port, q.route});
-        if (has_FDR10) rails_[r].under_way.push_back({q, one.is_reader, true});
-        return !has_FDR10;
+        if (has_fdr10) rails_[r].under_way.push_back({q, one.is_reader, true});
+        return !has_fdr10;
     }
 
     // ---- what goes wrong
@@ -760,7 +760,7 @@ private:
     problem_place place_of(problem::kind what, u32 n, u8 port) const {
         return {what, value(made_.nodes[n].info.nodeGUID), port};
     }
-    void failed(const SMP_query& q, mad::errc code, const IBDRPath& went) {
+    void failed(const smp_query& q, mad::errc code, const IBDRPath& went) {
         all_->failed(q, error(code), went, "not told");
         if (code == mad::errc::cancelled) return;
         const u32 n = made_index_[q.node];
@@ -788,7 +788,7 @@ private:
         }
     }
     /// What is asked again.
-    void take_up(const SMP_query& q) {
+    void take_up(const smp_query& q) {
         const u32 n = made_index_[q.node];
         expect(std::ranges::equal(q.route.hops(), seen_->routes[n]), "the route of what is asked again");
         if (q.is_second) expect(owed_.erase({q.what, n, q.port}) == 1, "asked again what was answered");
@@ -988,14 +988,14 @@ private:
         expect(meeting.node == *known && (meeting.readers > 0) == is_new, "who was met");
         const port_ref there{*known, info.localPortNum};
         std::optional<port_ref>&here_peer = port(from).peer, &there_peer = port(there).peer;
-        const bool is_said = here_peer == there && there_peer == from;
+        const bool has_explicit_format = here_peer == there && there_peer == from;
         const bool is_free = !here_peer && !there_peer;
         if (is_free) {
             here_peer = there;
             there_peer = from;
             port(there).GUID = info.portGUID;
             ++links_;
-        } else if (!is_said) {
+        } else if (!has_explicit_format) {
             contradict(from);
         }
         const bool is_first =
@@ -1137,16 +1137,16 @@ private:
         const std::optional<unsigned> now = active(r);
         expect(discovery::active_speed(s_, r) == as_set(now), "active_speed");
         expect(discovery::active_width(s_, r) == info.linkWidthActive, "active_width");
-        const bool is_FDR10 = now == 2u && port(r).fdr10;
-        expect(discovery::is_FDR10(s_, r) == is_FDR10, "is_FDR10");
+        const bool is_fdr10 = now == 2u && port(r).fdr10;
+        expect(discovery::is_fdr10(s_, r) == is_fdr10, "is_FDR10");
         const bool may_be =
             active_speed_of(info, has_extended(r, true)) == 2u && s_.nodes[r.node].info.deviceID == 0xc738;
-        expect(discovery::may_be_FDR10(s_.nodes[r.node], r.port) == may_be, "may_be_FDR10");
+        expect(discovery::may_be_fdr10(s_.nodes[r.node], r.port) == may_be, "may_be_FDR10");
         expect(discovery::is_at_1x_of_more(s_, r) ==
                    (info.linkWidthActive == LinkWidth::w1x && info.linkWidthSupported != 1),
                "is_at_1x_of_more");
         expect(discovery::lanes_of(info.linkWidthActive) == lanes(info.linkWidthActive), "lanes_of");
-        const double lane = is_FDR10 ? 10.3125e9 : now ? speed_bits[*now] : 0;
+        const double lane = is_fdr10 ? 10.3125e9 : now ? speed_bits[*now] : 0;
         expect(discovery::bits_per_second(s_, r) == lane * lanes(info.linkWidthActive), "bits_per_second");
         const port_ref peer = port(r).peer;
         if (!peer || !port(peer).info) check_unknown(r);
@@ -1155,7 +1155,7 @@ private:
     void check_unknown(port_ref r) const {
         expect(discovery::possible_width(s_, r) == LinkWidth{}, "possible_width of what is not known");
         expect(discovery::possible_speed(s_, r) == 0, "possible_speed of what is not known");
-        expect(!discovery::could_be_FDR10(s_, r), "could_be_FDR10 of what is not known");
+        expect(!discovery::could_be_fdr10(s_, r), "could_be_FDR10 of what is not known");
     }
     void check_possible(port_ref r, port_ref peer, std::optional<unsigned> now) const {
         LinkWidth widest{};
@@ -1174,7 +1174,7 @@ private:
         expect(discovery::possible_speed(s_, r) == (fastest > now ? as_set(fastest) : 0), "possible_speed");
         const bool could_be =
             fastest == 2u && now == 2u && port(r).fdr10_supported && port(peer).fdr10_supported && !port(r).fdr10;
-        expect(discovery::could_be_FDR10(s_, r) == could_be, "could_be_FDR10");
+        expect(discovery::could_be_fdr10(s_, r) == could_be, "could_be_FDR10");
     }
 
     dice d_;
@@ -1303,11 +1303,11 @@ private:
 
     // ---- the other side
     std::vector<u8> answer(const u8* request) {
-        ++SMPs_;
+        ++smps_;
         const u32 n = request[hop_count_at] == 0 ? 0 : request[route_at + 1];
         const u32 modifier = iba::load_be<u32>(request + modifier_at);
         const u64 key = has_keys_ ? key_of(known_.nodes[n].info.portGUID) : 0;
-        is_as_it_should_be_ &= iba::load_be<u64>(request + MKey_at) == key;
+        is_as_it_should_be_ &= iba::load_be<u64>(request + mkey_at) == key;
         if (is_dead_[n]) return {};
         std::vector<u8> reply(request, request + mad::mad_size);
         reply[method_at] = 0x81; // GetResp
@@ -1327,7 +1327,7 @@ private:
     }
     template <class T> static void put(std::vector<u8>& reply, const T& value) {
         const auto bytes = iba::encode(value);
-        std::ranges::copy(bytes, reply.begin() + SMP_data_at);
+        std::ranges::copy(bytes, reply.begin() + smp_data_at);
     }
 
     // ---- what is to be told
@@ -1340,7 +1340,7 @@ private:
             if (known_.nodes[n].is_switch()) to_ask += expect_switch(expected, n);
             else if (n == 0) to_ask += expect_port(expected, {0, known_.start_port}).has_value();
         }
-        SMPs_ = 0;
+        smps_ = 0;
         told have;
         const auto changes =
             coro::sync_wait(schedule_, discovery::find_changes(schedule_, known_, has_keys_ ? &keys_ : nullptr));
@@ -1349,7 +1349,7 @@ private:
             expect(describe(known_, c).ends_with((c.where.port ? "]: " : "\": ") + c.text), "a line of a change");
         }
         if (have != expected) fail("what is told:" + text_of(have) + "; what was edited:" + text_of(expected));
-        expect(SMPs_ == to_ask, "the number of SMPs");
+        expect(smps_ == to_ask, "the number of SMPs");
         expect(is_as_it_should_be_, "the key of a node");
         for (const auto& n : now_) looked_at_ += n.size();
     }
@@ -1365,12 +1365,12 @@ private:
     // The SMPs that it takes.
     std::size_t expect_switch(told& all, u32 n) const {
         const std::size_t ports = now_[n].size();
-        std::size_t SMPs = 0;
+        std::size_t smps = 0;
         if (tables_[n]) {
-            ++SMPs;
+            ++smps;
             if (is_dead_[n]) {
                 all.emplace(n, u8{0}, "timed out");
-                return SMPs;
+                return smps;
             }
             if (!table_status_[n]) {
                 for (u8 p = 1; p < ports; ++p) expect_state(all, {n, p});
@@ -1378,10 +1378,10 @@ private:
             }
         }
         for (unsigned p = 0; p < ports; ++p) {
-            ++SMPs;
+            ++smps;
             if (expect_port(all, {n, static_cast<u8>(p)}) == false) break;
         }
-        return SMPs;
+        return smps;
     }
     bool expect_state(told& all, port_ref r) const {
         const auto& was = known_.at(r).info;
@@ -1403,8 +1403,8 @@ private:
         if (was->linkWidthActive != is.linkWidthActive) all.emplace(r.node, r.port, "width changed");
         if (active_speed_of(*was, has_extended(r)) != active_speed_of(is, has_extended(r)))
             all.emplace(r.node, r.port, "speed changed");
-        const bool has_LID = r.port == 0 || !known_.nodes[r.node].is_switch();
-        if (has_LID && was->LID != is.LID)
+        const bool has_lid = r.port == 0 || !known_.nodes[r.node].is_switch();
+        if (has_lid && was->LID != is.LID)
             all.emplace(r.node, r.port, fmt::format("LID is {}, was {}", value(is.LID), value(was->LID)));
         return true;
     }
@@ -1416,7 +1416,7 @@ private:
     std::set<std::pair<u32, u8>> refused_, silent_;
     mad::port_keys keys_;
     bool has_keys_ = false, is_as_it_should_be_ = true;
-    std::size_t SMPs_ = 0;
+    std::size_t smps_ = 0;
     u64 looked_at_ = 0;
     answering_wire wire_{[this](const mad::send_request& request) { return answer(request.mad); }};
     MADSchedule schedule_{wire_, one_attempt()};
@@ -1428,8 +1428,8 @@ public:
     explicit edited_tables(u64 seed) : d_(seed) {}
 
     u64 run() {
-        lead_to_SA(schedule_);
-        discovery::SA_tables tables(schedule_);
+        lead_to_sa(schedule_);
+        discovery::sa_tables tables(schedule_);
         for (unsigned i = d_.below(30); i > 0; --i) edit_links();
         for (unsigned i = d_.below(6); i > 0; --i) add_node();
         u64 looked_at = 0;
@@ -1482,7 +1482,7 @@ private:
     // ---- the SA
     std::vector<u8> answer(const u8* request) const {
         const u16 attribute = iba::load_be<u16>(request + attribute_at);
-        std::vector<u8> reply(request, request + SA_data_at);
+        std::vector<u8> reply(request, request + sa_data_at);
         reply[method_at] = 0x92; // GetTableResp
         if (attribute == iba::attribute_id<iba::sa::LinkRecord>) {
             for (const auto& [from, to] : links_) {
@@ -1503,10 +1503,10 @@ private:
                 add(reply, r);
             }
         }
-        const std::size_t payload = reply.size() - SA_data_at + 20; // with the SA's header
+        const std::size_t payload = reply.size() - sa_data_at + 20; // with the SA's header
         const std::array<u8, 12> RMPP{
             1, 1, 7, 0, 0, 0, 0, 1, 0, 0, static_cast<u8>(payload >> 8), static_cast<u8>(payload)};
-        std::ranges::copy(RMPP, reply.begin() + RMPP_at);
+        std::ranges::copy(RMPP, reply.begin() + rmpp_at);
         reply.resize(std::max(reply.size(), mad::mad_size));
         return reply;
     }

@@ -42,8 +42,8 @@ struct managed_subnet {
         };
         REQUIRE(coro::sync_wait(schedule, done()));
     }
-    forwarding_tables tables(bool by_SA, discovery::forwarding_options how = {}) {
-        how.by_SA = by_SA;
+    forwarding_tables tables(bool by_sa, discovery::forwarding_options how = {}) {
+        how.by_sa = by_sa;
         return coro::sync_wait(schedule, discovery::read_forwarding(schedule, found, how));
     }
     u32 at(std::string_view description) const {
@@ -52,7 +52,7 @@ struct managed_subnet {
         FAIL("no " << description);
         return 0;
     }
-    unsigned LID_of(u32 node) const {
+    unsigned lid_of(u32 node) const {
         return value(found.end_port({node, found.nodes[node].info.localPortNum}).info->LID);
     }
 
@@ -79,7 +79,7 @@ topology wide(unsigned ports, const std::set<unsigned>& hosts) {
 
 /// Writes by which ports a switch forwards a multicast LID, and no other LID of its block.
 void set_group(managed_subnet& s, u32 sw, unsigned MLID, const std::set<unsigned>& ports) {
-    const unsigned index = MLID - discovery::first_MLID;
+    const unsigned index = MLID - discovery::first_mlid;
     for (unsigned position = 0; position <= s.found.nodes[sw].info.numPorts / 16u; ++position) {
         smp::MulticastForwardingTable block;
         for (const unsigned p : ports)
@@ -99,8 +99,8 @@ std::set<unsigned> ports_of(const discovery::switch_forwarding& t, unsigned MLID
 
 TEST_CASE("tables of switches with more than 144 ports are read to their last port, from them and from the SA") {
     const unsigned ports = GENERATE(145u, 160u, 254u);
-    const bool by_SA = GENERATE(false, true);
-    CAPTURE(ports, by_SA);
+    const bool by_sa = GENERATE(false, true);
+    CAPTURE(ports, by_sa);
     const std::set<unsigned> hosts{1, 15, 16, 143, 144, ports - 2};
     managed_subnet s(wide(ports, hosts));
     const u32 sw = s.at("wide"), other = s.at("other"), far = s.at("far host");
@@ -110,14 +110,14 @@ TEST_CASE("tables of switches with more than 144 ports are read to their last po
     set_group(s, sw, 0xc021, {ports - 2});
     set_group(s, other, 0xc021, {});
 
-    const forwarding_tables tables = s.tables(by_SA, {.multicast = true});
+    const forwarding_tables tables = s.tables(by_sa, {.multicast = true});
     CHECK(tables.complete());
     for (const unsigned p : hosts) {
-        const unsigned LID = s.LID_of(s.at("host " + std::to_string(p)));
+        const unsigned LID = s.lid_of(s.at("host " + std::to_string(p)));
         CHECK(tables.of_node[sw].out_port(LID) == p);
         CHECK(tables.of_node[other].out_port(LID) == 4);
     }
-    CHECK(tables.of_node[sw].out_port(s.LID_of(far)) == ports);
+    CHECK(tables.of_node[sw].out_port(s.lid_of(far)) == ports);
     CHECK(ports_of(tables.of_node[sw], 0xc000) == members);
     CHECK(ports_of(tables.of_node[other], 0xc000) == std::set<unsigned>{1, 4});
     CHECK(ports_of(tables.of_node[sw], 0xc021) == std::set{ports - 2});
@@ -126,7 +126,7 @@ TEST_CASE("tables of switches with more than 144 ports are read to their last po
     const discovery::route_check routes = check_routes(s.found, discovery::lid_index(s.found), tables);
     CHECK(routes.is_good());
     CHECK(routes.pairs == (hosts.size() + 1) * hosts.size());
-    CHECK(routes.loads[sw][ports].LIDs == 1);
+    CHECK(routes.loads[sw][ports].lids == 1);
     CHECK(routes.loads[sw][ports].routes == hosts.size());
     CHECK(routes.loads[sw][ports - 2].routes == hosts.size());
     const discovery::group_check groups = check_groups(s.found, tables);
@@ -135,7 +135,7 @@ TEST_CASE("tables of switches with more than 144 ports are read to their last po
 
     // The switch at the last port is sent a group's packets, and drops them.
     set_group(s, other, 0xc000, {});
-    const discovery::group_check broken = check_groups(s.found, s.tables(by_SA, {.multicast = true}));
+    const discovery::group_check broken = check_groups(s.found, s.tables(by_sa, {.multicast = true}));
     REQUIRE(broken.faults.size() == 1);
     CHECK(broken.faults[0].what == discovery::group_fault::kind::dropped);
     CHECK(broken.faults[0].where == port_ref{sw, static_cast<u8>(ports)});
@@ -158,7 +158,7 @@ TEST_CASE("a part of the tables is read where no more is asked for") {
 TEST_CASE("of a multicast table that ends before the first LID nothing is read") {
     managed_subnet s(wide(40, {1, 2}));
     for (discovery::node& n : s.found.nodes)
-        if (n.switch_info) n.switch_info->multicastFDBTop = discovery::first_MLID - 1; // IBA 14.2.5.4
+        if (n.switch_info) n.switch_info->multicastFDBTop = discovery::first_mlid - 1; // IBA 14.2.5.4
     const u64 before = s.schedule.counters().sent;
     CHECK(s.tables(false, {.unicast = false, .multicast = true}).complete());
     CHECK(s.schedule.counters().sent == before);
@@ -183,8 +183,8 @@ TEST_CASE("a node that is silent is not asked for all that its ports hold, and e
     managed_subnet s(wide(40, {1, 2}));
     s.net.apply({transports::sim::topology_event::kind::kill, *s.net.graph().find("wide")});
     const u64 before = s.schedule.counters().sent;
-    constexpr discovery::fact_kinds wanted{.SLToVL = true};
-    const auto facts = coro::sync_wait(s.schedule, read_facts(s.schedule, s.found, wanted));
+    constexpr discovery::table_kinds wanted{.SLToVL = true};
+    const auto facts = coro::sync_wait(s.schedule, read_subnet_tables(s.schedule, s.found, wanted));
     // Of the local host and, in vain, of the two switches and the two hosts behind the one.
     CHECK(s.schedule.counters().sent - before == 5);
     CHECK(facts.SLToVL.values.size() == 1);
@@ -211,20 +211,20 @@ TEST_CASE("tables that the SA does not tell are gaps that say why") {
 // ---- virtual lanes ----------------------------------------------------------------------------------------------------
 
 TEST_CASE("SL to VL is that of the port where packets come in and of that where they leave") {
-    const bool by_SA = GENERATE(false, true);
+    const bool by_sa = GENERATE(false, true);
     managed_subnet s(wide(8, {1, 2}));
     const u32 sw = s.at("wide");
     smp::SLToVLMappingTable table;
     table.SLtoVL.fill(3);
     table.SLtoVL[5] = 6;
     s.set(sw, 1 << 8 | 8, table); // in by port 1, out by port 8
-    constexpr discovery::fact_kinds wanted{.SLToVL = true};
-    const auto facts = coro::sync_wait(s.schedule, by_SA ? read_facts_by_SA(s.schedule, s.found, wanted)
-                                                         : read_facts(s.schedule, s.found, wanted));
+    constexpr discovery::table_kinds wanted{.SLToVL = true};
+    const auto facts = coro::sync_wait(s.schedule, by_sa ? read_subnet_tables_by_sa(s.schedule, s.found, wanted)
+                                                         : read_subnet_tables(s.schedule, s.found, wanted));
     CHECK(facts.problems.empty());
     discovery::virtual_lanes lanes;
     CHECK(lanes.is_single());
-    add_SL_to_VL(s.found, facts.SLToVL, lanes);
+    add_sl_to_vl(s.found, facts.SLToVL, lanes);
     CHECK_FALSE(lanes.is_single());
     CHECK(lanes.VL(sw, 1, 8, 0) == 3);
     CHECK(lanes.VL(sw, 1, 8, 5) == 6);
@@ -235,17 +235,17 @@ TEST_CASE("SL to VL is that of the port where packets come in and of that where 
     auto& info = s.found.nodes[sw].ports[8].info;
     info->VLCap = static_cast<decltype(info->VLCap)>(1);
     discovery::virtual_lanes one;
-    add_SL_to_VL(s.found, {}, one);
+    add_sl_to_vl(s.found, {}, one);
     CHECK(one.VL(sw, 2, 8, 5) == 0);
     CHECK(one.VL(sw, 2, 1, 5) == 5);
 }
 
 TEST_CASE("the SA is asked for the paths from each host, and what it does not tell is counted") {
     managed_subnet s(wide(8, {1, 2}));
-    const discovery::lid_index LIDs(s.found);
+    const discovery::lid_index lids(s.found);
     discovery::virtual_lanes lanes;
     const u64 before = s.schedule.counters().sent;
-    const auto told = coro::sync_wait(s.schedule, read_path_SLs(s.schedule, s.found, LIDs, lanes));
+    const auto told = coro::sync_wait(s.schedule, read_path_sls(s.schedule, s.found, lids, lanes));
     CHECK(told.paths == 3 * 2);
     CHECK(told.missing == 0);
     CHECK_FALSE(told.error);
@@ -254,7 +254,7 @@ TEST_CASE("the SA is asked for the paths from each host, and what it does not te
 
     s.schedule.set_sa_path({}); // nobody is there
     discovery::virtual_lanes none;
-    const auto untold = coro::sync_wait(s.schedule, read_path_SLs(s.schedule, s.found, LIDs, none));
+    const auto untold = coro::sync_wait(s.schedule, read_path_sls(s.schedule, s.found, lids, none));
     CHECK(untold.missing == 3 * 2);
     REQUIRE(untold.error);
     CHECK(untold.error->code == mad::errc::incomplete_path);
@@ -265,10 +265,10 @@ TEST_CASE("each LID of an LMC is a path, and an SA that is silent is not asked a
     managed_subnet s(wide(8, {1, 2}));
     const u32 far = s.at("far host");
     s.found.nodes[far].ports[1].info->LMC = 2; // of which the SA does not know, but of the base LID
-    const discovery::lid_index LIDs(s.found);
+    const discovery::lid_index lids(s.found);
     discovery::virtual_lanes lanes;
     const u64 before = s.schedule.counters().sent;
-    const auto told = coro::sync_wait(s.schedule, read_path_SLs(s.schedule, s.found, LIDs, lanes));
+    const auto told = coro::sync_wait(s.schedule, read_path_sls(s.schedule, s.found, lids, lanes));
     CHECK(told.paths == 2 + 2 + 2 * 4);
     CHECK(s.schedule.counters().sent - before == 3);
     CHECK(told.missing == 2 * 3);
@@ -278,7 +278,7 @@ TEST_CASE("each LID of an LMC is a path, and an SA that is silent is not asked a
     mad::IBPath nobody;
     nobody.DLID = iba::lid{100};
     one_by_one.set_sa_path(nobody);
-    const auto untold = coro::sync_wait(one_by_one, read_path_SLs(one_by_one, s.found, LIDs, lanes));
+    const auto untold = coro::sync_wait(one_by_one, read_path_sls(one_by_one, s.found, lids, lanes));
     CHECK(untold.missing == untold.paths);
     CHECK(one_by_one.counters().sent == 1);
     REQUIRE(untold.error);
@@ -287,7 +287,7 @@ TEST_CASE("each LID of an LMC is a path, and an SA that is silent is not asked a
 
 TEST_CASE("a path that the SA tells twice counts once") {
     managed_subnet s(wide(8, {1, 2}));
-    const discovery::lid_index LIDs(s.found);
+    const discovery::lid_index lids(s.found);
     // The paths from a host to itself, to the switch, and to two other hosts: the last in place of all.
     liar sa(s.port, [](std::span<u8> reply) {
         constexpr std::size_t before = 56, record = 64;
@@ -297,7 +297,7 @@ TEST_CASE("a path that the SA tells twice counts once") {
     coro::MADSchedule schedule(sa, window());
     schedule.set_sa_path(s.schedule.sa_path());
     discovery::virtual_lanes lanes;
-    const auto told = coro::sync_wait(schedule, read_path_SLs(schedule, s.found, LIDs, lanes));
+    const auto told = coro::sync_wait(schedule, read_path_sls(schedule, s.found, lids, lanes));
     CHECK(told.paths == 6);
     CHECK(told.missing >= 3);
     CHECK(told.missing < 6);

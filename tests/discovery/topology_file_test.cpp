@@ -159,7 +159,7 @@ TEST_CASE("a topology file gives a subnet with the widths, speeds, LIDs and stat
     CHECK(rate_of(s, spine, 1) == "4xXDR");
     CHECK(rate_of(s, h3, 2) == "4xFDR10");
     CHECK(rate_of(s, router, 1) == "1xSDR");
-    CHECK(s.LID_at(place(s, h3, 2)) == iba::lid{3});
+    CHECK(s.lid_at(place(s, h3, 2)) == iba::lid{3});
     CHECK(node_at(s, h3).ports[2].info->LMC == 1);
     CHECK(node_at(s, h2).ports[1].info->LID == iba::lid{0xffff});
     CHECK(node_at(s, h2).ports[1].info->portState == iba::PortState::Initialize);
@@ -343,7 +343,7 @@ TEST_CASE("what a topology file cannot say of a discovered subnet is no differen
     }
     CHECK(lines_of(differences(d.found, real)).empty());
     CHECK(lines_of(differences(real, d.found)).empty());
-    CHECK(topology_difference(d.found, real, {}, {.LIDs = true, .descriptions = true}).empty());
+    CHECK(topology_difference(d.found, real, {}, {.lids = true, .descriptions = true}).empty());
     // What it does say is one.
     real.nodes[0].ports[1].info->LID = iba::lid{99};
     CHECK(lines_of(differences(d.found, real)) ==

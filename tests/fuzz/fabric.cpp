@@ -185,14 +185,14 @@ extern "C" int LLVMFuzzerTestOneInput(const u8* data, std::size_t size) {
     for (const discovery::change& c : coro::sync_wait(schedule, discovery::find_changes(schedule, s)))
         fuzz::require(fuzz::is_one_line(describe(s, c)));
 
-    mad::IBPath to_SA;
-    to_SA.DLID = net.graph().sm_lid;
-    schedule.set_sa_path(to_SA);
+    mad::IBPath to_sa;
+    to_sa.DLID = net.graph().sm_lid;
+    schedule.set_sa_path(to_sa);
     ask_table<iba::sa::NodeRecord>(schedule);
     ask_table<iba::sa::PortInfoRecord>(schedule);
     ask_table<iba::sa::LinkRecord>(schedule);
     ask_table<iba::sa::PathRecord>(schedule);
-    discovery::SA_tables tables(schedule);
+    discovery::sa_tables tables(schedule);
     for (int look = 0; look < 2; ++look)
         if (const auto told = coro::sync_wait(schedule, tables.find_changes()))
             for (const discovery::change& c : told.value()) fuzz::require(fuzz::is_one_line(describe(s, c)));

@@ -54,17 +54,17 @@ end_port port_of(const std::string& name) {
     throw std::runtime_error("there is no end port " + name);
 }
 
-mad::IBPath to_LID(u16 LID) {
+mad::IBPath to_lid(u16 LID) {
     mad::IBPath path;
     path.DLID = iba::lid{LID};
     return path;
 }
 
-mad::IBPath to_GID(const end_port& port) {
+mad::IBPath to_gid(const end_port& port) {
     mad::IBPath path;
     path.has_grh = true;
     path.hop_limit = 64;
-    path.DGID = port.GIDs.at(0);
+    path.DGID = port.gids.at(0);
     return path;
 }
 

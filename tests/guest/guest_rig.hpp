@@ -33,9 +33,9 @@ void use_fakeib(const std::string& parameters = "presets=1");
 end_port port_of(const std::string& name);
 
 /// To a port of fakeib.
-mad::IBPath to_LID(u16 LID);
+mad::IBPath to_lid(u16 LID);
 /// To a port of soft RoCE.
-mad::IBPath to_GID(const end_port& port);
+mad::IBPath to_gid(const end_port& port);
 
 /// What a driver's clock says.
 inline mad::time_point clock_now() { return mad::time_point(std::chrono::steady_clock::now().time_since_epoch()); }

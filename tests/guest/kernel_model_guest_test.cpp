@@ -41,10 +41,10 @@ std::ostream& operator<<(std::ostream& out, const event& e) {
 }
 
 outgoing_mad mad_of(const step& s) {
-    outgoing_mad m(to_LID(2), s.mgmt_class, 1, Method::Get, 0x0012, s.tid);
+    outgoing_mad m(to_lid(2), s.mgmt_class, 1, Method::Get, 0x0012, s.tid);
     m.expects_reply = s.expects_reply;
     m.timeout = s.timeout;
-    if (iba::is_vendor_OUI(s.mgmt_class)) m.mad()[39] = 7;
+    if (iba::is_vendor_oui(s.mgmt_class)) m.mad()[39] = 7;
     return m;
 }
 

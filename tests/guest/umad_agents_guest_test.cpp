@@ -55,7 +55,7 @@ constexpr kind subnet_classes[] = {{MgmtClass::SubnLID, 1, SMInfo}, {MgmtClass::
 void check_exchange(umad_transport& asking, mad::any_path to, umad_transport& answering, const kind& k) {
     CAPTURE(value(k.mgmt_class), k.class_version);
     outgoing_mad request(std::move(to), k.mgmt_class, k.class_version, Method::Get, k.attribute, 0x1234);
-    if (iba::is_vendor_OUI(k.mgmt_class)) request.mad()[39] = 7;
+    if (iba::is_vendor_oui(k.mgmt_class)) request.mad()[39] = 7;
     if (const auto* route = mad::directed(request.path)) {
         request.mad()[7] = route->hopCount;
         std::fill_n(request.mad() + 32, 4, u8{0xff}); // no LID-routed part
@@ -88,7 +88,7 @@ void check_exchange(umad_transport& asking, mad::any_path to, umad_transport& an
 
 mad::registration serving(const kind& k) {
     return {k.mgmt_class, k.class_version, mad::methods(Method::Get),
-            iba::is_vendor_OUI(k.mgmt_class) ? u32{7} : u32{0}, mad::has_rmpp(k.mgmt_class)};
+            iba::is_vendor_oui(k.mgmt_class) ? u32{7} : u32{0}, mad::has_rmpp(k.mgmt_class)};
 }
 
 } // namespace
@@ -101,13 +101,13 @@ TEST_CASE("the kernel gives agents of all classes to who asks and who serves, an
     umad_transport asking(port_of("fib0/1"), options), answering(port_of("fib1/1"), options);
     for (const kind& k : general_classes) {
         REQUIRE(answering.serve(serving(k)) == 0);
-        check_exchange(asking, to_LID(2), answering, k);
+        check_exchange(asking, to_lid(2), answering, k);
     }
     const std::array<u8, 1> out{1};
     for (const kind& k : subnet_classes) {
         REQUIRE(answering.serve(serving(k)) == 0);
         const bool is_directed = k.mgmt_class == MgmtClass::SubnDirected;
-        const mad::any_path to = is_directed ? mad::any_path(mad::IBDRPath(out)) : mad::any_path(to_LID(2));
+        const mad::any_path to = is_directed ? mad::any_path(mad::IBDRPath(out)) : mad::any_path(to_lid(2));
         check_exchange(asking, to, answering, k);
     }
 }
@@ -117,7 +117,7 @@ TEST_CASE("soft RoCE has agents for GMPs, from GID to GID, and none for SMPs") {
     umad_transport asking(here), answering(there);
     for (const kind& k : {kind{MgmtClass::Performance, 1}, kind{MgmtClass::SubnAdm, 2}, kind{MgmtClass::VendOUI, 1}}) {
         REQUIRE(answering.serve(serving(k)) == 0);
-        check_exchange(asking, to_GID(there), answering, k);
+        check_exchange(asking, to_gid(there), answering, k);
     }
     coro::blocking_transactor rpcs(asking);
     const auto info = rpcs.SubnGet<iba::smp::NodeInfo>(mad::IBDRPath{});
@@ -140,15 +140,15 @@ TEST_CASE("a class that somebody serves at a port is refused to others there, in
                    Catch::Contains("another program at this port already serves this management class"));
     const server::agent allowed(elsewhere, answers);
     // Another version of the class, and a method that nobody serves, are free.
-    CHECK(second.serve({server::ping_class, 2, mad::methods(Method::Get), server::OpenFabrics_OUI}) == 0);
-    CHECK(second.serve({server::ping_class, 1, mad::methods(Method::Send), server::OpenFabrics_OUI}) == 0);
+    CHECK(second.serve({server::ping_class, 2, mad::methods(Method::Get), server::openfabrics_oui}) == 0);
+    CHECK(second.serve({server::ping_class, 1, mad::methods(Method::Send), server::openfabrics_oui}) == 0);
 }
 
 TEST_CASE("an open device has 32 agents, and another one of the same port has its own") {
     use_fakeib();
     umad_transport device(port_of("fib0/1")), other(port_of("fib0/1"));
     for (u8 version = 1; version <= 33; ++version) {
-        outgoing_mad request(to_LID(2), MgmtClass::Performance, 1, Method::Get, 0x12, version);
+        outgoing_mad request(to_lid(2), MgmtClass::Performance, 1, Method::Get, 0x12, version);
         const auto result = request.send(device, version);
         CHECK(result.state == (version <= 32 ? sent : failed));
         if (version <= 32) continue;
@@ -181,20 +181,20 @@ TEST_CASE("while issm is open the port says that an SM is there, and nobody else
     const end_port port = port_of("fib1/1");
     umad_transport device(port_of("fib0/1"));
     coro::blocking_transactor rpcs(device);
-    const auto says_SM = [&] {
-        const auto info = rpcs.SubnGet<iba::smp::PortInfo>(to_LID(2), 1);
+    const auto says_sm = [&] {
+        const auto info = rpcs.SubnGet<iba::smp::PortInfo>(to_lid(2), 1);
         REQUIRE(info);
         return (info.value().capabilityMask & static_cast<u32>(iba::CapabilityMask::IsSM)) != 0;
     };
-    CHECK_FALSE(says_SM());
+    CHECK_FALSE(says_sm());
     {
         const mad::unique_fd issm = transports::open_issm(port);
-        CHECK(says_SM());
+        CHECK(says_sm());
         CHECK_THAT(message_of([&] { transports::open_issm(port); }),
                    Catch::StartsWith("cannot open /dev/infiniband/issm") &&
                        Catch::EndsWith("another subnet manager runs on this port; stop it first"));
     }
-    CHECK_FALSE(says_SM());
+    CHECK_FALSE(says_sm());
     end_port none = port;
     none.device = "mlx5_0";
     CHECK_THAT(message_of([&] { transports::open_issm(none); }), Catch::StartsWith("mlx5_0/1 has no issm device"));

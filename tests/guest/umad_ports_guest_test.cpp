@@ -69,10 +69,10 @@ TEST_CASE("of a port of two devices SMPs leave by the one and GMPs by the other,
         const auto by_route = rpcs.SubnGet<SMInfo>(mad::IBDRPath(out_of_port_1));
         REQUIRE(by_route);
         CHECK(by_route.value().priority == 7);
-        const auto by_LID = rpcs.SubnGet<SMInfo>(to_LID(2));
-        REQUIRE(by_LID);
-        CHECK(by_LID.value().priority == 7);
-        const auto counters = rpcs.PerformanceGet<PortCounters>(to_LID(2), 1);
+        const auto by_lid = rpcs.SubnGet<SMInfo>(to_lid(2));
+        REQUIRE(by_lid);
+        CHECK(by_lid.value().priority == 7);
+        const auto counters = rpcs.PerformanceGet<PortCounters>(to_lid(2), 1);
         REQUIRE(counters);
         CHECK(counters.value().symbolErrorCounter == 42);
     }
@@ -105,7 +105,7 @@ TEST_CASE("a trap is heard where its class is served, and who sent it is told so
     notice.isGeneric = true;
     notice.trapNumber = iba::TrapNumber::LinkStateChange;
     notice.issuerLID = iba::lid{2};
-    outgoing_mad trap(to_LID(1), MgmtClass::SubnLID, 1, Method::Trap, 0x0002, 77);
+    outgoing_mad trap(to_lid(1), MgmtClass::SubnLID, 1, Method::Trap, 0x0002, 77);
     const auto bytes = iba::encode(notice);
     std::copy(bytes.begin(), bytes.end(), trap.mad() + 64);
     REQUIRE(trap.send(device).state == mad::send_state::sent);
@@ -120,7 +120,7 @@ TEST_CASE("a trap is heard where its class is served, and who sent it is told so
     // Without waiting for that, as the library's RPC has it.
     MADSchedule schedule(device);
     const auto send = [](MADSchedule& s, iba::smp::NoticeTrap n) -> task<bool> {
-        auto sent = co_await s.Trap(n, to_LID(1));
+        auto sent = co_await s.Trap(n, to_lid(1));
         co_return sent.has_value();
     };
     CHECK(coro::sync_wait(schedule, send(schedule, notice)));
@@ -173,14 +173,14 @@ TEST_CASE("RPCs in flight end soon when their device is removed, with its name a
     const std::string name = "rxe1/1 (" + there.umad + ")";
     const peer silent(port_of("rxe0/1"), {MgmtClass::Performance, 1, mad::methods(Method::Get)}, silence());
     umad_transport device(there);
-    MADSchedule schedule(device, {.max_outstanding = count, .GMPs_per_destination = 0, .timeout = 60s, .retries = 0});
+    MADSchedule schedule(device, {.max_outstanding = count, .gmps_per_destination = 0, .timeout = 60s, .retries = 0});
     std::future<void> remover = std::async(std::launch::async, [&] {
         silent.await_count(count);
         run_process({"rdma", "link", "del", "rxe1"});
     });
     const mad::time_point began = clock_now();
     std::vector<ending> all;
-    const mad::IBPath to = to_GID(port_of("rxe0/1"));
+    const mad::IBPath to = to_gid(port_of("rxe0/1"));
     if (by_asio) {
         boost::asio::io_context io{1};
         coro::asio_driver driver(io, schedule);
@@ -208,7 +208,7 @@ TEST_CASE("RPCs in flight end soon when their device is removed, with its name a
     const peer back(port_of("rxe1/1"), {MgmtClass::Performance, 1, mad::methods(Method::Get)}, answer_after(0ms));
     umad_transport other(port_of("rxe0/1"));
     coro::blocking_transactor rpcs(other);
-    CHECK(rpcs.PerformanceGet<PortCounters>(to_GID(port_of("rxe1/1")), 1));
+    CHECK(rpcs.PerformanceGet<PortCounters>(to_gid(port_of("rxe1/1")), 1));
 }
 
 TEST_CASE("a device that was removed refuses agents and requests, each with an error that says so") {
@@ -217,7 +217,7 @@ TEST_CASE("a device that was removed refuses agents and requests, each with an e
     CHECK(device.serve({MgmtClass::Performance, 1, mad::methods(Method::Get)}) == EPIPE);
     CHECK_THAT(std::string(device.advice(mad::transport_call::serve, EPIPE)),
                Catch::StartsWith("the device was removed"));
-    outgoing_mad request(to_LID(1), MgmtClass::Performance, 1, Method::Get, 0x12, 1);
+    outgoing_mad request(to_lid(1), MgmtClass::Performance, 1, Method::Get, 0x12, 1);
     const auto result = request.send(device);
     CHECK(result.state == mad::send_state::failed);
     CHECK(result.error == EPIPE);

@@ -39,8 +39,8 @@ TEST_CASE("tables up to 1 MiB arrive whole, whoever sends and receives the segme
     const served_port server(with_rmpp(port_of("fib1/1"), ours_answers), record_tables());
     const auto device = with_rmpp(port_of("fib0/1"), ours_asks);
     coro::blocking_transactor rpcs(*device, {.unmeasured_timeout = 10s});
-    for (const u16 sixteens : {u16{0}, u16{1}, u16{20}}) check_table(rpcs, to_LID(2), sixteens);
-    check_table(rpcs, to_LID(2), mebibyte);
+    for (const u16 sixteens : {u16{0}, u16{1}, u16{20}}) check_table(rpcs, to_lid(2), sixteens);
+    check_table(rpcs, to_lid(2), mebibyte);
     CHECK(rpcs.schedule().counters().retried == 0);
     CHECK(server.agent().counters().unsent == 0);
 }
@@ -52,15 +52,15 @@ TEST_CASE("tables cross soft RoCE, too") {
     const served_port server(with_rmpp(there, ours_answers), record_tables());
     const auto device = with_rmpp(port_of("rxe0/1"), ours_asks);
     coro::blocking_transactor rpcs(*device, {.unmeasured_timeout = 10s});
-    check_table(rpcs, to_GID(there), 20);
-    if (!ours_asks && !ours_answers) check_table(rpcs, to_GID(there), mebibyte);
+    check_table(rpcs, to_gid(there), 20);
+    if (!ours_asks && !ours_answers) check_table(rpcs, to_gid(there), mebibyte);
 }
 
 TEST_CASE("a message that is larger than the buffer says its length, and stays until it is read whole") {
     use_fakeib();
     const served_port server(with_rmpp(port_of("fib1/1"), false), record_tables());
     umad_transport device(port_of("fib0/1"));
-    outgoing_mad request(to_LID(2), MgmtClass::SubnAdm, 2, Method::GetTable, 0x11, 1);
+    outgoing_mad request(to_lid(2), MgmtClass::SubnAdm, 2, Method::GetTable, 0x11, 1);
     NodeRecord wanted;
     wanted.LID = iba::lid{5};
     const auto bytes = iba::encode(wanted);
@@ -100,7 +100,7 @@ TEST_CASE("requests of many MADs reach their handler whole") {
     });
     const served_port server(with_rmpp(port_of("fib1/1"), ours_answers), std::move(answers));
     const auto device = with_rmpp(port_of("fib0/1"), ours_asks);
-    outgoing_mad request(to_LID(2), MgmtClass::SubnAdm, 2, Method::GetMulti, 0x3a, 9);
+    outgoing_mad request(to_lid(2), MgmtClass::SubnAdm, 2, Method::GetMulti, 0x3a, 9);
     request.packet.resize(mad::headroom + size);
     request.mad()[24] = 1; // RMPP version, DATA, Active: it goes by RMPP
     request.mad()[25] = 1;

@@ -34,7 +34,7 @@ using transports::kernel_timeout;
 
 namespace {
 
-constexpr u64 first_GUID = 0x0002c90000fab000; // fakeib's
+constexpr u64 first_guid = 0x0002c90000fab000; // fakeib's
 constexpr mad::registration performance{MgmtClass::Performance, 1, mad::methods(Method::Get)};
 
 template <class... Port> IBDRPath route(Port... ports) {
@@ -87,21 +87,21 @@ TEST_CASE("SMPs go by directed routes and by LIDs, and the driver's SMA answers"
     for (const u64 hops : {0u, 1u}) {
         const auto info = rpcs.SubnGet<NodeInfo>(hops ? route(1) : route());
         REQUIRE(info);
-        CHECK(value(info.value().nodeGUID) == first_GUID + hops);
+        CHECK(value(info.value().nodeGUID) == first_guid + hops);
     }
-    const auto port = rpcs.SubnGet<PortInfo>(to_LID(2), 1);
+    const auto port = rpcs.SubnGet<PortInfo>(to_lid(2), 1);
     REQUIRE(port);
     CHECK(port.value().LID == iba::lid{2});
     CHECK(port.value().portState == iba::PortState::Active);
 
-    const auto unknown = rpcs.SubnGet<iba::smp::SwitchInfo>(to_LID(2));
+    const auto unknown = rpcs.SubnGet<iba::smp::SwitchInfo>(to_lid(2));
     REQUIRE_FALSE(unknown);
     CHECK(unknown.error().code == errc::status);
     const auto beyond = rpcs.SubnGet<NodeInfo>(route(1, 1)); // through a CA
     REQUIRE_FALSE(beyond);
     CHECK(beyond.error().code == errc::timed_out);
     CHECK(beyond.error().attempts == 3);
-    const auto nobody = rpcs.SubnGet<NodeInfo>(to_LID(77));
+    const auto nobody = rpcs.SubnGet<NodeInfo>(to_lid(77));
     REQUIRE_FALSE(nobody);
     CHECK(nobody.error().code == errc::timed_out);
     const auto no_port = rpcs.SubnGet<NodeInfo>(route(2)); // of a CA with one
@@ -111,7 +111,7 @@ TEST_CASE("SMPs go by directed routes and by LIDs, and the driver's SMA answers"
 TEST_CASE("a server over the kernel gets the headers that servers on the simulator get") {
     use_fakeib();
     umad_transport device(port_of("fib0/1")), server(port_of("fib1/1"));
-    for (const asked what : {asked::by_ports, asked::by_LID, asked::of_other_port}) {
+    for (const asked what : {asked::by_ports, asked::by_lid, asked::of_other_port}) {
         CAPTURE(static_cast<int>(what));
         const auto bytes = bytes_of(what);
         const MgmtClass mgmt_class{bytes[1]};
@@ -136,17 +136,17 @@ TEST_CASE("GMPs go by LID over InfiniBand and by GID over soft RoCE, and come ba
         CHECK(answers.count() >= 20); // a busy machine may ask again
         CHECK(device.held() == 0);
     };
-    check(port_of("fib0/1"), port_of("fib1/1"), to_LID(2));
-    check(port_of("rxe0/1"), port_of("rxe1/1"), to_GID(port_of("rxe1/1")));
-    check(port_of("rxe1/1"), port_of("rxe0/1"), to_GID(port_of("rxe0/1")));
-    check(port_of("rxe0/1"), port_of("rxe0/1"), to_GID(port_of("rxe0/1"))); // to itself
+    check(port_of("fib0/1"), port_of("fib1/1"), to_lid(2));
+    check(port_of("rxe0/1"), port_of("rxe1/1"), to_gid(port_of("rxe1/1")));
+    check(port_of("rxe1/1"), port_of("rxe0/1"), to_gid(port_of("rxe0/1")));
+    check(port_of("rxe0/1"), port_of("rxe0/1"), to_gid(port_of("rxe0/1"))); // to itself
 }
 
 TEST_CASE("a class that nobody serves is refused by the kernel itself") {
     use_fakeib();
     umad_transport device(port_of("fib0/1"));
     coro::blocking_transactor rpcs(device);
-    const auto refused = rpcs.PerformanceGet<PortCounters>(to_LID(2), 1);
+    const auto refused = rpcs.PerformanceGet<PortCounters>(to_lid(2), 1);
     REQUIRE_FALSE(refused);
     CHECK(refused.error().code == errc::status);
     CHECK(refused.error().status == 0x000c);
@@ -157,7 +157,7 @@ TEST_CASE("who does not answer is asked as often as the options say, and the ker
     const peer silent(port_of("fib1/1"), performance, silence());
     umad_transport device(port_of("fib0/1"));
     MADSchedule schedule(device, {.timeout = 60ms, .retries = 2});
-    const outcome o = coro::sync_wait(schedule, ask(schedule, to_LID(2)));
+    const outcome o = coro::sync_wait(schedule, ask(schedule, to_lid(2)));
     CHECK(o.error == errc::timed_out);
     CHECK(o.attempts == 3);
     CHECK(o.took >= 180ms);
@@ -180,7 +180,7 @@ TEST_CASE(
     const bool is_told = options.timeout != kernel_timeout::attempt;
     umad_transport device(port_of("fib0/1"), options);
     MADSchedule schedule(device, {.timeout = 200ms, .retries = 3});
-    const outcome o = coro::sync_wait(schedule, ask(schedule, to_LID(2)));
+    const outcome o = coro::sync_wait(schedule, ask(schedule, to_lid(2)));
     CHECK(o.error.has_value() == !is_told);
     CHECK(schedule.counters().late_replies == (is_told ? 1 : 0));
     read_all_back(schedule, device, 2s);
@@ -193,7 +193,7 @@ TEST_CASE("doubled answers and those that come after the end reach nobody") {
     });
     umad_transport device(port_of("fib0/1"));
     MADSchedule schedule(device, {.timeout = 1s});
-    for (int i = 0; i < 3; ++i) CHECK_FALSE(coro::sync_wait(schedule, ask(schedule, to_LID(2))).error);
+    for (int i = 0; i < 3; ++i) CHECK_FALSE(coro::sync_wait(schedule, ask(schedule, to_lid(2))).error);
     CHECK_FALSE(await_message(device, 100ms));
     CHECK(schedule.counters().stale == 0);
     CHECK(schedule.counters().replied == 3);
@@ -203,11 +203,11 @@ TEST_CASE("a transaction ID that is outstanding is refused, and one of another a
     use_fakeib();
     const peer silent(port_of("fib1/1"), performance, silence());
     umad_transport device(port_of("fib0/1"));
-    outgoing_mad request(to_LID(2), MgmtClass::Performance, 1, Method::Get, 0x12, 42);
+    outgoing_mad request(to_lid(2), MgmtClass::Performance, 1, Method::Get, 0x12, 42);
     request.timeout = 500ms;
     REQUIRE(request.send(device).state == mad::send_state::sent);
     for (const u16 LID : {2, 77}) { // wherever it goes
-        request.path = to_LID(LID);
+        request.path = to_lid(LID);
         const auto again = request.send(device);
         CHECK(again.state == mad::send_state::failed);
         CHECK(again.error == EINVAL);
@@ -221,7 +221,7 @@ TEST_CASE("a transaction ID that is outstanding is refused, and one of another a
         CHECK(report->mad.size() == 24);
         CHECK(report->tid() == 42);
     }
-    request.path = to_LID(2);
+    request.path = to_lid(2);
     CHECK(request.send(device).state == mad::send_state::sent); // it is free again
 }
 
@@ -234,7 +234,7 @@ TEST_CASE("a thousand outstanding requests all come back, each once") {
     SECTION("that nobody answers") {
         const peer silent(port_of("fib1/1"), performance, silence());
         for (u32 i = 0; i < count; ++i) {
-            outgoing_mad request(to_LID(2), MgmtClass::Performance, 1, Method::Get, 0x12, i);
+            outgoing_mad request(to_lid(2), MgmtClass::Performance, 1, Method::Get, 0x12, i);
             request.timeout = 2500ms;
             REQUIRE(request.send(device).state == mad::send_state::sent);
         }
@@ -251,9 +251,9 @@ TEST_CASE("a thousand outstanding requests all come back, each once") {
     }
     SECTION("that are answered late") {
         const peer slow(port_of("fib1/1"), performance, answer_after(200ms));
-        coro::schedule_options all_at_once{.max_outstanding = count, .GMPs_per_destination = 0, .timeout = 20s};
+        coro::schedule_options all_at_once{.max_outstanding = count, .gmps_per_destination = 0, .timeout = 20s};
         MADSchedule schedule(device, all_at_once);
-        const auto all = coro::sync_wait(schedule, ask_many(schedule, to_LID(2), count));
+        const auto all = coro::sync_wait(schedule, ask_many(schedule, to_lid(2), count));
         CHECK(answered(all) == count);
         CHECK(schedule.window() == 128); // what the kernel's send queue takes
         CHECK(slow.most_waiting() <= 128);
@@ -267,8 +267,8 @@ TEST_CASE("copies beyond the bound wait until the kernel has given some back, an
     umad_options options;
     options.max_held = 8;
     umad_transport device(port_of("fib0/1"), options);
-    MADSchedule schedule(device, {.max_outstanding = 6, .GMPs_per_destination = 0, .timeout = 20ms, .retries = 3});
-    const auto all = coro::sync_wait(schedule, ask_many(schedule, to_LID(2), 24));
+    MADSchedule schedule(device, {.max_outstanding = 6, .gmps_per_destination = 0, .timeout = 20ms, .retries = 3});
+    const auto all = coro::sync_wait(schedule, ask_many(schedule, to_lid(2), 24));
     REQUIRE(all.size() == 24);
     CHECK(answered(all) == 0);
     CHECK(std::all_of(all.begin(), all.end(), [](const outcome& o) { return o.error == errc::timed_out; }));
@@ -283,10 +283,10 @@ TEST_CASE("a slow node is waited for, without more copies than its slowness is w
     const peer slow(port_of("fib1/1"), performance, answer_after(700ms));
     umad_transport device(port_of("fib0/1"));
     MADSchedule schedule(device); // as it comes: timeouts are measured
-    CHECK_FALSE(coro::sync_wait(schedule, ask(schedule, to_LID(2))).error);
+    CHECK_FALSE(coro::sync_wait(schedule, ask(schedule, to_lid(2))).error);
     const std::size_t first = slow.count();
     CHECK(first <= 4);
-    CHECK_FALSE(coro::sync_wait(schedule, ask(schedule, to_LID(2))).error);
+    CHECK_FALSE(coro::sync_wait(schedule, ask(schedule, to_lid(2))).error);
     CHECK(slow.count() - first <= first);
     CHECK(schedule.counters().replied == 2);
     CHECK(schedule.counters().timed_out == 0);
@@ -305,7 +305,7 @@ TEST_CASE("each message is an edge of an epoll around the device's descriptor, r
     };
     CHECK_FALSE(edge_within(0)); // that it can be written to is none
     const auto ask_once = [&](u32 tid) {
-        outgoing_mad request(to_LID(2), MgmtClass::Performance, 1, Method::Get, 0x12, tid);
+        outgoing_mad request(to_lid(2), MgmtClass::Performance, 1, Method::Get, 0x12, tid);
         REQUIRE(request.send(device).state == mad::send_state::sent);
     };
     ask_once(1);
@@ -324,11 +324,11 @@ TEST_CASE("Asio's driver carries a sweep over the kernel, and misses nothing") {
     use_fakeib();
     const peer answers(port_of("fib1/1"), performance, answer_after(1ms));
     umad_transport device(port_of("fib0/1"));
-    MADSchedule schedule(device, {.GMPs_per_destination = 0});
+    MADSchedule schedule(device, {.gmps_per_destination = 0});
     boost::asio::io_context io{1};
     coro::asio_driver driver(io, schedule);
     std::vector<outcome> all;
-    coro::async_run(driver, ask_many(schedule, to_LID(2), 300), [&](std::vector<outcome> v) { all = std::move(v); });
+    coro::async_run(driver, ask_many(schedule, to_lid(2), 300), [&](std::vector<outcome> v) { all = std::move(v); });
     io.run();
     CHECK(all.size() == 300);
     CHECK(answered(all) == 300);
@@ -340,9 +340,9 @@ TEST_CASE("several open devices of a port have more in flight than one, and each
     const auto wide = transports::open_end_port(port_of("fib0/1"), "/sys/class", 4);
     CHECK(wide->limits().max_window == 4 * 128);
     CHECK(wide->limits().sa_window == 4 * 16);
-    coro::schedule_options options{.max_outstanding = 500, .GMPs_per_destination = 0, .timeout = 20s};
+    coro::schedule_options options{.max_outstanding = 500, .gmps_per_destination = 0, .timeout = 20s};
     MADSchedule schedule(*wide, options);
-    const auto all = coro::sync_wait(schedule, ask_many(schedule, to_LID(2), 500));
+    const auto all = coro::sync_wait(schedule, ask_many(schedule, to_lid(2), 500));
     CHECK(answered(all) == 500);
     CHECK(slow.most_waiting() > 2 * 128);
     CHECK(schedule.counters().stale == 0);

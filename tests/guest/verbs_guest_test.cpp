@@ -82,10 +82,10 @@ TEST_CASE("a UD queue pair and a umad server at the other port talk, one at a ti
     const served_port server(umad_at("rxe1/1"), counters());
     verbs_transport device(port_of("rxe0/1"));
     CHECK(device.name() == "rxe0/1 (verbs)");
-    const mad::IBPath to = to_GID(port_of("rxe1/1"));
+    const mad::IBPath to = to_gid(port_of("rxe1/1"));
     coro::schedule_options options;
     options.max_outstanding = 256;
-    options.GMPs_per_destination = 0;
+    options.gmps_per_destination = 0;
     options.timeout = 10s;
     coro::MADSchedule schedule(device, options);
     CHECK(coro::sync_wait(schedule, ask_many(schedule, to, 1)) == 1);
@@ -107,7 +107,7 @@ TEST_CASE("all 64 bits of a transaction ID come back, and the answer says where 
     verbs_options how;
     how.session = 0xfeedface;
     verbs_transport device(here, how);
-    outgoing_mad request(to_GID(there), MgmtClass::Performance, 1, Method::Get, 0x12, 0x12345678);
+    outgoing_mad request(to_gid(there), MgmtClass::Performance, 1, Method::Get, 0x12, 0x12345678);
     REQUIRE(request.send(device).state == mad::send_state::sent);
     const auto answer = await_message(device);
     REQUIRE(answer);
@@ -115,7 +115,7 @@ TEST_CASE("all 64 bits of a transaction ID come back, and the answer says where 
     CHECK(answer->mad.size() == 256);
     CHECK(answer->source.sqpn == 1);
     CHECK(answer->source.has_grh);
-    CHECK(answer->source.SGID == there.GIDs[0]);
+    CHECK(answer->source.SGID == there.gids[0]);
     CHECK(answer->source.SGID_index == 0);
     CHECK(device.foreign() == 0);
 }
@@ -126,11 +126,11 @@ TEST_CASE("the kernel's RMPP sends to ours over verbs, and ours to the kernel's,
         const served_port server(std::make_unique<umad_transport>(there), record_tables());
         const auto device = transports::open_verbs_port(here);
         coro::blocking_transactor rpcs(*device, {.unmeasured_timeout = 10s});
-        for (const u16 sixteens : {u16{1}, u16{20}, mebibyte}) check_table(rpcs, to_GID(there), sixteens);
+        for (const u16 sixteens : {u16{1}, u16{20}, mebibyte}) check_table(rpcs, to_gid(there), sixteens);
     }
     // Who serves over verbs is asked at the number of its queue pair.
     auto single = std::make_unique<verbs_transport>(there);
-    mad::IBPath to_server = to_GID(there);
+    mad::IBPath to_server = to_gid(there);
     to_server.dqpn = single->qp_number();
     const served_port server(std::make_unique<transports::rmpp_transport>(std::move(single)), record_tables());
     umad_transport device(here);
@@ -175,10 +175,10 @@ TEST_CASE("segments and acknowledgements that are lost are sent again, by the ke
         const served_port server(over_umad(there), record_tables());
         const auto device = over_verbs(here);
         coro::blocking_transactor rpcs(*device, {.timeout = 20s, .retries = 1});
-        check_table(rpcs, to_GID(there), 6);
+        check_table(rpcs, to_gid(there), 6);
     }
     auto single = std::make_unique<verbs_transport>(there);
-    mad::IBPath to_server = to_GID(there);
+    mad::IBPath to_server = to_gid(there);
     to_server.dqpn = single->qp_number();
     const served_port server(std::make_unique<transports::rmpp_transport>(std::move(single)), record_tables());
     {
@@ -203,7 +203,7 @@ TEST_CASE("a queue pair that fails with RPCs in flight is replaced, and all are 
     coro::MADSchedule schedule(device, options);
     const u32 first = device.qp_number();
     const auto ask_while_it_fails = [&]() -> coro::task<unsigned> {
-        auto all = ask_many(schedule, to_GID(there), 100);
+        auto all = ask_many(schedule, to_gid(there), 100);
         had(device.pair().modify(IBV_QPS_ERR));
         co_return co_await std::move(all);
     };
@@ -237,7 +237,7 @@ TEST_CASE("events of the port arrive, from the driver and injected, with what th
         device.inject({type, 1});
         await(said(4, type));
     }
-    CHECK(device.port().GIDs.at(0) == port_of("rxe1/1").GIDs.at(0));
+    CHECK(device.port().gids.at(0) == port_of("rxe1/1").gids.at(0));
     CHECK(device.replaced() == 0);
 }
 
@@ -246,12 +246,12 @@ TEST_CASE("RPCs in flight end with an error that names the device when it has fa
     const peer nobody(there, {MgmtClass::Performance, 1, mad::methods(Method::Get)}, silence());
     verbs_transport device(port_of("rxe0/1"));
     coro::schedule_options options;
-    options.GMPs_per_destination = 0;
+    options.gmps_per_destination = 0;
     options.max_outstanding = 16; // an adaptive window begins with fewer
     coro::MADSchedule schedule(device, options);
     std::vector<std::string> ends;
     const auto one = [&]() -> coro::task<void> {
-        auto counters = co_await schedule.PerformanceGet<PortCounters>(to_GID(there));
+        auto counters = co_await schedule.PerformanceGet<PortCounters>(to_gid(there));
         ends.push_back(counters ? "answered" : plain_text(counters.error()));
     };
     const auto all = [&]() -> coro::task<void> {
@@ -284,7 +284,7 @@ TEST_CASE("soft RoCE is removed when nobody has it open any more, and can be ope
     const served_port server(umad_at("rxe1/1"), counters());
     verbs_transport again(port_of("rxe0/1"));
     coro::MADSchedule schedule(again);
-    CHECK(coro::sync_wait(schedule, ask_many(schedule, to_GID(port_of("rxe1/1")), 3)) == 3);
+    CHECK(coro::sync_wait(schedule, ask_many(schedule, to_gid(port_of("rxe1/1")), 3)) == 3);
 }
 
 namespace {
@@ -415,7 +415,7 @@ TEST_CASE("receives are shared, groups are joined, and a device tells what it is
 
     CHECK(had(a.device.attributes()).phys_port_cnt == 1);
     CHECK(had(a.device.port_attributes(1)).state == IBV_PORT_ACTIVE);
-    CHECK(had(a.device.gids(1)).at(0) == port_of("rxe0/1").GIDs.at(0));
+    CHECK(had(a.device.gids(1)).at(0) == port_of("rxe0/1").gids.at(0));
     CHECK(had(a.device.pkeys(1)) == std::vector<u16>{0xffff});
     CHECK_THAT(verbs::context::open("rxe9").error().text, Contains("available: rxe0, rxe1"));
     had(a.queue.resize(256));
@@ -464,7 +464,7 @@ TEST_CASE("ibtool asks an SA over verbs alone where there is no umad device") {
     const end_port there = port_of("rxe1/1");
     auto single = std::make_unique<verbs_transport>(there);
     const std::string sa =
-        fmt::format("IBPath(DGID={}, has_grh=1, hop_limit=64, dqpn={})", there.GIDs.at(0), single->qp_number());
+        fmt::format("IBPath(DGID={}, has_grh=1, hop_limit=64, dqpn={})", there.gids.at(0), single->qp_number());
     const served_port server(std::make_unique<transports::rmpp_transport>(std::move(single)), record_tables(3));
     // A mount namespace in which no MAD device is to be seen.
     const words without_umad{"IBTOOL_FABRIC=",

@@ -26,13 +26,13 @@ template <wire T> std::string refusal(const T& value) {
     return bytes.error().text;
 }
 
-constexpr smp::PortInfo port_with_LMC(u8 LMC) {
+constexpr smp::PortInfo port_with_lmc(u8 LMC) {
     smp::PortInfo port;
     port.LMC = LMC;
     return port;
 }
-static_assert(fits(port_with_LMC(7)));
-static_assert(!fits(port_with_LMC(8)));
+static_assert(fits(port_with_lmc(7)));
+static_assert(!fits(port_with_lmc(8)));
 
 } // namespace
 
@@ -61,7 +61,7 @@ TEST_CASE("as many bytes as the structure has, or more, decode as ever") {
 }
 
 TEST_CASE("what fits is encoded as without a check") {
-    smp::PortInfo port = port_with_LMC(7);
+    smp::PortInfo port = port_with_lmc(7);
     port.reserved_274 = 7;
     port.linkRoundTripLatency = 0xffffff;
     port.portState = PortState{15};
@@ -73,7 +73,7 @@ TEST_CASE("what fits is encoded as without a check") {
 }
 
 TEST_CASE("a value wider than its field is an error that names field, value and width") {
-    CHECK(refusal(port_with_LMC(9)) == "SMPPortInfo.LMC: value 9 does not fit in 3 bits");
+    CHECK(refusal(port_with_lmc(9)) == "SMPPortInfo.LMC: value 9 does not fit in 3 bits");
     smp::PortInfo port;
     port.portState = PortState{16};
     CHECK(refusal(port) == "SMPPortInfo.portState: value 16 does not fit in 4 bits");
@@ -116,7 +116,7 @@ TEST_CASE("a misfit in an array, a nested structure or an inlined header is name
 
 TEST_CASE("differences are found in every bit of a GID") {
     wide a{}, b{};
-    b.GIDs[1] = gid(1, guid{0});
+    b.gids[1] = gid(1, guid{0});
     CHECK(differences(a, b) == std::vector<std::string>{"GIDs[1]"});
     b.one = gid(0, guid{1});
     CHECK(differences(a, b) == std::vector<std::string>{"one", "GIDs[1]"});

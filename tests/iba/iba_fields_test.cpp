@@ -135,8 +135,8 @@ TEST_CASE("fields are read as text") {
     CHECK(got(port, "reserved_274") == "6");
 
     wide w{};
-    w.GIDs[1] = gid(0xfe80000000000000, guid{1});
-    w.GUIDs[1] = guid{0x001777fffeb62ca4};
+    w.gids[1] = gid(0xfe80000000000000, guid{1});
+    w.guids[1] = guid{0x001777fffeb62ca4};
     w.name = {'a', 0, 'c'};
     w.blob = {1, 2, 255};
     w.list = {1, 2, 255};
@@ -202,8 +202,8 @@ TEST_CASE("GUIDs are set as people write them") {
 
 TEST_CASE("GIDs and their prefixes are set as IPv6 addresses") {
     CHECK(with(wide{}, "one", "fe80::17:77ff:feb6:2ca4").one == gid(0xfe80000000000000, guid{0x001777fffeb62ca4}));
-    CHECK(with(wide{}, "GIDs[1]", "::2").GIDs[1] == gid(0, guid{2}));
-    CHECK(with(wide{}, "GIDs", "[::1, ::2]").GIDs == std::array{gid(0, guid{1}), gid(0, guid{2})});
+    CHECK(with(wide{}, "GIDs[1]", "::2").gids[1] == gid(0, guid{2}));
+    CHECK(with(wide{}, "GIDs", "[::1, ::2]").gids == std::array{gid(0, guid{1}), gid(0, guid{2})});
     for (const char* text : {"", "1", "0x1", "fe80::1x", "fe80::1%0", "1.2.3.4", "fe80::/64"})
         CHECK(refused(wide{}, "one", text).code == errc::unreadable);
     using namespace std::string_view_literals;
@@ -246,7 +246,7 @@ TEST_CASE("arrays are set as lists, what is not given becomes zero") {
     CHECK(with(w, "list", "7").list == std::array<u8, 3>{7, 0, 0});
     CHECK(with(w, "list", "[]").list == std::array<u8, 3>{});
     CHECK(with(w, "longs", "[1]").longs == std::array<u64, 2>{1, 0});
-    CHECK(with(w, "GUIDs", "0:0:0:1,0:0:0:2").GUIDs == std::array{guid{1}, guid{2}});
+    CHECK(with(w, "GUIDs", "0:0:0:1,0:0:0:2").guids == std::array{guid{1}, guid{2}});
     for (const char* text : {"", "1,,2", ",", "1,2,", "[1", "1]", "[[1]]", "1 2", "x"})
         CHECK(refused(w, "list", text).code == errc::unreadable);
     CHECK(refused(w, "list", "1,2,3,4").text == "Wide.list must have at most 3 elements, but got 4");

@@ -160,7 +160,7 @@ TEST_CASE("an array that is given is given whole") {
     const auto w = decode<wide>(ones);
     CHECK(w.longs == std::array<u64, 2>{1, 0});
     CHECK(w.list == std::array<u8, 3>{});
-    CHECK(w.GIDs == std::array{gid(0, guid{1}), gid{}});
+    CHECK(w.gids == std::array{gid(0, guid{1}), gid{}});
     CHECK(w.tables[0].limit == 1);
     CHECK(w.tables[0].entries[0].multiplier == 0);
     CHECK(w.tables[1].limit == 0);
@@ -177,7 +177,7 @@ TEST_CASE("values may be strings as a command line has them") {
     CHECK(w.value().number == 16);
     CHECK(w.value().longs == std::array<u64, 2>{1, 2});
     CHECK(w.value().name == std::array<u8, 3>{'a', 'b', 0});
-    CHECK(w.value().GUIDs == std::array{guid{1}, guid{2}});
+    CHECK(w.value().guids == std::array{guid{1}, guid{2}});
 }
 
 TEST_CASE("a JSON value that does not fit is refused with its path") {

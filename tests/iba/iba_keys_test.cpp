@@ -158,14 +158,14 @@ TEST_CASE("in a MAD of each class exactly the keys are hidden, of known and unkn
              {0x03, 2, 0x18, {{36, 44}, {68, 76}}}, // SMInfoRecord
              {0x03, 1, 0x18, {{36, 44}, {68, 76}}},
              {0x03, 2, 0x31, {{36, 44}, {88, 104}}}, // ServiceRecord
-             {0x04, 1, 0x12, {{24, 32}}},            // PM_Key
+             {0x04, 1, 0x12, {{24, 32}}},            // pm_key
              {0x05, 1, 0x20, {{24, 32}}},            // B_Key
              {0x05, 1, 0x10, {{24, 32}, {64, 72}}},  // BKeyInfo
-             {0x09, 1, 0x10, {{24, 32}}},            // VS_Key
+             {0x09, 1, 0x10, {{24, 32}}},            // vs_key
              {0x0a, 1, 0x17, {{24, 32}}},            // the same, GeneralInfo
              {0x0a, 1, 0x7e, {{24, 32}}},
              {0x0a, 3, 0x17, {{24, 32}}},
-             {0x0b, 1, 0x20, {{24, 32}}},             // AM_Key
+             {0x0b, 1, 0x20, {{24, 32}}},             // am_key
              {0x0b, 1, 0x10, {{24, 32}, {64, 72}}},   // AMKeyInfo
              {0x0b, 1, 0x24, {{24, 32}, {108, 116}}}, // QuotaConfig
              {0x0c, 1, 0x0f, {{24, 32}, {32, 40}}},   // N2N_Key, KeyInfo

@@ -84,7 +84,7 @@ std::string_view kind_name(const row_info& row) {
 
 std::string class_name(MgmtClass mgmt_class) {
     if (mgmt_class == MgmtClass::SubnLID) return "Subn";
-    if (is_vendor(mgmt_class) || is_vendor_OUI(mgmt_class)) return "Vend";
+    if (is_vendor(mgmt_class) || is_vendor_oui(mgmt_class)) return "Vend";
     return name_or_number(mgmt_class);
 }
 

@@ -276,7 +276,7 @@ TEST_CASE("perfquery's lines have a colon, and one for each virtual lane") {
 TEST_CASE("dotted lines show a GID as an IPv6 address, each of several in its own line") {
     wide w{};
     w.one = gid(0xfe80000000000000, guid{1});
-    w.GIDs[1] = gid(0, guid{2});
+    w.gids[1] = gid(0, guid{2});
     w.kind = NodeType{9};
     w.name = {'a', 'b', 'c'};
     w.blob = {1, 2, 0xff};
@@ -351,8 +351,8 @@ TEST_CASE("JSON has descriptions as text, bytes that are no UTF-8 as U+00NN") {
 TEST_CASE("exact JSON has reserved members, and strings of bytes in wire order") {
     wide w{};
     w.one = gid(0xfe80000000000000, guid{1});
-    w.GIDs[1] = gid(0, guid{2});
-    w.GUIDs[0] = guid{0x001777fffeb62ca4};
+    w.gids[1] = gid(0, guid{2});
+    w.guids[0] = guid{0x001777fffeb62ca4};
     w.longs[1] = 0xab;
     w.prefix = 0xfe80000000000000;
     w.kind = NodeType::Router;

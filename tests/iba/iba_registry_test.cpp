@@ -162,14 +162,14 @@ TEST_CASE("requests that the IBA does not have are not legal") {
 TEST_CASE("a use covers the classes for which its own stands") {
     constexpr attribute_use smp = in_class<MgmtClass::SubnLID, 1, Method::Get>;
     constexpr attribute_use vendor = in_class<MgmtClass::Vend, 1, Method::Get>;
-    constexpr attribute_use vendor_with_OUI = in_class<MgmtClass::VendOUI, 1, Method::Get>;
+    constexpr attribute_use vendor_with_oui = in_class<MgmtClass::VendOUI, 1, Method::Get>;
     constexpr attribute_use one_vendor = in_vendor_class<MgmtClass{0x33}, 1, 0x001405, Method::Get>;
     for (unsigned i = 0; i <= 0xff; ++i) {
         INFO(i);
         const MgmtClass c{static_cast<u8>(i)};
         CHECK(smp.covers(c) == (i == 0x01 || i == 0x81));
         CHECK(vendor.covers(c) == (i >= 0x09 && i <= 0x0f));
-        CHECK(vendor_with_OUI.covers(c) == (i >= 0x30 && i <= 0x4f));
+        CHECK(vendor_with_oui.covers(c) == (i >= 0x30 && i <= 0x4f));
         CHECK(one_vendor.covers(c) == (i == 0x33));
     }
 }

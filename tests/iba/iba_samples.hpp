@@ -44,8 +44,8 @@ struct table {
 /// inside a word.
 struct wide {
     iba::gid one;
-    std::array<iba::gid, 2> GIDs;
-    std::array<iba::guid, 2> GUIDs;
+    std::array<iba::gid, 2> gids;
+    std::array<iba::guid, 2> guids;
     std::array<u64, 2> longs;
     u64 prefix;
     iba::NodeType kind;
@@ -106,8 +106,8 @@ template <> struct comad::iba::described<comad::test::wide> : std::true_type {
     using T = test::wide;
     static constexpr auto layout = describe<136>("Wide", "0",
         field<&T::one,             at{0},   128>{"one"},
-        field<&T::GIDs,            at{16},  256>{"GIDs"},
-        field<&T::GUIDs,           at{48},  128>{"GUIDs"},
+        field<&T::gids,            at{16},  256>{"GIDs"},
+        field<&T::guids,           at{48},  128>{"GUIDs"},
         field<&T::longs,           at{64},  128>{"longs", show::hex},
         field<&T::prefix,          at{80},   64>{"prefix", show::prefix},
         field<&T::kind,            at{88},    8>{"kind", show::name},

@@ -29,7 +29,7 @@ IBPath with_index(u16 index) {
     path.pkey_index = index;
     return path;
 }
-IBPath with_GRH(const iba::gid& SGID) {
+IBPath with_grh(const iba::gid& SGID) {
     IBPath path;
     path.has_grh = true;
     path.SGID = SGID;
@@ -125,15 +125,15 @@ TEST_CASE("of a transport with one P_Key, paths that need another do not fit") {
 
 TEST_CASE("the GID index of a path with a GRH is that of its SGID, unless the path has an explicit one") {
     const port_tables tables({0xffff}, {first, {}, second});
-    CHECK(tables.find(with_GRH(first)).SGID_index == 0);
-    CHECK(tables.find(with_GRH(second)).SGID_index == 2);
-    CHECK(tables.find(with_GRH({})).SGID_index == 0);
-    IBPath path = with_GRH(first);
+    CHECK(tables.find(with_grh(first)).SGID_index == 0);
+    CHECK(tables.find(with_grh(second)).SGID_index == 2);
+    CHECK(tables.find(with_grh({})).SGID_index == 0);
+    IBPath path = with_grh(first);
     path.SGID_index = 2;
     CHECK(tables.find(path).SGID_index == 2);
     const iba::gid other{0xfec0'0000'0000'0001, iba::guid{2}};
     CHECK(
-        found(tables, with_GRH(other)) ==
+        found(tables, with_grh(other)) ==
         fmt::format("the local port does not have GID {}; its GIDs: {} (index 0), {} (index 2)", other, first, second));
     for (const u16 index : {1, 3, 0x101}) {
         path.SGID_index = index;
@@ -154,14 +154,14 @@ TEST_CASE("a path gets the P_Key and the SGID that are on the wire, and is looke
     path = IBPath{};
     CHECK(tables.put_into(path) == table_miss::none);
     CHECK(std::get<IBPath>(path).pkey == 0x7fff);
-    IBPath global = with_GRH({});
+    IBPath global = with_grh({});
     global.SGID_index = 0;
     path = global;
     CHECK(tables.put_into(path) == table_miss::none);
     CHECK(std::get<IBPath>(path).SGID == first);
-    path = with_GRH(second);
+    path = with_grh(second);
     CHECK(tables.put_into(path) == table_miss::SGID);
-    CHECK(std::get<IBPath>(path) == with_GRH(second));
+    CHECK(std::get<IBPath>(path) == with_grh(second));
 }
 
 } // namespace port_tables_test

@@ -37,8 +37,8 @@ public:
     duration now{};
 
     /// So many MADs, answers and losses in the order of their time. A loss is known after two round trips.
-    void carry(window_control& w, unsigned MADs) {
-        while (MADs-- > 0) {
+    void carry(window_control& w, unsigned mads) {
+        while (mads-- > 0) {
             while (in_flight_.size() < w.window()) send(static_cast<unsigned>(in_flight_.size()) + 1);
             if (in_flight_.size() >= w.window()) w.full();
             const auto next = std::min_element(in_flight_.begin(), in_flight_.end(),
@@ -91,9 +91,9 @@ private:
 };
 
 /// Of the last MADs, in steps of 20.
-double mean_window(wire& net, window_control& w, unsigned MADs) {
+double mean_window(wire& net, window_control& w, unsigned mads) {
     double sum = 0;
-    const unsigned steps = MADs / 20;
+    const unsigned steps = mads / 20;
     for (unsigned i = 0; i < steps; ++i) {
         net.carry(w, 20);
         sum += w.window();

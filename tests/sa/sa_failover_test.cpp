@@ -19,8 +19,8 @@ using iba::sa::NodeRecord;
 
 namespace {
 
-constexpr iba::lid local_LID{2}, first_SA{1}, second_SA{4}, redirected_LID{7};
-constexpr u8 class_SA = 0x03, class_directed = 0x81;
+constexpr iba::lid local_lid{2}, first_sa{1}, second_sa{4}, redirected_lid{7};
+constexpr u8 class_sa = 0x03, class_directed = 0x81;
 
 mad::IBPath path_to(iba::lid LID) {
     mad::IBPath path;
@@ -33,14 +33,14 @@ enum class SA { answers, silent, unsupported, denied, redirects };
 
 struct failover_rig {
     fate operator()(const packet& p) {
-        if (p.bytes[1] == class_directed) return own_SMA(p);
-        for (const iba::lid LID : {first_SA, second_SA, redirected_LID})
+        if (p.bytes[1] == class_directed) return own_sma(p);
+        for (const iba::lid LID : {first_sa, second_sa, redirected_lid})
             if (p.destination == mad::destination_key(mad::any_path(path_to(LID)))) return at(LID, p);
         return dropped();
     }
     fate at(iba::lid LID, const packet& p) {
         asked.push_back(LID);
-        const SA here = LID == first_SA ? first : LID == second_SA ? second : redirected;
+        const SA here = LID == first_sa ? first : LID == second_sa ? second : redirected;
         if (here == SA::silent) return dropped();
         std::vector<u8> reply(p.bytes.begin(), p.bytes.end());
         reply[3] = 0x81;                              // GetResp, to a Set too
@@ -49,21 +49,21 @@ struct failover_rig {
         if (here == SA::redirects) {
             reply[5] = 0x02;
             iba::ClassPortInfo info;
-            info.redirectLID = redirected_LID;
+            info.redirectLID = redirected_lid;
             info.redirectQP = 1;
             info.redirectQKey = 0x80010000;
             iba::encode(info, reply.data() + 56);
         }
         return {{}, {arrival{round_trip, reply}}};
     }
-    fate own_SMA(const packet& p) {
-        ++SMPs;
+    fate own_sma(const packet& p) {
+        ++smps;
         std::vector<u8> reply(p.bytes.begin(), p.bytes.end());
         reply[3] |= 0x80;
         reply[4] |= 0x80;
         iba::smp::PortInfo info;
-        info.LID = LID_by_SMA;
-        info.masterSMLID = SM_by_SMA;
+        info.LID = lid_by_sma;
+        info.masterSMLID = sm_by_sma;
         iba::encode(info, reply.data() + 64);
         return {{}, {arrival{round_trip, reply}}};
     }
@@ -78,11 +78,11 @@ struct failover_rig {
     mad::result<NodeRecord> ask() { return sync_wait(r.schedule, r.schedule.SubnAdmGet(iba::query<NodeRecord>{})); }
 
     SA first = SA::answers, second = SA::answers, redirected = SA::answers;
-    iba::lid LID_by_SMA = local_LID, SM_by_SMA = first_SA;
+    iba::lid lid_by_sma = local_lid, sm_by_sma = first_sa;
     std::vector<iba::lid> asked; ///< LIDs that requests to the SA went to, attempts counted
-    unsigned SMPs = 0, reads = 0;
+    unsigned smps = 0, reads = 0;
     rig r{[this](const packet& p) { return (*this)(p); }};
-    sa::local_port now{local_LID, {}, path_to(first_SA)};
+    sa::local_port now{local_lid, {}, path_to(first_sa)};
     sa::client client{r.schedule, now};
 };
 
@@ -93,35 +93,35 @@ TEST_CASE("a request that the old SA does not take is sent to the SA that the po
     s.first = GENERATE(SA::silent, SA::unsupported, SA::denied);
     const bool has_reader = GENERATE(true, false); // else the port's own SMA is asked
     if (has_reader) s.use_reader();
-    s.now.sa_path = path_to(second_SA);
+    s.now.sa_path = path_to(second_sa);
     s.now.sa_path.SL = 3;
-    s.SM_by_SMA = second_SA;
+    s.sm_by_sma = second_sa;
     std::vector<iba::lid> reported;
     s.client.on_port_change([&](const sa::local_port& was, const sa::local_port& is) {
         reported = {was.sa_path.DLID, is.sa_path.DLID};
     });
 
     CHECK(s.ask().has_value());
-    CHECK(s.asked.front() == first_SA);
-    CHECK(s.asked.back() == second_SA);
-    CHECK(reported == std::vector{first_SA, second_SA});
-    CHECK(s.client.local().sa_path.DLID == second_SA);
+    CHECK(s.asked.front() == first_sa);
+    CHECK(s.asked.back() == second_sa);
+    CHECK(reported == std::vector{first_sa, second_sa});
+    CHECK(s.client.local().sa_path.DLID == second_sa);
     if (has_reader) CHECK(s.r.schedule.sa_path().SL == 3);
     CHECK(s.reads == (has_reader ? 1 : 0));
-    CHECK(s.SMPs == (has_reader ? 0 : 1));
+    CHECK(s.smps == (has_reader ? 0 : 1));
 
     s.asked.clear();
     CHECK(s.ask().has_value());
-    CHECK(s.asked == std::vector{second_SA}); // from then on at once
+    CHECK(s.asked == std::vector{second_sa}); // from then on at once
 }
 
 TEST_CASE("a subscription is made at the SA that took over") {
     failover_rig s;
     s.use_reader();
     s.first = SA::silent;
-    s.now.sa_path = path_to(second_SA);
+    s.now.sa_path = path_to(second_sa);
     CHECK(sync_wait(s.r.schedule, sa::subscribe(s.r.schedule)).has_value());
-    CHECK(s.asked.back() == second_SA);
+    CHECK(s.asked.back() == second_sa);
 }
 
 TEST_CASE("an SA that answers that it has no records is not looked for elsewhere") {
@@ -155,16 +155,16 @@ TEST_CASE("the port is read ever less often while an SA is refused and the port 
     CHECK(sync_wait(s.r.schedule, ask_for_5_minutes(s)) == 3000);
     // At 0, 1, 3, 7, 15, 31, 63 s, then every 32 s: 95, 127, ... 287.
     CHECK(s.reads == 14);
-    s.now.sa_path = path_to(second_SA);
+    s.now.sa_path = path_to(second_sa);
     REQUIRE(sync_wait(s.r.schedule, s.client.refresh_port()).value());
     CHECK(s.ask().has_value());
-    CHECK(s.asked.back() == second_SA);
+    CHECK(s.asked.back() == second_sa);
 }
 
 TEST_CASE("requests that fail at the same time read the port once, and each is sent once more") {
     failover_rig s;
     s.first = SA::silent;
-    s.SM_by_SMA = second_SA;
+    s.sm_by_sma = second_sa;
     const auto ask_one = [](failover_rig& in) -> task<bool> {
         auto answer = co_await in.r.schedule.SubnAdmGet(iba::query<NodeRecord>{});
         co_return answer.has_value();
@@ -177,27 +177,27 @@ TEST_CASE("requests that fail at the same time read the port once, and each is s
         co_return answered;
     };
     CHECK(sync_wait(s.r.schedule, ask_many(s)) == 20);
-    CHECK(s.SMPs == 1);
-    CHECK(std::count(s.asked.begin(), s.asked.end(), second_SA) == 20);
+    CHECK(s.smps == 1);
+    CHECK(std::count(s.asked.begin(), s.asked.end(), second_sa) == 20);
 }
 
 TEST_CASE("a path to the SA that the program set stays, whatever the port says") {
     failover_rig s;
     s.use_reader();
-    s.now.sa_path = path_to(second_SA);
+    s.now.sa_path = path_to(second_sa);
     s.redirected = SA::silent;
-    s.r.schedule.set_sa_path(path_to(redirected_LID));
+    s.r.schedule.set_sa_path(path_to(redirected_lid));
     CHECK_FALSE(s.ask().has_value());
-    CHECK(s.r.schedule.sa_path().DLID == redirected_LID);
-    CHECK(std::count(s.asked.begin(), s.asked.end(), second_SA) == 0);
+    CHECK(s.r.schedule.sa_path().DLID == redirected_lid);
+    CHECK(std::count(s.asked.begin(), s.asked.end(), second_sa) == 0);
 }
 
 TEST_CASE("a request with a path of its own is not sent elsewhere") {
     failover_rig s;
     s.use_reader();
-    s.now.sa_path = path_to(second_SA);
+    s.now.sa_path = path_to(second_sa);
     s.redirected = SA::silent;
-    const mad::IBPath own = path_to(redirected_LID);
+    const mad::IBPath own = path_to(redirected_lid);
     CHECK_FALSE(sync_wait(s.r.schedule, s.r.schedule.SubnAdmGet(iba::query<NodeRecord>{}, own)).has_value());
     CHECK(s.reads == 0);
 }
@@ -211,11 +211,11 @@ TEST_CASE("an SA that redirected is asked itself again when the port that it nam
     s.redirected = SA::silent;
     s.asked.clear();
     CHECK(s.ask().has_value());
-    CHECK(s.asked.front() == redirected_LID);
-    CHECK(s.asked.back() == first_SA);
+    CHECK(s.asked.front() == redirected_lid);
+    CHECK(s.asked.back() == first_sa);
     s.asked.clear();
     CHECK(s.ask().has_value());
-    CHECK(s.asked == std::vector{first_SA});
+    CHECK(s.asked == std::vector{first_sa});
 }
 
 TEST_CASE("a port without a subnet manager, and one that cannot be read, change nothing") {
@@ -223,7 +223,7 @@ TEST_CASE("a port without a subnet manager, and one that cannot be read, change 
     s.first = SA::silent;
     SECTION("no subnet manager") { s.now.sa_path = {}; }
     SECTION("no LID") {
-        s.now.sa_path = path_to(second_SA);
+        s.now.sa_path = path_to(second_sa);
         s.now.LID = {};
     }
     s.use_reader();
@@ -240,8 +240,8 @@ TEST_CASE("a port without a subnet manager, and one that cannot be read, change 
     const auto answer = s.ask();
     REQUIRE_FALSE(answer.has_value());
     CHECK(answer.error().code == errc::timed_out);
-    CHECK(s.r.schedule.sa_path().DLID == first_SA);
-    CHECK(s.client.local().LID == local_LID);
+    CHECK(s.r.schedule.sa_path().DLID == first_sa);
+    CHECK(s.client.local().LID == local_lid);
 }
 
 TEST_CASE("paths are asked for from the port's new LID, and those of the old one are forgotten") {
@@ -266,16 +266,16 @@ TEST_CASE("the request to the new SA has the SM_Key of the port where it is") {
     mad::port_keys keys;
     keys.set_default(mad::key_kind::SMKey, 0x5a);
     s.client.set_keys(&keys);
-    REQUIRE(sync_wait(s.r.schedule, s.client.take_SM_Key()));
+    REQUIRE(sync_wait(s.r.schedule, s.client.take_sm_key()));
     s.first = SA::silent;
-    s.now.sa_path = path_to(second_SA);
+    s.now.sa_path = path_to(second_sa);
     u64 sent_key = 0;
     s.r.net.set_script([&](const packet& p) {
         sent_key = iba::load_be<u64>(p.bytes.data() + 36); // IBA 15.2.1.1
         return s(p);
     });
     CHECK(s.ask().has_value());
-    CHECK(s.asked.back() == second_SA);
+    CHECK(s.asked.back() == second_sa);
     CHECK(sent_key == 0x5a);
 }
 

@@ -22,7 +22,7 @@ namespace {
 constexpr u8 no_records = 0x03;
 
 /// An SA that finds records by attribute and by the bits that the component mask chooses.
-class table_SA {
+class table_sa {
 public:
     template <class R> void add(const R& record) {
         const auto bytes = iba::encode(record);
@@ -68,7 +68,7 @@ private:
     std::map<u16, std::vector<stored>> records_;
 };
 
-constexpr iba::lid switch_LID{5}, CA_LID{9}, local_LID{2};
+constexpr iba::lid switch_lid{5}, CA_LID{9}, local_lid{2};
 
 template <class T> T patterned(unsigned seed) {
     std::array<u8, iba::wire_size<T>> bytes;
@@ -88,17 +88,17 @@ NodeRecord node(iba::lid LID, iba::NodeType type) {
 }
 
 struct sa_rig {
-    sa_rig() : r([this](const packet& p) { return fabric(p); }), transactor(r.schedule, local_LID) {
-        mad::IBPath to_SA;
-        to_SA.DLID = iba::lid{1};
-        r.schedule.set_sa_path(to_SA);
-        fabric.add(node(switch_LID, iba::NodeType::Switch));
+    sa_rig() : r([this](const packet& p) { return fabric(p); }), transactor(r.schedule, local_lid) {
+        mad::IBPath to_sa;
+        to_sa.DLID = iba::lid{1};
+        r.schedule.set_sa_path(to_sa);
+        fabric.add(node(switch_lid, iba::NodeType::Switch));
         fabric.add(node(CA_LID, iba::NodeType::CA));
     }
     template <class T> auto get(const mad::any_path& path, u32 modifier = 0) {
         return sync_wait(r.schedule, transactor.SubnGet<T>(path, modifier));
     }
-    table_SA fabric;
+    table_sa fabric;
     rig r;
     sa::SATransactor<coro::MADSchedule> transactor;
 };
@@ -116,9 +116,9 @@ TEST_CASE("attributes of a node come from its record, and no SMP is sent") {
     auto info = s.get<smp::NodeInfo>(to(CA_LID));
     REQUIRE(info);
     CHECK(info.value() == node(CA_LID, iba::NodeType::CA).nodeInfo);
-    auto description = s.get<smp::NodeDescription>(to(switch_LID));
+    auto description = s.get<smp::NodeDescription>(to(switch_lid));
     REQUIRE(description);
-    CHECK(description.value() == node(switch_LID, iba::NodeType::Switch).nodeDescription);
+    CHECK(description.value() == node(switch_lid, iba::NodeType::Switch).nodeDescription);
     CHECK(s.fabric.smps() == 0);
     auto none = s.get<smp::NodeInfo>(to(iba::lid{77}));
     REQUIRE(!none);
@@ -137,7 +137,7 @@ TEST_CASE("port 0 is a switch's own port, and of a CA the port that is asked") {
     sa_rig s;
     for (const u8 port : {u8{0}, u8{1}, u8{4}}) {
         PortInfoRecord r;
-        r.endportLID = switch_LID;
+        r.endportLID = switch_lid;
         r.portNum = port;
         r.portInfo = patterned<smp::PortInfo>(100 + port);
         s.fabric.add(r);
@@ -148,7 +148,7 @@ TEST_CASE("port 0 is a switch's own port, and of a CA the port that is asked") {
     r.portInfo = patterned<smp::PortInfo>(200);
     s.fabric.add(r);
     for (const u8 port : {u8{0}, u8{1}, u8{4}}) {
-        auto info = s.get<smp::PortInfo>(to(switch_LID), port);
+        auto info = s.get<smp::PortInfo>(to(switch_lid), port);
         REQUIRE(info);
         CHECK(info.value() == patterned<smp::PortInfo>(100 + port));
     }
@@ -166,32 +166,32 @@ TEST_CASE("port 0 is a switch's own port, and of a CA the port that is asked") {
 TEST_CASE("a modifier becomes the fields of the record") {
     sa_rig s;
     iba::sa::MulticastForwardingTableRecord mft;
-    mft.LID = switch_LID;
+    mft.LID = switch_lid;
     mft.position = 3;
     mft.blockNum = 0x105;
     mft.multicastForwardingTable = patterned<smp::MulticastForwardingTable>(1);
     s.fabric.add(mft);
-    auto groups = s.get<smp::MulticastForwardingTable>(to(switch_LID), 0x30000105);
+    auto groups = s.get<smp::MulticastForwardingTable>(to(switch_lid), 0x30000105);
     REQUIRE(groups);
     CHECK(groups.value() == mft.multicastForwardingTable);
 
     iba::sa::VLArbitrationTableRecord vl;
-    vl.LID = switch_LID;
+    vl.LID = switch_lid;
     vl.blockNum = 4;
     vl.outputPortNum = 7;
     vl.VLArbitrationTable = patterned<smp::VLArbitrationTable>(2);
     s.fabric.add(vl);
-    auto arbitration = s.get<smp::VLArbitrationTable>(to(switch_LID), 4 << 16 | 7);
+    auto arbitration = s.get<smp::VLArbitrationTable>(to(switch_lid), 4 << 16 | 7);
     REQUIRE(arbitration);
     CHECK(arbitration.value() == vl.VLArbitrationTable);
 
     iba::sa::SLToVLMappingTableRecord sl;
-    sl.LID = switch_LID;
+    sl.LID = switch_lid;
     sl.inputPortNum = 6;
     sl.outputPortNum = 7;
     sl.SLToVLMappingTable = patterned<smp::SLToVLMappingTable>(3);
     s.fabric.add(sl);
-    auto mapping = s.get<smp::SLToVLMappingTable>(to(switch_LID), 6 << 8 | 7);
+    auto mapping = s.get<smp::SLToVLMappingTable>(to(switch_lid), 6 << 8 | 7);
     REQUIRE(mapping);
     CHECK(mapping.value() == sl.SLToVLMappingTable);
 
@@ -206,11 +206,11 @@ TEST_CASE("a modifier becomes the fields of the record") {
     CHECK(pkeys.value() == keys.PKeyTable);
 
     iba::sa::LinearForwardingTableRecord lft;
-    lft.LID = switch_LID;
+    lft.LID = switch_lid;
     lft.blockNum = 0x2ff;
     lft.linearForwardingTable = patterned<smp::LinearForwardingTable>(5);
     s.fabric.add(lft);
-    auto ports = s.get<smp::LinearForwardingTable>(to(switch_LID), 0x2ff);
+    auto ports = s.get<smp::LinearForwardingTable>(to(switch_lid), 0x2ff);
     REQUIRE(ports);
     CHECK(ports.value() == lft.linearForwardingTable);
 
@@ -230,10 +230,10 @@ TEST_CASE("no record is an empty block of P_Keys, but no block of a forwarding t
     auto keys = s.get<smp::PKeyTable>(to(CA_LID), 1);
     REQUIRE(keys);
     CHECK(keys.value() == smp::PKeyTable{});
-    CHECK(s.get<smp::SLToVLMappingTable>(to(switch_LID), 0x0102));
-    CHECK(s.get<smp::VLArbitrationTable>(to(switch_LID), 0x10001));
-    for (auto forwarding : {s.get<smp::LinearForwardingTable>(to(switch_LID), 1).has_value(),
-                            s.get<smp::MulticastForwardingTable>(to(switch_LID), 1).has_value()})
+    CHECK(s.get<smp::SLToVLMappingTable>(to(switch_lid), 0x0102));
+    CHECK(s.get<smp::VLArbitrationTable>(to(switch_lid), 0x10001));
+    for (auto forwarding : {s.get<smp::LinearForwardingTable>(to(switch_lid), 1).has_value(),
+                            s.get<smp::MulticastForwardingTable>(to(switch_lid), 1).has_value()})
         CHECK_FALSE(forwarding);
 }
 
@@ -247,8 +247,8 @@ TEST_CASE("a directed route leads to a LID through the records of its links, eac
         r.toPort = 1;
         s.fabric.add(r);
     };
-    link(local_LID, 1, switch_LID);
-    link(switch_LID, 4, CA_LID);
+    link(local_lid, 1, switch_lid);
+    link(switch_lid, 4, CA_LID);
     auto info = s.get<smp::NodeInfo>(route(1, 4));
     REQUIRE(info);
     CHECK(info.value() == node(CA_LID, iba::NodeType::CA).nodeInfo);
@@ -272,12 +272,12 @@ TEST_CASE("what the SA does not know is asked of the node, and Sets are") {
 }
 
 TEST_CASE("the same over a parent that blocks") {
-    table_SA fabric;
+    table_sa fabric;
     fabric.add(node(CA_LID, iba::NodeType::CA));
     scripted_transport net([&](const packet& p) { return fabric(p); });
     coro::blocking_transactor umad(net);
-    lead_to_SA(umad.schedule());
-    sa::SATransactor transactor(umad, local_LID);
+    lead_to_sa(umad.schedule());
+    sa::SATransactor transactor(umad, local_lid);
     auto info = transactor.SubnGet<smp::NodeInfo>(to(CA_LID));
     REQUIRE(info);
     CHECK(info.value() == node(CA_LID, iba::NodeType::CA).nodeInfo);
@@ -288,12 +288,12 @@ TEST_CASE("the same over a parent that blocks") {
 
 TEST_CASE("a GID becomes a path by one query, which is remembered") {
     sa_rig s;
-    sa::local_port local{local_LID, iba::gid(0xfe80000000000000, iba::guid{0x11}), s.r.schedule.sa_path()};
+    sa::local_port local{local_lid, iba::gid(0xfe80000000000000, iba::guid{0x11}), s.r.schedule.sa_path()};
     sa::client client(s.r.schedule, local);
     PathRecord r;
     r.SGID = local.GID;
     r.DGID = iba::gid(0xfe80000000000000, iba::guid{0x22});
-    r.SLID = local_LID;
+    r.SLID = local_lid;
     r.DLID = CA_LID;
     r.SL = 3;
     r.PKey = 0x8001;
@@ -307,7 +307,7 @@ TEST_CASE("a GID becomes a path by one query, which is remembered") {
         auto path = sync_wait(s.r.schedule, client.resolve_path(target));
         REQUIRE(path);
         CHECK(path.value().DLID == CA_LID);
-        CHECK(path.value().SLID == local_LID);
+        CHECK(path.value().SLID == local_lid);
         CHECK(path.value().SL == 3);
         CHECK(path.value().pkey == 0x8001);
         CHECK(path.value().packet_life_time == 14);
@@ -321,13 +321,13 @@ TEST_CASE("a GID becomes a path by one query, which is remembered") {
     CHECK(none.error().code == errc::path_not_found);
     CHECK(to_string(none.error()).starts_with("Failed getting path record for path "));
 
-    sa::local_port without_GID = client.local();
-    without_GID.GID = {};
-    sa::client by_LID(s.r.schedule, without_GID);
+    sa::local_port without_gid = client.local();
+    without_gid.GID = {};
+    sa::client by_lid(s.r.schedule, without_gid);
     target.DGID = r.DGID;
-    auto from_LID = sync_wait(s.r.schedule, by_LID.resolve_path(target));
-    REQUIRE(from_LID);
-    CHECK(from_LID.value().DLID == CA_LID);
+    auto from_lid = sync_wait(s.r.schedule, by_lid.resolve_path(target));
+    REQUIRE(from_lid);
+    CHECK(from_lid.value().DLID == CA_LID);
     // Bits as IB_PR_COMPMASK_* of OpenSM: DGID, SLID, reversible, numbPath.
     CHECK(iba::load_be<u64>(s.fabric.asked.back().bytes.data() + 48) == (1u << 2 | 1u << 5 | 1u << 11 | 1u << 12));
 
@@ -340,7 +340,7 @@ TEST_CASE("a GID becomes a path by one query, which is remembered") {
 TEST_CASE("a target with a P_Key gets a path in that partition") {
     sa_rig s;
     sa::client client(s.r.schedule,
-                      {local_LID, iba::gid(iba::link_local_prefix, iba::guid{0x11}), s.r.schedule.sa_path()});
+                      {local_lid, iba::gid(iba::link_local_prefix, iba::guid{0x11}), s.r.schedule.sa_path()});
     PathRecord r;
     r.SGID = client.local().GID;
     r.DGID = iba::gid(iba::link_local_prefix, iba::guid{0x22});
@@ -366,12 +366,12 @@ TEST_CASE("a target with a P_Key gets a path in that partition") {
 
 TEST_CASE("a path begins at the GID that it names, and has a GRH where it leaves the subnet") {
     sa_rig s;
-    sa::local_port local{local_LID, iba::gid(iba::link_local_prefix, iba::guid{0x11}), s.r.schedule.sa_path()};
+    sa::local_port local{local_lid, iba::gid(iba::link_local_prefix, iba::guid{0x11}), s.r.schedule.sa_path()};
     sa::client client(s.r.schedule, local);
     PathRecord r;
     r.SGID = iba::gid(iba::link_local_prefix, iba::guid{0x12}); // not the local port's
     r.DGID = iba::gid(iba::link_local_prefix, iba::guid{0x22});
-    r.SLID = local_LID;
+    r.SLID = local_lid;
     r.DLID = CA_LID;
     r.reversible = true;
     r.numbPath = 1;
@@ -396,8 +396,8 @@ namespace {
 /// A client with keys of single ports: the CA's and the SA's, and one for all others.
 struct keys_rig : sa_rig {
     keys_rig() {
-        NodeRecord at_SA = node(iba::lid{1}, iba::NodeType::CA);
-        fabric.add(at_SA);
+        NodeRecord at_sa = node(iba::lid{1}, iba::NodeType::CA);
+        fabric.add(at_sa);
         keys.set(mad::key_kind::MKey, node(CA_LID, iba::NodeType::CA).nodeInfo.portGUID, 0xca);
         keys.set(mad::key_kind::MKey, local.GID.interface_id(), 0x10);
         keys.set_default(mad::key_kind::MKey, 0xdef);
@@ -409,7 +409,7 @@ struct keys_rig : sa_rig {
         return mad::headers_of(keyed.value()).MKey;
     }
     mad::port_keys keys;
-    sa::local_port local{local_LID, iba::gid(iba::link_local_prefix, iba::guid{0x11}), r.schedule.sa_path()};
+    sa::local_port local{local_lid, iba::gid(iba::link_local_prefix, iba::guid{0x11}), r.schedule.sa_path()};
     sa::client client{r.schedule, local};
 };
 
@@ -418,25 +418,25 @@ struct keys_rig : sa_rig {
 TEST_CASE("a path gets the key of the port that it leads to") {
     keys_rig s;
     iba::sa::LinkRecord link;
-    link.fromLID = local_LID;
+    link.fromLID = local_lid;
     link.fromPort = 1;
     link.toLID = CA_LID;
     s.fabric.add(link);
 
-    CHECK(s.MKey(to(local_LID)) == 0x10); // known without asking
+    CHECK(s.MKey(to(local_lid)) == 0x10); // known without asking
     CHECK(s.MKey(mad::IBDRPath{}) == 0x10);
     CHECK(s.fabric.asked.empty());
     CHECK(s.MKey(to(CA_LID)) == 0xca);
-    CHECK(s.MKey(to(switch_LID)) == 0xdef);
+    CHECK(s.MKey(to(switch_lid)) == 0xdef);
     CHECK(s.fabric.asked.size() == 2);
     CHECK(s.MKey(to(CA_LID)) == 0xca);
     CHECK(s.fabric.asked.size() == 2); // asked once
     CHECK(s.MKey(route(1)) == 0xca);
     CHECK(s.fabric.asked.size() == 3); // for the link
-    mad::IBPath by_GID;
-    by_GID.DLID = switch_LID; // what it says of itself counts
-    by_GID.DGID = iba::gid(iba::link_local_prefix, node(CA_LID, iba::NodeType::CA).nodeInfo.portGUID);
-    CHECK(s.MKey(by_GID) == 0xca);
+    mad::IBPath by_gid;
+    by_gid.DLID = switch_lid; // what it says of itself counts
+    by_gid.DGID = iba::gid(iba::link_local_prefix, node(CA_LID, iba::NodeType::CA).nodeInfo.portGUID);
+    CHECK(s.MKey(by_gid) == 0xca);
     mad::IBPath with_key = std::get<mad::IBPath>(to(CA_LID));
     with_key.MKey = 0x77;
     CHECK(s.MKey(with_key) == 0x77);
@@ -474,7 +474,7 @@ TEST_CASE("requests to the SA have the SM_Key of its port") {
         s.keys.set_default(mad::key_kind::SMKey, 1);
     }
     SECTION("of any") { s.keys.set_default(mad::key_kind::SMKey, 0x5a); }
-    REQUIRE(sync_wait(s.r.schedule, s.client.take_SM_Key()));
+    REQUIRE(sync_wait(s.r.schedule, s.client.take_sm_key()));
     CHECK(s.r.schedule.sa_path().SMKey == 0x5a);
     REQUIRE(s.get<smp::NodeInfo>(to(CA_LID)));
     CHECK(iba::load_be<u64>(s.fabric.asked.back().bytes.data() + 36) == 0x5a);
@@ -483,10 +483,10 @@ TEST_CASE("requests to the SA have the SM_Key of its port") {
 TEST_CASE("an SM_Key that the path to the SA has stays") {
     keys_rig s;
     s.keys.set_default(mad::key_kind::SMKey, 0x5a);
-    mad::IBPath to_SA = s.r.schedule.sa_path();
-    to_SA.SMKey = 7;
-    s.r.schedule.set_sa_path(to_SA);
-    REQUIRE(sync_wait(s.r.schedule, s.client.take_SM_Key()));
+    mad::IBPath to_sa = s.r.schedule.sa_path();
+    to_sa.SMKey = 7;
+    s.r.schedule.set_sa_path(to_sa);
+    REQUIRE(sync_wait(s.r.schedule, s.client.take_sm_key()));
     CHECK(s.r.schedule.sa_path().SMKey == 7);
 }
 

@@ -26,7 +26,7 @@ enum attribute_number : u16 {
     log,
     switch_setting,
     port_setting,
-    CA_setting,
+    ca_setting,
     table,
     time_stamp
 };
@@ -79,7 +79,7 @@ struct rig {
     u64 key = 0;
 };
 
-const std::string a_switch = "leaf-0001", a_CA = "h-0001 HCA-1";
+const std::string a_switch = "leaf-0001", a_ca = "h-0001 HCA-1";
 
 /// 64 bits, bit, lease period, violations.
 bytes key_bytes(u64 key, bool is_protected, u16 lease, u16 violations) {
@@ -97,24 +97,24 @@ TEST_CASE("congestion control agents have the attributes of their kind of node")
     rig r;
     CHECK(r.get(class_port_info, a_switch, 2) == bytes{1, 2});
     CHECK(r.get(info, a_switch, 3) == bytes{0, 1, 0}); // credit starvation
-    CHECK(r.get(info, a_CA, 3) == bytes{0, 0, 4});     // blocks of the table
+    CHECK(r.get(info, a_ca, 3) == bytes{0, 0, 4});     // blocks of the table
     for (const u16 attribute : {switch_setting, port_setting}) {
         CHECK(r.status(Method::Get, attribute, a_switch) == 0);
-        CHECK(r.status(Method::Get, attribute, a_CA) == refused_attribute);
+        CHECK(r.status(Method::Get, attribute, a_ca) == refused_attribute);
     }
-    for (const u16 attribute : {CA_setting, table}) {
-        CHECK(r.status(Method::Get, attribute, a_CA) == 0);
+    for (const u16 attribute : {ca_setting, table}) {
+        CHECK(r.status(Method::Get, attribute, a_ca) == 0);
         CHECK(r.status(Method::Get, attribute, a_switch) == refused_attribute);
     }
     for (const u16 attribute : {class_port_info, info, log, time_stamp})
         CHECK(r.status(Method::Set, attribute, a_switch) == refused_attribute);
-    CHECK(r.status(Method::Get, 0x19, a_CA) == refused_attribute);
+    CHECK(r.status(Method::Get, 0x19, a_ca) == refused_attribute);
 }
 
 TEST_CASE("a node without congestion control refuses its class") {
     rig r("cc=leaf-0001:none");
     CHECK(r.status(Method::Get, info, a_switch) == refused_method);
-    CHECK(r.status(Method::Get, info, a_CA) == 0);
+    CHECK(r.status(Method::Get, info, a_ca) == 0);
 }
 
 TEST_CASE("a Set of a switch's setting writes the members that its control map means") {
@@ -161,8 +161,8 @@ TEST_CASE("a Set of a CA's setting writes the service levels of its control map"
     bytes expected(132);
     std::copy_n(wanted.begin(), 4, expected.begin());
     for (const long SL : {1, 15}) std::copy_n(wanted.begin() + 4 + 8 * SL, 8, expected.begin() + 4 + 8 * SL);
-    CHECK(r.set(CA_setting, a_CA, wanted) == expected);
-    CHECK(r.get(CA_setting, a_CA, 132) == expected);
+    CHECK(r.set(ca_setting, a_ca, wanted) == expected);
+    CHECK(r.get(ca_setting, a_ca, 132) == expected);
 }
 
 TEST_CASE("a congestion control table has blocks of 64 entries and one limit") {
@@ -170,18 +170,18 @@ TEST_CASE("a congestion control table has blocks of 64 entries and one limit") {
     bytes block(132);
     block[1] = 127; // the limit
     for (std::size_t i = 4; i < block.size(); ++i) block[i] = static_cast<u8>(i);
-    CHECK(r.set(table, a_CA, block, 1) == block);
+    CHECK(r.set(table, a_ca, block, 1) == block);
     bytes first(132);
     first[1] = 127;
-    CHECK(r.get(table, a_CA, 132, 0) == first);
-    CHECK(r.get(table, a_CA, 132, 1) == block);
-    CHECK(r.status(Method::Get, table, a_CA, 4) == refused_value);
-    CHECK(r.status(Method::Set, table, a_CA, 4) == refused_value);
+    CHECK(r.get(table, a_ca, 132, 0) == first);
+    CHECK(r.get(table, a_ca, 132, 1) == block);
+    CHECK(r.status(Method::Get, table, a_ca, 4) == refused_value);
+    CHECK(r.status(Method::Set, table, a_ca, 4) == refused_value);
     block[0] = 1, block[1] = 0; // 256 is the first that it does not have
-    const auto reply = r.send(Method::Set, table, a_CA, block);
+    const auto reply = r.send(Method::Set, table, a_ca, block);
     REQUIRE(reply);
     CHECK(mad::status_of(reply->data()) == refused_value);
-    CHECK(r.get(table, a_CA, 132, 1)[1] == 127);
+    CHECK(r.get(table, a_ca, 132, 1)[1] == 127);
 }
 
 TEST_CASE("a MAD without the CC_Key is dropped and counted unless it asks for the key") {
@@ -203,21 +203,21 @@ TEST_CASE("a MAD without the CC_Key is dropped and counted unless it asks for th
 
 TEST_CASE("the lease of a CC_Key begins with a violation and ends the protection unless its owner comes") {
     rig r;
-    r.set(key_info, a_CA, key_bytes(7, true, 10, 0));
+    r.set(key_info, a_ca, key_bytes(7, true, 10, 0));
     r.set_time(100s);
-    CHECK_FALSE(r.send(Method::Get, info, a_CA));
+    CHECK_FALSE(r.send(Method::Get, info, a_ca));
     r.set_time(109s);
     r.key = 7; // the owner is there
-    CHECK(r.get(log, a_CA, 2) == bytes{2, 0});
+    CHECK(r.get(log, a_ca, 2) == bytes{2, 0});
     r.key = 0;
     r.set_time(111s);
-    CHECK(r.get(key_info, a_CA, 14) == key_bytes(0, true, 10, 1));
-    CHECK_FALSE(r.send(Method::Get, info, a_CA));
+    CHECK(r.get(key_info, a_ca, 14) == key_bytes(0, true, 10, 1));
+    CHECK_FALSE(r.send(Method::Get, info, a_ca));
     r.set_time(120s);
-    CHECK_FALSE(r.send(Method::Get, info, a_CA)); // the period goes on
-    CHECK(r.get(key_info, a_CA, 14) == key_bytes(0, true, 10, 3));
+    CHECK_FALSE(r.send(Method::Get, info, a_ca)); // the period goes on
+    CHECK(r.get(key_info, a_ca, 14) == key_bytes(0, true, 10, 3));
     r.set_time(121s);
-    CHECK(r.get(key_info, a_CA, 14) == key_bytes(7, false, 10, 3));
+    CHECK(r.get(key_info, a_ca, 14) == key_bytes(7, false, 10, 3));
 }
 
 TEST_CASE("a switch logs the last fifteen packets that it marked and counts those since it was read") {
@@ -259,15 +259,15 @@ TEST_CASE("a CA logs connections that passed their threshold by service level") 
     e.SL = 9;
     e.serviceType = 2;
     e.remoteLID = iba::lid{0x0708};
-    r.sim.fabric->log_congestion(r.node(a_CA), 1, e);
+    r.sim.fabric->log_congestion(r.node(a_ca), 1, e);
     bytes expected(220);
     expected[0] = 2, expected[3] = 1;
     expected[4] = 2; // service level 9
     iba::store_be<u32>(expected.data() + 8, 3000);
     const bytes event{1, 2, 3, 0, 4, 5, 6, 0x92, 7, 8, 0, 0, 0, 0, 0x0b, 0xb8};
     std::copy(event.begin(), event.end(), expected.begin() + 12);
-    CHECK(r.get(log, a_CA, 220) == expected);
-    CHECK(r.get(time_stamp, a_CA, 4) == bytes{0, 0, 0x0b, 0xb8});
+    CHECK(r.get(log, a_ca, 220) == expected);
+    CHECK(r.get(time_stamp, a_ca, 4) == bytes{0, 0, 0x0b, 0xb8});
     CHECK(r.get(log, "h-0002 HCA-1", 4) == bytes{2, 0, 0, 3}); // what the specification says
 }
 

@@ -25,7 +25,7 @@ using mad::errc;
 
 namespace {
 
-constexpr std::size_t class_version_byte = 2, status_byte = 5, RMPP_flags_byte = 26, PortSelect_byte = 65;
+constexpr std::size_t class_version_byte = 2, status_byte = 5, rmpp_flags_byte = 26, PortSelect_byte = 65;
 
 struct lying_subnet {
     explicit lying_subnet(liar::lie lie = {})
@@ -33,7 +33,7 @@ struct lying_subnet {
           umad(between) {
         umad.schedule().set_sa_path(to_lid(value(sim.fabric->graph().sm_lid)));
     }
-    iba::lid switch_LID() const {
+    iba::lid switch_lid() const {
         for (const node& n : sim.fabric->graph().nodes)
             if (n.type == iba::NodeType::Switch) return n.ports[0].LID;
         return {};
@@ -71,7 +71,7 @@ liar::lie put(std::size_t byte, u8 number) {
 
 TEST_CASE("a reply with another class version than its request is an error that names it, in every class") {
     lying_subnet s(put(class_version_byte, 7));
-    const mad::IBPath leaf = to_lid(value(s.switch_LID()));
+    const mad::IBPath leaf = to_lid(value(s.switch_lid()));
     CHECK(misfit(s.umad.SubnGet<NodeInfo>(route({1}))) == "its class version is 7, not 1 as in the request");
     CHECK(misfit(s.umad.SubnGet<NodeInfo>(leaf)) == "its class version is 7, not 1 as in the request");
     CHECK(misfit(s.umad.SubnSet<PortInfo>(PortInfo{}, route({1}), 1)) ==
@@ -86,7 +86,7 @@ TEST_CASE("a refusal is one, whatever class version it has") {
         reply[class_version_byte] = 2;
         reply[status_byte] = 4; // bad version (IBA 13.4.7)
     });
-    const auto told = s.umad.PerformanceGet<PortCounters>(counters_of(1), to_lid(value(s.switch_LID())));
+    const auto told = s.umad.PerformanceGet<PortCounters>(counters_of(1), to_lid(value(s.switch_lid())));
     REQUIRE_FALSE(told);
     CHECK(told.error().code == errc::status);
     CHECK(told.error().status == 4);
@@ -94,7 +94,7 @@ TEST_CASE("a refusal is one, whatever class version it has") {
 
 TEST_CASE("counters of another port than the one that was asked for are an error that names PortSelect") {
     lying_subnet s;
-    const mad::IBPath leaf = to_lid(value(s.switch_LID()));
+    const mad::IBPath leaf = to_lid(value(s.switch_lid()));
     REQUIRE(s.umad.PerformanceGet<PortCounters>(counters_of(1), leaf));
     for (const u8 other : {0, 2, 255}) {
         s.between.tell(put(PortSelect_byte, other));
@@ -120,19 +120,19 @@ TEST_CASE("counters of another port than the one that was asked for are an error
 
 TEST_CASE("a PMA may answer a Set with an empty attribute, and not with that of another port") {
     lying_subnet s(put(PortSelect_byte, 0));
-    CHECK(s.umad.PerformanceSet<PortCounters>(counters_of(1), to_lid(value(s.switch_LID()))));
+    CHECK(s.umad.PerformanceSet<PortCounters>(counters_of(1), to_lid(value(s.switch_lid()))));
     s.between.tell(put(PortSelect_byte, 2));
-    CHECK(misfit(s.umad.PerformanceSet<PortCounters>(counters_of(1), to_lid(value(s.switch_LID())))) ==
+    CHECK(misfit(s.umad.PerformanceSet<PortCounters>(counters_of(1), to_lid(value(s.switch_lid())))) ==
           "its PortSelect is 2, not 1 as in the request");
 }
 
 TEST_CASE(
     "a reply to SubnAdmGetTable that is not an RMPP transfer is an error, and one to SubnAdmGet need not be one") {
-    lying_subnet s(put(RMPP_flags_byte, 0));
+    lying_subnet s(put(rmpp_flags_byte, 0));
     const std::size_t nodes = s.sim.fabric->graph().nodes.size();
     REQUIRE(nodes > 1);
     CHECK(misfit(s.umad.SubnAdmGetTable<NodeRecord>()) == "the table was not sent as an RMPP transfer");
-    const auto leaf = iba::query<NodeRecord>{}.where<&NodeRecord::LID>(s.switch_LID());
+    const auto leaf = iba::query<NodeRecord>{}.where<&NodeRecord::LID>(s.switch_lid());
     CHECK(misfit(s.umad.SubnAdmGetTable<NodeRecord>(leaf)) == "the table was not sent as an RMPP transfer");
     CHECK(s.umad.SubnAdmGet<NodeRecord>(leaf));
     s.between.tell({});
@@ -144,13 +144,13 @@ TEST_CASE("only the LID and QP of the SA, or of where it redirected requests to,
     coro::MADSchedule& schedule = s.umad.schedule();
     const iba::lid SA = schedule.sa_path().DLID;
     const mad::source_address source = source_at(SA, 1);
-    CHECK(schedule.is_SA(source));
+    CHECK(schedule.is_sa(source));
     for (const auto& other : {source_at(iba::lid{0}, 1), source_at(iba::lid{9}, 1), source_at(SA, 5)})
-        CHECK_FALSE(schedule.is_SA(other));
+        CHECK_FALSE(schedule.is_sa(other));
 
     // It redirects to LID 9, QP 5, from where the reply comes to nobody here: the request fails, and the redirection stays.
     const mad::source_address elsewhere = source_at(iba::lid{9}, 5);
-    CHECK_FALSE(schedule.is_SA(elsewhere));
+    CHECK_FALSE(schedule.is_sa(elsewhere));
     s.between.tell([](std::span<u8> reply) {
         reply[status_byte] = 2; // redirect (IBA 13.4.7)
         iba::ClassPortInfo info;
@@ -161,12 +161,12 @@ TEST_CASE("only the LID and QP of the SA, or of where it redirected requests to,
         iba::encode(info, reply.data() + 56);
     });
     CHECK_FALSE(s.umad.SubnAdmGet(iba::query<NodeRecord>{}));
-    CHECK(schedule.is_SA(elsewhere));
-    CHECK(schedule.is_SA(source));
+    CHECK(schedule.is_sa(elsewhere));
+    CHECK(schedule.is_sa(source));
     schedule.set_sa_path(to_lid(4)); // another port's subnet manager took over
-    CHECK_FALSE(schedule.is_SA(source));
-    CHECK_FALSE(schedule.is_SA(elsewhere));
-    CHECK(schedule.is_SA(source_at(iba::lid{4}, 1)));
+    CHECK_FALSE(schedule.is_sa(source));
+    CHECK_FALSE(schedule.is_sa(elsewhere));
+    CHECK(schedule.is_sa(source_at(iba::lid{4}, 1)));
 }
 
 } // namespace sim_lies_test

@@ -101,7 +101,7 @@ public:
         tell("get none", umad_.SubnAdmGet(iba::query<ServiceRecord>{}.where<&ServiceRecord::serviceID>(u64{7})));
     }
 
-    void GUIDs() {
+    void guids() {
         const auto block = [&](u8 number) {
             return iba::query<GUIDInfoRecord>{}.where<&GUIDInfoRecord::LID>(here_).where<&GUIDInfoRecord::blockNum>(
                 number);
@@ -189,7 +189,7 @@ TEST_CASE("the simulated SA changes what it has as OpenSM does") {
     for (dialogue* d : {&theirs, &ours}) {
         d->groups();
         d->services();
-        d->GUIDs();
+        d->guids();
         d->subscriptions();
     }
     INFO(s.manager_log());

@@ -135,7 +135,7 @@ u64 total(const auto& counters) {
 }
 
 /// All optional attributes of a fabric's switch.
-constexpr u16 optional_IDs[] = {0x15, 0x16, 0x17, 0x18, 0x19, 0x1a, 0x1b, 0x1c, 0x1f,
+constexpr u16 optional_ids[] = {0x15, 0x16, 0x17, 0x18, 0x19, 0x1a, 0x1b, 0x1c, 0x1f,
                                 0x30, 0x31, 0x32, 0x33, 0x34, 0x35, 0x36, 0x37};
 
 } // namespace
@@ -229,7 +229,7 @@ TEST_CASE("a PMA answers all attributes of counters that there are, and a port t
 
 TEST_CASE("what all ports have counted is their sum, which stops at the highest value, too") {
     rig r;
-    for (const u16 attributeID : optional_IDs) {
+    for (const u16 attributeID : optional_ids) {
         INFO("attribute " << attributeID);
         std::vector<run> of_attribute;
         std::copy_if(std::begin(runs), std::end(runs), std::back_inserter(of_attribute),
@@ -318,8 +318,8 @@ TEST_CASE("packets are told by level, lane and OpCode as parts of all") {
     for (const u8 opCode : {0x04, 0x0a, 0x64})
         received += r.get<PortOpRcvCounters>(2, "leaf-0001", opCode).portOpRcvData;
     CHECK(received == port.portRcvData);
-    const auto by_VL = r.get<PortVLOpPackets>(2, "leaf-0001", 0x04).portVLOpPackets;
-    CHECK(by_VL == std::array<u16, 16>{256, 124, 62, 62});
+    const auto by_vl = r.get<PortVLOpPackets>(2, "leaf-0001", 0x04).portVLOpPackets;
+    CHECK(by_vl == std::array<u16, 16>{256, 124, 62, 62});
     const auto kilobytes = total(r.get<PortVLOpData>(2, "leaf-0001", 0x04).portVLOpData);
     const auto words = r.get<PortOpRcvCounters>(2, "leaf-0001", 0x04).portOpRcvData;
     CHECK(kilobytes <= words / 256);
@@ -353,9 +353,9 @@ TEST_CASE("packets are told by level, lane and OpCode as parts of all") {
     CHECK(r.get<PortOpRcvCounters>(2, "leaf-0001", 0x04).portOpRcvData == 0);
     CHECK(r.get<PortOpRcvCounters>(2, "leaf-0001", 0x0a).portOpRcvPkts == 372);
     CHECK(r.get<PortCountersExt>(2) == port);
-    auto reset_SL = all_of_port<PortXmitDataSL>(2);
-    reset_SL.counterSelect = 1 << 1;
-    r.set(reset_SL);
+    auto reset_sl = all_of_port<PortXmitDataSL>(2);
+    reset_sl.counterSelect = 1 << 1;
+    r.set(reset_sl);
     CHECK(r.get<PortXmitDataSL>(2).portXmitDataSL[1] == 0);
     CHECK(r.get<PortXmitDataSL>(2).portXmitDataSL[0] != 0);
     CHECK(r.get<PortCountersExt>(2) == port);
@@ -617,7 +617,7 @@ TEST_CASE("PMAs differ in what they can do, and say so") {
     CHECK(masks("h-0002 HCA-1") == std::pair(0u, 0u));
     CHECK(masks("h-0003 HCA-1") == std::pair(0u, 0u)); // views of attributes that it does not have
 
-    for (const u16 attributeID : optional_IDs) {
+    for (const u16 attributeID : optional_ids) {
         attribute_bytes ask{};
         ask[1] = 1;
         CHECK(mad::status_of(r.ask_bytes(Method::Get, attributeID, ask, "leaf-0002").data()) == 0x0c);
@@ -645,11 +645,11 @@ TEST_CASE("PMAs differ in what they can do, and say so") {
     CHECK(r.set(write, "leaf-0002").QP1Dropped == 8);
     CHECK(r.get<PortCounters>(3, "leaf-0002").portXmitWait == 7);
 
-    const auto no_IETF = r.get<PortCountersExt>(2, "spine-0001");
-    CHECK(no_IETF.portXmitPkts >= 1000);
-    CHECK(no_IETF.portUnicastXmitPkts == 0);
-    CHECK(no_IETF.portMulticastRcvPkts == 0);
-    CHECK(no_IETF.symbolErrorCounter == 0);
+    const auto no_ietf = r.get<PortCountersExt>(2, "spine-0001");
+    CHECK(no_ietf.portXmitPkts >= 1000);
+    CHECK(no_ietf.portUnicastXmitPkts == 0);
+    CHECK(no_ietf.portMulticastRcvPkts == 0);
+    CHECK(no_ietf.symbolErrorCounter == 0);
     const auto IETF = r.get<PortCountersExt>(2, "spine-0002");
     CHECK(IETF.portUnicastXmitPkts >= 938);
     CHECK(IETF.symbolErrorCounter == 0);
@@ -692,9 +692,9 @@ TEST_CASE("a host that is dead or was killed answers neither subnet nor performa
         mad::write_request(request.data(),
                            {iba::MgmtClass::Performance, 1, Method::Get, iba::attribute_id<iba::ClassPortInfo>, true},
                            path, 0);
-        const bool by_PMA = ask(*r.sim.transport, path, request).has_value();
-        const bool by_SMA = get<smp::NodeInfo>(*r.sim.transport, path).has_value();
-        return std::pair(by_SMA, by_PMA);
+        const bool by_pma = ask(*r.sim.transport, path, request).has_value();
+        const bool by_sma = get<smp::NodeInfo>(*r.sim.transport, path).has_value();
+        return std::pair(by_sma, by_pma);
     };
     const std::pair both(true, true), neither(false, false);
     CHECK(answers("h-0003 HCA-1") == neither);

@@ -48,7 +48,7 @@ struct subnet {
     bool answers(const mad::any_path& path) {
         return umad.PerformanceGet<iba::ClassPortInfo>(std::get<mad::IBPath>(path)).has_value();
     }
-    bool answers_SMP(const mad::any_path& path) { return umad.SubnGet<iba::smp::NodeInfo>(path).has_value(); }
+    bool answers_smp(const mad::any_path& path) { return umad.SubnGet<iba::smp::NodeInfo>(path).has_value(); }
     void pass(mad::duration time) { sim.transport->set_now(sim.fabric->now() + time); }
 
     simulation sim;
@@ -106,7 +106,7 @@ TEST_CASE("a simulated port takes a GMP if its P_Key table has the partition and
     const auto info = s.get<PortInfo>(neighbor);
     CHECK(info.PKeyViolations == (r.is_violation ? 1 : 0));
     CHECK(info.QKeyViolations == 0);
-    CHECK(s.answers_SMP(lid(2))); // QP0 has no P_Key
+    CHECK(s.answers_smp(lid(2))); // QP0 has no P_Key
     CHECK(s.sim.fabric->counters().refused == (r.is_violation ? 1 : 0));
 }
 
@@ -126,12 +126,12 @@ TEST_CASE("a program on the simulator sends the P_Key at an explicit index, and 
 
 TEST_CASE("a simulated switch and an answer's receiver check P_Keys, too") {
     subnet s;
-    const unsigned leaf_LID = value(s.get<PortInfo>(leaf, 0).LID);
-    CHECK(s.answers(lid(leaf_LID)));
+    const unsigned leaf_lid = value(s.get<PortInfo>(leaf, 0).LID);
+    CHECK(s.answers(lid(leaf_lid)));
     s.set_pkeys(leaf, {0x7fff});
-    CHECK(s.answers(lid(leaf_LID)));
+    CHECK(s.answers(lid(leaf_lid)));
     s.set_pkeys(own, {0x7fff});
-    CHECK_FALSE(s.answers(lid(leaf_LID)));
+    CHECK_FALSE(s.answers(lid(leaf_lid)));
     CHECK(s.get<PortInfo>(leaf, 0).PKeyViolations == 1);
 
     // The program at h-0002 answers with a P_Key that the one at h-0001 does not have.
@@ -299,8 +299,8 @@ TEST_CASE("trap 256 of a simulated port names the SMP with the wrong M_Key and t
     CHECK(details.drNoticeReturnPath1 == 1); // of h-0002
 
     s.pass(1074ms);
-    const mad::IBPath by_LID = lid(2);
-    send_to(*s.sim.transport, by_LID, get_request(iba::attribute_id<PortInfo>, by_LID));
+    const mad::IBPath by_lid = lid(2);
+    send_to(*s.sim.transport, by_lid, get_request(iba::attribute_id<PortInfo>, by_lid));
     traps = manager.take();
     REQUIRE(traps.size() == 1);
     details = iba::decode<iba::NoticeTrap256>(notice_in(traps[0]).dataDetails);
@@ -318,15 +318,15 @@ TEST_CASE("an M_Key's protection at a simulated port ends with its lease, which 
     };
     s.change<PortInfo>(neighbor, 0, [](PortInfo& i) { i.MKey = 5, i.MKeyProtectBits = 2, i.MKeyLeasePeriod = 2; });
     s.pass(10s);
-    CHECK_FALSE(s.answers_SMP(with_key(0))); // no violation, no end: the lease begins here
+    CHECK_FALSE(s.answers_smp(with_key(0))); // no violation, no end: the lease begins here
     s.pass(1900ms);
     CHECK(s.get<PortInfo>(with_key(5)).MKeyViolations == 1); // and so it ends
     s.pass(1900ms);
-    CHECK_FALSE(s.answers_SMP(with_key(0)));
+    CHECK_FALSE(s.answers_smp(with_key(0)));
     s.pass(1900ms);
-    CHECK_FALSE(s.answers_SMP(with_key(0))); // the lease goes on from the first violation
+    CHECK_FALSE(s.answers_smp(with_key(0))); // the lease goes on from the first violation
     s.pass(200ms);
-    CHECK(s.answers_SMP(with_key(0)));
+    CHECK(s.answers_smp(with_key(0)));
     const auto info = s.get<PortInfo>(with_key(0));
     CHECK(info.MKeyProtectBits == 0);
     CHECK(info.MKey == 5);
@@ -336,9 +336,9 @@ TEST_CASE("an M_Key's protection at a simulated port ends with its lease, which 
 TEST_CASE("an M_Key without a lease protects a simulated port forever, and traps and answers need no M_Key") {
     subnet s;
     s.change<PortInfo>(neighbor, 0, [](PortInfo& i) { i.MKey = 5, i.MKeyProtectBits = 2; });
-    CHECK_FALSE(s.answers_SMP(neighbor));
+    CHECK_FALSE(s.answers_smp(neighbor));
     s.pass(100'000s);
-    CHECK_FALSE(s.answers_SMP(neighbor));
+    CHECK_FALSE(s.answers_smp(neighbor));
     mad::IBDRPath path = route({1, 2});
     smp_bytes other = get_request(iba::attribute_id<iba::smp::NodeInfo>, path);
     for (const u8 method : {0x05, 0x81}) {
@@ -404,7 +404,7 @@ TEST_CASE("GMPs of a service level without a virtual lane are dropped where forw
 }
 
 TEST_CASE("a server on the simulator gets the headers that Linux delivers") {
-    const auto what = GENERATE(test::asked::by_ports, test::asked::by_LID, test::asked::of_other_port);
+    const auto what = GENERATE(test::asked::by_ports, test::asked::by_lid, test::asked::of_other_port);
     simulation s = make_sim("single,sm=1,at=h-0002 HCA-1", time_mode::virtual_);
     sim_transport server(*s.fabric, 0, 1, time_mode::virtual_);
     REQUIRE(server.serve({iba::MgmtClass::SubnDirected, 1, mad::methods(iba::Method::Get)}) == 0);

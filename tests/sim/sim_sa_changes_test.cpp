@@ -31,7 +31,7 @@ using mad::errc;
 
 namespace {
 
-constexpr u8 invalid = 2, no_records = 3, invalid_GID = 5, insufficient = 6;
+constexpr u8 invalid = 2, no_records = 3, invalid_gid = 5, insufficient = 6;
 constexpr u8 full = 1, non_member = 2, send_only = 4;
 constexpr u64 prefix = 0xfe80'0000'0000'0000;
 
@@ -249,16 +249,16 @@ TEST_CASE("a port has GUIDs beside its own, by which it is found") {
 TEST_CASE("paths between groups of ports are those of each pair") {
     managed m;
     const std::vector<iba::gid> from{m.gid(host1), m.gid(host2)}, to{m.gid(host3)};
-    const auto ask = [&](std::vector<iba::gid> GIDs, u8 sources, u64 mask, MultiPathRecord wanted = {}) {
+    const auto ask = [&](std::vector<iba::gid> gids, u8 sources, u64 mask, MultiPathRecord wanted = {}) {
         wanted.SGIDCount = sources;
-        wanted.DGIDCount = static_cast<u8>(GIDs.size() - sources);
+        wanted.DGIDCount = static_cast<u8>(gids.size() - sources);
         const mad::rpc_kind kind{MgmtClass::SubnAdm, 2, iba::Method::GetMulti, 0x3a, true};
         const mad::any_path path = to_lid(value(m.graph().sm_lid));
         smp_bytes request;
         u8* const data = mad::write_request(request.data(), kind, path, 0, mask);
         iba::encode(wanted, data);
-        for (std::size_t i = 0; i < GIDs.size(); ++i)
-            std::copy(GIDs[i].bytes.begin(), GIDs[i].bytes.end(), data + 24 + i * 16);
+        for (std::size_t i = 0; i < gids.size(); ++i)
+            std::copy(gids[i].bytes.begin(), gids[i].bytes.end(), data + 24 + i * 16);
         send_to(*m.sim.transport, path, request);
         const auto replies = drain(*m.sim.transport, 4096);
         REQUIRE(replies.size() == 1);
@@ -277,7 +277,7 @@ TEST_CASE("paths between groups of ports are those of each pair") {
     const auto status = [&](const std::vector<u8>& reply) { return reply[4]; };
     CHECK(status(ask({from[0], to[0]}, 1, 0)) == insufficient);
     CHECK(status(ask({from[0]}, 1, counts)) == invalid);
-    CHECK(status(ask({from[0], gid_of(prefix, 99)}, 1, counts)) == invalid_GID);
+    CHECK(status(ask({from[0], gid_of(prefix, 99)}, 1, counts)) == invalid_gid);
     CHECK(status(ask(std::vector<iba::gid>(11, from[0]), 5, counts)) == 0);
     MultiPathRecord slow;
     slow.rate = iba::Rate::r10;
@@ -542,8 +542,8 @@ TEST_CASE("subscriptions have records, end as they began, and concern what they 
     CHECK(records[0].subscriberGID == m.gid(host2));
     CHECK(records[0].informInfo == wanted);
     CHECK(records[0].enumeration != records[1].enumeration);
-    auto by_GID = iba::query<InformInfoRecord>{}.where<&InformInfoRecord::subscriberGID>(m.gid(host1));
-    CHECK(m.table(by_GID).empty());
+    auto by_gid = iba::query<InformInfoRecord>{}.where<&InformInfoRecord::subscriberGID>(m.gid(host1));
+    CHECK(m.table(by_gid).empty());
     // The issuer, LID 1, is not in its range.
     REQUIRE(m.umad.SubnAdmSet(create(gid_of(0xff12'0000'0000'0000, 7), m.gid(host1))));
     drain(*m.sim.transport);

@@ -37,7 +37,7 @@ constexpr u8 no_records = 3, too_many_records = 4, invalid = 2, insufficient = 6
 /// A subnet with a manager, and who asks it.
 struct managed {
     explicit managed(const std::string& specification)
-        : sim(make_sim(specification + ",sm=1", time_mode::virtual_)), umad(*sim.transport), by_SA(umad, here().LID) {
+        : sim(make_sim(specification + ",sm=1", time_mode::virtual_)), umad(*sim.transport), by_sa(umad, here().LID) {
         mad::IBPath path;
         path.DLID = graph().sm_lid;
         path.SLID = here().LID;
@@ -59,18 +59,18 @@ struct managed {
 
     simulation sim;
     coro::blocking_transactor umad;
-    sa::SATransactor<coro::blocking_transactor> by_SA;
+    sa::SATransactor<coro::blocking_transactor> by_sa;
 };
 
 /// What an SMP and the SA say, both decoded.
 template <class T> void check_same(managed& m, iba::lid LID, u32 modifier) {
     INFO(iba::info_of<T>.name << " modifier " << modifier << " of LID " << value(LID));
     const mad::IBPath path = to_lid(value(LID));
-    const auto by_SMP = m.umad.SubnGet<T>(path, modifier);
-    const auto by_SA = m.by_SA.template SubnGet<T>(path, modifier);
-    REQUIRE(by_SMP.has_value() == by_SA.has_value());
-    if (by_SMP) CHECK(by_SMP.value() == by_SA.value());
-    else CHECK(by_SMP.error().code == errc::status);
+    const auto by_smp = m.umad.SubnGet<T>(path, modifier);
+    const auto by_sa = m.by_sa.template SubnGet<T>(path, modifier);
+    REQUIRE(by_smp.has_value() == by_sa.has_value());
+    if (by_smp) CHECK(by_smp.value() == by_sa.value());
+    else CHECK(by_smp.error().code == errc::status);
 }
 
 smp_bytes sa_request(Method method, u16 attribute, const mad::IBPath& path, u64 mask) {
@@ -144,16 +144,16 @@ TEST_CASE("every SubnGet that the SA knows gives what the SMP gives") {
 TEST_CASE("an SA query sends no SMP") {
     managed m("fattree2,radix=4");
     struct sink final : mad::trace_sink {
-        unsigned SMPs = 0, GMPs = 0;
+        unsigned smps = 0, GMPs = 0;
         void on_event(const mad::trace_event& e) noexcept override {
             if (e.what != mad::trace_event::kind::send) return;
-            ++((e.request[1] & 0x7f) == 1 ? SMPs : GMPs);
+            ++((e.request[1] & 0x7f) == 1 ? smps : GMPs);
         }
     } seen;
     m.umad.schedule().set_trace(&seen);
-    CHECK(m.by_SA.SubnGet<smp::NodeInfo>(route({1, 3})).value().nodeType == iba::NodeType::Switch);
-    CHECK(m.by_SA.SubnGet<smp::PortInfo>(route({1, 3}), 2));
-    CHECK(seen.SMPs == 0);
+    CHECK(m.by_sa.SubnGet<smp::NodeInfo>(route({1, 3})).value().nodeType == iba::NodeType::Switch);
+    CHECK(m.by_sa.SubnGet<smp::PortInfo>(route({1, 3}), 2));
+    CHECK(seen.smps == 0);
     CHECK(seen.GMPs >= 4);
     m.umad.schedule().set_trace(nullptr);
 }
@@ -191,11 +191,11 @@ TEST_CASE("tables have the records of the whole fabric") {
 
     const auto links = m.table<sa_records::LinkRecord>();
     CHECK(links.size() == 2 * c.links);
-    std::map<u16, const node*> by_LID;
-    for (const node& n : m.graph().nodes) by_LID[value(n.ports[n.first_port()].LID)] = &n;
+    std::map<u16, const node*> by_lid;
+    for (const node& n : m.graph().nodes) by_lid[value(n.ports[n.first_port()].LID)] = &n;
     for (const auto& link : links) {
-        const port& from = by_LID.at(value(link.fromLID))->ports[link.fromPort];
-        REQUIRE(&m.graph().nodes[from.peer_node] == by_LID.at(value(link.toLID)));
+        const port& from = by_lid.at(value(link.fromLID))->ports[link.fromPort];
+        REQUIRE(&m.graph().nodes[from.peer_node] == by_lid.at(value(link.toLID)));
         REQUIRE(from.peer_port == link.toPort);
     }
 }

@@ -415,10 +415,10 @@ TEST_CASE("tables keep what is written to them, each by itself") {
     CHECK_FALSE(s.get<smp::LedInfo>(leaf, 1).ledMask);
     CHECK(is_invalid(s.umad.SubnSet(lit, leaf, 5)));
 
-    smp::GUIDInfo GUIDs = s.get<smp::GUIDInfo>(neighbour);
-    const iba::guid own = GUIDs.GUIDBlock[0];
-    GUIDs.GUIDBlock = {iba::guid{1}, iba::guid{2}};
-    const auto told = s.umad.SubnSet(GUIDs, neighbour).value();
+    smp::GUIDInfo guids = s.get<smp::GUIDInfo>(neighbour);
+    const iba::guid own = guids.GUIDBlock[0];
+    guids.GUIDBlock = {iba::guid{1}, iba::guid{2}};
+    const auto told = s.umad.SubnSet(guids, neighbour).value();
     CHECK(told.GUIDBlock[0] == own);
     CHECK(told.GUIDBlock[1] == iba::guid{2});
 
@@ -459,7 +459,7 @@ public:
 
     void run() {
         discover();
-        for (u16 i = 0; i < nodes_.size(); ++i) give_LID(i);
+        for (u16 i = 0; i < nodes_.size(); ++i) give_lid(i);
         for (u16 i = 0; i < nodes_.size(); ++i)
             if (nodes_[i].is_switch) write_table(i);
         for (const PortState state : {PortState::Armed, PortState::Active})
@@ -468,7 +468,7 @@ public:
     }
     std::size_t size() const { return nodes_.size(); }
     const mad::IBDRPath& route_to(std::size_t n) const { return nodes_[n].route; }
-    static iba::lid LID_of(std::size_t n) { return iba::lid{static_cast<u16>(n + 100)}; }
+    static iba::lid lid_of(std::size_t n) { return iba::lid{static_cast<u16>(n + 100)}; }
 
 private:
     struct found {
@@ -478,7 +478,7 @@ private:
     };
     std::size_t add(const mad::IBDRPath& route, std::deque<std::size_t>& todo) {
         const auto info = s_.get<smp::NodeInfo>(route);
-        const auto [known, is_new] = by_GUID_.emplace(info.nodeGUID, nodes_.size());
+        const auto [known, is_new] = by_guid_.emplace(info.nodeGUID, nodes_.size());
         if (is_new) {
             todo.push_back(nodes_.size());
             nodes_.push_back({route, info.nodeType == iba::NodeType::Switch, {}});
@@ -504,10 +504,10 @@ private:
         route.drPath[route.hopCount--] = 0;
         return add(route, todo);
     }
-    void give_LID(std::size_t n) {
+    void give_lid(std::size_t n) {
         REQUIRE(s_.change<PortInfo>(nodes_[n].route, 0, [&](PortInfo& i) {
-            i.LID = LID_of(n);
-            i.masterSMLID = LID_of(0);
+            i.LID = lid_of(n);
+            i.masterSMLID = lid_of(0);
         }));
     }
     /// For every node the first port of a shortest way.
@@ -525,13 +525,13 @@ private:
             }
         }
         REQUIRE(s_.change<SwitchInfo>(nodes_[from].route, 0, [&](SwitchInfo& i) {
-            i.linearFDBTop = value(LID_of(nodes_.size() - 1));
+            i.linearFDBTop = value(lid_of(nodes_.size() - 1));
             i.portStateChange = true;
         }));
         std::map<u32, smp::LinearForwardingTable> blocks;
         for (std::size_t n = 0; n < nodes_.size(); ++n) {
-            auto& block = blocks.try_emplace(value(LID_of(n)) / 64u, full()).first->second;
-            block.portBlock[value(LID_of(n)) % 64u] = first[n];
+            auto& block = blocks.try_emplace(value(lid_of(n)) / 64u, full()).first->second;
+            block.portBlock[value(lid_of(n)) % 64u] = first[n];
         }
         for (const auto& [number, block] : blocks) REQUIRE(s_.umad.SubnSet(block, nodes_[from].route, number));
     }
@@ -543,7 +543,7 @@ private:
 
     subnet& s_;
     std::vector<found> nodes_;
-    std::map<iba::guid, std::size_t> by_GUID_;
+    std::map<iba::guid, std::size_t> by_guid_;
 };
 
 } // namespace
@@ -557,10 +557,10 @@ TEST_CASE("a manager brings up a subnet by SubnSets alone, and LIDs lead where i
     m.run();
     REQUIRE(m.size() == s.graph().nodes.size());
     for (std::size_t n = 0; n < m.size(); ++n) {
-        const mad::IBPath path = to_lid(value(m.LID_of(n)));
-        const auto by_LID = s.umad.SubnGet<smp::NodeInfo>(path);
-        REQUIRE(by_LID);
-        CHECK(by_LID.value().nodeGUID == s.get<smp::NodeInfo>(m.route_to(n)).nodeGUID);
+        const mad::IBPath path = to_lid(value(m.lid_of(n)));
+        const auto by_lid = s.umad.SubnGet<smp::NodeInfo>(path);
+        REQUIRE(by_lid);
+        CHECK(by_lid.value().nodeGUID == s.get<smp::NodeInfo>(m.route_to(n)).nodeGUID);
         CHECK(s.umad.PerformanceGet<iba::ClassPortInfo>(path)); // and its PMA
         CHECK(s.state(m.route_to(n), s.get<smp::NodeInfo>(m.route_to(n)).localPortNum) == PortState::Active);
     }
@@ -570,14 +570,14 @@ TEST_CASE("a manager brings up a subnet by SubnSets alone, and LIDs lead where i
 
     // What one switch forgets, nobody finds through it.
     const std::size_t last = m.size() - 1;
-    const mad::IBPath path = to_lid(value(m.LID_of(last)));
+    const mad::IBPath path = to_lid(value(m.lid_of(last)));
     const auto leaf_route = m.route_to(1);
-    const u32 block = value(m.LID_of(last)) / 64u;
+    const u32 block = value(m.lid_of(last)) / 64u;
     const auto set_port = [&](u8 port) {
         return s.change<smp::LinearForwardingTable>(
-            leaf_route, block, [&](smp::LinearForwardingTable& t) { t.portBlock[value(m.LID_of(last)) % 64u] = port; });
+            leaf_route, block, [&](smp::LinearForwardingTable& t) { t.portBlock[value(m.lid_of(last)) % 64u] = port; });
     };
-    const u8 before = s.get<smp::LinearForwardingTable>(leaf_route, block).portBlock[value(m.LID_of(last)) % 64u];
+    const u8 before = s.get<smp::LinearForwardingTable>(leaf_route, block).portBlock[value(m.lid_of(last)) % 64u];
     REQUIRE(set_port(255));
     CHECK_FALSE(s.answers(path));
     REQUIRE(set_port(s.get<smp::NodeInfo>(leaf_route).localPortNum)); // back to us

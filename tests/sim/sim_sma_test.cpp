@@ -231,11 +231,11 @@ TEST_CASE("no LID is reached through a CA, even one with a cable to each side") 
                           "switchguid=0x2000\nSwitch 2 \"S2\"\n[1] \"B\"[1]\n");
     topology t = read_topology(in, "text");
     bring_up(t);
-    const auto LID_of = [&](u64 nodeGUID, unsigned port) {
+    const auto lid_of = [&](u64 nodeGUID, unsigned port) {
         const auto n = std::ranges::find(t.nodes, iba::guid{nodeGUID}, &node::nodeGUID);
         return value(n->ports.at(port).LID);
     };
-    const unsigned near_side = LID_of(0xb000, 2), behind = LID_of(0x2000, 0);
+    const unsigned near_side = lid_of(0xb000, 2), behind = lid_of(0x2000, 0);
     REQUIRE(behind != 0);
     fabric net(t);
     sim_transport from_A(net, time_mode::virtual_);

@@ -64,24 +64,24 @@ TEST_CASE("every group has the lines of libibmad's dumper") {
         const counter_group& group;
         dumper* dump;
     } const all[] = {
-        {xmit_data_SL, mad_dump_perfcounters_xmt_sl},
-        {rcv_data_SL, mad_dump_perfcounters_rcv_sl},
+        {xmit_data_sl, mad_dump_perfcounters_xmt_sl},
+        {rcv_data_sl, mad_dump_perfcounters_rcv_sl},
         {xmit_discard_details, mad_dump_perfcounters_xmt_disc},
         {rcv_error_details, mad_dump_perfcounters_rcv_err},
         {extended_speeds, mad_dump_port_ext_speeds_counters},
-        {extended_speeds_RS_FEC, mad_dump_port_ext_speeds_counters_rsfec_active},
+        {extended_speeds_rs_fec, mad_dump_port_ext_speeds_counters_rsfec_active},
         {op_rcv_counters, mad_dump_perfcounters_port_op_rcv_counters},
         {flow_ctl_counters, mad_dump_perfcounters_port_flow_ctl_counters},
-        {VL_op_packets, mad_dump_perfcounters_port_vl_op_packet},
-        {VL_op_data, mad_dump_perfcounters_port_vl_op_data},
-        {VL_xmit_flow_ctl_update_errors, mad_dump_perfcounters_port_vl_xmit_flow_ctl_update_errors},
-        {VL_xmit_wait, mad_dump_perfcounters_port_vl_xmit_wait_counters},
-        {sw_port_VL_congestion, mad_dump_perfcounters_sw_port_vl_congestion},
+        {vl_op_packets, mad_dump_perfcounters_port_vl_op_packet},
+        {vl_op_data, mad_dump_perfcounters_port_vl_op_data},
+        {vl_xmit_flow_ctl_update_errors, mad_dump_perfcounters_port_vl_xmit_flow_ctl_update_errors},
+        {vl_xmit_wait, mad_dump_perfcounters_port_vl_xmit_wait_counters},
+        {sw_port_vl_congestion, mad_dump_perfcounters_sw_port_vl_congestion},
         {rcv_con_ctrl, mad_dump_perfcounters_rcv_con_ctrl},
-        {SL_rcv_FECN, mad_dump_perfcounters_sl_rcv_fecn},
-        {SL_rcv_BECN, mad_dump_perfcounters_sl_rcv_becn},
+        {sl_rcv_fecn, mad_dump_perfcounters_sl_rcv_fecn},
+        {sl_rcv_becn, mad_dump_perfcounters_sl_rcv_becn},
         {xmit_con_ctrl, mad_dump_perfcounters_xmit_con_ctrl},
-        {VL_xmit_time_cong, mad_dump_perfcounters_vl_xmit_time_cong},
+        {vl_xmit_time_cong, mad_dump_perfcounters_vl_xmit_time_cong},
         {samples_control, mad_dump_portsamples_control},
     };
     for (const auto& one : all) {
@@ -187,7 +187,7 @@ TEST_CASE("counters are added, and each stops at its highest value") {
     lanes.portVLXmitFlowCtlUpdateErrors[0] = 1;
     lanes.portVLXmitFlowCtlUpdateErrors[15] = 3;
     sum = bytes_of(lanes);
-    add_counters(VL_xmit_flow_ctl_update_errors, sum, bytes_of(lanes));
+    add_counters(vl_xmit_flow_ctl_update_errors, sum, bytes_of(lanes));
     iba::decode(lanes, sum.data());
     CHECK(lanes.portVLXmitFlowCtlUpdateErrors[0] == 2);
     CHECK(lanes.portVLXmitFlowCtlUpdateErrors[1] == 0);
@@ -243,5 +243,5 @@ TEST_CASE("a reset selects every counter that there is, or those that are asked 
     CHECK_THROWS_WITH(clearing(port_counters, 1, 0x1000000),
                       "the reset mask 0x1000000 selects counters that PortCounters does not have");
     CHECK_NOTHROW(clearing(port_counters, 1, 0xffffff));
-    CHECK_THROWS(clearing(xmit_data_SL, 1, 0x10000));
+    CHECK_THROWS(clearing(xmit_data_sl, 1, 0x10000));
 }

@@ -160,10 +160,10 @@ TEST_CASE("single values have libibmad's words") {
 TEST_CASE("a place is named as portid2str() does") {
     ib_portid_t port{};
     port.lid = 0x1234;
-    const std::string of_LID = portid2str(&port);
+    const std::string of_lid = portid2str(&port);
     mad::IBPath path;
     path.DLID = iba::lid{0x1234};
-    CHECK(place_text(path) == of_LID);
+    CHECK(place_text(path) == of_lid);
 
     mad::IBDRPath route;
     port = {};
@@ -214,16 +214,16 @@ TEST_CASE("general information has vendstat's lines, each from its own bytes") {
 }
 
 TEST_CASE("general information of a device that vendstat's list lacks has the extended version") {
-    auto MADs = load_MADs("mellanox_mads.txt");
-    const std::vector<u8> request = from_hex(MADs["general_info_request"]),
-                          reply = from_hex(MADs["general_info_reply"]);
+    auto mads = load_mads("mellanox_mads.txt");
+    const std::vector<u8> request = from_hex(mads["general_info_request"]),
+                          reply = from_hex(mads["general_info_reply"]);
     REQUIRE(request.size() == 256);
     REQUIRE(reply.size() == 256);
     const iba::mad_tables tables = iba::tables_of(reply);
     CHECK(tables.attribute == &iba::info_of<vend::MlxGeneralInfo>);
     CHECK(iba::tables_of(request).attribute == tables.attribute);
     vend::MlxGeneralInfo info;
-    iba::decode(info, reply.data() + 24); // after the MAD header: the VS_Key, then the 144 bytes
+    iba::decode(info, reply.data() + 24); // after the MAD header: the vs_key, then the 144 bytes
     CHECK(info.device_id == 0xd2f2);
     CHECK(info.hw_revision == 0xa1);
     CHECK(info.uptime == 86461);
@@ -244,8 +244,8 @@ TEST_CASE("tables have the index of its first number before each row, and zeros 
     for (unsigned i = 0; i < 9; ++i) keys.push_back(static_cast<u16>(0x8001 + i));
     CHECK(table_text(keys, 16) == "   0: 0x8001 0x8002 0x8003 0x8004 0x8005 0x8006 0x8007 0x8008\n"
                                   "   8: 0x8009 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000\n");
-    const std::vector<iba::guid> GUIDs{iba::guid{0x1122334455667788}, iba::guid{9}, iba::guid{0xa}};
-    CHECK(table_text(GUIDs, 4) == "   0: 0x1122334455667788 0x0000000000000009\n"
+    const std::vector<iba::guid> guids{iba::guid{0x1122334455667788}, iba::guid{9}, iba::guid{0xa}};
+    CHECK(table_text(guids, 4) == "   0: 0x1122334455667788 0x0000000000000009\n"
                                   "   2: 0x000000000000000a 0x0000000000000000\n");
     std::vector<u8> bytes;
     for (unsigned i = 0; i < 32; ++i) bytes.push_back(static_cast<u8>(3 * i));

@@ -307,7 +307,7 @@ private:
 
 /// The exporter, without its HTTP, through all phases.
 void run_phases(const row& r, const std::string& topology_file, scraped& to) {
-    outlet_plan where;
+    output_config where;
     where.form = sweep_form::none;
     where.keeps_trying = true;
     where.rules = std::make_shared<const comad::counters::health_rules>(
@@ -315,7 +315,7 @@ void run_phases(const row& r, const std::string& topology_file, scraped& to) {
     if (r.is_known_before)
         where.expected = {std::make_shared<const comad::discovery::subnet>(
             comad::discovery::read_topology_file(topology, "known").found)};
-    sweep_outlets out(where);
+    sweep_outputs out(where);
     boost::asio::io_context io;
     out.open(io.get_executor(), {});
     const auto names = std::make_shared<const comad::discovery::node_names>();
@@ -422,10 +422,10 @@ TEST_CASE("a subnet in order and one that loses a node for a moment raise no ale
 
 TEST_CASE("the file for node_exporter shows whether the device is lost, as the page does") {
     const directory files;
-    outlet_plan where;
+    output_config where;
     where.form = sweep_form::none;
     where.file = files / "ib.prom";
-    sweep_outlets out(where);
+    sweep_outputs out(where);
     boost::asio::io_context io;
     out.open(io.get_executor(), {});
     const outage lost{"umad0", "gone"};

@@ -76,12 +76,12 @@ TEST_CASE("a day of sweeps with all faults and scrapes keeps neither memory nor 
     plan.count = sweeps;
     plan.refresh = 60s;
     plan.wants = [](const comad::discovery::node&) { return true; };
-    outlet_plan where;
+    output_config where;
     where.form = sweep_form::none;
     where.listen = "127.0.0.1:0";
     where.oldest = 90s;
     boost::asio::io_context io;
-    sweep_outlets out(where);
+    sweep_outputs out(where);
     out.open(io.get_executor(), {});
     const std::string& address = out.server()->address();
     std::optional<scrapers> clients(std::in_place, io, std::stoi(address.substr(address.rfind(':') + 1)));

@@ -37,17 +37,17 @@ struct exposed {
     exposed() {
         now.begin = mad::time_point{1s};
         now.end = mad::time_point{3500ms};
-        now.MADs = 99; // of this sweep; the totals are not these
+        now.mads = 99; // of this sweep; the totals are not these
         now.ports = {test::made_reading(made_switch_port, 1), test::made_reading(made_host_port, 2)};
         now.gaps = {{counters::gap::kind::no_address, {2, 1}, "no LID"}};
     }
     page text(double unix_time = 1234.5) const {
-        return page(exposition({s, {}, now, nullptr, 5, 6.5, unix_time}, {.sweeps = 7, .skipped = 8, .MADs = 9},
-                               {.CPU_seconds = 10.25, .resident_bytes = 11}));
+        return page(exposition({s, {}, now, nullptr, 5, 6.5, unix_time}, {.sweeps = 7, .skipped = 8, .mads = 9},
+                               {.cpu_seconds = 10.25, .resident_bytes = 11}));
     }
-    std::string GUID_of(u32 node) const { return fmt::format("{}", s.nodes[node].info.nodeGUID); }
+    std::string guid_of(u32 node) const { return fmt::format("{}", s.nodes[node].info.nodeGUID); }
     std::string labels_of(discovery::port_ref r) const {
-        return fmt::format("{{node_guid=\"{}\",port=\"{}\"", GUID_of(r.node), r.port);
+        return fmt::format("{{node_guid=\"{}\",port=\"{}\"", guid_of(r.node), r.port);
     }
 
     discovery::subnet s = test::made_subnet();
@@ -80,7 +80,7 @@ TEST_CASE("series of the sweep and of the program have their own numbers") {
     CHECK(p.value.at(fmt::format(
               "infiniband_port_missing{{node_guid=\"{}\",port=\"1\",node=\"made router\",peer_node_guid=\"{}\","
               "peer_port=\"1\",peer_node=\"made switch\",cause=\"no_address\"}}",
-              e.GUID_of(2), e.GUID_of(0))) == "1");
+              e.guid_of(2), e.guid_of(0))) == "1");
 }
 
 TEST_CASE("a rule that is broken is a series of its port, and a label of the fabric is in front of all others") {
@@ -116,9 +116,9 @@ TEST_CASE("what is known of a port is its own, and what of the other end the oth
         CHECK(names.contains(name));
     };
     is_there(made_switch_port, "node=\"made switch\",type=\"switch\"", e.s.nodes[0].ports[0].info->LID,
-             fmt::format("peer_node_guid=\"{}\",peer_port=\"2\",peer_node=\"made host\"", e.GUID_of(1)));
+             fmt::format("peer_node_guid=\"{}\",peer_port=\"2\",peer_node=\"made host\"", e.guid_of(1)));
     is_there(made_host_port, "node=\"made host\",type=\"ca\"", e.s.at(made_host_port).info->LID,
-             fmt::format("peer_node_guid=\"{}\",peer_port=\"3\",peer_node=\"made switch\"", e.GUID_of(0)));
+             fmt::format("peer_node_guid=\"{}\",peer_port=\"3\",peer_node=\"made switch\"", e.guid_of(0)));
 }
 
 TEST_CASE("the page has state, width, speed and data rate of each port") {
@@ -164,7 +164,7 @@ TEST_CASE("a known link that is down and a known node that is missing keep their
     left.peer = {};
     left.info->portState = iba::PortState::Down;
     left.info->portPhysicalState = iba::PortPhysicalState::Polling;
-    const std::string host = e.GUID_of(1);
+    const std::string host = e.guid_of(1);
     e.s.by_guid.erase(e.s.nodes[1].info.nodeGUID);
     e.s.nodes[1].info.nodeGUID = iba::guid{0x77}; // somebody else
     e.s.by_guid.emplace(iba::guid{0x77}, 1);
@@ -180,19 +180,19 @@ TEST_CASE("a known link that is down and a known node that is missing keep their
     const page p(text);
     const std::string far = fmt::format("peer_node_guid=\"{}\",peer_port=\"2\",peer_node=\"made host\"", host);
     const std::string near = e.labels_of(made_switch_port).substr(1) + ",node=\"made switch\",";
-    const bool is_host_first = fmt::format("{}", before.nodes[1].info.nodeGUID) < e.GUID_of(0);
+    const bool is_host_first = fmt::format("{}", before.nodes[1].info.nodeGUID) < e.guid_of(0);
     const std::string ends =
         is_host_first
             ? fmt::format("node_guid=\"{}\",port=\"2\",node=\"made host\",peer_node_guid=\"{}\",peer_port=\"3\","
                           "peer_node=\"made switch\"",
-                          host, e.GUID_of(0))
+                          host, e.guid_of(0))
             : near + far;
     CHECK(p.value.contains("infiniband_link_down{" + ends + ",cause=\"down\"}"));
     CHECK(p.value.contains("infiniband_link_info{" + ends + "}"));
     CHECK(p.value.contains(
         fmt::format("infiniband_port_missing{{node_guid=\"{}\",port=\"0\",node=\"made host\",peer_node_guid=\"{}\","
                     "peer_port=\"3\",peer_node=\"made switch\",cause=\"not_found\"}}",
-                    host, e.GUID_of(0))));
+                    host, e.guid_of(0))));
     CHECK(p.value.contains("infiniband_discovery_problem{" + near + far + ",kind=\"timeout\"}"));
     CHECK_THAT(text, Catch::Contains("infiniband_port_info{" + near + "type=\"switch\",lid=") &&
                          Catch::Contains(far + "} 1\n"));
@@ -222,8 +222,8 @@ TEST_CASE("a port has one series of its cable even if a known cable should be in
     auto pieces =
         exposition_pieces({{{e.s, names, e.now, nullptr, 5, 6.5, -1}, {}, {}, {}, known.missing()}}, {}, {{"", true}});
     while (const std::string* piece = pieces.next()) text += *piece;
-    const std::string end = fmt::format("node_guid=\"{}\",port=\"3\"", e.GUID_of(0)),
-                      other_end = fmt::format("peer_node_guid=\"{}\",peer_port=\"3\"", e.GUID_of(0));
+    const std::string end = fmt::format("node_guid=\"{}\",port=\"3\"", e.guid_of(0)),
+                      other_end = fmt::format("peer_node_guid=\"{}\",peer_port=\"3\"", e.guid_of(0));
     const page p(text);
     CHECK(std::ranges::count_if(p.value, [&](const auto& series) {
               const std::string& name = series.first;

@@ -51,12 +51,12 @@ Unicast lids [0x0-0x2] of switch Lid 8 guid 0x0000000000007777 (of another subne
 )");
     CHECK(tables.complete());
     const auto& first = tables.of_node[0];
-    CHECK((first.is_known && first.last_LID == 0x24 && first.unicast.size() == 64));
+    CHECK((first.is_known && first.last_lid == 0x24 && first.unicast.size() == 64));
     CHECK((first.out_port(1) == 3 && first.out_port(2) == 0 && first.out_port(9) == not_forwarded));
     CHECK((first.out_port(0) == not_forwarded && first.out_port(0x24) == not_forwarded));
     const auto& second = tables.of_node[1];
     CHECK((second.out_port(1) == 36 && second.out_port(2) == not_forwarded));
-    CHECK((second.out_port(0x41) == 254 && second.last_LID == 0x41));
+    CHECK((second.out_port(0x41) == 254 && second.last_lid == 0x41));
     CHECK_FALSE(tables.of_node[2].is_known); // the CA
 }
 
@@ -69,7 +69,7 @@ TEST_CASE("forwarding tables are read as OpenSM dumps them") {
 )");
     const auto& second = tables.of_node[1];
     CHECK((second.out_port(1) == 1 && second.out_port(2) == 0 && second.out_port(3) == not_forwarded));
-    CHECK(second.last_LID == 14);
+    CHECK(second.last_lid == 14);
     REQUIRE(tables.gaps.size() == 1); // the first switch
     CHECK(tables.gaps[0].node == 0);
     CHECK(tables.gaps[0].text == "its forwarding table is not in the file");

@@ -26,7 +26,7 @@ std::vector<u8> waited(u16 first, u16 fourth) {
 } // namespace
 
 TEST_CASE("counters of a group that moved are told, with what their number lacks") {
-    const auto between = [](std::vector<u8> a, std::vector<u8> b) { return changes_of(VL_xmit_wait, {}, a, b); };
+    const auto between = [](std::vector<u8> a, std::vector<u8> b) { return changes_of(vl_xmit_wait, {}, a, b); };
     CHECK(between(waited(5, 6), waited(5, 6)).empty());
     CHECK(changes_text(between(waited(5, 6), waited(5, 106)), 4) == "PortVLXmitWait[3]:...............106 (+25.0/s)\n");
     CHECK(changes_text(between(waited(5, 6), waited(1, 6)), 2) ==

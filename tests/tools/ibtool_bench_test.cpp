@@ -36,10 +36,10 @@ void check_all_took(const json& row, double us) {
     for (const char* percentile : {"p50", "p90", "p99", "p99.9", "max"})
         CHECK(row.at("round_trip_seconds").at(percentile).get<double>() == Approx(us / 1e6));
 }
-void check_rate(const json& row, double MADs_per_s) {
+void check_rate(const json& row, double mads_per_s) {
     CAPTURE(row.dump());
-    CHECK(row.at("MADs_per_second").get<double>() == Approx(MADs_per_s));
-    CHECK(row.at("confidence_95").get<double>() == Approx(0).margin(1e-6 * MADs_per_s)); // all rounds are the same
+    CHECK(row.at("MADs_per_second").get<double>() == Approx(mads_per_s));
+    CHECK(row.at("confidence_95").get<double>() == Approx(0).margin(1e-6 * mads_per_s)); // all rounds are the same
 }
 
 } // namespace
@@ -349,18 +349,18 @@ TEST_CASE("confidence intervals are Student's") {
 
 TEST_CASE("measuring allocates nothing for a MAD") {
     if (!comad::coro::detail::recycles_frames()) return; // under a sanitizer each frame is a new one
-    const auto allocated = [](comad::u64 MADs) {
+    const auto allocated = [](comad::u64 mads) {
         const auto simulated = comad::transports::sim::make_sim("single,sm=1,time=virtual");
         comad::coro::MADSchedule schedule(*simulated.transport, {.max_outstanding = 16, .per_destination = 0});
         ::ibtool::load what{{comad::iba::MgmtClass::SubnLID, 1, comad::iba::Method::Get, 0x11, true}};
         const comad::u8 way[] = {1};
         what.targets.push_back(mad::IBDRPath(way));
-        const ::ibtool::extent how_long{mad::duration(0), mad::duration(0), MADs};
+        const ::ibtool::extent how_long{mad::duration(0), mad::duration(0), mads};
         const ::ibtool::clock_function clock = [&] { return schedule.now(); };
         ::ibtool::tally all;
         const std::size_t before = allocations::so_far().count;
         comad::coro::sync_wait(schedule, ::ibtool::measure(schedule, what, how_long, clock, all));
-        CHECK(all.replies == MADs);
+        CHECK(all.replies == mads);
         return allocations::so_far().count - before;
     };
     allocated(1000); // fills the cache of frames

@@ -84,7 +84,7 @@ TEST_CASE("ibnetdiscover -g and external ports of chassis are those of infiniban
 TEST_CASE("ibqueryerrors tells external ports as infiniband-diags do") {
     using namespace comad::test;
     described_fabric f;
-    f.add_CA("start", 1, 0x1000);
+    f.add_ca("start", 1, 0x1000);
     add_voltaire(f, "ISR2012", voltaire_wirings.at("ISR2012"), 0x0008f10000000000);
     f.link("start", 1, "ISR2012-line-1.2", 24);
     counted_subnet s(f.text());

@@ -95,7 +95,7 @@ TEST_CASE("a subnet that no subnet manager has seen: every node and every port i
 
 TEST_CASE("narrow and slow links are found at both ends, of the subnet and of a port alone") {
     const subnet s(uneven);
-    const std::string S1 = s.LID_at("0"), A = s.LID_at("0,1"); // the program is at the switch
+    const std::string S1 = s.lid_at("0"), A = s.lid_at("0,1"); // the program is at the switch
     const process_result r = s.ours({"ibcheckwidth"});
     CHECK(r.status == 1);
     CHECK(r.err.empty());
@@ -203,7 +203,7 @@ TEST_CASE("error counters: what is above its threshold, of the port where it is"
                                                            {"excessiveBufferOverrunErrors", 10},
                                                            {"VL15Dropped", 100}};
     std::size_t bad = 0;
-    std::string bad_LID, bad_port;
+    std::string bad_lid, bad_port;
     words expected;
     for (const json& port : objects_of(run(words{"sweep", "--json"} + fabric).out)) {
         if (!port.contains("counters")) continue;
@@ -220,13 +220,13 @@ TEST_CASE("error counters: what is above its threshold, of the port where it is"
         }
         bad += is_bad;
         if (is_bad) {
-            bad_LID = std::to_string(port["LID"].get<int>());
+            bad_lid = std::to_string(port["LID"].get<int>());
             bad_port = std::to_string(port["port"].get<int>());
         }
     }
     REQUIRE(bad > 0);
     REQUIRE(bad < 32);
-    REQUIRE_FALSE(bad_LID.empty());
+    REQUIRE_FALSE(bad_lid.empty());
     const process_result r = run(words{"ibcheckerrors"} + fabric);
     CHECK(r.status == 1);
     CHECK_THAT(r.out, EndsWith("\n## Summary: 14 nodes checked, 0 bad nodes found\n##          32 ports checked, " +
@@ -237,15 +237,15 @@ TEST_CASE("error counters: what is above its threshold, of the port where it is"
     CHECK(warned == expected);
 
     // One node, one port: the same lines.
-    const process_result one = run(words{"ibcheckerrs", bad_LID, bad_port} + fabric);
+    const process_result one = run(words{"ibcheckerrs", bad_lid, bad_port} + fabric);
     CHECK(one.status == 1);
     CHECK_THAT(one.out, EndsWith(") port " + bad_port + ": FAILED\n"));
     for (const std::string& line : lines_of(one.out))
         if (line.starts_with("#warn")) CHECK(std::find(expected.begin(), expected.end(), line) != expected.end());
-    const process_result node = run(words{"ibcheckerrs", bad_LID} + fabric);
+    const process_result node = run(words{"ibcheckerrs", bad_lid} + fabric);
     CHECK(node.status == 1);
     CHECK_THAT(node.out, Contains(one.out) && !Contains("port all"));
-    CHECK_THAT(run(words{"ibcheckerrs", "-b", bad_LID, bad_port} + fabric).out,
+    CHECK_THAT(run(words{"ibcheckerrs", "-b", bad_lid, bad_port} + fabric).out,
                !Contains("#warn") && Contains("FAILED"));
 
     // With other thresholds nothing is too much.
@@ -254,9 +254,9 @@ TEST_CASE("error counters: what is above its threshold, of the port where it is"
     for (const auto& [name, limit] : limits) all_allowed += name + "=0\n";
     const words allowed{"-T", files.write("thresholds", all_allowed)};
     CHECK(run(words{"ibcheckerrors"} + allowed + fabric).status == 0);
-    const process_result good = run(words{"ibcheckerrs", "-v", bad_LID} + allowed + fabric);
+    const process_result good = run(words{"ibcheckerrs", "-v", bad_lid} + allowed + fabric);
     CHECK(good.status == 0);
-    CHECK_THAT(good.out, StartsWith("Error check on lid " + bad_LID + " (") && EndsWith("OK\n"));
+    CHECK_THAT(good.out, StartsWith("Error check on lid " + bad_lid + " (") && EndsWith("OK\n"));
     check_failure(run(words{"ibcheckerrs", "1", "-T", files.write("bad", "X=1\n")} + fabric), 1,
                   "unknown error counter 'X'");
     const process_result shown = run({"ibcheckerrs", "-s", "-T", files.write("more", "VL15Dropped=7 # so few\n")});

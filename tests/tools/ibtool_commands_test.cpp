@@ -164,10 +164,10 @@ TEST_CASE("a subnet is the same by --discovery SA as by directed routes, and who
     for (const std::string name : {"ibnetdiscover", "iblinkinfo", "ibnodes"}) {
         CAPTURE(name);
         const words json = words{name, "--json"} + fabric;
-        const process_result by_SA = run(json + words{"--discovery", "SA", "--debug"});
-        CHECK(by_SA.status == 0);
-        CHECK_THAT(by_SA.err, Contains(" SANodeRecord") && !Contains("SMPFormat"));
-        CHECK(by_SA.out == run(json + words{"--discovery", "DR"}).out);
+        const process_result by_sa = run(json + words{"--discovery", "SA", "--debug"});
+        CHECK(by_sa.status == 0);
+        CHECK_THAT(by_sa.err, Contains(" SANodeRecord") && !Contains("SMPFormat"));
+        CHECK(by_sa.out == run(json + words{"--discovery", "DR"}).out);
     }
     check_failure(run(words{"ibchecknet", "--discovery", "SA"} + fabric), 2,
                   "--discovery SA is not supported by ibchecknet");

@@ -14,7 +14,7 @@ using namespace ibtool_rig;
 namespace {
 
 // LIDs of sim:...,sm=1 in the order of the nodes: hosts, then leaves, then spines.
-const std::string fabric = "sim:fattree2,radix=4,sm=1,cc=4", a_CA = "1", a_switch = "9";
+const std::string fabric = "sim:fattree2,radix=4,sm=1,cc=4", a_ca = "1", a_switch = "9";
 
 /// Clocks go on.
 std::string without_times(const std::string& text) {
@@ -58,13 +58,13 @@ std::string value_of(const std::string& text, const std::string& label) {
 TEST_CASE("ibccquery prints what infiniband-diags' prints") {
     if (!has_devices()) return;
     words commands;
-    for (const std::string& LID : {a_CA, a_switch})
+    for (const std::string& LID : {a_ca, a_switch})
         for (const char* operation : {"CP", "CI", "CongestionInfo", "CK", "ti"})
             commands.push_back(std::string("ibccquery ") + operation + ' ' + LID);
     for (const std::string operation : {"CL", "SS", "SP", "SwitchPortCongestionSetting"})
         commands.push_back("ibccquery " + operation + ' ' + a_switch);
     commands.push_back("ibccquery SP " + a_switch + " 3");
-    for (const std::string operation : {"CS", "CT"}) commands.push_back("ibccquery " + operation + ' ' + a_CA);
+    for (const std::string operation : {"CS", "CT"}) commands.push_back("ibccquery " + operation + ' ' + a_ca);
     commands.push_back("ibccquery -G CI 0x0002c90300000101");
     compare(commands);
 }
@@ -78,16 +78,16 @@ TEST_CASE("ibccconfig writes what infiniband-diags' writes") {
                    "ibccconfig SP " + a_switch + " 2 1 0 12 8 77",
                    "ibccconfig SP " + a_switch + " 4 1 1 3 9 78",
                    "ibccquery SP " + a_switch,
-                   "ibccconfig CS " + a_CA + " 1 0x8003 150 1 2 3",
-                   "ibccquery CS " + a_CA};
+                   "ibccconfig CS " + a_ca + " 1 0x8003 150 1 2 3",
+                   "ibccquery CS " + a_ca};
     std::string first, second;
     for (int i = 0; i < 64; ++i) first += " 1:" + std::to_string(i), second += " 3:" + std::to_string(16383 - i);
     commands.insert(commands.end(),
-                    {"ibccconfig CT " + a_CA + " 63 0" + first, "ibccquery CT " + a_CA,
-                     "ibccconfig CT " + a_CA + " 127 1" + second, "ibccquery CT " + a_CA,
-                     "ibccconfig CK " + a_CA + " 0x123456789abcdef0 1 10 3", "ibccquery CK " + a_CA,
-                     "ibccquery -c 0x123456789abcdef0 CK " + a_CA,
-                     "ibccconfig -c 0x123456789abcdef0 CK " + a_CA + " 0 0 0 0", "ibccquery CK " + a_CA});
+                    {"ibccconfig CT " + a_ca + " 63 0" + first, "ibccquery CT " + a_ca,
+                     "ibccconfig CT " + a_ca + " 127 1" + second, "ibccquery CT " + a_ca,
+                     "ibccconfig CK " + a_ca + " 0x123456789abcdef0 1 10 3", "ibccquery CK " + a_ca,
+                     "ibccquery -c 0x123456789abcdef0 CK " + a_ca,
+                     "ibccconfig -c 0x123456789abcdef0 CK " + a_ca + " 0 0 0 0", "ibccquery CK " + a_ca});
     compare(commands);
 }
 
@@ -128,7 +128,7 @@ TEST_CASE("the setting of port 35 goes to port 35 where infiniband-diags' goes t
 
 TEST_CASE("the log of a CA is read as the IBA has it where libibmad reads other bytes") {
     if (!has_devices()) return;
-    const std::string query = "ibccquery CL " + a_CA;
+    const std::string query = "ibccquery CL " + a_ca;
     const std::string theirs = printed({query}).front(), mine = printed({query}, ours).front();
     const std::size_t head = theirs.find("Local_QP");
     REQUIRE(head != theirs.npos);
@@ -163,8 +163,8 @@ TEST_CASE("ibccquery --json has all ports and all entries in one object") {
     CHECK(one.size() == 1);
     CHECK(one[0]["port"] == 2);
     CHECK(one[0]["valid"] == 0);
-    CHECK(object({"ibccquery", "CT", a_CA})["entries"].empty());
-    CHECK(object({"ibccquery", "CL", a_CA})["thresholdEventCounter"] == 4);
+    CHECK(object({"ibccquery", "CT", a_ca})["entries"].empty());
+    CHECK(object({"ibccquery", "CL", a_ca})["thresholdEventCounter"] == 4);
     CHECK(object({"ibccquery", "CL", a_switch})["logEventsCounter"] == 4);
 }
 
@@ -195,9 +195,9 @@ TEST_CASE("ibccquery and ibccconfig refuse what makes no sense before anything i
 
 TEST_CASE("ibccconfig --dry-run says what would change and writes nothing") {
     if (!has_devices()) return;
-    const words said = printed({"$IBTOOL ibccconfig --dry-run CS " + a_CA + " 0 0x3 150 0 0 0", "ibccquery CS " + a_CA,
-                                "$IBTOOL ibccconfig -v CS " + a_CA + " 0 0x3 150 0 0 0 2>/dev/null",
-                                "$IBTOOL ibccconfig --dry-run --json CS " + a_CA + " 0 0x3 150 0 0 0"});
+    const words said = printed({"$IBTOOL ibccconfig --dry-run CS " + a_ca + " 0 0x3 150 0 0 0", "ibccquery CS " + a_ca,
+                                "$IBTOOL ibccconfig -v CS " + a_ca + " 0 0x3 150 0 0 0 2>/dev/null",
+                                "$IBTOOL ibccconfig --dry-run --json CS " + a_ca + " 0 0x3 150 0 0 0"});
     CHECK(said[0] == "Lid 1: CACongestionSetting: would change congestionEntry[0].CCTITimer 0 -> 150, "
                      "congestionEntry[1].CCTITimer 0 -> 150\n");
     CHECK_THAT(said[1], !Contains("150"));

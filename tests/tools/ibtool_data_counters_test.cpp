@@ -46,7 +46,7 @@ TEST_CASE("ibdatacounts tells of a port what perfquery tells of its data and pac
     for (std::uint64_t n = 5'000'000'000;
          const char* field : {"PortXmitData", "PortRcvData", "PortXmitPkts", "PortRcvPkts"})
         s.set("\"S1\"[3]", std::string("PortCountersExtended.") + field, n++);
-    const std::string here = s.LID_at("0");
+    const std::string here = s.lid_at("0");
     const auto compare = [&](const words& ours, const words& theirs) {
         CAPTURE(ours);
         const process_result r = s.ours(words{"ibdatacounts"} + ours);
@@ -67,7 +67,7 @@ TEST_CASE("ibdatacounts tells of a port what perfquery tells of its data and pac
                                             here)));
 
     // Of a CA the port that the target leads to; its other one has no cable, and ibsim refuses it.
-    const std::string A = s.LID_at("0,1");
+    const std::string A = s.lid_at("0,1");
     CHECK_THAT(s.ours({"ibdatacounts", A}).out, StartsWith("# Port extended counters: Lid " + A + " port 1 "));
     check_failure(s.ours({"ibdatacounts", A, "2"}), 1, "(status 0x1c)");
     const process_result both = s.ours({"ibdatacounts", A, "255"});
@@ -122,7 +122,7 @@ TEST_CASE("ibdatacounters says whose ports they are, and counts nodes and ports"
 
 TEST_CASE("ibclearerrors clears what counts errors, ibclearcounters everything, at every node") {
     told_subnet s;
-    const std::string here = s.LID_at("0"), B = s.LID_at("0,2");
+    const std::string here = s.lid_at("0"), B = s.lid_at("0,2");
     const words errors{"SymbolErrorCounter", "LinkErrorRecoveryCounter", "LinkDownedCounter", "PortRcvErrors",
                        "PortXmitDiscards",   "LocalLinkIntegrityErrors", "VL15Dropped"};
     const words data{"PortXmitData", "PortRcvData", "PortXmitPkts", "PortRcvPkts", "PortXmitWait"};

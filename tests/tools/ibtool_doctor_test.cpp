@@ -173,12 +173,12 @@ TEST_CASE("doctor asks a simulated fabric and leaves this machine out") {
     CHECK(silent.status == 1);
     CHECK(verdicts(silent)["SM"] == "bad");
     CHECK_THAT(silent.out, Contains("did not reply to SMInfo"));
-    const process_result by_SA = run({"doctor", "--fabric", fabric, "--json", "--sa"});
-    check_success(by_SA);
-    CHECK(verdicts(by_SA) ==
+    const process_result by_sa = run({"doctor", "--fabric", fabric, "--json", "--sa"});
+    check_success(by_sa);
+    CHECK(verdicts(by_sa) ==
           std::map<std::string, std::string>{
               {"device", "skipped"}, {"names", "ok"}, {"SMP", "skipped"}, {"SM", "ok"}, {"SA", "ok"}});
-    CHECK_THAT(by_SA.out, Contains("Master, GUID ") && Contains(", according to the SA\""));
+    CHECK_THAT(by_sa.out, Contains("Master, GUID ") && Contains(", according to the SA\""));
     const process_result nobody = run({"doctor", "--fabric", "ibsim:no-such-server"});
     CHECK(nobody.status == 1);
     CHECK_THAT(nobody.out, Contains("bad      fabric  no ibsim server at socket name 'no-such-server'"));

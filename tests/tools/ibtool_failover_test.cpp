@@ -8,7 +8,7 @@ using namespace ibtool_rig;
 
 namespace {
 
-/// `start_SM DEVICE NUMBER` starts an OpenSM at that device and returns when it has configured the subnet; $sm is its process. It
+/// `start_sm DEVICE NUMBER` starts an OpenSM at that device and returns when it has configured the subnet; $sm is its process. It
 /// sweeps each second, and so sees a link that goes down.
 const std::string with_managers = R"(
 d=$(mktemp -d); trap 'kill -KILL $sm $watch $sweep 2>/dev/null || true; rm -rf $d' EXIT

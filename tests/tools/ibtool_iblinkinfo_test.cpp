@@ -108,10 +108,10 @@ TEST_CASE("iblinkinfo of one node") {
     compare(s, {"iblinkinfo", "-D", "0"});
     compare(s, {"iblinkinfo", "-D", "0,17", "--switches-only"});
     { // infiniband-diags ask an SA for the LID and go on from there by routes that ibsim does not carry; here is none
-        const subnet without_SA(topology, manager::leaves);
-        compare(without_SA, {"iblinkinfo", "--port-guid", "0x6000"});
-        compare(without_SA, {"iblinkinfo", "-S", "0x6000", "-d"});
-        compare(without_SA, {"iblinkinfo", "-G", "0xc002"});
+        const subnet without_sa(topology, manager::leaves);
+        compare(without_sa, {"iblinkinfo", "--port-guid", "0x6000"});
+        compare(without_sa, {"iblinkinfo", "-S", "0x6000", "-d"});
+        compare(without_sa, {"iblinkinfo", "-G", "0xc002"});
     }
     // Also by node GUID; and of a CA by a route, through which infiniband-diags look for the other end.
     const std::string C = s.ours({"iblinkinfo", "-G", "0xc002"}).out;

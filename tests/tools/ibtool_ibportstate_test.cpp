@@ -51,19 +51,19 @@ TEST_CASE("ibportstate prints what infiniband-diags' prints, and the other end o
                                words{"0,17", "3"}, words{"0,20,1", "2"}})
         compare(s, words{"ibportstate", "-D"} + place);
     compare(s, {"ibportstate", "-K", "-D", "0", "1"});
-    compare(s, {"ibportstate", s.LID_at("0,1"), "1", "query"});
+    compare(s, {"ibportstate", s.lid_at("0,1"), "1", "query"});
     compare(s, {"ibportstate", "-G", "0xc002", "2"});
     for (const char* route : {"0", "0,1"}) compare(s, {"ibportstate", "-D", route, "query"}); // without a port
 
     // Of a switch by its LID infiniband-diags give up where nobody carries a route that begins there, as ibsim; the SA knows.
-    const words by_LID{"ibportstate", s.LID_at("0"), "17"};
-    const process_result theirs = s.peer(by_LID + words{"-t", "200"});
+    const words by_lid{"ibportstate", s.lid_at("0"), "17"};
+    const process_result theirs = s.peer(by_lid + words{"-t", "200"});
     CHECK(theirs.status != 0);
-    const process_result ours = s.ours(by_LID + words{"-t", "200ms", "--retries", "0"});
+    const process_result ours = s.ours(by_lid + words{"-t", "200ms", "--retries", "0"});
     check_success(ours);
     const std::string here = theirs.out.substr(0, theirs.out.find("ibportstate: iberror")); // which is on stdout
     CHECK(here.size() < theirs.out.size());
-    const process_result there = s.ours({"ibportstate", s.LID_at("0,17"), "3", "--sa"});
+    const process_result there = s.ours({"ibportstate", s.lid_at("0,17"), "3", "--sa"});
     check_success(there);
     const std::string far = there.out.substr(0, there.out.find("Peer "));
     CHECK(ours.out == here + "Peer PortInfo:\n" + far.substr(far.find('#')));
@@ -73,7 +73,7 @@ TEST_CASE("ibportstate prints what infiniband-diags' prints, and the other end o
 namespace {
 
 /// A line of infiniband-diags invents LIDs for ports that have none: 4660 is their 0x1234.
-std::string without_invented_LIDs(std::string text) {
+std::string without_invented_lids(std::string text) {
     for (std::size_t at = text.find(".4660\n"); at != text.npos; at = text.find(".4660\n")) text.replace(at, 5, ".0");
     return text;
 }
@@ -86,7 +86,7 @@ void compare_operation(const subnet& a, const subnet& b, const words& command) {
     const process_result ours = b.ours(words{"ibportstate", "--force", "-D"} + command);
     CAPTURE(theirs.out, ours.err);
     CHECK(theirs.status == 0);
-    CHECK(ours.out == without_invented_LIDs(theirs.out));
+    CHECK(ours.out == without_invented_lids(theirs.out));
     if (ours.status != 0) {
         CHECK(ours.status == 3);
         CHECK_THAT(ours.err, Contains("not set: "));
@@ -205,10 +205,10 @@ TEST_CASE("ibportstate refuses to disable the port that its MADs cross, and that
 
 TEST_CASE("the port by which a switch answers is on the way, too") {
     const subnet s;
-    const std::string far = s.LID_at("0,17");
+    const std::string far = s.lid_at("0,17");
     const auto table = [&](const std::string& port) {
         check_success(s.ours({"query", "SubnSet", "LinearForwardingTable", "-D", "0,17", "-f",
-                              "portBlock[" + s.LID_at("0") + "]=" + port}));
+                              "portBlock[" + s.lid_at("0") + "]=" + port}));
     };
     // S2 has two cables to us, its ports 3 and 4: requests come in by one, and answers go out by whichever the table says.
     for (const char* answers_by : {"3", "4"}) {

@@ -123,7 +123,7 @@ std::vector<nlohmann::json> lines_as_json(const process_result& r) {
     return lines;
 }
 
-unsigned MADs_of(const process_result& r) {
+unsigned mads_of(const process_result& r) {
     CAPTURE(r.err);
     const std::size_t at = r.err.find(" MADs sent");
     REQUIRE(at != r.err.npos);
@@ -154,10 +154,10 @@ TEST_CASE("ibqueryerrors prints what infiniband-diags' prints") {
     compare_stanzas(s, {"--skip-sl", "--port-guid", "0xa002"}, 1);
     compare_stanzas(s, {"--skip-sl", "-D", "0,2"}, 1);
     compare_stanzas(s, {"--skip-sl", "--Direct", "0", "-r"}, 1);
-    const std::string by_GUID = s.ours({"ibqueryerrors", "--skip-sl", "-G", "0x6000"}).out;
+    const std::string by_guid = s.ours({"ibqueryerrors", "--skip-sl", "-G", "0x6000"}).out;
     for (const words& part : {words{"-S", "0x6000"}, {"-D", "0,5"}})
-        CHECK(s.ours(words{"ibqueryerrors", "--skip-sl"} + part).out == by_GUID);
-    CHECK_THAT(by_GUID, StartsWith("Errors for 0x6000 \"second switch\"\n"));
+        CHECK(s.ours(words{"ibqueryerrors", "--skip-sl"} + part).out == by_guid);
+    CHECK_THAT(by_guid, StartsWith("Errors for 0x6000 \"second switch\"\n"));
 
     const std::string names = s.files().write("names", "0x5000 \"spine, by its map\"\n0xa000 \"a host\"\n");
     compare_stanzas(s, {"--skip-sl", "--node-name-map", names}, 1);
@@ -210,7 +210,7 @@ TEST_CASE("causes of errors are told by their own names, which infiniband-diags 
 
 TEST_CASE("ibqueryerrors clears what it is told to, as infiniband-diags do, and else nothing") {
     faulty_subnet s;
-    const std::string here = s.LID_at("0"), host = s.LID_at("0,2");
+    const std::string here = s.lid_at("0"), host = s.lid_at("0,2");
     const auto set_all = [&] {
         s.set_errors();
         s.set_data();
@@ -309,16 +309,16 @@ TEST_CASE("the SA is asked for service levels, of all nodes or of the one that i
         const process_result with = run(command + part), without = run(command + part + words{"--skip-sl"});
         CHECK(with.status == 0);
         CHECK(with.out == without.out);
-        CHECK(MADs_of(with) > MADs_of(without));
+        CHECK(mads_of(with) > mads_of(without));
         CHECK_THAT(with.err, !Contains("service levels"));
     }
 }
 
 TEST_CASE("a switch without errors is one MAD, and each of its ports another where it has some") {
     const std::string clean = "sim:fattree2,radix=8,sm=1,time=virtual"; // 12 switches with 8 ports, 32 hosts
-    const unsigned discovery = MADs_of(run({"ibnetdiscover", "-v", "--fabric", clean}));
+    const unsigned discovery = mads_of(run({"ibnetdiscover", "-v", "--fabric", clean}));
     const auto asks = [&](const std::string& fabric, const words& options = {}) {
-        return MADs_of(run(words{"ibqueryerrors", "--skip-sl", "-v", "--fabric", fabric} + options)) - discovery;
+        return mads_of(run(words{"ibqueryerrors", "--skip-sl", "-v", "--fabric", fabric} + options)) - discovery;
     };
     CHECK(asks(clean) == 44 + 12 + 32);
     CHECK(asks(clean + ",pma=basic") == 44 + 12 * 8 + 32);

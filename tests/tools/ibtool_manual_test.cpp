@@ -135,8 +135,8 @@ TEST_CASE("targets are completed from the subnet cache that the line names") {
     CHECK_FALSE(offers(line, "leaf-0001")); // its target has no name
     const std::string by_name = "ibtool iblinkinfo --subnet-cache=" + (files / "a\\ cache") + " lea";
     CHECK(suggested(by_name) == words_list{"leaf-0001", "leaf-0002", "leaf-0003", "leaf-0004"});
-    const std::vector<std::string> GUIDs = suggested(line + "0002:c9");
-    CHECK(GUIDs.size() == 14); // a port of each node
+    const std::vector<std::string> guids = suggested(line + "0002:c9");
+    CHECK(guids.size() == 14); // a port of each node
     CHECK(suggested("ibtool smpquery --subnet-cache " + (files / "nothing") + " NodeInfo ").empty());
 }
 

@@ -215,7 +215,7 @@ TEST_CASE("a scrape that would make a sweep is refused while the server is away"
 TEST_CASE("ibswportwatch goes on at its port, whose counters began anew") {
     counted_subnet s;
     s.set("\"S1\"[1]", "PortCounters.SymbolErrorCounter", 7);
-    process watch(ibtool({"ibswportwatch", "-v", "--json", "-p", "200ms", s.LID_at("0"), "1", "--fabric", s.fabric()}));
+    process watch(ibtool({"ibswportwatch", "-v", "--json", "-p", "200ms", s.lid_at("0"), "1", "--fabric", s.fabric()}));
     await([&] { return count_of(watch, "changes") >= 2; });
     s.kill();
     watch.await_error(" is still disconnected: no ibsim server at "); // longer than a period
@@ -241,7 +241,7 @@ TEST_CASE("ibswportwatch goes on at its port, whose counters began anew") {
 
 TEST_CASE("ibping goes on to ping when its server is back") {
     subnet s(quiet_topology, manager::leaves);
-    process ping(ibtool({"ibping", "-d", "-t", "20", "--retries", "0", s.LID_at("0,1"), "--fabric", s.fabric()}));
+    process ping(ibtool({"ibping", "-d", "-t", "20", "--retries", "0", s.lid_at("0,1"), "--fabric", s.fabric()}));
     ping.await_error("ibtool: "); // nobody answers there
     s.kill();
     ping.await_error("' disconnected: ");

@@ -76,7 +76,7 @@ TEST_CASE("perfquery prints what infiniband-diags' prints") {
     s.set("\"S1\"[3]", "PortFlowCtlCounters.PortXmitFlowPkts", 3);
     s.set("\"S1\"[3]", "PortFlowCtlCounters.PortRcvFlowPkts", 4);
 
-    const std::string here = s.LID_at("0");
+    const std::string here = s.lid_at("0");
     compare(s, {"perfquery"});
     compare(s, {"perfquery", here});
     compare(s, {"perfquery", "-x"});
@@ -116,7 +116,7 @@ TEST_CASE("perfquery prints what infiniband-diags' prints") {
     CHECK(sum["counters"]["portLoopingErrors"] == 32);
 
     // At a CA, whose performance management has no AllPortSelect; and at a switch with base port 0.
-    const std::string LID = s.LID_at("0,2");
+    const std::string LID = s.lid_at("0,2");
     for (const words& command : {words{"-a"}, words{"-x", "-a"}, words{"-a", "-l"}}) {
         const process_result theirs = s.peer(words{"perfquery"} + command + words{LID}, {"SIM_HOST=B"});
         REQUIRE(theirs.status == 0);
@@ -124,7 +124,7 @@ TEST_CASE("perfquery prints what infiniband-diags' prints") {
         check_success(r);
         CHECK(r.out == theirs.out);
     }
-    const std::string there = s.LID_at("0,5");
+    const std::string there = s.lid_at("0,5");
     const process_result theirs = s.peer({"perfquery", "-a", "-l", there}, {"SIM_HOST=S2"});
     CHECK_THAT(theirs.out, StartsWith("# Port counters: Lid " + there + " port 1 "));
     for (const words& how : {words{"-a", "-l"}, words{"-l"}}) // theirs takes -l alone as if it were not there
@@ -148,7 +148,7 @@ TEST_CASE("python-rdma's names of counters are accepted") {
 TEST_CASE("perfquery by GUID, by route and by options says the same") {
     const subnet s;
     compare(s, {"perfquery", "-G", "0x6000", "2"});
-    compare(s, {"perfquery", "-L", s.LID_at("0,17"), "2"});
+    compare(s, {"perfquery", "-L", s.lid_at("0,17"), "2"});
     const std::string expected = s.ours({"perfquery", "-G", "0x6000", "2"}).out;
     for (const char* target : {"0,17", "fe80::6000", "0000:0000:0000:6000"})
         CHECK(s.ours({"perfquery", target, "2"}).out == expected);
@@ -157,7 +157,7 @@ TEST_CASE("perfquery by GUID, by route and by options says the same") {
 TEST_CASE("QP1Dropped is not what infiniband-diags 44 takes for it") {
     settable_subnet s;
     s.set("\"S1\"[3]", "PortCounters.VL15Dropped", 7);
-    const words command{"perfquery", s.LID_at("0"), "3"};
+    const words command{"perfquery", s.lid_at("0"), "3"};
     std::string theirs = s.peer(command).out;
     const std::string wrong = "QP1Dropped:......................7";
     REQUIRE(line_of(theirs, "QP1Dropped") == wrong);
@@ -168,17 +168,17 @@ TEST_CASE("QP1Dropped is not what infiniband-diags 44 takes for it") {
 TEST_CASE("without a port it is the one that the target leads to") {
     const subnet s(quiet_topology, manager::leaves);
     const auto head = [](const std::string& text) { return text.substr(0, text.find(" (")); };
-    CHECK(head(s.ours({"perfquery", s.LID_at("0,5")}).out) == "# Port counters: Lid " + s.LID_at("0,5") + " port 0");
-    CHECK(head(s.ours({"perfquery", s.LID_at("0,1")}).out) == "# Port counters: Lid " + s.LID_at("0,1") + " port 1");
+    CHECK(head(s.ours({"perfquery", s.lid_at("0,5")}).out) == "# Port counters: Lid " + s.lid_at("0,5") + " port 0");
+    CHECK(head(s.ours({"perfquery", s.lid_at("0,1")}).out) == "# Port counters: Lid " + s.lid_at("0,1") + " port 1");
     CHECK(head(run({"perfquery", "--fabric", s.fabric() + ",B"}).out) ==
-          "# Port counters: Lid " + s.LID_at("0,2") + " port 1");
+          "# Port counters: Lid " + s.lid_at("0,2") + " port 1");
     // infiniband-diags forget -a there.
-    CHECK(head(s.ours({"perfquery", "-a"}).out) == "# Port counters: Lid " + s.LID_at("0") + " port 255");
+    CHECK(head(s.ours({"perfquery", "-a"}).out) == "# Port counters: Lid " + s.lid_at("0") + " port 255");
 }
 
 TEST_CASE("perfquery resets what it is told to, and nothing else") {
     settable_subnet s;
-    const std::string here = s.LID_at("0"), capture = s.files() / "reset.pcap";
+    const std::string here = s.lid_at("0"), capture = s.files() / "reset.pcap";
     const auto read = [&](const words& how) { return json_of(s.ours(words{"perfquery", "--json"} + how)); };
     // The first Set: a Get before it is repeated where ibsim takes its time.
     const auto sent = [&] {
@@ -243,7 +243,7 @@ TEST_CASE("perfquery resets what it is told to, and nothing else") {
 
 TEST_CASE("ports that do not answer are missing from the result, and the exit code says so") {
     const subnet s(quiet_topology, manager::leaves);
-    const std::string A = s.LID_at("0,1"); // its second port has no cable, and ibsim refuses it
+    const std::string A = s.lid_at("0,1"); // its second port has no cable, and ibsim refuses it
     for (const words& how : {words{"-a"}, words{"-l", "-a"}, words{"1,2"}}) {
         CAPTURE(how);
         const process_result r = s.ours(words{"perfquery", A} + how);
@@ -260,8 +260,8 @@ TEST_CASE("ports that do not answer are missing from the result, and the exit co
     CHECK_THAT(r.out, StartsWith("# PortRcvErrorDetails counters: Lid " + A + " port 1\n"));
     CHECK_THAT(r.err, StartsWith("ibtool: PortXmitDataSL: ") && Contains("timed out"));
 
-    check_failure(s.ours({"perfquery", s.LID_at("0,5"), "5"}), 1, "(status 0x1c)");
-    check_failure(s.ours({"perfquery", "-R", s.LID_at("0,5"), "5"}), 1, "(status 0x1c)");
+    check_failure(s.ours({"perfquery", s.lid_at("0,5"), "5"}), 1, "(status 0x1c)");
+    check_failure(s.ours({"perfquery", "-R", s.lid_at("0,5"), "5"}), 1, "(status 0x1c)");
     check_failure(s.ours({"perfquery", A, "9"}), 1,
                   "port 9 is out of range: the node has 2 ports: LID " + A + " refused");
     check_failure(s.ours(words{"perfquery", "-X", A} + quick), 1, "did not reply to PortXmitDataSL (");

@@ -84,8 +84,8 @@ TEST_CASE("GMPs leave with the index of the path record's P_Key, of the default 
         CHECK(written.count(Performance) == 1);
         for (const auto& [mgmt_class, found] : written) {
             CAPTURE(mgmt_class);
-            const bool is_SMP = mgmt_class == SubnLID || mgmt_class == SubnDirected;
-            CHECK(found == (is_SMP ? indices{0} : indices{1}));
+            const bool is_smp = mgmt_class == SubnLID || mgmt_class == SubnDirected;
+            CHECK(found == (is_smp ? indices{0} : indices{1}));
         }
     }
 }

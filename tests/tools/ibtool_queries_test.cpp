@@ -15,7 +15,7 @@ using namespace ibtool_rig;
 
 namespace {
 
-const std::string switch_route = "0", far_switch_route = "0,17", CA_route = "0,1", far_CA_route = "0,20,1";
+const std::string switch_route = "0", far_switch_route = "0,17", ca_route = "0,1", far_ca_route = "0,20,1";
 
 nlohmann::json json_from(const process_result& r) {
     check_success(r);
@@ -28,8 +28,8 @@ nlohmann::json json_from(const process_result& r) {
 
 TEST_CASE("smpquery prints what infiniband-diags' prints") {
     const subnet s;
-    for (const std::string& route : {switch_route, far_switch_route, CA_route, far_CA_route}) {
-        const std::string LID = s.LID_at(route);
+    for (const std::string& route : {switch_route, far_switch_route, ca_route, far_ca_route}) {
+        const std::string LID = s.lid_at(route);
         for (const words& place : {words{"-D", route}, words{LID}}) {
             for (const char* operation : {"nodeinfo", "ND", "portinfo", "pkeys", "SL2VL", "vlarb", "GUIDInfo"})
                 compare(s, words{"smpquery", operation} + place);
@@ -42,11 +42,11 @@ TEST_CASE("smpquery prints what infiniband-diags' prints") {
         }
     }
     compare(s, {"smpquery", "SwitchInfo", "-D", switch_route});
-    compare(s, {"smpquery", "si", s.LID_at(far_switch_route)});
+    compare(s, {"smpquery", "si", s.lid_at(far_switch_route)});
     compare(s, {"smpquery", "NodeInfo", "-G", "0xa001"});
-    compare(s, {"smpquery", "si", s.LID_at(far_switch_route), "0"}); // a port that says nothing
-    compare(s, {"smpquery", "nodedesc", "-D", CA_route, "1"});
-    compare(s, {"smpquery", "-x", "PortInfo", "-D", CA_route, "1"});
+    compare(s, {"smpquery", "si", s.lid_at(far_switch_route), "0"}); // a port that says nothing
+    compare(s, {"smpquery", "nodedesc", "-D", ca_route, "1"});
+    compare(s, {"smpquery", "-x", "PortInfo", "-D", ca_route, "1"});
     const std::string map = s.files().write("names", "0x5000 \"called so\"\n");
     compare(s, {"smpquery", "nodedesc", "-D", switch_route, "--node-name-map", map});
 }
@@ -59,7 +59,7 @@ TEST_CASE("sminfo, ibaddr and smpdump print what infiniband-diags' print") {
         REQUIRE(from != text.npos);
         return text.erase(from, text.find(" priority") - from);
     };
-    const std::string LID = s.LID_at(switch_route);
+    const std::string LID = s.lid_at(switch_route);
     for (const words& command : {words{"sminfo"}, words{"sminfo", LID}, words{"sminfo", "-D", switch_route},
                                  words{"sminfo", "-G", "0x5000"}}) {
         CAPTURE(command);
@@ -70,13 +70,13 @@ TEST_CASE("sminfo, ibaddr and smpdump print what infiniband-diags' print") {
     }
 
     compare(s, {"ibaddr"});
-    for (const std::string& route : {switch_route, CA_route, far_CA_route}) {
+    for (const std::string& route : {switch_route, ca_route, far_ca_route}) {
         compare(s, {"ibaddr", "-D", route});
-        compare(s, {"ibaddr", s.LID_at(route)});
-        for (const char* only : {"-g", "-l", "-L"}) compare(s, {"ibaddr", only, s.LID_at(route)});
+        compare(s, {"ibaddr", s.lid_at(route)});
+        for (const char* only : {"-g", "-l", "-L"}) compare(s, {"ibaddr", only, s.lid_at(route)});
         compare(s, {"smpdump", "-D", route, "0x11"});
         compare(s, {"smpdump", "-D", "-s", route, "16"});
-        compare(s, {"smpdump", s.LID_at(route), "0x15", "1"});
+        compare(s, {"smpdump", s.lid_at(route), "0x15", "1"});
     }
     compare(s, {"ibaddr", "-G", "0xa001"});
 }
@@ -84,7 +84,7 @@ TEST_CASE("sminfo, ibaddr and smpdump print what infiniband-diags' print") {
 TEST_CASE("ibroute and ibtracert print what infiniband-diags' print") {
     const subnet s;
     for (const std::string& route : {switch_route, far_switch_route}) {
-        for (const words& place : {words{"-D", route}, words{s.LID_at(route)}}) {
+        for (const words& place : {words{"-D", route}, words{s.lid_at(route)}}) {
             compare(s, words{"ibroute"} + place);
             compare(s, words{"ibroute", "-n"} + place);
             compare(s, words{"ibroute", "-a"} + place);
@@ -94,11 +94,11 @@ TEST_CASE("ibroute and ibtracert print what infiniband-diags' print") {
             compare(s, words{"ibroute", "-M"} + place);
         }
     }
-    const words routes{switch_route, far_switch_route, CA_route, far_CA_route};
+    const words routes{switch_route, far_switch_route, ca_route, far_ca_route};
     for (const std::string& from : routes) {
         for (const std::string& to : routes) {
-            compare(s, {"ibtracert", s.LID_at(from), s.LID_at(to)});
-            compare(s, {"ibtracert", "-n", s.LID_at(from), s.LID_at(to)});
+            compare(s, {"ibtracert", s.lid_at(from), s.lid_at(to)});
+            compare(s, {"ibtracert", "-n", s.lid_at(from), s.lid_at(to)});
         }
     }
     compare(s, {"ibtracert", "-G", "0xa001", "0xc002"});
@@ -108,7 +108,7 @@ TEST_CASE("ibroute and ibtracert print what infiniband-diags' print") {
         {{"5", "0xc003"}, "0x5 is not a multicast LID; the output starts at 0xc000"},
         {{"0xc000", "0xffff"}, "0xffff is not a multicast LID; the output ends at 0xfffe"}};
     for (const auto& [range, said] : beyond) {
-        const words command = words{"ibroute", "-M", "-a", s.LID_at(switch_route)} + range;
+        const words command = words{"ibroute", "-M", "-a", s.lid_at(switch_route)} + range;
         const process_result r = s.ours(command);
         CHECK(r.status == 0);
         CHECK(r.out == s.peer(command).out);
@@ -118,7 +118,7 @@ TEST_CASE("ibroute and ibtracert print what infiniband-diags' print") {
 
 TEST_CASE("ibtracert of one target, the way back, and of a file") {
     const subnet s(topology, manager::leaves);
-    const std::string here = s.LID_at(switch_route), A = s.LID_at(CA_route), C = s.LID_at(far_CA_route);
+    const std::string here = s.lid_at(switch_route), A = s.lid_at(ca_route), C = s.lid_at(far_ca_route);
     CHECK(s.ours({"ibtracert", C}).out == s.peer({"ibtracert", here, C}).out);
     CHECK(s.ours({"ibtracert", "-r", C}).out == s.peer({"ibtracert", C, here}).out);
     CHECK(s.ours({"ibtracert", "-r", A, C}).out == s.peer({"ibtracert", C, A}).out);
@@ -146,7 +146,7 @@ TEST_CASE("ibtracert of one target, the way back, and of a file") {
     // From our switch C's LID leads nowhere, so that C does not answer by it; from the other switch it leads to C.
     check_success(
         s.ours({"query", "SubnSet", "LinearForwardingTable", "-D", switch_route, "-f", "portBlock[" + C + "]=5"}));
-    const words quick{"-t", "200", "--retries", "0"}, blind{"ibtracert", s.LID_at(far_switch_route), C};
+    const words quick{"-t", "200", "--retries", "0"}, blind{"ibtracert", s.lid_at(far_switch_route), C};
     check_failure(s.ours(blind + quick), 1, "did not reply");
     const process_result forced = s.ours(blind + words{"-f"} + quick);
     CHECK(forced.status == 0);
@@ -156,7 +156,7 @@ TEST_CASE("ibtracert of one target, the way back, and of a file") {
 
 TEST_CASE("set_sminfo says what infiniband-diags' sminfo with a modifier says") {
     const subnet s;
-    const std::string LID = s.LID_at(switch_route);
+    const std::string LID = s.lid_at(switch_route);
     const auto state_of = [](const std::string& text) { return text.substr(text.find(" priority ")); };
     // OpenSM takes a handover from a Master, and from nobody else.
     const process_result theirs = s.peer({"sminfo", "-s", "3", LID, "1"});
@@ -191,7 +191,7 @@ TEST_CASE("set_sminfo says what infiniband-diags' sminfo with a modifier says") 
 
 TEST_CASE("a query finds its target in whatever form it is written") {
     const subnet s;
-    const std::string LID = s.LID_at(far_CA_route);
+    const std::string LID = s.lid_at(far_ca_route);
     const std::string expected = s.ours({"ibaddr", LID}).out;
     REQUIRE_THAT(expected, StartsWith("GID fe80::c002 LID start "));
     std::ostringstream hex;
@@ -213,7 +213,7 @@ TEST_CASE("a query finds its target in whatever form it is written") {
 
 TEST_CASE("with --sa the same is said, and no SMP is sent") {
     const subnet s;
-    const std::string LID = s.LID_at(switch_route), CA = s.LID_at(far_CA_route);
+    const std::string LID = s.lid_at(switch_route), CA = s.lid_at(far_ca_route);
     const words commands[] = {
         {"smpquery", "NodeInfo", CA},
         {"smpquery", "NodeDesc", CA},
@@ -232,19 +232,19 @@ TEST_CASE("with --sa the same is said, and no SMP is sent") {
     };
     for (const words& command : commands) {
         CAPTURE(command);
-        const process_result by_SMP = s.ours(command), by_SA = s.ours(command + words{"--sa", "-d"});
-        check_success(by_SMP);
-        CAPTURE(by_SA.err);
-        CHECK(by_SA.status == 0);
+        const process_result by_smp = s.ours(command), by_sa = s.ours(command + words{"--sa", "-d"});
+        check_success(by_smp);
+        CAPTURE(by_sa.err);
+        CHECK(by_sa.status == 0);
         // The port by which a request comes in is the SA's own there.
         const auto comparable = [](const std::string& text) {
             words lines = lines_of(text);
             std::erase_if(lines, [](const std::string& line) { return line.starts_with("LocalPort:"); });
             return lines;
         };
-        CHECK(comparable(by_SA.out) == comparable(by_SMP.out));
-        CHECK_THAT(by_SA.err, StartsWith("D: Using end port ") && Contains("\nD: RPC ") && Contains(" SAFormat(3.2) "));
-        CHECK_THAT(by_SA.err, !Contains("SMPFormat"));
+        CHECK(comparable(by_sa.out) == comparable(by_smp.out));
+        CHECK_THAT(by_sa.err, StartsWith("D: Using end port ") && Contains("\nD: RPC ") && Contains(" SAFormat(3.2) "));
+        CHECK_THAT(by_sa.err, !Contains("SMPFormat"));
     }
     check_failure(s.ours({"smpquery", "PKeys", CA, "--sa"}), 1, "invalid request (status 0x200)");
     check_failure(s.ours({"smpquery", "MEPI", CA, "--sa"}), 2, "the SA has no records of MlnxExtPortInfo");
@@ -254,7 +254,7 @@ TEST_CASE("with --sa the same is said, and no SMP is sent") {
 
 TEST_CASE("structures are shown by the names of the IBA, or their words, if asked for") {
     const subnet s;
-    const std::string CA = s.LID_at(CA_route);
+    const std::string CA = s.lid_at(ca_route);
     const auto lines = [&](const words& command) { return s.ours(words{"smpquery"} + command).out; };
     CHECK_THAT(lines({"NodeInfo", CA, "--int-names"}),
                StartsWith("# Node info: Lid " + CA + "\nBaseVersion......................1\n") &&
@@ -264,7 +264,7 @@ TEST_CASE("structures are shown by the names of the IBA, or their words, if aske
         StartsWith("# Node info: Lid " + CA + "\n  0 01010102 baseVersion=1,classVersion=1,nodeType=1,numPorts=2\n") &&
             Contains("portGUID=GUID('0000:0000:0000:a001')"));
     CHECK(lines({"NodeDesc", CA, "--int-names"}) == "NodeString.......................'host A'\n");
-    CHECK_THAT(lines({"SwitchInfo", s.LID_at(switch_route), "--int-names"}), Contains("\nLinearFDBCap."));
+    CHECK_THAT(lines({"SwitchInfo", s.lid_at(switch_route), "--int-names"}), Contains("\nLinearFDBCap."));
     CHECK_THAT(lines({"PortInfo", CA, "1", "--int-names"}),
                Contains("\nMKey.............................<not displayed>\n") &&
                    Contains("\nMKeyLeasePeriod............"));
@@ -283,7 +283,7 @@ TEST_CASE("structures are shown by the names of the IBA, or their words, if aske
 
 TEST_CASE("the answers are JSON if asked for") {
     const subnet s;
-    const std::string LID = s.LID_at(switch_route), CA = s.LID_at(CA_route);
+    const std::string LID = s.lid_at(switch_route), CA = s.lid_at(ca_route);
     const auto json = [&](const words& command) { return json_from(s.ours(command + words{"--json"})); };
     CHECK(json({"smpquery", "NI", "0,1"})["nodeGUID"] == "0000:0000:0000:a000");
     CHECK(json({"smpquery", "ND", CA})["nodeString"] == "host A");
@@ -309,7 +309,7 @@ TEST_CASE("the answers are JSON if asked for") {
     CHECK(table["description"] == "first switch");
     CHECK(table["entries"][0]["nodeType"] == "Switch");
     CHECK(json({"ibroute", "-M", LID})["entries"].empty());
-    const auto way = json({"ibtracert", CA, s.LID_at(far_CA_route)});
+    const auto way = json({"ibtracert", CA, s.lid_at(far_ca_route)});
     CHECK(way["hops"].size() == 3);
     CHECK(way["hops"][2]["portGUID"] == "0000:0000:0000:c002");
     CHECK(way["hops"][1]["nodeType"] == "Switch");
@@ -324,7 +324,7 @@ TEST_CASE("the answers are JSON if asked for") {
 
 TEST_CASE("what a query cannot do is one line") {
     const subnet s;
-    const std::string CA = s.LID_at(CA_route);
+    const std::string CA = s.lid_at(ca_route);
     const words quick{"-t", "50ms", "--retries", "0"};
     check_failure(s.ours(words{"smpquery", "ni", "0x3fff"} + quick), 1,
                   "ibtool: LID 16383 did not reply to NodeInfo (1 attempt, ");
@@ -460,7 +460,7 @@ TEST_CASE("the multicast table has the ports that joined") {
         INFO((joined ? "" : to_string(joined.error())));
         REQUIRE(joined);
     }
-    const std::string first = s.LID_at(switch_route);
+    const std::string first = s.lid_at(switch_route);
     // OpenSM answers first and programs the switches then.
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
     nlohmann::json ports;
@@ -470,7 +470,7 @@ TEST_CASE("the multicast table has the ports that joined") {
         if (!entries.empty()) ports = entries[0]["ports"];
     }
     CHECK(ports == nlohmann::json({1, 2}));
-    for (const std::string& LID : {first, s.LID_at(far_switch_route)}) {
+    for (const std::string& LID : {first, s.lid_at(far_switch_route)}) {
         compare(s, {"ibroute", "-M", LID});
         compare(s, {"ibroute", "-M", "-n", LID});
     }
@@ -492,18 +492,18 @@ TEST_CASE("ibtracert -m prints the way of multicast packets as infiniband-diags'
     // Ports 1, 2 and 17 of the first switch, 1 and 3 of the second, and the cable between them: A, B and C are members.
     set_group(s, switch_route, {"0x0006", "0x0002"});
     set_group(s, far_switch_route, {"0x000a"});
-    const words places{switch_route, far_switch_route, CA_route, "0,2", far_CA_route};
+    const words places{switch_route, far_switch_route, ca_route, "0,2", far_ca_route};
     for (const std::string& from : places) {
         for (const std::string& to : places) {
             // infiniband-diags crash there, or tell a CA's own switch's port as they happen to come to it.
-            const bool is_own_switch = (from == CA_route || from == "0,2") && to == switch_route;
-            if (from == to || is_own_switch || (from == far_CA_route && to == far_switch_route)) continue;
+            const bool is_own_switch = (from == ca_route || from == "0,2") && to == switch_route;
+            if (from == to || is_own_switch || (from == far_ca_route && to == far_switch_route)) continue;
             for (const words& how : {words{}, words{"-n"}})
-                compare(s, words{"ibtracert", "-m", "0xc000"} + how + words{s.LID_at(from), s.LID_at(to)});
+                compare(s, words{"ibtracert", "-m", "0xc000"} + how + words{s.lid_at(from), s.lid_at(to)});
         }
     }
-    const std::string A = s.LID_at(CA_route), C = s.LID_at(far_CA_route);
-    CHECK_THAT(s.ours({"ibtracert", "-m", "49152", CA_route, "0,"}).out, // whatever form the targets have
+    const std::string A = s.lid_at(ca_route), C = s.lid_at(far_ca_route);
+    CHECK_THAT(s.ours({"ibtracert", "-m", "49152", ca_route, "0,"}).out, // whatever form the targets have
                Contains("[1] -> switch 0x5000[1] lid ") && Contains("To switch 0x5000 port 1 lid "));
     const auto way = json_from(s.ours({"ibtracert", "-m", "0xc000", "--json", A, C}));
     REQUIRE(way["hops"].size() == 3);
@@ -524,7 +524,7 @@ TEST_CASE("ibtracert -m prints the way of multicast packets as infiniband-diags'
 
 TEST_CASE("with --sa ibtracert -m asks the SA for the tables") {
     const subnet s;
-    const words nobody{"ibtracert", "-m", "0xc000", s.LID_at(CA_route), s.LID_at("0,2"), "--sa", "-d"};
+    const words nobody{"ibtracert", "-m", "0xc000", s.lid_at(ca_route), s.lid_at("0,2"), "--sa", "-d"};
     const process_result r = s.ours(nobody);
     CHECK(r.status == 1);
     CHECK_THAT(r.err, Contains("SAMulticastForwardingTableRecord") && !Contains("SMPFormat"));

@@ -57,7 +57,7 @@ std::string made(const std::string& specification) {
 }
 
 /// With enhanced port 0 a switch has as many LIDs as a host; ibdmchk knows no other LMC.
-std::string with_LMC_of_switches(std::string text) {
+std::string with_lmc_of_switches(std::string text) {
     return std::regex_replace(text, std::regex("base port 0"), "enhanced port 0");
 }
 
@@ -75,11 +75,11 @@ public:
             std::string GUID = node["nodeGUID"];
             std::erase(GUID, ':');
             const unsigned LID = node["ports"][0]["LID"];
-            if (node["nodeType"] == "Switch") LIDs_[GUID] = std::to_string(LID);
+            if (node["nodeType"] == "Switch") lids_[GUID] = std::to_string(LID);
             else hosts.push_back({GUID, LID});
         }
         std::ranges::sort(hosts, {}, &host::GUID);
-        if (LMC) count_LIDs_from_1();
+        if (LMC) count_lids_from_1();
     }
 
     /// Of the dumps, with more arguments of ibdmchk. When it is done it may crash, as it frees its memory.
@@ -135,15 +135,15 @@ public:
     }
 
     /// Lets a switch forward a LID by another port, in the subnet and in the dump; 255: by none.
-    void forward(const std::string& switch_GUID, unsigned LID, unsigned port) {
-        check_success(net.ours({"query", "SubnSet", "LinearForwardingTable", LIDs_.at(switch_GUID), "-a",
+    void forward(const std::string& switch_guid, unsigned LID, unsigned port) {
+        check_success(net.ours({"query", "SubnSet", "LinearForwardingTable", lids_.at(switch_guid), "-a",
                                 std::to_string(LID / 64), "-f",
                                 "portBlock[" + std::to_string(LID % 64) + "]=" + std::to_string(port)}));
         char line[32], was[32];
         std::snprintf(was, sizeof was, "\n0x%04X : ", LID - shift_);
         std::snprintf(line, sizeof line, "%03u  : 01   : yes", port);
         std::string dump = read_file(net.files() / "opensm.fdbs");
-        const std::size_t begin = dump.find(was, dump.find("Switch 0x" + switch_GUID));
+        const std::size_t begin = dump.find(was, dump.find("Switch 0x" + switch_guid));
         REQUIRE(begin != dump.npos);
         const std::size_t end = dump.find('\n', begin + 1), from = begin + std::string(was).size();
         dump.replace(from, end - from, port == 255 ? "UNREACHABLE" : line);
@@ -155,13 +155,13 @@ public:
     /// Lets the switches forward the multicast LIDs from the first one on, and no other ones.
     void forward_groups(const std::vector<tree>& trees) {
         std::string dump;
-        for (const auto& [switch_GUID, LID] : LIDs_) {
+        for (const auto& [switch_guid, LID] : lids_) {
             words fields;
-            dump += "\nSwitch 0x" + switch_GUID + "\nLID    : Out Port(s)\n";
+            dump += "\nSwitch 0x" + switch_guid + "\nLID    : Out Port(s)\n";
             for (std::size_t i = 0; i < trees.size(); ++i) {
                 dump += "0xC00" + std::to_string(i) + " :";
                 unsigned mask = 0;
-                for (const unsigned p : trees[i].at(switch_GUID)) {
+                for (const unsigned p : trees[i].at(switch_guid)) {
                     mask |= 1u << p;
                     dump += " 0x00" + std::to_string(p) + " ";
                 }
@@ -183,7 +183,7 @@ public:
 
 private:
     /// OpenSM gives the first port LID 2^LMC, and ibdmchk takes 1 for the first base LID.
-    void count_LIDs_from_1() {
+    void count_lids_from_1() {
         shift_ = (1u << LMC_) - 1;
         const auto shifted = [&](const std::string& name, const std::regex& where) {
             const std::string text = read_file(net.files() / name);
@@ -203,7 +203,7 @@ private:
     }
 
     unsigned LMC_, shift_ = 0;
-    std::map<std::string, std::string> LIDs_; // of switches, by GUID
+    std::map<std::string, std::string> lids_; // of switches, by GUID
 };
 
 /// The GUIDs of switches by their names in the simulator's topologies.
@@ -232,7 +232,7 @@ TEST_CASE("ibcheckroutes says of the routes of OpenSM's engines what ibdmchk say
     for (const one& o : all) {
         CAPTURE(o.specification, o.engine, o.LMC);
         const std::string topology = made(o.specification);
-        const routed_subnet s(o.LMC ? with_LMC_of_switches(topology) : topology, {"-R", o.engine}, o.LMC);
+        const routed_subnet s(o.LMC ? with_lmc_of_switches(topology) : topology, {"-R", o.engine}, o.LMC);
         const verdict theirs = s.theirs();
         CHECK(theirs.routes == s.hosts.size() * (s.hosts.size() - 1) << o.LMC);
         s.compare(theirs);
@@ -368,7 +368,7 @@ TEST_CASE("ibcheckroutes says of the trees of multicast groups what ibdmchk says
 namespace {
 
 /// What the SA says of the SL of each path, in lines as ibdmchk reads them.
-std::string path_SLs(const routed_subnet& s) {
+std::string path_sls(const routed_subnet& s) {
     using namespace comad;
     using iba::sa::PathRecord;
     transports::ibsim_transport port(s.net.at(""));
@@ -405,7 +405,7 @@ TEST_CASE(
     const std::string seed = d.write("torus-2QoS.conf", "torus 5 3 2M\n" + link("xp_link", "sw-1-0-0") +
                                                             link("yp_link", "sw-0-1-0") + link("zp_link", "sw-0-0-1"));
     const routed_subnet s(torus, {"-R", "torus-2QoS", "--torus_config", seed}, 0, manager::stays);
-    const std::string SLs = s.net.files().write("SLs", path_SLs(s)), VLs = s.net.files() / "opensm-sl2vl.dump";
+    const std::string sls = s.net.files().write("SLs", path_sls(s)), VLs = s.net.files() / "opensm-sl2vl.dump";
 
     // On one lane, and where SL to VL puts all on one, its rings have credit loops.
     const verdict without = s.theirs();
@@ -416,8 +416,8 @@ TEST_CASE(
 
     const verdict with = s.theirs("-c SLs -d opensm-sl2vl.dump");
     CHECK(with == verdict{.routes = 30 * 29});
-    s.compare(with, {"--path-SLs", SLs, "--SL-to-VL", VLs});
-    s.compare(with, {"--path-SLs", SLs, "--lanes"});
+    s.compare(with, {"--path-SLs", sls, "--SL-to-VL", VLs});
+    s.compare(with, {"--path-SLs", sls, "--lanes"});
     s.compare(with, {"--SL-to-VL", VLs, "--lanes"});
     s.compare(with, {"--lanes"});
 
@@ -448,11 +448,11 @@ TEST_CASE(
     s.net.files().write("bytes", bytes);
     s.net.files().write("zeros", zeros);
     CHECK(s.theirs("-c SLs -d bytes") == with);
-    s.compare(with, {"--path-SLs", SLs, "--SL-to-VL", s.net.files() / "bytes"});
+    s.compare(with, {"--path-SLs", sls, "--SL-to-VL", s.net.files() / "bytes"});
     CHECK(s.theirs("-c SLs -d zeros") == without);
-    s.compare(without, {"--path-SLs", SLs, "--SL-to-VL", s.net.files() / "zeros"});
+    s.compare(without, {"--path-SLs", sls, "--SL-to-VL", s.net.files() / "zeros"});
     // SLs without tables: each on the VL of its number.
-    s.compare(s.theirs("-c SLs"), {"--path-SLs", SLs});
+    s.compare(s.theirs("-c SLs"), {"--path-SLs", sls});
 }
 
 } // namespace ibtool_route_judge_test

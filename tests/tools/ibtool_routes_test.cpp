@@ -70,9 +70,9 @@ TEST_CASE("check_lft_balance counts the LIDs of hosts at each port that leads to
     CHECK(s.ours({"check_lft_balance"}).out.empty());
 
     // All by the first cable.
-    const std::string LID = s.LID_at("0,17");
+    const std::string LID = s.lid_at("0,17");
     for (const std::string& route : {std::string("0,1"), std::string("0,2")}) {
-        const unsigned host = static_cast<unsigned>(std::stoul(s.LID_at(route)));
+        const unsigned host = static_cast<unsigned>(std::stoul(s.lid_at(route)));
         for (unsigned l = host; l < host + (1u << LMC); ++l)
             check_success(s.ours(
                 {"query", "SubnSet", "LinearForwardingTable", LID, "-f", "portBlock[" + std::to_string(l) + "]=3"}));
@@ -108,14 +108,14 @@ TEST_CASE("check_lft_balance judges dumped tables as infiniband-diags' does, whi
     CHECK(stanzas_of(good.out, "Switch Port Usage").size() == 6);
 
     // All from the second leaf to the hosts of the first by its first spine, which has one of them already.
-    std::map<std::string, std::string> LIDs;
+    std::map<std::string, std::string> lids;
     const auto discovered = nlohmann::json::parse(s.ours({"ibnetdiscover", "--json"}).out);
     for (const auto& n : discovered["nodes"])
         for (const auto& p : n["ports"])
-            if (p.contains("LID")) LIDs[n["description"]] = std::to_string(p["LID"].get<unsigned>());
+            if (p.contains("LID")) lids[n["description"]] = std::to_string(p["LID"].get<unsigned>());
     for (const char* host : {"h-0001 HCA-1", "h-0002 HCA-1"})
-        check_success(s.ours({"query", "SubnSet", "LinearForwardingTable", LIDs.at("leaf-0002"), "-f",
-                              "portBlock[" + LIDs.at(host) + "]=3"}));
+        check_success(s.ours({"query", "SubnSet", "LinearForwardingTable", lids.at("leaf-0002"), "-f",
+                              "portBlock[" + lids.at(host) + "]=3"}));
     const process_result bad = compare({});
     CHECK(bad.status == 1);
     CHECK_THAT(bad.out, StartsWith("Unbalanced Switch Port Usage: leaf-0002, "));
@@ -133,9 +133,9 @@ TEST_CASE("a table of the SA that ibsim cuts after its first MAD is told as that
     for (const words& command :
          {words{"dump_lfts"}, words{"dump_lfts", "-n", "1", "3"}, words{"check_lft_balance", "--json"}}) {
         CAPTURE(command);
-        const process_result by_SMP = s.ours(command), by_SA = s.ours(command + words{"--sa"});
-        check_success(by_SMP);
-        check_failure(by_SA, 1, "the RMPP transfer ended after the first segment, which is not the last one");
+        const process_result by_smp = s.ours(command), by_sa = s.ours(command + words{"--sa"});
+        check_success(by_smp);
+        check_failure(by_sa, 1, "the RMPP transfer ended after the first segment, which is not the last one");
     }
     check_failure(s.ours({"ibcheckroutes", "--sa"}), 2, "--sa is not supported by ibcheckroutes");
 }

@@ -11,32 +11,32 @@ using namespace ibtool_rig;
 
 namespace {
 
-const std::string switch_route = "0", CA_route = "0,1", far_CA_route = "0,20,1";
+const std::string switch_route = "0", ca_route = "0,1", far_ca_route = "0,20,1";
 
 } // namespace
 
 TEST_CASE("saquery prints what infiniband-diags' prints") {
     const subnet s;
-    const std::string of_switch = s.LID_at(switch_route), of_CA = s.LID_at(CA_route), far = s.LID_at(far_CA_route);
-    for (const std::string& LID : {of_switch, of_CA, far}) {
+    const std::string of_switch = s.lid_at(switch_route), of_ca = s.lid_at(ca_route), far = s.lid_at(far_ca_route);
+    for (const std::string& LID : {of_switch, of_ca, far}) {
         compare(s, {"saquery", "NR", LID});
         compare(s, {"saquery", LID});
         compare(s, {"saquery", "SL2VL", LID + "/1/2"});
         compare(s, {"saquery", "GIR", LID + "/0"});
     }
     compare(s, {"saquery", "PIR", of_switch + "/17"});
-    compare(s, {"saquery", "PIR", of_CA + "/1"});
+    compare(s, {"saquery", "PIR", of_ca + "/1"});
     compare(s, {"saquery", "PIR", far + "/2"});
     compare(s, {"saquery", "SWIR", of_switch});
     compare(s, {"saquery", "LR", of_switch + "/17"});
-    compare(s, {"saquery", "LR", of_CA});
-    compare(s, {"saquery", "LR", of_switch + "/17", s.LID_at("0,17") + "/3"});
+    compare(s, {"saquery", "LR", of_ca});
+    compare(s, {"saquery", "LR", of_switch + "/17", s.lid_at("0,17") + "/3"});
     compare(s, {"saquery", "-x", "-K", of_switch + "/20"});
     compare(s, {"saquery", "LFTR", of_switch + "/0"});
     compare(s, {"saquery", "VLAR", of_switch + "/17/1"});
-    compare(s, {"saquery", "-p", "--src-to-dst", of_CA + ":" + far});
-    compare(s, {"saquery", "PR", "--slid", of_CA, "--dlid", of_switch});
-    compare(s, {"saquery", "PR", "--src-to-dst", of_CA + ":" + far});
+    compare(s, {"saquery", "-p", "--src-to-dst", of_ca + ":" + far});
+    compare(s, {"saquery", "PR", "--slid", of_ca, "--dlid", of_switch});
+    compare(s, {"saquery", "PR", "--src-to-dst", of_ca + ":" + far});
     compare(s, {"saquery", "-c"});
     compare(s, {"saquery", "MCMR"});
     compare(s, {"saquery", "-g"});
@@ -44,13 +44,13 @@ TEST_CASE("saquery prints what infiniband-diags' prints") {
 
 TEST_CASE("saquery shows P_Keys, to who knows the SM_Key, and the number of their block as it was asked for") {
     const subnet s;
-    const std::string of_CA = s.LID_at(CA_route);
-    compare(s, {"saquery", "--smkey", "1", "PKTR", of_CA + "/1/0"});
-    const process_result second = s.ours({"saquery", "--smkey", "1", "PKTR", of_CA + "/1/1"});
+    const std::string of_ca = s.lid_at(ca_route);
+    compare(s, {"saquery", "--smkey", "1", "PKTR", of_ca + "/1/0"});
+    const process_result second = s.ours({"saquery", "--smkey", "1", "PKTR", of_ca + "/1/1"});
     CHECK_THAT(second.out, Contains("\t\tBlock......................1\n"));
     CHECK(nlohmann::json::parse(
-              s.ours({"saquery", "--smkey", "1", "PKTR", of_CA + "/1/1", "--json"}).out)["blockNum"] == 1);
-    check_failure(s.ours({"saquery", "PKTR", of_CA + "/1/0"}), 1, "invalid request (status 0x200)");
+              s.ours({"saquery", "--smkey", "1", "PKTR", of_ca + "/1/1", "--json"}).out)["blockNum"] == 1);
+    check_failure(s.ours({"saquery", "PKTR", of_ca + "/1/0"}), 1, "invalid request (status 0x200)");
 }
 
 TEST_CASE("saquery knows subnet managers and the members of groups") {
@@ -90,7 +90,7 @@ TEST_CASE("saquery -D lists the CAs") {
 
 TEST_CASE("the port whose SA is asked is named by -s, where a command has no other -s") {
     const subnet s;
-    const std::string manager = s.LID_at(switch_route), other = s.LID_at(CA_route);
+    const std::string manager = s.lid_at(switch_route), other = s.lid_at(ca_route);
     compare(s, {"smpquery", "-s", manager, "-G", "nodeinfo", "0xa001"});
     compare(s, {"ibtracert", "-s", manager, "-G", "0xa001", "0xb001"});
     check_failure(s.ours({"ibaddr", "-s", other, "-G", "0xa001", "-t", "50ms", "--retries", "0"}), 1,
@@ -104,7 +104,7 @@ TEST_CASE("the port whose SA is asked is named by -s, where a command has no oth
 // infiniband-diags look for names and LIDs in the table of all nodes, of which ibsim leaves one record: no comparison.
 TEST_CASE("saquery finds nodes by description, and descriptions by LID and GUID") {
     const subnet s;
-    const std::string LID = s.LID_at(CA_route);
+    const std::string LID = s.lid_at(ca_route);
     CHECK(s.ours({"saquery", "-L", "host A"}).out == LID + "\n");
     CHECK(s.ours({"saquery", "-G", "host A"}).out == "0x000000000000a001\n");
     CHECK(s.ours({"saquery", "host A"}).out == s.ours({"saquery", "NR", LID}).out);
@@ -114,10 +114,10 @@ TEST_CASE("saquery finds nodes by description, and descriptions by LID and GUID"
 
 TEST_CASE("saquery takes the descriptions of nodes and their names in a map where infiniband-diags take LIDs") {
     const subnet s;
-    const std::string LID = s.LID_at(CA_route), far = s.LID_at(far_CA_route), B = s.LID_at("0,2");
-    const auto same = [&](const words& by_name, const words& by_LID) {
+    const std::string LID = s.lid_at(ca_route), far = s.lid_at(far_ca_route), B = s.lid_at("0,2");
+    const auto same = [&](const words& by_name, const words& by_lid) {
         CAPTURE(by_name);
-        const process_result r = s.ours(words{"saquery"} + by_name), wanted = s.ours(words{"saquery"} + by_LID);
+        const process_result r = s.ours(words{"saquery"} + by_name), wanted = s.ours(words{"saquery"} + by_lid);
         check_success(wanted);
         check_success(r);
         CHECK_FALSE(r.out.empty());
@@ -186,7 +186,7 @@ TEST_CASE("saquery PR alone asks for the paths from here, --no-defaults for all"
 
 TEST_CASE("saquery shows records by the names of the IBA, or their words, and with -v what it compares") {
     const subnet s;
-    const std::string LID = s.LID_at(CA_route);
+    const std::string LID = s.lid_at(ca_route);
     const std::string names = s.ours({"saquery", "NR", LID, "--int-names"}).out;
     CHECK_THAT(names, StartsWith("LID.............................." + LID + "\n") &&
                           Contains("\nnodeInfo.PortGUID................0000:0000:0000:a001\n"));
@@ -215,7 +215,7 @@ TEST_CASE("saquery shows records by the names of the IBA, or their words, and wi
 
 TEST_CASE("the option --sa-path says where the SA is, and that it is to answer") {
     const subnet s;
-    const std::string manager = s.LID_at(switch_route), other = s.LID_at(CA_route), far = s.LID_at(far_CA_route);
+    const std::string manager = s.lid_at(switch_route), other = s.lid_at(ca_route), far = s.lid_at(far_ca_route);
     for (const std::string& path : {manager, std::string("fe80::5000"), "IBPath(DLID=" + manager + ")"}) {
         CAPTURE(path);
         const process_result r = s.ours({"smpquery", "NodeInfo", far, "--sa-path", path, "-d"});
@@ -243,7 +243,7 @@ TEST_CASE("saquery of nothing is an empty answer, of nonsense one line") {
 
 TEST_CASE("saquery takes any component by name, and gives JSON") {
     const subnet s;
-    const std::string LID = s.LID_at(CA_route);
+    const std::string LID = s.lid_at(ca_route);
     const process_result r = s.ours({"saquery", "NR", "nodeInfo.nodeGUID=0000:0000:0000:a000", "LID=" + LID, "--json"});
     check_success(r);
     const auto record = nlohmann::json::parse(r.out);
@@ -254,14 +254,14 @@ TEST_CASE("saquery takes any component by name, and gives JSON") {
 
 TEST_CASE("query makes any RPC with any field") {
     const subnet s;
-    const std::string LID = s.LID_at(CA_route);
+    const std::string LID = s.lid_at(ca_route);
     const auto json = [&](const words& command) {
         const process_result r = s.ours(words{"query"} + command + words{"--json"});
         check_success(r);
         return nlohmann::json::parse(r.out);
     };
     CHECK(json({"SubnGet", "SMPNodeInfo", LID})["nodeGUID"] == "0000:0000:0000:a000");
-    CHECK(json({"SubnGet", "NodeInfo", CA_route})["nodeGUID"] == "0000:0000:0000:a000");
+    CHECK(json({"SubnGet", "NodeInfo", ca_route})["nodeGUID"] == "0000:0000:0000:a000");
     CHECK(json({"SubnGet", "PortInfo", LID, "-a", "1"})["LID"] == std::stoul(LID));
     CHECK(json({"SubnAdmGet", "SANodeRecord", "-f", "LID=" + LID})["nodeInfo"]["nodeGUID"] == "0000:0000:0000:a000");
     CHECK(json({"SubnAdmGetTable", "LinkRecord", "-f", "fromLID=" + LID})["fromPort"] == 1);
@@ -275,7 +275,7 @@ TEST_CASE("query makes any RPC with any field") {
     check_failure(s.ours({"query", "SubnGe", "NodeInfo"}), 2, "SubnGet");
     check_failure(s.ours({"query", "SubnGet", "NodeInf"}), 2, "SMPNodeInfo");
     check_failure(s.ours({"query", "SubnGet", "NodeInfo", LID, "-f", "nodeGUI=1"}), 2, "nodeGUID");
-    check_failure(s.ours({"query", "PerformanceGet", "PortCounters", CA_route}), 2, "directed");
+    check_failure(s.ours({"query", "PerformanceGet", "PortCounters", ca_route}), 2, "directed");
 }
 
 TEST_CASE("a service is registered with a real SA and deleted again, and infiniband-diags see it") {

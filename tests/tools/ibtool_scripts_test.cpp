@@ -86,7 +86,7 @@ TEST_CASE("ibfindnodesusing prints what infiniband-diags' script prints, and mor
     const std::string out = s.ours({"ibfindnodesusing", "0x0000000000005000", "5"}).out;
     for (const char* target : {"0,", "first switch", "first", "0000:0000:0000:5000"})
         CHECK(s.ours({"ibfindnodesusing", target, "5"}).out == out);
-    CHECK(s.ours({"ibfindnodesusing.pl", s.LID_at("0,"), "5"}).out == out);
+    CHECK(s.ours({"ibfindnodesusing.pl", s.lid_at("0,"), "5"}).out == out);
 
     // Both cables together lead to the hosts of the other switch, and back.
     std::set<std::string> there, back;
@@ -98,7 +98,7 @@ TEST_CASE("ibfindnodesusing prints what infiniband-diags' script prints, and mor
     CHECK(there == std::set<std::string>{"node-01", "node-03", "host E", "second switch"});
     CHECK(back == std::set<std::string>{"node-09", "node-10", "first switch"});
     const process_result details = s.ours({"ibfindnodesusing", "first", "1", "-v"});
-    CHECK_THAT(details.out, Contains(fmt::format("0x000000000000a001 lid {} \"node-09\"\n", s.LID_at("0,1"))));
+    CHECK_THAT(details.out, Contains(fmt::format("0x000000000000a001 lid {} \"node-09\"\n", s.lid_at("0,1"))));
 
     check_failure(s.ours({"ibfindnodesusing", "0,1", "1"}), 1, "'0,1' is not a switch");
     check_failure(s.ours({"ibfindnodesusing", "first", "9"}), 1, "'first' has no port 9; valid ports: 1..8");
@@ -122,7 +122,7 @@ TEST_CASE("ibfindnodesusing prints what infiniband-diags' script prints, and mor
     // iblinkinfo of one node, by any target.
     const process_result links = s.peer({"iblinkinfo", "-D", "0,5"});
     REQUIRE_THAT(links.out, Contains("second switch"));
-    for (const std::string& target : {std::string("0,5"), std::string("second switch"), s.LID_at("0,5")})
+    for (const std::string& target : {std::string("0,5"), std::string("second switch"), s.lid_at("0,5")})
         CHECK(s.ours({"iblinkinfo", target}).out == links.out);
     words up = lines_of(s.ours({"iblinkinfo", "-l", "--up"}).out);
     const words down = lines_of(s.peer({"iblinkinfo", "-l", "--down"}).out);
@@ -221,11 +221,11 @@ Ca	1 "H-000000000000e000"		# "E"
     CHECK(well.out.empty());
 
     // The second LID of one is the first of the other, which the script does not see.
-    std::string by_LMC = wrong.substr(0, wrong.find("vendid=0x2c9\ndevid=0x1\nsysimgguid=0xd000"));
-    by_LMC.replace(by_LMC.find("lid 3 lmc 0"), 11, "lid 1 lmc 1");
-    by_LMC.erase(by_LMC.find("[2]"), by_LMC.find("\n\nvendid=0x2c9\ndevid=0x1") - by_LMC.find("[2]") + 1);
-    CHECK(theirs(by_LMC).out.empty());
-    const process_result doubled = run({"ibidsverify", files.write("LMC", by_LMC)});
+    std::string by_lmc = wrong.substr(0, wrong.find("vendid=0x2c9\ndevid=0x1\nsysimgguid=0xd000"));
+    by_lmc.replace(by_lmc.find("lid 3 lmc 0"), 11, "lid 1 lmc 1");
+    by_lmc.erase(by_lmc.find("[2]"), by_lmc.find("\n\nvendid=0x2c9\ndevid=0x1") - by_lmc.find("[2]") + 1);
+    CHECK(theirs(by_lmc).out.empty());
+    const process_result doubled = run({"ibidsverify", files.write("LMC", by_lmc)});
     CHECK(doubled.status == 1);
     CHECK(doubled.out == "LID 2 already defined for NodeGUID 0x6000\n");
 }

@@ -284,17 +284,17 @@ TEST_CASE("sweep --reset and ibclearcounters and ibclearerrors clear the same, w
                  "wide+errors+wait", "wide+unicast+errors+qp1", "all+wide+unicast+errors", "all+wide+errors+wait+qp1");
     CAPTURE(capabilities);
     const directory files;
-    using set_MAD = std::array<unsigned, 5>; // LID, portSelect, attribute, counterSelect, counterSelect2
+    using set_mad = std::array<unsigned, 5>; // LID, portSelect, attribute, counterSelect, counterSelect2
     const auto sets_of = [&](const words& command) {
         const std::string capture = files / "sets.pcap";
         check_success(run(command + words{"--fabric", tree + ",pma=" + capabilities, "--pcap", capture}));
-        std::set<set_MAD> sets;
+        std::set<set_mad> sets;
         for (const json& packet : objects_of(run({"decode", "--json", capture}))) {
             if (!packet.contains("PMFormat") || packet["PMFormat"]["method"] != 2) continue;
             const json& mad = packet["PMFormat"];
             const json& data = mad["data"];
             const auto number = [](const json& j) { return j.get<unsigned>(); };
-            sets.insert(set_MAD{number(packet["HdrLRH"]["DLID"]), number(data["portSelect"]),
+            sets.insert(set_mad{number(packet["HdrLRH"]["DLID"]), number(data["portSelect"]),
                                 number(mad["attributeID"]), number(data["counterSelect"]),
                                 number(data["counterSelect2"])});
         }

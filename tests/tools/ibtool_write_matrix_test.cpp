@@ -293,7 +293,7 @@ void without_second_group(std::span<u8> request) { request[43] = 2; } // what it
 // ---- rows ---------------------------------------------------------------------------------------------------------------
 
 const iba::gid broadcast(0xff12'401b'ffff'0000, iba::guid{0xffff'ffff});
-iba::gid GID_of(world& w, const std::string& node) {
+iba::gid gid_of(world& w, const std::string& node) {
     return {iba::link_local_prefix, w.graph().nodes[w.node(node)].ports[1].GUID};
 }
 iba::query<iba::sa::MCMemberRecord> member(const iba::gid& port) {
@@ -304,7 +304,7 @@ iba::query<iba::sa::MCMemberRecord> member(const iba::gid& port) {
         .where<&MCMemberRecord::joinState>(u8{1});
 }
 std::string is_member(world& w) {
-    const auto record = member(GID_of(w, "h-0003 HCA-1"));
+    const auto record = member(gid_of(w, "h-0003 HCA-1"));
     try {
         w.ask<iba::sa::MCMemberRecord>([&](coro::MADSchedule& s) { return s.SubnAdmGet(record); });
         return "member";
@@ -313,10 +313,10 @@ std::string is_member(world& w) {
     }
 }
 void leave_group(world& w) {
-    const auto record = member(GID_of(w, "h-0003 HCA-1"));
+    const auto record = member(gid_of(w, "h-0003 HCA-1"));
     w.ask<iba::sa::MCMemberRecord>([&](coro::MADSchedule& s) { return s.SubnAdmDelete(record); });
 }
-std::string alias_GUID(world& w) { return fmt::format("{}", w.get<iba::smp::GUIDInfo>("h-0003 HCA-1").GUIDBlock[1]); }
+std::string alias_guid(world& w) { return fmt::format("{}", w.get<iba::smp::GUIDInfo>("h-0003 HCA-1").GUIDBlock[1]); }
 std::string manager_state(world& w) {
     return fmt::format("{}", value(w.get<iba::smp::SMInfo>("h-0001 HCA-1").SMState));
 }
@@ -436,7 +436,7 @@ std::vector<row> table(const directory& files) {
          "1/0",
          {},
          without_symbol_errors},
-        {{"set_guid", "@h-0003 HCA-1", "1", "0x1234"}, alias_GUID, "0000:0000:0000:1234", {}, {}, {}, whole},
+        {{"set_guid", "@h-0003 HCA-1", "1", "0x1234"}, alias_guid, "0000:0000:0000:1234", {}, {}, {}, whole},
         {{"set_sminfo", "@h-0001 HCA-1", "acknowledge"}, manager_state, "2", {}, {}, {}, whole},
         {{"ibccconfig", "CS", "@h-0003 HCA-1", "0", "0x3", "150", "1", "0", "0"},
          timers,

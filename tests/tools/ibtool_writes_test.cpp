@@ -11,10 +11,10 @@ using namespace ibtool_rig;
 
 namespace {
 
-const std::string CA_route = "0,1", far_CA_route = "0,20,1";
+const std::string ca_route = "0,1", far_ca_route = "0,20,1";
 
 /// The MADs of a capture, in order.
-std::vector<nlohmann::json> MADs_of(const std::string& capture) {
+std::vector<nlohmann::json> mads_of(const std::string& capture) {
     const process_result r = run({"decode", "--json", capture});
     check_success(r);
     std::vector<nlohmann::json> all;
@@ -33,7 +33,7 @@ nlohmann::json json_from(const process_result& r) {
 
 TEST_CASE("set_guid gives a port alias GUIDs and takes them away") {
     const subnet s;
-    const std::string LID = s.LID_at(CA_route);
+    const std::string LID = s.lid_at(ca_route);
     const std::string capture = s.files() / "set.pcap";
     const std::string alias = "0002:c903:0000:1491";
 
@@ -43,7 +43,7 @@ TEST_CASE("set_guid gives a port alias GUIDs and takes them away") {
     CHECK(set["GUIDInfo"]["GUIDBlock"][0] == "0000:0000:0000:a001");
     CHECK(set["GUIDInfo"]["GUIDBlock"][3] == alias);
     // LID and block number, and of the GUIDs only this one: bit 4 is the first's.
-    const auto sent = MADs_of(capture).at(0)["SAFormat"];
+    const auto sent = mads_of(capture).at(0)["SAFormat"];
     CHECK(sent["method"] == 2);
     CHECK(sent["componentMask"] == "0x0000000000000083");
     CHECK(sent["data"]["GUIDInfo"]["GUIDBlock"][3] == alias);
@@ -54,22 +54,22 @@ TEST_CASE("set_guid gives a port alias GUIDs and takes them away") {
     CHECK(s.ours({"saquery", "GIR", LID + "/0"}).out == theirs.out);
 
     // One that the SA chooses, in the second block, of a port by its route; text as saquery's.
-    const process_result chosen = s.ours({"set_guid", "-D", CA_route, "9", "0", "--pcap", capture});
+    const process_result chosen = s.ours({"set_guid", "-D", ca_route, "9", "0", "--pcap", capture});
     check_success(chosen);
     CHECK_THAT(chosen.out, StartsWith("GUIDInfo Record dump:\n") && Contains("Block......................1\n") &&
                                Contains("GUID 0.....................0x0000000000000000\n") &&
                                Contains("GUID 1.....................0x001405")); // OpenSM's own vendor ID
-    CHECK(MADs_of(capture).at(2)["SAFormat"]["componentMask"] == "0x0000000000000023");
+    CHECK(mads_of(capture).at(2)["SAFormat"]["componentMask"] == "0x0000000000000023");
 
     const auto taken = json_from(s.ours({"set_guid", "--delete", LID, "3", "--json", "--pcap", capture}));
     CHECK(taken["GUIDInfo"]["GUIDBlock"][3] == "0000:0000:0000:0000");
-    CHECK(MADs_of(capture).at(0)["SAFormat"]["method"] == 0x15);
+    CHECK(mads_of(capture).at(0)["SAFormat"]["method"] == 0x15);
     CHECK(s.ours({"set_guid", "--delete", LID, "3"}).status == 0); // twice is not wrong
 }
 
 TEST_CASE("set_guid tells what it cannot do") {
     const subnet s;
-    const std::string LID = s.LID_at(CA_route), far = s.LID_at(far_CA_route);
+    const std::string LID = s.lid_at(ca_route), far = s.lid_at(far_ca_route);
     check_success(s.ours({"set_guid", LID, "1", "0x1234"}));
     const process_result used = s.ours({"set_guid", far, "1", "0x1234"});
     CHECK(used.status == 3);
@@ -166,7 +166,7 @@ TEST_CASE("ibsendtrap tells what the IBA lays down for each trap") {
         CAPTURE(trap.name);
         const auto said =
             json_from(run(words{"ibsendtrap", "--json", "--pcap", capture, "--pcap-keys"} + fabric + trap.name));
-        const auto all = MADs_of(capture);
+        const auto all = mads_of(capture);
         const auto sent = std::find_if(all.begin(), all.end(), [](const auto& mad) {
             return mad.contains("SMPFormat") && mad["SMPFormat"]["method"] == 5;
         });
@@ -258,7 +258,7 @@ TEST_CASE("vendstat asks for what infiniband-diags' vendstat asks for") {
         CAPTURE(line.arguments);
         // A simulated device has none of these: it says so, and what it was asked for is in the capture.
         check_failure(run(words{"vendstat"} + line.arguments + fabric), 1, " refused ");
-        const auto sent = MADs_of(capture).at(0)["VendFormat"];
+        const auto sent = mads_of(capture).at(0)["VendFormat"];
         CHECK(sent["mgmtClass"] == 0x0a);
         CHECK(sent["classVersion"] == 1);
         CHECK(sent["method"] == line.method);
@@ -268,10 +268,10 @@ TEST_CASE("vendstat asks for what infiniband-diags' vendstat asks for") {
         CHECK_THAT(hex_of(read_file(capture)), Contains(attribute));
     }
     check_failure(run(words{"vendstat", "-w", "1"} + fabric), 1, "only 0xb924"); // an InfiniScale III
-    CHECK(MADs_of(capture).at(0)["VendFormat"]["attributeID"] == 0x17);
+    CHECK(mads_of(capture).at(0)["VendFormat"]["attributeID"] == 0x17);
     CHECK(json_from(run(words{"vendstat", "--cpi", "--json", "1"} + fabric))["baseVersion"] == 1);
     CHECK_THAT(run(words{"vendstat", "--cpi", "1"} + fabric).out, Contains("ClassVersion.....................1\n"));
-    CHECK(MADs_of(capture).at(0)["VendFormat"]["attributeID"] == 1);
+    CHECK(mads_of(capture).at(0)["VendFormat"]["attributeID"] == 1);
 
     check_failure(run(words{"vendstat", "1"} + fabric), 2, "-N, -w, -i, -c, -R, -W or --cpi");
     check_failure(run(words{"vendstat", "-R", "xyz", "1"} + fabric), 2, "'xyz'");

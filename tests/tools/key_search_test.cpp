@@ -21,7 +21,7 @@ using comad::u64;
 
 namespace {
 
-// M_Key, SM_Key, CC_Key and VS_Key. Its halves are numbers that nothing else in a subnet has.
+// M_Key, SM_Key, CC_Key and vs_key. Its halves are numbers that nothing else in a subnet has.
 constexpr u64 key = 0x9e3779b97f4a7c15;
 
 /// The ways in which the key can stand in a text or in bytes.

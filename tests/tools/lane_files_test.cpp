@@ -25,31 +25,31 @@ discovery::subnet two_nodes() {
     return s;
 }
 
-virtual_lanes SLs_of(std::string_view text) {
+virtual_lanes sls_of(std::string_view text) {
     virtual_lanes lanes;
-    ibtool::read_path_SLs(made_file(text).name, two_nodes(), lanes);
+    ibtool::read_path_sls(made_file(text).name, two_nodes(), lanes);
     return lanes;
 }
 
 virtual_lanes VLs_of(std::string_view text) {
     virtual_lanes lanes;
-    ibtool::read_SL_to_VL(made_file(text).name, two_nodes(), lanes);
+    ibtool::read_sl_to_vl(made_file(text).name, two_nodes(), lanes);
     return lanes;
 }
 
 } // namespace
 
 TEST_CASE("a line of a file of path SLs is of all ports of its node") {
-    const virtual_lanes lanes = SLs_of("# source, DLID, SL\n0xa000 7 3\n\n0xa000 0x8 15 # the last one\n0xbeef 7 1\n");
+    const virtual_lanes lanes = sls_of("# source, DLID, SL\n0xa000 7 3\n\n0xa000 0x8 15 # the last one\n0xbeef 7 1\n");
     CHECK(lanes.SL({1, 1}, 7) == 3);
     CHECK(lanes.SL({1, 2}, 7) == 3);
     CHECK(lanes.SL({1, 1}, 8) == 15);
     CHECK(lanes.SL({1, 1}, 9) == 0);
     CHECK(lanes.SL({0, 1}, 7) == 0);
     CHECK_FALSE(lanes.is_single());
-    CHECK(SLs_of("0xbeef 7 1\n").is_single());
+    CHECK(sls_of("0xbeef 7 1\n").is_single());
     for (const char* wrong : {"0xa000 7", "0xa000 7 16", "0xa000 49152 1", "a000 seven 1", "0xa000 7 3 4"})
-        CHECK_THROWS_WITH(SLs_of("0xa000 7 3\n" + std::string(wrong) + '\n'),
+        CHECK_THROWS_WITH(sls_of("0xa000 7 3\n" + std::string(wrong) + '\n'),
                           Contains(":2: expected a node GUID, a DLID and an SL"));
 }
 

@@ -59,7 +59,7 @@ TEST_CASE("a link at the best that both ends support could be nothing else") {
     CHECK(link_text(l.s, here) == "( 4X          10.0 Gbps Active/  LinkUp)");
     CHECK(peer_text(l.s, {}, here) == "     5    2[  ] \"host\" ( )");
     CHECK(peer_text(l.s, {}, here, true) == "0x000000000000c002      5    2[  ] \"host\" ( )");
-    CHECK(LID_at(l.s, here) == 17); // of a switch that of port 0
+    CHECK(lid_at(l.s, here) == 17); // of a switch that of port 0
     l.a().HOQLife = 16;
     l.a().VLStallCount = 7;
     CHECK(link_text(l.s, here, true) == "( 4X          10.0 Gbps Active/  LinkUp) (HOQ:16 VL_Stall:7)");

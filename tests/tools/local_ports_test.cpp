@@ -40,7 +40,7 @@ TEST_CASE("each member of a device and of its ports has its own value") {
     p.masterSMSL = 4;
     p.capabilityMask = 0x18;
     p.rate = "100 Gb/sec";
-    p.GIDs = {iba::gid(0x19, iba::guid{0x1a}), iba::gid(0x1b, iba::guid{0x1c})};
+    p.gids = {iba::gid(0x19, iba::guid{0x1a}), iba::gid(0x1b, iba::guid{0x1c})};
     p.PKeys = {0x1d, 0x1e};
     d.end_ports = {p};
     CHECK(nlohmann::json::parse(devices_json({d})) ==

@@ -60,7 +60,7 @@ machine sound_machine() {
     machine m;
     m.user = "alice";
     m.kernel = "6.1.0";
-    m.umad_ABI = 5;
+    m.umad_abi = 5;
     add_device(m, "mlx5_0", {port_of("mlx5_0", 1, "umad0")});
     m.used = m.devices[0].end_ports[0];
     return m;
@@ -115,7 +115,7 @@ TEST_CASE("a device that no driver of the PCI bus drives is software") {
 
 TEST_CASE("a machine without devices is told by what is on its bus") {
     machine m;
-    m.umad_ABI = 5;
+    m.umad_abi = 5;
     m.no_port = "no InfiniBand device";
     CHECK(is_any_bad(check_machine(m)));
     CHECK_FALSE(can_open(m));
@@ -154,7 +154,7 @@ TEST_CASE("an adapter that is idle beside a device is a warning, one that is the
 
 TEST_CASE("a missing module ib_umad is bad, unless the fabric is one of verbs") {
     machine m = sound_machine();
-    m.umad_ABI.reset();
+    m.umad_abi.reset();
     m.files.clear();
     first_port(m).umad.clear();
     m.used.reset();
@@ -169,7 +169,7 @@ TEST_CASE("a missing module ib_umad is bad, unless the fabric is one of verbs") 
     CHECK(can_open(m));
     // Linux 2.6.24 brought version 5 (rdma/ib_user_mad.h).
     m = sound_machine();
-    m.umad_ABI = 4;
+    m.umad_abi = 4;
     CHECK_THAT(only_problem(check_machine(m)).found, Contains("version 4"));
 }
 
@@ -283,8 +283,8 @@ TEST_CASE("of RoCE alone no port can be used, and the remedy is the one of its d
 
 TEST_CASE("a port whose SMI is another device's needs the files of both") {
     machine m = sound_machine();
-    const auto no_SMI = static_cast<u32>(iba::CapabilityMask::IsSMdisabled);
-    first_port(m).capabilityMask = no_SMI;
+    const auto no_smi = static_cast<u32>(iba::CapabilityMask::IsSMdisabled);
+    first_port(m).capabilityMask = no_smi;
     use_first_port(m);
     // Its planes are not there.
     CHECK_THAT(only_problem(check_machine(m)).found, Contains("no SMI"));
@@ -330,13 +330,13 @@ TEST_CASE("queues of the kernel that are shorter than ibtool counts on are a war
 
 TEST_CASE("a driver that holds requests to the SA back is told with the file that says how many") {
     machine m = sound_machine();
-    first_port(m).SA_max_outstanding = 4;
+    first_port(m).sa_max_outstanding = 4;
     use_first_port(m);
     const finding f = only_problem(check_machine(m));
     CHECK(f.judged == verdict::warning);
     CHECK_THAT(f.found, Contains("sends at most 4 requests"));
     CHECK_THAT(f.remedy.text(), Contains("echo 16 >/sys/class/infiniband/mlx5_0/mad_sa_cc/1/max_outstanding"));
-    first_port(m).SA_max_outstanding = 16;
+    first_port(m).sa_max_outstanding = 16;
     CHECK_THAT(findings_text(check_machine(m)), Contains("sends at most 16 requests"));
     CHECK(std::ranges::all_of(check_machine(m), [](const finding& other) { return other.judged == verdict::ok; }));
 }
@@ -344,10 +344,10 @@ TEST_CASE("a driver that holds requests to the SA back is told with the file tha
 fabric_facts sound_fabric() {
     fabric_facts f;
     f.SM_LID = 1;
-    f.SM_info.SMState = iba::SMState::Master;
-    f.SM_info.GUID = iba::guid{0xabcd};
+    f.sm_info.SMState = iba::SMState::Master;
+    f.sm_info.GUID = iba::guid{0xabcd};
     f.SM.round_trip = std::chrono::microseconds(250);
-    f.SA_response_time = 18; // 4.096 us * 2^18
+    f.sa_response_time = 18; // 4.096 us * 2^18
     return f;
 }
 
@@ -366,7 +366,7 @@ TEST_CASE("a fabric is judged by its SMA, SM and SA") {
     CHECK(only_problem(check_fabric(f)).check == "SA");
     CHECK_THAT(only_problem(check_fabric(f)).remedy.text(), Contains("ibtool -t 5s saquery -c"));
     f = sound_fabric();
-    f.SM_info.SMState = iba::SMState::Standby;
+    f.sm_info.SMState = iba::SMState::Standby;
     CHECK(only_problem(check_fabric(f)).judged == verdict::warning);
     f = sound_fabric();
     f.SM_LID = 0;
@@ -377,7 +377,7 @@ TEST_CASE("a fabric is judged by its SMA, SM and SA") {
     CHECK(problems_of(check_fabric(f), "SM").at(0).judged == verdict::skipped);
     // By the SA alone no SMP was sent, and none is missed.
     f = sound_fabric();
-    f.has_SMPs = false;
+    f.has_smps = false;
     CHECK_FALSE(is_any_bad(check_fabric(f)));
     CHECK(problems_of(check_fabric(f), "SMP").at(0).judged == verdict::skipped);
 }
@@ -415,7 +415,7 @@ TEST_CASE("findings are a line each, and an object each") {
                                     verdict::bad,
                                     "no \"link\"",
                                     {remedy_id::enable_port, {{"at", "-C mlx5_0"}, {"port", "1"}}}},
-                                   {"SM", {}, verdict::warning, "odd", remedy_id::see_SM_log},
+                                   {"SM", {}, verdict::warning, "odd", remedy_id::see_sm_log},
                                    {"kernel", {}, verdict::ok, "fine", {}}};
     const std::string command = "ibtool -C mlx5_0 ibportstate -D 0 1 enable";
     CHECK(findings_text(all) ==
@@ -445,7 +445,7 @@ TEST_CASE("findings are a line each, and an object each") {
 }
 
 TEST_CASE("a remedy without a value leaves no gap") {
-    CHECK(remedy(remedy_id::wait_for_SA, {{"at", ""}}).command() == "ibtool -t 5s saquery -c");
+    CHECK(remedy(remedy_id::wait_for_sa, {{"at", ""}}).command() == "ibtool -t 5s saquery -c");
     CHECK(remedy().empty());
 }
 

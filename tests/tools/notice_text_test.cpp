@@ -18,9 +18,9 @@ using json = nlohmann::ordered_json;
 
 namespace {
 
-constexpr iba::guid host_port_GUID{0x0002c90300000301};
-const std::vector<u8> host_GID{0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0, 2, 0xc9, 3, 0, 0, 3, 1};
-const std::vector<u8> other_GID{0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0, 2, 0xc9, 3, 0, 0, 0x99, 1};
+constexpr iba::guid host_port_guid{0x0002c90300000301};
+const std::vector<u8> host_gid{0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0, 2, 0xc9, 3, 0, 0, 3, 1};
+const std::vector<u8> other_gid{0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0, 2, 0xc9, 3, 0, 0, 0x99, 1};
 
 void add_node(discovery::subnet& s, iba::NodeType type, u64 GUID, std::string description, u8 port, u16 LID) {
     discovery::node& n = s.nodes.emplace_back();
@@ -84,10 +84,10 @@ json with(json object, const json& more) {
 TEST_CASE("a notice of a GID names the port that came or left, and not the issuer") {
     const notices_rig r;
     r.check(
-        notice(65, 1, {{6, host_GID}}),
+        notice(65, 1, {{6, host_gid}}),
         R"(notice GIDOutOfService: GID fe80::2:c903:0:301 ("ho\x1bst"[1]) is out of service; reported by LID 1 ("manager"[1]))",
         {{"GID", "fe80::2:c903:0:301"}, {"nodeGUID", "0002:c903:0000:0300"}, {"name", "ho\x1bst"}, {"port", 1}});
-    r.check(notice(64, 1, {{6, other_GID}}),
+    r.check(notice(64, 1, {{6, other_gid}}),
             R"(notice GIDInService: GID fe80::2:c903:0:9901 is in service; reported by LID 1 ("manager"[1]))",
             {{"GID", "fe80::2:c903:0:9901"}});
 }
@@ -150,9 +150,9 @@ TEST_CASE("a notice of a local change names what changed") {
 TEST_CASE("a notice of a wrong M_Key names the SMP and its way, and never the M_Key") {
     const notices_rig r;
     const at MKey{14, {0xab, 0xcd, 0xab, 0xcd, 0xab, 0xcd, 0xab, 0xcd}};
-    const iba::Notice by_LID = notice(256, 3, {{2, {0, 5}}, {6, {2}}, {8, {0, 0x15}}, {10, {0, 0, 0, 7}}, MKey});
+    const iba::Notice by_lid = notice(256, 3, {{2, {0, 5}}, {6, {2}}, {8, {0, 0x15}}, {10, {0, 0, 0, 7}}, MKey});
     r.check(
-        by_LID,
+        by_lid,
         R"(notice BadMKey: wrong M_Key in Set of PortInfo, modifier 0x7, from LID 5 ("ho\x1bst"[1]); reported by LID 3 ("leaf"))",
         {{"source", host},
          {"method", "Set"},
@@ -171,7 +171,7 @@ TEST_CASE("a notice of a wrong M_Key names the SMP and its way, and never the M_
          {"attributeID", 0x1234},
          {"attributeModifier", 0},
          {"directed_route", {{"drSLID", 0xffff}, {"hops", 3}, {"return_path", {4, 9, 2}}, {"truncated", true}}}});
-    for (const iba::Notice& n : {by_LID, by_route}) {
+    for (const iba::Notice& n : {by_lid, by_route}) {
         const std::string all = r.words.text(n) + r.words.to_json(n).dump();
         CHECK(all.find("abcd") == all.npos);
         CHECK(all.find(std::to_string(0xabcdabcdabcdabcd)) == all.npos);
@@ -187,18 +187,18 @@ TEST_CASE("a hop count beyond the return path of a notice reads nothing beyond i
 
 TEST_CASE("a notice of a wrong P_Key or Q_Key names the key and both ends of the packet") {
     const notices_rig r;
-    const at SLID{2, {0, 5}}, DLID{4, {0, 1}}, SL{10, {0x30}}, source_QP{11, {0x01, 0x02, 0x03}},
-        destination_QP{15, {0, 0, 1}};
+    const at SLID{2, {0, 5}}, DLID{4, {0, 1}}, SL{10, {0x30}}, source_qp{11, {0x01, 0x02, 0x03}},
+        destination_qp{15, {0, 0, 1}};
     const json source = with(host, {{"QP", 0x010203}});
     const json destination{
         {"LID", 1}, {"nodeGUID", "0002:c903:0000:0100"}, {"name", "manager"}, {"port", 1}, {"QP", 1}};
     r.check(
-        notice(257, 1, {SLID, DLID, {6, {0, 0, 0x80, 1}}, SL, source_QP, destination_QP}),
+        notice(257, 1, {SLID, DLID, {6, {0, 0, 0x80, 1}}, SL, source_qp, destination_qp}),
         R"(notice BadPKey: wrong P_Key 0x8001 in a packet from LID 5 ("ho\x1bst"[1]) QP 0x10203 to LID 1 ("manager"[1]) QP 0x1, SL 3; reported by LID 1 ("manager"[1]))",
         {{"PKey", 0x8001}, {"SL", 3}, {"source", source}, {"destination", destination}});
     r.check(
         notice(258, 1,
-               {SLID, DLID, {6, {0x80, 1, 0, 2}}, SL, source_QP, destination_QP, {18, host_GID}, {34, other_GID}}),
+               {SLID, DLID, {6, {0x80, 1, 0, 2}}, SL, source_qp, destination_qp, {18, host_gid}, {34, other_gid}}),
         R"(notice BadQKey: wrong Q_Key 0x80010002 in a packet from LID 5 ("ho\x1bst"[1]) QP 0x10203 GID fe80::2:c903:0:301 to LID 1 ("manager"[1]) QP 0x1 GID fe80::2:c903:0:9901, SL 3; reported by LID 1 ("manager"[1]))",
         {{"QKey", 0x80010002},
          {"SL", 3},
@@ -233,7 +233,7 @@ TEST_CASE("a notice that is unknown, or a vendor's, has its numbers and no detai
     const notices_rig r;
     CHECK(r.words.text(notice(600, 9, {})) == "notice 600; reported by LID 9");
     CHECK_FALSE(r.words.to_json(notice(600, 9, {})).contains("about"));
-    iba::Notice of_vendor = notice(65, 9, {{6, host_GID}}); // here the device, and not the trap
+    iba::Notice of_vendor = notice(65, 9, {{6, host_gid}}); // here the device, and not the trap
     of_vendor.isGeneric = false;
     of_vendor.nodeType = iba::ProducerType{0x0002c9};
     CHECK(r.words.text(of_vendor) == "notice Informational of device 0x41 of vendor 0x0002c9; reported by LID 9");

@@ -56,16 +56,16 @@ TEST_CASE("a Slurm topology generator finds the hosts of each leaf and the leave
         else if (f[7] == "SW") ++s.links[f[10]];
     }
     REQUIRE(switches.size() == 6);
-    std::map<std::string, std::string> GUID_of;
-    for (const auto& [GUID, s] : switches) GUID_of[s.name] = GUID;
+    std::map<std::string, std::string> guid_of;
+    for (const auto& [GUID, s] : switches) guid_of[s.name] = GUID;
     for (int leaf = 1; leaf <= 4; ++leaf) {
-        const found_switch& s = switches.at(GUID_of.at("leaf-000" + std::to_string(leaf)));
+        const found_switch& s = switches.at(guid_of.at("leaf-000" + std::to_string(leaf)));
         CHECK(s.hosts ==
               std::set<std::string>{"h-000" + std::to_string(2 * leaf - 1), "h-000" + std::to_string(2 * leaf)});
-        CHECK(s.links == std::map<std::string, int>{{GUID_of.at("spine-0001"), 1}, {GUID_of.at("spine-0002"), 1}});
+        CHECK(s.links == std::map<std::string, int>{{guid_of.at("spine-0001"), 1}, {guid_of.at("spine-0002"), 1}});
     }
     for (const char* spine : {"spine-0001", "spine-0002"}) {
-        const found_switch& s = switches.at(GUID_of.at(spine));
+        const found_switch& s = switches.at(guid_of.at(spine));
         CHECK(s.hosts.empty());
         CHECK(s.links.size() == 4);
     }

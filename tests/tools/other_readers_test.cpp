@@ -190,12 +190,12 @@ TEST_CASE("a collector of a subnet gets the paths that the SA tells") {
 TEST_CASE("a reader of routes finds the ports on the way") {
     const linked links;
     std::smatch m;
-    std::set<std::string> LIDs;
+    std::set<std::string> lids;
     for (const std::string& line : lines_in_order(links.call("ibswitches", {}).out)) {
         REQUIRE(std::regex_match(line, m, std::regex(R"re(Switch.* ports \d+ "(.*)" .* lid ([0-9a-f]*) lmc .*)re")));
-        LIDs.insert(m[2]);
+        lids.insert(m[2]);
     }
-    CHECK(LIDs == std::set<std::string>{"9", "10", "11", "12", "13", "14"});
+    CHECK(lids == std::set<std::string>{"9", "10", "11", "12", "13", "14"});
 
     const words table = lines_in_order(links.call("ibroute", {"9"}).out);
     REQUIRE(table.size() == 18); // three lines of heading, 14 LIDs, a sum
@@ -217,13 +217,13 @@ TEST_CASE("a reader of routes finds the ports on the way") {
 
     const std::string route = links.call("ibtracert", {"1", "5"}).out;
     const std::regex port("\\{(0x[0-9a-f]+)\\}\\[([0-9]+)\\] lid ([0-9]+)-");
-    words by_LID;
-    for (std::sregex_iterator i(route.begin(), route.end(), port), end; i != end; ++i) by_LID.push_back((*i)[3]);
-    REQUIRE(by_LID.size() == 4);
-    CHECK(by_LID.front() == "9");
-    CHECK((by_LID[1] == "13" || by_LID[1] == "14"));
-    CHECK(by_LID[2] == "11");
-    CHECK(by_LID.back() == "5");
+    words by_lid;
+    for (std::sregex_iterator i(route.begin(), route.end(), port), end; i != end; ++i) by_lid.push_back((*i)[3]);
+    REQUIRE(by_lid.size() == 4);
+    CHECK(by_lid.front() == "9");
+    CHECK((by_lid[1] == "13" || by_lid[1] == "14"));
+    CHECK(by_lid[2] == "11");
+    CHECK(by_lid.back() == "5");
     // The first switch, and the port by which it is entered.
     CHECK_THAT(lines_in_order(route).at(1), EndsWith("[1] lid 9-9 \"leaf-0001\""));
 }

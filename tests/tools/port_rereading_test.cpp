@@ -23,11 +23,11 @@ using namespace ibtool;
 namespace {
 
 /// Answers what is sent to the SA at one LID, and nothing else.
-class kernel_with_SA {
+class kernel_with_sa {
 public:
-    kernel_with_SA(fake_kernel& kernel, u16 SA_LID)
+    kernel_with_sa(fake_kernel& kernel, u16 SA_LID)
         : descriptor_(kernel.descriptor()), SA_LID_(SA_LID), thread_([this] { run(); }) {}
-    ~kernel_with_SA() {
+    ~kernel_with_sa() {
         ::shutdown(descriptor_, SHUT_RDWR);
         thread_.join();
     }
@@ -53,7 +53,7 @@ private:
     std::thread thread_;
 };
 
-coro::task<bool> ask_SA(session& in) {
+coro::task<bool> ask_sa(session& in) {
     auto answer = co_await in.schedule().SubnAdmGet(iba::query<iba::sa::NodeRecord>{});
     co_return answer.has_value();
 }
@@ -77,7 +77,7 @@ TEST_CASE("a session whose SA falls silent finds the next one in sysfs, and repo
     set("sm_sl", "0\n");
 
     fake_kernel kernel;
-    const kernel_with_SA SA_at_4(kernel, 4);
+    const kernel_with_sa sa_at_4(kernel, 4);
     const auto reader = sysfs_port_reader("mlx5_0/1", transports::port_use::umad, tree.root());
     global_options options;
     options.timeout = 200ms;
@@ -92,12 +92,12 @@ TEST_CASE("a session whose SA falls silent finds the next one in sysfs, and repo
     std::vector<std::string> lines;
     in.on_port_change([&](const std::string& line) { lines.push_back(line); });
 
-    CHECK_FALSE(in.run(ask_SA(in))); // the port names LID 1 still
+    CHECK_FALSE(in.run(ask_sa(in))); // the port names LID 1 still
     CHECK(lines.empty());
     set("sm_lid", "0x4\n");
     CHECK(in.run(refresh(in)));
-    CHECK(in.run(ask_SA(in)));
-    CHECK(SA_at_4.asked_elsewhere == 1);
+    CHECK(in.run(ask_sa(in)));
+    CHECK(sa_at_4.asked_elsewhere == 1);
     set("lid", "0x8\n");
     set("lid_mask_count", "1\n");
     CHECK(in.run(refresh(in)));
@@ -109,7 +109,7 @@ TEST_CASE("a session whose SA falls silent finds the next one in sysfs, and repo
     set("sm_lid", "0x0\n"); // the link is down for a moment
     CHECK(in.run(refresh(in)));
     CHECK(lines.size() == 2);
-    CHECK(in.run(ask_SA(in)));
+    CHECK(in.run(ask_sa(in)));
 }
 
 TEST_CASE("a request that times out at the old SA is answered by the one that sysfs names, without another attempt by "
@@ -121,7 +121,7 @@ TEST_CASE("a request that times out at the old SA is answered by the one that sy
     tree.write(port / "lid", "0x7\n");
     tree.write(port / "sm_lid", "0x4\n"); // since the session was opened
     fake_kernel kernel;
-    const kernel_with_SA SA_at_4(kernel, 4);
+    const kernel_with_sa sa_at_4(kernel, 4);
     global_options options;
     options.timeout = 200ms;
     options.retries = 0;
@@ -131,8 +131,8 @@ TEST_CASE("a request that times out at the old SA is answered by the one that sy
         return fabric(std::make_unique<transports::umad_transport>(kernel.device(), kernel.options()), then,
                       sysfs_port_reader("mlx5_0/1", transports::port_use::umad, tree.root()));
     });
-    CHECK(in.run(ask_SA(in)));
-    CHECK(SA_at_4.asked_elsewhere == 1);
+    CHECK(in.run(ask_sa(in)));
+    CHECK(sa_at_4.asked_elsewhere == 1);
     CHECK(in.local_port().sa_path.DLID == iba::lid{4});
 }
 

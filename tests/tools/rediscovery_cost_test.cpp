@@ -49,14 +49,14 @@ TEST_CASE("a fat tree of 1344 nodes with OpenSM is brought up to date for a tent
     INFO(r.out << r.err);
     REQUIRE(r.status == 0);
 
-    std::vector<comad::u64> MADs{0}; // through our device until then
+    std::vector<comad::u64> mads{0}; // through our device until then
     for (const std::string& line : lines_in_order(r.err)) {
         if (!line.starts_with("{\"umad\":\"umad1\"")) continue;
         const auto told = nlohmann::json::parse(line);
-        MADs.push_back(told.at("sent").get<comad::u64>() + told.at("received").get<comad::u64>());
+        mads.push_back(told.at("sent").get<comad::u64>() + told.at("received").get<comad::u64>());
     }
-    REQUIRE(MADs.size() >= 4);
-    const comad::u64 first = MADs[1], unchanged = MADs[2] - MADs[1], cut = MADs[3] - MADs[2];
+    REQUIRE(mads.size() >= 4);
+    const comad::u64 first = mads[1], unchanged = mads[2] - mads[1], cut = mads[3] - mads[2];
     WARN("first discovery " << first << " MADs, unchanged " << unchanged << ", one cable cut " << cut);
     CHECK(first > 2 * (1344 + 6144)); // NodeInfo and NodeDescription of each, PortInfo of each end
     CHECK(unchanged * 10 <= first);

@@ -15,7 +15,7 @@ namespace route_text_test { // compiled together with others
 using namespace comad;
 using namespace comad::discovery;
 using ibtool::findings_of;
-using ibtool::LID_ranges;
+using ibtool::lid_ranges;
 
 namespace {
 
@@ -38,12 +38,12 @@ std::string circle_of(std::size_t length) {
 } // namespace
 
 TEST_CASE("LIDs in a row are a range, and after eight ranges the rest is counted") {
-    CHECK(LID_ranges({}).empty());
-    CHECK(LID_ranges({5}) == "5");
-    CHECK(LID_ranges({5, 6}) == "5-6");
-    CHECK(LID_ranges({5, 6, 7, 9, 11, 12}) == "5-7, 9, 11-12");
-    CHECK(LID_ranges({1, 3, 5, 7, 9, 11, 13, 15, 16}) == "1, 3, 5, 7, 9, 11, 13, 15-16");
-    CHECK(LID_ranges({1, 3, 5, 7, 9, 11, 13, 15, 17, 18, 20}) == "1, 3, 5, 7, 9, 11, 13, 15 and 3 more");
+    CHECK(lid_ranges({}).empty());
+    CHECK(lid_ranges({5}) == "5");
+    CHECK(lid_ranges({5, 6}) == "5-6");
+    CHECK(lid_ranges({5, 6, 7, 9, 11, 12}) == "5-7, 9, 11-12");
+    CHECK(lid_ranges({1, 3, 5, 7, 9, 11, 13, 15, 16}) == "1, 3, 5, 7, 9, 11, 13, 15-16");
+    CHECK(lid_ranges({1, 3, 5, 7, 9, 11, 13, 15, 17, 18, 20}) == "1, 3, 5, 7, 9, 11, 13, 15 and 3 more");
 }
 
 TEST_CASE("a fault of a route says where it is, which LIDs it cuts off and how many routes") {
@@ -80,12 +80,12 @@ TEST_CASE("a circle of more than twelve ports begins to be told") {
 }
 
 TEST_CASE("a LID of two ports is told, and none where a switch or a port with a cable should have one") {
-    lid_index LIDs;
-    LIDs.add({0, 0}, iba::lid{}, 0);
-    LIDs.add({1, 1}, iba::lid{}, 0); // without a cable
-    LIDs.add({1, 2}, iba::lid{5}, 0);
-    LIDs.add({2, 1}, iba::lid{4}, 1);
-    const auto with_double = findings_of(made, LIDs);
+    lid_index lids;
+    lids.add({0, 0}, iba::lid{}, 0);
+    lids.add({1, 1}, iba::lid{}, 0); // without a cable
+    lids.add({1, 2}, iba::lid{5}, 0);
+    lids.add({2, 1}, iba::lid{4}, 1);
+    const auto with_double = findings_of(made, lids);
     REQUIRE(with_double.size() == 2);
     CHECK(with_double[0].text == fmt::format("LID 5: assigned to both {}[2] and {}[1]", host, router));
     CHECK(with_double[1].text == sw + ": no LID");

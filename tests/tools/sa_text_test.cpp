@@ -361,7 +361,7 @@ TEST_CASE("saquery's lines of a ServiceAssociationRecord") {
 TEST_CASE("a structure in other styles shows its keys only if asked") {
     SMInfoRecord r = test::made<SMInfoRecord>(1);
     r.SMInfo.SMKey = 0x1122334455667788;
-    for (const auto style : {structure_style::IBA_names, structure_style::annotated}) {
+    for (const auto style : {structure_style::iba_names, structure_style::annotated}) {
         const auto text = [&](keys which) { return structure_text(style, r, which, [](const auto&) { return ""; }); };
         const bool is_dump = style == structure_style::annotated;
         CHECK(text(keys::shown) == (is_dump ? iba::dump(r) : iba::dotted(r)));

@@ -48,7 +48,7 @@ struct swept {
     swept() {
         now.begin = mad::time_point{1s};
         now.end = mad::time_point{1s + 2345us};
-        now.MADs = 99;
+        now.mads = 99;
         now.ports = {test::made_reading(made_switch_port, 1), test::made_reading(made_host_port, 2)};
         now.gaps = {{counters::gap::kind::error_reply, {2, 1}, "what is wrong"}};
     }
@@ -58,7 +58,7 @@ struct swept {
         for (const std::string& line : split(sweep_json(view(before), {}), '\n')) all.push_back(json::parse(line));
         return all;
     }
-    std::string GUID_of(u32 node) const { return fmt::format("{}", s.nodes[node].info.nodeGUID); }
+    std::string guid_of(u32 node) const { return fmt::format("{}", s.nodes[node].info.nodeGUID); }
 
     discovery::subnet s = test::made_subnet();
     discovery::node_names names;
@@ -86,7 +86,7 @@ TEST_CASE("the line of a sweep has its own numbers") {
     CHECK(e.lines().at(3) == json({{"sweep", 5},
                                    {"seconds", 6.5},
                                    {"time", 7.25},
-                                   {"nodeGUID", e.GUID_of(2)},
+                                   {"nodeGUID", e.guid_of(2)},
                                    {"description", "made router"},
                                    {"port", 1},
                                    {"missing", "error_reply"},
@@ -106,7 +106,7 @@ TEST_CASE("the line of a port has each counter by its name, of its own port") {
     for (std::size_t i = 0; i < 2; ++i) {
         const json& line = lines.at(1 + i);
         const auto told = test::made<iba::pm::PortCountersExt>(ports[i].pattern);
-        CHECK(line["nodeGUID"] == e.GUID_of(ports[i].where.node));
+        CHECK(line["nodeGUID"] == e.guid_of(ports[i].where.node));
         CHECK(line["description"] == ports[i].name);
         CHECK(line["port"] == ports[i].where.port);
         CHECK(line["LID"] == value(ports[i].LID));
@@ -168,7 +168,7 @@ TEST_CASE("a column of CSV has what its heading says") {
     }
     json wanted{{"sweep", "5"},
                 {"seconds", "6.5"},
-                {"nodeGUID", e.GUID_of(1)},
+                {"nodeGUID", e.guid_of(1)},
                 {"description", "\"made host\""},
                 {"port", "2"}};
     const json members = members_of(told);
@@ -179,16 +179,16 @@ TEST_CASE("a column of CSV has what its heading says") {
 TEST_CASE("a name that a spreadsheet would take for a formula is text in CSV") {
     swept e;
     e.now.ports.resize(1);
-    const auto name_in_CSV = [&](const std::string& name) {
+    const auto name_in_csv = [&](const std::string& name) {
         e.s.nodes[0].description = name;
         return split(sweep_csv(e.view(), {}), ',').at(3);
     };
-    CHECK(name_in_CSV("=HYPERLINK(1)") == "\"'=HYPERLINK(1)\"");
-    CHECK(name_in_CSV("+1") == "\"'+1\"");
-    CHECK(name_in_CSV("-1") == "\"'-1\"");
-    CHECK(name_in_CSV("@a") == "\"'@a\"");
-    CHECK(name_in_CSV("a=b") == "\"a=b\"");
-    CHECK(name_in_CSV("") == "\"\"");
+    CHECK(name_in_csv("=HYPERLINK(1)") == "\"'=HYPERLINK(1)\"");
+    CHECK(name_in_csv("+1") == "\"'+1\"");
+    CHECK(name_in_csv("-1") == "\"'-1\"");
+    CHECK(name_in_csv("@a") == "\"'@a\"");
+    CHECK(name_in_csv("a=b") == "\"a=b\"");
+    CHECK(name_in_csv("") == "\"\"");
 }
 
 TEST_CASE("a column of the table has what its heading says") {

@@ -122,7 +122,7 @@ TEST_CASE("each counter has its own label and its own name") {
     counters::sample before{beginning, {}}, after{beginning + 4s, told};
     before.counters.take(
         iba::pm::PortCountersExt{},
-        {.extended = true, .unicast = true, .additional = true, .xmit_wait = true, .QP1_dropped = true});
+        {.extended = true, .unicast = true, .additional = true, .xmit_wait = true, .qp1_dropped = true});
     const json changed = changes_json(before, after);
     change_totals all;
     all.add(before, after);

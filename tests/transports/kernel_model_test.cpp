@@ -42,7 +42,7 @@ struct asking {
     mad::any_path path = route(1);
     std::size_t size = mad::mad_size;
     u8 RMPPFlags = 0;
-    std::optional<MgmtClass> class_in_MAD{}; ///< unless it is the agent's
+    std::optional<MgmtClass> class_in_mad{}; ///< unless it is the agent's
 };
 
 struct reading {
@@ -63,7 +63,7 @@ struct program {
         std::vector<u8> bytes(mad::headroom + std::max(a.size, mad::mad_size));
         u8* const m = bytes.data() + mad::headroom;
         m[0] = 1;
-        m[1] = value(a.class_in_MAD.value_or(a.mgmt_class));
+        m[1] = value(a.class_in_mad.value_or(a.mgmt_class));
         m[2] = a.class_version;
         m[3] = a.method;
         iba::store_be<u32>(m + 8, 0xfeedbeef); // the kernel's affair
@@ -275,7 +275,7 @@ TEST_CASE("an answer in another class than its request's is delivered to nobody"
 
 TEST_CASE("an agent may send another class than its own, and the answer is to be in that") {
     program p;
-    REQUIRE(p.ask(1, {.class_in_MAD = MgmtClass::SubnLID}).state == sent);
+    REQUIRE(p.ask(1, {.class_in_mad = MgmtClass::SubnLID}).state == sent);
     p.answer(0, 1ms);
     CHECK(p.read_at(1ms).size() == 1);
 }
@@ -673,10 +673,10 @@ TEST_CASE("limits are those of the device, and of the inner transport where it a
         int native_handle() const noexcept override { return -1; }
         mad::send_result send(const mad::send_request&) noexcept override { return {}; }
         mad::received receive(std::span<u8>) noexcept override { return {}; }
-        mad::transport_limits limits() const noexcept override { return {.smi_by_LID = false}; }
+        mad::transport_limits limits() const noexcept override { return {.smi_by_lid = false}; }
     } planes;
-    CHECK(p.kernel.limits().smi_by_LID);
-    CHECK_FALSE(kernel_model(planes).limits().smi_by_LID);
+    CHECK(p.kernel.limits().smi_by_lid);
+    CHECK_FALSE(kernel_model(planes).limits().smi_by_lid);
 }
 
 // ---- kernels since 2025, as read in their source -------------------------------------------------------------------------
@@ -712,8 +712,8 @@ TEST_CASE("each agent has its own cap") {
 
 TEST_CASE("what is held back leaves when a request is answered or given back, the oldest first") {
     program p({.is_capped = true});
-    const asking to_SA{.mgmt_class = MgmtClass::SubnAdm, .attempt = 20ms, .operation = 20ms};
-    for (u32 i = 0; i < 30; ++i) REQUIRE(p.ask(i, to_SA).state == sent);
+    const asking to_sa{.mgmt_class = MgmtClass::SubnAdm, .attempt = 20ms, .operation = 20ms};
+    for (u32 i = 0; i < 30; ++i) REQUIRE(p.ask(i, to_sa).state == sent);
     REQUIRE(p.on_wire() == 16);
     p.answer(3, 1ms);
     p.answer(4, 2ms);
@@ -731,8 +731,8 @@ TEST_CASE("what is held back leaves when a request is answered or given back, th
 
 TEST_CASE("the timeout of what is held back begins when it leaves") {
     program p({.is_capped = true});
-    const asking to_SA{.mgmt_class = MgmtClass::SubnAdm, .attempt = 20ms, .operation = 20ms};
-    for (u32 i = 0; i < 17; ++i) REQUIRE(p.ask(i, to_SA).state == sent);
+    const asking to_sa{.mgmt_class = MgmtClass::SubnAdm, .attempt = 20ms, .operation = 20ms};
+    for (u32 i = 0; i < 17; ++i) REQUIRE(p.ask(i, to_sa).state == sent);
     CHECK(p.read_at(20ms).size() == 16);
     CHECK(p.read_at(40ms - 1ns).empty());
     const auto last = p.read_at(40ms);
@@ -769,7 +769,7 @@ TEST_CASE("against an agent's cap count requests of capped classes, whatever the
     CHECK(p.on_wire() == 5 + 16);
     // Counters by an agent of the SA's class do not count; requests to the SA by one without a cap do not wait.
     for (u32 i = 30; i < 50; ++i)
-        REQUIRE(p.ask(i, {.mgmt_class = MgmtClass::Performance, .class_in_MAD = MgmtClass::SubnAdm}).state == sent);
+        REQUIRE(p.ask(i, {.mgmt_class = MgmtClass::Performance, .class_in_mad = MgmtClass::SubnAdm}).state == sent);
     CHECK(p.on_wire() == 5 + 16 + 20);
 }
 

@@ -24,12 +24,12 @@ using transports::rmpp_transport;
 
 namespace {
 
-constexpr u16 server_LID = 1;
+constexpr u16 server_lid = 1;
 constexpr u8 get = 0x01, get_table = 0x12, get_multi = 0x14, get_table_resp = 0x92, get_multi_resp = 0x94;
 
 mad::IBPath to_server() {
     mad::IBPath path;
-    path.DLID = iba::lid{server_LID};
+    path.DLID = iba::lid{server_lid};
     return path;
 }
 
@@ -61,7 +61,7 @@ mad_bytes plain_request(u8 method = get_table, u8 number = 1) {
 class subnet {
 public:
     explicit subnet(std::size_t records, rmpp_options options = {}, faults f = {}, unsigned seed = 1)
-        : wire(f, seed), end(wire, server_LID), carrier(end, options) {
+        : wire(f, seed), end(wire, server_lid), carrier(end, options) {
         answers_.add({MgmtClass::SubnAdm, 2, mad::methods(Method::GetTable, Method::Get), 0, true},
                      [records, this](const server::request& r) {
                          ++requests;
@@ -558,7 +558,7 @@ TEST_CASE("all messages that arrive have a bound in bytes together, and the tran
 
 TEST_CASE("who asks for a table by several MADs turns the direction, again if it has to") {
     lossy_wire wire;
-    lossy_wire::end end(wire, 100), server(wire, server_LID);
+    lossy_wire::end end(wire, 100), server(wire, server_lid);
     rmpp_transport client(end);
     std::vector<u8> request = message_of(300);
     request[3] = get_multi;

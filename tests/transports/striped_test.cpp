@@ -60,10 +60,10 @@ template <class Transport> striped_transport striped(std::vector<Transport>& mem
 
 // ---- the caps of kernels, in virtual time --------------------------------------------------------------------------------
 
-enum class traffic : u8 { SMPs, SA_requests };
+enum class traffic : u8 { smps, sa_requests };
 
 task<void> one(MADSchedule& s, traffic what, u32 number, u64& right) {
-    if (what == traffic::SMPs) {
+    if (what == traffic::smps) {
         right += co_await ask(s, route_to(number));
         co_return;
     }
@@ -109,12 +109,12 @@ public:
 TEST_CASE(
     "a kernel that caps its agents sends 128 SMPs and 16 requests to the SA at a time, however many it is given") {
     const auto [what, mgmt_class, cap] = GENERATE(table<traffic, u8, std::size_t>(
-        {{traffic::SMPs, class_directed, 128}, {traffic::SA_requests, class_SubnAdm, 16}}));
+        {{traffic::smps, class_directed, 128}, {traffic::sa_requests, class_SubnAdm, 16}}));
     capped_kernel kernel;
     kernel.wire.set_script(echoed);
     unlimited transport(kernel);
     MADSchedule schedule(transport, {.max_outstanding = 512, .timeout = 1s});
-    lead_to_SA(schedule);
+    lead_to_sa(schedule);
     CHECK(sync_wait(schedule, sweep(schedule, what, 1024)) == 1024);
     CHECK(kernel.most_on_wire(mgmt_class) == cap);
     CHECK(kernel.most_held_back() == 512 - cap);
@@ -123,7 +123,7 @@ TEST_CASE(
 
 TEST_CASE("a schedule on several descriptors has as many times more on the wire, and nothing is held back") {
     const auto [what, mgmt_class, cap] = GENERATE(table<traffic, u8, std::size_t>(
-        {{traffic::SMPs, class_directed, 128}, {traffic::SA_requests, class_SubnAdm, 16}}));
+        {{traffic::smps, class_directed, 128}, {traffic::sa_requests, class_SubnAdm, 16}}));
     const std::size_t descriptors = GENERATE(1, 2, 4, 8);
     CAPTURE(cap, descriptors);
     std::vector<capped_kernel> kernels(descriptors);
@@ -132,7 +132,7 @@ TEST_CASE("a schedule on several descriptors has as many times more on the wire,
     CHECK(transport.limits().max_window == 128 * descriptors);
     CHECK(transport.limits().sa_window == 16 * descriptors);
     MADSchedule schedule(transport, {.max_outstanding = 65536, .timeout = 1s});
-    lead_to_SA(schedule);
+    lead_to_sa(schedule);
     CHECK(sync_wait(schedule, sweep(schedule, what, 2048)) == 2048);
     for (auto& k : kernels) {
         CHECK(k.most_on_wire(mgmt_class) == cap);
@@ -153,7 +153,7 @@ TEST_CASE("when some answers take long, the rest goes by the members that have r
     });
     striped_transport transport = striped(kernels);
     MADSchedule schedule(transport, {.max_outstanding = 512, .timeout = 1s});
-    CHECK(sync_wait(schedule, sweep(schedule, traffic::SMPs, 128 + 3 * 128 * 99)) == 128 + 3 * 128 * 99);
+    CHECK(sync_wait(schedule, sweep(schedule, traffic::smps, 128 + 3 * 128 * 99)) == 128 + 3 * 128 * 99);
     CHECK(kernels[2].requests() == 128);
     for (auto& k : kernels) CHECK(k.most_held_back() == 0);
     CHECK(kernels[0].wire.now().time_since_epoch() == 100 * round_trip);
@@ -165,7 +165,7 @@ TEST_CASE("what is lost is held until its time has passed, and is not forgotten 
         k.wire.set_script([](const packet& p) { return p.number % 50 == 3 ? dropped() : answered(p); });
     striped_transport transport = striped(kernels);
     MADSchedule schedule(transport, {.max_outstanding = 256, .timeout = 1ms, .retries = 3});
-    CHECK(sync_wait(schedule, sweep(schedule, traffic::SMPs, 5000)) == 5000);
+    CHECK(sync_wait(schedule, sweep(schedule, traffic::smps, 5000)) == 5000);
     CHECK(schedule.counters().retried > 0);
     for (const auto& k : kernels) CHECK(k.most_on_wire(class_directed) == 128);
     const auto settled = [](MADSchedule& s) -> task<bool> { co_return co_await s.pause(1s); };
@@ -178,7 +178,7 @@ TEST_CASE("members that do not know what they hold are used evenly") {
     striped_transport transport = striped(nets);
     CHECK_FALSE(transport.held(MgmtClass::SubnDirected));
     MADSchedule schedule(transport, {.max_outstanding = 16, .timeout = 1s});
-    CHECK(sync_wait(schedule, sweep(schedule, traffic::SMPs, 300)) == 300);
+    CHECK(sync_wait(schedule, sweep(schedule, traffic::smps, 300)) == 300);
     for (const auto& net : nets) CHECK(net.taken().size() == 100);
 }
 
@@ -196,7 +196,7 @@ TEST_CASE("one request at a time stays with one member") {
     std::vector<capped_kernel> kernels(4);
     striped_transport transport = striped(kernels);
     MADSchedule schedule(transport, {.max_outstanding = 1, .timeout = 1s});
-    CHECK(sync_wait(schedule, sweep(schedule, traffic::SMPs, 50)) == 50);
+    CHECK(sync_wait(schedule, sweep(schedule, traffic::smps, 50)) == 50);
     std::vector<u64> carried;
     for (const auto& k : kernels) carried.push_back(k.requests());
     CHECK(carried == std::vector<u64>{50, 0, 0, 0});
@@ -211,7 +211,7 @@ TEST_CASE("a member that fails loses nothing that the others can carry again") {
     });
     striped_transport transport = striped(nets);
     MADSchedule schedule(transport, {.max_outstanding = 16, .timeout = 1ms});
-    CHECK(sync_wait(schedule, sweep(schedule, traffic::SMPs, 400)) == 400);
+    CHECK(sync_wait(schedule, sweep(schedule, traffic::smps, 400)) == 400);
     CHECK(transport.gone() == 1);
     CHECK(schedule.counters().timed_out == 0);
     CHECK(nets[1].offered() < 20);
@@ -256,7 +256,7 @@ TEST_CASE("members that would block delay a sweep and lose nothing of it") {
     for (auto& net : nets) net.set_script([](const packet& p) { return p.number % 3 == 0 ? blocked() : answered(p); });
     striped_transport transport = striped(nets);
     MADSchedule schedule(transport, {.max_outstanding = 16, .timeout = 1s});
-    CHECK(sync_wait(schedule, sweep(schedule, traffic::SMPs, 500)) == 500);
+    CHECK(sync_wait(schedule, sweep(schedule, traffic::smps, 500)) == 500);
     CHECK(schedule.counters().retried == 0);
 }
 
@@ -409,7 +409,7 @@ u64 run_by_asio(MADSchedule& schedule, u32 count) {
     boost::asio::io_context io{1};
     coro::asio_driver driver(io, schedule);
     u64 right = 0;
-    coro::async_run(driver, sweep(schedule, traffic::SMPs, count), [&](u64 n) { right = n; });
+    coro::async_run(driver, sweep(schedule, traffic::smps, count), [&](u64 n) { right = n; });
     io.run();
     return right;
 }
@@ -482,7 +482,7 @@ TEST_CASE("a sweep over several descriptors is answered under the blocking drive
     device d(4);
     const answering kernels(d.kernels);
     MADSchedule schedule(*d.transport, {.max_outstanding = window, .timeout = 60s});
-    const u64 right = by_asio ? run_by_asio(schedule, 3000) : sync_wait(schedule, sweep(schedule, traffic::SMPs, 3000));
+    const u64 right = by_asio ? run_by_asio(schedule, 3000) : sync_wait(schedule, sweep(schedule, traffic::smps, 3000));
     CHECK(right == 3000);
     for (std::size_t k = 0; k < 4; ++k) {
         if (window == 1) CHECK(kernels.count(k) == (k == 0 ? 3000 : 0));
@@ -497,7 +497,7 @@ TEST_CASE("under both drivers a removed device costs the others' sweep nothing b
     d.kernels[1].remove(ENODEV);
     const answering kernels(d.kernels);
     MADSchedule schedule(*d.transport, {.max_outstanding = 64, .timeout = 60s});
-    const u64 right = by_asio ? run_by_asio(schedule, 1000) : sync_wait(schedule, sweep(schedule, traffic::SMPs, 1000));
+    const u64 right = by_asio ? run_by_asio(schedule, 1000) : sync_wait(schedule, sweep(schedule, traffic::smps, 1000));
     CHECK(right == 1000);
     CHECK(d.transport->gone() == 1);
     CHECK(kernels.count(0) + kernels.count(2) == 1000);

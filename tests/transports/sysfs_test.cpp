@@ -94,10 +94,10 @@ TEST_CASE("an end port has what its files say") {
     CHECK(ep.masterSMSL == 7);
     CHECK(ep.capabilityMask == 0x2651e84a);
     CHECK(ep.rate == "100 Gb/sec (4X EDR)");
-    CHECK(ep.SA_max_outstanding == 10);
+    CHECK(ep.sa_max_outstanding == 10);
     CHECK(ep.portGUID == iba::guid{0x0002c90300001492});
     CHECK(ep.GIDPrefix == 0xfec0000000000001);
-    CHECK(ep.GIDs == std::vector<iba::gid>{
+    CHECK(ep.gids == std::vector<iba::gid>{
                          {0xfec0000000000001, iba::guid{0x0002c90300001492}}, {}, {0xfe80000000000000, iba::guid{7}}});
     CHECK(ep.PKeys == std::vector<u16>{0xffff, 0, 0x7fff});
 
@@ -136,7 +136,7 @@ TEST_CASE("files that make no sense are as good as missing") {
     CHECK(ep.nodeGUID == iba::guid{});
     CHECK(ep.portGUID == iba::guid{});
     CHECK(ep.capabilityMask == 0);
-    CHECK(ep.GIDs == std::vector<iba::gid>(2));
+    CHECK(ep.gids == std::vector<iba::gid>(2));
     CHECK(ep.PKeys == std::vector<u16>(2));
     CHECK_FALSE(ep.gid_index({}));
     CHECK_FALSE(ep.pkey_index(0));
@@ -293,14 +293,14 @@ TEST_CASE("the index of a P_Key is that of its partition, full membership before
 TEST_CASE("a GID is found in its first place, as far as a path can name it") {
     end_port ep;
     const iba::gid a{1, iba::guid{1}}, b{1, iba::guid{2}}, last{1, iba::guid{3}}, late{1, iba::guid{4}};
-    ep.GIDs = {a, {}, b, a};
+    ep.gids = {a, {}, b, a};
     CHECK(ep.gid_index(a) == 0);
     CHECK(ep.gid_index(b) == 2);
     CHECK_FALSE(ep.gid_index(iba::gid{}));
     CHECK_FALSE(ep.gid_index(late));
-    ep.GIDs.resize(255);
-    ep.GIDs.push_back(last);
-    ep.GIDs.push_back(late);
+    ep.gids.resize(255);
+    ep.gids.push_back(last);
+    ep.gids.push_back(late);
     CHECK(ep.gid_index(last) == 255);
     CHECK_FALSE(ep.gid_index(late)); // place 256
 }
@@ -337,8 +337,8 @@ TEST_CASE("an end port is got by its GIDs, its GUID and its names") {
     CHECK(sys.got("mlx5_1/1") == "mlx5_1/1");
     CHECK(sys.got("/2") == "mlx5_1/2");
     CHECK(sys.got("") == "mlx5_0/1");
-    CHECK(get_end_port("fe80::22", sys.root()).GIDs.size() == 2); // with its tables
-    CHECK(select_end_port("mlx5_1/2", sys.root()).GIDs.size() == 2);
+    CHECK(get_end_port("fe80::22", sys.root()).gids.size() == 2); // with its tables
+    CHECK(select_end_port("mlx5_1/2", sys.root()).gids.size() == 2);
 }
 
 TEST_CASE("no end port is got by a GID or GUID that none has, or only an Ethernet port") {

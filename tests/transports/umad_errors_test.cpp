@@ -503,7 +503,7 @@ TEST_CASE("a table of which only the beginning could be read is read again, and 
         auto records = co_await s.SubnAdmGetTable<iba::sa::NodeRecord>();
         co_return records ? records.value().size() : 0;
     };
-    lead_to_SA(schedule);
+    lead_to_sa(schedule);
     CHECK(sync_wait(schedule, table(schedule)) == 20);
     CHECK(schedule.counters().replied == 1);
     CHECK(schedule.counters().stale == 0);

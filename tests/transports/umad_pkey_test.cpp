@@ -28,8 +28,8 @@ namespace {
 
 u16 pkey_index_of(std::span<const u8> packet) { return host_at<u16>(packet, 56); }
 
-const iba::gid pkey_first_GID{iba::link_local_prefix, iba::guid{1}},
-    pkey_second_GID{0xfec0'0000'0000'0001, iba::guid{1}};
+const iba::gid pkey_first_gid{iba::link_local_prefix, iba::guid{1}},
+    pkey_second_gid{0xfec0'0000'0000'0001, iba::guid{1}};
 
 /// A MAD device whose port has the P_Keys 0x7fff and 0x8001, where every request is answered at once; and what watches it.
 struct tenant_port {
@@ -45,7 +45,7 @@ struct tenant_port {
     coro::MADSchedule schedule{capture};
 
     tenant_port() {
-        device.tables()->update({0x7fff, 0x8001, 0}, {pkey_first_GID, pkey_second_GID});
+        device.tables()->update({0x7fff, 0x8001, 0}, {pkey_first_gid, pkey_second_gid});
         schedule.set_trace(&tracer);
     }
     transports::umad_options options() {
@@ -72,7 +72,7 @@ private:
     }
 };
 
-mad::IBPath to_LID_7(u16 pkey = 0xffff) {
+mad::IBPath to_lid_7(u16 pkey = 0xffff) {
     mad::IBPath path;
     path.DLID = iba::lid{7};
     path.pkey = pkey;
@@ -94,7 +94,7 @@ TEST_CASE("a GMP leaves with the index of its path's P_Key, and trace and captur
         port.sent.clear();
         port.captured.clear();
         port.lines.clear();
-        REQUIRE(port.ask(to_LID_7(e.pkey)));
+        REQUIRE(port.ask(to_lid_7(e.pkey)));
         REQUIRE(port.sent.size() == 1);
         CHECK(pkey_index_of(port.sent[0]) == e.index);
         REQUIRE(port.captured.size() == 2); // request and reply
@@ -106,7 +106,7 @@ TEST_CASE("a GMP leaves with the index of its path's P_Key, and trace and captur
 
 TEST_CASE("an explicit P_Key index wins over the P_Key of the path, and is the one that trace and capture show") {
     tenant_port port;
-    mad::IBPath path = to_LID_7(0x8001);
+    mad::IBPath path = to_lid_7(0x8001);
     path.pkey_index = 0;
     REQUIRE(port.ask(path));
     CHECK(pkey_index_of(port.sent.at(0)) == 0);
@@ -123,16 +123,16 @@ TEST_CASE("a P_Key, an index or a GID that the port does not have is refused bef
         CHECK(info.error().attempts == 0);
         return plain_text(info.error());
     };
-    CHECK(refused(to_LID_7(0x8002)) ==
+    CHECK(refused(to_lid_7(0x8002)) ==
           "ClassPortInfo was not sent to LID 7: the local port does not have P_Key 0x8002; its P_Keys: "
           "0x7fff (index 0), 0x8001 (index 1)");
-    mad::IBPath path = to_LID_7();
+    mad::IBPath path = to_lid_7();
     path.pkey_index = 2;
     CHECK_THAT(refused(path), Contains("no P_Key at index 2; its P_Keys: 0x7fff (index 0), 0x8001 (index 1)"));
-    path = to_LID_7();
+    path = to_lid_7();
     path.has_grh = true;
     path.SGID = iba::gid{iba::link_local_prefix, iba::guid{2}};
-    path.DGID = pkey_second_GID;
+    path.DGID = pkey_second_gid;
     CHECK_THAT(refused(path),
                Contains("does not have GID fe80::2; its GIDs: fe80::1 (index 0), fec0:0:0:1::1 (index 1)"));
     CHECK(port.sent.empty());
@@ -148,11 +148,11 @@ TEST_CASE("a P_Key, an index or a GID that the port does not have is refused bef
 
 TEST_CASE("a path with a GRH leaves with the index of its SGID") {
     tenant_port port;
-    mad::IBPath path = to_LID_7(0x8001);
+    mad::IBPath path = to_lid_7(0x8001);
     path.has_grh = true;
-    path.DGID = pkey_first_GID;
+    path.DGID = pkey_first_gid;
     for (const auto& [SGID, index] :
-         {std::pair(pkey_first_GID, 0), std::pair(pkey_second_GID, 1), std::pair(iba::gid{}, 0)}) {
+         {std::pair(pkey_first_gid, 0), std::pair(pkey_second_gid, 1), std::pair(iba::gid{}, 0)}) {
         path.SGID = SGID;
         REQUIRE(port.ask(path));
         CHECK(port.sent.back()[33] == index);
@@ -166,10 +166,10 @@ TEST_CASE("a path with a GRH leaves with the index of its SGID") {
 
 TEST_CASE("tables that were read again count for the next MAD") {
     tenant_port port;
-    REQUIRE(port.ask(to_LID_7(0x8001)));
-    port.device.tables()->update({0x8001, 0x7fff}, {pkey_first_GID});
-    REQUIRE(port.ask(to_LID_7(0x8001)));
-    REQUIRE(port.ask(to_LID_7()));
+    REQUIRE(port.ask(to_lid_7(0x8001)));
+    port.device.tables()->update({0x8001, 0x7fff}, {pkey_first_gid});
+    REQUIRE(port.ask(to_lid_7(0x8001)));
+    REQUIRE(port.ask(to_lid_7()));
     std::vector<u16> indices;
     for (const auto& packet : port.sent) indices.push_back(pkey_index_of(packet));
     CHECK(indices == std::vector<u16>{1, 0, 1});
@@ -188,16 +188,16 @@ TEST_CASE("a redirected request leaves with the P_Key of the redirection") {
     };
     SECTION("that the port has") {
         elsewhere.redirectPKey = 0x8001;
-        REQUIRE(port.ask(to_LID_7()));
+        REQUIRE(port.ask(to_lid_7()));
         CHECK(pkey_index_of(port.sent.at(1)) == 1);
     }
     SECTION("that is 0 and so none: with that of the request") {
-        REQUIRE(port.ask(to_LID_7()));
+        REQUIRE(port.ask(to_lid_7()));
         CHECK(pkey_index_of(port.sent.at(1)) == 0);
     }
     SECTION("that the port does not have: not at all") {
         elsewhere.redirectPKey = 0x8005;
-        const auto info = port.ask(to_LID_7());
+        const auto info = port.ask(to_lid_7());
         REQUIRE_FALSE(info);
         CHECK_THAT(plain_text(info.error()), Contains("not sent to LID 9: the local port does not have P_Key 0x8005"));
         CHECK(port.sent.size() == 1);
@@ -212,10 +212,10 @@ TEST_CASE("SMPs have P_Key index 0 whatever the rule for GMPs is") {
     REQUIRE(port.device.send(r()).state == mad::send_state::sent);
     CHECK(pkey_index_of(port.sent.back()) == 0);
     r.mgmt_class = class_lid_routed;
-    r.path = to_LID_7(0x8005);
+    r.path = to_lid_7(0x8005);
     REQUIRE(port.device.send(r()).state == mad::send_state::sent);
     CHECK(pkey_index_of(port.sent.back()) == 0);
-    REQUIRE(port.ask(to_LID_7()));
+    REQUIRE(port.ask(to_lid_7()));
     CHECK(pkey_index_of(port.sent.back()) == 1);
 }
 
@@ -258,7 +258,7 @@ TEST_CASE("segments of a long request leave with the index of its path's P_Key")
     bytes[1] = class_SubnAdm;
     bytes[2] = 2;
     bytes[3] = value(iba::Method::GetMulti);
-    const mad::any_path path = to_LID_7(0x8001);
+    const mad::any_path path = to_lid_7(0x8001);
     const mad::send_request r{&path, bytes, 600, class_SubnAdm, 2, true, 1s, 3s};
     REQUIRE(whole.send(r).state == mad::send_state::sent);
     CHECK(pkey_index_of(kernel.written()) == 1);
@@ -282,7 +282,7 @@ TEST_CASE("several descriptors of a port share its tables, and descriptors of se
     CHECK(both.tables() == (are_of_one_port ? a.get() : nullptr));
     request r;
     r.mgmt_class = class_Performance;
-    r.path = to_LID_7(0x8001);
+    r.path = to_lid_7(0x8001);
     REQUIRE(both.send(r()).state == mad::send_state::sent);
     REQUIRE(both.send(r()).state == mad::send_state::sent);
     CHECK(pkey_index_of(kernels[0].written()) == 1);

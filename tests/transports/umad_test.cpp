@@ -570,7 +570,7 @@ TEST_CASE("requests to the SA are as few as the end port says, where that is les
     const auto window_of = [&](unsigned said, unsigned asked_for = 0) {
         transports::end_port port;
         port.umad = fifo;
-        port.SA_max_outstanding = said;
+        port.sa_max_outstanding = said;
         umad_options options;
         options.sa_window = asked_for;
         options.ioctl = [](int, unsigned long, void*) { return 0; };
@@ -629,16 +629,16 @@ TEST_CASE("requests of a vendor class go through an agent with their OUI, one fo
     r.mgmt_class = 0x30;
     u8* mad = r.bytes.data() + mad::headroom;
     mad[1] = 0x30;
-    const auto with_OUI = [&](u8 last) {
+    const auto with_oui = [&](u8 last) {
         mad[37] = 0x00;
         mad[38] = 0x14;
         mad[39] = last;
         REQUIRE(transport.send(r()).state == sent);
         return host_at<u32>(kernel.written(), 0);
     };
-    const u32 first = with_OUI(5);
-    CHECK(with_OUI(6) != first);
-    CHECK(with_OUI(5) == first);
+    const u32 first = with_oui(5);
+    CHECK(with_oui(6) != first);
+    CHECK(with_oui(5) == first);
     REQUIRE(kernel.registrations.size() == 2); // the kernel refuses these classes without an OUI
     CHECK(bytes_at(kernel.registrations[0], 23, 3) == std::vector<u8>{0x00, 0x14, 0x05});
     CHECK(bytes_at(kernel.registrations[1], 23, 3) == std::vector<u8>{0x00, 0x14, 0x06});

@@ -38,11 +38,11 @@ transports::end_port made_port(std::vector<u16> PKeys = {0xffff, 0x8001, 0}) {
     port.port = 1;
     port.LID = iba::lid{3};
     port.PKeys = std::move(PKeys);
-    port.GIDs = {iba::gid(iba::link_local_prefix, iba::guid{0x10})};
+    port.gids = {iba::gid(iba::link_local_prefix, iba::guid{0x10})};
     return port;
 }
 
-mad::IBPath to_LID(u16 LID) {
+mad::IBPath to_lid(u16 LID) {
     mad::IBPath path;
     path.DLID = iba::lid{LID};
     return path;
@@ -51,7 +51,7 @@ mad::IBPath to_LID(u16 LID) {
 request for_class(u8 mgmt_class) {
     request r;
     r.mgmt_class = mgmt_class;
-    r.path = to_LID(7);
+    r.path = to_lid(7);
     r.bytes[mad::headroom + 1] = mgmt_class;
     r.bytes[mad::headroom + 3] = 1; // Get
     return r;
@@ -84,7 +84,7 @@ struct answered {
 using iba::pm::PortCounters;
 
 coro::task<mad::result<PortCounters>> ask(coro::MADSchedule& schedule, u16 LID) {
-    const mad::IBPath path = to_LID(LID);
+    const mad::IBPath path = to_lid(LID);
     auto counters = co_await schedule.PerformanceGet<PortCounters>(path);
     co_return counters;
 }
@@ -95,7 +95,7 @@ TEST_CASE("a GMP leaves as a datagram to QP1, with the path's address and Q_Key"
     answered port;
     port.answers = false;
     request r = for_class(class_Performance);
-    auto path = to_LID(7);
+    auto path = to_lid(7);
     path.SL = 2;
     path.dqpn = 1;
     r.path = path;
@@ -197,7 +197,7 @@ TEST_CASE("SMPs, other P_Keys and what is no GMP are refused with a reason") {
     CHECK_FALSE(port.transport.limits().smi);
     CHECK(port.transport.serve({iba::MgmtClass::SubnDirected, 1, 2}) == EPROTONOSUPPORT);
     request r = for_class(class_Performance);
-    auto path = to_LID(7);
+    auto path = to_lid(7);
     path.pkey_index = 1;
     r.path = path;
     CHECK(port.transport.send(r()).error == EADDRNOTAVAIL);
@@ -276,7 +276,7 @@ TEST_CASE("events are told with what they changed, and address handles are made 
     verbs_options options;
     options.on_event = [&](const verbs::event& e, const transports::end_port& now) {
         heard.push_back(fmt::format("{} LID {} SM {} PKeys {} GIDs {}", e.name(), value(now.LID),
-                                    value(now.masterSMLID), now.PKeys.size(), now.GIDs.size()));
+                                    value(now.masterSMLID), now.PKeys.size(), now.gids.size()));
     };
     answered port(options);
     CHECK(port.receive().state == mad::receive_state::would_block);
@@ -285,7 +285,7 @@ TEST_CASE("events are told with what they changed, and address handles are made 
     CHECK(port.made.addresses.size() == 1);
     port.made.port.lid = 30;
     port.made.port.sm_lid = 2;
-    port.made.GIDs.resize(2);
+    port.made.gids.resize(2);
     const bool injected = GENERATE(false, true);
     const verbs::event lid_change{IBV_EVENT_LID_CHANGE, 1};
     if (injected) port.transport.inject(lid_change);
@@ -331,7 +331,7 @@ TEST_CASE("the queue pair has the P_Key of the options, else the port's default 
     CHECK(port.transport.tables()->find(mad::IBPath{}).pkey == pkey);
 
     request r = for_class(class_Performance);
-    auto path = to_LID(7);
+    auto path = to_lid(7);
     path.pkey = static_cast<u16>(pkey);
     r.path = path;
     CHECK(port.transport.send(r()).state == mad::send_state::sent);
@@ -398,7 +398,7 @@ TEST_CASE("tables of many MADs come by our own RMPP, and requests of many MADs l
     transports::verbs_transport serving_end(made_port());
     transports::rmpp_transport serving_port(serving_end);
     const auto client = transports::open_verbs_port(made_port());
-    mad::IBPath to_server = to_LID(3);
+    mad::IBPath to_server = to_lid(3);
     to_server.dqpn = serving_end.qp_number();
 
     constexpr std::size_t records = 1000;

@@ -59,7 +59,7 @@ public:
     }
     int add2(ib_user_mad_reg_req2& r) { return file->ioctl(IB_USER_MAD_REGISTER_AGENT2, &r); }
     /// An agent of the SA's class for messages of any length, as OpenSM has it.
-    int serve_SA() { return add(0x03, 2, 1u << get | 1u << get_table, 1); }
+    int serve_sa() { return add(0x03, 2, 1u << get | 1u << get_table, 1); }
 
     std::ptrdiff_t send(int agent, u16 LID, const packet& mad, u32 timeout_ms = 0, u32 retries = 0) {
         ib_user_mad_hdr h{};
@@ -416,7 +416,7 @@ TEST_CASE("a message of any length goes there and back by RMPP of the kernel") {
     two_ports w(f, 3);
     program client(w.near), server(w.far);
     REQUIRE(client.add(0x03, 2, 0, 1) == 0);
-    REQUIRE(server.serve_SA() == 0);
+    REQUIRE(server.serve_sa() == 0);
     packet asked;
     for (u32 tid = 1; asked.empty(); ++tid) { // a single MAD is not repeated by the kernel without being told so
         REQUIRE(client.send(0, 2, make_mad(0x03, 2, get_table, tid), 600'000) == 320);
@@ -449,7 +449,7 @@ TEST_CASE("a message that does not fit stays, and its beginning says how long it
     two_ports w;
     program client(w.near), server(w.far);
     REQUIRE(client.add(0x03, 2, 0, 1) == 0);
-    REQUIRE(server.serve_SA() == 0);
+    REQUIRE(server.serve_sa() == 0);
     REQUIRE(client.send(0, 2, make_mad(0x03, 2, get_table), 10'000) == 320);
     w.run(1ms);
     packet answer = make_table(get_table_resp, 5000);
@@ -472,7 +472,7 @@ TEST_CASE("a message that nobody acknowledges is reported, whether it has a time
     const sample s = GENERATE(sample{100, 2, 300ms, 320ms}, sample{0, 0, 2s, 2010ms}, sample{60'000, 1, 4s, 4010ms});
     two_ports w;
     program server(w.far);
-    REQUIRE(server.serve_SA() == 0);
+    REQUIRE(server.serve_sa() == 0);
     const packet answer = make_table(get_table_resp, 1000);
     REQUIRE(server.send(0, 7, answer, s.timeout_ms, s.retries) > 0);
     CHECK(server.send(0, 7, answer, s.timeout_ms, s.retries) == -EINVAL); // it is on its way
@@ -489,7 +489,7 @@ TEST_CASE("an answer by RMPP with a timeout waits for an answer itself") {
     two_ports w;
     program client(w.near), server(w.far);
     REQUIRE(client.add(0x03, 2, 0, 1) == 0);
-    REQUIRE(server.serve_SA() == 0);
+    REQUIRE(server.serve_sa() == 0);
     REQUIRE(client.send(0, 2, make_mad(0x03, 2, get_table), 10'000) == 320);
     w.run(1ms);
     packet answer = make_table(get_table_resp, 1000);
@@ -512,7 +512,7 @@ TEST_CASE("an agent that does RMPP itself sees every segment") {
     r.rmpp_version = 1;
     r.flags = IB_USER_MAD_USER_RMPP;
     REQUIRE(client.add2(r) == 0);
-    REQUIRE(server.serve_SA() == 0);
+    REQUIRE(server.serve_sa() == 0);
     const int agent = static_cast<int>(r.id);
     REQUIRE(client.send(agent, 2, make_mad(0x03, 2, get_table), 10'000) == 320);
     w.run(1ms);
@@ -545,7 +545,7 @@ namespace {
 struct simulated {
     explicit simulated(const std::string& specification)
         : simulation(transports::sim::make_sim(specification, transports::sim::time_mode::virtual_)) {
-        simulation.place->serve_beside_SMA();
+        simulation.place->serve_beside_sma();
     }
     void run(mad::duration time) {
         for (const mad::time_point end = now + time; now < end;) {
@@ -647,7 +647,7 @@ TEST_CASE("a manager on the virtual device serves its port, and its SMA goes on"
 }
 
 TEST_CASE("a server on the virtual device gets the headers that Linux delivers, whatever Q_Key was written") {
-    const auto what = GENERATE(test::asked::by_ports, test::asked::by_LID, test::asked::of_other_port);
+    const auto what = GENERATE(test::asked::by_ports, test::asked::by_lid, test::asked::of_other_port);
     simulated s("single,sm=1,at=h-0002 HCA-1");
     program server(s.port);
     REQUIRE(server.add(0x81, 1, 1u << get, 0, 0, 0) == 0);
@@ -666,7 +666,7 @@ TEST_CASE("a server on the virtual device gets the headers that Linux delivers, 
     h.lid = what == test::asked::by_ports ? 0xffff : htobe16(value(here));
     h.qpn = htobe32(is_smp ? 0 : 1);
     h.qkey = htobe32(7);
-    h.sl = what == test::asked::by_ports ? 0 : test::asked_SL;
+    h.sl = what == test::asked::by_ports ? 0 : test::asked_sl;
     packet p(header_size);
     std::memcpy(p.data(), &h, sizeof h);
     p.insert(p.end(), sent.begin(), sent.end());

@@ -59,14 +59,14 @@ bool nothing_is_left(const made_device& d) {
 
 TEST_CASE("a device tells its attributes, ports and tables") {
     made_device made;
-    made.GIDs[2] = iba::gid(iba::link_local_prefix, iba::guid{0x12});
+    made.gids[2] = iba::gid(iba::link_local_prefix, iba::guid{0x12});
     CHECK(had(verbs::device_names()) == std::vector<std::string>{"made0"});
     const auto device = had(verbs::context::open("made0"));
     CHECK(device.name() == "made0");
     CHECK(had(device.attributes()).phys_port_cnt == 1);
     CHECK(had(device.port_attributes(1)).lid == 3);
-    CHECK(had(device.gid(1, 2)) == made.GIDs[2]);
-    CHECK(had(device.gids(1)) == made.GIDs);
+    CHECK(had(device.gid(1, 2)) == made.gids[2]);
+    CHECK(had(device.gids(1)) == made.gids);
     CHECK(had(device.pkey(1, 1)) == 0x8001);
     CHECK(had(device.pkeys(1)) == made.PKeys);
     CHECK(device.gid(1, 3).error().sys_errno == ENOENT);
@@ -293,12 +293,12 @@ TEST_CASE("a source is what the completion and the header in front of a datagram
     wc.src_qp = 0x123456;
     wc.dlid_path_bits = 2;
     std::array<u8, 40> grh{};
-    const mad::source_address by_LID = verbs::source_of(wc, grh);
-    CHECK(by_LID.SLID == iba::lid{7});
-    CHECK(by_LID.SL == 3);
-    CHECK(by_LID.sqpn == 0x123456);
-    CHECK(by_LID.path_bits == 2);
-    CHECK_FALSE(by_LID.has_grh);
+    const mad::source_address by_lid = verbs::source_of(wc, grh);
+    CHECK(by_lid.SLID == iba::lid{7});
+    CHECK(by_lid.SL == 3);
+    CHECK(by_lid.sqpn == 0x123456);
+    CHECK(by_lid.path_bits == 2);
+    CHECK_FALSE(by_lid.has_grh);
 
     wc.wc_flags = IBV_WC_GRH;
     // Version 6, traffic class 0x12, flow label 0x34567, hop limit 9 (IBA 8.3).

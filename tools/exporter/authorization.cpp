@@ -56,7 +56,7 @@ std::pair<std::string, std::string> scheme_and_rest(std::string_view text) {
     const std::size_t end = std::min(line.find_first_of(" \t"), line.size());
     std::string scheme = line.substr(0, end);
     for (const char* known : {"Bearer", "Basic"})
-        if (in_small_letters(scheme) == in_small_letters(known)) scheme = known;
+        if (to_lower(scheme) == to_lower(known)) scheme = known;
     return {std::move(scheme), trimmed(line.substr(end))};
 }
 

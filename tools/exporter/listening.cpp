@@ -37,12 +37,12 @@ tcp::endpoint parse_endpoint(const std::string& text) {
     const auto [behind, problem] = std::from_chars(digits, end, port);
     const bool has_port = problem == std::errc() && behind == end;
     std::string host = text.substr(0, has_port ? colon : 0);
-    const bool is_IPv6 = host.size() > 2 && host.front() == '[' && host.back() == ']';
-    if (is_IPv6) host = host.substr(1, host.size() - 2);
+    const bool is_ipv6 = host.size() > 2 && host.front() == '[' && host.back() == ']';
+    if (is_ipv6) host = host.substr(1, host.size() - 2);
     if (host.empty()) host = "127.0.0.1";
     error_code error;
     const asio::ip::address address = asio::ip::make_address(host, error);
-    if (!has_port || error || address.is_v6() != is_IPv6)
+    if (!has_port || error || address.is_v6() != is_ipv6)
         throw usage_error(
             fmt::format("--listen: invalid address '{}'; expected ADDR:PORT (127.0.0.1:9400, [::1]:9400 or :9400), "
                         "unix:PATH or systemd",

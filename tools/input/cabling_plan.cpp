@@ -27,7 +27,7 @@ constexpr std::array<std::string_view, 4> column_names = {"StartDevice", "StartP
 
 /// Takes away what `text` starts with, whatever the case of its letters.
 bool skip_word(std::string_view& text, std::string_view word) {
-    if (in_small_letters(text.substr(0, word.size())) != word) return false;
+    if (to_lower(text.substr(0, word.size())) != word) return false;
     text.remove_prefix(word.size());
     return true;
 }
@@ -59,7 +59,7 @@ bool is_made_of_column_words(std::string_view text) {
 }
 
 std::string letters_of(std::string_view field) {
-    std::string letters = in_small_letters(field);
+    std::string letters = to_lower(field);
     std::erase_if(letters, [](char c) { return c < 'a' || c > 'z'; });
     return letters;
 }
@@ -79,7 +79,7 @@ bool is_port_column(std::string_view field) {
 std::string column_key(std::string_view field) {
     skip_any(field, "#\" \t");
     skip_word(field, "fields:");
-    std::string key = in_small_letters(field);
+    std::string key = to_lower(field);
     std::erase_if(key, [](char c) { return c == ' ' || c == '\t' || c == '_' || c == '-' || c == '"'; });
     return key;
 }
@@ -112,13 +112,13 @@ private:
 
     /// True for a line with names of the NDT form's columns. They may come in any order, and again where files were joined.
     bool take_names(const std::string& line) {
-        if (in_small_letters(line).find("device") == std::string::npos) return false;
+        if (to_lower(line).find("device") == std::string::npos) return false;
         const std::vector<std::string> fields = split(line, ',');
         std::array<std::size_t, column_names.size()> columns{};
         std::size_t count = 0;
         std::string_view missing;
         for (std::size_t i = 0; i < columns.size(); ++i) {
-            const auto found = std::ranges::find(fields, in_small_letters(column_names[i]), column_key);
+            const auto found = std::ranges::find(fields, to_lower(column_names[i]), column_key);
             columns[i] = static_cast<std::size_t>(found - fields.begin());
             if (found != fields.end()) ++count;
             else missing = column_names[i];
@@ -190,7 +190,7 @@ private:
     discovery::planned_end end_of(const std::string& node, const std::string& port) const {
         discovery::planned_end end{node, 0};
         std::string_view rest = port;
-        const bool is_on_blade = skip_word(rest, "blade") && in_small_letters(rest).find("port") != std::string::npos;
+        const bool is_on_blade = skip_word(rest, "blade") && to_lower(rest).find("port") != std::string::npos;
         if (is_on_blade) {
             skip_any(rest, " ");
             end.blade = take_number(rest);

@@ -69,7 +69,7 @@ std::string umad_text(std::span<const u8> b) {
 }
 
 /// Datagrams to queue pairs 0 and 1 are MADs. To another one a MAD can go, too (a redirected class), and is recognized by its size and class.
-bool is_MAD(std::span<const u8> payload, comad::u32 queue_pair) {
+bool is_mad(std::span<const u8> payload, comad::u32 queue_pair) {
     return queue_pair <= 1 || (payload.size() == mad::mad_size && looks_like_mad(payload));
 }
 
@@ -99,7 +99,7 @@ void take_headers(dissection& d, std::span<const u8> b, mad::packet_start from) 
     for (const auto& header : parts->headers) {
         if (header.table != &iba::info_of<iba::hdr::BTH>) continue;
         const auto bth = iba::decode<iba::hdr::BTH>(b.subspan(header.begin).first<iba::wire_size<iba::hdr::BTH>>());
-        if (!is_MAD(d.mad, bth.destQP)) d.datagram = datagram_name(d.mad, bth.destQP);
+        if (!is_mad(d.mad, bth.destQP)) d.datagram = datagram_name(d.mad, bth.destQP);
     }
 }
 

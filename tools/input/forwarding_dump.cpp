@@ -60,18 +60,18 @@ private:
         is_unicast_ = true;
         std::string_view last = line.substr(0, line.find(']'));
         last.remove_prefix(std::min(last.find('-'), last.size() - 1) + 1);
-        const auto last_LID = iba::parse_number(last);
-        constexpr std::string_view before_GUID = " guid ";
-        std::string_view rest = line.substr(std::min(line.find(before_GUID), line.size()));
-        rest.remove_prefix(std::min(before_GUID.size(), rest.size()));
+        const auto last_lid = iba::parse_number(last);
+        constexpr std::string_view before_guid = " guid ";
+        std::string_view rest = line.substr(std::min(line.find(before_guid), line.size()));
+        rest.remove_prefix(std::min(before_guid.size(), rest.size()));
         const auto GUID = iba::parse_guid_number(take_word(rest));
-        if (!last_LID || last_LID->value > discovery::lid_index::last_unicast_LID || !GUID)
+        if (!last_lid || last_lid->value > discovery::lid_index::last_unicast_lid || !GUID)
             fail("invalid table heading; expected 'Unicast lids [FIRST-LAST] of switch ... guid GUID'");
         const auto known = subnet_.by_guid.find(iba::guid{GUID->value});
         if (known == subnet_.by_guid.end() || !subnet_.nodes[known->second].is_switch()) return;
         switch_ = &tables_.of_node[known->second];
         switch_->is_known = true;
-        lengthen(static_cast<unsigned>(last_LID->value));
+        lengthen(static_cast<unsigned>(last_lid->value));
     }
 
     /// `0x0004 003 : (...)`, from OpenSM with a `#`, and where no way leads, `0x0004 : UNREACHABLE`.
@@ -79,17 +79,17 @@ private:
         const auto LID = iba::parse_number(take_word(line));
         const std::string_view out = take_word(line);
         const auto port = out == ":" ? iba::parsed_number{discovery::not_forwarded} : iba::parse_digits(out, 10);
-        if (!LID || LID->value > discovery::lid_index::last_unicast_LID || !port || port->value > 255)
+        if (!LID || LID->value > discovery::lid_index::last_unicast_lid || !port || port->value > 255)
             fail("expected a LID and a port");
         if (!switch_) return;
         lengthen(static_cast<unsigned>(LID->value));
         switch_->unicast[LID->value] = static_cast<u8>(port->value);
     }
 
-    void lengthen(unsigned last_LID) {
-        constexpr unsigned block = switch_forwarding::LIDs_per_block;
-        switch_->last_LID = std::max(switch_->last_LID, last_LID);
-        switch_->unicast.resize((switch_->last_LID / block + 1) * block, discovery::not_forwarded);
+    void lengthen(unsigned last_lid) {
+        constexpr unsigned block = switch_forwarding::lids_per_block;
+        switch_->last_lid = std::max(switch_->last_lid, last_lid);
+        switch_->unicast.resize((switch_->last_lid / block + 1) * block, discovery::not_forwarded);
     }
 
     void close() {

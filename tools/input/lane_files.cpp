@@ -54,21 +54,21 @@ std::optional<u32> node_with(const discovery::subnet& s, u64 GUID) {
 
 constexpr unsigned most_ports = 254;
 
-class SL_to_VL_reader {
+class sl_to_vl_reader {
 public:
-    SL_to_VL_reader(const discovery::subnet& s, discovery::virtual_lanes& lanes) : subnet_(s), lanes_(lanes) {}
+    sl_to_vl_reader(const discovery::subnet& s, discovery::virtual_lanes& lanes) : subnet_(s), lanes_(lanes) {}
 
     bool take(const line_words& words) { return take_table(words) || take_dumped(words) || take_heading(words); }
 
 private:
-    using SL_to_VL = discovery::virtual_lanes::SL_to_VL;
+    using sl_to_vl = discovery::virtual_lanes::sl_to_vl;
 
     /// GUID, two ports and 8 bytes.
     bool take_table(const line_words& words) {
         constexpr std::size_t bytes = 8;
         const auto n = numbers_in(words, 3 + bytes);
         if (!n) return false;
-        SL_to_VL map;
+        sl_to_vl map;
         for (std::size_t i = 0; i < bytes; ++i) {
             const u64 pair = (*n)[3 + i];
             if (pair > 0xff) return false;
@@ -102,14 +102,14 @@ private:
     bool take_dumped(const line_words& words) {
         if (!is_dump_ || words.size() < 3 || words[2] != ":") return false;
         const auto ports = numbers_in(std::span(words).first(2), 2);
-        const auto VLs = numbers_in(std::span(words).subspan(3), discovery::virtual_lanes::SLs);
+        const auto VLs = numbers_in(std::span(words).subspan(3), discovery::virtual_lanes::sls);
         if (!ports || !VLs || std::ranges::max(*VLs) > discovery::virtual_lanes::dropped) return false;
-        SL_to_VL map;
+        sl_to_vl map;
         std::ranges::transform(*VLs, map.begin(), [](u64 VL) { return static_cast<u8>(VL); });
         return set(dumped_, (*ports)[0], (*ports)[1], map);
     }
 
-    bool set(std::optional<u32> node, u64 in, u64 out, const SL_to_VL& map) {
+    bool set(std::optional<u32> node, u64 in, u64 out, const sl_to_vl& map) {
         if (in > most_ports || out > most_ports) return false;
         if (node && subnet_.nodes[*node].is_switch())
             lanes_.set_map(*node, static_cast<u8>(in), static_cast<u8>(out), map);
@@ -124,20 +124,20 @@ private:
 
 } // namespace
 
-void read_path_SLs(const std::string& file, const discovery::subnet& s, discovery::virtual_lanes& lanes) {
+void read_path_sls(const std::string& file, const discovery::subnet& s, discovery::virtual_lanes& lanes) {
     read_lines(file, "a node GUID, a DLID and an SL", [&](std::string_view line) {
         const auto n = numbers_in(words_in(line), 3);
-        if (!n || (*n)[1] > discovery::lid_index::last_unicast_LID || (*n)[2] >= discovery::virtual_lanes::SLs)
+        if (!n || (*n)[1] > discovery::lid_index::last_unicast_lid || (*n)[2] >= discovery::virtual_lanes::sls)
             return false;
         const auto node = node_with(s, (*n)[0]);
         for (u8 port = 0; node && port < s.nodes[*node].ports.size(); ++port)
-            lanes.set_SL({*node, port}, static_cast<unsigned>((*n)[1]), static_cast<u8>((*n)[2]));
+            lanes.set_sl({*node, port}, static_cast<unsigned>((*n)[1]), static_cast<u8>((*n)[2]));
         return true;
     });
 }
 
-void read_SL_to_VL(const std::string& file, const discovery::subnet& s, discovery::virtual_lanes& lanes) {
-    SL_to_VL_reader reader(s, lanes);
+void read_sl_to_vl(const std::string& file, const discovery::subnet& s, discovery::virtual_lanes& lanes) {
+    sl_to_vl_reader reader(s, lanes);
     read_lines(file, "a switch GUID, two ports and 8 bytes with two VLs each",
                [&](std::string_view line) { return reader.take(words_in(line)); });
 }

@@ -48,9 +48,9 @@ std::set<link_end> read_links(const std::string& file) {
         const std::vector<std::string> parts = split(line, '|');
         if (parts.size() != 4) return false;
         const auto port = port_in(parts[0]), peer_port = port_in(parts[2]);
-        const auto GUID = guid_in(parts[1]), peer_GUID = guid_in(parts[3]);
-        if (!port || !GUID || !peer_port || !peer_GUID) return false;
-        links.insert({*GUID, *port, *peer_port, *peer_GUID});
+        const auto GUID = guid_in(parts[1]), peer_guid = guid_in(parts[3]);
+        if (!port || !GUID || !peer_port || !peer_guid) return false;
+        links.insert({*GUID, *port, *peer_port, *peer_guid});
         return true;
     });
     return links;

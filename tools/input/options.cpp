@@ -260,12 +260,12 @@ void add_global_options(arguments& takes, global_options& o) {
                                                  : discovery_mode::DR;
                 })
         .one_of({"DR", "LID", "SA"});
-    takes.flag("--sa", o.by_SA);
+    takes.flag("--sa", o.by_sa);
     takes.option("--sa-path", [&o](const std::string& text) {
         o.sa_path = text;
-        o.by_SA = true;
+        o.by_sa = true;
     });
-    takes.flag("--int-names", o.IBA_names);
+    takes.flag("--int-names", o.iba_names);
     takes.ignored_flag("-e,--errors");
 }
 

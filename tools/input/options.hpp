@@ -66,14 +66,14 @@ struct global_options {
     std::optional<unsigned> pkey_index; ///< -Y: index in the local port's P_Key table for GMPs
     std::optional<comad::u16> pkey;     ///< --pkey: P_Key for GMPs; never with pkey_index
     std::string sa_path; ///< --sa-path: where the SA is, as a target; empty: where the local port knows one
-    bool by_SA = false;  ///< --sa: the SA's records instead of SMPs
+    bool by_sa = false;  ///< --sa: the SA's records instead of SMPs
     discovery_mode discovery = discovery_mode::automatic;
-    bool IBA_names = false;         ///< --int-names: fields by the names of the IBA instead of infiniband-diags'
+    bool iba_names = false;         ///< --int-names: fields by the names of the IBA instead of infiniband-diags'
     unsigned verbosity = 0;         ///< -v: 1 counts, 2 structures as annotated words
     unsigned debug = 0;             ///< -d: 1 a line for each MAD, 2 its words, too; and so much more of an error
     bool mlnx_ext_port_info = true; ///< MLX_EPI of the configuration file
 
-    bool discovers_by_SA() const noexcept { return by_SA || discovery == discovery_mode::SA; }
+    bool discovers_by_sa() const noexcept { return by_sa || discovery == discovery_mode::SA; }
 
     /// How long the kernel is told to hold a request.
     comad::transports::kernel_timeout umad_timeout = comad::transports::kernel_timeout::by_room;

@@ -67,7 +67,7 @@ const rpc_name& rpc_named(const std::string& name) {
 iba::attribute_use use_of(const iba::structure& s, const rpc_name& rpc) {
     std::string legal;
     for (const iba::attribute_use& use : s.uses) {
-        const bool is_vendors = iba::is_vendor(use.mgmt_class) || iba::is_vendor_OUI(use.mgmt_class);
+        const bool is_vendors = iba::is_vendor(use.mgmt_class) || iba::is_vendor_oui(use.mgmt_class);
         const bool is_meant = rpc.mgmt_class == MgmtClass::Vend ? is_vendors : use.covers(rpc.mgmt_class);
         if (is_meant && use.allows(rpc.method)) {
             iba::attribute_use found = use;

@@ -16,7 +16,7 @@ std::string trimmed(std::string_view text) {
     return boost::algorithm::trim_copy(std::string(text), std::locale::classic());
 }
 
-std::string in_small_letters(std::string_view text) {
+std::string to_lower(std::string_view text) {
     return boost::algorithm::to_lower_copy(std::string(text), std::locale::classic());
 }
 

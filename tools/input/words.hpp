@@ -14,6 +14,6 @@ std::vector<std::string> split(std::string_view text, char separator);
 std::string trimmed(std::string_view text);
 
 /// With ASCII's capital letters as small ones.
-std::string in_small_letters(std::string_view text);
+std::string to_lower(std::string_view text);
 
 } // namespace ibtool

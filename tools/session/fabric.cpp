@@ -68,7 +68,7 @@ transports::end_port chosen_end_port(std::string name, const global_options& o, 
 }
 
 sa::local_port local_port_of(const transports::end_port& p) {
-    return {p.LID, p.GIDs.empty() ? iba::gid(p.GIDPrefix, p.portGUID) : p.GIDs.front(), p.sa_path(), p.LMC};
+    return {p.LID, p.gids.empty() ? iba::gid(p.GIDPrefix, p.portGUID) : p.gids.front(), p.sa_path(), p.LMC};
 }
 
 using reading = comad::coro::task<comad::mad::result<sa::local_port>>;
@@ -77,7 +77,7 @@ using reading = comad::coro::task<comad::mad::result<sa::local_port>>;
 void update(comad::mad::port_tables& tables, const transports::end_port& port, const std::filesystem::path& classes) {
     const transports::smi_gsi sides = transports::smi_gsi_pair(port, transports::end_ports(classes));
     const transports::end_port& gsi = sides.gsi ? *sides.gsi : port;
-    tables.update(gsi.PKeys, gsi.GIDs);
+    tables.update(gsi.PKeys, gsi.gids);
 }
 
 reading read_sysfs(std::string name, transports::port_use use, std::filesystem::path classes,
@@ -94,7 +94,7 @@ reading read_sysfs(std::string name, transports::port_use use, std::filesystem::
     }
 }
 
-reading read_with_SA(sa::port_reader reader, sa::local_port otherwise) {
+reading read_with_sa(sa::port_reader reader, sa::local_port otherwise) {
     if (!reader) co_return otherwise;
     auto reads = reader();
     auto now = co_await std::move(reads);
@@ -138,7 +138,7 @@ bool is_local(const global_options& o) {
     return kind.empty() || kind == "umad" || kind == "verbs";
 }
 
-transports::end_port local_port_for_MADs(const global_options& o, const std::filesystem::path& classes) {
+transports::end_port local_port_for_mads(const global_options& o, const std::filesystem::path& classes) {
     const auto use = fabric_kind(o.fabric) == "verbs" ? transports::port_use::GMPs : transports::port_use::umad;
     return chosen_end_port(std::string(fabric_place(o.fabric)), o, nullptr, use, classes);
 }
@@ -150,8 +150,8 @@ sa::port_reader sysfs_port_reader(std::string name, transports::port_use use, st
     };
 }
 
-sa::port_reader with_fixed_SA(sa::port_reader reader, const sa::local_port& port) {
-    return [reader = std::move(reader), port] { return read_with_SA(reader, port); };
+sa::port_reader with_fixed_sa(sa::port_reader reader, const sa::local_port& port) {
+    return [reader = std::move(reader), port] { return read_with_sa(reader, port); };
 }
 
 transports::ibsim_options ibsim_place(std::string_view place) {
@@ -170,10 +170,10 @@ void fabric::open_umad(std::string_view place, const global_options& o, const co
     transports::umad_options options;
     options.timeout = o.umad_timeout;
     own_ = transports::open_end_port(port, sys_class, o.descriptors, options);
-    if (o.verbosity && port.SA_max_outstanding)
+    if (o.verbosity && port.sa_max_outstanding)
         print_message("{}: its driver sends at most {} requests to the SA at a time and may drop others (mad_sa_cc); "
                       "ibtool keeps to this limit",
-                      own_->name(), port.SA_max_outstanding);
+                      own_->name(), port.sa_max_outstanding);
     place_ = "umad:" + port.name();
     local_port_ = local_port_of(port);
     port_reader_ = sysfs_port_reader(port.name(), transports::port_use::umad, sys_class, own_->tables());
@@ -271,7 +271,7 @@ fabric::fabric(const global_options& o, const comad::mad::address* target) : pla
     }
     if (o.sm_port) {
         local_port_.sa_path.DLID = comad::iba::lid(o.sm_port);
-        port_reader_ = with_fixed_SA(std::move(port_reader_), local_port_);
+        port_reader_ = with_fixed_sa(std::move(port_reader_), local_port_);
     }
     transport_ = own_ ? own_.get() : simulation_.transport;
     if (comad::mad::port_tables* const tables = transport_->tables(); tables && !tables->PKeys().empty())

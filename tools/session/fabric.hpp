@@ -24,7 +24,7 @@ comad::transports::end_port local_port_for_verbs(const global_options&);
 /// Whether the fabric is a port of this machine, and no simulation.
 bool is_local(const global_options&);
 /// The local port of such a fabric, as it would be opened. `classes`: as sysfs has them in /sys/class. Throws as above.
-comad::transports::end_port local_port_for_MADs(const global_options&, const std::filesystem::path& classes);
+comad::transports::end_port local_port_for_mads(const global_options&, const std::filesystem::path& classes);
 
 /// An open fabric; closing it gives back whatever it held.
 class fabric {
@@ -71,13 +71,13 @@ using fabric_opener = std::function<fabric(std::string_view place)>;
 /// thread-safe.
 void add_fabric_kind(std::string kind, fabric_opener open);
 
-/// Reads an end port from sysfs each time; `name` as `mlx5_0/1`, `classes` as local_port_for_MADs() has them. Each time it puts the
+/// Reads an end port from sysfs each time; `name` as `mlx5_0/1`, `classes` as local_port_for_mads() has them. Each time it puts the
 /// P_Keys and GIDs into `tables`, if that is not null. `tables` must outlive the reader.
 comad::sa::port_reader sysfs_port_reader(std::string name, comad::transports::port_use use,
                                          std::filesystem::path classes = "/sys/class",
                                          comad::mad::port_tables* tables = nullptr);
 /// The same as `reader`, but the path to the SA is always that of `port`: of an SA that the user chose. Without a reader: `port`.
-comad::sa::port_reader with_fixed_SA(comad::sa::port_reader reader, const comad::sa::local_port& port);
+comad::sa::port_reader with_fixed_sa(comad::sa::port_reader reader, const comad::sa::local_port& port);
 
 /// `[SOCKNAME[,NODE]]`.
 comad::transports::ibsim_options ibsim_place(std::string_view place);

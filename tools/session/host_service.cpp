@@ -25,13 +25,13 @@ using comad::u32;
 using comad::u8;
 
 u32 host_service_options::OUI() const {
-    return OUI_text.empty() ? server::OpenFabrics_OUI : read_number(OUI_text, "the OUI", 0xffffff);
+    return oui_text.empty() ? server::openfabrics_oui : read_number(oui_text, "the OUI", 0xffffff);
 }
 
 void add_host_service_options(arguments& takes, host_service_options& o) {
     takes.option("target", o.target);
     add_target_options(takes, o.kind);
-    takes.option("-o,--oui", o.OUI_text);
+    takes.option("-o,--oui", o.oui_text);
     takes.flag("-S,--Server", o.serves);
     takes.flag("--json", o.json);
 }

@@ -14,7 +14,7 @@
 namespace ibtool {
 
 struct host_service_options {
-    std::string target, OUI_text;
+    std::string target, oui_text;
     target_options kind;
     bool serves = false, json = false;
 

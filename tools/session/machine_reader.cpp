@@ -98,7 +98,7 @@ std::vector<device_file> read_files(const fs::path& classes, const fs::path& fil
 }
 
 std::vector<pci_adapter> read_adapters(const fs::path& bus) {
-    constexpr unsigned Mellanox_makes_both = 0x15b3;
+    constexpr unsigned mellanox_makes_both = 0x15b3;
     constexpr unsigned network = 0x02, ethernet = 0x0200, infiniband = 0x0207; // of 24 bits the upper 8 and 16
     std::vector<pci_adapter> all;
     for (const std::string& address : names_in(bus)) {
@@ -109,7 +109,7 @@ std::vector<pci_adapter> read_adapters(const fs::path& bus) {
                             .product = number_in(bus / address / "device").value_or(0),
                             .is_infiniband = pci_class == infiniband,
                             .driver = link_name(bus / address / "driver")};
-        if (a.is_infiniband || (pci_class == ethernet && a.vendor == Mellanox_makes_both)) all.push_back(a);
+        if (a.is_infiniband || (pci_class == ethernet && a.vendor == mellanox_makes_both)) all.push_back(a);
     }
     return all;
 }
@@ -130,13 +130,13 @@ machine read_machine(const global_options& o, const fs::path& classes, const fs:
     m.devices = comad::transports::get_devices(classes);
     for (const auto& d : m.devices) m.origins.push_back(read_origin(classes / "infiniband" / d.name, d.name));
     m.adapters = read_adapters(sys / "bus" / "pci" / "devices");
-    m.umad_ABI = number_in(classes / "infiniband_mad" / "abi_version");
+    m.umad_abi = number_in(classes / "infiniband_mad" / "abi_version");
     m.files = read_files(classes, files);
     m.needs_umad = !o.fabric.starts_with("verbs");
     m.send_queue = number_in(parameters / "send_queue_size");
     m.receive_queue = number_in(parameters / "recv_queue_size");
     try {
-        m.used = local_port_for_MADs(o, classes);
+        m.used = local_port_for_mads(o, classes);
     } catch (const std::runtime_error& e) {
         m.no_port = e.what();
     }

@@ -46,7 +46,7 @@ mad::IBPath path_to(const session& in, iba::lid LID) {
     return path;
 }
 
-asked<std::vector<candidate>> candidates_of_SA(session& in) {
+asked<std::vector<candidate>> candidates_of_sa(session& in) {
     BOOST_OUTCOME_CO_TRY(const auto records, co_await manager_records(in));
     std::vector<candidate> all;
     for (const SMInfoRecord& r : records) {
@@ -118,19 +118,19 @@ asked<std::vector<PortInfoRecord>> ports_that(session& in, iba::CapabilityMask c
     co_return std::move(found.error());
 }
 
-coro::task<std::vector<manager_facts>> survey_managers(session& in, without_SA otherwise) {
+coro::task<std::vector<manager_facts>> survey_managers(session& in, without_sa otherwise) {
     std::vector<candidate> found;
-    const bool has_SMPs = !in.options().by_SA && in.schedule().transport().limits().smi;
+    const bool has_smps = !in.options().by_sa && in.schedule().transport().limits().smi;
     bool is_answered = false;
     if (value(in.schedule().sa_path().DLID) != 0) {
-        auto of_SA = co_await candidates_of_SA(in);
-        is_answered = bool(of_SA);
-        if (of_SA) found = std::move(of_SA).value();
+        auto of_sa = co_await candidates_of_sa(in);
+        is_answered = bool(of_sa);
+        if (of_sa) found = std::move(of_sa).value();
     }
-    if (!is_answered && has_SMPs && otherwise == without_SA::discover) found = co_await candidates_of_discovery(in);
+    if (!is_answered && has_smps && otherwise == without_sa::discover) found = co_await candidates_of_discovery(in);
     std::vector<asked<manager_facts>> asking;
     for (candidate& c : found) {
-        if (!has_SMPs) c.path.reset();
+        if (!has_smps) c.path.reset();
         asking.push_back(described(in, std::move(c)));
     }
     auto answered = co_await all(std::move(asking));
@@ -143,7 +143,7 @@ coro::task<std::vector<manager_facts>> survey_managers(session& in, without_SA o
 }
 
 coro::task<std::vector<std::string>> manager_notes(session& in) {
-    const auto managers = co_await survey_managers(in, without_SA::give_up);
+    const auto managers = co_await survey_managers(in, without_sa::give_up);
     std::vector<std::string> lines;
     for (const manager_problem& p : manager_problems(managers))
         if (p.what != manager_problem::kind::no_master) lines.push_back(p.text); // the records show that themselves

@@ -14,14 +14,14 @@ namespace ibtool {
 asked<std::vector<comad::iba::sa::PortInfoRecord>> ports_that(session&, comad::iba::CapabilityMask can);
 
 /// Where subnet managers are looked for if the SA does not answer.
-enum class without_SA : comad::u8 {
+enum class without_sa : comad::u8 {
     discover, ///< in a discovery: the ports that say IsSM are asked by directed routes
     give_up,
 };
 
 /// The subnet managers, masters first, then by LID. The SA lists those that it knows and the ports that say IsSM; each of them is
 /// asked for SMInfo, because two managers that do not know each other each run an SA that knows one. With --sa no SMP is sent.
-comad::coro::task<std::vector<manager_facts>> survey_managers(session&, without_SA = without_SA::discover);
+comad::coro::task<std::vector<manager_facts>> survey_managers(session&, without_sa = without_sa::discover);
 
 /// What is wrong among the subnet managers that the SA knows, a line for each problem: for commands whose output has no place
 /// for it.

@@ -22,7 +22,7 @@ asked<mad::any_path> with_key_beyond(session& in, mad::IBDRPath route, const iba
 }
 
 asked<far_end> other_end(session& in, mad::any_path path, const iba::smp::NodeInfo& node, iba::lid LID, u8 port) {
-    const mad::IBDRPath* route = in.options().by_SA ? nullptr : mad::directed(path);
+    const mad::IBDRPath* route = in.options().by_sa ? nullptr : mad::directed(path);
     if (route && (node.nodeType == iba::NodeType::Switch || route->hopCount == 0)) {
         if (!route->can_extend())
             throw std::runtime_error("cannot extend the directed route: it already has the maximum of 63 hops");
@@ -36,7 +36,7 @@ asked<far_end> other_end(session& in, mad::any_path path, const iba::smp::NodeIn
         BOOST_OUTCOME_CO_TRY(const auto beyond, co_await with_key_beyond(in, back, node, port));
         co_return far_end{beyond, entry};
     }
-    require_SA(in);
+    require_sa(in);
     using iba::sa::LinkRecord;
     auto query = iba::query<LinkRecord>{}.where<&LinkRecord::fromLID>(LID);
     query.where<&LinkRecord::fromPort>(port);

@@ -23,7 +23,7 @@ void choose_pkey(mad::port_tables& tables, const global_options& o) {
 
 comad::u16 chosen_pkey_index(const comad::transports::end_port& port, const global_options& o) {
     if (!o.pkey_index && !o.pkey) return mad::path_headers::look_up;
-    mad::port_tables tables(port.PKeys, port.GIDs);
+    mad::port_tables tables(port.PKeys, port.gids);
     choose_pkey(tables, o);
     return tables.find(mad::IBPath{}).pkey_index;
 }

@@ -51,7 +51,7 @@ asked<port_view> view_port(session& in, mad::any_path path, std::optional<u8> nu
     if (!v.is_end_port()) {
         BOOST_OUTCOME_CO_TRY(v.end, co_await in.SubnGet<smp::PortInfo>(path));
     }
-    const bool may_ask = in.options().mlnx_ext_port_info && !in.options().by_SA;
+    const bool may_ask = in.options().mlnx_ext_port_info && !in.options().by_sa;
     if (may_ask && discovery::has_mlnx_ext_port_info(v.node)) {
         auto more = co_await in.SubnGet<smp::MlnxExtPortInfo>(path, v.number);
         if (!more && !mad::is_unsupported(more.error())) co_return std::move(more.error());
@@ -61,19 +61,19 @@ asked<port_view> view_port(session& in, mad::any_path path, std::optional<u8> nu
 }
 
 asked<port_view> view_other_end(session& in, const port_view& here) {
-    const auto* by_LID = std::get_if<mad::IBPath>(&here.path);
-    if (by_LID && !in.options().by_SA) {
+    const auto* by_lid = std::get_if<mad::IBPath>(&here.path);
+    if (by_lid && !in.options().by_sa) {
         mad::IBDRPath route;
-        static_cast<mad::path_headers&>(route) = *by_LID;
+        static_cast<mad::path_headers&>(route) = *by_lid;
         route.dqpn = route.sqpn = route.qkey = 0;
         route.SLID = route.drSLID = in.local_port().LID;
         BOOST_OUTCOME_CO_TRY(const auto beyond, co_await with_key_beyond(in, route.extended(here.true_number()),
                                                                          here.node, here.true_number()));
         auto seen = co_await view_port(in, beyond, std::nullopt);
-        const bool has_SA = value(in.local_port().sa_path.DLID) != 0;
+        const bool has_sa = value(in.local_port().sa_path.DLID) != 0;
         const bool is_carried =
             seen || (seen.error().code != mad::errc::timed_out && seen.error().code != mad::errc::send_failed);
-        if (is_carried || !has_SA) co_return seen;
+        if (is_carried || !has_sa) co_return seen;
     }
     BOOST_OUTCOME_CO_TRY(const auto there,
                          co_await other_end(in, here.path, here.node, here.end.LID, here.true_number()));
@@ -102,10 +102,10 @@ std::vector<std::string> link_complaints(const port_view& here, const port_view&
         lines.push_back(fmt::format("the link runs at {}, but the other end reports {}",
                                     any_speed_text(here.active_speed()), any_speed_text(there.active_speed())));
     constexpr u8 FDR10 = 1;
-    const bool may_be_FDR10 = here.mellanox && there.mellanox && (here.mellanox->LinkSpeedEnabled & FDR10) &&
+    const bool may_be_fdr10 = here.mellanox && there.mellanox && (here.mellanox->LinkSpeedEnabled & FDR10) &&
                               (there.mellanox->LinkSpeedEnabled & FDR10);
     const bool is_extended = here.has_extended_speeds() && there.has_extended_speeds();
-    if (may_be_FDR10 && !is_extended && !(here.mellanox->LinkSpeedActive & FDR10))
+    if (may_be_fdr10 && !is_extended && !(here.mellanox->LinkSpeedActive & FDR10))
         lines.push_back(
             fmt::format("the link runs at {}, but both ends have FDR10 enabled", any_speed_text(here.active_speed())));
     return lines;

@@ -136,10 +136,10 @@ int run_query(const global_options& options, const mad::address* target,
 namespace {
 
 /// 0: directed routes.
-iba::lid LID_to_begin_at(session& in) {
+iba::lid lid_to_begin_at(session& in) {
     const iba::lid LID = in.local_port().LID;
     switch (in.options().discovery) {
-    case discovery_mode::automatic: return in.schedule().transport().limits().smi_by_LID ? LID : iba::lid{};
+    case discovery_mode::automatic: return in.schedule().transport().limits().smi_by_lid ? LID : iba::lid{};
     case discovery_mode::LID:
         if (LID == iba::lid{})
             throw usage_error("--discovery LID needs a LID, but the local port has none; use --discovery DR");
@@ -157,7 +157,7 @@ discovery::discover_options discover_options_of(session& in, discovery::discover
     how.max_ports = std::max(how.max_ports, 20 * how.max_nodes);
     how.memory_is_short = &is_memory_short;
     how.keys = &in.options().keys;
-    how.from_LID = LID_to_begin_at(in);
+    how.from_lid = lid_to_begin_at(in);
     how.start_portGUID = iba::guid{in.local_port().GID.interface_id()};
     how.mlnx_ext_port_info = in.options().mlnx_ext_port_info;
     how.progress = progress;
@@ -172,8 +172,8 @@ coro::task<mad::result<discovery::subnet>> discover_subnet(session& in, discover
         auto known = known_subnet(in.options(), in.place(), how.start_portGUID);
         if (known) co_return std::move(*known);
     }
-    if (in.options().discovers_by_SA()) require_SA(in);
-    auto asking = in.options().discovers_by_SA() ? discovery::discover_by_SA(in.schedule(), in.local_port().LID, how)
+    if (in.options().discovers_by_sa()) require_sa(in);
+    auto asking = in.options().discovers_by_sa() ? discovery::discover_by_sa(in.schedule(), in.local_port().LID, how)
                                                  : discovery::discover(in.schedule(), how);
     auto found = co_await std::move(asking);
     if (found) {
@@ -194,8 +194,8 @@ coro::task<discovery::subnet> require_subnet(session& in) {
 std::string why_no_subnet(const mad::mad_error& e, const global_options& options) {
     const std::string words = words_of(e, options);
     if (e.code == mad::errc::cancelled) return words;
-    const bool is_of_SA = e.code == mad::errc::path_not_found || e.mgmt_class == iba::MgmtClass::SubnAdm;
-    return (is_of_SA ? "cannot read the subnet from the SA: " : "the local port does not reply: ") + words;
+    const bool is_of_sa = e.code == mad::errc::path_not_found || e.mgmt_class == iba::MgmtClass::SubnAdm;
+    return (is_of_sa ? "cannot read the subnet from the SA: " : "the local port does not reply: ") + words;
 }
 
 void refuse_silent_port(const mad::mad_error& e, const global_options& options) {

@@ -109,7 +109,7 @@ std::string place_text(const global_options& o) {
 }
 
 /// What --sa-path says.
-std::optional<comad::mad::IBPath> SA_target_of(const global_options& options) {
+std::optional<comad::mad::IBPath> sa_target_of(const global_options& options) {
     if (options.sa_path.empty()) return std::nullopt;
     const comad::mad::address target = read_target(options.sa_path, {});
     const auto* path = std::get_if<comad::mad::IBPath>(&target.path);
@@ -126,7 +126,7 @@ session::session(const global_options& options, const comad::mad::address* targe
 
 session::session(const global_options& options, std::function<fabric()> open, boost::asio::io_context* shared,
                  opens when)
-    : options_(options), sa_target_(SA_target_of(options)),
+    : options_(options), sa_target_(sa_target_of(options)),
       own_io_(shared ? nullptr : std::make_unique<boost::asio::io_context>(1)), io_(shared ? *shared : *own_io_),
       loop_(std::make_unique<event_loop>(io_, stop_, stopped_)), open_fabric_(std::move(open)) {
     reserve_memory();
@@ -150,9 +150,9 @@ session::~session() = default;
 
 session::opening::opening(session& in)
     : on(in.open_fabric_()), schedule(watched(in), in.options_.schedule()), paths(schedule, on.local_port()),
-      by_SA(schedule, on.local_port().LID) {
+      by_sa(schedule, on.local_port().LID) {
     paths.set_keys(&in.options_.keys);
-    paths.set_port_reader(in.sa_target_ ? with_fixed_SA(on.port_reader(), on.local_port()) : on.port_reader());
+    paths.set_port_reader(in.sa_target_ ? with_fixed_sa(on.port_reader(), on.local_port()) : on.port_reader());
     paths.on_port_change([&in](const auto& was, const auto& now) { in.note_port_change(was, now); });
     on.on_port_event([&in] {
         if (in.on_port_event_) in.on_port_event_();
@@ -180,11 +180,11 @@ void session::open() {
     device_ = open_->schedule.transport().name();
     place_ = open_->on.place();
     if (options_.debug) print_error("D: Using end port {} {}\n", device_, local_port().GID);
-    if (had_LID_ && local_port().LID == comad::iba::lid{}) {
+    if (had_lid_ && local_port().LID == comad::iba::lid{}) {
         close();
         throw std::runtime_error("the port has no LID yet: the subnet manager has not configured it");
     }
-    had_LID_ |= local_port().LID != comad::iba::lid{};
+    had_lid_ |= local_port().LID != comad::iba::lid{};
 }
 
 void session::close() noexcept {
@@ -214,27 +214,27 @@ comad::coro::task<void> session::refresh_port() {
 }
 
 void session::note_port_change(const comad::sa::local_port& was, const comad::sa::local_port& now) {
-    open_->by_SA.set_local_LID(now.LID);
+    open_->by_sa.set_local_lid(now.LID);
     const std::string line = fmt::format("{}: {}", device_, text_of_change(was, now));
     if (on_port_change_) on_port_change_(line);
     else if (options_.verbosity > 0) print_message("{}", line);
 }
 
-comad::coro::task<void> session::find_SA() {
+comad::coro::task<void> session::find_sa() {
     const comad::mad::IBPath& wanted = *sa_target_;
-    comad::mad::IBPath only_LID;
-    only_LID.DLID = wanted.DLID;
-    comad::mad::IBPath to_SA = wanted;
+    comad::mad::IBPath only_lid;
+    only_lid.DLID = wanted.DLID;
+    comad::mad::IBPath to_sa = wanted;
     if (wanted.DGID != comad::iba::gid{} && !wanted.has_grh) { // with one it is whole, as between ports of RoCE
         const comad::mad::address target{wanted, std::nullopt};
         const auto path = co_await resolve(*this, target);
         if (!path) throw std::runtime_error("--sa-path: " + words_of(path.error(), options_));
-        to_SA = *std::get_if<comad::mad::IBPath>(&path.value());
-    } else if (wanted == only_LID) { // service level and time are those to the master's SA
-        to_SA = schedule().sa_path();
-        to_SA.DLID = wanted.DLID;
+        to_sa = *std::get_if<comad::mad::IBPath>(&path.value());
+    } else if (wanted == only_lid) { // service level and time are those to the master's SA
+        to_sa = schedule().sa_path();
+        to_sa.DLID = wanted.DLID;
     }
-    schedule().set_sa_path(to_SA);
+    schedule().set_sa_path(to_sa);
 }
 
 void session::wait(std::chrono::nanoseconds length, std::function<void(bool)> then) {
@@ -260,7 +260,7 @@ void session::run_until_done(const std::function<void(std::function<void()> done
 }
 
 void session::note_new_keys() {
-    if (open_) open_->paths.renew_SM_Key();
+    if (open_) open_->paths.renew_sm_key();
 }
 
 void session::stop() noexcept {

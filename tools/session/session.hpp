@@ -76,7 +76,7 @@ public:
     /// Runs the task. SIGINT and SIGTERM cancel it: it then ends soon, with what it has. When it takes longer than a
     /// second and stderr is a terminal, `progress` is shown there, if there is any.
     template <class T> T run(comad::coro::task<T> t, std::function<std::string()> progress = {}) {
-        return run_on(schedule(), with_SA(std::move(t)), std::move(progress));
+        return run_on(schedule(), with_sa(std::move(t)), std::move(progress));
     }
     /// The same on another schedule over the same transport, schedule().transport(): for a command that needs several, one
     /// after the other. It is made for this run alone.
@@ -143,15 +143,15 @@ public:
 
 private:
     class event_loop;
-    template <class T> comad::coro::task<T> with_SA(comad::coro::task<T> t) {
-        if (sa_target_) co_await find_SA();
+    template <class T> comad::coro::task<T> with_sa(comad::coro::task<T> t) {
+        if (sa_target_) co_await find_sa();
         // Without it, requests to the SA tell what is wrong.
-        [[maybe_unused]] const auto taken = co_await paths().take_SM_Key();
+        [[maybe_unused]] const auto taken = co_await paths().take_sm_key();
         co_return co_await std::move(t);
     }
     /// Makes of --sa-path the path to the SA: of a GID or GUID the SA that the local port knows tells it. Throws
     /// std::runtime_error.
-    comad::coro::task<void> find_SA();
+    comad::coro::task<void> find_sa();
     /// A task runs as long as this lives, however it ends.
     struct running {
         running(session&, comad::coro::asio_driver&, std::function<std::string()> progress);
@@ -177,7 +177,7 @@ private:
         std::optional<loss_watch> watch;
         comad::coro::MADSchedule schedule;
         comad::sa::client paths;
-        comad::sa::SATransactor<comad::coro::MADSchedule> by_SA;
+        comad::sa::SATransactor<comad::coro::MADSchedule> by_sa;
     };
     void lost(int error) noexcept;
     void note_mad(const comad::transports::captured_mad&);
@@ -202,7 +202,7 @@ private:
     std::function<void()> on_port_event_;
     std::string device_, place_, start_problem_;
     bool is_virtual_ = false;
-    bool had_LID_ = false;
+    bool had_lid_ = false;
     bool ends_when_lost_ = false;
     bool is_lasting_ = false; // what runs ends by a signal
     bool told_dropped_packets_ = false;
@@ -213,12 +213,12 @@ private:
 
 template <comad::iba::attribute T>
 comad::coro::task<comad::mad::result<T>> session::SubnGet(comad::mad::any_path path, comad::u32 modifier) {
-    if (!options_.by_SA) {
+    if (!options_.by_sa) {
         auto keyed = co_await paths().with_keys(path);
         if (!keyed) co_return std::move(keyed.error());
         co_return co_await schedule().SubnGet<T>(keyed.value(), modifier);
     }
-    if constexpr (comad::sa::known_to_SA<T>) co_return co_await open_->by_SA.SubnGet<T>(path, modifier);
+    if constexpr (comad::sa::known_to_sa<T>) co_return co_await open_->by_sa.SubnGet<T>(path, modifier);
     else
         throw usage_error(std::string("not supported with --sa: the SA has no records of ") +
                           std::string(comad::iba::info_of<T>.name));
@@ -253,7 +253,7 @@ template <class T> void session::start(comad::coro::task<T> t, std::function<voi
         return;
     }
     started_.emplace(*this, std::function<std::string()>());
-    comad::coro::async_run(started_->driver, with_SA(std::move(t)),
+    comad::coro::async_run(started_->driver, with_sa(std::move(t)),
                            boost::asio::bind_cancellation_slot(stop_.slot(), [this, done = std::move(done)](T v) {
                                end_started();
                                done(std::move(v));

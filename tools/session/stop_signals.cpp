@@ -16,7 +16,7 @@ using handler = void (*)(int);
 
 // Of the one thread that has a session; handlers may interrupt it anywhere.
 std::atomic<bool> has_come = false;
-std::atomic<handler> of_SIGINT = nullptr, of_SIGTERM = nullptr;
+std::atomic<handler> of_sigint = nullptr, of_sigterm = nullptr;
 std::atomic<void (*)()> last_act = nullptr;
 static_assert(std::atomic<handler>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
 
@@ -28,7 +28,7 @@ void on_signal(int signal) {
         return;
     }
     comad::iba::end_waits_for_pipes();
-    if (const handler next = signal == SIGINT ? of_SIGINT.load() : of_SIGTERM.load()) next(signal);
+    if (const handler next = signal == SIGINT ? of_sigint.load() : of_sigterm.load()) next(signal);
 }
 
 void put_before(int signal, std::atomic<handler>& next) noexcept {
@@ -54,8 +54,8 @@ stop_signals_held::~stop_signals_held() { ::pthread_sigmask(SIG_SETMASK, &before
 void end_by_second_signal() noexcept {
     has_come = false;
     comad::iba::end_waits_for_pipes(false);
-    put_before(SIGINT, of_SIGINT);
-    put_before(SIGTERM, of_SIGTERM);
+    put_before(SIGINT, of_sigint);
+    put_before(SIGTERM, of_sigterm);
 }
 
 bool has_stop_signal_come() noexcept { return has_come; }

@@ -23,10 +23,10 @@ struct outcome {
     session_end end;
 };
 
-outcome outcome_of(const discovery::subnet& s, const subnet_report& made, comad::u64 MADs, auto& ended) {
-    outcome result{s.problems.size(), made(s, MADs), session_end(ended)};
-    const discovery::lid_index LIDs(s);
-    for (const auto& doubled : LIDs.duplicates()) result.said.notes.push_back(discovery::describe(s, doubled));
+outcome outcome_of(const discovery::subnet& s, const subnet_report& made, comad::u64 mads, auto& ended) {
+    outcome result{s.problems.size(), made(s, mads), session_end(ended)};
+    const discovery::lid_index lids(s);
+    for (const auto& doubled : lids.duplicates()) result.said.notes.push_back(discovery::describe(s, doubled));
     auto missing = all_missing(s);
     result.said.missing.insert(result.said.missing.begin(), missing.begin(), missing.end());
     result.said.forgives_missing = true;
@@ -43,12 +43,12 @@ outcome discover_in_session(const global_options& options, const subnet_report& 
                            progress.problems.load());
     });
     if (!found) refuse_silent_port(found.error(), options);
-    const comad::u64 MADs = in.schedule().counters().sent;
+    const comad::u64 mads = in.schedule().counters().sent;
     if (more && !in.stopped()) {
         const std::vector<discovery::problem> missing = in.run(more(in, found.value()));
         found.value().problems.insert(found.value().problems.end(), missing.begin(), missing.end());
     }
-    return outcome_of(found.value(), made, MADs, in);
+    return outcome_of(found.value(), made, mads, in);
 }
 
 int discover_and_report_to(const global_options& options, const subnet_report& made, const std::string& file,
@@ -63,7 +63,7 @@ int discover_and_report_to(const global_options& options, const subnet_report& m
 
 int discover_and_report(const global_options& options, const subnet_text& text, const std::string& file,
                         const subnet_reading& more) {
-    const auto made = [&](const discovery::subnet& s, comad::u64 MADs) { return report{text(s, MADs), {}, {}, false}; };
+    const auto made = [&](const discovery::subnet& s, comad::u64 mads) { return report{text(s, mads), {}, {}, false}; };
     return discover_and_report_to(options, made, file, more);
 }
 

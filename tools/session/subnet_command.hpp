@@ -14,9 +14,9 @@
 namespace ibtool {
 
 /// How a subnet becomes text. `MADs`: how many were sent for it, 0 where it is of a cache.
-using subnet_text = std::function<std::string(const comad::discovery::subnet&, comad::u64 MADs)>;
+using subnet_text = std::function<std::string(const comad::discovery::subnet&, comad::u64 mads)>;
 /// The same of what is more than text; what the discovery lacks need not be in it.
-using subnet_report = std::function<report(const comad::discovery::subnet&, comad::u64 MADs)>;
+using subnet_report = std::function<report(const comad::discovery::subnet&, comad::u64 mads)>;
 
 /// Asks for more than a subnet is, while the session is open; gives what is missing of it.
 using subnet_reading =

@@ -34,11 +34,11 @@ subnet_place read_place(const std::string& GUID, const std::string& route) {
 }
 
 subnet_place read_place(const std::string& target) {
-    constexpr std::size_t longest_hex_LID = 6; // 0xbfff
+    constexpr std::size_t longest_hex_lid = 6; // 0xbfff
     if (target.empty()) throw usage_error("no target given; give a LID, a GUID, a directed route or a name");
     const bool is_hex =
         target.starts_with("0x") && target.find_first_not_of("0123456789abcdefABCDEF", 2) == target.npos;
-    if (is_hex && target.size() > longest_hex_LID) return read_place(target, {});
+    if (is_hex && target.size() > longest_hex_lid) return read_place(target, {});
     subnet_place p;
     p.words = target;
     mad::address where;
@@ -49,8 +49,8 @@ subnet_place read_place(const std::string& target) {
         return p;
     }
     if (const auto* route = mad::directed(where.path)) p.route = *route;
-    else if (const auto& by_LID = std::get<mad::IBPath>(where.path); value(by_LID.DLID) != 0) p.LID = by_LID.DLID;
-    else p.GUID = by_LID.DGID.interface_id();
+    else if (const auto& by_lid = std::get<mad::IBPath>(where.path); value(by_lid.DLID) != 0) p.LID = by_lid.DLID;
+    else p.GUID = by_lid.DGID.interface_id();
     return p;
 }
 

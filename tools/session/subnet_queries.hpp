@@ -35,7 +35,7 @@ struct end_port {
     comad::mad::IBPath path;
     std::vector<comad::u8> ports; ///< those in use that it answers for
 
-    bool has_LID() const noexcept { return path.DLID != comad::iba::lid{}; }
+    bool has_lid() const noexcept { return path.DLID != comad::iba::lid{}; }
 };
 /// In the order of the subnet.
 std::vector<end_port> end_ports_of(const comad::discovery::subnet&);

@@ -113,7 +113,7 @@ coro::task<std::string> sweeping::find_first_subnet() {
     } catch (const usage_error&) {
         throw;
     } catch (const std::runtime_error& e) { // no SA is known, of which it was to be asked
-        if (!waits || !in_.options().discovers_by_SA()) throw;
+        if (!waits || !in_.options().discovers_by_sa()) throw;
         why = e.what();
     }
     if (!known_ || known_->sweeper.ports() > 0) co_return why;
@@ -180,7 +180,7 @@ void sweeping::take(counters::sweep made) {
     previous_.reset();
     if (std::string why = find_doubt(now); doubt_.empty()) doubt_ = std::move(why);
     ++totals_.sweeps;
-    totals_.MADs += now.MADs;
+    totals_.mads += now.mads;
     const double calendar = in_.is_virtual() ? -1 : calendar_time() - mad::in_seconds(in_.now() - now.begin);
     const sweep_view view{
         today, *all->names, now, before_.get(), totals_.sweeps, mad::in_seconds(now.begin - *begin_), calendar, all};
@@ -271,7 +271,7 @@ coro::task<void> sweeping::refresh() {
     co_await in_.refresh_port();
     std::string why = std::exchange(doubt_, {});
     if (why.empty()) why = co_await find_change();
-    if (why.empty() && !in_.options().discovers_by_SA()) why = co_await find_answer(in_, *known_->subnet);
+    if (why.empty() && !in_.options().discovers_by_sa()) why = co_await find_answer(in_, *known_->subnet);
     if (why.empty() || is_lost()) co_return; // what a device that is lost does not bring is no change
     auto done = co_await discover();
     if (is_lost()) co_return;

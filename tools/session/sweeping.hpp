@@ -18,7 +18,7 @@
 
 namespace ibtool {
 
-enum class change_source : comad::u8 { SMPs, SA };
+enum class change_source : comad::u8 { smps, SA };
 
 /// What is swept, and when.
 struct sweep_plan {
@@ -29,7 +29,7 @@ struct sweep_plan {
     bool is_lasting() const noexcept { return count != 1; }
     /// How often it is looked whether the subnet has changed; 0: never.
     std::chrono::nanoseconds refresh{};
-    change_source refresh_by = change_source::SMPs;
+    change_source refresh_by = change_source::smps;
     std::function<bool(const comad::discovery::node&)> wants;
     comad::counters::port_detail_set details;
     comad::counters::counter_set clears; ///< written, once they were read
@@ -106,7 +106,7 @@ private:
     const sweep_listener& listener_;
     std::unique_ptr<known_subnet> known_, previous_; // previous_: what before_ is of, until the next sweep
     std::shared_ptr<const comad::counters::sweep> before_;
-    std::optional<comad::discovery::SA_tables> tables_; // of the session as it is open now
+    std::optional<comad::discovery::sa_tables> tables_; // of the session as it is open now
     std::optional<comad::mad::time_point> begin_;       // of the first sweep
     comad::mad::time_point looked_{};
     std::optional<comad::coro::periods> periods_; // of a plan with `every`

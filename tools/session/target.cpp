@@ -65,22 +65,22 @@ std::string local_port_words(const session& in) {
 } // namespace
 
 mad::address this_port(session& in) {
-    require_LID(in);
+    require_lid(in);
     mad::IBPath self;
     self.DLID = in.local_port().LID;
     return {self, std::nullopt};
 }
 
-void require_LID(session& in) {
+void require_lid(session& in) {
     if (value(in.local_port().LID) != 0) return;
     throw std::runtime_error(local_port_words(in) +
                              " has no LID: no subnet manager has configured it; start one (opensm), or use a "
                              "directed route (-D 0,1)");
 }
 
-void require_SA(session& in) {
+void require_sa(session& in) {
     if (value(in.schedule().sa_path().DLID) != 0 || in.schedule().sa_path().has_grh) return;
-    require_LID(in);
+    require_lid(in);
     throw std::runtime_error(
         local_port_words(in) +
         " has a LID, but no subnet manager is known; start one (opensm), or give the SA by --sa-path");
@@ -89,7 +89,7 @@ void require_SA(session& in) {
 namespace {
 
 /// The path needs our own LID: the response goes there. RoCE has GIDs instead, and the permissive LID is a port's own.
-bool needs_LID(const mad::IBPath& path) noexcept {
+bool needs_lid(const mad::IBPath& path) noexcept {
     return !path.has_grh && value(path.SLID) == 0 && path.DLID != iba::permissive_lid;
 }
 
@@ -100,22 +100,22 @@ comad::coro::task<mad::result<mad::any_path>> resolve(session& in, mad::address 
         const iba::gid ours = in.local_port().GID;
         if (to->DGID.prefix() == iba::link_local_prefix && ours != iba::gid{})
             to->DGID = iba::gid(ours.prefix(), to->DGID.interface_id());
-        if (to->DGID != iba::gid{}) require_SA(in);
-        else if (needs_LID(*to)) require_LID(in);
+        if (to->DGID != iba::gid{}) require_sa(in);
+        else if (needs_lid(*to)) require_lid(in);
     } else if (mad::directed(target.path)->drSLID != iba::permissive_lid) {
-        require_LID(in); // the first part of the route is LID-routed
+        require_lid(in); // the first part of the route is LID-routed
     }
-    if (in.options().by_SA) require_SA(in);
+    if (in.options().by_sa) require_sa(in);
     auto path = co_await in.paths().get_mad_path(target.path);
     if (const auto* to = std::get_if<mad::IBPath>(&target.path); !path && to)
         path.error().message(fmt::format("cannot resolve {}", to->DGID));
     co_return path;
 }
 
-comad::coro::task<mad::result<mad::IBPath>> LID_routed(session& in, mad::any_path path) {
-    if (const auto* by_LID = std::get_if<mad::IBPath>(&path)) co_return *by_LID;
+comad::coro::task<mad::result<mad::IBPath>> lid_routed(session& in, mad::any_path path) {
+    if (const auto* by_lid = std::get_if<mad::IBPath>(&path)) co_return *by_lid;
     const auto& route = *mad::directed(path);
-    require_LID(in);
+    require_lid(in);
     BOOST_OUTCOME_CO_TRY(const auto info, co_await in.SubnGet<iba::smp::PortInfo>(path));
     if (value(info.LID) == 0)
         throw std::runtime_error(

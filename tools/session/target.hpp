@@ -37,12 +37,12 @@ comad::mad::address this_port(session&);
 comad::coro::task<comad::mad::result<comad::mad::any_path>> resolve(session&, comad::mad::address);
 
 /// The same place by its LID, as what is no SMP needs it: of a directed route the node at its end is asked.
-comad::coro::task<comad::mad::result<comad::mad::IBPath>> LID_routed(session&, comad::mad::any_path);
+comad::coro::task<comad::mad::result<comad::mad::IBPath>> lid_routed(session&, comad::mad::any_path);
 
 /// Throws std::runtime_error if the local port has no LID, to which responses to LID-routed requests go.
-void require_LID(session&);
+void require_lid(session&);
 
 /// Throws std::runtime_error if the local port has no LID, or no subnet manager whose SA could be queried.
-void require_SA(session&);
+void require_sa(session&);
 
 } // namespace ibtool

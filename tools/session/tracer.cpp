@@ -34,9 +34,9 @@ asked<place> tracer::ask_place(mad::any_path path) {
     co_return place{node, port, node.localPortNum, raw_name_of(names_, node, description)};
 }
 
-asked<route> tracer::find(mad::IBDRPath path, place to, unsigned LID, bool by_LID) {
+asked<route> tracer::find(mad::IBDRPath path, place to, unsigned LID, bool by_lid) {
     const auto is_there = [&](const place& p) {
-        return p.node.portGUID == to.node.portGUID || (by_LID && p.has_LID(LID));
+        return p.node.portGUID == to.node.portGUID || (by_lid && p.has_lid(LID));
     };
     so_far_.reset();
     BOOST_OUTCOME_CO_TRY(auto from, co_await ask_place(path));
@@ -58,7 +58,7 @@ asked<hop> tracer::next_hop(route& way, unsigned LID) {
     if (here.is_switch()) co_return co_await through_switch(way, LID);
     if (!way.hops.empty())
         throw std::runtime_error(fmt::format("the path ends at \"{}\", lid {}, which does not forward packets",
-                                             here.called(), here.first_LID()));
+                                             here.called(), here.first_lid()));
     co_return co_await out_of_end_port(here, way.end);
 }
 
@@ -97,7 +97,7 @@ asked<hop> tracer::through_cable(place here, mad::IBDRPath path, unsigned out) {
 }
 
 asked<unsigned> tracer::entry_port(const place& here, unsigned out, const place& next) {
-    if (!in_.options().by_SA) co_return next.node.localPortNum;
+    if (!in_.options().by_sa) co_return next.node.localPortNum;
     using iba::sa::LinkRecord;
     auto query = iba::query<LinkRecord>{}.where<&LinkRecord::fromLID>(here.port.LID);
     query.where<&LinkRecord::fromPort>(static_cast<comad::u8>(out));

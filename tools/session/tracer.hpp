@@ -23,9 +23,9 @@ struct place {
 
     std::string called() const { return comad::iba::escaped(name); }
     bool is_switch() const { return node.nodeType == comad::iba::NodeType::Switch; }
-    unsigned first_LID() const { return value(port.LID); }
-    unsigned last_LID() const { return first_LID() + (1u << port.LMC) - 1; }
-    bool has_LID(unsigned LID) const { return first_LID() != 0 && LID >= first_LID() && LID <= last_LID(); }
+    unsigned first_lid() const { return value(port.LID); }
+    unsigned last_lid() const { return first_lid() + (1u << port.LMC) - 1; }
+    bool has_lid(unsigned LID) const { return first_lid() != 0 && LID >= first_lid() && LID <= last_lid(); }
     unsigned end_number() const { return is_switch() ? 0 : port_number; }
 };
 
@@ -51,8 +51,8 @@ public:
     asked<place> ask_place(comad::mad::any_path path);
 
     /// From the port at the end of a directed route to the port `to`, which has the LID `LID`: by the linear tables.
-    /// `by_LID`: to whatever port there has that LID.
-    asked<route> find(comad::mad::IBDRPath path, place to, unsigned LID, bool by_LID);
+    /// `by_lid`: to whatever port there has that LID.
+    asked<route> find(comad::mad::IBDRPath path, place to, unsigned LID, bool by_lid);
     /// The hops that find() got so far, also where it failed; nothing: it failed at the start.
     const std::optional<route>& so_far() const noexcept { return so_far_; }
 

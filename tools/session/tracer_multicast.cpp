@@ -36,17 +36,17 @@ route way_to(const std::vector<branch>& tree, std::size_t last) {
 } // namespace
 
 asked<std::vector<unsigned>> tracer::group_ports(place at, mad::IBDRPath path, unsigned MLID, unsigned but) {
-    constexpr unsigned first_MLID = 0xc000, MLIDs_per_block = 32, ports_per_mask = 16;
+    constexpr unsigned first_mlid = 0xc000, mlids_per_block = 32, ports_per_mask = 16;
     BOOST_OUTCOME_CO_TRY(const auto info, co_await in_.SubnGet<smp::SwitchInfo>(path));
     std::vector<unsigned> ports;
-    const unsigned index = MLID - first_MLID;
+    const unsigned index = MLID - first_mlid;
     if (index >= info.multicastFDBCap) co_return ports;
     for (unsigned position = 0; position <= at.node.numPorts / ports_per_mask; ++position) {
         BOOST_OUTCOME_CO_TRY(const auto table, co_await in_.SubnGet<smp::MulticastForwardingTable>(
-                                                   path, index / MLIDs_per_block | position << 28));
+                                                   path, index / mlids_per_block | position << 28));
         for (unsigned bit = 0; bit < ports_per_mask; ++bit) {
             const unsigned port = position * ports_per_mask + bit;
-            const bool forwards = table.portMaskBlock[index % MLIDs_per_block] >> bit & 1;
+            const bool forwards = table.portMaskBlock[index % mlids_per_block] >> bit & 1;
             if (!forwards || port == 0 || port > at.node.numPorts || port == but) continue;
             BOOST_OUTCOME_CO_TRY(const auto there, co_await in_.SubnGet<smp::PortInfo>(path, port));
             if (there.portPhysicalState == iba::PortPhysicalState::LinkUp) ports.push_back(port);

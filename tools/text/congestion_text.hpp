@@ -14,7 +14,7 @@ std::string congestion_text(const comad::iba::cc::CongestionInfo&);
 std::string congestion_text(const comad::iba::cc::CongestionKeyInfo&);
 /// With the events that the log has, each behind an empty line.
 std::string congestion_text(const comad::iba::cc::CongestionLogSwitch&);
-/// Its events are read as the IBA has them: libibmad's labels stand where another field is, and its Local_LID_CN is none.
+/// Its events are read as the IBA has them: libibmad's labels stand where another field is, and its Local_lid_cn is none.
 std::string congestion_text(const comad::iba::cc::CongestionLogCA&);
 std::string congestion_text(const comad::iba::cc::SwitchCongestionSetting&);
 std::string congestion_text(const comad::iba::cc::SwitchPortCongestionSettingElement&);

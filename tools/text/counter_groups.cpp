@@ -49,7 +49,7 @@ std::string text_of(const pm::PortCounters& c, const capabilities& can) {
         .hex("CounterSelect2", c.counterSelect2, 1)
         .number("LocalLinkIntegrityErrors", c.localLinkIntegrityErrors)
         .number("ExcessiveBufferOverrunErrors", c.excessiveBufferOverrunErrors)
-        .number("QP1Dropped", can.QP1_dropped ? c.QP1Dropped : 0)
+        .number("QP1Dropped", can.qp1_dropped ? c.QP1Dropped : 0)
         .number("VL15Dropped", c.VL15Dropped)
         .number("PortXmitData", c.portXmitData)
         .number("PortRcvData", c.portRcvData)
@@ -215,36 +215,36 @@ template <class T> constexpr counter_group group(std::string_view name, std::str
 const counter_group
     port_counters = group<pm::PortCounters>("PortCounters", "Port counters"),
     port_counters_extended = group<pm::PortCountersExt>("PortCountersExtended", "Port extended counters"),
-    xmit_data_SL = group<pm::PortXmitDataSL>("PortXmitDataSL", "PortXmitDataSL counters"),
-    rcv_data_SL = group<pm::PortRcvDataSL>("PortRcvDataSL", "PortRcvDataSL counters"),
+    xmit_data_sl = group<pm::PortXmitDataSL>("PortXmitDataSL", "PortXmitDataSL counters"),
+    rcv_data_sl = group<pm::PortRcvDataSL>("PortRcvDataSL", "PortRcvDataSL counters"),
     xmit_discard_details = group<pm::PortXmitDiscardDetails>("PortXmitDiscardDetails", "PortXmitDiscardDetails counters"),
     rcv_error_details = group<pm::PortRcvErrorDetails>("PortRcvErrorDetails", "PortRcvErrorDetails counters"),
     extended_speeds =
         group<pm::PortExtendedSpeedsCounters>("PortExtendedSpeedsCounters", "PortExtendedSpeedsCounters counters"),
-    extended_speeds_RS_FEC = group<pm::PortExtendedSpeedsCountersRSFEC>(
+    extended_speeds_rs_fec = group<pm::PortExtendedSpeedsCountersRSFEC>(
         "PortExtendedSpeedsCounters", "PortExtendedSpeedsCounters with RS-FEC Active counters"),
     op_rcv_counters = group<pm::PortOpRcvCounters>("PortOpRcvCounters", "PortOpRcvCounters counters"),
     flow_ctl_counters = group<pm::PortFlowCtlCounters>("PortFlowCtlCounters", "PortFlowCtlCounters counters"),
-    VL_op_packets = group<pm::PortVLOpPackets>("PortVLOpPackets", "PortVLOpPackets counters"),
-    VL_op_data = group<pm::PortVLOpData>("PortVLOpData", "PortVLOpData counters"),
-    VL_xmit_flow_ctl_update_errors = group<pm::PortVLXmitFlowCtlUpdateErrors>(
+    vl_op_packets = group<pm::PortVLOpPackets>("PortVLOpPackets", "PortVLOpPackets counters"),
+    vl_op_data = group<pm::PortVLOpData>("PortVLOpData", "PortVLOpData counters"),
+    vl_xmit_flow_ctl_update_errors = group<pm::PortVLXmitFlowCtlUpdateErrors>(
         "PortVLXmitFlowCtlUpdateErrors", "PortVLXmitFlowCtlUpdateErrors counters"),
-    VL_xmit_wait = group<pm::PortVLXmitWaitCounters>("PortVLXmitWaitCounters", "PortVLXmitWaitCounters counters"),
-    sw_port_VL_congestion = group<pm::SwPortVLCongestion>("SwPortVLCongestion", "SwPortVLCongestion counters"),
+    vl_xmit_wait = group<pm::PortVLXmitWaitCounters>("PortVLXmitWaitCounters", "PortVLXmitWaitCounters counters"),
+    sw_port_vl_congestion = group<pm::SwPortVLCongestion>("SwPortVLCongestion", "SwPortVLCongestion counters"),
     rcv_con_ctrl = group<pm::PortRcvConCtrl>("PortRcvConCtrl", "PortRcvConCtrl counters"),
-    SL_rcv_FECN = group<pm::PortSLRcvFECN>("PortSLRcvFECN", "PortSLRcvFECN counters"),
-    SL_rcv_BECN = group<pm::PortSLRcvBECN>("PortSLRcvBECN", "PortSLRcvBECN counters"),
+    sl_rcv_fecn = group<pm::PortSLRcvFECN>("PortSLRcvFECN", "PortSLRcvFECN counters"),
+    sl_rcv_becn = group<pm::PortSLRcvBECN>("PortSLRcvBECN", "PortSLRcvBECN counters"),
     xmit_con_ctrl = group<pm::PortXmitConCtrl>("PortXmitConCtrl", "PortXmitConCtrl counters"),
-    VL_xmit_time_cong = group<pm::PortVLXmitTimeCong>("PortVLXmitTimeCong", "PortVLXmitTimeCong counters"),
+    vl_xmit_time_cong = group<pm::PortVLXmitTimeCong>("PortVLXmitTimeCong", "PortVLXmitTimeCong counters"),
     samples_control = group<pm::PortSamplesCtl>("PortSamplesControl", "PortSamplesControl");
 // clang-format on
 
 const counter_group* find_counter_group(comad::u16 attributeID) noexcept {
     for (const counter_group* g :
-         {&port_counters, &port_counters_extended, &xmit_data_SL, &rcv_data_SL, &xmit_discard_details,
-          &rcv_error_details, &extended_speeds, &op_rcv_counters, &flow_ctl_counters, &VL_op_packets, &VL_op_data,
-          &VL_xmit_flow_ctl_update_errors, &VL_xmit_wait, &sw_port_VL_congestion, &rcv_con_ctrl, &SL_rcv_FECN,
-          &SL_rcv_BECN, &xmit_con_ctrl, &VL_xmit_time_cong})
+         {&port_counters, &port_counters_extended, &xmit_data_sl, &rcv_data_sl, &xmit_discard_details,
+          &rcv_error_details, &extended_speeds, &op_rcv_counters, &flow_ctl_counters, &vl_op_packets, &vl_op_data,
+          &vl_xmit_flow_ctl_update_errors, &vl_xmit_wait, &sw_port_vl_congestion, &rcv_con_ctrl, &sl_rcv_fecn,
+          &sl_rcv_becn, &xmit_con_ctrl, &vl_xmit_time_cong})
         if (g->attributeID == attributeID) return g;
     return nullptr;
 }

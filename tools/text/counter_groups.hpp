@@ -25,10 +25,10 @@ struct counter_group {
 
 // clang-format off
 extern const counter_group
-    port_counters, port_counters_extended, xmit_data_SL, rcv_data_SL, xmit_discard_details, rcv_error_details,
-    extended_speeds, extended_speeds_RS_FEC, op_rcv_counters, flow_ctl_counters, VL_op_packets, VL_op_data,
-    VL_xmit_flow_ctl_update_errors, VL_xmit_wait, sw_port_VL_congestion, rcv_con_ctrl, SL_rcv_FECN, SL_rcv_BECN,
-    xmit_con_ctrl, VL_xmit_time_cong, samples_control;
+    port_counters, port_counters_extended, xmit_data_sl, rcv_data_sl, xmit_discard_details, rcv_error_details,
+    extended_speeds, extended_speeds_rs_fec, op_rcv_counters, flow_ctl_counters, vl_op_packets, vl_op_data,
+    vl_xmit_flow_ctl_update_errors, vl_xmit_wait, sw_port_vl_congestion, rcv_con_ctrl, sl_rcv_fecn, sl_rcv_becn,
+    xmit_con_ctrl, vl_xmit_time_cong, samples_control;
 // clang-format on
 
 /// The group of an attribute, without RS-FEC. Null: it has none, or nothing of it can be cleared.

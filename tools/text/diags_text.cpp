@@ -120,9 +120,9 @@ constexpr std::string_view state_words[] = {"NoChange", "Down", "Initialize", "A
 constexpr std::string_view down_default_words[] = {"NoChange", "Sleep", "Polling"};
 constexpr std::string_view physical_words[] = {
     "NoChange", "Sleep", "Polling", "Disabled", "PortConfigurationTraining", "LinkUp", "LinkErrorRecovery", "PhyTest"};
-constexpr std::string_view MTU_words[] = {"", "256", "512", "1024", "2048", "4096"};
-constexpr std::string_view VL_cap_words[] = {"", "VL0", "VL0-1", "VL0-3", "VL0-7", "VL0-14"};
-constexpr std::string_view oper_VL_words[] = {"No change", "VL0", "VL0-1", "VL0-3", "VL0-7", "VL0-14"};
+constexpr std::string_view mtu_words[] = {"", "256", "512", "1024", "2048", "4096"};
+constexpr std::string_view vl_cap_words[] = {"", "VL0", "VL0-1", "VL0-3", "VL0-7", "VL0-14"};
+constexpr std::string_view oper_vl_words[] = {"No change", "VL0", "VL0-1", "VL0-3", "VL0-7", "VL0-14"};
 
 template <class T> u64 number(T value) { return static_cast<u64>(value); }
 
@@ -146,7 +146,7 @@ std::string place_text(const mad::any_path& path) {
 }
 
 std::string node_type_text(iba::NodeType type) {
-    const comad::discovery::node_words words = comad::discovery::words_of(type);
+    const comad::discovery::node_type_names words = comad::discovery::words_of(type);
     return words.are_known() ? std::string(words.full) : fmt::format("?({})?", number(type));
 }
 
@@ -192,7 +192,7 @@ std::string diags_text(const smp::SwitchInfo& s) {
 
 namespace {
 
-void add_M_Key(dotted_lines& l, const smp::PortInfo& p, bool show_keys) {
+void add_m_key(dotted_lines& l, const smp::PortInfo& p, bool show_keys) {
     if (show_keys) l.hex("Mkey", p.MKey, 8);
     else l.text("Mkey", "<not displayed>");
 }
@@ -223,7 +223,7 @@ std::string port_state_text(const smp::PortInfo& p, bool extended, bool is_end_p
             .text("LinkSpeedExtActive2", extended_speed2_text(number(p.linkSpeedExtActive2)));
     }
     if (is_end_port) {
-        add_M_Key(l, p, show_keys);
+        add_m_key(l, p, show_keys);
         l.number("MkeyLeasePeriod", p.MKeyLeasePeriod).number("ProtectBits", p.MKeyProtectBits);
     }
     return l.take();
@@ -231,7 +231,7 @@ std::string port_state_text(const smp::PortInfo& p, bool extended, bool is_end_p
 
 std::string diags_text(const smp::PortInfo& p, bool show_keys) {
     dotted_lines l;
-    add_M_Key(l, p, show_keys);
+    add_m_key(l, p, show_keys);
     l.hex("GidPrefix", p.GIDPrefix, 8)
         .number("Lid", p.LID)
         .number("SMLid", p.masterSMLID)
@@ -250,18 +250,18 @@ std::string diags_text(const smp::PortInfo& p, bool show_keys) {
         .number("LMC", p.LMC)
         .text("LinkSpeedActive", speed_text(number(p.linkSpeedActive)))
         .text("LinkSpeedEnabled", speeds(number(p.linkSpeedEnabled)))
-        .text("NeighborMTU", word_of(number(p.neighborMTU), MTU_words))
+        .text("NeighborMTU", word_of(number(p.neighborMTU), mtu_words))
         .number("SMSL", p.masterSMSL)
-        .text("VLCap", word_of(number(p.VLCap), VL_cap_words))
+        .text("VLCap", word_of(number(p.VLCap), vl_cap_words))
         .hex("InitType", p.initType, 1)
         .number("VLHighLimit", p.VLHighLimit)
         .number("VLArbHighCap", p.VLArbitrationHighCap)
         .number("VLArbLowCap", p.VLArbitrationLowCap)
         .hex("InitReply", p.initTypeReply, 1)
-        .text("MtuCap", word_of(number(p.MTUCap), MTU_words))
+        .text("MtuCap", word_of(number(p.MTUCap), mtu_words))
         .number("VLStallCount", p.VLStallCount)
         .number("HoqLife", p.HOQLife)
-        .text("OperVLs", word_of(number(p.operationalVLs), oper_VL_words))
+        .text("OperVLs", word_of(number(p.operationalVLs), oper_vl_words))
         .number("PartEnforceInb", p.partitionEnforcementInbound)
         .number("PartEnforceOutb", p.partitionEnforcementOutbound)
         .number("FilterRawInb", p.filterRawInbound)

@@ -197,7 +197,7 @@ void error_report::add_line(const reading& l, iba::guid GUID, const std::string&
                          counters);
     if (is_sum || !choice_.links || !subnet_.at(l.where).info) return;
     const bool is_known = bool(subnet_.at(l.where).peer); // if not, iblinkinfo has other words than this command
-    text_ += fmt::format("       Link info: {:6}{:4}{} =={}==>  {}\n", LID_at(subnet_, l.where), l.where.port,
+    text_ += fmt::format("       Link info: {:6}{:4}{} =={}==>  {}\n", lid_at(subnet_, l.where), l.where.port,
                          external_port_text(groups_, l.where), link_text(subnet_, l.where),
                          is_known ? peer_text(subnet_, names_, l.where, true, groups_) : std::string(no_peer_text));
 }

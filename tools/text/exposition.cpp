@@ -153,7 +153,7 @@ std::string peer_labels(const exposed_sweep& e, const std::optional<known_end>& 
 }
 
 std::string_view type_of(const discovery::node& n) {
-    const discovery::node_words words = discovery::words_of(n.info.nodeType);
+    const discovery::node_type_names words = discovery::words_of(n.info.nodeType);
     return words.are_known() ? words.lower : "unknown";
 }
 
@@ -205,7 +205,7 @@ struct state_series {
 };
 bool is_link_up(const discovery::port& p) { return p.info->portPhysicalState == iba::PortPhysicalState::LinkUp; }
 double lane_of(const discovery::subnet& s, discovery::port_ref r) {
-    return is_FDR10(s, r) ? discovery::FDR10_bits_per_second : discovery::bits_per_second(active_speed(s, r));
+    return is_fdr10(s, r) ? discovery::fdr10_bits_per_second : discovery::bits_per_second(active_speed(s, r));
 }
 // clang-format off
 const state_series states_of_ports[] = {
@@ -240,7 +240,7 @@ const sweep_series of_sweeps[] = {
      "Sweeps skipped because another sweep was running or the device was disconnected.",
      [](const auto& e) { return fmt::to_string(e.totals.skipped); }},
     {"infiniband_sweep_mads_total", "counter", "MADs sent by sweeps, including retries.",
-     [](const auto& e) { return fmt::to_string(e.totals.MADs); }},
+     [](const auto& e) { return fmt::to_string(e.totals.mads); }},
     {"infiniband_sweep_duration_seconds", "gauge", "Duration of the last sweep, in seconds.",
      [](const auto& e) { return fmt::format("{}", comad::mad::in_seconds(e.view.now.end - e.view.now.begin)); }},
     {"infiniband_sweep_timestamp_seconds", "gauge", "Start of the last sweep, in seconds since 1970.",
@@ -297,7 +297,7 @@ comad::coro::generator<std::string> exposition_pieces(std::vector<exposed_sweep>
                 d.is_up ? "1" : "0");
     // As all exporters call them.
     out.single("process_cpu_seconds_total", "counter", "Processor time, in seconds.",
-               fmt::format("{}", cost.CPU_seconds));
+               fmt::format("{}", cost.cpu_seconds));
     out.single("process_resident_memory_bytes", "gauge", "Resident memory, in bytes.",
                std::to_string(cost.resident_bytes));
     out.begin("infiniband_discovery_problem", "gauge",

@@ -17,12 +17,12 @@ namespace ibtool {
 struct sweep_totals {
     comad::u64 sweeps = 0;
     comad::u64 skipped = 0; ///< that should have begun while another one went on, or the device was lost
-    comad::u64 MADs = 0;
+    comad::u64 mads = 0;
 };
 
 /// What the program itself takes.
 struct process_cost {
-    double CPU_seconds = 0;
+    double cpu_seconds = 0;
     std::size_t resident_bytes = 0;
 };
 

@@ -52,7 +52,7 @@ public:
         GUID_ = 0;
         if (!e.to.known) return fmt::format(": {}", unknown_);
         GUID_ = value(e.to.portGUID);
-        base_ = e.to.base_LID;
+        base_ = e.to.base_lid;
         last_ = base_ + (1u << e.to.LMC) - 1;
         return fmt::format(": ({} portguid 0x{:016x}: '{}')", node_type_text(e.to.nodeType), GUID_,
                            iba::escaped(e.to.name));

@@ -33,7 +33,7 @@ struct destination {
     bool known = false;
     comad::iba::NodeType nodeType{};
     comad::iba::guid portGUID{};
-    unsigned base_LID = 0, LMC = 0;
+    unsigned base_lid = 0, LMC = 0;
     std::string name{}; ///< as it is
 };
 

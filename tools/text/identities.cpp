@@ -41,7 +41,7 @@ private:
         for (unsigned number = n.is_switch() ? 0 : 1; number < (n.is_switch() ? 1 : n.ports.size()); ++number) {
             const port_ref r{index, static_cast<u8>(number)};
             if (!n.is_switch() && !subnet_.at(r).peer) continue;
-            check_LID(r);
+            check_lid(r);
             if (std::exchange(is_first, false)) check_nodeGUID(r);
             check_portGUID(r);
         }
@@ -59,37 +59,37 @@ private:
                 ? "at an unknown location"
                 : fmt::format("connected to {}[{}]", name_of(subnet_.nodes[behind->second]), p.port);
         add(kind::doubled_nodeGUID, r, "NodeGUID {:#x} already defined for LID {}: the other node is {}",
-            value(p.doubledGUID), LID_of(r), place);
+            value(p.doubledGUID), lid_of(r), place);
     }
 
-    void check_LID(port_ref r) {
+    void check_lid(port_ref r) {
         const auto& info = subnet_.at(r).info;
         if (!info) return; // not answered, which discovery has told
         const unsigned first = value(info->LID);
         // Ports that no subnet manager has configured may have 65535, too, which is not a LID that two have.
         if (!iba::is_unicast(info->LID)) {
-            add(kind::zero_LID, r, "LID {} found for {} NodeGUID {:#x}", first, type_at(r), nodeGUID_at(r));
+            add(kind::zero_lid, r, "LID {} found for {} NodeGUID {:#x}", first, type_at(r), nodeGUID_at(r));
             return;
         }
         bool is_told = false;
         for (unsigned LID = first; LID < first + (1u << info->LMC); ++LID) {
-            const auto [before, is_new] = LIDs_.emplace(LID, nodeGUID_at(r));
+            const auto [before, is_new] = lids_.emplace(LID, nodeGUID_at(r));
             if (!is_new && !std::exchange(is_told, true))
-                add(kind::doubled_LID, r, "LID {} already defined for NodeGUID {:#x}", LID, before->second);
+                add(kind::doubled_lid, r, "LID {} already defined for NodeGUID {:#x}", LID, before->second);
         }
     }
 
     void check_nodeGUID(port_ref r) {
         const u64 GUID = nodeGUID_at(r);
         if (is_zero(GUID, r)) return;
-        const auto [before, is_new] = nodeGUIDs_.emplace(GUID, LID_of(r));
+        const auto [before, is_new] = nodeGUIDs_.emplace(GUID, lid_of(r));
         if (!is_new) add(kind::doubled_nodeGUID, r, "NodeGUID {:#x} already defined for LID {}", GUID, before->second);
     }
 
     void check_portGUID(port_ref r) {
         const u64 GUID = value(subnet_.at(r).portGUID);
         if (is_zero(GUID, r)) return;
-        const auto [before, is_new] = portGUIDs_.emplace(GUID, LID_of(r));
+        const auto [before, is_new] = portGUIDs_.emplace(GUID, lid_of(r));
         if (!is_new) {
             add(kind::doubled_portGUID, r, "PortGUID {:#x} already defined for LID {}", GUID, before->second);
         } else if (GUID != nodeGUID_at(r) && nodes_.contains(GUID)) {
@@ -98,12 +98,12 @@ private:
     }
 
     bool is_zero(u64 GUID, port_ref r) {
-        if (GUID == 0) add(kind::zero_GUID, r, "{} GUID 0x0 found with LID {}", type_at(r), LID_of(r));
+        if (GUID == 0) add(kind::zero_guid, r, "{} GUID 0x0 found with LID {}", type_at(r), lid_of(r));
         return GUID == 0;
     }
 
     u64 nodeGUID_at(port_ref r) const { return value(subnet_.nodes[r.node].info.nodeGUID); }
-    unsigned LID_of(port_ref r) const { return subnet_.at(r).info ? value(subnet_.at(r).info->LID) : 0; }
+    unsigned lid_of(port_ref r) const { return subnet_.at(r).info ? value(subnet_.at(r).info->LID) : 0; }
     std::string_view type_at(port_ref r) const {
         return discovery::words_of(subnet_.nodes[r.node].info.nodeType).lower;
     }
@@ -113,7 +113,7 @@ private:
 
     const discovery::subnet& subnet_;
     std::unordered_set<u64> nodes_;
-    std::unordered_map<unsigned, u64> LIDs_;                  // to the node that has it
+    std::unordered_map<unsigned, u64> lids_;                  // to the node that has it
     std::unordered_map<u64, unsigned> nodeGUIDs_, portGUIDs_; // to a LID
     std::vector<identity_finding> found_;
 };
@@ -124,9 +124,9 @@ std::vector<identity_finding> check_identities(const discovery::subnet& s) { ret
 
 std::string_view word_of(identity_finding::kind k) {
     switch (k) {
-    case kind::zero_LID: return "no_LID";
-    case kind::zero_GUID: return "no_GUID";
-    case kind::doubled_LID: return "double_LID";
+    case kind::zero_lid: return "no_LID";
+    case kind::zero_guid: return "no_GUID";
+    case kind::doubled_lid: return "double_LID";
     case kind::doubled_nodeGUID: return "double_nodeGUID";
     case kind::doubled_portGUID: return "double_portGUID";
     case kind::of_other_node: return "portGUID_of_other_node";

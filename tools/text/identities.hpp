@@ -10,7 +10,7 @@
 namespace ibtool {
 
 struct identity_finding {
-    enum class kind : comad::u8 { zero_LID, zero_GUID, doubled_LID, doubled_nodeGUID, doubled_portGUID, of_other_node };
+    enum class kind : comad::u8 { zero_lid, zero_guid, doubled_lid, doubled_nodeGUID, doubled_portGUID, of_other_node };
     kind what;
     comad::discovery::port_ref where; ///< who has it; port 0: a node, or a switch
     std::string text;                 ///< infiniband-diags' line, without its end
@@ -19,7 +19,7 @@ struct identity_finding {
 /// In the order of a topology file. LIDs of a port are all that its LMC gives it.
 std::vector<identity_finding> check_identities(const comad::discovery::subnet&);
 
-/// `no_LID`, `double_LID`, `double_nodeGUID`: a word for programs.
+/// `no_lid`, `double_lid`, `double_nodeGUID`: a word for programs.
 std::string_view word_of(identity_finding::kind);
 
 } // namespace ibtool

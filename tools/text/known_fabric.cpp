@@ -24,11 +24,11 @@ known_link known_link_of(known_end a, known_end b) { return a < b ? known_link{a
 
 known_node known_node_of(const discovery::node& n) { return {n.info.nodeGUID, n.info.nodeType, n.description}; }
 
-constexpr auto GUID_of = [](const known_node& n) { return n.nodeGUID; };
+constexpr auto guid_of = [](const known_node& n) { return n.nodeGUID; };
 
 /// Nodes as a sorted list has them, or null.
 const known_node* node_in(const std::vector<known_node>& all, iba::guid nodeGUID) {
-    const auto found = std::ranges::lower_bound(all, nodeGUID, {}, GUID_of);
+    const auto found = std::ranges::lower_bound(all, nodeGUID, {}, guid_of);
     return found == all.end() || found->nodeGUID != nodeGUID ? nullptr : &*found;
 }
 
@@ -220,10 +220,10 @@ void known_fabric::find_missing(const subnet& s, const found_parts& found) {
         const known_node& n = expected_nodes_[i];
         if (!is_expected_[i] || is_learned(n.nodeGUID)) continue;
         ++made->known_nodes;
-        const bool was_missing = missing_ && std::ranges::binary_search(missing_->nodes, n.nodeGUID, {}, GUID_of);
+        const bool was_missing = missing_ && std::ranges::binary_search(missing_->nodes, n.nodeGUID, {}, guid_of);
         if (!found.is_cut_short || was_missing) made->nodes.push_back(n); // a node that was found is learned
     }
-    std::ranges::inplace_merge(made->nodes, made->nodes.begin() + of_file, {}, GUID_of);
+    std::ranges::inplace_merge(made->nodes, made->nodes.begin() + of_file, {}, guid_of);
 
     std::vector<known_link> links;
     for (const learned_link& l : learned_links_)

@@ -22,7 +22,7 @@ nlohmann::ordered_json place_json(const subnet& s, port_ref r, const discovery::
             {"nodeGUID", fmt::format("{}", n.info.nodeGUID)},
             {"description", json_string(names.raw(n))},
             {"portGUID", fmt::format("{}", s.at(r).portGUID)},
-            {"LID", LID_at(s, r)},
+            {"LID", lid_at(s, r)},
             {"port", r.port}};
 }
 
@@ -40,7 +40,7 @@ nlohmann::ordered_json link_json(const subnet& s, port_ref r, const discovery::n
     if (better_width != iba::LinkWidth{}) link["linkWidthPossible"] = discovery::width_name(better_width);
     if (const auto better_speed = discovery::possible_speed(s, r))
         link["linkSpeedPossible"] = discovery::speed_name(better_speed);
-    else if (discovery::could_be_FDR10(s, r)) link["linkSpeedPossible"] = "FDR10";
+    else if (discovery::could_be_fdr10(s, r)) link["linkSpeedPossible"] = "FDR10";
     if (const auto width = discovery::other_width(s, r); width != iba::LinkWidth{})
         link["linkWidthOtherEnd"] = discovery::width_name(width);
     if (const auto speed = discovery::other_speed(s, r)) link["linkSpeedOtherEnd"] = discovery::speed_name(speed);

@@ -33,7 +33,7 @@ std::string any_speed_text(discovery::link_speeds speed) {
     return speed_text(speed);
 }
 
-unsigned LID_at(const subnet& s, port_ref r) {
+unsigned lid_at(const subnet& s, port_ref r) {
     const auto& info = s.end_port(r).info;
     return info ? value(info->LID) : 0;
 }
@@ -41,7 +41,7 @@ unsigned LID_at(const subnet& s, port_ref r) {
 std::string width_of(const subnet& s, port_ref r) { return width_text(bits(discovery::active_width(s, r))); }
 
 std::string speed_of(const subnet& s, port_ref r) {
-    return discovery::is_FDR10(s, r) ? "10.0 Gbps (FDR10)" : any_speed_text(discovery::active_speed(s, r));
+    return discovery::is_fdr10(s, r) ? "10.0 Gbps (FDR10)" : any_speed_text(discovery::active_speed(s, r));
 }
 
 std::string better_width(const subnet& s, port_ref r) {
@@ -51,7 +51,7 @@ std::string better_width(const subnet& s, port_ref r) {
 
 std::string better_speed(const subnet& s, port_ref r) {
     if (const u32 better = discovery::possible_speed(s, r)) return any_speed_text(better);
-    return discovery::could_be_FDR10(s, r) ? "FDR10 (Found link at QDR but expected speed is FDR10)" : "";
+    return discovery::could_be_fdr10(s, r) ? "FDR10 (Found link at QDR but expected speed is FDR10)" : "";
 }
 
 std::string link_text(const subnet& s, port_ref r, bool with_times) {
@@ -69,7 +69,7 @@ std::string external_port_text(const discovery::system_groups& groups, port_ref 
     return number ? fmt::format("[{:2}]", number) : "[  ]";
 }
 
-std::string peer_text(const subnet& s, const discovery::node_names& names, port_ref r, bool with_GUID,
+std::string peer_text(const subnet& s, const discovery::node_names& names, port_ref r, bool with_guid,
                       const discovery::system_groups& groups) {
     const port_ref peer = s.at(r).peer;
     if (!peer) {
@@ -82,8 +82,8 @@ std::string peer_text(const subnet& s, const discovery::node_names& names, port_
     };
     const u32 other_width = bits(discovery::other_width(s, r)), other_speed = discovery::other_speed(s, r);
     return fmt::format("{}{:6} {:4}{} \"{}\" ({} {})",
-                       with_GUID ? fmt::format("0x{:016x} ", value(s.at(peer).portGUID)) : std::string(),
-                       LID_at(s, peer), peer.port, external_port_text(groups, peer), names.of(s.nodes[peer.node]),
+                       with_guid ? fmt::format("0x{:016x} ", value(s.at(peer).portGUID)) : std::string(),
+                       lid_at(s, peer), peer.port, external_port_text(groups, peer), names.of(s.nodes[peer.node]),
                        could_be(better_width(s, r), other_width ? width_text(other_width) : std::string()),
                        could_be(better_speed(s, r), other_speed ? any_speed_text(other_speed) : std::string()));
 }

@@ -12,7 +12,7 @@
 namespace ibtool {
 
 /// LID of the port, or of port 0 of its switch; 0 if it is not known.
-unsigned LID_at(const comad::discovery::subnet&, comad::discovery::port_ref);
+unsigned lid_at(const comad::discovery::subnet&, comad::discovery::port_ref);
 
 /// `4X`, `25.78125 Gbps`: what is active. Precondition: the port's PortInfo is known.
 std::string width_of(const comad::discovery::subnet&, comad::discovery::port_ref);
@@ -27,7 +27,7 @@ std::string better_width(const comad::discovery::subnet&, comad::discovery::port
 std::string better_speed(const comad::discovery::subnet&, comad::discovery::port_ref);
 
 /// `( 4X           2.5 Gbps Active/  LinkUp)`. Precondition: the port's PortInfo is known.
-/// `with_times`: also ` (HOQ:16 VL_Stall:7)` of a link that is not down.
+/// `with_times`: also ` (HOQ:16 vl_Stall:7)` of a link that is not down.
 std::string link_text(const comad::discovery::subnet&, comad::discovery::port_ref, bool with_times = false);
 
 /// `[ 7]`: what is printed beside the socket of a chassis; `[  ]`: nothing is known.
@@ -36,8 +36,8 @@ std::string external_port_text(const comad::discovery::system_groups&, comad::di
 /// What stands for the other end of a link that is down.
 inline constexpr std::string_view no_peer_text = "           [  ] \"\" ( )";
 
-/// `     2    1[  ] "second switch" (Could be 12X )`: the other end by its port and name. `with_GUID`: its GUID in front.
+/// `     2    1[  ] "second switch" (Could be 12X )`: the other end by its port and name. `with_guid`: its GUID in front.
 std::string peer_text(const comad::discovery::subnet&, const comad::discovery::node_names&, comad::discovery::port_ref,
-                      bool with_GUID = false, const comad::discovery::system_groups& = {});
+                      bool with_guid = false, const comad::discovery::system_groups& = {});
 
 } // namespace ibtool

@@ -14,11 +14,11 @@ namespace iba = comad::iba;
 
 std::string text_of_change(const comad::sa::local_port& was, const comad::sa::local_port& now) {
     std::vector<std::string> parts;
-    const iba::lid SM_was = was.sa_path.DLID, SM_now = now.sa_path.DLID;
-    if (SM_was == iba::lid{} && SM_now != SM_was)
-        parts.push_back(fmt::format("the subnet manager is at LID {}", SM_now));
-    else if (SM_was != SM_now)
-        parts.push_back(fmt::format("the subnet manager moved from LID {} to LID {}", SM_was, SM_now));
+    const iba::lid sm_was = was.sa_path.DLID, sm_now = now.sa_path.DLID;
+    if (sm_was == iba::lid{} && sm_now != sm_was)
+        parts.push_back(fmt::format("the subnet manager is at LID {}", sm_now));
+    else if (sm_was != sm_now)
+        parts.push_back(fmt::format("the subnet manager moved from LID {} to LID {}", sm_was, sm_now));
     if (was.sa_path.SL != now.sa_path.SL)
         parts.push_back(
             fmt::format("the SL to the subnet manager changed from {} to {}", was.sa_path.SL, now.sa_path.SL));

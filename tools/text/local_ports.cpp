@@ -46,7 +46,7 @@ ordered_json json_of(const comad::transports::end_port& p) {
     out["capabilityMask"] = p.capabilityMask;
     out["rate"] = p.rate;
     out["GIDs"] = ordered_json::array();
-    for (const auto& gid : p.GIDs) out["GIDs"].push_back(fmt::format("{}", gid));
+    for (const auto& gid : p.gids) out["GIDs"].push_back(fmt::format("{}", gid));
     out["PKeys"] = p.PKeys;
     return out;
 }

@@ -45,7 +45,7 @@ struct machine {
     std::vector<comad::transports::device> devices;
     std::vector<device_origin> origins;                ///< of the devices
     std::vector<pci_adapter> adapters;                 ///< in the order of their addresses
-    std::optional<unsigned> umad_ABI;                  ///< nothing: the module ib_umad is not loaded
+    std::optional<unsigned> umad_abi;                  ///< nothing: the module ib_umad is not loaded
     std::vector<device_file> files;                    ///< umad, then issm, each by its number
     bool needs_umad = true;                            ///< false: the fabric is a queue pair of verbs
     std::optional<comad::transports::end_port> used;   ///< the port that commands would use
@@ -65,13 +65,13 @@ struct reply_facts {
 };
 
 struct fabric_facts {
-    bool has_SMPs = true; ///< false: the transport has none, or --sa forbids them
+    bool has_smps = true; ///< false: the transport has none, or --sa forbids them
     unsigned SM_LID = 0;  ///< where the local port has its SM; 0: it knows none
     reply_facts local;    ///< of the local port's SMA; this and what follows: where it was asked
     reply_facts SM;
-    comad::iba::smp::SMInfo SM_info;
+    comad::iba::smp::SMInfo sm_info;
     reply_facts SA;
-    comad::u8 SA_response_time = 0;      ///< of its ClassPortInfo: 4.096 us * 2^n
+    comad::u8 sa_response_time = 0;      ///< of its ClassPortInfo: 4.096 us * 2^n
     std::vector<manager_facts> managers; ///< all that were found, masters first
     std::string at;                      ///< options by which a command reaches the same port, for a shell
 };

@@ -84,15 +84,15 @@ findings check_devices(const machine& m) {
 // The module
 
 finding check_module(const machine& m) {
-    constexpr unsigned least_ABI = 5;
-    if (!m.umad_ABI)
+    constexpr unsigned least_abi = 5;
+    if (!m.umad_abi)
         return {"module", "ib_umad", bad_if(m.needs_umad), "not loaded, so there are no MAD devices",
                 remedy_id::load_ib_umad};
-    if (*m.umad_ABI < least_ABI)
+    if (*m.umad_abi < least_abi)
         return {"module", "ib_umad", bad_if(m.needs_umad),
-                fmt::format("ABI version {}, but at least {} is required", *m.umad_ABI, least_ABI),
+                fmt::format("ABI version {}, but at least {} is required", *m.umad_abi, least_abi),
                 remedy_id::newer_kernel};
-    return {"module", "ib_umad", verdict::ok, fmt::format("loaded, ABI version {}", *m.umad_ABI), {}};
+    return {"module", "ib_umad", verdict::ok, fmt::format("loaded, ABI version {}", *m.umad_abi), {}};
 }
 
 // Files
@@ -166,13 +166,13 @@ finding check_port_state(const end_port& p, bool is_used) {
     switch (p.portState) {
     case iba::PortState::Active:
         if (value(p.masterSMLID) == 0)
-            return judged(bad_if(is_used), "no subnet manager is known", remedy_id::start_SM);
+            return judged(bad_if(is_used), "no subnet manager is known", remedy_id::start_sm);
         return judged(verdict::ok, {}, {});
     case iba::PortState::Armed:
-        return judged(verdict::warning, "the subnet manager has not finished its configuration", remedy_id::see_SM_log);
+        return judged(verdict::warning, "the subnet manager has not finished its configuration", remedy_id::see_sm_log);
     case iba::PortState::Initialize:
         return judged(bad_if(is_used), "the link is up, but no subnet manager has configured the port",
-                      remedy_id::start_SM);
+                      remedy_id::start_sm);
     default: return judged(bad_if(is_used), "no link", link_remedy(p));
     }
 }
@@ -209,7 +209,7 @@ finding check_choice(const machine& m) {
     remedy advice = remedy_id::see_above;
     const auto is_infiniband = [](const end_port& p) { return p.is_infiniband(); };
     if (!all.empty() && std::ranges::none_of(all, is_infiniband)) advice = infiniband_remedy(all.front());
-    else if (std::ranges::any_of(all, is_infiniband) && m.umad_ABI) advice = remedy_id::choose_or_connect_port;
+    else if (std::ranges::any_of(all, is_infiniband) && m.umad_abi) advice = remedy_id::choose_or_connect_port;
     return {"fabric", {}, verdict::bad, m.no_port, advice};
 }
 
@@ -247,16 +247,16 @@ findings check_kernel(const machine& m) {
     findings all{check_queues(m)};
     constexpr unsigned without_cap = 16; // requests to the SA that are sent where the driver says nothing
     for (const end_port& p : ports_of(m)) {
-        if (p.SA_max_outstanding == 0) continue;
+        if (p.sa_max_outstanding == 0) continue;
         const std::string found =
             fmt::format("mad_sa_cc of MLNX_OFED sends at most {} requests to the SA at a time, and "
                         "silently drops requests if its queue is full; ibtool keeps to this limit, "
                         "but other programs may not",
-                        p.SA_max_outstanding);
-        const bool is_less = p.SA_max_outstanding < without_cap;
+                        p.sa_max_outstanding);
+        const bool is_less = p.sa_max_outstanding < without_cap;
         remedy advice;
         if (is_less)
-            advice = {remedy_id::raise_SA_limit,
+            advice = {remedy_id::raise_sa_limit,
                       {{"most", fmt::to_string(without_cap)}, {"device", p.device}, {"port", fmt::to_string(p.port)}}};
         all.push_back({"kernel", p.name(), is_less ? verdict::warning : verdict::ok, found, std::move(advice)});
     }
@@ -271,18 +271,18 @@ std::string ms_text(comad::mad::duration d) {
 }
 
 /// The subnet manager at the LID that the local port has.
-finding check_own_SM(const fabric_facts& f) {
+finding check_own_sm(const fabric_facts& f) {
     const std::string about = fmt::format("LID {}", f.SM_LID);
-    if (!f.SM.error.empty()) return {"SM", about, verdict::bad, f.SM.error, remedy_id::check_SM};
-    const std::string found = fmt::format("{}, replied in {}", manager_state(f.SM_info), ms_text(f.SM.round_trip));
-    if (f.SM_info.SMState != iba::SMState::Master)
+    if (!f.SM.error.empty()) return {"SM", about, verdict::bad, f.SM.error, remedy_id::check_sm};
+    const std::string found = fmt::format("{}, replied in {}", manager_state(f.sm_info), ms_text(f.SM.round_trip));
+    if (f.sm_info.SMState != iba::SMState::Master)
         return {"SM", about, verdict::warning, found + ": the local port uses it, but it is not the master",
-                remedy_id::restart_right_SM};
+                remedy_id::restart_right_sm};
     return {"SM", about, verdict::ok, found, {}};
 }
 
 /// Another one. `was_asked`: SMInfo was sent to it.
-finding list_SM(const manager_facts& m, bool was_asked) {
+finding list_sm(const manager_facts& m, bool was_asked) {
     using enum manager_facts::source;
     const std::string_view silent = was_asked ? ", but it did not reply to SMInfo" : "";
     switch (m.described_by) {
@@ -305,36 +305,36 @@ finding list_SM(const manager_facts& m, bool was_asked) {
 
 remedy_id remedy_for(manager_problem::kind what) {
     switch (what) {
-    case manager_problem::kind::no_master: return remedy_id::restart_right_SM;
-    case manager_problem::kind::several_masters: return remedy_id::stop_other_SMs;
+    case manager_problem::kind::no_master: return remedy_id::restart_right_sm;
+    case manager_problem::kind::several_masters: return remedy_id::stop_other_sms;
     case manager_problem::kind::outranked_master: break;
     }
-    return remedy_id::correct_SM_priority;
+    return remedy_id::correct_sm_priority;
 }
 
-findings check_SMs(const fabric_facts& f) {
+findings check_sms(const fabric_facts& f) {
     findings all;
-    if (f.SM_LID != 0 && f.has_SMPs) all.push_back(check_own_SM(f));
+    if (f.SM_LID != 0 && f.has_smps) all.push_back(check_own_sm(f));
     const bool is_own_known = f.SM_LID != 0 && f.SM.error.empty();
     for (const manager_facts& m : f.managers) {
         const bool is_own =
-            f.SM_LID != 0 && f.has_SMPs && (m.LID == f.SM_LID || (is_own_known && m.info.GUID == f.SM_info.GUID));
-        if (!is_own) all.push_back(list_SM(m, f.has_SMPs));
+            f.SM_LID != 0 && f.has_smps && (m.LID == f.SM_LID || (is_own_known && m.info.GUID == f.sm_info.GUID));
+        if (!is_own) all.push_back(list_sm(m, f.has_smps));
     }
     for (const manager_problem& p : manager_problems(f.managers))
         all.push_back({"SM", {}, verdict::warning, p.text, remedy_for(p.what)});
     return all;
 }
 
-finding check_SA(const fabric_facts& f) {
+finding check_sa(const fabric_facts& f) {
     if (!f.SA.error.empty())
         return {"SA",
                 {},
                 verdict::bad,
                 f.SA.error,
-                f.has_SMPs && f.SM.error.empty() ? remedy{remedy_id::wait_for_SA, {{"at", f.at}}}
-                                                 : remedy{remedy_id::restart_SM}};
-    const auto response_time = std::chrono::nanoseconds(4096LL << f.SA_response_time);
+                f.has_smps && f.SM.error.empty() ? remedy{remedy_id::wait_for_sa, {{"at", f.at}}}
+                                                 : remedy{remedy_id::restart_sm}};
+    const auto response_time = std::chrono::nanoseconds(4096LL << f.sa_response_time);
     return {"SA",
             {},
             verdict::ok,
@@ -376,8 +376,8 @@ findings check_machine(const machine& m) {
 
 findings check_fabric(const fabric_facts& f) {
     findings all;
-    const auto add_SMs = [&] { std::ranges::move(check_SMs(f), std::back_inserter(all)); };
-    if (!f.has_SMPs) {
+    const auto add_sms = [&] { std::ranges::move(check_sms(f), std::back_inserter(all)); };
+    if (!f.has_smps) {
         all.push_back({"SMP", {}, verdict::skipped, "not sent: the transport or --sa excludes SMPs", {}});
     } else if (!f.local.error.empty()) {
         all.push_back({"SMP", {}, verdict::bad, "the local port: " + f.local.error, remedy_id::see_dmesg});
@@ -391,13 +391,13 @@ findings check_fabric(const fabric_facts& f) {
                        {},
                        verdict::bad,
                        "no subnet manager is known: the SM LID of the local port is 0",
-                       remedy_id::start_SM});
-        add_SMs();
+                       remedy_id::start_sm});
+        add_sms();
         all.push_back({"SA", {}, verdict::skipped, "not checked: no subnet manager is known", {}});
         return all;
     }
-    add_SMs();
-    all.push_back(check_SA(f));
+    add_sms();
+    all.push_back(check_sa(f));
     return all;
 }
 

@@ -28,11 +28,11 @@ using json = nlohmann::ordered_json;
 
 /// A packet with a wrong key.
 struct notice_text::packet {
-    bool is_PKey;
+    bool is_pkey;
     u32 key;
     u8 SL;
     iba::lid SLID, DLID;
-    u32 source_QP, destination_QP;
+    u32 source_qp, destination_qp;
     iba::gid SGID, DGID; // zero: the packet had no GRH
 };
 
@@ -115,14 +115,14 @@ std::string attribute_text(const iba::NoticeTrap256& d) {
 
 std::string method_text(const iba::NoticeTrap256& d) { return name_or_plain_number(iba::Method{d.method}); }
 
-std::string key_text(bool is_PKey, u32 key) {
-    return is_PKey ? fmt::format("P_Key 0x{:04x}", key) : fmt::format("Q_Key 0x{:08x}", key);
+std::string key_text(bool is_pkey, u32 key) {
+    return is_pkey ? fmt::format("P_Key 0x{:04x}", key) : fmt::format("Q_Key 0x{:08x}", key);
 }
 
 } // namespace
 
 notice_text::notice_text(const discovery::subnet& s, const discovery::node_names& names)
-    : subnet_(s), names_(names), LIDs_(s) {
+    : subnet_(s), names_(names), lids_(s) {
     for (u32 n = 0; n < s.nodes.size(); ++n)
         for (unsigned p = 0; p < s.nodes[n].ports.size(); ++p)
             if (const iba::guid GUID = s.nodes[n].ports[p].portGUID; GUID != iba::guid{})
@@ -142,7 +142,7 @@ std::string notice_text::name(port_ref r) const {
 }
 
 std::string notice_text::with_name(iba::lid LID) const {
-    const port_ref where = LIDs_.at(LID);
+    const port_ref where = lids_.at(LID);
     return where ? fmt::format("LID {} ({})", LID, name(where)) : fmt::format("LID {}", LID);
 }
 
@@ -163,13 +163,13 @@ json notice_text::place(port_ref r) const {
 
 json notice_text::end(iba::lid LID) const {
     json one{{"LID", value(LID)}};
-    one.update(place(LIDs_.at(LID)));
+    one.update(place(lids_.at(LID)));
     return one;
 }
 
 json notice_text::end(const packet& p, bool is_source) const {
     json one = end(is_source ? p.SLID : p.DLID);
-    one["QP"] = is_source ? p.source_QP : p.destination_QP;
+    one["QP"] = is_source ? p.source_qp : p.destination_qp;
     const iba::gid& GID = is_source ? p.SGID : p.DGID;
     if (GID != iba::gid{}) one["GID"] = fmt::format("{}", GID);
     return one;
@@ -181,12 +181,12 @@ std::string notice_text::packet_text(const packet& p) const {
         if (GID != iba::gid{}) text += fmt::format(" GID {}", GID);
         return text;
     };
-    return fmt::format("{} in a packet from {} to {}, SL {}", key_text(p.is_PKey, p.key),
-                       end_text(p.SLID, p.source_QP, p.SGID), end_text(p.DLID, p.destination_QP, p.DGID), p.SL);
+    return fmt::format("{} in a packet from {} to {}, SL {}", key_text(p.is_pkey, p.key),
+                       end_text(p.SLID, p.source_qp, p.SGID), end_text(p.DLID, p.destination_qp, p.DGID), p.SL);
 }
 
 void notice_text::add_packet(json& about, const packet& p) const {
-    about[p.is_PKey ? "PKey" : "QKey"] = p.key;
+    about[p.is_pkey ? "PKey" : "QKey"] = p.key;
     about["SL"] = p.SL;
     about["source"] = end(p, true);
     about["destination"] = end(p, false);
@@ -196,8 +196,8 @@ void notice_text::add_packet(json& about, const packet& p) const {
 
 namespace {
 
-template <class Packet> Packet packet_of(const iba::NoticeTrap257& d, bool is_PKey) {
-    return {is_PKey,   is_PKey ? d.key & 0xffff : d.key, d.SL, d.lidAddr1, d.lidAddr2, d.qp1, d.qp2, d.gidAddr1,
+template <class Packet> Packet packet_of(const iba::NoticeTrap257& d, bool is_pkey) {
+    return {is_pkey,   is_pkey ? d.key & 0xffff : d.key, d.SL, d.lidAddr1, d.lidAddr2, d.qp1, d.qp2, d.gidAddr1,
             d.gidAddr2};
 }
 template <class Packet> Packet packet_of(const iba::NoticeTrap259& d) {
@@ -329,7 +329,7 @@ std::string notice_text::text(const iba::Notice& n) const {
 
 json notice_text::to_json(const iba::Notice& n) const {
     json line{{"notice", title_of(n)}, {"issuerLID", value(n.issuerLID)}};
-    if (json issuer = place(LIDs_.at(n.issuerLID)); !issuer.empty()) line["issuer"] = std::move(issuer);
+    if (json issuer = place(lids_.at(n.issuerLID)); !issuer.empty()) line["issuer"] = std::move(issuer);
     line["type"] = name_or_plain_number(n.noticeType);
     if (!n.isGeneric) {
         line["vendorID"] = value(n.nodeType);

@@ -17,14 +17,14 @@ using discovery::port_ref;
 using discovery::subnet;
 using json = nlohmann::ordered_json;
 
-std::string LID_ranges(const std::vector<u16>& LIDs) {
+std::string lid_ranges(const std::vector<u16>& lids) {
     constexpr unsigned most = 8;
     std::vector<std::string> ranges;
-    for (std::size_t i = 0; i < LIDs.size();) {
+    for (std::size_t i = 0; i < lids.size();) {
         std::size_t end = i + 1;
-        while (end < LIDs.size() && LIDs[end] == LIDs[end - 1] + 1) ++end;
-        if (ranges.size() == most) return fmt::format("{} and {} more", fmt::join(ranges, ", "), LIDs.size() - i);
-        ranges.push_back(end == i + 1 ? fmt::format("{}", LIDs[i]) : fmt::format("{}-{}", LIDs[i], LIDs[end - 1]));
+        while (end < lids.size() && lids[end] == lids[end - 1] + 1) ++end;
+        if (ranges.size() == most) return fmt::format("{} and {} more", fmt::join(ranges, ", "), lids.size() - i);
+        ranges.push_back(end == i + 1 ? fmt::format("{}", lids[i]) : fmt::format("{}-{}", lids[i], lids[end - 1]));
         i = end;
     }
     return fmt::to_string(fmt::join(ranges, ", "));
@@ -60,19 +60,19 @@ std::string circle_text(const subnet& s, const std::vector<port_ref>& circle) {
 
 std::string fault_text(const subnet& s, const discovery::lid_index&, const discovery::route_fault& f) {
     using enum discovery::route_fault::kind;
-    const std::string LIDs = fmt::format("LID{} {}", f.LIDs.size() == 1 ? "" : "s", LID_ranges(f.LIDs));
+    const std::string lids = fmt::format("LID{} {}", f.lids.size() == 1 ? "" : "s", lid_ranges(f.lids));
     switch (f.what) {
-    case no_entry: return fmt::format("{}: no output port for {}", name_at(s, f.where), LIDs);
-    case no_link: return fmt::format("{}: no link, but it is the output port for {}", name_at(s, f.where), LIDs);
+    case no_entry: return fmt::format("{}: no output port for {}", name_at(s, f.where), lids);
+    case no_link: return fmt::format("{}: no link, but it is the output port for {}", name_at(s, f.where), lids);
     case wrong_end:
         if (f.where.port == 0)
-            return fmt::format("{}: keeps packets for {}, which it does not have", name_at(s, f.where), LIDs);
+            return fmt::format("{}: keeps packets for {}, which it does not have", name_at(s, f.where), lids);
         return fmt::format("{}: leads to {}, which does not have {}", name_at(s, f.where),
-                           name_at(s, s.at(f.where).peer), LIDs);
-    case loop: return fmt::format("loop: packets for {} circulate: {}", LIDs, circle_text(s, f.circle));
+                           name_at(s, s.at(f.where).peer), lids);
+    case loop: return fmt::format("loop: packets for {} circulate: {}", lids, circle_text(s, f.circle));
     case others: break;
     }
-    return fmt::format("more faults, not listed individually: {}", LIDs);
+    return fmt::format("more faults, not listed individually: {}", lids);
 }
 
 std::string_view word_of(discovery::route_fault::kind what) {
@@ -110,7 +110,7 @@ std::vector<route_finding> findings_of(const subnet& s, const discovery::lid_ind
                                        const discovery::route_check& check) {
     std::vector<route_finding> all;
     for (const discovery::route_fault& f : check.faults) {
-        json line{{"finding", word_of(f.what)}, {"LIDs", f.LIDs}, {"cut", f.pairs}};
+        json line{{"finding", word_of(f.what)}, {"LIDs", f.lids}, {"cut", f.pairs}};
         if (f.where) line["location"] = place_at(s, f.where);
         for (const port_ref r : f.circle) line["circle"].push_back(place_at(s, r));
         all.push_back({fmt::format("{}: {} route{} broken", fault_text(s, index, f), f.pairs, f.pairs == 1 ? "" : "s"),

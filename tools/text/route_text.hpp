@@ -22,6 +22,6 @@ std::vector<route_finding> findings_of(const comad::discovery::subnet&, const co
 std::vector<route_finding> findings_of(const comad::discovery::subnet&, const comad::discovery::credit_check&);
 
 /// `5-9, 14`; of many the first few and how many more.
-std::string LID_ranges(const std::vector<comad::u16>& LIDs);
+std::string lid_ranges(const std::vector<comad::u16>& lids);
 
 } // namespace ibtool

@@ -27,7 +27,7 @@ void hide_value(std::string& dump, std::string_view name) {
 
 structure_style style_of(const global_options& options) {
     if (options.verbosity > 1) return structure_style::annotated;
-    return options.IBA_names ? structure_style::IBA_names : structure_style::diags;
+    return options.iba_names ? structure_style::iba_names : structure_style::diags;
 }
 
 std::string structure_text(structure_style style, const iba::record_info& info, std::vector<u8> bytes, keys which) {

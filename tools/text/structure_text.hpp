@@ -14,7 +14,7 @@ namespace ibtool {
 /// What structures look like.
 enum class structure_style {
     diags,     ///< infiniband-diags' labels
-    IBA_names, ///< a field a line, by the names of the IBA (--int-names)
+    iba_names, ///< a field a line, by the names of the IBA (--int-names)
     annotated, ///< a word a line, with the fields that begin in it (-vv)
 };
 

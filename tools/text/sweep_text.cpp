@@ -110,7 +110,7 @@ bool contains_word(std::string_view text, std::string_view part) {
 
 std::string name_at(const sweep_view& v, const reading& l) { return v.names.of(v.subnet.nodes[l.where.node]); }
 
-comad::u16 LID_at(const sweep_view& v, const reading& l) {
+comad::u16 lid_at(const sweep_view& v, const reading& l) {
     const discovery::port& end = v.subnet.end_port(l.where);
     return end.info ? value(end.info->LID) : comad::u16{0};
 }
@@ -145,7 +145,7 @@ std::string row_json(const sweep_view& v, const row& r) {
     });
     std::string line =
         fmt::format("{{{},{},\"LID\":{},\"counters\":{{{}}},\"bytes\":{{{}}},\"pegged\":[{}]", time_json(v),
-                    seen_place_json(v, r.now.where), LID_at(v, r.now), values, in_bytes, pegged);
+                    seen_place_json(v, r.now.where), lid_at(v, r.now), values, in_bytes, pegged);
     if (r.has_changes())
         line +=
             fmt::format(",\"interval_seconds\":{},\"changes\":{{{}}}", comad::mad::in_seconds(r.interval()), changes);
@@ -260,7 +260,7 @@ std::string sweep_table(const sweep_view& v, const table_choice& choice) {
     const double took = comad::mad::in_seconds(v.now.end - v.now.begin);
     const std::string missing = v.now.gaps.empty() ? "" : fmt::format(", {} missing", v.now.gaps.size());
     std::string text = fmt::format("# sweep {} at {:.3f} s: {} ports{}, {} MADs, {:.1f} ms{}\n", v.number, v.seconds,
-                                   v.now.ports.size(), missing, v.now.MADs, took * 1e3, v.before ? "" : "; totals");
+                                   v.now.ports.size(), missing, v.now.mads, took * 1e3, v.before ? "" : "; totals");
     text +=
         table_line(shape, "#node", "port",
                    {"xmit B" + per, "rcv B" + per, "xmit pk" + per, "rcv pk" + per, "wait" + per}, "errors", sorted_by);
@@ -277,7 +277,7 @@ std::string sweep_table(const sweep_view& v, const table_choice& choice) {
 
 std::string sweep_state_json(const sweep_view& v) {
     return fmt::format("{},\"ports\":{},\"gaps\":{},\"MADs\":{},\"duration_seconds\":{}", time_json(v),
-                       v.now.ports.size(), v.now.gaps.size(), v.now.MADs,
+                       v.now.ports.size(), v.now.gaps.size(), v.now.mads,
                        comad::mad::in_seconds(v.now.end - v.now.begin));
 }
 

@@ -26,12 +26,12 @@ std::size_t help_columns() {
 namespace {
 
 /// The characters of this thread are UTF-8 as long as it lives, whatever the user's are.
-class in_UTF8 {
+class in_utf8 {
 public:
-    in_UTF8() : before_(::uselocale(UTF8())) {}
-    ~in_UTF8() { ::uselocale(before_); }
-    in_UTF8(const in_UTF8&) = delete;
-    in_UTF8& operator=(const in_UTF8&) = delete;
+    in_utf8() : before_(::uselocale(UTF8())) {}
+    ~in_utf8() { ::uselocale(before_); }
+    in_utf8(const in_utf8&) = delete;
+    in_utf8& operator=(const in_utf8&) = delete;
 
 private:
     static locale_t UTF8() {
@@ -58,7 +58,7 @@ measured first_of(std::string_view text) {
 } // namespace
 
 std::size_t columns_of(std::string_view text) {
-    const in_UTF8 here;
+    const in_utf8 here;
     std::size_t columns = 0;
     while (!text.empty()) {
         const measured c = first_of(text);
@@ -69,7 +69,7 @@ std::size_t columns_of(std::string_view text) {
 }
 
 std::string_view cut_to(std::string_view text, std::size_t columns) {
-    const in_UTF8 here;
+    const in_utf8 here;
     std::size_t used = 0, bytes = 0;
     while (bytes < text.size()) {
         const measured c = first_of(text.substr(bytes));

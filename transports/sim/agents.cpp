@@ -32,8 +32,8 @@ agents::agents(topology& t, u64 counter_seed)
         r->add({MgmtClass::Performance, 1, mad::methods(Method::Get, Method::Set)}, pma);
         r->add({MgmtClass::CongestionControl, 2, mad::methods(Method::Get, Method::Set)}, congestion);
         r->add({iba::vend::mellanox_class, 1, gets}, mellanox);
-        r->add({server::ping_class, 1, gets, server::OpenFabrics_OUI}, ping);
-        r->add({server::sysstat_class, 1, gets, server::OpenFabrics_OUI}, sysstat);
+        r->add({server::ping_class, 1, gets, server::openfabrics_oui}, ping);
+        r->add({server::sysstat_class, 1, gets, server::openfabrics_oui}, sysstat);
     }
     at_manager_.add({MgmtClass::SubnAdm, 2,
                      mad::methods(Method::Get, Method::GetTable, Method::Set, Method::Delete, Method::GetMulti,
@@ -77,8 +77,8 @@ std::vector<u8> agents::answer(router::place at, iba::lid source, std::span<cons
     now_ = now;
     using iba::MADHeader;
     const bool has_manager = is_manager(at);
-    const bool is_SA = has_manager && iba::get<&MADHeader::mgmtClass>(mad.data()) == MgmtClass::SubnAdm;
-    if (is_SA && iba::get<&MADHeader::method>(mad.data()) == Method::ReportResp)
+    const bool is_sa = has_manager && iba::get<&MADHeader::mgmtClass>(mad.data()) == MgmtClass::SubnAdm;
+    if (is_sa && iba::get<&MADHeader::method>(mad.data()) == Method::ReportResp)
         administrator_.subscribers().acknowledge(iba::get<&MADHeader::transactionID>(mad.data()));
     mad::source_address from;
     from.SLID = source;
@@ -92,7 +92,7 @@ void agents::count_link_changes(mad::time_point when) {
 
 std::vector<report> agents::take_reports() {
     for (const auto& change : subnet_.take_service_changes()) {
-        const iba::gid GID = GID_of(subnet_, {change.node, change.port});
+        const iba::gid GID = gid_of(subnet_, {change.node, change.port});
         administrator_.tell(change.is_in_service ? iba::TrapNumber::GIDInService : iba::TrapNumber::GIDOutOfService,
                             GID);
     }

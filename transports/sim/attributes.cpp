@@ -20,8 +20,8 @@ namespace status = server::status;
 constexpr u32 usual_capabilities =
     value(iba::CapabilityMask::IsTrapSupported) | value(iba::CapabilityMask::IsSLMappingSupported) |
     value(iba::CapabilityMask::IsSystemImageGUIDSupported) | value(iba::CapabilityMask::IsCapabilityMask2Supported);
-constexpr u16 switch_PKeys = 32, CA_PKeys = 128;
-constexpr u8 data_VLs = 8;            // of VLCap VL0_7
+constexpr u16 switch_pkeys = 32, ca_pkeys = 128;
+constexpr u8 data_vls = 8;            // of VLCap VL0_7
 constexpr u8 arbitration_entries = 8; // of each priority
 
 template <class T> u16 put(const T& value, attributes::block out) noexcept {
@@ -74,7 +74,7 @@ void describe_end_port(const topology& t, const node& n, const port& p, smp::Por
     i.GIDPrefix = attributes::GIDPrefix;
     i.LID = p.LID;
     i.LMC = n.is_switch() && !n.enhanced_port0 ? 0 : p.LMC;
-    i.masterSMLID = p.has_LID() ? t.sm_lid : iba::lid{};
+    i.masterSMLID = p.has_lid() ? t.sm_lid : iba::lid{};
     i.capabilityMask = usual_capabilities;
     link_codes any;
     for (const port& each : n.ports) {
@@ -86,8 +86,8 @@ void describe_end_port(const topology& t, const node& n, const port& p, smp::Por
         static_cast<u16>(value(iba::CapabilityMask2::IsPortInfoExtendedSupported) | capabilities_of(any));
     if (n.is_switch()) i.capabilityMask2 |= value(iba::CapabilityMask2::IsSwitchPortStateTableSupported);
     if (!n.hierarchies.empty()) i.capabilityMask |= value(iba::CapabilityMask::IsHierarchyInfoSupported);
-    if (p.has_LID() && p.LID == t.sm_lid) i.capabilityMask |= value(iba::CapabilityMask::IsSM);
-    i.GUIDCap = attributes::GID_capacity;
+    if (p.has_lid() && p.LID == t.sm_lid) i.capabilityMask |= value(iba::CapabilityMask::IsSM);
+    i.GUIDCap = attributes::gid_capacity;
     i.subnetTimeOut = attributes::packet_life_time;
     i.respTimeValue = 16;
 }
@@ -164,7 +164,7 @@ smp::NodeInfo attributes::node_info(u32 number, u8 in_port) const noexcept {
     i.systemImageGUID = n.systemImageGUID;
     i.nodeGUID = n.nodeGUID;
     i.portGUID = n.ports[in_port].GUID;
-    i.partitionCap = n.is_switch() ? switch_PKeys : CA_PKeys;
+    i.partitionCap = n.is_switch() ? switch_pkeys : ca_pkeys;
     i.deviceID = n.deviceID;
     i.localPortNum = in_port;
     i.vendorID = n.vendorID;
@@ -181,7 +181,7 @@ smp::SwitchInfo attributes::switch_info(u32 number) const noexcept {
     }
     if (const smp::SwitchInfo* own = written_.find_switch(number)) i = *own;
     i.portStateChange = port_state_change_[number];
-    i.partitionEnforcementCap = switch_PKeys;
+    i.partitionEnforcementCap = switch_pkeys;
     i.inboundEnforcementCap = i.outboundEnforcementCap = true;
     i.enhancedPort0 = topology_.nodes[number].enhanced_port0;
     return i;
@@ -198,36 +198,36 @@ u16 attributes::get_sm_info(u32 number, u8 in_port, block out) noexcept {
     i.GUID = n.ports[is_here ? manager.port : end_port].GUID;
     i.SMKey = keys_;
     i.actCount = 1;
-    i.SMState = is_here ? SM_state_ : other->second.state;
-    i.priority = is_here ? SM_priority_ : other->second.priority;
+    i.SMState = is_here ? sm_state_ : other->second.state;
+    i.priority = is_here ? sm_priority_ : other->second.priority;
     return put(i, out);
 }
 
 // ---- GIDs ------------------------------------------------------------------------------------------------------------
 
-u64 attributes::GID_prefix(u32 number, u8 which) const noexcept {
+u64 attributes::gid_prefix(u32 number, u8 which) const noexcept {
     const auto* own = written_.find_port(number, which);
     return own && own->info.GIDPrefix != 0 ? own->info.GIDPrefix : GIDPrefix;
 }
 
 mad::port_tables attributes::port_tables_of(u32 number, u8 which) noexcept {
     std::vector<u16> PKeys;
-    std::vector<iba::gid> GIDs;
+    std::vector<iba::gid> gids;
     std::array<u8, 64> bytes;
     for (u32 part = 0; get(number, which, iba::attribute_id<smp::PKeyTable>, part, bytes) == 0; ++part)
         for (const u16 PKey : iba::decode<smp::PKeyTable>(bytes).PKeyBlock) PKeys.push_back(PKey);
     for (u32 part = 0; get(number, which, iba::attribute_id<smp::GUIDInfo>, part, bytes) == 0; ++part)
         for (const iba::guid GUID : iba::decode<smp::GUIDInfo>(bytes).GUIDBlock)
-            GIDs.push_back(GUID == iba::guid{} ? iba::gid{} : iba::gid(GID_prefix(number, which), GUID));
-    return {std::move(PKeys), std::move(GIDs)};
+            gids.push_back(GUID == iba::guid{} ? iba::gid{} : iba::gid(gid_prefix(number, which), GUID));
+    return {std::move(PKeys), std::move(gids)};
 }
 
 bool attributes::has_alias(u32 number, u8 which, const iba::gid& GID) const noexcept {
     const u64 GUID = iba::load_be<u64>(GID.bytes.data() + 8);
-    if (GUID == 0 || iba::load_be<u64>(GID.bytes.data()) != GID_prefix(number, which)) return false;
-    for (u32 part = 0; part < GID_capacity / u32{GIDs_of_block}; ++part) {
+    if (GUID == 0 || iba::load_be<u64>(GID.bytes.data()) != gid_prefix(number, which)) return false;
+    for (u32 part = 0; part < gid_capacity / u32{gids_of_block}; ++part) {
         const auto* bytes = written_.find_block(number, which, iba::attribute_id<smp::GUIDInfo>, part);
-        for (unsigned i = 0; bytes && i < GIDs_of_block; ++i)
+        for (unsigned i = 0; bytes && i < gids_of_block; ++i)
             if (iba::load_be<u64>(bytes->data() + i * 8) == GUID) return true;
     }
     return false;
@@ -243,8 +243,8 @@ void attributes::set_is_sm(u32 number, u8 which, bool is_sm) {
 void attributes::set_manager(u32 number, u8 which, iba::SMState state, u8 priority) {
     const router::place manager = forwarding_.manager();
     if (manager.node == number && manager.port == which) {
-        SM_state_ = state;
-        SM_priority_ = priority;
+        sm_state_ = state;
+        sm_priority_ = priority;
         return;
     }
     other_managers_.insert_or_assign(std::pair(number, which), other_manager{state, priority});
@@ -301,12 +301,12 @@ u16 attributes::get_port_info_extended(u32 number, u8 in_port, u32 modifier, blo
     if (which > n.num_ports()) return status::invalid_value;
     const port& p = n.ports[which];
     const auto modes_of = [&p](u8 speed) -> u16 {
-        const auto usual = FEC_of({p.supported.width, speed});
+        const auto usual = fec_of({p.supported.width, speed});
         return (p.supported.speed & speed) == 0 ? 0 : static_cast<u16>(1u << value(usual) | 1u);
     };
     smp::PortInfoExtended i;
     i.capabilityMask = 1; // FEC modes are told
-    i.FECModeActive = FEC_of(p.active);
+    i.FECModeActive = fec_of(p.active);
     i.FDRFECModeSupported = i.FDRFECModeEnabled = modes_of(8);
     i.EDRFECModeSupported = i.EDRFECModeEnabled = modes_of(16);
     i.HDRFECModeSupported = i.HDRFECModeEnabled = modes_of(32);
@@ -321,9 +321,9 @@ u16 attributes::get_mlnx_ext_port_info(u32 number, u8 in_port, u32 modifier, blo
     if (which > n.num_ports()) return status::invalid_value;
     const port& p = n.ports[which];
     smp::MlnxExtPortInfo i;
-    i.LinkSpeedSupported = p.supported.has_FDR10();
-    i.LinkSpeedEnabled = p.enabled.has_FDR10();
-    i.LinkSpeedActive = p.active.has_FDR10();
+    i.LinkSpeedSupported = p.supported.has_fdr10();
+    i.LinkSpeedEnabled = p.enabled.has_fdr10();
+    i.LinkSpeedActive = p.active.has_fdr10();
     return put(i, out);
 }
 
@@ -367,7 +367,7 @@ u16 attributes::get_port_states(u32 number, u32 modifier, block out) noexcept {
 }
 
 u16 attributes::get_guid_info(u32 number, u8 in_port, u32 modifier, block out) noexcept {
-    constexpr u32 blocks = GID_capacity / u32{GIDs_of_block};
+    constexpr u32 blocks = gid_capacity / u32{gids_of_block};
     if (modifier >= blocks) return status::invalid_value;
     const node& n = topology_.nodes[number];
     smp::GUIDInfo i;
@@ -376,7 +376,7 @@ u16 attributes::get_guid_info(u32 number, u8 in_port, u32 modifier, block out) n
 }
 
 u16 attributes::pkey_blocks(u32 number) const noexcept {
-    return (topology_.nodes[number].is_switch() ? switch_PKeys : CA_PKeys) / 32;
+    return (topology_.nodes[number].is_switch() ? switch_pkeys : ca_pkeys) / 32;
 }
 
 // End ports are in the default partition; the other ports of a switch enforce none.
@@ -385,7 +385,7 @@ u16 attributes::get_pkey_table(u32 number, u32 modifier, block out) noexcept {
     const u32 which = n.is_switch() ? modifier >> 16 : 0;
     if (which > n.num_ports() || (modifier & 0xffff) >= pkey_blocks(number)) return status::invalid_value;
     smp::PKeyTable table;
-    if (which == 0 && (modifier & 0xffff) == 0) table.PKeyBlock[0] = default_PKey;
+    if (which == 0 && (modifier & 0xffff) == 0) table.PKeyBlock[0] = default_pkey;
     return put(table, out);
 }
 
@@ -394,7 +394,7 @@ u16 attributes::get_sl_to_vl(u32 number, u32 modifier, block out) noexcept {
     const u32 input = modifier >> 8 & 0xff, output = modifier & 0xff;
     if (n.is_switch() && (input > n.num_ports() || output > n.num_ports())) return status::invalid_value;
     smp::SLToVLMappingTable table;
-    for (unsigned SL = 0; SL < table.SLtoVL.size(); ++SL) table.SLtoVL[SL] = static_cast<u8>(SL % data_VLs);
+    for (unsigned SL = 0; SL < table.SLtoVL.size(); ++SL) table.SLtoVL[SL] = static_cast<u8>(SL % data_vls);
     return put(table, out);
 }
 
@@ -405,8 +405,8 @@ u16 attributes::get_vl_arbitration(u32 number, u32 modifier, block out) noexcept
     const u32 part = modifier >> 16, which = modifier & 0xffff;
     if (part < 1 || part > 4 || (n.is_switch() && which > n.num_ports())) return status::invalid_value;
     smp::VLArbitrationTable table;
-    const bool has_data_VLs = !n.is_switch() || which != 0 || n.enhanced_port0;
-    for (unsigned VL = 0; has_data_VLs && VL < arbitration_entries; ++VL) {
+    const bool has_data_vls = !n.is_switch() || which != 0 || n.enhanced_port0;
+    for (unsigned VL = 0; has_data_vls && VL < arbitration_entries; ++VL) {
         if (part == 1) table.VLWeightBlock[VL] = static_cast<u16>(VL << 8 | low_weight);
         if (part == 3) table.VLWeightBlock[VL] = static_cast<u16>(VL << 8 | (VL == 0 ? high_weight : 0));
     }

@@ -45,7 +45,7 @@ public:
     /// come up, LIDs lead elsewhere. Gives the status; 0: done. Otherwise nothing has happened.
     u16 set(u32 node, u8 in_port, u16 attributeID, u32 modifier, const_block in);
 
-    u64 GID_prefix(u32 node, u8 port) const noexcept;
+    u64 gid_prefix(u32 node, u8 port) const noexcept;
     /// Of the capability mask of an end port; the port of the topology's manager has it anyway.
     void set_is_sm(u32 node, u8 port, bool is_sm);
 
@@ -60,8 +60,8 @@ public:
     /// first. 0: they share no partition.
     u16 shared_pkey(router::place a, router::place b, std::optional<u16> wanted) const noexcept;
     /// The GID at an index of its table, zero if there is none; and the index of a GID by which it is reached.
-    iba::gid GID_at(router::place at, u16 index) const noexcept;
-    std::optional<u8> GID_index(router::place at, const iba::gid& GID) const noexcept;
+    iba::gid gid_at(router::place at, u16 index) const noexcept;
+    std::optional<u8> gid_index(router::place at, const iba::gid& GID) const noexcept;
 
     /// As an SMP that came in by `in_port` gets it.
     iba::smp::PortInfo port_info(u32 node, u8 in_port, u32 number) const noexcept;
@@ -100,9 +100,9 @@ public:
     key key_of(u32 node, u8 in_port, mad::time_point now) noexcept;
     /// An SMP had the M_Key: a lease that is running ends.
     void renew_lease(u32 node, u8 in_port) noexcept;
-    void count_MKey_violation(u32 node, u8 in_port, mad::time_point now);
-    void count_PKey_violation(router::place at) { count_violation<&iba::smp::PortInfo::PKeyViolations>(at); }
-    void count_QKey_violation(router::place at) { count_violation<&iba::smp::PortInfo::QKeyViolations>(at); }
+    void count_mkey_violation(u32 node, u8 in_port, mad::time_point now);
+    void count_pkey_violation(router::place at) { count_violation<&iba::smp::PortInfo::PKeyViolations>(at); }
+    void count_qkey_violation(router::place at) { count_violation<&iba::smp::PortInfo::QKeyViolations>(at); }
 
     /// SwitchInfo.linearFDBTop.
     u16 linear_top(u32 node) const noexcept { return switch_info(node).linearFDBTop; }
@@ -115,8 +115,8 @@ public:
 
     static constexpr u64 GIDPrefix = 0xfe80'0000'0000'0000; // the default (IBA 4.1.1)
     static constexpr u8 packet_life_time = 18;              // PortInfo.subnetTimeOut, PathRecord.packetLifeTime
-    static constexpr u16 default_PKey = 0xffff;
-    static constexpr u8 GID_capacity = 32, GIDs_of_block = 8;
+    static constexpr u16 default_pkey = 0xffff;
+    static constexpr u8 gid_capacity = 32, gids_of_block = 8;
 
 private:
     iba::smp::NodeDescription node_description(u32 node) const noexcept;
@@ -170,8 +170,8 @@ private:
     forwarding forwarding_;
     std::vector<bool> port_state_change_;
     std::set<std::pair<u32, u8>> managers_; // by node and port, beside the topology's
-    iba::SMState SM_state_ = iba::SMState::Master;
-    u8 SM_priority_ = 0;
+    iba::SMState sm_state_ = iba::SMState::Master;
+    u8 sm_priority_ = 0;
     struct other_manager {
         iba::SMState state;
         u8 priority;

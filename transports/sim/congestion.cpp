@@ -96,7 +96,7 @@ congestion_agent::congestion_agent(const node& n, u64 CCKey) {
         s.log.logType = 1;
         of_kind_ = std::move(s);
     } else {
-        CA_part c;
+        ca_part c;
         c.table.resize(table_blocks * entries_per_block);
         c.log.logType = 2;
         of_kind_ = std::move(c);
@@ -163,7 +163,7 @@ response congestion_agent::answer_for(switch_part& s, const server::request& r, 
     }
 }
 
-response congestion_agent::answer_for(CA_part& c, const server::request& r, mad::time_point now) const {
+response congestion_agent::answer_for(ca_part& c, const server::request& r, mad::time_point now) const {
     switch (r.header.attributeID) {
     case attribute_id<CongestionInfo>:
         return only_get(r, [] { return response::of(CongestionInfo{.controlTableCap = table_blocks}); });
@@ -207,7 +207,7 @@ void congestion_agent::log(unsigned port, CongestionLogEventSwitch e, mad::time_
 }
 
 void congestion_agent::log(CongestionLogEventCA e, mad::time_point now) {
-    auto* const c = std::get_if<CA_part>(&of_kind_);
+    auto* const c = std::get_if<ca_part>(&of_kind_);
     if (!c) return;
     e.timestamp = timestamp(now);
     put_first(c->log.congestionLogEvent, e);

@@ -31,7 +31,7 @@ private:
         std::vector<iba::cc::SwitchPortCongestionSettingElement> ports; // from port 0 on
         iba::cc::CongestionLogSwitch log;
     };
-    struct CA_part {
+    struct ca_part {
         iba::cc::CACongestionSetting setting;
         std::vector<iba::cc::CongestionControlTableEntry> table;
         u16 limit = 0;
@@ -41,12 +41,12 @@ private:
     bool take_key(const server::request&, mad::time_point now);
     server::response answer_key(const server::request&, bool has_key);
     server::response answer_for(switch_part&, const server::request&, mad::time_point now) const;
-    server::response answer_for(CA_part&, const server::request&, mad::time_point now) const;
+    server::response answer_for(ca_part&, const server::request&, mad::time_point now) const;
     template <class Log> server::response read_log(Log&, mad::time_point now) const;
 
     iba::cc::CongestionKeyInfo key_;
     std::optional<mad::time_point> lease_end_; // while the lease period runs
-    std::variant<switch_part, CA_part> of_kind_;
+    std::variant<switch_part, ca_part> of_kind_;
 };
 
 /// Those of all end ports. They cost nothing where nobody has asked them and nothing is logged.

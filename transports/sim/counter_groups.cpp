@@ -76,20 +76,20 @@ u64 of_opcode(u64 total, u8 opCode) noexcept {
 
 /// Malformed packets and overruns are the lesser part of the errors.
 constexpr sixteenths physical_errors{0, 12}, malformed{12, 3}, overruns{15, 1};
-constexpr sixteenths unmapped_DLIDs{0, 8}, unmapped_VLs{8, 4}, loops{12, 4};
+constexpr sixteenths unmapped_dlids{0, 8}, unmapped_vls{8, 4}, loops{12, 4};
 constexpr sixteenths inactive{0, 2}, too_long{2, 2}, too_old{4, 4}, waited_too_long{8, 8};
-constexpr sixteenths too_long_at_CA{2, 14}, congested{4, 12}; // of the same discards
+constexpr sixteenths too_long_at_ca{2, 14}, congested{4, 12}; // of the same discards
 constexpr sixteenths one_of{15, 1};
 
 /// Errors that forward error correction mends, and blocks that it cannot mend. Where it is RS, it tells the former by lane
 /// and both for the port; otherwise both by lane.
 counter_row extended_speeds(const PortCountersExt& all, link_codes link) noexcept {
     counter_row row{};
-    const iba::FECMode FEC = FEC_of(link);
+    const iba::FECMode FEC = fec_of(link);
     const unsigned lanes = lanes_of(link);
     if (FEC == iba::FECMode::None) return row;
     constexpr unsigned mended_of_each_error = 16;
-    constexpr unsigned detected_lanes = 2, mended_lanes = 14, lost_lanes = 26, RS_blocks = 38;
+    constexpr unsigned detected_lanes = 2, mended_lanes = 14, lost_lanes = 26, rs_blocks = 38;
     const u64 mended = all.symbolErrorCounter * mended_of_each_error, lost = part(all.portRcvErrors, physical_errors);
     row[0] = part(all.symbolErrorCounter, {0, 1});
     row[1] = part(all.symbolErrorCounter, {1, 1});
@@ -98,9 +98,9 @@ counter_row extended_speeds(const PortCountersExt& all, link_codes link) noexcep
         by_lane(all.symbolErrorCounter, lanes, &row[detected_lanes]);
         by_lane(lost, lanes, &row[lost_lanes]);
     } else {
-        row[RS_blocks] = mended / 2;
-        row[RS_blocks + 1] = lost;
-        row[RS_blocks + 2] = mended;
+        row[rs_blocks] = mended / 2;
+        row[rs_blocks + 1] = lost;
+        row[rs_blocks + 2] = mended;
     }
     return row;
 }
@@ -120,11 +120,11 @@ counter_row parts_of(const PortCountersExt& all, u16 attributeID, u8 opCode, con
         return {part(all.portRcvErrors, physical_errors),
                 part(all.portRcvErrors, malformed),
                 part(all.portRcvErrors, overruns),
-                part(all.portRcvSwitchRelayErrors, unmapped_DLIDs),
-                part(all.portRcvSwitchRelayErrors, unmapped_VLs),
+                part(all.portRcvSwitchRelayErrors, unmapped_dlids),
+                part(all.portRcvSwitchRelayErrors, unmapped_vls),
                 part(all.portRcvSwitchRelayErrors, loops)};
     case attribute_id<PortXmitDiscardDetails>:
-        if (!of.is_switch) return by(std::array{inactive, too_long_at_CA}, all.portXmitDiscards);
+        if (!of.is_switch) return by(std::array{inactive, too_long_at_ca}, all.portXmitDiscards);
         return by(std::array{inactive, too_long, too_old, waited_too_long}, all.portXmitDiscards);
     case attribute_id<PortOpRcvCounters>:
         return {of_opcode(all.portRcvPkts, opCode), of_opcode(all.portRcvData, opCode)};

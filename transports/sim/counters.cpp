@@ -14,7 +14,7 @@ namespace {
 using values = counters::values;
 
 /// Words of 4 bytes from the local route header to the invariant CRC: 8 + 12 + 8 bytes of headers, the MAD, 4 of CRC.
-constexpr u64 words_of_MAD = (8 + 12 + 8 + mad::mad_size + 4) / 4;
+constexpr u64 words_of_mad = (8 + 12 + 8 + mad::mad_size + 4) / 4;
 
 /// A number that belongs to a port and a purpose.
 u64 draw(u64 seed, u32 index, unsigned purpose) noexcept {
@@ -125,8 +125,8 @@ values counters::port_values(u32 index, mad::time_point now) const {
     }
     v.portMulticastXmitPkts = multicast_of(v.portXmitPkts);
     v.portMulticastRcvPkts = multicast_of(v.portRcvPkts);
-    add_sent(v, c.sent, c.sent * words_of_MAD);
-    add_received(v, c.received, c.received * words_of_MAD);
+    add_sent(v, c.sent, c.sent * words_of_mad);
+    add_received(v, c.received, c.received * words_of_mad);
     v.portUnicastXmitPkts = v.portXmitPkts - v.portMulticastXmitPkts;
     v.portUnicastRcvPkts = v.portRcvPkts - v.portMulticastRcvPkts;
     v.VL15Dropped += c.dropped;

@@ -55,7 +55,7 @@ public:
         for (unsigned p = 1; p <= at(n).num_ports(); ++p) known += is_known(n, p);
         return known;
     }
-    u64 SMPs(u32 n) const noexcept { return 2 + at(n).is_switch() + PortInfos(n); }
+    u64 smps(u32 n) const noexcept { return 2 + at(n).is_switch() + PortInfos(n); }
 
 private:
     /// Of a CA that has been reached: the start's own port, and what a cable from a switch leads to.
@@ -82,8 +82,8 @@ std::vector<bool> reached_nodes(const topology& t, u32 start, unsigned port) {
 
 discovery_bound bound_discovery(const topology& t, u32 start, unsigned start_port, const discovery_limits& limits) {
     const explorer graph(t, start, start_port);
-    const auto round_trips = [&](u64 SMPs) {
-        return limits.per_destination == 0 ? u64{1} : (SMPs + limits.per_destination - 1) / limits.per_destination;
+    const auto round_trips = [&](u64 smps) {
+        return limits.per_destination == 0 ? u64{1} : (smps + limits.per_destination - 1) / limits.per_destination;
     };
     const auto ports_before = [&](u32 n, unsigned port) { return graph.at(n).is_switch() ? u64{port} : u64{1}; };
 
@@ -94,13 +94,13 @@ discovery_bound bound_discovery(const topology& t, u32 start, unsigned start_por
     u64 cables = 0; // each looked through from one of its ends
     for (u32 n = 0; n < t.nodes.size(); ++n) {
         if (!graph.is_reached(n)) continue;
-        const u64 SMPs = graph.SMPs(n);
+        const u64 smps = graph.smps(n);
         ++b.nodes;
-        b.SMPs += SMPs - 1; // all but NodeInfo
+        b.smps += smps - 1; // all but NodeInfo
         b.hops = std::max(b.hops, static_cast<unsigned>(graph.hops(n)));
-        b.any_order = std::max(b.any_order, any_order[n] + round_trips(SMPs));
-        b.in_order = std::max(b.in_order, by_port[n] + round_trips(SMPs));
-        b.as_asked = std::max(b.as_asked, as_asked[n] + 1 + round_trips(SMPs - 1));
+        b.any_order = std::max(b.any_order, any_order[n] + round_trips(smps));
+        b.in_order = std::max(b.in_order, by_port[n] + round_trips(smps));
+        b.as_asked = std::max(b.as_asked, as_asked[n] + 1 + round_trips(smps - 1));
         for (unsigned p = 1; p <= graph.at(n).num_ports(); ++p) {
             const port& x = graph.at(n).ports[p];
             const bool from_both = x.is_up() && graph.sends(x.peer_node, x.peer_port);
@@ -108,13 +108,13 @@ discovery_bound bound_discovery(const topology& t, u32 start, unsigned start_por
                 cables += !from_both || std::pair(n, p) < std::pair(x.peer_node, unsigned{x.peer_port});
         }
     }
-    b.SMPs += cables + 1; // and the NodeInfo of the local node
+    b.smps += cables + 1; // and the NodeInfo of the local node
 
     b.by_depth = limits.round_trip * static_cast<mad::duration::rep>(b.in_order);
-    u64 parallel = limits.per_destination == 0 ? b.SMPs : b.nodes * limits.per_destination;
+    u64 parallel = limits.per_destination == 0 ? b.smps : b.nodes * limits.per_destination;
     if (limits.window != 0) parallel = std::min(parallel, u64{limits.window});
     b.by_window =
-        mad::duration(static_cast<mad::duration::rep>(b.SMPs * static_cast<u64>(limits.round_trip.count()) / parallel));
+        mad::duration(static_cast<mad::duration::rep>(b.smps * static_cast<u64>(limits.round_trip.count()) / parallel));
     return b;
 }
 

@@ -14,8 +14,8 @@ iba::gid make_gid(u64 prefix, iba::guid GUID) noexcept {
 
 } // namespace
 
-iba::gid GID_of(const attributes& of, router::place at) noexcept {
-    return make_gid(of.GID_prefix(at.node, at.port), of.graph().nodes[at.node].ports[at.port].GUID);
+iba::gid gid_of(const attributes& of, router::place at) noexcept {
+    return make_gid(of.gid_prefix(at.node, at.port), of.graph().nodes[at.node].ports[at.port].GUID);
 }
 
 std::vector<end_port> end_ports(const attributes& of, const iba::lid* LID, const iba::gid* GID) {
@@ -26,11 +26,11 @@ std::vector<end_port> end_ports(const attributes& of, const iba::lid* LID, const
         const unsigned last = x.is_switch() ? 0 : x.num_ports();
         for (unsigned p = x.first_port(); p <= last; ++p) {
             const port& end = x.ports[p];
-            if (!end.has_LID()) continue;
+            if (!end.has_lid()) continue;
             const unsigned offset = LID ? unsigned{value(*LID)} - value(end.LID) : 0;
             if (offset >= 1u << end.LMC) continue;
             const router::place at{n, static_cast<u8>(p)};
-            const iba::gid own = GID_of(of, at);
+            const iba::gid own = gid_of(of, at);
             if (GID && *GID != own && !of.has_alias(at.node, at.port, *GID)) continue;
             all.push_back({at, LID ? *LID : end.LID, GID ? *GID : own});
         }

@@ -15,7 +15,7 @@ struct end_port {
 };
 
 /// The GID that a port has of its own.
-iba::gid GID_of(const attributes& of, router::place at) noexcept;
+iba::gid gid_of(const attributes& of, router::place at) noexcept;
 /// The end ports that a query means: by LID, one of those that the LID mask gives, and by GID, of which a port may have
 /// several; null: any. What they are asked by is what they have here.
 std::vector<end_port> end_ports(const attributes& of, const iba::lid* LID, const iba::gid* GID);

@@ -73,7 +73,7 @@ mad::port_tables fabric::port_tables_of(u32 number) noexcept {
 }
 u64 fabric::port_writes() const noexcept { return agents_->subnet().tables_written().port_writes(); }
 
-iba::lid fabric::LID_of(const attachment& e) const noexcept { return topology_.nodes[e.node].ports[e.port].LID; }
+iba::lid fabric::lid_of(const attachment& e) const noexcept { return topology_.nodes[e.node].ports[e.port].LID; }
 
 /// What the port reports of the headers of a message that it delivers.
 mad::source_address fabric::source_of(const packet& p, const attachment& at) const noexcept {
@@ -90,7 +90,7 @@ mad::source_address fabric::source_of(const packet& p, const attachment& at) con
     source.pkey_index = subnet.matching_pkey(here, h.pkey).value_or(0);
     source.has_grh = h.has_grh;
     if (!h.has_grh) return source;
-    source.SGID_index = subnet.GID_index(here, h.DGID).value_or(0);
+    source.SGID_index = subnet.gid_index(here, h.DGID).value_or(0);
     source.hop_limit = h.hop_limit;
     source.traffic_class = h.traffic_class;
     source.flow_label = h.flow_label;
@@ -154,7 +154,7 @@ bool fabric::send_directed_answer(packet& p, u32 to) noexcept {
     return true;
 }
 
-bool fabric::is_for_SMA(const packet& p) noexcept {
+bool fabric::is_for_sma(const packet& p) noexcept {
     using iba::MADHeader;
     const auto method = iba::get<&MADHeader::method>(p.mad.data());
     return is_smp(p) && (method == iba::Method::Get || method == iba::Method::Set) &&
@@ -167,7 +167,7 @@ u32 fabric::server_of(const packet& p) const noexcept {
     for (u32 i = 0; i < endpoints_.size(); ++i) {
         const attachment& e = endpoints_[i];
         if (!e.attached || e.node != p.node || (!topology_.nodes[e.node].is_switch() && e.port != p.port)) continue;
-        if (e.is_beside_SMA && is_for_SMA(p)) continue;
+        if (e.is_beside_sma && is_for_sma(p)) continue;
         const auto wants = [&](const mad::registration& r) { return mad::describes(r, p.mad); };
         if (std::any_of(e.served.begin(), e.served.end(), wants)) return i;
     }

@@ -235,10 +235,10 @@ std::optional<u8> fabric::service_level(const packet& p) noexcept {
 
 void fabric::hold(packet& p, std::span<const u8> message) noexcept {
     p.size = static_cast<unsigned>(message.size());
-    const bool is_one_MAD = message.size() == mad::mad_size;
-    if (is_one_MAD) p.whole.clear();
+    const bool is_one_mad = message.size() == mad::mad_size;
+    if (is_one_mad) p.whole.clear();
     else p.whole.assign(message.begin(), message.end());
-    if (!is_one_MAD) p.mad = {};
+    if (!is_one_mad) p.mad = {};
     std::memcpy(p.mad.data(), message.data(), std::min(message.size(), p.mad.size()));
 }
 
@@ -380,7 +380,7 @@ bool fabric::make_reply(packet& p) noexcept {
         const bool is_trap = iba::get<&header::method>(p.mad.data()) == iba::Method::Trap;
         if (is_trap) return agents_->take_trap({p.node, p.port}, p.mad);
         const sma_outcome outcome = answer(agents_->subnet(), p.node, p.port, p.mad, now_);
-        if (outcome == sma_outcome::wrong_MKey) report_violation(p.node, p.port, bad_MKey(p.mad, p.headers.SLID));
+        if (outcome == sma_outcome::wrong_mkey) report_violation(p.node, p.port, bad_mkey(p.mad, p.headers.SLID));
         const bool has_reply = outcome == sma_outcome::replied;
         agents_->count_link_changes(now_);
         if (agents_->subnet().take_changed()) router_->topology_changed();

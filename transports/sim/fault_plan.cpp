@@ -62,7 +62,7 @@ constexpr std::array<std::pair<std::string_view, u8>, 10> ability_names{{
     {"basic", pma_ability::none},
     {"all", pma_ability::all_ports},
     {"wait", pma_ability::xmit_wait},
-    {"qp1", pma_ability::QP1_dropped},
+    {"qp1", pma_ability::qp1_dropped},
     {"wide", pma_ability::extended},
     {"unicast", pma_ability::unicast},
     {"errors", pma_ability::extended_errors},
@@ -151,22 +151,22 @@ namespace {
 void log_event(fabric& net, u32 n, u64& random) {
     const node& at = net.graph().nodes[n];
     const auto draw_up_to = [&](u64 most) { return 1 + split_mix(random) % most; };
-    const auto draw_LID = [&] { return iba::lid{static_cast<u16>(draw_up_to(net.graph().nodes.size()))}; };
+    const auto draw_lid = [&] { return iba::lid{static_cast<u16>(draw_up_to(net.graph().nodes.size()))}; };
     const u8 SL = split_mix(random) & 0xf;
     if (at.is_switch()) {
         const auto port = static_cast<unsigned>(draw_up_to(at.num_ports()));
         iba::cc::CongestionLogEventSwitch e;
-        e.SLID = draw_LID();
-        e.DLID = draw_LID();
+        e.SLID = draw_lid();
+        e.DLID = draw_lid();
         e.SL = SL;
         return net.log_congestion(n, port, e);
     }
-    constexpr u64 highest_QP = 0xfffffe;
+    constexpr u64 highest_qp = 0xfffffe;
     iba::cc::CongestionLogEventCA e;
-    e.localQP = static_cast<u32>(draw_up_to(highest_QP));
-    e.remoteQP = static_cast<u32>(draw_up_to(highest_QP));
+    e.localQP = static_cast<u32>(draw_up_to(highest_qp));
+    e.remoteQP = static_cast<u32>(draw_up_to(highest_qp));
     e.SL = SL;
-    e.remoteLID = draw_LID();
+    e.remoteLID = draw_lid();
     net.log_congestion(n, default_port(at), e);
 }
 

@@ -26,7 +26,7 @@ u16 forwarding::top() const noexcept {
     unsigned highest = 0;
     for (const node& n : topology_.nodes)
         for (const port& p : n.ports)
-            if (p.has_LID()) highest = std::max(highest, value(p.LID) + (1u << p.LMC) - 1);
+            if (p.has_lid()) highest = std::max(highest, value(p.LID) + (1u << p.LMC) - 1);
     top_ = static_cast<u16>(highest);
     return *top_;
 }
@@ -48,7 +48,7 @@ void forwarding::find_from_manager() {
     if (manager_.node == topology::nobody) return;
     for (u32 n = 0; n < topology_.nodes.size(); ++n) {
         const node& x = topology_.nodes[n];
-        if (!x.is_switch() || !x.ports[0].has_LID()) continue;
+        if (!x.is_switch() || !x.ports[0].has_lid()) continue;
         if (const auto way = router_.by_lid(manager_, x.ports[0].LID)) from_manager_[n] = way->port;
     }
 }

@@ -15,7 +15,7 @@ public:
     static constexpr u16 linear_capacity = 0xc000;  ///< SwitchInfo.linearFDBCap
     static constexpr u16 multicast_capacity = 1024; ///< SwitchInfo.multicastFDBCap
     static constexpr u8 no_port = overrides::no_port;
-    static constexpr iba::lid broadcast_MLID{0xc000};
+    static constexpr iba::lid broadcast_mlid{0xc000};
     using port_set = std::array<u16, 16>; ///< [position], bit b: port 16 * position + b
 
     /// Both must outlive it.

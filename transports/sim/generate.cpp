@@ -18,8 +18,8 @@ constexpr u32 vendor = 0x0002c9;
 constexpr u16 ca_device = 0x1021;
 constexpr u16 switch_device = 0xd2f2;
 // ConnectX-3 and SwitchX, which have FDR10 and are asked for it.
-constexpr u16 FDR10_ca_device = 0x1003;
-constexpr u16 FDR10_switch_device = 0xc738;
+constexpr u16 fdr10_ca_device = 0x1003;
+constexpr u16 fdr10_switch_device = 0xc738;
 
 constexpr u64 most_nodes = 1'000'000;
 constexpr u64 most_ports = 254; // that have a number of their own
@@ -33,7 +33,7 @@ public:
     u32 add_hosts(u64 how_many) {
         const u32 first = next_index();
         for (u64 i = 1; i <= how_many; ++i) {
-            add(iba::NodeType::CA, 1, fmt::format("h-{:04} HCA-1", i), link_.has_FDR10() ? FDR10_ca_device : ca_device);
+            add(iba::NodeType::CA, 1, fmt::format("h-{:04} HCA-1", i), link_.has_fdr10() ? fdr10_ca_device : ca_device);
         }
         return first;
     }
@@ -43,7 +43,7 @@ public:
         return first;
     }
     void add_switch(unsigned ports, std::string name) {
-        add(iba::NodeType::Switch, ports, std::move(name), link_.has_FDR10() ? FDR10_switch_device : switch_device);
+        add(iba::NodeType::Switch, ports, std::move(name), link_.has_fdr10() ? fdr10_switch_device : switch_device);
     }
     void link(u64 a, u64 port_a, u64 b, u64 port_b) noexcept {
         topology_.link(static_cast<u32>(a), static_cast<unsigned>(port_a), static_cast<u32>(b),

@@ -28,7 +28,7 @@ bool is_group(const iba::gid& MGID) noexcept {
 }
 
 /// That of a group whose maker leaves it to the SA: with the signature that OpenSM uses.
-iba::gid new_MGID(u8 scope, iba::lid MLID) noexcept {
+iba::gid new_mgid(u8 scope, iba::lid MLID) noexcept {
     iba::gid gid;
     gid.bytes = {0xff, static_cast<u8>(0x10 | scope), 0xa0, 0x1c};
     iba::store_be<u64>(gid.bytes.data() + 4, attributes::GIDPrefix);
@@ -79,8 +79,8 @@ groups::groups(attributes& of) : of_(of) {
     record& r = broadcast.what;
     r.MGID.bytes = {0xff, 0x12, 0x40, 0x1b, 0xff, 0xff, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff};
     r.QKey = 0x0b1b;
-    r.MLID = forwarding::broadcast_MLID;
-    r.PKey = attributes::default_PKey;
+    r.MLID = forwarding::broadcast_mlid;
+    r.PKey = attributes::default_pkey;
     r.scope = usual_scope;
     set_limits(r, iba::Rate::r10);
     broadcast.is_permanent = true;
@@ -124,7 +124,7 @@ SAStatus groups::create(const record& wanted, u64 mask, const end_port& by) {
     if ((wanted.joinState & full_member) == 0) return SAStatus::ERR_REQ_INVALID;
     if (!has_all(mask, create_components)) return SAStatus::ERR_REQ_INSUFFICIENT_COMPONENTS;
     const bool is_named = wanted.MGID != iba::gid{};
-    if ((is_named && !is_group(wanted.MGID)) || !is_same_partition(wanted.PKey, attributes::default_PKey))
+    if ((is_named && !is_group(wanted.MGID)) || !is_same_partition(wanted.PKey, attributes::default_pkey))
         return SAStatus::ERR_REQ_INVALID;
     group g{};
     record& r = g.what;
@@ -134,10 +134,10 @@ SAStatus groups::create(const record& wanted, u64 mask, const end_port& by) {
     const bool is_possible = value(r.MTU) >= value(iba::MTU::m256) && r.MTU <= most.MTU && tenths_of(r.rate) != 0 &&
                              tenths_of(r.rate) <= tenths_of(most.rate);
     if (!is_possible || !is_within_limits(mask, wanted, r)) return SAStatus::ERR_REQ_INVALID;
-    r.MLID = free_MLID();
+    r.MLID = free_mlid();
     if (value(r.MLID) == 0) return SAStatus::ERR_NO_RESOURCES;
     r.scope = is_named ? wanted.MGID.bytes[1] & 0xf : wanted.scope != 0 ? wanted.scope : usual_scope;
-    r.MGID = is_named ? wanted.MGID : new_MGID(r.scope, r.MLID);
+    r.MGID = is_named ? wanted.MGID : new_mgid(r.scope, r.MLID);
     r.QKey = wanted.QKey;
     r.TClass = wanted.TClass;
     r.PKey = wanted.PKey;
@@ -165,8 +165,8 @@ SAStatus groups::check_join(const group& g, const record& wanted, u64 mask, cons
 }
 
 /// 0 if switches have room for no more.
-iba::lid groups::free_MLID() const {
-    const unsigned first = value(forwarding::broadcast_MLID);
+iba::lid groups::free_mlid() const {
+    const unsigned first = value(forwarding::broadcast_mlid);
     for (unsigned MLID = first; MLID < first + forwarding::multicast_capacity; ++MLID) {
         const auto has_it = [&](const group& g) { return value(g.what.MLID) == MLID; };
         if (std::none_of(groups_.begin(), groups_.end(), has_it)) return iba::lid{static_cast<u16>(MLID)};

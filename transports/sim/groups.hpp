@@ -44,7 +44,7 @@ private:
     std::list<group>::iterator find(const iba::gid& MGID);
     iba::SAStatus create(const record& wanted, u64 mask, const end_port& by);
     iba::SAStatus check_join(const group& g, const record& wanted, u64 mask, const end_port& by) const;
-    iba::lid free_MLID() const;
+    iba::lid free_mlid() const;
     iba::Rate rate_of_port(const end_port&) const noexcept;
 
     attributes& of_;

@@ -7,7 +7,7 @@
 
 namespace comad::transports::sim {
 
-inline constexpr iba::MTU path_MTU = iba::MTU::m4096; // of all ports
+inline constexpr iba::MTU path_mtu = iba::MTU::m4096; // of all ports
 
 /// Whether what a path has is what a query limits.
 constexpr bool satisfies(iba::Selector s, unsigned wanted, unsigned has) noexcept {
@@ -39,7 +39,7 @@ template <class R> bool is_within_limits(u64 mask, const R& wanted, const R& has
 
 template <class R> void set_limits(R& r, iba::Rate rate) noexcept {
     r.MTUSelector = r.rateSelector = r.packetLifeTimeSelector = iba::Selector::Exactly;
-    r.MTU = path_MTU;
+    r.MTU = path_mtu;
     r.rate = rate;
     r.packetLifeTime = attributes::packet_life_time;
 }

@@ -30,10 +30,10 @@ std::istringstream open(const std::string& name) {
 
 /// PortInfo reports FDR10 as QDR. A discovery asks only the devices that infiniband-diags ask which of the two it is: a link of
 /// another device would become a QDR link.
-void check_FDR10(const topology& t, std::string_view name) {
+void check_fdr10(const topology& t, std::string_view name) {
     for (const node& n : t.nodes) {
         for (unsigned i = 1; i <= n.num_ports(); ++i) {
-            if (!n.ports[i].active.has_FDR10() || can_report_FDR10(n)) continue;
+            if (!n.ports[i].active.has_fdr10() || can_report_fdr10(n)) continue;
             throw std::runtime_error(fmt::format(
                 "{}: port {} of \"{}\" runs at FDR10, which discovery cannot detect on a device with vendid {:#x} and "
                 "devid {:#x}; set vendid=0x2c9 and devid=0xc738 (switch) or 0x1003 (adapter), or change the speed",
@@ -52,7 +52,7 @@ topology topology_of(spec& s, std::vector<std::string>& notes) {
     std::string skipped;
     topology read = read_topology(file, name, strict ? nullptr : &skipped);
     if (!skipped.empty()) notes.push_back(fmt::format("{}: {}", iba::escaped(name), skipped));
-    check_FDR10(read, name);
+    check_fdr10(read, name);
     return read;
 }
 

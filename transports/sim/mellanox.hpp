@@ -12,7 +12,7 @@ constexpr bool is_mellanox(const node& n) noexcept { return n.vendorID == 0x0002
 /// The node responds to MlnxExtPortInfo, the only attribute that tells FDR10 from QDR. Bull sells Mellanox' chips.
 constexpr bool has_mlnx_ext_port_info(const node& n) noexcept { return is_mellanox(n) || n.vendorID == 0x00119f; }
 /// A link of the node can run at FDR10 so that a discovery finds it: it asks this device, and the device responds.
-constexpr bool can_report_FDR10(const node& n) noexcept {
+constexpr bool can_report_fdr10(const node& n) noexcept {
     return has_mlnx_ext_port_info(n) && iba::has_mlnx_ext_port_info(n.vendorID, n.deviceID);
 }
 

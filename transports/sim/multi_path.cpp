@@ -12,7 +12,7 @@ using iba::SAStatus;
 using iba::sa::MultiPathRecord;
 using iba::sa::PathRecord;
 
-constexpr std::size_t GIDs_begin = iba::offset_of<&MultiPathRecord::SDGID>;
+constexpr std::size_t gids_begin = iba::offset_of<&MultiPathRecord::SDGID>;
 
 /// Carries a component over to the query of a pair, if it is asked for.
 template <auto From, auto To>
@@ -31,7 +31,7 @@ SAStatus multi_path_records(attributes& of, std::span<const u8> request, u64 mas
     const auto wanted = iba::decode<M>(request.first<iba::wire_size<M>>());
     if ((mask & counts) != counts) return SAStatus::ERR_REQ_INSUFFICIENT_COMPONENTS;
     const std::size_t count = std::size_t{wanted.SGIDCount} + wanted.DGIDCount;
-    if (wanted.SGIDCount == 0 || wanted.DGIDCount == 0 || request.size() < GIDs_begin + count * sizeof(iba::gid))
+    if (wanted.SGIDCount == 0 || wanted.DGIDCount == 0 || request.size() < gids_begin + count * sizeof(iba::gid))
         return SAStatus::ERR_REQ_INVALID;
 
     P query;
@@ -45,16 +45,16 @@ SAStatus multi_path_records(attributes& of, std::span<const u8> request, u64 mas
     carry<&M::packetLifeTimeSelector, &P::packetLifeTimeSelector>(wanted, mask, query, query_mask);
     carry<&M::packetLifeTime, &P::packetLifeTime>(wanted, mask, query, query_mask);
 
-    std::vector<iba::gid> GIDs(count);
+    std::vector<iba::gid> gids(count);
     for (std::size_t i = 0; i < count; ++i) {
-        std::copy_n(request.begin() + static_cast<std::ptrdiff_t>(GIDs_begin + i * sizeof(iba::gid)), sizeof(iba::gid),
-                    GIDs[i].bytes.begin());
-        if (!find_end_port(of, GIDs[i])) return SAStatus::ERR_REQ_INVALID_GID;
+        std::copy_n(request.begin() + static_cast<std::ptrdiff_t>(gids_begin + i * sizeof(iba::gid)), sizeof(iba::gid),
+                    gids[i].bytes.begin());
+        if (!find_end_port(of, gids[i])) return SAStatus::ERR_REQ_INVALID_GID;
     }
     for (std::size_t s = 0; s < wanted.SGIDCount; ++s) {
         for (std::size_t d = wanted.SGIDCount; d < count; ++d) {
-            query.SGID = GIDs[s];
-            query.DGID = GIDs[d];
+            query.SGID = gids[s];
+            query.DGID = gids[d];
             const auto bytes = iba::encode(query);
             collector pair(iba::info_of<P>, query_mask, bytes);
             path_records(of, pair);

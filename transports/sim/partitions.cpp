@@ -31,14 +31,14 @@ u16 attributes::pkey_at(router::place at, u16 index) const noexcept {
     const u16 part = index / entries_of_block;
     if (part >= pkey_blocks(at.node)) return 0;
     if (const auto* bytes = pkey_block(at, part)) return entry(*bytes, index % entries_of_block);
-    return index == 0 ? default_PKey : u16{0};
+    return index == 0 ? default_pkey : u16{0};
 }
 
 /// The index of the first P_Key for which a condition holds. Zeros are none.
 template <class Condition> std::optional<u16> attributes::find_pkey(router::place at, Condition&& holds) const {
     for (u16 part = 0; part < pkey_blocks(at.node); ++part) {
         const auto* bytes = pkey_block(at, part);
-        if (!bytes && part == 0 && holds(default_PKey)) return u16{0};
+        if (!bytes && part == 0 && holds(default_pkey)) return u16{0};
         for (u16 i = 0; bytes && i < entries_of_block; ++i)
             if (const u16 own = entry(*bytes, i); own != 0 && holds(own))
                 return static_cast<u16>(part * entries_of_block + i);
@@ -64,31 +64,31 @@ u16 attributes::shared_pkey(router::place a, router::place b, std::optional<u16>
         return (!wanted || has_same_base(own, *wanted)) &&
                find_pkey(b, [own](u16 other) { return is_pkey_match(own, other); }).has_value();
     };
-    const auto usual = find_pkey(a, [&](u16 own) { return has_same_base(own, default_PKey) && is_shared(own); });
+    const auto usual = find_pkey(a, [&](u16 own) { return has_same_base(own, default_pkey) && is_shared(own); });
     const auto index = usual ? usual : find_pkey(a, is_shared);
     return index ? pkey_at(a, *index) : u16{0};
 }
 
-iba::gid attributes::GID_at(router::place at, u16 index) const noexcept {
-    if (index == 0) return GID_of(*this, at);
+iba::gid attributes::gid_at(router::place at, u16 index) const noexcept {
+    if (index == 0) return gid_of(*this, at);
     iba::gid GID;
-    if (index >= GID_capacity) return GID;
+    if (index >= gid_capacity) return GID;
     const auto* bytes =
-        written_.find_block(at.node, at.port, iba::attribute_id<iba::smp::GUIDInfo>, index / u32{GIDs_of_block});
-    const u64 GUID = bytes ? iba::load_be<u64>(bytes->data() + index % GIDs_of_block * 8) : 0;
+        written_.find_block(at.node, at.port, iba::attribute_id<iba::smp::GUIDInfo>, index / u32{gids_of_block});
+    const u64 GUID = bytes ? iba::load_be<u64>(bytes->data() + index % gids_of_block * 8) : 0;
     if (GUID == 0) return GID;
-    iba::store_be<u64>(GID.bytes.data(), GID_prefix(at.node, at.port));
+    iba::store_be<u64>(GID.bytes.data(), gid_prefix(at.node, at.port));
     iba::store_be<u64>(GID.bytes.data() + 8, GUID);
     return GID;
 }
 
-std::optional<u8> attributes::GID_index(router::place at, const iba::gid& GID) const noexcept {
+std::optional<u8> attributes::gid_index(router::place at, const iba::gid& GID) const noexcept {
     if (GID == iba::gid{}) return std::nullopt;
-    iba::gid local = GID_of(*this, at);
+    iba::gid local = gid_of(*this, at);
     iba::store_be<u64>(local.bytes.data(), GIDPrefix);
     if (GID == local) return u8{0}; // the default prefix is valid whatever the subnet manager has assigned (IBA 4.1.1)
-    for (u8 i = 0; i < GID_capacity; ++i)
-        if (GID_at(at, i) == GID) return i;
+    for (u8 i = 0; i < gid_capacity; ++i)
+        if (gid_at(at, i) == GID) return i;
     return std::nullopt;
 }
 

@@ -59,7 +59,7 @@ constexpr std::array narrow = [] {
         using same = counter_pair<Wide, Narrow>;
         u8 needs = can::none;
         if constexpr (std::is_same_v<same, counter_pair<&E::portXmitWait, &C::portXmitWait>>) needs = can::xmit_wait;
-        if constexpr (std::is_same_v<same, counter_pair<&E::QP1Dropped, &C::QP1Dropped>>) needs = can::QP1_dropped;
+        if constexpr (std::is_same_v<same, counter_pair<&E::QP1Dropped, &C::QP1Dropped>>) needs = can::qp1_dropped;
         if constexpr (pair.has_narrow)
             all[next++] = {numbers_of<Narrow>(), static_cast<u8>(pair.narrow_bit), place, needs};
         ++place;
@@ -74,7 +74,7 @@ constexpr std::array wide{
     same<&E::portUnicastXmitPkts, &E::portMulticastRcvPkts>(4, can::unicast),
     counters_at{numbers_of<&E::symbolErrorCounter, &E::VL15Dropped>(), second, wide_errors, can::extended_errors},
     counters_at{numbers_of<&E::portXmitWait>(), second + 12, wide_errors + 12, can::extended_errors | can::xmit_wait},
-    counters_at{numbers_of<&E::QP1Dropped>(), second + 13, wide_errors + 13, can::extended_errors | can::QP1_dropped},
+    counters_at{numbers_of<&E::QP1Dropped>(), second + 13, wide_errors + 13, can::extended_errors | can::qp1_dropped},
 };
 
 // Bits as in ibis; those of RS-FEC alone stand behind.
@@ -211,7 +211,7 @@ response own_class_port_info(u8 capabilities) {
     announce(able(can::extended) && !able(can::unicast), IsExtendedWidthSupportedNoIETF);
     announce(able(can::xmit_wait), IsPortCountersXmitWaitSupported);
     announce(able(can::groups | can::RS_FEC), IsRSFECModeSupported);
-    announce(able(can::QP1_dropped), IsQP1DroppedSupported);
+    announce(able(can::qp1_dropped), IsQP1DroppedSupported);
     if (able(can::extended | can::extended_errors))
         info.capabilityMask2 = value(iba::PMCapability2::IsAdditionalPortCountersExtendedSupported);
     return response::of(info);

@@ -19,14 +19,14 @@ constexpr unsigned lanes_of(link_codes active) noexcept {
 /// Of an active width and speed: lanes times their rate, in 0.1 Gb/s as the IBA names rates; 0: no link. A link at FDR10
 /// has the rate of QDR: there is no code for its own.
 constexpr unsigned tenths_of_gbps(link_codes active) noexcept {
-    if (active.has_FDR10()) active.speed = iba::lane_speed::QDR;
+    if (active.has_fdr10()) active.speed = iba::lane_speed::QDR;
     constexpr std::array<unsigned, 8> lane{25, 50, 100, 140, 250, 500, 1000, 2000}; // SDR to XDR
     const auto speed = static_cast<unsigned>(std::countr_zero(active.speed));
     return speed < lane.size() ? lanes_of(active) * lane[speed] : 0;
 }
 
 /// The forward error correction that a link of this speed usually has.
-constexpr iba::FECMode FEC_of(link_codes active) noexcept {
+constexpr iba::FECMode fec_of(link_codes active) noexcept {
     if (active.extended_speed2() != 0) return iba::FECMode::RS2; // XDR
     switch (active.extended_speed()) {
     case 0: return iba::FECMode::None;

@@ -84,7 +84,7 @@ private:
         if (p.extended_speed_mask) set_extended_speed(made.enabled, *p.extended_speed_mask);
         using namespace iba::lane_speed;
         if (p.extended_speed2_mask) set_bits(made.enabled, XDR, *p.extended_speed2_mask ? XDR : 0);
-        if (p.FDR10_mask) set_bits(made.enabled, FDR10, *p.FDR10_mask ? FDR10 : 0);
+        if (p.fdr10_mask) set_bits(made.enabled, FDR10, *p.fdr10_mask ? FDR10 : 0);
     }
 
     /// Of a cable between nodes that are in the graph.
@@ -134,13 +134,13 @@ private:
     /// A port that no subnet manager has configured, in a subnet that has one.
     bool is_unconfigured(u32 n, unsigned p) const noexcept {
         const node& x = graph_.nodes[n];
-        return !x.ports[x.is_switch() ? 0 : p].has_LID();
+        return !x.ports[x.is_switch() ? 0 : p].has_lid();
     }
 
     void activate_if_managed() {
         bool managed = false;
         for (const node& n : graph_.nodes)
-            for (const port& p : n.ports) managed |= p.has_LID();
+            for (const port& p : n.ports) managed |= p.has_lid();
         if (!managed) return;
         for (u32 n = 0; n < graph_.nodes.size(); ++n)
             for (unsigned number = 1; number <= graph_.nodes[n].num_ports(); ++number) {
@@ -150,7 +150,7 @@ private:
             }
         // The format does not say where the subnet manager was; the default host is as good a place as any.
         for (const port& p : graph_.nodes[graph_.default_node()].ports)
-            if (value(graph_.sm_lid) == 0 && p.has_LID()) graph_.sm_lid = p.LID;
+            if (value(graph_.sm_lid) == 0 && p.has_lid()) graph_.sm_lid = p.LID;
     }
 
     text::contents from_;

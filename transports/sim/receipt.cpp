@@ -15,7 +15,7 @@ namespace comad::transports::sim {
 namespace {
 
 constexpr u32 GSI_QPN = 1;
-constexpr u32 well_known_QKey = 0x8001'0000; // of QP1 (IBA 3.5.3)
+constexpr u32 well_known_qkey = 0x8001'0000; // of QP1 (IBA 3.5.3)
 constexpr u8 no_more_routers = 255;          // the hop limit of replies (IBA 13.5.4)
 
 } // namespace
@@ -25,7 +25,7 @@ mad::IBPath fabric::headers_of(const attachment& from, const mad::any_path& path
     const attributes& subnet = agents_->subnet();
     const router::place here{from.node, from.port};
     mad::IBPath headers;
-    if (const auto* by_LID = std::get_if<mad::IBPath>(&path)) headers = *by_LID;
+    if (const auto* by_lid = std::get_if<mad::IBPath>(&path)) headers = *by_lid;
     else static_cast<mad::path_headers&>(headers) = mad::headers_of(path);
     const port& own = topology_.nodes[from.node].ports[from.port];
     const unsigned path_bits = value(headers.SLID) & ((1u << own.LMC) - 1);
@@ -35,7 +35,7 @@ mad::IBPath fabric::headers_of(const attachment& from, const mad::any_path& path
                                                          : subnet.pkey_at(here, headers.pkey_index);
     headers.sqpn = GSI_QPN;
     const u16 GID = headers.SGID_index == headers.look_up ? u16{0} : headers.SGID_index;
-    headers.SGID = headers.has_grh ? subnet.GID_at(here, GID) : iba::gid{};
+    headers.SGID = headers.has_grh ? subnet.gid_at(here, GID) : iba::gid{};
     return headers;
 }
 
@@ -62,15 +62,15 @@ bool fabric::is_taken(const packet& p, u32 node, u8 port) noexcept {
     if (is_smp(p)) return !h.has_grh;
     attributes& subnet = agents_->subnet();
     const router::place here{node, topology_.nodes[node].is_switch() ? u8{0} : port};
-    if (h.dqpn != GSI_QPN || (h.has_grh && !subnet.GID_index(here, h.DGID))) return false;
+    if (h.dqpn != GSI_QPN || (h.has_grh && !subnet.gid_index(here, h.DGID))) return false;
     if (!subnet.matching_pkey(here, h.pkey)) {
-        subnet.count_PKey_violation(here);
-        report_violation(node, port, bad_PKey(h));
+        subnet.count_pkey_violation(here);
+        report_violation(node, port, bad_pkey(h));
         return false;
     }
-    if (h.qkey != well_known_QKey) {
-        subnet.count_QKey_violation(here);
-        report_violation(node, port, bad_QKey(h));
+    if (h.qkey != well_known_qkey) {
+        subnet.count_qkey_violation(here);
+        report_violation(node, port, bad_qkey(h));
         return false;
     }
     return true;

@@ -43,7 +43,7 @@ template <class F> void for_each_end_port(attributes& of, F&& f) {
         const node& x = t.nodes[n];
         const unsigned last = x.is_switch() ? 0 : x.num_ports();
         for (unsigned p = x.first_port(); p <= last; ++p)
-            if (x.ports[p].has_LID()) f(x.ports[p].LID, n, static_cast<u8>(p));
+            if (x.ports[p].has_lid()) f(x.ports[p].LID, n, static_cast<u8>(p));
     }
 }
 
@@ -182,7 +182,7 @@ void vl_arbitration_records(attributes& of, collector& found) {
     });
 }
 
-iba::lid LID_of(const node& n, unsigned port) noexcept { return n.ports[n.is_switch() ? 0 : port].LID; }
+iba::lid lid_of(const node& n, unsigned port) noexcept { return n.ports[n.is_switch() ? 0 : port].LID; }
 
 void link_records(attributes& of, collector& found) {
     const topology& t = of.graph();
@@ -193,7 +193,7 @@ void link_records(attributes& of, collector& found) {
         r.fromLID = LID;
         r.fromPort = p;
         r.toPort = from.peer_port;
-        r.toLID = LID_of(t.nodes[from.peer_node], from.peer_port);
+        r.toLID = lid_of(t.nodes[from.peer_node], from.peer_port);
         if (value(r.toLID) != 0) found.offer(r);
     });
 }

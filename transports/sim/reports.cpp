@@ -41,7 +41,7 @@ void fabric::on_report(u32 index) noexcept {
     const u32 copy = copy_of(index);
     packet& p = packets_[copy];
     p.headers.SLID = topology_.sm_lid;
-    p.headers.pkey = agents_->subnet().sent_pkey(from, attributes::default_PKey);
+    p.headers.pkey = agents_->subnet().sent_pkey(from, attributes::default_pkey);
     p.node = way->node;
     p.port = way->port;
     p.hops = way->hops;

@@ -34,7 +34,7 @@ void router::find_owners() noexcept {
         const unsigned last = x.is_switch() ? 0 : x.num_ports();
         for (unsigned p = x.first_port(); p <= last; ++p) {
             const unsigned base = value(x.ports[p].LID);
-            const unsigned end = !x.ports[p].has_LID() ? 0 : std::min(base + (1u << x.ports[p].LMC), 0xc000u);
+            const unsigned end = !x.ports[p].has_lid() ? 0 : std::min(base + (1u << x.ports[p].LMC), 0xc000u);
             for (unsigned lid = base; lid < end; ++lid) by_lid_[lid] = {n, static_cast<u8>(p)};
         }
     }

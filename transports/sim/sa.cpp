@@ -47,7 +47,7 @@ response administrator::change(const server::request& r, mad::time_point now) {
     switch (r.header.attributeID) {
     case iba::attribute_id<ServiceRecord>: return is_set ? set_service(r, now) : remove_service(r, now);
     case iba::attribute_id<iba::sa::MCMemberRecord>: return change_membership(r);
-    case iba::attribute_id<iba::sa::GUIDInfoRecord>: return change_GUIDs(r);
+    case iba::attribute_id<iba::sa::GUIDInfoRecord>: return change_guids(r);
     default: return response::error(status::unsupported_attribute);
     }
 }
@@ -93,7 +93,7 @@ response administrator::change_membership(const server::request& r) {
 
 /// As OpenSM does it (osm_sa_guidinfo_record.c): the reply is what the port then has. A GUID that another port has, or this
 /// one in another place, is not set.
-response administrator::change_GUIDs(const server::request& r) {
+response administrator::change_guids(const server::request& r) {
     using iba::sa::GUIDInfoRecord;
     constexpr u64 needed = iba::mask_of<&GUIDInfoRecord::LID> | iba::mask_of<&GUIDInfoRecord::blockNum>;
     if ((r.component_mask() & needed) != needed) return response::error(SAStatus::ERR_REQ_INSUFFICIENT_COMPONENTS);
@@ -113,7 +113,7 @@ response administrator::change_GUIDs(const server::request& r) {
         if ((r.component_mask() & first << i) == 0) continue;
         const u64 wanted = is_set ? value(record.GUIDInfo.GUIDBlock[i]) : 0;
         iba::gid GID;
-        iba::store_be<u64>(GID.bytes.data(), of_.GID_prefix(end.at.node, end.at.port));
+        iba::store_be<u64>(GID.bytes.data(), of_.gid_prefix(end.at.node, end.at.port));
         iba::store_be<u64>(GID.bytes.data() + 8, wanted);
         if (!is_set || (wanted != 0 && !find_end_port(of_, GID))) iba::store_be<u64>(block.data() + i * 8, wanted);
     }
@@ -156,7 +156,7 @@ void administrator::tell(iba::TrapNumber what, const iba::gid& about) {
     notice.nodeType = iba::ProducerType::ClassManager;
     notice.trapNumber = what;
     notice.issuerLID = of_.graph().sm_lid;
-    notice.issuerGID = GID_of(of_, manager);
+    notice.issuerGID = gid_of(of_, manager);
     iba::NoticeTrap64 details;
     details.gidAddr = about;
     iba::encode(details, notice.dataDetails.data());

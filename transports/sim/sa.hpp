@@ -32,7 +32,7 @@ private:
     server::response set_service(const server::request& r, mad::time_point now);
     server::response remove_service(const server::request& r, mad::time_point now);
     server::response change_membership(const server::request& r);
-    server::response change_GUIDs(const server::request& r);
+    server::response change_guids(const server::request& r);
     server::response subscribe(const server::request& r);
     server::response answer_multi(const server::request& r);
     server::response answer_trace(const server::request& r);

@@ -67,9 +67,9 @@ u16 attributes::set_sm_info(u32 modifier) {
         transition{SMState::NotActive, standby, SMState::Standby},
     };
     const auto found = std::find_if(legal.begin(), legal.end(),
-                                    [&](const transition& t) { return t.from == SM_state_ && t.modifier == modifier; });
+                                    [&](const transition& t) { return t.from == sm_state_ && t.modifier == modifier; });
     if (found == legal.end()) return status::invalid_value;
-    SM_state_ = found->to;
+    sm_state_ = found->to;
     return 0;
 }
 

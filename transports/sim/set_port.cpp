@@ -71,7 +71,7 @@ u16 attributes::set_mlnx_ext_port_info(u32 number, u8 in_port, u32 modifier, con
     constexpr u8 FDR10 = 1;
     node& n = topology_.nodes[number];
     port& p = n.ports[modifier == 0 && !n.is_switch() ? in_port : modifier];
-    if (!is_subset(wanted.LinkSpeedEnabled, p.supported.has_FDR10() ? FDR10 : 0)) return status::invalid_value;
+    if (!is_subset(wanted.LinkSpeedEnabled, p.supported.has_fdr10() ? FDR10 : 0)) return status::invalid_value;
     const bool is_enabled = (wanted.LinkSpeedEnabled & FDR10) != 0;
     p.enabled.speed =
         static_cast<u16>((p.enabled.speed & ~iba::lane_speed::FDR10) | (is_enabled ? iba::lane_speed::FDR10 : 0));
@@ -95,10 +95,10 @@ u16 attributes::check_port_info(u32 number, u8 which, const PortInfo& now, const
         is_subset(enabled.width, p.supported.width) && is_subset(enabled.speed, p.supported.speed) &&
         enabled.speed != 0 && value(wanted.neighborMTU) <= value(now.MTUCap) &&
         value(wanted.operationalVLs) <= value(now.VLCap);
-    const bool has_no_LMC = is_port0 && !n.enhanced_port0;
+    const bool has_no_lmc = is_port0 && !n.enhanced_port0;
     const bool is_legal_end =
         !is_end_port ||
-        (is_unicast_or_none(wanted.LID) && is_unicast_or_none(wanted.masterSMLID) && !(has_no_LMC && wanted.LMC != 0));
+        (is_unicast_or_none(wanted.LID) && is_unicast_or_none(wanted.masterSMLID) && !(has_no_lmc && wanted.LMC != 0));
     return is_legal_port && is_legal_end ? 0 : status::invalid_value;
 }
 
@@ -122,7 +122,7 @@ void attributes::write_link(u32 number, u8 which, const PortInfo& wanted) {
 void attributes::write_end_port(u32 number, u8 which, const PortInfo& wanted) {
     port& p = topology_.nodes[number].ports[which];
     if (p.LID == wanted.LID && p.LMC == wanted.LMC) return;
-    if (p.has_LID() && p.LID == topology_.sm_lid) topology_.sm_lid = wanted.LID;
+    if (p.has_lid() && p.LID == topology_.sm_lid) topology_.sm_lid = wanted.LID;
     p.LID = wanted.LID;
     p.LMC = wanted.LMC;
     forwarding_.topology_changed();
@@ -225,7 +225,7 @@ void attributes::renew_lease(u32 node, u8 in_port) noexcept {
     if (own && own->lease_end) written_.port(node, number).lease_end.reset();
 }
 
-void attributes::count_MKey_violation(u32 node, u8 in_port, mad::time_point now) {
+void attributes::count_mkey_violation(u32 node, u8 in_port, mad::time_point now) {
     const u8 number = topology_.nodes[node].is_switch() ? u8{0} : in_port;
     count_violation<&PortInfo::MKeyViolations>({node, number});
     auto& own = settings_of(node, number);

@@ -56,8 +56,8 @@ sma_outcome answer(attributes& of, u32 node, u8 in_port, mad_view smp, mad::time
     const bool has_key = knows_key(key, smp);
     if (has_key) of.renew_lease(node, in_port);
     if (!has_key && needs_key(key, smp)) {
-        of.count_MKey_violation(node, in_port, now);
-        return sma_outcome::wrong_MKey;
+        of.count_mkey_violation(node, in_port, now);
+        return sma_outcome::wrong_mkey;
     }
     const u16 status = put_attribute(of, node, in_port, smp);
     if (!has_key && key.protect_bits != 0) hide_key(smp);

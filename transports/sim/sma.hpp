@@ -13,7 +13,7 @@ using mad_view = std::span<u8, mad::mad_size>;
 enum class sma_outcome : u8 {
     replied,
     silent,     ///< there is no reply to it
-    wrong_MKey, ///< dropped and counted
+    wrong_mkey, ///< dropped and counted
 };
 
 /// Turns a request, which came in by `in_port`, into its reply.

@@ -23,8 +23,8 @@ link_codes best_of(link_codes set) noexcept {
     }
     // FDR10 is faster than QDR and slower than FDR; its bit is the highest.
     const u16 usual = set.speed & static_cast<u16>(~lane_speed::FDR10);
-    const bool is_at_FDR10 = set.has_FDR10() && usual < lane_speed::FDR;
-    best.speed = is_at_FDR10 ? u16{lane_speed::FDR10} : std::bit_floor(usual);
+    const bool is_at_fdr10 = set.has_fdr10() && usual < lane_speed::FDR;
+    best.speed = is_at_fdr10 ? u16{lane_speed::FDR10} : std::bit_floor(usual);
     return best;
 }
 
@@ -45,7 +45,7 @@ link_codes capable_of(link_codes active) noexcept {
     link_codes all;
     const bool beyond_4x = active.width == 4 || active.width == 8;
     all.width = static_cast<u8>(active.width | (beyond_4x ? 1 | 2 : 1));
-    const u16 usual = active.has_FDR10() ? u16{iba::lane_speed::QDR} : active.speed;
+    const u16 usual = active.has_fdr10() ? u16{iba::lane_speed::QDR} : active.speed;
     all.speed = static_cast<u16>(active.speed | usual | (usual != 0 ? usual - 1 : 0));
     return all;
 }
@@ -174,7 +174,7 @@ void bring_up(topology& t, std::optional<u32> manager_node) {
     }
     if (t.nodes.empty()) return;
     const node& manager = t.nodes[manager_node.value_or(t.default_node())];
-    const auto managed = std::find_if(manager.ports.begin(), manager.ports.end(), [](auto& p) { return p.has_LID(); });
+    const auto managed = std::find_if(manager.ports.begin(), manager.ports.end(), [](auto& p) { return p.has_lid(); });
     if (managed != manager.ports.end()) t.sm_lid = managed->LID;
 }
 

@@ -15,16 +15,16 @@ u64 scrambled(iba::guid GUID) noexcept { return value(GUID) ^ 0x55aa'55aa'55aa'5
 
 TraceRecord hop(const attributes& of, u32 number, u8 entry, u8 exit) noexcept {
     const node& n = of.graph().nodes[number];
-    const auto port_ID = [&](u8 port) { return port == 0 ? 0 : scrambled(iba::guid{value(n.nodeGUID) + port}); };
+    const auto port_id = [&](u8 port) { return port == 0 ? 0 : scrambled(iba::guid{value(n.nodeGUID) + port}); };
     TraceRecord r;
-    r.GIDPrefix = of.GID_prefix(number, n.is_switch() ? u8{0} : entry != 0 ? entry : exit);
+    r.GIDPrefix = of.gid_prefix(number, n.is_switch() ? u8{0} : entry != 0 ? entry : exit);
     r.nodeType = n.type;
     r.nodeID = scrambled(n.nodeGUID);
     r.chassisID = scrambled(n.systemImageGUID);
     r.entryPort = entry;
     r.exitPort = exit;
-    r.entryPortID = port_ID(entry);
-    r.exitPortID = port_ID(exit);
+    r.entryPortID = port_id(entry);
+    r.exitPortID = port_id(exit);
     return r;
 }
 

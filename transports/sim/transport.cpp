@@ -22,10 +22,10 @@ mad::unique_fd make_timer(time_mode mode) {
 }
 
 mad::any_path with_indices(mad::any_path path, const mad::table_entries& entries) noexcept {
-    auto* const by_LID = std::get_if<mad::IBPath>(&path);
+    auto* const by_lid = std::get_if<mad::IBPath>(&path);
     auto* const route = std::get_if<mad::IBDRPath>(&path);
-    (by_LID ? by_LID->pkey_index : route->pkey_index) = entries.pkey_index;
-    if (by_LID) by_LID->SGID_index = entries.SGID_index;
+    (by_lid ? by_lid->pkey_index : route->pkey_index) = entries.pkey_index;
+    if (by_lid) by_lid->SGID_index = entries.SGID_index;
     return path;
 }
 
@@ -60,7 +60,7 @@ mad::send_result sim_transport::send(const mad::send_request& request) noexcept 
     const auto* global = std::get_if<mad::IBPath>(request.path);
     const bool has_indices =
         path.pkey_index != path.look_up && (!global || !global->has_grh || global->SGID_index != path.look_up);
-    if (has_indices || iba::is_SMP(iba::MgmtClass{request.mgmt_class})) {
+    if (has_indices || iba::is_smp(iba::MgmtClass{request.mgmt_class})) {
         fabric_.send(endpoint_, *request.path, message, request.agent);
     } else {
         const mad::table_entries entries = tables()->find(*request.path);
@@ -82,7 +82,7 @@ std::string_view sim_transport::advice(mad::transport_call, int error) const noe
 mad::port_tables* sim_transport::tables() noexcept {
     if (const u64 writes = fabric_.port_writes(); std::exchange(tables_read_at_, writes) != writes) {
         const mad::port_tables now = fabric_.port_tables_of(endpoint_);
-        tables_.update(now.PKeys(), now.GIDs());
+        tables_.update(now.PKeys(), now.gids());
     }
     return &tables_;
 }

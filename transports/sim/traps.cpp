@@ -39,7 +39,7 @@ iba::Notice bad_key(iba::TrapNumber number, const mad::IBPath& headers, u32 key)
 
 } // namespace
 
-iba::Notice bad_MKey(std::span<const u8, mad::mad_size> smp, iba::lid SLID) noexcept {
+iba::Notice bad_mkey(std::span<const u8, mad::mad_size> smp, iba::lid SLID) noexcept {
     const u8* m = smp.data();
     iba::NoticeTrap256 details;
     details.lidAddr = SLID;
@@ -65,10 +65,10 @@ iba::Notice bad_MKey(std::span<const u8, mad::mad_size> smp, iba::lid SLID) noex
     return n;
 }
 
-iba::Notice bad_PKey(const mad::IBPath& headers) noexcept {
+iba::Notice bad_pkey(const mad::IBPath& headers) noexcept {
     return bad_key(iba::TrapNumber::BadPKey, headers, headers.pkey);
 }
-iba::Notice bad_QKey(const mad::IBPath& headers) noexcept {
+iba::Notice bad_qkey(const mad::IBPath& headers) noexcept {
     return bad_key(iba::TrapNumber::BadQKey, headers, headers.qkey);
 }
 

@@ -11,10 +11,10 @@
 namespace comad::transports::sim {
 
 /// Trap 256. `SLID`: of the packet.
-iba::Notice bad_MKey(std::span<const u8, mad::mad_size> smp, iba::lid SLID) noexcept;
+iba::Notice bad_mkey(std::span<const u8, mad::mad_size> smp, iba::lid SLID) noexcept;
 /// Trap 257.
-iba::Notice bad_PKey(const mad::IBPath& headers) noexcept;
+iba::Notice bad_pkey(const mad::IBPath& headers) noexcept;
 /// Trap 258.
-iba::Notice bad_QKey(const mad::IBPath& headers) noexcept;
+iba::Notice bad_qkey(const mad::IBPath& headers) noexcept;
 
 } // namespace comad::transports::sim

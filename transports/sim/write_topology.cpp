@@ -78,7 +78,7 @@ private:
             add(" w={} s={} e={}", p.enabled.width, p.enabled.speed & 7, p.enabled.extended_speed());
             // ibsim ignores these two.
             if (p.enabled.extended_speed2() != usual.extended_speed2()) add(" x={}", p.enabled.extended_speed2());
-            if (p.enabled.has_FDR10() != usual.has_FDR10()) add(" f={}", p.enabled.has_FDR10() ? 1 : 0);
+            if (p.enabled.has_fdr10() != usual.has_fdr10()) add(" f={}", p.enabled.has_fdr10() ? 1 : 0);
         }
         add("\t\t#");
         if (!n.is_switch()) add(" lid {} lmc {}", value(p.LID), p.LMC);

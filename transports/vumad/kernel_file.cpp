@@ -24,9 +24,9 @@ bool is_registrable(const mad::registration& what, u32 qpn, u8 rmpp_version, boo
     if (qpn > 1 || rmpp_version > 1) return false;
     if (value(c) == 0) return !is_user_rmpp; // it gets answers alone
     const bool is_known = value(c) <= highest_class || c == MgmtClass::SubnDirected;
-    const bool tells_OUI = !iba::is_vendor_OUI(c) || (what.OUI != 0 && what.OUI >> 24 == 0);
-    const bool has_its_pair = iba::is_SMP(c) == (qpn == 0);
-    return is_known && what.class_version <= highest_version && tells_OUI && has_its_pair &&
+    const bool tells_oui = !iba::is_vendor_oui(c) || (what.OUI != 0 && what.OUI >> 24 == 0);
+    const bool has_its_pair = iba::is_smp(c) == (qpn == 0);
+    return is_known && what.class_version <= highest_version && tells_oui && has_its_pair &&
            (rmpp_version == 0 || mad::has_rmpp(c));
 }
 
@@ -95,7 +95,7 @@ int kernel_port::file::register_agent(u32& id, const mad::registration& what, u3
     if (qpn > 1) return EINVAL;
     if (free == agents_.end()) return ENOMEM;
     mad::registration registered = what;
-    if (!iba::is_vendor_OUI(what.mgmt_class)) registered.OUI = 0;
+    if (!iba::is_vendor_oui(what.mgmt_class)) registered.OUI = 0;
     if (value(what.mgmt_class) == 0) registered.methods = 0;
     if (!is_registrable(registered, qpn, rmpp_version, is_user_rmpp) || port_.is_served(registered)) return EINVAL;
     id = static_cast<u32>(free - agents_.begin());

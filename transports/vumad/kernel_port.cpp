@@ -65,25 +65,25 @@ bool is_of_one_transfer(const u8* a, const u8* b) noexcept {
 
 /// What an end port's SMI does not send (IBA 14.2.2.2, C14-9 and C14-13; Linux, smi.c, smi_handle_dr_smp_send(); mad.c,
 /// handle_outgoing_dr_smp(): at the beginning of a part by LID it looks at nothing). `port`: 0 of a switch.
-bool is_refused_by_SMI(const u8* smp, unsigned port) noexcept {
+bool is_refused_by_smi(const u8* smp, unsigned port) noexcept {
     using directed_header = iba::MADHeaderDirected;
     using iba::smp::FormatDirected;
     const unsigned hops = iba::get<&directed_header::hopCount>(smp), at = iba::get<&directed_header::hopPointer>(smp);
     if (hops > mad::IBDRPath::max_hops) return true;
     const bool is_switch = port == 0, returns = iba::get<&directed_header::D>(smp);
-    const bool has_SLID = iba::get<&FormatDirected::drSLID>(smp) != iba::permissive_lid;
-    const bool has_DLID = iba::get<&FormatDirected::drDLID>(smp) != iba::permissive_lid;
-    if (returns ? has_DLID : has_SLID) return false;
+    const bool has_slid = iba::get<&FormatDirected::drSLID>(smp) != iba::permissive_lid;
+    const bool has_dlid = iba::get<&FormatDirected::drDLID>(smp) != iba::permissive_lid;
+    if (returns ? has_dlid : has_slid) return false;
     const auto leaves_by = [&](std::size_t path, unsigned hop) { return is_switch || smp[path + hop] == port; };
     if (returns) {
         if (hops != 0 && at == hops + 1) return !leaves_by(iba::offset_of<&FormatDirected::returnPath>, hops);
         if (at >= 2 && at <= hops) return !is_switch;
-        if (at == 1) return !is_switch && has_SLID;
+        if (at == 1) return !is_switch && has_slid;
         return at != 0;
     }
     if (hops != 0 && at == 0) return !leaves_by(iba::offset_of<&FormatDirected::initialPath>, 1);
     if (at != 0 && at < hops) return !is_switch;
-    if (at == hops) return !is_switch && has_DLID;
+    if (at == hops) return !is_switch && has_dlid;
     return at != hops + 1;
 }
 
@@ -173,7 +173,7 @@ int kernel_port::post(agent& a, const packet_header& header, std::span<const u8>
     const bool is_rmpp_message = a.has_kernel_rmpp() && mad::is_rmpp(given);
     if (a.has_rmpp && !mad::has_rmpp(mgmt_class)) return EINVAL;
     if (given.size() > mad::mad_size && !is_rmpp_message) return EINVAL;
-    if (mgmt_class == MgmtClass::SubnDirected && is_refused_by_SMI(given.data(), place_.port)) return EINVAL;
+    if (mgmt_class == MgmtClass::SubnDirected && is_refused_by_smi(given.data(), place_.port)) return EINVAL;
 
     kernel_header h;
     std::memcpy(&h, header.data(), sizeof h);

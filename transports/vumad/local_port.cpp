@@ -42,7 +42,7 @@ void put(local_attributes& into, unsigned what, const u8* data) {
 }
 
 /// PortInfo reports QDR, and the device is one that can tell FDR10 from it.
-bool may_be_FDR10(const local_attributes& a) noexcept {
+bool may_be_fdr10(const local_attributes& a) noexcept {
     return a.port.linkSpeedActive == iba::LinkSpeed::QDR && a.port.linkSpeedExtActive == iba::LinkSpeedExt::none &&
            a.port.linkSpeedExtActive2 == iba::LinkSpeedExt2::none &&
            iba::has_mlnx_ext_port_info(a.node.vendorID, a.node.deviceID);
@@ -116,7 +116,7 @@ void local_port::take(std::span<const u8> packet) {
     const bool has_failed = !is_answer && (what & optional) == 0;
     if (!has_failed && what != local_attribute::mlnx_ext_port_info &&
         of->missing == local_attribute::mlnx_ext_port_info) {
-        if (may_be_FDR10(of->found)) return send(of, local_attribute::mlnx_ext_port_info);
+        if (may_be_fdr10(of->found)) return send(of, local_attribute::mlnx_ext_port_info);
         of->missing = 0;
     }
     if (!has_failed && of->missing != 0) return;

@@ -37,12 +37,12 @@ template <class Payload> struct stored_request {
     u64 component_mask;
     rpc_options options;
     Payload payload;
-    bool to_SA; ///< the path is the schedule's sa_path(), which only its own thread may read
+    bool to_sa; ///< the path is the schedule's sa_path(), which only its own thread may read
 };
 
 template <class T, bool Header, class Payload>
 task<mad::result<typename rpc<T, Header>::value_type>> make(MADSchedule& schedule, stored_request<Payload> r) {
-    const mad::any_path path = r.to_SA ? mad::any_path(schedule.sa_path()) : r.path;
+    const mad::any_path path = r.to_sa ? mad::any_path(schedule.sa_path()) : r.path;
     const rpc_request request{*r.kind, path, r.attributeModifier, r.component_mask, r.options};
     if constexpr (std::is_same_v<Payload, no_payload>) {
         auto result = co_await schedule.template call<T, Header>(request);
@@ -56,7 +56,7 @@ task<mad::result<typename rpc<T, Header>::value_type>> make(MADSchedule& schedul
 template <class Record, bool Header, class Request>
 task<mad::result<typename table_rpc<Request, Record, Header>::value_type>> make_table(MADSchedule& schedule,
                                                                                       stored_request<Request> r) {
-    const mad::any_path path = r.to_SA ? mad::any_path(schedule.sa_path()) : r.path;
+    const mad::any_path path = r.to_sa ? mad::any_path(schedule.sa_path()) : r.path;
     const rpc_request request{*r.kind, path, r.attributeModifier, r.component_mask, r.options};
     auto result = co_await schedule.template call_table<Request, Record, Header>(request, r.payload);
     co_return std::move(result);
@@ -78,7 +78,7 @@ template <class Record, bool Header, class Request> struct make_table_rpc {
 class rpc_requests : public rpcs<rpc_requests> {
 public:
     const mad::IBPath& sa_path() noexcept {
-        to_SA_ = true;
+        to_sa_ = true;
         return nowhere_;
     }
     template <iba::wire T, bool Header> make_rpc<T, Header, no_payload> call(const rpc_request& r) {
@@ -94,10 +94,10 @@ public:
 
 private:
     template <class Payload> stored_request<Payload> stored(const rpc_request& r, const Payload& payload) const {
-        return {&r.kind, r.path, r.attributeModifier, r.component_mask, r.options, payload, to_SA_};
+        return {&r.kind, r.path, r.attributeModifier, r.component_mask, r.options, payload, to_sa_};
     }
     mad::IBPath nowhere_{};
-    bool to_SA_ = false;
+    bool to_sa_ = false;
 };
 
 /// How a task ended.

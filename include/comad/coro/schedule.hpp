@@ -37,7 +37,7 @@ struct schedule_options {
     unsigned per_destination = 1;
     /// Of those, GMPs of one class to one destination; 0: no bound. An agent answers serially as well, and the ports of one
     /// switch would fill the window.
-    u16 GMPs_per_destination = 4;
+    u16 gmps_per_destination = 4;
     /// Per attempt of every RPC. 0: Gets and Sets, except those to the SA, follow measured round trips (mad::rtt_estimator);
     /// all other requests have unmeasured_timeout. docs/explanation/adaptive-retries.md has a table of the waits.
     mad::duration timeout{0};
@@ -67,7 +67,7 @@ public:
     virtual task<mad::result<mad::IBPath>> resolve_path(mad::IBPath to) = 0;
     /// A request to the SA at the LID `asked` was refused or not answered. Returns the path by which to send it once more;
     /// nothing: the SA is still there. A subnet manager that takes over runs at another port (IBA 14.4).
-    virtual task<std::optional<mad::IBPath>> find_SA(iba::lid /*asked*/) { co_return std::nullopt; }
+    virtual task<std::optional<mad::IBPath>> find_sa(iba::lid /*asked*/) { co_return std::nullopt; }
 
 protected:
     ~path_resolver() = default;
@@ -111,7 +111,7 @@ public:
 
     /// True if `source` is the SA's: it has the LID and QP of sa_path(), or of where the SA has redirected requests to (IBA
     /// 13.5.2). For what arrives unasked, as Reports do. A source whose LID the transport does not report (0) is not the SA's.
-    bool is_SA(const mad::source_address& source) const noexcept;
+    bool is_sa(const mad::source_address& source) const noexcept;
 
     /// Finds the path when a target redirects to a GID without a LID, and when an SA does not answer any more (sa::client
     /// sets itself). Null: both are errors. It must outlive the schedule, or be taken away.

@@ -96,7 +96,7 @@ struct capabilities {
     bool unicast = false;     ///< of these, unicast and multicast apart
     bool additional = false;  ///< of these, everything else
     bool xmit_wait = false;   ///< portXmitWait, in whichever attributes it has
-    bool QP1_dropped = false; ///< QP1Dropped, the same
+    bool qp1_dropped = false; ///< QP1Dropped, the same
     bool RS_FEC = false;      ///< PortExtendedSpeedsCountersRSFEC of ports with such error correction
 
     static capabilities of(const iba::ClassPortInfo&) noexcept;

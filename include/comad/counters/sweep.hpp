@@ -44,7 +44,7 @@ struct gap {
 
 struct sweep {
     mad::time_point begin, end;
-    u64 MADs = 0;               ///< sent, repeated ones included
+    u64 mads = 0;               ///< sent, repeated ones included
     std::vector<reading> ports; ///< in the order of the subnet; the same in every sweep of a sweeper
     std::vector<reading> sums;  ///< of all ports of a node, at port all_ports: of those nodes that were asked for it
     std::vector<gap> gaps;
@@ -72,7 +72,7 @@ struct sweep_options {
     /// Completes the path to an end port, which has its LID: a service level, an M_Key for the question about error
     /// correction. Null: it is as complete as it has to be.
     std::function<mad::IBPath(mad::IBPath, discovery::port_ref end_port)> complete_path;
-    unsigned per_agent = 4; ///< MADs that one node has to answer at a time; at most the schedule's GMPs_per_destination
+    unsigned per_agent = 4; ///< MADs that one node has to answer at a time; at most the schedule's gmps_per_destination
     /// How long a PMA may be silent before it is given up, after three attempts at least, where the schedule has no
     /// timeout; 0: the schedule's patience.
     mad::duration patience = std::chrono::milliseconds(10);
@@ -101,7 +101,7 @@ private:
         /// Whether RS forward error correction was active when its link had gone down so often.
         struct correction {
             u64 linkDownedCounter;
-            bool is_RS;
+            bool is_rs;
         };
         std::optional<correction> FEC;
     };
@@ -137,7 +137,7 @@ private:
     coro::task<void> read_port(agent& a, const mad::IBPath& path, reading& l);
     template <std::size_t Index> coro::task<bool> read_detail(agent& a, const mad::IBPath& path, reading& l);
     template <class T, class Asked> coro::task<bool> read_as(agent& a, const mad::IBPath& path, reading& l);
-    coro::task<std::optional<bool>> has_RS_FEC(agent& a, const mad::IBPath& path, const reading& l);
+    coro::task<std::optional<bool>> has_rs_fec(agent& a, const mad::IBPath& path, const reading& l);
 
     bool has_to_clear() const noexcept { return !options_.clears.empty() || !options_.clears_details.empty(); }
     bool clears_at_once(const agent& a) const noexcept;

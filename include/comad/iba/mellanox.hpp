@@ -14,10 +14,10 @@ namespace vend {
 inline constexpr MgmtClass mellanox_class{0x0a};
 
 /// Hardware, firmware, software and capabilities of a device: HWInfo, FWInfo, SWInfo and the capability mask of ibdiagnet's
-/// VendorSpec_GeneralInfo, after the VS_Key, with which the data of every MAD of this class begins. Older devices have SWInfo in
+/// VendorSpec_GeneralInfo, after the vs_key, with which the data of every MAD of this class begins. Older devices have SWInfo in
 /// the place of the extended firmware version, and nothing after it (is3_general_info_t of vendstat.c).
 struct MlxGeneralInfo {
-    u64 VSKey = 0; ///< the VS_Key; 0: the device asks for none
+    u64 VSKey = 0; ///< the vs_key; 0: the device asks for none
     u16 hw_revision = 0;
     u16 device_id = 0;
     std::array<u8, 24> reserved_96{};
@@ -73,7 +73,7 @@ struct MlxConfigRecord {
 
 /// Up to 18 words of a device's configuration space. The attribute modifier says how many: config_space_modifier().
 struct MlxConfigSpace {
-    u64 VSKey = 0; ///< the VS_Key; 0: the device asks for none
+    u64 VSKey = 0; ///< the vs_key; 0: the device asks for none
     std::array<MlxConfigRecord, 18> record{};
 
     friend bool operator==(const MlxConfigSpace&, const MlxConfigSpace&) = default;
@@ -83,7 +83,7 @@ constexpr u32 config_space_modifier(unsigned records) noexcept { return 2u << 22
 
 /// Groups of counters that a port has. The attribute modifier is the port.
 struct MlxCounterGroupInfo {
-    u64 VSKey = 0; ///< the VS_Key; 0: the device asks for none
+    u64 VSKey = 0; ///< the vs_key; 0: the device asks for none
     std::array<u8, 3> reserved_64{};
     u8 groupCount = 0;
     std::array<u32, 2> groupMask{};
@@ -93,7 +93,7 @@ struct MlxCounterGroupInfo {
 
 /// Which counters the two groups of a port count. The attribute modifier is the port.
 struct MlxCounterGroupConfig {
-    u64 VSKey = 0; ///< the VS_Key; 0: the device asks for none
+    u64 VSKey = 0; ///< the vs_key; 0: the device asks for none
     u32 reserved_64 = 0;
     std::array<u32, 2> groupSelect{}; ///< 8 bits each
 

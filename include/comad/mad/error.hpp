@@ -89,7 +89,7 @@ std::string dump(const mad_error& e, unsigned level, std::string_view prefix = "
 [[noreturn]] void end_for_lack_of_value(const mad_error&) noexcept;
 
 /// A value or the error. Never throws; asking for what is not there ends the program, and says what was there.
-template <class T> using result = boost::outcome_v2::basic_result<T, mad_error, iba::say_and_terminate>;
+template <class T> using result = boost::outcome_v2::basic_result<T, mad_error, iba::terminate_with_message>;
 /// Of a result<void>: `co_return mad::success();`
 using iba::success;
 

@@ -64,14 +64,14 @@ constexpr std::size_t payload_offset(iba::MgmtClass mgmt_class, u16 attributeID 
     if (mgmt_class == iba::MgmtClass::SubnAdm) return 56;
     if (mgmt_class == iba::MgmtClass::CommMgt || iba::is_vendor(mgmt_class)) return 24;
     if (mgmt_class == iba::MgmtClass::CongestionControl && attributeID == congestion_log) return 32;
-    return iba::is_vendor_OUI(mgmt_class) ? 40 : 64;
+    return iba::is_vendor_oui(mgmt_class) ? 40 : 64;
 }
 
 /// The classes whose MADs have an RMPP header: the SA's, device administration's, BIS' and those of vendors with OUI
 /// (Linux, ib_is_mad_class_rmpp(), device management aside, of whose header the IBA has nothing of RMPP in it).
 constexpr bool has_rmpp(iba::MgmtClass mgmt_class) noexcept {
     return mgmt_class == iba::MgmtClass::SubnAdm || mgmt_class == iba::MgmtClass::DevAdm ||
-           mgmt_class == iba::MgmtClass::BIS || iba::is_vendor_OUI(mgmt_class);
+           mgmt_class == iba::MgmtClass::BIS || iba::is_vendor_oui(mgmt_class);
 }
 /// True of a MAD of a transfer (IBA 13.6), and of a message that was put together from one or will be sent by one: its
 /// class has RMPP, RMPPFlags.Active is set, and all headers are there.

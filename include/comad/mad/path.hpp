@@ -87,10 +87,10 @@ struct IBDRPath : path_headers {
     }
 
     /// Through `port` of the switch that has this LID, LID-routed from our own LID to there.
-    static IBDRPath from_LID(iba::lid switch_LID, u8 port, iba::lid own_LID) noexcept {
+    static IBDRPath from_lid(iba::lid switch_lid, u8 port, iba::lid own_lid) noexcept {
         IBDRPath route(std::span<const u8>(&port, 1));
-        route.DLID = switch_LID;
-        route.SLID = route.drSLID = own_LID;
+        route.DLID = switch_lid;
+        route.SLID = route.drSLID = own_lid;
         return route;
     }
 

@@ -9,7 +9,7 @@ namespace comad::mad {
 
 /// The LID of the path with these bits, for SLID of what a port sends or DLID of what is sent to it. Nothing: it has no such path, or
 /// no unicast LID.
-constexpr std::optional<iba::lid> LID_of_path(iba::lid base, unsigned LMC, unsigned path_bits) noexcept {
+constexpr std::optional<iba::lid> lid_of_path(iba::lid base, unsigned LMC, unsigned path_bits) noexcept {
     const iba::lid LID{static_cast<u16>(value(base) + path_bits)};
     if (path_bits >= 1u << LMC || !iba::is_unicast(base) || !iba::is_unicast(LID)) return std::nullopt;
     return LID;

@@ -53,10 +53,10 @@ struct table_entries {
 class port_tables {
 public:
     port_tables() = default;
-    port_tables(std::vector<u16> PKeys, std::vector<iba::gid> GIDs) { update(std::move(PKeys), std::move(GIDs)); }
+    port_tables(std::vector<u16> PKeys, std::vector<iba::gid> gids) { update(std::move(PKeys), std::move(gids)); }
 
     /// The tables as they are now, by index; zero: an unused entry. What use_...() said stays.
-    void update(std::vector<u16> PKeys, std::vector<iba::gid> GIDs);
+    void update(std::vector<u16> PKeys, std::vector<iba::gid> gids);
 
     /// From now on all GMPs whose path has no index use this index or P_Key, whatever P_Key their path has. Whether the table
     /// has it, find() says for each path, because the table may change.
@@ -88,7 +88,7 @@ public:
         return index < PKeys_.size() && is_valid_pkey(PKeys_[index]) ? PKeys_[index] : default_pkey;
     }
     const std::vector<u16>& PKeys() const noexcept { return PKeys_; }
-    const std::vector<iba::gid>& GIDs() const noexcept { return GIDs_; }
+    const std::vector<iba::gid>& gids() const noexcept { return gids_; }
 
 private:
     static constexpr u16 default_pkey = 0xffff;
@@ -104,11 +104,11 @@ private:
     table_entries if_sendable(const table_entries&) const noexcept;
     void add_gid(table_entries&, const IBPath&) const noexcept;
     void set_rule(rule, u16 wanted);
-    std::string PKeys_text() const;
-    std::string GIDs_text() const;
+    std::string pkeys_text() const;
+    std::string gids_text() const;
 
     std::vector<u16> PKeys_;
-    std::vector<iba::gid> GIDs_;
+    std::vector<iba::gid> gids_;
     table_entries usual_; // of a path without an index whose P_Key is the default one; if is_fixed_, of any P_Key
     bool is_fixed_ = false;
     rule rule_ = rule::of_path;

@@ -107,7 +107,7 @@ struct transport_limits {
     unsigned max_window = 4096; ///< more requests in flight than this buy nothing
     unsigned sa_window = 4096;  ///< of those, to the SA: what is beyond is held back, and its timeout passes meanwhile
     bool smi = true;            ///< carries SMPs (QP0)
-    bool smi_by_LID = true;     ///< LID-routed ones, too; with a fabric's planes apart a LID leads nowhere
+    bool smi_by_lid = true;     ///< LID-routed ones, too; with a fabric's planes apart a LID leads nowhere
     /// Round trips are known this exactly, and deadlines leave as much room: what wakes a sleeping program is slower than
     /// the wire.
     duration grain = std::chrono::microseconds(100);

@@ -64,8 +64,8 @@ public:
     coro::task<mad::result<mad::IBPath>> resolve_path(mad::IBPath to, iba::query<iba::sa::PathRecord> properties);
     coro::task<mad::result<mad::IBPath>> resolve_path(mad::IBPath to) override { return resolve_path(to, {}); }
 
-    /// The path of a MAD to any target, with_keys(). Directed routes, and LIDs unless `by_SA`, are paths already.
-    coro::task<mad::result<mad::any_path>> get_mad_path(mad::any_path to, bool by_SA = false);
+    /// The path of a MAD to any target, with_keys(). Directed routes, and LIDs unless `by_sa`, are paths already.
+    coro::task<mad::result<mad::any_path>> get_mad_path(mad::any_path to, bool by_sa = false);
 
     /// The keys that paths get; null: none. They must outlive the client, or be taken away.
     void set_keys(const mad::port_keys* keys) noexcept { keys_ = keys; }
@@ -75,9 +75,9 @@ public:
     coro::task<mad::result<mad::any_path>> with_keys(mad::any_path path);
     /// Gives the schedule's sa_path() the SM_Key of the port where the SA is, unless it has one: requests to the SA have it
     /// from then on. Errors: those of SubnAdmGet, which then is made without.
-    coro::task<mad::result<void>> take_SM_Key();
+    coro::task<mad::result<void>> take_sm_key();
     /// The same after the keys have changed, of the port that it was found to be then.
-    void renew_SM_Key();
+    void renew_sm_key();
 
     /// Forgets paths and places: the subnet has changed.
     void forget() noexcept {
@@ -102,7 +102,7 @@ public:
     /// stays. Errors: those of the reader.
     coro::task<mad::result<bool>> refresh_port();
     /// For the schedule: see path_resolver.
-    coro::task<std::optional<mad::IBPath>> find_SA(iba::lid asked) override;
+    coro::task<std::optional<mad::IBPath>> find_sa(iba::lid asked) override;
 
 private:
     struct key { // all that was asked for, both ends included
@@ -112,17 +112,17 @@ private:
     };
     coro::task<mad::result<iba::guid>> port_at(mad::any_path path);
     coro::task<mad::result<local_port>> read_port();
-    coro::task<mad::result<local_port>> ask_own_SMA();
+    coro::task<mad::result<local_port>> ask_own_sma();
     coro::task<mad::result<bool>> take(local_port now);
 
     coro::MADSchedule& schedule_;
     local_port local_;
     detail::places places_;
     const mad::port_keys* keys_ = nullptr;
-    iba::guid SA_port_{}; // zero: unknown, as where no port has an SM_Key of its own
+    iba::guid sa_port_{}; // zero: unknown, as where no port has an SM_Key of its own
     std::map<key, iba::sa::PathRecord> known_;
 
-    port_reader reader_; // empty: ask_own_SMA()
+    port_reader reader_; // empty: ask_own_sma()
     std::function<void(const local_port& was, const local_port& now)> changed_;
     coro::event has_read_; // while is_reading_
     bool is_reading_ = false;

@@ -28,7 +28,7 @@ public:
     const mad::IBPath& sa_path() const noexcept { return parent_.sa_path(); }
     Parent& parent() noexcept { return parent_; }
     /// The local port has this LID now. Forgets what the SA said before.
-    void set_local_LID(iba::lid local) noexcept { places_.start_at(local); }
+    void set_local_lid(iba::lid local) noexcept { places_.start_at(local); }
 
     /// For rpcs.hpp.
     template <iba::wire T, bool Header> auto call(const coro::rpc_request& request) {
@@ -59,16 +59,16 @@ private:
     template <class T, bool Header>
     coro::task<mad::result<value_of<T, Header>>> ask(const mad::rpc_kind& kind, mad::any_path path, u32 modifier,
                                                      u64 component_mask, coro::rpc_options options, T payload) {
-        if constexpr (known_to_SA<T>) {
+        if constexpr (known_to_sa<T>) {
             if (kind.mgmt_class == iba::MgmtClass::SubnLID && kind.method == iba::Method::Get)
-                co_return co_await from_SA<T, Header>(path, modifier, options);
+                co_return co_await from_sa<T, Header>(path, modifier, options);
         }
         const coro::rpc_request request{kind, path, modifier, component_mask, options};
         co_return co_await schedule_of(parent_).template call<T, Header>(request, payload);
     }
 
     template <class T, bool Header>
-    coro::task<mad::result<value_of<T, Header>>> from_SA(mad::any_path path, u32 modifier, coro::rpc_options options) {
+    coro::task<mad::result<value_of<T, Header>>> from_sa(mad::any_path path, u32 modifier, coro::rpc_options options) {
         using known = equivalent<T>;
         using record = typename known::record;
         auto LID = co_await places_.lid_at(path);

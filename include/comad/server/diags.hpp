@@ -11,7 +11,7 @@
 namespace comad::server {
 
 inline constexpr iba::attribute_use sysstat_use = iba::attribute_of<iba::vend::OFASysStatPing>::uses[0];
-inline constexpr u32 OpenFabrics_OUI = sysstat_use.OUI;
+inline constexpr u32 openfabrics_oui = sysstat_use.OUI;
 
 /// ibping: a Get of attribute 0 is answered with the host's name. infiniband-diags' server says it to every other attribute
 /// and method, too.
@@ -43,7 +43,7 @@ response answer_ping(const request&, const host_info&);
 response answer_sysstat(const request&, const host_info&);
 
 /// As handlers. `OUI`: others multiplex the classes.
-void add_ping(responder& to, host_info, u32 OUI = OpenFabrics_OUI);
-void add_sysstat(responder& to, host_info, u32 OUI = OpenFabrics_OUI);
+void add_ping(responder& to, host_info, u32 OUI = openfabrics_oui);
+void add_sysstat(responder& to, host_info, u32 OUI = openfabrics_oui);
 
 } // namespace comad::server

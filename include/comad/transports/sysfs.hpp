@@ -43,9 +43,9 @@ struct end_port {
     u32 capabilityMask = 0; ///< set of CapabilityMask
     /// Of MLNX_OFED (mad_sa_cc/PORT/max_outstanding): requests to the SA that are on the wire at a time. Others wait in a queue,
     /// and what finds that full is dropped in silence. 0: it does not say so.
-    unsigned SA_max_outstanding = 0;
+    unsigned sa_max_outstanding = 0;
     std::string rate;           ///< in words: `100 Gb/sec (4X EDR)`
-    std::vector<iba::gid> GIDs; ///< the GID table; zero: an entry that is not used
+    std::vector<iba::gid> gids; ///< the GID table; zero: an entry that is not used
     std::vector<u16> PKeys;     ///< the P_Key table; zero: an entry that is not used
 
     bool is_infiniband() const noexcept { return link_layer == "InfiniBand"; }

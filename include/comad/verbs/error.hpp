@@ -25,7 +25,7 @@ error failed(std::string what, int sys_errno);
 [[noreturn]] void end_for_lack_of_value(const error&) noexcept;
 
 /// A value or the error. Never throws; asking for what is not there ends the program, and says what was there.
-template <class T> using result = boost::outcome_v2::basic_result<T, error, iba::say_and_terminate>;
+template <class T> using result = boost::outcome_v2::basic_result<T, error, iba::terminate_with_message>;
 /// Of a result<void>: `return success();`
 using iba::success;
 

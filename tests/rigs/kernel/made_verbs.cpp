@@ -314,7 +314,7 @@ int ibv_query_device(ibv_context*, ibv_device_attr* attributes) {
 }
 int ibv_query_port(ibv_context*, uint8_t, struct _compat_ibv_port_attr* attributes) {
     if (const int error = failure_of("ibv_query_port")) return error;
-    device->port.gid_tbl_len = static_cast<int>(device->GIDs.size());
+    device->port.gid_tbl_len = static_cast<int>(device->gids.size());
     device->port.pkey_tbl_len = static_cast<uint16_t>(device->PKeys.size());
     *reinterpret_cast<ibv_port_attr*>(attributes) = device->port; // as the caller made it
     return 0;
@@ -328,20 +328,20 @@ int ibv_query_port_speed(ibv_context*, uint32_t port, uint64_t* speed) {
     return 0;
 }
 int ibv_query_gid(ibv_context*, uint8_t, int index, ibv_gid* gid) {
-    if (index >= static_cast<int>(device->GIDs.size())) {
+    if (index >= static_cast<int>(device->gids.size())) {
         errno = ENOENT;
         return -1;
     }
-    std::memcpy(gid->raw, device->GIDs[static_cast<std::size_t>(index)].bytes.data(), 16);
+    std::memcpy(gid->raw, device->gids[static_cast<std::size_t>(index)].bytes.data(), 16);
     return 0;
 }
 ssize_t _ibv_query_gid_table(ibv_context*, ibv_gid_entry* entries, size_t most, uint32_t, size_t) {
     size_t count = 0;
-    for (size_t i = 0; i < device->GIDs.size(); ++i) {
-        if (device->GIDs[i] == comad::iba::gid{}) continue;
+    for (size_t i = 0; i < device->gids.size(); ++i) {
+        if (device->gids[i] == comad::iba::gid{}) continue;
         if (count == most) return -EINVAL;
         entries[count] = {};
-        std::memcpy(entries[count].gid.raw, device->GIDs[i].bytes.data(), 16);
+        std::memcpy(entries[count].gid.raw, device->gids[i].bytes.data(), 16);
         entries[count].gid_index = static_cast<uint32_t>(i);
         entries[count++].port_num = 1;
     }

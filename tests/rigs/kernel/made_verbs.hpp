@@ -40,7 +40,7 @@ public:
 
     std::string name = "made0";
     ibv_port_attr port{};
-    std::vector<iba::gid> GIDs{iba::gid(iba::link_local_prefix, iba::guid{0x10}), iba::gid{}, iba::gid{}};
+    std::vector<iba::gid> gids{iba::gid(iba::link_local_prefix, iba::guid{0x10}), iba::gid{}, iba::gid{}};
     std::vector<u16> PKeys{0xffff, 0x8001, 0};
 
     /// errno of the next calls of a function, by its name; 0: that one succeeds.

@@ -57,11 +57,11 @@ inline task<void> touch(MADSchedule& schedule, IBDRPath to, rpc_options options 
 /// A schedule over a scripted transport, by itself or through a kernel.
 struct rig {
     explicit rig(schedule_options options = {}) : schedule(put_before(net, kernel_of_this_run(), kernel), options) {
-        lead_to_SA(schedule);
+        lead_to_sa(schedule);
     }
     rig(scripted_transport::script s, schedule_options options = {})
         : net(std::move(s)), schedule(put_before(net, kernel_of_this_run(), kernel), options) {
-        lead_to_SA(schedule);
+        lead_to_sa(schedule);
     }
 
     scripted_transport net;

@@ -13,7 +13,7 @@ namespace comad::test {
 
 using mad_vector = std::vector<u8>;
 
-/// diags_linux.txt: a name and a MAD in hex on each line. NAME_request and NAME_reply, NAME one of ping, sysstat_ping,
+/// diags_linux.txt: a name and a MAD in hex on each line. name_request and name_reply, NAME one of ping, sysstat_ping,
 /// sysstat_host, sysstat_cpu, as infiniband-diags 44.0 exchanged them on Linux 6.1: the request of ping and all replies as
 /// libibmad printed them (-ddd), the requests of ibsysstat, which does not print them, as they arrived. The kernel's half
 /// of the transaction ID is missing in the request of ping; requests and replies of ibsysstat are of different runs.

@@ -49,11 +49,11 @@ inline std::vector<std::vector<std::string>> load_columns(const std::string& fil
 /// The MADs of a file that has a name and a MAD in hex on each line, by name.
 /// mellanox_mads.txt: general_info_request was sent by mstflint (4.36.0, register MGIR of a device by LID); mstreg of mstflint read
 /// general_info_reply from a model of a Quantum-2 as device 0xd2f2, firmware 31.2012.1068.
-inline std::map<std::string, std::string> load_MADs(const std::string& file) {
+inline std::map<std::string, std::string> load_mads(const std::string& file) {
     std::ifstream in = open_data(file);
-    std::map<std::string, std::string> MADs;
-    for (std::string name, hex; in >> name >> hex;) MADs[name] = hex;
-    return MADs;
+    std::map<std::string, std::string> mads;
+    for (std::string name, hex; in >> name >> hex;) mads[name] = hex;
+    return mads;
 }
 
 inline std::vector<comad::u8> from_hex(const std::string& hex) {

@@ -101,7 +101,7 @@ public:
     const directory& files() const { return files_; }
 
     /// The LID of the port at the end of a directed route.
-    std::string LID_at(const std::string& route) const {
+    std::string lid_at(const std::string& route) const {
         const auto answer = nlohmann::json::parse(ours({"ibaddr", "-D", route, "--json"}).out);
         return std::to_string(answer.at("LID").get<unsigned>());
     }

@@ -65,7 +65,7 @@ public:
                     const std::string& description = {}) {
         add("Switch", "switchguid", id, ports, GUID, d, description);
     }
-    void add_CA(const std::string& id, unsigned ports, std::uint64_t GUID, const described& d = {},
+    void add_ca(const std::string& id, unsigned ports, std::uint64_t GUID, const described& d = {},
                 const std::string& description = {}) {
         add("Ca", "caguid", id, ports, GUID, d, description);
     }
@@ -83,11 +83,11 @@ public:
     }
 
 private:
-    void add(const char* kind, const char* GUID_key, const std::string& id, unsigned ports, std::uint64_t GUID,
+    void add(const char* kind, const char* guid_key, const std::string& id, unsigned ports, std::uint64_t GUID,
              const described& d, const std::string& description) {
         std::string head = fmt::format("vendid={:#x}\ndevid={:#x}\n", d.vendor, d.device);
         head += fmt::format("sysimgguid={:#x}\n", d.system ? d.system : GUID);
-        head += fmt::format("{}={:#x}\n{}\t{} \"{}\"\t\t# \"{}\"\n", GUID_key, GUID, kind, ports, id,
+        head += fmt::format("{}={:#x}\n{}\t{} \"{}\"\t\t# \"{}\"\n", guid_key, GUID, kind, ports, id,
                             description.empty() ? id : description);
         heads_.emplace_back(id, head);
     }
@@ -115,7 +115,7 @@ inline void add_voltaire(described_fabric& f, const std::string& name, const boa
                         f.link(called("spine", s, sc), w.spine_port(l, c, i), called("line", l, c),
                                w.line_port(s, sc, i));
             const std::string host = called("host", l, c);
-            f.add_CA(host, 1, GUID += 4);
+            f.add_ca(host, 1, GUID += 4);
             f.link(called("line", l, c), w.first_outside + 2 * l + c, host, 1);
         }
     }
@@ -124,7 +124,7 @@ inline void add_voltaire(described_fabric& f, const std::string& name, const boa
 /// All of them, at the switch "core".
 inline std::string chassis_fabric() {
     described_fabric f;
-    f.add_CA("start", 1, 0x1000);
+    f.add_ca("start", 1, 0x1000);
     f.add_switch("core", 36, 0x2000);
     f.link("start", 1, "core", 1);
     unsigned port = 1;
@@ -137,7 +137,7 @@ inline std::string chassis_fabric() {
     }
     add_voltaire(f, "second-ISR9288", voltaire_wirings.at("ISR9288"), GUID += 0x1000);
     f.link("ISR9288-line-3.2", 24, "second-ISR9288-line-1.1", 24);
-    f.add_CA("at-wide-socket", 1, GUID += 0x1000);
+    f.add_ca("at-wide-socket", 1, GUID += 0x1000);
     f.link("ISR4700x2-spine-1.2", 36, "at-wide-socket", 1);
     f.add_switch("ISR9024", 24, GUID += 0x1000, {0x8f1, 0x5a06, 0});
     at_core("ISR9024", 1);
@@ -152,7 +152,7 @@ inline std::string chassis_fabric() {
     f.add_switch("M-mgmt", 36, 0x0002c90300700060, IS4, "MF0;sx6536:SX6536/MGMT/U1");
     f.add_switch("M-other", 36, 0x0002c90300700070, IS4, "Infiniscale-IV Mellanox Technologies");
     f.add_switch("M-alone", 36, 0x0002c90300700080, {0x2c9, 0xbd36, 0}, "MF0;alone:SX6506/L02/U1");
-    f.add_CA("M-host", 1, 0x0002c90300700090);
+    f.add_ca("M-host", 1, 0x0002c90300700090);
     for (const unsigned i : {1, 2}) {
         f.link("M-L1", 18 + i, fmt::format("M-S{}", i), 1);
         f.link("M-L36", 18 + i, fmt::format("M-S{}", i), 36);
@@ -168,8 +168,8 @@ inline std::string chassis_fabric() {
     f.add_switch("T-1", 24, 0x0005ad0000010010, {0x5ad, 0x5a5a, 0x0005ad0101000000});
     f.add_switch("T-2", 24, 0x0005ad0000010020, {0x5ad, 0x5a5a, 0x0005ad0107000000});
     f.add_switch("T-alone", 24, 0x0005ad0000010030, {0x5ad, 0x5a5a, 0x0005ad0107000001});
-    f.add_CA("I-1", 2, 0x00066a0000010010, {0x66a, 1, 0x00066a0000000100});
-    f.add_CA("I-2", 2, 0x00066a0000010020, {0x66a, 1, 0x00066a0001000100});
+    f.add_ca("I-1", 2, 0x00066a0000010010, {0x66a, 1, 0x00066a0000000100});
+    f.add_ca("I-2", 2, 0x00066a0000010020, {0x66a, 1, 0x00066a0001000100});
     f.link("T-1", 2, "T-2", 2);
     f.link("T-2", 3, "T-alone", 2);
     at_core("T-1", 1);
@@ -179,10 +179,10 @@ inline std::string chassis_fabric() {
     // Xsigo: the first leaf has the server that manages it, and cards; a second leaf, a card there, one whose leaf is no first.
     f.add_switch("X-leaf1", 24, 0x0013970102000a01, {0x1397, 1, 0x0013970102000a01});
     f.add_switch("X-leaf2", 24, 0x0013970105000a01, {0x1397, 1, 0x0013970105000a01});
-    f.add_CA("X-server", 1, 0x0013970202000a10, {0x1397, 2, 0x0013970202000a10}, "xsigo manager");
-    f.add_CA("X-card3", 1, 0x0013970303000a20, {0x1397, 3, 0x0013970303000a20});
-    f.add_CA("X-card4", 1, 0x0013970304000a30, {0x2c9, 3, 0x0013970304000a30});
-    f.add_CA("X-far", 1, 0x0013970305000a40, {0x1397, 3, 0x0013970305000a40});
+    f.add_ca("X-server", 1, 0x0013970202000a10, {0x1397, 2, 0x0013970202000a10}, "xsigo manager");
+    f.add_ca("X-card3", 1, 0x0013970303000a20, {0x1397, 3, 0x0013970303000a20});
+    f.add_ca("X-card4", 1, 0x0013970304000a30, {0x2c9, 3, 0x0013970304000a30});
+    f.add_ca("X-far", 1, 0x0013970305000a40, {0x1397, 3, 0x0013970305000a40});
     f.link("X-leaf1", 1, "X-server", 1);
     f.link("X-leaf1", 3, "X-card3", 1);
     f.link("X-leaf1", 4, "X-card4", 1);
@@ -191,8 +191,8 @@ inline std::string chassis_fabric() {
     at_core("X-leaf1", 24);
 
     // Whoever else has a system image GUID in common: a host with two adapters, a switch of two chips.
-    f.add_CA("H-1", 1, 0x3001, {0x15b3, 4099, 0x3000});
-    f.add_CA("H-2", 1, 0x3005, {0x15b3, 4099, 0x3000});
+    f.add_ca("H-1", 1, 0x3001, {0x15b3, 4099, 0x3000});
+    f.add_ca("H-2", 1, 0x3005, {0x15b3, 4099, 0x3000});
     f.add_switch("D-1", 8, 0x4001, {0x15b3, 0xcf08, 0x4000});
     f.add_switch("D-2", 8, 0x4005, {0x15b3, 0xcf08, 0x4000});
     f.link("D-1", 2, "D-2", 2);

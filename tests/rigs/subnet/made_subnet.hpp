@@ -65,7 +65,7 @@ inline discovery::subnet made_subnet() {
 inline counters::reading made_reading(discovery::port_ref where, unsigned pattern) {
     auto told = made<iba::pm::PortCountersExt>(pattern);
     counters::capabilities can;
-    can.extended = can.unicast = can.additional = can.xmit_wait = can.QP1_dropped = true;
+    can.extended = can.unicast = can.additional = can.xmit_wait = can.qp1_dropped = true;
     counters::reading r;
     r.where = where;
     r.is_told = true;

@@ -5,7 +5,7 @@
 
 namespace comad::test {
 
-inline void lead_to_SA(coro::MADSchedule& schedule) {
+inline void lead_to_sa(coro::MADSchedule& schedule) {
     mad::IBPath to;
     to.DLID = iba::lid{1};
     schedule.set_sa_path(to);

@@ -96,7 +96,7 @@ public:
 
 private:
     static constexpr std::size_t class_at = 1, method_at = 3, status_at = 4, tid_at = 8, attribute_at = 16;
-    static constexpr u8 get = 1, set = 2, trap = 5, delete_ = 0x15, response = 0x80, vendor_class = 0x0a, SA_class = 3,
+    static constexpr u8 get = 1, set = 2, trap = 5, delete_ = 0x15, response = 0x80, vendor_class = 0x0a, sa_class = 3,
                         directed_class = 0x81, config_space = 0x50, group_config = 0x91, general_info = 0x17,
                         class_port_info = 1;
 
@@ -156,7 +156,7 @@ private:
         std::memcpy(mad, r.mad, mad::mad_size);
         mad[method_at] = get;
         if (mad[class_at] == vendor_class) mad[attribute_at + 1] = general_info;
-        if (mad[class_at] == SA_class) {
+        if (mad[class_at] == sa_class) {
             mad[attribute_at + 1] = class_port_info;
             if (what == reply_of::get_of_it) kept.what = reply_of::echo; // an SA without a record has nothing to say
         }
@@ -176,7 +176,7 @@ private:
         reply[status_at] &= 0x80; // the D bit
         reply[status_at + 1] = 0;
         if (sent.what == reply_of::refusal) {
-            if (sent.bytes[class_at] == SA_class) reply[status_at] = 2; // invalid request
+            if (sent.bytes[class_at] == sa_class) reply[status_at] = 2; // invalid request
             else reply[status_at + 1] = 0x1c;
         }
         if (sent.what == reply_of::vendors_device) read_words(reply);

@@ -17,8 +17,8 @@ namespace comad::test {
 
 // Where things stand in a MAD (IBA 13.4.3, 14.2.1.2, 15.2.1.1, 16.1.2).
 inline constexpr std::size_t method_at = 3, status_at = 4, hop_count_at = 7, attribute_at = 16, modifier_at = 20,
-                             MKey_at = 24, RMPP_at = 24, SMP_data_at = 64, PM_data_at = 64, route_at = 128,
-                             attribute_offset_at = 44, SA_data_at = 56;
+                             mkey_at = 24, rmpp_at = 24, smp_data_at = 64, pm_data_at = 64, route_at = 128,
+                             attribute_offset_at = 44, sa_data_at = 56;
 
 /// Answers arrive in order, each a moment after its request; they may be longer than a MAD.
 class answering_wire final : public mad::transport {

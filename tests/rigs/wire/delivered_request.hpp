@@ -18,13 +18,13 @@ namespace comad::test {
 /// A request from one end of a cable between two channel adapters, of which each has it at its port 1.
 enum class asked : u8 {
     by_ports,     ///< SubnGet(SMInfo) by the directed route 0,1
-    by_LID,       ///< SubnGet(SMInfo)
+    by_lid,       ///< SubnGet(SMInfo)
     of_other_port ///< PerformanceGet(PortCounters)
 };
 
 inline constexpr u32 asked_tid = 77;
-inline constexpr u64 asked_MKey = 0x0123'4567'89ab'cdef;
-inline constexpr u8 asked_SL = 3;
+inline constexpr u64 asked_mkey = 0x0123'4567'89ab'cdef;
+inline constexpr u8 asked_sl = 3;
 
 /// Its path and its bytes.
 inline mad::any_path path_of(asked what, iba::lid target) {
@@ -32,7 +32,7 @@ inline mad::any_path path_of(asked what, iba::lid target) {
     if (what == asked::by_ports) return mad::IBDRPath(ports);
     mad::IBPath path;
     path.DLID = target;
-    path.SL = asked_SL;
+    path.SL = asked_sl;
     return path;
 }
 inline std::array<u8, mad::mad_size> bytes_of(asked what) {
@@ -41,7 +41,7 @@ inline std::array<u8, mad::mad_size> bytes_of(asked what) {
     const mad::rpc_kind kind{is_smp ? iba::MgmtClass::SubnLID : iba::MgmtClass::Performance, 1, iba::Method::Get,
                              attribute, true};
     mad::any_path path = path_of(what, iba::lid{2});
-    std::visit([](auto& p) { p.MKey = asked_MKey; }, path);
+    std::visit([](auto& p) { p.MKey = asked_mkey; }, path);
     std::array<u8, mad::mad_size> mad;
     mad::write_request(mad.data(), kind, path, 0);
     mad::set_low_tid(mad.data(), asked_tid);
@@ -96,7 +96,7 @@ inline fields fields_of(const mad::source_address& from, std::span<const u8> mad
 inline fields expected_of(asked what, iba::lid from) {
     const bool is_directed = what == asked::by_ports, is_smp = what != asked::of_other_port;
     fields all{{"SLID", is_directed ? 0xffff : value(from)},
-               {"SL", is_directed ? 0 : asked_SL},
+               {"SL", is_directed ? 0 : asked_sl},
                {"P_Key index", 0},
                {"source QP", is_smp ? 0 : 1},
                {"path bits", 0},
@@ -112,7 +112,7 @@ inline fields expected_of(asked what, iba::lid from) {
                {"AttributeID", is_smp ? 0x20 : 0x12},
                {"AttributeModifier", 0},
                {"Status", 0}};
-    if (is_smp) all["M_Key"] = asked_MKey;
+    if (is_smp) all["M_Key"] = asked_mkey;
     if (!is_directed) return all;
     all["D"] = 0;
     all["HopPointer"] = 2; // the hop from the SMI to the SM counts

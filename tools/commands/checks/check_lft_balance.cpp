@@ -29,7 +29,7 @@ struct balance_settings {
 };
 
 struct port_usage {
-    unsigned port, LIDs; ///< of CAs and routers
+    unsigned port, lids; ///< of CAs and routers
 };
 
 /// Ports with links to other switches, and how many LIDs of CAs and routers each has.
@@ -49,7 +49,7 @@ bool is_even(const std::vector<unsigned>& routes) {
 bool is_balanced(const switch_usage& u, bool is_lenient) {
     constexpr unsigned few_ports = 12;
     std::vector<unsigned> all, others, used;
-    for (const port_usage& p : u.ports) all.push_back(p.LIDs);
+    for (const port_usage& p : u.ports) all.push_back(p.lids);
     if (is_even(all)) return true;
     if (!is_lenient || u.ports_in_use <= few_ports) return false;
     const unsigned most = std::ranges::max(all);
@@ -94,13 +94,13 @@ report judge_balance(const global_options& options, const discovery::subnet& s,
                                         {"description", json_string(how.names.raw(s.nodes[n]))},
                                         {"balanced", is_good},
                                         {"ports", nlohmann::ordered_json::array()}};
-            for (const port_usage& p : u.ports) line["ports"].push_back({{"port", p.port}, {"LIDs", p.LIDs}});
+            for (const port_usage& p : u.ports) line["ports"].push_back({{"port", p.port}, {"LIDs", p.lids}});
             said.text += json_line(line);
             continue;
         }
         said.text += fmt::format("{}: {}, 0x{:016x}\n", is_good ? "Switch Port Usage" : "Unbalanced Switch Port Usage",
                                  how.names.of(s.nodes[n]), value(s.nodes[n].info.nodeGUID));
-        for (const port_usage& p : u.ports) said.text += fmt::format("Port {:03}: {}\n", p.port, p.LIDs);
+        for (const port_usage& p : u.ports) said.text += fmt::format("Port {:03}: {}\n", p.port, p.lids);
     }
     said.missing = missing_of(s, tables);
     said.forgives_missing = true;
@@ -109,7 +109,7 @@ report judge_balance(const global_options& options, const discovery::subnet& s,
 
 comad::coro::task<report> read_and_judge(session& in, const discovery::subnet& s, const balance_settings& how) {
     discovery::forwarding_options wanted;
-    wanted.by_SA = in.options().by_SA;
+    wanted.by_sa = in.options().by_sa;
     wanted.keys = &in.options().keys;
     const discovery::forwarding_tables tables = co_await discovery::read_forwarding(in.schedule(), s, wanted);
     co_return judge_balance(in.options(), s, tables, how);

@@ -89,7 +89,7 @@ private:
 
     coro::generator<coro::task<void>> node_queries() {
         for (std::size_t i = 0; i < end_ports_.size(); ++i)
-            if (end_ports_[i].has_LID()) co_yield ask(end_ports_[i], answers_[i]);
+            if (end_ports_[i].has_lid()) co_yield ask(end_ports_[i], answers_[i]);
     }
 
     coro::task<void> ask(const end_port& e, std::optional<mad::result<smp::NodeInfo>>& answer) {
@@ -101,8 +101,8 @@ private:
     void judge_end_port(std::size_t i) {
         const end_port& e = end_ports_[i];
         check_result v = result_of(check_result::subject::node, value(e.path.DLID), e.where, {});
-        if (how_.ports.addresses || !e.has_LID()) v.complaints = check_port(subnet_, e.where, {.addresses = true});
-        if (e.has_LID()) {
+        if (how_.ports.addresses || !e.has_lid()) v.complaints = check_port(subnet_, e.where, {.addresses = true});
+        if (e.has_lid()) {
             const auto& answer = answers_[i];
             if (answer && (*answer || answer->error().code == mad::errc::timed_out)) judge_way(v, e, *answer);
             else
@@ -140,7 +140,7 @@ private:
             ++totals_.ports;
             if (how_.checks_ports())
                 nodes_[r.node].of_ports.push_back(
-                    result_of(check_result::subject::port, LID_of(r), r, check_port(subnet_, r, checks)));
+                    result_of(check_result::subject::port, lid_of(r), r, check_port(subnet_, r, checks)));
         });
     }
 
@@ -150,7 +150,7 @@ private:
         return {of, LID, r.port, n.description, std::move(complaints), n.info.nodeGUID};
     }
 
-    unsigned LID_of(port_ref r) const {
+    unsigned lid_of(port_ref r) const {
         const auto& end = subnet_.end_port(r).info;
         return end ? value(end->LID) : 0u;
     }
@@ -158,7 +158,7 @@ private:
     void judge_errors(const counters::sweep& swept) {
         for (const counters::reading& l : swept.ports) {
             if (!l.is_told) continue;
-            nodes_[l.where.node].of_errors.push_back(result_of(check_result::subject::errors, LID_of(l.where), l.where,
+            nodes_[l.where.node].of_errors.push_back(result_of(check_result::subject::errors, lid_of(l.where), l.where,
                                                                check_counters(l.counters.counters, thresholds_)));
         }
         for (const counters::gap& g : swept.gaps) found_.missing.push_back(missing_of(subnet_, g));
@@ -257,8 +257,8 @@ action declare(arguments& takes, const check_subnet_settings& initial) {
 command ibchecknet_command() {
     return {.name = "ibchecknet",
             .group = command_group::checks,
-            .no_SA = "it checks LIDs, so it queries every node by its directed route",
-            .judges_LIDs = true,
+            .no_sa = "it checks LIDs, so it queries every node by its directed route",
+            .judges_lids = true,
             .declare = [](arguments& takes) {
                 check_subnet_settings s;
                 s.ports = {.state = true, .width = true, .speed = true, .addresses = true};
@@ -270,8 +270,8 @@ command ibchecknet_command() {
 command ibcheckstate_command() {
     return {.name = "ibcheckstate",
             .group = command_group::checks,
-            .no_SA = "it checks LIDs, so it queries every node by its directed route",
-            .judges_LIDs = true,
+            .no_sa = "it checks LIDs, so it queries every node by its directed route",
+            .judges_lids = true,
             .declare = [](arguments& takes) {
                 check_subnet_settings s;
                 s.ports = {.state = true};
@@ -282,8 +282,8 @@ command ibcheckstate_command() {
 command ibcheckwidth_command() {
     return {.name = "ibcheckwidth",
             .group = command_group::checks,
-            .no_SA = "it checks LIDs, so it queries every node by its directed route",
-            .judges_LIDs = true,
+            .no_sa = "it checks LIDs, so it queries every node by its directed route",
+            .judges_lids = true,
             .declare = [](arguments& takes) {
                 check_subnet_settings s;
                 s.ports = {.width = true};
@@ -294,8 +294,8 @@ command ibcheckwidth_command() {
 command ibcheckerrors_command() {
     return {.name = "ibcheckerrors",
             .group = command_group::checks,
-            .no_SA = "it checks LIDs, so it queries every node by its directed route",
-            .judges_LIDs = true,
+            .no_sa = "it checks LIDs, so it queries every node by its directed route",
+            .judges_lids = true,
             .declare = [](arguments& takes) {
                 check_subnet_settings s;
                 s.errors = true;

@@ -82,10 +82,10 @@ asked<port_ref> read_port(session& in, subnet& s, mad::any_path path, std::optio
     if (is_switch && port != 0) {
         BOOST_OUTCOME_CO_TRY(n.ports[0].info, co_await in.SubnGet<smp::PortInfo>(path));
     }
-    if (in.options().mlnx_ext_port_info && !in.options().by_SA && may_be_FDR10(n, port)) {
+    if (in.options().mlnx_ext_port_info && !in.options().by_sa && may_be_fdr10(n, port)) {
         auto more = co_await in.SubnGet<smp::MlnxExtPortInfo>(path, port);
         if (!more && !is_unsupported(more.error())) co_return std::move(more.error());
-        if (more) take_FDR10(n.ports[port], more.value());
+        if (more) take_fdr10(n.ports[port], more.value());
     }
     s.nodes.push_back(std::move(n));
     co_return port_ref{static_cast<u32>(s.nodes.size() - 1), port};
@@ -104,14 +104,14 @@ asked<scene> look_at(session& in, mad::any_path path, std::optional<u8> port, bo
     BOOST_OUTCOME_CO_TRY(here.port, co_await read_port(in, here.s, path, port));
     const auto& end = here.s.end_port(here.port).info;
     here.entry = here.s.nodes[here.port.node].info.localPortNum;
-    const auto* by_LID = std::get_if<mad::IBPath>(&path);
-    here.LID = by_LID ? value(by_LID->DLID) : end ? value(end->LID) : 0;
+    const auto* by_lid = std::get_if<mad::IBPath>(&path);
+    here.LID = by_lid ? value(by_lid->DLID) : end ? value(end->LID) : 0;
     if (!with_other_end || is_comparable(here.s, here.port)) co_return here;
-    const bool has_SA = value(in.schedule().sa_path().DLID) != 0;
+    const bool has_sa = value(in.schedule().sa_path().DLID) != 0;
     missing_answer m{fmt::format("lid {} port {} is not compared with its neighbor", here.LID, here.port.port),
                      {},
                      "no SA is available to query for the neighbor; give a directed route"};
-    if (has_SA || mad::directed(path)) {
+    if (has_sa || mad::directed(path)) {
         auto there = co_await read_other_end(in, here, path);
         if (there) {
             here.s.nodes[here.port.node].ports[here.port.port].peer = there.value();
@@ -147,7 +147,7 @@ reporting check_one_port(session& in, mad::address target, const check_target_se
 bool is_silence(const mad::mad_error& e) { return e.code == mad::errc::timed_out; }
 
 /// What the SA says otherwise than the node.
-asked<std::vector<complaint>> compare_with_SA(session& in, const scene& here, iba::lid LID) {
+asked<std::vector<complaint>> compare_with_sa(session& in, const scene& here, iba::lid LID) {
     std::vector<complaint> all;
     const smp::NodeInfo& node = here.s.nodes[here.port.node].info;
     using iba::sa::NodeRecord;
@@ -175,8 +175,8 @@ asked<std::vector<complaint>> compare_with_SA(session& in, const scene& here, ib
 
 reporting check_node(session& in, mad::address target, const check_target_settings& s) {
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, target));
-    const auto* by_LID = std::get_if<mad::IBPath>(&path);
-    check_result v{check_result::subject::node, by_LID ? value(by_LID->DLID) : 0u, 0, {}, {}};
+    const auto* by_lid = std::get_if<mad::IBPath>(&path);
+    check_result v{check_result::subject::node, by_lid ? value(by_lid->DLID) : 0u, 0, {}, {}};
     auto seen = co_await look_at(in, path, std::nullopt, false);
     if (!seen && !is_silence(seen.error())) co_return std::move(seen.error());
     std::vector<missing_answer> missing;
@@ -189,7 +189,7 @@ reporting check_node(session& in, mad::address target, const check_target_settin
         if (base == iba::lid{}) {
             v.complaints.push_back({warning, "Lid is not configured", "LID", "0", "a LID"});
         } else if (value(in.schedule().sa_path().DLID) != 0) {
-            auto differences = co_await compare_with_SA(in, seen.value(), base);
+            auto differences = co_await compare_with_sa(in, seen.value(), base);
             if (differences) v.complaints = std::move(differences).value();
             else
                 missing.push_back({fmt::format("lid {} is not compared with the SA", v.LID),
@@ -206,7 +206,7 @@ reporting check_node(session& in, mad::address target, const check_target_settin
 reporting check_errors(session& in, mad::address target, const check_target_settings& s) {
     const error_thresholds thresholds = read_thresholds(s.how.thresholds);
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, target));
-    BOOST_OUTCOME_CO_TRY(const auto to, co_await LID_routed(in, path));
+    BOOST_OUTCOME_CO_TRY(const auto to, co_await lid_routed(in, path));
     BOOST_OUTCOME_CO_TRY(const auto info, co_await in.schedule().PerformanceGet<iba::ClassPortInfo>(to));
     BOOST_OUTCOME_CO_TRY(const auto description, co_await in.SubnGet<smp::NodeDescription>(to));
     const std::string name = text(description);

@@ -33,13 +33,13 @@ using comad::u64;
 
 struct route_settings {
     bool switches_too = false, multicast = false, shows_loads = false, reads_lanes = false, json = false;
-    std::string tables, subnet, path_SLs, SL_to_VL; // files
+    std::string tables, subnet, path_sls, sl_to_vl; // files
 };
 
 /// How evenly the routes are spread over the links between switches.
 struct load_range {
     std::size_t channels = 0, unused = 0;
-    u32 least_LIDs = ~u32{0}, most_LIDs = 0;
+    u32 least_lids = ~u32{0}, most_lids = 0;
     u64 least_routes = ~u64{0}, most_routes = 0;
 };
 
@@ -47,8 +47,8 @@ class all_routes {
 public:
     all_routes(const global_options& options, const discovery::subnet& s, const route_settings& how)
         : options_(options), subnet_(s), how_(how), index_(s) {
-        if (!how_.path_SLs.empty()) read_path_SLs(how_.path_SLs, subnet_, lanes_);
-        if (!how_.SL_to_VL.empty()) read_SL_to_VL(how_.SL_to_VL, subnet_, lanes_);
+        if (!how_.path_sls.empty()) read_path_sls(how_.path_sls, subnet_, lanes_);
+        if (!how_.sl_to_vl.empty()) read_sl_to_vl(how_.sl_to_vl, subnet_, lanes_);
     }
 
     comad::coro::task<report> ask(session& in) {
@@ -105,30 +105,30 @@ private:
         constexpr comad::coro::rpc_options once{.timeout = std::chrono::milliseconds(500), .retries = 0};
         const auto found = co_await in.schedule().SubnAdmGetTable<MCMemberRecord>(query, once);
         if (!found) co_return members;
-        std::unordered_map<comad::u64, discovery::port_ref> by_GUID;
+        std::unordered_map<comad::u64, discovery::port_ref> by_guid;
         for (u32 n = 0; n < subnet_.nodes.size(); ++n)
             for (unsigned p = 0; p < subnet_.nodes[n].ports.size(); ++p)
                 if (!subnet_.nodes[n].is_switch() || p == 0)
-                    by_GUID.emplace(value(subnet_.nodes[n].ports[p].portGUID),
+                    by_guid.emplace(value(subnet_.nodes[n].ports[p].portGUID),
                                     discovery::port_ref{n, static_cast<comad::u8>(p)});
         for (const MCMemberRecord& r : found.value()) {
-            const auto port = by_GUID.find(value(r.portGID.interface_id()));
+            const auto port = by_guid.find(value(r.portGID.interface_id()));
             constexpr comad::u8 full_member = 1; // others receive nothing, or are not forwarded to
-            if (port != by_GUID.end() && (r.joinState & full_member)) members.push_back({value(r.MLID), port->second});
+            if (port != by_guid.end() && (r.joinState & full_member)) members.push_back({value(r.MLID), port->second});
         }
         co_return members;
     }
 
     /// What no file said.
     comad::coro::task<void> read_lanes(comad::coro::MADSchedule& schedule) {
-        if (how_.SL_to_VL.empty()) {
-            constexpr discovery::fact_kinds tables_alone{.SLToVL = true};
-            const auto facts = co_await discovery::read_facts(schedule, subnet_, tables_alone);
-            discovery::add_SL_to_VL(subnet_, facts.SLToVL, lanes_);
+        if (how_.sl_to_vl.empty()) {
+            constexpr discovery::table_kinds tables_alone{.SLToVL = true};
+            const auto facts = co_await discovery::read_subnet_tables(schedule, subnet_, tables_alone);
+            discovery::add_sl_to_vl(subnet_, facts.SLToVL, lanes_);
             for (const discovery::problem& p : facts.problems) found_.missing.push_back(missing_of(subnet_, p));
         }
-        if (how_.path_SLs.empty()) {
-            const auto told = co_await discovery::read_path_SLs(schedule, subnet_, index_, lanes_);
+        if (how_.path_sls.empty()) {
+            const auto told = co_await discovery::read_path_sls(schedule, subnet_, index_, lanes_);
             if (told.missing == 0) co_return;
             found_.missing.push_back(
                 {{},
@@ -178,14 +178,14 @@ private:
                 const discovery::channel_load& load = routes.loads[n][p];
                 ++all.channels;
                 all.unused += load.routes == 0;
-                all.least_LIDs = std::min(all.least_LIDs, load.LIDs);
-                all.most_LIDs = std::max(all.most_LIDs, load.LIDs);
+                all.least_lids = std::min(all.least_lids, load.lids);
+                all.most_lids = std::max(all.most_lids, load.lids);
                 all.least_routes = std::min(all.least_routes, load.routes);
                 all.most_routes = std::max(all.most_routes, load.routes);
                 if (how_.shows_loads) tell_load(n, p, load);
             }
         }
-        if (all.channels == 0) all.least_LIDs = 0, all.least_routes = 0;
+        if (all.channels == 0) all.least_lids = 0, all.least_routes = 0;
         return all;
     }
 
@@ -193,13 +193,13 @@ private:
         const discovery::node& sw = subnet_.nodes[n];
         if (!how_.json) {
             found_.text +=
-                fmt::format("{}[{}]: {} LIDs, {} routes\n", discovery::name_of(sw), p, load.LIDs, load.routes);
+                fmt::format("{}[{}]: {} LIDs, {} routes\n", discovery::name_of(sw), p, load.lids, load.routes);
             return;
         }
         found_.text += json_line({{"nodeGUID", fmt::format("{}", sw.info.nodeGUID)},
                                   {"description", json_string(sw.description)},
                                   {"port", p},
-                                  {"LIDs", load.LIDs},
+                                  {"LIDs", load.lids},
                                   {"routes", load.routes}});
     }
 
@@ -210,7 +210,7 @@ private:
         if (r.unknown) text += fmt::format(", {} not checked", r.unknown);
         text += fmt::format("\n##          {} links between switches, each direction with {} to {} LIDs and {} to {} "
                             "routes; {} directions without a route\n",
-                            l.channels / 2, l.least_LIDs, l.most_LIDs, l.least_routes, l.most_routes, l.unused);
+                            l.channels / 2, l.least_lids, l.most_lids, l.least_routes, l.most_routes, l.unused);
         text += fmt::format("##          {} dependencies between channels, {} VL{}, {} credit loop{}\n", c.dependencies,
                             c.VLs, c.VLs == 1 ? "" : "s", c.loops.size(), c.loops.size() == 1 ? "" : "s");
         if (how_.multicast)
@@ -233,7 +233,7 @@ private:
         nlohmann::ordered_json all{{"schema", "comad.routes/1"},     {"routes", r.pairs},
                                    {"cut", r.unreachable},           {"not_checked", r.unknown},
                                    {"findings", findings_},          {"links", l.channels / 2},
-                                   {"least_LIDs", l.least_LIDs},     {"most_LIDs", l.most_LIDs},
+                                   {"least_LIDs", l.least_lids},     {"most_LIDs", l.most_lids},
                                    {"least_routes", l.least_routes}, {"most_routes", l.most_routes},
                                    {"dependencies", c.dependencies}, {"VLs", c.VLs},
                                    {"credit_loops", c.loops.size()}};
@@ -271,15 +271,15 @@ comad::coro::task<report> check_all_routes(session& in, const discovery::subnet&
 command ibcheckroutes_command() {
     return {.name = "ibcheckroutes",
             .group = command_group::checks,
-            .no_SA = "it checks LIDs, so it queries every node itself",
-            .judges_LIDs = true,
+            .no_sa = "it checks LIDs, so it queries every node itself",
+            .judges_lids = true,
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<route_settings>();
                 takes.flag("-a,--all", s->switches_too);
                 const argument& multicast = takes.flag("-M,--Multicast", s->multicast);
                 takes.flag("--loads", s->shows_loads);
-                takes.option("--path-SLs", s->path_SLs).file(file_use::read);
-                takes.option("--SL-to-VL", s->SL_to_VL).file(file_use::read);
+                takes.option("--path-SLs", s->path_sls).file(file_use::read);
+                takes.option("--SL-to-VL", s->sl_to_vl).file(file_use::read);
                 const argument& lanes = takes.flag("--lanes", s->reads_lanes);
                 takes.option("--tables", s->tables).file(file_use::read).excludes(multicast).excludes(lanes);
                 add_load_cache_option(takes, s->subnet);

@@ -57,8 +57,8 @@ int run_ibidsverify(const ibidsverify_settings& s, const global_options& options
 command ibidsverify_command() {
     return {.name = "ibidsverify",
             .group = command_group::checks,
-            .no_SA = "discovery queries every node itself",
-            .judges_LIDs = true,
+            .no_sa = "discovery queries every node itself",
+            .judges_lids = true,
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<ibidsverify_settings>();
                 takes.option("topology-file", s->topology_file).file(file_use::read);

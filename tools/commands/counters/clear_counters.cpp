@@ -63,7 +63,7 @@ private:
     }
 
     coro::task<void> clear(const end_port& e, clearing_outcome& o) {
-        if (!e.has_LID()) {
+        if (!e.has_lid()) {
             o.problem = "not cleared: no LID";
             co_return;
         }

@@ -103,7 +103,7 @@ asked<u8> default_port(session& in, mad::IBPath to) {
 reporting ask_node(session& in, std::optional<mad::address> target, std::optional<u8> wanted, bool json) {
     const mad::address place = target ? *target : this_port(in);
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, place));
-    BOOST_OUTCOME_CO_TRY(const auto to, co_await LID_routed(in, path));
+    BOOST_OUTCOME_CO_TRY(const auto to, co_await lid_routed(in, path));
     BOOST_OUTCOME_CO_TRY(const auto info, co_await in.schedule().PerformanceGet<iba::ClassPortInfo>(to));
     const performance_agent agent{to, info};
     u8 port = wanted.value_or(all_ports);
@@ -157,8 +157,8 @@ private:
     }
 
     coro::task<void> ask(const end_port& e, reading_outcome& o) {
-        o.problems = {{{}, {}, e.has_LID() ? "not queried" : "not queried: no LID"}}; // unless this comes to its end
-        if (!e.has_LID()) co_return;
+        o.problems = {{{}, {}, e.has_lid() ? "not queried" : "not queried: no LID"}}; // unless this comes to its end
+        if (!e.has_lid()) co_return;
         auto info = co_await in_.schedule().PerformanceGet<iba::ClassPortInfo>(e.path, 0, hurry);
         if (!info) {
             o.problems = {problem_of(info.error())};

@@ -203,7 +203,7 @@ int run_health(const health_settings& s, const global_options& options) {
 command health_command() {
     return {.name = "health",
             .group = command_group::counters,
-            .no_SA = "it queries PMAs",
+            .no_sa = "it queries PMAs",
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<health_settings>();
                 takes.option("--for", s->length).shows_default();

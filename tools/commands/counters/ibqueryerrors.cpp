@@ -45,8 +45,8 @@ struct ibqueryerrors_settings {
     std::string GUID, route, name_map, thresholds, load_cache;
     std::vector<std::string> suppressed;
     unsigned outstanding = 0; ///< 0: the global one
-    bool skip_SL = false, links = false, data = false, data_only = false, details = false;
-    bool only_switches = false, only_CAs = false, only_routers = false;
+    bool skip_sl = false, links = false, data = false, data_only = false, details = false;
+    bool only_switches = false, only_cas = false, only_routers = false;
     bool clear_errors = false, clear_counts = false, json = false;
 };
 
@@ -82,10 +82,10 @@ ibqueryerrors_plan make_plan(const ibqueryerrors_settings& s) {
 constexpr bool is_of_errors(counter c) { return has_threshold(c) && c != counter::QP1Dropped; }
 
 bool is_wanted(const ibqueryerrors_settings& s, const discovery::node& n) {
-    if (!s.only_switches && !s.only_CAs && !s.only_routers) return true;
+    if (!s.only_switches && !s.only_cas && !s.only_routers) return true;
     switch (n.info.nodeType) {
     case NodeType::Switch: return s.only_switches;
-    case NodeType::CA: return s.only_CAs;
+    case NodeType::CA: return s.only_cas;
     case NodeType::Router: return s.only_routers;
     }
     return false;
@@ -109,16 +109,16 @@ public:
     struct outcome {
         subnet found;
         counters::sweep told;
-        std::string no_SLs; ///< why there are none
+        std::string no_sls; ///< why there are none
     };
     coro::task<mad::result<outcome>> run() {
         BOOST_OUTCOME_CO_TRY(auto found, co_await discover_subnet(in_, &discovered_));
         outcome all{std::move(found), {}, {}};
         only_ = node_at(all.found, plan_.where);
-        if (!settings_.skip_SL) {
-            auto SLs = co_await ask_SLs(all.found);
-            if (SLs) SLs_ = std::move(SLs).value();
-            else all.no_SLs = words_of(SLs.error(), in_.options());
+        if (!settings_.skip_sl) {
+            auto sls = co_await ask_sls(all.found);
+            if (sls) sls_ = std::move(sls).value();
+            else all.no_sls = words_of(sls.error(), in_.options());
         }
         counters::sweeper sweeper(in_.schedule(), all.found, sweep_options());
         all.told = co_await sweeper.run();
@@ -132,7 +132,7 @@ public:
 
 private:
     /// From here to everywhere, or to one node. None where there is no SA.
-    coro::task<mad::result<service_levels>> ask_SLs(const subnet& s) {
+    coro::task<mad::result<service_levels>> ask_sls(const subnet& s) {
         service_levels all;
         if (value(in_.schedule().sa_path().DLID) == 0) co_return all;
         iba::query<PathRecord> from_here;
@@ -162,8 +162,8 @@ private:
             return s.at(where).info.has_value() && is_wanted(settings_, s.nodes[where.node]);
         };
         how.complete_path = [this](mad::IBPath path, port_ref) {
-            const auto found = SLs_.find(path.DLID);
-            if (found != SLs_.end()) path.SL = found->second;
+            const auto found = sls_.find(path.DLID);
+            if (found != sls_.end()) path.SL = found->second;
             return path;
         };
         const error_rules& rules = plan_.rules;
@@ -192,7 +192,7 @@ private:
     discovery::discovery_progress discovered_;
     std::size_t read_ = 0; // ports
     std::optional<u32> only_;
-    service_levels SLs_;
+    service_levels sls_;
 };
 
 // ---- what is told of it ----------------------------------------------------------------------------------------------
@@ -200,14 +200,14 @@ private:
 reporting told_by(session& in, asking& queries, const ibqueryerrors_plan& p) {
     const auto all = co_await queries.run();
     if (!all) refuse_silent_port(all.error(), in.options());
-    const auto& [found, told, no_SLs] = all.value();
+    const auto& [found, told, no_sls] = all.value();
     error_report errors(found, p.names, p.rules, p.choice);
     report r;
     r.text = errors.of(told);
     r.missing = all_missing(found, told.gaps);
     r.notes = p.notes;
-    if (!no_SLs.empty())
-        r.notes.push_back(fmt::format("cannot read the service levels from the SA: {}; SL 0 was used", no_SLs));
+    if (!no_sls.empty())
+        r.notes.push_back(fmt::format("cannot read the service levels from the SA: {}; SL 0 was used", no_sls));
     r.is_any_bad = errors.bad_ports() != 0;
     r.forgives_missing = true;
     co_return r;
@@ -238,12 +238,12 @@ command ibqueryerrors_command() {
                 takes.flag("-c,--suppress-common", [suppress] { suppress("PortRcvSwitchRelayErrors"); }).at_once();
                 const argument& GUID = takes.option("-G,--port-guid,-S", s->GUID);
                 takes.option("-D,--Direct", s->route).excludes(GUID);
-                takes.flag("--skip-sl", s->skip_SL);
+                takes.flag("--skip-sl", s->skip_sl);
                 takes.flag("-r,--report-port", s->links);
                 takes.option("--threshold-file", s->thresholds).file(file_use::read);
                 takes.flag("--data", s->data);
                 takes.flag("--switch", s->only_switches);
-                takes.flag("--ca", s->only_CAs);
+                takes.flag("--ca", s->only_cas);
                 takes.flag("--router", s->only_routers);
                 takes.flag("--details", s->details);
                 takes.flag("--counters", s->data_only);

@@ -141,7 +141,7 @@ private:
     asked<void> find() {
         const mad::address place = target_ ? *target_ : this_port(in_);
         BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in_, place));
-        BOOST_OUTCOME_CO_TRY(to_, co_await LID_routed(in_, path));
+        BOOST_OUTCOME_CO_TRY(to_, co_await lid_routed(in_, path));
         BOOST_OUTCOME_CO_TRY(const auto info, co_await in_.schedule().PerformanceGet<iba::ClassPortInfo>(to_));
         info_ = info;
         if (!how_.port.empty()) {

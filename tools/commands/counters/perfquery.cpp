@@ -109,7 +109,7 @@ struct group_reading {
 };
 
 /// Whether the port's forward error correction is one of those that count in another way.
-asked<bool> is_RS_FEC(const counter_query& q, u8 port) {
+asked<bool> is_rs_fec(const counter_query& q, u8 port) {
     if (!q.can().RS_FEC) co_return false;
     BOOST_OUTCOME_CO_TRY(const auto info, co_await ask_port_info_extended(q.in, q.to, port));
     constexpr comad::u32 has_modes = 1;
@@ -127,8 +127,8 @@ coro::task<std::vector<u8>> ports_behind(const counter_query& q, u8 port) {
 asked<group_reading> ask_port(const counter_query& q, const counter_group& wanted, u8 port) {
     group_reading c{&wanted, port, {}};
     if (&wanted == &extended_speeds && q.how.reads) {
-        BOOST_OUTCOME_CO_TRY(const bool is_other, co_await is_RS_FEC(q, port));
-        if (is_other) c.group = &extended_speeds_RS_FEC;
+        BOOST_OUTCOME_CO_TRY(const bool is_other, co_await is_rs_fec(q, port));
+        if (is_other) c.group = &extended_speeds_rs_fec;
     }
     const counter_group& g = *c.group;
     if (q.how.reads) {
@@ -227,7 +227,7 @@ reporting ask_group(const counter_query& q, const counter_group& g) {
 reporting ask_counters(session& in, std::optional<mad::address> target, counter_request how) {
     const mad::address place = target ? *target : this_port(in);
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, place));
-    BOOST_OUTCOME_CO_TRY(const auto to, co_await LID_routed(in, path));
+    BOOST_OUTCOME_CO_TRY(const auto to, co_await lid_routed(in, path));
     BOOST_OUTCOME_CO_TRY(const auto info, co_await in.schedule().PerformanceGet<iba::ClassPortInfo>(to));
     const counter_query q{{to, info}, in, how};
     report all;

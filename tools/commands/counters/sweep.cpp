@@ -44,7 +44,7 @@ struct sweep_settings {
     std::string every, refresh = "60s", refresh_by = "smp", name_map, by, listen, auth_file, file, rules, forget;
     std::vector<std::string> known;
     u64 count = 0;
-    std::vector<std::string> GUIDs, patterns, types, details, resets;
+    std::vector<std::string> guids, patterns, types, details, resets;
     std::size_t top = 0;
     bool json = false, csv = false, watch = false, on_scrape = false;
 };
@@ -55,12 +55,12 @@ struct watch_plan {
     std::string name_map, auth_file, rules;
     std::vector<std::string> known; ///< files, of each fabric
     sweeping::shared_names names;   // replaced when the file is read anew
-    outlet_plan out;
+    output_config out;
 };
 
 /// Which nodes; an empty list: whatever they are.
 struct node_filter {
-    std::vector<iba::guid> GUIDs;
+    std::vector<iba::guid> guids;
     std::vector<std::string> patterns;
     std::vector<iba::NodeType> types;
 
@@ -72,7 +72,7 @@ struct node_filter {
         const bool fits = patterns.empty() || std::any_of(patterns.begin(), patterns.end(), [&](const std::string& p) {
                               return ::fnmatch(p.c_str(), name.c_str(), 0) == 0;
                           });
-        return fits && has(GUIDs, n.info.nodeGUID) && has(types, n.info.nodeType);
+        return fits && has(guids, n.info.nodeGUID) && has(types, n.info.nodeType);
     }
 };
 
@@ -84,7 +84,7 @@ counters::counter read_counter(const std::string& option, const std::string& nam
                                   option, iba::as_given(name), iba::most_similar(name, known)));
 }
 
-iba::guid read_wanted_GUID(const std::string& text) {
+iba::guid read_wanted_guid(const std::string& text) {
     const auto GUID = iba::parse_guid(text);
     if (!GUID)
         throw usage_error(fmt::format("--guid: invalid GUID {}; expected 0002:c903:0000:1491 or 0x2c90300001491",
@@ -128,11 +128,11 @@ sweep_plan make_sweep_plan(const sweep_settings& s, const sweeping::shared_names
     else if (p.count == 0) p.count = 1;
     if (p.every && p.every->count() <= 0) throw usage_error("--every must be more than 0");
     if (s.refresh != "never") p.refresh = parse_duration(s.refresh);
-    p.refresh_by = s.refresh_by == "sa" ? change_source::SA : change_source::SMPs;
+    p.refresh_by = s.refresh_by == "sa" ? change_source::SA : change_source::smps;
     p.clears = read_counter_set(s.resets);
     for (const std::string& name : s.details) p.details.add(read_detail(name));
     node_filter wanted{{}, s.patterns, {}};
-    for (const std::string& text : s.GUIDs) wanted.GUIDs.push_back(read_wanted_GUID(text));
+    for (const std::string& text : s.guids) wanted.guids.push_back(read_wanted_guid(text));
     for (const std::string& name : s.types) wanted.types.push_back(discovery::node_type_named(name));
     p.wants = [wanted = std::move(wanted), &names](const discovery::node& n) { return wanted(n, *names); };
     return p;
@@ -166,7 +166,7 @@ std::unique_ptr<watch_plan> make_watch_plan(const sweep_settings& s) {
     p.auth_file = s.auth_file;
     p.names = read_names(s.name_map);
     p.sweeps = make_sweep_plan(s, p.names);
-    outlet_plan& out = p.out;
+    output_config& out = p.out;
     out.form = read_form(s);
     out.file = s.file;
     out.listen = s.listen;
@@ -197,7 +197,7 @@ std::unique_ptr<watch_plan> make_watch_plan(const sweep_settings& s) {
 /// One of the fabrics.
 class swept_fabric {
 public:
-    swept_fabric(std::size_t number, const global_options& options, const watch_plan& p, sweep_outlets& out,
+    swept_fabric(std::size_t number, const global_options& options, const watch_plan& p, sweep_outputs& out,
                  boost::asio::io_context& io)
         : number_(number), options_(options), plan_(p.sweeps), out_(out),
           in_(options_, nullptr, &io, plan_.is_lasting() ? opens::when_ready : opens::at_once),
@@ -233,7 +233,7 @@ private:
     const std::size_t number_;
     global_options options_;
     const sweep_plan& plan_;
-    sweep_outlets& out_;
+    sweep_outputs& out_;
     session in_;
     const sweep_listener listener_{
         [this](const sweep_view& v, const sweep_totals& totals) { out_.write(number_, v, totals); },
@@ -382,7 +382,7 @@ private:
 
     watch_plan& plan_;
     boost::asio::io_context io_{1};
-    sweep_outlets out_;
+    sweep_outputs out_;
     std::vector<std::unique_ptr<swept_fabric>> all_;
     boost::asio::signal_set hangup_{io_, SIGHUP};
     file_rereader rereader_{io_.get_executor()};
@@ -410,7 +410,7 @@ int run_sweep(const sweep_settings& s, const global_options& options) {
 command sweep_command() {
     return {.name = "sweep",
             .group = command_group::counters,
-            .no_SA = "it queries PMAs",
+            .no_sa = "it queries PMAs",
             .writes = true,
             .several_fabrics = true,
             .declare = [](arguments& takes) -> action {
@@ -421,7 +421,7 @@ command sweep_command() {
                 takes.option("--refresh-by", s->refresh_by).one_of({"smp", "sa"});
                 takes.option("--details", s->details);
                 takes.option("--reset", s->resets);
-                takes.option("--guid", s->GUIDs);
+                takes.option("--guid", s->guids);
                 takes.option("--name", s->patterns);
                 takes.option("--type", s->types).one_of({"switch", "ca", "router"});
                 takes.option("--top", s->top);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// sweep_outlets.cpp - each of them.
+// sweep_outputs.cpp - each of them.
 #include "commands/counters/sweep_outputs.hpp"
 
 #include "text/output.hpp"
@@ -35,7 +35,7 @@ process_cost cost_so_far() {
 
 } // namespace
 
-sweep_outlets::sweep_outlets(const outlet_plan& p) : plan_(p), last_(p.fabrics.size()), most_read_(p.fabrics.size()) {
+sweep_outputs::sweep_outputs(const output_config& p) : plan_(p), last_(p.fabrics.size()), most_read_(p.fabrics.size()) {
     for (std::size_t i = 0; i < p.fabrics.size(); ++i) {
         known_.emplace_back(p.wants, p.forget);
         if (i < p.expected.size() && p.expected[i]) known_[i].expect(*p.expected[i]);
@@ -43,7 +43,7 @@ sweep_outlets::sweep_outlets(const outlet_plan& p) : plan_(p), last_(p.fabrics.s
     if (p.form == sweep_form::screen) screen_.emplace(p.choice);
 }
 
-void sweep_outlets::open(boost::asio::any_io_executor executor,
+void sweep_outputs::open(boost::asio::any_io_executor executor,
                          std::function<void(std::size_t, std::size_t)> on_scrape) {
     for (const std::string& name : plan_.fabrics) devices_.push_back({name, true});
     if (plan_.listen.empty()) return;
@@ -56,7 +56,7 @@ void sweep_outlets::open(boost::asio::any_io_executor executor,
     manager_->note_ready();
 }
 
-void sweep_outlets::write(std::size_t fabric, const sweep_view& v, const sweep_totals& totals) {
+void sweep_outputs::write(std::size_t fabric, const sweep_view& v, const sweep_totals& totals) {
     switch (plan_.form) {
     case sweep_form::json: write_lines(sweep_json(v, plan_.choice)); break;
     case sweep_form::csv: write_lines((v.number == 1 ? sweep_csv_header() : "") + sweep_csv(v, plan_.choice)); break;
@@ -82,7 +82,7 @@ void sweep_outlets::write(std::size_t fabric, const sweep_view& v, const sweep_t
 }
 
 /// With each discovery; and when something is to be forgotten.
-void sweep_outlets::remember(std::size_t fabric, const sweep_view& v) {
+void sweep_outputs::remember(std::size_t fabric, const sweep_view& v) {
     known_fabric& known = known_[fabric];
     const bool is_same = last_[fabric] && &last_[fabric]->view.subnet == &v.subnet;
     if (is_same && !known.has_to_forget(v.now.begin)) return;
@@ -93,7 +93,7 @@ void sweep_outlets::remember(std::size_t fabric, const sweep_view& v) {
                                  known_fabric::most_missing_nodes, known_fabric::most_missing_links));
 }
 
-std::string sweep_outlets::state_of(std::size_t fabric, const sweep_view& v) const {
+std::string sweep_outputs::state_of(std::size_t fabric, const sweep_view& v) const {
     const missing_parts& missing = *known_[fabric].missing();
     return fmt::format(
         "{},\"known_nodes\":{},\"missing_nodes\":{},\"known_links\":{},\"links_down\":{},\"discovery_problems\":{}",
@@ -101,7 +101,7 @@ std::string sweep_outlets::state_of(std::size_t fabric, const sweep_view& v) con
         v.subnet.problems.size());
 }
 
-std::string sweep_outlets::page() const {
+std::string sweep_outputs::page() const {
     auto pieces = page_text()();
     std::string text;
     while (const std::string* piece = pieces.next()) text += *piece;
@@ -109,7 +109,7 @@ std::string sweep_outlets::page() const {
 }
 
 /// Of what is known now.
-exporter::page_text sweep_outlets::page_text() const {
+exporter::page_text sweep_outputs::page_text() const {
     std::vector<exposed_sweep> all;
     for (const auto& one : last_)
         if (one) all.push_back(*one);
@@ -117,14 +117,14 @@ exporter::page_text sweep_outlets::page_text() const {
 }
 
 /// Also of a subnet that was found anew without them: when the program's own cable is pulled, nothing of the rest is missing.
-bool sweep_outlets::misses_most(std::size_t fabric, const comad::counters::sweep& s) {
+bool sweep_outputs::misses_most(std::size_t fabric, const comad::counters::sweep& s) {
     const auto told = static_cast<std::size_t>(
         std::count_if(s.ports.begin(), s.ports.end(), [](const auto& port) { return port.is_told; }));
     most_read_[fabric] = std::max(most_read_[fabric], told);
     return 2 * told < std::max(s.ports.size(), most_read_[fabric]);
 }
 
-std::size_t sweep_outlets::know_anew() {
+std::size_t sweep_outputs::know_anew() {
     std::fill(most_read_.begin(), most_read_.end(), 0);
     std::size_t forgotten = 0;
     for (std::size_t i = 0; i < known_.size(); ++i) {
@@ -136,25 +136,25 @@ std::size_t sweep_outlets::know_anew() {
 }
 
 /// The last page stays, and says whether the device is up.
-void sweep_outlets::set_up(std::size_t fabric, bool is_up) {
+void sweep_outputs::set_up(std::size_t fabric, bool is_up) {
     if (fabric >= devices_.size() || std::exchange(devices_[fabric].is_up, is_up) == is_up) return;
     if (server_) server_->replace_page(page_text());
     const bool has_swept = std::ranges::any_of(last_, [](const auto& one) { return static_cast<bool>(one); });
     if (!plan_.file.empty() && has_swept) write_file(page());
 }
 
-void sweep_outlets::note_status(std::size_t fabric, const std::string& line) {
+void sweep_outputs::note_status(std::size_t fabric, const std::string& line) {
     const std::string& name = plan_.fabrics[fabric];
     if (manager_) manager_->note_status(name.empty() ? line : name + ": " + line);
 }
 
 /// A server goes on if nobody reads its lines, or the disk is full.
-void sweep_outlets::write_lines(const std::string& text) {
+void sweep_outputs::write_lines(const std::string& text) {
     if (!server_) write_output(text);
     else if (!offer_output(text)) is_complete_ = false;
 }
 
-void sweep_outlets::write_file(const std::string& text) {
+void sweep_outputs::write_file(const std::string& text) {
     try {
         replace_file(text, plan_.file);
         problem_.clear();
@@ -166,19 +166,19 @@ void sweep_outlets::write_file(const std::string& text) {
     }
 }
 
-void sweep_outlets::note_change(std::size_t fabric, const std::string& why) {
+void sweep_outputs::note_change(std::size_t fabric, const std::string& why) {
     if (plan_.form == sweep_form::json)
         write_lines(fmt::format("{{\"discovered_again\":{}}}\n", iba::json_quoted(why)));
     else if (screen_) screen_->note("rediscovered the subnet: " + why);
     else note_problem(fabric, "rediscovered the subnet: " + why);
 }
 
-void sweep_outlets::note_problem(std::size_t fabric, const std::string& line) {
+void sweep_outputs::note_problem(std::size_t fabric, const std::string& line) {
     const std::string& name = plan_.fabrics[fabric];
     tell(name.empty() ? line : name + ": " + line);
 }
 
-void sweep_outlets::tell(const std::string& line) {
+void sweep_outputs::tell(const std::string& line) {
     if (!screen_ || !::isatty(STDERR_FILENO)) return print_message("{}", line);
     screen_->note(line);
     show();
@@ -186,7 +186,7 @@ void sweep_outlets::tell(const std::string& line) {
     else ++not_held_;
 }
 
-void sweep_outlets::note_lost(std::size_t fabric, const outage& now) {
+void sweep_outputs::note_lost(std::size_t fabric, const outage& now) {
     if (plan_.form == sweep_form::json)
         write_lines(fmt::format(R"({{"lost":{},"why":{}}})"
                                 "\n",
@@ -194,13 +194,13 @@ void sweep_outlets::note_lost(std::size_t fabric, const outage& now) {
     note_still_lost(fabric, now);
 }
 
-void sweep_outlets::note_still_lost(std::size_t fabric, const outage& now) {
+void sweep_outputs::note_still_lost(std::size_t fabric, const outage& now) {
     if (server_) server_->note_lost(fmt::format("{}: {}", now.device, now.cause), fabric);
     set_up(fabric, false);
     note_status(fabric, fmt::format("{} is disconnected: {}", now.device, now.cause));
 }
 
-void sweep_outlets::note_back(std::size_t fabric, const outage& over, comad::u64 missed) {
+void sweep_outputs::note_back(std::size_t fabric, const outage& over, comad::u64 missed) {
     if (plan_.form == sweep_form::json)
         write_lines(fmt::format(R"({{"opened_again":{},"lost_seconds":{:.3f},"missed_sweeps":{}}})"
                                 "\n",
@@ -208,29 +208,29 @@ void sweep_outlets::note_back(std::size_t fabric, const outage& over, comad::u64
     note_found(fabric);
 }
 
-void sweep_outlets::note_found(std::size_t fabric) {
+void sweep_outputs::note_found(std::size_t fabric) {
     if (server_) server_->note_back(fabric);
     set_up(fabric, true);
 }
 
-std::string sweep_outlets::table(const sweep_view& v) const {
+std::string sweep_outputs::table(const sweep_view& v) const {
     table_choice fitting = plan_.choice;
     fitting.columns = size_of_terminal().columns;
     return sweep_table(v, fitting);
 }
 
-void sweep_outlets::show() {
+void sweep_outputs::show() {
     if (screen_) write_lines(screen_->text(size_of_terminal()));
 }
 
-bool sweep_outlets::press(char key) {
+bool sweep_outputs::press(char key) {
     if (!screen_) return false;
     const bool ends = screen_->press(key);
     if (!ends) show();
     return ends;
 }
 
-void sweep_outlets::leave_screen() {
+void sweep_outputs::leave_screen() {
     if (!screen_) return;
     write_lines("\n");
     for (const std::string& line : held_back_) print_message("{}", line);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// sweep_outlets.hpp - where sweeps go: a terminal, lines, a file, whoever scrapes. Knows no schedule.
+// sweep_outputs.hpp - where sweeps go: a terminal, lines, a file, whoever scrapes. Knows no schedule.
 #pragma once
 #include "commands/counters/sweep_screen.hpp"
 #include "exporter/exporter.hpp"
@@ -18,7 +18,7 @@ namespace ibtool {
 
 enum class sweep_form : comad::u8 { table, json, csv, screen, none };
 
-struct outlet_plan {
+struct output_config {
     sweep_form form = sweep_form::table;
     table_choice choice;
     std::string file;                        ///< for Prometheus' node exporter; empty: none
@@ -36,10 +36,10 @@ struct outlet_plan {
     std::vector<std::shared_ptr<const comad::discovery::subnet>> expected;
 };
 
-class sweep_outlets {
+class sweep_outputs {
 public:
     /// The plan must outlive it.
-    explicit sweep_outlets(const outlet_plan&);
+    explicit sweep_outputs(const output_config&);
 
     /// Begins to listen, where that is planned. `on_scrape`: as the exporter's.
     void open(boost::asio::any_io_executor, std::function<void(std::size_t, std::size_t)> on_scrape);
@@ -85,7 +85,7 @@ private:
     void set_up(std::size_t fabric, bool is_up);
     void note_status(std::size_t fabric, const std::string& line);
 
-    const outlet_plan& plan_;
+    const output_config& plan_;
     static constexpr std::size_t most_held_back = 100;
 
     std::vector<std::optional<exposed_sweep>> last_; // of each fabric

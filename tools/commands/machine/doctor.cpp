@@ -45,21 +45,21 @@ template <class T> comad::coro::task<T> timed(session& in, asked<T> question, re
 }
 
 asked<iba::smp::NodeInfo> ask_local_port(session& in) { return in.SubnGet<iba::smp::NodeInfo>(this_node().path); }
-asked<iba::smp::SMInfo> ask_SM(session& in) { return in.SubnGet<iba::smp::SMInfo>(in.schedule().sa_path()); }
-asked<iba::ClassPortInfo> ask_SA(session& in) {
+asked<iba::smp::SMInfo> ask_sm(session& in) { return in.SubnGet<iba::smp::SMInfo>(in.schedule().sa_path()); }
+asked<iba::ClassPortInfo> ask_sa(session& in) {
     auto info = co_await in.schedule().SubnAdmGet<iba::ClassPortInfo>();
     co_return info;
 }
 
 comad::coro::task<fabric_facts> ask_fabric(session& in) {
     fabric_facts said;
-    said.has_SMPs = !in.options().by_SA && in.schedule().transport().limits().smi;
+    said.has_smps = !in.options().by_sa && in.schedule().transport().limits().smi;
     said.SM_LID = value(in.schedule().sa_path().DLID);
-    if (said.has_SMPs) co_await timed(in, ask_local_port(in), said.local);
+    if (said.has_smps) co_await timed(in, ask_local_port(in), said.local);
     if (!said.local.error.empty()) co_return said;
     if (said.SM_LID != 0) {
-        if (said.has_SMPs) said.SM_info = co_await timed(in, ask_SM(in), said.SM);
-        said.SA_response_time = (co_await timed(in, ask_SA(in), said.SA)).respTimeValue;
+        if (said.has_smps) said.sm_info = co_await timed(in, ask_sm(in), said.SM);
+        said.sa_response_time = (co_await timed(in, ask_sa(in), said.SA)).respTimeValue;
     }
     said.managers = co_await survey_managers(in);
     co_return said;

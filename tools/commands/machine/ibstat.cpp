@@ -23,7 +23,7 @@ using comad::transports::device;
 struct ibstat_settings : sysfs_root {
     std::string device;
     int port = -1;
-    bool list = false, brief = false, GUIDs = false, json = false;
+    bool list = false, brief = false, guids = false, json = false;
 };
 
 /// Nothing of another machine's devices.
@@ -60,7 +60,7 @@ int run_ibstat(const ibstat_settings& s) {
         text = devices_json(devices);
     } else if (s.list) {
         for (const device& d : devices) text += d.name + '\n';
-    } else if (s.GUIDs) {
+    } else if (s.guids) {
         for (const device& d : devices)
             for (const comad::transports::end_port& p : d.end_ports)
                 text += fmt::format("{:#018x}\n", value(p.portGUID));
@@ -78,14 +78,14 @@ int run_ibstat(const ibstat_settings& s) {
 command ibstat_command() {
     return {.name = "ibstat",
             .group = command_group::device,
-            .no_SA = "it reads only local devices",
+            .no_sa = "it reads only local devices",
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<ibstat_settings>();
                 takes.option("device", s->device);
                 takes.option("port", s->port).range(0, 255);
                 takes.flag("-l,--list_of_cas", s->list);
                 takes.flag("-s,--short", s->brief);
-                takes.flag("-p,--port_list", s->GUIDs);
+                takes.flag("-p,--port_list", s->guids);
                 takes.flag("--json", s->json);
                 s->add_to(takes);
                 return [s](const global_options&) { return run_ibstat(*s); };

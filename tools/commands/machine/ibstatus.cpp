@@ -54,7 +54,7 @@ std::string text_of(const comad::transports::end_port& p) {
     const auto line = [&](const char* name, const std::string& text) {
         fmt::format_to(std::back_inserter(out), "\t{} {}\n", name, text);
     };
-    line("default gid:\t", p.GIDs.empty() ? "unknown" : full(p.GIDs[0]));
+    line("default gid:\t", p.gids.empty() ? "unknown" : full(p.gids[0]));
     line("base lid:\t", fmt::format("{:#x}", value(p.LID)));
     line("sm lid:\t\t", fmt::format("{:#x}", value(p.masterSMLID)));
     line("state:\t\t", state_line(p));
@@ -98,7 +98,7 @@ int run_ibstatus(const ibstatus_settings& s) {
 command ibstatus_command() {
     return {.name = "ibstatus",
             .group = command_group::device,
-            .no_SA = "it reads only local devices",
+            .no_sa = "it reads only local devices",
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<ibstatus_settings>();
                 takes.option("port", s->ports);

@@ -39,7 +39,7 @@ struct bench_settings {
     bool json = false;
 };
 
-bool is_SA(const request& r) { return r.kind.mgmt_class == iba::MgmtClass::SubnAdm; }
+bool is_sa(const request& r) { return r.kind.mgmt_class == iba::MgmtClass::SubnAdm; }
 bool is_smp(const request& r) { return r.kind.mgmt_class == iba::MgmtClass::SubnLID; }
 
 /// Throws usage_error for what is no query, or is not answered by one MAD.
@@ -51,7 +51,7 @@ request make_query(const bench_settings& s) {
         throw usage_error(fmt::format("bench cannot send {}: it does not fit in one MAD", r.attribute->info->name));
     if (s.discovered.discovers() && !s.targets.empty())
         throw usage_error("targets exclude --all, --switches and --CAs; give only one of them");
-    if (s.discovered.discovers() && is_SA(r))
+    if (s.discovered.discovers() && is_sa(r))
         throw usage_error("--all, --switches and --CAs are not supported by SubnAdmGet: it queries only the SA");
     return r;
 }
@@ -153,13 +153,13 @@ bench_outcome run_in_session(const bench_settings& s, const global_options& opti
     r.how_long = extent_of(s, r.is_virtual);
     std::vector<mad::address> asked = targets;
     if (asked.empty() && r.what.kind.mgmt_class == iba::MgmtClass::SubnAdm) {
-        require_SA(in);
+        require_sa(in);
         asked.push_back({in.schedule().sa_path(), std::nullopt});
     } else if (asked.empty()) {
         asked.push_back(this_node());
     }
     target_choice discovered = s.discovered;
-    discovered.by_LID = s.kind.lid;
+    discovered.by_lid = s.kind.lid;
     const bool is_answered = in.run(find_targets(in, discovered, r, std::move(asked)));
     if (is_answered && !in.stopped()) {
         const unsigned of_several = coro::schedule_options{}.per_destination; // what all commands keep to
@@ -176,7 +176,7 @@ bool is_empty(const bench_row& row) { return row.measured.replies == 0; }
 
 int run_bench(const bench_settings& s, const global_options& options) {
     const request asked = make_query(s);
-    if (options.by_SA && is_smp(asked))
+    if (options.by_sa && is_smp(asked))
         throw usage_error(
             fmt::format("--sa is not supported by {}: it sends SMPs; use SubnAdmGet to query the SA", s.rpc));
     bench_report r;
@@ -218,7 +218,7 @@ command bench_command() {
                 add_target_options(takes, s->kind);
                 takes.flag("--all", s->discovered.all);
                 takes.flag("--switches", s->discovered.switches);
-                takes.flag("--CAs", s->discovered.CAs);
+                takes.flag("--CAs", s->discovered.cas);
                 takes.option("--rpc", s->rpc).shows_default();
                 takes.option("--attribute", s->attribute).shows_default();
                 takes.option("-f,--field", s->fields).one_each();

@@ -17,7 +17,7 @@ namespace iba = comad::iba;
 namespace mad = comad::mad;
 using comad::u32;
 
-mad::address LID_of(const discovery::subnet& subnet, u32 node) {
+mad::address lid_of(const discovery::subnet& subnet, u32 node) {
     const discovery::node& n = subnet.nodes[node];
     const discovery::port& port = subnet.end_port({node, n.info.localPortNum});
     mad::IBPath path;
@@ -25,17 +25,17 @@ mad::address LID_of(const discovery::subnet& subnet, u32 node) {
     return {path, std::nullopt};
 }
 
-coro::task<std::vector<mad::address>> discover_targets(session& in, const target_choice& which, bool by_LID,
+coro::task<std::vector<mad::address>> discover_targets(session& in, const target_choice& which, bool by_lid,
                                                        std::vector<missing_answer>& problems) {
     const discovery::subnet subnet = co_await require_subnet(in);
     problems = all_missing(subnet);
     std::vector<mad::address> targets;
     for (u32 i = 0; i < subnet.nodes.size(); ++i) {
         const discovery::node& n = subnet.nodes[i];
-        if (!which.all && !(which.switches && n.is_switch()) && !(which.CAs && n.info.nodeType == iba::NodeType::CA))
+        if (!which.all && !(which.switches && n.is_switch()) && !(which.cas && n.info.nodeType == iba::NodeType::CA))
             continue;
-        const mad::address target = by_LID ? LID_of(subnet, i) : mad::address{n.route, std::nullopt};
-        if (by_LID && mad::headers_of(target.path).DLID == iba::lid{})
+        const mad::address target = by_lid ? lid_of(subnet, i) : mad::address{n.route, std::nullopt};
+        if (by_lid && mad::headers_of(target.path).DLID == iba::lid{})
             problems.push_back(missing_at(subnet, {i, 0}, "not measured: no LID"));
         else targets.push_back(target);
     }
@@ -46,8 +46,8 @@ coro::task<std::vector<mad::address>> discover_targets(session& in, const target
 coro::task<mad::result<mad::any_path>> probe(session& in, const load& what, mad::address target) {
     BOOST_OUTCOME_CO_TRY(mad::any_path path, co_await resolve(in, target));
     if (what.kind.mgmt_class != iba::MgmtClass::SubnLID) {
-        BOOST_OUTCOME_CO_TRY(const mad::IBPath by_LID, co_await LID_routed(in, path));
-        path = by_LID;
+        BOOST_OUTCOME_CO_TRY(const mad::IBPath by_lid, co_await lid_routed(in, path));
+        path = by_lid;
     }
     auto problem = co_await ask_once(in.schedule(), what, path);
     if (problem) co_return std::move(*problem);
@@ -70,8 +70,8 @@ coro::generator<coro::task<void>> probes(session& in, bench_report& r, const std
 coro::task<bool> find_targets(session& in, const target_choice& which, bench_report& r,
                               std::vector<mad::address> targets) {
     if (which.discovers()) {
-        const bool by_LID = which.by_LID || r.what.kind.mgmt_class != iba::MgmtClass::SubnLID;
-        targets = co_await discover_targets(in, which, by_LID, r.problems);
+        const bool by_lid = which.by_lid || r.what.kind.mgmt_class != iba::MgmtClass::SubnLID;
+        targets = co_await discover_targets(in, which, by_lid, r.problems);
     }
     std::vector<std::optional<mad::any_path>> paths(targets.size());
     co_await in.schedule().mqueue(probes(in, r, targets, paths));

@@ -11,10 +11,10 @@ namespace ibtool {
 
 /// What of a discovery is asked; none: there is none.
 struct target_choice {
-    bool all = false, switches = false, CAs = false;
-    bool by_LID = false; ///< SMPs, too, and not by route
+    bool all = false, switches = false, cas = false;
+    bool by_lid = false; ///< SMPs, too, and not by route
 
-    bool discovers() const noexcept { return all || switches || CAs; }
+    bool discovers() const noexcept { return all || switches || cas; }
 };
 
 /// Asks each of these, or of what is discovered, once. Whoever answers as it should becomes a target of the report, in this

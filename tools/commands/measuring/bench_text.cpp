@@ -38,7 +38,7 @@ std::string targets_text(const load& what) {
 std::string heading(const bench_report& r) {
     std::string text = fmt::format("# {} {} to {} on {}\n", r.rpc, r.attribute->info->name, targets_text(r.what),
                                    iba::escaped(r.fabric));
-    const std::string length = r.how_long.MADs ? fmt::format("{} MADs", r.how_long.MADs) : as_time(r.how_long.length);
+    const std::string length = r.how_long.mads ? fmt::format("{} MADs", r.how_long.mads) : as_time(r.how_long.length);
     text += fmt::format("# {} interleaved rounds of {} per window, each after {} of warm-up; timeout {}, {} retries\n",
                         r.rounds, length, as_time(r.how_long.warm_up), as_time(r.patience.timeout), r.patience.retries);
     if (r.what.per_destination) text += fmt::format("# at most {} in flight to each target\n", r.what.per_destination);
@@ -110,8 +110,8 @@ std::string bench_json(const bench_report& r) {
         "\n",
         r.problems.empty(), iba::json_quoted(r.fabric), r.is_virtual ? "virtual" : "real", r.rpc,
         r.attribute->info->name, r.what.attributeModifier, r.what.targets.size(), target, r.what.per_destination,
-        r.rounds, r.how_long.MADs ? "null" : fmt::format("{}", mad::in_seconds(r.how_long.length)),
-        r.how_long.MADs ? fmt::format("{}", r.how_long.MADs) : "null", mad::in_seconds(r.how_long.warm_up),
+        r.rounds, r.how_long.mads ? "null" : fmt::format("{}", mad::in_seconds(r.how_long.length)),
+        r.how_long.mads ? fmt::format("{}", r.how_long.mads) : "null", mad::in_seconds(r.how_long.warm_up),
         mad::in_seconds(r.patience.timeout), r.patience.retries,
         r.lowered.empty() ? "null" : iba::json_quoted(r.lowered), rows, problems);
 }

@@ -27,7 +27,7 @@ namespace {
 struct rdma_bw_settings {
     std::string server;
     unsigned tcp_port = 4444, depth = 100, pieces = 1;
-    int GID_index = -1;
+    int gid_index = -1;
     comad::u64 size = comad::u64{1} << 20, writes = 1000;
     bool both_ways = false, v6 = false, json = false;
 };
@@ -80,7 +80,7 @@ std::string report_json(const rdma_bw_report& r) {
 
 rdma_bw_report run_client(const rdma_bw_settings& s, const comad::transports::end_port& port, comad::u16 pkey_index) {
     rdma_bw_link link = rdma_bw_link::connect(s.server, static_cast<unsigned short>(s.tcp_port), s.v6);
-    rdma_bw_stream stream(port, s.size, s.depth, s.pieces, s.GID_index, pkey_index);
+    rdma_bw_stream stream(port, s.size, s.depth, s.pieces, s.gid_index, pkey_index);
     rdma_bw_report report{stream.ours(), {}, {}, {}};
     report.ours.writes = s.writes;
     report.ours.both_ways = s.both_ways;
@@ -100,7 +100,7 @@ rdma_bw_report run_server(const rdma_bw_settings& s, const comad::transports::en
     rdma_bw_link link = rdma_bw_link::accept(static_cast<unsigned short>(s.tcp_port), s.v6);
     rdma_bw_report report;
     report.theirs = link.hear_end(); // how much is the client's to say
-    rdma_bw_stream stream(port, report.theirs.size, s.depth, s.pieces, s.GID_index, pkey_index);
+    rdma_bw_stream stream(port, report.theirs.size, s.depth, s.pieces, s.gid_index, pkey_index);
     report.ours = stream.ours();
     report.ours.writes = report.theirs.writes;
     report.ours.both_ways = report.theirs.both_ways;
@@ -117,7 +117,7 @@ rdma_bw_report run_server(const rdma_bw_settings& s, const comad::transports::en
 
 int run_rdma_bw(rdma_bw_settings s, const global_options& o) {
     const auto port = local_port_for_verbs(o);
-    if (s.GID_index < 0 && !port.is_infiniband()) s.GID_index = 0; // RoCE has no LIDs
+    if (s.gid_index < 0 && !port.is_infiniband()) s.gid_index = 0; // RoCE has no LIDs
     const comad::u16 pkey_index = chosen_pkey_index(port, o);
     const rdma_bw_report report = s.server.empty() ? run_server(s, port, pkey_index) : run_client(s, port, pkey_index);
     write_output(s.json ? report_json(report) : report_text(report));
@@ -141,7 +141,7 @@ command rdma_bw_command() {
     return {
         .name = "rdma_bw",
         .group = command_group::measuring,
-        .no_SA = "it sends no MADs",
+        .no_sa = "it sends no MADs",
         .declare = [](arguments& takes) -> action {
             auto s = std::make_shared<rdma_bw_settings>();
             takes.option("server", s->server);
@@ -152,7 +152,7 @@ command rdma_bw_command() {
                 .shows_default();
             takes.option("-t,--depth", s->depth).range(1, 10000).shows_default();
             takes.option("-e,--pieces", s->pieces).range(1, 16).shows_default();
-            takes.option("--gid-index", s->GID_index).range(0, 255);
+            takes.option("--gid-index", s->gid_index).range(0, 255);
             takes.flag("-b,--both-ways", s->both_ways);
             takes.flag("-6,--ipv6", s->v6);
             takes.flag("--json", s->json);

@@ -45,15 +45,15 @@ verbs::queue_pair pair_of(const verbs::pd& domain, const verbs::completions& don
 } // namespace
 
 rdma_bw_stream::rdma_bw_stream(const comad::transports::end_port& port, std::size_t size, unsigned depth,
-                               unsigned pieces, int GID_index, comad::u16 pkey_index)
-    : size_(size), depth_(depth), pieces_(pieces), GID_index_(GID_index), pkey_index_(pkey_index),
+                               unsigned pieces, int gid_index, comad::u16 pkey_index)
+    : size_(size), depth_(depth), pieces_(pieces), gid_index_(gid_index), pkey_index_(pkey_index),
       port_(static_cast<u8>(port.port)), device_(had(verbs::context::open(port.device))),
       domain_(had(verbs::pd::create(device_))), bytes_(2 * size),
       region_(had(verbs::memory_region::create(domain_, bytes_, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE))),
       done_(completions_of(device_, depth)), pair_(pair_of(domain_, done_, depth, pieces)), poller_(device_, done_) {
     const auto attributes = had(device_.port_attributes(port_));
     ours_.LID = iba::lid{attributes.lid};
-    if (GID_index_ >= 0) ours_.GID = had(device_.gid(port_, static_cast<unsigned>(GID_index_)));
+    if (gid_index_ >= 0) ours_.GID = had(device_.gid(port_, static_cast<unsigned>(gid_index_)));
     ours_.QPN = pair_.number();
     ours_.PSN = std::random_device{}() & 0xffffff;
     ours_.MTU = attributes.active_mtu;
@@ -72,9 +72,9 @@ void rdma_bw_stream::connect(const rdma_bw_end& theirs) {
     path.pkey_index = pkey_index_;
     path.MTU = iba::MTU{static_cast<u8>(std::min(ours_.MTU, theirs.MTU))};
     path.rate = iba::Rate{0}; // the port's own
-    if (GID_index_ >= 0) {
+    if (gid_index_ >= 0) {
         path.has_grh = true;
-        path.SGID_index = static_cast<u8>(GID_index_);
+        path.SGID_index = static_cast<u8>(gid_index_);
         path.SGID = ours_.GID;
         path.DGID = theirs.GID;
         path.hop_limit = 64;

@@ -13,10 +13,10 @@ namespace ibtool {
 
 class rdma_bw_stream {
 public:
-    /// `size`: bytes of each write; `depth`: writes in flight; `pieces`: of which each is gathered; `GID_index`: of ours, with
+    /// `size`: bytes of each write; `depth`: writes in flight; `pieces`: of which each is gathered; `gid_index`: of ours, with
     /// which packets have a global route header; -1: none; `pkey_index`: of the queue pair, look_up: the port's default one.
     /// Throws std::runtime_error with one line.
-    rdma_bw_stream(const comad::transports::end_port&, std::size_t size, unsigned depth, unsigned pieces, int GID_index,
+    rdma_bw_stream(const comad::transports::end_port&, std::size_t size, unsigned depth, unsigned pieces, int gid_index,
                    comad::u16 pkey_index = comad::mad::path_headers::look_up);
 
     /// What the other end has to know.
@@ -32,7 +32,7 @@ private:
     void post(comad::u64 number);
     std::size_t size_;
     unsigned depth_, pieces_;
-    int GID_index_;
+    int gid_index_;
     comad::u16 pkey_index_;
     comad::u8 port_;
     comad::verbs::context device_;

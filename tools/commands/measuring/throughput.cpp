@@ -77,7 +77,7 @@ private:
             ++all_.replies;
             all_.times.add(now - asked);
         }
-        if (extent_.MADs ? ended_ == extent_.MADs : now - first_ >= extent_.length) stage_ = stage::over;
+        if (extent_.mads ? ended_ == extent_.mads : now - first_ >= extent_.length) stage_ = stage::over;
     }
 
     coro::MADSchedule& schedule_;

@@ -45,7 +45,7 @@ struct load {
 /// How long to go on: after a warm-up, until so many MADs have ended or, where that is 0, for so long.
 struct extent {
     comad::mad::duration warm_up{0}, length{0};
-    comad::u64 MADs = 0;
+    comad::u64 mads = 0;
 };
 
 /// What became of the MADs of one or several measurements, those of warm-ups apart.

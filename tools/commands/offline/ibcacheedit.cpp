@@ -35,7 +35,7 @@ nlohmann::ordered_json edits_json(const ibcacheedit_settings& s) {
         if (c) line[what] = {{"before", fmt::format("{}", c->before)}, {"after", fmt::format("{}", c->after)}};
     };
     add("switch_nodeGUID", s.edits.switch_guid);
-    add("CA_nodeGUID", s.edits.CA_guid);
+    add("CA_nodeGUID", s.edits.ca_guid);
     add("systemImageGUID", s.edits.system_image_guid);
     add("portGUID", s.edits.port_guid);
     if (s.edits.port_guid) line["portGUID"]["nodeGUID"] = fmt::format("{}", s.edits.node);
@@ -83,13 +83,13 @@ int run_ibcacheedit(const ibcacheedit_settings& s) {
 command ibcacheedit_command() {
     return {.name = "ibcacheedit",
             .group = command_group::offline,
-            .no_SA = "it sends nothing",
+            .no_sa = "it sends nothing",
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<ibcacheedit_settings>();
                 takes.option("cache", s->from).file(file_use::read).required();
                 takes.option("new", s->to).file(file_use::replaced).required();
                 takes.option("--switchguid", change_reader(s->edits.switch_guid));
-                takes.option("--caguid", change_reader(s->edits.CA_guid));
+                takes.option("--caguid", change_reader(s->edits.ca_guid));
                 takes.option("--sysimgguid", change_reader(s->edits.system_image_guid));
                 takes.option("--portguid", [s = s.get()](const std::string& text) {
                     const auto guids = read_guids(text, 3, "NODE:BEFORE:AFTER");

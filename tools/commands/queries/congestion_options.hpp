@@ -12,9 +12,9 @@
 namespace ibtool {
 
 /// -c, which is --cckey in one letter.
-void add_CC_Key_option(arguments& takes, std::optional<comad::u64>& key);
+void add_cc_key_option(arguments& takes, std::optional<comad::u64>& key);
 /// The options with that key, where it is given, for all ports that have none of their own.
-global_options with_CC_Key(const global_options&, const std::optional<comad::u64>& key);
+global_options with_cc_key(const global_options&, const std::optional<comad::u64>& key);
 
 /// An operation of a table: `CongestionInfo`, `CI`.
 struct operation_name {
@@ -24,7 +24,7 @@ struct operation_name {
 std::size_t find_operation(std::span<const operation_name>, const std::string& name);
 
 /// Says of a request without an answer that it may be for want of the key: nodes drop what has another one.
-void hint_at_CC_Key(comad::mad::mad_error&);
+void hint_at_cc_key(comad::mad::mad_error&);
 
 /// The port that a target means, as GMPs go there, with its keys.
 asked<comad::mad::IBPath> resolve_port(session&, comad::mad::address);

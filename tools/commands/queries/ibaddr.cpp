@@ -18,7 +18,7 @@ namespace smp = comad::iba::smp;
 struct ibaddr_settings {
     std::string target, port;
     target_options kind;
-    bool GID = false, LIDs = false, decimal = false, json = false;
+    bool GID = false, lids = false, decimal = false, json = false;
 };
 
 answer ask_addresses(session& in, mad::address target, unsigned port, const ibaddr_settings& s) {
@@ -31,11 +31,11 @@ answer ask_addresses(session& in, mad::address target, unsigned port, const ibad
         co_return fmt::format(R"({{"schema":"comad.address/1","GID":"{}","LID":{},"last_LID":{}}})"
                               "\n",
                               GID, first, last);
-    const bool both = !s.GID && !s.LIDs && !s.decimal;
+    const bool both = !s.GID && !s.lids && !s.decimal;
     std::string text;
     if (s.GID || both) text += fmt::format("GID {} ", GID);
     if (s.decimal) text += fmt::format("LID start {} end {}", first, last);
-    else if (s.LIDs || both) text += fmt::format("LID start {:#x} end {:#x}", first, last);
+    else if (s.lids || both) text += fmt::format("LID start {:#x} end {:#x}", first, last);
     co_return text + '\n';
 }
 
@@ -56,7 +56,7 @@ command ibaddr_command() {
                 add_direct_option(takes, s->kind);
                 add_guid_option(takes, s->kind);
                 takes.flag("-g,--gid_show", s->GID);
-                takes.flag("-l,--lid_show", s->LIDs);
+                takes.flag("-l,--lid_show", s->lids);
                 takes.flag("-L,--Lid_show", s->decimal);
                 takes.flag("--json", s->json);
                 return [s](const global_options& options) { return run_ibaddr(*s, options); };

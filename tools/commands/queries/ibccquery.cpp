@@ -55,12 +55,12 @@ template <class T> answer ask_attribute(congestion_query q, std::string_view nam
 /// One attribute has the logs of both kinds of node, and says which it is.
 answer ask_log(congestion_query q, std::string_view name) {
     BOOST_OUTCOME_CO_TRY(const auto log, co_await q.in.schedule().CongestionControlGet<cc::CongestionLogSwitch>(q.to));
-    constexpr unsigned of_switch = 1, of_CA = 2;
+    constexpr unsigned of_switch = 1, of_ca = 2;
     if (log.logType == of_switch) co_return attribute_text(q, name, log);
-    if (log.logType != of_CA)
+    if (log.logType != of_ca)
         throw std::runtime_error(
             fmt::format("the reply has the unknown log type {}; expected {} (switch) or {} (channel adapter)",
-                        log.logType, of_switch, of_CA));
+                        log.logType, of_switch, of_ca));
     const auto bytes = iba::encode(log);
     co_return attribute_text(q, name, iba::decode<cc::CongestionLogCA>(bytes));
 }
@@ -165,7 +165,7 @@ answer ask_congestion(session& in, std::size_t which, mad::address target, std::
     BOOST_OUTCOME_CO_TRY(const auto to, co_await resolve_port(in, target));
     const congestion_query q{in, to, port, json};
     auto said = co_await ibccquery_questions[which](q, ibccquery_operations[which].name);
-    if (!said) hint_at_CC_Key(said.error());
+    if (!said) hint_at_cc_key(said.error());
     co_return said;
 }
 
@@ -178,7 +178,7 @@ int run_ibccquery(const ibccquery_settings& s, const global_options& options) {
     std::optional<unsigned> port;
     if (!s.port.empty()) port = read_number(s.port, "the port", 254);
     const mad::address target = read_target(s.target, s.kind);
-    const global_options keyed = with_CC_Key(options, s.CC_Key);
+    const global_options keyed = with_cc_key(options, s.CC_Key);
     return ask(keyed, &target, [&](session& in) { return ask_congestion(in, which, target, port, s.json); });
 }
 
@@ -190,7 +190,7 @@ command ibccquery_command() {
                 takes.option("operation", s->operation).required();
                 takes.option("target", s->target).required();
                 takes.option("port", s->port);
-                add_CC_Key_option(takes, s->CC_Key);
+                add_cc_key_option(takes, s->CC_Key);
                 add_target_options(takes, s->kind);
                 takes.flag("--json", s->json);
                 return [s](const global_options& options) { return run_ibccquery(*s, options); };

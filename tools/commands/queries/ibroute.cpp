@@ -24,11 +24,11 @@ namespace mad = comad::mad;
 namespace smp = comad::iba::smp;
 using comad::u8;
 
-using discovery::first_MLID, discovery::last_MLID;
+using discovery::first_mlid, discovery::last_mlid;
 
-constexpr unsigned last_unicast_LID = discovery::lid_index::last_unicast_LID;
-constexpr unsigned LIDs_per_block = discovery::switch_forwarding::LIDs_per_block,
-                   MLIDs_per_block = discovery::switch_forwarding::MLIDs_per_block,
+constexpr unsigned last_unicast_lid = discovery::lid_index::last_unicast_lid;
+constexpr unsigned lids_per_block = discovery::switch_forwarding::lids_per_block,
+                   mlids_per_block = discovery::switch_forwarding::mlids_per_block,
                    ports_per_mask = discovery::switch_forwarding::ports_per_mask;
 
 struct ibroute_settings {
@@ -105,8 +105,8 @@ coro::task<mad::result<std::vector<unicast_row>>> ask_block(session& in, mad::an
     std::vector<unicast_row> rows;
     std::vector<std::size_t> named; // the rows whose destinations are asked
     std::vector<coro::task<mad::result<destination>>> asked;
-    const unsigned begin = block * LIDs_per_block;
-    for (unsigned LID = std::max(first, begin); LID <= std::min(last, begin + LIDs_per_block - 1); ++LID) {
+    const unsigned begin = block * lids_per_block;
+    for (unsigned LID = std::max(first, begin); LID <= std::min(last, begin + lids_per_block - 1); ++LID) {
         const u8 port = table.portBlock[LID - begin];
         const bool valid = port <= num_ports;
         if (!valid && !s.everything) continue;
@@ -132,12 +132,12 @@ coro::task<mad::result<std::vector<unicast_row>>> ask_block(session& in, mad::an
 answer ask_unicast(session& in, mad::address target, const ibroute_settings& s) {
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, target));
     BOOST_OUTCOME_CO_TRY(const auto sw, co_await ask_switch(in, path, s.names));
-    const unsigned top = std::min<unsigned>(sw.info.linearFDBTop, last_unicast_LID);
+    const unsigned top = std::min<unsigned>(sw.info.linearFDBTop, last_unicast_lid);
     const unsigned last = s.range.last ? std::min(s.range.last, top) : top;
 
     std::vector<unicast_row> rows;
     silent_destinations silent;
-    for (unsigned block = s.range.first / LIDs_per_block; block <= last / LIDs_per_block; ++block) {
+    for (unsigned block = s.range.first / lids_per_block; block <= last / lids_per_block; ++block) {
         BOOST_OUTCOME_CO_TRY(auto part,
                              co_await ask_block(in, path, block, s.range.first, last, sw.node.numPorts, s, silent));
         std::ranges::move(part, std::back_inserter(rows));
@@ -155,21 +155,21 @@ answer ask_multicast(session& in, mad::address target, const ibroute_settings& s
     BOOST_OUTCOME_CO_TRY(const auto sw, co_await ask_switch(in, path, s.names));
     const unsigned capacity = sw.info.multicastFDBCap, top = sw.info.multicastFDBTop, num_ports = sw.node.numPorts;
     if (capacity == 0) throw std::runtime_error(fmt::format("{} has no multicast forwarding table", place_text(path)));
-    const unsigned first = s.range.first ? s.range.first : first_MLID;
-    unsigned last = std::min(first_MLID + capacity - 1, last_MLID);
+    const unsigned first = s.range.first ? s.range.first : first_mlid;
+    unsigned last = std::min(first_mlid + capacity - 1, last_mlid);
     if (s.range.last) last = std::min(s.range.last, last);
-    if (!s.everything && top >= first_MLID - 1) last = std::min(last, top);
+    if (!s.everything && top >= first_mlid - 1) last = std::min(last, top);
 
     const unsigned chunks = num_ports / ports_per_mask + 1;
     std::vector<multicast_row> rows;
-    for (unsigned block = (first - first_MLID) / MLIDs_per_block; first_MLID + block * MLIDs_per_block <= last;
+    for (unsigned block = (first - first_mlid) / mlids_per_block; first_mlid + block * mlids_per_block <= last;
          ++block) {
         std::vector<coro::task<mad::result<smp::MulticastForwardingTable>>> asked;
         for (unsigned chunk = 0; chunk < chunks; ++chunk)
             asked.push_back(in.SubnGet<smp::MulticastForwardingTable>(path, block | chunk << 28));
         BOOST_OUTCOME_CO_TRY(const auto tables, co_await all(std::move(asked)));
-        for (unsigned i = 0; i < MLIDs_per_block; ++i) {
-            const unsigned MLID = first_MLID + block * MLIDs_per_block + i;
+        for (unsigned i = 0; i < mlids_per_block; ++i) {
+            const unsigned MLID = first_mlid + block * mlids_per_block + i;
             if (MLID < first || MLID > last) continue;
             multicast_row row{MLID, {}};
             for (const auto& table : tables) row.masks.push_back(table.portMaskBlock[i]);

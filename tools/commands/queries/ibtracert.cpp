@@ -46,14 +46,14 @@ std::string_view type_word(const place& p) { return discovery::words_of(p.node.n
 std::string end_text(std::string_view which, const place& p, bool brief) {
     if (brief) return fmt::format("{} {{0x{:016x}}}[{}]\n", which, value(p.node.nodeGUID), p.end_number());
     return fmt::format("{} {} {{0x{:016x}}} portnum {} lid {}-{} \"{}\"\n", which, type_word(p), value(p.node.nodeGUID),
-                       p.end_number(), p.first_LID(), p.last_LID(), p.called());
+                       p.end_number(), p.first_lid(), p.last_lid(), p.called());
 }
 
 std::string hop_text(const hop& h, bool brief) {
     const place& p = h.at;
     if (brief) return fmt::format("[{}] -> {{0x{:016x}}}[{}]\n", h.out, value(p.node.portGUID), p.port_number);
     return fmt::format("[{}] -> {} port {{0x{:016x}}}[{}] lid {}-{} \"{}\"\n", h.out, type_word(p),
-                       value(p.node.portGUID), p.port_number, p.first_LID(), p.last_LID(), p.called());
+                       value(p.node.portGUID), p.port_number, p.first_lid(), p.last_lid(), p.called());
 }
 
 /// As far as a way is known.
@@ -70,7 +70,7 @@ std::string text_of(const route& way, bool brief) {
 
 std::string group_end_text(std::string_view which, const place& p) {
     return fmt::format("{} {} 0x{:x} port {} lid {}-{} \"{}\"\n", which, type_word(p), value(p.node.nodeGUID),
-                       p.port_number, p.first_LID(), p.last_LID(), p.called());
+                       p.port_number, p.first_lid(), p.last_lid(), p.called());
 }
 
 std::string group_hop_text(const hop& h, bool brief) {
@@ -79,7 +79,7 @@ std::string group_hop_text(const hop& h, bool brief) {
         return fmt::format("[{}] -> {} {{0x{:016x}}}[{}]\n", h.out, type_word(p), value(p.node.nodeGUID),
                            p.port_number);
     return fmt::format("[{}] -> {} 0x{:x}[{}] lid {} \"{}\"\n", h.out, type_word(p), value(p.node.nodeGUID),
-                       p.port_number, p.first_LID(), p.called());
+                       p.port_number, p.first_lid(), p.called());
 }
 
 std::string group_text_of(const route& way, bool brief) {
@@ -92,7 +92,7 @@ std::string json_of(const place& p, unsigned port) {
     return fmt::format("\"nodeType\":{},\"nodeGUID\":\"{}\",\"portGUID\":\"{}\",\"port\":{},\"LID\":{},\"last_LID\":{},"
                        "\"description\":{}",
                        iba::json_quoted(iba::name_or_number(p.node.nodeType)), p.node.nodeGUID, p.node.portGUID, port,
-                       p.first_LID(), p.last_LID(), iba::json_quoted(p.name));
+                       p.first_lid(), p.last_lid(), iba::json_quoted(p.name));
 }
 
 std::string json_of(const route& way, bool is_reached = true) {
@@ -106,12 +106,12 @@ std::string json_of(const route& way, bool is_reached = true) {
 /// The place to trace to. With -f one that does not answer by its LID is looked for by the LID alone.
 asked<place> ask_end(session& in, tracer& t, mad::any_path path, const ibtracert_settings& s, report& said) {
     auto found = co_await t.ask_place(path);
-    const bool is_by_LID = !mad::directed(path);
-    if (found || !s.force || !is_by_LID || found.error().code == mad::errc::cancelled) co_return found;
+    const bool is_by_lid = !mad::directed(path);
+    if (found || !s.force || !is_by_lid || found.error().code == mad::errc::cancelled) co_return found;
     place silent{};
     silent.port.LID = mad::headers_of(path).DLID;
     said.notes.push_back(fmt::format("tracing to lid {}, although its node could not be queried: {}",
-                                     silent.first_LID(), words_of(found.error(), in.options())));
+                                     silent.first_lid(), words_of(found.error(), in.options())));
     co_return silent;
 }
 
@@ -138,7 +138,7 @@ reporting trace(session& in, const trace_ends& ends, const ibtracert_settings& s
         said.text += s.json ? json_of(way) : group_text_of(way, s.brief);
         co_return said;
     }
-    const unsigned LID = mad::directed(to_path) ? to.first_LID() : value(mad::headers_of(to_path).DLID);
+    const unsigned LID = mad::directed(to_path) ? to.first_lid() : value(mad::headers_of(to_path).DLID);
     std::string problem;
     try {
         auto way = co_await t.find(begin, to, LID, s.force);
@@ -220,7 +220,7 @@ std::vector<trace_ends> read_ports_file(const ibtracert_settings& s) {
     return pairs;
 }
 
-unsigned read_MLID(const std::string& text) {
+unsigned read_mlid(const std::string& text) {
     constexpr unsigned first = 0xc000, last = 0xfffe; // IBA 4.1.3
     const unsigned MLID = read_number(text, "the multicast LID", last);
     if (MLID < first)
@@ -229,7 +229,7 @@ unsigned read_MLID(const std::string& text) {
 }
 
 int run_ibtracert(ibtracert_settings s, const global_options& options) {
-    if (!s.multicast.empty()) s.MLID = read_MLID(s.multicast);
+    if (!s.multicast.empty()) s.MLID = read_mlid(s.multicast);
     s.names = read_node_names(s.name_map); // a wrong map is told before anything is sent
     if (!s.ports_file.empty()) {
         if (!s.from.empty()) throw usage_error("--ports-file excludes targets on the command line");

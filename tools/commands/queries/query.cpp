@@ -57,7 +57,7 @@ struct reply_style {
 
 std::string one_text(const iba::record_info& info, std::span<const u8> bytes, reply_style how) {
     if (how.json) return iba::json(info, bytes, nullptr, iba::json_style::readable, how.keys) + '\n';
-    const auto style = how.annotated ? structure_style::annotated : structure_style::IBA_names;
+    const auto style = how.annotated ? structure_style::annotated : structure_style::iba_names;
     return structure_text(style, info, {bytes.begin(), bytes.end()}, how.keys);
 }
 
@@ -99,7 +99,7 @@ struct sent_write {
     std::optional<u8> downs_before = {}, downs_after = {}; ///< LinkDownedCounter, of an order to a link
 
     std::string place() const { return place_text(path); }
-    bool is_of_SA() const { return r.kind.mgmt_class == MgmtClass::SubnAdm; }
+    bool is_of_sa() const { return r.kind.mgmt_class == MgmtClass::SubnAdm; }
 };
 
 u64 number_in(const request& r, const char* field) {
@@ -169,7 +169,7 @@ asked<std::vector<u8>> read_written(session& in, const sent_write& w, mad::any_p
     const mad::rpc_kind get = reading(w.r);
     const std::function<asked<std::vector<u8>>()> reads = [&] {
         return send(in, get, path, w.modifier, w.r.component_mask,
-                    w.is_of_SA() || w.before.empty() ? w.r.payload : std::vector<u8>());
+                    w.is_of_sa() || w.before.empty() ? w.r.payload : std::vector<u8>());
     };
     auto reading_again = read_back<std::vector<u8>>(in, reads);
     co_return co_await std::move(reading_again);
@@ -250,7 +250,7 @@ asked<std::vector<std::string>> check_counters(session& in, const sent_write& w)
 /// Whether the SA answers a Get of the attribute, or the node one of what was written.
 bool is_checked(const sent_write& w) {
     if (w.PMA) return true;
-    if (!w.is_of_SA()) return can_be_compared(w.r);
+    if (!w.is_of_sa()) return can_be_compared(w.r);
     return std::ranges::any_of(w.r.attribute->uses, [&](const auto& use) {
         return use.covers(MgmtClass::SubnAdm) && use.allows(iba::Method::Get);
     });
@@ -258,7 +258,7 @@ bool is_checked(const sent_write& w) {
 
 asked<std::vector<std::string>> check_write(session& in, const sent_write& w) {
     if (w.PMA) return check_counters(in, w);
-    return w.is_of_SA() ? check_record(in, w) : check_fields(in, w);
+    return w.is_of_sa() ? check_record(in, w) : check_fields(in, w);
 }
 
 coro::task<void> add_check(session& in, const sent_write& w, report& done) {
@@ -334,7 +334,7 @@ reporting ask_anything(session& in, std::optional<mad::address> target, request 
 
 int run_query(const query_settings& s, const global_options& options) {
     const request r = make_request(s.method, s.attribute, s.fields);
-    if (options.by_SA && r.kind.mgmt_class == MgmtClass::SubnLID)
+    if (options.by_sa && r.kind.mgmt_class == MgmtClass::SubnLID)
         throw usage_error(
             fmt::format("--sa is not supported by {}: it sends SMPs; use SubnAdmGet to query the SA", s.method));
     if (s.raw && !writes_all_fields(r))

@@ -44,7 +44,7 @@ using node_line = std::function<std::string(const NodeRecord&)>;
 
 /// The records of nodes, each as `line` says it; `only_first`: one of them.
 answer list_nodes(session& in, components wanted, std::string heading, node_line line, bool only_first) {
-    require_SA(in);
+    require_sa(in);
     const auto query = query_of<NodeRecord>(wanted);
     auto found = co_await records<NodeRecord>(in, query);
     if (!found) co_return std::move(found.error());
@@ -55,7 +55,7 @@ answer list_nodes(session& in, components wanted, std::string heading, node_line
 }
 
 answer list_groups(session& in, components wanted) {
-    require_SA(in);
+    require_sa(in);
     const auto query = query_of<sa::MCMemberRecord>(wanted);
     auto found = co_await records<sa::MCMemberRecord>(in, query);
     if (!found) co_return std::move(found.error());
@@ -76,7 +76,7 @@ comad::coro::task<mad::result<std::string>> name_of_port(session& in, iba::gid p
 
 /// The ports of multicast groups; of one group that was asked for only these.
 answer list_members(session& in, components wanted, discovery::node_names names) {
-    require_SA(in);
+    require_sa(in);
     const auto query = query_of<sa::MCMemberRecord>(wanted);
     auto found = co_await records<sa::MCMemberRecord>(in, query);
     if (!found) co_return std::move(found.error());
@@ -92,7 +92,7 @@ answer list_members(session& in, components wanted, discovery::node_names names)
 }
 
 answer list_managers(session& in, record_style how) {
-    require_SA(in);
+    require_sa(in);
     BOOST_OUTCOME_CO_TRY(const auto managers, co_await ports_that(in, iba::CapabilityMask::IsSM));
     BOOST_OUTCOME_CO_TRY(const auto disabled, co_await ports_that(in, iba::CapabilityMask::IsSMdisabled));
     const auto text = [&](const sa::PortInfoRecord& r) {
@@ -186,7 +186,7 @@ struct saquery_request {
 };
 
 /// A LID, or what begins with one: descriptions may contain a /.
-bool begins_with_LID(const std::string& word) {
+bool begins_with_lid(const std::string& word) {
     return word.starts_with('/') || iba::parse_number(word.substr(0, word.find('/')));
 }
 
@@ -208,7 +208,7 @@ saquery_request read_request(const saquery_settings& s) {
             const record_kind* const nodes = kind_named("NR");
             if (!r.kind) r.kind = nodes;
             if (s.name_of_guid && arguments == 0) r.wanted.push_back({"nodeInfo.portGUID", word});
-            else if (r.kind == nodes && arguments == 0 && (names_node || !begins_with_LID(word))) r.name = word;
+            else if (r.kind == nodes && arguments == 0 && (names_node || !begins_with_lid(word))) r.name = word;
             else add_argument(*r.kind, arguments, word, r.wanted);
             ++arguments;
         }
@@ -237,7 +237,7 @@ node_line node_line_of(const saquery_settings& s, const record_style& how) {
 }
 
 answer ask_as_told(session& in, saquery_request r, const saquery_settings& s, const record_style& how) {
-    BOOST_OUTCOME_CO_TRY(auto wanted, co_await with_LIDs(in, r.wanted, how.names));
+    BOOST_OUTCOME_CO_TRY(auto wanted, co_await with_lids(in, r.wanted, how.names));
     if (!r.name.empty()) wanted.push_back(node_named(how.names, r.name));
     if (s.list) wanted.push_back({"nodeInfo.nodeType", "CA"});
     const node_line line = s.json ? node_line() : node_line_of(s, how);

@@ -66,7 +66,7 @@ template <class R> std::string record_text(const R& record, structure_style styl
 }
 
 template <class R> answer ask_for(session& in, components wanted, record_style how) {
-    require_SA(in);
+    require_sa(in);
     auto query = query_of<R>(wanted);
     constexpr bool is_of_paths = std::is_same_v<R, sa::PathRecord>;
     const bool fills_in = is_of_paths && how.fills_in && !how.is_single;
@@ -95,7 +95,7 @@ template <class R> answer ask_for(session& in, components wanted, record_style h
 
 answer ask_class_port_info(session& in, components wanted, record_style how) {
     if (!wanted.empty()) throw usage_error("ClassPortInfo takes no NAME=VALUE");
-    require_SA(in);
+    require_sa(in);
     auto info = co_await in.schedule().SubnAdmGet<iba::ClassPortInfo>();
     if (!info) co_return std::move(info.error());
     if (how.json) co_return json_text(info.value()) + '\n';
@@ -140,15 +140,15 @@ std::vector<std::string_view> names_of(const record_kind& k) {
 bool is_name(const std::string& text) { return !text.empty() && !std::isdigit(static_cast<unsigned char>(text[0])); }
 
 /// Where a LID belongs that a node has.
-bool is_LID(std::string_view component) { return component.ends_with("LID") && component != "MLID"; }
+bool is_lid(std::string_view component) { return component.ends_with("LID") && component != "MLID"; }
 
 } // namespace
 
 const record_kind* kind_named(std::string_view word) {
-    const std::string small = in_small_letters(word);
+    const std::string small = to_lower(word);
     for (const record_kind& k : kinds())
         for (const std::string_view name : names_of(k))
-            if (in_small_letters(name) == small) return &k;
+            if (to_lower(name) == small) return &k;
     return nullptr;
 }
 
@@ -195,10 +195,10 @@ void refuse_name(const std::string& name) {
     throw std::runtime_error(fmt::format("no node is named '{}'", iba::escaped(name)));
 }
 
-comad::coro::task<mad::result<components>> with_LIDs(session& in, components wanted, discovery::node_names names) {
+comad::coro::task<mad::result<components>> with_lids(session& in, components wanted, discovery::node_names names) {
     for (component& c : wanted) {
-        if (!is_LID(c.name) || !is_name(c.text)) continue;
-        require_SA(in);
+        if (!is_lid(c.name) || !is_name(c.text)) continue;
+        require_sa(in);
         const components of_node{node_named(names, c.text)};
         const auto query = query_of<sa::NodeRecord>(of_node);
         auto found = co_await records<sa::NodeRecord>(in, query);

@@ -53,7 +53,7 @@ component node_named(const comad::discovery::node_names&, const std::string& nam
 /// Throws std::runtime_error: there is none.
 [[noreturn]] void refuse_name(const std::string& name);
 /// LIDs for the names of nodes, where LIDs belong. Throws std::runtime_error if there is no such node.
-comad::coro::task<comad::mad::result<components>> with_LIDs(session&, components, comad::discovery::node_names);
+comad::coro::task<comad::mad::result<components>> with_lids(session&, components, comad::discovery::node_names);
 
 /// Throws usage_error.
 template <class R> comad::iba::query<R> query_of(const components& wanted) {

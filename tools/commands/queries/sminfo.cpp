@@ -58,7 +58,7 @@ std::string manager_text(const SMInfo& info, const mad::any_path& path, bool jso
 
 answer ask_manager(session& in, std::optional<mad::address> target, bool json) {
     if (!target) {
-        require_SA(in);
+        require_sa(in);
         target = mad::address{in.local_port().sa_path, std::nullopt};
     }
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, *target));
@@ -161,7 +161,7 @@ command sminfo_command() {
 command set_sminfo_command() {
     return {.name = "set_sminfo",
             .group = command_group::writing,
-            .no_SA = "it writes by SMP",
+            .no_sa = "it writes by SMP",
             .writes = true,
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<set_sminfo_settings>();

@@ -79,7 +79,7 @@ int run_smpdump(const smpdump_settings& s, const global_options& options) {
 command smpdump_command() {
     return {.name = "smpdump",
             .group = command_group::queries,
-            .no_SA = "it prints SMPs",
+            .no_sa = "it prints SMPs",
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<smpdump_settings>();
                 takes.option("target", s->target).required();

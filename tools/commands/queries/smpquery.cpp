@@ -132,7 +132,7 @@ answer P_Keys(smp_query q) {
     co_return fmt::format("{}{} pkeys capacity for this port\n", table_text(keys, capacity), capacity);
 }
 
-answer SL_to_VL(smp_query q) {
+answer sl_to_vl(smp_query q) {
     BOOST_OUTCOME_CO_TRY(const auto node, co_await q.in.SubnGet<smp::NodeInfo>(q.path));
     require_port(q, node);
     const bool is_switch = node.nodeType == iba::NodeType::Switch;
@@ -180,7 +180,7 @@ std::string half_json(const std::vector<u16>& entries) {
     return fmt::format("[{}]", fmt::join(pairs, ","));
 }
 
-answer VL_arbitration(smp_query q) {
+answer vl_arbitration(smp_query q) {
     if (q.port == 0) { // a switch's port 0, or the port by which the request comes in
         BOOST_OUTCOME_CO_TRY(const auto node, co_await q.in.SubnGet<smp::NodeInfo>(q.path));
         if (node.nodeType == iba::NodeType::Switch) {
@@ -201,7 +201,7 @@ answer VL_arbitration(smp_query q) {
                           half_text("High", high));
 }
 
-answer GUIDs(smp_query q) {
+answer guids(smp_query q) {
     BOOST_OUTCOME_CO_TRY(const auto port, co_await q.in.SubnGet<smp::PortInfo>(q.path));
     const unsigned capacity = port.GUIDCap;
     std::vector<coro::task<mad::result<smp::GUIDInfo>>> asked;
@@ -218,13 +218,13 @@ answer GUIDs(smp_query q) {
 }
 
 answer forwarding_table(smp_query q) {
-    constexpr unsigned block_size = 64, highest_LID = 0xbfff;
+    constexpr unsigned block_size = 64, highest_lid = 0xbfff;
     BOOST_OUTCOME_CO_TRY(const auto node, co_await q.in.SubnGet<smp::NodeInfo>(q.path));
     if (node.nodeType != iba::NodeType::Switch)
         throw std::runtime_error(
             fmt::format("{} is not a switch: only switches have a forwarding table", place_text(q.path)));
     BOOST_OUTCOME_CO_TRY(const auto info, co_await q.in.SubnGet<smp::SwitchInfo>(q.path));
-    const unsigned count = std::min<unsigned>(info.linearFDBTop, highest_LID) + 1;
+    const unsigned count = std::min<unsigned>(info.linearFDBTop, highest_lid) + 1;
     std::vector<coro::task<mad::result<smp::LinearForwardingTable>>> asked;
     for (unsigned block = 0; block < (count + block_size - 1) / block_size; ++block)
         asked.push_back(q.in.SubnGet<smp::LinearForwardingTable>(q.path, block));
@@ -249,9 +249,9 @@ constexpr operation operations[] = {
     {"PortInfoExtended", "PIE", true, port_info_extended},
     {"SwitchInfo", "SI", false, switch_info},
     {"PKeyTable", "PKeys", true, P_Keys},
-    {"SL2VLTable", "SL2VL", true, SL_to_VL},
-    {"VLArbitration", "VLArb", true, VL_arbitration},
-    {"GUIDInfo", "GI", false, GUIDs},
+    {"SL2VLTable", "SL2VL", true, sl_to_vl},
+    {"VLArbitration", "VLArb", true, vl_arbitration},
+    {"GUIDInfo", "GI", false, guids},
     {"MlnxExtPortInfo", "MEPI", true, mlnx_ext_port_info},
     {"LinearForwardingTable", "LFT", false, forwarding_table},
 };
@@ -265,11 +265,11 @@ std::vector<std::string> operation_names() {
 
 /// By its name, its abbreviation, or a beginning of the name that no other has.
 const operation& operation_named(const std::string& name) {
-    const std::string lower = in_small_letters(name);
+    const std::string lower = to_lower(name);
     std::vector<const operation*> begin_so;
     for (const operation& o : operations) {
-        if (lower == in_small_letters(o.name) || lower == in_small_letters(o.alias)) return o;
-        if (in_small_letters(o.name).starts_with(lower)) begin_so.push_back(&o);
+        if (lower == to_lower(o.name) || lower == to_lower(o.alias)) return o;
+        if (to_lower(o.name).starts_with(lower)) begin_so.push_back(&o);
     }
     if (begin_so.size() == 1) return *begin_so.front();
     std::vector<std::string_view> names;

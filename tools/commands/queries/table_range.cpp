@@ -11,7 +11,7 @@
 
 namespace ibtool {
 
-using comad::discovery::first_MLID, comad::discovery::last_MLID;
+using comad::discovery::first_mlid, comad::discovery::last_mlid;
 
 void table_range::declare(arguments& takes) {
     takes.option("first", first_word);
@@ -19,17 +19,17 @@ void table_range::declare(arguments& takes) {
 }
 
 void table_range::read(bool multicast) {
-    const unsigned highest = multicast ? last_MLID : comad::discovery::lid_index::last_unicast_LID;
+    const unsigned highest = multicast ? last_mlid : comad::discovery::lid_index::last_unicast_lid;
     if (!first_word.empty()) first = read_number(first_word, "the first LID", highest);
     if (!last_word.empty()) last = read_number(last_word, "the last LID", multicast ? 0xffff : highest);
     if (!multicast) return;
     const auto clamp = [](unsigned& LID, unsigned bound) {
         print_message("{:#x} is not a multicast LID; the output {} {:#x}", LID,
-                      bound == first_MLID ? "starts at" : "ends at", bound);
+                      bound == first_mlid ? "starts at" : "ends at", bound);
         LID = bound;
     };
-    if (first && first < first_MLID) clamp(first, first_MLID);
-    if (last > last_MLID) clamp(last, last_MLID);
+    if (first && first < first_mlid) clamp(first, first_mlid);
+    if (last > last_mlid) clamp(last, last_mlid);
 }
 
 } // namespace ibtool

@@ -118,12 +118,12 @@ reporting write_config_space(session& in, mad::IBPath to, MlxConfigSpace space, 
 
 /// 32-bit counters of an InfiniScale III, of which the fourth port is the first.
 asked<std::string> xmit_wait(session& in, mad::IBPath to, bool json) {
-    constexpr unsigned InfiniScale_III = 47396, counters = 24, first_counter = 0x10013c, per_request = 16;
+    constexpr unsigned infiniscale_iii = 47396, counters = 24, first_counter = 0x10013c, per_request = 16;
     BOOST_OUTCOME_CO_TRY(const auto info, co_await in.schedule().VendGet<vend::MlxGeneralInfo>(to));
-    if (info.device_id != InfiniScale_III)
+    if (info.device_id != infiniscale_iii)
         throw std::runtime_error(
             fmt::format("device ID {:#x} is not supported by -w; only {:#x} (InfiniScale III) is supported",
-                        info.device_id, InfiniScale_III));
+                        info.device_id, infiniscale_iii));
     std::string text;
     for (unsigned begin = 0; begin < counters; begin += per_request) {
         const unsigned count = std::min(per_request, counters - begin);
@@ -240,7 +240,7 @@ answer read_device(session& in, mad::IBPath to, const vendstat_settings& s) {
 reporting ask_device(session& in, std::optional<mad::address> target, register_request r, const vendstat_settings& s) {
     const mad::address to_ask = target ? *target : this_port(in);
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, to_ask));
-    BOOST_OUTCOME_CO_TRY(const auto to, co_await LID_routed(in, path));
+    BOOST_OUTCOME_CO_TRY(const auto to, co_await lid_routed(in, path));
     report done;
     if (s.group_info) {
         BOOST_OUTCOME_CO_TRY(done.text, co_await group_info(in, to, r.port, s.json));

@@ -53,14 +53,14 @@ private:
     std::string unicast_of(u32 n) const {
         const discovery::switch_forwarding& t = tables_.of_node[n];
         std::vector<unicast_row> rows;
-        for (unsigned LID = t.first_LID; LID <= t.last_LID; ++LID) {
+        for (unsigned LID = t.first_lid; LID <= t.last_lid; ++LID) {
             if (!t.knows(LID)) continue;
             const comad::u8 port = t.out_port(LID);
             const bool is_valid = port <= subnet_.nodes[n].info.numPorts;
             if (!is_valid && !how_.style.everything) continue;
             rows.push_back({LID, port, is_valid, how_.style.brief || !is_valid ? destination{} : at(LID)});
         }
-        const table_heading shown = heading_of(n, t.first_LID, t.last_LID);
+        const table_heading shown = heading_of(n, t.first_lid, t.last_lid);
         return how_.json ? unicast_json(shown, rows, how_.style, subnet_.nodes[n].switch_info->linearFDBTop)
                          : unicast_text(shown, rows, how_.style);
     }
@@ -89,9 +89,9 @@ comad::coro::task<report> dump(session& in, const discovery::subnet& s, const du
     wanted.unicast = !how.multicast;
     wanted.multicast = how.multicast;
     wanted.whole_multicast = how.style.everything;
-    (how.multicast ? wanted.first_group : wanted.first_LID) = how.range.first;
-    (how.multicast ? wanted.last_group : wanted.last_LID) = how.range.last;
-    wanted.by_SA = in.options().by_SA;
+    (how.multicast ? wanted.first_group : wanted.first_lid) = how.range.first;
+    (how.multicast ? wanted.last_group : wanted.last_lid) = how.range.last;
+    wanted.by_sa = in.options().by_sa;
     wanted.keys = &in.options().keys;
     const discovery::forwarding_tables tables = co_await discovery::read_forwarding(in.schedule(), s, wanted);
     report said;

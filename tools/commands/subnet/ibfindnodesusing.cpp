@@ -42,10 +42,10 @@ struct ibfindnodesusing_settings {
 
 /// The port of a switch that a table sends each LID to, up to the top of the table.
 coro::task<mad::result<std::vector<u8>>> ask_forwarding(session& in, const discovery::node& n) {
-    constexpr unsigned block_size = 64, highest_LID = 0xbfff;
+    constexpr unsigned block_size = 64, highest_lid = 0xbfff;
     const mad::any_path path = in.options().keys.put_into(n.route, n.info.portGUID);
     BOOST_OUTCOME_CO_TRY(const auto info, co_await in.SubnGet<smp::SwitchInfo>(path));
-    const unsigned top = std::min<unsigned>(info.linearFDBTop, highest_LID);
+    const unsigned top = std::min<unsigned>(info.linearFDBTop, highest_lid);
     std::vector<coro::task<mad::result<smp::LinearForwardingTable>>> asked;
     for (unsigned block = 0; block <= top / block_size; ++block)
         asked.push_back(in.SubnGet<smp::LinearForwardingTable>(path, block));
@@ -95,7 +95,7 @@ std::string hosts_line(const subnet& s, const std::vector<port_ref>& ports, cons
         const discovery::node& n = s.nodes[r.node];
         called.push_back(how.names.of(n));
         if (how.verbose)
-            line += fmt::format("0x{:016x} lid {} \"{}\"\n", value(s.at(r).portGUID), LID_at(s, r), called.back());
+            line += fmt::format("0x{:016x} lid {} \"{}\"\n", value(s.at(r).portGUID), lid_at(s, r), called.back());
     }
     if (how.verbose) return line;
     for (const std::string& range : host_ranges(called)) line += ' ' + range;
@@ -169,7 +169,7 @@ int run_ibfindnodesusing(ibfindnodesusing_settings s, const global_options& opti
 command ibfindnodesusing_command() {
     return {.name = "ibfindnodesusing",
             .group = command_group::subnet,
-            .no_SA = "discovery queries every node itself",
+            .no_sa = "discovery queries every node itself",
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<ibfindnodesusing_settings>();
                 takes.option("target", s->target).such_as_node_names().required();

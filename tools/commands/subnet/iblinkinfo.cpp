@@ -36,7 +36,7 @@ using iba::NodeType;
 
 /// What of a link --diff compares.
 struct link_checks {
-    bool links = true, states = true, LIDs = false, descriptions = false;
+    bool links = true, states = true, lids = false, descriptions = false;
 };
 
 struct iblinkinfo_settings {
@@ -44,9 +44,9 @@ struct iblinkinfo_settings {
     link_checks checks;
     unsigned hops = 0;        ///< 0: as if not given, as in infiniband-diags
     unsigned outstanding = 0; ///< 0: the global one
-    bool whole_part = false, only_down = false, only_up = false, GUIDs = false, by_line = false, additional = false,
+    bool whole_part = false, only_down = false, only_up = false, guids = false, by_line = false, additional = false,
          json = false;
-    bool only_switches = false, only_CAs = false;
+    bool only_switches = false, only_cas = false;
 };
 
 // ---- which nodes -----------------------------------------------------------------------------------------------------
@@ -71,8 +71,8 @@ std::vector<bool> within(const subnet& s, u32 start, unsigned hops) {
 }
 
 bool is_wanted(const iblinkinfo_settings& how, const node& n) {
-    if (!how.only_switches && !how.only_CAs) return true;
-    return n.is_switch() ? how.only_switches : how.only_CAs && n.info.nodeType == NodeType::CA;
+    if (!how.only_switches && !how.only_cas) return true;
+    return n.is_switch() ? how.only_switches : how.only_cas && n.info.nodeType == NodeType::CA;
 }
 
 bool is_wanted(const iblinkinfo_settings& how, const iba::smp::PortInfo& port) {
@@ -112,9 +112,9 @@ std::string line_of(const iblinkinfo_settings& how, const described_links& all, 
     const node& n = s.nodes[r.node];
     std::string front = "      ";
     if (how.by_line) front = fmt::format("0x{:016x} \"{:>30}\" ", value(s.at(r).portGUID), names.of(n));
-    else if (!n.is_switch() || how.GUIDs) front += fmt::format("0x{:016x} ", value(s.at(r).portGUID));
-    return fmt::format("{}{:6} {:4}{} =={}==>  {}\n", front, LID_at(s, r), r.port, external_port_text(groups, r),
-                       link_text(s, r, how.additional), peer_text(s, names, r, how.by_line || how.GUIDs, groups));
+    else if (!n.is_switch() || how.guids) front += fmt::format("0x{:016x} ", value(s.at(r).portGUID));
+    return fmt::format("{}{:6} {:4}{} =={}==>  {}\n", front, lid_at(s, r), r.port, external_port_text(groups, r),
+                       link_text(s, r, how.additional), peer_text(s, names, r, how.by_line || how.guids, groups));
 }
 
 std::string json_of(const subnet& s, port_ref r, const node_names& names) {
@@ -160,7 +160,7 @@ std::string report_of(const iblinkinfo_settings& how, const subnet_place& where,
 link_checks read_link_checks(const std::string& words) {
     link_checks c{false, false, false, false};
     const std::pair<std::string_view, bool*> known[] = {
-        {"port", &c.links}, {"state", &c.states}, {"lid", &c.LIDs}, {"nodedesc", &c.descriptions}};
+        {"port", &c.links}, {"state", &c.states}, {"lid", &c.lids}, {"nodedesc", &c.descriptions}};
     for (const std::string& key : split(words, ',')) {
         const auto found = std::ranges::find(known, key, &std::pair<std::string_view, bool*>::first);
         if (found == std::end(known))
@@ -213,9 +213,9 @@ private:
         }
         const node& now = is_.nodes[found->second];
         has_head_ = false;
-        const bool LID_differs = how_.checks.LIDs && before.is_switch() && now.is_switch() &&
-                                 discovery::LIDs_differ(was_, {n, 0}, is_, {found->second, 0});
-        if (LID_differs || (how_.checks.descriptions && discovery::descriptions_differ(before, now))) {
+        const bool lid_differs = how_.checks.lids && before.is_switch() && now.is_switch() &&
+                                 discovery::lids_differ(was_, {n, 0}, is_, {found->second, 0});
+        if (lid_differs || (how_.checks.descriptions && discovery::descriptions_differ(before, now))) {
             add_head(before, "< ");
             add_head(now, "> ");
             has_head_ = true;
@@ -253,7 +253,7 @@ private:
         if (c.states && has_states && b.info->portState != n.info->portState) return true;
         if (!c.links || !b.peer || !n.peer) return false;
         return was_.at(b.peer).portGUID != is_.at(n.peer).portGUID ||
-               (c.LIDs && discovery::LIDs_differ(was_, b.peer, is_, n.peer)) ||
+               (c.lids && discovery::lids_differ(was_, b.peer, is_, n.peer)) ||
                (c.descriptions && discovery::descriptions_differ(was_.nodes[b.peer.node], is_.nodes[n.peer.node]));
     }
 
@@ -290,13 +290,13 @@ command iblinkinfo_command() {
                 takes.option("-D,--Direct", s->route).excludes(GUID);
                 takes.flag("-a,--all", s->whole_part);
                 takes.option("-n,--hops", s->hops).range(0, 63);
-                takes.flag("-g,--guids", s->GUIDs);
+                takes.flag("-g,--guids", s->guids);
                 const argument& up = takes.flag("--up", s->only_up);
                 takes.flag("-d,--down", s->only_down).excludes(up);
                 takes.flag("-l,--line", s->by_line);
                 takes.flag("-p,--additional", s->additional);
                 const argument& switches = takes.flag("--switches-only", s->only_switches);
-                takes.flag("--cas-only", s->only_CAs).excludes(switches);
+                takes.flag("--cas-only", s->only_cas).excludes(switches);
                 takes.ignored_flag("-R");
                 takes.option("-o,--outstanding_smps", s->outstanding).range(1, 65536);
                 add_name_map_option(takes, s->name_map);

@@ -45,9 +45,9 @@ std::string now_as_text() {
 /// `sw,ca,port`: only these.
 discovery::topology_checks read_checks(const std::string& words) {
     discovery::topology_checks c{false, false, false, false, false, false};
-    const std::pair<std::string_view, bool*> known[] = {{"sw", &c.switches},    {"ca", &c.CAs},
+    const std::pair<std::string_view, bool*> known[] = {{"sw", &c.switches},    {"ca", &c.cas},
                                                         {"router", &c.routers}, {"port", &c.links},
-                                                        {"lid", &c.LIDs},       {"nodedesc", &c.descriptions}};
+                                                        {"lid", &c.lids},       {"nodedesc", &c.descriptions}};
     for (const std::string& key : split(words, ',')) {
         const auto found = std::ranges::find(known, key, &std::pair<std::string_view, bool*>::first);
         if (found == std::end(known))
@@ -59,7 +59,7 @@ discovery::topology_checks read_checks(const std::string& words) {
 }
 
 std::string text_of(const ibnetdiscover_settings& s, const discovery::subnet& subnet,
-                    const discovery::node_names& names, comad::u64 MADs, const discovery::more_of_ports& more,
+                    const discovery::node_names& names, comad::u64 mads, const discovery::more_of_ports& more,
                     const global_options& global) {
     if (s.json) return discovery::json_text(subnet, more);
     if (s.ports) return discovery::ports_report(subnet, names);
@@ -74,14 +74,14 @@ std::string text_of(const ibnetdiscover_settings& s, const discovery::subnet& su
     options.full = s.full;
     options.grouping = s.grouping;
     options.generated_on = time;
-    if (s.max_hops) options.mads_used = MADs;
+    if (s.max_hops) options.mads_used = mads;
     return discovery::topology_text(subnet, names, options);
 }
 
 /// What is read of ports beside a discovery.
 struct port_reading {
     discovery::hierarchies places;
-    discovery::subnet_facts facts;
+    discovery::subnet_tables facts;
 };
 
 comad::coro::task<std::vector<discovery::problem>> read_more(session& in, const discovery::subnet& s,
@@ -96,9 +96,9 @@ comad::coro::task<std::vector<discovery::problem>> read_more(session& in, const 
         }
     }
     if (wanted.qos) {
-        constexpr discovery::fact_kinds kinds{.PKeys = true, .SLToVL = true, .VLArbitration = true};
-        auto reading = in.options().discovers_by_SA() ? discovery::read_facts_by_SA(in.schedule(), s, kinds)
-                                                      : discovery::read_facts(in.schedule(), s, kinds);
+        constexpr discovery::table_kinds kinds{.PKeys = true, .SLToVL = true, .VLArbitration = true};
+        auto reading = in.options().discovers_by_sa() ? discovery::read_subnet_tables_by_sa(in.schedule(), s, kinds)
+                                                      : discovery::read_subnet_tables(in.schedule(), s, kinds);
         read.facts = co_await std::move(reading);
         missing.insert(missing.end(), read.facts.problems.begin(), read.facts.problems.end());
     }
@@ -112,7 +112,7 @@ int run_ibnetdiscover(const ibnetdiscover_settings& s, global_options options) {
     if (s.outstanding) options.outstanding = s.outstanding;
     options.load_cache = s.load_cache;
     const discovery::node_names names = read_node_names(s.name_map);
-    if (s.hierarchy && options.by_SA)
+    if (s.hierarchy && options.by_sa)
         throw usage_error("--sa is not supported with --hierarchy, because --hierarchy sends SMPs");
     port_reading read;
     subnet_reading more;
@@ -120,9 +120,9 @@ int run_ibnetdiscover(const ibnetdiscover_settings& s, global_options options) {
         more = [&](session& in, const discovery::subnet& found) { return read_more(in, found, s, read); };
     return discover_and_report(
         options,
-        [&](const discovery::subnet& subnet, comad::u64 MADs) {
+        [&](const discovery::subnet& subnet, comad::u64 mads) {
             const discovery::more_of_ports more_of{s.hierarchy ? &read.places : nullptr, s.qos ? &read.facts : nullptr};
-            std::string text = text_of(s, subnet, names, MADs, more_of, options);
+            std::string text = text_of(s, subnet, names, mads, more_of, options);
             if (!s.cache.empty()) replace_file(discovery::diags_cache_bytes(subnet), s.cache);
             return text;
         },

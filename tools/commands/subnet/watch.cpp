@@ -70,10 +70,10 @@ public:
     subnet_watch(session& in, const subnet_watch_settings& s)
         : in_(in), how_(s), names_(read_node_names(s.name_map)), period_(parse_duration(s.every)), begin_(in.now()) {
         answers_.on_report(iba::MgmtClass::SubnAdm, 2, [this](const server::request& r, const iba::Notice& notice) {
-            const bool is_from_SA = in_.schedule().is_SA(r.source);
-            if (is_from_SA) take(notice);
+            const bool is_from_sa = in_.schedule().is_sa(r.source);
+            if (is_from_sa) take(notice);
             else ignore(r.source);
-            return is_from_SA;
+            return is_from_sa;
         });
         in_.on_port_change([this](const std::string& line) {
             print_message("{}", line);
@@ -406,7 +406,7 @@ int run_watch(const subnet_watch_settings& s, const global_options& options) {
 command watch_command() {
     return {.name = "watch",
             .group = command_group::subnet,
-            .no_SA = "it queries the SA for changes in any case, if there is an SA",
+            .no_sa = "it queries the SA for changes in any case, if there is an SA",
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<subnet_watch_settings>();
                 takes.option("--every", s->every);

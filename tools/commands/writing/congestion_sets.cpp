@@ -272,7 +272,7 @@ congestion_set read_port_setting(std::string_view name, const value_words& value
             }};
 }
 
-congestion_set read_CA_setting(std::string_view name, const value_words& values) {
+congestion_set read_ca_setting(std::string_view name, const value_words& values) {
     value_reader v(name, values, 6, 6);
     const u16 port_control = v.number<u16>("the port control", 0xffff);
     const u16 control_map = v.number<u16>("the control map", 0xffff);
@@ -287,7 +287,7 @@ congestion_set read_CA_setting(std::string_view name, const value_words& values)
         for (std::size_t SL = 0; SL < s.congestionEntry.size(); ++SL)
             if (control_map >> SL & 1) s.congestionEntry[SL] = given;
     });
-    what.is_of_CAs = true;
+    what.is_of_cas = true;
     return what;
 }
 
@@ -308,7 +308,7 @@ congestion_set read_table(std::string_view name, const value_words& values) {
             std::ranges::copy(entries, t.entry.begin());
         },
         block);
-    what.is_of_CAs = true;
+    what.is_of_cas = true;
     return what;
 }
 
@@ -318,7 +318,7 @@ congestion_set read_congestion_set(std::string_view name, const value_words& val
     if (name == "CongestionKeyInfo") return read_key_info(name, values);
     if (name == "SwitchCongestionSetting") return read_switch_setting(name, values);
     if (name == "SwitchPortCongestionSetting") return read_port_setting(name, values);
-    if (name == "CACongestionSetting") return read_CA_setting(name, values);
+    if (name == "CACongestionSetting") return read_ca_setting(name, values);
     return read_table(name, values);
 }
 

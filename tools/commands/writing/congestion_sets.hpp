@@ -29,7 +29,7 @@ struct congestion_outcome {
 
 struct congestion_set {
     std::string_view name; ///< of the attribute
-    bool is_of_switches = false, is_of_CAs = false;
+    bool is_of_switches = false, is_of_cas = false;
     /// Reads what is there; unless it is a dry run writes, and reads back. Errors: those of the Get, and of a Set after which nothing
     /// can have changed; what a Set without an answer leaves open, and what cannot be read back, are among `not_taken`.
     std::function<asked<congestion_outcome>(session&, comad::mad::IBPath, bool dry_run)> set;

@@ -39,7 +39,7 @@ constexpr operation_name ibccconfig_operations[] = {{"CongestionKeyInfo", "CK"},
 /// Whom an operation is about.
 bool is_meant(const congestion_set& what, iba::NodeType type) {
     if (what.is_of_switches) return type == iba::NodeType::Switch;
-    return !what.is_of_CAs || type != iba::NodeType::Switch;
+    return !what.is_of_cas || type != iba::NodeType::Switch;
 }
 
 /// infiniband-diags' command says nothing where all is well; so does this one unless it is asked to.
@@ -47,7 +47,7 @@ reporting set_one(session& in, const congestion_set& what, mad::address target, 
     BOOST_OUTCOME_CO_TRY(const auto to, co_await resolve_port(in, target));
     auto set = co_await what.set(in, to, s.dry_run);
     if (!set) {
-        hint_at_CC_Key(set.error());
+        hint_at_cc_key(set.error());
         co_return std::move(set.error());
     }
     const congestion_outcome& done = set.value();
@@ -71,7 +71,7 @@ coro::task<mad::result<report>> set_at(session& in, const discovery::subnet& sub
                                        const congestion_set& what, const ibccconfig_settings& s,
                                        const discovery::node_names& names) {
     report said;
-    if (!e.has_LID()) {
+    if (!e.has_lid()) {
         said.missing.push_back(of_write(missing_at(subnet, e.where, "not changed: no LID")));
         co_return said;
     }
@@ -120,7 +120,7 @@ int run_ibccconfig(const ibccconfig_settings& s, const global_options& options) 
     const congestion_set what =
         read_congestion_set(ibccconfig_operations[which].name,
                             {s.arguments.begin() + static_cast<std::ptrdiff_t>(targets), s.arguments.end()});
-    const global_options keyed = with_CC_Key(options, s.CC_Key);
+    const global_options keyed = with_cc_key(options, s.CC_Key);
     if (!s.everywhere) {
         const mad::address target = read_target(s.arguments.front(), s.kind);
         return run_query(keyed, &target, [&](session& in) { return set_one(in, what, target, s); });
@@ -142,7 +142,7 @@ command ibccconfig_command() {
                 takes.option("target", s->arguments);
                 takes.flag("--all", s->everywhere);
                 takes.flag("--dry-run", s->dry_run);
-                add_CC_Key_option(takes, s->CC_Key);
+                add_cc_key_option(takes, s->CC_Key);
                 add_target_options(takes, s->kind);
                 add_name_map_option(takes, s->name_map);
                 takes.flag("--json", s->json);

@@ -119,8 +119,8 @@ mad::any_path path_after(const port_view& before, const smp::PortInfo& wanted, c
     mad::any_path path = before.path;
     const bool has_other_key = wanted.MKey != before.info.MKey;
     std::visit([&](mad::path_headers& h) { h.MKey = has_other_key ? wanted.MKey : h.MKey; }, path);
-    if (auto* by_LID = std::get_if<mad::IBPath>(&path); by_LID && c.moves && before.is_end_port())
-        by_LID->DLID = wanted.LID;
+    if (auto* by_lid = std::get_if<mad::IBPath>(&path); by_lid && c.moves && before.is_end_port())
+        by_lid->DLID = wanted.LID;
     return path;
 }
 
@@ -151,7 +151,7 @@ public:
         }
         if (change_.state == "disable" || change_.state == "off") said_.text += "Disable may be irreversible\n";
         if (change_.FDR10) {
-            BOOST_OUTCOME_CO_TRYV(co_await set_FDR10());
+            BOOST_OUTCOME_CO_TRYV(co_await set_fdr10());
         }
         BOOST_OUTCOME_CO_TRYV(co_await set_port_info());
         co_return take();
@@ -175,9 +175,9 @@ private:
         co_return mad::success();
     }
 
-    asked<smp::MlnxExtPortInfo> read_FDR10() { return in_.SubnGet<smp::MlnxExtPortInfo>(before_.path, before_.number); }
+    asked<smp::MlnxExtPortInfo> read_fdr10() { return in_.SubnGet<smp::MlnxExtPortInfo>(before_.path, before_.number); }
 
-    asked<void> set_FDR10() {
+    asked<void> set_fdr10() {
         const mad::any_path path = before_.path;
         BOOST_OUTCOME_CO_TRY(const auto now, co_await in_.SubnGet<smp::MlnxExtPortInfo>(path, before_.number));
         const std::vector<std::string> fields{"StateChangeEnable=1",
@@ -190,7 +190,7 @@ private:
             co_return co_await std::move(ending);
         }
         has_written_ = true;
-        const std::function<asked<smp::MlnxExtPortInfo>()> reads = [this] { return read_FDR10(); };
+        const std::function<asked<smp::MlnxExtPortInfo>()> reads = [this] { return read_fdr10(); };
         auto reading = read_back<smp::MlnxExtPortInfo>(in_, reads);
         const auto read = co_await std::move(reading);
         if (!read) {
@@ -276,7 +276,7 @@ int run_ibportstate(ibportstate_settings s, const global_options& options) {
     if (s.port == "query" && s.operations.empty()) s.port = "0";
     const auto number = static_cast<u8>(read_number(s.port, "the port", 254));
     const port_change change = read_port_change(s.operations);
-    if (options.by_SA && change.writes())
+    if (options.by_sa && change.writes())
         throw usage_error("--sa supports only the operation query: the SA cannot change a port");
     return run_query(options, &target, [&](session& in) { return handle_port(in, target, number, change, s); });
 }

@@ -84,7 +84,7 @@ iba::Notice sys_image_guid_change(const sender& from) {
     return notice_of(from, NoticeType::Informational, TrapNumber::SystemImageGUIDChange, d);
 }
 
-iba::NoticeTrap256 bad_M_Key(const sender& from) {
+iba::NoticeTrap256 bad_m_key(const sender& from) {
     iba::NoticeTrap256 d;
     d.lidAddr = from.LID;
     d.drSLID = iba::lid{0xffff};
@@ -96,11 +96,11 @@ iba::NoticeTrap256 bad_M_Key(const sender& from) {
 }
 
 iba::Notice mkey_lid(const sender& from) {
-    return notice_of(from, NoticeType::Security, TrapNumber::BadMKey, bad_M_Key(from));
+    return notice_of(from, NoticeType::Security, TrapNumber::BadMKey, bad_m_key(from));
 }
 
 iba::Notice mkey_dr(const sender& from) {
-    auto d = bad_M_Key(from);
+    auto d = bad_m_key(from);
     d.drNotice = true;
     d.drHopCount = 4;
     d.drNoticeReturnPath0 = 5;
@@ -161,7 +161,7 @@ const trap& trap_named(const std::string& name) {
 }
 
 reporting send_trap(session& in, const trap& which, u8 error_port, bool json) {
-    require_SA(in);
+    require_sa(in);
     const mad::any_path ourselves = this_node().path;
     BOOST_OUTCOME_CO_TRY(const auto node, co_await in.SubnGet<smp::NodeInfo>(ourselves));
     BOOST_OUTCOME_CO_TRY(const auto port, co_await in.SubnGet<smp::PortInfo>(ourselves));
@@ -197,7 +197,7 @@ int run_ibsendtrap(const ibsendtrap_settings& s, const global_options& options) 
 command ibsendtrap_command() {
     return {.name = "ibsendtrap",
             .group = command_group::writing,
-            .no_SA = "a trap is an SMP",
+            .no_sa = "a trap is an SMP",
             .writes = true,
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<ibsendtrap_settings>();

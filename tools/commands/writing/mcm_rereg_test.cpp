@@ -112,7 +112,7 @@ asked<rereg_outcome> register_again(session& in, iba::guid port) {
 }
 
 reporting register_all(session& in, const std::vector<iba::guid>& ports, const mcm_rereg_settings& s) {
-    require_SA(in);
+    require_sa(in);
     std::vector<asked<rereg_outcome>> running;
     for (const iba::guid port : ports) running.push_back(register_again(in, port));
     const auto outcomes = co_await coro::when_all(std::move(running));

@@ -20,7 +20,7 @@ namespace mad = comad::mad;
 namespace smp = comad::iba::smp;
 using comad::u8;
 
-bool has_LID(const smp::PortInfo& end, iba::lid LID) {
+bool has_lid(const smp::PortInfo& end, iba::lid LID) {
     const unsigned first = value(end.LID), asked = value(LID);
     return first != 0 && asked >= first && asked < first + (1u << end.LMC);
 }
@@ -29,7 +29,7 @@ bool has_LID(const smp::PortInfo& end, iba::lid LID) {
 bool answers_without_link(const session& in, const port_view& v) {
     if (const mad::IBDRPath* const route = mad::directed(v.path))
         return route->hopCount == 0 && route->drSLID == iba::permissive_lid && route->drDLID == iba::permissive_lid;
-    return has_LID(v.end, in.local_port().LID);
+    return has_lid(v.end, in.local_port().LID);
 }
 
 /// A route may cross the target before its end: then it leaves the target again.
@@ -49,7 +49,7 @@ asked<bool> is_crossed_before(session& in, const port_view& v) {
 }
 
 /// Our MADs enter the target there, or its answers leave it there.
-asked<bool> carries_our_MADs(session& in, const port_view& v) {
+asked<bool> carries_our_mads(session& in, const port_view& v) {
     if (answers_without_link(in, v)) co_return false;
     if (v.true_number() == v.node.localPortNum) co_return true;
     if (mad::directed(v.path)) co_return co_await is_crossed_before(in, v);
@@ -90,11 +90,11 @@ port_view view_after(const port_view& before, const port_change& c) {
 /// Why the port could not be reached again from here; empty: it could.
 asked<std::string_view> unreachable_port(session& in, const port_view& before, const port_view& after,
                                          const port_change& c) {
-    if (const auto* by_LID = std::get_if<mad::IBPath>(&before.path);
-        by_LID && before.is_end_port() && !answers_without_link(in, before) && !has_LID(after.end, by_LID->DLID))
+    if (const auto* by_lid = std::get_if<mad::IBPath>(&before.path);
+        by_lid && before.is_end_port() && !answers_without_link(in, before) && !has_lid(after.end, by_lid->DLID))
         co_return "ibtool reaches the port by its LID, and no route leads to the new LID yet";
     if (!c.cuts_link) co_return "";
-    BOOST_OUTCOME_CO_TRY(const bool is_ours, co_await carries_our_MADs(in, before));
+    BOOST_OUTCOME_CO_TRY(const bool is_ours, co_await carries_our_mads(in, before));
     if (!is_ours) co_return "";
     if (disables(c)) co_return "ibtool reaches the port through its own link, which would stay down";
     BOOST_OUTCOME_CO_TRY(const bool trains, co_await may_train_again(in, before, after));
@@ -108,16 +108,16 @@ asked<std::string_view> unreachable_manager(session& in, const port_view& before
     const iba::lid manager = in.local_port().sa_path.DLID;
     if (value(manager) == 0) co_return "";
     if (before.is_end_port()) {
-        if (!has_LID(before.end, manager)) co_return "";
+        if (!has_lid(before.end, manager)) co_return "";
         if (disables(c)) co_return "the subnet manager runs on this port";
-        if (!has_LID(after.end, manager))
+        if (!has_lid(after.end, manager))
             co_return "the subnet manager runs on this port, and its LID would become unreachable";
         const bool hides = after.end.MKey != before.end.MKey && after.end.MKey != 0 && after.end.MKeyProtectBits >= 2;
         co_return hides ? "the subnet manager runs on this port, and it does not have the new M_Key" : "";
     }
     if (!disables(c) || before.info.portState == iba::PortState::Down) co_return "";
     auto there = co_await view_other_end(in, before);
-    const bool leads_to_manager = there && !there.value().is_switch() && has_LID(there.value().end, manager);
+    const bool leads_to_manager = there && !there.value().is_switch() && has_lid(there.value().end, manager);
     co_return leads_to_manager ? "the subnet manager runs on the neighbor of this port" : "";
 }
 

@@ -31,13 +31,13 @@ struct set_guid_settings {
 constexpr unsigned slots_per_block = std::tuple_size_v<decltype(GUIDInfo::GUIDBlock)>;
 
 /// What the table of a port is to have; zero: whatever the SA chooses, or nothing more.
-struct GUID_change {
+struct guid_change {
     unsigned slot;
     iba::guid GUID;
     bool deletes;
 };
 
-iba::guid read_GUID(const std::string& text) {
+iba::guid read_guid(const std::string& text) {
     auto number = iba::parse_guid_number(text);
     if (!number) number = iba::parse_number(text);
     if (number && !number->is_larger) return iba::guid{number->value};
@@ -46,13 +46,13 @@ iba::guid read_GUID(const std::string& text) {
                     iba::as_given(text)));
 }
 
-GUID_change read_change(const set_guid_settings& s) {
+guid_change read_change(const set_guid_settings& s) {
     constexpr unsigned highest = 254; // PortInfo.GUIDCap counts up to 255 of them, from 0
     const unsigned slot = read_number(s.slot, "the slot", highest);
     if (slot == 0) throw usage_error("slot 0 holds the port's own GUID, which cannot be changed; use slot 1..254");
     if (s.deletes == !s.GUID.empty())
         throw usage_error(s.deletes ? "--delete takes no GUID" : "no GUID given; 0 lets the SA choose one");
-    return {slot, s.deletes ? iba::guid{} : read_GUID(s.GUID), s.deletes};
+    return {slot, s.deletes ? iba::guid{} : read_guid(s.GUID), s.deletes};
 }
 
 comad::coro::task<mad::result<GUIDInfoRecord>> tell(session& in, iba::query<GUIDInfoRecord> record, bool deletes) {
@@ -70,10 +70,10 @@ asked<GUIDInfoRecord> table_at(session& in, iba::query<GUIDInfoRecord> place) {
     co_return found;
 }
 
-reporting make_change(session& in, mad::address target, GUID_change c, bool json) {
-    require_SA(in);
+reporting make_change(session& in, mad::address target, guid_change c, bool json) {
+    require_sa(in);
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, target));
-    BOOST_OUTCOME_CO_TRY(const auto port, co_await LID_routed(in, path));
+    BOOST_OUTCOME_CO_TRY(const auto port, co_await lid_routed(in, path));
     const iba::lid LID = port.DLID;
     auto place = iba::query<GUIDInfoRecord>{}.where<&GUIDInfoRecord::LID>(LID);
     place.where<&GUIDInfoRecord::blockNum>(static_cast<u8>(c.slot / slots_per_block));
@@ -112,7 +112,7 @@ reporting make_change(session& in, mad::address target, GUID_change c, bool json
 
 int run_set_guid(const set_guid_settings& s, const global_options& options) {
     const mad::address target = read_target(s.target, s.kind);
-    const GUID_change c = read_change(s);
+    const guid_change c = read_change(s);
     return run_query(options, &target, [&](session& in) { return make_change(in, target, c, s.json); });
 }
 

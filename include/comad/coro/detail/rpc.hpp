@@ -99,9 +99,9 @@ private:
     bool send_to(const mad::IBPath&) noexcept;
     bool fits_port_tables() noexcept;
     task<void> find_way(mad::IBPath);
-    bool wants_other_SA() const noexcept;
-    bool has_left_SA() const noexcept;
-    task<void> ask_SA_again();
+    bool wants_other_sa() const noexcept;
+    bool has_left_sa() const noexcept;
+    task<void> ask_sa_again();
     void learn(std::span<const u8> reply);
     std::string misfit_of(std::span<const u8> reply);
     void address() noexcept;

@@ -26,7 +26,7 @@ inline constexpr mad::rpc_kind kind_of{Class,
 /// Where a vendor's attribute belongs: the first vendor class that has it.
 template <class T> consteval iba::attribute_use vendor_use() {
     for (const iba::attribute_use& use : iba::attribute_of<T>::uses)
-        if (iba::is_vendor(use.mgmt_class) || iba::is_vendor_OUI(use.mgmt_class)) return use;
+        if (iba::is_vendor(use.mgmt_class) || iba::is_vendor_oui(use.mgmt_class)) return use;
     return {iba::MgmtClass{}, 0, 0};
 }
 
@@ -101,48 +101,48 @@ public:
     template <iba::attribute R, bool Header = false>
         requires iba::allows<R, C::SubnAdm, M::Get>
     auto SubnAdmGet(const iba::query<R>& query, const mad::IBPath& path, rpc_options options = {}) {
-        return ask_SA<R, M::Get, Header>(query, path, options);
+        return ask_sa<R, M::Get, Header>(query, path, options);
     }
     template <iba::attribute R, bool Header = false>
         requires iba::allows<R, C::SubnAdm, M::Get>
     auto SubnAdmGet(const iba::query<R>& query = {}, rpc_options options = {}) {
-        return ask_SA<R, M::Get, Header>(query, self().sa_path(), options);
+        return ask_sa<R, M::Get, Header>(query, self().sa_path(), options);
     }
     /// All records that match, a std::vector.
     template <iba::attribute R, bool Header = false>
         requires iba::allows<R, C::SubnAdm, M::GetTable>
     auto SubnAdmGetTable(const iba::query<R>& query, const mad::IBPath& path, rpc_options options = {}) {
-        return ask_SA_table<R, R, M::GetTable, Header>(query, path, options);
+        return ask_sa_table<R, R, M::GetTable, Header>(query, path, options);
     }
     template <iba::attribute R, bool Header = false>
         requires iba::allows<R, C::SubnAdm, M::GetTable>
     auto SubnAdmGetTable(const iba::query<R>& query = {}, rpc_options options = {}) {
-        return ask_SA_table<R, R, M::GetTable, Header>(query, self().sa_path(), options);
+        return ask_sa_table<R, R, M::GetTable, Header>(query, self().sa_path(), options);
     }
     /// Writes to the SA's tables.
     template <iba::attribute R, bool Header = false>
         requires iba::allows<R, C::SubnAdm, M::Set>
     auto SubnAdmSet(const iba::query<R>& record, rpc_options options = {}) {
-        return ask_SA<R, M::Set, Header>(record, self().sa_path(), options);
+        return ask_sa<R, M::Set, Header>(record, self().sa_path(), options);
     }
     /// Writes to the SA's tables.
     template <iba::attribute R, bool Header = false>
         requires iba::allows<R, C::SubnAdm, M::Delete>
     auto SubnAdmDelete(const iba::query<R>& record, rpc_options options = {}) {
-        return ask_SA<R, M::Delete, Header>(record, self().sa_path(), options);
+        return ask_sa<R, M::Delete, Header>(record, self().sa_path(), options);
     }
     /// Paths between groups of ports: a std::vector of PathRecord.
     template <bool Header = false>
     auto SubnAdmGetMulti(const iba::query<iba::sa::MultiPathRecord>& query, rpc_options options = {}) {
         using iba::sa::MultiPathRecord;
-        return ask_SA_table<MultiPathRecord, iba::sa::PathRecord, M::GetMulti, Header>(query, self().sa_path(),
+        return ask_sa_table<MultiPathRecord, iba::sa::PathRecord, M::GetMulti, Header>(query, self().sa_path(),
                                                                                        options);
     }
     /// The nodes on the way of the path that a PathRecord names: a std::vector of TraceRecord.
     template <bool Header = false>
     auto SubnAdmGetTraceTable(const iba::query<iba::sa::PathRecord>& query, rpc_options options = {}) {
         using iba::sa::TraceRecord;
-        return ask_SA_table<iba::sa::PathRecord, TraceRecord, M::GetTraceTable, Header, TraceRecord>(
+        return ask_sa_table<iba::sa::PathRecord, TraceRecord, M::GetTraceTable, Header, TraceRecord>(
             query, self().sa_path(), options);
     }
 
@@ -276,14 +276,14 @@ private:
             rpc_request{detail::kind_of<T, use.mgmt_class, Method, use.OUI>, path, modifier, 0, options}, payload);
     }
     template <class R, M Method, bool Header>
-    auto ask_SA(const iba::query<R>& query, const mad::any_path& path, const rpc_options& options) {
+    auto ask_sa(const iba::query<R>& query, const mad::any_path& path, const rpc_options& options) {
         return self().template call<R, Header>(
             rpc_request{detail::kind_of<R, C::SubnAdm, Method>, path, 0, query.component_mask(), options},
             query.value());
     }
     /// Named: whose attributeID it is.
     template <class Request, class Record, M Method, bool Header, class Named = Request>
-    auto ask_SA_table(const iba::query<Request>& query, const mad::any_path& path, const rpc_options& options) {
+    auto ask_sa_table(const iba::query<Request>& query, const mad::any_path& path, const rpc_options& options) {
         return self().template call_table<Request, Record, Header>(
             rpc_request{detail::kind_of<Named, C::SubnAdm, Method>, path, 0, query.component_mask(), options},
             query.value());

@@ -35,7 +35,7 @@ struct difference {
 /// Whether two descriptions of a node differ: not if a terminal shows the same, which is what topology files have.
 bool descriptions_differ(const node& was, const node& is);
 /// Whether the LIDs differ by which two places are reached. False if a topology file does not have one of them.
-bool LIDs_differ(const subnet& was, port_ref was_at, const subnet& is, port_ref is_at);
+bool lids_differ(const subnet& was, port_ref was_at, const subnet& is, port_ref is_at);
 /// Whether a node was read from a topology file, which has its ports with cables only, and no states.
 bool is_of_file(const node&);
 /// Whether a topology file says that nothing is in that port: all lines about its node were read, and none names it.

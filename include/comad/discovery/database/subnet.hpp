@@ -24,7 +24,7 @@ struct port_ref {
 };
 
 /// What of a PortInfo is assumed because a topology file does not have it: a set, port::assumed.
-inline constexpr u8 assumed_state = 1, assumed_LID = 2, assumed_LMC = 4;
+inline constexpr u8 assumed_state = 1, assumed_lid = 2, assumed_lmc = 4;
 
 struct port {
     std::optional<iba::smp::PortInfo> info; ///< as the node answered; nothing if it was not asked or did not answer
@@ -90,7 +90,7 @@ struct subnet {
         return nodes[r.node].is_switch() ? nodes[r.node].ports[0] : at(r);
     }
     /// The unicast LID that leads to this place; 0: none is known.
-    iba::lid LID_at(port_ref) const noexcept;
+    iba::lid lid_at(port_ref) const noexcept;
     std::size_t link_count() const noexcept;
     std::size_t count(iba::NodeType) const noexcept;
     unsigned max_hops() const noexcept; ///< of the farthest node
@@ -106,7 +106,7 @@ std::string describe(const subnet&, const problem&);
 /// The route through a port of a node to whoever is behind it: one hop longer; of the longest one the hop alone, from the node's
 /// LID. Nothing: it is the longest one, and it or the start has no LID.
 std::optional<mad::IBDRPath> route_beyond(const subnet&, port_ref, const mad::IBDRPath& route_to_it,
-                                          iba::lid start_LID);
+                                          iba::lid start_lid);
 
 /// Brings the nodes into breadth-first order from nodes[0] by port number, and gives each a shortest route over the links
 /// that were found; where 63 hops do not reach, one from the LID of the switch in front, if there are LIDs. Nodes without a link

@@ -16,8 +16,8 @@
 
 namespace comad::discovery {
 
-struct hierarchies;  // hierarchy.hpp
-struct subnet_facts; // facts.hpp
+struct hierarchies;   // hierarchy.hpp
+struct subnet_tables; // facts.hpp
 
 struct topology_options {
     bool full = false;               ///< ` s=<speed> w=<width> v=<vlcap>` after each link (-f)
@@ -45,7 +45,7 @@ std::string routers_text(const subnet&, const node_names&);
 /// What can be told of ports beside what a discovery reads; null: it was not read. Their problems are not told.
 struct more_of_ports {
     const hierarchies* places = nullptr;
-    const subnet_facts* facts = nullptr; ///< P_Keys, SL to VL and VL arbitration
+    const subnet_tables* facts = nullptr; ///< P_Keys, SL to VL and VL arbitration
 };
 
 /// The whole database as one JSON object, schema `comad.subnet/1`; names as in the IBA structures; systems (chassis.hpp) and

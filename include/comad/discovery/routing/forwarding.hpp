@@ -11,19 +11,19 @@
 
 namespace comad::discovery {
 
-inline constexpr unsigned first_MLID = 0xc000, last_MLID = 0xfffe; ///< IBA 4.1.3
+inline constexpr unsigned first_mlid = 0xc000, last_mlid = 0xfffe; ///< IBA 4.1.3
 inline constexpr u8 not_forwarded = 255;                           ///< IBA 14.2.5.10
 
 /// The tables of one switch. A byte for each LID up to the top, two for each MLID and 16 ports.
 struct switch_forwarding {
-    static constexpr unsigned LIDs_per_block = 64, MLIDs_per_block = 32, ports_per_mask = 16;
+    static constexpr unsigned lids_per_block = 64, mlids_per_block = 32, ports_per_mask = 16;
 
     std::vector<u8> unicast;           ///< [LID] up to the block of linearFDBTop
-    std::vector<u16> multicast;        ///< [(MLID - first_MLID) * positions + position]: bit b: port 16 * position + b
-    unsigned first_LID = 0;            ///< before it nothing was asked for
-    unsigned last_LID = 0;             ///< the last one that is meant: the top, or what was asked for
-    unsigned first_group = first_MLID; ///< the same of multicast
-    unsigned last_group = 0;           ///< below first_MLID: none
+    std::vector<u16> multicast;        ///< [(MLID - first_mlid) * positions + position]: bit b: port 16 * position + b
+    unsigned first_lid = 0;            ///< before it nothing was asked for
+    unsigned last_lid = 0;             ///< the last one that is meant: the top, or what was asked for
+    unsigned first_group = first_mlid; ///< the same of multicast
+    unsigned last_group = 0;           ///< below first_mlid: none
     unsigned positions = 0;            ///< masks for each MLID: one for 16 ports, port 0 included
     std::vector<u32> missing_unicast;  ///< blocks that were not read
     std::vector<u32> missing_multicast;
@@ -34,8 +34,8 @@ struct switch_forwarding {
     u8 out_port(unsigned LID) const noexcept { return LID < unicast.size() ? unicast[LID] : not_forwarded; }
     /// Those of ports 16 * position and up.
     u16 mask(unsigned MLID, unsigned position) const noexcept {
-        const std::size_t i = std::size_t{MLID - first_MLID} * positions + position;
-        return MLID >= first_MLID && position < positions && i < multicast.size() ? multicast[i] : u16{0};
+        const std::size_t i = std::size_t{MLID - first_mlid} * positions + position;
+        return MLID >= first_mlid && position < positions && i < multicast.size() ? multicast[i] : u16{0};
     }
     bool forwards(unsigned MLID, unsigned port) const noexcept {
         return mask(MLID, port / ports_per_mask) >> port % ports_per_mask & 1;
@@ -61,9 +61,9 @@ struct forwarding_tables {
 struct forwarding_options {
     bool unicast = true, multicast = false;
     /// Of the tables only this range; 0: from the first, to the top.
-    unsigned first_LID = 0, last_LID = 0, first_group = 0, last_group = 0;
+    unsigned first_lid = 0, last_lid = 0, first_group = 0, last_group = 0;
     bool whole_multicast = false;         ///< up to the capacity, not only to the top
-    bool by_SA = false;                   ///< SA records instead of SMPs: a table for each switch
+    bool by_sa = false;                   ///< SA records instead of SMPs: a table for each switch
     const mad::port_keys* keys = nullptr; ///< M_Keys; null: none. Must outlive the task
 };
 

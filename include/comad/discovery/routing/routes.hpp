@@ -23,13 +23,13 @@ struct route_fault {
     kind what;
     port_ref where;               ///< the switch, and its out-port for the LID; of no_entry port 0
     std::vector<port_ref> circle; ///< of a loop: its out-ports in the order in which a packet takes them
-    std::vector<u16> LIDs;        ///< destinations that this cuts off from somebody, in order
+    std::vector<u16> lids;        ///< destinations that this cuts off from somebody, in order
     u64 pairs = 0;                ///< of a source port and a LID that are cut
 };
 
 /// What the routes that reach their end make of a channel: a port, outwards.
 struct channel_load {
-    u32 LIDs = 0;   ///< destinations to which some route passes here
+    u32 lids = 0;   ///< destinations to which some route passes here
     u64 routes = 0; ///< pairs of a source port and a LID
 };
 

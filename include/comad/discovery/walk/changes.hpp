@@ -36,10 +36,10 @@ coro::task<std::vector<change>> find_changes(coro::MADSchedule&, const subnet&, 
 
 /// The same by the tables of the SA, LinkRecords and PortInfoRecords: two requests, whatever the size of the subnet, for
 /// which the SA has much to send. The first look is what later ones are compared with.
-class SA_tables {
+class sa_tables {
 public:
     /// Lifetime: the schedule, which knows the way to the SA, must outlive it.
-    explicit SA_tables(coro::MADSchedule& schedule) : schedule_(schedule) {}
+    explicit sa_tables(coro::MADSchedule& schedule) : schedule_(schedule) {}
 
     /// What has changed since the last look that succeeded, LIDs in words; of the first one: nothing.
     /// Errors: those of SubnAdmGetTable.

@@ -26,7 +26,7 @@ struct discover_options {
     /// The LID of the end port where it begins: each SMP goes by LID to where a LID is known to lead, and to a new node through
     /// the switch in front of it alone. Switches forward it in hardware, and no management agent on the way is troubled. What
     /// has no answer by LID is asked by a directed route. 0: all go by directed routes, which need no LIDs.
-    iba::lid from_LID{};
+    iba::lid from_lid{};
     unsigned max_hops = ~0u; ///< nodes farther away become problems of kind too_far; directed routes end after 63
     // Bounds of what may be an endless subnet, or a peer that makes one up. At each of them the discovery ends with what was
     // found, and a problem of kind limit says so.

@@ -32,7 +32,7 @@ coro::task<mad::result<std::vector<port_ref>>> find_doubtful(coro::MADSchedule&,
                                                              discover_options = {});
 
 /// Of these nodes those that do not answer any more or call themselves otherwise than before, for rediscover(): one SMP to each, for
-/// its NodeDescription; by its LID where options.from_LID lets it. So is found what neither links nor notices tell: a management
+/// its NodeDescription; by its LID where options.from_lid lets it. So is found what neither links nor notices tell: a management
 /// agent that died behind a link that is up, a new name.
 /// Cancel: ends soon with what was found. Lifetime: as rediscover().
 coro::task<std::vector<port_ref>> find_changed_nodes(coro::MADSchedule&, const subnet& known, std::vector<u32> nodes,

@@ -11,7 +11,7 @@ namespace comad::discovery {
 /// What the SA knows of the subnet, from its NodeRecord, PortInfoRecord, LinkRecord and SwitchInfoRecord tables (IBA 15.2.5):
 /// four SubnAdmGetTables to the schedule's sa_path(), and no SMP.
 ///
-/// Order and routes are those of discover() from the end port that has `local_LID`, which becomes nodes[0]; PortInfo's
+/// Order and routes are those of discover() from the end port that has `local_lid`, which becomes nodes[0]; PortInfo's
 /// localPortNum, too, is that of the port that the route enters by. What the SA does not tell a stranger or does not know is
 /// missing: M_Keys, unless the SA trusts the request's SM_Key; `port::fdr10` and `port::fdr10_supported`, of which no record
 /// tells; with P_Key enforcement whatever has no partition in common with us. States are those of the SM's last sweep.
@@ -19,10 +19,10 @@ namespace comad::discovery {
 /// a node or port that is not there), becomes a problem in the result.
 ///
 /// Of the options those about hops, devices and their ports' SMPs mean nothing; M_Keys of `keys` go into the nodes' routes.
-/// Errors: those of SubnAdmGetTable for NodeRecords; path_not_found where the SA has no node with `local_LID`.
+/// Errors: those of SubnAdmGetTable for NodeRecords; path_not_found where the SA has no node with `local_lid`.
 /// Cancel: the error of a request that was cancelled, or what was found, and the problems say so.
 /// Lifetime: the schedule must outlive the task.
-coro::task<mad::result<subnet>> discover_by_SA(coro::MADSchedule& schedule, iba::lid local_LID,
+coro::task<mad::result<subnet>> discover_by_sa(coro::MADSchedule& schedule, iba::lid local_lid,
                                                discover_options options = {});
 
 } // namespace comad::discovery

@@ -20,7 +20,7 @@ struct attribute_use {
         if (c == mgmt_class) return true;
         if (mgmt_class == MgmtClass::SubnLID) return c == MgmtClass::SubnDirected;
         if (mgmt_class == MgmtClass::Vend) return is_vendor(c);
-        return mgmt_class == MgmtClass::VendOUI && OUI == 0 && is_vendor_OUI(c);
+        return mgmt_class == MgmtClass::VendOUI && OUI == 0 && is_vendor_oui(c);
     }
     constexpr bool allows(Method m) const noexcept { return value(m) < 32 && (methods >> value(m) & 1) != 0; }
 };

@@ -31,7 +31,7 @@ struct error {
 [[noreturn]] void end_for_lack_of_error() noexcept;
 
 /// The policy of our results (Outcome's): whoever asks for what is not there learns on stderr what there is instead.
-struct say_and_terminate : boost::outcome_v2::policy::base {
+struct terminate_with_message : boost::outcome_v2::policy::base {
     template <class Result> static constexpr void wide_value_check(Result&& r) noexcept {
         if (!base::_has_value(std::forward<Result>(r))) end_for_lack_of_value(base::_error(std::forward<Result>(r)));
     }
@@ -41,7 +41,7 @@ struct say_and_terminate : boost::outcome_v2::policy::base {
 };
 
 /// A value or the error. Never throws; asking for what is not there ends the program, and says what was there.
-template <class T> using result = boost::outcome_v2::basic_result<T, error, say_and_terminate>;
+template <class T> using result = boost::outcome_v2::basic_result<T, error, terminate_with_message>;
 /// Of a result<void>: `return success();`
 using boost::outcome_v2::success;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // keys.hpp - which fields are keys, and structures and MADs without them: for output that others may read.
-// Keys are the M_Key, SM_Key, B_Key, CC_Key and ServiceKey of the IBA, and the VS_Key, AM_Key, N2N_Key and PM_Key of Mellanox'
+// Keys are the M_Key, SM_Key, B_Key, CC_Key and ServiceKey of the IBA, and the vs_key, am_key, N2N_Key and pm_key of Mellanox'
 // devices. P_Keys and Q_Keys are no secrets: the IBA sends them in every packet, and infiniband-diags prints them.
 #pragma once
 #include <comad/iba/detail/table.hpp>

@@ -66,12 +66,12 @@ enum class mask : u8 {
 /// What a row says behind its name: how it is shown, what it has of a component mask, both, or nothing.
 struct annotation {
     show how = show::dec;
-    bool is_said = false; ///< how to show it; else its type tells
+    bool has_explicit_format = false; ///< how to show it; else its type tells
     mask masked = mask::one;
 
     constexpr annotation() = default;
     constexpr annotation(mask m) : masked(m) {}
-    constexpr annotation(show s, mask m = mask::one) : how(s), is_said(true), masked(m) {}
+    constexpr annotation(show s, mask m = mask::one) : how(s), has_explicit_format(true), masked(m) {}
 };
 
 /// Whether the fields of a structure keep to 32-bit words. All of the IBA do, except details of notices, which begin in
@@ -277,7 +277,7 @@ constexpr void collect(std::initializer_list<const row_value*> rows, std::span<c
     for (const row_value* row : rows) {
         const place& where = places[i++];
         *out++ = *row;
-        if (!row->how.is_said) continue;
+        if (!row->how.has_explicit_format) continue;
         const member_facts& m = *where.member;
         const show how = row->how.how;
         if ((how == show::gid) != (m.how == show::gid))
@@ -302,7 +302,7 @@ constexpr row_info info_of_row(const row_value& row, const place& where, std::st
                   row.how.masked,
                   is_reserved};
     if (is_reserved && m.count > 1) info.how = show::bytes;
-    if (row.how.is_said) info.how = row.how.how;
+    if (row.how.has_explicit_format) info.how = row.how.how;
     if (info.how == show::name) info.names = m.names;
     return info;
 }

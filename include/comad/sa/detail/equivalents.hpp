@@ -25,7 +25,7 @@ enum class if_none : u8 {
 template <class T> struct equivalent;
 
 template <class T>
-concept known_to_SA = requires { typename equivalent<T>::record; };
+concept known_to_sa = requires { typename equivalent<T>::record; };
 
 /// What most equivalents are made of.
 template <class Record, auto Attribute, if_none None = if_none::error> struct equivalent_in {

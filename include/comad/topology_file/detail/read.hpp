@@ -36,7 +36,7 @@ struct port {
     std::optional<u8> speed_mask;  ///< ` s=7`
     std::optional<u8> extended_speed_mask;  ///< ` e=3`
     std::optional<u8> extended_speed2_mask; ///< ` x=1`: LinkSpeedExt2, of this project only
-    std::optional<u8> FDR10_mask;           ///< ` f=1`: of MlnxExtPortInfo, of this project only
+    std::optional<u8> fdr10_mask;           ///< ` f=1`: of MlnxExtPortInfo, of this project only
     std::optional<u8> VLCap;                ///< ` v=4` (ibnetdiscover -f)
 };
 

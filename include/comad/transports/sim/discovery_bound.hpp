@@ -22,7 +22,7 @@ struct discovery_limits {
 /// each cable, once, with a NodeInfo: the first through which a node is reached is the one that the node is asked for.
 struct discovery_bound {
     u64 nodes = 0;     ///< that directed routes reach
-    u64 SMPs = 0;      ///< that tell all of it
+    u64 smps = 0;      ///< that tell all of it
     unsigned hops = 0; ///< of the route to the farthest node
 
     /// Round trips, one after the other, until all is known of the node where that takes longest, over the quickest route to

@@ -158,7 +158,7 @@ public:
     /// and priority. Precondition: the node has that end port, which is 0 of a switch.
     void set_manager(u32 node, unsigned port, iba::SMState, u8 priority);
     /// From now on this is the M_Key of every port (protection level 0, so that everybody reads it), the SM_Key of subnet managers,
-    /// the CC_Key of congestion control agents and the VS_Key that devices of Mellanox answer with. What a manager writes counts
+    /// the CC_Key of congestion control agents and the vs_key that devices of Mellanox answer with. What a manager writes counts
     /// more. Precondition: no agent of congestion control was asked yet.
     void set_keys(u64 key);
     /// Whether a switch of Mellanox says that it routes adaptively (SMP 0xff20); its forwarding tables stay as they are.
@@ -192,7 +192,7 @@ public:
     void unserve(u32 endpoint, const mad::registration&) noexcept;
     /// Whatever the endpoint serves, the Gets and Sets of SMPs are answered by the port's SMA, but for those of SMInfo: as a host
     /// channel adapter does it, and its driver.
-    void serve_beside_SMA(u32 endpoint) noexcept { endpoints_[endpoint].is_beside_SMA = true; }
+    void serve_beside_sma(u32 endpoint) noexcept { endpoints_[endpoint].is_beside_sma = true; }
     /// The bit IsSM in the port's capability mask: a subnet manager runs there. Where the topology has one, it is set anyway.
     void set_is_sm(u32 endpoint, bool is_sm);
     /// Time goes on to `now`; it never goes back.
@@ -256,7 +256,7 @@ private:
         u32 first = none, last = none; // messages that have arrived
         std::vector<mad::registration> served{};
         std::function<void()> rearm{};
-        bool is_beside_SMA = false;
+        bool is_beside_sma = false;
     };
     struct trap {
         u32 node;
@@ -302,7 +302,7 @@ private:
     bool send_answer(packet&, u32 to) noexcept;
     bool send_directed_answer(packet&, u32 to) noexcept;
     static bool is_without_lids(const packet&) noexcept;
-    static bool is_for_SMA(const packet&) noexcept;
+    static bool is_for_sma(const packet&) noexcept;
     bool make_reply(packet&) noexcept;
     mad::IBPath headers_of(const attachment&, const mad::any_path&) const noexcept;
     void turn_headers(packet&) const noexcept;
@@ -313,7 +313,7 @@ private:
     void send_reports() noexcept;
     void on_report(u32 packet) noexcept;
     u32 server_of(const packet&) const noexcept;
-    iba::lid LID_of(const attachment&) const noexcept;
+    iba::lid lid_of(const attachment&) const noexcept;
     mad::source_address source_of(const packet&, const attachment& at) const noexcept;
     void travel(u32 packet, stage, double loss) noexcept;
     void depart(u32 packet, stage) noexcept;

@@ -20,7 +20,7 @@ struct load {
 namespace pma_ability {
 inline constexpr u8 all_ports = 1 << 0;       ///< portSelect 255: IsAllPortSelectSupported
 inline constexpr u8 xmit_wait = 1 << 1;       ///< portXmitWait: IsPortCountersXmitWaitSupported
-inline constexpr u8 QP1_dropped = 1 << 2;     ///< QP1Dropped: IsQP1DroppedSupported
+inline constexpr u8 qp1_dropped = 1 << 2;     ///< QP1Dropped: IsQP1DroppedSupported
 inline constexpr u8 extended = 1 << 3;        ///< PortCountersExt: IsExtendedWidthSupportedNoIETF, and with ...
 inline constexpr u8 unicast = 1 << 4;         ///< ... its unicast and multicast packets IsExtendedWidthSupported
 inline constexpr u8 extended_errors = 1 << 5; ///< its further counters: IsAdditionalPortCountersExtendedSupported

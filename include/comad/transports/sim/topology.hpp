@@ -20,13 +20,13 @@ struct link_codes {
     u16 speed = 0; ///< iba::lane_speeds: SDR 1, DDR 2, QDR 4, FDR 8, EDR 16, HDR 32, NDR 64, XDR 128, FDR10 0x8000
 
     /// PortInfo.linkSpeed*: SDR 1, DDR 2, QDR 4. A link that runs at FDR10 reports QDR.
-    constexpr u8 legacy_speed() const noexcept { return static_cast<u8>((speed | (has_FDR10() ? 4 : 0)) & 0x07); }
+    constexpr u8 legacy_speed() const noexcept { return static_cast<u8>((speed | (has_fdr10() ? 4 : 0)) & 0x07); }
     /// PortInfo.linkSpeedExt*: FDR 1, EDR 2, HDR 4, NDR 8.
     constexpr u8 extended_speed() const noexcept { return static_cast<u8>(speed >> 3 & 0x0f); }
     /// PortInfo.linkSpeedExt*2: XDR 1.
     constexpr u8 extended_speed2() const noexcept { return static_cast<u8>(speed >> 7 & 0x03); }
     /// MlnxExtPortInfo.LinkSpeed*: FDR10 1.
-    constexpr bool has_FDR10() const noexcept { return (speed & iba::lane_speed::FDR10) != 0; }
+    constexpr bool has_fdr10() const noexcept { return (speed & iba::lane_speed::FDR10) != 0; }
     constexpr bool has_extended_speed() const noexcept { return extended_speed() != 0 || extended_speed2() != 0; }
 
     friend bool operator==(const link_codes&, const link_codes&) = default;
@@ -53,7 +53,7 @@ struct port {
 
     bool linked() const noexcept { return peer_node != nobody; }
     /// False also for 0xffff, which devices have that no subnet manager has configured.
-    bool has_LID() const noexcept { return iba::is_unicast(LID); }
+    bool has_lid() const noexcept { return iba::is_unicast(LID); }
     /// MADs can cross its cable.
     bool is_up() const noexcept { return linked() && state != iba::PortState::Down; }
 };

@@ -56,7 +56,7 @@ public:
 
     /// As fabric has them, of this place.
     void unserve(const mad::registration& what) noexcept { fabric_.unserve(endpoint_, what); }
-    void serve_beside_SMA() noexcept { fabric_.serve_beside_SMA(endpoint_); }
+    void serve_beside_sma() noexcept { fabric_.serve_beside_sma(endpoint_); }
     void set_is_sm(bool is_sm) { fabric_.set_is_sm(endpoint_, is_sm); }
 
     u32 node() const noexcept { return node_; }
@@ -120,7 +120,7 @@ struct simulation {
 ///     strict                                         of a file: nothing in it is skipped (topology_file/read.hpp)
 ///     ar=NODE ar=0.5                                 a switch of Mellanox, or that share of the nodes, says that it routes
 ///                                                    adaptively; its tables stay static; repeatable
-///     keys=KEY                                       M_Key, SM_Key, CC_Key and VS_Key of the whole subnet, a decimal number
+///     keys=KEY                                       M_Key, SM_Key, CC_Key and vs_key of the whole subnet, a decimal number
 ///     manager=NODE:STATE:PRIORITY                    another subnet manager, which answers SMInfo and does nothing else:
 ///                                                    notactive, discovering, standby or master, priority 0 to 15; at the
 ///                                                    node of sm= its state and priority; repeatable

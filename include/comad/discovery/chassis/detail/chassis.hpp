@@ -60,7 +60,7 @@ std::string slot_text(const chassis_place&);
 // Xsigo's GUIDs say what has them. The host channel adapter is that of the server that manages the chassis, the target
 // channel adapter an I/O card.
 bool is_xsigo(iba::guid) noexcept;
-bool is_xsigo_HCA(iba::guid) noexcept;
-bool is_xsigo_TCA(iba::guid) noexcept;
+bool is_xsigo_hca(iba::guid) noexcept;
+bool is_xsigo_tca(iba::guid) noexcept;
 
 } // namespace comad::discovery

@@ -10,9 +10,9 @@ namespace comad::discovery {
 
 /// What ibnetdiscover --diffcheck names: which nodes are compared, and what of those that both subnets have.
 struct topology_checks {
-    bool switches = true, CAs = true, routers = true;
+    bool switches = true, cas = true, routers = true;
     bool links = true;         ///< whether a port is connected, and to which port GUID
-    bool LIDs = false;         ///< of switches, ports and what they lead to
+    bool lids = false;         ///< of switches, ports and what they lead to
     bool descriptions = false; ///< of nodes and what they lead to
 };
 /// What ibnetdiscover --diff prints: nodes and links of `was` behind `< `, those of `is` behind `> `; nothing where they are

@@ -12,7 +12,7 @@ namespace comad::discovery {
 /// port that was read. It refers to places in the subnet, whose order must not change meanwhile.
 class lid_index {
 public:
-    static constexpr unsigned last_unicast_LID = 0xbfff; ///< IBA 4.1.3
+    static constexpr unsigned last_unicast_lid = 0xbfff; ///< IBA 4.1.3
 
     lid_index() = default;
     explicit lid_index(const subnet&);

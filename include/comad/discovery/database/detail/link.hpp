@@ -7,7 +7,7 @@
 
 namespace comad::discovery {
 
-/// Speeds of a lane as a set. FDR10 is never in it: see is_FDR10().
+/// Speeds of a lane as a set. FDR10 is never in it: see is_fdr10().
 using link_speeds = iba::lane_speeds;
 inline constexpr unsigned extended_speed_bit = iba::lane_speed::first_extended_bit,
                           extended_speed2_bit = iba::lane_speed::first_extended2_bit;
@@ -44,20 +44,20 @@ bool is_at_1x_of_more(const subnet&, port_ref) noexcept;
 
 /// PortInfo calls FDR10 QDR, and MlnxExtPortInfo tells them apart: whether that is worth a question, to a device that is known
 /// to answer it. Precondition: the port's PortInfo is known; as long as port 0 of a switch is not, extended speeds count.
-bool may_be_FDR10(const node&, u8 port) noexcept;
+bool may_be_fdr10(const node&, u8 port) noexcept;
 /// Takes the answer.
-void take_FDR10(port&, const iba::smp::MlnxExtPortInfo&) noexcept;
+void take_fdr10(port&, const iba::smp::MlnxExtPortInfo&) noexcept;
 /// It runs at FDR10. Precondition: the port's PortInfo is known.
-bool is_FDR10(const subnet&, port_ref) noexcept;
+bool is_fdr10(const subnet&, port_ref) noexcept;
 /// Both ends of a QDR link that could do no better support FDR10, and it does not run at that.
-bool could_be_FDR10(const subnet&, port_ref) noexcept;
+bool could_be_fdr10(const subnet&, port_ref) noexcept;
 
 /// 0 of what is no width.
 unsigned lanes_of(iba::LinkWidth) noexcept;
 /// Signalled bits of one lane in a second, of the fastest in the set; 0 of an empty one.
 double bits_per_second(link_speeds) noexcept;
 /// Of FDR10, which the set does not tell from QDR.
-inline constexpr double FDR10_bits_per_second = 10.3125e9;
+inline constexpr double fdr10_bits_per_second = 10.3125e9;
 /// Of all lanes of a port as it runs. Precondition: its PortInfo is known.
 double bits_per_second(const subnet&, port_ref) noexcept;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// node_words.hpp - what the kinds of nodes are called, in each of the forms that texts and scripts have.
+// node_type_names.hpp - what the kinds of nodes are called, in each of the forms that texts and scripts have.
 #pragma once
 #include <comad/iba/detail/enums.hpp>
 
@@ -7,7 +7,7 @@
 
 namespace comad::discovery {
 
-struct node_words {
+struct node_type_names {
     std::string_view name;       ///< `CA`, `Switch`, `Router`: as the IBA and iblinkinfo
     std::string_view lower;      ///< `ca`, `switch`, `router`: options, labels, ibtracert
     std::string_view record;     ///< `Ca`, `Switch`, `Rt`: a line of a topology file, and of ibhosts and ibrouters
@@ -20,7 +20,7 @@ struct node_words {
 };
 
 /// Of a type that the IBA does not know: `???`, for name and two_letter `??`, for full nothing.
-constexpr node_words words_of(iba::NodeType type) noexcept {
+constexpr node_type_names words_of(iba::NodeType type) noexcept {
     switch (type) {
     case iba::NodeType::CA: return {"CA", "ca", "Ca", "Ca", "CA", "ca", "Channel Adapter"};
     case iba::NodeType::Switch: return {"Switch", "switch", "Switch", "Switch", "SW", "switch", "Switch"};

@@ -14,22 +14,22 @@
 namespace comad::discovery {
 
 /// Which kinds to fetch.
-struct fact_kinds {
+struct table_kinds {
     bool PKeys = false;
     bool SLToVL = false;
     bool VLArbitration = false;
-    bool GUIDs = false;
+    bool guids = false;
     bool SMs = false;
 };
 
 /// One block of a table: the port that has it, and the attributeModifier by which an SMP asks for it. Of SL to VL of a switch
 /// that is the output port, and the modifier names the input port, too.
-struct fact_place {
+struct table_key {
     port_ref where;
     u32 modifier = 0;
 
-    friend bool operator==(const fact_place&, const fact_place&) = default;
-    friend bool operator<(const fact_place& a, const fact_place& b) noexcept {
+    friend bool operator==(const table_key&, const table_key&) = default;
+    friend bool operator<(const table_key& a, const table_key& b) noexcept {
         if (a.where.node != b.where.node) return a.where.node < b.where.node;
         if (a.where.port != b.where.port) return a.where.port < b.where.port;
         return a.modifier < b.modifier;
@@ -37,8 +37,8 @@ struct fact_place {
 };
 
 /// The facts of a kind. Places are indices of the subnet that they were read for, whose order must not change meanwhile.
-template <class T> struct fact_table {
-    std::map<fact_place, T> values;
+template <class T> struct block_table {
+    std::map<table_key, T> values;
     std::size_t wanted =
         0; ///< blocks that there are, as nodes and ports say; 0: it was not asked for, or nobody has any
 
@@ -47,27 +47,27 @@ template <class T> struct fact_table {
         const auto found = values.find({where, modifier});
         return found == values.end() ? nullptr : &found->second;
     }
-    friend bool operator==(const fact_table&, const fact_table&) = default;
+    friend bool operator==(const block_table&, const block_table&) = default;
 };
 
-struct subnet_facts {
-    fact_table<iba::smp::PKeyTable> PKeys; ///< of all ports that partitionCap or partitionEnforcementCap give one
-    fact_table<iba::smp::SLToVLMappingTable> SLToVL;        ///< between ports in use that have more than VL 0
-    fact_table<iba::smp::VLArbitrationTable> VLArbitration; ///< of ports in use, blocks 1 to 4 as the caps say
-    fact_table<iba::smp::GUIDInfo> GUIDs;                   ///< of end ports
-    fact_table<iba::smp::SMInfo> SMs;                       ///< of end ports whose CapabilityMask has IsSM
-    std::vector<problem> problems;                          ///< one for each block that is missing
+struct subnet_tables {
+    block_table<iba::smp::PKeyTable> PKeys; ///< of all ports that partitionCap or partitionEnforcementCap give one
+    block_table<iba::smp::SLToVLMappingTable> SLToVL;        ///< between ports in use that have more than VL 0
+    block_table<iba::smp::VLArbitrationTable> VLArbitration; ///< of ports in use, blocks 1 to 4 as the caps say
+    block_table<iba::smp::GUIDInfo> guids;                   ///< of end ports
+    block_table<iba::smp::SMInfo> SMs;                       ///< of end ports whose CapabilityMask has IsSM
+    std::vector<problem> problems;                           ///< one for each block that is missing
 };
 
 /// Asks every port itself, by its node's route or, of another port of a CA, by the cable that leads there.
 /// Errors:  what does not answer is missing, and a problem. Cancel: ends soon with what was read; the rest is missing.
 /// Lifetime: schedule and subnet must outlive the task.
-coro::task<subnet_facts> read_facts(coro::MADSchedule& schedule, const subnet&, fact_kinds);
+coro::task<subnet_tables> read_subnet_tables(coro::MADSchedule& schedule, const subnet&, table_kinds);
 
 /// The same from the SA's tables, one SubnAdmGetTable for each kind, without an SMP. SAs have no record of a block of P_Keys that
 /// is empty: it is zeros here, as the SMP would say. OpenSM tells P_Keys only to who knows its SM_Key, and SL to VL and VL
 /// arbitration only where it was started with `--qos`.
 /// A kind of which there is no table is missing as a whole, with one problem.
-coro::task<subnet_facts> read_facts_by_SA(coro::MADSchedule& schedule, const subnet&, fact_kinds);
+coro::task<subnet_tables> read_subnet_tables_by_sa(coro::MADSchedule& schedule, const subnet&, table_kinds);
 
 } // namespace comad::discovery

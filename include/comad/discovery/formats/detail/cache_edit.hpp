@@ -17,7 +17,7 @@ struct guid_change {
 /// What is to be changed, in this order: each sees what those before have changed.
 struct cache_edits {
     std::optional<guid_change> switch_guid; ///< of the node, and so of its ports, which have the same
-    std::optional<guid_change> CA_guid;     ///< of the node alone
+    std::optional<guid_change> ca_guid;     ///< of the node alone
     std::optional<guid_change> system_image_guid;
     iba::guid node;                       ///< whose port `port_guid` is about
     std::optional<guid_change> port_guid; ///< of a switch it is the node's GUID, too

@@ -13,10 +13,10 @@
 namespace comad::discovery {
 
 /// Puts the SL to VL tables of switches into the lanes. A port that has VL 0 alone has no table, and all SLs are on that.
-void add_SL_to_VL(const subnet&, const fact_table<iba::smp::SLToVLMappingTable>&, virtual_lanes&);
+void add_sl_to_vl(const subnet&, const block_table<iba::smp::SLToVLMappingTable>&, virtual_lanes&);
 
 /// What became of the questions for SLs.
-struct path_SL_report {
+struct path_sl_report {
     u64 paths = 0;                       ///< from a port of a CA or router to a LID of another one
     u64 missing = 0;                     ///< of these, the SA told no SL: they stay on 0
     std::optional<mad::mad_error> error; ///< of the first one that is missing
@@ -27,6 +27,6 @@ struct path_SL_report {
 /// subnet of 1,000 hosts. After one that is not answered no more are asked for.
 /// Errors:  what is missing is counted. Cancel: ends soon, the rest is missing.
 /// Lifetime: all arguments must outlive the task.
-coro::task<path_SL_report> read_path_SLs(coro::MADSchedule&, const subnet&, const lid_index&, virtual_lanes&);
+coro::task<path_sl_report> read_path_sls(coro::MADSchedule&, const subnet&, const lid_index&, virtual_lanes&);
 
 } // namespace comad::discovery

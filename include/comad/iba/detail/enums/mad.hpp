@@ -30,11 +30,11 @@ inline constexpr enum_name mgmt_class_names[] = {
 template <> inline constexpr std::span<const enum_name> names_of<MgmtClass> = mgmt_class_names;
 
 /// True for subnet management, whose packets (SMPs) go to QP0; all others go to QP1 (IBA 13.4.4).
-constexpr bool is_SMP(MgmtClass c) noexcept { return c == MgmtClass::SubnLID || c == MgmtClass::SubnDirected; }
+constexpr bool is_smp(MgmtClass c) noexcept { return c == MgmtClass::SubnLID || c == MgmtClass::SubnDirected; }
 /// True for the classes of vendors that tell no OUI.
 constexpr bool is_vendor(MgmtClass c) noexcept { return value(c) >= 0x09 && value(c) <= 0x0f; }
 /// True for the classes of vendors that tell their OUI in each MAD.
-constexpr bool is_vendor_OUI(MgmtClass c) noexcept { return value(c) >= 0x30 && value(c) <= 0x4f; }
+constexpr bool is_vendor_oui(MgmtClass c) noexcept { return value(c) >= 0x30 && value(c) <= 0x4f; }
 
 /// Methods (IBA 13.4.5 and, from GetTable on, 15.2.2). An RPC is named by class and method: SubnGet.
 enum class Method : u8 {

@@ -190,7 +190,7 @@ struct PortExtendedSpeedsCountersRSFEC {
 template <> struct described<pm::PortExtendedSpeedsCounters> : std::true_type {
     using T = pm::PortExtendedSpeedsCounters;
     // clang-format off
-    // libibmad; PM_PortExtendedSpeedsCounters of ibis.
+    // libibmad; pm_PortExtendedSpeedsCounters of ibis.
     static constexpr auto layout = describe<140>("PMPortExtendedSpeedsCounters", "16.1.4",
         reserved<&T::reserved_0,                    at{0},    8>{},
         field<&T::portSelect,                       at{1},    8>{"portSelect"},
