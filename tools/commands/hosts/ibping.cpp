@@ -40,7 +40,7 @@ std::string as_ms(mad::duration time) {
 }
 
 /// What became of the pings so far.
-class tally {
+class ping_statistics {
 public:
     void sent() { ++transmitted_; }
     void answered(const std::string& host, mad::duration rtt) {
@@ -171,7 +171,7 @@ private:
     const mad::time_point began_;
     mad::IBPath to_;
     bool has_begun_ = false;
-    tally all_;
+    ping_statistics all_;
 };
 
 int run_client(const ibping_settings& s, const global_options& options) {
