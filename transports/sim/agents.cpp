@@ -2,7 +2,7 @@
 // agents.cpp - who answers what at which port.
 #include "agents.hpp"
 
-#include "end_ports.hpp"
+#include "addressed_ports.hpp"
 #include "mellanox.hpp"
 #include "pma.hpp"
 #include <comad/iba/mellanox.hpp>
@@ -66,7 +66,7 @@ bool agents::take_trap(router::place at, std::span<u8, mad::mad_size> smp) {
     iba::decode(told, smp.data() + iba::offset_of<&iba::smp::Format::data>);
     if (!server::turn_round(smp)) return false;
     iba::Notice notice = iba::smp::notice_of(told);
-    const auto issuer = end_ports(subnet_, &notice.issuerLID, nullptr);
+    const auto issuer = addressed_ports(subnet_, &notice.issuerLID, nullptr);
     if (!issuer.empty()) notice.issuerGID = issuer.front().GID;
     administrator_.tell(notice);
     return true;

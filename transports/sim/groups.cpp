@@ -84,7 +84,7 @@ groups::groups(attributes& of) : of_(of) {
     r.scope = usual_scope;
     set_limits(r, iba::Rate::r10);
     broadcast.is_permanent = true;
-    for (const end_port& end : end_ports(of, nullptr, nullptr))
+    for (const addressed_port& end : addressed_ports(of, nullptr, nullptr))
         if (!of.graph().nodes[end.at.node].is_switch()) broadcast.members.push_back({end, full_member});
     groups_.push_back(std::move(broadcast));
 }
@@ -93,13 +93,13 @@ std::list<groups::group>::iterator groups::find(const iba::gid& MGID) {
     return std::find_if(groups_.begin(), groups_.end(), [&](const group& g) { return g.what.MGID == MGID; });
 }
 
-iba::Rate groups::rate_of_port(const end_port& end) const noexcept {
+iba::Rate groups::rate_of_port(const addressed_port& end) const noexcept {
     return rate_of(tenths_of_gbps(of_.graph().nodes[end.at.node].ports[end.at.port].active));
 }
 
 groups::outcome groups::join(record& r, u64 mask) {
     if (!has_all(mask, join_components)) return {SAStatus::ERR_REQ_INSUFFICIENT_COMPONENTS};
-    const auto end = find_end_port(of_, r.portGID);
+    const auto end = find_addressed_port(of_, r.portGID);
     if (!end || r.joinState == 0) return {SAStatus::ERR_REQ_INVALID};
     auto at = find(r.MGID);
     const bool is_new = at == groups_.end();
@@ -120,7 +120,7 @@ groups::outcome groups::join(record& r, u64 mask) {
     return joined;
 }
 
-SAStatus groups::create(const record& wanted, u64 mask, const end_port& by) {
+SAStatus groups::create(const record& wanted, u64 mask, const addressed_port& by) {
     if ((wanted.joinState & full_member) == 0) return SAStatus::ERR_REQ_INVALID;
     if (!has_all(mask, create_components)) return SAStatus::ERR_REQ_INSUFFICIENT_COMPONENTS;
     const bool is_named = wanted.MGID != iba::gid{};
@@ -149,7 +149,7 @@ SAStatus groups::create(const record& wanted, u64 mask, const end_port& by) {
 }
 
 /// What the mask has must be what the group is, and the port must be fast enough.
-SAStatus groups::check_join(const group& g, const record& wanted, u64 mask, const end_port& by) const {
+SAStatus groups::check_join(const group& g, const record& wanted, u64 mask, const addressed_port& by) const {
     const record& is = g.what;
     const auto fits = [&](u64 component, bool is_same) { return (mask & component) == 0 || is_same; };
     const bool is_meant = fits(iba::mask_of<&record::QKey>, wanted.QKey == is.QKey) &&

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // groups.hpp - the multicast groups of a simulated subnet and who is in them (IBA 15.2.5.17, 15.4.4). Knows no MAD.
 #pragma once
-#include "end_ports.hpp"
+#include "addressed_ports.hpp"
 #include "records.hpp"
 
 #include <list>
@@ -32,7 +32,7 @@ public:
 
 private:
     struct member {
-        end_port port;
+        addressed_port port;
         u8 join_state;
     };
     struct group {
@@ -42,10 +42,10 @@ private:
         bool has_full_member() const noexcept;
     };
     std::list<group>::iterator find(const iba::gid& MGID);
-    iba::SAStatus create(const record& wanted, u64 mask, const end_port& by);
-    iba::SAStatus check_join(const group& g, const record& wanted, u64 mask, const end_port& by) const;
+    iba::SAStatus create(const record& wanted, u64 mask, const addressed_port& by);
+    iba::SAStatus check_join(const group& g, const record& wanted, u64 mask, const addressed_port& by) const;
     iba::lid free_mlid() const;
-    iba::Rate rate_of_port(const end_port&) const noexcept;
+    iba::Rate rate_of_port(const addressed_port&) const noexcept;
 
     attributes& of_;
     std::list<group> groups_;

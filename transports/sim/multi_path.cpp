@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // multi_path.cpp - paths between groups of ports: a path query for each pair.
-#include "end_ports.hpp"
+#include "addressed_ports.hpp"
 #include "paths.hpp"
 
 #include <algorithm>
@@ -49,7 +49,7 @@ SAStatus multi_path_records(attributes& of, std::span<const u8> request, u64 mas
     for (std::size_t i = 0; i < count; ++i) {
         std::copy_n(request.begin() + static_cast<std::ptrdiff_t>(gids_begin + i * sizeof(iba::gid)), sizeof(iba::gid),
                     gids[i].bytes.begin());
-        if (!find_end_port(of, gids[i])) return SAStatus::ERR_REQ_INVALID_GID;
+        if (!find_addressed_port(of, gids[i])) return SAStatus::ERR_REQ_INVALID_GID;
     }
     for (std::size_t s = 0; s < wanted.SGIDCount; ++s) {
         for (std::size_t d = wanted.SGIDCount; d < count; ++d) {

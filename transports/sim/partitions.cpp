@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // partitions.cpp - P_Keys and GIDs of end ports: which packets match them, and which ones leave (IBA 4.1.1, 10.9).
+#include "addressed_ports.hpp"
 #include "attributes.hpp"
-#include "end_ports.hpp"
 
 namespace comad::transports::sim {
 namespace {

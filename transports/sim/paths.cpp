@@ -2,7 +2,7 @@
 // paths.cpp - paths along the ways that MADs take.
 #include "paths.hpp"
 
-#include "end_ports.hpp"
+#include "addressed_ports.hpp"
 #include "limits.hpp"
 
 #include <optional>
@@ -21,16 +21,16 @@ void path_records(attributes& of, collector& found) {
     const topology& t = of.graph();
     const auto wanted = found.wanted<PathRecord>();
     const auto named = [](bool is_asked, const auto& what) { return is_asked ? &what : nullptr; };
-    const auto from = end_ports(of, named(found.asks_for<&PathRecord::SLID>(), wanted.SLID),
-                                named(found.asks_for<&PathRecord::SGID>(), wanted.SGID));
-    const auto to = end_ports(of, named(found.asks_for<&PathRecord::DLID>(), wanted.DLID),
-                              named(found.asks_for<&PathRecord::DGID>(), wanted.DGID));
+    const auto from = addressed_ports(of, named(found.asks_for<&PathRecord::SLID>(), wanted.SLID),
+                                      named(found.asks_for<&PathRecord::SGID>(), wanted.SGID));
+    const auto to = addressed_ports(of, named(found.asks_for<&PathRecord::DLID>(), wanted.DLID),
+                                    named(found.asks_for<&PathRecord::DGID>(), wanted.DGID));
     const auto partition = found.asks_for<&PathRecord::PKey>() ? std::optional<u16>(wanted.PKey) : std::optional<u16>();
     // Every path is fit for every service, and for those who can do without a way back.
     found.leave_out(iba::mask_of<&PathRecord::serviceID> | iba::mask_of<&PathRecord::numbPath> |
                     iba::mask_of<&PathRecord::reversible> | iba::mask_of<&PathRecord::PKey> | limits<PathRecord>);
-    for (const end_port& a : from) {
-        for (const end_port& b : to) {
+    for (const addressed_port& a : from) {
+        for (const addressed_port& b : to) {
             const u16 PKey = of.shared_pkey(a.at, b.at, partition);
             if (PKey == 0) continue;
             const auto way = of.tables().ways().by_lid(a.at, b.LID);

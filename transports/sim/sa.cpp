@@ -2,7 +2,7 @@
 // sa.cpp - queries, and what users of a subnet make: services, memberships, GUIDs, subscriptions.
 #include "sa.hpp"
 
-#include "end_ports.hpp"
+#include "addressed_ports.hpp"
 #include "paths.hpp"
 #include <comad/iba/detail/registry.hpp>
 #include <comad/server/class_port_info.hpp>
@@ -98,9 +98,9 @@ response administrator::change_guids(const server::request& r) {
     constexpr u64 needed = iba::mask_of<&GUIDInfoRecord::LID> | iba::mask_of<&GUIDInfoRecord::blockNum>;
     if ((r.component_mask() & needed) != needed) return response::error(SAStatus::ERR_REQ_INSUFFICIENT_COMPONENTS);
     auto record = r.payload<GUIDInfoRecord>();
-    const auto ports = end_ports(of_, &record.LID, nullptr);
+    const auto ports = addressed_ports(of_, &record.LID, nullptr);
     if (ports.empty()) return response::error(SAStatus::ERR_NO_RECORDS);
-    const end_port& end = ports.front();
+    const addressed_port& end = ports.front();
     constexpr u16 id = iba::attribute_id<iba::smp::GUIDInfo>;
     std::array<u8, 64> block;
     if (of_.get(end.at.node, end.at.port, id, record.blockNum, block) != 0)
@@ -115,7 +115,8 @@ response administrator::change_guids(const server::request& r) {
         iba::gid GID;
         iba::store_be<u64>(GID.bytes.data(), of_.gid_prefix(end.at.node, end.at.port));
         iba::store_be<u64>(GID.bytes.data() + 8, wanted);
-        if (!is_set || (wanted != 0 && !find_end_port(of_, GID))) iba::store_be<u64>(block.data() + i * 8, wanted);
+        if (!is_set || (wanted != 0 && !find_addressed_port(of_, GID)))
+            iba::store_be<u64>(block.data() + i * 8, wanted);
     }
     of_.set(end.at.node, end.at.port, id, record.blockNum, block);
     of_.get(end.at.node, end.at.port, id, record.blockNum, block);
@@ -125,7 +126,7 @@ response administrator::change_guids(const server::request& r) {
 
 response administrator::subscribe(const server::request& r) {
     const auto wanted = r.payload<iba::InformInfo>();
-    const auto here = end_ports(of_, &r.source.SLID, nullptr);
+    const auto here = addressed_ports(of_, &r.source.SLID, nullptr);
     if (here.empty() || !subscriptions_.set(wanted, here.front().GID, r.source.SLID))
         return response::error(SAStatus::ERR_REQ_INVALID);
     return response::of(wanted);

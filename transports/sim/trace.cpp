@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // trace.cpp - the nodes on the way of a path (IBA 15.2.5.19).
-#include "end_ports.hpp"
+#include "addressed_ports.hpp"
 #include "paths.hpp"
 
 namespace comad::transports::sim {

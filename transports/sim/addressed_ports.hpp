@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// end_ports.hpp - the ports of a simulated subnet that have LIDs and GIDs. Knows no record.
+// addressed_ports.hpp - the ports of a simulated subnet that have LIDs and GIDs. Knows no record.
 #pragma once
 #include "attributes.hpp"
 
@@ -8,7 +8,8 @@
 
 namespace comad::transports::sim {
 
-struct end_port {
+/// An end port, with the LID and the GID by which a query addresses it.
+struct addressed_port {
     router::place at;
     iba::lid LID;
     iba::gid GID;
@@ -18,7 +19,7 @@ struct end_port {
 iba::gid gid_of(const attributes& of, router::place at) noexcept;
 /// The end ports that a query means: by LID, one of those that the LID mask gives, and by GID, of which a port may have
 /// several; null: any. What they are asked by is what they have here.
-std::vector<end_port> end_ports(const attributes& of, const iba::lid* LID, const iba::gid* GID);
-std::optional<end_port> find_end_port(const attributes& of, const iba::gid& GID);
+std::vector<addressed_port> addressed_ports(const attributes& of, const iba::lid* LID, const iba::gid* GID);
+std::optional<addressed_port> find_addressed_port(const attributes& of, const iba::gid& GID);
 
 } // namespace comad::transports::sim

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// end_ports.cpp - end ports by LID and by GID.
-#include "end_ports.hpp"
+// addressed_ports.cpp - end ports by LID and by GID.
+#include "addressed_ports.hpp"
 
 namespace comad::transports::sim {
 namespace {
@@ -18,8 +18,8 @@ iba::gid gid_of(const attributes& of, router::place at) noexcept {
     return make_gid(of.gid_prefix(at.node, at.port), of.graph().nodes[at.node].ports[at.port].GUID);
 }
 
-std::vector<end_port> end_ports(const attributes& of, const iba::lid* LID, const iba::gid* GID) {
-    std::vector<end_port> all;
+std::vector<addressed_port> addressed_ports(const attributes& of, const iba::lid* LID, const iba::gid* GID) {
+    std::vector<addressed_port> all;
     const topology& t = of.graph();
     for (u32 n = 0; n < t.nodes.size(); ++n) {
         const node& x = t.nodes[n];
@@ -38,8 +38,8 @@ std::vector<end_port> end_ports(const attributes& of, const iba::lid* LID, const
     return all;
 }
 
-std::optional<end_port> find_end_port(const attributes& of, const iba::gid& GID) {
-    const auto found = end_ports(of, nullptr, &GID);
+std::optional<addressed_port> find_addressed_port(const attributes& of, const iba::gid& GID) {
+    const auto found = addressed_ports(of, nullptr, &GID);
     if (found.empty()) return std::nullopt;
     return found.front();
 }
