@@ -75,7 +75,7 @@ inline double in_ms(mad::duration d) { return static_cast<double>(d.count()) / 1
 transports::sim::timing equal_round_trips(mad::duration round_trip);
 
 struct discovered {
-    bool is_complete; ///< all nodes and links that are there, and no problem
+    bool is_complete; ///< all nodes and links that are there, and no failure
     mad::duration time;
     u64 mads;       ///< sent, repetitions included
     u64 overflowed; ///< of them and their replies, at full buffers

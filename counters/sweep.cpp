@@ -13,6 +13,8 @@ namespace comad::counters {
 using coro::generator;
 using coro::MADSchedule;
 using coro::task;
+using discovery::failure_kind;
+using discovery::kind_of;
 using discovery::port_ref;
 using discovery::subnet;
 
@@ -23,17 +25,6 @@ constexpr u8 most_timeouts = 2; // in a row, before a PMA is given up: one may b
 bool has_counters(const discovery::node& n, unsigned port) {
     if (port == all_ports) return false; // a PMA would tell the sum
     return port != 0 || (n.switch_info && n.switch_info->enhancedPort0);
-}
-
-gap::kind kind_of(const mad::mad_error& e) {
-    switch (e.code) {
-    case mad::errc::timed_out: return gap::kind::no_answer;
-    case mad::errc::cancelled: return gap::kind::cancelled;
-    case mad::errc::not_in_port_table:
-    case mad::errc::send_failed:
-    case mad::errc::transport_failed: return gap::kind::send_failed;
-    default: return gap::kind::error_reply;
-    }
 }
 
 } // namespace
@@ -97,7 +88,7 @@ void sweeper::begin() {
             if (path_to(targets_[i].where)) continue;
             a.has_ended = node_of(a).is_switch();
             const port_ref where = a.has_ended ? place_of(a) : targets_[i].where;
-            result_.gaps.push_back({gap::kind::no_address, where, "the port has no LID"});
+            result_.failures.push_back({failure_kind::no_address, subnet_.location_of(where), "the port has no LID"});
         }
     }
     std::iota(order_.begin(), order_.end(), 0u);
@@ -116,11 +107,10 @@ task<sweep> sweeper::run() {
     result_.end = schedule_.now();
     result_.is_stopped |= report.stopped;
     if (result_.is_stopped) note_unread();
-    const auto by_place = [](const auto& x, const auto& y) {
-        return std::pair(x.where.node, x.where.port) < std::pair(y.where.node, y.where.port);
-    };
-    std::stable_sort(result_.gaps.begin(), result_.gaps.end(), by_place);
-    std::sort(result_.sums.begin(), result_.sums.end(), by_place);
+    const auto by_port = [](port_ref r) { return std::pair(r.node, r.port); };
+    std::ranges::stable_sort(result_.failures, {},
+                             [&](const discovery::failure& f) { return by_port(subnet_.find(f.where)); });
+    std::ranges::sort(result_.sums, {}, [&](const reading& r) { return by_port(r.where); });
     co_return std::move(result_);
 }
 
@@ -179,7 +169,7 @@ void sweeper::failed(agent& a, port_ref where, const mad::mad_error& e) {
     const bool is_sum = where.port == all_ports; // then its ports are asked
     if (e.code != mad::errc::timed_out) {
         if (is_sum) a.can->all_ports = false;
-        else result_.gaps.push_back({kind_of(e), where, to_string(e), cause_text(e)});
+        else result_.failures.push_back({kind_of(e), subnet_.location_of(where), to_string(e), cause_text(e)});
         return;
     }
     a.is_silent = true;
@@ -187,15 +177,17 @@ void sweeper::failed(agent& a, port_ref where, const mad::mad_error& e) {
     // The ports of a switch answer with one voice, those of another node each with its own.
     a.has_ended = is_given_up && node_of(a).is_switch();
     if (is_sum && !a.has_ended) return;
-    const gap::kind kind = a.was_silent ? gap::kind::was_silent : gap::kind::no_answer;
-    result_.gaps.push_back({kind, a.has_ended ? place_of(a) : where, to_string(e), cause_text(e)});
+    const failure_kind kind = a.was_silent ? failure_kind::unresponsive : failure_kind::timeout;
+    result_.failures.push_back(
+        {kind, subnet_.location_of(a.has_ended ? place_of(a) : where), to_string(e), cause_text(e)});
 }
 
 void sweeper::not_cleared(const agent& a, port_ref where, u8 select, const mad::mad_error& e) {
     if (e.code == mad::errc::cancelled) result_.is_stopped = true;
     const port_ref place = select == all_ports ? place_of(a) : where;
-    const gap::kind kind = e.code == mad::errc::cancelled ? gap::kind::not_cleared : kind_of(e);
-    result_.gaps.push_back({kind, place, "not cleared: " + to_string(e), "not cleared: " + cause_text(e)});
+    const failure_kind kind = e.code == mad::errc::cancelled ? failure_kind::not_cleared : kind_of(e);
+    result_.failures.push_back(
+        {kind, subnet_.location_of(place), "not cleared: " + to_string(e), "not cleared: " + cause_text(e)});
 }
 
 void sweeper::note_unread() {
@@ -204,7 +196,8 @@ void sweeper::note_unread() {
         const auto is_unread = [](const reading& l) { return !l.is_told; };
         const auto from = result_.ports.begin();
         if (std::any_of(from + a.first, from + a.end, is_unread))
-            result_.gaps.push_back({gap::kind::cancelled, place_of(a), "stopped before all counters were read"});
+            result_.failures.push_back(
+                {failure_kind::cancelled, subnet_.location_of(place_of(a)), "stopped before all counters were read"});
     }
 }
 

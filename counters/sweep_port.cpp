@@ -40,9 +40,9 @@ template <class T> T question_about(u8 port) {
 }
 
 /// Of counters that were to be cleared, and could not be read after the Set or were not answered.
-gap unknown_if_cleared(port_ref where, const mad::mad_error& e) {
+discovery::failure unknown_if_cleared(discovery::location where, const mad::mad_error& e) {
     const std::string unknown = "unknown whether the counters were cleared: ";
-    return {gap::kind::not_cleared, where, unknown + to_string(e), unknown + cause_text(e)};
+    return {failure_kind::not_cleared, std::move(where), unknown + to_string(e), unknown + cause_text(e)};
 }
 
 /// Fields that are not lower than they were, with their values.
@@ -246,7 +246,7 @@ task<bool> sweeper::check_cleared(agent& a, const reading& l, port_ref place, co
     const auto kept = co_await std::move(reading_again);
     if (!kept) {
         const port_ref all = a.end - a.first > 1 && node_of(a).is_switch() && clears_at_once(a) ? place_of(a) : place;
-        result_.gaps.push_back(unknown_if_cleared(all, set_error ? *set_error : kept.error()));
+        result_.failures.push_back(unknown_if_cleared(subnet_.location_of(all), set_error ? *set_error : kept.error()));
         co_return false;
     }
     const auto& [which, now] = kept.value();
@@ -261,7 +261,7 @@ task<bool> sweeper::check_cleared(agent& a, const reading& l, port_ref place, co
     if (names.empty()) co_return true;
     if (set_error) names += "; " + cause_text(*set_error);
     const std::string what = set_error && is_traffic ? "unknown whether the counters were cleared" : "not cleared";
-    result_.gaps.push_back({gap::kind::not_cleared, place, what + ": " + names});
+    result_.failures.push_back({failure_kind::not_cleared, subnet_.location_of(place), what + ": " + names});
     co_return true;
 }
 
@@ -294,14 +294,15 @@ task<void> sweeper::clear_detail(agent& a, port_ref where, const mad::IBPath& pa
         const std::string kept =
             after ? kept_fields(info, iba::encode(std::get<T>(*before)), iba::encode(after.value())) : std::string();
         if (!after) {
-            result_.gaps.push_back(unknown_if_cleared(written, failure ? *failure : after.error()));
+            result_.failures.push_back(
+                unknown_if_cleared(subnet_.location_of(written), failure ? *failure : after.error()));
             break; // others there cannot be read either
         } else if (!kept.empty()) {
-            result_.gaps.push_back(
-                {gap::kind::not_cleared, l.where, fmt::format("not cleared: {} {}", info.name, kept)});
+            result_.failures.push_back({failure_kind::not_cleared, subnet_.location_of(l.where),
+                                        fmt::format("not cleared: {} {}", info.name, kept)});
         }
     }
-    if (failure && !is_compared) result_.gaps.push_back(unknown_if_cleared(written, *failure));
+    if (failure && !is_compared) result_.failures.push_back(unknown_if_cleared(subnet_.location_of(written), *failure));
 }
 
 template <class T> task<mad::result<T>> sweeper::read_detail_again(port_ref where) {

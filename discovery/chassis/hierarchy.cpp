@@ -26,8 +26,10 @@ public:
     coro::task<hierarchies> read() {
         co_await schedule_.mqueue(ports());
         std::ranges::sort(found_.told, {}, order_of);
-        std::ranges::sort(found_.gaps, {},
-                          [](const hierarchies::gap& g) { return std::pair(g.where.node, g.where.port); });
+        std::ranges::sort(found_.failures, {}, [this](const failure& f) {
+            const port_ref at = subnet_.find(f.where);
+            return std::pair(at.node, at.port);
+        });
         co_return std::move(found_);
     }
 
@@ -48,8 +50,11 @@ private:
         for (unsigned index = 0; index <= last; ++index) {
             auto answer = co_await schedule_.SubnGet<HierarchyInfo>(path, here.port | index << index_shift);
             if (!answer) {
-                found_.gaps.push_back(
-                    {here, "HierarchyInfo not read: " + to_string(answer.error()), cause_text(answer.error())});
+                found_.failures.push_back(
+                    {kind_of(answer.error()),
+                     {subnet_.nodes[here.node].info.nodeGUID, here.port, subnet_.nodes[here.node].route},
+                     "HierarchyInfo not read: " + to_string(answer.error()),
+                     cause_text(answer.error())});
                 co_return;
             }
             if (index == 0) last = answer.value().maxActiveIndex;

@@ -44,10 +44,11 @@ std::string topology_id(const node& n) {
 
 std::string name_of(const node& n) { return fmt::format("{} \"{}\"", topology_id(n), iba::escaped(n.description)); }
 
-std::string describe(const subnet& s, const problem& p) {
-    const node* n = s.find(p.nodeGUID);
+std::string describe(const subnet& s, const failure& p) {
+    const node* n = s.find(p.where.nodeGUID);
     if (!n) return p.text;
-    return p.port ? fmt::format("{}[{}]: {}", name_of(*n), p.port, p.text) : fmt::format("{}: {}", name_of(*n), p.text);
+    return p.where.port ? fmt::format("{}[{}]: {}", name_of(*n), p.where.port, p.text)
+                        : fmt::format("{}: {}", name_of(*n), p.text);
 }
 
 namespace {

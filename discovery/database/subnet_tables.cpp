@@ -107,12 +107,10 @@ mad::IBDRPath route_to(const subnet& s, port_ref r) {
     return before.can_extend() ? before.extended(peer.port) : n.route;
 }
 
-problem missing_fact(const subnet& s, const table_key& p, std::string_view name, std::string why) {
+failure missing_fact(const subnet& s, const table_key& p, std::string_view name, std::string why) {
     const node& n = s.nodes[p.where.node];
-    return {problem::kind::error_reply,
-            n.info.nodeGUID,
-            p.where.port,
-            n.route,
+    return {failure_kind::error_reply,
+            {n.info.nodeGUID, p.where.port, n.route},
             fmt::format("{} (modifier 0x{:x}) not read: {}", name, p.modifier, why),
             std::move(why)};
 }
@@ -120,11 +118,11 @@ problem missing_fact(const subnet& s, const table_key& p, std::string_view name,
 /// One block after the other, of a switch or of a port of another node: one that is silent is not asked for the rest.
 template <class T>
 coro::task<void> ask_facts(coro::MADSchedule& schedule, const subnet& s, std::vector<table_key> places,
-                           block_table<T>& table, std::vector<problem>& problems) {
+                           block_table<T>& table, std::vector<failure>& failures) {
     std::string silence;
     for (const table_key& p : places) {
         if (!silence.empty()) {
-            problems.push_back(missing_fact(s, p, iba::info_of<T>.name, silence));
+            failures.push_back(missing_fact(s, p, iba::info_of<T>.name, silence));
             continue;
         }
         mad::IBDRPath route = route_to(s, p.where);
@@ -134,30 +132,30 @@ coro::task<void> ask_facts(coro::MADSchedule& schedule, const subnet& s, std::ve
             table.values.emplace(p, told.value());
             continue;
         }
-        problems.push_back(missing_fact(s, p, iba::info_of<T>.name, cause_text(told.error())));
+        failures.push_back(missing_fact(s, p, iba::info_of<T>.name, cause_text(told.error())));
         if (told.error().code != mad::errc::status) silence = cause_text(told.error());
     }
 }
 
 template <class T>
 coro::generator<coro::task<void>> questions(coro::MADSchedule& schedule, const subnet& s, std::vector<table_key> places,
-                                            block_table<T>& table, std::vector<problem>& problems) {
+                                            block_table<T>& table, std::vector<failure>& failures) {
     const auto is_of_one = [&s](const table_key& a, const table_key& b) {
         return a.where.node == b.where.node && (s.nodes[a.where.node].is_switch() || a.where.port == b.where.port);
     };
     for (auto begin = places.begin(); begin != places.end();) {
         const auto end = std::find_if(begin, places.end(), [&](const table_key& p) { return !is_of_one(*begin, p); });
-        co_yield ask_facts<T>(schedule, s, std::vector<table_key>(begin, end), table, problems);
+        co_yield ask_facts<T>(schedule, s, std::vector<table_key>(begin, end), table, failures);
         begin = end;
     }
 }
 
 template <class T>
 coro::task<void> ask_all_of(coro::MADSchedule& schedule, const subnet& s, block_table<T>& table,
-                            std::vector<problem>& problems) {
+                            std::vector<failure>& failures) {
     std::vector<table_key> places = places_of<T>(s);
     table.wanted = places.size();
-    co_await schedule.mqueue(questions<T>(schedule, s, std::move(places), table, problems));
+    co_await schedule.mqueue(questions<T>(schedule, s, std::move(places), table, failures));
 }
 
 // ---- told by the SA --------------------------------------------------------------------------------------------------
@@ -202,7 +200,7 @@ template <> struct fact_record<SMInfo> {
 
 template <class T>
 coro::task<void> read_table_of(coro::MADSchedule& schedule, const subnet& s, const lid_index& lids,
-                               block_table<T>& table, std::vector<problem>& problems) {
+                               block_table<T>& table, std::vector<failure>& failures) {
     using record = typename fact_record<T>::type;
     const std::vector<table_key> places = places_of<T>(s);
     table.wanted = places.size();
@@ -210,9 +208,7 @@ coro::task<void> read_table_of(coro::MADSchedule& schedule, const subnet& s, con
     const iba::query<record> all;
     auto told = co_await schedule.SubnAdmGetTable<record>(all);
     if (!told) {
-        problems.push_back({problem::kind::error_reply,
-                            {},
-                            0,
+        failures.push_back({failure_kind::error_reply,
                             {},
                             fmt::format("{}s not read: {}", iba::info_of<record>.name, to_string(told.error())),
                             cause_text(told.error())});
@@ -228,7 +224,7 @@ coro::task<void> read_table_of(coro::MADSchedule& schedule, const subnet& s, con
         const auto found = known.find(p);
         if (found != known.end()) table.values.emplace(p, found->second);
         else if (may_be_empty) table.values.emplace(p, T{});
-        else problems.push_back(missing_fact(s, p, iba::info_of<T>.name, "the SA has no record of this attribute"));
+        else failures.push_back(missing_fact(s, p, iba::info_of<T>.name, "the SA has no record of this attribute"));
     }
 }
 
@@ -236,22 +232,22 @@ coro::task<void> read_table_of(coro::MADSchedule& schedule, const subnet& s, con
 
 coro::task<subnet_tables> read_subnet_tables(coro::MADSchedule& schedule, const subnet& s, table_kinds which) {
     subnet_tables f;
-    if (which.PKeys) co_await ask_all_of(schedule, s, f.PKeys, f.problems);
-    if (which.SLToVL) co_await ask_all_of(schedule, s, f.SLToVL, f.problems);
-    if (which.VLArbitration) co_await ask_all_of(schedule, s, f.VLArbitration, f.problems);
-    if (which.guids) co_await ask_all_of(schedule, s, f.guids, f.problems);
-    if (which.SMs) co_await ask_all_of(schedule, s, f.SMs, f.problems);
+    if (which.PKeys) co_await ask_all_of(schedule, s, f.PKeys, f.failures);
+    if (which.SLToVL) co_await ask_all_of(schedule, s, f.SLToVL, f.failures);
+    if (which.VLArbitration) co_await ask_all_of(schedule, s, f.VLArbitration, f.failures);
+    if (which.guids) co_await ask_all_of(schedule, s, f.guids, f.failures);
+    if (which.SMs) co_await ask_all_of(schedule, s, f.SMs, f.failures);
     co_return f;
 }
 
 coro::task<subnet_tables> read_subnet_tables_by_sa(coro::MADSchedule& schedule, const subnet& s, table_kinds which) {
     const lid_index lids(s);
     subnet_tables f;
-    if (which.PKeys) co_await read_table_of(schedule, s, lids, f.PKeys, f.problems);
-    if (which.SLToVL) co_await read_table_of(schedule, s, lids, f.SLToVL, f.problems);
-    if (which.VLArbitration) co_await read_table_of(schedule, s, lids, f.VLArbitration, f.problems);
-    if (which.guids) co_await read_table_of(schedule, s, lids, f.guids, f.problems);
-    if (which.SMs) co_await read_table_of(schedule, s, lids, f.SMs, f.problems);
+    if (which.PKeys) co_await read_table_of(schedule, s, lids, f.PKeys, f.failures);
+    if (which.SLToVL) co_await read_table_of(schedule, s, lids, f.SLToVL, f.failures);
+    if (which.VLArbitration) co_await read_table_of(schedule, s, lids, f.VLArbitration, f.failures);
+    if (which.guids) co_await read_table_of(schedule, s, lids, f.guids, f.failures);
+    if (which.SMs) co_await read_table_of(schedule, s, lids, f.SMs, f.failures);
     co_return f;
 }
 

@@ -93,16 +93,16 @@ public:
         check_peers();
     }
 
-    void read_problem() {
-        problem p;
-        p.what = problem::kind{in_.number<u8>("the kind of a failure", static_cast<u8>(problem::kind::limit))};
-        p.nodeGUID = iba::guid{in_.number<u64>("the node GUID of a failure")};
-        const node* at = out_.find(p.nodeGUID);
-        p.port = in_.number<u8>("the port of a failure", at ? at->ports.size() - 1 : 255);
-        p.route = read_route();
+    void read_failure() {
+        failure p;
+        p.kind = failure_kind{in_.number<u8>("the kind of a failure", static_cast<u8>(failure_kind::limit))};
+        p.where.nodeGUID = iba::guid{in_.number<u64>("the node GUID of a failure")};
+        const node* at = out_.find(p.where.nodeGUID);
+        p.where.port = in_.number<u8>("the port of a failure", at ? at->ports.size() - 1 : 255);
+        p.where.route = read_route();
         p.text = read_line("the text of a failure");
         p.cause = read_line("the cause of a failure");
-        out_.problems.push_back(std::move(p));
+        out_.failures.push_back(std::move(p));
     }
 
 private:
@@ -217,12 +217,12 @@ cached_subnet read_own_cache(std::span<const u8> bytes) {
     s.start_port = in.number<u8>("the local port");
     if (is_described) s.may_lack_nodes = in.number<u8>("the flag for missing nodes", 1) != 0;
     const u32 nodes = in.number<u32>("the number of nodes", max_cached_nodes);
-    const u32 problems = in.number<u32>("the number of failures");
+    const u32 failures = in.number<u32>("the number of failures");
     cache_reader rest(in, s, is_described);
     rest.read_nodes(nodes);
     if (!s.nodes.empty() && s.start_port >= s.nodes[0].ports.size())
         in.fail("the first node does not have the local port that the header names");
-    for (u32 i = 0; i < problems; ++i) rest.read_problem();
+    for (u32 i = 0; i < failures; ++i) rest.read_failure();
     if (in.left()) in.fail("unexpected data after the last failure");
     return c;
 }
@@ -238,13 +238,13 @@ std::string cache_bytes(const subnet& s, std::chrono::sys_seconds discovered_at)
     out.number<u8>(s.start_port);
     if (has_more) out.number<u8>(s.may_lack_nodes ? 1 : 0);
     out.number<u32>(static_cast<u32>(s.nodes.size()));
-    out.number<u32>(static_cast<u32>(s.problems.size()));
+    out.number<u32>(static_cast<u32>(s.failures.size()));
     for (const node& n : s.nodes) write_node(out, n);
-    for (const problem& p : s.problems) {
-        out.number<u8>(static_cast<u8>(p.what));
-        out.number<u64>(value(p.nodeGUID));
-        out.number<u8>(p.port);
-        write_route(out, p.route);
+    for (const failure& p : s.failures) {
+        out.number<u8>(static_cast<u8>(p.kind));
+        out.number<u64>(value(p.where.nodeGUID));
+        out.number<u8>(p.where.port);
+        write_route(out, p.where.route);
         write_text(out, p.text);
         write_text(out, p.cause);
     }

@@ -176,11 +176,11 @@ json of_chassis(const subnet& s, const system_groups& groups, const chassis& c) 
     return out;
 }
 
-json of_problem(const problem& p) {
-    json entry{{"kind", name_of(p.what)}};
-    if (value(p.nodeGUID)) entry["nodeGUID"] = text_of(p.nodeGUID);
-    if (p.port) entry["port"] = p.port;
-    entry["route"] = hops_of(p.route);
+json of_failure(const failure& p) {
+    json entry{{"kind", name_of(p.kind)}};
+    if (value(p.where.nodeGUID)) entry["nodeGUID"] = text_of(p.where.nodeGUID);
+    if (p.where.port) entry["port"] = p.where.port;
+    entry["route"] = hops_of(p.where.route);
     entry["text"] = text_of_bytes(p.text);
     return entry;
 }
@@ -209,19 +209,6 @@ template <class F> void add_list(std::string& out, std::string_view name, std::s
 
 } // namespace
 
-std::string_view name_of(problem::kind k) noexcept {
-    switch (k) {
-    case problem::kind::no_answer: return "timeout";
-    case problem::kind::error_reply: return "error_reply";
-    case problem::kind::send_failed: return "send_failed";
-    case problem::kind::too_far: return "too_far";
-    case problem::kind::contradiction: return "contradiction";
-    case problem::kind::cancelled: return "cancelled";
-    case problem::kind::limit: return "limit";
-    }
-    return "?";
-}
-
 std::string json_text(const subnet& s, const more_of_ports& more) {
     json head{{"schema", "comad.subnet/1"}, {"complete", s.complete()}};
     if (s.may_lack_nodes) head["may_lack_nodes"] = true;
@@ -240,7 +227,7 @@ std::string json_text(const subnet& s, const more_of_ports& more) {
     });
     add_list(out, "chassis", groups.chassis.size(),
              [&](std::size_t i) { return of_chassis(s, groups, groups.chassis[i]); });
-    add_list(out, "problems", s.problems.size(), [&](std::size_t i) { return of_problem(s.problems[i]); });
+    add_list(out, "problems", s.failures.size(), [&](std::size_t i) { return of_failure(s.failures[i]); });
     const lid_index lids(s);
     if (const auto& doubled = lids.duplicates(); !doubled.empty())
         add_list(out, "findings", doubled.size(), [&](std::size_t i) { return of_doubled_lid(s, doubled[i]); });

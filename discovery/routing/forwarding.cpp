@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 namespace comad::discovery {
 
@@ -42,12 +43,15 @@ public:
     }
 
 private:
+    using error = std::tuple<failure_kind, std::string, std::string>; // with text and cause
+
     /// How much there is of a switch's tables, and which blocks of them are wanted: all are missing until they come.
     void measure(u32 n) {
         switch_forwarding& t = tables_.of_node[n];
         const node& sw = subnet_.nodes[n];
         if (!sw.switch_info) {
-            tables_.gaps.push_back({n, "forwarding tables not read: SwitchInfo is unknown", "SwitchInfo is unknown"});
+            tables_.failures.push_back({failure_kind::other, subnet_.location_of({n, 0}),
+                                        "forwarding tables not read: SwitchInfo is unknown", "SwitchInfo is unknown"});
             return;
         }
         t.is_known = true;
@@ -163,7 +167,7 @@ private:
     }
 
     void note(u32 n, const mad::mad_error& e) {
-        errors_.try_emplace(n, to_string(e), cause_text(e)); // the first one tells
+        errors_.try_emplace(n, kind_of(e), to_string(e), cause_text(e)); // the first one is reported
     }
 
     void close(u32 n) {
@@ -171,10 +175,11 @@ private:
         const std::size_t missing = t.missing_unicast.size() + t.missing_multicast.size();
         if (missing == 0) return;
         const auto e = errors_.find(n);
-        const auto [text, cause] =
-            e != errors_.end() ? e->second : std::pair{std::string("not queried"), std::string("not queried")};
-        tables_.gaps.push_back(
-            {n, fmt::format("{} block{} of the forwarding tables not read: {}", missing, missing == 1 ? "" : "s", text),
+        const auto [kind, text, cause] =
+            e != errors_.end() ? e->second : error{failure_kind::cancelled, "not queried", "not queried"};
+        tables_.failures.push_back(
+            {kind, subnet_.location_of({n, 0}),
+             fmt::format("{} block{} of the forwarding tables not read: {}", missing, missing == 1 ? "" : "s", text),
              cause});
     }
 
@@ -184,7 +189,7 @@ private:
     const forwarding_options how_;
     forwarding_tables tables_;
     std::vector<u32> switches_;
-    std::map<u32, std::pair<std::string, std::string>> errors_;
+    std::map<u32, error> errors_; // of a node: the first one
 };
 
 } // namespace

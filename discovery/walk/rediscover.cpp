@@ -49,10 +49,10 @@ std::vector<port_ref> missing_in(const subnet& s) {
             if (!here.info || (is_up && !here.peer)) all.push_back({n, static_cast<u8>(p)});
         }
     }
-    for (const problem& p : s.problems) {
-        const auto known = s.by_guid.find(p.nodeGUID);
-        if (known != s.by_guid.end() && p.port < s.nodes[known->second].ports.size())
-            all.push_back({known->second, p.port});
+    for (const failure& p : s.failures) {
+        const auto known = s.by_guid.find(p.where.nodeGUID);
+        if (known != s.by_guid.end() && p.where.port < s.nodes[known->second].ports.size())
+            all.push_back({known->second, p.where.port});
     }
     return all;
 }
@@ -127,8 +127,8 @@ void drop_what_is_gone(subnet& s) {
 
 /// It ended before all that was doubtful had been asked.
 bool was_cut_short(const subnet& s) {
-    return std::any_of(s.problems.begin(), s.problems.end(), [](const problem& p) {
-        return p.what == problem::kind::cancelled || p.what == problem::kind::limit;
+    return std::any_of(s.failures.begin(), s.failures.end(), [](const failure& p) {
+        return p.kind == failure_kind::cancelled || p.kind == failure_kind::limit;
     });
 }
 

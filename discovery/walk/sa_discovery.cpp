@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // sa_discovery.cpp - a subnet of records: nodes, then their ports, then what is between them.
-#include "problem_kind.hpp"
 #include <comad/coro/detail/with_timeout.hpp>
 #include <comad/discovery/database/detail/lid_index.hpp>
 #include <comad/discovery/walk/sa_discovery.hpp>
@@ -59,7 +58,7 @@ public:
     /// What could not be read is missing everywhere, and said once.
     void lost(std::string_view record, const mad::mad_error& e) {
         has_lost_ = true;
-        add({kind_of(e), {}, 0, {}, fmt::format("{}s not read: {}", record, to_string(e)), cause_text(e)});
+        add({kind_of(e), {}, fmt::format("{}s not read: {}", record, to_string(e)), cause_text(e)});
     }
 
     port_ref end_port_of(iba::lid LID) const noexcept { return lids_.at(LID); }
@@ -71,20 +70,20 @@ public:
         put_in_order(found_, start.node, start.port);
         for (node& n : found_.nodes)
             n.route.MKey = options_.keys ? options_.keys->of(mad::key_kind::MKey, n.info.portGUID) : 0;
-        for (problem& p : found_.problems)
-            if (const node* n = found_.find(p.nodeGUID)) p.route = n->route;
+        for (failure& p : found_.failures)
+            if (const node* n = found_.find(p.where.nodeGUID)) p.where.route = n->route;
         return std::move(found_);
     }
 
 private:
     node& node_at(port_ref r) { return found_.nodes[r.node]; }
 
-    void add(problem p) {
-        found_.problems.push_back(std::move(p));
-        if (options_.progress) options_.progress->problems.store(found_.problems.size(), std::memory_order_relaxed);
+    void add(failure p) {
+        found_.failures.push_back(std::move(p));
+        if (options_.progress) options_.progress->failures.store(found_.failures.size(), std::memory_order_relaxed);
     }
     void contradict(iba::guid nodeGUID, u8 port, std::string text) {
-        add({problem::kind::contradiction, nodeGUID, port, {}, std::move(text)});
+        add({failure_kind::contradiction, {nodeGUID, port}, std::move(text)});
     }
 
     // A NodeRecord claims any number of ports, and each takes memory: a lie of some bytes would cost a quarter of a megabyte. So a
@@ -152,9 +151,7 @@ private:
     bool add_node(const NodeRecord& r) {
         if (found_.nodes.size() >= options_.max_nodes || ports_ + r.nodeInfo.numPorts >= options_.max_ports) {
             if (!std::exchange(is_full_, true))
-                add({problem::kind::limit,
-                     {},
-                     0,
+                add({failure_kind::limit,
                      {},
                      fmt::format(
                          "not all nodes were read: {} nodes with {} ports were read, and the limit is {} nodes and {} "
@@ -254,18 +251,12 @@ private:
             for (unsigned p = 0; p < n.ports.size(); ++p) {
                 const bool is_there = n.is_switch() || n.ports[p].portGUID != iba::guid{};
                 if (is_there && !n.ports[p].info)
-                    add({problem::kind::error_reply,
-                         n.info.nodeGUID,
-                         static_cast<u8>(p),
-                         {},
+                    add({failure_kind::error_reply,
+                         {n.info.nodeGUID, static_cast<u8>(p)},
                          "the SA has no PortInfoRecord of this port"});
             }
             if (n.is_switch() && !n.switch_info)
-                add({problem::kind::error_reply,
-                     n.info.nodeGUID,
-                     0,
-                     {},
-                     "the SA has no SwitchInfoRecord of this switch"});
+                add({failure_kind::error_reply, {n.info.nodeGUID}, "the SA has no SwitchInfoRecord of this switch"});
         }
     }
 

@@ -2,7 +2,6 @@
 // subnet_builder.cpp - what the answers mean.
 #include "subnet_builder.hpp"
 
-#include "problem_kind.hpp"
 #include <comad/discovery/database/detail/link.hpp>
 #include <comad/discovery/walk/node_sequence.hpp>
 #include <comad/iba/detail/format.hpp>
@@ -119,7 +118,7 @@ bool subnet_builder::is_start_of(const subnet& known, const NodeInfo& info) cons
 
 void subnet_builder::begin_with(const subnet& known, std::span<const port_ref> doubtful) {
     found_ = known;
-    found_.problems.clear();
+    found_.failures.clear();
     readings_.assign(found_.nodes.size(), {.next_step = ~0u});
     for (const node& n : found_.nodes) {
         known_before_.insert(n.info.nodeGUID);
@@ -452,14 +451,14 @@ void subnet_builder::failed(const smp_query& q, const mad::mad_error& e, const I
     const auto lock = guard();
     const iba::guid nodeGUID = found_.nodes[q.node].info.nodeGUID;
     if (e.code == mad::errc::cancelled) return; // said once, at the end
-    if (shared_ && kind_of(e) == problem::kind::send_failed) {
+    if (shared_ && kind_of(e) == failure_kind::send_failed) {
         left_.push_back({q.what, nodeGUID, q.port, left_by::failure});
         return;
     }
     const bool is_behind = q.what == topic::neighbour;
     const bool comes_again = asks_twice_ && !q.is_second && e.code == mad::errc::timed_out;
     if (comes_again) left_.push_back({q.what, nodeGUID, q.port, left_by::silence});
-    else add_problem(problem_of(q, e, went, what), is_behind);
+    else add_failure(failure_of(q, e, went, what), is_behind);
     if (is_behind || e.code != mad::errc::timed_out) return;
     // Asking a dead node for each of its ports would cost seconds for each.
     reading& r = readings_[q.node];
@@ -469,36 +468,38 @@ void subnet_builder::failed(const smp_query& q, const mad::mad_error& e, const I
         left_.push_back({topic::node, nodeGUID, 0, left_by::silence, r.next_step});
         return;
     }
-    add_problem({problem::kind::no_answer, nodeGUID, 0, went, "the node stopped replying and was not queried further"},
+    add_failure({failure_kind::timeout, {nodeGUID, 0, went}, "the node stopped replying and was not queried further"},
                 false);
 }
 
-problem subnet_builder::problem_of(const smp_query& q, const mad::mad_error& e, const IBDRPath& went,
+failure subnet_builder::failure_of(const smp_query& q, const mad::mad_error& e, const IBDRPath& went,
                                    std::string_view what) const {
     std::string cause = cause_text(e);
     if (q.what == topic::neighbour)
         cause = e.code == mad::errc::timed_out ? std::string(what) : fmt::format("{}: {}", what, cause);
-    return {kind_of(e), found_.nodes[q.node].info.nodeGUID,        q.port,
-            went,       fmt::format("{}: {}", what, to_string(e)), std::move(cause)};
+    return {kind_of(e),
+            {found_.nodes[q.node].info.nodeGUID, q.port, went},
+            fmt::format("{}: {}", what, to_string(e)),
+            std::move(cause)};
 }
 
 void subnet_builder::rail_failed(iba::guid nodeGUID, u8 number, std::string text) {
-    add_problem({problem::kind::send_failed, nodeGUID, number, {}, std::move(text)}, false);
+    add_failure({failure_kind::send_failed, {nodeGUID, number}, std::move(text)}, false);
 }
 
 void subnet_builder::contradict(port_ref where, const IBDRPath& route, std::string text, iba::guid doubledGUID) {
     const iba::guid nodeGUID = found_.nodes[where.node].info.nodeGUID;
-    add_problem({problem::kind::contradiction, nodeGUID, where.port, route, std::move(text), {}, doubledGUID}, true);
+    add_failure({failure_kind::contradiction, {nodeGUID, where.port, route}, std::move(text), {}, doubledGUID}, true);
 }
 
 void subnet_builder::doubt(const NodeInfo& info, const IBDRPath& route, std::string text) {
-    add_problem({problem::kind::contradiction, info.nodeGUID, 0, route, std::move(text)}, false);
+    add_failure({failure_kind::contradiction, {info.nodeGUID, 0, route}, std::move(text)}, false);
 }
 
-void subnet_builder::add_problem(problem p, bool is_behind) {
-    found_.problems.push_back(std::move(p));
+void subnet_builder::add_failure(failure p, bool is_behind) {
+    found_.failures.push_back(std::move(p));
     is_behind_.push_back(is_behind);
-    if (options_.progress) options_.progress->problems.store(found_.problems.size(), std::memory_order_relaxed);
+    if (options_.progress) options_.progress->failures.store(found_.failures.size(), std::memory_order_relaxed);
 }
 
 // ---- at the end of a round -----------------------------------------------------------------------------------------
@@ -533,43 +534,44 @@ subnet subnet_builder::finish(bool stopped) {
         if (left.cause == left_by::doubt) continue; // no way leads there any more
         const IBDRPath& route = found_.find(left.nodeGUID)->route;
         if (left.cause == left_by::silence) { // it was stopped before it was asked again
-            add_problem({problem::kind::no_answer, left.nodeGUID, left.port, route, "no reply"},
+            add_failure({failure_kind::timeout, {left.nodeGUID, left.port, route}, "no reply"},
                         left.what == topic::neighbour);
         } else if (left.cause == left_by::distance) {
-            add_problem({problem::kind::too_far, left.nodeGUID, left.port, route,
+            add_failure({failure_kind::too_far,
+                         {left.nodeGUID, left.port, route},
                          fmt::format("neighbor not queried: it is more than {} hops away",
                                      std::min(options_.max_hops, mad::IBDRPath::max_hops))},
                         false);
         } else {
-            add_problem({problem::kind::send_failed, left.nodeGUID, left.port, route,
+            add_failure({failure_kind::send_failed,
+                         {left.nodeGUID, left.port, route},
                          "the query was lost: the local port that sent it failed"},
                         left.what == topic::neighbour);
         }
     }
-    if (!limit_.empty()) add_problem({problem::kind::limit, {}, 0, {}, limit_}, false);
-    else if (stopped)
-        add_problem({problem::kind::cancelled, {}, 0, {}, "stopped before all nodes were queried"}, false);
+    if (!limit_.empty()) add_failure({failure_kind::limit, {}, limit_}, false);
+    else if (stopped) add_failure({failure_kind::cancelled, {}, "stopped before all nodes were queried"}, false);
     if (!shared_) return std::move(found_);
 
     // As if all had been asked from the first rail, one after the other.
-    std::vector<std::size_t> order(found_.problems.size());
+    std::vector<std::size_t> order(found_.failures.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     const auto rank = [&](std::size_t i) {
-        const problem& p = found_.problems[i];
-        const auto known = found_.by_guid.find(p.nodeGUID);
+        const failure& p = found_.failures[i];
+        const auto known = found_.by_guid.find(p.where.nodeGUID);
         const u32 place = known == found_.by_guid.end() ? port_ref::nobody : known->second;
-        return std::tuple(place, p.port, p.what, std::string_view(p.text));
+        return std::tuple(place, p.where.port, p.kind, std::string_view(p.text));
     };
     std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return rank(a) < rank(b); });
-    std::vector<problem> problems;
+    std::vector<failure> failures;
     for (const std::size_t i : order) {
-        problem& p = problems.emplace_back(found_.problems[i]);
-        const node* const n = found_.find(p.nodeGUID);
+        failure& p = failures.emplace_back(found_.failures[i]);
+        const node* const n = found_.find(p.where.nodeGUID);
         if (!n) continue;
-        p.route = n->route;
-        if (is_behind_[i] && p.route.can_extend()) p.route = p.route.extended(p.port);
+        p.where.route = n->route;
+        if (is_behind_[i] && p.where.route.can_extend()) p.where.route = p.where.route.extended(p.where.port);
     }
-    found_.problems = std::move(problems);
+    found_.failures = std::move(failures);
     return std::move(found_);
 }
 

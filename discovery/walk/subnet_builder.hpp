@@ -173,8 +173,8 @@ private:
     bool connect(port_ref a, port_ref b, iba::guid portGUID_b, const mad::IBDRPath& route);
     void contradict(port_ref where, const mad::IBDRPath& route, std::string text, iba::guid doubledGUID = {});
     void doubt(const iba::smp::NodeInfo&, const mad::IBDRPath& route, std::string text);
-    problem problem_of(const smp_query&, const mad::mad_error&, const mad::IBDRPath& went, std::string_view what) const;
-    void add_problem(problem, bool is_behind);
+    failure failure_of(const smp_query&, const mad::mad_error&, const mad::IBDRPath& went, std::string_view what) const;
+    void add_failure(failure, bool is_behind);
     mad::IBDRPath with_key(mad::IBDRPath route, iba::guid port) const;
 
     const discover_options options_;
@@ -182,7 +182,7 @@ private:
     const bool asks_twice_;
     mutable std::mutex mutex_;
     subnet found_;
-    std::vector<bool> is_behind_;   // of each problem: it is about what is behind the port
+    std::vector<bool> is_behind_;   // of each failure: it is about what is behind the port
     std::vector<reading> readings_; // by node index
     std::vector<remaining_query> left_;
     std::unordered_set<iba::guid> known_before_; // since before it began, and not met yet

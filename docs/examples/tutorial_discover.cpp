@@ -19,7 +19,7 @@ static void show(const discovery::subnet& subnet) {
     const discovery::port_ref neighbor = local.ports[subnet.start_port].peer;
     fmt::print("{} port {} is connected to {} port {}\n", name_of(local), subnet.start_port,
                name_of(subnet.nodes[neighbor.node]), neighbor.port);
-    for (const discovery::problem& problem : subnet.problems) fmt::print("{}\n", describe(subnet, problem));
+    for (const discovery::failure& failure : subnet.failures) fmt::print("{}\n", describe(subnet, failure));
 }
 
 static coro::task<unsigned> count_switches(discovery::node_sequence& nodes,

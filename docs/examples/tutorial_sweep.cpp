@@ -29,7 +29,7 @@ static void show_busiest(const discovery::subnet& subnet, const counters::sweep&
         busiest = after.ports[i].where;
     }
     fmt::print("{} ports, {} failures, {} MADs; the busiest port sends {:.0f} MB/s: {} port {}\n", after.ports.size(),
-               after.gaps.size(), after.mads, most / 1e6, name_of(subnet.nodes[busiest.node]), busiest.port);
+               after.failures.size(), after.mads, most / 1e6, name_of(subnet.nodes[busiest.node]), busiest.port);
 }
 
 static void show_health(const discovery::subnet& subnet, const counters::sweep& before, const counters::sweep& after) {

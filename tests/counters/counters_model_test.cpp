@@ -35,12 +35,13 @@ using counters::counter;
 using counters::counter_change;
 using counters::counter_count;
 using counters::counter_set;
-using counters::gap;
 using counters::health_finding;
 using counters::reading;
 using counters::sample;
 using counters::severity;
 using counters::sweeper;
+using discovery::failure;
+using discovery::failure_kind;
 using discovery::port_ref;
 using iba::NodeType;
 using iba::pm::PortCounters;
@@ -571,6 +572,7 @@ private:
             one.info.nodeType = d_.one_in(2) ? NodeType::Switch : NodeType::CA;
             one.info.numPorts = static_cast<u8>(d_.between(1, is_switch(n) ? 9 : 3));
             one.info.nodeGUID = iba::guid{100 + d_.random() % 1000 * 10 + n};
+            known_.by_guid.emplace(one.info.nodeGUID, n);
             one.ports.resize(one.info.numPorts + 1u);
             agent.ports.resize(one.ports.size());
             agent.can = any_capabilities(d_);
@@ -702,11 +704,12 @@ private:
     // ---- what a sweep has to say
     void check(const counters::sweep& have) {
         expect(have.ports.size() == targets_, "the number of readings");
-        expect(!have.is_stopped && have.complete() == have.gaps.empty(), "whether it is complete");
-        const auto is_before = [](const gap& a, const gap& b) {
-            return std::pair(a.where.node, a.where.port) < std::pair(b.where.node, b.where.port);
+        expect(!have.is_stopped && have.complete() == have.failures.empty(), "whether it is complete");
+        const auto is_before = [this](const failure& a, const failure& b) {
+            return std::pair(known_.find(a.where).node, a.where.port) <
+                   std::pair(known_.find(b.where).node, b.where.port);
         };
-        expect(std::ranges::is_sorted(have.gaps, is_before), "the order of gaps");
+        expect(std::ranges::is_sorted(have.failures, is_before), "the order of gaps");
         std::size_t at = 0, mads = 0;
         std::vector<std::pair<u32, u8>> told;
         for (u32 n = 0; n < nodes_.size(); ++n) {
@@ -745,28 +748,28 @@ private:
         }
     }
 
-    std::vector<gap> gaps_of(const counters::sweep& have, u32 n) const {
-        std::vector<gap> all;
-        for (const gap& g : have.gaps)
-            if (g.where.node == n) all.push_back(g);
+    std::vector<failure> failures_of(const counters::sweep& have, u32 n) const {
+        std::vector<failure> all;
+        for (const failure& g : have.failures)
+            if (known_.find(g.where).node == n) all.push_back(g);
         return all;
     }
-    static bool is_of_clearing(const gap& g) { return g.text.starts_with("not cleared: "); }
+    static bool is_of_clearing(const failure& g) { return g.text.starts_with("not cleared: "); }
 
     void check_node(const counters::sweep& have, u32 n) {
         pma_node& node = nodes_[n];
         const std::vector<u8> wanted = node.wanted();
-        std::vector<gap> gaps = gaps_of(have, n), uncleared;
-        for (const gap& g : gaps)
+        std::vector<failure> failures = failures_of(have, n), uncleared;
+        for (const failure& g : failures)
             if (is_of_clearing(g)) uncleared.push_back(g);
-        std::erase_if(gaps, is_of_clearing);
-        if (wanted.empty()) return expect(gaps.empty() && node.mads == 0, "a node of which nothing is wanted");
+        std::erase_if(failures, is_of_clearing);
+        if (wanted.empty()) return expect(failures.empty() && node.mads == 0, "a node of which nothing is wanted");
         std::set<u8> missing;
-        for (const gap& g : gaps) { // of port 0: it is meant, or the switch
+        for (const failure& g : failures) { // of port 0: it is meant, or the switch
             const bool is_first = missing.insert(g.where.port).second;
             expect(is_first || (g.where.port == 0 && node.is_enhanced), "a gap that is told twice");
         }
-        if (!node.has_lid) return check_without_lid(gaps, wanted, n);
+        if (!node.has_lid) return check_without_lid(failures, wanted, n);
 
         const auto sum = std::ranges::find(have.sums, n, [](const reading& l) { return l.where.node; });
         const bool is_sum_told = sum != have.sums.end() && sum->is_told;
@@ -792,8 +795,8 @@ private:
                 expect(port.is_told == is_askable, "whether a port was read");
             else if (port.is_told) expect(is_askable, "a port that does not answer");
         }
-        for (const gap& g : gaps) check_gap(g, node, n);
-        if (is_dead && is_switch(n)) check_dead_switch(gaps, node, n);
+        for (const failure& g : failures) check_failure(g, node, n);
+        if (is_dead && is_switch(n)) check_dead_switch(failures, node, n);
         if (!has_silence) check_mads(node, wanted, is_summed, is_sum_told);
         check_cleared(node, wanted, uncleared, is_summed, n);
         if (node.sums > 0 && node.refuses_sums) node.has_sum = false; // that is not asked again
@@ -830,36 +833,39 @@ private:
         return std::size_t{is_wide} + std::size_t{is_narrow};
     }
 
-    void check_without_lid(const std::vector<gap>& gaps, const std::vector<u8>& wanted, u32 n) {
+    void check_without_lid(const std::vector<failure>& failures, const std::vector<u8>& wanted, u32 n) {
         expect(nodes_[n].mads == 0, "a node without a LID was asked");
-        expect(gaps.size() == (is_switch(n) ? 1 : wanted.size()), "the gaps of a node without a LID");
-        for (std::size_t i = 0; i < gaps.size(); ++i) {
-            expect(gaps[i].what == gap::kind::no_address, "why there is no LID");
-            expect(gaps[i].where.port == (is_switch(n) ? 0 : wanted[i]), "where there is no LID");
+        expect(failures.size() == (is_switch(n) ? 1 : wanted.size()), "the gaps of a node without a LID");
+        for (std::size_t i = 0; i < failures.size(); ++i) {
+            expect(failures[i].kind == failure_kind::no_address, "why there is no LID");
+            expect(failures[i].where.port == (is_switch(n) ? 0 : wanted[i]), "where there is no LID");
         }
     }
-    void check_gap(const gap& g, const pma_node& node, u32 n) const {
-        const bool is_silence = g.what == gap::kind::no_answer || g.what == gap::kind::was_silent;
+    void check_failure(const failure& g, const pma_node& node, u32 n) const {
+        const bool is_silence = g.kind == failure_kind::timeout || g.kind == failure_kind::unresponsive;
         const bool is_lost = node.ports[g.where.port].is_lost;
         if (is_silence)
             expect(is_lost || node.ports[entered_by(n, g.where.port)].is_silent, "who is said to be silent answers");
         else
-            expect(g.what == gap::kind::error_reply && node.ports[g.where.port].is_refused,
+            expect(g.kind == failure_kind::error_reply && node.ports[g.where.port].is_refused,
                    "who is said to refuse does not");
         if (is_silence) expect(g.text.find("timed out") != g.text.npos, "what a silence is called");
-        if (g.what == gap::kind::no_answer && is_switch(n)) expect(!node.was_silent, "a switch that was silent before");
-        if (g.what == gap::kind::was_silent && is_switch(n))
+        if (g.kind == failure_kind::timeout && is_switch(n))
+            expect(!node.was_silent, "a switch that was silent before");
+        if (g.kind == failure_kind::unresponsive && is_switch(n))
             expect(node.may_be_silent, "a switch that was not silent before");
     }
-    void check_dead_switch(const std::vector<gap>& gaps, const pma_node& node, u32 n) const {
-        const bool has_node = std::ranges::find(gaps, port_ref{n, 0}, &gap::where) != gaps.end();
+    void check_dead_switch(const std::vector<failure>& failures, const pma_node& node, u32 n) const {
+        const bool has_node = std::ranges::any_of(failures, [&](const failure& f) {
+            return known_.find(f.where) == port_ref{n, 0};
+        });
         expect(has_node || node.wanted().size() == 1, "a dead switch is told as one");
         if (node.was_silent) {
-            expect(node.mads == 1 && gaps.size() == 1, "a switch that was silent is asked once");
-            expect(gaps[0].what == gap::kind::was_silent, "a switch that was silent is said to be so");
+            expect(node.mads == 1 && failures.size() == 1, "a switch that was silent is asked once");
+            expect(failures[0].kind == failure_kind::unresponsive, "a switch that was silent is said to be so");
         }
         if (!node.is_known)
-            expect(node.mads == 1 && gaps.size() == 1, "who does not say what it can is not queried further");
+            expect(node.mads == 1 && failures.size() == 1, "who does not say what it can is not queried further");
         expect(node.mads <= std::max(how_.per_agent, 1u) + 2, "a dead switch is not asked for each port");
     }
     void check_mads(const pma_node& node, const std::vector<u8>& wanted, bool is_summed, bool is_sum_told) {
@@ -885,7 +891,7 @@ private:
     }
 
     // What was read is cleared, in each attribute, and nothing else; by one Set for all where that is possible.
-    void check_cleared(const pma_node& node, const std::vector<u8>& wanted, const std::vector<gap>& uncleared,
+    void check_cleared(const pma_node& node, const std::vector<u8>& wanted, const std::vector<failure>& uncleared,
                        bool is_summed, u32 n) const {
         const bool is_each_told = std::ranges::all_of(wanted, [&](u8 p) { return node.ports[p].is_told; });
         // A sum that was refused once is not relied on again.
@@ -904,9 +910,9 @@ private:
         // A switch that fell silent is not asked to clear.
         expect(cleared == expected, "what is cleared");
         std::vector<u8> places_told, places_expected;
-        for (const gap& g : uncleared) {
+        for (const failure& g : uncleared) {
             places_told.push_back(g.where.port);
-            expect(g.what == gap::kind::error_reply, "why it was not cleared");
+            expect(g.kind == failure_kind::error_reply, "why it was not cleared");
         }
         if (node.refuses_sets)
             for (const u8 p : expected) places_expected.push_back(p == 255 ? u8{0} : p);
@@ -957,7 +963,7 @@ public:
         expect(same.ports.size() == now.sweep.ports.size(), "as many readings as today");
         expect(same.begin == then.sweep.begin && same.end == then.sweep.end && same.mads == then.sweep.mads,
                "which sweep it was");
-        expect(same.gaps.empty() && same.sums.empty(), "what is left out");
+        expect(same.failures.empty() && same.sums.empty(), "what is left out");
         for (std::size_t i = 0; i < same.ports.size(); ++i) {
             const port_ref where = now.sweep.ports[i].where;
             expect(same.ports[i].where == where, "the order of today");
@@ -997,7 +1003,7 @@ private:
         s.sweep.begin = mad::time_point(mad::duration(static_cast<std::int64_t>(d_.below(1000))));
         s.sweep.end = s.sweep.begin + 1s;
         s.sweep.mads = d_.below(1000);
-        s.sweep.gaps.push_back({gap::kind::no_answer, {0, 0}, "no answer"});
+        s.sweep.failures.push_back({failure_kind::timeout, {}, "no answer"});
         return s;
     }
 

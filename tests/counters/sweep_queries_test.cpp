@@ -9,8 +9,8 @@
 using namespace comad;
 using namespace comad::test;
 using counters::counter;
-using counters::gap;
 using counters::reading;
+using discovery::failure_kind;
 using discovery::port_ref;
 using iba::pm::PortCounters;
 using iba::pm::PortCountersExt;
@@ -166,9 +166,9 @@ TEST_CASE("a node with several ports is asked once what it can, whichever of the
     for (auto& n : w.known.nodes)
         if (n.info.nodeGUID == iba::guid{0xa000}) n.ports[1].info->LID = {};
     const counters::sweep one = w.sweep();
-    REQUIRE(one.gaps.size() == 1);
-    CHECK(one.gaps[0].what == gap::kind::no_address);
-    CHECK(one.gaps[0].where.port == 1);
+    REQUIRE(one.failures.size() == 1);
+    CHECK(one.failures[0].kind == failure_kind::no_address);
+    CHECK(one.failures[0].where.port == 1);
     CHECK(told(one) == 5);
 }
 
@@ -180,8 +180,8 @@ TEST_CASE("a switch that dies is no node without errors, and its ports are not a
     const u64 timed_out = w.schedule.counters().timed_out;
     w.net.apply({transports::sim::topology_event::kind::kill, w.graph_node(dead)});
     const counters::sweep all = w.sweep(s);
-    REQUIRE(all.gaps.size() == 1);
-    CHECK(all.gaps[0].where == port_ref{dead, 0});
+    REQUIRE(all.failures.size() == 1);
+    CHECK(w.known.find(all.failures[0].where) == port_ref{dead, 0});
     CHECK(w.schedule.counters().timed_out - timed_out == 2);
     const auto sum = std::ranges::find(all.sums, dead, [](const reading& l) { return l.where.node; });
     REQUIRE(sum != all.sums.end());
@@ -319,11 +319,11 @@ TEST_CASE("a dead switch is one gap of every sweep, and one time-out of the seco
     counters::sweeper s(w.schedule, w.known, sums_first());
     REQUIRE(w.sweep(s).complete());
     w.net.apply({transports::sim::topology_event::kind::kill, w.graph_node(dead)});
-    REQUIRE(w.sweep(s).gaps.size() == 1);
+    REQUIRE(w.sweep(s).failures.size() == 1);
     const u64 before = w.schedule.counters().timed_out;
     const counters::sweep again = w.sweep(s);
     CHECK(w.schedule.counters().timed_out - before == 1);
-    REQUIRE(again.gaps.size() == 1);
-    CHECK(again.gaps[0].what == gap::kind::was_silent);
-    CHECK(again.gaps[0].where == port_ref{dead, 0});
+    REQUIRE(again.failures.size() == 1);
+    CHECK(again.failures[0].kind == failure_kind::unresponsive);
+    CHECK(w.known.find(again.failures[0].where) == port_ref{dead, 0});
 }

@@ -13,7 +13,8 @@ using namespace comad;
 using namespace comad::test;
 using namespace std::chrono_literals;
 using counters::counter;
-using counters::gap;
+using discovery::failure;
+using discovery::failure_kind;
 using discovery::port_ref;
 using transports::sim::topology_event;
 
@@ -121,8 +122,8 @@ TEST_CASE("a subnet without a subnet manager has no LIDs, which is said of each 
     counters::sweeper s(w.schedule, known);
     const counters::sweep all = coro::sync_wait(w.schedule, s.run());
     CHECK(all.mads == 0);
-    CHECK(all.gaps.size() == known.nodes.size());
-    for (const gap& g : all.gaps) CHECK(g.what == gap::kind::no_address);
+    CHECK(all.failures.size() == known.nodes.size());
+    for (const failure& g : all.failures) CHECK(g.kind == failure_kind::no_address);
 }
 
 TEST_CASE(
@@ -148,9 +149,9 @@ TEST_CASE(
     INFO("whole " << whole.count() << " ns, with the dead " << (first.end - first.begin).count() << " ns");
     CHECK(2 * (first.end - first.begin) <= 3 * whole);
     std::set<iba::guid> missing;
-    for (const gap& g : first.gaps) {
-        CHECK(g.what == gap::kind::no_answer);
-        missing.insert(w.known.nodes[g.where.node].info.nodeGUID);
+    for (const failure& g : first.failures) {
+        CHECK(g.kind == failure_kind::timeout);
+        missing.insert(g.where.nodeGUID);
     }
     CHECK(missing == killed);
     CHECK(std::count_if(first.ports.begin(), first.ports.end(),
@@ -158,8 +159,8 @@ TEST_CASE(
 
     const u64 timed_out = w.schedule.counters().timed_out;
     const counters::sweep second = w.sweep(s);
-    CHECK(second.gaps.size() == dead);
-    for (const gap& g : second.gaps) CHECK(g.what == gap::kind::was_silent);
+    CHECK(second.failures.size() == dead);
+    for (const failure& g : second.failures) CHECK(g.kind == failure_kind::unresponsive);
     CHECK(w.schedule.counters().timed_out - timed_out == dead); // once
     for (const u32 host : w.hosts()) w.net.apply({topology_event::kind::revive, host});
     CHECK(w.sweep(s).complete());
@@ -183,13 +184,14 @@ TEST_CASE("a sweep that is cancelled keeps what it read and says what it did not
         std::count_if(part.ports.begin(), part.ports.end(), [](const counters::reading& l) { return l.is_told; });
     CHECK(told >= 30);
     CHECK(static_cast<std::size_t>(told) < part.ports.size());
-    REQUIRE_FALSE(part.gaps.empty());
-    for (const gap& g : part.gaps) CHECK(g.what == gap::kind::cancelled);
+    REQUIRE_FALSE(part.failures.empty());
+    for (const failure& g : part.failures) CHECK(g.kind == failure_kind::cancelled);
     // Each port that is missing is covered by a gap.
     for (const counters::reading& l : part.ports) {
         if (l.is_told) continue;
-        CHECK(std::any_of(part.gaps.begin(), part.gaps.end(), [&](const gap& g) {
-            return g.where == l.where || (g.where.node == l.where.node && g.where.port == 0);
+        CHECK(std::any_of(part.failures.begin(), part.failures.end(), [&](const failure& g) {
+            const port_ref where = w.known.find(g.where);
+            return where == l.where || where == port_ref{l.where.node, 0};
         }));
     }
 }
@@ -233,7 +235,7 @@ TEST_CASE("no host that lives is given up because it is farther than the hurry o
     far.hop_delay = 10ms; // round trips of 20 to 120 ms
     swept_world w("fattree3,radix=4", {}, far);
     const counters::sweep swept = w.sweep();
-    for (const gap& g : swept.gaps) FAIL_CHECK(discovery::name_of(w.known.nodes[g.where.node]) << ": " << g.text);
+    for (const failure& g : swept.failures) FAIL_CHECK(describe(w.known, g));
     CHECK(swept.complete());
 }
 
@@ -249,11 +251,11 @@ TEST_CASE("what could not be cleared is told of the port that was read, or of th
     const auto check = [&](const counters::sweep& all, port_ref where) {
         CHECK(std::ranges::all_of(all.ports, &counters::reading::is_told));
         // Neither the Sets nor the Gets after them are answered.
-        REQUIRE(all.gaps.size() == 1);
-        CHECK(all.gaps[0].what == gap::kind::not_cleared);
-        CHECK(all.gaps[0].where == where);
-        CHECK_THAT(all.gaps[0].text, Catch::StartsWith("unknown whether the counters were cleared: ") &&
-                                         Catch::Contains("MAD_METHOD_SET"));
+        REQUIRE(all.failures.size() == 1);
+        CHECK(all.failures[0].kind == failure_kind::not_cleared);
+        CHECK(w.known.find(all.failures[0].where) == where);
+        CHECK_THAT(all.failures[0].text, Catch::StartsWith("unknown whether the counters were cleared: ") &&
+                                             Catch::Contains("MAD_METHOD_SET"));
     };
     counters::sweep_options how;
     how.clears.add(counter::portRcvErrors);

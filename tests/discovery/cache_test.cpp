@@ -38,8 +38,8 @@ subnet partial_subnet() {
     s.nodes[0].ports[2].info.reset();
     s.nodes[0].ports[3].fdr10 = true;
     s.nodes[1].ports[2].fdr10_supported = true;
-    s.problems.push_back(
-        {problem::kind::no_answer, s.nodes[0].info.nodeGUID, 2, s.nodes[1].route, "no answer", "cause"});
+    s.failures.push_back(
+        {failure_kind::timeout, {s.nodes[0].info.nodeGUID, 2, s.nodes[1].route}, "no answer", "cause"});
     return s;
 }
 
@@ -89,18 +89,18 @@ TEST_CASE("a subnet that was written is read as it was, but for the M_Keys") {
             CHECK(is.ports[p].fdr10_supported == was.ports[p].fdr10_supported);
         }
     }
-    REQUIRE(c.found.problems.size() == 1);
-    CHECK(c.found.problems[0].what == problem::kind::no_answer);
-    CHECK(c.found.problems[0].cause == "cause");
+    REQUIRE(c.found.failures.size() == 1);
+    CHECK(c.found.failures[0].kind == failure_kind::timeout);
+    CHECK(c.found.failures[0].cause == "cause");
     CHECK_FALSE(c.found.complete());
     CHECK(read(cache_bytes({}, some_time)).found.nodes.empty());
 }
 
 TEST_CASE("text of a cache is safe for a terminal, whoever wrote it") {
     subnet s = partial_subnet();
-    s.problems[0].text = "no \x1b[2J answer\x7f";
-    s.problems[0].cause = " ~";
-    const problem told = read(cache_bytes(s, some_time)).found.problems.at(0);
+    s.failures[0].text = "no \x1b[2J answer\x7f";
+    s.failures[0].cause = " ~";
+    const failure told = read(cache_bytes(s, some_time)).found.failures.at(0);
     CHECK(told.text == "no \\x1b[2J answer\\x7f");
     CHECK(told.cause == " ~"); // the first and the last letter that are printed as they are
 }

@@ -130,7 +130,7 @@ TEST_CASE("no discovery takes less than the bound") {
     times.delay = 50us;
     times.hop_delay = times.service_time = 0us;
     world w(make_topology(specification), options, times);
-    CHECK(w.discover().problems.empty());
+    CHECK(w.discover().failures.empty());
     const auto b = bound_at(w.net.graph(), {100us, outstanding, per_destination});
     CHECK(w.elapsed() >= b.time());
     CHECK(w.elapsed() >= b.as_asked * 100us);

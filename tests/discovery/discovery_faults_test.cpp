@@ -18,7 +18,8 @@
 using namespace comad;
 using namespace comad::test;
 using namespace std::chrono_literals;
-using discovery::problem;
+using discovery::failure;
+using discovery::failure_kind;
 using transports::sim::topology_event;
 
 namespace {
@@ -26,9 +27,9 @@ namespace {
 const std::vector<std::string> none;
 constexpr transports::sim::link_codes edr{2, 16};
 
-std::size_t count(const subnet& found, problem::kind what) {
+std::size_t count(const subnet& found, failure_kind what) {
     return static_cast<std::size_t>(
-        std::count_if(found.problems.begin(), found.problems.end(), [&](const problem& p) { return p.what == what; }));
+        std::count_if(found.failures.begin(), found.failures.end(), [&](const failure& p) { return p.what == what; }));
 }
 
 /// Switch and port that a node's first cable leads to.
@@ -94,13 +95,13 @@ TEST_CASE("a dead host is one problem that names the switch and port before it, 
     w.net.apply({topology_event::kind::kill, dead, 0});
     const subnet found = w.discover();
 
-    REQUIRE(found.problems.size() == 1);
-    const problem& p = found.problems[0];
-    CHECK(p.what == problem::kind::no_answer);
-    CHECK(p.nodeGUID == behind_which(t, dead).nodeGUID);
-    CHECK(p.port == behind_which(t, dead).port);
-    CHECK(walk(t, w.port.node(), w.port.port(), p.route) == dead);
-    CHECK(describe(found, p).starts_with(fmt::format("S-{:016x} ", value(p.nodeGUID))));
+    REQUIRE(found.failures.size() == 1);
+    const failure& p = found.failures[0];
+    CHECK(p.kind == failure_kind::timeout);
+    CHECK(p.where.nodeGUID == behind_which(t, dead).nodeGUID);
+    CHECK(p.where.port == behind_which(t, dead).port);
+    CHECK(walk(t, w.port.node(), w.port.port(), p.where.route) == dead);
+    CHECK(describe(found, p).starts_with(fmt::format("S-{:016x} ", value(p.where.nodeGUID))));
 
     CHECK(found.find(t.nodes[dead].nodeGUID) == nullptr);
     topology without = t;
@@ -132,7 +133,7 @@ TEST_CASE("dead nodes cost a second, all together, and an eighth of one to ask t
     for (const u32 dead : {4u, 5u, 33u}) w.net.apply({topology_event::kind::kill, *t.find(t.nodes[dead].id), 0});
     const subnet found = w.discover();
     CHECK_FALSE(found.complete());
-    for (const problem& p : found.problems) CHECK(p.what == problem::kind::no_answer);
+    for (const failure& p : found.failures) CHECK(p.kind == failure_kind::timeout);
     CHECK(w.elapsed() < 1200ms);
 }
 
@@ -144,8 +145,8 @@ TEST_CASE("behind a dead switch everything that another way leads to is found") 
     w.net.apply({topology_event::kind::kill, dead, 0});
     const subnet found = w.discover();
     // Its four neighbours have silence behind a port; its host is beyond it.
-    CHECK(found.problems.size() == 4);
-    CHECK(count(found, problem::kind::no_answer) == 4);
+    CHECK(found.failures.size() == 4);
+    CHECK(count(found, failure_kind::timeout) == 4);
     CHECK(found.nodes.size() == t.nodes.size() - 2);
     CHECK(inconsistencies(found) == none);
     CHECK(w.elapsed() < 2 * 3200ms);
@@ -168,9 +169,9 @@ TEST_CASE("a switch that dies after its first answer is given up after two time-
     CHECK(inconsistencies(found) == none);
     // Two were in flight at once; a third was not begun.
     CHECK(w.schedule.counters().timed_out == 2);
-    CHECK(count(found, problem::kind::no_answer) == 3);
-    CHECK(std::any_of(found.problems.begin(), found.problems.end(), [](const problem& p) {
-        return p.nodeGUID == iba::guid{0x100} && p.text.find("not queried further") != std::string::npos;
+    CHECK(count(found, failure_kind::timeout) == 3);
+    CHECK(std::any_of(found.failures.begin(), found.failures.end(), [](const failure& p) {
+        return p.where.nodeGUID == iba::guid{0x100} && p.text.find("not queried further") != std::string::npos;
     }));
     CHECK(w.elapsed() < 3200ms);
 }
@@ -186,7 +187,7 @@ TEST_CASE("a switch that is silent twice, and answers between, is asked further"
     }
     const subnet found = w.discover();
     CHECK(w.schedule.counters().timed_out == 2);
-    CHECK(count(found, problem::kind::no_answer) == 2);
+    CHECK(count(found, failure_kind::timeout) == 2);
     const auto is_known = [](const discovery::port& p) { return p.info.has_value(); };
     CHECK(std::ranges::count_if(found.nodes[1].ports, is_known) == 63);
 }
@@ -266,14 +267,14 @@ TEST_CASE("what is beyond 63 hops is said at the last switch that a route can re
     CHECK(w.seen.longest_route == 63);
     // Switches 1 to 63 and the hosts of the first 62: the next ones are 64 hops away.
     CHECK(found.nodes.size() == 63 + 62);
-    REQUIRE(found.problems.size() == 2);
+    REQUIRE(found.failures.size() == 2);
     const topology& t = w.net.graph();
-    for (const problem& p : found.problems) {
-        CHECK(p.what == problem::kind::too_far);
-        CHECK(p.route.hopCount == 63);
-        const u32 last = *walk(t, w.port.node(), w.port.port(), p.route);
-        CHECK(t.nodes[last].nodeGUID == p.nodeGUID);
-        CHECK(found.find(t.nodes[t.nodes[last].ports[p.port].peer_node].nodeGUID) == nullptr);
+    for (const failure& p : found.failures) {
+        CHECK(p.kind == failure_kind::too_far);
+        CHECK(p.where.route.hopCount == 63);
+        const u32 last = *walk(t, w.port.node(), w.port.port(), p.where.route);
+        CHECK(t.nodes[last].nodeGUID == p.where.nodeGUID);
+        CHECK(found.find(t.nodes[t.nodes[last].ports[p.where.port].peer_node].nodeGUID) == nullptr);
     }
     // Only those two ports' cables are missing.
     CHECK(differences(found, w, 63) == none);
@@ -296,7 +297,7 @@ TEST_CASE("what only a long way round led beyond the longest route is found by t
     w.net.set_service_time(slow, 300ms);
     const subnet found = w.discover();
     if (outstanding > 1) CHECK(w.seen.longest_route == 63); // so it was
-    CHECK(found.problems.empty());
+    CHECK(found.failures.empty());
     CHECK(differences(found, w) == none);
     CHECK(found.max_hops() == 62);
 
@@ -312,7 +313,7 @@ TEST_CASE("a given limit of hops holds") {
         CHECK(w.seen.longest_route == most);
         CHECK(differences(found, w, most) == none);
         CHECK_FALSE(found.complete());
-        CHECK(count(found, problem::kind::too_far) == found.problems.size());
+        CHECK(count(found, failure_kind::too_far) == found.failures.size());
     }
 }
 
@@ -349,7 +350,7 @@ TEST_CASE("switches that take their time to pass SMPs on, and drop some, hide no
     times.buffer = 4;
     world w(managed("fattree3,radix=6"), window(64, 20), times);
     const subnet found = w.discover();
-    CHECK(found.problems.empty());
+    CHECK(found.failures.empty());
     CHECK(differences(found, w).empty());
     CHECK(w.net.counters().overflowed > 0);
 }
@@ -413,7 +414,7 @@ TEST_CASE("what is lost too often is a problem of that port or node, and the res
         CHECK_FALSE(found.complete());
         CHECK(inconsistencies(found) == none);
         CHECK(is_subset(cables_of(found), cables_of(w.net.graph())));
-        CHECK(count(found, problem::kind::no_answer) == found.problems.size());
+        CHECK(count(found, failure_kind::timeout) == found.failures.size());
     }
 }
 
@@ -425,9 +426,9 @@ TEST_CASE("an error status is a problem that names it") {
     options.busy_retries = 0;
     world w(managed("fattree2,radix=8"), options, {}, wrong);
     const subnet found = w.discover();
-    REQUIRE(found.problems.size() > 0);
-    CHECK(count(found, problem::kind::error_reply) == found.problems.size());
-    CHECK(found.problems.size() == w.net.counters().busy);
+    REQUIRE(found.failures.size() > 0);
+    CHECK(count(found, failure_kind::error_reply) == found.failures.size());
+    CHECK(found.failures.size() == w.net.counters().busy);
 }
 
 TEST_CASE("nodes that are busy now and then are asked again, and nothing is missing") {
@@ -454,7 +455,7 @@ TEST_CASE("two nodes of one GUID are a contradiction and not a crash") {
             world w(t, window(outstanding));
             const subnet found = w.discover();
             CHECK(found.nodes.size() == t.nodes.size() - 1);
-            CHECK(count(found, problem::kind::contradiction) == 1);
+            CHECK(count(found, failure_kind::contradiction) == 1);
             CHECK(inconsistencies(found) == none);
         }
     }
@@ -469,10 +470,10 @@ TEST_CASE("two nodes of one GUID are a contradiction and not a crash") {
         t.link(large, 36, far, 1);
         world w(t);
         const subnet found = w.discover();
-        REQUIRE(found.problems.size() == 1);
-        CHECK(found.problems[0].what == problem::kind::contradiction);
-        CHECK(found.problems[0].nodeGUID == iba::guid{0x100});
-        CHECK(found.problems[0].port == 4);
+        REQUIRE(found.failures.size() == 1);
+        CHECK(found.failures[0].kind == failure_kind::contradiction);
+        CHECK(found.failures[0].where.nodeGUID == iba::guid{0x100});
+        CHECK(found.failures[0].where.port == 4);
         CHECK(found.nodes.size() == 2);
         CHECK(inconsistencies(found) == none);
     }
@@ -514,11 +515,11 @@ TEST_CASE("a cancelled discovery gives what it found, says that it was cancelled
             const subnet& found = outcome.value();
             CHECK(inconsistencies(found) == none);
             CHECK(is_subset(cables_of(found), cables_of(t)));
-            REQUIRE(found.problems.size() <= 1);
-            if (found.problems.empty()) {
+            REQUIRE(found.failures.size() <= 1);
+            if (found.failures.empty()) {
                 CHECK(differences(found, w) == none);
             } else {
-                CHECK(found.problems[0].what == problem::kind::cancelled);
+                CHECK(found.failures[0].kind == failure_kind::cancelled);
                 cancelled_early += found.nodes.size() > 1 && found.nodes.size() < t.nodes.size();
             }
         }
@@ -617,7 +618,7 @@ TEST_CASE("a subnet that answers nobody without its M_Key is discovered with it"
     protect(w, 2, [](iba::guid) { return u64{0x1122334455667788}; });
     const subnet without = w.discover();
     CHECK(without.nodes.size() == 1);
-    CHECK(count(without, problem::kind::no_answer) == 1);
+    CHECK(count(without, failure_kind::timeout) == 1);
     mad::port_keys keys;
     keys.set_default(mad::key_kind::MKey, 0x1122334455667788);
     const subnet found = w.discover({.keys = &keys});

@@ -17,7 +17,8 @@
 using namespace comad;
 using namespace comad::test;
 using namespace std::chrono_literals;
-using discovery::problem;
+using discovery::failure;
+using discovery::failure_kind;
 using iba::smp::NodeDescription;
 using iba::smp::NodeInfo;
 using iba::smp::PortInfo;
@@ -74,7 +75,7 @@ liar::lie at(std::vector<u8> route, liar::lie what) {
 
 std::vector<std::string> problems_of(const subnet& s) {
     std::vector<std::string> all;
-    for (const problem& p : s.problems) all.push_back(describe(s, p));
+    for (const failure& p : s.failures) all.push_back(describe(s, p));
     return all;
 }
 
@@ -106,10 +107,10 @@ TEST_CASE("a neighbour that cannot be is a finding at the port that leads to it,
     const subnet found = w.discover();
     CHECK(found.nodes.size() == truth.nodes.size() - 1);
     CHECK(inconsistencies(found).empty());
-    REQUIRE(found.problems.size() == 1);
-    CHECK(found.problems[0].what == problem::kind::contradiction);
-    CHECK(found.problems[0].text == words);
-    CHECK(found.problems[0].nodeGUID != iba::guid{});
+    REQUIRE(found.failures.size() == 1);
+    CHECK(found.failures[0].kind == failure_kind::contradiction);
+    CHECK(found.failures[0].text == words);
+    CHECK(found.failures[0].where.nodeGUID != iba::guid{});
 }
 
 TEST_CASE("a local node that cannot be is a finding, and what lies behind it is found") {
@@ -122,9 +123,9 @@ TEST_CASE("a local node that cannot be is a finding, and what lies behind it is 
     CAPTURE(field, number);
     lying_world w(line_of_two(), at({}, always<NodeInfo>(field, number)));
     const subnet found = w.discover();
-    REQUIRE_FALSE(found.problems.empty());
-    CHECK(found.problems[0].what == problem::kind::contradiction);
-    CHECK(found.problems[0].text == words);
+    REQUIRE_FALSE(found.failures.empty());
+    CHECK(found.failures[0].kind == failure_kind::contradiction);
+    CHECK(found.failures[0].text == words);
     CHECK_FALSE(text_of(found).empty());
     const bool has_its_port = std::string_view(field) != "localPortNum";
     if (has_its_port) CHECK(found.nodes.size() == 4);
@@ -153,8 +154,8 @@ TEST_CASE("replies to another question, or by another way, are no answers") {
     });
     const subnet found = w.discover();
     CHECK(found.nodes.size() == 1);
-    REQUIRE(found.problems.size() == 1);
-    CHECK(found.problems[0].what == problem::kind::no_answer);
+    REQUIRE(found.failures.size() == 1);
+    CHECK(found.failures[0].kind == failure_kind::timeout);
     CHECK(w.schedule.counters().mismatched > 0);
 }
 
@@ -206,8 +207,9 @@ TEST_CASE("whatever a peer says in any field of any reply, the discovery ends, a
                     if (!found) continue; // the local port, of which nothing was understood
                     const subnet& s = found.value();
                     CHECK(s.nodes.size() <= 64);
-                    const bool is_reported = std::ranges::any_of(s.problems, [](const problem& p) {
-                        return p.what == problem::kind::contradiction && p.route.hopCount == 0 && p.port == 0;
+                    const bool is_reported = std::ranges::any_of(s.failures, [](const failure& p) {
+                        return p.kind == failure_kind::contradiction && p.where.route.hopCount == 0 &&
+                               p.where.port == 0;
                     });
                     if (!is_reported) CHECK(inconsistencies(s).empty());
                     CHECK_FALSE(text_of(s).empty());
@@ -226,9 +228,9 @@ TEST_CASE("a subnet without an end is discovered up to the nodes that a discover
     const subnet found = w.discover({.max_nodes = 500});
     CHECK(found.nodes.size() == 500);
     CHECK(inconsistencies(found).empty());
-    REQUIRE(found.problems.size() == 1);
-    CHECK(found.problems[0].what == problem::kind::limit);
-    CHECK(describe(found, found.problems[0]) == "not all nodes were discovered: the limit is 500 nodes");
+    REQUIRE(found.failures.size() == 1);
+    CHECK(found.failures[0].kind == failure_kind::limit);
+    CHECK(describe(found, found.failures[0]) == "not all nodes were discovered: the limit is 500 nodes");
     CHECK_FALSE(found.complete());
     CHECK_THAT(text_of(found), Catch::Contains("\"kind\": \"limit\""));
     // Of each port one PortInfo and one NodeInfo at most; two more facts of each node.
@@ -242,9 +244,9 @@ TEST_CASE("the ports of an endless subnet are bounded as well as its nodes") {
     for (const discovery::node& n : found.nodes) ports += n.ports.size();
     CHECK(ports >= 300);
     CHECK(ports < 300 + 6); // the last node's
-    REQUIRE(found.problems.size() == 1);
-    CHECK(found.problems[0].what == problem::kind::limit);
-    CHECK_THAT(found.problems[0].text, Catch::Contains("the limit is 300 ports"));
+    REQUIRE(found.failures.size() == 1);
+    CHECK(found.failures[0].kind == failure_kind::limit);
+    CHECK_THAT(found.failures[0].text, Catch::Contains("the limit is 300 ports"));
 }
 
 TEST_CASE(
@@ -255,8 +257,8 @@ TEST_CASE(
     world less(t);
     const subnet found = less.discover({.max_nodes = 13});
     CHECK(found.nodes.size() == 13);
-    REQUIRE(found.problems.size() == 1);
-    CHECK(found.problems[0].what == problem::kind::limit);
+    REQUIRE(found.failures.size() == 1);
+    CHECK(found.failures[0].kind == failure_kind::limit);
     // One host is missing: it has one link of the 16.
     CHECK(found.link_count() == 15);
 }
@@ -271,9 +273,9 @@ TEST_CASE("a discovery ends when its time is over, with what it has") {
     CHECK(inconsistencies(found).empty());
     CHECK(w.elapsed() >= 30ms);
     CHECK(w.elapsed() < 32ms);
-    REQUIRE(found.problems.size() == 1);
-    CHECK(found.problems[0].what == problem::kind::limit);
-    CHECK(found.problems[0].text == "stopped at the time limit of 0.03 s");
+    REQUIRE(found.failures.size() == 1);
+    CHECK(found.failures[0].kind == failure_kind::limit);
+    CHECK(found.failures[0].text == "stopped at the time limit of 0.03 s");
 
     world enough(managed("line,switches=20"), {}, slow, {}, {});
     CHECK(enough.discover({.max_time = 100s}).complete());
@@ -291,9 +293,9 @@ TEST_CASE("a discovery ends when somebody says that memory is low") {
     CHECK(found.nodes.size() > 5);
     CHECK(replies < 100 + 70); // what was under way
     CHECK(inconsistencies(found).empty());
-    REQUIRE(found.problems.size() == 1);
-    CHECK(found.problems[0].what == problem::kind::limit);
-    CHECK_THAT(found.problems[0].text, Catch::Contains("memory is low"));
+    REQUIRE(found.failures.size() == 1);
+    CHECK(found.failures[0].kind == failure_kind::limit);
+    CHECK_THAT(found.failures[0].text, Catch::Contains("memory is low"));
 }
 
 // ---- as many ports as there can be ------------------------------------------------------------------------------------

@@ -129,7 +129,7 @@ TEST_CASE("one slow node does not hide, and is asked hardly more often than need
     for (int round = 0; round < 4; ++round) {
         CAPTURE(round);
         const subnet found = w.discover();
-        for (const auto& p : found.problems) UNSCOPED_INFO(describe(found, p));
+        for (const auto& p : found.failures) UNSCOPED_INFO(describe(found, p));
         CHECK(found.complete());
         CHECK(differences(found, w.t, w.start, 1).empty());
         CHECK(w.seen.most_of_first <= 3);
@@ -143,7 +143,7 @@ TEST_CASE("one slow node does not hide where one MAD of a hundred is lost each w
     CAPTURE(slow.who, slow.service.count(), seed);
     slow_subnet w(slow.choose, slow.service, 0.01, seed, seed % 2 == 1);
     const subnet found = w.discover();
-    for (const auto& p : found.problems) UNSCOPED_INFO(describe(found, p));
+    for (const auto& p : found.failures) UNSCOPED_INFO(describe(found, p));
     CHECK(found.complete());
     CHECK(differences(found, w.t, w.start, 1).empty());
 }

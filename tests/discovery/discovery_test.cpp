@@ -277,7 +277,7 @@ TEST_CASE("progress tells what was found so far") {
     const subnet found = w.discover({.progress = &progress});
     CHECK(progress.nodes.load() == found.nodes.size());
     CHECK(progress.links.load() == found.link_count());
-    CHECK(progress.problems.load() == 0);
+    CHECK(progress.failures.load() == 0);
 }
 
 TEST_CASE("each SMP has the M_Key of its port, once that is known") {

@@ -116,14 +116,14 @@ TEST_CASE("LIDs lead on where directed routes end, and every route that is given
         how.max_hops = 100;
         const subnet near = w.discover(how);
         CHECK(near.max_hops() == 100);
-        CHECK_FALSE(near.problems.empty());
-        for (const discovery::problem& p : near.problems) CHECK(p.what == discovery::problem::kind::too_far);
+        CHECK_FALSE(near.failures.empty());
+        for (const discovery::failure& p : near.failures) CHECK(p.kind == discovery::failure_kind::too_far);
     }
     SECTION("and without LIDs the longest directed route is the end") {
         const subnet near = w.discover();
         CHECK(near.max_hops() == 63);
-        CHECK_FALSE(near.problems.empty());
-        for (const discovery::problem& p : near.problems) CHECK(p.what == discovery::problem::kind::too_far);
+        CHECK_FALSE(near.failures.empty());
+        for (const discovery::failure& p : near.failures) CHECK(p.kind == discovery::failure_kind::too_far);
     }
 }
 
@@ -237,9 +237,9 @@ TEST_CASE("a discovery that begins again where a LID is doubled has no more time
     const subnet found = w.discover(how);
     CHECK(w.elapsed() >= how.max_time);
     CHECK(w.elapsed() < all);
-    REQUIRE(found.problems.size() == 1);
-    CHECK(found.problems[0].what == discovery::problem::kind::limit);
-    CHECK(found.problems[0].text == fmt::format("stopped at the time limit of {} s", mad::in_seconds(how.max_time)));
+    REQUIRE(found.failures.size() == 1);
+    CHECK(found.failures[0].kind == discovery::failure_kind::limit);
+    CHECK(found.failures[0].text == fmt::format("stopped at the time limit of {} s", mad::in_seconds(how.max_time)));
 }
 
 TEST_CASE("nodes come as they are found, each once, while the discovery goes on") {

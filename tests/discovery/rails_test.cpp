@@ -22,7 +22,8 @@ using namespace comad;
 using namespace comad::test;
 using coro::MADSchedule;
 using discovery::discover_rails;
-using discovery::problem;
+using discovery::failure;
+using discovery::failure_kind;
 using transports::ibsim_transport;
 
 namespace {
@@ -81,9 +82,9 @@ struct railway {
     std::vector<MADSchedule*> rails;
 };
 
-std::size_t count(const subnet& found, problem::kind what) {
+std::size_t count(const subnet& found, failure_kind what) {
     return static_cast<std::size_t>(
-        std::count_if(found.problems.begin(), found.problems.end(), [&](const problem& p) { return p.what == what; }));
+        std::count_if(found.failures.begin(), found.failures.end(), [&](const failure& p) { return p.kind == what; }));
 }
 
 // A has two ports, cabled to different switches; B beside it.
@@ -268,9 +269,9 @@ TEST_CASE("a rail that fails on the way is a problem, and the others find everyt
             subnet found = w.discover();
             CHECK(differences(found, t, places[0].node, places[0].port) == none);
             const bool failed = w.schedules[victim].transport_failed();
-            CHECK(found.problems.size() == (failed ? 1 : 0));
-            CHECK(count(found, problem::kind::send_failed) == found.problems.size());
-            found.problems.clear();
+            CHECK(found.failures.size() == (failed ? 1 : 0));
+            CHECK(count(found, failure_kind::send_failed) == found.failures.size());
+            found.failures.clear();
             CHECK(text_of(found) == text_of(expected));
         }
     }
@@ -283,10 +284,10 @@ TEST_CASE("a rail whose start does not answer is a problem, and the first that a
         railway w(t, places, window(16), silent);
         w.ports[silent].silent_after = 0;
         subnet found = w.discover();
-        REQUIRE(found.problems.size() == 1);
-        CHECK(found.problems[0].text.starts_with(fmt::format("local port #{}: ", silent)));
-        CHECK(found.problems[0].what == problem::kind::send_failed);
-        found.problems.clear();
+        REQUIRE(found.failures.size() == 1);
+        CHECK(found.failures[0].text.starts_with(fmt::format("local port #{}: ", silent)));
+        CHECK(found.failures[0].kind == failure_kind::send_failed);
+        found.failures.clear();
         const place& first = places[silent == 0 ? 1 : 0];
         CHECK(text_of(found) == text_of(alone(t, first.node, first.port)));
     }
@@ -310,8 +311,8 @@ TEST_CASE("when all rails fail on the way, what was found remains, and what was 
     CHECK(found.nodes.size() > 4); // 20 SMPs of each rail tell of some
     CHECK(found.nodes.size() < t.nodes.size());
     CHECK(inconsistencies(found) == none);
-    CHECK(count(found, problem::kind::send_failed) > 2);
-    CHECK(count(found, problem::kind::send_failed) == found.problems.size());
+    CHECK(count(found, failure_kind::send_failed) > 2);
+    CHECK(count(found, failure_kind::send_failed) == found.failures.size());
 }
 
 TEST_CASE("a dead switch is the same problems to several rails as to one") {
@@ -329,9 +330,9 @@ TEST_CASE("a dead switch is the same problems to several rails as to one") {
     options.timeout = std::chrono::seconds(1);
     const auto describe_all = [](const subnet& s) {
         std::vector<std::string> lines;
-        for (const problem& p : s.problems) // but for the text, which tells the way that it was asked by
-            lines.push_back(fmt::format("{} {}[{}] {}", static_cast<int>(p.what), value(p.nodeGUID), p.port,
-                                        to_string(mad::any_path(p.route))));
+        for (const failure& p : s.failures) // but for the text, which tells the way that it was asked by
+            lines.push_back(fmt::format("{} {}[{}] {}", static_cast<int>(p.kind), value(p.where.nodeGUID), p.where.port,
+                                        to_string(mad::any_path(p.where.route))));
         std::sort(lines.begin(), lines.end());
         return lines;
     };
@@ -340,7 +341,7 @@ TEST_CASE("a dead switch is the same problems to several rails as to one") {
     single.subnet_under_test.net.apply({topology_event::kind::kill, dead, 0});
     several.subnet_under_test.net.apply({topology_event::kind::kill, dead, 0});
     const subnet expected = single.discover(), found = several.discover();
-    CHECK(expected.problems.size() == 8);
+    CHECK(expected.failures.size() == 8);
     CHECK(describe_all(found) == describe_all(expected));
 }
 
@@ -355,7 +356,7 @@ TEST_CASE("a request to stop ends the discovery of all rails with what was found
     };
     const subnet found = w.discover({}, stop.get_token());
     CHECK(found.nodes.size() > 1);
-    CHECK(count(found, problem::kind::cancelled) == 1);
+    CHECK(count(found, failure_kind::cancelled) == 1);
     CHECK(inconsistencies(found) == none);
 
     // Before anything is found, it is an error.

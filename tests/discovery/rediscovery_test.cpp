@@ -76,8 +76,8 @@ std::set<std::string> events_of(const subnet& was, const subnet& is) {
 
 /// Everything that anybody sees, whatever was found to be missing first.
 std::string sorted_text_of(subnet s) {
-    std::sort(s.problems.begin(), s.problems.end(), [](const discovery::problem& a, const discovery::problem& b) {
-        return std::tuple(a.nodeGUID, a.port, a.text) < std::tuple(b.nodeGUID, b.port, b.text);
+    std::sort(s.failures.begin(), s.failures.end(), [](const discovery::failure& a, const discovery::failure& b) {
+        return std::tuple(a.where.nodeGUID, a.where.port, a.text) < std::tuple(b.where.nodeGUID, b.where.port, b.text);
     });
     return text_of(s);
 }
@@ -159,13 +159,13 @@ TEST_CASE("a problem of a port or a node that nobody has is not asked again") {
     w.again(told_by::SA);
     const u64 as_it_was = w.again_sent;
     const discovery::node& leaf = *w.known.find(w.net.graph().nodes[simulated(w, "leaf-0002")].nodeGUID);
-    discovery::problem p;
-    p.nodeGUID = leaf.info.nodeGUID;
-    p.port = static_cast<u8>(leaf.ports.size());
-    w.known.problems.push_back(p);
-    p.nodeGUID = iba::guid{0x123};
-    p.port = 1;
-    w.known.problems.push_back(p);
+    discovery::failure p;
+    p.where.nodeGUID = leaf.info.nodeGUID;
+    p.where.port = static_cast<u8>(leaf.ports.size());
+    w.known.failures.push_back(p);
+    p.where.nodeGUID = iba::guid{0x123};
+    p.where.port = 1;
+    w.known.failures.push_back(p);
     const subnet now = w.again(told_by::SA);
     CHECK(now.complete());
     CHECK(w.again_sent == as_it_was);
@@ -234,7 +234,7 @@ TEST_CASE("a switch that dies takes along what only it leads to, and all of it c
     const subnet without = w.again(told_by::switches);
     CHECK(events_of(w.known, without) == all("gone"));
     CHECK_FALSE(without.complete()); // cables that are up lead to nobody
-    for (const discovery::problem& p : without.problems) CHECK(p.what == discovery::problem::kind::no_answer);
+    for (const discovery::failure& p : without.failures) CHECK(p.kind == discovery::failure_kind::timeout);
     CHECK(inconsistencies(without) == std::vector<std::string>{});
 
     w.net.apply({revive, leaf});
@@ -293,9 +293,9 @@ TEST_CASE("what happens during a discovery makes it partial or is found by the n
     CHECK(inconsistencies(w.known) == std::vector<std::string>{});
     // Of a switch that dies all is known or something is missing, and its place is named.
     if (what == kill_ && w.known.complete()) CHECK(text_of(w.known) == before);
-    for (const discovery::problem& p : w.known.problems) {
-        CHECK(p.what == discovery::problem::kind::no_answer);
-        CHECK(w.known.find(p.nodeGUID));
+    for (const discovery::failure& p : w.known.failures) {
+        CHECK(p.kind == discovery::failure_kind::timeout);
+        CHECK(w.known.find(p.where.nodeGUID));
     }
     w.let_pass(std::chrono::milliseconds(1));
     w.known = w.again(told_by::switches);

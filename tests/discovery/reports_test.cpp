@@ -14,8 +14,8 @@
 
 using namespace comad;
 using namespace comad::discovery;
+using discovery::failure_kind;
 using iba::NodeType;
-using problem_kind = problem::kind;
 
 namespace {
 
@@ -315,13 +315,13 @@ TEST_CASE("the JSON form has nodes, ports, links and problems under their IBA na
     subnet s = odd_subnet();
     put_in_order(s);
     const u8 hops[] = {1, 5};
-    s.problems = {
-        {problem_kind::no_answer, iba::guid{0x1000}, 5, mad::IBDRPath(hops), "no answer"},
-        {problem_kind::too_far, iba::guid{0x1000}, 0, {}, "\xff\x1b"},
-        {problem_kind::error_reply, {}, 0, {}, ""},
-        {problem_kind::send_failed, {}, 0, {}, ""},
-        {problem_kind::contradiction, {}, 0, {}, ""},
-        {problem_kind::cancelled, {}, 0, {}, ""},
+    s.failures = {
+        {failure_kind::timeout, {iba::guid{0x1000}, 5, mad::IBDRPath(hops)}, "no answer"},
+        {failure_kind::too_far, {iba::guid{0x1000}}, "\xff\x1b"},
+        {failure_kind::error_reply, {}, ""},
+        {failure_kind::send_failed, {}, ""},
+        {failure_kind::contradiction, {}, ""},
+        {failure_kind::cancelled, {}, ""},
     };
     const std::string text = json_text(s);
     CHECK(text.find('\x1b') == std::string::npos);
@@ -357,15 +357,15 @@ TEST_CASE("the JSON form has nodes, ports, links and problems under their IBA na
     const char* const kinds[] = {"timeout", "too_far", "error_reply", "send_failed", "contradiction", "cancelled"};
     for (std::size_t i = 0; i < 6; ++i) CHECK(problems[i].at("kind") == kinds[i]);
 
-    s.problems.clear();
+    s.failures.clear();
     CHECK(nlohmann::json::parse(json_text(s)).at("complete") == true);
 }
 
 TEST_CASE("a problem is described in one line with its place") {
     const subnet s = odd_subnet();
-    CHECK(describe(s, {problem_kind::no_answer, iba::guid{0x1000}, 5, {}, "silent"}) ==
+    CHECK(describe(s, {failure_kind::timeout, {iba::guid{0x1000}, 5}, "silent"}) ==
           "S-0000000000001000 \"sw \\x1b[31m\\x0ared\"[5]: silent");
-    CHECK(describe(s, {problem_kind::no_answer, iba::guid{0x3000}, 0, {}, "silent"}) ==
+    CHECK(describe(s, {failure_kind::timeout, {iba::guid{0x3000}}, "silent"}) ==
           "R-0000000000003000 \"way out\": silent");
-    CHECK(describe(s, {problem_kind::cancelled, {}, 0, {}, "stopped"}) == "stopped");
+    CHECK(describe(s, {failure_kind::cancelled, {}, "stopped"}) == "stopped");
 }

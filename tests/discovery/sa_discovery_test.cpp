@@ -80,7 +80,7 @@ struct wrong_sa {
 
 std::string problems_of(const subnet& s) {
     std::string all;
-    for (const discovery::problem& p : s.problems) all += describe(s, p) + '\n';
+    for (const discovery::failure& p : s.failures) all += describe(s, p) + '\n';
     return all;
 }
 
@@ -104,7 +104,7 @@ std::vector<std::string> lines_of(const subnet& s) {
                                         port.info ? words_of(*port.info) : "no PortInfo"));
         }
     }
-    for (const discovery::problem& p : s.problems) lines.push_back("problem: " + describe(s, p));
+    for (const discovery::failure& p : s.failures) lines.push_back("problem: " + describe(s, p));
     return lines;
 }
 
@@ -158,9 +158,9 @@ TEST_CASE(
 
     // What ports hold: bit by bit, but for the SM, which counts what it does.
     for (const discovery::subnet_tables* facts : {&asked, &told}) {
-        std::string problems;
-        for (const discovery::problem& p : facts->problems) problems += p.text + '\n';
-        CHECK(problems.empty());
+        std::string failures;
+        for (const discovery::failure& p : facts->failures) failures += p.text + '\n';
+        CHECK(failures.empty());
         CHECK((facts->PKeys.complete() && facts->SLToVL.complete() && facts->VLArbitration.complete()));
         CHECK((facts->guids.complete() && facts->SMs.complete()));
     }
@@ -219,11 +219,11 @@ TEST_CASE("what is beyond the most nodes that it may find is one problem of nobo
     how.max_nodes = 3;
     const subnet s = w.discover(how);
     CHECK(s.nodes.size() == 3);
-    const auto limits = [](const discovery::problem& p) { return p.what == discovery::problem::kind::limit; };
-    REQUIRE(std::count_if(s.problems.begin(), s.problems.end(), limits) == 1);
-    const discovery::problem& p = *std::find_if(s.problems.begin(), s.problems.end(), limits);
-    CHECK(p.nodeGUID == iba::guid{});
-    CHECK(p.port == 0);
+    const auto limits = [](const discovery::failure& p) { return p.kind == discovery::failure_kind::limit; };
+    REQUIRE(std::count_if(s.failures.begin(), s.failures.end(), limits) == 1);
+    const discovery::failure& p = *std::find_if(s.failures.begin(), s.failures.end(), limits);
+    CHECK(p.where.nodeGUID == iba::guid{});
+    CHECK(p.where.port == 0);
 }
 
 TEST_CASE("an SA that claims 255 ports for every adapter gets ports where its records name them, and few others") {
@@ -255,7 +255,7 @@ TEST_CASE("an SA that claims 255 ports for every adapter gets ports where its re
         return ports;
     };
     const subnet honest = SA.discover();
-    CHECK(honest.problems.empty());
+    CHECK(honest.failures.empty());
     const std::size_t usual = count_ports(honest);
     // For each record there are at most 4 ports that none names, and 8,192 for all.
     const std::size_t most = usual + 8192 + 4 * (2 * honest.nodes.size() + usual);
@@ -271,7 +271,7 @@ TEST_CASE("an SA that claims 255 ports for every adapter gets ports where its re
     SA.wire.tell(lie(0, iba::NodeType::Switch)); // each port of a switch without PortInfo is a problem of its own
     const subnet switches = SA.discover();
     CHECK(count_ports(switches) < most);
-    CHECK(switches.problems.size() < most);
+    CHECK(switches.failures.size() < most);
 }
 
 TEST_CASE("an SA that is silent ends the discovery when its time is over") {

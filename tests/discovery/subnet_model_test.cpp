@@ -33,9 +33,10 @@ namespace subnet_model_test { // compiled together with others of this folder
 using namespace comad;
 using namespace comad::test;
 using coro::MADSchedule;
+using discovery::failure;
+using discovery::failure_kind;
 using discovery::link_speeds;
 using discovery::port_ref;
-using discovery::problem;
 using discovery::smp_query;
 using discovery::subnet;
 using discovery::subnet_builder;
@@ -363,7 +364,7 @@ private:
 u64 key_of(iba::guid port) { return value(port) * 7 + 1; }
 constexpr u64 default_key = 0x4711;
 
-using problem_place = std::tuple<problem::kind, u64, u8>;
+using failure_location = std::tuple<failure_kind, u64, u8>;
 
 mad::mad_error error(mad::errc code) {
     mad::mad_error e;
@@ -577,10 +578,10 @@ private:
         check_keys(found);
         // A node that is silent twice in a row is not asked further: then it depends on the order what is known of it.
         if (!stops_ && !has_holes_) expect(told_ == expected.all, "what was told is not all that there is");
-        check_problems(found, expected, is_shared);
+        check_failures(found, expected, is_shared);
         expect(progress.nodes == found.nodes.size(), "progress: nodes");
         expect(progress.links == found.link_count(), "progress: links");
-        expect(progress.problems == found.problems.size(), "progress: problems");
+        expect(progress.failures == found.failures.size(), "progress: problems");
         expect(found.start_port == rails_[0].start.port, "start_port");
         check_other_start(found);
     }
@@ -595,7 +596,7 @@ private:
         readings_.assign(made_.nodes.size(), {});
         times_lost_.clear();
         times_unread_.clear();
-        problems_.clear();
+        failures_.clear();
         owed_.clear();
         too_far_.clear();
         rails_.clear();
@@ -752,12 +753,12 @@ private:
     // ---- what goes wrong
     using owed_query = std::tuple<topic, u32, u8>;
 
-    static problem::kind kind_of(mad::errc code) {
-        if (code == mad::errc::timed_out) return problem::kind::no_answer;
-        if (code == mad::errc::send_failed || code == mad::errc::transport_failed) return problem::kind::send_failed;
-        return problem::kind::error_reply;
+    static failure_kind kind_of(mad::errc code) {
+        if (code == mad::errc::timed_out) return failure_kind::timeout;
+        if (code == mad::errc::send_failed || code == mad::errc::transport_failed) return failure_kind::send_failed;
+        return failure_kind::error_reply;
     }
-    problem_place place_of(problem::kind what, u32 n, u8 port) const {
+    failure_location place_of(failure_kind what, u32 n, u8 port) const {
         return {what, value(made_.nodes[n].info.nodeGUID), port};
     }
     void failed(const smp_query& q, mad::errc code, const IBDRPath& went) {
@@ -766,13 +767,13 @@ private:
         const u32 n = made_index_[q.node];
         const bool comes_again = asks_twice_ && !q.is_second && code == mad::errc::timed_out;
         if (comes_again) owed_.insert({q.what, n, q.port});
-        else problems_.push_back(place_of(kind_of(code), n, q.port));
+        else failures_.push_back(place_of(kind_of(code), n, q.port));
         if (q.what == topic::neighbour || code != mad::errc::timed_out) return;
         node_reading& reading = readings_[n];
         if (++reading.in_a_row < 2 || reading.is_given_up || reading.handed >= steps_of(n)) return;
         reading.is_given_up = true;
         if (comes_again) owed_.insert({topic::node, n, u8{0}});
-        else problems_.push_back(place_of(problem::kind::no_answer, n, 0));
+        else failures_.push_back(place_of(failure_kind::timeout, n, 0));
     }
 
     /// At the end of a round: indices are others, by the links that were found.
@@ -802,39 +803,39 @@ private:
             expect(n.route.MKey == key_of(n.info.portGUID), "the key of a route");
     }
 
-    void check_problems(const subnet& found, const truth& expected, bool is_shared) {
-        std::vector<problem_place> have;
-        for (const problem& p : found.problems) {
-            have.push_back({p.what, value(p.nodeGUID), p.port});
+    void check_failures(const subnet& found, const truth& expected, bool is_shared) {
+        std::vector<failure_location> have;
+        for (const failure& p : found.failures) {
+            have.push_back({p.kind, value(p.where.nodeGUID), p.where.port});
             const std::string line = describe(found, p);
             expect(line.ends_with(p.text) && line.size() >= p.text.size(), "a line of a problem");
         }
-        const auto rank = [&](const problem_place& p) {
+        const auto rank = [&](const failure_location& p) {
             const auto known = found.by_guid.find(iba::guid{std::get<1>(p)});
             return std::tuple(known == found.by_guid.end() ? ~u32{0} : known->second, std::get<2>(p), std::get<0>(p));
         };
         if (is_shared) expect(std::ranges::is_sorted(have, {}, rank), "the order of problems");
         // Who is behind a port may have become known from his side: of that nothing is said but where it was stopped before
         // anybody could look.
-        std::vector<problem_place> optional;
+        std::vector<failure_location> optional;
         for (const auto& [what, n, port] : owed_) {
             const bool is_known = what == topic::neighbour && told_.is_linked[n][port];
             expect(is_known || stops_, "what had no answer was not asked again");
-            (is_known ? optional : problems_).push_back(place_of(problem::kind::no_answer, n, port));
+            (is_known ? optional : failures_).push_back(place_of(failure_kind::timeout, n, port));
         }
         for (const auto& [n, port] : too_far_) {
             const bool is_known = told_.is_linked[n][port];
-            (is_known ? optional : problems_).push_back(place_of(problem::kind::too_far, n, port));
+            (is_known ? optional : failures_).push_back(place_of(failure_kind::too_far, n, port));
             if (!stops_ && !has_holes_)
                 expect(is_known || expected.is_too_far({n, port}, *seen_), "too far, and it is not");
         }
-        if (stops_) problems_.push_back({problem::kind::cancelled, 0, u8{0}});
+        if (stops_) failures_.push_back({failure_kind::cancelled, 0, u8{0}});
         std::ranges::sort(have);
-        std::ranges::sort(problems_);
+        std::ranges::sort(failures_);
         std::ranges::sort(optional);
-        std::vector<problem_place> rest;
-        std::ranges::set_difference(have, problems_, std::back_inserter(rest));
-        expect(have.size() - rest.size() == problems_.size(), "a problem that is not told");
+        std::vector<failure_location> rest;
+        std::ranges::set_difference(have, failures_, std::back_inserter(rest));
+        expect(have.size() - rest.size() == failures_.size(), "a problem that is not told");
         if (!stops_) expect(rest.empty(), "a problem too many");
         expect(std::ranges::includes(optional, rest), "a problem that there is not");
         expect(found.complete() == have.empty(), "whether it is complete");
@@ -875,7 +876,7 @@ private:
     std::vector<node_reading> readings_;  // by index in what was made
     std::map<std::pair<u32, u8>, unsigned> times_lost_;
     std::map<u32, unsigned> times_unread_;
-    std::vector<problem_place> problems_;
+    std::vector<failure_location> failures_;
     std::set<owed_query> owed_;            // had no answer and are to be asked again
     std::set<std::pair<u32, u8>> too_far_; // ports through which nobody was asked
 };
@@ -897,7 +898,7 @@ public:
             else meet();
             expect(progress_.nodes == nodes_.size(), "the number of nodes");
             expect(progress_.links == links_, "the number of links");
-            expect(progress_.problems == problems_.size(), "the number of problems");
+            expect(progress_.failures == failures_.size(), "the number of problems");
         }
         compare(all_.finish(false));
         return steps;
@@ -940,7 +941,7 @@ private:
         return a.nodeType == b.nodeType && a.numPorts == b.numPorts;
     }
     void contradict(port_ref where) {
-        problems_.push_back({problem::kind::contradiction, value(nodes_[where.node].info.nodeGUID), where.port});
+        failures_.push_back({failure_kind::contradiction, value(nodes_[where.node].info.nodeGUID), where.port});
     }
 
     void begin() {
@@ -952,7 +953,7 @@ private:
             // The program's own port is none, or its node has none; at port 0 is the management of a switch alone.
             const bool is_switch = info.nodeType == NodeType::Switch;
             if (info.numPorts == 0 || info.localPortNum > info.numPorts || (info.localPortNum == 0 && !is_switch))
-                problems_.push_back({problem::kind::contradiction, value(info.nodeGUID), 0});
+                failures_.push_back({failure_kind::contradiction, value(info.nodeGUID), 0});
             expect(meeting.node == nodes_.size() - 1, "the index of where a rail begins");
             expect(!meeting.is_other_port && meeting.readers > 0, "what a new node is asked");
             return;
@@ -1038,9 +1039,9 @@ private:
                 expect(have.ports[p].info == want.info, "PortInfo is as it was told last");
             }
         }
-        std::vector<problem_place> have;
-        for (const problem& p : found.problems) have.push_back({p.what, value(p.nodeGUID), p.port});
-        expect(have == problems_, "problems");
+        std::vector<failure_location> have;
+        for (const failure& p : found.failures) have.push_back({p.kind, value(p.where.nodeGUID), p.where.port});
+        expect(have == failures_, "problems");
     }
 
     dice d_;
@@ -1048,7 +1049,7 @@ private:
     subnet_builder all_{{.progress = &progress_}, false, false};
     std::vector<known_node> nodes_;
     std::size_t links_ = 0;
-    std::vector<problem_place> problems_;
+    std::vector<failure_location> failures_;
 };
 
 // ---- links ---------------------------------------------------------------------------------------------------------------

@@ -173,9 +173,9 @@ TEST_CASE("a switch that is silent is not asked for all of its blocks, and told 
     const forwarding_tables tables = s.tables(false, {.multicast = true, .whole_multicast = true});
     CHECK_FALSE(tables.complete());
     CHECK(s.schedule.counters().sent - before == 2); // of 546 blocks; the other switch is behind it
-    REQUIRE(tables.gaps.size() == 2);
-    CHECK(tables.gaps[0].node == s.at("wide"));
-    CHECK(tables.gaps[0].text.starts_with("513 blocks of the forwarding tables not read: "));
+    REQUIRE(tables.failures.size() == 2);
+    CHECK(s.found.find(tables.failures[0].where).node == s.at("wide"));
+    CHECK(tables.failures[0].text.starts_with("513 blocks of the forwarding tables not read: "));
     CHECK_FALSE(tables.of_node[other].complete());
 }
 
@@ -189,11 +189,11 @@ TEST_CASE("a node that is silent is not asked for all that its ports hold, and e
     CHECK(s.schedule.counters().sent - before == 5);
     CHECK(facts.SLToVL.values.size() == 1);
     CHECK(facts.SLToVL.wanted == 3 * 3 + 2 * 2 + 3);
-    CHECK(facts.problems.size() == facts.SLToVL.wanted - 1);
+    CHECK(facts.failures.size() == facts.SLToVL.wanted - 1);
     CHECK_FALSE(facts.SLToVL.complete());
 }
 
-TEST_CASE("tables that the SA does not tell are gaps that say why") {
+TEST_CASE("tables that the SA does not tell are failures that say why") {
     managed_subnet s(wide(8, {1}));
     s.schedule.set_sa_path({}); // nobody is there
     for (const bool is_unicast : {true, false}) {
@@ -201,8 +201,8 @@ TEST_CASE("tables that the SA does not tell are gaps that say why") {
         const forwarding_tables tables =
             s.tables(true, {.unicast = is_unicast, .multicast = !is_unicast, .whole_multicast = true});
         CHECK_FALSE(tables.complete());
-        REQUIRE(tables.gaps.size() == 2);
-        for (const auto& gap : tables.gaps)
+        REQUIRE(tables.failures.size() == 2);
+        for (const auto& gap : tables.failures)
             CHECK_THAT(gap.text,
                        Catch::Contains("of the forwarding tables not read: ") && !Catch::Contains("not queried"));
     }
@@ -221,7 +221,7 @@ TEST_CASE("SL to VL is that of the port where packets come in and of that where 
     constexpr discovery::table_kinds wanted{.SLToVL = true};
     const auto facts = coro::sync_wait(s.schedule, by_sa ? read_subnet_tables_by_sa(s.schedule, s.found, wanted)
                                                          : read_subnet_tables(s.schedule, s.found, wanted));
-    CHECK(facts.problems.empty());
+    CHECK(facts.failures.empty());
     discovery::virtual_lanes lanes;
     CHECK(lanes.is_single());
     add_sl_to_vl(s.found, facts.SLToVL, lanes);

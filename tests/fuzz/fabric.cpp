@@ -124,8 +124,8 @@ const transports::sim::topology& honest_subnet() {
 void check(const discovery::subnet& s) {
     fuzz::require(!s.nodes.empty() && s.nodes.size() <= most_nodes);
     // The first NodeInfo contradicts itself, so the subnet may be inconsistent there.
-    const bool is_local_doubtful = std::ranges::any_of(s.problems, [](const discovery::problem& p) {
-        return p.what == discovery::problem::kind::contradiction && p.route.hopCount == 0 && p.port == 0;
+    const bool is_local_doubtful = std::ranges::any_of(s.failures, [](const discovery::failure& p) {
+        return p.kind == discovery::failure_kind::contradiction && p.where.route.hopCount == 0 && p.where.port == 0;
     });
     for (u32 n = 0; n < s.nodes.size(); ++n) {
         const discovery::node& here = s.nodes[n];
@@ -139,7 +139,7 @@ void check(const discovery::subnet& s) {
             fuzz::require(s.at(peer).peer == discovery::port_ref{n, static_cast<u8>(p)});
         }
     }
-    for (const discovery::problem& p : s.problems) fuzz::require(fuzz::is_one_line(describe(s, p)));
+    for (const discovery::failure& p : s.failures) fuzz::require(fuzz::is_one_line(describe(s, p)));
     topology_text(s, {}, {.full = true, .mads_used = 1});
     ports_report(s, {});
     json_text(s);

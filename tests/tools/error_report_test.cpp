@@ -54,11 +54,11 @@ struct reported {
         errors.symbolErrorCounter = 30;
         add(made_host_port, errors);
         add(test::made_router_port, {});
-        all.gaps = {{counters::gap::kind::no_answer, {0, 1}, ""},
-                    {counters::gap::kind::no_answer, {0, 2}, ""},
-                    {counters::gap::kind::no_answer, {0, 4}, ""},
-                    {counters::gap::kind::no_answer, {0, 4}, ""},
-                    {counters::gap::kind::no_answer, {0, 4}, ""}};
+        all.failures = {{discovery::failure_kind::timeout, s.location_of({0, 1}), {}},
+                        {discovery::failure_kind::timeout, s.location_of({0, 2}), {}},
+                        {discovery::failure_kind::timeout, s.location_of({0, 4}), {}},
+                        {discovery::failure_kind::timeout, s.location_of({0, 4}), {}},
+                        {discovery::failure_kind::timeout, s.location_of({0, 4}), {}}};
         rules.thresholds.set(counter::linkDownedCounter, 7);
         rules.thresholds.set(counter::portRcvErrors, 20);
         rules.named = {counter::linkDownedCounter, counter::portRcvErrors};

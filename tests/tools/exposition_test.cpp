@@ -39,7 +39,7 @@ struct exposed {
         now.end = mad::time_point{3500ms};
         now.mads = 99; // of this sweep; the totals are not these
         now.ports = {test::made_reading(made_switch_port, 1), test::made_reading(made_host_port, 2)};
-        now.gaps = {{counters::gap::kind::no_address, {2, 1}, "no LID"}};
+        now.failures = {{discovery::failure_kind::no_address, s.location_of({2, 1}), "no LID"}};
     }
     page text(double unix_time = 1234.5) const {
         return page(exposition({s, {}, now, nullptr, 5, 6.5, unix_time}, {.sweeps = 7, .skipped = 8, .mads = 9},
@@ -170,8 +170,8 @@ TEST_CASE("a known link that is down and a known node that is missing keep their
     e.s.by_guid.emplace(iba::guid{0x77}, 1);
     e.s.nodes[1].ports[2].peer = {};
     known.take(e.s, mad::time_point{1s});
-    e.s.problems.push_back({discovery::problem::kind::no_answer, e.s.nodes[0].info.nodeGUID, 3, {}, "no answer"});
-    e.s.problems.push_back(e.s.problems[0]); // the same series
+    e.s.failures.push_back({discovery::failure_kind::timeout, {e.s.nodes[0].info.nodeGUID, 3}, "no answer"});
+    e.s.failures.push_back(e.s.failures[0]); // the same series
     const discovery::node_names names;
     std::string text;
     auto pieces =

@@ -70,9 +70,9 @@ TEST_CASE("forwarding tables are read as OpenSM dumps them") {
     const auto& second = tables.of_node[1];
     CHECK((second.out_port(1) == 1 && second.out_port(2) == 0 && second.out_port(3) == not_forwarded));
     CHECK(second.last_lid == 14);
-    REQUIRE(tables.gaps.size() == 1); // the first switch
-    CHECK(tables.gaps[0].node == 0);
-    CHECK(tables.gaps[0].text == "its forwarding table is not in the file");
+    REQUIRE(tables.failures.size() == 1); // the first switch
+    CHECK(three_nodes().find(tables.failures[0].where).node == 0);
+    CHECK(tables.failures[0].text == "its forwarding table is not in the file");
 }
 
 TEST_CASE("what is wrong in dumped forwarding tables is said with its line") {

@@ -172,18 +172,18 @@ TEST_CASE("what went is forgotten when somebody says so, or after a time") {
 TEST_CASE("a discovery that ended early says of nothing that it is missing") {
     known_fabric k;
     k.take(whole().s, at(0s));
-    for (const auto kind : {discovery::problem::kind::limit, discovery::problem::kind::cancelled}) {
+    for (const auto kind : {discovery::failure_kind::limit, discovery::failure_kind::cancelled}) {
         fabric_of part = whole(false);
-        part.s.problems.push_back({kind, {}, 0, {}, "ended"});
+        part.s.failures.push_back({kind, {}, "ended"});
         k.take(part.s, at(1s));
         CHECK(missing_of(k) == ";");
         CHECK(k.missing()->known_nodes == 5);
     }
-    for (const auto kind : {discovery::problem::kind::limit, discovery::problem::kind::cancelled}) {
+    for (const auto kind : {discovery::failure_kind::limit, discovery::failure_kind::cancelled}) {
         known_fabric planned; // by a file
         planned.expect(whole().s);
         fabric_of part = whole(false);
-        part.s.problems.push_back({kind, {}, 0, {}, "ended"});
+        part.s.failures.push_back({kind, {}, "ended"});
         planned.take(part.s, at(0s));
         CHECK(missing_of(planned) == ";");
         CHECK(planned.missing()->known_nodes == 5);

@@ -50,7 +50,7 @@ struct swept {
         now.end = mad::time_point{1s + 2345us};
         now.mads = 99;
         now.ports = {test::made_reading(made_switch_port, 1), test::made_reading(made_host_port, 2)};
-        now.gaps = {{counters::gap::kind::error_reply, {2, 1}, "what is wrong"}};
+        now.failures = {{discovery::failure_kind::error_reply, s.location_of({2, 1}), "what is wrong"}};
     }
     sweep_view view(const counters::sweep* before = nullptr) const { return {s, names, now, before, 5, 6.5, 7.25}; }
     std::vector<json> lines(const counters::sweep* before = nullptr) const {
@@ -245,30 +245,37 @@ TEST_CASE("rows may be those of some names, and in the order of all errors") {
 
 TEST_CASE("what is missing is told with its place, in a user's words or in all") {
     swept e;
-    e.s.problems = {{discovery::problem::kind::no_answer, e.s.nodes[0].info.nodeGUID, 4, {}, "RPC silent", "silent"}};
+    e.s.failures = {{discovery::failure_kind::timeout, {e.s.nodes[0].info.nodeGUID, 4}, "RPC silent", "silent"}};
     const auto id = [&](u32 node) { return fmt::format("{:016x}", value(e.s.nodes[node].info.nodeGUID)); };
-    CHECK(lines_about(all_missing(e.s, e.now.gaps), true) ==
+    CHECK(lines_about(all_missing(e.s, e.now.failures), true) ==
           std::vector{"S-" + id(0) + " \"made switch\"[4]: RPC silent",
                       "R-" + id(2) + " \"made router\"[1]: what is wrong"});
     CHECK(
-        lines_about(all_missing(e.s, e.now.gaps), false) ==
+        lines_about(all_missing(e.s, e.now.failures), false) ==
         std::vector{"S-" + id(0) + " \"made switch\"[4]: silent", "R-" + id(2) + " \"made router\"[1]: what is wrong"});
-    e.now.gaps[0].where.port = 0;
-    CHECK(lines_about({missing_of(e.s, e.now.gaps[0])}, true).at(0) ==
+    e.now.failures[0].where.port = 0;
+    CHECK(lines_about({missing_of(e.s, e.now.failures[0])}, true).at(0) ==
           "R-" + id(2) + " \"made router\": what is wrong");
 }
 
 TEST_CASE("one cause is one line, however many places it has") {
-    using enum missing_answer::kind;
-    std::vector<missing_answer> all;
+    std::vector<discovery::failure> all;
+    const auto add = [&](u64 GUID, u8 port, std::string name, std::string short_name, std::string text,
+                         std::string cause = {}) {
+        all.push_back({discovery::failure_kind::timeout,
+                       {iba::guid{GUID}, port, {}, std::move(name), std::move(short_name)},
+                       std::move(text),
+                       std::move(cause)});
+    };
     for (int p = 3; p < 515; ++p)
-        all.push_back({"S-1 \"leaf-0001\"[" + std::to_string(p) + "]", "leaf-0001 port " + std::to_string(p),
-                       "RPC timed out to " + std::to_string(p), "PortExtendedSpeedsCounters timed out", port});
-    all.push_back({"S-2 \"leaf-0002\"", "leaf-0002", "no LID", {}, node});
-    all.push_back({"S-3 \"leaf-0003\"", "leaf-0003", "no LID", {}, node});
-    all.push_back({"S-4 \"leaf-0004\"[1]", "leaf-0004 port 1", "RPC refused", "PortCounters refused", port});
-    all.push_back({"S-5 \"leaf-0005\"[1]", "leaf-0005 port 1", "no LID", {}, port});
-    all.push_back({{}, {}, "stopped before all nodes were queried", {}});
+        add(1, static_cast<u8>(p % 256 ? p % 256 : 1), "S-1 \"leaf-0001\"[" + std::to_string(p) + "]",
+            "leaf-0001 port " + std::to_string(p), "RPC timed out to " + std::to_string(p),
+            "PortExtendedSpeedsCounters timed out");
+    add(2, 0, "S-2 \"leaf-0002\"", "leaf-0002", "no LID");
+    add(3, 0, "S-3 \"leaf-0003\"", "leaf-0003", "no LID");
+    add(4, 1, "S-4 \"leaf-0004\"[1]", "leaf-0004 port 1", "RPC refused", "PortCounters refused");
+    add(5, 1, "S-5 \"leaf-0005\"[1]", "leaf-0005 port 1", "no LID");
+    add(0, 0, {}, {}, "stopped before all nodes were queried");
     CHECK(lines_about(all, false) ==
           std::vector<std::string>{"512 ports: PortExtendedSpeedsCounters timed out; first: leaf-0001 port 3",
                                    "2 nodes and 1 port: no LID; first: leaf-0002",
@@ -283,11 +290,11 @@ TEST_CASE("one cause is one line, however many places it has") {
     CHECK(lines_about({}, false, "lost mlx5_0/1: gone").empty());
 }
 
-TEST_CASE("each kind of gap has its name") {
-    using enum counters::gap::kind;
-    const std::pair<counters::gap::kind, const char*> kinds[] = {
-        {no_answer, "timeout"},       {was_silent, "unresponsive"}, {error_reply, "error_reply"},
-        {send_failed, "send_failed"}, {no_address, "no_address"},   {cancelled, "cancelled"}};
+TEST_CASE("each kind of failure has its name") {
+    using enum discovery::failure_kind;
+    const std::pair<discovery::failure_kind, const char*> kinds[] = {
+        {timeout, "timeout"},         {unresponsive, "unresponsive"}, {error_reply, "error_reply"},
+        {send_failed, "send_failed"}, {no_address, "no_address"},     {cancelled, "cancelled"}};
     for (const auto& [kind, name] : kinds) CHECK(name_of(kind) == name);
 }
 

@@ -98,7 +98,8 @@ private:
             if (!subnet_.nodes[n].is_switch()) continue;
             is_any_known = is_any_known || tables_.of_node[n].is_known;
             if (!tables_.of_node[n].is_known)
-                tables_.gaps.push_back({n, "its forwarding table is not in the file", ""});
+                tables_.failures.push_back({discovery::failure_kind::other, subnet_.location_of({n, 0}),
+                                            "its forwarding table is not in the file"});
         }
         if (!is_any_known)
             throw std::runtime_error(

@@ -45,7 +45,7 @@ struct kept {
 /// Reads a port again after the Set. `before` is the payload of a Get before the Set. Made after a signal, too.
 asked<kept> kept_counters(session&, const clearing_request&, comad::u8 port, const std::vector<comad::u8>& before);
 
-/// A port whose counters were not cleared, or of which that is not known; texts as missing_answer has them.
+/// A port whose counters were not cleared, or of which that is not known; texts as discovery::failure has them.
 struct clearing_problem {
     comad::u8 port;
     std::string text, cause;

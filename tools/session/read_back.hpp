@@ -37,20 +37,17 @@ inline const comad::mad::mad_error& decisive(const comad::mad::mad_error* write,
 }
 
 /// `LID 7: unknown whether it changed: LID 7 did not reply to Set of PortInfo (3 attempts, 3 s)`, of a place.
-inline missing_answer unknown_change(std::string place, const comad::mad::mad_error& e) {
-    return of_write({std::move(place),
-                     {},
-                     fmt::format("{}: {}", not_known, to_string(e)),
-                     fmt::format("{}: {}", not_known, plain_text(e))});
+inline discovery::failure unknown_change(std::string place, const comad::mad::mad_error& e) {
+    return of_write(failure_at(std::move(place), fmt::format("{}: {}", not_known, to_string(e)),
+                               fmt::format("{}: {}", not_known, plain_text(e))));
 }
 /// `LID 7: not set: GUIDBlock[3] is 0`, with why the Set failed if it did.
-inline missing_answer not_set(std::string place, const std::string& difference, const comad::mad::mad_error* write) {
+inline discovery::failure not_set(std::string place, const std::string& difference,
+                                  const comad::mad::mad_error* write) {
     std::string text = "not set: " + difference;
-    if (!write) return of_write({std::move(place), {}, text});
-    return of_write({std::move(place),
-                     {},
-                     fmt::format("{}; {}", text, to_string(*write)),
-                     fmt::format("{}; {}", text, plain_text(*write))});
+    if (!write) return of_write(failure_at(std::move(place), text));
+    return of_write(failure_at(std::move(place), fmt::format("{}; {}", text, to_string(*write)),
+                               fmt::format("{}; {}", text, plain_text(*write))));
 }
 
 } // namespace ibtool

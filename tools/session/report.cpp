@@ -44,7 +44,7 @@ void tell_capture(const std::string& problem) {
 
 bool lacks_something(const report& r, const session_end& end) {
     const bool is_forgiven = r.forgives_missing && is_called_by_link() && !end.was_stopped &&
-                             std::ranges::none_of(r.missing, &missing_answer::is_write);
+                             std::ranges::none_of(r.missing, &discovery::failure::is_write);
     return !r.missing.empty() && !is_forgiven;
 }
 
@@ -177,8 +177,8 @@ coro::task<mad::result<discovery::subnet>> discover_subnet(session& in, discover
                                                  : discovery::discover(in.schedule(), how);
     auto found = co_await std::move(asking);
     if (found) {
-        for (discovery::problem& p : found.value().problems)
-            if (p.what == discovery::problem::kind::limit && !is_memory_short)
+        for (discovery::failure& p : found.value().failures)
+            if (p.kind == discovery::failure_kind::limit && !is_memory_short)
                 p.text += "; see --max-nodes and --max-time";
         keep_subnet(found.value(), in.options(), in.place());
     }

@@ -14,10 +14,10 @@
 namespace ibtool {
 
 struct report {
-    std::string text;                    ///< for stdout
-    std::vector<missing_answer> missing; ///< what could not be asked
-    std::vector<std::string> notes;      ///< lines for stderr of what is no failure
-    bool is_any_bad = false;             ///< a check found something
+    std::string text;                        ///< for stdout
+    std::vector<discovery::failure> missing; ///< what could not be asked
+    std::vector<std::string> notes;          ///< lines for stderr of what is no failure
+    bool is_any_bad = false;                 ///< a check found something
     /// By the name of infiniband-diags' program what is missing is told, and no failure: that ends with 0 there, and scripts
     /// go on with what there is.
     bool forgives_missing = false;

@@ -37,12 +37,12 @@ coro::task<void> ask_behind(answers& all, port_ref where, mad::IBDRPath route) {
 
 coro::generator<coro::task<void>> questions(answers& all) {
     const comad::iba::guid unknown{};
-    for (const discovery::problem& p : all.known.problems) {
-        const auto found = all.known.by_guid.find(p.nodeGUID);
-        if (p.what != discovery::problem::kind::no_answer || found == all.known.by_guid.end()) continue;
-        const port_ref where{found->second, p.port};
+    for (const discovery::failure& p : all.known.failures) {
+        const auto found = all.known.by_guid.find(p.where.nodeGUID);
+        if (p.kind != discovery::failure_kind::timeout || found == all.known.by_guid.end()) continue;
+        const port_ref where{found->second, p.where.port};
         const discovery::node& n = all.known.nodes[where.node];
-        if (p.port == 0 || p.port >= n.ports.size() || n.ports[p.port].peer) continue;
+        if (p.where.port == 0 || p.where.port >= n.ports.size() || n.ports[p.where.port].peer) continue;
         auto route = route_beyond(all.known, where, n.route, all.in.local_port().LID);
         if (!route) continue;
         route->MKey = all.in.options().keys.of(mad::key_kind::MKey, unknown);

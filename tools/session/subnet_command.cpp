@@ -24,7 +24,7 @@ struct outcome {
 };
 
 outcome outcome_of(const discovery::subnet& s, const subnet_report& made, comad::u64 mads, auto& ended) {
-    outcome result{s.problems.size(), made(s, mads), session_end(ended)};
+    outcome result{s.failures.size(), made(s, mads), session_end(ended)};
     const discovery::lid_index lids(s);
     for (const auto& doubled : lids.duplicates()) result.said.notes.push_back(discovery::describe(s, doubled));
     auto missing = all_missing(s);
@@ -40,13 +40,13 @@ outcome discover_in_session(const global_options& options, const subnet_report& 
     discovery::discovery_progress progress;
     auto found = in.run(discover_subnet(in, &progress), [&] {
         return fmt::format("discovering: {} nodes, {} links, {} failures", progress.nodes.load(), progress.links.load(),
-                           progress.problems.load());
+                           progress.failures.load());
     });
     if (!found) refuse_silent_port(found.error(), options);
     const comad::u64 mads = in.schedule().counters().sent;
     if (more && !in.stopped()) {
-        const std::vector<discovery::problem> missing = in.run(more(in, found.value()));
-        found.value().problems.insert(found.value().problems.end(), missing.begin(), missing.end());
+        const std::vector<discovery::failure> missing = in.run(more(in, found.value()));
+        found.value().failures.insert(found.value().failures.end(), missing.begin(), missing.end());
     }
     return outcome_of(found.value(), made, mads, in);
 }

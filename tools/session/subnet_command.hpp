@@ -20,7 +20,7 @@ using subnet_report = std::function<report(const comad::discovery::subnet&, coma
 
 /// Asks for more than a subnet is, while the session is open; gives what is missing of it.
 using subnet_reading =
-    std::function<comad::coro::task<std::vector<comad::discovery::problem>>(session&, const comad::discovery::subnet&)>;
+    std::function<comad::coro::task<std::vector<comad::discovery::failure>>(session&, const comad::discovery::subnet&)>;
 
 /// Discovers the subnet, or takes it from the cache file that the options name, writes `text` of it to `file` (empty: stdout) and its problems to stderr.
 /// `more`: what is read then; nothing of a subnet for which no device was opened.

@@ -148,10 +148,8 @@ std::optional<subnet> known_subnet(const global_options& o, std::string_view pla
 
 void keep_subnet(const subnet& found, const global_options& o, std::string_view place) {
     if (o.subnet_cache.empty()) return;
-    const auto was_cancelled = [](const discovery::problem& p) {
-        return p.what == discovery::problem::kind::cancelled;
-    };
-    if (std::ranges::any_of(found.problems, was_cancelled)) return; // an earlier one is worth more
+    const auto was_cancelled = [](const discovery::failure& p) { return p.kind == discovery::failure_kind::cancelled; };
+    if (std::ranges::any_of(found.failures, was_cancelled)) return; // an earlier one is worth more
     constexpr unsigned for_its_owner = 0600;
     replace_file(discovery::cache_bytes(found, now_in_seconds()), name_for_place(o.subnet_cache, place), for_its_owner);
 }

@@ -23,7 +23,7 @@ namespace {
 
 /// With what the discovery lacks, first.
 report about(const subnet& known, report all) {
-    std::vector<missing_answer> missing = all_missing(known);
+    std::vector<discovery::failure> missing = all_missing(known);
     missing.insert(missing.end(), all.missing.begin(), all.missing.end());
     all.missing = std::move(missing);
     return all;

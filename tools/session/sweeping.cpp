@@ -91,7 +91,7 @@ coro::task<bool> sweeping::find_subnet() {
         if (is_lost()) co_return false;
         if (found) break;
         const mad::mad_error& e = found.error();
-        tell({{{}, {}, cannot_discover + to_string(e), cannot_discover + plain_text(e)}});
+        tell({failure_at({}, cannot_discover + to_string(e), cannot_discover + plain_text(e))});
         const bool goes_on = co_await in_.schedule().pause(plan_.every.value_or(std::chrono::seconds(1)));
         if (!goes_on) co_return false;
     }
@@ -187,15 +187,15 @@ void sweeping::take(counters::sweep made) {
     listener_.on_sweep(view, totals_);
     is_requested_ = false; // who did so while it was under way has it
 
-    tell(all_missing(today, now.gaps), in_.loss_text());
+    tell(all_missing(today, now.failures), in_.loss_text());
     before_ = std::shared_ptr<const counters::sweep>(all, &all->sweep);
 }
 
-void sweeping::tell(const std::vector<missing_answer>& missing, const std::string& loss) {
+void sweeping::tell(const std::vector<discovery::failure>& missing, const std::string& loss) {
     std::set<std::string> now;
-    std::vector<missing_answer> news;
-    for (const missing_answer& m : missing) {
-        const std::string line = m.place + ": " + m.text;
+    std::vector<discovery::failure> news;
+    for (const discovery::failure& m : missing) {
+        const std::string line = m.where.name + ": " + m.text;
         if (now.insert(line).second && !told_.contains(line)) news.push_back(m);
     }
     is_complete_ &= missing.empty();
@@ -249,9 +249,9 @@ std::string sweeping::find_doubt(const counters::sweep& now) {
     const discovery::subnet& s = *known_->subnet;
     std::string why;
     std::set<comad::iba::guid> gone;
-    for (const counters::gap& g : now.gaps) {
-        if (g.what == counters::gap::kind::not_cleared) continue; // it is there
-        const comad::iba::guid nodeGUID = s.nodes[g.where.node].info.nodeGUID;
+    for (const discovery::failure& g : now.failures) {
+        if (g.kind == discovery::failure_kind::not_cleared) continue; // it is there
+        const iba::guid nodeGUID = g.where.nodeGUID;
         if (why.empty() && !gone_.contains(nodeGUID)) why = lines_about({missing_of(s, g)}, false).front();
         gone.insert(nodeGUID);
     }

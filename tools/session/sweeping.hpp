@@ -98,7 +98,7 @@ private:
     comad::coro::task<std::string> find_change();
     std::string find_doubt(const comad::counters::sweep& now);
     void take(comad::counters::sweep now);
-    void tell(const std::vector<missing_answer>&, const std::string& loss = {});
+    void tell(const std::vector<discovery::failure>&, const std::string& loss = {});
 
     session& in_;
     const sweep_plan& plan_;

@@ -126,7 +126,7 @@ std::string error_report::of(const counters::sweep& all) {
         add_node(sum != last_sum && sum->where.node == node && sum->is_told ? sum : nullptr, first, next);
         first = next;
     }
-    add_summary(all.gaps.size());
+    add_summary(all.failures.size());
     return std::move(text_);
 }
 

@@ -177,14 +177,14 @@ std::string missing_labels(const exposed_sweep& e, const known_node& node, unsig
 }
 
 /// A problem at no place has port 0 of the GUID 0.
-std::string problem_labels(const exposed_sweep& e, const discovery::problem& p) {
+std::string problem_labels(const exposed_sweep& e, const discovery::failure& p) {
     const discovery::subnet& s = e.view.subnet;
-    const auto found = s.by_guid.find(p.nodeGUID);
+    const auto found = s.by_guid.find(p.where.nodeGUID);
     std::optional<known_end> peer;
-    if (found != s.by_guid.end() && p.port != 0 && p.port < s.nodes[found->second].ports.size())
-        peer = far_end_of(e, {found->second, p.port});
-    return fmt::format("{},node={}{},kind=\"{}\"", place_of(e, p.nodeGUID, p.port),
-                       quoted_label(name_of_known(e, p.nodeGUID)), peer_labels(e, peer), name_of(p.what));
+    if (found != s.by_guid.end() && p.where.port != 0 && p.where.port < s.nodes[found->second].ports.size())
+        peer = far_end_of(e, {found->second, p.where.port});
+    return fmt::format("{},node={}{},kind=\"{}\"", place_of(e, p.where.nodeGUID, p.where.port),
+                       quoted_label(name_of_known(e, p.where.nodeGUID)), peer_labels(e, peer), name_of(p.kind));
 }
 
 /// Series about problems are for somebody to read: so many say enough, and infiniband_discovery_problems has their number.
@@ -259,7 +259,7 @@ const sweep_series of_sweeps[] = {
     {"infiniband_discovery_complete", "gauge", "1 if the last discovery had no failure.",
      [](const auto& e) { return std::string(e.view.subnet.complete() ? "1" : "0"); }},
     {"infiniband_discovery_problems", "gauge", "Failures of the last discovery.",
-     [](const auto& e) { return fmt::to_string(e.view.subnet.problems.size()); }},
+     [](const auto& e) { return fmt::to_string(e.view.subnet.failures.size()); }},
     {"infiniband_nodes_known", "gauge", "Nodes that a discovery has found or that a --known file lists.",
      [](const auto& e) { return e.missing ? fmt::to_string(e.missing->known_nodes) : std::string(); }},
     {"infiniband_nodes_missing", "gauge", "Known nodes that the last discovery did not find.",
@@ -304,16 +304,16 @@ comad::coro::generator<std::string> exposition_pieces(std::vector<exposed_sweep>
               "1 for each location with a failure in the last discovery; port 0 is the node itself.");
     for (const exposed_sweep& e : all) {
         std::set<std::string> places; // two problems of one kind at one place are one series
-        for (const discovery::problem& p : e.view.subnet.problems)
+        for (const discovery::failure& p : e.view.subnet.failures)
             if (places.size() < most_problems) places.insert(problem_labels(e, p));
         for (const std::string& labels : places) out.add(labels, "1");
     }
     out.begin("infiniband_port_missing", "gauge",
               "1 for each port that could not be read; port 0 stands for all ports of the node.");
     for (const exposed_sweep& e : all) {
-        for (const counters::gap& g : e.view.now.gaps) {
-            const discovery::node& n = e.view.subnet.nodes[g.where.node];
-            out.add(missing_labels(e, {n.info.nodeGUID, n.info.nodeType, n.description}, g.where.port, name_of(g.what)),
+        for (const discovery::failure& g : e.view.now.failures) {
+            const discovery::node& n = *e.view.subnet.find(g.where.nodeGUID);
+            out.add(missing_labels(e, {n.info.nodeGUID, n.info.nodeType, n.description}, g.where.port, name_of(g.kind)),
                     "1");
             if (out.is_piece()) {
                 piece = out.take();

@@ -27,7 +27,7 @@ public:
     }
 
     std::vector<identity_finding> run() {
-        for (const discovery::problem& p : subnet_.problems) check_problem(p);
+        for (const discovery::failure& p : subnet_.failures) check_failure(p);
         for (const iba::NodeType type : {iba::NodeType::Switch, iba::NodeType::CA, iba::NodeType::Router})
             for (u32 n = 0; n < subnet_.nodes.size(); ++n)
                 if (subnet_.nodes[n].info.nodeType == type) check_node(n);
@@ -48,16 +48,16 @@ private:
     }
 
     /// Two nodes with one GUID are one in the subnet: only the discovery saw both.
-    void check_problem(const discovery::problem& p) {
+    void check_failure(const discovery::failure& p) {
         const auto known = subnet_.by_guid.find(p.doubledGUID);
         if (p.doubledGUID == iba::guid{} || known == subnet_.by_guid.end()) return;
         const discovery::node& n = subnet_.nodes[known->second];
         const port_ref r{known->second, n.is_switch() ? u8{0} : n.info.localPortNum};
-        const auto behind = subnet_.by_guid.find(p.nodeGUID);
+        const auto behind = subnet_.by_guid.find(p.where.nodeGUID);
         const std::string place =
             behind == subnet_.by_guid.end()
                 ? "at an unknown location"
-                : fmt::format("connected to {}[{}]", name_of(subnet_.nodes[behind->second]), p.port);
+                : fmt::format("connected to {}[{}]", name_of(subnet_.nodes[behind->second]), p.where.port);
         add(kind::doubled_nodeGUID, r, "NodeGUID {:#x} already defined for LID {}: the other node is {}",
             value(p.doubledGUID), lid_of(r), place);
     }

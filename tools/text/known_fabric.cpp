@@ -34,8 +34,8 @@ const known_node* node_in(const std::vector<known_node>& all, iba::guid nodeGUID
 
 /// Some of the problems mean that not everything was asked.
 bool ended_early(const subnet& s) {
-    return std::ranges::any_of(s.problems, [](const discovery::problem& p) {
-        return p.what == discovery::problem::kind::cancelled || p.what == discovery::problem::kind::limit;
+    return std::ranges::any_of(s.failures, [](const discovery::failure& p) {
+        return p.kind == discovery::failure_kind::cancelled || p.kind == discovery::failure_kind::limit;
     });
 }
 

@@ -84,7 +84,7 @@ public:
     void expect(const comad::discovery::subnet&);
     /// Forgets what is missing and not expected. Returns how many nodes and links those were. Takes effect with the next take().
     std::size_t forget_missing();
-    /// What was found, and when. A discovery that ended early (problem::kind::cancelled or limit) adds what it found; what it did not find is
+    /// What was found, and when. A discovery that ended early (failure_kind::cancelled or limit) adds what it found; what it did not find is
     /// missing only if it was missing before.
     void take(const comad::discovery::subnet&, comad::mad::time_point now);
     /// Whether the time has come to forget something: then take() has to be called again.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// missing.cpp - grouped by cause.
+// missing.cpp - failures grouped by cause.
 #include "text/missing.hpp"
 
 #include "text/output.hpp"
@@ -13,14 +13,18 @@
 namespace ibtool {
 namespace {
 
-/// All that is missing for the same reason.
+using discovery::failure;
+
+/// All failures with the same cause.
 struct same_cause {
-    const missing_answer* first;
+    const failure* first;
     std::size_t nodes = 0, ports = 0, others = 0;
 
     std::size_t all() const noexcept { return nodes + ports + others; }
-    void count(missing_answer::kind k) noexcept {
-        ++(k == missing_answer::kind::node ? nodes : k == missing_answer::kind::port ? ports : others);
+    void count(const discovery::location& where) noexcept {
+        if (where.name.empty()) ++others;
+        else if (where.port != 0) ++ports;
+        else ++(where.nodeGUID != iba::guid{} ? nodes : others);
     }
 };
 
@@ -37,31 +41,25 @@ std::string amount(const same_cause& c) {
     return text;
 }
 
-const std::string& cause_of(const missing_answer& m) { return m.cause.empty() ? m.text : m.cause; }
-
-std::string at(const std::string& place, const std::string& text) {
-    return place.empty() ? text : fmt::format("{}: {}", place, text);
+std::string at(const discovery::location& where, const std::string& text) {
+    return where.name.empty() ? text : fmt::format("{}: {}", where.name, text);
 }
 
 std::string line_of(const same_cause& c) {
-    const missing_answer& m = *c.first;
-    if (c.all() == 1) return at(m.place, cause_of(m));
-    const std::string text = fmt::format("{}: {}", amount(c), cause_of(m));
-    const std::string& first = m.short_place.empty() ? m.place : m.short_place;
+    const failure& f = *c.first;
+    if (c.all() == 1) return at(f.where, f.short_text());
+    const std::string text = fmt::format("{}: {}", amount(c), f.short_text());
+    const std::string& first = f.where.short_name.empty() ? f.where.name : f.where.short_name;
     return first.empty() ? text : fmt::format("{}; first: {}", text, first);
 }
 
-} // namespace
-
-namespace {
-
-std::vector<std::string> lines_by_cause(const std::vector<const missing_answer*>& missing) {
+std::vector<std::string> lines_by_cause(const std::vector<const failure*>& missing) {
     std::vector<same_cause> causes;
-    std::unordered_map<std::string_view, std::size_t> known; // of causes, by what they are called
-    for (const missing_answer* m : missing) {
-        const auto [found, is_new] = known.emplace(cause_of(*m), causes.size());
-        if (is_new) causes.push_back({m});
-        causes[found->second].count(m->of);
+    std::unordered_map<std::string_view, std::size_t> known; // index into causes, by text
+    for (const failure* f : missing) {
+        const auto [found, is_new] = known.emplace(f->short_text(), causes.size());
+        if (is_new) causes.push_back({f});
+        causes[found->second].count(f->where);
     }
     std::vector<std::string> lines;
     for (const same_cause& c : causes) lines.push_back(line_of(c));
@@ -70,25 +68,25 @@ std::vector<std::string> lines_by_cause(const std::vector<const missing_answer*>
 
 } // namespace
 
-std::vector<std::string> lines_about(const std::vector<missing_answer>& missing, bool each, const std::string& loss) {
-    std::vector<const missing_answer*> answers;
-    for (const missing_answer& m : missing)
-        if (!m.is_write) answers.push_back(&m);
+std::vector<std::string> lines_about(const std::vector<failure>& missing, bool each, const std::string& loss) {
+    std::vector<const failure*> reads;
+    for (const failure& f : missing)
+        if (!f.is_write()) reads.push_back(&f);
     std::vector<std::string> lines;
     if (!loss.empty() && !missing.empty()) {
-        const std::size_t n = answers.size();
+        const std::size_t n = reads.size();
         lines.push_back(n == 0 ? loss : fmt::format("{}; {} repl{} missing", loss, n, n == 1 ? "y is" : "ies are"));
     } else if (each) {
-        for (const missing_answer* m : answers) lines.push_back(at(m->place, m->text));
+        for (const failure* f : reads) lines.push_back(at(f->where, f->text));
     } else {
-        lines = lines_by_cause(answers);
+        lines = lines_by_cause(reads);
     }
-    for (const missing_answer& m : missing)
-        if (m.is_write) lines.push_back(at(m.place, each ? m.text : cause_of(m)));
+    for (const failure& f : missing)
+        if (f.is_write()) lines.push_back(at(f.where, each ? f.text : f.short_text()));
     return lines;
 }
 
-void tell_missing(const std::vector<missing_answer>& missing, bool each, const std::string& loss) {
+void tell_missing(const std::vector<failure>& missing, bool each, const std::string& loss) {
     for (const std::string& line : lines_about(missing, each, loss)) print_message("{}", line);
 }
 

@@ -1,37 +1,42 @@
 // SPDX-License-Identifier: MIT
-// missing.hpp - what a result lacks, told in a line for each cause. Knows no subnet.
+// missing.hpp - failures as lines for a user, one for each cause. Does not depend on a subnet.
 #pragma once
-#include <comad/iba/types.hpp>
+#include "comad.hpp"
+#include <comad/discovery/database/failure.hpp>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ibtool {
 
-/// One thing that a result lacks. All texts are safe for a terminal.
-struct missing_answer {
-    enum class kind : comad::u8 { other, node, port };
-    std::string place;       ///< `S-0002c90000000001 "leaf-0001"[3]`; empty: nowhere in particular
-    std::string short_place; ///< `leaf-0001 port 3`; empty: `place`
-    std::string text;        ///< why, with all that is known
-    std::string cause{};     ///< the same in a user's words, equal wherever the cause is; empty: that is `text`
-    kind of = kind::other;
-    bool is_write = false; ///< about a change that was to be made: it has a line of its own, and is never forgiven
-};
-
-/// The same about a change.
-inline missing_answer of_write(missing_answer m) {
-    m.is_write = true;
-    return m;
+/// A failure at a location of this name, which can be empty; `text` and `cause` as in discovery::failure. All are safe for a terminal.
+inline discovery::failure failure_at(std::string name, std::string text, std::string cause = {}) {
+    discovery::failure f;
+    f.where.name = std::move(name);
+    f.text = std::move(text);
+    f.cause = std::move(cause);
+    return f;
+}
+/// The same for a port of this number.
+inline discovery::failure port_failure(u8 port, std::string name, std::string text, std::string cause = {}) {
+    discovery::failure f = failure_at(std::move(name), std::move(text), std::move(cause));
+    f.where.port = port;
+    return f;
+}
+/// The same failure, of a change that was to be made: it has a line of its own, and always counts.
+inline discovery::failure of_write(discovery::failure f) {
+    if (!f.is_write()) f.kind = discovery::failure_kind::not_written;
+    return f;
 }
 
-/// A line for each cause, in the order of their first places: `S-0002c90000000001 "leaf-0001"[3]: NodeInfo timed out`, of several
-/// places `512 ports: NodeInfo timed out; first: leaf-0001 port 3`. With `each` a line for each place, with all that is known.
-/// `loss`, as session::loss_text() has it, is one cause for all: the device was lost meanwhile. What is about a change has a line for
-/// each place in any case, after all others.
-std::vector<std::string> lines_about(const std::vector<missing_answer>& missing, bool each,
+/// One line for each cause, in the order of their first locations: `S-0002c90000000001 "leaf-0001"[3]: NodeInfo timed out`, for several
+/// locations `512 ports: NodeInfo timed out; first: leaf-0001 port 3`. With `each` one line for each location, with all details.
+/// Names of locations are those in location::name. `loss`, as session::loss_text() returns it, is one cause for all: the
+/// device was disconnected meanwhile. A failure of a change has a line of its own in any case, after all others.
+std::vector<std::string> lines_about(const std::vector<discovery::failure>& missing, bool each,
                                      const std::string& loss = {});
-/// The same on stderr.
-void tell_missing(const std::vector<missing_answer>& missing, bool each, const std::string& loss = {});
+/// Prints these lines on stderr.
+void tell_missing(const std::vector<discovery::failure>& missing, bool each, const std::string& loss = {});
 
 } // namespace ibtool

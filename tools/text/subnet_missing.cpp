@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// subnet_missing.cpp - places by name and number.
+// subnet_missing.cpp - locations by name and number.
 #include "text/subnet_missing.hpp"
 
 #include <comad/iba/detail/text.hpp>
@@ -10,46 +10,34 @@
 
 namespace ibtool {
 
-namespace discovery = comad::discovery;
-namespace counters = comad::counters;
+using discovery::failure;
 using discovery::port_ref;
 using discovery::subnet;
 
-missing_answer missing_at(const subnet& s, port_ref where, std::string text, std::string cause) {
-    const discovery::node& n = s.nodes[where.node];
-    const std::string name = n.description.empty() ? discovery::topology_id(n) : comad::iba::escaped(n.description);
-    missing_answer m{discovery::name_of(n), name, std::move(text), std::move(cause), missing_answer::kind::node};
-    if (where.port == 0) return m;
-    m.place += fmt::format("[{}]", where.port);
-    m.short_place += fmt::format(" port {}", where.port);
-    m.of = missing_answer::kind::port;
-    return m;
+failure missing_of(const subnet& s, failure f) {
+    const discovery::node* n = s.find(f.where.nodeGUID);
+    if (!n) return f;
+    f.where.name = discovery::name_of(*n);
+    f.where.short_name = n->description.empty() ? discovery::topology_id(*n) : iba::escaped(n->description);
+    if (f.where.port == 0) return f;
+    f.where.name += fmt::format("[{}]", f.where.port);
+    f.where.short_name += fmt::format(" port {}", f.where.port);
+    return f;
 }
 
-missing_answer missing_of(const subnet& s, const discovery::problem& p) {
-    const auto known = s.by_guid.find(p.nodeGUID);
-    if (known == s.by_guid.end()) return {{}, {}, p.text, p.cause};
-    return missing_at(s, {known->second, p.port}, p.text, p.cause);
+failure missing_at(const subnet& s, port_ref where, std::string text, std::string cause) {
+    return missing_of(s, {discovery::failure_kind::other, s.location_of(where), std::move(text), std::move(cause)});
 }
 
-missing_answer missing_of(const subnet& s, const counters::gap& g) {
-    missing_answer m = missing_at(s, g.where, g.text, g.cause);
-    m.is_write = g.what == counters::gap::kind::not_cleared;
-    return m;
-}
-
-std::vector<missing_answer> all_missing(const subnet& s, const std::vector<counters::gap>& gaps) {
-    std::vector<missing_answer> all;
-    for (const auto& problem : s.problems) all.push_back(missing_of(s, problem));
-    for (const counters::gap& g : gaps) all.push_back(missing_of(s, g));
+std::vector<failure> named_failures(const subnet& s, const std::vector<failure>& failures) {
+    std::vector<failure> all;
+    for (const failure& f : failures) all.push_back(missing_of(s, f));
     return all;
 }
 
-std::vector<missing_answer> missing_of(const comad::discovery::subnet& s,
-                                       const comad::discovery::forwarding_tables& tables) {
-    std::vector<missing_answer> all;
-    for (const comad::discovery::forwarding_gap& g : tables.gaps)
-        all.push_back(missing_at(s, {g.node, 0}, g.text, g.cause));
+std::vector<failure> all_missing(const subnet& s, const std::vector<failure>& more) {
+    std::vector<failure> all = named_failures(s, s.failures);
+    for (const failure& f : more) all.push_back(missing_of(s, f));
     return all;
 }
 

@@ -1,26 +1,23 @@
 // SPDX-License-Identifier: MIT
-// subnet_missing.hpp - what is missing of a subnet, and of a sweep of it. Knows no schedule.
+// subnet_missing.hpp - failures of a discovery and of a sweep, with the names of their locations. Does not depend on a schedule.
 #pragma once
+#include "comad.hpp"
 #include "text/missing.hpp"
-#include <comad/counters/sweep.hpp>
 #include <comad/discovery/database/subnet.hpp>
-#include <comad/discovery/routing/forwarding.hpp>
 
 #include <string>
 #include <vector>
 
 namespace ibtool {
 
-/// Something of a port; port 0: of the node. `text`, `cause`: as missing_answer's.
-missing_answer missing_at(const comad::discovery::subnet&, comad::discovery::port_ref, std::string text,
-                          std::string cause = {});
-missing_answer missing_of(const comad::discovery::subnet&, const comad::discovery::problem&);
-missing_answer missing_of(const comad::discovery::subnet&, const comad::counters::gap&);
+/// A failure of a port; port 0: of the node. `text` and `cause` as in discovery::failure.
+discovery::failure missing_at(const discovery::subnet&, discovery::port_ref, std::string text, std::string cause = {});
+/// This failure, with the name of its location if the node is in the subnet.
+discovery::failure missing_of(const discovery::subnet&, discovery::failure);
 
-/// What could not be read of the switches' tables.
-std::vector<missing_answer> missing_of(const comad::discovery::subnet&, const comad::discovery::forwarding_tables&);
-
-/// All problems of the discovery, then all gaps of the sweep.
-std::vector<missing_answer> all_missing(const comad::discovery::subnet&, const std::vector<comad::counters::gap>& = {});
+/// All failures of the discovery, then these of a sweep or of tables, with the names of their locations.
+std::vector<discovery::failure> all_missing(const discovery::subnet&, const std::vector<discovery::failure>& = {});
+/// Only these.
+std::vector<discovery::failure> named_failures(const discovery::subnet&, const std::vector<discovery::failure>&);
 
 } // namespace ibtool

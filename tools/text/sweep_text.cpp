@@ -164,19 +164,6 @@ std::string row_json(const sweep_view& v, const row& r) {
 
 } // namespace
 
-std::string_view name_of(counters::gap::kind k) {
-    switch (k) {
-    case counters::gap::kind::no_answer: return "timeout";
-    case counters::gap::kind::was_silent: return "unresponsive";
-    case counters::gap::kind::error_reply: return "error_reply";
-    case counters::gap::kind::send_failed: return "send_failed";
-    case counters::gap::kind::no_address: return "no_address";
-    case counters::gap::kind::not_cleared: return "not_cleared";
-    case counters::gap::kind::cancelled: break;
-    }
-    return "cancelled";
-}
-
 std::string in_units(counter c, u64 number) {
     if (!is_data(c)) return fmt::format("{}", number);
     if (number <= ~u64{0} / 4) return fmt::format("{}", 4 * number);
@@ -258,7 +245,7 @@ std::string sweep_table(const sweep_view& v, const table_choice& choice) {
     const std::string sorted_by = has_own_column ? std::string() : fmt::format("{}{}", name_of(choice.by), per);
     const table_shape shape = shape_for(choice.columns, sorted_by.size());
     const double took = comad::mad::in_seconds(v.now.end - v.now.begin);
-    const std::string missing = v.now.gaps.empty() ? "" : fmt::format(", {} missing", v.now.gaps.size());
+    const std::string missing = v.now.failures.empty() ? "" : fmt::format(", {} missing", v.now.failures.size());
     std::string text = fmt::format("# sweep {} at {:.3f} s: {} ports{}, {} MADs, {:.1f} ms{}\n", v.number, v.seconds,
                                    v.now.ports.size(), missing, v.now.mads, took * 1e3, v.before ? "" : "; totals");
     text +=
@@ -277,7 +264,7 @@ std::string sweep_table(const sweep_view& v, const table_choice& choice) {
 
 std::string sweep_state_json(const sweep_view& v) {
     return fmt::format("{},\"ports\":{},\"gaps\":{},\"MADs\":{},\"duration_seconds\":{}", time_json(v),
-                       v.now.ports.size(), v.now.gaps.size(), v.now.mads,
+                       v.now.ports.size(), v.now.failures.size(), v.now.mads,
                        comad::mad::in_seconds(v.now.end - v.now.begin));
 }
 
@@ -285,9 +272,9 @@ std::string sweep_json(const sweep_view& v, const table_choice& choice) {
     std::string text =
         fmt::format("{{\"schema\":\"comad.sweep/1\",{},\"complete\":{}}}\n", sweep_state_json(v), v.now.complete());
     for (const std::size_t i : rows_of(v, choice)) text += row_json(v, row_at(v, i));
-    for (const counters::gap& g : v.now.gaps)
-        text += fmt::format("{{{},{},\"missing\":\"{}\",\"why\":{}}}\n", time_json(v), seen_place_json(v, g.where),
-                            name_of(g.what), iba::json_quoted(g.text));
+    for (const discovery::failure& g : v.now.failures)
+        text += fmt::format("{{{},{},\"missing\":\"{}\",\"why\":{}}}\n", time_json(v),
+                            seen_place_json(v, v.subnet.find(g.where)), name_of(g.kind), iba::json_quoted(g.text));
     return text;
 }
 

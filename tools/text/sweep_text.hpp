@@ -70,7 +70,6 @@ std::string sweep_csv_header();
 std::string sweep_state_json(const sweep_view&);
 
 /// `timeout`
-std::string_view name_of(comad::counters::gap::kind);
 /// What a counter counted: of data bytes, else the number itself.
 std::string in_units(comad::counters::counter, comad::u64 number);
 

@@ -20,26 +20,9 @@ inline constexpr u8 all_ports = 255; ///< portSelect of their sum
 struct reading {
     discovery::port_ref where;
     bool is_told =
-        false; ///< its counters were read; else all else is empty: a gap says why, or its node's sum sufficed
+        false; ///< its counters were read; else all else is empty: a failure says why, or its node's sum sufficed
     sample counters;
     std::vector<port_detail> details; ///< those that it has
-};
-
-/// Why something is missing.
-struct gap {
-    enum class kind : u8 {
-        no_answer,   ///< after all attempts
-        was_silent,  ///< the same, of a node that was silent in the sweep before: it was asked once
-        error_reply, ///< a reply with an error status
-        send_failed, ///< the request could not be sent
-        no_address,  ///< the node has no LID: no subnet manager gave it one
-        cancelled,   ///< the sweep was ended before it was asked
-        not_cleared, ///< counters that were to be cleared still count what they did, or it is not known whether they do
-    };
-    kind what;
-    discovery::port_ref where; ///< port 0: all ports of that node that are missing
-    std::string text;          ///< what is wrong, without the place
-    std::string cause{}; ///< the same without what is of this place alone, as mad::cause_text(); empty: that is `text`
 };
 
 struct sweep {
@@ -47,10 +30,11 @@ struct sweep {
     u64 mads = 0;               ///< sent, repeated ones included
     std::vector<reading> ports; ///< in the order of the subnet; the same in every sweep of a sweeper
     std::vector<reading> sums;  ///< of all ports of a node, at port all_ports: of those nodes that were asked for it
-    std::vector<gap> gaps;
+    std::vector<discovery::failure>
+        failures; ///< by node in the order of the subnet, and port; port 0: all ports of that node that are missing
     bool is_stopped = false; ///< it was cancelled
 
-    bool complete() const noexcept { return gaps.empty(); }
+    bool complete() const noexcept { return failures.empty(); }
 };
 
 struct sweep_options {
@@ -66,7 +50,7 @@ struct sweep_options {
     std::function<port_detail_set(const reading&)> choose_details;
     /// What is written, by PerformanceSet, once it was read; what could not be read is not cleared. A PMA that can do so clears
     /// all ports at once if all of them were wanted. Each port is read again afterwards, also if the sweep was cancelled
-    /// meanwhile: counters that were read before and are not lower are a gap (not_cleared). As they are: nothing is ever written.
+    /// meanwhile: counters that were read before and are not lower are a failure (not_cleared). As they are: nothing is ever written.
     counter_set clears;
     port_detail_set clears_details;
     /// Completes the path to an end port, which has its LID: a service level, an M_Key for the question about error
@@ -89,7 +73,7 @@ class sweeper {
 public:
     sweeper(coro::MADSchedule& schedule, const discovery::subnet& subnet, sweep_options options = {});
 
-    /// Never fails: what could not be read is among the gaps.
+    /// Never fails: what could not be read is among the failures.
     /// Cancel: ends soon with what was read.
     coro::task<sweep> run();
 

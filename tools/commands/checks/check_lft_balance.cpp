@@ -102,7 +102,7 @@ report judge_balance(const global_options& options, const discovery::subnet& s,
                                  how.names.of(s.nodes[n]), value(s.nodes[n].info.nodeGUID));
         for (const port_usage& p : u.ports) said.text += fmt::format("Port {:03}: {}\n", p.port, p.lids);
     }
-    said.missing = missing_of(s, tables);
+    said.missing = named_failures(s, tables.failures);
     said.forgives_missing = true;
     return said;
 }

@@ -161,7 +161,7 @@ private:
             nodes_[l.where.node].of_errors.push_back(result_of(check_result::subject::errors, lid_of(l.where), l.where,
                                                                check_counters(l.counters.counters, thresholds_)));
         }
-        for (const counters::gap& g : swept.gaps) found_.missing.push_back(missing_of(subnet_, g));
+        for (const discovery::failure& g : swept.failures) found_.missing.push_back(missing_of(subnet_, g));
     }
 
     // ---- what is said --------------------------------------------------------------------------------------------------

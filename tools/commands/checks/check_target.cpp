@@ -42,7 +42,7 @@ struct check_target_settings {
     port_checks checks;
 };
 
-report judged(const std::vector<check_result>& results, std::vector<missing_answer> missing,
+report judged(const std::vector<check_result>& results, std::vector<discovery::failure> missing,
               const check_target_settings& s, const session& in) {
     report f;
     f.missing = std::move(missing);
@@ -62,7 +62,7 @@ struct scene {
     port_ref port;
     unsigned LID = 0; ///< as messages have it
     u8 entry = 0;     ///< the port that the target leads to
-    std::vector<missing_answer> missing;
+    std::vector<discovery::failure> missing;
 };
 
 /// Reads a node and one of its ports into `s`; without a number the port that the path leads to.
@@ -108,9 +108,9 @@ asked<scene> look_at(session& in, mad::any_path path, std::optional<u8> port, bo
     here.LID = by_lid ? value(by_lid->DLID) : end ? value(end->LID) : 0;
     if (!with_other_end || is_comparable(here.s, here.port)) co_return here;
     const bool has_sa = value(in.schedule().sa_path().DLID) != 0;
-    missing_answer m{fmt::format("lid {} port {} is not compared with its neighbor", here.LID, here.port.port),
-                     {},
-                     "no SA is available to query for the neighbor; give a directed route"};
+    discovery::failure m =
+        failure_at(fmt::format("lid {} port {} is not compared with its neighbor", here.LID, here.port.port),
+                   "no SA is available to query for the neighbor; give a directed route");
     if (has_sa || mad::directed(path)) {
         auto there = co_await read_other_end(in, here, path);
         if (there) {
@@ -179,7 +179,7 @@ reporting check_node(session& in, mad::address target, const check_target_settin
     check_result v{check_result::subject::node, by_lid ? value(by_lid->DLID) : 0u, 0, {}, {}};
     auto seen = co_await look_at(in, path, std::nullopt, false);
     if (!seen && !is_silence(seen.error())) co_return std::move(seen.error());
-    std::vector<missing_answer> missing;
+    std::vector<discovery::failure> missing;
     if (!seen) {
         v.complaints.push_back({error, "no reply ", "SMPNodeInfo", "none", "a reply"});
     } else {
@@ -192,10 +192,8 @@ reporting check_node(session& in, mad::address target, const check_target_settin
             auto differences = co_await compare_with_sa(in, seen.value(), base);
             if (differences) v.complaints = std::move(differences).value();
             else
-                missing.push_back({fmt::format("lid {} is not compared with the SA", v.LID),
-                                   {},
-                                   to_string(differences.error()),
-                                   plain_text(differences.error())});
+                missing.push_back(failure_at(fmt::format("lid {} is not compared with the SA", v.LID),
+                                             to_string(differences.error()), plain_text(differences.error())));
         }
     }
     co_return judged({v}, std::move(missing), s, in);
@@ -226,7 +224,7 @@ reporting check_errors(session& in, mad::address target, const check_target_sett
         BOOST_OUTCOME_CO_TRY(ports, co_await ports_with_counters(in, to));
     }
     std::vector<check_result> results;
-    std::vector<missing_answer> missing;
+    std::vector<discovery::failure> missing;
     std::optional<mad::mad_error> first_error;
     for (const u8 port : ports) {
         auto told = co_await read_counters(in.schedule(), to, can, port);
@@ -234,11 +232,8 @@ reporting check_errors(session& in, mad::address target, const check_target_sett
             results.push_back(result_of(port, told.value()));
             continue;
         }
-        missing.push_back({fmt::format("lid {} port {}", value(to.DLID), port),
-                           {},
-                           to_string(told.error()),
-                           cause_text(told.error()),
-                           missing_answer::kind::port});
+        missing.push_back(port_failure(port, fmt::format("lid {} port {}", value(to.DLID), port),
+                                       to_string(told.error()), cause_text(told.error())));
         if (!first_error) first_error = std::move(told.error());
     }
     if (results.empty() && first_error) co_return std::move(*first_error);

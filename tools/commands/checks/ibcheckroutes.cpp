@@ -125,21 +125,19 @@ private:
             constexpr discovery::table_kinds tables_alone{.SLToVL = true};
             const auto facts = co_await discovery::read_subnet_tables(schedule, subnet_, tables_alone);
             discovery::add_sl_to_vl(subnet_, facts.SLToVL, lanes_);
-            for (const discovery::problem& p : facts.problems) found_.missing.push_back(missing_of(subnet_, p));
+            for (const discovery::failure& p : facts.failures) found_.missing.push_back(missing_of(subnet_, p));
         }
         if (how_.path_sls.empty()) {
             const auto told = co_await discovery::read_path_sls(schedule, subnet_, index_, lanes_);
             if (told.missing == 0) co_return;
-            found_.missing.push_back(
-                {{},
-                 {},
-                 fmt::format("the SLs of {} of {} paths are unknown: {}", told.missing, told.paths,
-                             told.error ? plain_text(*told.error) : "the SA has no records of these paths")});
+            found_.missing.push_back(failure_at(
+                {}, fmt::format("the SLs of {} of {} paths are unknown: {}", told.missing, told.paths,
+                                told.error ? plain_text(*told.error) : "the SA has no records of these paths")));
         }
     }
 
     report judge() {
-        const auto untold = missing_of(subnet_, tables_);
+        const auto untold = named_failures(subnet_, tables_.failures);
         found_.missing.insert(found_.missing.begin(), untold.begin(), untold.end());
         const auto routes = discovery::check_routes(subnet_, index_, tables_, {.switches_too = how_.switches_too});
         const auto credits = discovery::find_credit_loops(

@@ -42,7 +42,7 @@ struct clearing_outcome {
     std::vector<u8> ports;                                    ///< as in portSelect
     std::vector<clearing_problem> problems;                   ///< of ports
     std::string problem = "not cleared: no request was sent"; ///< of all of them; empty: they were asked
-    std::string cause{};                                      ///< of `problem`, as missing_answer has it
+    std::string cause{};                                      ///< of `problem`, as discovery::failure has it
 };
 
 class clearing_task {

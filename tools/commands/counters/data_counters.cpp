@@ -39,7 +39,7 @@ struct counted {
     performance_agent agent;
     u8 port = 0;
     std::vector<u8> bytes;
-    std::vector<missing_answer> missing; ///< ports whose numbers a sum lacks
+    std::vector<discovery::failure> missing; ///< ports whose numbers a sum lacks
 
     const counter_group& group() const { return data_counters(agent.info); }
 };
@@ -80,11 +80,8 @@ asked<counted> ask_sum(session& in, performance_agent a, std::vector<u8> ports, 
             told.push_back(std::move(one.value().bytes));
             continue;
         }
-        sum.missing.push_back({fmt::format("port {}", port),
-                               {},
-                               to_string(one.error()),
-                               cause_text(one.error()),
-                               missing_answer::kind::port});
+        sum.missing.push_back(
+            port_failure(port, fmt::format("port {}", port), to_string(one.error()), cause_text(one.error())));
         if (!first_error) first_error = std::move(one.error());
     }
     if (told.empty() && first_error) co_return std::move(*first_error);
@@ -136,7 +133,7 @@ int run_single(const data_counters_settings& s, const global_options& options) {
 /// What an end port told: once, or for each of its ports.
 struct reading_outcome {
     std::vector<counted> told;
-    std::vector<missing_answer> problems; ///< their places: within the node
+    std::vector<discovery::failure> problems; ///< their places: within the node
 };
 
 class counting_task {
@@ -157,7 +154,8 @@ private:
     }
 
     coro::task<void> ask(const end_port& e, reading_outcome& o) {
-        o.problems = {{{}, {}, e.has_lid() ? "not queried" : "not queried: no LID"}}; // unless this comes to its end
+        o.problems = {
+            failure_at({}, e.has_lid() ? "not queried" : "not queried: no LID")}; // unless this comes to its end
         if (!e.has_lid()) co_return;
         auto info = co_await in_.schedule().PerformanceGet<iba::ClassPortInfo>(e.path, 0, hurry);
         if (!info) {
@@ -177,14 +175,16 @@ private:
         }
     }
 
-    static missing_answer problem_of(const mad::mad_error& e) { return {{}, {}, to_string(e), cause_text(e)}; }
+    static discovery::failure problem_of(const mad::mad_error& e) {
+        return failure_at({}, to_string(e), cause_text(e));
+    }
 
-    missing_answer placed(discovery::port_ref where, const missing_answer& within) const {
-        missing_answer m = missing_at(subnet_, where, within.text, within.cause);
-        if (within.place.empty()) return m;
-        m.place += ": " + within.place;
-        m.short_place += ' ' + within.place;
-        m.of = within.of;
+    discovery::failure placed(discovery::port_ref where, const discovery::failure& within) const {
+        discovery::failure m = missing_at(subnet_, where, within.text, within.cause);
+        if (within.where.name.empty()) return m;
+        m.where.name += ": " + within.where.name;
+        m.where.short_name += ' ' + within.where.name;
+        if (within.where.port != 0) m.where.port = within.where.port;
         return m;
     }
 
@@ -210,7 +210,7 @@ private:
             for (const counted& c : o.told)
                 found_.text += how_.json ? json_line(json_of(c, place_json(subnet_, e, c.port))) : text_of(c);
             if (o.told.empty() && !o.problems.empty()) bad.insert(e.where.node);
-            for (const missing_answer& p : o.problems) found_.missing.push_back(placed(e.where, p));
+            for (const discovery::failure& p : o.problems) found_.missing.push_back(placed(e.where, p));
         }
         if (how_.json) found_.text += json_line({{"nodes", nodes.size()}, {"bad_nodes", bad.size()}, {"ports", ports}});
         else

@@ -39,7 +39,7 @@ struct examination {
     const counters::sweep& before;
     const counters::sweep& after;
     std::vector<health_finding> findings;
-    std::vector<counters::gap> gaps; ///< of either sweep
+    std::vector<discovery::failure> failures; ///< of either sweep
     bool is_complete;
 
     std::size_t count(severity s) const {
@@ -127,18 +127,24 @@ std::string as_json(const examination& x) {
         x.after.ports.size(), x.seconds(), x.count(severity::critical), x.count(severity::error),
         x.count(severity::warning), x.is_complete);
     for (const health_finding& v : x.findings) text += finding_json(x, v);
-    for (const counters::gap& g : x.gaps)
-        text += fmt::format("{{{},\"why\":{}}}\n", examined_place_json(x, g.where), iba::json_quoted(g.text));
+    for (const discovery::failure& g : x.failures)
+        text += fmt::format("{{{},\"why\":{}}}\n", examined_place_json(x, x.subnet.find(g.where)),
+                            iba::json_quoted(g.text));
     return text;
 }
 
 // ---- the examination -------------------------------------------------------------------------------------------------
 
-/// The gaps of both, each place once: what was silent in the first sweep was asked again in the second.
-std::vector<counters::gap> gaps_of(const counters::sweep& before, const counters::sweep& after) {
-    std::vector<counters::gap> all = before.gaps;
-    for (const counters::gap& g : after.gaps)
-        if (std::ranges::find(all, g.where, &counters::gap::where) == all.end()) all.push_back(g);
+bool is_at_same_port(const discovery::failure& a, const discovery::failure& b) {
+    return a.where.nodeGUID == b.where.nodeGUID && a.where.port == b.where.port;
+}
+
+/// The failures of both, each location once: what was silent in the first sweep was asked again in the second.
+std::vector<discovery::failure> failures_of(const counters::sweep& before, const counters::sweep& after) {
+    std::vector<discovery::failure> all = before.failures;
+    for (const discovery::failure& g : after.failures)
+        if (std::ranges::none_of(all, [&](const discovery::failure& f) { return is_at_same_port(f, g); }))
+            all.push_back(g);
     return all;
 }
 
@@ -178,11 +184,11 @@ reporting examine(session& in, const health_settings& s, std::chrono::nanosecond
     if (!goes_on) throw std::runtime_error("ended before the second sweep: there is nothing to compare");
     const counters::sweep after = co_await sweeper.run();
 
-    examination x{names, known, before, after, judge(rules, known, before, after), gaps_of(before, after), true};
-    x.is_complete = known.complete() && x.gaps.empty();
+    examination x{names, known, before, after, judge(rules, known, before, after), failures_of(before, after), true};
+    x.is_complete = known.complete() && x.failures.empty();
     report all;
     all.text = s.json ? as_json(x) : as_text(x);
-    all.missing = all_missing(known, x.gaps);
+    all.missing = all_missing(known, x.failures);
     all.is_any_bad = x.count(severity::critical) + x.count(severity::error) > 0;
     co_return all;
 }

@@ -204,7 +204,7 @@ reporting told_by(session& in, asking& queries, const ibqueryerrors_plan& p) {
     error_report errors(found, p.names, p.rules, p.choice);
     report r;
     r.text = errors.of(told);
-    r.missing = all_missing(found, told.gaps);
+    r.missing = all_missing(found, told.failures);
     r.notes = p.notes;
     if (!no_sls.empty())
         r.notes.push_back(fmt::format("cannot read the service levels from the SA: {}; SL 0 was used", no_sls));

@@ -190,13 +190,14 @@ bool can_sum(const counter_group& g, const counter_query& q) {
     return &g != &samples_control;
 }
 
-missing_answer missing_counters_of(const counter_group& g, u8 port, const mad::mad_error& e) {
-    return {fmt::format("{} port {}", g.name, port), fmt::format("port {}", port), to_string(e), cause_text(e),
-            missing_answer::kind::port};
+discovery::failure missing_counters_of(const counter_group& g, u8 port, const mad::mad_error& e) {
+    discovery::failure f = port_failure(port, fmt::format("{} port {}", g.name, port), to_string(e), cause_text(e));
+    f.where.short_name = fmt::format("port {}", port);
+    return f;
 }
 
-missing_answer not_cleared(const clearing_problem& p) {
-    return of_write({fmt::format("port {}", p.port), {}, p.text, p.cause, missing_answer::kind::port});
+discovery::failure not_cleared(const clearing_problem& p) {
+    return of_write(port_failure(p.port, fmt::format("port {}", p.port), p.text, p.cause));
 }
 
 /// Of several ports what answers counts, and what does not is missing; an error if none does.
@@ -240,7 +241,7 @@ reporting ask_counters(session& in, std::optional<mad::address> target, counter_
             all.text += said.value().text;
             all.missing.insert(all.missing.end(), said.value().missing.begin(), said.value().missing.end());
         } else {
-            all.missing.push_back({std::string(g->name), {}, to_string(said.error()), cause_text(said.error())});
+            all.missing.push_back(failure_at(std::string(g->name), to_string(said.error()), cause_text(said.error())));
             if (!first_error) first_error = std::move(said).error();
         }
     }

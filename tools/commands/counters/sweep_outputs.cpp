@@ -77,8 +77,9 @@ void sweep_outputs::write(std::size_t fabric, const sweep_view& v, const sweep_t
     if (!plan_.file.empty()) write_file(page());
     if (server_) server_->publish(page_text(), state_of(fabric, v), misses_most(fabric, v.now), fabric);
     const missing_parts& missing = *known_[fabric].missing();
-    note_status(fabric, fmt::format("sweep {}: {} ports, {} failures, {} nodes missing, {} links down", v.number,
-                                    v.now.ports.size(), v.now.gaps.size(), missing.nodes.size(), missing.links_down()));
+    note_status(fabric,
+                fmt::format("sweep {}: {} ports, {} failures, {} nodes missing, {} links down", v.number,
+                            v.now.ports.size(), v.now.failures.size(), missing.nodes.size(), missing.links_down()));
 }
 
 /// With each discovery; and when something is to be forgotten.
@@ -98,7 +99,7 @@ std::string sweep_outputs::state_of(std::size_t fabric, const sweep_view& v) con
     return fmt::format(
         "{},\"known_nodes\":{},\"missing_nodes\":{},\"known_links\":{},\"links_down\":{},\"discovery_problems\":{}",
         sweep_state_json(v), missing.known_nodes, missing.nodes.size(), missing.known_links, missing.links_down(),
-        v.subnet.problems.size());
+        v.subnet.failures.size());
 }
 
 std::string sweep_outputs::page() const {

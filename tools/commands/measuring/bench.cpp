@@ -131,11 +131,9 @@ void measure_all(session& in, bench_report& r) {
         for (std::size_t turn = 0; turn < r.rows.size(); ++turn) {
             const bool goes_on = measure_row(in, r, r.rows[(round + turn) % r.rows.size()], round);
             if (goes_on && !in.stopped()) continue;
-            r.problems.push_back(
-                {{},
-                 {},
-                 fmt::format("{} in round {} of {}", goes_on ? "interrupted" : "the device was disconnected", round + 1,
-                             r.rounds)});
+            r.problems.push_back(failure_at({}, fmt::format("{} in round {} of {}",
+                                                            goes_on ? "interrupted" : "the device was disconnected",
+                                                            round + 1, r.rounds)));
             return;
         }
     }
@@ -168,7 +166,7 @@ bench_outcome run_in_session(const bench_settings& s, const global_options& opti
         measure_all(in, r);
     }
     const std::string capture_problem = in.finish_capture();
-    if (!capture_problem.empty()) r.problems.push_back({{}, {}, capture_problem});
+    if (!capture_problem.empty()) r.problems.push_back(failure_at({}, capture_problem));
     return {std::move(r), in.counts()};
 }
 

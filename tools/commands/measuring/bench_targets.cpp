@@ -26,7 +26,7 @@ mad::address lid_of(const discovery::subnet& subnet, u32 node) {
 }
 
 coro::task<std::vector<mad::address>> discover_targets(session& in, const target_choice& which, bool by_lid,
-                                                       std::vector<missing_answer>& problems) {
+                                                       std::vector<discovery::failure>& problems) {
     const discovery::subnet subnet = co_await require_subnet(in);
     problems = all_missing(subnet);
     std::vector<mad::address> targets;
@@ -57,7 +57,7 @@ coro::task<mad::result<mad::any_path>> probe(session& in, const load& what, mad:
 coro::task<void> probe_one(session& in, bench_report& r, mad::address target, std::optional<mad::any_path>& path) {
     auto found = co_await probe(in, r.what, target);
     if (found) path = found.value();
-    else r.problems.push_back({{}, {}, to_string(found.error()), plain_text(found.error())});
+    else r.problems.push_back(failure_at({}, to_string(found.error()), plain_text(found.error())));
 }
 
 coro::generator<coro::task<void>> probes(session& in, bench_report& r, const std::vector<mad::address>& targets,

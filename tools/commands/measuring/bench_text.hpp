@@ -24,9 +24,9 @@ struct bench_report {
     const comad::iba::structure* attribute = nullptr;
     extent how_long;
     unsigned rounds = 0;
-    comad::coro::schedule_options patience; ///< timeout and retries count
-    std::string lowered;                    ///< why there are no larger windows; empty: nobody wanted any
-    std::vector<missing_answer> problems;   ///< in JSON a line each, with all that is known
+    comad::coro::schedule_options patience;   ///< timeout and retries count
+    std::string lowered;                      ///< why there are no larger windows; empty: nobody wanted any
+    std::vector<discovery::failure> problems; ///< in JSON a line each, with all that is known
     std::vector<bench_row> rows;
 };
 

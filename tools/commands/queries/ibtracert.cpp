@@ -167,13 +167,13 @@ coro::task<report> try_trace(session& in, const trace_ends& ends, const ibtracer
         if (done) { // the other pairs are traced all the same
             failed_one = std::move(done).value();
             failed_one.is_any_bad = false;
-            failed_one.missing.push_back({ends.place, {}, failed_one.notes.back()});
+            failed_one.missing.push_back(failure_at(ends.place, failed_one.notes.back()));
             failed_one.notes.pop_back();
             co_return failed_one;
         }
-        failed_one.missing.push_back({ends.place, {}, to_string(done.error()), plain_text(done.error())});
+        failed_one.missing.push_back(failure_at(ends.place, to_string(done.error()), plain_text(done.error())));
     } catch (const std::runtime_error& e) {
-        failed_one.missing.push_back({ends.place, {}, e.what()});
+        failed_one.missing.push_back(failure_at(ends.place, e.what()));
     }
     co_return failed_one;
 }

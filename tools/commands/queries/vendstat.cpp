@@ -259,7 +259,7 @@ reporting ask_device(session& in, std::optional<mad::address> target, register_r
     auto text = co_await read_device(in, to, s);
     if (!text && !writes) co_return std::move(text.error());
     if (text) done.text += text.value();
-    else done.missing.push_back({place_text(to), {}, to_string(text.error()), plain_text(text.error())});
+    else done.missing.push_back(failure_at(place_text(to), to_string(text.error()), plain_text(text.error())));
     co_return done;
 }
 

@@ -96,7 +96,7 @@ comad::coro::task<report> dump(session& in, const discovery::subnet& s, const du
     const discovery::forwarding_tables tables = co_await discovery::read_forwarding(in.schedule(), s, wanted);
     report said;
     said.text = table_dump(s, tables, how).text();
-    said.missing = missing_of(s, tables);
+    said.missing = named_failures(s, tables.failures);
     said.forgives_missing = true;
     co_return said;
 }

@@ -66,7 +66,7 @@ comad::coro::task<report> with_errors(session& in, const discovery::subnet& foun
                                       const discovery::node_names& names) {
     const counters::sweep errors = co_await sweep_errors(in, found);
     report made;
-    for (const counters::gap& g : errors.gaps) made.missing.push_back(missing_of(found, g));
+    for (const discovery::failure& g : errors.failures) made.missing.push_back(missing_of(found, g));
     made.text = exported(s, found, names, &errors);
     if (!s.file.empty()) write_output(std::exchange(made.text, {}), s.file);
     co_return made;

@@ -84,23 +84,19 @@ struct port_reading {
     discovery::subnet_tables facts;
 };
 
-comad::coro::task<std::vector<discovery::problem>> read_more(session& in, const discovery::subnet& s,
+comad::coro::task<std::vector<discovery::failure>> read_more(session& in, const discovery::subnet& s,
                                                              const ibnetdiscover_settings& wanted, port_reading& read) {
-    std::vector<discovery::problem> missing;
+    std::vector<discovery::failure> missing;
     if (wanted.hierarchy) {
         read.places = co_await read_hierarchies(in.schedule(), s);
-        for (const auto& g : read.places.gaps) {
-            const discovery::node& n = s.nodes[g.where.node];
-            missing.push_back(
-                {discovery::problem::kind::no_answer, n.info.nodeGUID, g.where.port, n.route, g.text, g.cause});
-        }
+        missing = read.places.failures;
     }
     if (wanted.qos) {
         constexpr discovery::table_kinds kinds{.PKeys = true, .SLToVL = true, .VLArbitration = true};
         auto reading = in.options().discovers_by_sa() ? discovery::read_subnet_tables_by_sa(in.schedule(), s, kinds)
                                                       : discovery::read_subnet_tables(in.schedule(), s, kinds);
         read.facts = co_await std::move(reading);
-        missing.insert(missing.end(), read.facts.problems.begin(), read.facts.problems.end());
+        missing.insert(missing.end(), read.facts.failures.begin(), read.facts.failures.end());
     }
     co_return missing;
 }

@@ -32,7 +32,7 @@ int run_subnet_diff(const subnet_diff_settings& s, global_options options) {
         if (!was.found.complete())
             r.notes.push_back(fmt::format(
                 "the reference is partial, with {} failure{}; nodes and links that it lacks are reported as added",
-                was.found.problems.size(), was.found.problems.size() == 1 ? "" : "s"));
+                was.found.failures.size(), was.found.failures.size() == 1 ? "" : "s"));
         return r;
     });
 }

@@ -246,10 +246,8 @@ asked<congestion_outcome> change_port(session& in, mad::IBPath to, unsigned port
             fmt::format("LID {} is not a switch; only switches have SwitchPortCongestionSetting", value(to.DLID)));
     if (port > node.numPorts) {
         congestion_outcome refused;
-        refused.not_taken.push_back(of_write(
-            {{},
-             {},
-             fmt::format("not changed: the switch has no port {}; its highest port is {}", port, node.numPorts)}));
+        refused.not_taken.push_back(of_write(failure_at(
+            {}, fmt::format("not changed: the switch has no port {}; its highest port is {}", port, node.numPorts))));
         co_return refused;
     }
     changing<SwitchPortCongestionSetting> apply = [=](SwitchPortCongestionSetting& s) {

@@ -23,7 +23,7 @@ struct field_change {
 struct congestion_outcome {
     std::vector<field_change> changes; ///< of what was to be changed that which did, or of a dry run would
     bool is_known = true;              ///< `changes` were read back; else they are what was to be changed
-    std::vector<missing_answer>
+    std::vector<discovery::failure>
         not_taken; ///< without a place: what was read back otherwise than it was written, or is not known
 };
 

@@ -60,8 +60,8 @@ reporting set_one(session& in, const congestion_set& what, mad::address target, 
     } else if (s.dry_run || in.options().verbosity > 0) {
         said.text = text_of(place, what, done, s.dry_run);
     }
-    for (missing_answer m : done.not_taken) {
-        m.place = place;
+    for (discovery::failure m : done.not_taken) {
+        m.where.name = place;
         said.missing.push_back(std::move(m));
     }
     co_return said;
@@ -92,7 +92,7 @@ coro::task<mad::result<report>> set_at(session& in, const discovery::subnet& sub
                                               value(n.info.nodeGUID), names.of(n), e.where.port);
         said.text = text_of(place, what, done.value(), s.dry_run);
     }
-    for (const missing_answer& m : done.value().not_taken)
+    for (const discovery::failure& m : done.value().not_taken)
         said.missing.push_back(of_write(missing_at(subnet, e.where, m.text, m.cause)));
     co_return said;
 }

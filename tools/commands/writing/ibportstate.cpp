@@ -95,11 +95,9 @@ reporting show_port(session& in, const port_view& here, const ibportstate_settin
             said.notes = link_complaints(here, there.value());
             object["complaints"] = said.notes;
         } else {
-            said.missing.push_back(
-                {fmt::format("{} port {} is not compared with its neighbor", place_text(here.path), here.number),
-                 {},
-                 to_string(there.error()),
-                 plain_text(there.error())});
+            said.missing.push_back(failure_at(
+                fmt::format("{} port {} is not compared with its neighbor", place_text(here.path), here.number),
+                to_string(there.error()), plain_text(there.error())));
         }
     }
     if (s.json) said.text = json_line(object);
@@ -171,7 +169,7 @@ private:
             e.message("the port has no LID, which some devices require in each Set; add 'lid N'");
         if (!has_written_) co_return std::move(e);
         said_.missing.push_back(
-            of_write({place(), {}, "not changed: " + to_string(e), "not changed: " + plain_text(e)}));
+            of_write(failure_at(place(), "not changed: " + to_string(e), "not changed: " + plain_text(e))));
         co_return mad::success();
     }
 
@@ -224,8 +222,8 @@ private:
             co_return co_await std::move(ending);
         }
         has_written_ = true;
-        for (missing_answer& m : done.problems) {
-            m.place = place();
+        for (discovery::failure& m : done.problems) {
+            m.where.name = place();
             said_.missing.push_back(std::move(m));
         }
         if (!done.note.empty()) said_.notes.push_back(place() + ": " + done.note);
@@ -247,7 +245,7 @@ private:
     asked<void> show_after(u32 modifier) {
         const auto read = co_await in_.schedule().SubnGet<smp::PortInfo>(before_.path, modifier);
         if (read) take_after(read.value());
-        else said_.missing.push_back({place(), {}, to_string(read.error()), plain_text(read.error())});
+        else said_.missing.push_back(failure_at(place(), to_string(read.error()), plain_text(read.error())));
         co_return mad::success();
     }
 

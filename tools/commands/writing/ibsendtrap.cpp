@@ -179,7 +179,7 @@ reporting send_trap(session& in, const trap& which, u8 error_port, bool json) {
     if (sent && answered) co_return done;
     const mad::mad_error& e = sent ? answered.error() : sent.error();
     const std::string what = "it is unknown whether the trap was sent: ";
-    done.missing.push_back(of_write({{}, {}, what + to_string(e), what + plain_text(e)}));
+    done.missing.push_back(of_write(failure_at({}, what + to_string(e), what + plain_text(e))));
     co_return done;
 }
 

@@ -129,8 +129,8 @@ reporting register_all(session& in, const std::vector<iba::guid>& ports, const m
             said.text += fmt::format("{}: left: {}, joined: {}, found: {}\n", place, word(o.left), word(o.joined),
                                      word(o.found));
         // An SA refuses to delete a port that is not a member. That is not a failure; that it keeps a member is one.
-        if (!o.joined.empty()) said.missing.push_back(of_write({place, {}, "not joined: " + o.joined}));
-        else if (o.is_kept) said.missing.push_back(of_write({place, {}, "did not leave: " + o.left}));
+        if (!o.joined.empty()) said.missing.push_back(of_write(failure_at(place, "not joined: " + o.joined)));
+        else if (o.is_kept) said.missing.push_back(of_write(failure_at(place, "did not leave: " + o.left)));
     }
     co_return said;
 }

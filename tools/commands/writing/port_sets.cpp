@@ -35,7 +35,7 @@ struct set_outcome {
     std::optional<smp::PortInfo> before, after;
     bool is_there_already = false;
     std::string note; ///< how a change is known that is over already
-    std::vector<missing_answer> missing;
+    std::vector<discovery::failure> missing;
 };
 
 /// Nothing to be written: a port that is down has no state that Down would end.
@@ -69,7 +69,7 @@ coro::task<mad::result<set_outcome>> set_one(session& in, const subnet& s, port_
     if (done.refusal) is_not_changed(*done.refusal);
     o.after = done.after;
     o.note = std::move(done.note);
-    for (const missing_answer& m : done.problems)
+    for (const discovery::failure& m : done.problems)
         o.missing.push_back(of_write(missing_at(s, p.where, m.text, m.cause)));
     co_return o;
 }

@@ -26,8 +26,8 @@ struct written_port {
     std::optional<comad::iba::smp::PortInfo> reply; ///< to the Set; nothing: the Set failed
     std::optional<comad::iba::smp::PortInfo> after; ///< as it was read back
     std::optional<comad::mad::mad_error> refusal;   ///< the node refused the Set, or it was not sent: nothing changed
-    std::vector<missing_answer> problems; ///< without a place: what was not done, or is not known; none: it is done
-    std::string note;                     ///< how a change is known that is over already; empty: nothing
+    std::vector<discovery::failure> problems; ///< without a place: what was not done, or is not known; none: it is done
+    std::string note;                         ///< how a change is known that is over already; empty: nothing
 };
 
 /// LinkDownedCounter of a port by the PMA at that LID. Nothing: 0 is no LID, the PMA does not answer soon, or the counter is at its end.

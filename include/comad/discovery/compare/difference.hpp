@@ -46,7 +46,7 @@ bool may_have_peer(const subnet&, port_ref);
 /// `node`, `end port`, `link`, `rate`, `LID`, `description`, `state`.
 std::string_view text_of(difference::subject) noexcept;
 
-/// Of `is` against `was`, by subject, then in the order of the subnets. What a problem of a partial subnet hides counts as not
+/// Of `is` against `was`, by subject, then in the order of the subnets. What a failure of a partial subnet hides counts as not
 /// there: see subnet::complete(). What a topology file cannot say, or lines of it that were not read, is no difference. `names`: what places call the nodes.
 std::vector<difference> differences(const subnet& was, const subnet& is, const node_names& names = {});
 

@@ -2,6 +2,7 @@
 // subnet.hpp - the subnet database: nodes, their ports, the links between them, and what could not be learned.
 // Plain data; knows no schedule and no text form.
 #pragma once
+#include <comad/discovery/database/failure.hpp>
 #include <comad/iba/smp.hpp>
 #include <comad/mad/path.hpp>
 #include <comad/topology_file/detail/read.hpp>
@@ -49,41 +50,27 @@ struct node {
     bool is_switch() const noexcept { return info.nodeType == iba::NodeType::Switch; }
 };
 
-/// Why a part of the subnet is missing.
-struct problem {
-    enum class kind : u8 {
-        no_answer,   ///< no reply after all attempts
-        error_reply, ///< a reply with an error status
-        send_failed, ///< the request could not be sent
-        too_far,     ///< beyond the longest directed route
-        contradiction, ///< answers that cannot be true: a doubled GUID or none, a port that is cabled twice, too many ports
-        cancelled,     ///< discovery was ended before it was asked
-        limit,         ///< a limit of the discovery was reached: what lies behind was not asked
-    };
-    kind what;
-    iba::guid nodeGUID{}; ///< the node that was asked, or behind whose port the silence is; 0 if unknown
-    u8 port = 0;          ///< its port, where it is about one
-    mad::IBDRPath route;  ///< where the request went
-    std::string text;     ///< what is wrong, without the place: see describe()
-    std::string cause{};  ///< the same without what is of this place alone, as mad::cause_text(); empty: that is `text`
-    iba::guid
-        doubledGUID{}; ///< of a contradiction: what two nodes seem to have, which the subnet takes for one; 0: none
-};
-
 /// What discovery found. Nodes are in breadth-first order from the start, by port number: the same for every window.
 struct subnet {
     std::vector<node> nodes; ///< [0] is where discovery started; empty only if that did not answer
     u8 start_port = 0;       ///< the local port of nodes[0]; 0 on a switch
-    std::vector<problem> problems;
+    std::vector<failure> failures;
     std::unordered_map<iba::guid, u32> by_guid; ///< nodeGUID to index
     /// It was read from a topology file of which stanzas are damaged or left out: a node that is not here may exist.
     bool may_lack_nodes = false;
 
-    bool complete() const noexcept { return problems.empty(); }
+    bool complete() const noexcept { return failures.empty(); }
     const node* find(iba::guid nodeGUID) const noexcept {
         auto found = by_guid.find(nodeGUID);
         return found == by_guid.end() ? nullptr : &nodes[found->second];
     }
+    /// The port of a location; port 0: the node. Invalid if the node is not in this subnet. The port number can be out of range.
+    port_ref find(const location& l) const noexcept {
+        const auto found = by_guid.find(l.nodeGUID);
+        return found == by_guid.end() ? port_ref{} : port_ref{found->second, l.port};
+    }
+    /// The location of a port, by the GUID of its node; port 0: the node.
+    location location_of(port_ref r) const { return {nodes[r.node].info.nodeGUID, r.port}; }
     const port& at(port_ref r) const noexcept { return nodes[r.node].ports[r.port]; }
     /// The port whose LID and state stand for the node at this end of a link: port 0 of a switch, else the port itself.
     const port& end_port(port_ref r) const noexcept {
@@ -100,8 +87,8 @@ struct subnet {
 std::string topology_id(const node&);
 /// The same with its description, safe for a terminal: `S-0002c90000000001 "spine 1"`.
 std::string name_of(const node&);
-/// One line for a user: where the problem is and what it is.
-std::string describe(const subnet&, const problem&);
+/// One line for a user: where the failure is and what it is.
+std::string describe(const subnet&, const failure&);
 
 /// The route through a port of a node to whoever is behind it: one hop longer; of the longest one the hop alone, from the node's
 /// LID. Nothing: it is the longest one, and it or the start has no LID.

@@ -17,13 +17,13 @@ struct cached_subnet {
     std::optional<std::chrono::sys_seconds> discovered_at;
 };
 
-/// The bytes of a cache file: magic, version, time, nodes with their ports and routes, problems, and a CRC-32 of all that.
+/// The bytes of a cache file: magic, version, time, nodes with their ports and routes, failures, and a CRC-32 of all that.
 /// Structures are as on the wire, without M_Keys; numbers are big-endian. What reads it gets an equal subnet, but for the
 /// M_Keys, and of each route its hops.
 std::string cache_bytes(const subnet&, std::chrono::sys_seconds discovered_at);
 
 /// The bytes of libibnetdisc's cache file (version 1, little-endian): what ibnetdiscover, iblinkinfo and ibqueryerrors load.
-/// It has no place for routes, problems, FDR10 and the time. M_Keys are 0, which libibnetdisc writes as ports report them.
+/// It has no place for routes, failures, FDR10 and the time. M_Keys are 0, which libibnetdisc writes as ports report them.
 std::string diags_cache_bytes(const subnet&);
 
 /// Whether bytes begin as one of the two formats does.

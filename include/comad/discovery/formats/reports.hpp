@@ -42,17 +42,15 @@ std::string hosts_text(const subnet&, const node_names&);
 std::string switches_text(const subnet&, const node_names&);
 std::string routers_text(const subnet&, const node_names&);
 
-/// What can be told of ports beside what a discovery reads; null: it was not read. Their problems are not told.
+/// What can be told of ports beside what a discovery reads; null: it was not read. Their failures are not told.
 struct more_of_ports {
     const hierarchies* places = nullptr;
     const subnet_tables* facts = nullptr; ///< P_Keys, SL to VL and VL arbitration
 };
 
 /// The whole database as one JSON object, schema `comad.subnet/1`; names as in the IBA structures; systems (chassis.hpp) and
-/// problems included, and of the ports where it was read what there is more.
+/// failures included, and of the ports where it was read what there is more.
 std::string json_text(const subnet&, const more_of_ports& more = {});
-/// `timeout`, `error_reply` and so on: kinds of problems as this object has them.
-std::string_view name_of(problem::kind) noexcept;
 /// One of its nodes alone, on a line.
 std::string node_json(const subnet&, u32 index);
 

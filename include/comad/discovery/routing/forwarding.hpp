@@ -43,18 +43,11 @@ struct switch_forwarding {
     bool complete() const noexcept { return is_known && missing_unicast.empty() && missing_multicast.empty(); }
 };
 
-/// A part that could not be read.
-struct forwarding_gap {
-    u32 node;
-    std::string text;  ///< why, and of how many blocks
-    std::string cause; ///< the same without what is of this place alone
-};
-
 struct forwarding_tables {
     std::vector<switch_forwarding> of_node; ///< [index of the node]; of what is no switch nothing
-    std::vector<forwarding_gap> gaps;       ///< one for each switch and cause
+    std::vector<failure> failures;          ///< one for each switch and cause
 
-    bool complete() const noexcept { return gaps.empty(); }
+    bool complete() const noexcept { return failures.empty(); }
     std::size_t bytes() const noexcept; ///< of all tables
 };
 
@@ -71,7 +64,7 @@ struct forwarding_options {
 /// multicastFDBTop (where a switch does not tell the latter, to multicastFDBCap), and of multicast all positions that the
 /// ports need. All switches are asked at the same time, each for one block after the other. A switch that is silent is not asked
 /// further.
-/// Errors: none; what could not be read is in the gaps. Cancel: ends soon, the rest is a gap.
+/// Errors: none; what could not be read is in the failures. Cancel: ends soon; the rest is a failure.
 /// Lifetime: schedule and subnet must outlive the task.
 coro::task<forwarding_tables> read_forwarding(coro::MADSchedule&, const subnet&, forwarding_options = {});
 

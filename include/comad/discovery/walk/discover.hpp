@@ -19,7 +19,7 @@ class node_sequence; // of node_sequence.hpp
 struct discovery_progress {
     std::atomic<std::size_t> nodes = 0;
     std::atomic<std::size_t> links = 0;
-    std::atomic<std::size_t> problems = 0;
+    std::atomic<std::size_t> failures = 0;
 };
 
 struct discover_options {
@@ -27,9 +27,9 @@ struct discover_options {
     /// the switch in front of it alone. Switches forward it in hardware, and no management agent on the way is troubled. What
     /// has no answer by LID is asked by a directed route. 0: all go by directed routes, which need no LIDs.
     iba::lid from_lid{};
-    unsigned max_hops = ~0u; ///< nodes farther away become problems of kind too_far; directed routes end after 63
+    unsigned max_hops = ~0u; ///< nodes farther away become failures of kind too_far; directed routes end after 63
     // Bounds of what may be an endless subnet, or a peer that makes one up. At each of them the discovery ends with what was
-    // found, and a problem of kind limit says so.
+    // found, and a failure of kind limit says so.
     std::size_t max_nodes = 200'000;   ///< a subnet has 49,151 unicast LIDs
     std::size_t max_ports = 4'000'000; ///< of all nodes together: each has its place in memory, cabled or not
     mad::duration max_time{0};         ///< from its beginning, on the schedule's clock; 0: any
@@ -47,11 +47,11 @@ struct discover_options {
 /// Finds every node, port and link that routes from the local port reach, by SubnGets only.
 ///
 /// Breadth first, so that routes are short from the beginning; no SMP is sent for a fact that is already known, except
-/// that the two ends of a link may be asked at once. What does not answer becomes a problem in the result and the rest
+/// that the two ends of a link may be asked at once. What does not answer becomes a failure in the result and the rest
 /// is complete. A node that times out twice in a row after it had answered is not asked further. Where two end ports have one
 /// LID, no LID is trusted, and what was found by LIDs is asked again by directed routes.
 /// Errors: only if the local port itself does not answer; then the error of that RPC.
-/// Cancel: ends soon with what was found, and says so in the problems.
+/// Cancel: ends soon with what was found, and says so in the failures.
 /// Lifetime: the schedule must outlive the task.
 coro::task<mad::result<subnet>> discover(coro::MADSchedule& schedule, discover_options options = {});
 
@@ -62,8 +62,8 @@ coro::task<mad::result<subnet>> discover(coro::MADSchedule& schedule, discover_o
 /// from there.
 /// Blocks until all is known. With one rail no thread is started and nothing is locked.
 /// Errors:  only if no rail's own port answers; then the error of the first. A port that does not answer, or fails on the way,
-///          is a problem in the result; what it had to ask is asked by another.
-/// Cancel:  `stop`: ends soon with what was found, and says so in the problems.
+///          is a failure in the result; what it had to ask is asked by another.
+/// Cancel:  `stop`: ends soon with what was found, and says so in the failures.
 /// Threads: the schedules, of which there is at least one, must not be used elsewhere meanwhile; in virtual time, no two of
 ///          them may be on one simulated fabric.
 mad::result<subnet> discover_rails(std::span<coro::MADSchedule* const> rails, discover_options options = {},

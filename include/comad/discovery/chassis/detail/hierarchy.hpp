@@ -22,20 +22,15 @@ struct port_hierarchy {
 };
 
 struct hierarchies {
-    /// What could not be read of a port.
-    struct gap {
-        port_ref where;
-        std::string text, cause; ///< as problem's
-    };
     std::vector<port_hierarchy> told; ///< by node, port and index; those in use alone
-    std::vector<gap> gaps;
+    std::vector<failure> failures;
 
     std::span<const port_hierarchy> of(port_ref) const noexcept;
 };
 
 /// Asks each port that was read of a node that says that it has HierarchyInfo (IsHierarchyInfoSupported of port 0 of a switch, else of
 /// the port), and no other, along the node's route: one SubnGet for each index in use.
-/// Errors: none; what could not be read is in the gaps. Cancel: ends soon, the rest is a gap.
+/// Errors: none; what could not be read is in the failures. Cancel: ends soon; the rest is a failure.
 /// Lifetime: schedule and subnet must outlive the task.
 coro::task<hierarchies> read_hierarchies(coro::MADSchedule&, const subnet&);
 

@@ -56,18 +56,18 @@ struct subnet_tables {
     block_table<iba::smp::VLArbitrationTable> VLArbitration; ///< of ports in use, blocks 1 to 4 as the caps say
     block_table<iba::smp::GUIDInfo> guids;                   ///< of end ports
     block_table<iba::smp::SMInfo> SMs;                       ///< of end ports whose CapabilityMask has IsSM
-    std::vector<problem> problems;                           ///< one for each block that is missing
+    std::vector<failure> failures;                           ///< one for each block that is missing
 };
 
 /// Asks every port itself, by its node's route or, of another port of a CA, by the cable that leads there.
-/// Errors:  what does not answer is missing, and a problem. Cancel: ends soon with what was read; the rest is missing.
+/// Errors:  what does not answer is missing, and a failure. Cancel: ends soon with what was read; the rest is missing.
 /// Lifetime: schedule and subnet must outlive the task.
 coro::task<subnet_tables> read_subnet_tables(coro::MADSchedule& schedule, const subnet&, table_kinds);
 
 /// The same from the SA's tables, one SubnAdmGetTable for each kind, without an SMP. SAs have no record of a block of P_Keys that
 /// is empty: it is zeros here, as the SMP would say. OpenSM tells P_Keys only to who knows its SM_Key, and SL to VL and VL
 /// arbitration only where it was started with `--qos`.
-/// A kind of which there is no table is missing as a whole, with one problem.
+/// A kind of which there is no table is missing as a whole, with one failure.
 coro::task<subnet_tables> read_subnet_tables_by_sa(coro::MADSchedule& schedule, const subnet&, table_kinds);
 
 } // namespace comad::discovery
