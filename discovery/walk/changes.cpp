@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// changes.cpp - what is asked to see whether something changed, and what counts as a change.
+// changes.cpp - the queries that detect changes, and what counts as a change.
 #include <comad/discovery/walk/changes.hpp>
 #include <comad/iba/detail/format.hpp>
 #include <comad/iba/detail/sa/records.hpp>
@@ -38,23 +38,23 @@ bool has_state_table(const node& n) {
            end->capabilityMask2 & value(iba::CapabilityMask2::IsSwitchPortStateTableSupported);
 }
 
-/// A look at all that can tell, under way.
-class look_around {
+/// Queries all switches, and collects what has changed.
+class change_scanner {
 public:
-    look_around(MADSchedule& schedule, const subnet& s, const mad::port_keys* keys, bool without_manager)
+    change_scanner(MADSchedule& schedule, const subnet& s, const mad::port_keys* keys, bool without_manager)
         : schedule_(schedule), subnet_(s), keys_(keys), without_manager_(without_manager) {}
 
-    task<std::vector<change>> run() {
-        co_await schedule_.mqueue(looks());
+    task<std::vector<change>> scan() {
+        co_await schedule_.mqueue(queries());
         co_return std::move(changes_);
     }
 
 private:
-    generator<task<void>> looks() {
+    generator<task<void>> queries() {
         for (u32 n = 0; n < subnet_.nodes.size(); ++n) {
             const node& one = subnet_.nodes[n];
-            if (one.is_switch()) co_yield look_at_switch(n);
-            else if (n == 0) co_yield look_at_local_port();
+            if (one.is_switch()) co_yield scan_switch(n);
+            else if (n == 0) co_yield scan_local_port();
         }
     }
 
@@ -65,26 +65,26 @@ private:
         return path;
     }
 
-    task<void> look_at_local_port() { co_await look_at_port({0, subnet_.start_port}); }
+    task<void> scan_local_port() { co_await scan_port({0, subnet_.start_port}); }
 
-    task<void> look_at_switch(u32 n) {
+    task<void> scan_switch(u32 n) {
         const node& one = subnet_.nodes[n];
         if (has_state_table(one)) {
-            const bool is_told = co_await look_at_states(n);
+            const bool is_told = co_await scan_port_states(n);
             if (is_told) co_return;
         }
         if (without_manager_ && one.switch_info && !one.switch_info->portStateChange) {
-            const bool is_same = co_await look_at_state_change(n);
+            const bool is_same = co_await scan_state_change(n);
             if (is_same) co_return;
         }
         for (unsigned p = 0; p < one.ports.size(); ++p) {
-            const bool goes_on = co_await look_at_port({n, static_cast<u8>(p)});
+            const bool goes_on = co_await scan_port({n, static_cast<u8>(p)});
             if (!goes_on) co_return;
         }
     }
 
-    /// False: it cannot tell.
-    task<bool> look_at_states(u32 n) {
+    /// False: the switch does not support it.
+    task<bool> scan_port_states(u32 n) {
         const node& one = subnet_.nodes[n];
         for (unsigned first = 0; first < one.ports.size(); first += states_) {
             auto table = co_await schedule_.SubnGet<SwitchPortStateTable>(path_to(n), first / states_);
@@ -99,8 +99,8 @@ private:
         co_return true;
     }
 
-    /// True: no port has changed, or nobody is there to be asked further.
-    task<bool> look_at_state_change(u32 n) {
+    /// True: no port has changed, or the node does not reply, and is not queried further.
+    task<bool> scan_state_change(u32 n) {
         auto told = co_await schedule_.SubnGet<SwitchInfo>(path_to(n));
         if (told) co_return !told.value().portStateChange;
         if (told.error().code == mad::errc::status) co_return false;
@@ -108,8 +108,8 @@ private:
         co_return true;
     }
 
-    /// False: nobody is there to be asked further.
-    task<bool> look_at_port(port_ref where) {
+    /// False: the node does not reply, and is not queried further.
+    task<bool> scan_port(port_ref where) {
         auto told = co_await schedule_.SubnGet<PortInfo>(path_to(where.node), where.port);
         if (!told) {
             failed(where, told.error());
@@ -155,8 +155,8 @@ private:
 
 task<std::vector<change>> find_changes(MADSchedule& schedule, const subnet& s, const mad::port_keys* keys,
                                        bool without_manager) {
-    look_around look(schedule, s, keys, without_manager);
-    co_return co_await look.run();
+    change_scanner scanner(schedule, s, keys, without_manager);
+    co_return co_await scanner.scan();
 }
 
 // ---- by the SA -----------------------------------------------------------------------------------------------------
@@ -199,7 +199,7 @@ task<mad::result<std::vector<change>>> sa_tables::find_changes() {
     }
 
     std::vector<change> changes;
-    if (std::exchange(has_looked_, true)) {
+    if (std::exchange(has_polled_, true)) {
         const auto add = [&](place where, std::string text) {
             changes.push_back({{}, fmt::format("LID {} port {}: {}", where.first, where.second, text)});
         };

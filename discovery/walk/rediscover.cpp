@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// rediscover.cpp - what is asked again of a subnet that is known.
+// rediscover.cpp - which ports of a known subnet are possibly stale, and the queries that update them.
 #include "rail.hpp"
 #include <comad/discovery/walk/changes.hpp>
-#include <comad/discovery/walk/rediscover.hpp>
 #include <comad/iba/detail/sa/records.hpp>
 
 #include <algorithm>
@@ -74,17 +73,17 @@ task<mad::result<std::vector<port_ref>>> find_changed_links(MADSchedule& schedul
     for (const iba::sa::LinkRecord& r : table.value()) told.insert({{r.fromLID, r.fromPort}, {r.toLID, r.toPort}});
 
     std::set<std::pair<u32, u8>> changed;
-    const auto doubt = [&](port_ref r) { changed.emplace(r.node, r.port); };
+    const auto note = [&](port_ref r) { changed.emplace(r.node, r.port); };
     for_each_link_end(known, [&](port_ref here) {
         const port_ref there = known.at(here).peer;
         const sa_place from = sa_place_of(known, here), to = sa_place_of(known, there);
         if (told.erase({from, to}) > 0) return;
-        doubt(here);
-        doubt(there);
+        note(here);
+        note(there);
     });
     for (const auto& [from, to] : told)
         for (const sa_place& end : {from, to})
-            if (const auto known_end = places.find(end); known_end != places.end()) doubt(known_end->second);
+            if (const auto known_end = places.find(end); known_end != places.end()) note(known_end->second);
     std::vector<port_ref> all;
     for (const auto& [n, p] : changed) all.push_back({n, p});
     co_return all;
@@ -125,7 +124,7 @@ void drop_what_is_gone(subnet& s) {
             else if (p.peer) p.peer.node = place[p.peer.node];
 }
 
-/// It ended before all that was doubtful had been asked.
+/// It ended before all ports that are possibly stale were queried.
 bool was_cut_short(const subnet& s) {
     return std::any_of(s.failures.begin(), s.failures.end(), [](const failure& p) {
         return p.kind == failure_kind::cancelled || p.kind == failure_kind::limit;
@@ -134,7 +133,7 @@ bool was_cut_short(const subnet& s) {
 
 } // namespace
 
-task<mad::result<subnet>> rediscover(MADSchedule& schedule, const subnet& known, std::vector<port_ref> doubtful,
+task<mad::result<subnet>> rediscover(MADSchedule& schedule, const subnet& known, std::vector<port_ref> stale,
                                      discover_options options) {
     options.from_lid = {}; // LIDs may have changed, too
     options.found = nullptr;
@@ -147,8 +146,8 @@ task<mad::result<subnet>> rediscover(MADSchedule& schedule, const subnet& known,
         co_return co_await std::move(anew);
     }
     const std::vector<port_ref> missing = missing_in(known);
-    doubtful.insert(doubtful.end(), missing.begin(), missing.end());
-    all.begin_with(known, doubtful);
+    stale.insert(stale.end(), missing.begin(), missing.end());
+    all.begin_with(known, stale);
     only.begin(first.value());
     const bool is_whole = co_await explore_all(only, all);
     subnet now = all.finish(!is_whole);
@@ -184,17 +183,18 @@ task<mad::result<bool>> has_manager(MADSchedule& schedule, const discover_option
 
 } // namespace
 
-task<mad::result<std::vector<port_ref>>> find_doubtful(MADSchedule& schedule, const subnet& known, told_by who,
-                                                       discover_options options) {
+task<mad::result<std::vector<port_ref>>> find_possibly_stale(MADSchedule& schedule, const subnet& known,
+                                                             change_source source, discover_options options) {
     bool is_managed = true;
-    if (who == told_by::anybody) {
+    if (source == change_source::automatic) {
         auto told = co_await has_manager(schedule, options);
         if (!told) co_return std::move(told.error());
         is_managed = told.value();
     }
-    if (who == told_by::SA || (who == told_by::anybody && is_managed)) {
+    if (source == change_source::sa || (source == change_source::automatic && is_managed)) {
         auto told = co_await find_changed_links(schedule, known);
-        if (!told && (who == told_by::SA || told.error().code == mad::errc::cancelled)) co_return std::move(told);
+        if (!told && (source == change_source::sa || told.error().code == mad::errc::cancelled))
+            co_return std::move(told);
         if (told) {
             const std::vector<port_ref> unsettled = not_yet_active(known);
             told.value().insert(told.value().end(), unsettled.begin(), unsettled.end());
@@ -202,17 +202,17 @@ task<mad::result<std::vector<port_ref>>> find_doubtful(MADSchedule& schedule, co
         }
     }
     const std::vector<change> changes = co_await find_changes(schedule, known, options.keys, !is_managed);
-    std::vector<port_ref> doubtful;
+    std::vector<port_ref> stale;
     for (const change& c : changes)
-        if (c.where) doubtful.push_back(c.where);
-    co_return doubtful;
+        if (c.where) stale.push_back(c.where);
+    co_return stale;
 }
 
-task<mad::result<subnet>> rediscover(MADSchedule& schedule, const subnet& known, told_by who,
+task<mad::result<subnet>> rediscover(MADSchedule& schedule, const subnet& known, change_source source,
                                      discover_options options) {
-    auto doubtful = co_await find_doubtful(schedule, known, who, options);
-    if (!doubtful) co_return std::move(doubtful.error());
-    task<mad::result<subnet>> again = rediscover(schedule, known, std::move(doubtful).value(), options);
+    auto stale = co_await find_possibly_stale(schedule, known, source, options);
+    if (!stale) co_return std::move(stale.error());
+    task<mad::result<subnet>> again = rediscover(schedule, known, std::move(stale).value(), options);
     co_return co_await std::move(again);
 }
 

@@ -2,7 +2,7 @@
 // difference_test.cpp - what differs between two subnets, one of which was changed by hand; what notices put in doubt.
 #include "library/discovery_rig.hpp"
 #include <comad/discovery/compare/difference.hpp>
-#include <comad/discovery/walk/rediscover.hpp>
+#include <comad/discovery/walk/changes.hpp>
 
 #include <sstream>
 #include <string>
@@ -178,7 +178,7 @@ TEST_CASE("a notice puts in doubt what it is about") {
         n.isGeneric = isGeneric;
         n.trapNumber = number;
         iba::encode(details, n.dataDetails.data());
-        return discovery::doubted_by(s.was, n);
+        return discovery::ports_affected_by(s.was, n);
     };
     using iba::TrapNumber;
     const iba::lid leaf_lid = s.was.at({leaf, 0}).info->LID, host_lid = s.was.at({host, 1}).info->LID;

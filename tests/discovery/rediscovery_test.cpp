@@ -3,7 +3,7 @@
 // MADs that takes.
 #include "library/discovery_rig.hpp"
 #include <comad/discovery/compare/difference.hpp>
-#include <comad/discovery/walk/rediscover.hpp>
+#include <comad/discovery/walk/changes.hpp>
 #include <comad/sa/client.hpp>
 
 #include <algorithm>
@@ -15,9 +15,9 @@
 
 using namespace comad;
 using namespace comad::test;
+using discovery::change_source;
 using discovery::port_ref;
 using discovery::rediscover;
-using discovery::told_by;
 using transports::sim::topology_event;
 
 namespace {
@@ -30,9 +30,9 @@ struct known_world : world {
     }
     explicit known_world(std::string_view specification) : known_world(managed(specification)) {}
 
-    subnet again(told_by who) {
+    subnet again(change_source source) {
         const u64 before = sent();
-        auto now = coro::sync_wait(schedule, rediscover(schedule, known, who));
+        auto now = coro::sync_wait(schedule, rediscover(schedule, known, source));
         REQUIRE(now);
         again_sent = sent() - before;
         return std::move(now).value();
@@ -132,9 +132,9 @@ private:
 } // namespace
 
 TEST_CASE("nothing has changed: the subnet is as before, for a tenth of the MADs") {
-    const told_by who = GENERATE(told_by::SA, told_by::switches, told_by::anybody);
+    const change_source source = GENERATE(change_source::sa, change_source::switches, change_source::automatic);
     known_world w("fattree2,radix=8");
-    CHECK(text_of(w.again(who)) == text_of(w.known));
+    CHECK(text_of(w.again(source)) == text_of(w.known));
     CHECK(w.again_sent * 10 <= w.first_sent);
 }
 
@@ -148,7 +148,8 @@ TEST_CASE("switches that cannot tell of all ports at once are asked port by port
         ports += n.ports.size();
     }
     const u64 before = w.sent();
-    const auto doubtful = coro::sync_wait(w.schedule, find_doubtful(w.schedule, w.known, told_by::switches));
+    const auto doubtful =
+        coro::sync_wait(w.schedule, find_possibly_stale(w.schedule, w.known, change_source::switches));
     REQUIRE(doubtful);
     CHECK(doubtful.value().empty());
     CHECK(w.sent() - before == ports);
@@ -156,7 +157,7 @@ TEST_CASE("switches that cannot tell of all ports at once are asked port by port
 
 TEST_CASE("a problem of a port or a node that nobody has is not asked again") {
     known_world w("fattree2,radix=4");
-    w.again(told_by::SA);
+    w.again(change_source::sa);
     const u64 as_it_was = w.again_sent;
     const discovery::node& leaf = *w.known.find(w.net.graph().nodes[simulated(w, "leaf-0002")].nodeGUID);
     discovery::failure p;
@@ -166,15 +167,15 @@ TEST_CASE("a problem of a port or a node that nobody has is not asked again") {
     p.where.nodeGUID = iba::guid{0x123};
     p.where.port = 1;
     w.known.failures.push_back(p);
-    const subnet now = w.again(told_by::SA);
+    const subnet now = w.again(change_source::sa);
     CHECK(now.complete());
     CHECK(w.again_sent == as_it_was);
 }
 
 TEST_CASE("whatever cables are cut and plugged in again, the result is that of a whole discovery") {
-    const told_by who = GENERATE(told_by::SA, told_by::switches);
+    const change_source source = GENERATE(change_source::sa, change_source::switches);
     const unsigned seed = GENERATE(range(1u, 9u));
-    CAPTURE(who, seed);
+    CAPTURE(source, seed);
     known_world w("fattree2,radix=4");
     std::minstd_rand random(seed);
     std::vector<topology_event> cuts;
@@ -191,7 +192,7 @@ TEST_CASE("whatever cables are cut and plugged in again, the result is that of a
             cuts.push_back({cut, n, p});
         }
         CAPTURE(step);
-        w.known = w.again(who);
+        w.known = w.again(source);
         CHECK(w.known.complete());
         CHECK(inconsistencies(w.known) == std::vector<std::string>{});
         CHECK(text_of(w.known) == w.anew());
@@ -203,7 +204,7 @@ TEST_CASE("a cable that was cut costs the two ends of it and what tells of it") 
     u32 leaf = 0;
     while (w.net.graph().nodes[leaf].description != "leaf-0002") ++leaf;
     w.net.apply({cut, leaf, 8});
-    const subnet now = w.again(told_by::SA);
+    const subnet now = w.again(change_source::sa);
     CHECK(now.link_count() == w.known.link_count() - 1);
     CHECK(w.again_sent * 8 <= w.first_sent);
 }
@@ -231,7 +232,7 @@ TEST_CASE("a switch that dies takes along what only it leads to, and all of it c
     };
 
     w.net.apply({kill_, leaf});
-    const subnet without = w.again(told_by::switches);
+    const subnet without = w.again(change_source::switches);
     CHECK(events_of(w.known, without) == all("gone"));
     CHECK_FALSE(without.complete()); // cables that are up lead to nobody
     for (const discovery::failure& p : without.failures) CHECK(p.kind == discovery::failure_kind::timeout);
@@ -239,29 +240,29 @@ TEST_CASE("a switch that dies takes along what only it leads to, and all of it c
 
     w.net.apply({revive, leaf});
     const subnet before = std::exchange(w.known, without);
-    const subnet with = w.again(told_by::switches);
+    const subnet with = w.again(change_source::switches);
     CHECK(events_of(without, with) == all("new"));
     CHECK(with.complete());
     CHECK(text_of(with) == text_of(before));
 }
 
 TEST_CASE("whatever happens while a subnet is looked at the look after it says what is there") {
-    const told_by who = GENERATE(told_by::SA, told_by::switches);
+    const change_source source = GENERATE(change_source::sa, change_source::switches);
     const unsigned seed = GENERATE(range(1u, 17u));
-    CAPTURE(who, seed);
+    CAPTURE(source, seed);
     known_world w("fattree2,radix=4");
     random_changes events(w, seed);
-    events.kills = who == told_by::switches;
+    events.kills = source == change_source::switches;
     const auto look_again = [&] {
-        w.known = w.again(who);
+        w.known = w.again(source);
         const subnet anew = w.discover();
         CHECK(inconsistencies(w.known) == std::vector<std::string>{});
         // Where no manager makes a port Active again it stays as it was before its cable was pulled, to who asks the SA alone.
         std::set<std::string> differing = events_of(w.known, anew);
-        if (who == told_by::SA)
+        if (source == change_source::sa)
             std::erase_if(differing, [](const std::string& e) { return e.starts_with("changed state"); });
         CHECK(differing == std::set<std::string>{});
-        if (who == told_by::switches) CHECK(sorted_text_of(w.known) == sorted_text_of(anew));
+        if (source == change_source::switches) CHECK(sorted_text_of(w.known) == sorted_text_of(anew));
     };
     for (unsigned step = 0; step < 6; ++step) {
         CAPTURE(step);
@@ -269,7 +270,7 @@ TEST_CASE("whatever happens while a subnet is looked at the look after it says w
         for (unsigned i = 0; i < 3; ++i)
             if (const auto e = events.next())
                 w.net.apply_at(w.net.now() + std::chrono::microseconds(events.number(400)), *e);
-        w.known = w.again(who);
+        w.known = w.again(source);
         CHECK(inconsistencies(w.known) == std::vector<std::string>{});
         w.let_pass(std::chrono::milliseconds(1));
         look_again();
@@ -298,7 +299,7 @@ TEST_CASE("what happens during a discovery makes it partial or is found by the n
         CHECK(w.known.find(p.where.nodeGUID));
     }
     w.let_pass(std::chrono::milliseconds(1));
-    w.known = w.again(told_by::switches);
+    w.known = w.again(change_source::switches);
     CHECK(sorted_text_of(w.known) == sorted_text_of(w.discover()));
 }
 
@@ -343,9 +344,9 @@ TEST_CASE("a link that was met on its way to Active is asked again until it is t
     known_world w("fattree2,radix=4");
     const u32 spine = simulated(w, "spine-0002");
     w.net.apply({cut, spine, 2});
-    w.known = w.again(told_by::SA);
+    w.known = w.again(change_source::sa);
     w.net.apply({restore, spine, 2});
-    w.known = w.again(told_by::SA);
+    w.known = w.again(change_source::sa);
     CHECK(text_of(w.known) == w.anew());
 
     // As a subnet manager does, at both ends.
@@ -360,11 +361,11 @@ TEST_CASE("a link that was met on its way to Active is asked again until it is t
     };
     for (const iba::PortState state : {iba::PortState::Armed, iba::PortState::Active})
         for (const port_ref r : {here, there}) REQUIRE(coro::sync_wait(w.schedule, lead(r, state)));
-    w.known = w.again(told_by::SA);
+    w.known = w.again(change_source::sa);
     CHECK(w.known.at({w.known.by_guid.at(w.net.graph().nodes[spine].nodeGUID), 2}).info->portState ==
           iba::PortState::Active);
     CHECK(text_of(w.known) == w.anew());
     const u64 before = w.again_sent;
-    w.again(told_by::SA);
+    w.again(change_source::sa);
     CHECK(w.again_sent < before); // nothing is left to be asked
 }

@@ -96,7 +96,8 @@ coro::task<bool> sweeping::find_subnet() {
         if (!goes_on) co_return false;
     }
     looked_ = in_.now();
-    if (plan_.refresh.count() && plan_.refresh_by == change_source::SA) co_await find_change(); // what it is now
+    if (plan_.refresh.count() && plan_.refresh_by == discovery::change_source::sa)
+        co_await find_change(); // what it is now
     co_return true;
 }
 
@@ -178,7 +179,7 @@ void sweeping::take(counters::sweep made) {
     if (before_ && previous_)
         before_ = std::make_shared<const counters::sweep>(realigned(*before_, *previous_->subnet, now, today));
     previous_.reset();
-    if (std::string why = find_doubt(now); doubt_.empty()) doubt_ = std::move(why);
+    if (std::string why = find_sign_of_change(now); reason_.empty()) reason_ = std::move(why);
     ++totals_.sweeps;
     totals_.mads += now.mads;
     const double calendar = in_.is_virtual() ? -1 : calendar_time() - mad::in_seconds(in_.now() - now.begin);
@@ -245,7 +246,7 @@ coro::task<bool> sweeping::wait_long() { co_return co_await in_.schedule().pause
 // ---- what has changed ----------------------------------------------------------------------------------------------
 
 // What a sweep tells by itself, at no MAD: links that went down, nodes that fell silent. Empty: nothing new.
-std::string sweeping::find_doubt(const counters::sweep& now) {
+std::string sweeping::find_sign_of_change(const counters::sweep& now) {
     const discovery::subnet& s = *known_->subnet;
     std::string why;
     std::set<comad::iba::guid> gone;
@@ -269,7 +270,7 @@ coro::task<void> sweeping::refresh() {
     if (in_.now() - looked_ < plan_.refresh) co_return;
     looked_ = in_.now();
     co_await in_.refresh_port();
-    std::string why = std::exchange(doubt_, {});
+    std::string why = std::exchange(reason_, {});
     if (why.empty()) why = co_await find_change();
     if (why.empty() && !in_.options().discovers_by_sa()) why = co_await find_answer(in_, *known_->subnet);
     if (why.empty() || is_lost()) co_return; // what a device that is lost does not bring is no change
@@ -284,13 +285,13 @@ coro::task<void> sweeping::refresh() {
     }
     in_.paths().forget();
     listener_.on_change(why);
-    if (plan_.refresh_by == change_source::SA) co_await find_change(); // from now on
+    if (plan_.refresh_by == discovery::change_source::sa) co_await find_change(); // from now on
 }
 
 // In words, and the first of several with their number; empty: nothing.
 coro::task<std::string> sweeping::find_change() {
     std::vector<discovery::change> changes;
-    if (plan_.refresh_by == change_source::SA) {
+    if (plan_.refresh_by == discovery::change_source::sa) {
         auto told = co_await tables_->find_changes();
         if (!told) {
             if (told.error().code == mad::errc::cancelled || is_lost()) co_return std::string{};

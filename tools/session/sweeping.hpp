@@ -18,8 +18,6 @@
 
 namespace ibtool {
 
-enum class change_source : comad::u8 { smps, SA };
-
 /// What is swept, and when.
 struct sweep_plan {
     std::optional<std::chrono::nanoseconds> every; ///< none: one after the other
@@ -29,7 +27,7 @@ struct sweep_plan {
     bool is_lasting() const noexcept { return count != 1; }
     /// How often it is looked whether the subnet has changed; 0: never.
     std::chrono::nanoseconds refresh{};
-    change_source refresh_by = change_source::smps;
+    comad::discovery::change_source refresh_by = comad::discovery::change_source::switches; ///< not automatic
     std::function<bool(const comad::discovery::node&)> wants;
     comad::counters::port_detail_set details;
     comad::counters::counter_set clears; ///< written, once they were read
@@ -96,7 +94,7 @@ private:
     comad::coro::task<bool> wait_long();
     comad::coro::task<void> refresh();
     comad::coro::task<std::string> find_change();
-    std::string find_doubt(const comad::counters::sweep& now);
+    std::string find_sign_of_change(const comad::counters::sweep& now);
     void take(comad::counters::sweep now);
     void tell(const std::vector<discovery::failure>&, const std::string& loss = {});
 
@@ -115,7 +113,7 @@ private:
     bool is_ended_ = false;                 // by end()
     comad::coro::scope* waiting_ = nullptr; // for a request
     sweep_totals totals_;
-    std::string doubt_;               // why the subnet may have changed; empty: no reason to think so
+    std::string reason_;              // why the subnet may have changed; empty: no reason to think so
     std::set<comad::iba::guid> gone_; // nodes of which something was missing in the last sweep
     std::set<std::string> told_;
     bool is_complete_ = true;

@@ -128,7 +128,7 @@ sweep_plan make_sweep_plan(const sweep_settings& s, const sweeping::shared_names
     else if (p.count == 0) p.count = 1;
     if (p.every && p.every->count() <= 0) throw usage_error("--every must be more than 0");
     if (s.refresh != "never") p.refresh = parse_duration(s.refresh);
-    p.refresh_by = s.refresh_by == "sa" ? change_source::SA : change_source::smps;
+    p.refresh_by = s.refresh_by == "sa" ? discovery::change_source::sa : discovery::change_source::switches;
     p.clears = read_counter_set(s.resets);
     for (const std::string& name : s.details) p.details.add(read_detail(name));
     node_filter wanted{{}, s.patterns, {}};

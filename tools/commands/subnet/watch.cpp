@@ -17,7 +17,7 @@
 #include <comad/coro/detail/with_timeout.hpp>
 #include <comad/coro/event.hpp>
 #include <comad/discovery/compare/difference.hpp>
-#include <comad/discovery/walk/rediscover.hpp>
+#include <comad/discovery/walk/changes.hpp>
 #include <comad/iba/detail/format.hpp>
 #include <comad/iba/detail/text.hpp>
 #include <comad/sa/subscription.hpp>
@@ -256,19 +256,19 @@ private:
 
     /// What may have changed, by the notices since the last look and, if it is time or one was about what is not known, by
     /// who tells of all.
-    coro::task<mad::result<std::vector<discovery::port_ref>>> find_doubtful(bool is_time,
-                                                                            discovery::discover_options options) {
+    coro::task<mad::result<std::vector<discovery::port_ref>>> find_possibly_stale(bool is_time,
+                                                                                  discovery::discover_options options) {
         std::vector<discovery::port_ref> all;
         const notice_list::waiting told = notices_.take();
         bool asks_for_all = is_time || !told.is_all;
         for (const iba::Notice& n : told.notices) {
-            const auto doubted = discovery::doubted_by(*known_, n);
+            const auto doubted = discovery::ports_affected_by(*known_, n);
             if (doubted) all.insert(all.end(), doubted->begin(), doubted->end());
             else asks_for_all = true;
         }
         if (asks_for_all) {
-            auto others =
-                co_await discovery::find_doubtful(in_.schedule(), *known_, discovery::told_by::anybody, options);
+            auto others = co_await discovery::find_possibly_stale(in_.schedule(), *known_,
+                                                                  discovery::change_source::automatic, options);
             if (!others) co_return std::move(others.error());
             all.insert(all.end(), others.value().begin(), others.value().end());
         }
@@ -281,7 +281,7 @@ private:
 
     /// The subnet as it is now, as far as anybody tells.
     coro::task<mad::result<discovery::subnet>> ask_again(bool is_time, discovery::discover_options options) {
-        auto doubtful = co_await find_doubtful(is_time, options);
+        auto doubtful = co_await find_possibly_stale(is_time, options);
         if (!doubtful) co_return std::move(doubtful.error());
         if (!is_time && doubtful.value().empty()) co_return *known_; // a notice that is about nothing here
         auto asking = discovery::rediscover(in_.schedule(), *known_, doubtful.value(), options);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// doubted_by.cpp - what a notice of the subnet says about what is known of it.
+// ports_affected_by.cpp - which known ports a notice makes possibly stale.
 #include <comad/discovery/database/detail/lid_index.hpp>
-#include <comad/discovery/walk/rediscover.hpp>
+#include <comad/discovery/walk/changes.hpp>
 
 namespace comad::discovery {
 namespace {
@@ -15,12 +15,12 @@ std::optional<port_ref> end_port_of(const subnet& s, iba::guid portGUID) {
     return std::nullopt;
 }
 
-/// The node itself, or what is known by its cables.
+/// Port 0, which stands for the whole node.
 std::vector<port_ref> whole_of(port_ref r) { return r ? std::vector<port_ref>{{r.node, 0}} : std::vector<port_ref>{}; }
 
 } // namespace
 
-std::optional<std::vector<port_ref>> doubted_by(const subnet& known, const iba::Notice& notice) {
+std::optional<std::vector<port_ref>> ports_affected_by(const subnet& known, const iba::Notice& notice) {
     if (!notice.isGeneric) return std::vector<port_ref>{};
     const auto about = [&]<class Details>(Details d) {
         iba::decode(d, notice.dataDetails.data());
