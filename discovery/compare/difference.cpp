@@ -26,7 +26,6 @@ port_ref same_in(const subnet& other, const subnet& s, port_ref r) {
 }
 
 /// It has a LID of its own.
-bool is_end_port(const node& n, unsigned port) { return n.is_switch() ? port == 0 : port != 0; }
 
 using topology_file::extent;
 

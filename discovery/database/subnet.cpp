@@ -37,6 +37,36 @@ unsigned subnet::max_hops() const noexcept {
     return hops;
 }
 
+bool is_in_use(const port& p) noexcept {
+    using enum iba::PortPhysicalState;
+    if (p.peer) return true;
+    if (!p.info) return false;
+    const iba::PortPhysicalState physical = p.info->portPhysicalState;
+    const bool is_quiet = physical == Sleep || physical == Polling || physical == Disabled;
+    return p.info->portState != iba::PortState::Down || !is_quiet;
+}
+
+std::vector<end_port_ref> end_ports(const subnet& s) {
+    constexpr unsigned most_ports = 254; // 255 stands for all
+    std::vector<end_port_ref> all;
+    const auto add = [&](port_ref where, std::vector<u8> ports) {
+        const auto& info = s.at(where).info;
+        if (!info) return; // among the failures of the discovery
+        end_port_ref e{where, {}, std::move(ports)};
+        e.path.DLID = info->LID;
+        all.push_back(std::move(e));
+    };
+    for (u32 n = 0; n < s.nodes.size(); ++n) {
+        std::vector<u8> in_use;
+        for (unsigned p = 1; p < s.nodes[n].ports.size() && p <= most_ports; ++p)
+            if (is_in_use(s.nodes[n].ports[p])) in_use.push_back(static_cast<u8>(p));
+        if (s.nodes[n].is_switch()) add({n, 0}, std::move(in_use));
+        else
+            for (const u8 p : in_use) add({n, p}, {p});
+    }
+    return all;
+}
+
 std::string topology_id(const node& n) {
     const char letter = n.is_switch() ? 'S' : n.info.nodeType == iba::NodeType::Router ? 'R' : 'H';
     return fmt::format("{}-{:016x}", letter, value(n.info.nodeGUID));

@@ -26,8 +26,6 @@ template <class F> void for_each_read_port(const subnet& s, F&& f) {
             if (const auto& info = s.nodes[n].ports[p].info) f(s.nodes[n], port_ref{n, static_cast<u8>(p)}, *info);
 }
 
-bool is_end_port(const node& n, port_ref r) { return !n.is_switch() || r.port == 0; }
-
 bool carries_data(const node& n, port_ref r) {
     if (n.is_switch() && r.port == 0) return n.switch_info && n.switch_info->enhancedPort0;
     return static_cast<bool>(n.ports[r.port].peer);
@@ -43,7 +41,7 @@ template <> std::vector<table_key> places_of<PKeyTable>(const subnet& s) {
     std::vector<table_key> all;
     for_each_read_port(s, [&](const node& n, port_ref r, const iba::smp::PortInfo&) {
         const unsigned enforced = n.switch_info ? n.switch_info->partitionEnforcementCap : 0;
-        const unsigned entries = is_end_port(n, r) ? n.info.partitionCap : enforced;
+        const unsigned entries = is_end_port(n, r.port) ? n.info.partitionCap : enforced;
         for (unsigned block = 0; block < blocks_of(entries, 32); ++block)
             all.push_back({r, (n.is_switch() ? u32{r.port} << 16 : 0) | block});
     });
@@ -81,7 +79,7 @@ template <> std::vector<table_key> places_of<VLArbitrationTable>(const subnet& s
 template <> std::vector<table_key> places_of<GUIDInfo>(const subnet& s) {
     std::vector<table_key> all;
     for_each_read_port(s, [&](const node& n, port_ref r, const iba::smp::PortInfo& info) {
-        if (!is_end_port(n, r)) return;
+        if (!is_end_port(n, r.port)) return;
         for (unsigned block = 0; block < blocks_of(info.GUIDCap, 8); ++block) all.push_back({r, block});
     });
     return all;
@@ -90,7 +88,7 @@ template <> std::vector<table_key> places_of<GUIDInfo>(const subnet& s) {
 template <> std::vector<table_key> places_of<SMInfo>(const subnet& s) {
     std::vector<table_key> all;
     for_each_read_port(s, [&](const node& n, port_ref r, const iba::smp::PortInfo& info) {
-        if (is_end_port(n, r) && (info.capabilityMask & static_cast<u32>(iba::CapabilityMask::IsSM)))
+        if (is_end_port(n, r.port) && (info.capabilityMask & static_cast<u32>(iba::CapabilityMask::IsSM)))
             all.push_back({r, 0});
     });
     return all;

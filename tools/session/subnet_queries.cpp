@@ -47,41 +47,12 @@ int discover_and_judge(const global_options& options, const std::function<report
         options, [&](session&, const subnet& known) -> comad::coro::task<report> { co_return judge(known); });
 }
 
-bool is_in_use(const discovery::port& p) {
-    using enum iba::PortPhysicalState;
-    if (p.peer) return true;
-    if (!p.info) return false;
-    const iba::PortPhysicalState physical = p.info->portPhysicalState;
-    const bool is_quiet = physical == Sleep || physical == Polling || physical == Disabled;
-    return p.info->portState != iba::PortState::Down || !is_quiet;
-}
-
-std::vector<end_port> end_ports_of(const subnet& s) {
-    std::vector<end_port> all;
-    const auto add = [&](port_ref where, std::vector<u8> ports) {
-        const auto& info = s.at(where).info;
-        if (!info) return; // among the problems of the discovery
-        end_port e{where, {}, std::move(ports)};
-        e.path.DLID = info->LID;
-        all.push_back(std::move(e));
-    };
-    for (u32 n = 0; n < s.nodes.size(); ++n) {
-        std::vector<u8> in_use;
-        for (unsigned p = 1; p < s.nodes[n].ports.size(); ++p)
-            if (p != all_ports && is_in_use(s.nodes[n].ports[p])) in_use.push_back(static_cast<u8>(p));
-        if (s.nodes[n].is_switch()) add({n, 0}, std::move(in_use));
-        else
-            for (const u8 p : in_use) add({n, p}, {p});
-    }
-    return all;
-}
-
 std::string node_line(std::string_view doing, const discovery::node& n) {
     return fmt::format("# {} {}: nodeguid 0x{:016x}", doing, discovery::words_of(n.info.nodeType).record,
                        value(n.info.nodeGUID));
 }
 
-nlohmann::ordered_json place_json(const subnet& s, const end_port& e, u8 port) {
+nlohmann::ordered_json place_json(const subnet& s, const discovery::end_port_ref& e, u8 port) {
     const discovery::node& n = s.nodes[e.where.node];
     return {{"nodeType", iba::name_or_number(n.info.nodeType)},
             {"nodeGUID", fmt::format("{}", n.info.nodeGUID)},

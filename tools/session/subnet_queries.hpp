@@ -26,23 +26,10 @@ int discover_and_ask(const global_options&, const subnet_query& query);
 /// The same of a check that asks nobody: no device is opened where the options name a file that has the subnet.
 int discover_and_judge(const global_options&, const std::function<report(const comad::discovery::subnet&)>& judge);
 
-/// A link is or should be there: it is up, has another end, or is about to come up. All else are ports without a cable.
-bool is_in_use(const comad::discovery::port&);
-
-/// A port by whose LID a node is asked: port 0 of a switch, of other nodes each port that was found.
-struct end_port {
-    comad::discovery::port_ref where;
-    comad::mad::IBPath path;
-    std::vector<comad::u8> ports; ///< those in use that it answers for
-
-    bool has_lid() const noexcept { return path.DLID != comad::iba::lid{}; }
-};
-/// In the order of the subnet.
-std::vector<end_port> end_ports_of(const comad::discovery::subnet&);
-
 /// `# Checking Switch: nodeguid 0x0002c90300000001`.
 std::string node_line(std::string_view doing, const comad::discovery::node&);
 /// `nodeType`, `nodeGUID`, `description`, `LID`, `port`, which is 255 for all.
-nlohmann::ordered_json place_json(const comad::discovery::subnet&, const end_port&, comad::u8 port);
+nlohmann::ordered_json place_json(const comad::discovery::subnet&, const comad::discovery::end_port_ref&,
+                                  comad::u8 port);
 
 } // namespace ibtool

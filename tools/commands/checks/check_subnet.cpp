@@ -63,7 +63,7 @@ public:
         : in_(in), subnet_(s), how_(how), thresholds_(read_thresholds(how.how.thresholds)), nodes_(s.nodes.size()) {}
 
     coro::task<report> run() {
-        end_ports_ = end_ports_of(subnet_);
+        end_ports_ = discovery::end_ports(subnet_);
         answers_.resize(end_ports_.size());
         co_await in_.schedule().mqueue(node_queries());
         for (std::size_t i = 0; i < end_ports_.size(); ++i) judge_end_port(i);
@@ -92,14 +92,14 @@ private:
             if (end_ports_[i].has_lid()) co_yield ask(end_ports_[i], answers_[i]);
     }
 
-    coro::task<void> ask(const end_port& e, std::optional<mad::result<smp::NodeInfo>>& answer) {
+    coro::task<void> ask(const discovery::end_port_ref& e, std::optional<mad::result<smp::NodeInfo>>& answer) {
         const mad::any_path path = e.path;
         auto info = co_await in_.schedule().SubnGet<smp::NodeInfo>(path, 0, hurry);
         answer.emplace(std::move(info));
     }
 
     void judge_end_port(std::size_t i) {
-        const end_port& e = end_ports_[i];
+        const discovery::end_port_ref& e = end_ports_[i];
         check_result v = result_of(check_result::subject::node, value(e.path.DLID), e.where, {});
         if (how_.ports.addresses || !e.has_lid()) v.complaints = check_port(subnet_, e.where, {.addresses = true});
         if (e.has_lid()) {
@@ -114,7 +114,7 @@ private:
     }
 
     /// Discovery came by directed routes; here is whether the LID leads there, too.
-    void judge_way(check_result& v, const end_port& e, const mad::result<smp::NodeInfo>& answer) const {
+    void judge_way(check_result& v, const discovery::end_port_ref& e, const mad::result<smp::NodeInfo>& answer) const {
         const iba::guid expected = subnet_.nodes[e.where.node].info.nodeGUID;
         if (!answer) {
             v.complaints.push_back({error, "no reply ", "SMPNodeInfo", "none", "a reply"});
@@ -228,7 +228,7 @@ private:
     const subnet& subnet_;
     const check_subnet_settings& how_;
     error_thresholds thresholds_;
-    std::vector<end_port> end_ports_;
+    std::vector<discovery::end_port_ref> end_ports_;
     std::vector<std::optional<mad::result<smp::NodeInfo>>> answers_; // of end_ports_
     std::vector<node_verdicts> nodes_;
     totals totals_;

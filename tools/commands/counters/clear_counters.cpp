@@ -50,7 +50,7 @@ public:
     clearing_task(session& in, const subnet& s, const clear_counters_settings& how) : in_(in), subnet_(s), how_(how) {}
 
     coro::task<report> run() {
-        end_ports_ = end_ports_of(subnet_);
+        end_ports_ = discovery::end_ports(subnet_);
         outcomes_.resize(end_ports_.size());
         co_await in_.schedule().mqueue(queries());
         write_report();
@@ -62,7 +62,7 @@ private:
         for (std::size_t i = 0; i < end_ports_.size(); ++i) co_yield clear(end_ports_[i], outcomes_[i]);
     }
 
-    coro::task<void> clear(const end_port& e, clearing_outcome& o) {
+    coro::task<void> clear(const discovery::end_port_ref& e, clearing_outcome& o) {
         if (!e.has_lid()) {
             o.problem = "not cleared: no LID";
             co_return;
@@ -109,7 +109,7 @@ private:
         std::set<u32> cleared, failed;
         std::size_t ports = 0, failures = 0;
         for (std::size_t i = 0; i < end_ports_.size(); ++i) {
-            const end_port& e = end_ports_[i];
+            const discovery::end_port_ref& e = end_ports_[i];
             const clearing_outcome& o = outcomes_[i];
             std::set<u8> wrong; // ports
             for (const clearing_problem& p : o.problems) {
@@ -135,7 +135,7 @@ private:
                             cleared.size(), failures, ports);
     }
 
-    void tell(const end_port& e, const clearing_outcome& o, const std::set<u8>& wrong) {
+    void tell(const discovery::end_port_ref& e, const clearing_outcome& o, const std::set<u8>& wrong) {
         for (const u8 port : o.ports) {
             if (wrong.contains(port) || (port == all_ports && !wrong.empty())) continue;
             if (how_.json) {
@@ -152,7 +152,7 @@ private:
     session& in_;
     const subnet& subnet_;
     const clear_counters_settings& how_;
-    std::vector<end_port> end_ports_;
+    std::vector<discovery::end_port_ref> end_ports_;
     std::vector<clearing_outcome> outcomes_; // of end_ports_
     report found_;
 };

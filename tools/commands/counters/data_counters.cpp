@@ -141,7 +141,7 @@ public:
     counting_task(session& in, const subnet& s, const data_counters_settings& how) : in_(in), subnet_(s), how_(how) {}
 
     coro::task<report> run() {
-        end_ports_ = end_ports_of(subnet_);
+        end_ports_ = discovery::end_ports(subnet_);
         outcomes_.resize(end_ports_.size());
         co_await in_.schedule().mqueue(queries());
         write_report();
@@ -153,7 +153,7 @@ private:
         for (std::size_t i = 0; i < end_ports_.size(); ++i) co_yield ask(end_ports_[i], outcomes_[i]);
     }
 
-    coro::task<void> ask(const end_port& e, reading_outcome& o) {
+    coro::task<void> ask(const discovery::end_port_ref& e, reading_outcome& o) {
         o.problems = {
             failure_at({}, e.has_lid() ? "not queried" : "not queried: no LID")}; // unless this comes to its end
         if (!e.has_lid()) co_return;
@@ -201,7 +201,7 @@ private:
         std::set<u32> nodes, bad;
         std::size_t ports = 0;
         for (std::size_t i = 0; i < end_ports_.size(); ++i) {
-            const end_port& e = end_ports_[i];
+            const discovery::end_port_ref& e = end_ports_[i];
             const reading_outcome& o = outcomes_[i];
             const bool is_first = nodes.insert(e.where.node).second;
             ports += e.ports.size();
@@ -222,7 +222,7 @@ private:
     session& in_;
     const subnet& subnet_;
     const data_counters_settings& how_;
-    std::vector<end_port> end_ports_;
+    std::vector<discovery::end_port_ref> end_ports_;
     std::vector<reading_outcome> outcomes_; // of end_ports_
     report found_;
 };

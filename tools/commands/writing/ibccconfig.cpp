@@ -67,7 +67,7 @@ reporting set_one(session& in, const congestion_set& what, mad::address target, 
     co_return said;
 }
 
-coro::task<mad::result<report>> set_at(session& in, const discovery::subnet& subnet, const end_port& e,
+coro::task<mad::result<report>> set_at(session& in, const discovery::subnet& subnet, const discovery::end_port_ref& e,
                                        const congestion_set& what, const ibccconfig_settings& s,
                                        const discovery::node_names& names) {
     report said;
@@ -99,9 +99,9 @@ coro::task<mad::result<report>> set_at(session& in, const discovery::subnet& sub
 
 coro::task<report> set_all(session& in, const discovery::subnet& subnet, const congestion_set& what,
                            const ibccconfig_settings& s, const discovery::node_names& names) {
-    const std::vector<end_port> ends = end_ports_of(subnet);
+    const std::vector<discovery::end_port_ref> ends = discovery::end_ports(subnet);
     std::vector<coro::task<mad::result<report>>> running;
-    for (const end_port& e : ends)
+    for (const discovery::end_port_ref& e : ends)
         if (is_meant(what, subnet.nodes[e.where.node].info.nodeType))
             running.push_back(set_at(in, subnet, e, what, s, names));
     auto outcomes = co_await all(std::move(running));

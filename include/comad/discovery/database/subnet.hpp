@@ -83,6 +83,22 @@ struct subnet {
     unsigned max_hops() const noexcept; ///< of the farthest node
 };
 
+/// Port 0 of a switch, or a port of another node: a port that has a LID and management agents of its own.
+inline bool is_end_port(const node& n, unsigned port) noexcept { return n.is_switch() ? port == 0 : port != 0; }
+/// The port has a neighbor, or its state shows that it is about to have one. Other ports have no cable.
+bool is_in_use(const port&) noexcept;
+
+/// An end port of a subnet: its management agents reply for `ports`.
+struct end_port_ref {
+    port_ref where;
+    mad::IBPath path;      ///< to its LID
+    std::vector<u8> ports; ///< those in use: of a switch all, of another node the end port itself
+
+    bool has_lid() const noexcept { return path.DLID != iba::lid{}; }
+};
+/// The end ports whose PortInfo is known, in the order of the subnet; of nodes that are not switches only those in use.
+std::vector<end_port_ref> end_ports(const subnet&);
+
 /// `S-0002c90000000001`, `H-` of a CA, `R-` of a router: how topology files name a node.
 std::string topology_id(const node&);
 /// The same with its description, safe for a terminal: `S-0002c90000000001 "spine 1"`.
