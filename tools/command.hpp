@@ -21,10 +21,10 @@ enum class command_group { subnet, queries, counters, checks, hosts, device, wri
 struct command {
     std::string_view name;
     command_group group;
-    std::string_view no_sa = {};               ///< why --sa means nothing; empty: it means something
-    bool judges_lids = false;                  ///< trusts none: its discovery goes by directed routes
+    std::string_view no_sa_reason = {};        ///< why --sa is not supported; empty: it is supported
+    bool ignores_lids = false;                 ///< discovers by directed routes, because LIDs may be wrong
     bool writes = false;                       ///< to the fabric, at least with some of its options
-    bool several_fabrics = false;              ///< makes of several something, see each_fabric()
+    bool multi_fabric = false;                 ///< accepts several fabrics, see each_fabric()
     std::function<action(arguments&)> declare; ///< adds its arguments; what it returns runs when they have their values
 };
 

@@ -250,22 +250,23 @@ int command_line::run(int argc, char** argv) {
         return usage;
     }
     for (const std::string& line : options_.warnings) print_message("{}", line);
-    if (named_->judges_lids && options_.discovery == discovery_mode::automatic) options_.discovery = discovery_mode::DR;
+    if (named_->ignores_lids && options_.discovery == discovery_mode::automatic)
+        options_.discovery = discovery_mode::DR;
     return action_(options_);
 }
 
 void command_line::check_sa() const {
-    if (options_.by_sa && !named_->no_sa.empty())
-        throw usage_error(fmt::format("--sa is not supported by {}: {}", named_->name, named_->no_sa));
+    if (options_.by_sa && !named_->no_sa_reason.empty())
+        throw usage_error(fmt::format("--sa is not supported by {}: {}", named_->name, named_->no_sa_reason));
     if (options_.by_sa && (options_.discovery == discovery_mode::DR || options_.discovery == discovery_mode::LID))
         throw usage_error("--sa excludes --discovery DR and LID: it sends no SMPs; use --discovery SA or omit it");
-    if (options_.discovery == discovery_mode::SA && !named_->no_sa.empty())
-        throw usage_error(fmt::format("--discovery SA is not supported by {}: {}", named_->name, named_->no_sa));
+    if (options_.discovery == discovery_mode::SA && !named_->no_sa_reason.empty())
+        throw usage_error(fmt::format("--discovery SA is not supported by {}: {}", named_->name, named_->no_sa_reason));
 }
 
 void command_line::choose_fabric() {
     std::vector<global_options> fabrics = each_fabric(options_);
-    if (fabrics.size() > 1 && !named_->several_fabrics)
+    if (fabrics.size() > 1 && !named_->multi_fabric)
         throw usage_error(fmt::format("{} accepts only one fabric, but {} are given", named_->name, fabrics.size()));
     options_ = std::move(fabrics.front());
 }

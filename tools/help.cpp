@@ -129,7 +129,7 @@ std::string text_of(const help_settings& s) {
 command help_command() {
     return {.name = "help",
             .group = command_group::offline,
-            .no_sa = "it sends nothing",
+            .no_sa_reason = "it sends nothing",
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<help_settings>();
                 takes.option("command", s->command).such_as_commands();

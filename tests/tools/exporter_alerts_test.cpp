@@ -321,7 +321,7 @@ void run_phases(const row& r, const std::string& topology_file, scraped& to) {
     const auto names = std::make_shared<const comad::discovery::node_names>();
     for (const phase& p : r.phases) {
         const auto scrapes = static_cast<std::size_t>(p.minutes * 60s / scrapes_apart);
-        const outage lost{"umad0", "gone"};
+        const disconnect lost{"umad0", "gone"};
         if (p.what == phase::exporter::device_lost) out.note_lost(0, lost);
         if (p.what != phase::exporter::sweeps) {
             for (std::size_t i = 0; i < scrapes; ++i)
@@ -428,7 +428,7 @@ TEST_CASE("the file for node_exporter shows whether the device is lost, as the p
     sweep_outputs out(where);
     boost::asio::io_context io;
     out.open(io.get_executor(), {});
-    const outage lost{"umad0", "gone"};
+    const disconnect lost{"umad0", "gone"};
     out.note_lost(0, lost); // before the first sweep there is nothing to write
     CHECK(ibtool_rig::read_file(where.file).empty());
     out.note_back(0, lost, 0);

@@ -4,7 +4,7 @@
 #include "kernel/answering_kernel.hpp"
 #include "library/diags_mads.hpp"
 #include "session/host_service.hpp"
-#include "session/reopening.hpp"
+#include "session/reconnecting_session.hpp"
 #include "session/report.hpp"
 #include "support/thrown.hpp"
 #include <comad/coro/detail/periods.hpp>
@@ -56,11 +56,11 @@ struct device {
 /// What a listener was told, in order.
 struct diary {
     std::vector<std::string> entries;
-    outage_listener listener{
-        [this](const outage& o) { entries.push_back("lost " + o.device + ": " + o.cause); },
-        [this](const outage& o) { entries.push_back("still lost: " + o.cause); },
+    disconnect_listener listener{
+        [this](const disconnect& o) { entries.push_back("lost " + o.device + ": " + o.cause); },
+        [this](const disconnect& o) { entries.push_back("still lost: " + o.cause); },
         [this] { entries.push_back("open"); },
-        [this](const outage& o) {
+        [this](const disconnect& o) {
             entries.push_back("back");
             length = o.length;
             return std::string("missed something");
@@ -71,12 +71,12 @@ struct diary {
 
 coro::task<std::optional<bool>> ask(session& in) {
     auto info = co_await in.schedule().SubnGet<iba::smp::NodeInfo>(mad::IBDRPath{});
-    if (!info && in.loss() != 0) co_return std::nullopt;
+    if (!info && in.disconnect_error() != 0) co_return std::nullopt;
     co_return info.has_value();
 }
 coro::task<std::optional<bool>> wait_long(session& in) {
     const bool has_passed = co_await in.schedule().pause(1h);
-    if (!has_passed && in.loss() != 0) co_return std::nullopt;
+    if (!has_passed && in.disconnect_error() != 0) co_return std::nullopt;
     co_return has_passed;
 }
 
@@ -101,10 +101,10 @@ TEST_CASE("a task whose device goes away runs again when the device is back, and
         d.remove();
         return has_something_in_flight ? ask(in) : wait_long(in);
     };
-    CHECK(lasting(in, told.listener).run(make) == true);
+    CHECK(reconnecting_session(in, told.listener).run(make) == true);
     CHECK(runs == 2);
     CHECK(d.opened == 6);
-    CHECK(in.loss() == 0);
+    CHECK(in.disconnect_error() == 0);
     CHECK(told.entries ==
           std::vector<std::string>{"lost mlx5_0/1 (umad0): No such device", "still lost: no such device",
                                    "still lost: the port has no LID yet: the subnet manager has not configured it",
@@ -128,7 +128,7 @@ TEST_CASE("what cannot be prepared on a device that is open again is tried again
         if (d.opened == 1) d.remove();
         return ask(in);
     };
-    CHECK(lasting(in, told.listener).run(make) == true);
+    CHECK(reconnecting_session(in, told.listener).run(make) == true);
     CHECK(attempts == 2);
     CHECK(told.entries == std::vector<std::string>{"lost mlx5_0/1 (umad0): No such device",
                                                    "still lost: another program serves it", "back"});
@@ -140,14 +140,14 @@ TEST_CASE("a signal ends the waiting for a device") {
     d.openings.resize(2);
     d.openings[1].problem = "no such device";
     diary told;
-    told.listener.on_retry = [&](const outage&) { std::raise(number); };
+    told.listener.on_retry = [&](const disconnect&) { std::raise(number); };
     const global_options options;
     session in(options, d.opener());
     const std::function<coro::task<std::optional<bool>>()> make = [&] {
         d.remove();
         return wait_long(in);
     };
-    CHECK_FALSE(lasting(in, told.listener).run(make));
+    CHECK_FALSE(reconnecting_session(in, told.listener).run(make));
     CHECK(in.stopped());
     CHECK(d.opened == 2); // it did not try a third time, for which there is nothing
     CHECK(end_capture(in, partial) == partial);
@@ -167,7 +167,7 @@ TEST_CASE("what may end by itself is not ended by the loss of its device") {
         co_return failed&& has_passed;
     };
     CHECK(in.run(body(in)));
-    CHECK(in.loss() == ENODEV);
+    CHECK(in.disconnect_error() == ENODEV);
     CHECK(in.loss_text() == "mlx5_0/1 (umad0) disconnected: No such device");
 }
 

@@ -247,14 +247,14 @@ TEST_CASE("what is missing is told with its place, in a user's words or in all")
     swept e;
     e.s.failures = {{discovery::failure_kind::timeout, {e.s.nodes[0].info.nodeGUID, 4}, "RPC silent", "silent"}};
     const auto id = [&](u32 node) { return fmt::format("{:016x}", value(e.s.nodes[node].info.nodeGUID)); };
-    CHECK(lines_about(all_missing(e.s, e.now.failures), true) ==
+    CHECK(format_missing(all_missing(e.s, e.now.failures), true) ==
           std::vector{"S-" + id(0) + " \"made switch\"[4]: RPC silent",
                       "R-" + id(2) + " \"made router\"[1]: what is wrong"});
     CHECK(
-        lines_about(all_missing(e.s, e.now.failures), false) ==
+        format_missing(all_missing(e.s, e.now.failures), false) ==
         std::vector{"S-" + id(0) + " \"made switch\"[4]: silent", "R-" + id(2) + " \"made router\"[1]: what is wrong"});
     e.now.failures[0].where.port = 0;
-    CHECK(lines_about({missing_of(e.s, e.now.failures[0])}, true).at(0) ==
+    CHECK(format_missing({missing_of(e.s, e.now.failures[0])}, true).at(0) ==
           "R-" + id(2) + " \"made router\": what is wrong");
 }
 
@@ -276,18 +276,18 @@ TEST_CASE("one cause is one line, however many places it has") {
     add(4, 1, "S-4 \"leaf-0004\"[1]", "leaf-0004 port 1", "RPC refused", "PortCounters refused");
     add(5, 1, "S-5 \"leaf-0005\"[1]", "leaf-0005 port 1", "no LID");
     add(0, 0, {}, {}, "stopped before all nodes were queried");
-    CHECK(lines_about(all, false) ==
+    CHECK(format_missing(all, false) ==
           std::vector<std::string>{"512 ports: PortExtendedSpeedsCounters timed out; first: leaf-0001 port 3",
                                    "2 nodes and 1 port: no LID; first: leaf-0002",
                                    "S-4 \"leaf-0004\"[1]: PortCounters refused",
                                    "stopped before all nodes were queried"});
-    const auto each = lines_about(all, true);
+    const auto each = format_missing(all, true);
     REQUIRE(each.size() == all.size());
     CHECK(each[0] == "S-1 \"leaf-0001\"[3]: RPC timed out to 3");
     CHECK(each[511] == "S-1 \"leaf-0001\"[514]: RPC timed out to 514");
-    CHECK(lines_about(all, false, "lost mlx5_0/1: gone") ==
+    CHECK(format_missing(all, false, "lost mlx5_0/1: gone") ==
           std::vector<std::string>{"lost mlx5_0/1: gone; 517 replies are missing"});
-    CHECK(lines_about({}, false, "lost mlx5_0/1: gone").empty());
+    CHECK(format_missing({}, false, "lost mlx5_0/1: gone").empty());
 }
 
 TEST_CASE("each kind of failure has its name") {

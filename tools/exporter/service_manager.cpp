@@ -29,10 +29,10 @@ service_manager::service_manager(boost::asio::any_io_executor executor)
     if (watchdog_.count() > 0) feed_watchdog();
 }
 
-service_manager::~service_manager() { tell("STOPPING=1"); }
+service_manager::~service_manager() { notify("STOPPING=1"); }
 
 void service_manager::feed_watchdog() {
-    tell("WATCHDOG=1");
+    notify("WATCHDOG=1");
     timer_.expires_after(watchdog_);
     timer_.async_wait([this](boost::system::error_code error) {
         if (!error) feed_watchdog();
@@ -40,7 +40,7 @@ void service_manager::feed_watchdog() {
 }
 
 // What cannot be said is not said: the service manager draws its own conclusions.
-void service_manager::tell(const std::string& what) noexcept {
+void service_manager::notify(const std::string& what) noexcept {
     if (socket_.empty()) return;
     sockaddr_un to{};
     to.sun_family = AF_UNIX;

@@ -17,12 +17,12 @@ public:
     service_manager(const service_manager&) = delete;
     service_manager& operator=(const service_manager&) = delete;
 
-    void note_ready() { tell("READY=1"); }
+    void note_ready() { notify("READY=1"); }
     /// A line for `systemctl status`.
-    void note_status(const std::string& line) { tell("STATUS=" + line); }
+    void note_status(const std::string& line) { notify("STATUS=" + line); }
 
 private:
-    void tell(const std::string&) noexcept;
+    void notify(const std::string&) noexcept;
     void feed_watchdog();
 
     std::string socket_;

@@ -10,7 +10,7 @@ namespace mad = comad::mad;
 
 namespace {
 
-reporting in_one_part(answer whole) {
+query_task<report> in_one_part(answer whole) {
     auto text = co_await std::move(whole);
     if (!text) co_return std::move(text.error());
     report said;
@@ -20,7 +20,8 @@ reporting in_one_part(answer whole) {
 
 } // namespace
 
-int ask(const global_options& options, const mad::address* target, const std::function<answer(session&)>& query) {
+int ask(const global_options& options, const mad::address* target,
+        const std::function<query_task<std::string>(session&)>& query) {
     return run_query(options, target, [&](session& in) { return in_one_part(query(in)); });
 }
 

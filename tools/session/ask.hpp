@@ -17,7 +17,8 @@ using answer = comad::coro::task<comad::mad::result<std::string>>;
 
 /// Lets `query` ask in a session, writes its text to stdout. Of an RPC that failed it writes to stderr as much as -d asks
 /// for. `target` as session's. Returns complete or failed; throws what cannot begin and what query throws.
-int ask(const global_options&, const comad::mad::address* target, const std::function<answer(session&)>& query);
+int ask(const global_options&, const comad::mad::address* target,
+        const std::function<query_task<std::string>(session&)>& query);
 
 /// Runs tasks at the same time. Their results, in their order; or the first that is an error.
 template <class T>

@@ -27,8 +27,8 @@ using comad::u8;
 
 namespace {
 
-asked<std::vector<u8>> exchange(coro::MADSchedule& schedule, mad::IBPath to, const counter_group& g, iba::Method method,
-                                std::vector<u8> payload, coro::rpc_options options) {
+query_task<std::vector<u8>> exchange(coro::MADSchedule& schedule, mad::IBPath to, const counter_group& g,
+                                     iba::Method method, std::vector<u8> payload, coro::rpc_options options) {
     const mad::rpc_kind kind{iba::MgmtClass::Performance, 1, method, g.attributeID, true, 0};
     const mad::any_path path = to;
     std::array<u8, mad::mad_size> bytes{};
@@ -42,8 +42,8 @@ asked<std::vector<u8>> exchange(coro::MADSchedule& schedule, mad::IBPath to, con
 
 } // namespace
 
-asked<std::vector<u8>> get_counters(coro::MADSchedule& schedule, mad::IBPath to, const counter_group& g, u8 port,
-                                    coro::rpc_options options) {
+query_task<std::vector<u8>> get_counters(coro::MADSchedule& schedule, mad::IBPath to, const counter_group& g, u8 port,
+                                         coro::rpc_options options) {
     std::vector<u8> which(g.info.bytes);
     set_number(g, which, "portSelect", port);
     return exchange(schedule, to, g, iba::Method::Get, std::move(which), options);
@@ -58,8 +58,8 @@ bool is_of_traffic(std::string_view name) {
 
 } // namespace
 
-asked<kept> kept_counters(session& in, const clearing_request& r, u8 port, const std::vector<u8>& before) {
-    const std::function<asked<std::vector<u8>>()> reads = [&] {
+query_task<kept> kept_counters(session& in, const clearing_request& r, u8 port, const std::vector<u8>& before) {
+    const std::function<query_task<std::vector<u8>>()> reads = [&] {
         return get_counters(in.schedule(), r.agent.to, *r.group, port, r.reads);
     };
     const auto were = selected_counters(*r.group, r.agent.info, before, r.select);
@@ -95,7 +95,7 @@ clearing_problem problem_of(u8 port, std::string_view what, const mad::mad_error
 
 } // namespace
 
-asked<std::vector<clearing_problem>> clear_counters(session& in, clearing_request r) {
+query_task<std::vector<clearing_problem>> clear_counters(session& in, clearing_request r) {
     const std::vector<u8> payload = clearing(*r.group, r.port, r.select);
     std::vector<std::optional<std::vector<u8>>> before; // nothing: the port could not be read
     std::vector<clearing_problem> problems;
@@ -129,7 +129,7 @@ asked<std::vector<clearing_problem>> clear_counters(session& in, clearing_reques
     co_return problems;
 }
 
-asked<std::vector<u8>> ports_with_counters(session& in, mad::IBPath to) {
+query_task<std::vector<u8>> ports_with_counters(session& in, mad::IBPath to) {
     BOOST_OUTCOME_CO_TRY(const auto node, co_await in.SubnGet<smp::NodeInfo>(to));
     unsigned first = 1;
     if (node.nodeType == iba::NodeType::Switch) {

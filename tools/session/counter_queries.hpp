@@ -25,8 +25,8 @@ struct performance_agent {
 };
 
 /// A Get with that portSelect: the payload of the reply.
-asked<std::vector<comad::u8>> get_counters(comad::coro::MADSchedule&, comad::mad::IBPath to, const counter_group&,
-                                           comad::u8 port, comad::coro::rpc_options = {});
+query_task<std::vector<comad::u8>> get_counters(comad::coro::MADSchedule&, comad::mad::IBPath to, const counter_group&,
+                                                comad::u8 port, comad::coro::rpc_options = {});
 /// What is to be cleared.
 struct clearing_request {
     performance_agent agent;
@@ -43,7 +43,7 @@ struct kept {
     bool is_traffic = true;
 };
 /// Reads a port again after the Set. `before` is the payload of a Get before the Set. Made after a signal, too.
-asked<kept> kept_counters(session&, const clearing_request&, comad::u8 port, const std::vector<comad::u8>& before);
+query_task<kept> kept_counters(session&, const clearing_request&, comad::u8 port, const std::vector<comad::u8>& before);
 
 /// A port whose counters were not cleared, or of which that is not known; texts as discovery::failure has them.
 struct clearing_problem {
@@ -54,11 +54,11 @@ struct clearing_problem {
 /// has to be lower, or to count so fast that it cannot be. Gives the ports where that is not so.
 /// A port of several that cannot be read before the Set is one of these ports, too.
 /// Errors: that of the Get of a single port before the Set, and of a Set after which nothing can have changed. Throws what clearing() throws.
-asked<std::vector<clearing_problem>> clear_counters(session&, clearing_request);
+query_task<std::vector<clearing_problem>> clear_counters(session&, clearing_request);
 
 /// Which ports a node's performance management can be asked for one by one: of a switch 0 only if it is enhanced.
 /// Throws std::runtime_error if there are none.
-asked<std::vector<comad::u8>> ports_with_counters(session&, comad::mad::IBPath to);
+query_task<std::vector<comad::u8>> ports_with_counters(session&, comad::mad::IBPath to);
 
 /// The sum of what ports told of the group, as told for all ports.
 std::vector<comad::u8> sum_of(const counter_group&, const std::vector<std::vector<comad::u8>>& of_ports);

@@ -182,12 +182,12 @@ void fabric::open_umad(std::string_view place, const global_options& o, const co
 void fabric::open_verbs(std::string_view place, const global_options& o, const comad::mad::address* target) {
     const transports::end_port port = chosen_end_port(std::string(place), o, target, transports::port_use::GMPs);
     transports::gmp_options options;
-    options.on_event = [tell = on_port_event_, is_verbose = o.verbosity > 0](std::string_view event,
+    options.on_event = [call = on_port_event_, is_verbose = o.verbosity > 0](std::string_view event,
                                                                              const transports::end_port& now) {
         if (is_verbose)
             print_error("{}: {} (LID {}, SM LID {}, {})\n", now.name(), event, value(now.LID), value(now.masterSMLID),
                         comad::iba::name_or_number(now.portState));
-        if (*tell) (*tell)();
+        if (*call) (*call)();
     };
     const transports::smi_gsi sides = transports::smi_gsi_pair(port, transports::end_ports(sys_class));
     options.pkey_index = chosen_pkey_index(sides.gsi ? *sides.gsi : port, o);
@@ -198,7 +198,7 @@ void fabric::open_verbs(std::string_view place, const global_options& o, const c
 }
 
 // Without a umad device anywhere there are still the GMPs: --sa, perfquery, ibping.
-void fabric::open_what_is_there(const global_options& o, const comad::mad::address* target) {
+void fabric::open_default_fabric(const global_options& o, const comad::mad::address* target) {
     try {
         open_umad({}, o, target);
     } catch (const transports::no_device& no_umad) {
@@ -248,7 +248,7 @@ fabric::fabric(const global_options& o, const comad::mad::address* target) : pla
                                       iba::escaped(*target->end_port), text));
     }
     if (o.fabric.empty()) {
-        open_what_is_there(o, target);
+        open_default_fabric(o, target);
     } else if (kind == "umad") {
         open_umad(place, o, target);
     } else if (kind == "verbs") {

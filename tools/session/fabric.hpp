@@ -54,7 +54,7 @@ public:
 private:
     void open_umad(std::string_view place, const global_options&, const comad::mad::address* target);
     void open_verbs(std::string_view place, const global_options&, const comad::mad::address* target);
-    void open_what_is_there(const global_options&, const comad::mad::address* target);
+    void open_default_fabric(const global_options&, const comad::mad::address* target);
 
     std::string place_;
     comad::transports::sim::simulation simulation_;

@@ -2,7 +2,7 @@
 // host_service.cpp - texts by vendor MADs, asked for and given.
 #include "session/host_service.hpp"
 
-#include "session/reopening.hpp"
+#include "session/reconnecting_session.hpp"
 #include "session/report.hpp"
 #include "text/output.hpp"
 #include <comad/mad/message.hpp>
@@ -75,7 +75,7 @@ namespace {
 coro::task<std::optional<bool>> until_a_signal(session& in) {
     bool goes_on = true;
     while (goes_on) goes_on = co_await in.schedule().pause(std::chrono::hours(24));
-    if (in.loss() != 0) co_return std::nullopt;
+    if (in.disconnect_error() != 0) co_return std::nullopt;
     co_return true;
 }
 
@@ -97,12 +97,12 @@ int serve_in(session& in, const server::responder& answers) {
         all.unsent += here->counters().unsent + here->counters().overflowed;
         here.reset();
     };
-    outage_listener listener;
-    listener.on_lost = [&](const outage&) { end(); };
+    disconnect_listener listener;
+    listener.on_disconnect = [&](const disconnect&) { end(); };
     listener.on_open = begin;
     if (in.is_open()) begin();
     if (in.is_open() && in.options().verbosity) print_error("serving at LID {}\n", value(in.local_port().LID));
-    lasting(in, listener).run<bool>([&] { return until_a_signal(in); });
+    reconnecting_session(in, listener).run<bool>([&] { return until_a_signal(in); });
     end();
     if (in.options().verbosity)
         print_error("{} requests, {} replies, {} replies not sent\n", all.requests, all.replies, all.unsent);

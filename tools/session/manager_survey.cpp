@@ -32,7 +32,7 @@ struct candidate {
     std::optional<mad::any_path> path; ///< nothing: it cannot be asked
 };
 
-asked<std::vector<SMInfoRecord>> manager_records(session& in) {
+query_task<std::vector<SMInfoRecord>> manager_records(session& in) {
     const auto query = iba::query<SMInfoRecord>{};
     auto found = co_await in.schedule().SubnAdmGetTable<SMInfoRecord>(query);
     if (found) co_return std::move(found).value();
@@ -46,7 +46,7 @@ mad::IBPath path_to(const session& in, iba::lid LID) {
     return path;
 }
 
-asked<std::vector<candidate>> candidates_of_sa(session& in) {
+query_task<std::vector<candidate>> candidates_of_sa(session& in) {
     BOOST_OUTCOME_CO_TRY(const auto records, co_await manager_records(in));
     std::vector<candidate> all;
     for (const SMInfoRecord& r : records) {
@@ -92,7 +92,7 @@ coro::task<std::vector<candidate>> candidates_of_discovery(session& in) {
     co_return all;
 }
 
-asked<manager_facts> described(session& in, candidate c) {
+query_task<manager_facts> described(session& in, candidate c) {
     if (!c.path) co_return c.facts;
     const mad::any_path path = *c.path;
     const mad::time_point began = in.now();
@@ -106,7 +106,7 @@ asked<manager_facts> described(session& in, candidate c) {
 
 } // namespace
 
-asked<std::vector<PortInfoRecord>> ports_that(session& in, iba::CapabilityMask can) {
+query_task<std::vector<PortInfoRecord>> ports_that(session& in, iba::CapabilityMask can) {
     auto query = iba::query<PortInfoRecord>{}.where<&PortInfoRecord::portInfo, &iba::smp::PortInfo::capabilityMask>(
         static_cast<u32>(can));
     constexpr mad::rpc_kind kind{iba::MgmtClass::SubnAdm,           2,    iba::Method::GetTable,
@@ -128,7 +128,7 @@ coro::task<std::vector<manager_facts>> survey_managers(session& in, without_sa o
         if (of_sa) found = std::move(of_sa).value();
     }
     if (!is_answered && has_smps && otherwise == without_sa::discover) found = co_await candidates_of_discovery(in);
-    std::vector<asked<manager_facts>> asking;
+    std::vector<query_task<manager_facts>> asking;
     for (candidate& c : found) {
         if (!has_smps) c.path.reset();
         asking.push_back(described(in, std::move(c)));

@@ -11,7 +11,7 @@ namespace ibtool {
 
 /// PortInfoRecords of the ports that have a capability: a query whose modifier makes the SA compare only the bits that are 1
 /// (IBA 15.2.5.3).
-asked<std::vector<comad::iba::sa::PortInfoRecord>> ports_that(session&, comad::iba::CapabilityMask can);
+query_task<std::vector<comad::iba::sa::PortInfoRecord>> ports_that(session&, comad::iba::CapabilityMask can);
 
 /// Where subnet managers are looked for if the SA does not answer.
 enum class without_sa : comad::u8 {

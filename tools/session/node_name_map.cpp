@@ -22,7 +22,7 @@ using comad::discovery::node_names;
 
 constexpr std::size_t most_warnings = 5;
 
-void tell_warnings(const std::vector<std::string>& warnings) {
+void print_warnings(const std::vector<std::string>& warnings) {
     const std::size_t told = std::min(warnings.size(), most_warnings);
     for (std::size_t i = 0; i < told; ++i) print_message("{}; line ignored", warnings[i]);
     if (warnings.size() > told) print_message("... and {} more lines ignored", warnings.size() - told);
@@ -44,7 +44,7 @@ node_names read_node_names(const std::string& file, const std::vector<std::strin
     std::istringstream in = iba::open_text_file(name);
     std::vector<std::string> warnings;
     node_names names = node_names::read(in, name, warnings);
-    tell_warnings(warnings);
+    print_warnings(warnings);
     return names;
 }
 

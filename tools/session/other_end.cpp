@@ -13,7 +13,7 @@ namespace iba = comad::iba;
 namespace mad = comad::mad;
 using comad::u8;
 
-asked<mad::any_path> with_key_beyond(session& in, mad::IBDRPath route, const iba::smp::NodeInfo& node, u8 port) {
+query_task<mad::any_path> with_key_beyond(session& in, mad::IBDRPath route, const iba::smp::NodeInfo& node, u8 port) {
     route.MKey = 0;
     auto with_its_own = co_await in.paths().with_keys(route);
     if (with_its_own) co_return with_its_own;
@@ -21,7 +21,7 @@ asked<mad::any_path> with_key_beyond(session& in, mad::IBDRPath route, const iba
     co_return route;
 }
 
-asked<far_end> other_end(session& in, mad::any_path path, const iba::smp::NodeInfo& node, iba::lid LID, u8 port) {
+query_task<far_end> other_end(session& in, mad::any_path path, const iba::smp::NodeInfo& node, iba::lid LID, u8 port) {
     const mad::IBDRPath* route = in.options().by_sa ? nullptr : mad::directed(path);
     if (route && (node.nodeType == iba::NodeType::Switch || route->hopCount == 0)) {
         if (!route->can_extend())

@@ -18,12 +18,12 @@ struct far_end {
 /// By a directed route it is one hop on; from a CA that is not ours, which passes nothing on, one back. Else the SA knows.
 /// The path has the M_Key of who is there, as far as keys are known; one that is a directed route has none of the node in front.
 /// Throws std::runtime_error where there is none to ask.
-asked<far_end> other_end(session&, comad::mad::any_path, const comad::iba::smp::NodeInfo& node, comad::iba::lid LID,
-                         comad::u8 port);
+query_task<far_end> other_end(session&, comad::mad::any_path, const comad::iba::smp::NodeInfo& node,
+                              comad::iba::lid LID, comad::u8 port);
 
 /// A route that leads to the other end of that cable, with the M_Key of who is there: a port's own where the SA or OpenSM's
 /// neighbors say which it is, else that of all others.
-asked<comad::mad::any_path> with_key_beyond(session&, comad::mad::IBDRPath, const comad::iba::smp::NodeInfo& node,
-                                            comad::u8 port);
+query_task<comad::mad::any_path> with_key_beyond(session&, comad::mad::IBDRPath, const comad::iba::smp::NodeInfo& node,
+                                                 comad::u8 port);
 
 } // namespace ibtool

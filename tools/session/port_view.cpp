@@ -38,7 +38,7 @@ u8 port_view::enabled_widths() const {
     return info.linkWidthEnabled == all ? info.linkWidthSupported : info.linkWidthEnabled;
 }
 
-asked<port_view> view_port(session& in, mad::any_path path, std::optional<u8> number) {
+query_task<port_view> view_port(session& in, mad::any_path path, std::optional<u8> number) {
     port_view v;
     v.path = path;
     BOOST_OUTCOME_CO_TRY(v.node, co_await in.SubnGet<smp::NodeInfo>(path));
@@ -60,7 +60,7 @@ asked<port_view> view_port(session& in, mad::any_path path, std::optional<u8> nu
     co_return v;
 }
 
-asked<port_view> view_other_end(session& in, const port_view& here) {
+query_task<port_view> view_other_end(session& in, const port_view& here) {
     const auto* by_lid = std::get_if<mad::IBPath>(&here.path);
     if (by_lid && !in.options().by_sa) {
         mad::IBDRPath route;

@@ -30,11 +30,11 @@ struct port_view {
 };
 
 /// Reads it; without a number the port that the path leads to. Throws std::runtime_error with one line if there is no such port.
-asked<port_view> view_port(session&, comad::mad::any_path, std::optional<comad::u8> number);
+query_task<port_view> view_port(session&, comad::mad::any_path, std::optional<comad::u8> number);
 
 /// The port at the other end of the cable. infiniband-diags ask for it by a route that starts at the LID of a switch; where such
 /// SMPs are not carried, the SA is queried. Throws std::runtime_error with one line where there is no way to query it.
-asked<port_view> view_other_end(session&, const port_view& here);
+query_task<port_view> view_other_end(session&, const port_view& here);
 
 /// A line for each thing in which a link is worse than both its ends may train to.
 std::vector<std::string> link_complaints(const port_view& here, const port_view& there);

@@ -25,7 +25,7 @@ inline std::chrono::nanoseconds read_back_limit(const session& in) {
 }
 
 /// Reads what a Set was to change, after a signal, too: then for at most read_back_limit(). `read` may be called twice.
-template <class T> asked<T> read_back(session& in, std::function<asked<T>()> read) {
+template <class T> query_task<T> read_back(session& in, std::function<query_task<T>()> read) {
     return comad::coro::uncancelled<T>(in.schedule(), read_back_limit(in), std::move(read));
 }
 

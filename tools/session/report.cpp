@@ -33,17 +33,17 @@ namespace mad = comad::mad;
 namespace smp = comad::iba::smp;
 
 session_end::session_end(session& in)
-    : counts(in.counts()), capture_problem(in.finish_capture()), loss(in.loss_text()),
+    : counts(in.counts()), capture_problem(in.finish_capture()), disconnect(in.disconnect_text()),
       tells_all(in.options().tells_all()), was_stopped(in.stopped()) {}
 
 namespace {
 
-void tell_capture(const std::string& problem) {
+void print_capture_problem(const std::string& problem) {
     if (!problem.empty()) print_message("{}", problem);
 }
 
 bool lacks_something(const report& r, const session_end& end) {
-    const bool is_forgiven = r.forgives_missing && is_called_by_link() && !end.was_stopped &&
+    const bool is_forgiven = r.missing_is_success && is_called_by_link() && !end.was_stopped &&
                              std::ranges::none_of(r.missing, &discovery::failure::is_write);
     return !r.missing.empty() && !is_forgiven;
 }
@@ -53,9 +53,9 @@ bool lacks_something(const report& r, const session_end& end) {
 int finish(const report& r, const session_end& end, const std::string& file) {
     write_output(r.text, file);
     print_error(end.counts);
-    tell_missing(r.missing, end.tells_all, end.loss);
+    print_missing(r.missing, end.tells_all, end.disconnect);
     for (const std::string& note : r.notes) print_message("{}", note);
-    tell_capture(end.capture_problem);
+    print_capture_problem(end.capture_problem);
     if (lacks_something(r, end)) return partial;
     if (r.is_any_bad) return failed;
     return end.capture_problem.empty() ? complete : partial;
@@ -63,7 +63,7 @@ int finish(const report& r, const session_end& end, const std::string& file) {
 
 int end_capture(session& in, int code) {
     const std::string problem = in.finish_capture();
-    tell_capture(problem);
+    print_capture_problem(problem);
     return code == complete && !problem.empty() ? static_cast<int>(partial) : code;
 }
 
@@ -104,7 +104,7 @@ std::optional<unsigned> port_asked_for(const mad::mad_error& e) {
 }
 
 /// A refusal of a port that is not there says which ones are.
-reporting with_port_numbers(session& in, reporting query) {
+query_task<report> with_port_numbers(session& in, query_task<report> query) {
     auto said = co_await std::move(query);
     const auto port = said ? std::nullopt : port_asked_for(said.error());
     if (!port) co_return said;
@@ -119,7 +119,7 @@ reporting with_port_numbers(session& in, reporting query) {
 } // namespace
 
 int run_query(const global_options& options, const mad::address* target,
-              const std::function<reporting(session&)>& query, std::function<std::string()> progress) {
+              const std::function<query_task<report>(session&)>& query, std::function<std::string()> progress) {
     const auto [said, end] = [&] {
         session in(options, target);
         if (!progress) progress = [&] { return fmt::format("{} MADs sent", in.schedule().counters().sent); };
@@ -128,8 +128,8 @@ int run_query(const global_options& options, const mad::address* target,
     }();
     if (said) return finish(said.value(), end);
     print_error(end.counts);
-    tell_error(said.error(), options);
-    tell_capture(end.capture_problem);
+    print_error(said.error(), options);
+    print_capture_problem(end.capture_problem);
     return failed;
 }
 
@@ -192,7 +192,7 @@ coro::task<discovery::subnet> require_subnet(session& in) {
 }
 
 std::string why_no_subnet(const mad::mad_error& e, const global_options& options) {
-    const std::string words = words_of(e, options);
+    const std::string words = format_error(e, options);
     if (e.code == mad::errc::cancelled) return words;
     const bool is_of_sa = e.code == mad::errc::path_not_found || e.mgmt_class == iba::MgmtClass::SubnAdm;
     return (is_of_sa ? "cannot read the subnet from the SA: " : "the local port does not reply: ") + words;

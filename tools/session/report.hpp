@@ -18,18 +18,17 @@ struct report {
     std::vector<discovery::failure> missing; ///< what could not be asked
     std::vector<std::string> notes;          ///< lines for stderr of what is no failure
     bool is_any_bad = false;                 ///< a check found something
-    /// By the name of infiniband-diags' program what is missing is told, and no failure: that ends with 0 there, and scripts
-    /// go on with what there is.
-    bool forgives_missing = false;
+    /// Under the name of infiniband-diags' program, failures are printed but do not change the exit status: the original exits with
+    /// 0, and scripts continue with the partial result.
+    bool missing_is_success = false;
 };
-using reporting = comad::coro::task<comad::mad::result<report>>;
 
 /// What is left of a session that has ended.
 struct session_end {
     explicit session_end(session&);
     /// Of a command that needed none.
     explicit session_end(const global_options& o) : tells_all(o.tells_all()) {}
-    std::string counts, capture_problem, loss;
+    std::string counts, capture_problem, disconnect;
     bool tells_all;           ///< as the options of the session say
     bool was_stopped = false; ///< by a signal
 };
@@ -53,8 +52,8 @@ bool finish(session&, lasting_output*);
 /// Runs a query in a session that opens for it, and finishes. The fabric is closed before anything is written, as slowly as
 /// somebody may read. `target`: as the session's. An error of the query is one line on stderr, and `failed`.
 /// `progress`: as session::run's; empty: how many MADs were sent.
-int run_query(const global_options&, const comad::mad::address* target, const std::function<reporting(session&)>& query,
-              std::function<std::string()> progress = {});
+int run_query(const global_options&, const comad::mad::address* target,
+              const std::function<query_task<report>(session&)>& query, std::function<std::string()> progress = {});
 
 /// How a discovery is to be made: with the keys, limits and configuration of the command line. `progress` may be null.
 comad::discovery::discover_options discover_options_of(session&,

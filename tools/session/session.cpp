@@ -32,10 +32,10 @@ class session::event_loop {
 public:
     event_loop(boost::asio::io_context& io, boost::asio::cancellation_signal& stop, bool& stopped)
         : signals_(io), timer_(io), stop_(stop), stopped_(stopped) {
-        const stop_signals_held until_all_is_set;
+        const signal_block until_all_is_set;
         signals_.add(SIGINT);
         signals_.add(SIGTERM);
-        end_by_second_signal();
+        exit_on_second_signal();
     }
     /// A signal that came since end() is heard now.
     void begin(std::function<std::string()> progress) {
@@ -171,12 +171,12 @@ comad::mad::transport& session::opening::watched(session& in) {
         }
         top = &capture.emplace(*top, [&in](const auto& mad) { in.note_mad(mad); });
     }
-    return watch.emplace(*top, [&in](int error) { in.lost(error); });
+    return watch.emplace(*top, [&in](int error) { in.note_disconnect(error); });
 }
 
 void session::open() {
     open_ = std::make_unique<opening>(*this);
-    loss_ = 0;
+    disconnect_error_ = 0;
     device_ = open_->schedule.transport().name();
     place_ = open_->on.place();
     if (options_.debug) print_error("D: Using end port {} {}\n", device_, local_port().GID);
@@ -193,17 +193,18 @@ void session::close() noexcept {
     open_.reset();
 }
 
-comad::coro::task<bool> session::is_lost() {
+comad::coro::task<bool> session::is_disconnected() {
     co_await schedule().pause(comad::mad::duration{0}); // the driver comes by
-    co_return loss_ != 0;
+    co_return disconnect_error_ != 0;
 }
 
-std::string session::loss_text() const {
-    return loss_ ? fmt::format("{} disconnected: {}", device_, std::strerror(loss_)) : std::string();
+std::string session::disconnect_text() const {
+    return disconnect_error_ ? fmt::format("{} disconnected: {}", device_, std::strerror(disconnect_error_))
+                             : std::string();
 }
 
-void session::lost(int error) noexcept {
-    if (std::exchange(loss_, error) != 0 || !ends_when_lost_) return;
+void session::note_disconnect(int error) noexcept {
+    if (std::exchange(disconnect_error_, error) != 0 || !ends_on_disconnect_) return;
     // Later: what fails now is in the middle of its work.
     boost::asio::post(io_, [this] { stop_.emit(boost::asio::cancellation_type::terminal); });
 }
@@ -228,7 +229,7 @@ comad::coro::task<void> session::find_sa() {
     if (wanted.DGID != comad::iba::gid{} && !wanted.has_grh) { // with one it is whole, as between ports of RoCE
         const comad::mad::address target{wanted, std::nullopt};
         const auto path = co_await resolve(*this, target);
-        if (!path) throw std::runtime_error("--sa-path: " + words_of(path.error(), options_));
+        if (!path) throw std::runtime_error("--sa-path: " + format_error(path.error(), options_));
         to_sa = *std::get_if<comad::mad::IBPath>(&path.value());
     } else if (wanted == only_lid) { // service level and time are those to the master's SA
         to_sa = schedule().sa_path();

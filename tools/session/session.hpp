@@ -4,8 +4,8 @@
 #pragma once
 #include "input/options.hpp"
 #include "input/pcap.hpp"
+#include "session/disconnect_detector.hpp"
 #include "session/fabric.hpp"
-#include "session/loss_watch.hpp"
 #include <comad/coro/asio.hpp>
 #include <comad/coro/driver.hpp>
 #include <comad/iba/detail/table.hpp>
@@ -26,7 +26,7 @@
 namespace ibtool {
 
 /// What a query gives: a value, or the RPC that failed.
-template <class T> using asked = comad::coro::task<comad::mad::result<T>>;
+template <class T> using query_task = comad::coro::task<comad::mad::result<T>>;
 
 /// When the fabric has to be there.
 enum class opens : comad::u8 {
@@ -97,14 +97,14 @@ public:
     /// As a signal does. In the thread of the running task.
     void stop() noexcept;
 
-    /// errno of the transport that has failed since it was opened; 0: it has not.
-    int loss() const noexcept { return loss_; }
-    /// Whether it has, for who saw an RPC fail: a send may fail a moment before the transport says that it has.
-    comad::coro::task<bool> is_lost();
-    /// `lost mlx5_0/1 (umad0): Input/output error`; empty: it has not.
-    std::string loss_text() const;
+    /// errno of the transport that has failed since it was opened; 0: it has not failed.
+    int disconnect_error() const noexcept { return disconnect_error_; }
+    /// Whether it has failed, after an RPC failed: a send can fail a moment before the transport reports its failure.
+    comad::coro::task<bool> is_disconnected();
+    /// `mlx5_0/1 (umad0) disconnected: Input/output error`; empty: it is not disconnected.
+    std::string disconnect_text() const;
     /// Whether that cancels what runs, as a signal does; else it goes on, and all that it asks fails.
-    void end_when_lost(bool ends) noexcept { ends_when_lost_ = ends; }
+    void end_on_disconnect(bool ends) noexcept { ends_on_disconnect_ = ends; }
     /// What carries the MADs, as messages call it: `mlx5_0/1 (umad0)`.
     const std::string& device() const noexcept { return device_; }
     /// Closes the fabric, if it is open. Nothing may run.
@@ -174,12 +174,12 @@ private:
         comad::mad::transport& watched(session&);
         fabric on;
         std::optional<comad::transports::capture_transport> capture;
-        std::optional<loss_watch> watch;
+        std::optional<disconnect_detector> watch;
         comad::coro::MADSchedule schedule;
         comad::sa::client paths;
         comad::sa::SATransactor<comad::coro::MADSchedule> by_sa;
     };
-    void lost(int error) noexcept;
+    void note_disconnect(int error) noexcept;
     void note_mad(const comad::transports::captured_mad&);
     void note_port_change(const comad::sa::local_port& was, const comad::sa::local_port& now);
 
@@ -203,10 +203,10 @@ private:
     std::string device_, place_, start_problem_;
     bool is_virtual_ = false;
     bool had_lid_ = false;
-    bool ends_when_lost_ = false;
+    bool ends_on_disconnect_ = false;
     bool is_lasting_ = false; // what runs ends by a signal
     bool told_dropped_packets_ = false;
-    int loss_ = 0;
+    int disconnect_error_ = 0;
     comad::mad::engine_counters of_others_; // schedules than the one that is open
     std::chrono::nanoseconds took_{};
 };

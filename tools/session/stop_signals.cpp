@@ -42,16 +42,16 @@ void put_before(int signal, std::atomic<handler>& next) noexcept {
 
 } // namespace
 
-stop_signals_held::stop_signals_held() noexcept {
+signal_block::signal_block() noexcept {
     sigset_t both;
     ::sigemptyset(&both);
     ::sigaddset(&both, SIGINT);
     ::sigaddset(&both, SIGTERM);
     ::pthread_sigmask(SIG_BLOCK, &both, &before_);
 }
-stop_signals_held::~stop_signals_held() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+signal_block::~signal_block() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
 
-void end_by_second_signal() noexcept {
+void exit_on_second_signal() noexcept {
     has_come = false;
     comad::iba::end_waits_for_pipes(false);
     put_before(SIGINT, of_sigint);

@@ -8,12 +8,12 @@
 namespace ibtool {
 
 /// While it lives, both of them wait.
-class stop_signals_held {
+class signal_block {
 public:
-    stop_signals_held() noexcept;
-    ~stop_signals_held();
-    stop_signals_held(const stop_signals_held&) = delete;
-    stop_signals_held& operator=(const stop_signals_held&) = delete;
+    signal_block() noexcept;
+    ~signal_block();
+    signal_block(const signal_block&) = delete;
+    signal_block& operator=(const signal_block&) = delete;
 
 private:
     sigset_t before_;
@@ -22,7 +22,7 @@ private:
 /// To be called when somebody has set handlers for both signals (and again each time), while they are held: of these the next
 /// signal reaches its own, once; any further one has its default effect, whatever the process waits for. A call that a signal
 /// interrupts goes on: it would be an error of that call, and not an end of what runs.
-void end_by_second_signal() noexcept;
+void exit_on_second_signal() noexcept;
 
 /// Whether the first of them has arrived since then.
 bool has_stop_signal_come() noexcept;

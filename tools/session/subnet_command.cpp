@@ -29,7 +29,7 @@ outcome outcome_of(const discovery::subnet& s, const subnet_report& made, comad:
     for (const auto& doubled : lids.duplicates()) result.said.notes.push_back(discovery::describe(s, doubled));
     auto missing = all_missing(s);
     result.said.missing.insert(result.said.missing.begin(), missing.begin(), missing.end());
-    result.said.forgives_missing = true;
+    result.said.missing_is_success = true;
     return result;
 }
 

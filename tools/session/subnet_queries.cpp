@@ -29,7 +29,7 @@ report about(const subnet& known, report all) {
     return all;
 }
 
-reporting discover_then(session& in, const subnet_query& query) {
+query_task<report> discover_then(session& in, const subnet_query& query) {
     const subnet known = co_await require_subnet(in);
     co_return about(known, co_await query(in, known));
 }

@@ -14,7 +14,7 @@
 namespace ibtool {
 
 /// Of Gets to nodes of which most have just answered: how long one may be silent.
-inline constexpr comad::coro::rpc_options hurry{.patience = std::chrono::milliseconds(10)};
+inline constexpr comad::coro::rpc_options short_patience{.patience = std::chrono::milliseconds(10)};
 
 /// Asks the nodes of a subnet that is known.
 using subnet_query = std::function<comad::coro::task<report>(session&, const comad::discovery::subnet&)>;

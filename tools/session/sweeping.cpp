@@ -49,14 +49,14 @@ coro::task<std::optional<int>> sweeping::run() {
         const bool goes_on = co_await wait_until_due();
         if (!goes_on) break;
         counters::sweep now = co_await known_->sweeper.run();
-        const bool is_stopped = now.is_stopped && !is_lost(); // by a signal
+        const bool is_stopped = now.is_stopped && !is_disconnected(); // by a signal
         if (is_stopped && is_ended_) break;
         if (!begin_) {
             begin_ = now.begin;
             if (periods_) periods_->begin(now.begin);
         }
         was_interrupted_ = false;
-        if (!now.complete() && plan_.is_lasting()) was_interrupted_ = co_await in_.is_lost();
+        if (!now.complete() && plan_.is_lasting()) was_interrupted_ = co_await in_.is_disconnected();
         if (was_interrupted_) break; // what the device did not bring is not missing in the subnet
         take(std::move(now));
         if (periods_) periods_->done();
@@ -65,7 +65,7 @@ coro::task<std::optional<int>> sweeping::run() {
         const bool is_due = co_await wait_for_next();
         if (!is_due) break;
     }
-    if (is_lost()) co_return std::nullopt;
+    if (is_disconnected()) co_return std::nullopt;
     co_return is_complete_ ? complete : partial;
 }
 
@@ -88,10 +88,10 @@ coro::task<bool> sweeping::find_subnet() {
     }
     while (!is_first) {
         auto found = co_await discover();
-        if (is_lost()) co_return false;
+        if (is_disconnected()) co_return false;
         if (found) break;
         const mad::mad_error& e = found.error();
-        tell({failure_at({}, cannot_discover + to_string(e), cannot_discover + plain_text(e))});
+        report_missing({failure_at({}, cannot_discover + to_string(e), cannot_discover + plain_text(e))});
         const bool goes_on = co_await in_.schedule().pause(plan_.every.value_or(std::chrono::seconds(1)));
         if (!goes_on) co_return false;
     }
@@ -128,7 +128,7 @@ coro::task<bool> sweeping::wait_for_subnet() {
     growing_pause between;
     for (std::string told;;) {
         std::string why = co_await find_first_subnet();
-        if (is_lost()) co_return false;
+        if (is_disconnected()) co_return false;
         if (why.empty()) {
             if (!told.empty() && listener_.on_found) listener_.on_found();
             co_return true;
@@ -188,11 +188,11 @@ void sweeping::take(counters::sweep made) {
     listener_.on_sweep(view, totals_);
     is_requested_ = false; // who did so while it was under way has it
 
-    tell(all_missing(today, now.failures), in_.loss_text());
+    report_missing(all_missing(today, now.failures), in_.disconnect_text());
     before_ = std::shared_ptr<const counters::sweep>(all, &all->sweep);
 }
 
-void sweeping::tell(const std::vector<discovery::failure>& missing, const std::string& loss) {
+void sweeping::report_missing(const std::vector<discovery::failure>& missing, const std::string& disconnect) {
     std::set<std::string> now;
     std::vector<discovery::failure> news;
     for (const discovery::failure& m : missing) {
@@ -201,7 +201,8 @@ void sweeping::tell(const std::vector<discovery::failure>& missing, const std::s
     }
     is_complete_ &= missing.empty();
     told_ = std::move(now);
-    for (const std::string& line : lines_about(news, in_.options().tells_all(), loss)) listener_.on_problem(line);
+    for (const std::string& line : format_missing(news, in_.options().tells_all(), disconnect))
+        listener_.on_problem(line);
 }
 
 // Until the next full period since the beginning. False: a signal came, or the device was lost.
@@ -253,7 +254,7 @@ std::string sweeping::find_sign_of_change(const counters::sweep& now) {
     for (const discovery::failure& g : now.failures) {
         if (g.kind == discovery::failure_kind::not_cleared) continue; // it is there
         const iba::guid nodeGUID = g.where.nodeGUID;
-        if (why.empty() && !gone_.contains(nodeGUID)) why = lines_about({missing_of(s, g)}, false).front();
+        if (why.empty() && !gone_.contains(nodeGUID)) why = format_missing({missing_of(s, g)}, false).front();
         gone.insert(nodeGUID);
     }
     gone_ = std::move(gone);
@@ -273,13 +274,13 @@ coro::task<void> sweeping::refresh() {
     std::string why = std::exchange(reason_, {});
     if (why.empty()) why = co_await find_change();
     if (why.empty() && !in_.options().discovers_by_sa()) why = co_await find_answer(in_, *known_->subnet);
-    if (why.empty() || is_lost()) co_return; // what a device that is lost does not bring is no change
+    if (why.empty() || is_disconnected()) co_return; // what a device that is lost does not bring is no change
     auto done = co_await discover();
-    if (is_lost()) co_return;
+    if (is_disconnected()) co_return;
     if (!done) {
         if (done.error().code != mad::errc::cancelled) {
             is_complete_ = false;
-            listener_.on_problem(cannot_discover + words_of(done.error(), in_.options()));
+            listener_.on_problem(cannot_discover + format_error(done.error(), in_.options()));
         }
         co_return;
     }
@@ -294,9 +295,9 @@ coro::task<std::string> sweeping::find_change() {
     if (plan_.refresh_by == discovery::change_source::sa) {
         auto told = co_await tables_->find_changes();
         if (!told) {
-            if (told.error().code == mad::errc::cancelled || is_lost()) co_return std::string{};
+            if (told.error().code == mad::errc::cancelled || is_disconnected()) co_return std::string{};
             is_complete_ = false;
-            listener_.on_problem("cannot read changes from the SA: " + words_of(told.error(), in_.options()));
+            listener_.on_problem("cannot read changes from the SA: " + format_error(told.error(), in_.options()));
             co_return std::string{};
         }
         changes = std::move(told).value();

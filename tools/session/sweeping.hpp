@@ -83,7 +83,7 @@ private:
         comad::counters::sweeper sweeper;
     };
 
-    bool is_lost() const noexcept { return plan_.is_lasting() && in_.loss() != 0; }
+    bool is_disconnected() const noexcept { return plan_.is_lasting() && in_.disconnect_error() != 0; }
     comad::coro::task<bool> find_subnet();
     comad::coro::task<std::string> find_first_subnet();
     comad::coro::task<bool> wait_for_subnet();
@@ -96,7 +96,7 @@ private:
     comad::coro::task<std::string> find_change();
     std::string find_sign_of_change(const comad::counters::sweep& now);
     void take(comad::counters::sweep now);
-    void tell(const std::vector<discovery::failure>&, const std::string& loss = {});
+    void report_missing(const std::vector<comad::discovery::failure>&, const std::string& disconnect = {});
 
     session& in_;
     const sweep_plan& plan_;

@@ -27,14 +27,14 @@ void require_active(const place& at) {
 
 } // namespace
 
-asked<place> tracer::ask_place(mad::any_path path) {
+query_task<place> tracer::ask_place(mad::any_path path) {
     BOOST_OUTCOME_CO_TRY(const auto node, co_await in_.SubnGet<smp::NodeInfo>(path));
     BOOST_OUTCOME_CO_TRY(const auto description, co_await in_.SubnGet<smp::NodeDescription>(path));
     BOOST_OUTCOME_CO_TRY(const auto port, co_await in_.SubnGet<smp::PortInfo>(path));
     co_return place{node, port, node.localPortNum, raw_name_of(names_, node, description)};
 }
 
-asked<route> tracer::find(mad::IBDRPath path, place to, unsigned LID, bool by_lid) {
+query_task<route> tracer::find(mad::IBDRPath path, place to, unsigned LID, bool by_lid) {
     const auto is_there = [&](const place& p) {
         return p.node.portGUID == to.node.portGUID || (by_lid && p.has_lid(LID));
     };
@@ -53,7 +53,7 @@ asked<route> tracer::find(mad::IBDRPath path, place to, unsigned LID, bool by_li
     co_return way;
 }
 
-asked<hop> tracer::next_hop(route& way, unsigned LID) {
+query_task<hop> tracer::next_hop(route& way, unsigned LID) {
     const place& here = way.to();
     if (here.is_switch()) co_return co_await through_switch(way, LID);
     if (!way.hops.empty())
@@ -62,7 +62,7 @@ asked<hop> tracer::next_hop(route& way, unsigned LID) {
     co_return co_await out_of_end_port(here, way.end);
 }
 
-asked<hop> tracer::out_of_end_port(place here, mad::IBDRPath& path) {
+query_task<hop> tracer::out_of_end_port(place here, mad::IBDRPath& path) {
     if (path.hopCount == 0) {
         path = path.extended(static_cast<comad::u8>(here.port_number));
         BOOST_OUTCOME_CO_TRY(auto next, co_await ask_place(path));
@@ -76,7 +76,7 @@ asked<hop> tracer::out_of_end_port(place here, mad::IBDRPath& path) {
     co_return hop{here.port_number, std::move(next)};
 }
 
-asked<hop> tracer::through_switch(route& way, unsigned LID) {
+query_task<hop> tracer::through_switch(route& way, unsigned LID) {
     const place& here = way.to();
     constexpr unsigned block = 64;
     BOOST_OUTCOME_CO_TRY(const auto info, co_await in_.SubnGet<smp::SwitchInfo>(way.end));
@@ -90,13 +90,13 @@ asked<hop> tracer::through_switch(route& way, unsigned LID) {
     co_return co_await through_cable(here, way.end, out);
 }
 
-asked<hop> tracer::through_cable(place here, mad::IBDRPath path, unsigned out) {
+query_task<hop> tracer::through_cable(place here, mad::IBDRPath path, unsigned out) {
     BOOST_OUTCOME_CO_TRY(auto next, co_await ask_place(path));
     BOOST_OUTCOME_CO_TRY(next.port_number, co_await entry_port(here, out, next));
     co_return hop{out, std::move(next)};
 }
 
-asked<unsigned> tracer::entry_port(const place& here, unsigned out, const place& next) {
+query_task<unsigned> tracer::entry_port(const place& here, unsigned out, const place& next) {
     if (!in_.options().by_sa) co_return next.node.localPortNum;
     using iba::sa::LinkRecord;
     auto query = iba::query<LinkRecord>{}.where<&LinkRecord::fromLID>(here.port.LID);

@@ -48,28 +48,28 @@ class tracer {
 public:
     tracer(session& in, const comad::discovery::node_names& names) : in_(in), names_(names) {}
 
-    asked<place> ask_place(comad::mad::any_path path);
+    query_task<place> ask_place(comad::mad::any_path path);
 
     /// From the port at the end of a directed route to the port `to`, which has the LID `LID`: by the linear tables.
     /// `by_lid`: to whatever port there has that LID.
-    asked<route> find(comad::mad::IBDRPath path, place to, unsigned LID, bool by_lid);
+    query_task<route> find(comad::mad::IBDRPath path, place to, unsigned LID, bool by_lid);
     /// The hops that find() got so far, also where it failed; nothing: it failed at the start.
     const std::optional<route>& so_far() const noexcept { return so_far_; }
 
     /// The way that a packet to the multicast LID takes to `to`, on which it may go elsewhere, too. A tree that comes back
     /// to one of its switches is an error, unless `to` is nearer.
-    asked<route> find_multicast(comad::mad::IBDRPath path, place to, unsigned MLID);
+    query_task<route> find_multicast(comad::mad::IBDRPath path, place to, unsigned MLID);
 
 private:
-    asked<hop> next_hop(route& way, unsigned LID);
-    asked<hop> through_switch(route& way, unsigned LID);
+    query_task<hop> next_hop(route& way, unsigned LID);
+    query_task<hop> through_switch(route& way, unsigned LID);
     /// Our own port is left through its cable; another one's switch is a hop nearer to us. `path` is then that switch's.
-    asked<hop> out_of_end_port(place here, comad::mad::IBDRPath& path);
+    query_task<hop> out_of_end_port(place here, comad::mad::IBDRPath& path);
     /// The port by which a cable comes in. A node says that itself; the SA knows it of the cable.
-    asked<unsigned> entry_port(const place& here, unsigned out, const place& next);
-    asked<hop> through_cable(place here, comad::mad::IBDRPath path, unsigned out);
+    query_task<unsigned> entry_port(const place& here, unsigned out, const place& next);
+    query_task<hop> through_cable(place here, comad::mad::IBDRPath path, unsigned out);
     /// The ports by which a switch sends packets of the group on, but that one.
-    asked<std::vector<unsigned>> group_ports(place at, comad::mad::IBDRPath path, unsigned MLID, unsigned but);
+    query_task<std::vector<unsigned>> group_ports(place at, comad::mad::IBDRPath path, unsigned MLID, unsigned but);
 
     session& in_;
     const comad::discovery::node_names& names_;

@@ -35,7 +35,7 @@ route way_to(const std::vector<branch>& tree, std::size_t last) {
 
 } // namespace
 
-asked<std::vector<unsigned>> tracer::group_ports(place at, mad::IBDRPath path, unsigned MLID, unsigned but) {
+query_task<std::vector<unsigned>> tracer::group_ports(place at, mad::IBDRPath path, unsigned MLID, unsigned but) {
     constexpr unsigned first_mlid = 0xc000, mlids_per_block = 32, ports_per_mask = 16;
     BOOST_OUTCOME_CO_TRY(const auto info, co_await in_.SubnGet<smp::SwitchInfo>(path));
     std::vector<unsigned> ports;
@@ -55,7 +55,7 @@ asked<std::vector<unsigned>> tracer::group_ports(place at, mad::IBDRPath path, u
     co_return ports;
 }
 
-asked<route> tracer::find_multicast(mad::IBDRPath path, place to, unsigned MLID) {
+query_task<route> tracer::find_multicast(mad::IBDRPath path, place to, unsigned MLID) {
     BOOST_OUTCOME_CO_TRY(auto from, co_await ask_place(path));
     if (from.node.portGUID == to.node.portGUID)
         throw std::runtime_error(

@@ -8,13 +8,13 @@ namespace ibtool {
 
 namespace mad = comad::mad;
 
-std::string words_of(const mad::mad_error& e, const global_options& options) {
+std::string format_error(const mad::mad_error& e, const global_options& options) {
     return options.tells_all() ? to_string(e) : plain_text(e);
 }
 
-void tell_error(const mad::mad_error& e, const global_options& options) {
+void print_error(const mad::mad_error& e, const global_options& options) {
     if (options.debug) print_error(mad::dump(e, options.debug, fmt::format("{}: ", program_name())));
-    else print_message("{}", words_of(e, options));
+    else print_message("{}", format_error(e, options));
 }
 
 } // namespace ibtool

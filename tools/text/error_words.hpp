@@ -9,9 +9,9 @@
 namespace ibtool {
 
 /// One line: in a user's words, with -v or -d all that the library says.
-std::string words_of(const comad::mad::mad_error&, const global_options&);
+std::string format_error(const comad::mad::mad_error&, const global_options&);
 
 /// The same on stderr, behind `ibtool: `; with -d also the path, with -dd the MADs.
-void tell_error(const comad::mad::mad_error&, const global_options&);
+void print_error(const comad::mad::mad_error&, const global_options&);
 
 } // namespace ibtool

@@ -68,7 +68,7 @@ std::vector<std::string> lines_by_cause(const std::vector<const failure*>& missi
 
 } // namespace
 
-std::vector<std::string> lines_about(const std::vector<failure>& missing, bool each, const std::string& loss) {
+std::vector<std::string> format_missing(const std::vector<failure>& missing, bool each, const std::string& loss) {
     std::vector<const failure*> reads;
     for (const failure& f : missing)
         if (!f.is_write()) reads.push_back(&f);
@@ -86,8 +86,8 @@ std::vector<std::string> lines_about(const std::vector<failure>& missing, bool e
     return lines;
 }
 
-void tell_missing(const std::vector<failure>& missing, bool each, const std::string& loss) {
-    for (const std::string& line : lines_about(missing, each, loss)) print_message("{}", line);
+void print_missing(const std::vector<failure>& missing, bool each, const std::string& loss) {
+    for (const std::string& line : format_missing(missing, each, loss)) print_message("{}", line);
 }
 
 } // namespace ibtool

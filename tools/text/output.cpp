@@ -59,7 +59,7 @@ std::shared_ptr<lasting_output::streams> lasting_streams() noexcept {
     throw std::runtime_error(fmt::format("cannot write all of the output to stdout: {}", std::strerror(error)));
 }
 
-void tell_losses(lasting_output::streams& s) {
+void print_losses(lasting_output::streams& s) {
     if (s.out.dropped() > 0 && !s.told_losses.exchange(true))
         print_message("cannot write all of the output to stdout; some of it is dropped");
 }
@@ -73,7 +73,7 @@ void write_stdout(std::string_view text) {
     const auto outcome = lasting->out.write(text);
     if (!lasting->goes_on && (outcome == queued_writer::outcome::failed || lasting->out.error() != 0))
         fail_at_stdout(lasting->out.error());
-    tell_losses(*lasting);
+    print_losses(*lasting);
 }
 
 } // namespace

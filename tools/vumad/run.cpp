@@ -125,12 +125,12 @@ public:
         int status = 0;
         if (::waitpid(id_, &status, WNOHANG) != id_) return std::nullopt;
         failure f;
-        if (::read(failures_.get(), &f, sizeof f) == sizeof f) return tell(f);
+        if (::read(failures_.get(), &f, sizeof f) == sizeof f) return report_failure(f);
         return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     }
 
 private:
-    int tell(const failure& f) const {
+    int report_failure(const failure& f) const {
         if (f.what[0] != '\0') throw std::runtime_error(f.what.data());
         print_message("cannot run {}: {}", comad::iba::as_given(name_), std::strerror(f.error));
         return f.error == ENOENT ? not_there : cannot_run;
@@ -164,7 +164,7 @@ std::vector<std::string> shell() {
     return {own && *own ? own : "/bin/sh"};
 }
 
-void tell_devices(exported_fabric& fabric) {
+void print_devices(exported_fabric& fabric) {
     for (std::size_t n = 0; n < fabric.ports().size(); ++n) {
         const exported_port& p = fabric.ports()[n];
         print_message("/dev/infiniband/umad{} is {}/{}, at {}; it exists until you exit the shell", n,
@@ -172,7 +172,7 @@ void tell_devices(exported_fabric& fabric) {
     }
 }
 
-void tell_counts(exported_fabric& fabric, bool as_json) {
+void print_counts(exported_fabric& fabric, bool as_json) {
     for (std::size_t n = 0; n < fabric.ports().size(); ++n) {
         const auto& c = fabric.ports()[n].kernel->counters();
         if (as_json) {
@@ -198,7 +198,7 @@ int run_beside_devices(const vumad_settings& s) {
     command_signals signals;
     leave_mount_namespace();
     file_server server(mount_devices(), fabric);
-    if (s.command.empty()) tell_devices(fabric);
+    if (s.command.empty()) print_devices(fabric);
     running_command command(s.command.empty() ? shell() : s.command, signals);
     std::optional<int> code;
     while (!code) {
@@ -208,10 +208,10 @@ int run_beside_devices(const vumad_settings& s) {
         fabric.set_now(real_time::now());
         server.answer_waiting();
         const command_signals::news news = signals.pass_on(command.id());
-        if (news.asks_counts) tell_counts(fabric, s.json);
+        if (news.asks_counts) print_counts(fabric, s.json);
         if (news.has_ended) code = command.ended();
     }
-    if (s.tells_counts || s.json) tell_counts(fabric, s.json);
+    if (s.tells_counts || s.json) print_counts(fabric, s.json);
     return *code;
 }
 

@@ -94,7 +94,7 @@ private:
 
     coro::task<void> ask(const discovery::end_port_ref& e, std::optional<mad::result<smp::NodeInfo>>& answer) {
         const mad::any_path path = e.path;
-        auto info = co_await in_.schedule().SubnGet<smp::NodeInfo>(path, 0, hurry);
+        auto info = co_await in_.schedule().SubnGet<smp::NodeInfo>(path, 0, short_patience);
         answer.emplace(std::move(info));
     }
 
@@ -257,8 +257,8 @@ action declare(arguments& takes, const check_subnet_settings& initial) {
 command ibchecknet_command() {
     return {.name = "ibchecknet",
             .group = command_group::checks,
-            .no_sa = "it checks LIDs, so it queries every node by its directed route",
-            .judges_lids = true,
+            .no_sa_reason = "it checks LIDs, so it queries every node by its directed route",
+            .ignores_lids = true,
             .declare = [](arguments& takes) {
                 check_subnet_settings s;
                 s.ports = {.state = true, .width = true, .speed = true, .addresses = true};
@@ -270,8 +270,8 @@ command ibchecknet_command() {
 command ibcheckstate_command() {
     return {.name = "ibcheckstate",
             .group = command_group::checks,
-            .no_sa = "it checks LIDs, so it queries every node by its directed route",
-            .judges_lids = true,
+            .no_sa_reason = "it checks LIDs, so it queries every node by its directed route",
+            .ignores_lids = true,
             .declare = [](arguments& takes) {
                 check_subnet_settings s;
                 s.ports = {.state = true};
@@ -282,8 +282,8 @@ command ibcheckstate_command() {
 command ibcheckwidth_command() {
     return {.name = "ibcheckwidth",
             .group = command_group::checks,
-            .no_sa = "it checks LIDs, so it queries every node by its directed route",
-            .judges_lids = true,
+            .no_sa_reason = "it checks LIDs, so it queries every node by its directed route",
+            .ignores_lids = true,
             .declare = [](arguments& takes) {
                 check_subnet_settings s;
                 s.ports = {.width = true};
@@ -294,8 +294,8 @@ command ibcheckwidth_command() {
 command ibcheckerrors_command() {
     return {.name = "ibcheckerrors",
             .group = command_group::checks,
-            .no_sa = "it checks LIDs, so it queries every node by its directed route",
-            .judges_lids = true,
+            .no_sa_reason = "it checks LIDs, so it queries every node by its directed route",
+            .ignores_lids = true,
             .declare = [](arguments& takes) {
                 check_subnet_settings s;
                 s.errors = true;

@@ -66,7 +66,7 @@ struct scene {
 };
 
 /// Reads a node and one of its ports into `s`; without a number the port that the path leads to.
-asked<port_ref> read_port(session& in, subnet& s, mad::any_path path, std::optional<u8> number) {
+query_task<port_ref> read_port(session& in, subnet& s, mad::any_path path, std::optional<u8> number) {
     BOOST_OUTCOME_CO_TRY(const auto node, co_await in.SubnGet<smp::NodeInfo>(path));
     const bool is_switch = node.nodeType == iba::NodeType::Switch;
     const u8 port = number.value_or(node.localPortNum);
@@ -91,7 +91,7 @@ asked<port_ref> read_port(session& in, subnet& s, mad::any_path path, std::optio
     co_return port_ref{static_cast<u32>(s.nodes.size() - 1), port};
 }
 
-asked<port_ref> read_other_end(session& in, scene& here, mad::any_path path) {
+query_task<port_ref> read_other_end(session& in, scene& here, mad::any_path path) {
     const discovery::node& node = here.s.nodes[here.port.node];
     const iba::lid LID = here.s.end_port(here.port).info->LID;
     BOOST_OUTCOME_CO_TRY(const auto there, co_await other_end(in, path, node.info, LID, here.port.port));
@@ -99,7 +99,7 @@ asked<port_ref> read_other_end(session& in, scene& here, mad::any_path path) {
     co_return read;
 }
 
-asked<scene> look_at(session& in, mad::any_path path, std::optional<u8> port, bool with_other_end) {
+query_task<scene> look_at(session& in, mad::any_path path, std::optional<u8> port, bool with_other_end) {
     scene here;
     BOOST_OUTCOME_CO_TRY(here.port, co_await read_port(in, here.s, path, port));
     const auto& end = here.s.end_port(here.port).info;
@@ -125,7 +125,7 @@ asked<scene> look_at(session& in, mad::any_path path, std::optional<u8> port, bo
     co_return here;
 }
 
-reporting check_one_port(session& in, mad::address target, const check_target_settings& s) {
+query_task<report> check_one_port(session& in, mad::address target, const check_target_settings& s) {
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, target));
     const u8 port = static_cast<u8>(read_number(s.port, "the port", 254));
     BOOST_OUTCOME_CO_TRY(auto here, co_await look_at(in, path, port, s.checks.width || s.checks.speed));
@@ -147,7 +147,7 @@ reporting check_one_port(session& in, mad::address target, const check_target_se
 bool is_silence(const mad::mad_error& e) { return e.code == mad::errc::timed_out; }
 
 /// What the SA says otherwise than the node.
-asked<std::vector<complaint>> compare_with_sa(session& in, const scene& here, iba::lid LID) {
+query_task<std::vector<complaint>> compare_with_sa(session& in, const scene& here, iba::lid LID) {
     std::vector<complaint> all;
     const smp::NodeInfo& node = here.s.nodes[here.port.node].info;
     using iba::sa::NodeRecord;
@@ -173,7 +173,7 @@ asked<std::vector<complaint>> compare_with_sa(session& in, const scene& here, ib
     co_return all;
 }
 
-reporting check_node(session& in, mad::address target, const check_target_settings& s) {
+query_task<report> check_node(session& in, mad::address target, const check_target_settings& s) {
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, target));
     const auto* by_lid = std::get_if<mad::IBPath>(&path);
     check_result v{check_result::subject::node, by_lid ? value(by_lid->DLID) : 0u, 0, {}, {}};
@@ -201,7 +201,7 @@ reporting check_node(session& in, mad::address target, const check_target_settin
 
 // ---- counters --------------------------------------------------------------------------------------------------------
 
-reporting check_errors(session& in, mad::address target, const check_target_settings& s) {
+query_task<report> check_errors(session& in, mad::address target, const check_target_settings& s) {
     const error_thresholds thresholds = read_thresholds(s.how.thresholds);
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, target));
     BOOST_OUTCOME_CO_TRY(const auto to, co_await lid_routed(in, path));
@@ -242,7 +242,7 @@ reporting check_errors(session& in, mad::address target, const check_target_sett
 
 // ---- command lines ---------------------------------------------------------------------------------------------------
 
-using target_check = reporting (*)(session&, mad::address, const check_target_settings&);
+using target_check = query_task<report> (*)(session&, mad::address, const check_target_settings&);
 
 action declare(arguments& takes, target_check check, std::shared_ptr<check_target_settings> s) {
     takes.option("target", s->target);

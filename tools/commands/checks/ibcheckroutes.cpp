@@ -144,11 +144,11 @@ private:
             subnet_, index_, tables_, lanes_, {.switches_too = how_.switches_too, .multicast = how_.multicast});
         discovery::group_check groups;
         if (how_.multicast) groups = discovery::check_groups(subnet_, tables_, members_);
-        tell(findings_of(subnet_, index_));
-        tell(findings_of(subnet_, index_, routes));
-        tell(findings_of(subnet_, groups));
+        add_findings(findings_of(subnet_, index_));
+        add_findings(findings_of(subnet_, index_, routes));
+        add_findings(findings_of(subnet_, groups));
         findings_ += groups.more_faults;
-        tell(findings_of(subnet_, credits));
+        add_findings(findings_of(subnet_, credits));
         const load_range loads = judge_loads(routes);
         if (how_.json) sum_up_json(routes, groups, credits, loads);
         else sum_up(routes, groups, credits, loads);
@@ -157,7 +157,7 @@ private:
     }
 
     /// Without -v not all of many.
-    void tell(const std::vector<route_finding>& findings) {
+    void add_findings(const std::vector<route_finding>& findings) {
         constexpr std::size_t few = 100;
         const std::size_t shown = options_.verbosity ? findings.size() : std::min(findings.size(), few);
         findings_ += findings.size();
@@ -180,14 +180,14 @@ private:
                 all.most_lids = std::max(all.most_lids, load.lids);
                 all.least_routes = std::min(all.least_routes, load.routes);
                 all.most_routes = std::max(all.most_routes, load.routes);
-                if (how_.shows_loads) tell_load(n, p, load);
+                if (how_.shows_loads) add_load(n, p, load);
             }
         }
         if (all.channels == 0) all.least_lids = 0, all.least_routes = 0;
         return all;
     }
 
-    void tell_load(u32 n, unsigned p, const discovery::channel_load& load) {
+    void add_load(u32 n, unsigned p, const discovery::channel_load& load) {
         const discovery::node& sw = subnet_.nodes[n];
         if (!how_.json) {
             found_.text +=
@@ -269,8 +269,8 @@ comad::coro::task<report> check_all_routes(session& in, const discovery::subnet&
 command ibcheckroutes_command() {
     return {.name = "ibcheckroutes",
             .group = command_group::checks,
-            .no_sa = "it checks LIDs, so it queries every node itself",
-            .judges_lids = true,
+            .no_sa_reason = "it checks LIDs, so it queries every node itself",
+            .ignores_lids = true,
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<route_settings>();
                 takes.flag("-a,--all", s->switches_too);

@@ -33,7 +33,7 @@ std::string text_of(const identity_finding& f, const discovery::subnet& s, bool 
 
 report identities_of(const discovery::subnet& s, bool json) {
     report said;
-    said.forgives_missing = true;
+    said.missing_is_success = true;
     for (const identity_finding& f : check_identities(s)) {
         said.text += text_of(f, s, json);
         said.is_any_bad = true;
@@ -57,8 +57,8 @@ int run_ibidsverify(const ibidsverify_settings& s, const global_options& options
 command ibidsverify_command() {
     return {.name = "ibidsverify",
             .group = command_group::checks,
-            .no_sa = "discovery queries every node itself",
-            .judges_lids = true,
+            .no_sa_reason = "discovery queries every node itself",
+            .ignores_lids = true,
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<ibidsverify_settings>();
                 takes.option("topology-file", s->topology_file).file(file_use::read);

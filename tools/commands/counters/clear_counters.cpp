@@ -71,7 +71,7 @@ private:
             o.problem = "not cleared: " + to_string(error);
             o.cause = "not cleared: " + cause_text(error);
         };
-        auto info = co_await in_.schedule().PerformanceGet<iba::ClassPortInfo>(e.path, 0, hurry);
+        auto info = co_await in_.schedule().PerformanceGet<iba::ClassPortInfo>(e.path, 0, short_patience);
         if (!info) {
             fails(info.error());
             co_return;
@@ -88,7 +88,7 @@ private:
             o.groups.push_back({g, select});
             for (const u8 port : o.ports) {
                 const std::vector<u8> checked = is_at_once ? e.ports : std::vector<u8>{port};
-                auto clears = clear_counters(in_, {{e.path, info.value()}, g, port, checked, select, hurry});
+                auto clears = clear_counters(in_, {{e.path, info.value()}, g, port, checked, select, short_patience});
                 auto done = co_await std::move(clears);
                 if (!done && is_at_once) {
                     fails(done.error());
@@ -123,7 +123,7 @@ private:
             if (!o.problem.empty()) continue;
             cleared.insert(e.where.node);
             ports += e.ports.size() - wrong.size();
-            tell(e, o, wrong);
+            add_lines(e, o, wrong);
         }
         std::erase_if(cleared, [&](u32 n) { return failed.contains(n); });
         if (how_.json)
@@ -135,7 +135,7 @@ private:
                             cleared.size(), failures, ports);
     }
 
-    void tell(const discovery::end_port_ref& e, const clearing_outcome& o, const std::set<u8>& wrong) {
+    void add_lines(const discovery::end_port_ref& e, const clearing_outcome& o, const std::set<u8>& wrong) {
         for (const u8 port : o.ports) {
             if (wrong.contains(port) || (port == all_ports && !wrong.empty())) continue;
             if (how_.json) {

@@ -63,13 +63,13 @@ nlohmann::ordered_json json_of(const counted& c, nlohmann::ordered_json line) {
     return line;
 }
 
-asked<counted> ask_port(session& in, performance_agent a, u8 port, coro::rpc_options options) {
+query_task<counted> ask_port(session& in, performance_agent a, u8 port, coro::rpc_options options) {
     BOOST_OUTCOME_CO_TRY(auto bytes, co_await get_counters(in.schedule(), a.to, data_counters(a.info), port, options));
     co_return counted{a, port, std::move(bytes), {}};
 }
 
 /// The sum of those that answer; an error if none does.
-asked<counted> ask_sum(session& in, performance_agent a, std::vector<u8> ports, coro::rpc_options options) {
+query_task<counted> ask_sum(session& in, performance_agent a, std::vector<u8> ports, coro::rpc_options options) {
     if (a.can().all_ports) co_return co_await ask_port(in, a, all_ports, options);
     counted sum{a, all_ports, {}, {}};
     std::vector<std::vector<u8>> told;
@@ -92,12 +92,12 @@ asked<counted> ask_sum(session& in, performance_agent a, std::vector<u8> ports, 
 // ---- one node --------------------------------------------------------------------------------------------------------
 
 /// Which port is meant without one: of a switch all, else that of the target.
-asked<u8> default_port(session& in, mad::IBPath to) {
+query_task<u8> default_port(session& in, mad::IBPath to) {
     BOOST_OUTCOME_CO_TRY(const auto node, co_await in.SubnGet<smp::NodeInfo>(to));
     co_return node.nodeType == iba::NodeType::Switch ? all_ports : node.localPortNum;
 }
 
-reporting ask_node(session& in, std::optional<mad::address> target, std::optional<u8> wanted, bool json) {
+query_task<report> ask_node(session& in, std::optional<mad::address> target, std::optional<u8> wanted, bool json) {
     const mad::address place = target ? *target : this_port(in);
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, place));
     BOOST_OUTCOME_CO_TRY(const auto to, co_await lid_routed(in, path));
@@ -157,7 +157,7 @@ private:
         o.problems = {
             failure_at({}, e.has_lid() ? "not queried" : "not queried: no LID")}; // unless this comes to its end
         if (!e.has_lid()) co_return;
-        auto info = co_await in_.schedule().PerformanceGet<iba::ClassPortInfo>(e.path, 0, hurry);
+        auto info = co_await in_.schedule().PerformanceGet<iba::ClassPortInfo>(e.path, 0, short_patience);
         if (!info) {
             o.problems = {problem_of(info.error())};
             co_return;
@@ -165,12 +165,12 @@ private:
         o.problems.clear();
         const performance_agent agent{e.path, info.value()};
         if (!how_.port_by_port && subnet_.nodes[e.where.node].is_switch()) {
-            auto sum = co_await ask_sum(in_, agent, e.ports, hurry);
+            auto sum = co_await ask_sum(in_, agent, e.ports, short_patience);
             take(o, std::move(sum));
             co_return;
         }
         for (const u8 port : e.ports) {
-            auto one = co_await ask_port(in_, agent, port, hurry);
+            auto one = co_await ask_port(in_, agent, port, short_patience);
             take(o, std::move(one));
         }
     }

@@ -171,9 +171,9 @@ private:
     comad::mad::time_point first_sweep_{};
 };
 
-reporting examine(session& in, const health_settings& s, std::chrono::nanoseconds length,
-                  const counters::health_rules& rules, const discovery::node_names& names,
-                  examination_progress& progress) {
+query_task<report> examine(session& in, const health_settings& s, std::chrono::nanoseconds length,
+                           const counters::health_rules& rules, const discovery::node_names& names,
+                           examination_progress& progress) {
     const discovery::subnet known = co_await require_subnet(in);
     counters::sweep_options how;
     how.details = counters::health_details();
@@ -209,7 +209,7 @@ int run_health(const health_settings& s, const global_options& options) {
 command health_command() {
     return {.name = "health",
             .group = command_group::counters,
-            .no_sa = "it queries PMAs",
+            .no_sa_reason = "it queries PMAs",
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<health_settings>();
                 takes.option("--for", s->length).shows_default();

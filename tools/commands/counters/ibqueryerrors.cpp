@@ -118,7 +118,7 @@ public:
         if (!settings_.skip_sl) {
             auto sls = co_await ask_sls(all.found);
             if (sls) sls_ = std::move(sls).value();
-            else all.no_sls = words_of(sls.error(), in_.options());
+            else all.no_sls = format_error(sls.error(), in_.options());
         }
         counters::sweeper sweeper(in_.schedule(), all.found, sweep_options());
         all.told = co_await sweeper.run();
@@ -197,7 +197,7 @@ private:
 
 // ---- what is told of it ----------------------------------------------------------------------------------------------
 
-reporting told_by(session& in, asking& queries, const ibqueryerrors_plan& p) {
+query_task<report> told_by(session& in, asking& queries, const ibqueryerrors_plan& p) {
     const auto all = co_await queries.run();
     if (!all) refuse_silent_port(all.error(), in.options());
     const auto& [found, told, no_sls] = all.value();
@@ -209,7 +209,7 @@ reporting told_by(session& in, asking& queries, const ibqueryerrors_plan& p) {
     if (!no_sls.empty())
         r.notes.push_back(fmt::format("cannot read the service levels from the SA: {}; SL 0 was used", no_sls));
     r.is_any_bad = errors.bad_ports() != 0;
-    r.forgives_missing = true;
+    r.missing_is_success = true;
     co_return r;
 }
 

@@ -4,7 +4,7 @@
 #include "commands/counters/counter_options.hpp"
 #include "session/ask.hpp"
 #include "session/counter_queries.hpp"
-#include "session/reopening.hpp"
+#include "session/reconnecting_session.hpp"
 #include "text/checks.hpp"
 #include "text/error_words.hpp"
 #include "text/group_changes.hpp"
@@ -72,7 +72,7 @@ public:
         if (!has_begun_) {
             auto begun = co_await begin();
             bool has_gone = false;
-            if (!begun) has_gone = co_await in_.is_lost();
+            if (!begun) has_gone = co_await in_.is_disconnected();
             if (has_gone) co_return std::nullopt;
             if (!begun) co_return std::move(begun.error());
         }
@@ -81,19 +81,19 @@ public:
             if (!goes_on) co_return interrupted();
             auto now = co_await read_port();
             bool has_gone = false;
-            if (!now) has_gone = co_await in_.is_lost();
+            if (!now) has_gone = co_await in_.is_disconnected();
             if (has_gone || (!now && now.error().code == mad::errc::cancelled)) co_return interrupted();
             periods_.done();
             ++looks_asked_;
-            if (now) tell_changes(now.value());
-            else tell_missing(now.error());
+            if (now) print_changes(now.value());
+            else print_missing(now.error());
         }
         co_return end();
     }
 
     /// What is told at the end. The exit code.
     int end() const {
-        tell_totals();
+        print_totals();
         return is_complete_ ? complete : partial;
     }
 
@@ -111,11 +111,11 @@ public:
         return missed;
     }
 
-    void tell_lost(const outage& now) const {
+    void print_disconnect(const disconnect& now) const {
         if (!how_.json) return;
         write_output(json_line({{"lost", now.device}, {"why", now.cause}}));
     }
-    void tell_back(const outage& over, u64 missed) const {
+    void print_reconnect(const disconnect& over, u64 missed) const {
         if (!how_.json) return;
         write_output(json_line({{"opened_again", over.device},
                                 {"lost_seconds", mad::in_seconds(over.length)},
@@ -124,21 +124,21 @@ public:
 
 private:
     std::optional<mad::result<int>> interrupted() const {
-        if (in_.loss() != 0) return std::nullopt;
+        if (in_.disconnect_error() != 0) return std::nullopt;
         return end();
     }
 
-    asked<void> begin() {
+    query_task<void> begin() {
         BOOST_OUTCOME_CO_TRY(last_, co_await read_port());
         has_begun_ = true;
         begin_ = last_.usual.at;
         periods_.begin(begin_);
         periods_.done();
-        tell_first();
+        print_first();
         co_return comad::mad::success();
     }
 
-    asked<void> find() {
+    query_task<void> find() {
         const mad::address place = target_ ? *target_ : this_port(in_);
         BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in_, place));
         BOOST_OUTCOME_CO_TRY(to_, co_await lid_routed(in_, path));
@@ -154,7 +154,7 @@ private:
         co_return comad::mad::success();
     }
 
-    asked<port_reading> read_port() {
+    query_task<port_reading> read_port() {
         if (!is_found_) {
             BOOST_OUTCOME_CO_TRYV(co_await find());
             is_found_ = true;
@@ -210,7 +210,7 @@ private:
         return {{"seconds", seconds}, {"LID", value(to_.DLID)}, {"port", port_}};
     }
 
-    void tell_first() const {
+    void print_first() const {
         if (how_.json) {
             nlohmann::ordered_json line{{"schema", "comad.port_watch/1"}};
             line.update(head(0));
@@ -222,7 +222,7 @@ private:
         }
     }
 
-    void tell_changes(const port_reading& now) {
+    void print_changes(const port_reading& now) {
         const double seconds = mad::in_seconds(now.usual.at - begin_);
         const double interval = mad::in_seconds(now.usual.at - last_.usual.at);
         nlohmann::ordered_json changes;
@@ -251,8 +251,8 @@ private:
         ++looks_;
     }
 
-    void tell_missing(const mad::mad_error& why) {
-        tell_error(why, in_.options());
+    void print_missing(const mad::mad_error& why) {
+        print_error(why, in_.options());
         is_complete_ = false;
     }
 
@@ -263,7 +263,7 @@ private:
         return all;
     }
 
-    void tell_totals() const {
+    void print_totals() const {
         const double seconds = mad::in_seconds(last_.usual.at - begin_);
         if (how_.json) {
             const nlohmann::ordered_json line{{"intervals", looks_}, {"seconds", seconds}, {"totals", totals_json()}};
@@ -302,19 +302,19 @@ int run_ibswportwatch(const ibswportwatch_settings& s, const global_options& opt
     session in(options, target ? &*target : nullptr, nullptr, opens::when_ready);
     watch all(in, s, target);
     const std::unique_ptr<lasting_output> lines = lasting_output_of(in);
-    outage_listener listener;
-    listener.on_lost = [&](const outage& now) { all.tell_lost(now); };
-    listener.on_back = [&](const outage& over) {
+    disconnect_listener listener;
+    listener.on_disconnect = [&](const disconnect& now) { all.print_disconnect(now); };
+    listener.on_back = [&](const disconnect& over) {
         const u64 missed = all.resume();
-        all.tell_back(over, missed);
+        all.print_reconnect(over, missed);
         if (!over.was_open) return std::string();
         return fmt::format("missed {} reading{}", missed, missed == 1 ? "" : "s");
     };
     using outcome = mad::result<int>;
-    std::optional<outcome> code = lasting(in, listener).run<outcome>([&] { return all.run(); });
+    std::optional<outcome> code = reconnecting_session(in, listener).run<outcome>([&] { return all.run(); });
     if (!code) code = all.end_lost(); // by a signal
     const bool took_all = finish(in, lines.get());
-    if (!*code) tell_error(code->error(), options);
+    if (!*code) print_error(code->error(), options);
     const int ended = *code ? code->value() : static_cast<int>(failed);
     return finish(in, took_all || ended != complete ? ended : static_cast<int>(partial));
 }

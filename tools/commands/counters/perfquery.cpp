@@ -109,7 +109,7 @@ struct group_reading {
 };
 
 /// Whether the port's forward error correction is one of those that count in another way.
-asked<bool> is_rs_fec(const counter_query& q, u8 port) {
+query_task<bool> is_rs_fec(const counter_query& q, u8 port) {
     if (!q.can().RS_FEC) co_return false;
     BOOST_OUTCOME_CO_TRY(const auto info, co_await ask_port_info_extended(q.in, q.to, port));
     constexpr comad::u32 has_modes = 1;
@@ -124,7 +124,7 @@ coro::task<std::vector<u8>> ports_behind(const counter_query& q, u8 port) {
     co_return all ? std::move(all).value() : std::vector<u8>{port};
 }
 
-asked<group_reading> ask_port(const counter_query& q, const counter_group& wanted, u8 port) {
+query_task<group_reading> ask_port(const counter_query& q, const counter_group& wanted, u8 port) {
     group_reading c{&wanted, port, {}};
     if (&wanted == &extended_speeds && q.how.reads) {
         BOOST_OUTCOME_CO_TRY(const bool is_other, co_await is_rs_fec(q, port));
@@ -144,7 +144,7 @@ asked<group_reading> ask_port(const counter_query& q, const counter_group& wante
 }
 
 /// Ports to ask one by one; or 255, which asks for their sum.
-asked<std::vector<u8>> ports_of(const counter_query& q, bool can_sum) {
+query_task<std::vector<u8>> ports_of(const counter_query& q, bool can_sum) {
     if (!q.how.ports.empty()) co_return q.how.ports;
     if (q.how.sums && can_sum && q.can().all_ports) co_return std::vector<u8>{all_ports};
     if (q.how.all) co_return co_await ports_with_counters(q.in, q.to);
@@ -201,10 +201,10 @@ discovery::failure not_cleared(const clearing_problem& p) {
 }
 
 /// Of several ports what answers counts, and what does not is missing; an error if none does.
-reporting ask_group(const counter_query& q, const counter_group& g) {
+query_task<report> ask_group(const counter_query& q, const counter_group& g) {
     const bool is_summable = can_sum(g, q);
     BOOST_OUTCOME_CO_TRY(const auto ports, co_await ports_of(q, is_summable));
-    std::vector<asked<group_reading>> queries;
+    std::vector<query_task<group_reading>> queries;
     for (const u8 port : ports) queries.push_back(ask_port(q, g, port));
     auto replies = co_await coro::when_all(std::move(queries));
     report said;
@@ -225,7 +225,7 @@ reporting ask_group(const counter_query& q, const counter_group& g) {
     co_return said;
 }
 
-reporting ask_counters(session& in, std::optional<mad::address> target, counter_request how) {
+query_task<report> ask_counters(session& in, std::optional<mad::address> target, counter_request how) {
     const mad::address place = target ? *target : this_port(in);
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, place));
     BOOST_OUTCOME_CO_TRY(const auto to, co_await lid_routed(in, path));

@@ -6,7 +6,7 @@
 #include "input/queued_writer.hpp"
 #include "session/file_rereader.hpp"
 #include "session/keyboard.hpp"
-#include "session/reopening.hpp"
+#include "session/reconnecting_session.hpp"
 #include "session/stop_signals.hpp"
 #include "session/subnet_command.hpp"
 #include "session/subnet_file.hpp"
@@ -213,8 +213,8 @@ public:
             in_.start<std::optional<int>>(all_.run(), [done](std::optional<int> code) { done(code.value_or(failed)); });
             return;
         }
-        lasting_.start<int>([this] { return all_.run(); },
-                            [done](std::optional<int> code) { done(code.value_or(partial)); });
+        reconnecting_.start<int>([this] { return all_.run(); },
+                                 [done](std::optional<int> code) { done(code.value_or(partial)); });
     }
     void request(std::size_t known) {
         in_.post([this, known] { all_.request(known); });
@@ -245,19 +245,19 @@ private:
         [this] { out_.note_found(number_); },
     };
     sweeping all_;
-    const outage_listener outages_{
-        [this](const outage& now) { out_.note_lost(number_, now); },
-        [this](const outage& now) { out_.note_still_lost(number_, now); },
+    const disconnect_listener disconnects_{
+        [this](const disconnect& now) { out_.note_lost(number_, now); },
+        [this](const disconnect& now) { out_.note_still_lost(number_, now); },
         {},
-        [this](const outage& over) {
+        [this](const disconnect& over) {
             const u64 missed = all_.resume();
             out_.note_back(number_, over, missed);
             if (!over.was_open) return std::string();
             return fmt::format("missed {} sweep{}", missed, missed == 1 ? "" : "s");
         },
-        [this](const std::string& line) { out_.tell(line); },
+        [this](const std::string& line) { out_.print_line(line); },
     };
-    lasting lasting_{in_, outages_};
+    reconnecting_session reconnecting_{in_, disconnects_};
 };
 
 /// All that is swept, and where it goes.
@@ -410,9 +410,9 @@ int run_sweep(const sweep_settings& s, const global_options& options) {
 command sweep_command() {
     return {.name = "sweep",
             .group = command_group::counters,
-            .no_sa = "it queries PMAs",
+            .no_sa_reason = "it queries PMAs",
             .writes = true,
-            .several_fabrics = true,
+            .multi_fabric = true,
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<sweep_settings>();
                 takes.option("--every", s->every);

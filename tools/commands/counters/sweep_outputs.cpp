@@ -176,10 +176,10 @@ void sweep_outputs::note_change(std::size_t fabric, const std::string& why) {
 
 void sweep_outputs::note_problem(std::size_t fabric, const std::string& line) {
     const std::string& name = plan_.fabrics[fabric];
-    tell(name.empty() ? line : name + ": " + line);
+    print_line(name.empty() ? line : name + ": " + line);
 }
 
-void sweep_outputs::tell(const std::string& line) {
+void sweep_outputs::print_line(const std::string& line) {
     if (!screen_ || !::isatty(STDERR_FILENO)) return print_message("{}", line);
     screen_->note(line);
     show();
@@ -187,7 +187,7 @@ void sweep_outputs::tell(const std::string& line) {
     else ++not_held_;
 }
 
-void sweep_outputs::note_lost(std::size_t fabric, const outage& now) {
+void sweep_outputs::note_lost(std::size_t fabric, const disconnect& now) {
     if (plan_.form == sweep_form::json)
         write_lines(fmt::format(R"({{"lost":{},"why":{}}})"
                                 "\n",
@@ -195,13 +195,13 @@ void sweep_outputs::note_lost(std::size_t fabric, const outage& now) {
     note_still_lost(fabric, now);
 }
 
-void sweep_outputs::note_still_lost(std::size_t fabric, const outage& now) {
+void sweep_outputs::note_still_lost(std::size_t fabric, const disconnect& now) {
     if (server_) server_->note_lost(fmt::format("{}: {}", now.device, now.cause), fabric);
     set_up(fabric, false);
     note_status(fabric, fmt::format("{} is disconnected: {}", now.device, now.cause));
 }
 
-void sweep_outputs::note_back(std::size_t fabric, const outage& over, comad::u64 missed) {
+void sweep_outputs::note_back(std::size_t fabric, const disconnect& over, comad::u64 missed) {
     if (plan_.form == sweep_form::json)
         write_lines(fmt::format(R"({{"opened_again":{},"lost_seconds":{:.3f},"missed_sweeps":{}}})"
                                 "\n",

@@ -4,7 +4,7 @@
 #include "commands/counters/sweep_screen.hpp"
 #include "exporter/exporter.hpp"
 #include "exporter/service_manager.hpp"
-#include "session/reopening.hpp"
+#include "session/reconnecting_session.hpp"
 #include "text/exposition.hpp"
 
 #include <chrono>
@@ -52,13 +52,13 @@ public:
     void write(std::size_t fabric, const sweep_view&, const sweep_totals&);
     void note_change(std::size_t fabric, const std::string& why);
     void note_problem(std::size_t fabric, const std::string& line);
-    void note_lost(std::size_t fabric, const outage&);
-    void note_still_lost(std::size_t fabric, const outage&);
-    void note_back(std::size_t fabric, const outage&, comad::u64 missed);
+    void note_lost(std::size_t fabric, const disconnect&);
+    void note_still_lost(std::size_t fabric, const disconnect&);
+    void note_back(std::size_t fabric, const disconnect&, comad::u64 missed);
     /// The device is open, and the subnet behind it was found.
     void note_found(std::size_t fabric);
     /// A line for stderr; while a screen is shown, it stands there at the bottom and comes to stderr later.
-    void tell(const std::string& line);
+    void print_line(const std::string& line);
     /// An operator says that what is there now is what ought to be there, beside what the plan expects now. Returns how many nodes and
     /// links are forgotten, which are missing.
     std::size_t know_anew();

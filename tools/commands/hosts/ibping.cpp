@@ -2,7 +2,7 @@
 // ibping.cpp - ibping: whether a host answers, and how soon; and the server that does.
 #include "command.hpp"
 #include "session/host_service.hpp"
-#include "session/reopening.hpp"
+#include "session/reconnecting_session.hpp"
 #include "session/report.hpp"
 #include "text/error_words.hpp"
 #include "text/output.hpp"
@@ -109,8 +109,8 @@ public:
         bool goes_on = true;
         for (bool is_found = false; goes_on && !is_found;) {
             auto to = co_await resolve_host(in_, target_);
-            if (!to) co_await in_.is_lost();
-            if (is_lost()) co_return std::nullopt;
+            if (!to) co_await in_.is_disconnected();
+            if (is_disconnected()) co_return std::nullopt;
             if (!to && !has_begun_) co_return std::move(to.error());
             has_begun_ = true;
             is_found = to.has_value();
@@ -118,14 +118,14 @@ public:
                 to_ = to.value();
                 continue;
             }
-            if (to.error().code != mad::errc::cancelled) tell(to.error());
+            if (to.error().code != mad::errc::cancelled) print_failure(to.error());
             goes_on = co_await in_.schedule().pause(std::chrono::seconds(1));
         }
         while (goes_on && all_.transmitted() < count_) {
             if (!how_.flood && all_.transmitted() > 0) goes_on = co_await in_.schedule().pause(std::chrono::seconds(1));
             if (goes_on) goes_on = co_await ping();
         }
-        if (is_lost()) co_return std::nullopt;
+        if (is_disconnected()) co_return std::nullopt;
         co_return end();
     }
 
@@ -139,9 +139,9 @@ public:
 
 private:
     /// Outlives its device, unless it was to end by itself.
-    bool is_lost() const noexcept { return !how_.count && in_.loss() != 0; }
+    bool is_disconnected() const noexcept { return !how_.count && in_.disconnect_error() != 0; }
     unsigned LID() const noexcept { return value(to_.DLID); }
-    void tell(const mad::mad_error& e) const { tell_error(e, in_.options()); }
+    void print_failure(const mad::mad_error& e) const { print_error(e, in_.options()); }
 
     /// False: it was the last one.
     coro::task<bool> ping() {
@@ -155,11 +155,11 @@ private:
             else if (!how_.flood) write_output(as_text(host.value(), LID(), rtt));
             co_return true;
         }
-        const bool has_gone = co_await in_.is_lost();
+        const bool has_gone = co_await in_.is_disconnected();
         if (!has_gone && host.error().code == mad::errc::cancelled) co_return false;
         all_.failed();
-        if (has_gone && is_lost()) co_return false; // others say so
-        tell(host.error());
+        if (has_gone && is_disconnected()) co_return false; // others say so
+        print_failure(host.error());
         co_return host.error().code != mad::errc::transport_failed;
     }
 
@@ -186,16 +186,16 @@ int run_client(const ibping_settings& s, const global_options& options) {
     if (s.count) {
         ended = in.run(all.run());
     } else {
-        outage_listener listener;
-        listener.on_back = [](const outage& over) {
+        disconnect_listener listener;
+        listener.on_back = [](const disconnect& over) {
             if (!over.was_open) return std::string();
             return fmt::format("{} pings were not sent", over.length / std::chrono::seconds(1));
         };
-        ended = lasting(in, listener).run<outcome>([&] { return all.run(); });
+        ended = reconnecting_session(in, listener).run<outcome>([&] { return all.run(); });
         if (!ended) ended = all.end(); // a signal came while it was lost
     }
     const bool took_all = finish(in, lines.get());
-    if (!*ended) tell_error(ended->error(), options);
+    if (!*ended) print_error(ended->error(), options);
     const exit_code code = *ended ? ended->value() : failed;
     return finish(in, took_all || code != complete ? code : partial);
 }

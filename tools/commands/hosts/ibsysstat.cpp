@@ -40,7 +40,7 @@ std::string escaped_lines(std::string_view raw) {
     return text;
 }
 
-answer ask_status(session& in, mad::address target, const ibsysstat_settings& s) {
+query_task<std::string> ask_status(session& in, mad::address target, const ibsysstat_settings& s) {
     BOOST_OUTCOME_CO_TRY(const auto to, co_await resolve_host(in, target));
     const host_query query{server::sysstat_class, attribute_of(s.operation), s.OUI()};
     if (s.operation == "cpi") {

@@ -35,18 +35,18 @@ struct doctor_settings : sysfs_root {
 };
 
 /// Keeps how long one question took, or why it failed; gives the answer.
-template <class T> comad::coro::task<T> timed(session& in, asked<T> question, reply_facts& said) {
+template <class T> comad::coro::task<T> timed(session& in, query_task<T> question, reply_facts& said) {
     const mad::time_point began = in.now();
     auto reply = co_await std::move(question);
     said.round_trip = in.now() - began;
     if (reply) co_return std::move(reply).value();
-    said.error = words_of(reply.error(), in.options());
+    said.error = format_error(reply.error(), in.options());
     co_return T{};
 }
 
-asked<iba::smp::NodeInfo> ask_local_port(session& in) { return in.SubnGet<iba::smp::NodeInfo>(this_node().path); }
-asked<iba::smp::SMInfo> ask_sm(session& in) { return in.SubnGet<iba::smp::SMInfo>(in.schedule().sa_path()); }
-asked<iba::ClassPortInfo> ask_sa(session& in) {
+query_task<iba::smp::NodeInfo> ask_local_port(session& in) { return in.SubnGet<iba::smp::NodeInfo>(this_node().path); }
+query_task<iba::smp::SMInfo> ask_sm(session& in) { return in.SubnGet<iba::smp::SMInfo>(in.schedule().sa_path()); }
+query_task<iba::ClassPortInfo> ask_sa(session& in) {
     auto info = co_await in.schedule().SubnAdmGet<iba::ClassPortInfo>();
     co_return info;
 }

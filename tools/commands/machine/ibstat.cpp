@@ -78,7 +78,7 @@ int run_ibstat(const ibstat_settings& s) {
 command ibstat_command() {
     return {.name = "ibstat",
             .group = command_group::device,
-            .no_sa = "it reads only local devices",
+            .no_sa_reason = "it reads only local devices",
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<ibstat_settings>();
                 takes.option("device", s->device);

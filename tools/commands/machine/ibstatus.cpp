@@ -98,7 +98,7 @@ int run_ibstatus(const ibstatus_settings& s) {
 command ibstatus_command() {
     return {.name = "ibstatus",
             .group = command_group::device,
-            .no_sa = "it reads only local devices",
+            .no_sa_reason = "it reads only local devices",
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<ibstatus_settings>();
                 takes.option("port", s->ports);

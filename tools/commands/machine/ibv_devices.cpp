@@ -28,7 +28,7 @@ int run_ibv_devices(const ibv_devices_settings& s) {
 command ibv_devices_command() {
     return {.name = "ibv_devices",
             .group = command_group::device,
-            .no_sa = "it reads only local devices",
+            .no_sa_reason = "it reads only local devices",
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<ibv_devices_settings>();
                 takes.flag("--json", s->json);

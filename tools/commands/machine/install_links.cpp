@@ -116,7 +116,7 @@ int run_install_links(const install_links_settings& s) {
 command install_links_command() {
     return {.name = "install-links",
             .group = command_group::device,
-            .no_sa = "it sends nothing",
+            .no_sa_reason = "it sends nothing",
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<install_links_settings>();
                 takes.option("directory", s->directory);

@@ -110,7 +110,7 @@ int run_set_nodedesc(const set_nodedesc_settings& s, const global_options& optio
 command set_nodedesc_command() {
     return {.name = "set_nodedesc",
             .group = command_group::device,
-            .no_sa = "it accesses only local devices",
+            .no_sa_reason = "it accesses only local devices",
             .writes = true,
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<set_nodedesc_settings>();

@@ -10,7 +10,7 @@ namespace ibtool {
 command vumad_command() {
     return {.name = "vumad",
             .group = command_group::device,
-            .no_sa = "it sends no queries itself",
+            .no_sa_reason = "it sends no queries itself",
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<vumad_settings>();
                 takes.option("command", s->command).program();

@@ -196,7 +196,7 @@ int run_bench(const bench_settings& s, const global_options& options) {
     const bool is_measured = !std::ranges::all_of(rows, is_empty);
     if (is_measured) write_output(s.json ? bench_json(o.report) : bench_table(o.report));
     print_error(o.counts);
-    tell_missing(o.report.problems, options.tells_all());
+    print_missing(o.report.problems, options.tells_all());
     if (!is_measured) print_message("nothing was measured: no reply was received");
     if (!is_measured) return failed;
     return o.report.problems.empty() && std::ranges::none_of(rows, is_empty) ? complete : partial;

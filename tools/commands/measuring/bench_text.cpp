@@ -98,7 +98,7 @@ std::string bench_table(const bench_report& r) {
 std::string bench_json(const bench_report& r) {
     std::string rows, problems;
     for (const bench_row& row : r.rows) rows += (rows.empty() ? "" : ",") + row_json(row);
-    for (const std::string& line : lines_about(r.problems, true))
+    for (const std::string& line : format_missing(r.problems, true))
         problems += (problems.empty() ? "" : ",") + iba::json_quoted(line);
     const std::string target =
         r.what.targets.size() == 1 ? iba::json_quoted(mad::spec_string(without_keys(r.what.targets.front()))) : "null";

@@ -84,13 +84,13 @@ rdma_bw_report run_client(const rdma_bw_settings& s, const comad::transports::en
     rdma_bw_report report{stream.ours(), {}, {}, {}};
     report.ours.writes = s.writes;
     report.ours.both_ways = s.both_ways;
-    link.tell(report.ours);
+    link.send(report.ours);
     report.theirs = link.hear_end();
     stream.connect(report.theirs);
-    link.tell("ready");
+    link.send("ready");
     link.hear("ready");
     report.took = stream.write(s.writes);
-    link.tell("written");
+    link.send("written");
     link.hear("written", true);
     if (s.both_ways) report.has_arrived = stream.has_arrived(report.theirs);
     return report;
@@ -105,11 +105,11 @@ rdma_bw_report run_server(const rdma_bw_settings& s, const comad::transports::en
     report.ours.writes = report.theirs.writes;
     report.ours.both_ways = report.theirs.both_ways;
     stream.connect(report.theirs);
-    link.tell(report.ours);
+    link.send(report.ours);
     link.hear("ready");
-    link.tell("ready");
+    link.send("ready");
     if (report.theirs.both_ways) report.took = stream.write(report.theirs.writes);
-    link.tell("written");
+    link.send("written");
     link.hear("written", true);
     report.has_arrived = stream.has_arrived(report.theirs);
     return report;
@@ -141,7 +141,7 @@ command rdma_bw_command() {
     return {
         .name = "rdma_bw",
         .group = command_group::measuring,
-        .no_sa = "it sends no MADs",
+        .no_sa_reason = "it sends no MADs",
         .declare = [](arguments& takes) -> action {
             auto s = std::make_shared<rdma_bw_settings>();
             takes.option("server", s->server);

@@ -65,7 +65,7 @@ rdma_bw_link rdma_bw_link::connect(const std::string& host, unsigned short port,
         fmt::format("cannot connect to {} on TCP port {}: {}", comad::iba::as_given(host), port, error.message()));
 }
 
-void rdma_bw_link::tell(const rdma_bw_end& e) {
+void rdma_bw_link::send(const rdma_bw_end& e) {
     const nlohmann::json said{{"rdma_bw", 1},
                               {"LID", value(e.LID)},
                               {"GID", fmt::format("{}", e.GID)},
@@ -77,7 +77,7 @@ void rdma_bw_link::tell(const rdma_bw_end& e) {
                               {"size", e.size},
                               {"writes", e.writes},
                               {"both_ways", e.both_ways ? 1 : 0}};
-    tell(said.dump());
+    send(said.dump());
 }
 
 rdma_bw_end rdma_bw_link::hear_end() {
@@ -103,7 +103,7 @@ rdma_bw_end rdma_bw_link::hear_end() {
     return e;
 }
 
-void rdma_bw_link::tell(const std::string& word) {
+void rdma_bw_link::send(const std::string& word) {
     stream_.expires_after(patience);
     stream_ << word << '\n' << std::flush;
     if (!stream_) throw std::runtime_error("lost the connection to the remote end: " + stream_.error().message());

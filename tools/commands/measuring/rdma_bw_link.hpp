@@ -33,10 +33,10 @@ public:
     static rdma_bw_link accept(unsigned short port, bool v6);
     static rdma_bw_link connect(const std::string& host, unsigned short port, bool v6);
 
-    void tell(const rdma_bw_end&);
+    void send(const rdma_bw_end&);
     rdma_bw_end hear_end();
     /// A word that both know, so that neither goes on before the other.
-    void tell(const std::string& word);
+    void send(const std::string& word);
     /// `is_long`: what is waited for may take as long as it likes, while the other end lives.
     void hear(const std::string& word, bool is_long = false);
 

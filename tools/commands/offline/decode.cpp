@@ -124,7 +124,7 @@ int decode_structures(const decode_settings& s) {
 command decode_command() {
     return {.name = "decode",
             .group = command_group::offline,
-            .no_sa = "it sends nothing",
+            .no_sa_reason = "it sends nothing",
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<decode_settings>();
                 takes.option("input", s->words).file(file_use::read);

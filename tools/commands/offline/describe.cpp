@@ -152,7 +152,7 @@ std::string text_of(const describe_settings& s) {
 command describe_command() {
     return {.name = "describe",
             .group = command_group::offline,
-            .no_sa = "it sends nothing",
+            .no_sa_reason = "it sends nothing",
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<describe_settings>();
                 const argument& one = takes.option("structure", s->structure).such_as(structure_names());

@@ -68,7 +68,7 @@ int run_encode(const encode_settings& s) {
 command encode_command() {
     return {.name = "encode",
             .group = command_group::offline,
-            .no_sa = "it sends nothing",
+            .no_sa_reason = "it sends nothing",
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<encode_settings>();
                 takes.option("--struct", s->structure).such_as(structure_names()).required();

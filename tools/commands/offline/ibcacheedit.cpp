@@ -83,7 +83,7 @@ int run_ibcacheedit(const ibcacheedit_settings& s) {
 command ibcacheedit_command() {
     return {.name = "ibcacheedit",
             .group = command_group::offline,
-            .no_sa = "it sends nothing",
+            .no_sa_reason = "it sends nothing",
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<ibcacheedit_settings>();
                 takes.option("cache", s->from).file(file_use::read).required();

@@ -122,7 +122,7 @@ private:
 command ibdiscover_command() {
     return {.name = "ibdiscover",
             .group = command_group::offline,
-            .no_sa = "it sends nothing",
+            .no_sa_reason = "it sends nothing",
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<ibdiscover_settings>();
                 takes.option("topology-file", s->topology).file(file_use::read);

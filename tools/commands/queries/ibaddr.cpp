@@ -21,7 +21,7 @@ struct ibaddr_settings {
     bool GID = false, lids = false, decimal = false, json = false;
 };
 
-answer ask_addresses(session& in, mad::address target, unsigned port, const ibaddr_settings& s) {
+query_task<std::string> ask_addresses(session& in, mad::address target, unsigned port, const ibaddr_settings& s) {
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, target));
     BOOST_OUTCOME_CO_TRY(const auto node, co_await in.SubnGet<smp::NodeInfo>(path));
     BOOST_OUTCOME_CO_TRY(const auto info, co_await in.SubnGet<smp::PortInfo>(path, port));

@@ -47,13 +47,13 @@ template <class T> std::string attribute_text(const congestion_query& q, std::st
 }
 
 /// What a node has once.
-template <class T> answer ask_attribute(congestion_query q, std::string_view name) {
+template <class T> query_task<std::string> ask_attribute(congestion_query q, std::string_view name) {
     BOOST_OUTCOME_CO_TRY(const auto value, co_await q.in.schedule().CongestionControlGet<T>(q.to));
     co_return attribute_text(q, name, value);
 }
 
 /// One attribute has the logs of both kinds of node, and says which it is.
-answer ask_log(congestion_query q, std::string_view name) {
+query_task<std::string> ask_log(congestion_query q, std::string_view name) {
     BOOST_OUTCOME_CO_TRY(const auto log, co_await q.in.schedule().CongestionControlGet<cc::CongestionLogSwitch>(q.to));
     constexpr unsigned of_switch = 1, of_ca = 2;
     if (log.logType == of_switch) co_return attribute_text(q, name, log);
@@ -70,12 +70,12 @@ answer ask_log(congestion_query q, std::string_view name) {
 constexpr unsigned ports_per_block = std::tuple_size_v<decltype(cc::SwitchPortCongestionSetting::element)>;
 constexpr unsigned entries_per_block = std::tuple_size_v<decltype(cc::CongestionControlTable::entry)>;
 
-template <class T> asked<T> ask_block(congestion_query q, unsigned block) {
+template <class T> query_task<T> ask_block(congestion_query q, unsigned block) {
     co_return co_await q.in.schedule().CongestionControlGet<T>(q.to, block);
 }
 
 /// Blocks from `first` to `last`, asked together.
-template <class T> asked<std::vector<T>> ask_blocks(congestion_query q, unsigned first, unsigned last) {
+template <class T> query_task<std::vector<T>> ask_blocks(congestion_query q, unsigned first, unsigned last) {
     std::vector<coro::task<mad::result<T>>> blocks;
     for (unsigned block = first; block <= last; ++block) blocks.push_back(ask_block<T>(q, block));
     co_return co_await all(std::move(blocks));
@@ -94,7 +94,7 @@ std::string blocks_text(const congestion_query& q, std::string_view name, const 
     return text;
 }
 
-answer ask_port_settings(congestion_query q, std::string_view name) {
+query_task<std::string> ask_port_settings(congestion_query q, std::string_view name) {
     using cc::SwitchPortCongestionSetting;
     BOOST_OUTCOME_CO_TRY(const auto node, co_await q.in.SubnGet<iba::smp::NodeInfo>(q.to));
     if (node.nodeType != iba::NodeType::Switch)
@@ -122,7 +122,7 @@ answer ask_port_settings(congestion_query q, std::string_view name) {
     co_return q.json ? json_line({{"schema", "comad.congestion/1"}, {"ports", ports}}) : text;
 }
 
-answer ask_table(congestion_query q, std::string_view name) {
+query_task<std::string> ask_table(congestion_query q, std::string_view name) {
     using cc::CongestionControlTable;
     BOOST_OUTCOME_CO_TRY(const auto first, co_await q.in.schedule().CongestionControlGet<CongestionControlTable>(q.to));
     std::vector<CongestionControlTable> blocks{first};
@@ -145,7 +145,7 @@ answer ask_table(congestion_query q, std::string_view name) {
 
 // ---- the command -------------------------------------------------------------------------------------------------------
 
-using congestion_question = answer (*)(congestion_query, std::string_view name);
+using congestion_question = query_task<std::string> (*)(congestion_query, std::string_view name);
 constexpr operation_name ibccquery_operations[] = {
     {"ClassPortInfo", "CP"},       {"CongestionInfo", "CI"},          {"CongestionKeyInfo", "CK"},
     {"CongestionLog", "CL"},       {"SwitchCongestionSetting", "SS"}, {"SwitchPortCongestionSetting", "SP"},
@@ -161,7 +161,8 @@ constexpr congestion_question ibccquery_questions[] = {ask_attribute<iba::ClassP
                                                        ask_attribute<cc::TimeStamp>};
 static_assert(std::size(ibccquery_operations) == std::size(ibccquery_questions));
 
-answer ask_congestion(session& in, std::size_t which, mad::address target, std::optional<unsigned> port, bool json) {
+query_task<std::string> ask_congestion(session& in, std::size_t which, mad::address target,
+                                       std::optional<unsigned> port, bool json) {
     BOOST_OUTCOME_CO_TRY(const auto to, co_await resolve_port(in, target));
     const congestion_query q{in, to, port, json};
     auto said = co_await ibccquery_questions[which](q, ibccquery_operations[which].name);

@@ -129,7 +129,7 @@ coro::task<mad::result<std::vector<unicast_row>>> ask_block(session& in, mad::an
     co_return rows;
 }
 
-answer ask_unicast(session& in, mad::address target, const ibroute_settings& s) {
+query_task<std::string> ask_unicast(session& in, mad::address target, const ibroute_settings& s) {
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, target));
     BOOST_OUTCOME_CO_TRY(const auto sw, co_await ask_switch(in, path, s.names));
     const unsigned top = std::min<unsigned>(sw.info.linearFDBTop, last_unicast_lid);
@@ -150,7 +150,7 @@ answer ask_unicast(session& in, mad::address target, const ibroute_settings& s) 
 
 // ---- multicast --------------------------------------------------------------------------------------------------------
 
-answer ask_multicast(session& in, mad::address target, const ibroute_settings& s) {
+query_task<std::string> ask_multicast(session& in, mad::address target, const ibroute_settings& s) {
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, target));
     BOOST_OUTCOME_CO_TRY(const auto sw, co_await ask_switch(in, path, s.names));
     const unsigned capacity = sw.info.multicastFDBCap, top = sw.info.multicastFDBTop, num_ports = sw.node.numPorts;

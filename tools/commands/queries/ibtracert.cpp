@@ -104,19 +104,20 @@ std::string json_of(const route& way, bool is_reached = true) {
 }
 
 /// The place to trace to. With -f one that does not answer by its LID is looked for by the LID alone.
-asked<place> ask_end(session& in, tracer& t, mad::any_path path, const ibtracert_settings& s, report& said) {
+query_task<place> ask_end(session& in, tracer& t, mad::any_path path, const ibtracert_settings& s, report& said) {
     auto found = co_await t.ask_place(path);
     const bool is_by_lid = !mad::directed(path);
     if (found || !s.force || !is_by_lid || found.error().code == mad::errc::cancelled) co_return found;
     place silent{};
     silent.port.LID = mad::headers_of(path).DLID;
     said.notes.push_back(fmt::format("tracing to lid {}, although its node could not be queried: {}",
-                                     silent.first_lid(), words_of(found.error(), in.options())));
+                                     silent.first_lid(), format_error(found.error(), in.options())));
     co_return silent;
 }
 
 /// The way to where a trace begins, as far as it is not told by a directed route: the forwarding tables say which one works.
-asked<mad::IBDRPath> approach(session& in, tracer& t, mad::any_path from, const ibtracert_settings& s, report& said) {
+query_task<mad::IBDRPath> approach(session& in, tracer& t, mad::any_path from, const ibtracert_settings& s,
+                                   report& said) {
     if (const mad::IBDRPath* given = mad::directed(from)) co_return *given;
     BOOST_OUTCOME_CO_TRY(const auto there, co_await t.ask_place(from));
     const mad::IBDRPath here;
@@ -126,7 +127,7 @@ asked<mad::IBDRPath> approach(session& in, tracer& t, mad::any_path from, const 
     co_return way.end;
 }
 
-reporting trace(session& in, const trace_ends& ends, const ibtracert_settings& s) {
+query_task<report> trace(session& in, const trace_ends& ends, const ibtracert_settings& s) {
     report said;
     tracer t(in, s.names);
     BOOST_OUTCOME_CO_TRY(const auto to_path, co_await resolve(in, ends.to));
@@ -146,7 +147,7 @@ reporting trace(session& in, const trace_ends& ends, const ibtracert_settings& s
             said.text += s.json ? json_of(way.value()) : text_of(way.value(), s.brief);
             co_return said;
         }
-        problem = words_of(way.error(), in.options());
+        problem = format_error(way.error(), in.options());
         if (!t.so_far()) co_return std::move(way.error());
     } catch (const std::runtime_error& e) {
         problem = e.what();
@@ -178,7 +179,7 @@ coro::task<report> try_trace(session& in, const trace_ends& ends, const ibtracer
     co_return failed_one;
 }
 
-reporting trace_all(session& in, const std::vector<trace_ends>& pairs, const ibtracert_settings& s) {
+query_task<report> trace_all(session& in, const std::vector<trace_ends>& pairs, const ibtracert_settings& s) {
     report all;
     for (const trace_ends& ends : pairs) {
         report one = co_await try_trace(in, ends, s);

@@ -74,8 +74,8 @@ std::string reply_text(const request& r, std::span<const u8> reply, reply_style 
     return out;
 }
 
-asked<std::vector<u8>> send(session& in, mad::rpc_kind kind, mad::any_path path, u32 modifier, u64 component_mask,
-                            std::vector<u8> payload) {
+query_task<std::vector<u8>> send(session& in, mad::rpc_kind kind, mad::any_path path, u32 modifier, u64 component_mask,
+                                 std::vector<u8> payload) {
     std::array<u8, mad::mad_size> bytes{};
     u8* data = mad::write_request(bytes.data(), kind, path, modifier, component_mask);
     std::copy(payload.begin(), payload.end(), data);
@@ -165,9 +165,9 @@ std::vector<std::string> other_values(const sent_write& w, std::span<const u8> n
     return lines;
 }
 
-asked<std::vector<u8>> read_written(session& in, const sent_write& w, mad::any_path path) {
+query_task<std::vector<u8>> read_written(session& in, const sent_write& w, mad::any_path path) {
     const mad::rpc_kind get = reading(w.r);
-    const std::function<asked<std::vector<u8>>()> reads = [&] {
+    const std::function<query_task<std::vector<u8>>()> reads = [&] {
         return send(in, get, path, w.modifier, w.r.component_mask,
                     w.is_of_sa() || w.before.empty() ? w.r.payload : std::vector<u8>());
     };
@@ -200,7 +200,7 @@ mad::any_path path_after(const sent_write& w) {
 }
 
 /// The SA's record is there, or not; an SA that says nothing of it leaves it open.
-asked<std::vector<std::string>> check_record(session& in, const sent_write& w) {
+query_task<std::vector<std::string>> check_record(session& in, const sent_write& w) {
     const bool is_deleted = w.r.kind.method == iba::Method::Delete;
     auto found = co_await read_written(in, w, w.path);
     constexpr u8 no_records = 3, too_many_records = 4; // IBA 15.2.4
@@ -230,7 +230,7 @@ coro::task<std::optional<u8>> downs_of(session& in, const sent_write& w) {
     co_return co_await std::move(counting);
 }
 
-asked<std::vector<std::string>> check_fields(session& in, sent_write w) {
+query_task<std::vector<std::string>> check_fields(session& in, sent_write w) {
     const mad::any_path after = path_after(w);
     auto now = co_await read_written(in, w, after);
     if (!now && w.failure && after != w.path) now = co_await read_written(in, w, w.path);
@@ -239,7 +239,7 @@ asked<std::vector<std::string>> check_fields(session& in, sent_write w) {
     co_return other_values(w, payload_in(w.r, now.value()));
 }
 
-asked<std::vector<std::string>> check_counters(session& in, const sent_write& w) {
+query_task<std::vector<std::string>> check_counters(session& in, const sent_write& w) {
     const clearing_request what = clearing_of(w);
     BOOST_OUTCOME_CO_TRY(auto left, co_await kept_counters(in, what, what.port, w.before));
     std::vector<std::string> lines;
@@ -256,7 +256,7 @@ bool is_checked(const sent_write& w) {
     });
 }
 
-asked<std::vector<std::string>> check_write(session& in, const sent_write& w) {
+query_task<std::vector<std::string>> check_write(session& in, const sent_write& w) {
     if (w.PMA) return check_counters(in, w);
     return w.is_of_sa() ? check_record(in, w) : check_fields(in, w);
 }
@@ -274,7 +274,7 @@ coro::task<void> add_check(session& in, const sent_write& w, report& done) {
         for (const std::string& line : lines.value()) done.missing.push_back(not_set(w.place(), line, w.failure));
 }
 
-reporting ask_anything(session& in, std::optional<mad::address> target, request r, query_settings s) {
+query_task<report> ask_anything(session& in, std::optional<mad::address> target, request r, query_settings s) {
     mad::any_path path = in.schedule().sa_path();
     if (target) {
         auto resolved = co_await resolve(in, *target);

@@ -43,7 +43,8 @@ struct saquery_settings {
 using node_line = std::function<std::string(const NodeRecord&)>;
 
 /// The records of nodes, each as `line` says it; `only_first`: one of them.
-answer list_nodes(session& in, components wanted, std::string heading, node_line line, bool only_first) {
+query_task<std::string> list_nodes(session& in, components wanted, std::string heading, node_line line,
+                                   bool only_first) {
     require_sa(in);
     const auto query = query_of<NodeRecord>(wanted);
     auto found = co_await records<NodeRecord>(in, query);
@@ -54,7 +55,7 @@ answer list_nodes(session& in, components wanted, std::string heading, node_line
     co_return out;
 }
 
-answer list_groups(session& in, components wanted) {
+query_task<std::string> list_groups(session& in, components wanted) {
     require_sa(in);
     const auto query = query_of<sa::MCMemberRecord>(wanted);
     auto found = co_await records<sa::MCMemberRecord>(in, query);
@@ -75,7 +76,7 @@ comad::coro::task<mad::result<std::string>> name_of_port(session& in, iba::gid p
 }
 
 /// The ports of multicast groups; of one group that was asked for only these.
-answer list_members(session& in, components wanted, discovery::node_names names) {
+query_task<std::string> list_members(session& in, components wanted, discovery::node_names names) {
     require_sa(in);
     const auto query = query_of<sa::MCMemberRecord>(wanted);
     auto found = co_await records<sa::MCMemberRecord>(in, query);
@@ -91,7 +92,7 @@ answer list_members(session& in, components wanted, discovery::node_names names)
     co_return out;
 }
 
-answer list_managers(session& in, record_style how) {
+query_task<std::string> list_managers(session& in, record_style how) {
     require_sa(in);
     BOOST_OUTCOME_CO_TRY(const auto managers, co_await ports_that(in, iba::CapabilityMask::IsSM));
     BOOST_OUTCOME_CO_TRY(const auto disabled, co_await ports_that(in, iba::CapabilityMask::IsSMdisabled));
@@ -236,24 +237,25 @@ node_line node_line_of(const saquery_settings& s, const record_style& how) {
     return {};
 }
 
-answer ask_as_told(session& in, saquery_request r, const saquery_settings& s, const record_style& how) {
+query_task<std::string> ask_as_told(session& in, saquery_request r, const saquery_settings& s,
+                                    const record_style& how) {
     BOOST_OUTCOME_CO_TRY(auto wanted, co_await with_lids(in, r.wanted, how.names));
     if (!r.name.empty()) wanted.push_back(node_named(how.names, r.name));
     if (s.list) wanted.push_back({"nodeInfo.nodeType", "CA"});
     const node_line line = s.json ? node_line() : node_line_of(s, how);
     const std::string heading = s.list ? "   LID \"name\"\n================\n" : "";
-    answer asked = line                   ? list_nodes(in, std::move(wanted), heading, line, s.lid_only)
-                   : s.managers           ? list_managers(in, how)
-                   : s.groups && !s.json  ? list_groups(in, std::move(wanted))
-                   : s.members && !s.json ? list_members(in, std::move(wanted), how.names)
-                                          : r.kind->ask(in, std::move(wanted), how);
+    query_task<std::string> asked = line                  ? list_nodes(in, std::move(wanted), heading, line, s.lid_only)
+                                    : s.managers          ? list_managers(in, how)
+                                    : s.groups && !s.json ? list_groups(in, std::move(wanted))
+                                    : s.members && !s.json ? list_members(in, std::move(wanted), how.names)
+                                                           : r.kind->ask(in, std::move(wanted), how);
     auto out = co_await std::move(asked);
     if (out && out.value().empty() && !r.name.empty()) refuse_name(r.name);
     co_return out;
 }
 
 /// What the records of one SA do not show of its subnet managers is a line on stderr.
-reporting answer_request(session& in, saquery_request r, const saquery_settings& s, const record_style& how) {
+query_task<report> answer_request(session& in, saquery_request r, const saquery_settings& s, const record_style& how) {
     const bool is_about_managers = s.managers || (r.kind == kind_named("SMIR") && r.wanted.empty());
     report said;
     BOOST_OUTCOME_CO_TRY(said.text, co_await ask_as_told(in, std::move(r), s, how));

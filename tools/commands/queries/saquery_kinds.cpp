@@ -65,7 +65,7 @@ template <class R> std::string record_text(const R& record, structure_style styl
     });
 }
 
-template <class R> answer ask_for(session& in, components wanted, record_style how) {
+template <class R> query_task<std::string> ask_for(session& in, components wanted, record_style how) {
     require_sa(in);
     auto query = query_of<R>(wanted);
     constexpr bool is_of_paths = std::is_same_v<R, sa::PathRecord>;
@@ -93,7 +93,7 @@ template <class R> answer ask_for(session& in, components wanted, record_style h
     co_return out;
 }
 
-answer ask_class_port_info(session& in, components wanted, record_style how) {
+query_task<std::string> ask_class_port_info(session& in, components wanted, record_style how) {
     if (!wanted.empty()) throw usage_error("ClassPortInfo takes no NAME=VALUE");
     require_sa(in);
     auto info = co_await in.schedule().SubnAdmGet<iba::ClassPortInfo>();

@@ -33,7 +33,7 @@ struct record_style {
 struct record_kind {
     std::string_view name, abbreviation;
     const comad::iba::record_info* info;
-    answer (*ask)(session&, components, record_style);
+    query_task<std::string> (*ask)(session&, components, record_style);
     std::string_view arguments; ///< `fromLID/fromPort toLID/toPort`: which components its words are
 };
 

@@ -56,7 +56,7 @@ std::string manager_text(const SMInfo& info, const mad::any_path& path, bool jso
                        state_text(info.SMState));
 }
 
-answer ask_manager(session& in, std::optional<mad::address> target, bool json) {
+query_task<std::string> ask_manager(session& in, std::optional<mad::address> target, bool json) {
     if (!target) {
         require_sa(in);
         target = mad::address{in.local_port().sa_path, std::nullopt};
@@ -67,14 +67,16 @@ answer ask_manager(session& in, std::optional<mad::address> target, bool json) {
 }
 
 /// The output has room for one manager; what is wrong among all of them is a line on stderr.
-reporting report_manager(session& in, std::optional<mad::address> target, bool json) {
+query_task<report> report_manager(session& in, std::optional<mad::address> target, bool json) {
     report said;
     BOOST_OUTCOME_CO_TRY(said.text, co_await ask_manager(in, std::move(target), json));
     said.notes = co_await manager_notes(in);
     co_return said;
 }
 
-asked<SMInfo> sm_info_at(session& in, mad::any_path path) { co_return co_await in.schedule().SubnGet<SMInfo>(path); }
+query_task<SMInfo> sm_info_at(session& in, mad::any_path path) {
+    co_return co_await in.schedule().SubnGet<SMInfo>(path);
+}
 
 /// Whether a manager is where the transition leads, or on the way there (IBA 14.4.1).
 bool has_made(u32 modifier, iba::SMState state) {
@@ -87,7 +89,7 @@ bool has_made(u32 modifier, iba::SMState state) {
     }
 }
 
-reporting tell_manager(session& in, mad::address target, SMInfo said, u32 modifier, bool json) {
+query_task<report> set_manager(session& in, mad::address target, SMInfo said, u32 modifier, bool json) {
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, target));
     said.SMKey = in.schedule().sa_path().SMKey;
     auto reply = co_await in.schedule().SubnSet<SMInfo>(said, path, modifier);
@@ -95,7 +97,7 @@ reporting tell_manager(session& in, mad::address target, SMInfo said, u32 modifi
     if (failure && !mad::may_have_acted(*failure)) co_return std::move(reply.error());
     report done;
     if (reply) done.text = manager_text(reply.value(), path, json);
-    const std::function<asked<SMInfo>()> reads = [&] { return sm_info_at(in, path); };
+    const std::function<query_task<SMInfo>()> reads = [&] { return sm_info_at(in, path); };
     auto reading = read_back<SMInfo>(in, reads);
     const auto now = co_await std::move(reading);
     if (!now) {
@@ -138,7 +140,7 @@ int run_set_sminfo(const set_sminfo_settings& s, const global_options& options) 
     if (!s.state.empty()) said.SMState = comad::iba::SMState(read_number(s.state, "the state", 3));
     if (!s.priority.empty()) said.priority = static_cast<comad::u8>(read_number(s.priority, "the priority", 15));
     if (!s.activity.empty()) said.actCount = read_number(s.activity, "the activity count", 0xffffffff);
-    return run_query(options, &target, [&](session& in) { return tell_manager(in, target, said, modifier, s.json); });
+    return run_query(options, &target, [&](session& in) { return set_manager(in, target, said, modifier, s.json); });
 }
 
 } // namespace
@@ -161,7 +163,7 @@ command sminfo_command() {
 command set_sminfo_command() {
     return {.name = "set_sminfo",
             .group = command_group::writing,
-            .no_sa = "it writes by SMP",
+            .no_sa_reason = "it writes by SMP",
             .writes = true,
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<set_sminfo_settings>();

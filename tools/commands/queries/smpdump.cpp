@@ -51,7 +51,8 @@ std::string decoded_json(u16 attributeID, std::span<const u8> data) {
     return found ? fmt::format(",\"decoded\":{}", iba::json(*found, data)) : std::string();
 }
 
-answer dump(session& in, mad::address target, u16 attributeID, u32 modifier, const smpdump_settings& s) {
+query_task<std::string> dump(session& in, mad::address target, u16 attributeID, u32 modifier,
+                             const smpdump_settings& s) {
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, target));
     BOOST_OUTCOME_CO_TRY(auto reply, co_await ask_raw(in, path, attributeID, modifier));
     if (!s.show_keys) iba::hide_keys(reply);
@@ -79,7 +80,7 @@ int run_smpdump(const smpdump_settings& s, const global_options& options) {
 command smpdump_command() {
     return {.name = "smpdump",
             .group = command_group::queries,
-            .no_sa = "it prints SMPs",
+            .no_sa_reason = "it prints SMPs",
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<smpdump_settings>();
                 takes.option("target", s->target).required();

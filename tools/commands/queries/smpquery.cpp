@@ -63,19 +63,19 @@ std::string port_attribute_heading(const smp_query& q, std::string_view what) {
     return fmt::format("# {}: {} port {}\n", what, place_text(q.path), q.port);
 }
 
-answer node_info(smp_query q) {
+query_task<std::string> node_info(smp_query q) {
     BOOST_OUTCOME_CO_TRY(const auto info, co_await q.in.SubnGet<smp::NodeInfo>(q.path));
     co_return attribute_text(q, attribute_heading(q, "Node info"), info);
 }
 
-answer node_description(smp_query q) {
+query_task<std::string> node_description(smp_query q) {
     BOOST_OUTCOME_CO_TRY(const auto info, co_await q.in.SubnGet<smp::NodeInfo>(q.path));
     BOOST_OUTCOME_CO_TRY(const auto description, co_await q.in.SubnGet<smp::NodeDescription>(q.path));
     const std::string name = name_of(q.how.names, info, description);
     co_return attribute_text(q, "", description, [&](const auto&) { return node_description_text(name); });
 }
 
-answer port_info(smp_query q) {
+query_task<std::string> port_info(smp_query q) {
     constexpr u32 extended_speeds = 1u << 31;
     const u32 modifier = q.port | (q.how.extended ? extended_speeds : 0);
     BOOST_OUTCOME_CO_TRY(const auto info, co_await q.in.SubnGet<smp::PortInfo>(q.path, modifier));
@@ -83,18 +83,18 @@ answer port_info(smp_query q) {
                              [&](const smp::PortInfo& p) { return diags_text(p, q.how.show_keys); });
 }
 
-answer port_info_extended(smp_query q) {
+query_task<std::string> port_info_extended(smp_query q) {
     BOOST_OUTCOME_CO_TRY(const auto asked, co_await ask_port_info_extended(q.in, q.path, q.port));
     if (!asked) throw std::runtime_error(fmt::format("{} does not support PortInfoExtended", place_text(q.path)));
     co_return attribute_text(q, port_attribute_heading(q, "Port info Extended"), *asked);
 }
 
-answer mlnx_ext_port_info(smp_query q) {
+query_task<std::string> mlnx_ext_port_info(smp_query q) {
     BOOST_OUTCOME_CO_TRY(const auto info, co_await q.in.SubnGet<smp::MlnxExtPortInfo>(q.path, q.port));
     co_return attribute_text(q, port_attribute_heading(q, "MLNX ext Port info"), info);
 }
 
-answer switch_info(smp_query q) {
+query_task<std::string> switch_info(smp_query q) {
     BOOST_OUTCOME_CO_TRY(const auto info, co_await q.in.SubnGet<smp::SwitchInfo>(q.path));
     co_return attribute_text(q, attribute_heading(q, "Switch info"), info);
 }
@@ -113,7 +113,7 @@ template <class T, auto Block> auto joined(const std::vector<T>& blocks, std::si
     return values;
 }
 
-answer P_Keys(smp_query q) {
+query_task<std::string> P_Keys(smp_query q) {
     BOOST_OUTCOME_CO_TRY(const auto node, co_await q.in.SubnGet<smp::NodeInfo>(q.path));
     require_port(q, node);
     unsigned capacity = node.partitionCap;
@@ -132,7 +132,7 @@ answer P_Keys(smp_query q) {
     co_return fmt::format("{}{} pkeys capacity for this port\n", table_text(keys, capacity), capacity);
 }
 
-answer sl_to_vl(smp_query q) {
+query_task<std::string> sl_to_vl(smp_query q) {
     BOOST_OUTCOME_CO_TRY(const auto node, co_await q.in.SubnGet<smp::NodeInfo>(q.path));
     require_port(q, node);
     const bool is_switch = node.nodeType == iba::NodeType::Switch;
@@ -180,7 +180,7 @@ std::string half_json(const std::vector<u16>& entries) {
     return fmt::format("[{}]", fmt::join(pairs, ","));
 }
 
-answer vl_arbitration(smp_query q) {
+query_task<std::string> vl_arbitration(smp_query q) {
     if (q.port == 0) { // a switch's port 0, or the port by which the request comes in
         BOOST_OUTCOME_CO_TRY(const auto node, co_await q.in.SubnGet<smp::NodeInfo>(q.path));
         if (node.nodeType == iba::NodeType::Switch) {
@@ -201,7 +201,7 @@ answer vl_arbitration(smp_query q) {
                           half_text("High", high));
 }
 
-answer guids(smp_query q) {
+query_task<std::string> guids(smp_query q) {
     BOOST_OUTCOME_CO_TRY(const auto port, co_await q.in.SubnGet<smp::PortInfo>(q.path));
     const unsigned capacity = port.GUIDCap;
     std::vector<coro::task<mad::result<smp::GUIDInfo>>> asked;
@@ -217,7 +217,7 @@ answer guids(smp_query q) {
     co_return fmt::format("{}{} guids capacity for this port\n", table_text(guids, capacity), capacity);
 }
 
-answer forwarding_table(smp_query q) {
+query_task<std::string> forwarding_table(smp_query q) {
     constexpr unsigned block_size = 64, highest_lid = 0xbfff;
     BOOST_OUTCOME_CO_TRY(const auto node, co_await q.in.SubnGet<smp::NodeInfo>(q.path));
     if (node.nodeType != iba::NodeType::Switch)
@@ -240,7 +240,7 @@ answer forwarding_table(smp_query q) {
 struct operation {
     std::string_view name, alias;
     bool has_port;
-    answer (*ask)(smp_query);
+    query_task<std::string> (*ask)(smp_query);
 };
 constexpr operation operations[] = {
     {"NodeInfo", "NI", false, node_info},
@@ -291,8 +291,8 @@ mad::address combined_target(const std::string& lid, const std::string& route) {
     return target;
 }
 
-answer ask_operation(session& in, const operation& what, mad::address target, unsigned port,
-                     const smpquery_settings& s) {
+query_task<std::string> ask_operation(session& in, const operation& what, mad::address target, unsigned port,
+                                      const smpquery_settings& s) {
     if (auto* route = std::get_if<mad::IBDRPath>(&target.path); route && s.combined)
         route->SLID = route->drSLID = in.local_port().LID;
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, target));

@@ -69,7 +69,7 @@ MlxConfigSpace read_records(const words& texts, bool writes) {
 
 // ---- queries -------------------------------------------------------------------------------------------------------
 
-asked<MlxConfigSpace> read_space(session& in, mad::IBPath to, MlxConfigSpace space, u32 modifier) {
+query_task<MlxConfigSpace> read_space(session& in, mad::IBPath to, MlxConfigSpace space, u32 modifier) {
     co_return co_await in.schedule().VendGet<MlxConfigSpace>(space, to, modifier);
 }
 
@@ -83,21 +83,21 @@ std::string space_text(const MlxConfigSpace& space, std::size_t count, bool json
     return text;
 }
 
-asked<std::string> config_space(session& in, mad::IBPath to, MlxConfigSpace space, std::size_t count, bool json) {
+query_task<std::string> config_space(session& in, mad::IBPath to, MlxConfigSpace space, std::size_t count, bool json) {
     const u32 modifier = vend::config_space_modifier(static_cast<unsigned>(count));
     BOOST_OUTCOME_CO_TRY(const auto reply, co_await read_space(in, to, space, modifier));
     co_return space_text(reply, count, json);
 }
 
 /// Prints what the words hold afterwards.
-reporting write_config_space(session& in, mad::IBPath to, MlxConfigSpace space, std::size_t count, bool json) {
+query_task<report> write_config_space(session& in, mad::IBPath to, MlxConfigSpace space, std::size_t count, bool json) {
     const u32 modifier = vend::config_space_modifier(static_cast<unsigned>(count));
     auto reply = co_await in.schedule().VendSet<MlxConfigSpace>(space, to, modifier);
     const mad::mad_error* const failure = reply ? nullptr : &reply.error();
     if (failure && !mad::may_have_acted(*failure)) co_return std::move(reply.error());
     MlxConfigSpace question = space;
     for (vend::MlxConfigRecord& r : question.record) r.data = 0;
-    const std::function<asked<MlxConfigSpace>()> reads = [&] { return read_space(in, to, question, modifier); };
+    const std::function<query_task<MlxConfigSpace>()> reads = [&] { return read_space(in, to, question, modifier); };
     auto reading = read_back<MlxConfigSpace>(in, reads);
     const auto now = co_await std::move(reading);
     report done;
@@ -117,7 +117,7 @@ reporting write_config_space(session& in, mad::IBPath to, MlxConfigSpace space, 
 }
 
 /// 32-bit counters of an InfiniScale III, of which the fourth port is the first.
-asked<std::string> xmit_wait(session& in, mad::IBPath to, bool json) {
+query_task<std::string> xmit_wait(session& in, mad::IBPath to, bool json) {
     constexpr unsigned infiniscale_iii = 47396, counters = 24, first_counter = 0x10013c, per_request = 16;
     BOOST_OUTCOME_CO_TRY(const auto info, co_await in.schedule().VendGet<vend::MlxGeneralInfo>(to));
     if (info.device_id != infiniscale_iii)
@@ -145,7 +145,7 @@ asked<std::string> xmit_wait(session& in, mad::IBPath to, bool json) {
     co_return text;
 }
 
-asked<std::string> group_info(session& in, mad::IBPath to, unsigned port, bool json) {
+query_task<std::string> group_info(session& in, mad::IBPath to, unsigned port, bool json) {
     BOOST_OUTCOME_CO_TRY(const auto info, co_await in.schedule().VendGet<vend::MlxCounterGroupInfo>(to, port));
     if (json) co_return json_text(info) + '\n';
     std::string text = fmt::format("counter_group_info:\n{} counter groups\n", info.groupCount);
@@ -154,17 +154,17 @@ asked<std::string> group_info(session& in, mad::IBPath to, unsigned port, bool j
     co_return text;
 }
 
-asked<vend::MlxCounterGroupConfig> read_groups(session& in, mad::IBPath to, unsigned port) {
+query_task<vend::MlxCounterGroupConfig> read_groups(session& in, mad::IBPath to, unsigned port) {
     co_return co_await in.schedule().VendGet<vend::MlxCounterGroupConfig>(to, port);
 }
 
-reporting configure_groups(session& in, mad::IBPath to, unsigned port, std::vector<u32> groups, bool json) {
+query_task<report> configure_groups(session& in, mad::IBPath to, unsigned port, std::vector<u32> groups, bool json) {
     vend::MlxCounterGroupConfig wanted;
     std::ranges::copy(groups, wanted.groupSelect.begin());
     auto reply = co_await in.schedule().VendSet<vend::MlxCounterGroupConfig>(wanted, to, port);
     const mad::mad_error* const failure = reply ? nullptr : &reply.error();
     if (failure && !mad::may_have_acted(*failure)) co_return std::move(reply.error());
-    const std::function<asked<vend::MlxCounterGroupConfig>()> reads = [&] { return read_groups(in, to, port); };
+    const std::function<query_task<vend::MlxCounterGroupConfig>()> reads = [&] { return read_groups(in, to, port); };
     auto reading = read_back<vend::MlxCounterGroupConfig>(in, reads);
     const auto read = co_await std::move(reading);
     report done;
@@ -182,7 +182,7 @@ reporting configure_groups(session& in, mad::IBPath to, unsigned port, std::vect
     co_return done;
 }
 
-asked<std::string> class_port_info(session& in, mad::IBPath to, bool json) {
+query_task<std::string> class_port_info(session& in, mad::IBPath to, bool json) {
     using iba::ClassPortInfo;
     constexpr mad::rpc_kind kind{vend::mellanox_class, 1, iba::Method::Get, iba::attribute_id<ClassPortInfo>, true, 0};
     const comad::coro::rpc_request request{kind, to};
@@ -192,7 +192,7 @@ asked<std::string> class_port_info(session& in, mad::IBPath to, bool json) {
                                     [](const ClassPortInfo& c) { return iba::dotted(c); });
 }
 
-asked<std::string> general_info(session& in, mad::IBPath to, bool json) {
+query_task<std::string> general_info(session& in, mad::IBPath to, bool json) {
     BOOST_OUTCOME_CO_TRY(const auto info, co_await in.schedule().VendGet<vend::MlxGeneralInfo>(to));
     co_return json ? json_text(info) + '\n' : diags_text(info);
 }
@@ -220,7 +220,7 @@ register_request read_register_request(const vendstat_settings& s) {
 }
 
 /// What is read last.
-answer read_device(session& in, mad::IBPath to, const vendstat_settings& s) {
+query_task<std::string> read_device(session& in, mad::IBPath to, const vendstat_settings& s) {
     std::string text;
     if (s.class_port_info) {
         BOOST_OUTCOME_CO_TRY(const auto part, co_await class_port_info(in, to, s.json));
@@ -237,7 +237,8 @@ answer read_device(session& in, mad::IBPath to, const vendstat_settings& s) {
     co_return text;
 }
 
-reporting ask_device(session& in, std::optional<mad::address> target, register_request r, const vendstat_settings& s) {
+query_task<report> ask_device(session& in, std::optional<mad::address> target, register_request r,
+                              const vendstat_settings& s) {
     const mad::address to_ask = target ? *target : this_port(in);
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, to_ask));
     BOOST_OUTCOME_CO_TRY(const auto to, co_await lid_routed(in, path));

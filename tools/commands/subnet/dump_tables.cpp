@@ -97,7 +97,7 @@ comad::coro::task<report> dump(session& in, const discovery::subnet& s, const du
     report said;
     said.text = table_dump(s, tables, how).text();
     said.missing = named_failures(s, tables.failures);
-    said.forgives_missing = true;
+    said.missing_is_success = true;
     co_return said;
 }
 

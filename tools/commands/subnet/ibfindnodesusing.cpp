@@ -169,7 +169,7 @@ int run_ibfindnodesusing(ibfindnodesusing_settings s, const global_options& opti
 command ibfindnodesusing_command() {
     return {.name = "ibfindnodesusing",
             .group = command_group::subnet,
-            .no_sa = "discovery queries every node itself",
+            .no_sa_reason = "discovery queries every node itself",
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<ibfindnodesusing_settings>();
                 takes.option("target", s->target).such_as_node_names().required();

@@ -61,7 +61,7 @@ command print_node_command(std::string_view name, NodeType type,
                            std::string (*list)(const subnet&, const node_names&)) {
     return {.name = name,
             .group = command_group::subnet,
-            .no_sa = "discovery queries every node itself",
+            .no_sa_reason = "discovery queries every node itself",
             .declare = [type, list](arguments& takes) -> action {
                 auto s = std::make_shared<print_node_settings>();
                 s->type = type;

@@ -42,7 +42,7 @@ int run_subnet_diff(const subnet_diff_settings& s, global_options options) {
 command subnet_diff_command() {
     return {.name = "subnet_diff",
             .group = command_group::subnet,
-            .no_sa = "discovery queries every node itself",
+            .no_sa_reason = "discovery queries every node itself",
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<subnet_diff_settings>();
                 takes.option("reference", s->reference).file(file_use::read_regular).required();

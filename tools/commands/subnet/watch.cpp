@@ -5,7 +5,7 @@
 #include "session/calendar_time.hpp"
 #include "session/node_name_map.hpp"
 #include "session/notice_list.hpp"
-#include "session/reopening.hpp"
+#include "session/reconnecting_session.hpp"
 #include "session/report.hpp"
 #include "session/subnet_file.hpp"
 #include "text/difference_text.hpp"
@@ -137,14 +137,14 @@ private:
         if (!known_) known_ = known_subnet(in_.options(), in_.place(), iba::guid{in_.local_port().GID.interface_id()});
         if (!known_) {
             auto found = co_await find_subnet();
-            if (!found && in_.loss() != 0) co_return std::nullopt;
+            if (!found && in_.disconnect_error() != 0) co_return std::nullopt;
             if (!found) co_return std::move(found.error());
             known_ = std::move(found).value();
-            tell_missing();
+            print_missing();
             looks = in_.now() + period_;
         }
         co_await subscribe();
-        if (!has_begun_) tell_beginning();
+        if (!has_begun_) print_beginning();
         has_begun_ = true;
         while (goes_on()) {
             const auto left = looks - in_.now();
@@ -153,14 +153,14 @@ private:
                 const auto heard = co_await coro::with_timeout(in_.schedule(), left, std::move(wait));
                 if (heard && !*heard) co_return interrupted();
             }
-            if (in_.stopped() || in_.loss() != 0) co_return interrupted();
+            if (in_.stopped() || in_.disconnect_error() != 0) co_return interrupted();
             const bool is_time = looks <= in_.now();
             told.reset();
             const bool is_done = co_await look(is_time);
             if (!is_done) co_return interrupted();
             if (is_time) looks = in_.now() + period_;
             if (nothing_can_happen()) {
-                tell_end();
+                print_end();
                 break;
             }
         }
@@ -174,7 +174,7 @@ private:
         for (std::string told;;) {
             auto found = co_await discover_subnet(in_, nullptr, subnet_source::fabric);
             if (found) co_return found;
-            const bool has_gone = co_await in_.is_lost();
+            const bool has_gone = co_await in_.is_disconnected();
             if (has_gone || in_.stopped() || in_.is_virtual()) co_return found;
             std::string why = why_no_subnet(found.error(), in_.options());
             if (why != told)
@@ -200,7 +200,7 @@ private:
     static coro::task<bool> wait_for(coro::event& told) { co_return co_await told.wait(); }
 
     std::optional<mad::result<int>> interrupted() const {
-        if (in_.loss() != 0) return std::nullopt;
+        if (in_.disconnect_error() != 0) return std::nullopt;
         return code();
     }
 
@@ -221,7 +221,7 @@ private:
         if (done.error().code == mad::errc::cancelled) co_return;
         wants_subscription_ = false; // until the next look
         if (is_subscribed_ || !has_begun_)
-            print_message("no notices: {}; polling every {}", words_of(done.error(), in_.options()), how_.every);
+            print_message("no notices: {}; polling every {}", format_error(done.error(), in_.options()), how_.every);
         is_subscribed_ = false;
     }
     coro::task<void> end_subscription() {
@@ -230,7 +230,7 @@ private:
     }
 
     void take(const iba::Notice& notice) {
-        tell_notice(notice);
+        print_notice(notice);
         notices_.add(notice);
         quiet_looks_ = 0;
         if (told_) told_->set();
@@ -295,20 +295,20 @@ private:
         looks_ += is_time;
         const discovery::discover_options options = discover_options_of(in_);
         auto now = co_await ask_again(is_time, options);
-        const bool has_gone = co_await in_.is_lost();
+        const bool has_gone = co_await in_.is_disconnected();
         if (has_gone || in_.stopped()) co_return false;
         if (!now) {
             is_complete_ = false;
-            tell_error(now.error(), in_.options());
+            print_error(now.error(), in_.options());
             co_return true;
         }
         const std::vector<difference> changes = discovery::differences(*known_, now.value(), names_);
-        for (const difference& d : changes) tell(d);
+        for (const difference& d : changes) print_change(d);
         quiet_looks_ = changes.empty() && in_.has_no_planned_changes() ? quiet_looks_ + is_time : 0;
         notices_in_words_.reset(); // they are of the subnet as it was
         known_ = std::move(now).value();
         if (is_time || !changes.empty()) keep_subnet(*known_, in_.options(), in_.place());
-        tell_missing();
+        print_missing();
         co_return true;
     }
 
@@ -327,31 +327,31 @@ private:
         if (!in_.is_virtual()) line["time"] = calendar_time();
         write_output(json_line(line));
     }
-    void tell(const difference& d) {
+    void print_change(const difference& d) {
         ++events_;
         write(json_of(d), line_of(d));
     }
-    void tell_notice(const iba::Notice& n) {
+    void print_notice(const iba::Notice& n) {
         static const discovery::subnet nothing_known;
         if (!notices_in_words_) notices_in_words_.emplace(known_ ? *known_ : nothing_known, names_);
         write(notices_in_words_->to_json(n), notices_in_words_->text(n));
     }
-    void tell_end() {
+    void print_end() {
         if (how_.count != 0) is_complete_ = false;
         const std::string missing = how_.count == 0 ? std::string() : fmt::format(" of {} requested", how_.count);
         print_message("ended after {} event{}{}: the simulation has no planned changes left", events_,
                       events_ == 1 ? "" : "s", missing);
     }
-    void tell_beginning() const {
+    void print_beginning() const {
         print_error("watching {} nodes and {} links; {}\n", known_->nodes.size(), known_->link_count(),
                     is_subscribed_ ? fmt::format("the SA forwards notices; polling every {}", how_.every)
                                    : fmt::format("polling every {}", how_.every));
     }
     // Each cause once, until it is over.
-    void tell_missing() {
+    void print_missing() {
         std::set<std::string> now;
         if (!known_->complete()) is_complete_ = false;
-        for (const std::string& line : lines_about(all_missing(*known_), in_.options().verbosity > 0)) {
+        for (const std::string& line : format_missing(all_missing(*known_), in_.options().verbosity > 0)) {
             now.insert(line);
             if (!missing_.contains(line)) print_error("{}\n", line);
         }
@@ -385,12 +385,12 @@ int run_watch(const subnet_watch_settings& s, const global_options& options) {
     session in(options, nullptr, nullptr, opens::when_ready);
     subnet_watch all(in, s);
     const std::unique_ptr<lasting_output> lines = lasting_output_of(in);
-    outage_listener listener;
-    listener.on_lost = [&](const outage&) { all.end_serving(); };
+    disconnect_listener listener;
+    listener.on_disconnect = [&](const disconnect&) { all.end_serving(); };
     listener.on_open = [&] { all.begin_serving(); };
     if (in.is_open()) all.begin_serving();
     using outcome = mad::result<int>;
-    std::optional<outcome> code = lasting(in, listener).run<outcome>([&] { return all.run(); });
+    std::optional<outcome> code = reconnecting_session(in, listener).run<outcome>([&] { return all.run(); });
     all.end_serving();
     if (all.ignored() > 1) print_message("ignored {} Reports that did not come from the SA", all.ignored());
     const bool took_all = finish(in, lines.get());
@@ -406,7 +406,7 @@ int run_watch(const subnet_watch_settings& s, const global_options& options) {
 command watch_command() {
     return {.name = "watch",
             .group = command_group::subnet,
-            .no_sa = "it queries the SA for changes in any case, if there is an SA",
+            .no_sa_reason = "it queries the SA for changes in any case, if there is an SA",
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<subnet_watch_settings>();
                 takes.option("--every", s->every);

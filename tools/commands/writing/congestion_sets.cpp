@@ -54,24 +54,25 @@ template <class T> std::vector<field_change> changes_between(const T& before, co
 void take_key(mad::IBPath& path, const cc::CongestionKeyInfo& set) { path.CCKey = set.CCKey; }
 template <class T> void take_key(mad::IBPath&, const T&) {}
 
-template <class T> asked<T> read_setting(session& in, mad::IBPath path, u32 modifier) {
+template <class T> query_task<T> read_setting(session& in, mad::IBPath path, u32 modifier) {
     co_return co_await in.schedule().CongestionControlGet<T>(path, modifier);
 }
 
 /// By the key that the port has after a Set, and if that was not answered and leads nowhere, by the one before it.
 template <class T>
-asked<T> read_setting_after(session& in, mad::IBPath before, mad::IBPath after, u32 modifier, bool is_Set_answered) {
-    const std::function<asked<T>()> reads = [&] { return read_setting<T>(in, after, modifier); };
+query_task<T> read_setting_after(session& in, mad::IBPath before, mad::IBPath after, u32 modifier,
+                                 bool is_Set_answered) {
+    const std::function<query_task<T>()> reads = [&] { return read_setting<T>(in, after, modifier); };
     auto reading = read_back<T>(in, reads);
     auto read = co_await std::move(reading);
     if (read || is_Set_answered || before == after) co_return read;
-    const std::function<asked<T>()> reads_as_before = [&] { return read_setting<T>(in, before, modifier); };
+    const std::function<query_task<T>()> reads_as_before = [&] { return read_setting<T>(in, before, modifier); };
     auto reading_as_before = read_back<T>(in, reads_as_before);
     co_return co_await std::move(reading_as_before);
 }
 
 template <class T>
-asked<congestion_outcome> change(session& in, mad::IBPath path, u32 modifier, changing<T> apply, bool dry_run) {
+query_task<congestion_outcome> change(session& in, mad::IBPath path, u32 modifier, changing<T> apply, bool dry_run) {
     BOOST_OUTCOME_CO_TRY(const auto before, co_await in.schedule().CongestionControlGet<T>(path, modifier));
     T wanted = before;
     apply(wanted);
@@ -236,8 +237,8 @@ congestion_set read_switch_setting(std::string_view name, const value_words& val
 }
 
 /// A node that has no such port would take the element, and say so.
-asked<congestion_outcome> change_port(session& in, mad::IBPath to, unsigned port,
-                                      cc::SwitchPortCongestionSettingElement wanted, bool dry_run) {
+query_task<congestion_outcome> change_port(session& in, mad::IBPath to, unsigned port,
+                                           cc::SwitchPortCongestionSettingElement wanted, bool dry_run) {
     using cc::SwitchPortCongestionSetting;
     constexpr unsigned per_block = std::tuple_size_v<decltype(SwitchPortCongestionSetting::element)>;
     BOOST_OUTCOME_CO_TRY(const auto node, co_await in.SubnGet<iba::smp::NodeInfo>(to));

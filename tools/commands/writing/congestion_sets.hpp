@@ -32,7 +32,7 @@ struct congestion_set {
     bool is_of_switches = false, is_of_cas = false;
     /// Reads what is there; unless it is a dry run writes, and reads back. Errors: those of the Get, and of a Set after which nothing
     /// can have changed; what a Set without an answer leaves open, and what cannot be read back, are among `not_taken`.
-    std::function<asked<congestion_outcome>(session&, comad::mad::IBPath, bool dry_run)> set;
+    std::function<query_task<congestion_outcome>(session&, comad::mad::IBPath, bool dry_run)> set;
 };
 
 /// From the words behind the target. Throws usage_error with one line.

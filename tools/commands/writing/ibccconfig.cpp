@@ -43,7 +43,7 @@ bool is_meant(const congestion_set& what, iba::NodeType type) {
 }
 
 /// infiniband-diags' command says nothing where all is well; so does this one unless it is asked to.
-reporting set_one(session& in, const congestion_set& what, mad::address target, const ibccconfig_settings& s) {
+query_task<report> set_one(session& in, const congestion_set& what, mad::address target, const ibccconfig_settings& s) {
     BOOST_OUTCOME_CO_TRY(const auto to, co_await resolve_port(in, target));
     auto set = co_await what.set(in, to, s.dry_run);
     if (!set) {

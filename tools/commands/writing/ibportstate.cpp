@@ -80,7 +80,7 @@ std::vector<std::string> shown_fields(const port_change& c, bool show_keys) {
     return shown;
 }
 
-reporting show_port(session& in, const port_view& here, const ibportstate_settings& s) {
+query_task<report> show_port(session& in, const port_view& here, const ibportstate_settings& s) {
     report said;
     auto object = document_of(here, s.show_keys);
     said.text = fmt::format("{} PortInfo:\n{}{}", here.is_switch() ? "Switch" : "CA/RT",
@@ -130,7 +130,7 @@ public:
                                  viewed_port_text(before, s.show_keys), mellanox_text(before));
     }
 
-    reporting run() {
+    query_task<report> run() {
         require_fields(before_, change_);
         if (change_.state == "on" && before_.info.portPhysicalState != iba::PortPhysicalState::Disabled) {
             said_.text += "Port is already in enable state\n";
@@ -164,7 +164,7 @@ private:
     std::string place() const { return fmt::format("{} port {}", place_text(before_.path), before_.number); }
 
     /// A refusal of the first Set is the end; after another one has changed something it is one line of several.
-    asked<void> refused(mad::mad_error e) {
+    query_task<void> refused(mad::mad_error e) {
         if (before_.is_end_port() && value(before_.info.LID) == 0)
             e.message("the port has no LID, which some devices require in each Set; add 'lid N'");
         if (!has_written_) co_return std::move(e);
@@ -173,9 +173,11 @@ private:
         co_return mad::success();
     }
 
-    asked<smp::MlnxExtPortInfo> read_fdr10() { return in_.SubnGet<smp::MlnxExtPortInfo>(before_.path, before_.number); }
+    query_task<smp::MlnxExtPortInfo> read_fdr10() {
+        return in_.SubnGet<smp::MlnxExtPortInfo>(before_.path, before_.number);
+    }
 
-    asked<void> set_fdr10() {
+    query_task<void> set_fdr10() {
         const mad::any_path path = before_.path;
         BOOST_OUTCOME_CO_TRY(const auto now, co_await in_.SubnGet<smp::MlnxExtPortInfo>(path, before_.number));
         const std::vector<std::string> fields{"StateChangeEnable=1",
@@ -188,7 +190,7 @@ private:
             co_return co_await std::move(ending);
         }
         has_written_ = true;
-        const std::function<asked<smp::MlnxExtPortInfo>()> reads = [this] { return read_fdr10(); };
+        const std::function<query_task<smp::MlnxExtPortInfo>()> reads = [this] { return read_fdr10(); };
         auto reading = read_back<smp::MlnxExtPortInfo>(in_, reads);
         const auto read = co_await std::move(reading);
         if (!read) {
@@ -208,7 +210,7 @@ private:
         co_return mad::success();
     }
 
-    asked<void> set_port_info() {
+    query_task<void> set_port_info() {
         // As a Set says whether extended speeds mean something, the Get after it asks (IBA 14.2.5.6).
         const u32 modifier = before_.number | (before_.has_extended_speeds() ? 1u << 31 : 0);
         if (change_.fields.empty()) co_return co_await show_after(modifier);
@@ -242,7 +244,7 @@ private:
     }
 
     /// Where nothing of PortInfo was to be written.
-    asked<void> show_after(u32 modifier) {
+    query_task<void> show_after(u32 modifier) {
         const auto read = co_await in_.schedule().SubnGet<smp::PortInfo>(before_.path, modifier);
         if (read) take_after(read.value());
         else said_.missing.push_back(failure_at(place(), to_string(read.error()), plain_text(read.error())));
@@ -260,7 +262,8 @@ private:
 
 // ---- the command ------------------------------------------------------------------------------------------------------
 
-reporting handle_port(session& in, mad::address target, u8 number, port_change change, const ibportstate_settings& s) {
+query_task<report> handle_port(session& in, mad::address target, u8 number, port_change change,
+                               const ibportstate_settings& s) {
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, target));
     BOOST_OUTCOME_CO_TRY(const auto here, co_await view_port(in, path, number));
     if (change.state == "query" && !change.writes()) co_return co_await show_port(in, here, s);

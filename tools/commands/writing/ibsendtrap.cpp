@@ -160,7 +160,7 @@ const trap& trap_named(const std::string& name) {
                                   iba::most_similar(name, trap_names())));
 }
 
-reporting send_trap(session& in, const trap& which, u8 error_port, bool json) {
+query_task<report> send_trap(session& in, const trap& which, u8 error_port, bool json) {
     require_sa(in);
     const mad::any_path ourselves = this_node().path;
     BOOST_OUTCOME_CO_TRY(const auto node, co_await in.SubnGet<smp::NodeInfo>(ourselves));
@@ -197,7 +197,7 @@ int run_ibsendtrap(const ibsendtrap_settings& s, const global_options& options) 
 command ibsendtrap_command() {
     return {.name = "ibsendtrap",
             .group = command_group::writing,
-            .no_sa = "a trap is an SMP",
+            .no_sa_reason = "a trap is an SMP",
             .writes = true,
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<ibsendtrap_settings>();

@@ -56,7 +56,7 @@ int run_init_all_ports(init_all_ports_settings s, const global_options& options)
 command init_all_ports_command() {
     return {.name = "init_all_ports",
             .group = command_group::writing,
-            .no_sa = "the SA cannot change a port",
+            .no_sa_reason = "the SA cannot change a port",
             .writes = true,
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<init_all_ports_settings>();

@@ -67,10 +67,12 @@ struct rereg_outcome {
     bool is_kept = false; ///< it was a member after it was to leave, or that is not known
 };
 
-std::string problem_of(const mad::mad_error* e, const global_options& o) { return e ? words_of(*e, o) : std::string(); }
+std::string problem_of(const mad::mad_error* e, const global_options& o) {
+    return e ? format_error(*e, o) : std::string();
+}
 
 /// Whether the SA has such a membership.
-asked<bool> is_member(session& in, iba::query<MCMemberRecord> record) {
+query_task<bool> is_member(session& in, iba::query<MCMemberRecord> record) {
     auto found = co_await in.schedule().SubnAdmGet(record);
     constexpr comad::u8 no_records = 3; // IBA 15.2.4
     if (found) co_return true;
@@ -78,8 +80,8 @@ asked<bool> is_member(session& in, iba::query<MCMemberRecord> record) {
         co_return false;
     co_return std::move(found.error());
 }
-asked<bool> is_member_now(session& in, const iba::query<MCMemberRecord>& record) {
-    const std::function<asked<bool>()> reads = [&] { return is_member(in, record); };
+query_task<bool> is_member_now(session& in, const iba::query<MCMemberRecord>& record) {
+    const std::function<query_task<bool>()> reads = [&] { return is_member(in, record); };
     auto reading = read_back<bool>(in, reads);
     co_return co_await std::move(reading);
 }
@@ -89,14 +91,14 @@ std::string write_problem(const mad::result<MCMemberRecord>& write, const mad::r
                           const global_options& o) {
     const mad::mad_error* const failure = write ? nullptr : &write.error();
     if (failure && !mad::may_have_acted(*failure)) return problem_of(failure, o);
-    if (!now) return fmt::format("{}: {}", not_known, words_of(decisive(failure, now.error()), o));
+    if (!now) return fmt::format("{}: {}", not_known, format_error(decisive(failure, now.error()), o));
     if (now.value() == wanted) return {};
     const std::string has =
         wanted ? "the SA does not list the port as a member" : "the SA still lists the port as a member";
-    return failure ? fmt::format("{}; {}", has, words_of(*failure, o)) : has;
+    return failure ? fmt::format("{}; {}", has, format_error(*failure, o)) : has;
 }
 
-asked<rereg_outcome> register_again(session& in, iba::guid port) {
+query_task<rereg_outcome> register_again(session& in, iba::guid port) {
     const auto record = membership(in, port);
     rereg_outcome o;
     const auto left = co_await in.schedule().SubnAdmDelete(record);
@@ -111,9 +113,9 @@ asked<rereg_outcome> register_again(session& in, iba::guid port) {
     co_return o;
 }
 
-reporting register_all(session& in, const std::vector<iba::guid>& ports, const mcm_rereg_settings& s) {
+query_task<report> register_all(session& in, const std::vector<iba::guid>& ports, const mcm_rereg_settings& s) {
     require_sa(in);
-    std::vector<asked<rereg_outcome>> running;
+    std::vector<query_task<rereg_outcome>> running;
     for (const iba::guid port : ports) running.push_back(register_again(in, port));
     const auto outcomes = co_await coro::when_all(std::move(running));
     report said;

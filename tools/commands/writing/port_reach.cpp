@@ -33,7 +33,7 @@ bool answers_without_link(const session& in, const port_view& v) {
 }
 
 /// A route may cross the target before its end: then it leaves the target again.
-asked<bool> is_crossed_before(session& in, const port_view& v) {
+query_task<bool> is_crossed_before(session& in, const port_view& v) {
     const mad::IBDRPath* const whole = mad::directed(v.path);
     const bool is_of_hops = whole && whole->drSLID == iba::permissive_lid && whole->drDLID == iba::permissive_lid;
     if (!v.is_switch() || !is_of_hops) co_return false;
@@ -49,7 +49,7 @@ asked<bool> is_crossed_before(session& in, const port_view& v) {
 }
 
 /// Our MADs enter the target there, or its answers leave it there.
-asked<bool> carries_our_mads(session& in, const port_view& v) {
+query_task<bool> carries_our_mads(session& in, const port_view& v) {
     if (answers_without_link(in, v)) co_return false;
     if (v.true_number() == v.node.localPortNum) co_return true;
     if (mad::directed(v.path)) co_return co_await is_crossed_before(in, v);
@@ -62,7 +62,7 @@ asked<bool> carries_our_mads(session& in, const port_view& v) {
 bool disables(const port_change& c) { return c.state == "disable" || c.state == "off"; }
 
 /// Whether the link trains after the change, as far as the other end is known: both must enable one width and one speed.
-asked<bool> may_train_again(session& in, const port_view& before, const port_view& after) {
+query_task<bool> may_train_again(session& in, const port_view& before, const port_view& after) {
     std::optional<port_view> there;
     try {
         auto seen = co_await view_other_end(in, before);
@@ -88,8 +88,8 @@ port_view view_after(const port_view& before, const port_change& c) {
 }
 
 /// Why the port could not be reached again from here; empty: it could.
-asked<std::string_view> unreachable_port(session& in, const port_view& before, const port_view& after,
-                                         const port_change& c) {
+query_task<std::string_view> unreachable_port(session& in, const port_view& before, const port_view& after,
+                                              const port_change& c) {
     if (const auto* by_lid = std::get_if<mad::IBPath>(&before.path);
         by_lid && before.is_end_port() && !answers_without_link(in, before) && !has_lid(after.end, by_lid->DLID))
         co_return "ibtool reaches the port by its LID, and no route leads to the new LID yet";
@@ -103,8 +103,8 @@ asked<std::string_view> unreachable_port(session& in, const port_view& before, c
 }
 
 /// Why the subnet could not reach its manager; empty: it could.
-asked<std::string_view> unreachable_manager(session& in, const port_view& before, const port_view& after,
-                                            const port_change& c) {
+query_task<std::string_view> unreachable_manager(session& in, const port_view& before, const port_view& after,
+                                                 const port_change& c) {
     const iba::lid manager = in.local_port().sa_path.DLID;
     if (value(manager) == 0) co_return "";
     if (before.is_end_port()) {
@@ -123,7 +123,7 @@ asked<std::string_view> unreachable_manager(session& in, const port_view& before
 
 } // namespace
 
-asked<void> require_reachable_after(session& in, const port_view& before, const port_change& c) {
+query_task<void> require_reachable_after(session& in, const port_view& before, const port_change& c) {
     if (!c.cuts_link && !c.is_of_end_port) co_return mad::success();
     const port_view after = view_after(before, c);
     BOOST_OUTCOME_CO_TRY(std::string_view why, co_await unreachable_port(in, before, after, c));

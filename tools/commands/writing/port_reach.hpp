@@ -9,6 +9,6 @@ namespace ibtool {
 /// Queries the fabric for what the change would do. Throws std::runtime_error with one line if it would make the port unreachable
 /// from here, or the port of the subnet manager unreachable from the subnet. Every other change passes: a link that trains again
 /// carries SMPs again, and the local port answers its own host without a link.
-asked<void> require_reachable_after(session&, const port_view& before, const port_change&);
+query_task<void> require_reachable_after(session&, const port_view& before, const port_change&);
 
 } // namespace ibtool

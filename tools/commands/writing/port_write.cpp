@@ -18,12 +18,12 @@ namespace smp = comad::iba::smp;
 using comad::u32;
 using comad::u8;
 
-asked<smp::PortInfo> port_info_at(session& in, mad::any_path path, u32 modifier) {
+query_task<smp::PortInfo> port_info_at(session& in, mad::any_path path, u32 modifier) {
     co_return co_await in.schedule().SubnGet<smp::PortInfo>(path, modifier);
 }
 
 /// LinkDownedCounter of a port, by its PMA. Nothing: the PMA does not answer soon, or the counter is at its end.
-asked<u8> link_downs_at(session& in, iba::lid PMA, u8 port) {
+query_task<u8> link_downs_at(session& in, iba::lid PMA, u8 port) {
     constexpr coro::rpc_options soon{.patience = std::chrono::milliseconds(10)};
     iba::pm::PortCounters which;
     which.portSelect = port;
@@ -39,7 +39,7 @@ asked<u8> link_downs_at(session& in, iba::lid PMA, u8 port) {
 coro::task<std::optional<u8>> link_downs(session& in, iba::lid PMA, u8 port) {
     constexpr u8 end = 255;
     if (PMA == iba::lid{} || in.local_port().LID == iba::lid{}) co_return std::nullopt;
-    const std::function<asked<u8>()> reads = [&in, PMA, port] { return link_downs_at(in, PMA, port); };
+    const std::function<query_task<u8>()> reads = [&in, PMA, port] { return link_downs_at(in, PMA, port); };
     auto reading = read_back<u8>(in, reads);
     const auto downs = co_await std::move(reading);
     if (!downs || downs.value() == end) co_return std::nullopt;
@@ -49,14 +49,16 @@ coro::task<std::optional<u8>> link_downs(session& in, iba::lid PMA, u8 port) {
 namespace {
 
 /// By the way that leads there after the change, and if that does not answer, as it is where the Set was lost, by the old one.
-asked<smp::PortInfo> read_after(session& in, const port_write& w, bool is_Set_answered) {
+query_task<smp::PortInfo> read_after(session& in, const port_write& w, bool is_Set_answered) {
     if (w.path_after) {
-        const std::function<asked<smp::PortInfo>()> reads = [&] { return port_info_at(in, *w.path_after, w.modifier); };
+        const std::function<query_task<smp::PortInfo>()> reads = [&] {
+            return port_info_at(in, *w.path_after, w.modifier);
+        };
         auto reading = read_back<smp::PortInfo>(in, reads);
         auto read = co_await std::move(reading);
         if (read || is_Set_answered) co_return read;
     }
-    const std::function<asked<smp::PortInfo>()> reads = [&] { return port_info_at(in, w.path, w.modifier); };
+    const std::function<query_task<smp::PortInfo>()> reads = [&] { return port_info_at(in, w.path, w.modifier); };
     auto reading = read_back<smp::PortInfo>(in, reads);
     co_return co_await std::move(reading);
 }

@@ -55,13 +55,14 @@ guid_change read_change(const set_guid_settings& s) {
     return {slot, s.deletes ? iba::guid{} : read_guid(s.GUID), s.deletes};
 }
 
-comad::coro::task<mad::result<GUIDInfoRecord>> tell(session& in, iba::query<GUIDInfoRecord> record, bool deletes) {
+comad::coro::task<mad::result<GUIDInfoRecord>> send_change(session& in, iba::query<GUIDInfoRecord> record,
+                                                           bool deletes) {
     if (deletes) co_return co_await in.schedule().SubnAdmDelete(record);
     co_return co_await in.schedule().SubnAdmSet(record);
 }
 
 /// What the SA holds now. Without a record the whole block is empty.
-asked<GUIDInfoRecord> table_at(session& in, iba::query<GUIDInfoRecord> place) {
+query_task<GUIDInfoRecord> table_at(session& in, iba::query<GUIDInfoRecord> place) {
     auto found = co_await in.schedule().SubnAdmGet(place);
     constexpr comad::u8 no_records = 3; // IBA 15.2.4
     const bool is_none = !found && found.error().code == mad::errc::class_status &&
@@ -70,7 +71,7 @@ asked<GUIDInfoRecord> table_at(session& in, iba::query<GUIDInfoRecord> place) {
     co_return found;
 }
 
-reporting make_change(session& in, mad::address target, guid_change c, bool json) {
+query_task<report> make_change(session& in, mad::address target, guid_change c, bool json) {
     require_sa(in);
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, target));
     BOOST_OUTCOME_CO_TRY(const auto port, co_await lid_routed(in, path));
@@ -81,10 +82,10 @@ reporting make_change(session& in, mad::address target, guid_change c, bool json
     auto record = place;
     record.where<&GUIDInfoRecord::GUIDInfo, &GUIDInfo::GUIDBlock>(index, c.GUID);
 
-    auto reply = co_await tell(in, record, c.deletes);
+    auto reply = co_await send_change(in, record, c.deletes);
     const mad::mad_error* const failure = reply ? nullptr : &reply.error();
     if (failure && !mad::may_have_acted(*failure)) co_return std::move(reply.error());
-    const std::function<asked<GUIDInfoRecord>()> reads = [&] { return table_at(in, place); };
+    const std::function<query_task<GUIDInfoRecord>()> reads = [&] { return table_at(in, place); };
     auto reading = read_back<GUIDInfoRecord>(in, reads);
     const auto read = co_await std::move(reading);
     const std::string where = fmt::format("slot {} of LID {}", c.slot, value(LID));

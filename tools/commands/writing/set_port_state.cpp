@@ -120,7 +120,7 @@ int run_set_port_state(set_port_state_settings s, const global_options& options)
 command set_port_state_command() {
     return {.name = "set_port_state",
             .group = command_group::writing,
-            .no_sa = "the SA cannot change a port",
+            .no_sa_reason = "the SA cannot change a port",
             .writes = true,
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<set_port_state_settings>();

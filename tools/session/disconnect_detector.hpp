@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// loss_watch.hpp - a transport that forwards everything and tells somebody when the one behind it has failed. Knows neither.
+// disconnect_detector.hpp - a transport that forwards everything and tells somebody when the one behind it has failed. Knows neither.
 #pragma once
 #include <comad/mad/transport.hpp>
 
@@ -8,17 +8,18 @@
 
 namespace ibtool {
 
-class loss_watch final : public comad::mad::transport {
+/// Reports the failure of a transport.
+class disconnect_detector final : public comad::mad::transport {
 public:
-    /// `inner` must outlive it. `told` is called with the errno, inside the receive() that failed; it must not throw.
-    loss_watch(comad::mad::transport& inner, std::function<void(int error)> told)
-        : inner_(inner), told_(std::move(told)) {}
+    /// `inner` must outlive it. `on_failure` is called with the errno, inside the receive() that failed; it must not throw.
+    disconnect_detector(comad::mad::transport& inner, std::function<void(int error)> on_failure)
+        : inner_(inner), on_failure_(std::move(on_failure)) {}
 
     int native_handle() const noexcept override { return inner_.native_handle(); }
     comad::mad::send_result send(const comad::mad::send_request& r) noexcept override { return inner_.send(r); }
     comad::mad::received receive(std::span<comad::u8> buffer) noexcept override {
         const comad::mad::received r = inner_.receive(buffer);
-        if (r.state == comad::mad::receive_state::failed) told_(r.error);
+        if (r.state == comad::mad::receive_state::failed) on_failure_(r.error);
         return r;
     }
     comad::mad::transport_limits limits() const noexcept override { return inner_.limits(); }
@@ -36,7 +37,7 @@ public:
 
 private:
     comad::mad::transport& inner_;
-    std::function<void(int)> told_;
+    std::function<void(int)> on_failure_;
 };
 
 } // namespace ibtool
