@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ask.hpp - what commands share that ask a few queries and print the answers. Knows no particular query.
+// ask.hpp - what commands share that send a few queries and print the replies. Contains no particular query.
 #pragma once
 #include "session/report.hpp"
 #include "session/target.hpp"
@@ -11,14 +11,6 @@
 #include <vector>
 
 namespace ibtool {
-
-/// What a query gives: text for stdout, or the RPC that failed. It may throw std::runtime_error with one line.
-using answer = comad::coro::task<comad::mad::result<std::string>>;
-
-/// Lets `query` ask in a session, writes its text to stdout. Of an RPC that failed it writes to stderr as much as -d asks
-/// for. `target` as session's. Returns complete or failed; throws what cannot begin and what query throws.
-int ask(const global_options&, const comad::mad::address* target,
-        const std::function<query_task<std::string>(session&)>& query);
 
 /// Runs tasks at the same time. Their results, in their order; or the first that is an error.
 template <class T>

@@ -135,6 +135,23 @@ int run_query(const global_options& options, const mad::address* target,
 
 namespace {
 
+query_task<report> as_report(query_task<std::string> query) {
+    auto text = co_await std::move(query);
+    if (!text) co_return std::move(text.error());
+    report made;
+    made.text = std::move(text).value();
+    co_return made;
+}
+
+} // namespace
+
+int run_query(const global_options& options, const mad::address* target,
+              const std::function<query_task<std::string>(session&)>& query) {
+    return run_query(options, target, [&](session& in) { return as_report(query(in)); });
+}
+
+namespace {
+
 /// 0: directed routes.
 iba::lid lid_to_begin_at(session& in) {
     const iba::lid LID = in.local_port().LID;
@@ -183,12 +200,6 @@ coro::task<mad::result<discovery::subnet>> discover_subnet(session& in, discover
         keep_subnet(found.value(), in.options(), in.place());
     }
     co_return found;
-}
-
-coro::task<discovery::subnet> require_subnet(session& in) {
-    auto found = co_await discover_subnet(in);
-    if (!found) refuse_silent_port(found.error(), in.options());
-    co_return std::move(found).value();
 }
 
 std::string why_no_subnet(const mad::mad_error& e, const global_options& options) {

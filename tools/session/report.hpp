@@ -54,6 +54,9 @@ bool finish(session&, lasting_output*);
 /// `progress`: as session::run's; empty: how many MADs were sent.
 int run_query(const global_options&, const comad::mad::address* target,
               const std::function<query_task<report>(session&)>& query, std::function<std::string()> progress = {});
+/// The same of a query that gives the text for stdout.
+int run_query(const global_options&, const comad::mad::address* target,
+              const std::function<query_task<std::string>(session&)>& query);
 
 /// How a discovery is to be made: with the keys, limits and configuration of the command line. `progress` may be null.
 comad::discovery::discover_options discover_options_of(session&,
@@ -70,9 +73,6 @@ enum class subnet_source {
 comad::coro::task<comad::mad::result<comad::discovery::subnet>>
 discover_subnet(session&, comad::discovery::discovery_progress* progress = nullptr,
                 subnet_source = subnet_source::cache_or_fabric);
-
-/// The same for who can do nothing without one: throws one line if the local port does not answer.
-comad::coro::task<comad::discovery::subnet> require_subnet(session&);
 
 /// One line about a discovery that failed: `the local port does not reply: ...`, or the SA.
 std::string why_no_subnet(const comad::mad::mad_error&, const global_options&);

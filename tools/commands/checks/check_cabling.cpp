@@ -2,7 +2,8 @@
 // check_cabling.cpp - check_cabling: whether the cables are where a plan has them.
 #include "command.hpp"
 #include "input/cabling_plan.hpp"
-#include "session/subnet_command.hpp"
+#include "session/node_name_map.hpp"
+#include "session/run_on_subnet.hpp"
 #include "session/subnet_file.hpp"
 #include "text/cabling_text.hpp"
 
@@ -22,13 +23,14 @@ int run_check_cabling(const cabling_settings& s, global_options options) {
     const auto plan = read_cabling_plan(s.plan);
     const discovery::node_names names = read_node_names(s.name_map);
     options.load_cache = s.load_cache;
-    return discover_and_report(options, [&](const discovery::subnet& subnet, comad::u64) {
+    const auto compare = [&](const discovery::subnet& subnet, u64) {
         const discovery::cabling is = compare_cabling(plan, subnet, names);
         report r;
         r.text = (s.json ? cabling_json : cabling_text)(plan, is, subnet, names);
         r.is_any_bad = !is.faults.empty();
         return r;
-    });
+    };
+    return run_on_subnet(options, subnet_printer{.make = compare});
 }
 
 } // namespace

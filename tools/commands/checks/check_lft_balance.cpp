@@ -3,6 +3,7 @@
 #include "command.hpp"
 #include "input/forwarding_dump.hpp"
 #include "session/node_name_map.hpp"
+#include "session/run_on_subnet.hpp"
 #include "session/subnet_file.hpp"
 #include "session/subnet_queries.hpp"
 #include "text/json.hpp"
@@ -129,10 +130,10 @@ command check_lft_balance_command() {
                     s->names = read_node_names(s->name_map);
                     options.load_cache = s->subnet;
                     if (s->tables.empty())
-                        return discover_and_ask(options, [&](session& in, const discovery::subnet& known) {
+                        return run_on_subnet(options, [&](session& in, const discovery::subnet& known) {
                             return read_and_judge(in, known, *s);
                         });
-                    return discover_and_judge(options, [&](const discovery::subnet& known) {
+                    return run_on_subnet(options, [&](const discovery::subnet& known) {
                         return judge_balance(options, known, read_forwarding_dump(s->tables, known), *s);
                     });
                 };

@@ -3,6 +3,7 @@
 // subnet. They only read.
 #include "command.hpp"
 #include "commands/checks/check_options.hpp"
+#include "session/run_on_subnet.hpp"
 #include "session/subnet_queries.hpp"
 #include "text/checks.hpp"
 #include "text/json.hpp"
@@ -248,7 +249,7 @@ action declare(arguments& takes, const check_subnet_settings& initial) {
     if (s->errors) add_threshold_options(takes, s->how);
     return [s](const global_options& options) {
         if (s->how.only_shows_thresholds) return show_thresholds(s->how);
-        return discover_and_ask(options, [&](session& in, const subnet& known) { return check(in, known, *s); });
+        return run_on_subnet(options, [&](session& in, const subnet& known) { return check(in, known, *s); });
     };
 }
 

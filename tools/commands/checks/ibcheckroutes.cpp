@@ -4,6 +4,7 @@
 #include "input/forwarding_dump.hpp"
 #include "input/lane_files.hpp"
 #include "session/ask.hpp"
+#include "session/run_on_subnet.hpp"
 #include "session/subnet_file.hpp"
 #include "session/subnet_queries.hpp"
 #include "text/json.hpp"
@@ -285,10 +286,10 @@ command ibcheckroutes_command() {
                 return [s](global_options options) {
                     options.load_cache = s->subnet;
                     if (!s->tables.empty())
-                        return discover_and_judge(options, [&](const discovery::subnet& known) {
+                        return run_on_subnet(options, [&](const discovery::subnet& known) {
                             return all_routes(options, known, *s).judge_file();
                         });
-                    return discover_and_ask(options, [&](session& in, const discovery::subnet& known) {
+                    return run_on_subnet(options, [&](session& in, const discovery::subnet& known) {
                         return check_all_routes(in, known, *s);
                     });
                 };

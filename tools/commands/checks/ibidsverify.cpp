@@ -2,7 +2,7 @@
 // ibidsverify.cpp - ibidsverify: LIDs and GUIDs that are zero, or that are there twice.
 #include "command.hpp"
 #include "session/report.hpp"
-#include "session/subnet_command.hpp"
+#include "session/run_on_subnet.hpp"
 #include "session/subnet_queries.hpp"
 #include "text/identities.hpp"
 #include "text/json.hpp"
@@ -47,7 +47,7 @@ int run_ibidsverify(const ibidsverify_settings& s, const global_options& options
         write_output(said.text);
         return said.is_any_bad ? failed : complete;
     }
-    return discover_and_ask(options, [&](session&, const discovery::subnet& found) -> comad::coro::task<report> {
+    return run_on_subnet(options, [&](session&, const discovery::subnet& found) -> comad::coro::task<report> {
         co_return identities_of(found, s.json);
     });
 }

@@ -2,6 +2,7 @@
 // clear_counters.cpp - ibclearcounters, ibclearerrors: the counters of a whole subnet begin anew. They write, and nothing
 // else than that.
 #include "command.hpp"
+#include "session/run_on_subnet.hpp"
 #include "session/subnet_queries.hpp"
 #include "text/json.hpp"
 
@@ -167,7 +168,7 @@ action declare(arguments& takes, kind k) {
     s->what = k;
     takes.flag("--json", s->json);
     return [s](const global_options& options) {
-        return discover_and_ask(options, [&](session& in, const subnet& known) { return clear(in, known, *s); });
+        return run_on_subnet(options, [&](session& in, const subnet& known) { return clear(in, known, *s); });
     };
 }
 

@@ -3,6 +3,7 @@
 // sent and received, with 64 bits where these are counted so.
 #include "command.hpp"
 #include "session/ask.hpp"
+#include "session/run_on_subnet.hpp"
 #include "session/subnet_queries.hpp"
 #include "text/json.hpp"
 
@@ -252,8 +253,8 @@ command ibdatacounters_command() {
                 takes.flag("--ports", s->port_by_port);
                 takes.flag("--json", s->json);
                 return [s](const global_options& options) {
-                    return discover_and_ask(options,
-                                            [&](session& in, const subnet& known) { return count(in, known, *s); });
+                    return run_on_subnet(options,
+                                         [&](session& in, const subnet& known) { return count(in, known, *s); });
                 };
             }};
 }

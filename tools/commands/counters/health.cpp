@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // health.cpp - health: what two sweeps of all counters say of the links, by rules.
 #include "command.hpp"
+#include "session/node_name_map.hpp"
 #include "session/report.hpp"
-#include "session/subnet_command.hpp"
 #include "text/subnet_missing.hpp"
 #include <comad/counters/health_file.hpp>
 #include <comad/iba/detail/format.hpp>
@@ -174,7 +174,9 @@ private:
 query_task<report> examine(session& in, const health_settings& s, std::chrono::nanoseconds length,
                            const counters::health_rules& rules, const discovery::node_names& names,
                            examination_progress& progress) {
-    const discovery::subnet known = co_await require_subnet(in);
+    const auto found = co_await discover_subnet(in);
+    if (!found) refuse_silent_port(found.error(), in.options());
+    const discovery::subnet& known = found.value();
     counters::sweep_options how;
     how.details = counters::health_details();
     counters::sweeper sweeper(in.schedule(), known, how);

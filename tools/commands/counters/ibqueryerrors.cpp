@@ -3,7 +3,8 @@
 // data of all. It writes only what -k and -K name: that counters begin anew.
 #include "command.hpp"
 #include "input/words.hpp"
-#include "session/subnet_command.hpp"
+#include "session/node_name_map.hpp"
+#include "session/report.hpp"
 #include "session/subnet_file.hpp"
 #include "session/subnet_place.hpp"
 #include "text/checks.hpp"

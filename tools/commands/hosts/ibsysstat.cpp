@@ -62,7 +62,7 @@ int run_ibsysstat(const ibsysstat_settings& s, const global_options& options) {
     if (s.serves)
         return serve(options, s, [&](server::responder& to) { server::add_sysstat(to, server::this_host(), OUI); });
     const mad::address target = read_host(s);
-    return ask(options, &target, [&](session& in) { return ask_status(in, target, s); });
+    return run_query(options, &target, [&](session& in) { return ask_status(in, target, s); });
 }
 
 } // namespace

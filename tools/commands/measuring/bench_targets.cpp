@@ -27,7 +27,9 @@ mad::address lid_of(const discovery::subnet& subnet, u32 node) {
 
 coro::task<std::vector<mad::address>> discover_targets(session& in, const target_choice& which, bool by_lid,
                                                        std::vector<discovery::failure>& problems) {
-    const discovery::subnet subnet = co_await require_subnet(in);
+    const auto found = co_await discover_subnet(in);
+    if (!found) refuse_silent_port(found.error(), in.options());
+    const discovery::subnet& subnet = found.value();
     problems = all_missing(subnet);
     std::vector<mad::address> targets;
     for (u32 i = 0; i < subnet.nodes.size(); ++i) {

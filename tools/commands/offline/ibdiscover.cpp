@@ -2,7 +2,7 @@
 // ibdiscover.cpp - ibdiscover: a topology with the places of its nodes, and which links are other ones than in the last run.
 #include "command.hpp"
 #include "input/link_files.hpp"
-#include "session/subnet_command.hpp"
+#include "session/run_on_subnet.hpp"
 #include "text/json.hpp"
 #include "text/output.hpp"
 #include <comad/iba/detail/format.hpp>

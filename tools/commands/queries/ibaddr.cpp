@@ -42,8 +42,8 @@ query_task<std::string> ask_addresses(session& in, mad::address target, unsigned
 int run_ibaddr(const ibaddr_settings& s, const global_options& options) {
     const mad::address target = s.target.empty() ? this_node() : read_target(s.target, s.kind);
     const unsigned port = s.port.empty() ? 0 : read_number(s.port, "the port", 255);
-    return ask(options, s.target.empty() ? nullptr : &target,
-               [&](session& in) { return ask_addresses(in, target, port, s); });
+    return run_query(options, s.target.empty() ? nullptr : &target,
+                     [&](session& in) { return ask_addresses(in, target, port, s); });
 }
 
 } // namespace

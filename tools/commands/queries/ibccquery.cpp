@@ -180,7 +180,7 @@ int run_ibccquery(const ibccquery_settings& s, const global_options& options) {
     if (!s.port.empty()) port = read_number(s.port, "the port", 254);
     const mad::address target = read_target(s.target, s.kind);
     const global_options keyed = with_cc_key(options, s.CC_Key);
-    return ask(keyed, &target, [&](session& in) { return ask_congestion(in, which, target, port, s.json); });
+    return run_query(keyed, &target, [&](session& in) { return ask_congestion(in, which, target, port, s.json); });
 }
 
 } // namespace

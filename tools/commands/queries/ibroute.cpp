@@ -3,7 +3,8 @@
 #include "command.hpp"
 #include "commands/queries/table_range.hpp"
 #include "session/ask.hpp"
-#include "session/subnet_command.hpp"
+#include "session/node_name_map.hpp"
+#include "session/report.hpp"
 #include "text/diags_text.hpp"
 #include "text/forwarding_text.hpp"
 #include "text/output.hpp"
@@ -185,8 +186,9 @@ int run_ibroute(ibroute_settings s, const global_options& options) {
     const mad::address target = read_target(s.target, s.kind);
     s.range.read(s.multicast);
     s.names = read_node_names(s.name_map); // a wrong map is told before anything is sent
-    return ask(options, &target,
-               [&](session& in) { return s.multicast ? ask_multicast(in, target, s) : ask_unicast(in, target, s); });
+    return run_query(options, &target, [&](session& in) {
+        return s.multicast ? ask_multicast(in, target, s) : ask_unicast(in, target, s);
+    });
 }
 
 } // namespace

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // ibtracert.cpp - ibtracert: the way from one port to another as the switches' forwarding tables have it.
 #include "command.hpp"
+#include "session/node_name_map.hpp"
 #include "session/report.hpp"
-#include "session/subnet_command.hpp"
 #include "session/target.hpp"
 #include "session/tracer.hpp"
 #include "text/error_words.hpp"

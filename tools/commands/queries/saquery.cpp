@@ -4,7 +4,8 @@
 #include "command.hpp"
 #include "commands/queries/saquery_kinds.hpp"
 #include "session/manager_survey.hpp"
-#include "session/subnet_command.hpp"
+#include "session/node_name_map.hpp"
+#include "session/report.hpp"
 #include "text/sa_text.hpp"
 #include <comad/iba/detail/format.hpp>
 #include <comad/iba/detail/text.hpp>

@@ -72,7 +72,7 @@ int run_smpdump(const smpdump_settings& s, const global_options& options) {
     const mad::address target = read_target(s.target, s.kind);
     const auto attributeID = static_cast<u16>(read_number(s.attribute, "the attribute", 0xffff));
     const u32 modifier = s.modifier.empty() ? 0 : read_number(s.modifier, "the modifier", 0xffffffff);
-    return ask(options, &target, [&](session& in) { return dump(in, target, attributeID, modifier, s); });
+    return run_query(options, &target, [&](session& in) { return dump(in, target, attributeID, modifier, s); });
 }
 
 } // namespace

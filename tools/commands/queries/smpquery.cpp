@@ -3,8 +3,9 @@
 #include "command.hpp"
 #include "input/words.hpp"
 #include "session/ask.hpp"
+#include "session/node_name_map.hpp"
 #include "session/port_info_extended.hpp"
-#include "session/subnet_command.hpp"
+#include "session/report.hpp"
 #include "text/diags_text.hpp"
 #include "text/structure_text.hpp"
 #include <comad/iba/detail/format.hpp>
@@ -312,7 +313,7 @@ int run_smpquery(smpquery_settings s, const global_options& options) {
     const unsigned named = s.words.size() > address_words ? read_number(s.words.back(), "the port", 255) : 0;
     const unsigned port = what.has_port ? named : 0;
     s.names = read_node_names(s.name_map);
-    return ask(options, &target, [&](session& in) { return ask_operation(in, what, target, port, s); });
+    return run_query(options, &target, [&](session& in) { return ask_operation(in, what, target, port, s); });
 }
 
 } // namespace

@@ -3,6 +3,7 @@
 #include "command.hpp"
 #include "commands/queries/table_range.hpp"
 #include "session/node_name_map.hpp"
+#include "session/run_on_subnet.hpp"
 #include "session/subnet_queries.hpp"
 #include "text/forwarding_text.hpp"
 #include <comad/discovery/routing/forwarding.hpp>
@@ -117,7 +118,7 @@ command dump_command(bool multicast) {
                 return [s](const global_options& options) {
                     s->range.read(s->multicast);
                     s->names = read_node_names(s->name_map);
-                    return discover_and_ask(
+                    return run_on_subnet(
                         options, [&](session& in, const discovery::subnet& known) { return dump(in, known, *s); });
                 };
             }};

@@ -2,8 +2,9 @@
 // export.cpp - export: the subnet, discovered or of a topology file, in the form of another program.
 #include "command.hpp"
 #include "input/name_pattern.hpp"
+#include "session/node_name_map.hpp"
 #include "session/report.hpp"
-#include "session/subnet_command.hpp"
+#include "session/run_on_subnet.hpp"
 #include "session/subnet_queries.hpp"
 #include "text/output.hpp"
 #include "text/subnet_missing.hpp"
@@ -80,11 +81,12 @@ int run_export(const export_settings& s, const global_options& options) {
         return complete;
     }
     if (s.errors)
-        return discover_and_ask(
+        return run_on_subnet(
             options, [&](session& in, const discovery::subnet& found) { return with_errors(in, found, s, names); });
-    return discover_and_report(
-        options, [&](const discovery::subnet& found, comad::u64) { return exported(s, found, names, nullptr); },
-        s.file);
+    const auto make = [&](const discovery::subnet& found, u64) {
+        return report{.text = exported(s, found, names, nullptr)};
+    };
+    return run_on_subnet(options, subnet_printer{.make = make, .file = s.file});
 }
 
 } // namespace

@@ -4,6 +4,7 @@
 #include "session/ask.hpp"
 #include "session/node_name_map.hpp"
 #include "session/report.hpp"
+#include "session/run_on_subnet.hpp"
 #include "session/subnet_place.hpp"
 #include "session/subnet_queries.hpp"
 #include "text/host_ranges.hpp"
@@ -160,8 +161,8 @@ int run_ibfindnodesusing(ibfindnodesusing_settings s, const global_options& opti
     const auto port = static_cast<u8>(read_number(s.port, "the port", 254));
     s.names = read_node_names(s.name_map);
     s.verbose = options.verbosity > 0;
-    return discover_and_ask(options,
-                            [&](session& in, const subnet& found) { return find_nodes(in, found, where, port, s); });
+    return run_on_subnet(options,
+                         [&](session& in, const subnet& found) { return find_nodes(in, found, where, port, s); });
 }
 
 } // namespace

@@ -2,7 +2,8 @@
 // iblinkinfo.cpp - iblinkinfo: every link of the subnet, or of a part of it, with its state, width, speed and other end.
 #include "command.hpp"
 #include "input/words.hpp"
-#include "session/subnet_command.hpp"
+#include "session/node_name_map.hpp"
+#include "session/run_on_subnet.hpp"
 #include "session/subnet_file.hpp"
 #include "session/subnet_place.hpp"
 #include "text/json.hpp"
@@ -273,11 +274,12 @@ int run_iblinkinfo(const iblinkinfo_settings& s, global_options options) {
     const subnet_place where = s.target.empty() ? read_place(s.GUID, s.route) : read_place(s.target);
     const node_names names = read_node_names(s.name_map);
     options.load_cache = s.load_cache;
-    return discover_and_report(options, [&](const subnet& found, comad::u64) {
+    const auto make = [&](const subnet& found, u64) {
         if (!s.diff.empty())
             return link_comparison(s, read_subnet_file(s.diff, options).found, found, names).run(where);
         return report_of(s, where, found, names, options);
-    });
+    };
+    return run_on_subnet(options, subnet_printer{.make = make});
 }
 
 } // namespace

@@ -2,13 +2,15 @@
 // ibnetdiscover.cpp - the whole subnet, as a topology file or one of several reports; options as infiniband-diags has them.
 #include "command.hpp"
 #include "input/words.hpp"
-#include "session/subnet_command.hpp"
+#include "session/node_name_map.hpp"
+#include "session/run_on_subnet.hpp"
 #include "session/subnet_file.hpp"
 #include "session/subnet_queries.hpp"
 #include "text/output.hpp"
 #include <comad/discovery/chassis/detail/hierarchy.hpp>
 #include <comad/discovery/compare/detail/topology_difference.hpp>
 #include <comad/discovery/database/detail/subnet_tables.hpp>
+#include <comad/discovery/formats/reports.hpp>
 #include <comad/iba/detail/text.hpp>
 
 #include <fmt/format.h>
@@ -111,18 +113,17 @@ int run_ibnetdiscover(const ibnetdiscover_settings& s, global_options options) {
     if (s.hierarchy && options.by_sa)
         throw usage_error("--sa is not supported with --hierarchy, because --hierarchy sends SMPs");
     port_reading read;
-    subnet_reading more;
+    subnet_printer printer;
+    printer.file = s.file;
     if (s.qos || s.hierarchy)
-        more = [&](session& in, const discovery::subnet& found) { return read_more(in, found, s, read); };
-    return discover_and_report(
-        options,
-        [&](const discovery::subnet& subnet, comad::u64 mads) {
-            const discovery::more_of_ports more_of{s.hierarchy ? &read.places : nullptr, s.qos ? &read.facts : nullptr};
-            std::string text = text_of(s, subnet, names, mads, more_of, options);
-            if (!s.cache.empty()) replace_file(discovery::diags_cache_bytes(subnet), s.cache);
-            return text;
-        },
-        s.file, more);
+        printer.read_more = [&](session& in, const discovery::subnet& found) { return read_more(in, found, s, read); };
+    printer.make = [&](const discovery::subnet& subnet, u64 mads) {
+        const discovery::more_of_ports more_of{s.hierarchy ? &read.places : nullptr, s.qos ? &read.facts : nullptr};
+        report made{.text = text_of(s, subnet, names, mads, more_of, options)};
+        if (!s.cache.empty()) replace_file(discovery::diags_cache_bytes(subnet), s.cache);
+        return made;
+    };
+    return run_on_subnet(options, printer);
 }
 
 } // namespace

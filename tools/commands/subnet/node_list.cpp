@@ -2,7 +2,8 @@
 // node_list.cpp - a line for each node.
 #include "commands/subnet/node_list.hpp"
 
-#include "session/subnet_command.hpp"
+#include "session/node_name_map.hpp"
+#include "session/run_on_subnet.hpp"
 #include "text/output.hpp"
 #include <comad/iba/detail/format.hpp>
 #include <comad/iba/detail/text.hpp>
@@ -51,8 +52,8 @@ std::string list_of_nodes(const node_list_settings& s, const subnet& found, cons
 int run_node_list(const node_list_settings& s, const global_options& options) {
     const node_names names = read_node_names(s.name_map);
     if (s.topology_file.empty()) {
-        return discover_and_report(options,
-                                   [&](const subnet& found, comad::u64) { return list_of_nodes(s, found, names); });
+        const auto make = [&](const subnet& found, u64) { return report{.text = list_of_nodes(s, found, names)}; };
+        return run_on_subnet(options, subnet_printer{.make = make});
     }
     write_output(list_of_nodes(s, read_subnet(s.topology_file, options), names));
     return complete;

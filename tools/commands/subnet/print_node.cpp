@@ -2,7 +2,7 @@
 // print_node.cpp - ibprintca, ibprintswitch, ibprintrt: what ibnetdiscover prints of one node, which is a CA, a switch, a router.
 #include "command.hpp"
 #include "session/node_name_map.hpp"
-#include "session/subnet_command.hpp"
+#include "session/run_on_subnet.hpp"
 #include "session/subnet_place.hpp"
 #include "text/diags_text.hpp"
 #include <comad/discovery/database/detail/node_type_names.hpp>
@@ -51,10 +51,12 @@ int run_print_node(const print_node_settings& s, const global_options& options) 
         throw usage_error(s.lists ? "-l takes no target" : "no target given; -l lists the nodes");
     const subnet_place where = s.lists ? subnet_place{} : read_place(s.target);
     const node_names names = read_node_names(s.name_map);
-    return discover_and_report(options, [&](const subnet& found, comad::u64) {
+    const auto text = [&](const subnet& found) {
         if (!s.lists) return text_of_node(s, where, found, names);
         return s.json ? json_of_list(s, found) : s.list(found, names);
-    });
+    };
+    const auto make = [&](const subnet& found, u64) { return report{.text = text(found)}; };
+    return run_on_subnet(options, subnet_printer{.make = make});
 }
 
 command print_node_command(std::string_view name, NodeType type,

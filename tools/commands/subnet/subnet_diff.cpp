@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // subnet_diff.cpp - subnet_diff: what differs between the subnet of a cache file and that of another, or the one that is there.
 #include "command.hpp"
-#include "session/subnet_command.hpp"
+#include "session/node_name_map.hpp"
+#include "session/run_on_subnet.hpp"
 #include "session/subnet_file.hpp"
 #include "text/difference_text.hpp"
 #include "text/subnet_missing.hpp"
@@ -24,7 +25,7 @@ int run_subnet_diff(const subnet_diff_settings& s, global_options options) {
     const discovery::node_names names = read_node_names(s.name_map);
     const discovery::cached_subnet was = read_subnet_file(s.reference, options);
     if (!s.current.empty()) options.load_cache = s.current;
-    return discover_and_report(options, [&](const discovery::subnet& is, comad::u64) {
+    const auto compare = [&](const discovery::subnet& is, u64) {
         const auto all = discovery::differences(was.found, is, names);
         report r;
         r.text = (s.json ? difference_json : difference_text)(was.found, is, all);
@@ -34,7 +35,8 @@ int run_subnet_diff(const subnet_diff_settings& s, global_options options) {
                 "the reference is partial, with {} failure{}; nodes and links that it lacks are reported as added",
                 was.found.failures.size(), was.found.failures.size() == 1 ? "" : "s"));
         return r;
-    });
+    };
+    return run_on_subnet(options, subnet_printer{.make = compare});
 }
 
 } // namespace

@@ -6,6 +6,7 @@
 #include "commands/writing/congestion_sets.hpp"
 #include "session/ask.hpp"
 #include "session/node_name_map.hpp"
+#include "session/run_on_subnet.hpp"
 #include "session/subnet_queries.hpp"
 #include "text/diags_text.hpp"
 #include "text/json.hpp"
@@ -126,7 +127,7 @@ int run_ibccconfig(const ibccconfig_settings& s, const global_options& options) 
         return run_query(keyed, &target, [&](session& in) { return set_one(in, what, target, s); });
     }
     const discovery::node_names names = read_node_names(s.name_map);
-    return discover_and_ask(
+    return run_on_subnet(
         keyed, [&](session& in, const discovery::subnet& found) { return set_all(in, found, what, s, names); });
 }
 

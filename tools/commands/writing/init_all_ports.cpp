@@ -3,6 +3,7 @@
 #include "command.hpp"
 #include "commands/writing/port_sets.hpp"
 #include "session/node_name_map.hpp"
+#include "session/run_on_subnet.hpp"
 #include "session/subnet_queries.hpp"
 
 #include <memory>
@@ -47,7 +48,7 @@ std::vector<port_set> ports_of_all_links(const subnet& s) {
 int run_init_all_ports(init_all_ports_settings s, const global_options& options) {
     s.change = read_port_change({"down"});
     s.names = read_node_names(s.name_map);
-    return discover_and_ask(
+    return run_on_subnet(
         options, [&](session& in, const subnet& found) { return set_ports(in, found, ports_of_all_links(found), s); });
 }
 

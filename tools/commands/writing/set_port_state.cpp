@@ -3,6 +3,7 @@
 #include "command.hpp"
 #include "commands/writing/port_sets.hpp"
 #include "session/node_name_map.hpp"
+#include "session/run_on_subnet.hpp"
 #include "session/subnet_place.hpp"
 #include "session/subnet_queries.hpp"
 #include <comad/iba/detail/text.hpp>
@@ -111,8 +112,8 @@ int run_set_port_state(set_port_state_settings s, const global_options& options)
     std::vector<named_port> named;
     for (const std::string& text : s.ports) named.push_back(read_named_port(text));
     s.names = read_node_names(s.name_map);
-    return discover_and_ask(options,
-                            [&](session& in, const subnet& found) { return set_port_states(in, found, named, s); });
+    return run_on_subnet(options,
+                         [&](session& in, const subnet& found) { return set_port_states(in, found, named, s); });
 }
 
 } // namespace

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+// run_on_subnet.cpp - a session around a discovery and what follows it.
+#include "session/run_on_subnet.hpp"
+
+#include "session/subnet_file.hpp"
+#include "text/output.hpp"
+#include "text/subnet_missing.hpp"
+#include <comad/discovery/database/detail/lid_index.hpp>
+#include <comad/discovery/walk/discover.hpp>
+#include <comad/iba/detail/text_file.hpp>
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace ibtool {
+
+using discovery::subnet;
+
+// ---- checks and queries ----------------------------------------------------------------------------------------------
+
+namespace {
+
+/// The report, with the failures of the discovery first.
+report about(const subnet& known, report all) {
+    const std::vector<discovery::failure> of_discovery = all_missing(known);
+    all.missing.insert(all.missing.begin(), of_discovery.begin(), of_discovery.end());
+    return all;
+}
+
+query_task<report> discover_and_query(session& in, const subnet_query& query) {
+    const auto found = co_await discover_subnet(in);
+    if (!found) refuse_silent_port(found.error(), in.options());
+    report made = co_await query(in, found.value());
+    co_return about(found.value(), std::move(made));
+}
+
+} // namespace
+
+int run_on_subnet(const global_options& options, const subnet_query& query) {
+    return run_query(options, nullptr, [&](session& in) { return discover_and_query(in, query); });
+}
+
+int run_on_subnet(const global_options& options, const subnet_check& check) {
+    if (const auto known = subnet_without_device(options))
+        return finish(about(*known, check(*known)), session_end(options));
+    const subnet_query query = [&](session&, const subnet& known) -> coro::task<report> { co_return check(known); };
+    return run_on_subnet(options, query);
+}
+
+// ---- printers --------------------------------------------------------------------------------------------------------
+
+namespace {
+
+struct printed_subnet {
+    std::size_t failures;
+    report said;
+    session_end end;
+};
+
+printed_subnet print_of(const subnet& s, const subnet_printer& printer, u64 mads, auto& ended) {
+    printed_subnet result{s.failures.size(), about(s, printer.make(s, mads)), session_end(ended)};
+    const discovery::lid_index lids(s);
+    for (const auto& doubled : lids.duplicates()) result.said.notes.push_back(discovery::describe(s, doubled));
+    result.said.missing_is_success = true;
+    return result;
+}
+
+// The fabric is closed when this returns: a slow reader of the output does not occupy a client slot of the server.
+printed_subnet discover_and_print(const global_options& options, const subnet_printer& printer) {
+    if (const auto known = subnet_without_device(options)) return print_of(*known, printer, 0, options);
+    session in(options);
+    discovery::discovery_progress progress;
+    auto found = in.run(discover_subnet(in, &progress), [&] {
+        return fmt::format("discovering: {} nodes, {} links, {} failures", progress.nodes.load(), progress.links.load(),
+                           progress.failures.load());
+    });
+    if (!found) refuse_silent_port(found.error(), options);
+    const u64 mads = in.schedule().counters().sent;
+    if (printer.read_more && !in.stopped()) {
+        const std::vector<discovery::failure> missing = in.run(printer.read_more(in, found.value()));
+        found.value().failures.insert(found.value().failures.end(), missing.begin(), missing.end());
+    }
+    return print_of(found.value(), printer, mads, in);
+}
+
+} // namespace
+
+int run_on_subnet(const global_options& options, const subnet_printer& printer) {
+    const printed_subnet p = discover_and_print(options, printer);
+    const int code = finish(p.said, p.end, printer.file);
+    if (p.failures) print_message("partial result: {} failure{}", p.failures, p.failures == 1 ? "" : "s");
+    return code;
+}
+
+subnet read_subnet(const std::string& file, const global_options& options, discovery::described_order order) {
+    // As a file it has the same limits and the same messages.
+    const std::string name = file == "-" ? "/dev/stdin" : file;
+    const std::string text = iba::open_text_file(name).str();
+    return read_described(text, name, options, order);
+}
+
+} // namespace ibtool

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// run_on_subnet.hpp - runs a command that needs a discovered subnet: to print it, to check it, or to query its nodes. Contains no
+// particular report.
+#pragma once
+#include "comad.hpp"
+#include "session/report.hpp"
+#include <comad/discovery/database/subnet.hpp>
+#include <comad/discovery/formats/topology_file.hpp>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace ibtool {
+
+/// Checks a subnet without further queries.
+using subnet_check = std::function<report(const discovery::subnet&)>;
+/// Queries nodes of a subnet.
+using subnet_query = std::function<coro::task<report>(session&, const discovery::subnet&)>;
+/// What a command prints of a subnet.
+struct subnet_printer {
+    /// Makes the report. `MADs`: how many were sent for the subnet, 0 if it is from a cache.
+    std::function<report(const discovery::subnet&, u64 mads)> make;
+    std::string file{}; ///< where the text is written; empty: stdout
+    /// Reads more than the discovery does, and returns the failures. Not called for a subnet for which no device was opened. May be
+    /// empty.
+    std::function<coro::task<std::vector<discovery::failure>>(session&, const discovery::subnet&)> read_more{};
+};
+
+/// Discovers the subnet, or reads it from the cache file that the options name, and then runs a check, a query or a printer on it.
+/// The failures of the discovery are reported before those of the report. A check or a printer opens no device if the file
+/// contains the subnet. A printer also reports the number of failures and LIDs that ports share, and under the names of infiniband-diags
+/// failures do not change the exit status.
+/// Returns the exit code. Throws std::runtime_error with one line if the local port does not reply.
+int run_on_subnet(const global_options&, const subnet_check& check);
+int run_on_subnet(const global_options&, const subnet_query& query);
+int run_on_subnet(const global_options&, const subnet_printer& printer);
+
+/// The subnet that a topology file describes; `-` is stdin. No MAD is sent. Prints one line on stderr if a part of it is skipped.
+/// Throws std::runtime_error with one line if the file is missing or has no node, or with --strict if anything is skipped.
+discovery::subnet read_subnet(const std::string& file, const global_options&,
+                              discovery::described_order order = discovery::described_order::of_file);
+
+} // namespace ibtool
