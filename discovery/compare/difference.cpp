@@ -58,8 +58,8 @@ private:
     }
 
     template <class F> void for_both(F&& f) {
-        f(was_, is_, what_kind::gone);
-        f(is_, was_, what_kind::is_new);
+        f(was_, is_, what_kind::removed);
+        f(is_, was_, what_kind::added);
     }
 
     void compare_nodes(const subnet& one, const subnet& other, what_kind k) {
@@ -233,6 +233,15 @@ bool has_no_cable_by_file(const subnet& s, port_ref r) {
 
 bool may_have_peer(const subnet& s, port_ref r) {
     return !s.at(r).peer && s.nodes[r.node].known != topology_file::extent::all;
+}
+
+std::string_view text_of(difference::kind k) noexcept {
+    switch (k) {
+    case difference::kind::removed: return "removed";
+    case difference::kind::added: return "added";
+    case difference::kind::changed: return "changed";
+    }
+    return "?";
 }
 
 std::string_view text_of(difference::subject of) noexcept {

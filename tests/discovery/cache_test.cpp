@@ -215,7 +215,7 @@ TEST_CASE("what differs between two subnets is told by its kind and place") {
     const auto all = differences(was, is);
     REQUIRE(all.size() == 4);
     CHECK(all[0].of == subject::link);
-    CHECK(all[0].what == difference::kind::gone);
+    CHECK(all[0].what == difference::kind::removed);
     CHECK_THAT(all[0].place, Contains("made switch\"[3]") && Contains("made host\"[2]"));
     CHECK(all[1].of == subject::rate);
     CHECK(all[1].was == "1x SDR");
@@ -227,7 +227,7 @@ TEST_CASE("what differs between two subnets is told by its kind and place") {
 
     const auto back = differences(is, was);
     REQUIRE(back.size() == 4);
-    CHECK(back[0].what == difference::kind::is_new);
+    CHECK(back[0].what == difference::kind::added);
 
     subnet less = was; // the router, which is last
     less.nodes[0].ports[1].peer = {};

@@ -119,11 +119,11 @@ TEST_CASE("of a link that went the states of its ends are no further difference,
     for (const port_ref r : {up, down}) s.now(r).info->portState = iba::PortState::Down;
     const difference d = s.only();
     CHECK(d.of == subject::link);
-    CHECK(d.what == kind::gone);
+    CHECK(d.what == kind::removed);
     CHECK(d.place ==
           fmt::format("{}[3] <=> {}[{}]", name_of(s.was.nodes[leaf]), name_of(s.was.nodes[spine]), down.port));
     std::swap(s.was, s.is);
-    CHECK(s.only().what == kind::is_new);
+    CHECK(s.only().what == kind::added);
     std::swap(s.was, s.is);
 
     // The other spine's cable of this leaf now leads where that did.
@@ -134,7 +134,7 @@ TEST_CASE("of a link that went the states of its ends are no further difference,
     std::vector<kind> kinds;
     for (const difference& one : all)
         if (one.of == subject::link) kinds.push_back(one.what);
-    CHECK(kinds == std::vector<kind>{kind::gone, kind::gone, kind::is_new});
+    CHECK(kinds == std::vector<kind>{kind::removed, kind::removed, kind::added});
 }
 
 TEST_CASE("a node that is gone takes its end ports along, and a port of another GUID is another end port") {
@@ -144,9 +144,9 @@ TEST_CASE("a node that is gone takes its end ports along, and a port of another 
     auto all = s.all();
     REQUIRE(all.size() == 2);
     CHECK(all[0].of == subject::end_port);
-    CHECK(all[0].what == kind::gone);
+    CHECK(all[0].what == kind::removed);
     CHECK_THAT(all[0].place, Catch::EndsWith("[1] port GUID 0002:c903:0000:0301"));
-    CHECK(all[1].what == kind::is_new);
+    CHECK(all[1].what == kind::added);
     CHECK_THAT(all[1].place, Catch::EndsWith("[1] port GUID 0000:0000:0000:1234"));
 
     s.is = s.was;

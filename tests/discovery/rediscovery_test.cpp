@@ -66,9 +66,9 @@ u32 simulated(const world& w, std::string_view description) {
 std::set<std::string> events_of(const subnet& was, const subnet& is) {
     std::set<std::string> all;
     for (const discovery::difference& d : discovery::differences(was, is)) {
-        const char* const what = d.what == discovery::difference::kind::gone     ? "gone"
-                                 : d.what == discovery::difference::kind::is_new ? "new"
-                                                                                 : "changed";
+        const char* const what = d.what == discovery::difference::kind::removed ? "gone"
+                                 : d.what == discovery::difference::kind::added ? "new"
+                                                                                : "changed";
         all.insert(fmt::format("{} {} {}", what, text_of(d.of), d.place));
     }
     return all;

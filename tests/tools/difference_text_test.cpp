@@ -46,8 +46,8 @@ difference one(subject of, kind what, std::string place, std::string before = {}
 
 TEST_CASE("differences are told by subject, with how many there were and are") {
     CHECK(ibtool::difference_text(was, smaller(),
-                                  {one(subject::node, kind::gone, "a"), one(subject::link, kind::gone, "b"),
-                                   one(subject::link, kind::is_new, "c"),
+                                  {one(subject::node, kind::removed, "a"), one(subject::link, kind::removed, "b"),
+                                   one(subject::link, kind::added, "c"),
                                    one(subject::LID, kind::changed, "d", "LID 7 LMC 0", "LID 8 LMC 0")}) ==
           "nodes (3 and 2): 1 difference\n"
           "  removed: a\n"
@@ -65,8 +65,8 @@ TEST_CASE("differences are told by subject, with how many there were and are") {
 TEST_CASE("the JSON of a difference has of ports and other ends what its subject has") {
     const auto all = nlohmann::json::parse(ibtool::difference_json(
         was, smaller(),
-        {one(subject::node, kind::gone, "a"), one(subject::description, kind::changed, "b", "old", "new"),
-         one(subject::end_port, kind::is_new, "c"), one(subject::rate, kind::changed, "d", "4x EDR", "1x EDR")}));
+        {one(subject::node, kind::removed, "a"), one(subject::description, kind::changed, "b", "old", "new"),
+         one(subject::end_port, kind::added, "c"), one(subject::rate, kind::changed, "d", "4x EDR", "1x EDR")}));
     CHECK(all["reference"] == nlohmann::json{{"complete", true}, {"nodes", 3}, {"end_ports", 4}, {"links", 2}});
     CHECK(all["current"] == nlohmann::json{{"complete", true}, {"nodes", 2}, {"end_ports", 2}, {"links", 1}});
     const auto& list = all["differences"];

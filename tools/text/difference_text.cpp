@@ -23,15 +23,6 @@ namespace {
 
 using subject = difference::subject;
 
-std::string_view word_of(difference::kind k) {
-    switch (k) {
-    case difference::kind::gone: return "removed";
-    case difference::kind::is_new: return "added";
-    case difference::kind::changed: return "changed";
-    }
-    return "?";
-}
-
 std::size_t end_ports_in(const subnet& s) {
     std::size_t all = 0;
     for (const discovery::node& n : s.nodes) {
@@ -64,7 +55,7 @@ std::string difference_text(const subnet& was, const subnet& is, const std::vect
                             found ? fmt::format("{} difference{}", found, found == 1 ? "" : "s") : "no difference");
         for (const difference& d : all) {
             if (d.of != of) continue;
-            text += fmt::format("  {}: {}", word_of(d.what), d.place);
+            text += fmt::format("  {}: {}", discovery::text_of(d.what), d.place);
             if (d.what == difference::kind::changed)
                 text += fmt::format(": {}, was {}", iba::as_given(d.is), iba::as_given(d.was));
             text += '\n';
@@ -73,9 +64,16 @@ std::string difference_text(const subnet& was, const subnet& is, const std::vect
     return text;
 }
 
+std::string line_of(const difference& d) {
+    const std::string begin = fmt::format("{} {} {}", discovery::text_of(d.of), d.place, discovery::text_of(d.what));
+    if (d.what != difference::kind::changed) return begin;
+    return fmt::format("{}: is {}, was {}", begin, iba::escaped(d.is), iba::escaped(d.was));
+}
+
 json json_of(const difference& d) {
-    json one{
-        {"subject", discovery::text_of(d.of)}, {"kind", word_of(d.what)}, {"nodeGUID", fmt::format("{}", d.nodeGUID)}};
+    json one{{"subject", discovery::text_of(d.of)},
+             {"kind", discovery::text_of(d.what)},
+             {"nodeGUID", fmt::format("{}", d.nodeGUID)}};
     if (d.of != subject::node && d.of != subject::description) one["port"] = d.port;
     if (d.of == subject::link || d.of == subject::rate)
         one["peer"] = {{"nodeGUID", fmt::format("{}", d.peer_nodeGUID)}, {"port", d.peer_port}};

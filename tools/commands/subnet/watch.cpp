@@ -50,21 +50,6 @@ struct subnet_watch_settings {
     std::string name_map;
 };
 
-std::string_view verb_of(difference::kind what) {
-    switch (what) {
-    case difference::kind::gone: return "removed";
-    case difference::kind::is_new: return "added";
-    case difference::kind::changed: return "changed";
-    }
-    return "?";
-}
-
-std::string line_of(const difference& d) {
-    std::string begin = fmt::format("{} {} {}", text_of(d.of), d.place, verb_of(d.what));
-    if (d.what != difference::kind::changed) return begin;
-    return fmt::format("{}: is {}, was {}", begin, iba::escaped(d.is), iba::escaped(d.was));
-}
-
 class subnet_watch {
 public:
     subnet_watch(session& in, const subnet_watch_settings& s)

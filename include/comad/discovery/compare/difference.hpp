@@ -21,7 +21,7 @@ struct difference {
         description, ///< of a node that both have
         state,       ///< of a port that has the same link in both, or none
     };
-    enum class kind : u8 { gone, is_new, changed };
+    enum class kind : u8 { removed, added, changed };
     subject of;
     kind what;
     iba::guid nodeGUID{};
@@ -45,6 +45,8 @@ bool may_have_peer(const subnet&, port_ref);
 
 /// `node`, `end port`, `link`, `rate`, `LID`, `description`, `state`.
 std::string_view text_of(difference::subject) noexcept;
+/// `removed`, `added` or `changed`.
+std::string_view text_of(difference::kind) noexcept;
 
 /// Of `is` against `was`, by subject, then in the order of the subnets. What a failure of a partial subnet hides counts as not
 /// there: see subnet::complete(). What a topology file cannot say, or lines of it that were not read, is no difference. `names`: what places call the nodes.
