@@ -2,6 +2,7 @@
 // completion.cpp - a command line as far as it was typed: which command, which option waits for its value, which argument is next.
 #include "completion.hpp"
 
+#include "comad.hpp"
 #include "command.hpp"
 #include "command_text.hpp"
 #include "session/subnet_file.hpp"
@@ -17,9 +18,6 @@
 
 namespace ibtool {
 namespace {
-
-namespace discovery = comad::discovery;
-namespace iba = comad::iba;
 
 /// A command line up to the word that is being typed.
 struct typed_line {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // help.cpp - help: the commands, and what there is to know of one.
+#include "comad.hpp"
 #include "command.hpp"
 #include "command_text.hpp"
 #include "completion.hpp"
@@ -19,8 +20,6 @@
 
 namespace ibtool {
 namespace {
-
-namespace iba = comad::iba;
 
 struct help_settings {
     std::string command;

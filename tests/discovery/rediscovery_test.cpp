@@ -62,14 +62,11 @@ u32 simulated(const world& w, std::string_view description) {
     return 0;
 }
 
-/// `gone link S-... "spine-0001"[2] <=> ...`, of each difference.
+/// `removed link S-... "spine-0001"[2] <=> ...`, of each difference.
 std::set<std::string> events_of(const subnet& was, const subnet& is) {
     std::set<std::string> all;
     for (const discovery::difference& d : discovery::differences(was, is)) {
-        const char* const what = d.what == discovery::difference::kind::removed ? "gone"
-                                 : d.what == discovery::difference::kind::added ? "new"
-                                                                                : "changed";
-        all.insert(fmt::format("{} {} {}", what, text_of(d.of), d.place));
+        all.insert(fmt::format("{} {} {}", text_of(d.what), text_of(d.of), d.place));
     }
     return all;
 }

@@ -2,6 +2,7 @@
 // authorization.cpp - the lines of that file.
 #include "exporter/authorization.hpp"
 
+#include "comad.hpp"
 #include "input/options.hpp"
 #include "input/words.hpp"
 #include <comad/iba/detail/text.hpp>
@@ -16,8 +17,6 @@
 #include <utility>
 
 namespace ibtool {
-
-namespace iba = comad::iba;
 
 namespace {
 

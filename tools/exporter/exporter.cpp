@@ -2,6 +2,7 @@
 // exporter.cpp - two pages.
 #include "exporter/exporter.hpp"
 
+#include "comad.hpp"
 #include "exporter/authorization.hpp"
 #include "exporter/gzip.hpp"
 #include <comad/iba/detail/text.hpp>
@@ -22,7 +23,6 @@
 namespace ibtool {
 
 namespace asio = boost::asio;
-namespace iba = comad::iba;
 using clock = std::chrono::steady_clock;
 using shared_text = std::shared_ptr<const std::string>;
 

@@ -2,6 +2,7 @@
 // listening.cpp - bind and listen.
 #include "exporter/listening.hpp"
 
+#include "comad.hpp"
 #include "input/options.hpp"
 #include <comad/iba/detail/text.hpp>
 
@@ -23,7 +24,6 @@
 namespace ibtool {
 
 namespace asio = boost::asio;
-namespace iba = comad::iba;
 using asio::ip::tcp;
 using boost::system::error_code;
 

@@ -2,6 +2,7 @@
 // cabling_plan.cpp - splits lines into fields, and makes cables of fields.
 #include "input/cabling_plan.hpp"
 
+#include "comad.hpp"
 #include "input/words.hpp"
 #include <comad/iba/detail/text.hpp>
 #include <comad/iba/detail/text_file.hpp>
@@ -16,9 +17,6 @@
 #include <utility>
 
 namespace ibtool {
-
-namespace discovery = comad::discovery;
-namespace iba = comad::iba;
 
 namespace {
 

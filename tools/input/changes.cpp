@@ -2,6 +2,7 @@
 // changes.cpp - assignments, and the fields that are orders.
 #include "input/changes.hpp"
 
+#include "comad.hpp"
 #include "input/options.hpp"
 #include <comad/iba/fields.hpp>
 #include <comad/iba/smp.hpp>
@@ -12,9 +13,6 @@
 
 namespace ibtool {
 namespace {
-
-namespace iba = comad::iba;
-using comad::u8;
 
 struct order_field {
     std::string_view structure, field;

@@ -2,6 +2,7 @@
 // dissect.cpp - from bytes to structures.
 #include "input/dissect.hpp"
 
+#include "comad.hpp"
 #include <comad/iba/detail/bits.hpp>
 #include <comad/iba/detail/mad_tables.hpp>
 #include <comad/iba/detail/registry.hpp>
@@ -21,10 +22,6 @@
 namespace ibtool {
 namespace {
 
-namespace iba = comad::iba;
-namespace mad = comad::mad;
-using comad::u16;
-using comad::u8;
 using iba::record_info;
 
 constexpr std::size_t grh_size = iba::wire_size<iba::hdr::GRH>;

@@ -2,6 +2,7 @@
 // error_thresholds.cpp - the thresholds file of infiniband-diags.
 #include "input/error_thresholds.hpp"
 
+#include "comad.hpp"
 #include <comad/iba/detail/suggest.hpp>
 #include <comad/iba/detail/text.hpp>
 #include <comad/iba/parse.hpp>
@@ -14,9 +15,6 @@
 #include <utility>
 
 namespace ibtool {
-
-namespace iba = comad::iba;
-namespace counters = comad::counters;
 
 namespace {
 

@@ -2,6 +2,7 @@
 // forwarding_dump.cpp - headings with a switch's GUID, and rows of a LID and a port.
 #include "input/forwarding_dump.hpp"
 
+#include "comad.hpp"
 #include <comad/discovery/database/detail/lid_index.hpp>
 #include <comad/iba/detail/text.hpp>
 #include <comad/iba/detail/text_file.hpp>
@@ -16,10 +17,6 @@
 
 namespace ibtool {
 
-namespace discovery = comad::discovery;
-namespace iba = comad::iba;
-using comad::u32;
-using comad::u8;
 using discovery::switch_forwarding;
 
 namespace {

@@ -2,6 +2,7 @@
 // frame.cpp - follows the headers in front of a RoCE packet.
 #include "input/frame.hpp"
 
+#include "comad.hpp"
 #include <comad/iba/detail/bits.hpp>
 
 #include <fmt/format.h>
@@ -14,8 +15,6 @@ namespace ibtool {
 namespace {
 
 using frame_bytes = std::span<const comad::u8>;
-using comad::u16;
-using comad::u8;
 
 constexpr u16 roce_ethertype = 0x8915, ipv4_ethertype = 0x0800, ipv6_ethertype = 0x86dd;
 constexpr u16 roce_port = 4791; // IANA

@@ -2,6 +2,7 @@
 // lane_files.cpp - lines of numbers, and the headings between them in OpenSM's dump.
 #include "input/lane_files.hpp"
 
+#include "comad.hpp"
 #include "input/lines.hpp"
 #include <comad/discovery/database/detail/lid_index.hpp>
 #include <comad/iba/parse.hpp>
@@ -17,11 +18,6 @@
 #include <vector>
 
 namespace ibtool {
-
-namespace discovery = comad::discovery;
-using comad::u32;
-using comad::u64;
-using comad::u8;
 
 namespace {
 

@@ -2,6 +2,7 @@
 // link_files.cpp - lines of parts with `|` between them.
 #include "input/link_files.hpp"
 
+#include "comad.hpp"
 #include "input/lines.hpp"
 #include "input/words.hpp"
 #include <comad/iba/parse.hpp>
@@ -13,8 +14,6 @@
 #include <vector>
 
 namespace ibtool {
-
-namespace iba = comad::iba;
 
 namespace {
 

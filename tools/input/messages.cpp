@@ -2,6 +2,7 @@
 // messages.cpp - finds out from its contents what a file has.
 #include "input/messages.hpp"
 
+#include "comad.hpp"
 #include "input/gunzip.hpp"
 #include "input/pcap.hpp"
 #include <comad/iba/detail/text.hpp>
@@ -23,7 +24,6 @@
 namespace ibtool {
 namespace {
 
-using comad::u8;
 using comad::mad::headroom;
 using comad::mad::mad_size;
 

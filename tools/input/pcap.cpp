@@ -2,6 +2,7 @@
 // pcap.cpp - libpcap's files.
 #include "input/pcap.hpp"
 
+#include "comad.hpp"
 #include "input/frame.hpp"
 #include "input/queued_writer.hpp"
 #include <comad/iba/detail/bits.hpp>
@@ -26,8 +27,6 @@
 
 namespace ibtool {
 namespace {
-
-using comad::u8;
 
 constexpr int snapshot_length = 1 << 16;
 

@@ -2,6 +2,7 @@
 // request.cpp - RPCs, attributes and fields by name.
 #include "input/request.hpp"
 
+#include "comad.hpp"
 #include "input/changes.hpp"
 #include "input/options.hpp"
 #include "input/structure.hpp"
@@ -20,9 +21,6 @@
 namespace ibtool {
 namespace {
 
-namespace iba = comad::iba;
-namespace mad = comad::mad;
-using comad::u8;
 using iba::Method;
 using iba::MgmtClass;
 

@@ -2,6 +2,7 @@
 // structure.cpp - lookup by name, words and lines.
 #include "input/structure.hpp"
 
+#include "comad.hpp"
 #include "input/messages.hpp"
 #include "input/options.hpp"
 #include <comad/iba/detail/registry.hpp>
@@ -13,8 +14,6 @@
 #include <algorithm>
 
 namespace ibtool {
-
-namespace iba = comad::iba;
 
 const iba::structure& structure_named(const std::string& name) {
     if (const auto* found = iba::find_structure(name)) return *found;

@@ -2,6 +2,7 @@
 // counter_queries.cpp - requests and replies as bytes, which are what all groups have in common.
 #include "session/counter_queries.hpp"
 
+#include "comad.hpp"
 #include "session/read_back.hpp"
 #include "text/diags_text.hpp"
 #include "text/json.hpp"
@@ -16,14 +17,6 @@
 #include <stdexcept>
 
 namespace ibtool {
-
-namespace coro = comad::coro;
-namespace counters = comad::counters;
-namespace iba = comad::iba;
-namespace mad = comad::mad;
-namespace smp = comad::iba::smp;
-using comad::u64;
-using comad::u8;
 
 namespace {
 

@@ -2,6 +2,7 @@
 // fabric.cpp - which transport a fabric text means.
 #include "session/fabric.hpp"
 
+#include "comad.hpp"
 #include "session/pkey_choice.hpp"
 #include "session/unreachable_nodes.hpp"
 #include "text/output.hpp"
@@ -23,9 +24,7 @@
 namespace ibtool {
 namespace {
 
-namespace iba = comad::iba;
 namespace sa = comad::sa;
-namespace transports = comad::transports;
 
 constexpr const char* sys_class = "/sys/class";
 

@@ -2,6 +2,7 @@
 // host_service.cpp - texts by vendor MADs, asked for and given.
 #include "session/host_service.hpp"
 
+#include "comad.hpp"
 #include "session/reconnecting_session.hpp"
 #include "session/report.hpp"
 #include "text/output.hpp"
@@ -16,13 +17,6 @@
 #include <optional>
 
 namespace ibtool {
-
-namespace coro = comad::coro;
-namespace iba = comad::iba;
-namespace mad = comad::mad;
-namespace server = comad::server;
-using comad::u32;
-using comad::u8;
 
 u32 host_service_options::OUI() const {
     return oui_text.empty() ? server::openfabrics_oui : read_number(oui_text, "the OUI", 0xffffff);

@@ -2,6 +2,7 @@
 // machine_reader.cpp - the kernel's words for devices, drivers, parameters and files.
 #include "session/machine_reader.hpp"
 
+#include "comad.hpp"
 #include "session/fabric.hpp"
 #include <comad/iba/detail/text_file.hpp>
 #include <comad/iba/parse.hpp>
@@ -25,7 +26,6 @@ namespace ibtool {
 namespace {
 
 namespace fs = std::filesystem;
-namespace iba = comad::iba;
 
 std::string word_in(const fs::path& file) {
     const std::string line = iba::first_line_of(file);

@@ -2,6 +2,7 @@
 // manager_survey.cpp - candidates from the SA or from a discovery, and their own answers.
 #include "session/manager_survey.hpp"
 
+#include "comad.hpp"
 #include "session/ask.hpp"
 #include "session/subnet_queries.hpp"
 #include <comad/mad/path_text.hpp>
@@ -18,11 +19,6 @@
 namespace ibtool {
 namespace {
 
-namespace coro = comad::coro;
-namespace discovery = comad::discovery;
-namespace iba = comad::iba;
-namespace mad = comad::mad;
-using comad::u32;
 using comad::iba::sa::PortInfoRecord;
 using comad::iba::sa::SMInfoRecord;
 using iba::smp::SMInfo;

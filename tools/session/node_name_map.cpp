@@ -2,6 +2,7 @@
 // node_name_map.cpp - which file, and what is wrong with it.
 #include "session/node_name_map.hpp"
 
+#include "comad.hpp"
 #include "text/machine.hpp"
 #include "text/output.hpp"
 #include <comad/iba/detail/text_file.hpp>
@@ -17,7 +18,6 @@
 namespace ibtool {
 namespace {
 
-namespace iba = comad::iba;
 using comad::discovery::node_names;
 
 constexpr std::size_t most_warnings = 5;

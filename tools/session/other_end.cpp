@@ -2,16 +2,13 @@
 // other_end.cpp - by the route, or by the SA's LinkRecord.
 #include "session/other_end.hpp"
 
+#include "comad.hpp"
 #include "session/target.hpp"
 #include <comad/iba/sa.hpp>
 
 #include <stdexcept>
 
 namespace ibtool {
-
-namespace iba = comad::iba;
-namespace mad = comad::mad;
-using comad::u8;
 
 query_task<mad::any_path> with_key_beyond(session& in, mad::IBDRPath route, const iba::smp::NodeInfo& node, u8 port) {
     route.MKey = 0;

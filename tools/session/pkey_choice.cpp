@@ -2,13 +2,13 @@
 // pkey_choice.cpp - from an option to an entry of a P_Key table.
 #include "session/pkey_choice.hpp"
 
+#include "comad.hpp"
+
 #include <fmt/format.h>
 
 #include <stdexcept>
 
 namespace ibtool {
-
-namespace mad = comad::mad;
 
 void choose_pkey(mad::port_tables& tables, const global_options& o) {
     if (o.pkey_index) tables.use_pkey_index(static_cast<comad::u16>(*o.pkey_index));

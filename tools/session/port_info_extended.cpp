@@ -2,11 +2,9 @@
 // port_info_extended.cpp - who promises what, and the query.
 #include "session/port_info_extended.hpp"
 
-namespace ibtool {
+#include "comad.hpp"
 
-namespace iba = comad::iba;
-namespace mad = comad::mad;
-namespace smp = comad::iba::smp;
+namespace ibtool {
 
 comad::coro::task<mad::result<std::optional<smp::PortInfoExtended>>>
 ask_port_info_extended(session& in, mad::any_path path, unsigned port) {

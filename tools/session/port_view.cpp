@@ -2,6 +2,7 @@
 // port_view.cpp - the queries, and both ends of a link compared as ibportstate does: by what is enabled.
 #include "session/port_view.hpp"
 
+#include "comad.hpp"
 #include "session/other_end.hpp"
 #include "text/diags_text.hpp"
 #include "text/link_text.hpp"
@@ -13,13 +14,6 @@
 #include <stdexcept>
 
 namespace ibtool {
-
-namespace discovery = comad::discovery;
-namespace iba = comad::iba;
-namespace mad = comad::mad;
-namespace smp = comad::iba::smp;
-using comad::u32;
-using comad::u8;
 
 discovery::link_speeds port_view::enabled_speeds() const {
     constexpr u32 all_legacy = 15, known_legacy = 7, no_extended = 30, all_extended = 31;

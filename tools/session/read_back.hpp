@@ -2,6 +2,7 @@
 // read_back.hpp - what commands share that write: whether a Set that failed may have been done, and one more read that decides. Knows no
 // particular attribute.
 #pragma once
+#include "comad.hpp"
 #include "session/session.hpp"
 #include "text/missing.hpp"
 #include <comad/coro/detail/uncancelled.hpp>

@@ -2,6 +2,7 @@
 // report.cpp - one end for all commands.
 #include "session/report.hpp"
 
+#include "comad.hpp"
 #include "input/queued_writer.hpp"
 #include "session/memory_reserve.hpp"
 #include "session/stop_signals.hpp"
@@ -25,12 +26,6 @@
 #include <utility>
 
 namespace ibtool {
-
-namespace coro = comad::coro;
-namespace discovery = comad::discovery;
-namespace iba = comad::iba;
-namespace mad = comad::mad;
-namespace smp = comad::iba::smp;
 
 session_end::session_end(session& in)
     : counts(in.counts()), capture_problem(in.finish_capture()), disconnect(in.disconnect_text()),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // report.hpp - what a command has found, and how it ends: the output, what is missing, counts, the exit code. The same for all.
 #pragma once
+#include "comad.hpp"
 #include "session/session.hpp"
 #include "text/missing.hpp"
 #include "text/output.hpp"
@@ -14,10 +15,10 @@
 namespace ibtool {
 
 struct report {
-    std::string text;                        ///< for stdout
-    std::vector<discovery::failure> missing; ///< what could not be asked
-    std::vector<std::string> notes;          ///< lines for stderr of what is no failure
-    bool is_any_bad = false;                 ///< a check found something
+    std::string text{};                        ///< for stdout
+    std::vector<discovery::failure> missing{}; ///< queries without a result
+    std::vector<std::string> notes{};          ///< lines for stderr that are not failures
+    bool is_any_bad = false;                   ///< a check found something
     /// Under the name of infiniband-diags' program, failures are printed but do not change the exit status: the original exits with
     /// 0, and scripts continue with the partial result.
     bool missing_is_success = false;

@@ -2,6 +2,7 @@
 // silent_places.cpp - one NodeInfo to each of them.
 #include "session/silent_places.hpp"
 
+#include "comad.hpp"
 #include <comad/coro/generator.hpp>
 #include <comad/discovery/walk/changes.hpp>
 #include <comad/iba/smp.hpp>
@@ -12,9 +13,6 @@
 
 namespace ibtool {
 
-namespace coro = comad::coro;
-namespace discovery = comad::discovery;
-namespace mad = comad::mad;
 using discovery::port_ref;
 
 namespace {

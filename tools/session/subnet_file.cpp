@@ -2,6 +2,7 @@
 // subnet_file.cpp - cache files of subnets.
 #include "session/subnet_file.hpp"
 
+#include "comad.hpp"
 #include "text/output.hpp"
 #include <comad/discovery/compare/difference.hpp>
 #include <comad/iba/detail/format.hpp>
@@ -19,10 +20,6 @@
 
 namespace ibtool {
 
-namespace discovery = comad::discovery;
-namespace iba = comad::iba;
-using comad::u32;
-using comad::u8;
 using discovery::subnet;
 
 void add_load_cache_option(arguments& takes, std::string& file, const std::string& names) {

@@ -2,6 +2,7 @@
 // subnet_place.cpp - LIDs, GUIDs, directed routes and names looked up in what was discovered.
 #include "session/subnet_place.hpp"
 
+#include "comad.hpp"
 #include "session/target.hpp"
 #include <comad/iba/detail/text.hpp>
 
@@ -12,11 +13,6 @@
 
 namespace ibtool {
 
-namespace discovery = comad::discovery;
-namespace iba = comad::iba;
-namespace mad = comad::mad;
-using comad::u32;
-using comad::u8;
 using discovery::subnet;
 
 subnet_place read_place(const std::string& GUID, const std::string& route) {

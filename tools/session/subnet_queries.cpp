@@ -2,6 +2,7 @@
 // subnet_queries.cpp - lines and JSON about nodes that are queried.
 #include "session/subnet_queries.hpp"
 
+#include "comad.hpp"
 #include "text/json.hpp"
 #include <comad/discovery/database/detail/node_type_names.hpp>
 #include <comad/iba/detail/format.hpp>
@@ -11,10 +12,6 @@
 
 namespace ibtool {
 
-namespace discovery = comad::discovery;
-namespace iba = comad::iba;
-using comad::u32;
-using comad::u8;
 using discovery::port_ref;
 using discovery::subnet;
 

@@ -2,6 +2,7 @@
 // sweeping.cpp - sweep, look whether the subnet is still the same, wait.
 #include "session/sweeping.hpp"
 
+#include "comad.hpp"
 #include "session/calendar_time.hpp"
 #include "session/growing_pause.hpp"
 #include "session/silent_places.hpp"
@@ -18,12 +19,6 @@
 #include <utility>
 
 namespace ibtool {
-
-namespace coro = comad::coro;
-namespace discovery = comad::discovery;
-namespace mad = comad::mad;
-namespace counters = comad::counters;
-using comad::u64;
 
 namespace {
 

@@ -2,6 +2,7 @@
 // target.cpp - the kinds of target, and the SA's word on those that are no path yet.
 #include "session/target.hpp"
 
+#include "comad.hpp"
 #include <comad/iba/detail/format.hpp>
 #include <comad/iba/detail/text.hpp>
 
@@ -10,9 +11,6 @@
 #include <algorithm>
 
 namespace ibtool {
-
-namespace iba = comad::iba;
-namespace mad = comad::mad;
 
 void add_direct_option(arguments& takes, target_options& o) { takes.flag("-D,--Direct", o.direct); }
 void add_lid_option(arguments& takes, target_options& o) { takes.flag("-L,--Lid", o.lid); }

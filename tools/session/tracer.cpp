@@ -2,6 +2,7 @@
 // tracer.cpp - ways by linear forwarding tables.
 #include "session/tracer.hpp"
 
+#include "comad.hpp"
 #include "session/ask.hpp"
 
 #include <fmt/format.h>
@@ -9,10 +10,6 @@
 #include <stdexcept>
 
 namespace ibtool {
-
-namespace iba = comad::iba;
-namespace mad = comad::mad;
-namespace smp = comad::iba::smp;
 
 namespace {
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tracer_multicast.cpp - the way of a multicast packet to one of its receivers, breadth-first along the group's tree.
+#include "comad.hpp"
 #include "session/ask.hpp"
 #include "session/tracer.hpp"
 
@@ -11,10 +12,6 @@
 #include <stdexcept>
 
 namespace ibtool {
-
-namespace iba = comad::iba;
-namespace mad = comad::mad;
-namespace smp = comad::iba::smp;
 
 namespace {
 

@@ -2,6 +2,7 @@
 // cabling_text.cpp - lines, JSON.
 #include "text/cabling_text.hpp"
 
+#include "comad.hpp"
 #include "text/json.hpp"
 #include "text/link_json.hpp"
 #include <comad/iba/detail/text.hpp>
@@ -13,8 +14,6 @@
 
 namespace ibtool {
 
-namespace discovery = comad::discovery;
-namespace iba = comad::iba;
 using discovery::cabling_fault;
 using discovery::planned_cable;
 

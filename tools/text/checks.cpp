@@ -2,6 +2,7 @@
 // checks.cpp - the rules, and the scripts' words.
 #include "text/checks.hpp"
 
+#include "comad.hpp"
 #include "text/diags_text.hpp"
 #include "text/json.hpp"
 #include "text/link_text.hpp"
@@ -15,10 +16,6 @@
 
 namespace ibtool {
 
-namespace discovery = comad::discovery;
-namespace iba = comad::iba;
-namespace counters = comad::counters;
-using comad::u64;
 using counters::counter;
 using counters::for_each_counter;
 using discovery::port_ref;

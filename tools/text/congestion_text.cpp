@@ -2,6 +2,7 @@
 // congestion_text.cpp - the labels of libibmad's fields of congestion control.
 #include "text/congestion_text.hpp"
 
+#include "comad.hpp"
 #include "text/dotted_lines.hpp"
 
 #include <fmt/format.h>
@@ -9,7 +10,6 @@
 
 namespace ibtool {
 
-namespace cc = comad::iba::cc;
 using comad::iba::ClassPortInfo;
 
 namespace {

@@ -2,6 +2,7 @@
 // counter_groups.cpp - libibmad's labels, which are nearly the IBA's.
 #include "text/counter_groups.hpp"
 
+#include "comad.hpp"
 #include "text/dotted_lines.hpp"
 #include <comad/counters/port_counters.hpp>
 #include <comad/iba/codec.hpp>
@@ -14,11 +15,6 @@
 
 namespace ibtool {
 
-namespace iba = comad::iba;
-namespace pm = comad::iba::pm;
-namespace counters = comad::counters;
-using comad::u64;
-using comad::u8;
 using counters::capabilities;
 using counters::counter;
 using counters::counter_set;

@@ -2,6 +2,7 @@
 // diags_text.cpp - the labels and words of libibmad's dump.c and fields.c, and of infiniband-diags.
 #include "text/diags_text.hpp"
 
+#include "comad.hpp"
 #include "text/dotted_lines.hpp"
 #include <comad/discovery/database/detail/node_type_names.hpp>
 #include <comad/iba/detail/bits.hpp>
@@ -14,13 +15,6 @@
 #include <vector>
 
 namespace ibtool {
-
-namespace iba = comad::iba;
-namespace mad = comad::mad;
-namespace smp = comad::iba::smp;
-using comad::u16;
-using comad::u64;
-using comad::u8;
 
 namespace {
 

@@ -2,6 +2,7 @@
 // difference_text.cpp - headings, lines, JSON.
 #include "text/difference_text.hpp"
 
+#include "comad.hpp"
 #include "text/json.hpp"
 #include <comad/iba/detail/format.hpp>
 #include <comad/iba/detail/text.hpp>
@@ -13,8 +14,6 @@
 
 namespace ibtool {
 
-namespace discovery = comad::discovery;
-namespace iba = comad::iba;
 using discovery::difference;
 using discovery::subnet;
 using json = nlohmann::ordered_json;

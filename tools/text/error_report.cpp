@@ -2,6 +2,7 @@
 // error_report.cpp - words of ibqueryerrors.c; numbers with units as ibdiag_common.c makes them.
 #include "text/error_report.hpp"
 
+#include "comad.hpp"
 #include "text/json.hpp"
 #include "text/link_json.hpp"
 #include "text/link_text.hpp"
@@ -14,11 +15,6 @@
 
 namespace ibtool {
 
-namespace discovery = comad::discovery;
-namespace iba = comad::iba;
-namespace counters = comad::counters;
-namespace pm = comad::iba::pm;
-using comad::u64;
 using counters::counter;
 using counters::for_each_counter;
 using counters::reading;

@@ -2,11 +2,10 @@
 // error_words.cpp - which of the library's texts.
 #include "text/error_words.hpp"
 
+#include "comad.hpp"
 #include "text/output.hpp"
 
 namespace ibtool {
-
-namespace mad = comad::mad;
 
 std::string format_error(const mad::mad_error& e, const global_options& options) {
     return options.tells_all() ? to_string(e) : plain_text(e);

@@ -2,6 +2,7 @@
 // exposition.cpp - one family of series after the other.
 #include "text/exposition.hpp"
 
+#include "comad.hpp"
 #include <comad/discovery/database/detail/link.hpp>
 #include <comad/discovery/database/detail/node_type_names.hpp>
 #include <comad/discovery/formats/reports.hpp>
@@ -19,10 +20,6 @@
 
 namespace ibtool {
 namespace {
-
-namespace discovery = comad::discovery;
-namespace iba = comad::iba;
-namespace counters = comad::counters;
 
 struct series_name {
     std::string_view name, help;

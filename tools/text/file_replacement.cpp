@@ -2,6 +2,7 @@
 // file_replacement.cpp - a temporary file in the same directory, fsync(), rename(), fsync() of the directory.
 #include "text/file_replacement.hpp"
 
+#include "comad.hpp"
 #include "text/output.hpp"
 #include "text/waiting_write.hpp"
 #include <comad/iba/detail/text.hpp>
@@ -25,7 +26,6 @@
 
 namespace ibtool {
 
-namespace iba = comad::iba;
 using comad::mad::unique_fd;
 
 namespace {

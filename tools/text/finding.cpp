@@ -2,6 +2,7 @@
 // finding.cpp - findings in lines, each of which can be searched for.
 #include "text/finding.hpp"
 
+#include "comad.hpp"
 #include <comad/iba/detail/text.hpp>
 
 #include <fmt/format.h>
@@ -9,8 +10,6 @@
 #include <algorithm>
 
 namespace ibtool {
-
-namespace iba = comad::iba;
 
 std::string_view name(verdict v) noexcept {
     constexpr std::string_view names[] = {"ok", "warning", "bad", "skipped"};

@@ -2,6 +2,7 @@
 // forwarding_text.cpp - rows, headings and tails of forwarding tables.
 #include "text/forwarding_text.hpp"
 
+#include "comad.hpp"
 #include "text/diags_text.hpp"
 #include <comad/iba/detail/format.hpp>
 #include <comad/iba/detail/text.hpp>
@@ -12,9 +13,6 @@
 #include <algorithm>
 
 namespace ibtool {
-
-namespace iba = comad::iba;
-using comad::u16;
 
 std::string scanned_place_text(const comad::mad::IBDRPath& route) {
     return fmt::format("DR path slid 0; dlid 0; {}",

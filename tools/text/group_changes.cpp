@@ -3,6 +3,7 @@
 // never get there (IBA 16.1.4).
 #include "text/group_changes.hpp"
 
+#include "comad.hpp"
 #include "text/dotted_lines.hpp"
 #include <comad/counters/port_counters.hpp>
 
@@ -14,9 +15,6 @@
 #include <string_view>
 
 namespace ibtool {
-
-using comad::u64;
-using comad::u8;
 
 namespace {
 

@@ -2,6 +2,7 @@
 // identities.cpp - each LID and GUID looked up among those before it; the lines are those of infiniband-diags' ibidsverify.
 #include "text/identities.hpp"
 
+#include "comad.hpp"
 #include <comad/discovery/database/detail/node_type_names.hpp>
 
 #include <fmt/format.h>
@@ -12,11 +13,6 @@
 namespace ibtool {
 namespace {
 
-namespace discovery = comad::discovery;
-namespace iba = comad::iba;
-using comad::u32;
-using comad::u64;
-using comad::u8;
 using discovery::port_ref;
 using kind = identity_finding::kind;
 

@@ -2,17 +2,14 @@
 // known_fabric.cpp - sorted lists: those of the last discovery are merged with those that were known before.
 #include "text/known_fabric.hpp"
 
+#include "comad.hpp"
+
 #include <algorithm>
 #include <iterator>
 #include <utility>
 
 namespace ibtool {
 
-namespace discovery = comad::discovery;
-namespace iba = comad::iba;
-namespace mad = comad::mad;
-using comad::u32;
-using comad::u8;
 using discovery::port_ref;
 using discovery::subnet;
 

@@ -2,6 +2,7 @@
 // link_json.cpp - the same facts as link_text, by name.
 #include "text/link_json.hpp"
 
+#include "comad.hpp"
 #include "text/json.hpp"
 #include "text/link_text.hpp"
 #include <comad/discovery/formats/reports.hpp>
@@ -11,8 +12,6 @@
 
 namespace ibtool {
 
-namespace discovery = comad::discovery;
-namespace iba = comad::iba;
 using discovery::port_ref;
 using discovery::subnet;
 

@@ -2,6 +2,7 @@
 // link_text.cpp - words of iblinkinfo.c; of width and speed those of libibmad.
 #include "text/link_text.hpp"
 
+#include "comad.hpp"
 #include "text/diags_text.hpp"
 #include <comad/discovery/database/detail/link.hpp>
 
@@ -11,10 +12,6 @@
 
 namespace ibtool {
 
-namespace discovery = comad::discovery;
-namespace iba = comad::iba;
-using comad::u32;
-using comad::u64;
 using discovery::port_ref;
 using discovery::subnet;
 using iba::smp::PortInfo;

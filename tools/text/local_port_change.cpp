@@ -2,6 +2,7 @@
 // local_port_change.cpp - one phrase for each member of local_port.
 #include "text/local_port_change.hpp"
 
+#include "comad.hpp"
 #include <comad/iba/detail/format.hpp>
 
 #include <fmt/format.h>
@@ -9,8 +10,6 @@
 #include <vector>
 
 namespace ibtool {
-
-namespace iba = comad::iba;
 
 std::string text_of_change(const comad::sa::local_port& was, const comad::sa::local_port& now) {
     std::vector<std::string> parts;

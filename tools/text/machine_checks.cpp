@@ -2,6 +2,7 @@
 // machine_checks.cpp - one function for each kind of check, in the order in which they depend on each other.
 #include "text/machine_checks.hpp"
 
+#include "comad.hpp"
 #include "text/local_ports.hpp"
 #include <comad/iba/detail/format.hpp>
 #include <comad/transports/umad_errors.hpp>
@@ -17,8 +18,6 @@
 namespace ibtool {
 namespace {
 
-namespace iba = comad::iba;
-namespace transports = comad::transports;
 using transports::end_port;
 
 using findings = std::vector<finding>;

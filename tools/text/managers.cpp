@@ -2,6 +2,7 @@
 // managers.cpp - masters and standbys compared by state, priority and GUID.
 #include "text/managers.hpp"
 
+#include "comad.hpp"
 #include <comad/iba/detail/format.hpp>
 #include <comad/iba/print.hpp>
 
@@ -13,8 +14,6 @@
 
 namespace ibtool {
 namespace {
-
-namespace iba = comad::iba;
 
 std::string name_and_priority(const manager_facts& m) {
     return fmt::format("{} (GUID {}, priority {})", manager_name(m), m.info.GUID, m.info.priority);

@@ -68,14 +68,15 @@ std::vector<std::string> lines_by_cause(const std::vector<const failure*>& missi
 
 } // namespace
 
-std::vector<std::string> format_missing(const std::vector<failure>& missing, bool each, const std::string& loss) {
+std::vector<std::string> format_missing(const std::vector<failure>& missing, bool each, const std::string& disconnect) {
     std::vector<const failure*> reads;
     for (const failure& f : missing)
         if (!f.is_write()) reads.push_back(&f);
     std::vector<std::string> lines;
-    if (!loss.empty() && !missing.empty()) {
+    if (!disconnect.empty() && !missing.empty()) {
         const std::size_t n = reads.size();
-        lines.push_back(n == 0 ? loss : fmt::format("{}; {} repl{} missing", loss, n, n == 1 ? "y is" : "ies are"));
+        lines.push_back(n == 0 ? disconnect
+                               : fmt::format("{}; {} repl{} missing", disconnect, n, n == 1 ? "y is" : "ies are"));
     } else if (each) {
         for (const failure* f : reads) lines.push_back(at(f->where, f->text));
     } else {
@@ -86,8 +87,8 @@ std::vector<std::string> format_missing(const std::vector<failure>& missing, boo
     return lines;
 }
 
-void print_missing(const std::vector<failure>& missing, bool each, const std::string& loss) {
-    for (const std::string& line : format_missing(missing, each, loss)) print_message("{}", line);
+void print_missing(const std::vector<failure>& missing, bool each, const std::string& disconnect) {
+    for (const std::string& line : format_missing(missing, each, disconnect)) print_message("{}", line);
 }
 
 } // namespace ibtool

@@ -32,11 +32,11 @@ inline discovery::failure of_write(discovery::failure f) {
 
 /// One line for each cause, in the order of their first locations: `S-0002c90000000001 "leaf-0001"[3]: NodeInfo timed out`, for several
 /// locations `512 ports: NodeInfo timed out; first: leaf-0001 port 3`. With `each` one line for each location, with all details.
-/// Names of locations are those in location::name. `loss`, as session::disconnect_text() returns it, is one cause for all: the
+/// Names of locations are those in location::name. `disconnect`, as session::disconnect_text() returns it, is one cause for all: the
 /// device was disconnected meanwhile. A failure of a change has a line of its own in any case, after all others.
 std::vector<std::string> format_missing(const std::vector<discovery::failure>& missing, bool each,
-                                        const std::string& loss = {});
+                                        const std::string& disconnect = {});
 /// Prints these lines on stderr.
-void print_missing(const std::vector<discovery::failure>& missing, bool each, const std::string& loss = {});
+void print_missing(const std::vector<discovery::failure>& missing, bool each, const std::string& disconnect = {});
 
 } // namespace ibtool

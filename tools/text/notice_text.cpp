@@ -2,6 +2,7 @@
 // notice_text.cpp - one sentence and one object for each trap.
 #include "text/notice_text.hpp"
 
+#include "comad.hpp"
 #include "text/json.hpp"
 #include <comad/iba/detail/format.hpp>
 #include <comad/iba/detail/registry.hpp>
@@ -18,11 +19,6 @@
 
 namespace ibtool {
 
-namespace discovery = comad::discovery;
-namespace iba = comad::iba;
-using comad::u16;
-using comad::u32;
-using comad::u8;
 using iba::TrapNumber;
 using json = nlohmann::ordered_json;
 

@@ -2,6 +2,7 @@
 // output.cpp - stdout and stderr: writing that waits for readers, and writing that does not.
 #include "text/output.hpp"
 
+#include "comad.hpp"
 #include "input/queued_writer.hpp"
 #include "text/file_replacement.hpp"
 #include "text/waiting_write.hpp"
@@ -25,8 +26,6 @@
 #include <utility>
 
 namespace ibtool {
-
-namespace iba = comad::iba;
 
 struct lasting_output::streams {
     explicit streams(std::function<void()> on_failure)

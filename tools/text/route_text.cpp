@@ -2,6 +2,7 @@
 // route_text.cpp - findings about routes in words.
 #include "text/route_text.hpp"
 
+#include "comad.hpp"
 #include "text/json.hpp"
 #include <comad/iba/detail/format.hpp>
 
@@ -11,8 +12,6 @@
 
 namespace ibtool {
 
-namespace discovery = comad::discovery;
-using comad::u16;
 using discovery::port_ref;
 using discovery::subnet;
 using json = nlohmann::ordered_json;

@@ -2,6 +2,7 @@
 // sa_text.cpp - saquery's labels.
 #include "text/sa_text.hpp"
 
+#include "comad.hpp"
 #include "text/diags_text.hpp"
 #include "text/output.hpp"
 #include <comad/iba/codec.hpp>
@@ -15,12 +16,7 @@
 namespace ibtool {
 namespace {
 
-namespace iba = comad::iba;
 namespace sa = iba::sa;
-using comad::u16;
-using comad::u32;
-using comad::u64;
-using comad::u8;
 
 /// Lines of a label, dots up to the column of the values, and a value.
 class dump {

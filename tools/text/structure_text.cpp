@@ -2,15 +2,13 @@
 // structure_text.cpp - the printers of the library, without keys.
 #include "text/structure_text.hpp"
 
+#include "comad.hpp"
 #include <comad/iba/detail/keys.hpp>
 #include <comad/iba/fields.hpp>
 
 #include <string_view>
 
 namespace ibtool {
-
-namespace iba = comad::iba;
-using comad::u8;
 
 namespace {
 

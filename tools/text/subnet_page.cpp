@@ -2,6 +2,7 @@
 // subnet_page.cpp - the data for the page of tools/page/: rows in the order in which page.js takes them.
 #include "text/subnet_page.hpp"
 
+#include "comad.hpp"
 #include <comad/discovery/database/detail/node_type_names.hpp>
 #include <comad/discovery/formats/exports.hpp>
 #include <comad/discovery/formats/reports.hpp>
@@ -17,9 +18,6 @@
 namespace ibtool {
 namespace {
 
-namespace counters = comad::counters;
-namespace discovery = comad::discovery;
-namespace iba = comad::iba;
 using comad::u32, comad::u64, comad::u8;
 using discovery::port_ref;
 

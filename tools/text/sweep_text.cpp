@@ -2,6 +2,7 @@
 // sweep_text.cpp - rows of ports.
 #include "text/sweep_text.hpp"
 
+#include "comad.hpp"
 #include "text/terminal.hpp"
 #include <comad/iba/detail/format.hpp>
 #include <comad/iba/detail/text.hpp>
@@ -17,10 +18,6 @@
 namespace ibtool {
 namespace {
 
-namespace discovery = comad::discovery;
-namespace iba = comad::iba;
-namespace counters = comad::counters;
-using comad::u64;
 using counters::counter;
 using counters::for_each_counter;
 using counters::reading;

@@ -2,6 +2,7 @@
 // watch_text.cpp - changes in words.
 #include "text/watch_text.hpp"
 
+#include "comad.hpp"
 #include "text/dotted_lines.hpp"
 #include "text/json.hpp"
 #include "text/sweep_text.hpp"
@@ -13,8 +14,6 @@
 
 namespace ibtool {
 
-namespace counters = comad::counters;
-using comad::u64;
 using counters::counter;
 using counters::for_each_counter;
 using state = counters::counter_change::state;

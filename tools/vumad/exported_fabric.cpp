@@ -2,6 +2,7 @@
 // exported_fabric.cpp - ports of the embedded simulator, and clients of an ibsim server, as devices.
 #include "vumad/exported_fabric.hpp"
 
+#include "comad.hpp"
 #include "input/options.hpp"
 #include "session/fabric.hpp"
 #include "session/unreachable_nodes.hpp"
@@ -20,10 +21,7 @@
 namespace ibtool {
 namespace {
 
-namespace iba = comad::iba;
-namespace mad = comad::mad;
 namespace sim = comad::transports::sim;
-namespace vumad = comad::transports::vumad;
 using comad::transports::ibsim_transport;
 
 /// `NODE` or `NODE/PORT`.

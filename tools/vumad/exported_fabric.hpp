@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // exported_fabric.hpp - a simulated fabric, and those of its end ports that become MAD devices. Knows no file system.
 #pragma once
+#include "comad.hpp"
 #include <comad/transports/ibsim.hpp>
 #include <comad/transports/sim/transport.hpp>
 #include <comad/transports/vumad/kernel_port.hpp>

@@ -5,6 +5,7 @@
 
 #ifdef IBTOOL_HAS_FUSE
 #define FUSE_USE_VERSION 35
+#include "comad.hpp"
 #include "vumad/caller.hpp"
 #include "vumad/file_tree.hpp"
 
@@ -33,8 +34,6 @@
 namespace ibtool {
 namespace {
 
-namespace vumad = comad::transports::vumad;
-using comad::u8;
 using kernel_file = vumad::kernel_port::file;
 
 constexpr double for_ever = 3600;   // seconds that the kernel may remember names and modes

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // check_cabling.cpp - check_cabling: whether the cables are where a plan has them.
+#include "comad.hpp"
 #include "command.hpp"
 #include "input/cabling_plan.hpp"
 #include "session/node_name_map.hpp"
@@ -11,8 +12,6 @@
 
 namespace ibtool {
 namespace {
-
-namespace discovery = comad::discovery;
 
 struct cabling_settings {
     std::string plan, name_map, load_cache;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // check_lft_balance.cpp - check_lft_balance: whether the ports of each switch that lead to other switches have equally many routes.
+#include "comad.hpp"
 #include "command.hpp"
 #include "input/forwarding_dump.hpp"
 #include "session/node_name_map.hpp"
@@ -18,10 +19,6 @@
 
 namespace ibtool {
 namespace {
-
-namespace discovery = comad::discovery;
-using comad::u32;
-using comad::u8;
 
 struct balance_settings {
     std::string name_map, tables, subnet; // files

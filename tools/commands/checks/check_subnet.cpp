@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // check_subnet.cpp - ibchecknet, ibcheckstate, ibcheckwidth, ibcheckerrors: what is wrong with the nodes and ports of a whole
 // subnet. They only read.
+#include "comad.hpp"
 #include "command.hpp"
 #include "commands/checks/check_options.hpp"
 #include "session/run_on_subnet.hpp"
@@ -22,14 +23,6 @@
 namespace ibtool {
 namespace {
 
-namespace coro = comad::coro;
-namespace discovery = comad::discovery;
-namespace iba = comad::iba;
-namespace mad = comad::mad;
-namespace counters = comad::counters;
-namespace smp = comad::iba::smp;
-using comad::u32;
-using comad::u8;
 using discovery::port_ref;
 using discovery::subnet;
 using enum complaint::severity;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // check_target.cpp - ibchecknode, ibcheckport, ibcheckportstate, ibcheckportwidth, ibcheckerrs: what is wrong with one node or
 // port. They only read.
+#include "comad.hpp"
 #include "command.hpp"
 #include "commands/checks/check_options.hpp"
 #include "session/counter_queries.hpp"
@@ -24,13 +25,6 @@
 namespace ibtool {
 namespace {
 
-namespace discovery = comad::discovery;
-namespace iba = comad::iba;
-namespace mad = comad::mad;
-namespace counters = comad::counters;
-namespace smp = comad::iba::smp;
-using comad::u32;
-using comad::u8;
 using discovery::port_ref;
 using discovery::subnet;
 using enum complaint::severity;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // ibcheckroutes.cpp - ibcheckroutes: the routes of the whole subnet, as its switches' forwarding tables have them.
+#include "comad.hpp"
 #include "command.hpp"
 #include "input/forwarding_dump.hpp"
 #include "input/lane_files.hpp"
@@ -26,11 +27,6 @@
 
 namespace ibtool {
 namespace {
-
-namespace discovery = comad::discovery;
-namespace mad = comad::mad;
-using comad::u32;
-using comad::u64;
 
 struct route_settings {
     bool switches_too = false, multicast = false, shows_loads = false, reads_lanes = false, json = false;

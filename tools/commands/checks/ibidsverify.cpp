@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // ibidsverify.cpp - ibidsverify: LIDs and GUIDs that are zero, or that are there twice.
+#include "comad.hpp"
 #include "command.hpp"
 #include "session/report.hpp"
 #include "session/run_on_subnet.hpp"
@@ -15,8 +16,6 @@
 
 namespace ibtool {
 namespace {
-
-namespace discovery = comad::discovery;
 
 struct ibidsverify_settings {
     std::string topology_file;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // clear_counters.cpp - ibclearcounters, ibclearerrors: the counters of a whole subnet begin anew. They write, and nothing
 // else than that.
+#include "comad.hpp"
 #include "command.hpp"
 #include "session/run_on_subnet.hpp"
 #include "session/subnet_queries.hpp"
@@ -15,13 +16,6 @@
 namespace ibtool {
 namespace {
 
-namespace coro = comad::coro;
-namespace counters = comad::counters;
-namespace discovery = comad::discovery;
-namespace iba = comad::iba;
-using comad::u32;
-using comad::u64;
-using comad::u8;
 using discovery::subnet;
 
 enum class kind : u8 { all_of_them, errors };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // data_counters.cpp - ibdatacounts, ibdatacounters: the data and packets that the ports of a node, or of the whole subnet, have
 // sent and received, with 64 bits where these are counted so.
+#include "comad.hpp"
 #include "command.hpp"
 #include "session/ask.hpp"
 #include "session/run_on_subnet.hpp"
@@ -20,13 +21,6 @@
 namespace ibtool {
 namespace {
 
-namespace coro = comad::coro;
-namespace discovery = comad::discovery;
-namespace iba = comad::iba;
-namespace mad = comad::mad;
-namespace smp = comad::iba::smp;
-using comad::u32;
-using comad::u8;
 using discovery::subnet;
 
 struct data_counters_settings {

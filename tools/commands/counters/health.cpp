@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // health.cpp - health: what two sweeps of all counters say of the links, by rules.
+#include "comad.hpp"
 #include "command.hpp"
 #include "session/node_name_map.hpp"
 #include "session/report.hpp"
@@ -19,9 +20,6 @@
 namespace ibtool {
 namespace {
 
-namespace discovery = comad::discovery;
-namespace iba = comad::iba;
-namespace counters = comad::counters;
 using counters::health_finding;
 using counters::severity;
 using discovery::port_ref;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // ibqueryerrors.cpp - ibqueryerrors: ports of the subnet whose counters of errors are above a threshold, or the packets and
 // data of all. It writes only what -k and -K name: that counters begin anew.
+#include "comad.hpp"
 #include "command.hpp"
 #include "input/words.hpp"
 #include "session/node_name_map.hpp"
@@ -27,13 +28,6 @@
 namespace ibtool {
 namespace {
 
-namespace coro = comad::coro;
-namespace discovery = comad::discovery;
-namespace iba = comad::iba;
-namespace mad = comad::mad;
-namespace counters = comad::counters;
-using comad::u32;
-using comad::u8;
 using counters::counter;
 using discovery::port_ref;
 using discovery::subnet;

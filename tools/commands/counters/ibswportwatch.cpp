@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // ibswportwatch.cpp - ibswportwatch: how fast the counters of one port move, reading after reading. It only reads.
+#include "comad.hpp"
 #include "command.hpp"
 #include "commands/counters/counter_options.hpp"
 #include "session/ask.hpp"
@@ -25,14 +26,6 @@
 
 namespace ibtool {
 namespace {
-
-namespace coro = comad::coro;
-namespace iba = comad::iba;
-namespace mad = comad::mad;
-namespace counters = comad::counters;
-namespace smp = comad::iba::smp;
-using comad::u64;
-using comad::u8;
 
 struct ibswportwatch_settings {
     std::string target, port, every = "1", thresholds;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // perfquery.cpp - perfquery: the counters of ports by their performance management, as infiniband-diags prints them, or as
 // JSON. It writes only what -r and -R name: that counters begin anew.
+#include "comad.hpp"
 #include "command.hpp"
 #include "commands/counters/counter_options.hpp"
 #include "input/words.hpp"
@@ -22,13 +23,6 @@
 
 namespace ibtool {
 namespace {
-
-namespace coro = comad::coro;
-namespace iba = comad::iba;
-namespace mad = comad::mad;
-namespace smp = comad::iba::smp;
-using comad::u64;
-using comad::u8;
 
 struct perfquery_settings {
     std::string target, ports, mask;

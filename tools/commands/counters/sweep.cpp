@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // sweep.cpp - sweep: the counters of all ports of the subnet, once or again and again.
+#include "comad.hpp"
 #include "command.hpp"
 #include "commands/counters/sweep_outputs.hpp"
 #include "exporter/authorization.hpp"
@@ -35,11 +36,6 @@
 
 namespace ibtool {
 namespace {
-
-namespace discovery = comad::discovery;
-namespace iba = comad::iba;
-namespace counters = comad::counters;
-using comad::u64;
 
 struct sweep_settings {
     std::string every, refresh = "60s", refresh_by = "smp", name_map, by, listen, auth_file, file, rules, forget;

@@ -2,6 +2,7 @@
 // sweep_outputs.cpp - each of them.
 #include "commands/counters/sweep_outputs.hpp"
 
+#include "comad.hpp"
 #include "text/output.hpp"
 #include <comad/iba/detail/text.hpp>
 #include <comad/mad/time.hpp>
@@ -16,8 +17,6 @@
 #include <utility>
 
 namespace ibtool {
-
-namespace iba = comad::iba;
 
 namespace {
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // ibping.cpp - ibping: whether a host answers, and how soon; and the server that does.
+#include "comad.hpp"
 #include "command.hpp"
 #include "session/host_service.hpp"
 #include "session/reconnecting_session.hpp"
@@ -19,11 +20,6 @@
 namespace ibtool {
 namespace {
 
-namespace coro = comad::coro;
-namespace iba = comad::iba;
-namespace mad = comad::mad;
-namespace server = comad::server;
-using comad::u64;
 using std::chrono::duration_cast;
 using std::chrono::microseconds;
 using std::chrono::milliseconds;

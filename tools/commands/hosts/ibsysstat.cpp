@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // ibsysstat.cpp - ibsysstat: a host's name and processors; and the server that tells them.
+#include "comad.hpp"
 #include "command.hpp"
 #include "session/ask.hpp"
 #include "session/host_service.hpp"
@@ -14,10 +15,6 @@
 
 namespace ibtool {
 namespace {
-
-namespace iba = comad::iba;
-namespace mad = comad::mad;
-namespace server = comad::server;
 
 struct ibsysstat_settings : host_service_options {
     std::string operation = "ping";

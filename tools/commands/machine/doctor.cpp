@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // doctor.cpp - whether this machine can manage a fabric, and what to do where it cannot.
+#include "comad.hpp"
 #include "command.hpp"
 #include "session/machine_reader.hpp"
 #include "session/manager_survey.hpp"
@@ -22,9 +23,6 @@
 
 namespace ibtool {
 namespace {
-
-namespace iba = comad::iba;
-namespace mad = comad::mad;
 
 struct doctor_settings : sysfs_root {
     std::string files = "/dev/infiniband";

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // install_links.cpp - install-links: symbolic links by which ibtool is called as infiniband-diags' commands are.
+#include "comad.hpp"
 #include "command.hpp"
 #include "text/json.hpp"
 #include "text/output.hpp"
@@ -19,7 +20,6 @@ namespace ibtool {
 namespace {
 
 namespace fs = std::filesystem;
-namespace iba = comad::iba;
 
 struct install_links_settings {
     std::string directory, target;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // set_nodedesc.cpp - set_nodedesc: what this machine's devices are called in the subnet; with a name, what they are called from now on.
+#include "comad.hpp"
 #include "command.hpp"
 #include "text/json.hpp"
 #include "text/local_ports.hpp"
@@ -22,8 +23,6 @@
 namespace ibtool {
 namespace {
 
-namespace iba = comad::iba;
-namespace transports = comad::transports;
 using transports::device;
 
 struct set_nodedesc_settings : sysfs_root {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // bench.cpp - bench: MADs per second and round trips over the window, of any Get to any nodes.
+#include "comad.hpp"
 #include "command.hpp"
 #include "commands/measuring/bench_targets.hpp"
 #include "commands/measuring/bench_text.hpp"
@@ -19,11 +20,7 @@
 namespace ibtool {
 namespace {
 
-namespace coro = comad::coro;
-namespace iba = comad::iba;
-namespace mad = comad::mad;
 using namespace std::chrono_literals;
-using comad::u32;
 
 struct bench_settings {
     std::vector<std::string> targets;

@@ -2,6 +2,7 @@
 // bench_targets.cpp - discovering, resolving, asking once.
 #include "commands/measuring/bench_targets.hpp"
 
+#include "comad.hpp"
 #include "session/report.hpp"
 #include "session/target.hpp"
 #include "text/subnet_missing.hpp"
@@ -10,12 +11,6 @@
 
 namespace ibtool {
 namespace {
-
-namespace coro = comad::coro;
-namespace discovery = comad::discovery;
-namespace iba = comad::iba;
-namespace mad = comad::mad;
-using comad::u32;
 
 mad::address lid_of(const discovery::subnet& subnet, u32 node) {
     const discovery::node& n = subnet.nodes[node];

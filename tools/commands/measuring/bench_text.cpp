@@ -2,6 +2,7 @@
 // bench_text.cpp - numbers as text: times in microseconds, rates per second.
 #include "commands/measuring/bench_text.hpp"
 
+#include "comad.hpp"
 #include <comad/iba/detail/text.hpp>
 #include <comad/mad/path_text.hpp>
 
@@ -12,9 +13,6 @@
 
 namespace ibtool {
 namespace {
-
-namespace iba = comad::iba;
-namespace mad = comad::mad;
 
 struct column {
     const char* name;

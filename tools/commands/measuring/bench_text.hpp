@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // bench_text.hpp - what bench has measured, as a table that gnuplot reads and as JSON. Measures nothing.
 #pragma once
+#include "comad.hpp"
 #include "commands/measuring/throughput.hpp"
 #include "input/request.hpp"
 #include "text/missing.hpp"

@@ -2,6 +2,7 @@
 // rdma_bw_stream.cpp - RDMA writes of RC, so many in flight.
 #include "commands/measuring/rdma_bw_stream.hpp"
 
+#include "comad.hpp"
 #include <comad/verbs/bring_up.hpp>
 
 #include <algorithm>
@@ -13,11 +14,7 @@
 namespace ibtool {
 namespace {
 
-namespace iba = comad::iba;
-namespace mad = comad::mad;
 namespace verbs = comad::verbs;
-using comad::u64;
-using comad::u8;
 
 template <class T> T had(verbs::result<T> r) {
     if (!r) throw std::runtime_error(r.error().text);

@@ -2,15 +2,14 @@
 // round_trips.cpp - buckets by the logarithm.
 #include "commands/measuring/round_trips.hpp"
 
+#include "comad.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstddef>
 
 namespace ibtool {
-
-namespace mad = comad::mad;
-using comad::u64;
 
 namespace {
 

@@ -2,6 +2,8 @@
 // throughput.cpp - a window that is kept full, and the stretch of time that is measured.
 #include "commands/measuring/throughput.hpp"
 
+#include "comad.hpp"
+
 #include <boost/math/distributions/students_t.hpp>
 
 #include <algorithm>
@@ -10,10 +12,6 @@
 #include <numeric>
 
 namespace ibtool {
-
-namespace coro = comad::coro;
-namespace mad = comad::mad;
-using comad::u64;
 
 namespace {
 

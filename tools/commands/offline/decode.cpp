@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // decode.cpp - decode: MADs and packets from files, or one structure from hex, as text or JSON.
+#include "comad.hpp"
 #include "command.hpp"
 #include "input/dissect.hpp"
 #include "input/structure.hpp"
@@ -13,8 +14,6 @@
 
 namespace ibtool {
 namespace {
-
-namespace iba = comad::iba;
 
 struct decode_settings {
     std::vector<std::string> words; ///< files; with a structure, hex

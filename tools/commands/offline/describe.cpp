@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // describe.cpp - describe: the tables themselves, as text, JSON or the reference page.
+#include "comad.hpp"
 #include "command.hpp"
 #include "input/structure.hpp"
 #include "text/json.hpp"
@@ -17,8 +18,6 @@
 namespace ibtool {
 namespace {
 
-namespace iba = comad::iba;
-using comad::u8;
 using nlohmann::ordered_json;
 
 struct describe_settings {

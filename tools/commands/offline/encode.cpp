@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // encode.cpp - encode: structures from JSON or from field=value, as hex; the inverse of decode --struct.
+#include "comad.hpp"
 #include "command.hpp"
 #include "input/structure.hpp"
 #include "text/output.hpp"
@@ -14,8 +15,6 @@
 
 namespace ibtool {
 namespace {
-
-namespace iba = comad::iba;
 
 struct encode_settings {
     std::string structure;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // ibcacheedit.cpp - ibcacheedit: other GUIDs in a cache of infiniband-diags' ibnetdiscover, as their own ibcacheedit writes them.
+#include "comad.hpp"
 #include "command.hpp"
 #include "input/messages.hpp"
 #include "input/words.hpp"
@@ -18,9 +19,6 @@
 
 namespace ibtool {
 namespace {
-
-namespace discovery = comad::discovery;
-namespace iba = comad::iba;
 
 struct ibcacheedit_settings {
     std::string from, to;

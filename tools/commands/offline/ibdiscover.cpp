@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // ibdiscover.cpp - ibdiscover: a topology with the places of its nodes, and which links are other ones than in the last run.
+#include "comad.hpp"
 #include "command.hpp"
 #include "input/link_files.hpp"
 #include "session/run_on_subnet.hpp"
@@ -18,9 +19,6 @@
 
 namespace ibtool {
 namespace {
-
-namespace discovery = comad::discovery;
-namespace iba = comad::iba;
 
 struct ibdiscover_settings {
     std::string topology = "-", places = "ibdiscover.map", links = "ibdiscover.topo", new_links = "ibdiscover.topo.new";

@@ -2,6 +2,7 @@
 // congestion_options.cpp - names and keys.
 #include "commands/queries/congestion_options.hpp"
 
+#include "comad.hpp"
 #include "input/words.hpp"
 #include <comad/iba/detail/suggest.hpp>
 #include <comad/iba/detail/text.hpp>
@@ -10,9 +11,6 @@
 #include <fmt/format.h>
 
 namespace ibtool {
-
-namespace iba = comad::iba;
-namespace mad = comad::mad;
 
 void add_cc_key_option(arguments& takes, std::optional<comad::u64>& key) {
     takes.option("-c", [&key](const std::string& text) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // ibaddr.cpp - ibaddr: GID and LIDs of a port.
+#include "comad.hpp"
 #include "command.hpp"
 #include "session/ask.hpp"
 #include <comad/iba/detail/format.hpp>
@@ -10,10 +11,6 @@
 
 namespace ibtool {
 namespace {
-
-namespace iba = comad::iba;
-namespace mad = comad::mad;
-namespace smp = comad::iba::smp;
 
 struct ibaddr_settings {
     std::string target, port;

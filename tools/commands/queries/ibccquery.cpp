@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // ibccquery.cpp - ibccquery: one attribute of congestion control, as infiniband-diags prints it, or as JSON.
+#include "comad.hpp"
 #include "command.hpp"
 #include "commands/queries/congestion_options.hpp"
 #include "session/ask.hpp"
@@ -17,11 +18,6 @@
 
 namespace ibtool {
 namespace {
-
-namespace cc = comad::iba::cc;
-namespace coro = comad::coro;
-namespace iba = comad::iba;
-namespace mad = comad::mad;
 
 struct ibccquery_settings {
     std::string operation, target, port;

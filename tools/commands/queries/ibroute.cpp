@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // ibroute.cpp - ibroute: the forwarding table of a switch, unicast or (-M) multicast.
+#include "comad.hpp"
 #include "command.hpp"
 #include "commands/queries/table_range.hpp"
 #include "session/ask.hpp"
@@ -17,13 +18,6 @@
 
 namespace ibtool {
 namespace {
-
-namespace coro = comad::coro;
-namespace discovery = comad::discovery;
-namespace iba = comad::iba;
-namespace mad = comad::mad;
-namespace smp = comad::iba::smp;
-using comad::u8;
 
 using discovery::first_mlid, discovery::last_mlid;
 

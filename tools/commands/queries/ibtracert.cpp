@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // ibtracert.cpp - ibtracert: the way from one port to another as the switches' forwarding tables have it.
+#include "comad.hpp"
 #include "command.hpp"
 #include "session/node_name_map.hpp"
 #include "session/report.hpp"
@@ -19,11 +20,6 @@
 
 namespace ibtool {
 namespace {
-
-namespace coro = comad::coro;
-namespace discovery = comad::discovery;
-namespace iba = comad::iba;
-namespace mad = comad::mad;
 
 struct ibtracert_settings {
     std::string from, to, name_map, multicast, ports_file;

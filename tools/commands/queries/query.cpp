@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // query.cpp - query: any RPC of the IBA with any field, by name. It writes only by the RPCs that do. Knows no attribute.
+#include "comad.hpp"
 #include "command.hpp"
 #include "commands/writing/port_write.hpp"
 #include "input/changes.hpp"
@@ -30,12 +31,6 @@
 namespace ibtool {
 namespace {
 
-namespace coro = comad::coro;
-namespace iba = comad::iba;
-namespace mad = comad::mad;
-using comad::u32;
-using comad::u64;
-using comad::u8;
 using iba::MgmtClass;
 
 struct query_settings {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // saquery.cpp - records of the subnet administrator; options and text as infiniband-diags' saquery, and any component by
 // name. Sets nothing.
+#include "comad.hpp"
 #include "command.hpp"
 #include "commands/queries/saquery_kinds.hpp"
 #include "session/manager_survey.hpp"
@@ -22,9 +23,6 @@
 namespace ibtool {
 namespace {
 
-namespace discovery = comad::discovery;
-namespace iba = comad::iba;
-namespace mad = comad::mad;
 namespace sa = iba::sa;
 using sa::NodeRecord;
 

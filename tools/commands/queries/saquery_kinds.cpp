@@ -2,6 +2,7 @@
 // saquery_kinds.cpp - one row for each kind, in the order and with the abbreviations of infiniband-diags.
 #include "commands/queries/saquery_kinds.hpp"
 
+#include "comad.hpp"
 #include "input/words.hpp"
 #include "text/output.hpp"
 #include "text/sa_text.hpp"
@@ -17,12 +18,7 @@
 
 namespace ibtool {
 
-namespace discovery = comad::discovery;
-namespace iba = comad::iba;
-namespace mad = comad::mad;
 namespace sa = iba::sa;
-using comad::u64;
-using comad::u8;
 
 namespace {
 

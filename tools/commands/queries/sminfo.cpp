@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // sminfo.cpp - sminfo: what a subnet manager says of itself; set_sminfo: another state for it.
+#include "comad.hpp"
 #include "command.hpp"
 #include "session/ask.hpp"
 #include "session/manager_survey.hpp"
@@ -17,9 +18,6 @@
 namespace ibtool {
 namespace {
 
-namespace iba = comad::iba;
-namespace mad = comad::mad;
-using comad::u32;
 using comad::iba::smp::SMInfo;
 
 struct sminfo_settings {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // smpdump.cpp - smpdump: any SubnGet by number, its answer as it came.
+#include "comad.hpp"
 #include "command.hpp"
 #include "session/ask.hpp"
 #include "text/diags_text.hpp"
@@ -16,13 +17,6 @@
 
 namespace ibtool {
 namespace {
-
-namespace coro = comad::coro;
-namespace iba = comad::iba;
-namespace mad = comad::mad;
-using comad::u16;
-using comad::u32;
-using comad::u8;
 
 struct smpdump_settings {
     std::string target, attribute, modifier;

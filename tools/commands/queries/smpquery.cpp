@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // smpquery.cpp - smpquery: one attribute of a node or port, as infiniband-diags prints it, or as JSON.
+#include "comad.hpp"
 #include "command.hpp"
 #include "input/words.hpp"
 #include "session/ask.hpp"
@@ -19,14 +20,6 @@
 
 namespace ibtool {
 namespace {
-
-namespace coro = comad::coro;
-namespace iba = comad::iba;
-namespace mad = comad::mad;
-namespace smp = comad::iba::smp;
-using comad::u16;
-using comad::u32;
-using comad::u8;
 
 struct smpquery_settings {
     std::string operation;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // vendstat.cpp - vendstat: Mellanox devices by their vendor class: hardware and firmware, counter groups, configuration space.
 // It writes only what -W and -c name.
+#include "comad.hpp"
 #include "command.hpp"
 #include "session/ask.hpp"
 #include "session/read_back.hpp"
@@ -20,10 +21,7 @@
 namespace ibtool {
 namespace {
 
-namespace iba = comad::iba;
-namespace mad = comad::mad;
 namespace vend = comad::iba::vend;
-using comad::u32;
 using vend::MlxConfigSpace;
 using words = std::vector<std::string>;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // dump_tables.cpp - dump_lfts, dump_mfts: the forwarding tables of all switches.
+#include "comad.hpp"
 #include "command.hpp"
 #include "commands/queries/table_range.hpp"
 #include "session/node_name_map.hpp"
@@ -12,9 +13,6 @@
 
 namespace ibtool {
 namespace {
-
-namespace discovery = comad::discovery;
-using comad::u32;
 
 struct dump_settings {
     table_range range;

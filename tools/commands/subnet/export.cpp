@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // export.cpp - export: the subnet, discovered or of a topology file, in the form of another program.
+#include "comad.hpp"
 #include "command.hpp"
 #include "input/name_pattern.hpp"
 #include "session/node_name_map.hpp"
@@ -17,9 +18,6 @@
 
 namespace ibtool {
 namespace {
-
-namespace discovery = comad::discovery;
-namespace counters = comad::counters;
 
 struct export_settings {
     std::string format, topology, name_map, file, only, without;

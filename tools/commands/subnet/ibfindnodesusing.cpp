@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // ibfindnodesusing.cpp - ibfindnodesusing: which nodes are reached through a link between switches, in both directions.
+#include "comad.hpp"
 #include "command.hpp"
 #include "session/ask.hpp"
 #include "session/node_name_map.hpp"
@@ -23,13 +24,6 @@
 namespace ibtool {
 namespace {
 
-namespace coro = comad::coro;
-namespace discovery = comad::discovery;
-namespace iba = comad::iba;
-namespace mad = comad::mad;
-namespace smp = comad::iba::smp;
-using comad::u32;
-using comad::u8;
 using discovery::node_names;
 using discovery::port_ref;
 using discovery::subnet;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // iblinkinfo.cpp - iblinkinfo: every link of the subnet, or of a part of it, with its state, width, speed and other end.
+#include "comad.hpp"
 #include "command.hpp"
 #include "input/words.hpp"
 #include "session/node_name_map.hpp"
@@ -24,11 +25,6 @@
 namespace ibtool {
 namespace {
 
-namespace discovery = comad::discovery;
-namespace iba = comad::iba;
-namespace topology_file = comad::topology_file;
-using comad::u32;
-using comad::u8;
 using discovery::node;
 using discovery::node_names;
 using discovery::port_ref;

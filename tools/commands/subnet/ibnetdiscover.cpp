@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // ibnetdiscover.cpp - the whole subnet, as a topology file or one of several reports; options as infiniband-diags has them.
+#include "comad.hpp"
 #include "command.hpp"
 #include "input/words.hpp"
 #include "session/node_name_map.hpp"
@@ -24,7 +25,6 @@
 namespace ibtool {
 namespace {
 
-namespace discovery = comad::discovery;
 using comad::iba::NodeType;
 
 struct ibnetdiscover_settings {

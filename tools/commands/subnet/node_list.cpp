@@ -2,6 +2,7 @@
 // node_list.cpp - a line for each node.
 #include "commands/subnet/node_list.hpp"
 
+#include "comad.hpp"
 #include "session/node_name_map.hpp"
 #include "session/run_on_subnet.hpp"
 #include "text/output.hpp"
@@ -16,7 +17,6 @@
 namespace ibtool {
 namespace {
 
-namespace iba = comad::iba;
 using comad::discovery::node_names;
 using comad::discovery::subnet;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // print_node.cpp - ibprintca, ibprintswitch, ibprintrt: what ibnetdiscover prints of one node, which is a CA, a switch, a router.
+#include "comad.hpp"
 #include "command.hpp"
 #include "session/node_name_map.hpp"
 #include "session/run_on_subnet.hpp"
@@ -16,8 +17,6 @@
 namespace ibtool {
 namespace {
 
-namespace discovery = comad::discovery;
-namespace iba = comad::iba;
 using discovery::node_names;
 using discovery::subnet;
 using iba::NodeType;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // subnet_diff.cpp - subnet_diff: what differs between the subnet of a cache file and that of another, or the one that is there.
+#include "comad.hpp"
 #include "command.hpp"
 #include "session/node_name_map.hpp"
 #include "session/run_on_subnet.hpp"
@@ -13,8 +14,6 @@
 
 namespace ibtool {
 namespace {
-
-namespace discovery = comad::discovery;
 
 struct subnet_diff_settings {
     std::string reference, current, name_map;

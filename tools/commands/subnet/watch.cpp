@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // watch.cpp - watch: what changes in a subnet, line by line as it happens: the SA forwards notices where it can, and the subnet is
 // polled now and then. It reads, but for the subscription, which follows the SA to another port.
+#include "comad.hpp"
 #include "command.hpp"
 #include "session/calendar_time.hpp"
 #include "session/node_name_map.hpp"
@@ -35,12 +36,6 @@
 namespace ibtool {
 namespace {
 
-namespace coro = comad::coro;
-namespace discovery = comad::discovery;
-namespace iba = comad::iba;
-namespace mad = comad::mad;
-namespace server = comad::server;
-using comad::u64;
 using discovery::difference;
 
 struct subnet_watch_settings {

@@ -2,6 +2,7 @@
 // congestion_sets.cpp - words into changes of structures, with the bounds that their fields have (IBA A10.4.3).
 #include "commands/writing/congestion_sets.hpp"
 
+#include "comad.hpp"
 #include "session/read_back.hpp"
 #include <comad/iba/cc.hpp>
 #include <comad/iba/detail/compare.hpp>
@@ -21,13 +22,6 @@
 namespace ibtool {
 namespace {
 
-namespace cc = comad::iba::cc;
-namespace iba = comad::iba;
-namespace mad = comad::mad;
-using comad::u16;
-using comad::u32;
-using comad::u64;
-using comad::u8;
 using value_words = std::vector<std::string>;
 
 // ---- one attribute -------------------------------------------------------------------------------------------------------

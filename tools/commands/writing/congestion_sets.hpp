@@ -2,6 +2,7 @@
 // congestion_sets.hpp - what ibccconfig writes, from its words: one attribute that is read, changed, written and read back.
 // Knows no subnet.
 #pragma once
+#include "comad.hpp"
 #include "session/session.hpp"
 #include "text/missing.hpp"
 

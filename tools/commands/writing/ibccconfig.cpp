@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // ibccconfig.cpp - ibccconfig: settings of congestion control, written as infiniband-diags' takes them, each read back; of one
 // port or switch, or of all of a subnet.
+#include "comad.hpp"
 #include "command.hpp"
 #include "commands/queries/congestion_options.hpp"
 #include "commands/writing/congestion_sets.hpp"
@@ -17,11 +18,6 @@
 
 namespace ibtool {
 namespace {
-
-namespace coro = comad::coro;
-namespace iba = comad::iba;
-namespace discovery = comad::discovery;
-namespace mad = comad::mad;
 
 struct ibccconfig_settings {
     std::string operation, name_map;

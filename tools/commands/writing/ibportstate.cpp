@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // ibportstate.cpp - ibportstate: what state a port and its link are in; and, by the operations that say so, another one.
+#include "comad.hpp"
 #include "command.hpp"
 #include "commands/writing/port_change.hpp"
 #include "commands/writing/port_reach.hpp"
@@ -21,12 +22,6 @@
 
 namespace ibtool {
 namespace {
-
-namespace iba = comad::iba;
-namespace mad = comad::mad;
-namespace smp = comad::iba::smp;
-using comad::u32;
-using comad::u8;
 
 struct ibportstate_settings {
     std::string target, port;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // ibsendtrap.cpp - ibsendtrap: tells the subnet manager of an event that did not happen. Names and made-up values are those
 // of infiniband-diags' ibsendtrap.
+#include "comad.hpp"
 #include "command.hpp"
 #include "session/ask.hpp"
 #include "session/read_back.hpp"
@@ -17,11 +18,6 @@
 namespace ibtool {
 namespace {
 
-namespace iba = comad::iba;
-namespace mad = comad::mad;
-namespace smp = comad::iba::smp;
-using comad::u64;
-using comad::u8;
 using iba::NoticeType;
 using iba::TrapNumber;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // init_all_ports.cpp - init_all_ports: every link of the subnet back to Initialize, as after its switches were started.
+#include "comad.hpp"
 #include "command.hpp"
 #include "commands/writing/port_sets.hpp"
 #include "session/node_name_map.hpp"
@@ -11,9 +12,6 @@
 namespace ibtool {
 namespace {
 
-namespace discovery = comad::discovery;
-using comad::u32;
-using comad::u8;
 using discovery::port_ref;
 using discovery::subnet;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // mcm_rereg_test.cpp - mcm_rereg_test: ports leave the group of IPoIB's broadcasts and join it again, all at once, and are then asked
 // for: how an SA stands what happens when it starts anew. It writes to the SA's tables, and nothing else.
+#include "comad.hpp"
 #include "command.hpp"
 #include "input/words.hpp"
 #include "session/ask.hpp"
@@ -21,9 +22,6 @@
 namespace ibtool {
 namespace {
 
-namespace coro = comad::coro;
-namespace iba = comad::iba;
-namespace mad = comad::mad;
 using iba::sa::MCMemberRecord;
 
 struct mcm_rereg_settings {

@@ -2,6 +2,7 @@
 // port_change.cpp - the table of operations, with the bounds that infiniband-diags' ibportstate has (IBA 14.2.5.6).
 #include "commands/writing/port_change.hpp"
 
+#include "comad.hpp"
 #include "input/changes.hpp"
 #include "input/options.hpp"
 #include <comad/iba/detail/format.hpp>
@@ -18,10 +19,6 @@
 namespace ibtool {
 namespace {
 
-namespace iba = comad::iba;
-using comad::u32;
-using comad::u64;
-using comad::u8;
 using iba::smp::PortInfo;
 
 enum class effect : u8 {

@@ -2,6 +2,7 @@
 // port_reach.cpp - which links the MADs to a port cross, and which LIDs still lead to a port after a change.
 #include "commands/writing/port_reach.hpp"
 
+#include "comad.hpp"
 #include "input/changes.hpp"
 #include "session/ask.hpp"
 #include "text/diags_text.hpp"
@@ -14,11 +15,6 @@
 
 namespace ibtool {
 namespace {
-
-namespace iba = comad::iba;
-namespace mad = comad::mad;
-namespace smp = comad::iba::smp;
-using comad::u8;
 
 bool has_lid(const smp::PortInfo& end, iba::lid LID) {
     const unsigned first = value(end.LID), asked = value(LID);

@@ -2,6 +2,7 @@
 // port_sets.cpp - from the farthest to the nearest, so that no port is behind one that was changed.
 #include "commands/writing/port_sets.hpp"
 
+#include "comad.hpp"
 #include "commands/writing/port_write.hpp"
 #include "session/ask.hpp"
 #include "text/json.hpp"
@@ -20,13 +21,6 @@
 namespace ibtool {
 namespace {
 
-namespace coro = comad::coro;
-namespace discovery = comad::discovery;
-namespace iba = comad::iba;
-namespace mad = comad::mad;
-namespace smp = comad::iba::smp;
-using comad::u32;
-using comad::u8;
 using discovery::port_ref;
 using discovery::subnet;
 

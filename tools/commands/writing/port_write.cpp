@@ -2,6 +2,7 @@
 // port_write.cpp - the Set, its reply, the port as it is read back, and LinkDownedCounter.
 #include "commands/writing/port_write.hpp"
 
+#include "comad.hpp"
 #include "input/changes.hpp"
 #include "session/read_back.hpp"
 #include <comad/iba/detail/pm/counters.hpp>
@@ -10,13 +11,6 @@
 
 namespace ibtool {
 namespace {
-
-namespace coro = comad::coro;
-namespace iba = comad::iba;
-namespace mad = comad::mad;
-namespace smp = comad::iba::smp;
-using comad::u32;
-using comad::u8;
 
 query_task<smp::PortInfo> port_info_at(session& in, mad::any_path path, u32 modifier) {
     co_return co_await in.schedule().SubnGet<smp::PortInfo>(path, modifier);

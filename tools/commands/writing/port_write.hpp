@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // port_write.hpp - one Set of PortInfo, and what is known afterwards: what ibportstate, set_port_state and init_all_ports share.
 #pragma once
+#include "comad.hpp"
 #include "commands/writing/port_change.hpp"
 #include "session/session.hpp"
 #include "text/missing.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // set_guid.cpp - set_guid: a port's alias GUID, by a record at the SA. Knows no SMP that writes.
+#include "comad.hpp"
 #include "command.hpp"
 #include "session/ask.hpp"
 #include "session/read_back.hpp"
@@ -16,9 +17,6 @@
 namespace ibtool {
 namespace {
 
-namespace iba = comad::iba;
-namespace mad = comad::mad;
-using comad::u8;
 using iba::sa::GUIDInfoRecord;
 using iba::smp::GUIDInfo;
 

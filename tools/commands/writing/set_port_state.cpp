@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // set_port_state.cpp - set_port_state: ports disabled, enabled or brought back to Initialize, by routes that do not go through them.
+#include "comad.hpp"
 #include "command.hpp"
 #include "commands/writing/port_sets.hpp"
 #include "session/node_name_map.hpp"
@@ -17,11 +18,6 @@
 namespace ibtool {
 namespace {
 
-namespace coro = comad::coro;
-namespace discovery = comad::discovery;
-namespace iba = comad::iba;
-using comad::u32;
-using comad::u8;
 using discovery::port_ref;
 using discovery::subnet;
 
