@@ -65,7 +65,7 @@ TEST_CASE("ibidsverify names two nodes that have one GUID") {
                         "\"first switch\"[2]\n"));
     CHECK_THAT(r.err, Contains("two nodes have GUID") && !Contains("another neighbo"));
     const process_result json = run({"ibidsverify", "--json", "--fabric", "ibsim:" + server.sockname()});
-    CHECK_THAT(json.out, Contains("\"finding\":\"double_nodeGUID\""));
+    CHECK_THAT(json.out, Contains("\"finding\":\"duplicate_nodeGUID\""));
 }
 
 TEST_CASE("ibtracert -f to a host that does not answer prints the hops up to it, as infiniband-diags' ibtracert") {

@@ -63,11 +63,11 @@ TEST_CASE("LIDs and GUIDs that are there twice are told at the second place, swi
     add(s, NodeType::CA, 0x30, {{5, 0x10}});        // a port with the GUID of another node
     add(s, NodeType::Switch, 0x10, {{4, 0x11, 1}}); // LIDs 4 and 5
     add(s, NodeType::CA, 0x40, {{4, 0x41, 1}});     // both of them: one line
-    CHECK(lines_of(s) == lines{"double_nodeGUID: NodeGUID 0x20 already defined for LID 9",
-                               "double_portGUID: PortGUID 0x21 already defined for LID 9",
-                               "double_LID: LID 5 already defined for NodeGUID 0x10",
+    CHECK(lines_of(s) == lines{"duplicate_nodeGUID: NodeGUID 0x20 already defined for LID 9",
+                               "duplicate_portGUID: PortGUID 0x21 already defined for LID 9",
+                               "duplicate_LID: LID 5 already defined for NodeGUID 0x10",
                                "portGUID_of_other_node: PortGUID 0x10 is an invalid duplicate of a NodeGUID",
-                               "double_LID: LID 4 already defined for NodeGUID 0x10"});
+                               "duplicate_LID: LID 4 already defined for NodeGUID 0x10"});
 }
 
 TEST_CASE("a LID or GUID that is zero is told, and of a port that was not read no LID") {
@@ -80,7 +80,7 @@ TEST_CASE("a LID or GUID that is zero is told, and of a port that was not read n
     CHECK(lines_of(s) == lines{"no_LID: LID 0 found for switch NodeGUID 0x10", "no_GUID: ca GUID 0x0 found with LID 2",
                                "no_GUID: ca GUID 0x0 found with LID 2", "no_GUID: ca GUID 0x0 found with LID 1",
                                "no_GUID: ca GUID 0x0 found with LID 1",
-                               "double_portGUID: PortGUID 0x31 already defined for LID 0"});
+                               "duplicate_portGUID: PortGUID 0x31 already defined for LID 0"});
 }
 
 } // namespace identities_test

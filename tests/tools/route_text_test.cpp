@@ -90,7 +90,7 @@ TEST_CASE("a LID of two ports is told, and none where a switch or a port with a 
     CHECK(with_double[0].text == fmt::format("LID 5: assigned to both {}[2] and {}[1]", host, router));
     CHECK(with_double[1].text == sw + ": no LID");
     const auto json = nlohmann::json::parse(with_double[0].json);
-    CHECK(json["finding"] == "double_LID");
+    CHECK(json["finding"] == "duplicate_LID");
     CHECK(json["LID"] == 5);
     CHECK(json["locations"].size() == 2);
 

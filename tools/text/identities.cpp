@@ -122,9 +122,9 @@ std::string_view word_of(identity_finding::kind k) {
     switch (k) {
     case kind::zero_lid: return "no_LID";
     case kind::zero_guid: return "no_GUID";
-    case kind::doubled_lid: return "double_LID";
-    case kind::doubled_nodeGUID: return "double_nodeGUID";
-    case kind::doubled_portGUID: return "double_portGUID";
+    case kind::doubled_lid: return "duplicate_LID";
+    case kind::doubled_nodeGUID: return "duplicate_nodeGUID";
+    case kind::doubled_portGUID: return "duplicate_portGUID";
     case kind::of_other_node: return "portGUID_of_other_node";
     }
     return {};

@@ -19,7 +19,7 @@ struct identity_finding {
 /// In the order of a topology file. LIDs of a port are all that its LMC gives it.
 std::vector<identity_finding> check_identities(const comad::discovery::subnet&);
 
-/// `no_lid`, `double_lid`, `double_nodeGUID`: a word for programs.
+/// `no_lid`, `duplicate_lid`, `duplicate_nodeGUID`: a word for programs.
 std::string_view word_of(identity_finding::kind);
 
 } // namespace ibtool

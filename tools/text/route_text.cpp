@@ -93,7 +93,7 @@ std::vector<route_finding> findings_of(const subnet& s, const discovery::lid_ind
     for (const discovery::lid_index::shared& d : index.duplicates())
         all.push_back(
             {fmt::format("LID {}: assigned to both {} and {}", d.LID, name_at(s, d.first), name_at(s, d.second)),
-             json_line({{"finding", "double_LID"},
+             json_line({{"finding", "duplicate_LID"},
                         {"LID", value(d.LID)},
                         {"locations", json::array({place_at(s, d.first), place_at(s, d.second)})}})});
     for (const discovery::lid_index::end& e : index.ends()) {
