@@ -3,6 +3,8 @@
 // says what each client sent.
 #include "../tests/rigs/ibsim_relay.hpp"
 
+#include <comad/iba/detail/json.hpp>
+
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -33,8 +35,7 @@ ordered_json json_of(const relay_counts& c) {
 }
 
 void say(const char* what, const ordered_json& value) {
-    const ordered_json line{{what, value}};
-    fmt::print("{}\n", line.dump());
+    fmt::print("{}", comad::iba::detail::json_line({{what, value}}));
     std::fflush(stdout);
 }
 

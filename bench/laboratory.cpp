@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // laboratory.cpp - experiments on simulated subnets, chosen by name; tables, or JSON.
 #include "experiments.hpp"
+#include <comad/iba/detail/json.hpp>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -48,7 +49,7 @@ void run(const settings& s, const std::vector<std::string>& wanted, bool as_json
         if (as_json) all["experiments"][std::string(e.name)] = told.json();
         else told.print();
     }
-    if (as_json) fmt::print("{}\n", all.dump(2));
+    if (as_json) fmt::print("{}", iba::detail::json_document(all));
 }
 
 } // namespace

@@ -11,7 +11,8 @@ if(NOT COMAD_HAS_VERBS)
   set(without_verbs REGEX "/comad/verbs$" EXCLUDE REGEX "/transports/verbs\\.hpp$" EXCLUDE)
 endif()
 install(DIRECTORY include/comad DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT lib
-        FILES_MATCHING PATTERN "*.hpp" ${without_verbs})
+        FILES_MATCHING PATTERN "*.hpp" ${without_verbs}
+        REGEX "/iba/detail/json\\.hpp$" EXCLUDE) # it needs nlohmann_json, which users of the library do not
 install(TARGETS comad EXPORT comadTargets COMPONENT lib)
 if(NOT BUILD_SHARED_LIBS) # CMake does not strip archives
   install(CODE "execute_process(COMMAND \"${CMAKE_STRIP}\" --strip-debug

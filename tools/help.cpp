@@ -12,7 +12,6 @@
 #include <comad/iba/detail/text.hpp>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <memory>
 #include <optional>
@@ -33,10 +32,11 @@ struct help_settings {
     }
 };
 
-std::string json_of(const command& c) {
-    return fmt::format("{{\"command\":{},\"summary\":{},\"group\":{},\"writes\":{}}}\n", iba::json_quoted(c.name),
-                       iba::json_quoted(text_of_command(c.name).summary), iba::json_quoted(title_of(c.group)),
-                       c.writes);
+nlohmann::ordered_json command_json(const command& c) {
+    return {{"command", c.name},
+            {"summary", text_of_command(c.name).summary},
+            {"group", title_of(c.group)},
+            {"writes", c.writes}};
 }
 
 std::string list_of_commands() {
@@ -52,7 +52,7 @@ std::string list_of_commands() {
 std::string list_of(const help_settings& s) {
     if (!s.json) return list_of_commands();
     std::string lines;
-    for (const command& c : all_commands()) lines += json_of(c);
+    for (const command& c : all_commands()) lines += json_line(command_json(c));
     return lines;
 }
 
@@ -78,7 +78,7 @@ std::string_view name_of(file_use use) {
     return "none";
 }
 
-nlohmann::ordered_json json_of(std::string_view command, const argument& a) {
+nlohmann::ordered_json argument_json(std::string_view command, const argument& a) {
     const argument_text* const text = text_of_command(command.empty() ? "ibtool" : command).find(a);
     return {{"command", command},
             {"argument", a.names()},
@@ -92,7 +92,7 @@ nlohmann::ordered_json json_of(std::string_view command, const argument& a) {
 
 std::string lines_of_arguments(std::string_view command, const arguments& taken) {
     std::string lines;
-    for (const argument& a : taken.all()) lines += json_line(json_of(command, a));
+    for (const argument& a : taken.all()) lines += json_line(argument_json(command, a));
     return lines;
 }
 
@@ -119,8 +119,7 @@ std::string text_of(const help_settings& s) {
     if (s.as_man_page) return man_page(*c);
     if (s.as_page) return reference_page(*c);
     const std::string text = full_help(*c, s.json ? 0 : help_columns());
-    return s.json ? fmt::format("{{\"command\":{},\"help\":{}}}\n", iba::json_quoted(s.command), iba::json_quoted(text))
-                  : text;
+    return s.json ? json_line({{"command", s.command}, {"help", text}}) : text;
 }
 
 } // namespace

@@ -5,7 +5,7 @@
 #include <comad/discovery/database/detail/lid_index.hpp>
 #include <comad/discovery/database/detail/subnet_tables.hpp>
 #include <comad/discovery/formats/reports.hpp>
-#include <comad/iba/detail/text.hpp>
+#include <comad/iba/detail/json.hpp>
 #include <comad/iba/print.hpp>
 
 #include <fmt/format.h>
@@ -15,11 +15,10 @@ namespace comad::discovery {
 namespace {
 
 using json = nlohmann::ordered_json;
+using iba::detail::add_json_list;
+using iba::detail::json_string;
 
 std::string text_of(iba::guid g) { return fmt::format("{}", g); }
-
-// Descriptions are any bytes; json_quoted makes valid UTF-8 of them, and parsing it gives that text back.
-json text_of_bytes(std::string_view raw) { return json::parse(iba::json_quoted(raw)); }
 
 json hops_of(const mad::IBDRPath& route) {
     json hops = json::array({0});
@@ -130,7 +129,7 @@ json of_node(const subnet& s, u32 index, const node_places& places) {
         {"deviceID", n.info.deviceID},
         {"revision", n.info.revision},
         {"numPorts", n.info.numPorts},
-        {"description", text_of_bytes(n.description)},
+        {"description", json_string(n.description)},
         {"route", hops_of(n.route)},
     };
     if (n.known == topology_file::extent::some) out["known"] = "some";
@@ -167,7 +166,7 @@ json of_chassis(const subnet& s, const system_groups& groups, const chassis& c) 
                 one["board"] = board;
                 one["slot"] = place.slot;
                 one["chip"] = place.chip;
-                one["type"] = text_of_bytes(place.type);
+                one["type"] = json_string(place.type);
             }
             nodes.push_back(std::move(one));
         }
@@ -181,7 +180,7 @@ json of_failure(const failure& p) {
     if (value(p.where.nodeGUID)) entry["nodeGUID"] = text_of(p.where.nodeGUID);
     if (p.where.port) entry["port"] = p.where.port;
     entry["route"] = hops_of(p.where.route);
-    entry["text"] = text_of_bytes(p.text);
+    entry["text"] = json_string(p.text);
     return entry;
 }
 
@@ -190,21 +189,6 @@ json of_doubled_lid(const subnet& s, const lid_index::shared& doubled) {
     for (const port_ref at : {doubled.first, doubled.second})
         entry["locations"].push_back({{"nodeGUID", text_of(s.nodes[at.node].info.nodeGUID)}, {"port", at.port}});
     return entry;
-}
-
-std::string dumped(const json& j, int indent = 1) {
-    constexpr bool ascii_only = true; // a terminal obeys U+009B as it obeys escape, and reads U+202E backwards
-    return j.dump(indent, ' ', ascii_only);
-}
-
-/// A member that is a list, of which one element at a time is in memory: they take many times what their text does.
-template <class F> void add_list(std::string& out, std::string_view name, std::size_t size, F&& element) {
-    out += fmt::format(",\n \"{}\": [", name);
-    for (std::size_t i = 0; i < size; ++i) {
-        out += i ? ",\n  " : "\n  ";
-        for (const char c : dumped(element(i))) out += c == '\n' ? std::string_view("\n  ") : std::string_view(&c, 1);
-    }
-    out += size ? "\n ]" : "]";
 }
 
 } // namespace
@@ -219,25 +203,23 @@ std::string json_text(const subnet& s, const more_of_ports& more) {
                       {"CAs", s.count(iba::NodeType::CA)},
                       {"routers", s.count(iba::NodeType::Router)},
                       {"links", s.link_count()}};
-    std::string out = dumped(head);
-    out.resize(out.size() - 2); // "\n}": it goes on
+    std::string out = iba::detail::json_document(head);
     const system_groups groups = group_nodes(s);
-    add_list(out, "nodes", s.nodes.size(), [&](std::size_t i) {
+    add_json_list(out, "nodes", s.nodes.size(), [&](std::size_t i) {
         return of_node(s, static_cast<u32>(i), {groups, more});
     });
-    add_list(out, "chassis", groups.chassis.size(),
-             [&](std::size_t i) { return of_chassis(s, groups, groups.chassis[i]); });
-    add_list(out, "problems", s.failures.size(), [&](std::size_t i) { return of_failure(s.failures[i]); });
+    add_json_list(out, "chassis", groups.chassis.size(),
+                  [&](std::size_t i) { return of_chassis(s, groups, groups.chassis[i]); });
+    add_json_list(out, "problems", s.failures.size(), [&](std::size_t i) { return of_failure(s.failures[i]); });
     const lid_index lids(s);
     if (const auto& doubled = lids.duplicates(); !doubled.empty())
-        add_list(out, "findings", doubled.size(), [&](std::size_t i) { return of_doubled_lid(s, doubled[i]); });
-    return out + "\n}\n";
+        add_json_list(out, "findings", doubled.size(), [&](std::size_t i) { return of_doubled_lid(s, doubled[i]); });
+    return out;
 }
 
 std::string node_json(const subnet& s, u32 index) {
     const system_groups no_groups;
-    constexpr int on_one_line = -1;
-    return dumped(of_node(s, index, {no_groups, {}}), on_one_line) + '\n';
+    return iba::detail::json_line(of_node(s, index, {no_groups, {}}));
 }
 
 } // namespace comad::discovery

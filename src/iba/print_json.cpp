@@ -1,80 +1,76 @@
 // SPDX-License-Identifier: MIT
-// print_json.cpp - one JSON object in one line.
+// print_json.cpp - structures as JSON objects.
 #include "rows.hpp"
-#include <comad/iba/detail/text.hpp>
+#include <comad/iba/detail/json.hpp>
 #include <comad/iba/print.hpp>
 
-#include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
-#include <iterator>
-#include <string_view>
 #include <utility>
 
 namespace comad::iba {
+
+namespace detail {
 namespace {
 
-using detail::byte_span;
+using nlohmann::ordered_json;
 
-std::string in_quotes(std::string_view text) { return fmt::format("\"{}\"", text); }
-
-std::string json_element(const row_info& row, byte_span bytes, unsigned element) {
-    if (row.how == show::gid || row.how == show::guid) return in_quotes(detail::element_text(row, bytes, element));
-    const u64 n = detail::number_in(row, bytes, element);
-    return row.width > 32 ? in_quotes(detail::hex_number(row, n)) : std::to_string(n);
+ordered_json json_element(const row_info& row, byte_span bytes, unsigned element) {
+    if (row.how == show::gid || row.how == show::guid) return element_text(row, bytes, element);
+    const u64 n = number_in(row, bytes, element);
+    if (row.width > 32) return hex_number(row, n);
+    return n;
 }
 
-struct writer {
+struct json_builder {
     json_style style;
     key_display keys;
-    std::string text{};
 
-    void add_value(const row_info& row, byte_span bytes, const std::vector<detail::part>& parts) {
+    ordered_json value(const row_info& row, byte_span bytes, const std::vector<part>& parts) const {
+        const auto part_at = [&](const part& p) { return record(*p.info, bytes.subspan(p.byte), nullptr); };
         const bool is_byte_string = row.is_blob() || (style == json_style::exact && row.width == 8 && row.count > 1);
-        if (parts.size() == 1) {
-            add_record(*parts[0].info, bytes.subspan(parts[0].byte), nullptr);
-        } else if (!parts.empty()) {
-            add_list(parts.size(),
-                     [&](std::size_t i) { add_record(*parts[i].info, bytes.subspan(parts[i].byte), nullptr); });
-        } else if (row.how == show::text && style == json_style::readable) {
-            text += json_quoted(detail::text_in(row, bytes));
-        } else if (is_byte_string) {
-            text += in_quotes(detail::hex_bytes(detail::blob_in(row, bytes)));
-        } else if (row.count == 1) {
-            text += json_element(row, bytes, 0);
-        } else {
-            add_list(row.count, [&](std::size_t i) { text += json_element(row, bytes, static_cast<unsigned>(i)); });
+        if (parts.size() == 1) return part_at(parts[0]);
+        ordered_json list = ordered_json::array();
+        if (!parts.empty()) {
+            for (const part& p : parts) list.push_back(part_at(p));
+            return list;
         }
+        if (row.how == show::text && style == json_style::readable) return json_string(text_in(row, bytes));
+        if (is_byte_string) return hex_bytes(blob_in(row, bytes));
+        if (row.count == 1) return json_element(row, bytes, 0);
+        for (unsigned i = 0; i < row.count; ++i) list.push_back(json_element(row, bytes, i));
+        return list;
     }
 
-    template <class Add> void add_list(std::size_t count, const Add& add) {
-        for (std::size_t i = 0; i < count; ++i) {
-            text += i == 0 ? '[' : ',';
-            add(i);
-        }
-        text += ']';
-    }
-
-    void add_record(const record_info& info, byte_span bytes, const record_info* data) {
-        text += '{';
-        bool is_first = true;
+    ordered_json record(const record_info& info, byte_span bytes, const record_info* data) const {
+        ordered_json::object_t members;
+        members.reserve(info.rows.size());
         for (const row_info& row : info.rows) {
-            if ((row.is_reserved && style == json_style::readable) || !detail::is_within(row, bytes)) continue;
+            if ((row.is_reserved && style == json_style::readable) || !is_within(row, bytes)) continue;
             if (keys == key_display::hidden && is_key(row)) continue;
-            fmt::format_to(std::back_inserter(text), "{}\"{}\":", std::exchange(is_first, false) ? "" : ",", row.name);
             const bool stays_bytes = style == json_style::exact && row.how == show::details;
-            add_value(row, bytes, stays_bytes ? detail::parts_of(row) : detail::parts_in(info, bytes, row, data));
+            // Names are unique in a structure, so nothing has to be searched.
+            members.emplace_back(row.name,
+                                 value(row, bytes, stays_bytes ? parts_of(row) : parts_in(info, bytes, row, data)));
         }
-        text += '}';
+        return members;
     }
 };
 
 } // namespace
 
+ordered_json json_object(const record_info& info, std::span<const u8> bytes, const record_info* data, json_style style,
+                         key_display keys) {
+    return json_builder{style, keys}.record(info, bytes, data);
+}
+
+ordered_json json_bytes(std::span<const u8> bytes) { return hex_bytes(bytes); }
+
+} // namespace detail
+
 std::string json(const record_info& info, std::span<const u8> bytes, const record_info* data, json_style style,
                  key_display keys) {
-    writer out{style, keys};
-    out.add_record(info, bytes, data);
-    return std::move(out.text);
+    return detail::json_compact(detail::json_object(info, bytes, data, style, keys));
 }
 
 } // namespace comad::iba

@@ -81,32 +81,20 @@ std::string escaped(std::string_view raw) {
     return out;
 }
 
-namespace {
-
-/// Beyond U+FFFF JSON has two, a surrogate pair (RFC 8259, 7).
-void add_json_escape(std::string& out, char32_t code) {
-    const auto add = [&](char32_t unit) {
-        fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<unsigned>(unit));
-    };
-    if (code <= 0xffff) return add(code);
-    add(0xd800 + ((code - 0x10000) >> 10));
-    add(0xdc00 + ((code - 0x10000) & 0x3ff));
-}
-
-} // namespace
-
-std::string json_quoted(std::string_view raw) {
-    std::string out = "\"";
+std::string valid_utf8(std::string_view raw) {
+    std::string out;
+    out.reserve(raw.size());
     while (!raw.empty()) {
         const character c = take_character(raw);
-        if (!c.is_utf8) fmt::format_to(std::back_inserter(out), "\\u{:04x}", byte_at(c.bytes, 0));
-        else if (is_invisible(c.code)) add_json_escape(out, c.code);
-        else {
-            if (c.code == U'"' || c.code == U'\\') out += '\\';
+        if (c.is_utf8) {
             out += c.bytes;
+            continue;
         }
+        const unsigned char byte = byte_at(c.bytes, 0);
+        out += static_cast<char>(0xc0 | byte >> 6);
+        out += static_cast<char>(0x80 | (byte & 0x3f));
     }
-    return out + '"';
+    return out;
 }
 
 std::string as_given(std::string_view text) {

@@ -26,7 +26,7 @@ extern "C" int LLVMFuzzerTestOneInput(const u8* data, std::size_t size) {
                     const ibtool::dissection d = ibtool::dissect(m, kind);
                     ibtool::dump_text(m, d);
                     ibtool::dotted_text(m, d);
-                    fuzz::require(fuzz::is_one_line(ibtool::json_text(m, d)));
+                    fuzz::require(fuzz::is_one_line(ibtool::message_json(m, d)));
                 } catch (const std::runtime_error& e) {
                     fuzz::require(fuzz::is_one_line(e.what()));
                 }

@@ -3,6 +3,7 @@
 #include "support/catch.hpp"
 #include <comad/iba/detail/enums.hpp>
 #include <comad/iba/detail/format.hpp>
+#include <comad/iba/detail/json.hpp>
 #include <comad/iba/detail/text.hpp>
 #include <comad/iba/smp.hpp>
 
@@ -25,6 +26,8 @@ smp::NodeDescription description(std::string_view text) {
     std::copy(text.begin(), text.end(), d.nodeString.begin());
     return d;
 }
+
+std::string json_quoted(std::string_view raw) { return detail::json_compact(detail::json_string(raw)); }
 
 } // namespace
 
@@ -110,6 +113,21 @@ TEST_CASE("a JSON string is what it was, byte for byte if it was UTF-8") {
     CHECK(json_quoted("\u202e") == "\"\\u202e\"");
     CHECK(json_quoted("\xff"
                       "a") == "\"\\u00ffa\""); // no UTF-8
+}
+
+TEST_CASE("valid_utf8 keeps valid UTF-8, and makes a character of each other byte") {
+    for (const std::string& text : {""s, "plain"s, "Zürich – 節点"s, "\xf0\x9f\x96\xa7"s, "\x1b\0\x7f"s})
+        CHECK(valid_utf8(text) == text);
+    CHECK(valid_utf8("\xff\x80z") == "\u00ff\u0080z");
+    CHECK(valid_utf8("\xc3") == "\u00c3");                         // cut
+    CHECK(valid_utf8("\xed\xa0\x80") == "\u00ed\u00a0\u0080");     // surrogate
+    CHECK(valid_utf8("\xe2\x82\xc3\xa4") == "\u00e2\u0082\u00e4"); // cut, then a whole character
+}
+
+TEST_CASE("JSON is ASCII, and contains the same text") {
+    const std::string in_json = json_quoted("Zürich – 節点");
+    CHECK(std::all_of(in_json.begin(), in_json.end(), [](char c) { return c > 0; }));
+    CHECK(nlohmann::json::parse(in_json) == "Zürich – 節点");
 }
 
 TEST_CASE("a node description ends at the first NUL, or not at all") {

@@ -44,7 +44,7 @@ struct running_exporter : served<ibtool::exporter> {
     running_exporter() : running_exporter({"127.0.0.1:0", 1h, {}, {}}) {}
     void publish(const std::string& text, bool most_missing = false, std::size_t fabric = 0) {
         in_its_thread([&](ibtool::exporter& e) {
-            e.publish([this, text] { return ++made, pieces_of(text); }, "\"sweep\":1", most_missing, fabric);
+            e.publish([this, text] { return ++made, pieces_of(text); }, {{"sweep", 1}}, most_missing, fabric);
         });
     }
     std::atomic<int> made = 0; // pages, plain or compressed
@@ -139,7 +139,7 @@ TEST_CASE("who asks while a page is made gets that one, whatever is published me
         piece = "b";
         co_yield piece;
     };
-    e.in_its_thread([&](ibtool::exporter& x) { x.publish(endless, "\"sweep\":1", false); });
+    e.in_its_thread([&](ibtool::exporter& x) { x.publish(endless, {{"sweep", 1}}, false); });
     http_client first(e.port()), second(e.port()), other(e.port());
     first.ask("/metrics");
     begun.get_future().wait();

@@ -82,7 +82,7 @@ TEST_CASE("the line of a sweep has its own numbers") {
                                  R"({"schema": "comad.sweep/1", "sweep": 5, "seconds": 6.5, "time": 7.25,
                                              "ports": 2, "gaps": 1, "MADs": 99, "duration_seconds": 0.002345,
                                              "complete": false})"));
-    CHECK(json::parse('{' + sweep_state_json(e.view()) + '}')["gaps"] == 1);
+    CHECK(sweep_state_json(e.view())["gaps"] == 1);
     CHECK(e.lines().at(3) == json({{"sweep", 5},
                                    {"seconds", 6.5},
                                    {"time", 7.25},

@@ -5,6 +5,7 @@
 #include "comad.hpp"
 #include "exporter/authorization.hpp"
 #include "exporter/gzip.hpp"
+#include "text/json.hpp"
 #include <comad/iba/detail/text.hpp>
 #include <comad/mad/time.hpp>
 
@@ -12,7 +13,6 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <deque>
@@ -47,7 +47,7 @@ struct fabric_state {
     std::string name;
     std::size_t published = 0; // so often
     clock::time_point published_at{};
-    std::string state{};
+    nlohmann::ordered_json state{};
     bool most_missing = false;
     std::string lost{}; // why; empty: it is not
     clock::time_point lost_since{};
@@ -61,13 +61,16 @@ double seconds_since(clock::time_point t) { return comad::mad::in_seconds(clock:
 
 std::string_view name_of(health_status s) { return status_names[static_cast<std::size_t>(s)]; }
 
-std::string members_of(const fabric_state& f) {
-    std::string text;
-    if (!f.lost.empty())
-        text +=
-            fmt::format(",\"lost\":{},\"lost_seconds\":{:.3f}", iba::json_quoted(f.lost), seconds_since(f.lost_since));
-    if (f.published) text += fmt::format(",\"age_seconds\":{:.3f},{}", seconds_since(f.published_at), f.state);
-    return text;
+void add_state(nlohmann::ordered_json& to, const fabric_state& f) {
+    constexpr unsigned milliseconds = 3;
+    if (!f.lost.empty()) {
+        to["lost"] = json_string(f.lost);
+        to["lost_seconds"] = json_number(seconds_since(f.lost_since), milliseconds);
+    }
+    if (f.published) {
+        to["age_seconds"] = json_number(seconds_since(f.published_at), milliseconds);
+        to.update(f.state);
+    }
 }
 
 } // namespace
@@ -130,7 +133,7 @@ void exporter::replace_page(page_text text) {
     pages_->note_change();
 }
 
-void exporter::publish(page_text text, std::string state, bool most_missing, std::size_t fabric) {
+void exporter::publish(page_text text, nlohmann::ordered_json state, bool most_missing, std::size_t fabric) {
     set_page(std::move(text));
     fabric_state& f = pages_->fabrics.at(fabric);
     f.state = std::move(state);
@@ -264,17 +267,18 @@ health_status exporter::pages::status_of(const fabric_state& f) const {
 http_reply exporter::pages::health() const {
     health_status worst = health_status::ok;
     for (const fabric_state& f : fabrics) worst = std::max(worst, status_of(f));
-    std::string text = fmt::format("{{\"status\":\"{}\"", name_of(worst));
+    nlohmann::ordered_json all{{"status", name_of(worst)}};
     if (fabrics.size() == 1) {
-        text += members_of(fabrics.front());
+        add_state(all, fabrics.front());
     } else {
-        text += ",\"fabrics\":[";
-        for (const fabric_state& f : fabrics)
-            text += fmt::format("{}{{\"fabric\":{},\"status\":\"{}\"{}}}", &f == &fabrics.front() ? "" : ",",
-                                iba::json_quoted(f.name), name_of(status_of(f)), members_of(f));
-        text += ']';
+        auto& list = all["fabrics"] = nlohmann::ordered_json::array();
+        for (const fabric_state& f : fabrics) {
+            nlohmann::ordered_json one{{"fabric", json_string(f.name)}, {"status", name_of(status_of(f))}};
+            add_state(one, f);
+            list.push_back(std::move(one));
+        }
     }
-    http_reply reply = make_reply(worst == health_status::ok ? 200 : 503, text + "}\n");
+    http_reply reply = make_reply(worst == health_status::ok ? 200 : 503, json_line(all));
     reply.content_type = "application/json";
     return reply;
 }

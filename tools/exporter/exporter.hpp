@@ -5,6 +5,7 @@
 #include <comad/coro/generator.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -45,9 +46,9 @@ public:
     using page_text = std::function<comad::coro::generator<std::string>()>;
 
     /// There is something new of a fabric. `text`: called when somebody asks for the page, at most once plain and once compressed,
-    /// however many ask; held until the next one. `state`: members of the JSON object of /health: `"sweep":4,"complete":true`.
+    /// however many ask; held until the next one. `state`: an object with further members of /health, such as `sweep`.
     /// `most_missing`: most ports did not answer.
-    void publish(page_text text, std::string state, bool most_missing, std::size_t fabric = 0);
+    void publish(page_text text, nlohmann::ordered_json state, bool most_missing, std::size_t fabric = 0);
 
     /// Another page in place of the last one, if there is one: of the same sweeps, with what else has changed. Whoever waits for a
     /// sweep goes on to wait.

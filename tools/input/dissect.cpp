@@ -4,6 +4,7 @@
 
 #include "comad.hpp"
 #include <comad/iba/detail/bits.hpp>
+#include <comad/iba/detail/json.hpp>
 #include <comad/iba/detail/mad_tables.hpp>
 #include <comad/iba/detail/registry.hpp>
 #include <comad/iba/detail/transport_headers.hpp>
@@ -12,7 +13,7 @@
 #include <comad/mad/packet.hpp>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 #include <cstring>
 #include <endian.h>
@@ -169,18 +170,17 @@ std::string dotted_text(const message& m, const dissection& d) {
     });
 }
 
-std::string json_text(const message& m, const dissection& d) {
-    std::string text;
-    const auto add = [&](std::string_view key, const std::string& value) {
-        text += fmt::format("{}\"{}\":{}", text.empty() ? '{' : ',', key, value);
+std::string message_json(const message& m, const dissection& d) {
+    const auto exact = [](const record_info& info, std::span<const u8> bytes, const record_info* data) {
+        return iba::detail::json_object(info, bytes, data, iba::json_style::exact);
     };
-    for (const part& header : d.headers)
-        add(header.table->name, iba::json(*header.table, part_of(m, header), nullptr, iba::json_style::exact));
-    if (!d.datagram.empty()) add("datagram", fmt::format("\"{}\"", d.datagram));
-    if (d.attribute) add("attribute", fmt::format("\"{}\"", d.attribute->name));
-    if (d.format) add(d.format->name, iba::json(*d.format, d.mad, d.attribute, iba::json_style::exact));
-    else if (!d.mad.empty()) add("data", fmt::format("\"0x{:02x}\"", fmt::join(d.mad, "")));
-    return text.empty() ? "{}" : text + '}';
+    auto all = nlohmann::ordered_json::object();
+    for (const part& header : d.headers) all[header.table->name] = exact(*header.table, part_of(m, header), nullptr);
+    if (!d.datagram.empty()) all["datagram"] = d.datagram;
+    if (d.attribute) all["attribute"] = d.attribute->name;
+    if (d.format) all[d.format->name] = exact(*d.format, d.mad, d.attribute);
+    else if (!d.mad.empty()) all["data"] = iba::detail::json_bytes(d.mad);
+    return iba::detail::json_compact(all);
 }
 
 } // namespace ibtool

@@ -45,6 +45,6 @@ std::string dump_text(const message&, const dissection&);
 /// One field per line (dotted() of print.hpp).
 std::string dotted_text(const message&, const dissection&);
 /// One object: the names of the parts are keys; `attribute` names the structure in the MAD's data area, if it is known.
-std::string json_text(const message&, const dissection&);
+std::string message_json(const message&, const dissection&);
 
 } // namespace ibtool

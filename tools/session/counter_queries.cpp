@@ -152,7 +152,7 @@ std::string heading(const performance_agent& a, const counter_group& g, u8 port)
 }
 
 nlohmann::ordered_json counters_json(const performance_agent& a, const counter_group& g, const std::vector<u8>& bytes) {
-    auto list = json_value(iba::json(g.info, bytes));
+    auto list = json_object(g.info, bytes);
     list.erase("portSelect");
     for (auto& number : list) // wider ones than 32 bits are text there
         if (number.is_string()) number = std::stoull(number.get<std::string>(), nullptr, 16);

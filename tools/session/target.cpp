@@ -44,7 +44,7 @@ mad::address read_target(const std::string& text, const target_options& o) {
     const bool global = path && path->DGID != iba::gid{};
     const auto refuse = [&](const char* what) {
         const bool may_have_keys = text.find('(') != std::string::npos;
-        throw usage_error(fmt::format("{} is not a {}", may_have_keys ? "the path" : iba::json_quoted(text), what));
+        throw usage_error(fmt::format("{} is not a {}", may_have_keys ? "the path" : iba::as_given(text), what));
     };
     if (o.direct && path) refuse("directed route; expected output ports that start with 0, such as 0,1,4");
     if (o.guid && !global) refuse("GUID");

@@ -83,7 +83,7 @@ template <class T> void add_details(nlohmann::ordered_json& line, const reading&
     const T* d = detail_of<T>(l);
     if (!d) return;
     auto& list = line["details"];
-    list.update(json_value(iba::json(*d)));
+    list.update(json_object(*d));
     list.erase("portSelect");
     list.erase("counterSelect");
 }

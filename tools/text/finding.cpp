@@ -3,6 +3,7 @@
 #include "text/finding.hpp"
 
 #include "comad.hpp"
+#include "text/json.hpp"
 #include <comad/iba/detail/text.hpp>
 
 #include <fmt/format.h>
@@ -27,13 +28,15 @@ std::string findings_text(std::span<const finding> all) {
 }
 
 std::string findings_json(std::span<const finding> all) {
-    const auto text_or_null = [](const std::string& s) { return s.empty() ? "null" : iba::json_quoted(s); };
+    const auto text_or_null = [](const std::string& s) { return s.empty() ? nullptr : json_string(s); };
     std::string lines;
     for (const finding& f : all)
-        lines +=
-            fmt::format("{{\"check\":{},\"about\":{},\"verdict\":{},\"found\":{},\"remedy\":{},\"command\":{}}}\n",
-                        iba::json_quoted(f.check), text_or_null(f.about), iba::json_quoted(name(f.judged)),
-                        iba::json_quoted(f.found), text_or_null(f.remedy.text()), text_or_null(f.remedy.command()));
+        lines += json_line({{"check", json_string(f.check)},
+                            {"about", text_or_null(f.about)},
+                            {"verdict", name(f.judged)},
+                            {"found", json_string(f.found)},
+                            {"remedy", text_or_null(f.remedy.text())},
+                            {"command", text_or_null(f.remedy.command())}});
     return lines;
 }
 

@@ -4,6 +4,7 @@
 
 #include "comad.hpp"
 #include "text/diags_text.hpp"
+#include "text/json.hpp"
 #include <comad/iba/detail/format.hpp>
 #include <comad/iba/detail/text.hpp>
 
@@ -62,18 +63,21 @@ private:
     comad::u64 GUID_ = 0;
 };
 
-std::string json_head(const table_heading& h) {
-    return fmt::format(R"("schema":"comad.forwarding/1","nodeGUID":"{}","description":{})", h.nodeGUID,
-                       iba::json_quoted(h.name));
+std::string heading_json(const table_heading& h, const char* name_of_top, unsigned top) {
+    return json_compact({{"schema", "comad.forwarding/1"},
+                         {"nodeGUID", fmt::format("{}", h.nodeGUID)},
+                         {"description", json_string(h.name)},
+                         {name_of_top, top}});
 }
 
-std::string json_of(const unicast_row& e, bool brief) {
-    std::string text = fmt::format("{{\"LID\":{},\"port\":{}", e.LID, e.port);
-    if (!brief && e.to.known)
-        text += fmt::format(",\"nodeType\":{},\"portGUID\":\"{}\",\"description\":{}",
-                            iba::json_quoted(iba::name_or_number(e.to.nodeType)), e.to.portGUID,
-                            iba::json_quoted(e.to.name));
-    return text + '}';
+nlohmann::ordered_json row_json(const unicast_row& e, bool brief) {
+    nlohmann::ordered_json row{{"LID", e.LID}, {"port", e.port}};
+    if (!brief && e.to.known) {
+        row["nodeType"] = iba::name_or_number(e.to.nodeType);
+        row["portGUID"] = fmt::format("{}", e.to.portGUID);
+        row["description"] = json_string(e.to.name);
+    }
+    return row;
 }
 
 } // namespace
@@ -89,9 +93,9 @@ std::string unicast_text(const table_heading& h, const std::vector<unicast_row>&
 
 std::string unicast_json(const table_heading& h, const std::vector<unicast_row>& rows, const table_style& style,
                          unsigned top) {
-    std::vector<std::string> objects;
-    for (const unicast_row& e : rows) objects.push_back(json_of(e, style.brief));
-    return fmt::format("{{{},\"linearFDBTop\":{},\"entries\":[{}]}}\n", json_head(h), top, fmt::join(objects, ","));
+    std::string text = heading_json(h, "linearFDBTop", top);
+    add_json_list(text, "entries", rows.size(), [&](std::size_t i) { return row_json(rows[i], style.brief); });
+    return text + '\n';
 }
 
 namespace {
@@ -116,11 +120,11 @@ std::string row_text(unsigned MLID, const std::vector<u16>& masks, unsigned num_
     return fmt::format("0x{:04x}      {}\n", MLID, ports);
 }
 
-std::string row_json(unsigned MLID, const std::vector<u16>& masks, unsigned num_ports) {
-    std::vector<unsigned> ports;
+nlohmann::ordered_json row_json(const multicast_row& r, unsigned num_ports) {
+    auto ports = nlohmann::ordered_json::array();
     for (unsigned port = 0; port <= num_ports; ++port)
-        if (has_port(masks, port)) ports.push_back(port);
-    return fmt::format("{{\"MLID\":{},\"ports\":[{}]}}", MLID, fmt::join(ports, ","));
+        if (has_port(r.masks, port)) ports.push_back(port);
+    return {{"MLID", r.MLID}, {"ports", std::move(ports)}};
 }
 
 } // namespace
@@ -133,9 +137,9 @@ std::string multicast_text(const table_heading& h, const std::vector<multicast_r
 }
 
 std::string multicast_json(const table_heading& h, const std::vector<multicast_row>& rows, unsigned top) {
-    std::vector<std::string> objects;
-    for (const multicast_row& r : rows) objects.push_back(row_json(r.MLID, r.masks, h.num_ports));
-    return fmt::format("{{{},\"multicastFDBTop\":{},\"entries\":[{}]}}\n", json_head(h), top, fmt::join(objects, ","));
+    std::string text = heading_json(h, "multicastFDBTop", top);
+    add_json_list(text, "entries", rows.size(), [&](std::size_t i) { return row_json(rows[i], h.num_ports); });
+    return text + '\n';
 }
 
 } // namespace ibtool

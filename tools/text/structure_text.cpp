@@ -38,8 +38,8 @@ std::string structure_text(structure_style style, const iba::record_info& info, 
     return text;
 }
 
-std::string json_text(const iba::record_info& info, std::span<const u8> bytes, keys which) {
-    return iba::json(info, bytes, nullptr, iba::json_style::readable, which);
+nlohmann::ordered_json structure_json(const iba::record_info& info, std::span<const u8> bytes, keys which) {
+    return json_object(info, bytes, nullptr, iba::json_style::readable, which);
 }
 
 } // namespace ibtool

@@ -3,6 +3,7 @@
 // annotated words, as JSON; keys only where they were asked for. Knows no structure.
 #pragma once
 #include "input/options.hpp"
+#include "text/json.hpp"
 #include <comad/iba/print.hpp>
 
 #include <span>
@@ -33,10 +34,11 @@ std::string structure_text(structure_style style, const T& value, keys which, Di
     return structure_text(style, comad::iba::info_of<T>, {bytes.begin(), bytes.end()}, which);
 }
 
-/// One object, on one line. Hidden keys are no members of it.
-std::string json_text(const comad::iba::record_info&, std::span<const comad::u8> bytes, keys = keys::hidden);
-template <comad::iba::wire T> std::string json_text(const T& value, keys which = keys::hidden) {
-    return json_text(comad::iba::info_of<T>, comad::iba::encode(value), which);
+/// An object without the hidden keys.
+nlohmann::ordered_json structure_json(const comad::iba::record_info&, std::span<const comad::u8> bytes,
+                                      keys = keys::hidden);
+template <comad::iba::wire T> nlohmann::ordered_json structure_json(const T& value, keys which = keys::hidden) {
+    return structure_json(comad::iba::info_of<T>, comad::iba::encode(value), which);
 }
 
 } // namespace ibtool

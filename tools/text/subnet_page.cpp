@@ -3,10 +3,10 @@
 #include "text/subnet_page.hpp"
 
 #include "comad.hpp"
+#include "text/json.hpp"
 #include <comad/discovery/database/detail/node_type_names.hpp>
 #include <comad/discovery/formats/exports.hpp>
 #include <comad/discovery/formats/reports.hpp>
-#include <comad/iba/detail/text.hpp>
 #include <comad/iba/print.hpp>
 
 #include <fmt/format.h>
@@ -14,6 +14,8 @@
 #include <map>
 #include <optional>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace ibtool {
 namespace {
@@ -40,18 +42,26 @@ std::string for_script(std::string_view json) {
     return out;
 }
 
-std::string node_row(const discovery::subnet& s, const discovery::node_names& names, const discovery::drawing& d,
-                     u32 index) {
+/// Coordinates and sizes of the drawing.
+nlohmann::ordered_json drawn(double length) { return json_number(length, 1); }
+
+nlohmann::ordered_json node_row(const discovery::subnet& s, const discovery::node_names& names,
+                                const discovery::drawing& d, u32 index) {
     const discovery::node& n = s.nodes[index];
-    std::string LID = "null"; // of a CA the first that is known
+    nlohmann::ordered_json LID; // of a CA the first that is known
     for (const discovery::port& p : n.ports) {
         if (!p.info || value(p.info->LID) == 0) continue;
-        LID = fmt::format("{}", value(p.info->LID));
+        LID = value(p.info->LID);
         break;
     }
-    return fmt::format(R"(["{}","{}",{},{},{},{},{:.1f},{:.1f}])", discovery::words_of(n.info.nodeType).name,
-                       n.info.nodeGUID, iba::json_quoted(names.raw(n)), LID, n.info.numPorts, d.levels[index],
-                       d.spots[index].x, d.spots[index].y);
+    return {discovery::words_of(n.info.nodeType).name,
+            fmt::format("{}", n.info.nodeGUID),
+            json_string(names.raw(n)),
+            std::move(LID),
+            n.info.numPorts,
+            d.levels[index],
+            drawn(d.spots[index].x),
+            drawn(d.spots[index].y)};
 }
 
 using port_errors = std::map<std::pair<u32, u8>, u64>;
@@ -68,7 +78,7 @@ port_errors errors_of(const counters::sweep& sweep) {
     return all;
 }
 
-std::string link_row(const discovery::subnet& s, const discovery::link_ends& l, const port_errors& errors) {
+nlohmann::ordered_json link_row(const discovery::subnet& s, const discovery::link_ends& l, const port_errors& errors) {
     std::optional<u64> sum; // of what was read
     for (const port_ref end : {l.from, l.to}) {
         const auto found = errors.find({end.node, end.port});
@@ -84,9 +94,8 @@ std::string link_row(const discovery::subnet& s, const discovery::link_ends& l, 
                 state = iba::name_or_number(info->portState);
         speed = fmt::format("{}{}", link_width_text(s.at(told)), link_speed_text(s, told));
     }
-    return fmt::format(R"([{},{},{},{},{},{},"{}",{}])", l.from.node, l.from.port, l.to.node, l.to.port,
-                       iba::json_quoted(state), iba::json_quoted(speed), color_of(s, l),
-                       sum ? fmt::format("{}", *sum) : "null");
+    return {l.from.node, l.from.port, l.to.node,      l.to.port,
+            state,       speed,       color_of(s, l), sum ? nlohmann::ordered_json(*sum) : nullptr};
 }
 
 } // namespace
@@ -94,19 +103,16 @@ std::string link_row(const discovery::subnet& s, const discovery::link_ends& l, 
 std::string subnet_page(const discovery::subnet& s, const discovery::node_names& names, const counters::sweep* errors) {
     const discovery::drawing d = discovery::draw(s);
     const port_errors read = errors ? errors_of(*errors) : port_errors();
-    std::string data =
-        fmt::format(R"({{"complete":{},"has_errors":{},"width":{:.1f},"height":{:.1f},"nodes":[)",
-                    s.complete() && (!errors || errors->complete()), errors != nullptr, d.width, d.height);
-    for (u32 n = 0; n < s.nodes.size(); ++n) data += fmt::format("{}{}", n ? ",\n" : "\n", node_row(s, names, d, n));
-    data += "],\n\"links\":[";
-    bool is_first = true;
-    for (const discovery::link_ends& l : links_of(s)) {
-        data += fmt::format("{}{}", is_first ? "\n" : ",\n", link_row(s, l, read));
-        is_first = false;
-    }
-    data += "]}";
+    std::string data = json_compact({{"complete", s.complete() && (!errors || errors->complete())},
+                                     {"has_errors", errors != nullptr},
+                                     {"width", drawn(d.width)},
+                                     {"height", drawn(d.height)}});
+    add_json_list(data, "nodes", s.nodes.size(),
+                  [&](std::size_t n) { return node_row(s, names, d, static_cast<u32>(n)); });
+    const std::vector<discovery::link_ends> links = links_of(s);
+    add_json_list(data, "links", links.size(), [&](std::size_t i) { return link_row(s, links[i], read); });
     const std::size_t at = page.find(place_of_data);
-    return fmt::format("{}<script id=\"data\" type=\"application/json\">{}</script>{}", page.substr(0, at),
+    return fmt::format(R"({}<script id="data" type="application/json">{}</script>{})", page.substr(0, at),
                        for_script(data), page.substr(at + place_of_data.size()));
 }
 

@@ -3,17 +3,15 @@
 #include "text/sweep_text.hpp"
 
 #include "comad.hpp"
+#include "text/sweep_row.hpp"
 #include "text/terminal.hpp"
 #include <comad/iba/detail/format.hpp>
 #include <comad/iba/detail/text.hpp>
-#include <comad/iba/print.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <numeric>
-#include <type_traits>
-#include <variant>
 
 namespace ibtool {
 namespace {
@@ -22,22 +20,7 @@ using counters::counter;
 using counters::for_each_counter;
 using counters::reading;
 
-/// The two readings of one port, and what lies between them.
-struct row {
-    const reading& now;
-    const reading* before; ///< null: nothing to compare with
-    bool has_changes() const { return before != nullptr; }
-    counters::counter_change change(counter c) const { return change_of(c, before->counters, now.counters); }
-    comad::mad::duration interval() const { return now.counters.at - before->counters.at; }
-    double rate(counter c) const { return rate_of(c, change(c), interval()); }
-};
-
-row row_at(const sweep_view& v, std::size_t index) {
-    const reading* before = v.before && v.before->ports[index].is_told ? &v.before->ports[index] : nullptr;
-    return {v.now.ports[index], before};
-}
-
-double weight(const row& r, counter c) {
+double weight(const sweep_row& r, counter c) {
     if (r.has_changes()) return r.rate(c);
     return static_cast<double>(r.now.counters.counters[c]);
 }
@@ -51,7 +34,7 @@ std::string scaled(double value) {
     return fmt::format("{:.{}f}{}", value, value < 99.95 ? 1 : 0, units[unit]);
 }
 
-std::string cell(const row& r, counter c) {
+std::string cell(const sweep_row& r, counter c) {
     const counters::port_counters& now = r.now.counters.counters;
     if (!now.has(c)) return "-";
     if (!r.has_changes()) {
@@ -69,7 +52,7 @@ struct error_sum {
     bool is_more = false;
 };
 
-error_sum errors_of(const row& r) {
+error_sum errors_of(const sweep_row& r) {
     error_sum all;
     auto& [sum, is_more] = all;
     for_each_counter([&](counter c) {
@@ -86,7 +69,7 @@ error_sum errors_of(const row& r) {
     return all;
 }
 
-std::string errors_cell(const row& r) {
+std::string errors_cell(const sweep_row& r) {
     const error_sum all = errors_of(r);
     return scaled(static_cast<double>(all.sum)) + (all.is_more ? "+" : "");
 }
@@ -107,58 +90,6 @@ bool contains_word(std::string_view text, std::string_view part) {
 
 std::string name_at(const sweep_view& v, const reading& l) { return v.names.of(v.subnet.nodes[l.where.node]); }
 
-comad::u16 lid_at(const sweep_view& v, const reading& l) {
-    const discovery::port& end = v.subnet.end_port(l.where);
-    return end.info ? value(end.info->LID) : comad::u16{0};
-}
-
-std::string time_json(const sweep_view& v) {
-    std::string text = fmt::format("\"sweep\":{},\"seconds\":{}", v.number, v.seconds);
-    if (v.unix_time >= 0) text += fmt::format(",\"time\":{:.3f}", v.unix_time);
-    return text;
-}
-
-std::string seen_place_json(const sweep_view& v, discovery::port_ref where) {
-    const discovery::node& n = v.subnet.nodes[where.node];
-    return fmt::format("\"nodeGUID\":\"{}\",\"description\":{},\"port\":{}", n.info.nodeGUID,
-                       iba::json_quoted(v.names.raw(n)), where.port);
-}
-
-std::string row_json(const sweep_view& v, const row& r) {
-    std::string values, in_bytes, pegged, changes;
-    const auto add = [](std::string& list, std::string text) { list += (list.empty() ? "" : ",") + text; };
-    for_each_counter([&](counter c) {
-        const counters::port_counters& now = r.now.counters.counters;
-        if (!now.has(c)) return;
-        if (is_data(c)) add(in_bytes, fmt::format("\"{}\":{}", name_of(c), in_units(c, now[c])));
-        add(values, fmt::format("\"{}\":{}", name_of(c), now[c]));
-        if (now.is_pegged(c)) add(pegged, fmt::format("\"{}\"", name_of(c)));
-        if (!r.has_changes()) return;
-        const counters::counter_change change = r.change(c);
-        if (change.what == counters::counter_change::state::counted && change.value == 0) return; // nearly all
-        const std::string bytes = is_data(c) ? ",\"bytes\":" + in_units(c, change.value) : "";
-        add(changes, fmt::format("\"{}\":{{\"state\":\"{}\",\"value\":{}{},\"per_second\":{}}}", name_of(c),
-                                 name_of(change.what), change.value, bytes, rate_of(c, change, r.interval())));
-    });
-    std::string line =
-        fmt::format("{{{},{},\"LID\":{},\"counters\":{{{}}},\"bytes\":{{{}}},\"pegged\":[{}]", time_json(v),
-                    seen_place_json(v, r.now.where), lid_at(v, r.now), values, in_bytes, pegged);
-    if (r.has_changes())
-        line +=
-            fmt::format(",\"interval_seconds\":{},\"changes\":{{{}}}", comad::mad::in_seconds(r.interval()), changes);
-    std::string details;
-    for (const counters::port_detail& d : r.now.details) {
-        std::visit(
-            [&](const auto& group) {
-                using T = std::remove_cvref_t<decltype(group)>;
-                add(details, fmt::format("\"{}\":{}", name_of_group<T>(), iba::json(group)));
-            },
-            d);
-    }
-    if (!details.empty()) line += fmt::format(",\"details\":{{{}}}", details);
-    return line + "}\n";
-}
-
 } // namespace
 
 std::string in_units(counter c, u64 number) {
@@ -175,14 +106,14 @@ std::vector<std::size_t> rows_of(const sweep_view& v, const table_choice& choice
     });
     const auto sort_by = [&](auto&& weight_of) {
         std::vector<double> weights(v.now.ports.size());
-        for (const std::size_t i : rows) weights[i] = weight_of(row_at(v, i));
+        for (const std::size_t i : rows) weights[i] = weight_of(sweep_row_at(v, i));
         std::stable_sort(rows.begin(), rows.end(),
                          [&](std::size_t a, std::size_t b) { return weights[a] > weights[b]; });
     };
     switch (choice.order) {
     case row_order::of_subnet: break;
-    case row_order::by_counter: sort_by([&](const row& r) { return weight(r, choice.by); }); break;
-    case row_order::by_errors: sort_by([](const row& r) { return static_cast<double>(errors_of(r).sum); }); break;
+    case row_order::by_counter: sort_by([&](const sweep_row& r) { return weight(r, choice.by); }); break;
+    case row_order::by_errors: sort_by([](const sweep_row& r) { return static_cast<double>(errors_of(r).sum); }); break;
     }
     if (choice.top && rows.size() > choice.top) rows.resize(choice.top);
     return rows;
@@ -249,29 +180,13 @@ std::string sweep_table(const sweep_view& v, const table_choice& choice) {
         table_line(shape, "#node", "port",
                    {"xmit B" + per, "rcv B" + per, "xmit pk" + per, "rcv pk" + per, "wait" + per}, "errors", sorted_by);
     for (const std::size_t i : rows_of(v, choice)) {
-        const row r = row_at(v, i);
+        const sweep_row r = sweep_row_at(v, i);
         std::array<std::string, 5> numbers;
         for (std::size_t n = 0; n < numbers.size(); ++n) numbers[n] = cell(r, shown[n]);
         text += table_line(shape, shortened(iba::escaped(name_at(v, r.now)), shape.name),
                            fmt::format("{}", r.now.where.port), numbers, errors_cell(r),
                            has_own_column ? std::string() : cell(r, choice.by));
     }
-    return text;
-}
-
-std::string sweep_state_json(const sweep_view& v) {
-    return fmt::format("{},\"ports\":{},\"gaps\":{},\"MADs\":{},\"duration_seconds\":{}", time_json(v),
-                       v.now.ports.size(), v.now.failures.size(), v.now.mads,
-                       comad::mad::in_seconds(v.now.end - v.now.begin));
-}
-
-std::string sweep_json(const sweep_view& v, const table_choice& choice) {
-    std::string text =
-        fmt::format("{{\"schema\":\"comad.sweep/1\",{},\"complete\":{}}}\n", sweep_state_json(v), v.now.complete());
-    for (const std::size_t i : rows_of(v, choice)) text += row_json(v, row_at(v, i));
-    for (const discovery::failure& g : v.now.failures)
-        text += fmt::format("{{{},{},\"missing\":\"{}\",\"why\":{}}}\n", time_json(v),
-                            seen_place_json(v, v.subnet.find(g.where)), name_of(g.kind), iba::json_quoted(g.text));
     return text;
 }
 

@@ -5,6 +5,8 @@
 #include <comad/discovery/database/node_names.hpp>
 #include <comad/discovery/database/subnet.hpp>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include <array>
 #include <cstddef>
 #include <memory>
@@ -66,8 +68,8 @@ std::string sweep_csv(const sweep_view&, const table_choice&);
 /// The first line of a CSV file.
 std::string sweep_csv_header();
 
-/// Members of a JSON object about the last sweep: `"sweep":3,"ports":32,"gaps":0,...`.
-std::string sweep_state_json(const sweep_view&);
+/// The number, time and size of the sweep: members of /health and of the first line of sweep_json().
+nlohmann::ordered_json sweep_state_json(const sweep_view&);
 
 /// `timeout`
 /// What a counter counted: of data bytes, else the number itself.

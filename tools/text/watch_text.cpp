@@ -41,7 +41,9 @@ std::string rate_text(counter c, double rate) { return fmt::format("{:.1f}{}", r
 
 /// As in the lines of a sweep: of data also in bytes.
 void add_bytes(nlohmann::ordered_json& to, counter c, u64 number) {
-    if (is_data(c)) to["bytes"] = json_value(in_units(c, number));
+    if (!is_data(c)) return;
+    if (number <= ~u64{0} / 4) to["bytes"] = 4 * number;
+    else to["bytes"] = 4.0 * static_cast<double>(number);
 }
 
 std::string_view remark(state s) {

@@ -4,6 +4,7 @@
 #include "vumad/run.hpp"
 
 #include "input/options.hpp"
+#include "text/json.hpp"
 #include "text/output.hpp"
 #include "vumad/exported_fabric.hpp"
 #include "vumad/file_server.hpp"
@@ -176,10 +177,15 @@ void print_counts(exported_fabric& fabric, bool as_json) {
     for (std::size_t n = 0; n < fabric.ports().size(); ++n) {
         const auto& c = fabric.ports()[n].kernel->counters();
         if (as_json) {
-            print_error("{{\"umad\":\"umad{}\",\"written\":{},\"read\":{},\"retries\":{},\"timeouts\":{},"
-                        "\"dropped\":{},\"most_outstanding\":{},\"sent\":{},\"received\":{}}}\n",
-                        n, c.written, c.read, c.repeated, c.timed_out, c.dropped, c.most_outstanding, c.sent,
-                        c.received);
+            print_error(json_line({{"umad", fmt::format("umad{}", n)},
+                                   {"written", c.written},
+                                   {"read", c.read},
+                                   {"retries", c.repeated},
+                                   {"timeouts", c.timed_out},
+                                   {"dropped", c.dropped},
+                                   {"most_outstanding", c.most_outstanding},
+                                   {"sent", c.sent},
+                                   {"received", c.received}}));
             continue;
         }
         print_message("umad{}: {} MADs written, {} MADs read, {} retries, {} timeouts, {} dropped, at most {} in "

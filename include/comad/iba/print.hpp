@@ -33,12 +33,12 @@ std::string dotted(const record_info& info, std::span<const u8> bytes, const rec
 
 /// What json() writes.
 enum class json_style : u8 {
-    readable, ///< text as json_quoted(), an array as a list whatever its elements; reserved bits are not shown
+    readable, ///< text by valid_utf8(), an array as a list whatever its elements; reserved bits are not shown
     exact,    ///< nothing is lost: text, arrays of bytes and details of notices are `0x` in wire order, reserved
               ///< members are shown
 };
 
-/// One JSON object in one line; keys are the names of the table, in wire order, nested structures nest, arrays are
+/// One JSON object in one line of ASCII; keys are the names of the table, in wire order, nested structures nest, arrays are
 /// lists. Up to 32 bits are numbers, enumerations too; wider fields are strings, `0x` with all digits; a GUID is
 /// `"0017:77ff:feb6:2ca4"`, a GID `"fe80::17:77ff:feb6:2ca4"`, opaque bytes are `0x` in wire order.
 /// from_json() (from_json.hpp) is the way back; of json_style::exact to the same bytes.

@@ -4,10 +4,10 @@
 #include "command.hpp"
 #include "session/node_name_map.hpp"
 #include "session/report.hpp"
+#include "text/json.hpp"
 #include "text/subnet_missing.hpp"
 #include <comad/counters/health_file.hpp>
 #include <comad/iba/detail/format.hpp>
-#include <comad/iba/detail/text.hpp>
 
 #include <fmt/format.h>
 
@@ -98,36 +98,45 @@ std::string as_text(const examination& x) {
 
 // ---- JSON ------------------------------------------------------------------------------------------------------------
 
-std::string examined_place_json(const examination& x, port_ref where) {
+void add_examined_place(nlohmann::ordered_json& to, const examination& x, port_ref where) {
     const discovery::node& n = x.subnet.nodes[where.node];
-    return fmt::format(R"("nodeGUID":"{}","description":{},"port":{})", n.info.nodeGUID,
-                       iba::json_quoted(x.names.raw(n)), where.port);
+    to["nodeGUID"] = fmt::format("{}", n.info.nodeGUID);
+    to["description"] = json_string(x.names.raw(n));
+    to["port"] = where.port;
 }
 
-std::string finding_json(const examination& x, const health_finding& v) {
-    std::string line = fmt::format(R"({{"severity":"{}",{},"rule":"{}")", name_of(v.how_bad),
-                                   examined_place_json(x, v.where), name_of(v.why));
-    if (!v.counter.empty()) line += fmt::format(R"(,"counter":"{}")", v.counter);
-    if (v.between != comad::mad::duration::zero())
-        line += fmt::format(R"(,"counted":{},"at_least":{},"interval_seconds":{})", v.counted, v.is_at_least,
-                            comad::mad::in_seconds(v.between));
-    if (v.why == rule::growth) line += fmt::format(R"(,"per_seconds":{})", comad::mad::in_seconds(v.per));
-    if (v.is_of_other_end) line += R"(,"limit_of":"other_end")";
-    return line + fmt::format(R"(,"measured":{},"limit":{}}})"
-                              "\n",
-                              v.measured, v.limit);
+nlohmann::ordered_json finding_json(const examination& x, const health_finding& v) {
+    nlohmann::ordered_json line{{"severity", name_of(v.how_bad)}};
+    add_examined_place(line, x, v.where);
+    line["rule"] = name_of(v.why);
+    if (!v.counter.empty()) line["counter"] = v.counter;
+    if (v.between != comad::mad::duration::zero()) {
+        line["counted"] = v.counted;
+        line["at_least"] = v.is_at_least;
+        line["interval_seconds"] = json_number(comad::mad::in_seconds(v.between));
+    }
+    if (v.why == rule::growth) line["per_seconds"] = json_number(comad::mad::in_seconds(v.per));
+    if (v.is_of_other_end) line["limit_of"] = "other_end";
+    line["measured"] = json_number(v.measured);
+    line["limit"] = json_number(v.limit);
+    return line;
 }
 
 std::string as_json(const examination& x) {
-    std::string text = fmt::format(
-        R"({{"schema":"comad.health/1","ports":{},"seconds":{},"critical":{},"error":{},"warning":{},"complete":{}}})"
-        "\n",
-        x.after.ports.size(), x.seconds(), x.count(severity::critical), x.count(severity::error),
-        x.count(severity::warning), x.is_complete);
-    for (const health_finding& v : x.findings) text += finding_json(x, v);
-    for (const discovery::failure& g : x.failures)
-        text += fmt::format("{{{},\"why\":{}}}\n", examined_place_json(x, x.subnet.find(g.where)),
-                            iba::json_quoted(g.text));
+    std::string text = json_line({{"schema", "comad.health/1"},
+                                  {"ports", x.after.ports.size()},
+                                  {"seconds", json_number(x.seconds())},
+                                  {"critical", x.count(severity::critical)},
+                                  {"error", x.count(severity::error)},
+                                  {"warning", x.count(severity::warning)},
+                                  {"complete", x.is_complete}});
+    for (const health_finding& v : x.findings) text += json_line(finding_json(x, v));
+    for (const discovery::failure& g : x.failures) {
+        auto line = nlohmann::ordered_json::object();
+        add_examined_place(line, x, x.subnet.find(g.where));
+        line["why"] = json_string(g.text);
+        text += json_line(line);
+    }
     return text;
 }
 

@@ -3,8 +3,8 @@
 #include "commands/counters/sweep_outputs.hpp"
 
 #include "comad.hpp"
+#include "text/json.hpp"
 #include "text/output.hpp"
-#include <comad/iba/detail/text.hpp>
 #include <comad/mad/time.hpp>
 
 #include <fmt/format.h>
@@ -93,12 +93,15 @@ void sweep_outputs::remember(std::size_t fabric, const sweep_view& v) {
                                  known_fabric::most_missing_nodes, known_fabric::most_missing_links));
 }
 
-std::string sweep_outputs::state_of(std::size_t fabric, const sweep_view& v) const {
+nlohmann::ordered_json sweep_outputs::state_of(std::size_t fabric, const sweep_view& v) const {
     const missing_parts& missing = *known_[fabric].missing();
-    return fmt::format(
-        "{},\"known_nodes\":{},\"missing_nodes\":{},\"known_links\":{},\"links_down\":{},\"discovery_problems\":{}",
-        sweep_state_json(v), missing.known_nodes, missing.nodes.size(), missing.known_links, missing.links_down(),
-        v.subnet.failures.size());
+    nlohmann::ordered_json all = sweep_state_json(v);
+    all["known_nodes"] = missing.known_nodes;
+    all["missing_nodes"] = missing.nodes.size();
+    all["known_links"] = missing.known_links;
+    all["links_down"] = missing.links_down();
+    all["discovery_problems"] = v.subnet.failures.size();
+    return all;
 }
 
 std::string sweep_outputs::page() const {
@@ -167,8 +170,7 @@ void sweep_outputs::write_file(const std::string& text) {
 }
 
 void sweep_outputs::note_change(std::size_t fabric, const std::string& why) {
-    if (plan_.form == sweep_form::json)
-        write_lines(fmt::format("{{\"discovered_again\":{}}}\n", iba::json_quoted(why)));
+    if (plan_.form == sweep_form::json) write_lines(json_line({{"discovered_again", json_string(why)}}));
     else if (screen_) screen_->note("rediscovered the subnet: " + why);
     else note_problem(fabric, "rediscovered the subnet: " + why);
 }
@@ -188,9 +190,7 @@ void sweep_outputs::print_line(const std::string& line) {
 
 void sweep_outputs::note_lost(std::size_t fabric, const disconnect& now) {
     if (plan_.form == sweep_form::json)
-        write_lines(fmt::format(R"({{"lost":{},"why":{}}})"
-                                "\n",
-                                iba::json_quoted(now.device), iba::json_quoted(now.cause)));
+        write_lines(json_line({{"lost", json_string(now.device)}, {"why", json_string(now.cause)}}));
     note_still_lost(fabric, now);
 }
 
@@ -202,9 +202,9 @@ void sweep_outputs::note_still_lost(std::size_t fabric, const disconnect& now) {
 
 void sweep_outputs::note_back(std::size_t fabric, const disconnect& over, comad::u64 missed) {
     if (plan_.form == sweep_form::json)
-        write_lines(fmt::format(R"({{"opened_again":{},"lost_seconds":{:.3f},"missed_sweeps":{}}})"
-                                "\n",
-                                iba::json_quoted(over.device), comad::mad::in_seconds(over.length), missed));
+        write_lines(json_line({{"opened_again", json_string(over.device)},
+                               {"lost_seconds", json_number(comad::mad::in_seconds(over.length), 3)},
+                               {"missed_sweeps", missed}}));
     note_found(fabric);
 }
 

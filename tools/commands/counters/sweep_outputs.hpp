@@ -81,7 +81,7 @@ private:
     exporter::page_text page_text() const;
     bool misses_most(std::size_t fabric, const comad::counters::sweep&);
     void remember(std::size_t fabric, const sweep_view&);
-    std::string state_of(std::size_t fabric, const sweep_view&) const;
+    nlohmann::ordered_json state_of(std::size_t fabric, const sweep_view&) const;
     void set_up(std::size_t fabric, bool is_up);
     void note_status(std::size_t fabric, const std::string& line);
 

@@ -6,6 +6,7 @@
 #include "session/reconnecting_session.hpp"
 #include "session/report.hpp"
 #include "text/error_words.hpp"
+#include "text/json.hpp"
 #include "text/output.hpp"
 #include <comad/iba/detail/text.hpp>
 #include <comad/server/diags.hpp>
@@ -66,14 +67,20 @@ public:
                            as_ms(least_), as_ms(mean()), as_ms(most_));
     }
     std::string json(unsigned LID, mad::duration took) const {
-        const std::string rtt = received_ ? fmt::format(R"({{"min":{},"avg":{},"max":{}}})", mad::in_seconds(least_),
-                                                        mad::in_seconds(mean()), mad::in_seconds(most_))
-                                          : "null";
-        return fmt::format(
-            R"({{"LID":{},"host":{},"transmitted":{},"received":{},"lost":{},"seconds":{},"round_trip_seconds":{}}})"
-            "\n",
-            LID, received_ ? iba::json_quoted(host_) : "null", transmitted_, received_, transmitted_ - received_,
-            mad::in_seconds(took), rtt);
+        nlohmann::ordered_json host, rtt;
+        if (received_) {
+            host = json_string(host_);
+            rtt = {{"min", json_number(mad::in_seconds(least_))},
+                   {"avg", json_number(mad::in_seconds(mean()))},
+                   {"max", json_number(mad::in_seconds(most_))}};
+        }
+        return json_line({{"LID", LID},
+                          {"host", std::move(host)},
+                          {"transmitted", transmitted_},
+                          {"received", received_},
+                          {"lost", transmitted_ - received_},
+                          {"seconds", json_number(mad::in_seconds(took))},
+                          {"round_trip_seconds", std::move(rtt)}});
     }
 
 private:
@@ -85,8 +92,8 @@ private:
 };
 
 std::string as_json(u64 number, const std::string& host, mad::duration rtt) {
-    return fmt::format("{{\"seq\":{},\"host\":{},\"round_trip_seconds\":{}}}\n", number, iba::json_quoted(host),
-                       mad::in_seconds(rtt));
+    return json_line(
+        {{"seq", number}, {"host", json_string(host)}, {"round_trip_seconds", json_number(mad::in_seconds(rtt))}});
 }
 std::string as_text(const std::string& host, unsigned LID, mad::duration rtt) {
     return fmt::format("Pong from {} (Lid {}): time {} ms\n", iba::escaped(host), LID, as_ms(rtt));

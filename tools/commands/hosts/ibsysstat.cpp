@@ -4,12 +4,11 @@
 #include "command.hpp"
 #include "session/ask.hpp"
 #include "session/host_service.hpp"
+#include "text/json.hpp"
 #include <comad/iba/detail/class_port_info.hpp>
 #include <comad/iba/detail/text.hpp>
 #include <comad/iba/print.hpp>
 #include <comad/server/diags.hpp>
-
-#include <fmt/format.h>
 
 #include <memory>
 
@@ -47,9 +46,11 @@ query_task<std::string> ask_status(session& in, mad::address target, const ibsys
     }
     BOOST_OUTCOME_CO_TRY(const auto text, co_await ask_host(in, to, query));
     const bool is_ping = s.operation == "ping";
-    if (s.json)
-        co_return fmt::format("{{\"schema\":\"comad.sysstat/1\",\"LID\":{},\"{}\":{}}}\n", value(to.DLID), s.operation,
-                              is_ping ? "true" : iba::json_quoted(text));
+    if (s.json) {
+        nlohmann::ordered_json all{{"schema", "comad.sysstat/1"}, {"LID", value(to.DLID)}};
+        all[s.operation] = is_ping ? nlohmann::ordered_json(true) : json_string(text);
+        co_return json_line(all);
+    }
     if (is_ping) co_return "sysstat ping succeeded\n";
     co_return escaped_lines(text);
 }

@@ -103,7 +103,7 @@ int run_install_links(const install_links_settings& s) {
     if (s.list) {
         std::string names;
         for (const std::string_view name : names_of_diags())
-            names += s.json ? fmt::format("{{\"link\":{}}}\n", iba::json_quoted(name)) : fmt::format("{}\n", name);
+            names += s.json ? json_line({{"link", name}}) : fmt::format("{}\n", name);
         write_output(names);
         return complete;
     }

@@ -3,11 +3,11 @@
 #include "commands/measuring/bench_text.hpp"
 
 #include "comad.hpp"
+#include "text/json.hpp"
 #include <comad/iba/detail/text.hpp>
 #include <comad/mad/path_text.hpp>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <chrono>
 
@@ -61,26 +61,29 @@ std::string row_text(const bench_row& row) {
     return text + fmt::format(" {:>10} {:>7} {:>8} {:>7}\n", t.replies, t.retries, t.timeouts, t.errors);
 }
 
-std::string row_json(const bench_row& row) {
+nlohmann::ordered_json row_json(const bench_row& row) {
     const tally& t = row.measured;
-    std::string rate = "null", interval = "null", times = "null";
+    nlohmann::ordered_json rate, interval, times, rates = nlohmann::ordered_json::array();
     if (!t.rates.empty()) {
         const estimate e = estimate_of(t.rates);
-        rate = fmt::format("{}", e.mean);
-        if (e.half_width) interval = fmt::format("{}", *e.half_width);
+        rate = json_number(e.mean);
+        if (e.half_width) interval = json_number(*e.half_width);
     }
-    if (t.times.count()) {
-        times.clear();
-        for (const column& c : percentiles)
-            times += fmt::format("{}\"{}\":{}", times.empty() ? "{" : ",", c.name,
-                                 mad::in_seconds(t.times.percentile(c.percent)));
-        times += '}';
-    }
-    return fmt::format(R"({{"window":{},"MADs_per_second":{},"confidence_95":{},"rates":[{}],)"
-                       R"("round_trip_seconds":{},)"
-                       R"("replies":{},"retries":{},"timeouts":{},"errors":{}}})",
-                       row.max_outstanding ? row.window : iba::json_quoted(row.window), rate, interval,
-                       fmt::join(t.rates, ","), times, t.replies, t.retries, t.timeouts, t.errors);
+    for (const double r : t.rates) rates.push_back(json_number(r));
+    if (t.times.count())
+        for (const column& c : percentiles) times[c.name] = json_number(mad::in_seconds(t.times.percentile(c.percent)));
+    nlohmann::ordered_json window;
+    if (row.max_outstanding) window = row.max_outstanding;
+    else window = row.window;
+    return {{"window", std::move(window)},
+            {"MADs_per_second", std::move(rate)},
+            {"confidence_95", std::move(interval)},
+            {"rates", std::move(rates)},
+            {"round_trip_seconds", std::move(times)},
+            {"replies", t.replies},
+            {"retries", t.retries},
+            {"timeouts", t.timeouts},
+            {"errors", t.errors}};
 }
 
 } // namespace
@@ -94,24 +97,33 @@ std::string bench_table(const bench_report& r) {
 }
 
 std::string bench_json(const bench_report& r) {
-    std::string rows, problems;
-    for (const bench_row& row : r.rows) rows += (rows.empty() ? "" : ",") + row_json(row);
-    for (const std::string& line : format_missing(r.problems, true))
-        problems += (problems.empty() ? "" : ",") + iba::json_quoted(line);
-    const std::string target =
-        r.what.targets.size() == 1 ? iba::json_quoted(mad::spec_string(without_keys(r.what.targets.front()))) : "null";
-    return fmt::format(
-        R"({{"schema":"comad.bench/1","complete":{},"fabric":{},"time":"{}","rpc":"{}","attribute":"{}",)"
-        R"("attributeModifier":{},"targets":{},"target":{},"per_destination":{},"rounds":{},)"
-        R"("duration_seconds":{},"count":{},"warm_up_seconds":{},"timeout_seconds":{},"max_retries":{},)"
-        R"("lowered":{},"rows":[{}],"problems":[{}]}})"
-        "\n",
-        r.problems.empty(), iba::json_quoted(r.fabric), r.is_virtual ? "virtual" : "real", r.rpc,
-        r.attribute->info->name, r.what.attributeModifier, r.what.targets.size(), target, r.what.per_destination,
-        r.rounds, r.how_long.mads ? "null" : fmt::format("{}", mad::in_seconds(r.how_long.length)),
-        r.how_long.mads ? fmt::format("{}", r.how_long.mads) : "null", mad::in_seconds(r.how_long.warm_up),
-        mad::in_seconds(r.patience.timeout), r.patience.retries,
-        r.lowered.empty() ? "null" : iba::json_quoted(r.lowered), rows, problems);
+    auto rows = nlohmann::ordered_json::array(), problems = nlohmann::ordered_json::array();
+    for (const bench_row& row : r.rows) rows.push_back(row_json(row));
+    for (const std::string& line : format_missing(r.problems, true)) problems.push_back(json_string(line));
+    nlohmann::ordered_json target, length, count, lowered;
+    if (r.what.targets.size() == 1) target = json_string(mad::spec_string(without_keys(r.what.targets.front())));
+    if (r.how_long.mads) count = r.how_long.mads;
+    else length = json_number(mad::in_seconds(r.how_long.length));
+    if (!r.lowered.empty()) lowered = json_string(r.lowered);
+    return json_line({{"schema", "comad.bench/1"},
+                      {"complete", r.problems.empty()},
+                      {"fabric", json_string(r.fabric)},
+                      {"time", r.is_virtual ? "virtual" : "real"},
+                      {"rpc", r.rpc},
+                      {"attribute", r.attribute->info->name},
+                      {"attributeModifier", r.what.attributeModifier},
+                      {"targets", r.what.targets.size()},
+                      {"target", std::move(target)},
+                      {"per_destination", r.what.per_destination},
+                      {"rounds", r.rounds},
+                      {"duration_seconds", std::move(length)},
+                      {"count", std::move(count)},
+                      {"warm_up_seconds", json_number(mad::in_seconds(r.how_long.warm_up))},
+                      {"timeout_seconds", json_number(mad::in_seconds(r.patience.timeout))},
+                      {"max_retries", r.patience.retries},
+                      {"lowered", std::move(lowered)},
+                      {"rows", std::move(rows)},
+                      {"problems", std::move(problems)}});
 }
 
 } // namespace ibtool

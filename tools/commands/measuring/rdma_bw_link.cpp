@@ -2,13 +2,13 @@
 // rdma_bw_link.cpp - the lines between the ends of rdma_bw.
 #include "commands/measuring/rdma_bw_link.hpp"
 
+#include "text/json.hpp"
 #include <comad/iba/detail/format.hpp>
 #include <comad/iba/detail/text.hpp>
 #include <comad/iba/parse.hpp>
 
 #include <boost/asio/io_context.hpp>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <chrono>
 #include <limits>
@@ -66,18 +66,17 @@ rdma_bw_link rdma_bw_link::connect(const std::string& host, unsigned short port,
 }
 
 void rdma_bw_link::send(const rdma_bw_end& e) {
-    const nlohmann::json said{{"rdma_bw", 1},
-                              {"LID", value(e.LID)},
-                              {"GID", fmt::format("{}", e.GID)},
-                              {"QPN", e.QPN},
-                              {"PSN", e.PSN},
-                              {"MTU", e.MTU},
-                              {"address", e.address},
-                              {"rkey", e.rkey},
-                              {"size", e.size},
-                              {"writes", e.writes},
-                              {"both_ways", e.both_ways ? 1 : 0}};
-    send(said.dump());
+    send(json_compact({{"rdma_bw", 1},
+                       {"LID", value(e.LID)},
+                       {"GID", fmt::format("{}", e.GID)},
+                       {"QPN", e.QPN},
+                       {"PSN", e.PSN},
+                       {"MTU", e.MTU},
+                       {"address", e.address},
+                       {"rkey", e.rkey},
+                       {"size", e.size},
+                       {"writes", e.writes},
+                       {"both_ways", e.both_ways ? 1 : 0}}));
 }
 
 rdma_bw_end rdma_bw_link::hear_end() {

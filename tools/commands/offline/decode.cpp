@@ -73,7 +73,7 @@ std::string text_of(const decode_settings& s, message& m) {
     if (s.offset) m.starts_with.reset();
     skip_bytes(m.bytes, s.offset);
     const dissection d = dissect(m, s.kind);
-    if (s.json) return json_text(m, d) + '\n';
+    if (s.json) return message_json(m, d) + '\n';
     return s.dotted ? dotted_text(m, d) : dump_text(m, d);
 }
 

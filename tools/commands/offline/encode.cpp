@@ -3,12 +3,14 @@
 #include "comad.hpp"
 #include "command.hpp"
 #include "input/structure.hpp"
+#include "text/json.hpp"
 #include "text/output.hpp"
 #include <comad/iba/detail/text.hpp>
 #include <comad/iba/fields.hpp>
 #include <comad/iba/from_json.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <memory>
@@ -23,9 +25,8 @@ struct encode_settings {
 };
 
 std::string line_of(const iba::record_info& info, std::span<const comad::u8> bytes, bool json) {
-    std::string line;
-    for (comad::u8 byte : bytes) line += fmt::format("{:02x}", byte);
-    return json ? fmt::format("{{\"struct\":\"{}\",\"data\":\"0x{}\"}}\n", info.name, line) : line + '\n';
+    if (json) return json_line({{"struct", info.name}, {"data", json_bytes(bytes)}});
+    return fmt::format("{:02x}\n", fmt::join(bytes, ""));
 }
 
 /// One structure from all the words.

@@ -3,6 +3,7 @@
 #include "comad.hpp"
 #include "command.hpp"
 #include "session/ask.hpp"
+#include "text/json.hpp"
 #include <comad/iba/detail/format.hpp>
 
 #include <fmt/format.h>
@@ -25,9 +26,8 @@ query_task<std::string> ask_addresses(session& in, mad::address target, unsigned
     const iba::gid GID(info.GIDPrefix, node.portGUID);
     const unsigned first = value(info.LID), last = first + (1u << info.LMC) - 1;
     if (s.json)
-        co_return fmt::format(R"({{"schema":"comad.address/1","GID":"{}","LID":{},"last_LID":{}}})"
-                              "\n",
-                              GID, first, last);
+        co_return json_line(
+            {{"schema", "comad.address/1"}, {"GID", fmt::format("{}", GID)}, {"LID", first}, {"last_LID", last}});
     const bool both = !s.GID && !s.lids && !s.decimal;
     std::string text;
     if (s.GID || both) text += fmt::format("GID {} ", GID);

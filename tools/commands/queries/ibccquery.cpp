@@ -37,7 +37,7 @@ struct congestion_query {
 
 /// A structure below its heading, in the style that the options say. CongestionKeyInfo is asked for its key.
 template <class T> std::string attribute_text(const congestion_query& q, std::string_view name, const T& value) {
-    if (q.json) return json_text(value, keys::shown) + '\n';
+    if (q.json) return json_line(structure_json(value, keys::shown));
     return q.heading(name) +
            structure_text(style_of(q.in.options()), value, keys::shown, [](const T& v) { return congestion_text(v); });
 }
@@ -109,7 +109,7 @@ query_task<std::string> ask_port_settings(congestion_query q, std::string_view n
         const auto& e = blocks[port / ports_per_block - base].element[port % ports_per_block];
         if (q.json) {
             nlohmann::ordered_json line{{"port", port}};
-            line.update(json_value(json_text(e)));
+            line.update(structure_json(e));
             ports.push_back(std::move(line));
         } else {
             text += q.port ? congestion_text(e) : port_setting_text(port, e);
@@ -132,7 +132,7 @@ query_task<std::string> ask_table(congestion_query q, std::string_view name) {
     std::string text = q.heading(name) + table_limit_text(first);
     for (unsigned i = 0; i < count; ++i) {
         const auto& e = blocks[i / entries_per_block].entry[i % entries_per_block];
-        if (q.json) entries.push_back(json_value(json_text(e)));
+        if (q.json) entries.push_back(structure_json(e));
         else text += table_entry_text(i, e);
     }
     if (!q.json) co_return text;

@@ -7,13 +7,13 @@
 #include "session/target.hpp"
 #include "session/tracer.hpp"
 #include "text/error_words.hpp"
+#include "text/json.hpp"
 #include <comad/discovery/database/detail/node_type_names.hpp>
 #include <comad/iba/detail/format.hpp>
 #include <comad/iba/detail/text.hpp>
 #include <comad/iba/detail/text_file.hpp>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <memory>
 #include <sstream>
@@ -84,19 +84,27 @@ std::string group_text_of(const route& way, bool brief) {
     return text + group_end_text("To", way.to());
 }
 
-std::string json_of(const place& p, unsigned port) {
-    return fmt::format("\"nodeType\":{},\"nodeGUID\":\"{}\",\"portGUID\":\"{}\",\"port\":{},\"LID\":{},\"last_LID\":{},"
-                       "\"description\":{}",
-                       iba::json_quoted(iba::name_or_number(p.node.nodeType)), p.node.nodeGUID, p.node.portGUID, port,
-                       p.first_lid(), p.last_lid(), iba::json_quoted(p.name));
+nlohmann::ordered_json traced_end_json(const place& p, unsigned port) {
+    return {{"nodeType", iba::name_or_number(p.node.nodeType)},
+            {"nodeGUID", fmt::format("{}", p.node.nodeGUID)},
+            {"portGUID", fmt::format("{}", p.node.portGUID)},
+            {"port", port},
+            {"LID", p.first_lid()},
+            {"last_LID", p.last_lid()},
+            {"description", json_string(p.name)}};
 }
 
-std::string json_of(const route& way, bool is_reached = true) {
-    std::vector<std::string> hops;
-    for (const hop& h : way.hops)
-        hops.push_back(fmt::format("{{\"out\":{},{}}}", h.out, json_of(h.at, h.at.port_number)));
-    return fmt::format("{{\"schema\":\"comad.trace/1\",\"from\":{{{}}},\"hops\":[{}],\"reached\":{}}}\n",
-                       json_of(way.from, way.from.end_number()), fmt::join(hops, ","), is_reached);
+std::string route_json(const route& way, bool is_reached = true) {
+    auto hops = nlohmann::ordered_json::array();
+    for (const hop& h : way.hops) {
+        nlohmann::ordered_json one{{"out", h.out}};
+        one.update(traced_end_json(h.at, h.at.port_number));
+        hops.push_back(std::move(one));
+    }
+    return json_line({{"schema", "comad.trace/1"},
+                      {"from", traced_end_json(way.from, way.from.end_number())},
+                      {"hops", std::move(hops)},
+                      {"reached", is_reached}});
 }
 
 /// The place to trace to. With -f one that does not answer by its LID is looked for by the LID alone.
@@ -132,7 +140,7 @@ query_task<report> trace(session& in, const trace_ends& ends, const ibtracert_se
     BOOST_OUTCOME_CO_TRY(const auto begin, co_await approach(in, t, from_path, s, said));
     if (s.MLID) {
         BOOST_OUTCOME_CO_TRY(const auto way, co_await t.find_multicast(begin, to, s.MLID));
-        said.text += s.json ? json_of(way) : group_text_of(way, s.brief);
+        said.text += s.json ? route_json(way) : group_text_of(way, s.brief);
         co_return said;
     }
     const unsigned LID = mad::directed(to_path) ? to.first_lid() : value(mad::headers_of(to_path).DLID);
@@ -140,7 +148,7 @@ query_task<report> trace(session& in, const trace_ends& ends, const ibtracert_se
     try {
         auto way = co_await t.find(begin, to, LID, s.force);
         if (way) {
-            said.text += s.json ? json_of(way.value()) : text_of(way.value(), s.brief);
+            said.text += s.json ? route_json(way.value()) : text_of(way.value(), s.brief);
             co_return said;
         }
         problem = format_error(way.error(), in.options());
@@ -149,7 +157,7 @@ query_task<report> trace(session& in, const trace_ends& ends, const ibtracert_se
         problem = e.what();
     }
     // The hops up to where it fails, as infiniband-diags: they are what one wants then.
-    said.text += s.json ? json_of(*t.so_far(), false) : start_text_of(*t.so_far(), s.brief);
+    said.text += s.json ? route_json(*t.so_far(), false) : start_text_of(*t.so_far(), s.brief);
     said.notes.push_back(std::move(problem));
     said.is_any_bad = true;
     co_return said;

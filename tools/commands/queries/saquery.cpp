@@ -7,6 +7,7 @@
 #include "session/manager_survey.hpp"
 #include "session/node_name_map.hpp"
 #include "session/report.hpp"
+#include "text/json.hpp"
 #include "text/sa_text.hpp"
 #include <comad/iba/detail/format.hpp>
 #include <comad/iba/detail/text.hpp>
@@ -96,7 +97,7 @@ query_task<std::string> list_managers(session& in, record_style how) {
     BOOST_OUTCOME_CO_TRY(const auto managers, co_await ports_that(in, iba::CapabilityMask::IsSM));
     BOOST_OUTCOME_CO_TRY(const auto disabled, co_await ports_that(in, iba::CapabilityMask::IsSMdisabled));
     const auto text = [&](const sa::PortInfoRecord& r) {
-        return how.json ? json_text(r, how.which) + '\n' : saquery_short_text(r);
+        return how.json ? json_line(structure_json(r, how.which)) : saquery_short_text(r);
     };
     std::string out = how.json ? "" : "IsSM ports\n";
     for (const auto& r : managers) out += text(r);

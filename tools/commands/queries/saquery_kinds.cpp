@@ -4,6 +4,7 @@
 
 #include "comad.hpp"
 #include "input/words.hpp"
+#include "text/json.hpp"
 #include "text/output.hpp"
 #include "text/sa_text.hpp"
 #include <comad/iba/detail/format.hpp>
@@ -84,7 +85,7 @@ template <class R> query_task<std::string> ask_for(session& in, components wante
     std::string out;
     for (const R& given : found.value()) {
         const R record = repaired(given);
-        out += how.json ? json_text(record, how.which) + '\n' : record_text(record, style, how);
+        out += how.json ? json_line(structure_json(record, how.which)) : record_text(record, style, how);
     }
     co_return out;
 }
@@ -94,7 +95,7 @@ query_task<std::string> ask_class_port_info(session& in, components wanted, reco
     require_sa(in);
     auto info = co_await in.schedule().SubnAdmGet<iba::ClassPortInfo>();
     if (!info) co_return std::move(info.error());
-    if (how.json) co_return json_text(info.value()) + '\n';
+    if (how.json) co_return json_line(structure_json(info.value()));
     co_return record_text(info.value(), style_of(in.options()), how);
 }
 

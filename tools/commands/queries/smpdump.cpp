@@ -4,6 +4,7 @@
 #include "command.hpp"
 #include "session/ask.hpp"
 #include "text/diags_text.hpp"
+#include "text/json.hpp"
 #include <comad/iba/detail/bits.hpp>
 #include <comad/iba/detail/keys.hpp>
 #include <comad/iba/detail/registry.hpp>
@@ -11,7 +12,6 @@
 #include <comad/iba/print.hpp>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <memory>
 
@@ -39,10 +39,12 @@ coro::task<mad::result<std::vector<u8>>> ask_raw(session& in, mad::any_path path
     co_return std::move(error);
 }
 
-/// `,"decoded":{...}`; nothing of an attribute that nobody knows.
-std::string decoded_json(u16 attributeID, std::span<const u8> data) {
+/// The member `decoded` is missing if the attribute is not known.
+nlohmann::ordered_json smp_json(u16 attributeID, unsigned status, std::span<const u8> data, bool is_decoded) {
+    nlohmann::ordered_json all{{"schema", "comad.smp/1"}, {"status", status}, {"data", json_bytes(data)}};
     const iba::record_info* found = iba::find_attribute(iba::MgmtClass::SubnLID, 1, attributeID);
-    return found ? fmt::format(",\"decoded\":{}", iba::json(*found, data)) : std::string();
+    if (is_decoded && found) all["decoded"] = json_object(*found, data);
+    return all;
 }
 
 query_task<std::string> dump(session& in, mad::address target, u16 attributeID, u32 modifier,
@@ -53,9 +55,7 @@ query_task<std::string> dump(session& in, mad::address target, u16 attributeID, 
     const unsigned status = reply[4] << 8 | reply[5]; // of a directed route with its D bit
     const std::span<const u8> data(reply.data() + 64, 64);
     if (s.decoded && !s.json) co_return iba::dump_mad(std::span<const u8>(reply).first(mad::mad_size));
-    if (s.json)
-        co_return fmt::format("{{\"schema\":\"comad.smp/1\",\"status\":{},\"data\":\"0x{:02x}\"{}}}\n", status,
-                              fmt::join(data, ""), s.decoded ? decoded_json(attributeID, data) : std::string());
+    if (s.json) co_return json_line(smp_json(attributeID, status, data, s.decoded));
     const std::string_view characters(reinterpret_cast<const char*>(data.data()), data.size());
     std::string text = s.as_text ? iba::escaped(characters.substr(0, characters.find('\0'))) + '\n' : hex_text(data);
     if (status) text += fmt::format("SMP status: {:#x}\n", status);

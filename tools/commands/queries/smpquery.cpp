@@ -8,6 +8,7 @@
 #include "session/port_info_extended.hpp"
 #include "session/report.hpp"
 #include "text/diags_text.hpp"
+#include "text/json.hpp"
 #include "text/structure_text.hpp"
 #include <comad/iba/detail/format.hpp>
 #include <comad/iba/detail/suggest.hpp>
@@ -42,7 +43,7 @@ struct smp_query {
 template <class T, class Diags>
 std::string attribute_text(const smp_query& q, std::string_view above, const T& value, Diags&& diags) {
     const keys which = q.how.show_keys ? keys::shown : keys::hidden;
-    if (q.how.json) return json_text(value, which) + '\n';
+    if (q.how.json) return json_line(structure_json(value, which));
     return fmt::format("{}{}", above, structure_text(style_of(q.in.options()), value, which, diags));
 }
 template <class T> std::string attribute_text(const smp_query& q, std::string_view above, const T& value) {
@@ -120,9 +121,7 @@ query_task<std::string> P_Keys(smp_query q) {
         asked.push_back(q.in.SubnGet<smp::PKeyTable>(q.path, block | q.port << 16));
     BOOST_OUTCOME_CO_TRY(const auto blocks, co_await all(std::move(asked)));
     const auto keys = joined<smp::PKeyTable, &smp::PKeyTable::PKeyBlock>(blocks, capacity);
-    if (q.how.json)
-        co_return fmt::format("{{\"port\":{},\"capacity\":{},\"PKeys\":[{}]}}\n", q.port, capacity,
-                              fmt::join(keys, ","));
+    if (q.how.json) co_return json_line({{"port", q.port}, {"capacity", capacity}, {"PKeys", keys}});
     co_return fmt::format("{}{} pkeys capacity for this port\n", table_text(keys, capacity), capacity);
 }
 
@@ -136,11 +135,10 @@ query_task<std::string> sl_to_vl(smp_query q) {
         asked.push_back(q.in.SubnGet<smp::SLToVLMappingTable>(q.path, in << 8 | out));
     BOOST_OUTCOME_CO_TRY(const auto tables, co_await all(std::move(asked)));
     if (q.how.json) {
-        std::vector<std::string> rows;
+        auto rows = nlohmann::ordered_json::array();
         for (std::size_t in = 0; in < tables.size(); ++in)
-            rows.push_back(
-                fmt::format("{{\"in\":{},\"out\":{},\"SLtoVL\":[{}]}}", in, out, fmt::join(tables[in].SLtoVL, ",")));
-        co_return fmt::format("[{}]\n", fmt::join(rows, ","));
+            rows.push_back({{"in", in}, {"out", out}, {"SLtoVL", tables[in].SLtoVL}});
+        co_return json_line(rows);
     }
     std::string text = fmt::format("# SL2VL table: {}\n#                 SL: |", place_text(q.path));
     for (unsigned sl = 0; sl < 16; ++sl) text += fmt::format("{:2}|", sl);
@@ -168,10 +166,13 @@ std::string half_text(std::string_view name, const std::vector<u16>& entries) {
     return text;
 }
 
-std::string half_json(const std::vector<u16>& entries) {
-    std::vector<std::string> pairs;
-    for (const u16 e : entries) pairs.push_back(fmt::format("{{\"VL\":{},\"weight\":{}}}", e >> 8 & 0xf, e & 0xff));
-    return fmt::format("[{}]", fmt::join(pairs, ","));
+std::string arbitration_json(const smp_query& q, const std::vector<u16>& low, const std::vector<u16>& high) {
+    const auto half = [](const std::vector<u16>& entries) {
+        auto pairs = nlohmann::ordered_json::array();
+        for (const u16 e : entries) pairs.push_back({{"VL", e >> 8 & 0xf}, {"weight", e & 0xff}});
+        return pairs;
+    };
+    return json_line({{"port", q.port}, {"low", half(low)}, {"high", half(high)}});
 }
 
 query_task<std::string> vl_arbitration(smp_query q) {
@@ -180,7 +181,7 @@ query_task<std::string> vl_arbitration(smp_query q) {
         if (node.nodeType == iba::NodeType::Switch) {
             BOOST_OUTCOME_CO_TRY(const auto info, co_await q.in.SubnGet<smp::SwitchInfo>(q.path));
             if (!info.enhancedPort0) {
-                if (q.how.json) co_return std::string("{\"port\":0,\"low\":[],\"high\":[]}\n");
+                if (q.how.json) co_return arbitration_json(q, {}, {});
                 co_return fmt::format("# No VLArbitration tables (BSP0): {} port 0\n", place_text(q.path));
             }
         }
@@ -188,8 +189,7 @@ query_task<std::string> vl_arbitration(smp_query q) {
     BOOST_OUTCOME_CO_TRY(const auto port, co_await q.in.SubnGet<smp::PortInfo>(q.path, q.port));
     BOOST_OUTCOME_CO_TRY(const auto low, co_await arbitration_half(q, 1, port.VLArbitrationLowCap));
     BOOST_OUTCOME_CO_TRY(const auto high, co_await arbitration_half(q, 3, port.VLArbitrationHighCap));
-    if (q.how.json)
-        co_return fmt::format("{{\"port\":{},\"low\":{},\"high\":{}}}\n", q.port, half_json(low), half_json(high));
+    if (q.how.json) co_return arbitration_json(q, low, high);
     co_return fmt::format("# VLArbitration tables: {} port {} LowCap {} HighCap {}\n{}{}", place_text(q.path), q.port,
                           port.VLArbitrationLowCap, port.VLArbitrationHighCap, half_text("Low", low),
                           half_text("High", high));
@@ -204,9 +204,9 @@ query_task<std::string> guids(smp_query q) {
     BOOST_OUTCOME_CO_TRY(const auto blocks, co_await all(std::move(asked)));
     const auto guids = joined<smp::GUIDInfo, &smp::GUIDInfo::GUIDBlock>(blocks, capacity);
     if (q.how.json) {
-        std::vector<std::string> texts;
-        for (const iba::guid g : guids) texts.push_back(fmt::format("\"{}\"", g));
-        co_return fmt::format("{{\"capacity\":{},\"GUIDs\":[{}]}}\n", capacity, fmt::join(texts, ","));
+        auto texts = nlohmann::ordered_json::array();
+        for (const iba::guid g : guids) texts.push_back(fmt::format("{}", g));
+        co_return json_line({{"capacity", capacity}, {"GUIDs", std::move(texts)}});
     }
     co_return fmt::format("{}{} guids capacity for this port\n", table_text(guids, capacity), capacity);
 }
@@ -225,8 +225,8 @@ query_task<std::string> forwarding_table(smp_query q) {
     BOOST_OUTCOME_CO_TRY(const auto blocks, co_await all(std::move(asked)));
     const auto ports = joined<smp::LinearForwardingTable, &smp::LinearForwardingTable::portBlock>(blocks, count);
     if (q.how.json)
-        co_return fmt::format("{{\"linearFDBCap\":{},\"linearFDBTop\":{},\"ports\":[{}]}}\n", info.linearFDBCap,
-                              info.linearFDBTop, fmt::join(ports, ","));
+        co_return json_line(
+            {{"linearFDBCap", info.linearFDBCap}, {"linearFDBTop", info.linearFDBTop}, {"ports", ports}});
     co_return fmt::format("{}{} LFT capacity for this port, top is {}\n", table_text(ports, count), info.linearFDBCap,
                           info.linearFDBTop);
 }

@@ -6,6 +6,7 @@
 #include "session/ask.hpp"
 #include "session/read_back.hpp"
 #include "text/diags_text.hpp"
+#include "text/json.hpp"
 #include "text/structure_text.hpp"
 #include <comad/iba/detail/class_port_info.hpp>
 #include <comad/iba/detail/text.hpp>
@@ -132,10 +133,10 @@ query_task<std::string> xmit_wait(session& in, mad::IBPath to, bool json) {
         for (unsigned i = 0; i < count; ++i) {
             const unsigned port = (begin + i + 3) % counters + 1;
             if (json)
-                text += fmt::format(
-                    R"({{"attribute":"MlxConfigSpace","LID":{},"port":{},"counters":{{"portXmitWait":{}}}}})"
-                    "\n",
-                    value(to.DLID), port, reply.record[i].data);
+                text += json_line({{"attribute", "MlxConfigSpace"},
+                                   {"LID", value(to.DLID)},
+                                   {"port", port},
+                                   {"counters", {{"portXmitWait", reply.record[i].data}}}});
             else if (reply.record[i].data)
                 text += fmt::format("Port {}: PortXmitWait {:#x}\n", port, reply.record[i].data);
         }
@@ -145,7 +146,7 @@ query_task<std::string> xmit_wait(session& in, mad::IBPath to, bool json) {
 
 query_task<std::string> group_info(session& in, mad::IBPath to, unsigned port, bool json) {
     BOOST_OUTCOME_CO_TRY(const auto info, co_await in.schedule().VendGet<vend::MlxCounterGroupInfo>(to, port));
-    if (json) co_return json_text(info) + '\n';
+    if (json) co_return json_line(structure_json(info));
     std::string text = fmt::format("counter_group_info:\n{} counter groups\n", info.groupCount);
     for (unsigned i = 0; i < std::min<std::size_t>(info.groupCount, info.groupMask.size()); ++i)
         text += fmt::format("group{} mask {:#x}\n", i, info.groupMask[i]);
@@ -171,7 +172,7 @@ query_task<report> configure_groups(session& in, mad::IBPath to, unsigned port, 
         co_return done;
     }
     const auto& now = read.value().groupSelect;
-    done.text = json ? json_text(read.value()) + '\n'
+    done.text = json ? json_line(structure_json(read.value()))
                      : fmt::format("counter_groups_config: configuring group0 {} group1 {}\n", groups[0], groups[1]);
     for (std::size_t i = 0; i < groups.size(); ++i)
         if (now[i] != groups[i])
@@ -185,14 +186,14 @@ query_task<std::string> class_port_info(session& in, mad::IBPath to, bool json) 
     constexpr mad::rpc_kind kind{vend::mellanox_class, 1, iba::Method::Get, iba::attribute_id<ClassPortInfo>, true, 0};
     const comad::coro::rpc_request request{kind, to};
     BOOST_OUTCOME_CO_TRY(const auto info, co_await in.schedule().call<ClassPortInfo, false>(request));
-    co_return json ? json_text(info) + '\n'
+    co_return json ? json_line(structure_json(info))
                    : structure_text(style_of(in.options()), info, keys::shown,
                                     [](const ClassPortInfo& c) { return iba::dotted(c); });
 }
 
 query_task<std::string> general_info(session& in, mad::IBPath to, bool json) {
     BOOST_OUTCOME_CO_TRY(const auto info, co_await in.schedule().VendGet<vend::MlxGeneralInfo>(to));
-    co_return json ? json_text(info) + '\n' : diags_text(info);
+    co_return json ? json_line(structure_json(info)) : diags_text(info);
 }
 
 // ---- the command -----------------------------------------------------------------------------------------------------

@@ -5,9 +5,9 @@
 #include "comad.hpp"
 #include "session/node_name_map.hpp"
 #include "session/run_on_subnet.hpp"
+#include "text/json.hpp"
 #include "text/output.hpp"
 #include <comad/iba/detail/format.hpp>
-#include <comad/iba/detail/text.hpp>
 
 #include <fmt/format.h>
 
@@ -28,15 +28,17 @@ struct node_list_settings {
     bool json = false;
 };
 
-std::string json_of(const comad::discovery::node& n, const node_names& names) {
-    std::string line = fmt::format("{{\"nodeType\":\"{}\",\"nodeGUID\":\"{}\",\"numPorts\":{},\"description\":{}",
-                                   iba::name_or_number(n.info.nodeType), n.info.nodeGUID, n.info.numPorts,
-                                   iba::json_quoted(names.raw(n)));
-    if (n.is_switch() && n.ports[0].info)
-        line +=
-            fmt::format(",\"enhancedPort0\":{},\"LID\":{},\"LMC\":{}", n.switch_info && n.switch_info->enhancedPort0,
-                        value(n.ports[0].info->LID), n.ports[0].info->LMC);
-    return line + "}\n";
+nlohmann::ordered_json listed_node_json(const comad::discovery::node& n, const node_names& names) {
+    nlohmann::ordered_json line{{"nodeType", iba::name_or_number(n.info.nodeType)},
+                                {"nodeGUID", fmt::format("{}", n.info.nodeGUID)},
+                                {"numPorts", n.info.numPorts},
+                                {"description", json_string(names.raw(n))}};
+    if (n.is_switch() && n.ports[0].info) {
+        line["enhancedPort0"] = n.switch_info && n.switch_info->enhancedPort0;
+        line["LID"] = value(n.ports[0].info->LID);
+        line["LMC"] = n.ports[0].info->LMC;
+    }
+    return line;
 }
 
 std::string list_of_nodes(const node_list_settings& s, const subnet& found, const node_names& names) {
@@ -45,7 +47,7 @@ std::string list_of_nodes(const node_list_settings& s, const subnet& found, cons
     for (const NodeType type : s.list.types)
         for (const auto& n : found.nodes)
             if (n.info.nodeType == type && n.known != comad::topology_file::extent::links_only)
-                lines += json_of(n, names);
+                lines += json_line(listed_node_json(n, names));
     return lines;
 }
 

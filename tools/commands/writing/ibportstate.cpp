@@ -42,7 +42,7 @@ std::string mellanox_text(const port_view& v) {
 }
 
 nlohmann::ordered_json json_without_key(const smp::PortInfo& info, bool show_keys) {
-    auto object = json_value(iba::json(info));
+    auto object = json_object(info);
     if (!show_keys) object.erase("MKey");
     return object;
 }
@@ -56,7 +56,7 @@ nlohmann::ordered_json view_json(const port_view& v, bool show_keys) {
     const bool begins_here = way && way->drSLID == iba::permissive_lid;
     if (begins_here) o["route"] = std::vector<u8>(way->drPath.begin(), way->drPath.begin() + way->hopCount + 1);
     o["PortInfo"] = json_without_key(v.info, show_keys);
-    if (v.mellanox) o["MlnxExtPortInfo"] = json_value(iba::json(*v.mellanox));
+    if (v.mellanox) o["MlnxExtPortInfo"] = json_object(*v.mellanox);
     return o;
 }
 
@@ -195,7 +195,7 @@ private:
         port_view after = before_;
         after.mellanox = read.value();
         said_.text += "\nAfter MLNXExtendedPortInfo set:\n" + mellanox_text(after);
-        object_["after"]["MlnxExtPortInfo"] = json_value(iba::json(*after.mellanox));
+        object_["after"]["MlnxExtPortInfo"] = json_object(*after.mellanox);
         if (after.mellanox->LinkSpeedEnabled != *change_.FDR10)
             said_.missing.push_back(
                 not_set(place(),

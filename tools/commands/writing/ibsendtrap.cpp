@@ -5,6 +5,7 @@
 #include "command.hpp"
 #include "session/ask.hpp"
 #include "session/read_back.hpp"
+#include "text/json.hpp"
 #include "text/structure_text.hpp"
 #include <comad/iba/codec.hpp>
 #include <comad/iba/detail/suggest.hpp>
@@ -169,7 +170,7 @@ query_task<report> send_trap(session& in, const trap& which, u8 error_port, bool
     auto sent = co_await in.schedule().Trap(notice, path);
     if (!sent && !mad::may_have_acted(sent.error())) co_return std::move(sent.error());
     report done;
-    if (sent && json) done.text = json_text(sent.value()) + '\n';
+    if (sent && json) done.text = json_line(structure_json(sent.value()));
     // An answer to what was asked behind it: ibsim forgets what a client sent just before it went.
     const auto answered = co_await in.SubnGet<smp::NodeInfo>(ourselves);
     if (sent && answered) co_return done;

@@ -7,6 +7,7 @@
 #include "session/ask.hpp"
 #include "session/read_back.hpp"
 #include "text/error_words.hpp"
+#include "text/json.hpp"
 #include "text/output.hpp"
 #include <comad/coro/detail/when_all.hpp>
 #include <comad/iba/detail/format.hpp>
@@ -122,9 +123,11 @@ query_task<report> register_all(session& in, const std::vector<iba::guid>& ports
         const auto word = [](const std::string& problem) { return problem.empty() ? "yes" : problem.c_str(); };
         const std::string place = fmt::format("0x{:016x}", value(ports[i]));
         if (s.json)
-            said.text +=
-                fmt::format("{{\"portGUID\":\"{}\",\"left\":{},\"joined\":{},\"found\":{},\"dry_run\":false}}\n",
-                            ports[i], o.left.empty(), o.joined.empty(), o.found.empty());
+            said.text += json_line({{"portGUID", fmt::format("{}", ports[i])},
+                                    {"left", o.left.empty()},
+                                    {"joined", o.joined.empty()},
+                                    {"found", o.found.empty()},
+                                    {"dry_run", false}});
         else
             said.text += fmt::format("{}: left: {}, joined: {}, found: {}\n", place, word(o.left), word(o.joined),
                                      word(o.found));
@@ -140,7 +143,7 @@ int run_mcm_rereg_test(const mcm_rereg_settings& s, const global_options& option
     if (s.dry_run) {
         std::string text;
         for (const iba::guid port : ports)
-            text += s.json ? fmt::format("{{\"portGUID\":\"{}\",\"dry_run\":true}}\n", port)
+            text += s.json ? json_line({{"portGUID", fmt::format("{}", port)}, {"dry_run", true}})
                            : fmt::format("0x{:016x} would leave and join\n", value(port));
         write_output(text);
         return complete;

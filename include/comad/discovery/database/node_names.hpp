@@ -22,7 +22,7 @@ public:
 
     /// The name, safe for a terminal.
     std::string of(const node& n) const;
-    /// The name as it is, any bytes: for JSON (iba::json_quoted()). It is the map's or the node's: valid as long as both are.
+    /// The name as it is, any bytes: for JSON (iba::valid_utf8()). It is the map's or the node's: valid as long as both are.
     const std::string& raw(const node& n) const;
     /// The same with what topology files have before it: `S-0002c90000000001 "spine 1"`.
     std::string with_id(const node& n) const;

@@ -15,9 +15,8 @@ namespace comad::iba {
 /// byte outside printable ASCII by a space, so that UTF-8 is lost and different descriptions may look the same.
 std::string escaped(std::string_view raw);
 
-/// `raw` as a JSON string, quotes included. Always valid UTF-8: a byte that is no UTF-8 becomes `\u00NN`; characters that
-/// escaped() would not show become `\uNNNN`.
-std::string json_quoted(std::string_view raw);
+/// `raw` as valid UTF-8, for JSON and other formats that require it: a byte that is not UTF-8 becomes the character U+00NN.
+std::string valid_utf8(std::string_view raw);
 
 /// What a stranger wrote, for an error in one line: quoted, escaped, and cut if long.
 std::string as_given(std::string_view text);

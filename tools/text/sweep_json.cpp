@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+// sweep_json.cpp - sweeps as lines of JSON. The lines of ports are the only JSON in the library and ibtool that is formatted by hand: a
+// sweep of a large fabric writes hundreds of thousands of them, often every few seconds. Built as a value, a line takes more than
+// three times as long (9 us instead of 2.6 us for 22 counters).
+#include "text/json.hpp"
+#include "text/sweep_row.hpp"
+#include <comad/iba/detail/format.hpp>
+
+#include <fmt/format.h>
+
+#include <type_traits>
+#include <variant>
+
+namespace ibtool {
+namespace {
+
+namespace counters = comad::counters;
+namespace discovery = comad::discovery;
+namespace iba = comad::iba;
+using counters::counter;
+using counters::for_each_counter;
+
+nlohmann::ordered_json sweep_time_json(const sweep_view& v) {
+    constexpr unsigned milliseconds = 3;
+    nlohmann::ordered_json all{{"sweep", v.number}, {"seconds", json_number(v.seconds)}};
+    if (v.unix_time >= 0) all["time"] = json_number(v.unix_time, milliseconds);
+    return all;
+}
+
+comad::u16 swept_lid(const sweep_view& v, const counters::reading& l) {
+    const discovery::port& end = v.subnet.end_port(l.where);
+    return end.info ? value(end.info->LID) : comad::u16{0};
+}
+
+/// `time` is the beginning of the line, an object that is not closed.
+std::string port_line(const sweep_view& v, std::string_view time, const sweep_row& r) {
+    std::string values, in_bytes, pegged, changes;
+    const auto add = [](std::string& list, std::string text) { list += (list.empty() ? "" : ",") + text; };
+    for_each_counter([&](counter c) {
+        const counters::port_counters& now = r.now.counters.counters;
+        if (!now.has(c)) return;
+        if (is_data(c)) add(in_bytes, fmt::format("\"{}\":{}", name_of(c), in_units(c, now[c])));
+        add(values, fmt::format("\"{}\":{}", name_of(c), now[c]));
+        if (now.is_pegged(c)) add(pegged, fmt::format("\"{}\"", name_of(c)));
+        if (!r.has_changes()) return;
+        const counters::counter_change change = r.change(c);
+        if (change.what == counters::counter_change::state::counted && change.value == 0) return; // nearly all
+        const std::string bytes = is_data(c) ? ",\"bytes\":" + in_units(c, change.value) : "";
+        add(changes, fmt::format("\"{}\":{{\"state\":\"{}\",\"value\":{}{},\"per_second\":{}}}", name_of(c),
+                                 name_of(change.what), change.value, bytes, rate_of(c, change, r.interval())));
+    });
+    const discovery::node& n = v.subnet.nodes[r.now.where.node];
+    std::string line = fmt::format(
+        "{},\"nodeGUID\":\"{}\",\"description\":{},\"port\":{},\"LID\":{},\"counters\":{{{}}},\"bytes\":{{{}}},"
+        "\"pegged\":[{}]",
+        time, n.info.nodeGUID, json_compact(json_string(v.names.raw(n))), r.now.where.port, swept_lid(v, r.now), values,
+        in_bytes, pegged);
+    if (r.has_changes())
+        line +=
+            fmt::format(",\"interval_seconds\":{},\"changes\":{{{}}}", comad::mad::in_seconds(r.interval()), changes);
+    std::string details;
+    for (const counters::port_detail& d : r.now.details) {
+        std::visit(
+            [&](const auto& group) {
+                using T = std::remove_cvref_t<decltype(group)>;
+                add(details, fmt::format("\"{}\":{}", name_of_group<T>(), iba::json(group)));
+            },
+            d);
+    }
+    if (!details.empty()) line += fmt::format(",\"details\":{{{}}}", details);
+    return line + "}\n";
+}
+
+nlohmann::ordered_json failure_json(const sweep_view& v, const discovery::failure& g) {
+    const discovery::port_ref where = v.subnet.find(g.where);
+    const discovery::node& n = v.subnet.nodes[where.node];
+    nlohmann::ordered_json all = sweep_time_json(v);
+    all["nodeGUID"] = fmt::format("{}", n.info.nodeGUID);
+    all["description"] = json_string(v.names.raw(n));
+    all["port"] = where.port;
+    all["missing"] = name_of(g.kind);
+    all["why"] = json_string(g.text);
+    return all;
+}
+
+} // namespace
+
+nlohmann::ordered_json sweep_state_json(const sweep_view& v) {
+    nlohmann::ordered_json all = sweep_time_json(v);
+    all["ports"] = v.now.ports.size();
+    all["gaps"] = v.now.failures.size();
+    all["MADs"] = v.now.mads;
+    all["duration_seconds"] = json_number(comad::mad::in_seconds(v.now.end - v.now.begin));
+    return all;
+}
+
+std::string sweep_json(const sweep_view& v, const table_choice& choice) {
+    nlohmann::ordered_json head{{"schema", "comad.sweep/1"}};
+    head.update(sweep_state_json(v));
+    head["complete"] = v.now.complete();
+    std::string text = json_line(head);
+    std::string time = json_compact(sweep_time_json(v));
+    time.pop_back();
+    for (const std::size_t i : rows_of(v, choice)) text += port_line(v, time, sweep_row_at(v, i));
+    for (const discovery::failure& g : v.now.failures) text += json_line(failure_json(v, g));
+    return text;
+}
+
+} // namespace ibtool
