@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # texts_check.sh - the checks of texts fail on bad texts and pass good ones: language_check.py, sentences_check.py,
-# spelling_check.sh and commits_check.sh, each on files that this script writes.
+# spelling_check.sh, commits_check.sh and json_check.py, each on files that this script writes.
 set -euo pipefail
 project=$(cd "$(dirname "$0")" && pwd)
 output=$(mktemp -d)
@@ -106,6 +106,24 @@ run 1 "$project/language_check.py" docs/schema/bad.json packaging/control
 has "^docs/schema/bad.json:2: 'told' "
 has "^packaging/control:3: 'anew' "
 has '^2 hits in 2 of 2 files$'
+
+# JSON that is formatted by hand: in plain, raw and joined literals, but not in comments, messages, characters or XML.
+cat >json.cpp <<'END'
+// "{\"LID\":{}}" in a comment
+const char quote = '"'; const char* a = "{{\"LID\":{},";
+const char* b = "port {}: no \"peer\": it is disconnected" R"(<rect class="switch" x="{}"/>)";
+const char* c = R"(
+  {"schema": {}})";
+std::string d = ",\"lost_seconds\":" + seconds, e = "[\"LID\"]", f = "\"time\":{:.3f}";
+std::string g = value.dump(1);
+END
+run 1 "$project/json_check.py" json.cpp
+has '^json.cpp:2: JSON '
+lacks '^json.cpp:[13]:'
+has '^json.cpp:4: JSON '
+has '^json.cpp:6: JSON '
+has '^json.cpp:7: nlohmann'
+[[ $(wc -l <printed) == 6 ]] || { cat printed; exit 1; }
 
 # Sentences that native readers pass.
 cat >good.md <<'END'
