@@ -185,11 +185,11 @@ private:
 class reasons {
 public:
     explicit reasons(std::string one, std::string several) : one_(std::move(one)), several_(std::move(several)) {}
-    void add(std::string subject) {
+    void add(std::string example) {
         constexpr std::size_t most_examples = 3;
         ++count_;
-        if (examples_.size() < most_examples && std::ranges::find(examples_, subject) == examples_.end())
-            examples_.push_back(std::move(subject));
+        if (examples_.size() < most_examples && std::ranges::find(examples_, example) == examples_.end())
+            examples_.push_back(std::move(example));
     }
     void note(std::vector<std::string>& notes) const {
         if (count_ == 0) return;

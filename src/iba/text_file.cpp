@@ -24,7 +24,7 @@ namespace {
 
 std::string reason() { return std::generic_category().message(errno); }
 
-std::runtime_error cannot_read(const std::string& name, std::string_view why) {
+std::runtime_error read_failure(const std::string& name, std::string_view why) {
     return std::runtime_error(fmt::format("cannot read '{}': {}", escaped(name), why));
 }
 
@@ -158,7 +158,7 @@ std::string read_bytes(const std::string& name, std::size_t most) {
     try {
         return bytes_in(file.number, most);
     } catch (const std::runtime_error& e) {
-        throw cannot_read(name, e.what());
+        throw read_failure(name, e.what());
     }
 }
 
@@ -167,14 +167,14 @@ std::istringstream open_text_file(const std::string& name) {
     try {
         return std::istringstream(text_in(file.number));
     } catch (const std::runtime_error& e) {
-        throw cannot_read(name, e.what());
+        throw read_failure(name, e.what());
     }
 }
 
 void require_regular_file(const std::string& name) {
     struct stat about {};
     if (::stat(name.c_str(), &about) != 0) throw cannot_read(name);
-    if (!S_ISREG(about.st_mode)) throw cannot_read(name, "it is not a regular file");
+    if (!S_ISREG(about.st_mode)) throw read_failure(name, "it is not a regular file");
 }
 
 std::string first_line_of(const std::string& name) {
@@ -206,12 +206,12 @@ struct text_lines::source {
         try {
             got = in.read(buffer.data() + had, part_size);
         } catch (const std::runtime_error& e) {
-            throw cannot_read(name, e.what());
+            throw read_failure(name, e.what());
         }
         buffer.resize(had + got);
         total += got;
         if (total > most_read)
-            throw cannot_read(name, fmt::format("it is larger than the maximum of {} GiB", most_read >> 30));
+            throw read_failure(name, fmt::format("it is larger than the maximum of {} GiB", most_read >> 30));
         return got > 0;
     }
 
@@ -250,6 +250,6 @@ std::optional<std::string_view> text_lines::next() {
     return line;
 }
 
-std::runtime_error cannot_read(const std::string& name) { return cannot_read(name, reason()); }
+std::runtime_error cannot_read(const std::string& name) { return read_failure(name, reason()); }
 
 } // namespace comad::iba

@@ -15,14 +15,14 @@ using coro::current_scope;
 
 namespace {
 
-struct ending {
+struct pause_end {
     int which;
     bool passed;
     mad::duration after;
-    friend bool operator==(const ending&, const ending&) = default;
+    friend bool operator==(const pause_end&, const pause_end&) = default;
 };
 
-task<void> pause_and_note(MADSchedule& s, int which, mad::duration length, std::vector<ending>& endings) {
+task<void> pause_and_note(MADSchedule& s, int which, mad::duration length, std::vector<pause_end>& endings) {
     const mad::time_point began = s.now();
     const bool passed = co_await s.pause(length);
     endings.push_back({which, passed, s.now() - began});
@@ -39,8 +39,8 @@ task<mad::duration> pause_once(MADSchedule& s, mad::duration length) {
 
 TEST_CASE("pauses end when their time has passed, the shortest first and equal ones in their order") {
     rig r;
-    std::vector<ending> endings;
-    const auto body = [](MADSchedule& s, std::vector<ending>& e) -> task<void> {
+    std::vector<pause_end> endings;
+    const auto body = [](MADSchedule& s, std::vector<pause_end>& e) -> task<void> {
         scope children(co_await current_scope{});
         int which = 0;
         for (const mad::duration length : {30ms, 10ms, 20ms, 10ms, 0ms})
@@ -49,7 +49,7 @@ TEST_CASE("pauses end when their time has passed, the shortest first and equal o
     };
     sync_wait(r.schedule, body(r.schedule, endings));
     CHECK(endings ==
-          std::vector<ending>{{4, true, 0ms}, {1, true, 10ms}, {3, true, 10ms}, {2, true, 20ms}, {0, true, 30ms}});
+          std::vector<pause_end>{{4, true, 0ms}, {1, true, 10ms}, {3, true, 10ms}, {2, true, 20ms}, {0, true, 30ms}});
     CHECK(r.schedule.idle());
 }
 
@@ -71,8 +71,8 @@ TEST_CASE("a pause begins where the last one ended, and RPCs go on beside it") {
 
 TEST_CASE("a cancelled pause ends at once, and none begins in what is cancelled") {
     rig r;
-    std::vector<ending> endings;
-    const auto body = [](MADSchedule& s, std::vector<ending>& e) -> task<void> {
+    std::vector<pause_end> endings;
+    const auto body = [](MADSchedule& s, std::vector<pause_end>& e) -> task<void> {
         scope children(co_await current_scope{});
         children.spawn(pause_and_note(s, 0, 1h, e));
         children.spawn(pause_and_note(s, 1, mad::duration::max(), e));
@@ -81,18 +81,18 @@ TEST_CASE("a cancelled pause ends at once, and none begins in what is cancelled"
         CHECK(e.empty());
         children.cancel();
         children.spawn(pause_and_note(s, 2, 1h, e));
-        CHECK(e == std::vector<ending>{{2, false, 0ms}}); // the others end soon, not inside of cancel()
+        CHECK(e == std::vector<pause_end>{{2, false, 0ms}}); // the others end soon, not inside of cancel()
         co_await children.join();
     };
     sync_wait(r.schedule, body(r.schedule, endings));
-    CHECK_THAT(endings, Catch::UnorderedEquals<ending>({{2, false, 0ms}, {0, false, 5ms}, {1, false, 5ms}}));
+    CHECK_THAT(endings, Catch::UnorderedEquals<pause_end>({{2, false, 0ms}, {0, false, 5ms}, {1, false, 5ms}}));
     CHECK(r.schedule.idle());
 }
 
 TEST_CASE("a pause that is cancelled twice before it ends is not lost") {
     rig r;
-    std::vector<ending> endings;
-    const auto body = [](MADSchedule& s, std::vector<ending>& e) -> task<void> {
+    std::vector<pause_end> endings;
+    const auto body = [](MADSchedule& s, std::vector<pause_end>& e) -> task<void> {
         scope children(co_await current_scope{});
         children.spawn(pause_and_note(s, 0, 1h, e));
         children.cancel();
@@ -100,12 +100,12 @@ TEST_CASE("a pause that is cancelled twice before it ends is not lost") {
         co_await children.join();
     };
     sync_wait(r.schedule, body(r.schedule, endings));
-    CHECK(endings == std::vector<ending>{{0, false, 0ms}});
+    CHECK(endings == std::vector<pause_end>{{0, false, 0ms}});
 }
 
 TEST_CASE("whoever is destroyed while it pauses is forgotten") {
     rig r;
-    std::vector<ending> endings;
+    std::vector<pause_end> endings;
     {
         job<void> first = r.schedule.queue(pause_and_note(r.schedule, 0, 1s, endings));
         job<void> second = r.schedule.queue(pause_and_note(r.schedule, 1, 2s, endings));
@@ -122,7 +122,7 @@ TEST_CASE("whoever is destroyed while it pauses is forgotten") {
 
 TEST_CASE("a pause for ever is none that virtual time could bring to an end") {
     rig r;
-    std::vector<ending> endings;
+    std::vector<pause_end> endings;
     CHECK_THROWS_AS(sync_wait(r.schedule, pause_and_note(r.schedule, 0, mad::duration::max(), endings)),
                     std::logic_error);
 }

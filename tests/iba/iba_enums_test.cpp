@@ -63,14 +63,15 @@ template <class E> std::map<u64, std::string> bits() {
 }
 
 /// An enumerator and another program's constant.
-struct same {
+struct constant_pair {
     u64 ours;
     u64 theirs;
 
-    template <class E> same(E enumerator, u64 constant) : ours(static_cast<u64>(enumerator)), theirs(constant) {}
+    template <class E>
+    constant_pair(E enumerator, u64 constant) : ours(static_cast<u64>(enumerator)), theirs(constant) {}
 };
-void check(std::initializer_list<same> all) {
-    for (const same& s : all) CHECK(s.ours == s.theirs);
+void check(std::initializer_list<constant_pair> all) {
+    for (const constant_pair& s : all) CHECK(s.ours == s.theirs);
 }
 
 std::string lower(std::string_view text) {

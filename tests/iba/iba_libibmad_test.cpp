@@ -65,7 +65,7 @@ const fields& all_fields() {
 }
 
 /// Fields of libibmad and of a structure that are the same.
-struct same {
+struct common_field {
     std::string structure;
     std::string name;
     MAD_FIELDS field;
@@ -76,8 +76,8 @@ struct same {
 unsigned bytes_before(const std::string& structure) { return structure.starts_with("MADNoticeTrap") ? 10 : 0; }
 
 /// The fields that are in iba_ibmad_map.tsv.
-std::vector<same> known_fields() {
-    std::vector<same> all;
+std::vector<common_field> known_fields() {
+    std::vector<common_field> all;
     for (const std::vector<std::string>& line : load_columns("iba_ibmad_map.tsv")) {
         const place p{static_cast<unsigned>(std::stoul(line[3])) + bytes_before(line[0]) * 8,
                       static_cast<unsigned>(std::stoul(line[4]))};
@@ -93,7 +93,7 @@ std::vector<same> known_fields() {
 }
 
 /// Those of structures that the file does not have.
-const std::vector<same> more_fields{
+const std::vector<common_field> more_fields{
     {"PMPortCountersExt", "symbolErrorCounter", IB_PC_EXT_ERR_SYM_F},
     {"PMPortCountersExt", "linkErrorRecoveryCounter", IB_PC_EXT_LINK_RECOVERS_F},
     {"PMPortCountersExt", "linkDownedCounter", IB_PC_EXT_LINK_DOWNED_F},
@@ -250,7 +250,9 @@ leaf leaf_of(const std::string& structure_name, const std::string& name) {
 }
 place place_of(const leaf& l) { return {l.off, l.width}; }
 
-std::string element_name(const same& s, unsigned i) { return s.count == 1 ? s.name : fmt::format("{}[{}]", s.name, i); }
+std::string element_name(const common_field& s, unsigned i) {
+    return s.count == 1 ? s.name : fmt::format("{}[{}]", s.name, i);
+}
 
 MAD_FIELDS operator+(MAD_FIELDS field, unsigned i) { return static_cast<MAD_FIELDS>(static_cast<unsigned>(field) + i); }
 
@@ -276,9 +278,9 @@ bool read_the_same(const pair& p, buffer& bytes) {
 
 TEST_CASE("libibmad reads the same values from random bytes") {
     std::map<std::string, std::vector<pair>> structures;
-    std::vector<same> all = known_fields();
+    std::vector<common_field> all = known_fields();
     all.insert(all.end(), more_fields.begin(), more_fields.end());
-    for (const same& s : all) {
+    for (const common_field& s : all) {
         if (s.field == IB_PC_QP1_DROP_F) continue; // is wrong, see above
         for (unsigned i = 0; i < s.count; ++i)
             structures[s.structure].push_back(
@@ -318,8 +320,8 @@ TEST_CASE("libibmad reads other bits only where it is known to be wrong") {
 
 TEST_CASE("no field of libibmad has been forgotten") {
     std::set<MAD_FIELDS> compared = fields_of_libibmad_alone;
-    for (const same& s : known_fields()) compared.insert(s.field);
-    for (const same& s : more_fields)
+    for (const common_field& s : known_fields()) compared.insert(s.field);
+    for (const common_field& s : more_fields)
         for (unsigned i = 0; i < s.count; ++i) compared.insert(s.field + i);
     for (const several& s : fields_of_several) compared.insert(s.field);
     for (const wrong& w : wrong_fields) compared.insert(w.field);

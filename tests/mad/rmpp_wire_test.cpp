@@ -44,17 +44,18 @@ private:
 
 const mad::rmpp_timing quick{.response = 1ms, .retries = 20, .total = 1h};
 
-struct outcome {
+struct transfer_result {
     std::optional<rmpp_receiver> receiver;
     u64 data_sent = 0;
     time_point end{};
 };
 
 /// Runs until both ends have ended, or nothing more can happen.
-outcome transfer(rmpp_sender& sender, wire_faults faults, u32 seed, rmpp_receiver_options options = {.timing = quick}) {
+transfer_result transfer(rmpp_sender& sender, wire_faults faults, u32 seed,
+                         rmpp_receiver_options options = {.timing = quick}) {
     std::mt19937 random(seed);
     wire there(faults, random), back(faults, random);
-    outcome o;
+    transfer_result o;
     auto& receiver = o.receiver;
     time_point now{};
     while (true) {
@@ -88,7 +89,7 @@ std::vector<u8> table_of(std::size_t records) {
     return message;
 }
 
-void check_whole(outcome& o, const rmpp_sender& sender, std::size_t records, const std::vector<u8>& sent) {
+void check_whole(transfer_result& o, const rmpp_sender& sender, std::size_t records, const std::vector<u8>& sent) {
     REQUIRE(sender.state() == rmpp_state::complete);
     REQUIRE(o.receiver);
     REQUIRE(o.receiver->state() == rmpp_state::complete);
@@ -108,7 +109,7 @@ TEST_CASE("any number of records arrives over a wire without faults, each segmen
         CAPTURE(records);
         const std::vector<u8> sent = table_of(records);
         rmpp_sender sender(sent, sa_header, at(0s), {.timing = quick});
-        outcome o = transfer(sender, {}, 1);
+        transfer_result o = transfer(sender, {}, 1);
         check_whole(o, sender, records, sent);
         CHECK(o.data_sent == std::max<std::size_t>(1, (records * 112 + 199) / 200));
     }
@@ -120,7 +121,7 @@ TEST_CASE("any number of records arrives over a wire that loses, doubles and reo
         CAPTURE(seed, records);
         const std::vector<u8> sent = table_of(records);
         rmpp_sender sender(sent, sa_header, at(0s), {.timing = quick});
-        outcome o = transfer(sender, {.lost = 50, .doubled = 50, .delayed = 200}, seed);
+        transfer_result o = transfer(sender, {.lost = 50, .doubled = 50, .delayed = 200}, seed);
         check_whole(o, sender, records, sent);
     }
 }
@@ -128,7 +129,7 @@ TEST_CASE("any number of records arrives over a wire that loses, doubles and reo
 TEST_CASE("100,000 records arrive over a wire that loses, doubles and reorders") {
     const std::vector<u8> sent = table_of(100000);
     rmpp_sender sender(sent, sa_header, at(0s), {.timing = quick});
-    outcome o = transfer(sender, {.lost = 10, .doubled = 10, .delayed = 100}, 1);
+    transfer_result o = transfer(sender, {.lost = 10, .doubled = 10, .delayed = 100}, 1);
     check_whole(o, sender, 100000, sent);
 }
 
@@ -137,7 +138,7 @@ TEST_CASE("a small window does, too") {
     for (unsigned window : {1u, 2u, 3u, 63u}) {
         CAPTURE(window);
         rmpp_sender sender(sent, sa_header, at(0s), {.timing = quick});
-        outcome o =
+        transfer_result o =
             transfer(sender, {.lost = 50, .doubled = 50, .delayed = 200}, window, {.timing = quick, .window = window});
         check_whole(o, sender, 500, sent);
     }
@@ -150,7 +151,7 @@ TEST_CASE("whatever single MAD is lost, the message arrives") {
         for (unsigned n = 0; n < (direction == 0 ? 168u : 4u); ++n) {
             CAPTURE(direction, n);
             rmpp_sender sender(sent, sa_header, at(0s), {.timing = quick});
-            outcome o;
+            transfer_result o;
             auto& receiver = o.receiver;
             unsigned passed[2] = {};
             const auto is_lost = [&](int d) { return passed[d]++ == n && d == direction; };
@@ -182,7 +183,7 @@ TEST_CASE("whatever single MAD is lost, the message arrives") {
 
 TEST_CASE("over a wire that loses everything both ends give up, each in its time") {
     rmpp_sender sender(table_of(10), sa_header, at(0s), {.timing = {.response = 1ms, .retries = 3, .total = 1h}});
-    outcome o = transfer(sender, {.lost = 1000}, 1);
+    transfer_result o = transfer(sender, {.lost = 1000}, 1);
     CHECK(sender.state() == rmpp_state::failed);
     CHECK(sender.status() == RMPPStatus::TooManyRetries);
     CHECK(o.data_sent == 4 + 1); // with the ABORT
@@ -193,7 +194,7 @@ TEST_CASE("over a wire that loses everything both ends give up, each in its time
 TEST_CASE("an end that gives up tells the other") {
     SECTION("the receiver has no room") {
         rmpp_sender sender(table_of(1000), sa_header, at(0s), {.timing = quick});
-        outcome o = transfer(sender, {}, 1, {.timing = quick, .max_message = 1000});
+        transfer_result o = transfer(sender, {}, 1, {.timing = quick, .max_message = 1000});
         CHECK(o.receiver->status() == RMPPStatus::ResourcesExhausted);
         CHECK(sender.status() == RMPPStatus::ResourcesExhausted);
         CHECK(sender.failed_by_peer());
@@ -201,7 +202,7 @@ TEST_CASE("an end that gives up tells the other") {
     SECTION("the sender has no time") {
         rmpp_sender sender(table_of(100000), sa_header, at(0s),
                            {.timing = {.response = 1ms, .retries = 20, .total = 5ms}});
-        outcome o = transfer(sender, {.lost = 50}, 1);
+        transfer_result o = transfer(sender, {.lost = 50}, 1);
         CHECK(sender.status() == RMPPStatus::TotalTimeTooLong);
         CHECK(o.receiver->status() == RMPPStatus::TotalTimeTooLong);
         CHECK(o.receiver->failed_by_peer());
@@ -213,9 +214,9 @@ TEST_CASE("a question and an answer of many segments each: a double-sided transf
     question[3] = 0x14; // GetMulti
     answer[3] = 0x94;   // GetMultiResp
     rmpp_sender asking(question, sa_header, at(0s), {.timing = quick, .double_sided = true});
-    outcome asked = transfer(asking, {.lost = 50, .doubled = 50, .delayed = 200}, 3);
+    transfer_result asked = transfer(asking, {.lost = 50, .doubled = 50, .delayed = 200}, 3);
     check_whole(asked, asking, 50, question);
     rmpp_sender answering(answer, sa_header, at(0s), {.timing = quick, .first_window = asked.receiver->reply_window()});
-    outcome answered = transfer(answering, {.lost = 50, .doubled = 50, .delayed = 200}, 4);
+    transfer_result answered = transfer(answering, {.lost = 50, .doubled = 50, .delayed = 200}, 4);
     check_whole(answered, answering, 80, answer);
 }

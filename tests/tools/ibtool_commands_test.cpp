@@ -22,7 +22,7 @@ std::map<std::string, std::string> commands() {
 }
 
 // A subnet whose nodes have LIDs, a subnet manager and its SA; the program is at a CA.
-const words fabric{"--fabric", "sim:fattree2,radix=4,sm=1,time=virtual"};
+const words managed_tree{"--fabric", "sim:fattree2,radix=4,sm=1,time=virtual"};
 
 /// A command line of each command that is at home in any subnet. The others show this machine, or need an answer that
 /// the simulator has not; their tests are elsewhere.
@@ -109,7 +109,7 @@ TEST_CASE("every command's answer is JSON if asked for") {
     for (const auto& [name, arguments] : examples) {
         CAPTURE(name);
         CHECK(all.count(name) == 1);
-        const process_result r = run(words{name} + arguments + words{"--json"} + fabric);
+        const process_result r = run(words{name} + arguments + words{"--json"} + managed_tree);
         check_success(r);
         CHECK_FALSE(r.out.empty());
         if (name == "ibnetdiscover" || name == "export") CHECK_NOTHROW(nlohmann::json::parse(r.out)); // one object
@@ -121,13 +121,13 @@ TEST_CASE("every command's answer is JSON if asked for") {
         CAPTURE(name);
         CHECK_THAT(run({"help", name}).out, Contains("--json"));
     }
-    const auto nodes = objects_of(run(words{"ibnodes", "--json"} + fabric).out); // 8 CAs, 6 switches
+    const auto nodes = objects_of(run(words{"ibnodes", "--json"} + managed_tree).out); // 8 CAs, 6 switches
     REQUIRE(nodes.size() == 8 + 6);
     CHECK(nodes.front()["nodeType"] == "CA");
     CHECK(nodes.back()["nodeType"] == "Switch");
     CHECK(nodes.back()["LID"] > 0);
-    CHECK(objects_of(run(words{"ibhosts", "--json"} + fabric).out).size() == 8);
-    CHECK(objects_of(run(words{"ibswitches", "--json"} + fabric).out).size() == 6);
+    CHECK(objects_of(run(words{"ibhosts", "--json"} + managed_tree).out).size() == 8);
+    CHECK(objects_of(run(words{"ibswitches", "--json"} + managed_tree).out).size() == 6);
     CHECK(run({"encode", "--struct", "SMPLedInfo", "--json", "ledMask=1"}).out ==
           "{\"struct\":\"SMPLedInfo\",\"data\":\"0x80000000\"}\n");
 }
@@ -143,33 +143,33 @@ TEST_CASE("with --sa no command sends an SMP, or it refuses") {
     for (const std::string& name : refuse) {
         CAPTURE(name);
         const auto arguments = examples.find(name);
-        check_failure(
-            run(words{name} + (arguments == examples.end() ? words{} : arguments->second) + words{"--sa"} + fabric), 2,
-            "--sa is not supported by " + name);
+        check_failure(run(words{name} + (arguments == examples.end() ? words{} : arguments->second) + words{"--sa"} +
+                          managed_tree),
+                      2, "--sa is not supported by " + name);
     }
     for (const auto& [name, arguments] : examples) {
         if (std::find(refuse.begin(), refuse.end(), name) != refuse.end()) continue;
         CAPTURE(name);
-        const process_result r = run(words{name} + arguments + words{"--sa", "-d"} + fabric);
+        const process_result r = run(words{name} + arguments + words{"--sa", "-d"} + managed_tree);
         CHECK(r.status == 0);
         if (name != "vendstat" && name != "iblinkinfo") // whose -d is another
             CHECK_THAT(r.err, Contains(" SAFormat(3.2) "));
         CHECK_THAT(r.err, !Contains("SMPFormat"));
     }
-    check_failure(run(words{"query", "SubnGet", "NodeInfo", "1", "--sa"} + fabric), 2,
+    check_failure(run(words{"query", "SubnGet", "NodeInfo", "1", "--sa"} + managed_tree), 2,
                   "--sa is not supported by SubnGet");
 }
 
 TEST_CASE("a subnet is the same by --discovery SA as by directed routes, and who judges LIDs refuses it") {
     for (const std::string name : {"ibnetdiscover", "iblinkinfo", "ibnodes"}) {
         CAPTURE(name);
-        const words json = words{name, "--json"} + fabric;
+        const words json = words{name, "--json"} + managed_tree;
         const process_result by_sa = run(json + words{"--discovery", "SA", "--debug"});
         CHECK(by_sa.status == 0);
         CHECK_THAT(by_sa.err, Contains(" SANodeRecord") && !Contains("SMPFormat"));
         CHECK(by_sa.out == run(json + words{"--discovery", "DR"}).out);
     }
-    check_failure(run(words{"ibchecknet", "--discovery", "SA"} + fabric), 2,
+    check_failure(run(words{"ibchecknet", "--discovery", "SA"} + managed_tree), 2,
                   "--discovery SA is not supported by ibchecknet");
     check_failure(run({"ibnodes", "--discovery", "SA", "--fabric", "sim:fattree2,radix=4,time=virtual"}), 1,
                   "the local port has no LID: ");
@@ -224,8 +224,8 @@ TEST_CASE("the port at the end of a directed route has no LID where GMPs need on
 TEST_CASE("every form of target means the same port to every command") {
     // The port at the end of a route, in all other forms.
     const std::string route = "0,1,1";
-    const auto address = objects_of(run(words{"ibaddr", "--json", route} + fabric).out).at(0);
-    const auto switch_address = objects_of(run(words{"ibaddr", "--json", "0,1"} + fabric).out).at(0);
+    const auto address = objects_of(run(words{"ibaddr", "--json", route} + managed_tree).out).at(0);
+    const auto switch_address = objects_of(run(words{"ibaddr", "--json", "0,1"} + managed_tree).out).at(0);
     const auto forms_of = [](const nlohmann::json& at, const std::string& by_route) {
         const std::string LID = std::to_string(at["LID"].get<unsigned>());
         const std::string GID = at["GID"];
@@ -233,7 +233,8 @@ TEST_CASE("every form of target means the same port to every command") {
         hex << "0x" << std::hex << at["LID"].get<unsigned>();
         std::string path = "IBDRPath(drPath=" + by_route + ",)";
         std::replace(path.begin(), path.end() - 1, ',', ':');
-        const std::string GUID = objects_of(run(words{"smpquery", "NI", "--json", LID} + fabric).out).at(0)["portGUID"];
+        const std::string GUID =
+            objects_of(run(words{"smpquery", "NI", "--json", LID} + managed_tree).out).at(0)["portGUID"];
         std::string digits = GUID;
         digits.erase(std::remove(digits.begin(), digits.end(), ':'), digits.end());
         return words{LID,
@@ -265,7 +266,7 @@ TEST_CASE("every form of target means the same port to every command") {
     };
     for (const auto& line : lines) {
         const auto ask = [&](const std::string& target) {
-            return run(line.before + words{target} + line.after + fabric);
+            return run(line.before + words{target} + line.after + managed_tree);
         };
         CAPTURE(line.before);
         const process_result first = ask(line.targets.front());
@@ -283,15 +284,15 @@ TEST_CASE("every form of target means the same port to every command") {
         }
     }
     // The subnet manager is where the program runs; it is asked in each form, too.
-    const auto own = objects_of(run(words{"ibaddr", "--json"} + fabric).out).at(0);
+    const auto own = objects_of(run(words{"ibaddr", "--json"} + managed_tree).out).at(0);
     for (const std::string& target : forms_of(own, "0")) {
         CAPTURE(target);
-        const process_result r = run(words{"sminfo", "--json", target} + fabric);
+        const process_result r = run(words{"sminfo", "--json", target} + managed_tree);
         check_success(r);
-        CHECK(r.out == run(words{"sminfo", "--json"} + fabric).out);
+        CHECK(r.out == run(words{"sminfo", "--json"} + managed_tree).out);
     }
     // A scoped GID names a port of a device, which a simulated subnet has not.
     for (const char* command : {"ibaddr", "ibroute", "sminfo"})
-        check_failure(run(words{command, address["GID"].get<std::string>() + "%mlx5_0/1"} + fabric), 2,
+        check_failure(run(words{command, address["GID"].get<std::string>() + "%mlx5_0/1"} + managed_tree), 2,
                       "the target names the local port 'mlx5_0/1'");
 }

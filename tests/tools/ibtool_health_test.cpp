@@ -14,12 +14,12 @@ using nlohmann::json;
 namespace {
 
 // 4 leaves and 2 spines of 4 ports each, 8 hosts: 32 ports.
-const std::string tree = "sim:fattree2,radix=4,sm=1,time=virtual";
+const std::string health_tree = "sim:fattree2,radix=4,sm=1,time=virtual";
 
 process_result health(const words& arguments, const std::string& wrong = "") {
-    return run(words{"health", "--fabric", tree + wrong} + arguments);
+    return run(words{"health", "--fabric", health_tree + wrong} + arguments);
 }
-std::vector<json> objects_of(const process_result& r) {
+std::vector<json> health_objects(const process_result& r) {
     std::vector<json> all;
     std::istringstream lines(r.out);
     for (std::string line; std::getline(lines, line);) all.push_back(json::parse(line));
@@ -46,7 +46,7 @@ TEST_CASE("health of a link that went down is critical at both its ends") {
 
     const process_result r = health({"--json", "--for", "60s"}, flap);
     CHECK(r.status == 1);
-    const std::vector<json> all = objects_of(r);
+    const std::vector<json> all = health_objects(r);
     REQUIRE(all.size() == 3);
     CHECK(all[0] == json{{"schema", "comad.health/1"},
                          {"ports", 32},
@@ -71,7 +71,7 @@ TEST_CASE("health measures symbol errors by the bits that a link signals") {
     const process_result r = health({"--json"}, ",errors=1:1000");
     CHECK(r.status == 1);
     std::size_t ports = 0;
-    for (const json& o : objects_of(r)) {
+    for (const json& o : health_objects(r)) {
         if (o.value("rule", "") != "bit_errors" || o.at("counter") != "symbolErrorCounter") continue;
         ++ports;
         CHECK(o.at("severity") == "error");
@@ -102,7 +102,7 @@ TEST_CASE("health tells which ports it could not see, and is not complete withou
     const process_result r = health({"--json"}, ",kill=H-0002c90300000300@3s");
     CHECK(r.status == 3);
     CHECK_THAT(r.err, StartsWith("ibtool: H-0002c90300000300 \"h-0003 HCA-1\"[1]: ") && Contains("timed out"));
-    const std::vector<json> all = objects_of(r);
+    const std::vector<json> all = health_objects(r);
     REQUIRE(all.size() == 2);
     CHECK(all[0].at("complete") == false);
     CHECK(all[0].at("ports") == 32);
@@ -115,7 +115,7 @@ TEST_CASE("health tells what it could not see in either of its sweeps once") {
     const process_result r = health({"--json"}, ",kill=H-0002c90300000300@150us");
     CHECK(r.status == 3);
     CHECK(std::count(r.err.begin(), r.err.end(), '\n') == 1);
-    const std::vector<json> all = objects_of(r);
+    const std::vector<json> all = health_objects(r);
     REQUIRE(all.size() == 2);
     CHECK(all[1].at("description") == "h-0003 HCA-1");
     CHECK_THAT(all[1].at("why").get<std::string>(), Contains("ClassPortInfo") && Contains("timed out"));
@@ -124,7 +124,7 @@ TEST_CASE("health tells what it could not see in either of its sweeps once") {
     const process_result none = run({"health", "--fabric", "sim:fattree2,radix=4,time=virtual", "--json"});
     CHECK(none.status == 3);
     CHECK(none.err == "ibtool: 6 nodes and 8 ports: the port has no LID; first: h-0001 HCA-1 port 1\n");
-    CHECK(objects_of(none).size() == 1 + 14);
+    CHECK(health_objects(none).size() == 1 + 14);
 }
 
 TEST_CASE("health that finds a bad link says so whether its capture could be written or not, and that ports are "

@@ -17,10 +17,10 @@ namespace http = beast::http;
 
 namespace {
 
-using request = http::request<http::empty_body>;
+using empty_request = http::request<http::empty_body>;
 
 /// The values of all fields of that name, as one list.
-std::string list_of(const request& r, http::field name) {
+std::string list_of(const empty_request& r, http::field name) {
     std::string all;
     const auto [begin, end] = r.equal_range(name);
     for (auto field = begin; field != end; ++field) {
@@ -92,7 +92,7 @@ bool accepts_gzip(std::string_view encodings) {
     return gzip.value_or(any.value_or(false));
 }
 
-http_request request_of(const request& r) {
+http_request request_of(const empty_request& r) {
     const auto target = path_of({r.target().data(), r.target().size()});
     return {std::string(target.substr(0, target.find('?'))), accepts_gzip(list_of(r, http::field::accept_encoding)),
             std::string(r[http::field::authorization])};
@@ -101,7 +101,7 @@ http_request request_of(const request& r) {
 // Transfer codings other than chunked, which Beast does not look at, would make of a body the next request: behind a proxy
 // that of somebody else (RFC 9112, 6.1 and 11.2).
 std::optional<http_refusal> refusal_of(const http::request_parser<http::empty_body>& p) {
-    const request& r = p.get();
+    const empty_request& r = p.get();
     constexpr unsigned http_1_1 = 11;
     if (r.count(http::field::transfer_encoding) != 0 && !p.chunked())
         return http_refusal{400, "a request must have no body and no Transfer-Encoding\n"};

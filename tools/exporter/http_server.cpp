@@ -55,7 +55,7 @@ header header_of(const http_reply& reply, unsigned version, bool keeps_alive) {
     return h;
 }
 
-http_reply refusal_of(error_code error) {
+http_reply read_error_reply(error_code error) {
     if (error == http::error::body_limit) return make_reply(413, "a request must have no body\n");
     if (error == http::error::header_limit) return make_reply(431, "the header is too long\n");
     return make_reply(400, "invalid HTTP request\n");
@@ -252,7 +252,7 @@ asio::awaitable<bool> http_server::state::take_request(connection& c) {
     c.doing = connection::phase::waiting;
     const auto& request = parser.get();
     const bool is_head = request.method() == http::verb::head;
-    if (error) co_return co_await send(c, refusal_of(error), 11, false, !is_head);
+    if (error) co_return co_await send(c, read_error_reply(error), 11, false, !is_head);
     if (const auto refused = refusal_of(parser)) {
         http_reply no = make_reply(refused->status, refused->text);
         if (refused->status == 405) no.headers.emplace_back("Allow", "GET, HEAD");

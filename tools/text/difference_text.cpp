@@ -69,7 +69,7 @@ std::string line_of(const difference& d) {
     return fmt::format("{}: is {}, was {}", begin, iba::escaped(d.is), iba::escaped(d.was));
 }
 
-json json_of(const difference& d) {
+json difference_item_json(const difference& d) {
     json one{{"subject", discovery::text_of(d.of)},
              {"kind", discovery::text_of(d.what)},
              {"nodeGUID", fmt::format("{}", d.nodeGUID)}};
@@ -92,7 +92,7 @@ std::string difference_json(const subnet& was, const subnet& is, const std::vect
                     {"links", s.link_count()}};
     };
     json list = json::array();
-    for (const difference& d : all) list.push_back(json_of(d));
+    for (const difference& d : all) list.push_back(difference_item_json(d));
     const json out{{"schema", "comad.subnet_diff/1"},
                    {"reference", counts(was)},
                    {"current", counts(is)},

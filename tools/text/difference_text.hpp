@@ -17,7 +17,7 @@ std::string difference_text(const comad::discovery::subnet& was, const comad::di
 /// One line: `link PORT <=> PORT removed`, `rate PORT <=> PORT changed: is NEW, was OLD`.
 std::string line_of(const comad::discovery::difference&);
 /// `subject`, `kind`, its place as numbers and for people, and of what changed `was` and `is`.
-nlohmann::ordered_json json_of(const comad::discovery::difference&);
+nlohmann::ordered_json difference_item_json(const comad::discovery::difference&);
 /// One JSON object, schema `comad.subnet_diff/1`.
 std::string difference_json(const comad::discovery::subnet& was, const comad::discovery::subnet& is,
                             const std::vector<comad::discovery::difference>&);

@@ -12,7 +12,7 @@ namespace {
 using iba::attribute_id;
 using namespace iba::pm;
 
-constexpr std::array in_order{
+constexpr std::array copied_counters{
     &PortCountersExt::portXmitData,
     &PortCountersExt::portRcvData,
     &PortCountersExt::portXmitPkts,
@@ -83,7 +83,7 @@ constexpr sixteenths one_of{15, 1};
 
 /// Errors that forward error correction mends, and blocks that it cannot mend. Where it is RS, it tells the former by lane
 /// and both for the port; otherwise both by lane.
-counter_row extended_speeds(const PortCountersExt& all, link_codes link) noexcept {
+counter_row extended_speeds_row(const PortCountersExt& all, link_codes link) noexcept {
     counter_row row{};
     const iba::FECMode FEC = fec_of(link);
     const unsigned lanes = lanes_of(link);
@@ -113,7 +113,7 @@ counter_row parts_of(const PortCountersExt& all, u16 attributeID, u8 opCode, con
     switch (attributeID) {
     case attribute_id<PortCountersExt>: {
         counter_row row{};
-        for (std::size_t i = 0; i < in_order.size(); ++i) row[i] = all.*in_order[i];
+        for (std::size_t i = 0; i < copied_counters.size(); ++i) row[i] = all.*copied_counters[i];
         return row;
     }
     case attribute_id<PortRcvErrorDetails>:
@@ -146,7 +146,7 @@ counter_row parts_of(const PortCountersExt& all, u16 attributeID, u8 opCode, con
     case attribute_id<PortXmitConCtrl>: return {all.portXmitWait};
     case attribute_id<PortXmitDataSL>: return by_level(all.portXmitData);
     case attribute_id<PortRcvDataSL>: return by_level(all.portRcvData);
-    case attribute_id<PortExtendedSpeedsCounters>: return extended_speeds(all, of.link);
+    case attribute_id<PortExtendedSpeedsCounters>: return extended_speeds_row(all, of.link);
     default: return {};
     }
 }

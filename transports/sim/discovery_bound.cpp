@@ -11,7 +11,7 @@
 namespace comad::transports::sim {
 namespace {
 
-constexpr u64 unreachable = ~u64{0};
+constexpr u64 not_reached = ~u64{0};
 
 /// What directed routes from one port get to: a CA passes nothing on, but the one where they begin sends.
 class explorer {
@@ -20,7 +20,7 @@ public:
         hops_ = quickest([](u32, unsigned) { return 1; });
     }
 
-    bool is_reached(u32 n) const noexcept { return hops_[n] != unreachable; }
+    bool is_reached(u32 n) const noexcept { return hops_[n] != not_reached; }
     u64 hops(u32 n) const noexcept { return hops_[n]; }
     const node& at(u32 n) const noexcept { return topology_.nodes[n]; }
     bool sends(u32 n, unsigned port) const noexcept {
@@ -29,7 +29,7 @@ public:
 
     /// By node, the least sum over a route to it of what `cost(node, port it is left by)` says.
     template <class Cost> std::vector<u64> quickest(const Cost& cost) const {
-        std::vector<u64> when(topology_.nodes.size(), unreachable);
+        std::vector<u64> when(topology_.nodes.size(), not_reached);
         using reached = std::pair<u64, u32>;
         std::priority_queue<reached, std::vector<reached>, std::greater<>> next;
         const auto reach = [&](u32 n, u64 then) {

@@ -9,16 +9,16 @@
 namespace comad::transports::sim {
 namespace {
 
-using record = groups::record;
+using group_record = groups::record;
 using iba::SAStatus;
 using iba::Selector;
 
 constexpr u8 full_member = 1, usual_scope = 2; // link-local
 constexpr u64 join_components =
-    iba::mask_of<&record::MGID> | iba::mask_of<&record::portGID> | iba::mask_of<&record::joinState>;
-constexpr u64 create_components = join_components | iba::mask_of<&record::QKey> | iba::mask_of<&record::TClass> |
-                                  iba::mask_of<&record::PKey> | iba::mask_of<&record::flowLabel> |
-                                  iba::mask_of<&record::SL>;
+    iba::mask_of<&group_record::MGID> | iba::mask_of<&group_record::portGID> | iba::mask_of<&group_record::joinState>;
+constexpr u64 create_components = join_components | iba::mask_of<&group_record::QKey> |
+                                  iba::mask_of<&group_record::TClass> | iba::mask_of<&group_record::PKey> |
+                                  iba::mask_of<&group_record::flowLabel> | iba::mask_of<&group_record::SL>;
 
 constexpr bool has_all(u64 mask, u64 components) noexcept { return (mask & components) == components; }
 
@@ -43,22 +43,22 @@ iba::Rate next_slower(iba::Rate rate) noexcept {
 }
 
 /// What a group gets whose maker limits it: the most that its port has, if it may.
-void choose(record& r, const record& wanted, u64 mask, const record& most) noexcept {
+void choose(group_record& r, const group_record& wanted, u64 mask, const group_record& most) noexcept {
     const auto is_less = [&](u64 selector, Selector s) { return (mask & selector) != 0 && s == Selector::LessThan; };
     const auto is_exact = [&](u64 selector, Selector s) { return (mask & selector) == 0 || s == Selector::Exactly; };
-    if ((mask & iba::mask_of<&record::MTU>) != 0) {
-        if (is_exact(iba::mask_of<&record::MTUSelector>, wanted.MTUSelector)) r.MTU = wanted.MTU;
-        else if (is_less(iba::mask_of<&record::MTUSelector>, wanted.MTUSelector) && most.MTU >= wanted.MTU)
+    if ((mask & iba::mask_of<&group_record::MTU>) != 0) {
+        if (is_exact(iba::mask_of<&group_record::MTUSelector>, wanted.MTUSelector)) r.MTU = wanted.MTU;
+        else if (is_less(iba::mask_of<&group_record::MTUSelector>, wanted.MTUSelector) && most.MTU >= wanted.MTU)
             r.MTU = iba::MTU{static_cast<u8>(value(wanted.MTU) - 1)};
     }
-    if ((mask & iba::mask_of<&record::rate>) != 0) {
-        if (is_exact(iba::mask_of<&record::rateSelector>, wanted.rateSelector)) r.rate = wanted.rate;
-        else if (is_less(iba::mask_of<&record::rateSelector>, wanted.rateSelector) &&
+    if ((mask & iba::mask_of<&group_record::rate>) != 0) {
+        if (is_exact(iba::mask_of<&group_record::rateSelector>, wanted.rateSelector)) r.rate = wanted.rate;
+        else if (is_less(iba::mask_of<&group_record::rateSelector>, wanted.rateSelector) &&
                  tenths_of(most.rate) >= tenths_of(wanted.rate))
             r.rate = next_slower(wanted.rate);
     }
-    if ((mask & iba::mask_of<&record::packetLifeTime>) != 0) {
-        const u64 selector = iba::mask_of<&record::packetLifeTimeSelector>;
+    if ((mask & iba::mask_of<&group_record::packetLifeTime>) != 0) {
+        const u64 selector = iba::mask_of<&group_record::packetLifeTimeSelector>;
         if (is_exact(selector, wanted.packetLifeTimeSelector)) r.packetLifeTime = wanted.packetLifeTime;
         else if (is_less(selector, wanted.packetLifeTimeSelector) && most.packetLifeTime >= wanted.packetLifeTime)
             r.packetLifeTime = static_cast<u8>(wanted.packetLifeTime - 1);
@@ -76,7 +76,7 @@ bool groups::group::has_full_member() const noexcept {
 
 groups::groups(attributes& of) : of_(of) {
     group broadcast{};
-    record& r = broadcast.what;
+    group_record& r = broadcast.what;
     r.MGID.bytes = {0xff, 0x12, 0x40, 0x1b, 0xff, 0xff, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff};
     r.QKey = 0x0b1b;
     r.MLID = forwarding::broadcast_mlid;
@@ -97,7 +97,7 @@ iba::Rate groups::rate_of_port(const addressed_port& end) const noexcept {
     return rate_of(tenths_of_gbps(of_.graph().nodes[end.at.node].ports[end.at.port].active));
 }
 
-groups::outcome groups::join(record& r, u64 mask) {
+groups::outcome groups::join(group_record& r, u64 mask) {
     if (!has_all(mask, join_components)) return {SAStatus::ERR_REQ_INSUFFICIENT_COMPONENTS};
     const auto end = find_addressed_port(of_, r.portGID);
     if (!end || r.joinState == 0) return {SAStatus::ERR_REQ_INVALID};
@@ -120,16 +120,16 @@ groups::outcome groups::join(record& r, u64 mask) {
     return joined;
 }
 
-SAStatus groups::create(const record& wanted, u64 mask, const addressed_port& by) {
+SAStatus groups::create(const group_record& wanted, u64 mask, const addressed_port& by) {
     if ((wanted.joinState & full_member) == 0) return SAStatus::ERR_REQ_INVALID;
     if (!has_all(mask, create_components)) return SAStatus::ERR_REQ_INSUFFICIENT_COMPONENTS;
     const bool is_named = wanted.MGID != iba::gid{};
     if ((is_named && !is_group(wanted.MGID)) || !is_same_partition(wanted.PKey, attributes::default_pkey))
         return SAStatus::ERR_REQ_INVALID;
     group g{};
-    record& r = g.what;
+    group_record& r = g.what;
     set_limits(r, rate_of_port(by));
-    const record most = r;
+    const group_record most = r;
     choose(r, wanted, mask, most);
     const bool is_possible = value(r.MTU) >= value(iba::MTU::m256) && r.MTU <= most.MTU && tenths_of(r.rate) != 0 &&
                              tenths_of(r.rate) <= tenths_of(most.rate);
@@ -149,16 +149,16 @@ SAStatus groups::create(const record& wanted, u64 mask, const addressed_port& by
 }
 
 /// What the mask has must be what the group is, and the port must be fast enough.
-SAStatus groups::check_join(const group& g, const record& wanted, u64 mask, const addressed_port& by) const {
-    const record& is = g.what;
+SAStatus groups::check_join(const group& g, const group_record& wanted, u64 mask, const addressed_port& by) const {
+    const group_record& is = g.what;
     const auto fits = [&](u64 component, bool is_same) { return (mask & component) == 0 || is_same; };
-    const bool is_meant = fits(iba::mask_of<&record::QKey>, wanted.QKey == is.QKey) &&
-                          fits(iba::mask_of<&record::MLID>, wanted.MLID == is.MLID) &&
-                          fits(iba::mask_of<&record::TClass>, wanted.TClass == is.TClass) &&
-                          fits(iba::mask_of<&record::PKey>, is_same_partition(wanted.PKey, is.PKey)) &&
-                          fits(iba::mask_of<&record::SL>, wanted.SL == is.SL) &&
-                          fits(iba::mask_of<&record::flowLabel>, wanted.flowLabel == is.flowLabel) &&
-                          fits(iba::mask_of<&record::scope>, wanted.scope == is.scope);
+    const bool is_meant = fits(iba::mask_of<&group_record::QKey>, wanted.QKey == is.QKey) &&
+                          fits(iba::mask_of<&group_record::MLID>, wanted.MLID == is.MLID) &&
+                          fits(iba::mask_of<&group_record::TClass>, wanted.TClass == is.TClass) &&
+                          fits(iba::mask_of<&group_record::PKey>, is_same_partition(wanted.PKey, is.PKey)) &&
+                          fits(iba::mask_of<&group_record::SL>, wanted.SL == is.SL) &&
+                          fits(iba::mask_of<&group_record::flowLabel>, wanted.flowLabel == is.flowLabel) &&
+                          fits(iba::mask_of<&group_record::scope>, wanted.scope == is.scope);
     const bool is_fast_enough = tenths_of(rate_of_port(by)) >= tenths_of(is.rate);
     return is_meant && is_fast_enough && is_within_limits(mask, wanted, is) ? SAStatus::None
                                                                             : SAStatus::ERR_REQ_INVALID;
@@ -174,7 +174,7 @@ iba::lid groups::free_mlid() const {
     return {};
 }
 
-groups::outcome groups::leave(record& r, u64 mask) {
+groups::outcome groups::leave(group_record& r, u64 mask) {
     if (!has_all(mask, join_components)) return {SAStatus::ERR_REQ_INSUFFICIENT_COMPONENTS};
     const auto at = find(r.MGID);
     if (at == groups_.end()) return {SAStatus::ERR_REQ_INVALID};
@@ -197,15 +197,15 @@ groups::outcome groups::leave(record& r, u64 mask) {
 }
 
 void groups::find(collector& found) const {
-    const auto wanted = found.wanted<record>();
-    found.leave_out(iba::mask_of<&record::PKey> | limits<record>);
+    const auto wanted = found.wanted<group_record>();
+    found.leave_out(iba::mask_of<&group_record::PKey> | limits<group_record>);
     for (const group& g : groups_) {
-        const bool is_partition = !found.asks_for<&record::PKey>() || is_same_partition(wanted.PKey, g.what.PKey);
+        const bool is_partition = !found.asks_for<&group_record::PKey>() || is_same_partition(wanted.PKey, g.what.PKey);
         if (!is_partition || !is_within_limits(found.mask(), wanted, g.what)) continue;
         for (const member& m : g.members) {
             const port& p = of_.graph().nodes[m.port.at.node].ports[m.port.at.port];
             if (p.state != iba::PortState::Active) continue;
-            record r = g.what;
+            group_record r = g.what;
             r.portGID = m.port.GID;
             r.joinState = m.join_state;
             found.offer(r);

@@ -77,13 +77,13 @@ std::optional<std::string_view> spec::take_word(std::string_view key) {
 
 std::vector<std::string_view> spec::take_all(std::string_view key) {
     known_.push_back(key);
-    std::vector<std::string_view> values;
+    std::vector<std::string_view> found;
     for (entry& e : entries_) {
         if (e.key != key) continue;
         e.taken = true;
-        values.push_back(value_of(e));
+        found.push_back(value_of(e));
     }
-    return values;
+    return found;
 }
 
 u64 spec::take_number(std::string_view key, u64 otherwise, u64 least, u64 most) {

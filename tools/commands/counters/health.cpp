@@ -31,7 +31,7 @@ struct health_settings {
 };
 
 /// What was seen, and what is to be said of it.
-struct examination {
+struct health_report {
     const discovery::node_names& names;
     const discovery::subnet& subnet;
     const counters::sweep& before;
@@ -82,11 +82,11 @@ std::string reason(const health_finding& v) {
     return {};
 }
 
-std::string examined_place(const examination& x, port_ref where) {
+std::string examined_place(const health_report& x, port_ref where) {
     return fmt::format("\"{}\"[{}]", x.names.of(x.subnet.nodes[where.node]), where.port);
 }
 
-std::string as_text(const examination& x) {
+std::string as_text(const health_report& x) {
     std::string text =
         fmt::format("# {} ports over {:.3f} s: {} critical, {} errors, {} warnings{}\n", x.after.ports.size(),
                     x.seconds(), x.count(severity::critical), x.count(severity::error), x.count(severity::warning),
@@ -98,14 +98,14 @@ std::string as_text(const examination& x) {
 
 // ---- JSON ------------------------------------------------------------------------------------------------------------
 
-void add_examined_place(nlohmann::ordered_json& to, const examination& x, port_ref where) {
+void add_examined_place(nlohmann::ordered_json& to, const health_report& x, port_ref where) {
     const discovery::node& n = x.subnet.nodes[where.node];
     to["nodeGUID"] = fmt::format("{}", n.info.nodeGUID);
     to["description"] = json_string(x.names.raw(n));
     to["port"] = where.port;
 }
 
-nlohmann::ordered_json finding_json(const examination& x, const health_finding& v) {
+nlohmann::ordered_json finding_json(const health_report& x, const health_finding& v) {
     nlohmann::ordered_json line{{"severity", name_of(v.how_bad)}};
     add_examined_place(line, x, v.where);
     line["rule"] = name_of(v.why);
@@ -122,7 +122,7 @@ nlohmann::ordered_json finding_json(const examination& x, const health_finding& 
     return line;
 }
 
-std::string as_json(const examination& x) {
+std::string as_json(const health_report& x) {
     std::string text = json_line({{"schema", "comad.health/1"},
                                   {"ports", x.after.ports.size()},
                                   {"seconds", json_number(x.seconds())},
@@ -193,7 +193,7 @@ query_task<report> examine(session& in, const health_settings& s, std::chrono::n
     if (!goes_on) throw std::runtime_error("ended before the second sweep: there is nothing to compare");
     const counters::sweep after = co_await sweeper.run();
 
-    examination x{names, known, before, after, judge(rules, known, before, after), failures_of(before, after), true};
+    health_report x{names, known, before, after, judge(rules, known, before, after), failures_of(before, after), true};
     x.is_complete = known.complete() && x.failures.empty();
     report all;
     all.text = s.json ? as_json(x) : as_text(x);

@@ -47,9 +47,9 @@ std::chrono::nanoseconds read_period(const std::string& text) {
     return parse_duration(has_unit ? text : text + 's');
 }
 
-class watch {
+class port_watch {
 public:
-    watch(session& in, const ibswportwatch_settings& s, std::optional<mad::address> target)
+    port_watch(session& in, const ibswportwatch_settings& s, std::optional<mad::address> target)
         : in_(in), how_(s), target_(std::move(target)), period_(read_period(s.every)), periods_(period_),
           thresholds_(read_thresholds(s.thresholds)), groups_(s.asked_for.groups()), group_totals_(groups_.size()) {
         if (!groups_.empty() && s.only_above)
@@ -293,7 +293,7 @@ int run_ibswportwatch(const ibswportwatch_settings& s, const global_options& opt
     std::optional<mad::address> target;
     if (!s.target.empty()) target = read_target(s.target, s.kind);
     session in(options, target ? &*target : nullptr, nullptr, opens::when_ready);
-    watch all(in, s, target);
+    port_watch all(in, s, target);
     const std::unique_ptr<lasting_output> lines = lasting_output_of(in);
     disconnect_listener listener;
     listener.on_disconnect = [&](const disconnect& now) { all.print_disconnect(now); };

@@ -157,7 +157,7 @@ std::string json_of(const counter_query& q, const group_reading& c, const std::v
     return json_line(line);
 }
 
-std::string counters_text(const counter_query& q, const group_reading& c) {
+std::string reading_text(const counter_query& q, const group_reading& c) {
     const structure_style style = style_of(q.in.options());
     if (style == structure_style::diags) return c.group->text(c.bytes, q.info);
     return structure_text(style, c.group->info, c.bytes);
@@ -165,7 +165,7 @@ std::string counters_text(const counter_query& q, const group_reading& c) {
 
 std::string text_of(const counter_query& q, const group_reading& c, const std::vector<u8>& summed = {}) {
     if (q.how.json) return json_of(q, c, summed);
-    return q.how.reads ? heading(q, *c.group, c.port) + counters_text(q, c) : std::string();
+    return q.how.reads ? heading(q, *c.group, c.port) + reading_text(q, c) : std::string();
 }
 
 std::string sum_text(const counter_query& q, const std::vector<group_reading>& all) {

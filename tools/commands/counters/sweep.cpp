@@ -258,9 +258,9 @@ private:
 };
 
 /// All that is swept, and where it goes.
-class watch {
+class fabric_sweeps {
 public:
-    watch(watch_plan& plan, const std::vector<global_options>& options) : plan_(plan), out_(plan.out) {
+    fabric_sweeps(watch_plan& plan, const std::vector<global_options>& options) : plan_(plan), out_(plan.out) {
         const bool lasts = plan.sweeps.is_lasting() || !plan.out.listen.empty();
         if (lasts) // before the first message
             lasting_output_.emplace([this] { boost::asio::post(io_, [this] { end_after_failure(); }); });
@@ -399,7 +399,7 @@ int run_sweep(const sweep_settings& s, const global_options& options) {
                         plan->known.size(), fabrics.size()));
     for (std::size_t i = 0; i < plan->known.size(); ++i)
         plan->out.expected.push_back(read_known(plan->known[i], fabrics[i]));
-    return watch(*plan, fabrics).run();
+    return fabric_sweeps(*plan, fabrics).run();
 }
 
 } // namespace

@@ -103,7 +103,7 @@ u64 number_in(const request& r, const char* field) {
 }
 
 /// The counters that a PerformanceSet is to clear: it names none, so that all get 0. Null: it is another one.
-const counter_group* cleared_group(const request& r) {
+const counter_group* group_to_clear(const request& r) {
     if (r.kind.mgmt_class != MgmtClass::Performance || r.kind.method != iba::Method::Set) return nullptr;
     const bool selects = std::ranges::all_of(r.fields, [](const std::string& field) {
         return field.starts_with("portSelect=") || field.starts_with("counterSelect");
@@ -114,7 +114,7 @@ clearing_request clearing_of(const sent_write& w) {
     constexpr unsigned above = 16; // counterSelect2, as all_counters() has it
     const auto port = static_cast<u8>(number_in(w.r, "portSelect"));
     const u64 select = number_in(w.r, "counterSelect") | number_in(w.r, "counterSelect2") << above;
-    return {{*std::get_if<mad::IBPath>(&w.path), *w.PMA}, cleared_group(w.r), port, {port}, select};
+    return {{*std::get_if<mad::IBPath>(&w.path), *w.PMA}, group_to_clear(w.r), port, {port}, select};
 }
 
 /// A Get answers with what was written.
@@ -295,7 +295,7 @@ query_task<report> ask_anything(session& in, std::optional<mad::address> target,
         const auto bytes = payload_in(r, now.value());
         w.before.assign(bytes.begin(), bytes.end());
         r.payload = changed(*r.attribute->info, bytes, r.fields);
-    } else if (const counter_group* g = cleared_group(r)) {
+    } else if (const counter_group* g = group_to_clear(r)) {
         const mad::IBPath to = *std::get_if<mad::IBPath>(&path);
         const auto info = co_await in.schedule().PerformanceGet<iba::ClassPortInfo>(to);
         auto before = co_await get_counters(in.schedule(), to, *g, static_cast<u8>(number_in(r, "portSelect")));

@@ -40,10 +40,10 @@ struct saquery_settings {
 // ---- other answers -------------------------------------------------------------------------------------------------
 
 /// A record as a text of its own.
-using node_line = std::function<std::string(const NodeRecord&)>;
+using record_formatter = std::function<std::string(const NodeRecord&)>;
 
 /// The records of nodes, each as `line` says it; `only_first`: one of them.
-query_task<std::string> list_nodes(session& in, components wanted, std::string heading, node_line line,
+query_task<std::string> list_nodes(session& in, components wanted, std::string heading, record_formatter line,
                                    bool only_first) {
     require_sa(in);
     const auto query = query_of<NodeRecord>(wanted);
@@ -227,7 +227,7 @@ saquery_request read_request(const saquery_settings& s) {
 }
 
 /// What the options say of a NodeRecord; empty: all of it.
-node_line node_line_of(const saquery_settings& s, const record_style& how) {
+record_formatter node_line_of(const saquery_settings& s, const record_style& how) {
     if (s.lid_only || s.lids_only) return [](const NodeRecord& r) { return fmt::format("{}\n", value(r.LID)); };
     if (s.guids_only) return [](const NodeRecord& r) { return fmt::format("{:#018x}\n", value(r.nodeInfo.portGUID)); };
     if (s.name_of_lid || s.name_of_guid) return [&how](const NodeRecord& r) { return name_of(how.names, r) + '\n'; };
@@ -242,7 +242,7 @@ query_task<std::string> ask_as_told(session& in, saquery_request r, const saquer
     BOOST_OUTCOME_CO_TRY(auto wanted, co_await with_lids(in, r.wanted, how.names));
     if (!r.name.empty()) wanted.push_back(node_named(how.names, r.name));
     if (s.list) wanted.push_back({"nodeInfo.nodeType", "CA"});
-    const node_line line = s.json ? node_line() : node_line_of(s, how);
+    const record_formatter line = s.json ? record_formatter() : node_line_of(s, how);
     const std::string heading = s.list ? "   LID \"name\"\n================\n" : "";
     query_task<std::string> asked = line                  ? list_nodes(in, std::move(wanted), heading, line, s.lid_only)
                                     : s.managers          ? list_managers(in, how)

@@ -40,7 +40,7 @@ struct transition {
 constexpr transition transitions[] = {
     {"handover", 1}, {"acknowledge", 2}, {"disable", 3}, {"standby", 4}, {"discover", 5}};
 
-std::string_view state_text(comad::iba::SMState state) {
+std::string_view sm_state_text(comad::iba::SMState state) {
     constexpr std::string_view words[] = {"SMINFO_NOTACT", "SMINFO_DISCOVER", "SMINFO_STANDBY", "SMINFO_MASTER"};
     return value(state) < std::size(words) ? words[value(state)] : "???";
 }
@@ -51,7 +51,7 @@ std::string manager_text(const SMInfo& info, const mad::any_path& path, bool jso
     const unsigned LID = mad::directed(path) ? 0 : value(mad::headers_of(path).DLID);
     return fmt::format("sminfo: sm lid {} sm guid 0x{:x}, activity count {} priority {} state {} {}\n", LID,
                        static_cast<comad::u64>(info.GUID), info.actCount, info.priority, value(info.SMState),
-                       state_text(info.SMState));
+                       sm_state_text(info.SMState));
 }
 
 query_task<std::string> ask_manager(session& in, std::optional<mad::address> target, bool json) {

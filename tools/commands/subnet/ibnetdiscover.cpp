@@ -81,13 +81,13 @@ std::string text_of(const ibnetdiscover_settings& s, const discovery::subnet& su
 }
 
 /// What is read of ports beside a discovery.
-struct port_reading {
+struct extra_tables {
     discovery::hierarchies places;
     discovery::subnet_tables facts;
 };
 
 comad::coro::task<std::vector<discovery::failure>> read_more(session& in, const discovery::subnet& s,
-                                                             const ibnetdiscover_settings& wanted, port_reading& read) {
+                                                             const ibnetdiscover_settings& wanted, extra_tables& read) {
     std::vector<discovery::failure> missing;
     if (wanted.hierarchy) {
         read.places = co_await read_hierarchies(in.schedule(), s);
@@ -112,7 +112,7 @@ int run_ibnetdiscover(const ibnetdiscover_settings& s, global_options options) {
     const discovery::node_names names = read_node_names(s.name_map);
     if (s.hierarchy && options.by_sa)
         throw usage_error("--sa is not supported with --hierarchy, because --hierarchy sends SMPs");
-    port_reading read;
+    extra_tables read;
     subnet_printer printer;
     printer.file = s.file;
     if (s.qos || s.hierarchy)
