@@ -16,6 +16,12 @@ bool is_last(int i, int n) { return i + 1 == n; }
 bool is_late(int seconds) { return seconds > 10; }
 int next_after(int i) { return i + 1; }
 bool is_zero(int i) { if (i == 0) return true; return false; }
+bool is_any(int i) {
+    const auto is = [i]<int... n>() {
+        return ((i == n) || ...);
+    };
+    return is.operator()<1, 2>();
+}
 END
 cat >tests/limits_test.cpp <<'END'
 #include <cstdlib>
@@ -23,11 +29,12 @@ bool is_last(int, int);
 bool is_late(int);
 int next_after(int);
 bool is_zero(int);
+bool is_any(int);
 int main(int, char** words) {
     switch (words[1][0]) {
     case 'a': return is_last(1, 2) && !is_last(0, 2) && !is_last(1, 3) ? 0 : 1;
     case 'b': return is_late(20) && !is_late(5) ? 0 : 1;
-    case 'c': return is_zero(0) && !is_zero(1) ? 0 : 1;
+    case 'c': return is_zero(0) && !is_zero(1) && is_any(2) && !is_any(3) ? 0 : 1;
     case 'd': return next_after(1) == 2 ? 0 : 1; // not among the tests
     }
     std::abort();
@@ -71,6 +78,10 @@ told() { # told EXPECTED_CODE WORDS...: what mutate prints
 has() { grep -qE "$1" told || { echo "not told: $1"; exit 1; }; }
 has_not() { if grep -E "$1" told; then echo "should not be told: $1"; exit 1; fi; }
 
+told 0 --count 100 --list
+has '^src/limits.cpp:1: '
+has_not '^src/limits.cpp:[678]: ' # a generic lambda
+told 0 --count 100 --syntax
 told 1 --count 100
 has '^not noticed: src/limits.cpp:2: .* \(tests that execute it: 1\)$'
 has '^not noticed: src/limits.cpp:3: .* \(tests that execute it: 0\)$'
