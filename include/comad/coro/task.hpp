@@ -7,6 +7,7 @@
 #include <coroutine>
 #include <exception>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 namespace comad::coro {
@@ -57,7 +58,13 @@ struct promise_base : recycled {
 template <class T> struct promise final : promise_base {
     std::optional<T> value;
     task<T> get_return_object() noexcept;
-    template <class U> void return_value(U&& u) { value.emplace(std::forward<U>(u)); }
+    template <class U> void return_value(U&& u) {
+        constexpr bool fits = std::is_constructible_v<T, U>;
+        static_assert(fits,
+                      "co_return: the value does not convert to the T of this task<T>. A task that returns errors, by "
+                      "co_return or BOOST_OUTCOME_CO_TRY, must be a task<mad::result<T>>");
+        if constexpr (fits) value.emplace(std::forward<U>(u));
+    }
     T take() {
         rethrow();
         return std::move(*value);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// types.hpp - integers and the few strong types of the wire. Knows no structure and no table.
+// types.hpp - integers, and the few strong types of the wire with their fmt formatters. Knows no structure and no table.
 #pragma once
 #if __cplusplus < 202002L
 #error "comad needs C++20: compile with -std=c++20 or later"
 #endif
+#include <comad/iba/detail/text_formatter.hpp>
+
 #include <array>
 #include <compare>
 #include <cstdint>
@@ -63,3 +65,22 @@ constexpr u64 value(guid g) noexcept { return static_cast<u64>(g); }
 constexpr u16 value(lid l) noexcept { return static_cast<u16>(l); }
 
 } // namespace comad::iba
+
+/// `0017:77ff:feb6:2ca4`; takes the format specification of a string.
+template <> struct fmt::formatter<comad::iba::guid> : comad::iba::detail::text_formatter {
+    format_context::iterator format(comad::iba::guid, format_context&) const;
+};
+
+/// `fe80::17:77ff:feb6:2ca4`; takes the format specification of a string.
+template <> struct fmt::formatter<comad::iba::gid> : comad::iba::detail::text_formatter {
+    format_context::iterator format(const comad::iba::gid&, format_context&) const;
+};
+
+/// Decimal; takes the format specification of an integer.
+template <> struct fmt::formatter<comad::iba::lid> {
+    constexpr auto parse(format_parse_context& context) { return specification_.parse(context); }
+    format_context::iterator format(comad::iba::lid, format_context&) const;
+
+private:
+    fmt::formatter<unsigned> specification_;
+};

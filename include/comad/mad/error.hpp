@@ -94,3 +94,10 @@ template <class T> using result = boost::outcome_v2::basic_result<T, mad_error, 
 using iba::success;
 
 } // namespace comad::mad
+
+/// plain_text(error); takes the format specification of a string.
+template <> struct fmt::formatter<comad::mad::mad_error> : comad::iba::detail::text_formatter {
+    format_context::iterator format(const comad::mad::mad_error& e, format_context& context) const {
+        return format_text(plain_text(e), context);
+    }
+};

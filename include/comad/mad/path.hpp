@@ -155,3 +155,12 @@ any_path without_keys(any_path p) noexcept;
 std::string to_string(const any_path& p);
 
 } // namespace comad::mad
+
+/// to_string(path); takes the format specification of a string.
+template <> struct fmt::formatter<comad::mad::any_path> : comad::iba::detail::text_formatter {
+    format_context::iterator format(const comad::mad::any_path& p, format_context& context) const {
+        return format_text(to_string(p), context);
+    }
+};
+template <> struct fmt::formatter<comad::mad::IBPath> : fmt::formatter<comad::mad::any_path> {};
+template <> struct fmt::formatter<comad::mad::IBDRPath> : fmt::formatter<comad::mad::any_path> {};

@@ -46,3 +46,10 @@ template <class T> using result = boost::outcome_v2::basic_result<T, error, term
 using boost::outcome_v2::success;
 
 } // namespace comad::iba
+
+/// The text of the error; takes the format specification of a string.
+template <> struct fmt::formatter<comad::iba::error> : comad::iba::detail::text_formatter {
+    format_context::iterator format(const comad::iba::error& e, format_context& context) const {
+        return format_text(e.text, context);
+    }
+};

@@ -3,10 +3,11 @@
 // Values come from the wire: any number may stand in any enumeration, and every printer must cope.
 #pragma once
 #include <comad/iba/detail/table.hpp>
+#include <comad/iba/detail/text_formatter.hpp>
 #include <comad/iba/types.hpp>
 
-#include <iosfwd> // std::string, declared: every table includes this file, few include what prints names
 #include <span>
+#include <string>
 #include <string_view>
 #include <type_traits>
 
@@ -46,4 +47,26 @@ auto bits_text(u64 set) {
     return bits_text(names_of<E>, set);
 }
 
+/// An enumeration whose values have names.
+template <class E>
+concept named_enumeration = std::is_enum_v<E> && !names_of<E>.empty();
+
+namespace detail {
+
+/// Formats a number by its name; a number without a name as name_or_number() does.
+class name_formatter : public text_formatter {
+protected:
+    fmt::format_context::iterator format_name(std::span<const enum_name> names, u64 number,
+                                              fmt::format_context& context) const;
+};
+
+} // namespace detail
+
 } // namespace comad::iba
+
+/// The name of an enumerator, `Active`, or `?? 7` for a number without a name; takes the format specification of a string.
+template <comad::iba::named_enumeration E> struct fmt::formatter<E> : comad::iba::detail::name_formatter {
+    format_context::iterator format(E e, format_context& context) const {
+        return format_name(comad::iba::names_of<E>, static_cast<comad::u64>(e), context);
+    }
+};
