@@ -2,7 +2,7 @@
 // experiments.cpp - discovery against loss, full buffers and the least time there is, in virtual time.
 #include "experiments.hpp"
 
-#include <comad/transports/sim/discovery_bound.hpp>
+#include <comad/transports/detail/discovery_bound.hpp>
 #include <comad/transports/sim/transport.hpp>
 
 #include <fmt/format.h>

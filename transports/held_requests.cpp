@@ -2,7 +2,7 @@
 // held_requests.cpp - which timeout the kernel is told, and which message ends a request.
 #include <comad/iba/detail/rmpp.hpp>
 #include <comad/mad/message.hpp>
-#include <comad/transports/held_requests.hpp>
+#include <comad/transports/detail/held_requests.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -25,7 +25,7 @@ u32 held_requests::timeout_ms(const mad::send_request& request) const noexcept {
     if (!request.expects_reply) return 0;
     const unsigned few = request.is_guess ? request.in_flight + most_late : roomy;
     const bool is_long =
-        how_ == kernel_timeout::by_room ? count_ < std::min(few, bound_ / 2) : how_ == kernel_timeout::operation;
+        how_ == kernel_timeout::automatic ? count_ < std::min(few, bound_ / 2) : how_ == kernel_timeout::operation;
     const mad::duration wanted = is_long ? request.operation_timeout : request.attempt_timeout;
     const auto ms = std::chrono::ceil<std::chrono::milliseconds>(wanted).count();
     // 0 would mean that no reply is expected; the kernel keeps it in an int.

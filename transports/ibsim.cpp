@@ -121,6 +121,12 @@ ibsim_options::ibsim_options() {
     node = host ? host : "";
 }
 
+ibsim_options::ibsim_options(std::string_view place) : ibsim_options() {
+    const std::size_t comma = place.find(',');
+    if (!place.substr(0, comma).empty()) sockname = place.substr(0, comma);
+    if (comma != std::string_view::npos) node = place.substr(comma + 1);
+}
+
 // Delegates, so that the destructor runs - and detaches - when attaching fails half-way.
 ibsim_transport::ibsim_transport(const ibsim_options& options) : ibsim_transport(bind_sockets(options.sockname)) {
     sockname_ = options.sockname;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // issm.cpp - finds /dev/infiniband/issmN by infiniband_mad/issmN/{ibdev,port} and opens it.
 #include <comad/iba/detail/text_file.hpp>
-#include <comad/transports/issm.hpp>
-#include <comad/transports/umad_errors.hpp>
+#include <comad/transports/detail/issm.hpp>
+#include <comad/transports/detail/umad_errors.hpp>
 
 #include <fmt/format.h>
 

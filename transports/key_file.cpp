@@ -3,7 +3,7 @@
 #include <comad/iba/detail/text.hpp>
 #include <comad/iba/detail/text_file.hpp>
 #include <comad/mad/unique_fd.hpp>
-#include <comad/transports/key_file.hpp>
+#include <comad/transports/detail/key_file.hpp>
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 // rmpp.cpp - transfers between single MADs and messages.
 #include <comad/iba/mad_header.hpp>
 #include <comad/mad/message.hpp>
-#include <comad/transports/rmpp.hpp>
+#include <comad/transports/detail/rmpp.hpp>
 
 #include <algorithm>
 #include <cerrno>

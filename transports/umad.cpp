@@ -63,7 +63,9 @@ constexpr u32 answer_repetitions = mad::rmpp_timing{}.retries;
 /// Short of memory: better luck once the kernel has given something back, if it is to give anything back.
 bool is_shortage(int error) noexcept { return error == EAGAIN || error == ENOMEM || error == ENOBUFS; }
 
-bool may_pass(int error) noexcept { return is_shortage(error) || error == EIO || error == ENOSPC || error == EBUSY; }
+bool is_transient(int error) noexcept {
+    return is_shortage(error) || error == EIO || error == ENOSPC || error == EBUSY;
+}
 
 constexpr mad::duration first_pause = std::chrono::milliseconds(1);
 constexpr unsigned most_repeated = 9; // together half a second
@@ -250,7 +252,7 @@ mad::send_result umad_transport::send(const mad::send_request& request) noexcept
     }
     const int error = errno;
     if (is_shortage(error) && held_.count() > 0) return {mad::send_state::would_block};
-    if (may_pass(error) && writing_.rest(now_)) return {mad::send_state::would_block};
+    if (is_transient(error) && writing_.rest(now_)) return {mad::send_state::would_block};
     return {mad::send_state::failed, error};
 }
 
@@ -290,7 +292,7 @@ mad::received umad_transport::receive(std::span<u8> buffer) noexcept {
 mad::received umad_transport::failed_read(int error) noexcept {
     listen(false);
     if (error == ENOSPC) grow();
-    if (may_pass(error) && reading_.rest(now_)) return {};
+    if (is_transient(error) && reading_.rest(now_)) return {};
     gone_ = error;
     reading_.due.reset();
     writing_.due.reset(); // nothing is to be repeated any more

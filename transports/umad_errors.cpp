@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // umad_errors.cpp - the one table of the MAD device's errors. docs/explanation/devices.md has it as it stands here.
-#include <comad/transports/umad_errors.hpp>
+#include <comad/transports/detail/umad_errors.hpp>
 
 #include <algorithm>
 #include <cerrno>

@@ -2,7 +2,7 @@
 // address.cpp - paths as addresses, completions as sources.
 #include <comad/iba/codec.hpp>
 #include <comad/iba/detail/transport_headers.hpp>
-#include <comad/verbs/address.hpp>
+#include <comad/verbs/detail/address.hpp>
 
 #include <algorithm>
 #include <cerrno>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // address_cache.cpp - the least recently used handle goes first.
-#include <comad/verbs/address_cache.hpp>
+#include <comad/verbs/detail/address_cache.hpp>
 
 #include <cstring>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // buffer_pool.cpp - lending buffers.
-#include <comad/verbs/buffer_pool.hpp>
+#include <comad/verbs/detail/buffer_pool.hpp>
 
 #include <cstdlib>
 #include <new>

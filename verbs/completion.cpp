@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // completion.cpp - completion queues and channels.
-#include <comad/verbs/completion.hpp>
+#include <comad/verbs/detail/completion.hpp>
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // error.cpp - errors as text.
-#include <comad/verbs/error.hpp>
+#include <comad/verbs/detail/error.hpp>
 
 #include <fmt/format.h>
 

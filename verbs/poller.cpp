@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // poller.cpp - poll(2) on a completion channel and on the events of its device.
-#include <comad/verbs/poller.hpp>
+#include <comad/verbs/detail/poller.hpp>
 
 #include <algorithm>
 #include <cerrno>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // queue_pair.cpp - queue pairs, shared receive queues, multicast.
 #include <comad/iba/detail/format.hpp>
-#include <comad/verbs/address.hpp>
+#include <comad/verbs/detail/address.hpp>
 #include <comad/verbs/queue_pair.hpp>
 
 #include <fmt/format.h>

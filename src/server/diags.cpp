@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // diags.cpp - answers to ibping and ibsysstat as infiniband-diags' servers give them (ibping.c, ibsysstat.c).
-#include <comad/server/class_port_info.hpp>
+#include <comad/server/detail/class_port_info.hpp>
 #include <comad/server/diags.hpp>
 
 #include <algorithm>

@@ -4,7 +4,7 @@
 #include <comad/iba/detail/smp/format.hpp>
 #include <comad/mad/message.hpp>
 #include <comad/mad/record_table.hpp>
-#include <comad/server/reply.hpp>
+#include <comad/server/detail/reply.hpp>
 
 #include <algorithm>
 #include <cassert>

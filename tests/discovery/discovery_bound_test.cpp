@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // discovery_bound_test.cpp - the least that a discovery takes, against small subnets counted by hand, and discoveries.
 #include "library/discovery_rig.hpp"
-#include <comad/transports/sim/discovery_bound.hpp>
+#include <comad/transports/detail/discovery_bound.hpp>
 
 #include <string>
 

@@ -5,7 +5,7 @@
 #include "kernel/errno_error.hpp"
 #include <comad/iba/mad_header.hpp>
 #include <comad/mad/message.hpp>
-#include <comad/server/reply.hpp>
+#include <comad/server/detail/reply.hpp>
 
 #include <algorithm>
 #include <array>

@@ -5,10 +5,10 @@
 #include <comad/coro/detail/blocking.hpp>
 #include <comad/iba/smp.hpp>
 #include <comad/mad/message.hpp>
+#include <comad/server/detail/reply.hpp>
 #include <comad/server/diags.hpp>
-#include <comad/server/reply.hpp>
-#include <comad/transports/issm.hpp>
-#include <comad/transports/rmpp.hpp>
+#include <comad/transports/detail/issm.hpp>
+#include <comad/transports/detail/rmpp.hpp>
 
 #include <unistd.h>
 

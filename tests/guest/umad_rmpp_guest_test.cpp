@@ -4,7 +4,7 @@
 #include "record_tables.hpp"
 #include <comad/coro/detail/blocking.hpp>
 #include <comad/mad/message.hpp>
-#include <comad/transports/rmpp.hpp>
+#include <comad/transports/detail/rmpp.hpp>
 
 #include <atomic>
 #include <memory>

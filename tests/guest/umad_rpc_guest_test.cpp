@@ -176,7 +176,7 @@ TEST_CASE(
         return std::exchange(is_first, false) ? std::vector<mad::duration>{300ms} : std::vector<mad::duration>{};
     });
     umad_options options;
-    options.timeout = GENERATE(kernel_timeout::by_room, kernel_timeout::operation, kernel_timeout::attempt);
+    options.timeout = GENERATE(kernel_timeout::automatic, kernel_timeout::operation, kernel_timeout::attempt);
     const bool is_told = options.timeout != kernel_timeout::attempt;
     umad_transport device(port_of("fib0/1"), options);
     MADSchedule schedule(device, {.timeout = 200ms, .retries = 3});

@@ -2,7 +2,7 @@
 // port_keys_test.cpp - keys by port GUID, the text that lists them, and who may read their file.
 #include "support/catch.hpp"
 #include <comad/mad/port_keys.hpp>
-#include <comad/transports/key_file.hpp>
+#include <comad/transports/detail/key_file.hpp>
 
 #include <filesystem>
 #include <fstream>

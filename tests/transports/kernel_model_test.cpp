@@ -6,8 +6,8 @@
 #include "wire/memory_transport.hpp"
 #include <comad/iba/sa.hpp>
 #include <comad/mad/message.hpp>
+#include <comad/transports/detail/rmpp.hpp>
 #include <comad/transports/kernel_model.hpp>
-#include <comad/transports/rmpp.hpp>
 
 #include <algorithm>
 #include <map>

@@ -6,12 +6,12 @@
 #include <comad/iba/sa.hpp>
 #include <comad/iba/smp.hpp>
 #include <comad/mad/message.hpp>
+#include <comad/transports/detail/vumad/kernel_port.hpp>
+#include <comad/transports/detail/vumad/local_port.hpp>
+#include <comad/transports/detail/vumad/single_mads.hpp>
+#include <comad/transports/detail/vumad/sysfs_files.hpp>
 #include <comad/transports/sim/transport.hpp>
 #include <comad/transports/sysfs.hpp>
-#include <comad/transports/vumad/kernel_port.hpp>
-#include <comad/transports/vumad/local_port.hpp>
-#include <comad/transports/vumad/single_mads.hpp>
-#include <comad/transports/vumad/sysfs_files.hpp>
 
 #include <array>
 #include <chrono>

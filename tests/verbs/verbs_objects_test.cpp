@@ -4,10 +4,10 @@
 #include "kernel/made_verbs.hpp"
 #include "support/catch.hpp"
 #include <comad/iba/detail/format.hpp>
-#include <comad/verbs/address_cache.hpp>
-#include <comad/verbs/bring_up.hpp>
-#include <comad/verbs/buffer_pool.hpp>
-#include <comad/verbs/poller.hpp>
+#include <comad/verbs/detail/address_cache.hpp>
+#include <comad/verbs/detail/bring_up.hpp>
+#include <comad/verbs/detail/buffer_pool.hpp>
+#include <comad/verbs/detail/poller.hpp>
 
 #include <chrono>
 #include <optional>

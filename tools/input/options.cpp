@@ -8,7 +8,7 @@
 #include <comad/iba/detail/text_file.hpp>
 #include <comad/iba/parse.hpp>
 #include <comad/mad/port_tables.hpp>
-#include <comad/transports/key_file.hpp>
+#include <comad/transports/detail/key_file.hpp>
 
 #include <fmt/format.h>
 
@@ -36,7 +36,7 @@ unsigned read_window(const std::string& text) {
 
 comad::transports::kernel_timeout read_umad_timeout(const std::string& text) {
     using comad::transports::kernel_timeout;
-    if (text == "auto") return kernel_timeout::by_room;
+    if (text == "auto") return kernel_timeout::automatic;
     if (text == "operation") return kernel_timeout::operation;
     if (text == "attempt") return kernel_timeout::attempt;
     throw usage_error(fmt::format("must be auto, operation or attempt, not {}", comad::iba::as_given(text)));

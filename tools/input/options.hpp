@@ -3,7 +3,7 @@
 #pragma once
 #include <comad/coro/schedule.hpp>
 #include <comad/mad/port_keys.hpp>
-#include <comad/transports/held_requests.hpp>
+#include <comad/transports/detail/held_requests.hpp>
 
 #include <chrono>
 #include <functional>
@@ -76,7 +76,7 @@ struct global_options {
     bool discovers_by_sa() const noexcept { return by_sa || discovery == discovery_mode::SA; }
 
     /// How long the kernel is told to hold a request.
-    comad::transports::kernel_timeout umad_timeout = comad::transports::kernel_timeout::by_room;
+    comad::transports::kernel_timeout umad_timeout = comad::transports::kernel_timeout::automatic;
 
     std::vector<std::string> warnings; ///< lines about what was ignored
 

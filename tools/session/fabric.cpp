@@ -11,7 +11,7 @@
 #include <comad/iba/parse.hpp>
 #include <comad/iba/smp.hpp>
 #include <comad/mad/port_tables.hpp>
-#include <comad/transports/gmp.hpp>
+#include <comad/transports/detail/gmp.hpp>
 #include <comad/transports/smi_gsi.hpp>
 #include <comad/transports/sysfs.hpp>
 
@@ -239,7 +239,7 @@ fabric::fabric(const global_options& o, const comad::mad::address* target) : pla
     if (kind != "umad" && o.descriptors > 1) {
         throw usage_error(fmt::format("--descriptors needs a umad device, but the fabric is '{}'", text));
     }
-    if (kind != "umad" && o.umad_timeout != transports::kernel_timeout::by_room) {
+    if (kind != "umad" && o.umad_timeout != transports::kernel_timeout::automatic) {
         throw usage_error(fmt::format("--umad-timeout needs a umad device, but the fabric is '{}'", text));
     }
     if (!is_device && target && target->end_port) {

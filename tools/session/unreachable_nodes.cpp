@@ -4,7 +4,7 @@
 
 #include "text/output.hpp"
 #include <comad/iba/detail/text.hpp>
-#include <comad/transports/sim/discovery_bound.hpp>
+#include <comad/transports/detail/discovery_bound.hpp>
 
 #include <fmt/format.h>
 

@@ -5,7 +5,7 @@
 #include "comad.hpp"
 #include "text/local_ports.hpp"
 #include <comad/iba/detail/format.hpp>
-#include <comad/transports/umad_errors.hpp>
+#include <comad/transports/detail/umad_errors.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -2,12 +2,12 @@
 // exported_fabric.hpp - a simulated fabric, and those of its end ports that become MAD devices. Knows no file system.
 #pragma once
 #include "comad.hpp"
+#include <comad/transports/detail/vumad/kernel_port.hpp>
+#include <comad/transports/detail/vumad/local_port.hpp>
+#include <comad/transports/detail/vumad/single_mads.hpp>
+#include <comad/transports/detail/vumad/sysfs_files.hpp>
 #include <comad/transports/ibsim.hpp>
 #include <comad/transports/sim/transport.hpp>
-#include <comad/transports/vumad/kernel_port.hpp>
-#include <comad/transports/vumad/local_port.hpp>
-#include <comad/transports/vumad/single_mads.hpp>
-#include <comad/transports/vumad/sysfs_files.hpp>
 
 #include <deque>
 #include <memory>

@@ -2,7 +2,7 @@
 // file_tree.hpp - the directories and files of the virtual devices, by the numbers that a file system gives them. Opens nothing.
 #pragma once
 #include "comad.hpp"
-#include <comad/transports/vumad/sysfs_files.hpp>
+#include <comad/transports/detail/vumad/sysfs_files.hpp>
 
 #include <cstddef>
 #include <optional>

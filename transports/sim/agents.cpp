@@ -6,7 +6,7 @@
 #include "mellanox.hpp"
 #include "pma.hpp"
 #include <comad/iba/mellanox.hpp>
-#include <comad/server/reply.hpp>
+#include <comad/server/detail/reply.hpp>
 
 namespace comad::transports::sim {
 

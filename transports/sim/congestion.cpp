@@ -3,7 +3,7 @@
 #include "congestion.hpp"
 
 #include <comad/iba/detail/class_port_info.hpp>
-#include <comad/server/class_port_info.hpp>
+#include <comad/server/detail/class_port_info.hpp>
 
 #include <algorithm>
 #include <chrono>

@@ -3,7 +3,7 @@
 #pragma once
 #include "counter_groups.hpp"
 #include <comad/mad/time.hpp>
-#include <comad/transports/sim/performance.hpp>
+#include <comad/transports/sim/fabric.hpp>
 #include <comad/transports/sim/topology.hpp>
 
 #include <algorithm>

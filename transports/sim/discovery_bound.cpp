@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // discovery_bound.cpp - queries counted, and the quickest way from answer to answer.
-#include <comad/transports/sim/discovery_bound.hpp>
+#include <comad/transports/detail/discovery_bound.hpp>
 
 #include <algorithm>
 #include <functional>

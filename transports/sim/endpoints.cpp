@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // endpoints.cpp - where programs are in a simulated subnet: what has arrived for them, and which requests they want.
 #include "agents.hpp"
+#include "fabric_core.hpp"
 #include "router.hpp"
 #include "split_mix.hpp"
 #include <comad/iba/smp.hpp>
 #include <comad/mad/message.hpp>
-#include <comad/transports/sim/fabric.hpp>
 
 #include <fmt/format.h>
 
@@ -17,7 +17,7 @@
 
 namespace comad::transports::sim {
 
-u32 fabric::attach(u32 node, unsigned port) {
+u32 fabric_core::attach(u32 node, unsigned port) {
     const auto& n = topology_.nodes[node];
     if (port < n.first_port() || port > (n.is_switch() ? 0 : n.num_ports())) {
         throw std::runtime_error(fmt::format("'{}' has no port {} to attach to; {}", n.description, port,
@@ -28,7 +28,7 @@ u32 fabric::attach(u32 node, unsigned port) {
     return static_cast<u32>(endpoints_.size() - 1);
 }
 
-void fabric::detach(u32 number) noexcept {
+void fabric_core::detach(u32 number) noexcept {
     attachment& e = endpoints_[number];
     e.attached = false;
     e.served.clear();
@@ -36,12 +36,12 @@ void fabric::detach(u32 number) noexcept {
     while (e.first != none) free(std::exchange(e.first, packets_[e.first].next));
 }
 
-void fabric::tell_others(u32 number) const {
+void fabric_core::tell_others(u32 number) const {
     for (const attachment& e : endpoints_)
         if (&e != &endpoints_[number] && e.rearm) e.rearm();
 }
 
-int fabric::serve(u32 number, const mad::registration& what) {
+int fabric_core::serve(u32 number, const mad::registration& what) {
     attachment& own = endpoints_[number];
     for (const attachment& e : endpoints_) {
         if (&e == &own || !e.attached || e.node != own.node || e.port != own.port) continue;
@@ -55,7 +55,7 @@ int fabric::serve(u32 number, const mad::registration& what) {
     return 0;
 }
 
-void fabric::unserve(u32 number, const mad::registration& what) noexcept {
+void fabric_core::unserve(u32 number, const mad::registration& what) noexcept {
     auto& served = endpoints_[number].served;
     const auto found = std::find_if(served.begin(), served.end(), [&](const mad::registration& r) {
         return r.mgmt_class == what.mgmt_class && r.class_version == what.class_version && r.OUI == what.OUI &&
@@ -64,19 +64,19 @@ void fabric::unserve(u32 number, const mad::registration& what) noexcept {
     if (found != served.end()) served.erase(found);
 }
 
-void fabric::set_is_sm(u32 number, bool is_sm) {
+void fabric_core::set_is_sm(u32 number, bool is_sm) {
     agents_->subnet().set_is_sm(endpoints_[number].node, endpoints_[number].port, is_sm);
 }
 
-mad::port_tables fabric::port_tables_of(u32 number) noexcept {
+mad::port_tables fabric_core::port_tables_of(u32 number) noexcept {
     return agents_->subnet().port_tables_of(endpoints_[number].node, endpoints_[number].port);
 }
-u64 fabric::port_writes() const noexcept { return agents_->subnet().tables_written().port_writes(); }
+u64 fabric_core::port_writes() const noexcept { return agents_->subnet().tables_written().port_writes(); }
 
-iba::lid fabric::lid_of(const attachment& e) const noexcept { return topology_.nodes[e.node].ports[e.port].LID; }
+iba::lid fabric_core::lid_of(const attachment& e) const noexcept { return topology_.nodes[e.node].ports[e.port].LID; }
 
 /// What the port reports of the headers of a message that it delivers.
-mad::source_address fabric::source_of(const packet& p, const attachment& at) const noexcept {
+mad::source_address fabric_core::source_of(const packet& p, const attachment& at) const noexcept {
     const attributes& subnet = agents_->subnet();
     const router::place here{at.node, at.port};
     const mad::IBPath& h = p.headers;
@@ -98,7 +98,7 @@ mad::source_address fabric::source_of(const packet& p, const attachment& at) con
     return source;
 }
 
-mad::received fabric::take(u32 number, std::span<u8> buffer) noexcept {
+mad::received fabric_core::take(u32 number, std::span<u8> buffer) noexcept {
     attachment& e = endpoints_[number];
     if (e.first == none) return {};
     const u32 index = e.first;
@@ -124,7 +124,7 @@ mad::received fabric::take(u32 number, std::span<u8> buffer) noexcept {
 }
 
 /// A directed route of ports alone.
-bool fabric::is_without_lids(const packet& p) noexcept {
+bool fabric_core::is_without_lids(const packet& p) noexcept {
     using iba::smp::FormatDirected;
     return p.headers.DLID == iba::permissive_lid &&
            iba::get<&FormatDirected::drSLID>(p.mad.data()) == iba::permissive_lid &&
@@ -132,7 +132,7 @@ bool fabric::is_without_lids(const packet& p) noexcept {
 }
 
 /// Of an endpoint that serves, to the one that asked: the way there must have led here, and the way back there.
-bool fabric::send_directed_answer(packet& p, u32 to) noexcept {
+bool fabric_core::send_directed_answer(packet& p, u32 to) noexcept {
     using directed_header = iba::MADHeaderDirected;
     const attachment& from = endpoints_[p.endpoint];
     const attachment& home = endpoints_[to];
@@ -154,7 +154,7 @@ bool fabric::send_directed_answer(packet& p, u32 to) noexcept {
     return true;
 }
 
-bool fabric::is_for_sma(const packet& p) noexcept {
+bool fabric_core::is_for_sma(const packet& p) noexcept {
     using iba::MADHeader;
     const auto method = iba::get<&MADHeader::method>(p.mad.data());
     return is_smp(p) && (method == iba::Method::Get || method == iba::Method::Set) &&
@@ -162,7 +162,7 @@ bool fabric::is_for_sma(const packet& p) noexcept {
 }
 
 /// The endpoint that wants this request; none: it is for the agents of the node.
-u32 fabric::server_of(const packet& p) const noexcept {
+u32 fabric_core::server_of(const packet& p) const noexcept {
     if ((p.is_directed && !is_without_lids(p)) || mad::is_response(p.mad)) return none;
     for (u32 i = 0; i < endpoints_.size(); ++i) {
         const attachment& e = endpoints_[i];

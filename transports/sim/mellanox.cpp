@@ -3,7 +3,7 @@
 #include "mellanox.hpp"
 
 #include <comad/iba/mellanox.hpp>
-#include <comad/server/class_port_info.hpp>
+#include <comad/server/detail/class_port_info.hpp>
 
 #include <algorithm>
 #include <string_view>

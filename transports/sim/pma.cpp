@@ -5,7 +5,7 @@
 #include <comad/iba/detail/class_port_info.hpp>
 #include <comad/iba/detail/mask.hpp>
 #include <comad/iba/detail/pm/select.hpp>
-#include <comad/server/class_port_info.hpp>
+#include <comad/server/detail/class_port_info.hpp>
 
 #include <algorithm>
 #include <span>

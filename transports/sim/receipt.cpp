@@ -2,11 +2,11 @@
 // receipt.cpp - what a port compares of the headers of a GMP before any agent has it, and what it does about a wrong key (IBA
 // 9.6.1, 10.9.4, 14.2.5.6; Linux, drivers/infiniband/hw/qib). SMPs have no P_Key and no Q_Key that is compared.
 #include "agents.hpp"
+#include "fabric_core.hpp"
 #include "router.hpp"
 #include "traps.hpp"
 #include <comad/iba/smp.hpp>
 #include <comad/mad/message.hpp>
-#include <comad/transports/sim/fabric.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -21,7 +21,7 @@ constexpr u8 no_more_routers = 255;          // the hop limit of replies (IBA 13
 } // namespace
 
 /// What leaves the port of the endpoint. A P_Key that is not in its table becomes 0, and so does a GID.
-mad::IBPath fabric::headers_of(const attachment& from, const mad::any_path& path) const noexcept {
+mad::IBPath fabric_core::headers_of(const attachment& from, const mad::any_path& path) const noexcept {
     const attributes& subnet = agents_->subnet();
     const router::place here{from.node, from.port};
     mad::IBPath headers;
@@ -41,7 +41,7 @@ mad::IBPath fabric::headers_of(const attachment& from, const mad::any_path& path
 
 /// Of the reply of the node's own agents. What was routed by ports returns by them; its LIDs stay as transit.cpp and the
 /// router want them.
-void fabric::turn_headers(packet& p) const noexcept {
+void fabric_core::turn_headers(packet& p) const noexcept {
     const attributes& subnet = agents_->subnet();
     const bool is_switch = topology_.nodes[p.node].is_switch();
     const router::place here{p.node, is_switch ? u8{0} : p.port};
@@ -57,7 +57,7 @@ void fabric::turn_headers(packet& p) const noexcept {
 }
 
 /// Whether a port takes what arrives there. If a key is wrong, it counts that and sends a trap.
-bool fabric::is_taken(const packet& p, u32 node, u8 port) noexcept {
+bool fabric_core::is_taken(const packet& p, u32 node, u8 port) noexcept {
     const mad::IBPath& h = p.headers;
     if (is_smp(p)) return !h.has_grh;
     attributes& subnet = agents_->subnet();
@@ -77,21 +77,21 @@ bool fabric::is_taken(const packet& p, u32 node, u8 port) noexcept {
 }
 
 /// A port has discarded a packet. Its trap leaves after the event that is being handled.
-void fabric::report_violation(u32 node, u8 port, const iba::Notice& about) noexcept {
+void fabric_core::report_violation(u32 node, u8 port, const iba::Notice& about) noexcept {
     trap t{node, topology_.nodes[node].is_switch() ? u8{0} : port, {}};
     const auto whole = iba::encode(about);
     std::copy_n(whole.begin(), t.notice.size(), t.notice.begin());
     traps_.push_back(t);
 }
 
-void fabric::send_traps() noexcept {
+void fabric_core::send_traps() noexcept {
     for (const trap& t : traps_) send_trap(t);
     traps_.clear();
 }
 
 /// From a port to the master subnet manager, by LID, with M_Key 0 (o14-1): not without a manager or an active link, and not
 /// sooner after the last one than PortInfo:SubnetTimeOut says (o14-2). It is not repeated.
-void fabric::send_trap(const trap& t) noexcept {
+void fabric_core::send_trap(const trap& t) noexcept {
     const node& n = topology_.nodes[t.node];
     const iba::smp::PortInfo info = agents_->subnet().port_info(t.node, t.port, t.port);
     const bool is_active = n.is_switch() || info.portState == iba::PortState::Active;

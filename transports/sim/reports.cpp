@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // reports.cpp - Reports of a simulated subnet's SA on their way, repeated until somebody says that they have arrived.
 #include "agents.hpp"
+#include "fabric_core.hpp"
 #include "router.hpp"
-#include <comad/transports/sim/fabric.hpp>
 
 #include <algorithm>
 
@@ -15,7 +15,7 @@ constexpr unsigned most_attempts = 4;
 
 } // namespace
 
-void fabric::send_reports() noexcept {
+void fabric_core::send_reports() noexcept {
     for (const report& r : agents_->take_reports()) {
         const u32 index = new_packet();
         packet& p = packets_[index];
@@ -31,7 +31,7 @@ void fabric::send_reports() noexcept {
 }
 
 /// The packet itself stays; copies travel.
-void fabric::on_report(u32 index) noexcept {
+void fabric_core::on_report(u32 index) noexcept {
     const auto from = agents_->subnet().tables().manager();
     const auto way = router_->by_lid(from, packets_[index].headers.DLID);
     if (!way || packets_[index].attempts-- == 0 || agents_->is_acknowledged(packets_[index].mad)) {
@@ -47,7 +47,7 @@ void fabric::on_report(u32 index) noexcept {
     p.hops = way->hops;
     if (p.hops != 0) agents_->ports().count_sent(from.node, from.port);
     travel(copy, stage::arrival, faults_.request_loss);
-    happens(now_ + response_time, stage::report, index);
+    schedule(now_ + response_time, stage::report, index);
 }
 
 } // namespace comad::transports::sim

@@ -5,7 +5,7 @@
 #include "addressed_ports.hpp"
 #include "paths.hpp"
 #include <comad/iba/detail/registry.hpp>
-#include <comad/server/class_port_info.hpp>
+#include <comad/server/detail/class_port_info.hpp>
 
 namespace comad::transports::sim {
 namespace {

@@ -2,7 +2,7 @@
 // sma.cpp - replies of subnet management agents.
 #include "sma.hpp"
 
-#include <comad/server/reply.hpp>
+#include <comad/server/detail/reply.hpp>
 #include <comad/server/request.hpp>
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // transit.cpp - directed-route SMPs from switch to switch (IBA 14.2.2), where passing them on takes time. Knows no agent.
+#include "fabric_core.hpp"
 #include "router.hpp"
 #include <comad/iba/detail/smp/format.hpp>
-#include <comad/transports/sim/fabric.hpp>
 
 #include <algorithm>
 
@@ -32,14 +32,14 @@ constexpr std::size_t back = iba::offset_of<&FormatDirected::returnPath>;
 } // namespace
 
 /// At the beginning of its way: a reply's is where it was asked for.
-void fabric::set_out(packet& p, stage end) const noexcept {
+void fabric_core::set_out(packet& p, stage end) const noexcept {
     const positions at = positions_of(p.mad.data(), p.headers.DLID);
     p.position = end == stage::delivery ? at.destination : at.sender;
     p.passing = end == stage::delivery ? p.node : endpoints_[p.endpoint].node;
 }
 
 /// From the node where it is, at `when`, to the next one: it passes that one, too, unless it is the last.
-void fabric::go_on(u32 index, mad::time_point when) noexcept {
+void fabric_core::go_on(u32 index, mad::time_point when) noexcept {
     packet& p = packets_[index];
     const u8* smp = p.mad.data();
     const positions at = positions_of(smp, p.headers.DLID);
@@ -59,16 +59,16 @@ void fabric::go_on(u32 index, mad::time_point when) noexcept {
     }
     p.position = next;
     const bool is_last = next == (returns ? at.sender : at.destination);
-    happens(when + crossing(cables), !is_last ? stage::passage : returns ? stage::delivery : stage::arrival, index);
+    schedule(when + crossing(cables), !is_last ? stage::passage : returns ? stage::delivery : stage::arrival, index);
 }
 
-void fabric::on_passage(u32 index) noexcept {
+void fabric_core::on_passage(u32 index) noexcept {
     const packet& p = packets_[index];
     if (router_->is_mute(p.passing)) return drop(index);
     occupy(index, p.passing, p.passing_port, timing_.transit, stage::passed);
 }
 
-void fabric::on_passed(u32 index) noexcept {
+void fabric_core::on_passed(u32 index) noexcept {
     const packet& p = packets_[index];
     --nodes_[p.passing].counters.held;
     if (router_->is_mute(p.passing)) return drop(index);

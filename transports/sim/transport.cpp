@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // transport.cpp - the simulator's transport.
+#include "fabric_core.hpp"
 #include <comad/mad/message.hpp>
 #include <comad/transports/sim/transport.hpp>
 
@@ -40,8 +41,8 @@ unsigned default_port(const node& n) noexcept {
 }
 
 sim_transport::sim_transport(fabric& net, u32 node, unsigned port, time_mode mode)
-    : fabric_(net), node_(node), port_(port), endpoint_(net.attach(node, port)), tables_(net.port_tables_of(endpoint_)),
-      tables_read_at_(net.port_writes()), timer_(make_timer(mode)) {
+    : fabric_(*net.core_), node_(node), port_(port), endpoint_(fabric_.attach(node, port)),
+      tables_(fabric_.port_tables_of(endpoint_)), tables_read_at_(fabric_.port_writes()), timer_(make_timer(mode)) {
     follow_clock();
     if (timer_) fabric_.on_news(endpoint_, [this] { set_timer(); });
 }
@@ -98,6 +99,9 @@ mad::received sim_transport::receive(std::span<u8> buffer) noexcept {
 mad::transport_limits sim_transport::limits() const noexcept { return {.kernel_rmpp = true}; }
 
 int sim_transport::serve(const mad::registration& what) noexcept { return fabric_.serve(endpoint_, what); }
+void sim_transport::unserve(const mad::registration& what) noexcept { fabric_.unserve(endpoint_, what); }
+void sim_transport::serve_beside_sma() noexcept { fabric_.serve_beside_sma(endpoint_); }
+void sim_transport::set_is_sm(bool is_sm) { fabric_.set_is_sm(endpoint_, is_sm); }
 
 std::optional<mad::time_point> sim_transport::next_event() const noexcept {
     return fabric_.has_message(endpoint_) ? fabric_.now() : fabric_.next_event();

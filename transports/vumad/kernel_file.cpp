@@ -2,8 +2,8 @@
 // kernel_file.cpp - an open MAD device: what its calls take and give (Linux, drivers/infiniband/core/user_mad.c).
 #include "../kernel_rules.hpp"
 #include <comad/mad/message.hpp>
+#include <comad/transports/detail/vumad/kernel_port.hpp>
 #include <comad/transports/kernel_model.hpp>
-#include <comad/transports/vumad/kernel_port.hpp>
 
 #include <algorithm>
 #include <cerrno>

@@ -3,8 +3,8 @@
 #include "../kernel_rules.hpp"
 #include <comad/iba/detail/smp/format.hpp>
 #include <comad/mad/message.hpp>
-#include <comad/server/reply.hpp>
-#include <comad/transports/vumad/kernel_port.hpp>
+#include <comad/server/detail/reply.hpp>
+#include <comad/transports/detail/vumad/kernel_port.hpp>
 
 #include <algorithm>
 #include <cerrno>

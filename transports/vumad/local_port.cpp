@@ -2,7 +2,7 @@
 // local_port.cpp - SubnGets that go no hop.
 #include <comad/iba/detail/device_ids.hpp>
 #include <comad/mad/message.hpp>
-#include <comad/transports/vumad/local_port.hpp>
+#include <comad/transports/detail/vumad/local_port.hpp>
 
 #include <array>
 #include <cstring>

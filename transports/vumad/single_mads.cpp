@@ -2,7 +2,7 @@
 // single_mads.cpp - whole messages become segments, and segments whole messages.
 #include <comad/iba/detail/rmpp.hpp>
 #include <comad/mad/message.hpp>
-#include <comad/transports/vumad/single_mads.hpp>
+#include <comad/transports/detail/vumad/single_mads.hpp>
 
 #include <algorithm>
 #include <cerrno>

@@ -2,7 +2,7 @@
 // sysfs_files.cpp - texts as the kernel writes them (Linux, drivers/infiniband/core/sysfs.c, user_mad.c).
 #include "../sim/rates.hpp"
 #include <comad/iba/detail/format.hpp>
-#include <comad/transports/vumad/sysfs_files.hpp>
+#include <comad/transports/detail/vumad/sysfs_files.hpp>
 
 #include <fmt/format.h>
 

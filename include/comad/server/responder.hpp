@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// responder.hpp - who answers what: handlers by class, version, method and OUI, and the right error where there is none.
-// Bytes in, bytes out: knows no transport.
+// responder.hpp - handlers of requests by class, version, method and OUI, and the error replies that the IBA defines. It converts
+// bytes to bytes, and does not depend on a transport.
 #pragma once
 #include <comad/iba/notice.hpp>
 #include <comad/mad/trace.hpp>
-#include <comad/server/reply.hpp>
+#include <comad/server/detail/reply.hpp>
 #include <comad/server/request.hpp>
 
 #include <cstddef>
@@ -16,12 +16,15 @@
 
 namespace comad::server {
 
-/// What a handler says to a request.
+/// The reply of a handler to a request.
+///
+///     return server::response::of(counters);                                        // an attribute
+///     return server::response::error(server::status::unsupported_attribute);        // a status
 class response {
 public:
-    /// No answer.
+    /// No reply.
     static response nothing() { return response(kind::nothing); }
-    /// The common status, and that of the class (SAStatus).
+    /// An error: the common status, and the status of the class (SAStatus).
     static response error(u16 status, u8 class_status = 0) {
         response r(kind::error);
         r.status_ = status;
@@ -34,25 +37,25 @@ public:
         const auto bytes = iba::encode(payload);
         return data({bytes.begin(), bytes.end()});
     }
-    /// An attribute as bytes, as many as the class has room for at most.
+    /// An attribute as bytes, which must fit into one MAD of the class.
     static response data(std::vector<u8> bytes) { return {kind::data, std::move(bytes)}; }
-    /// Bytes of an attribute without a size: by RMPP if the class has no room for them in a MAD.
+    /// Bytes of any length: by RMPP if they do not fit into one MAD of the class.
     static response any_length(std::vector<u8> bytes) { return {kind::any_length, std::move(bytes)}; }
-    /// What the request had, as Traps and Reports are answered.
+    /// The data of the request, as replies to Traps and Reports have it.
     static response echo() { return response(kind::echo); }
-    /// Records of an SA, one after the other, in an answer of any length by RMPP.
+    /// Records of the SA, one after the other, in a reply of any length by RMPP.
     static response table(std::vector<u8> records, std::size_t record_size) {
         response r(kind::table, std::move(records));
         r.record_size_ = record_size;
         return r;
     }
-    /// With another attributeModifier than the request's.
+    /// Replaces the attributeModifier, which is that of the request by default.
     response with_modifier(u32 attributeModifier) && {
         modifier_ = attributeModifier;
         return std::move(*this);
     }
 
-    /// The message that says so; empty: none.
+    /// The message to send; empty: none.
     std::vector<u8> to(const request& r) const;
 
 private:
@@ -68,32 +71,39 @@ private:
     std::vector<u8> bytes_;
 };
 
-/// Handlers and what they are for. A request that is at fault is answered with the status of its fault, one of a class
-/// that nobody serves, or with a method that nobody handles, with unsupported_method, one of another version than those
-/// that are served with bad_version.
+/// The handlers of a server. It rejects invalid requests with the status of their fault, requests of a class or method without
+/// a handler with unsupported_method, and requests of a class version without a handler with bad_version.
+///
+///     server::responder answers;
+///     answers.add({MgmtClass::VendOUI, 1, mad::methods(Method::Get), OUI},
+///                 [](const server::request& r) { return server::response::of(temperature(r.header.attributeModifier)); });
+///     answers.on_report(MgmtClass::SubnAdm, 2, [](const server::request&, const iba::Notice& n) { return note(n); });
+///
+/// Errors:   An exception of a handler terminates the program if an agent calls it, because agents do not throw.
+/// Lifetime: Objects that the handlers use must outlive it.
+/// Threads:  answer() is const: several threads can call it if the handlers allow that.
 class responder {
 public:
     using handler = std::function<response(const request&)>;
-    /// True: the sender is told that the notice has arrived.
+    /// Returns true to confirm the notice, which ends its repetition.
     using notice_handler = std::function<bool(const request&, const iba::Notice&)>;
 
-    /// Of several that would take a request, the first gets it. What the handler needs must outlive the responder. By
-    /// default a handler of a vendor class gets every attribute, and returns `error(status::unsupported_attribute)` for those
-    /// that it does not serve.
+    /// Adds a handler for these requests. If several handlers match a request, the first one gets it. By default, a handler of a
+    /// vendor class gets all attributes, and returns `error(status::unsupported_attribute)` for attributes that it does not serve.
     void add(const mad::registration& what, handler, unknown_attributes = unknown_attributes::refused_unless_vendor);
-    /// Notices as Traps of nodes (TrapRepress ends their repetition), of SMPs with the 64 bytes that these have, ...
+    /// Adds a handler for Notices that nodes send as Traps. Confirmed Traps get a TrapRepress.
     void on_trap(iba::MgmtClass, u8 class_version, notice_handler);
-    /// ... and as Reports of the SA to its subscribers.
+    /// Adds a handler for Notices that the SA sends as Reports to its subscribers.
     void on_report(iba::MgmtClass, u8 class_version, notice_handler);
 
-    /// What is to be registered with a transport.
+    /// The requests to register with a transport.
     std::vector<mad::registration> registrations() const;
 
-    /// The answer to a message that anybody may have sent; empty: none.
+    /// Returns the reply to a message; empty: none. The message need not be valid.
     std::vector<u8> answer(std::span<const u8> message, const mad::source_address& source,
                            mad::time_point now = {}) const;
 
-    /// Who hears of requests and answers; null: nobody. It must outlive the responder, or be taken away.
+    /// Sets the sink that gets a trace event for each request and each reply; null: none. It must outlive the responder, or be replaced.
     void set_trace(mad::trace_sink* sink) noexcept { trace_ = sink; }
 
 private:

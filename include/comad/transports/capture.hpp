@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// capture.hpp - a transport that shows somebody every MAD which another transport carries. Knows no file format.
+// capture.hpp - a transport that passes a copy of every MAD of another transport to a callback. It knows no file format.
 #pragma once
 #include <comad/mad/packet.hpp>
 #include <comad/mad/transport.hpp>
@@ -10,21 +10,27 @@
 
 namespace comad::transports {
 
-/// One MAD that was sent or arrived. Valid during the call.
+/// One MAD that was sent or received. Valid only during the call of the sink.
 struct captured_mad {
-    std::chrono::system_clock::time_point when; ///< virtual time counts from 1970
+    std::chrono::system_clock::time_point when; ///< virtual time starts in 1970
     mad::packet_address address;
     std::span<const u8, mad::mad_size> mad;
 };
 
-/// Everything is done by `inner`; what it took and what it delivered is shown to `sink`, in that order. Sends that it
-/// would not take now, reports of its own and messages that are no MAD are not shown.
-/// On umad the kernel chooses the upper half of a request's transaction ID after this has seen it.
+/// A transport over `inner` that calls `sink` for each MAD that `inner` sent or received, in that order. It does not report sends
+/// that would block, the reports of `inner` about expired sends, or messages that are not MADs.
+///
+///     transports::capture_transport captured(*transport, [](const transports::captured_mad& m) { write(m.when, m.mad); });
+///     coro::MADSchedule schedule(captured);
+///
+/// On umad, the kernel writes the upper half of a request's transaction ID after the sink has seen the MAD.
+/// Errors:   Those of `inner`. The sink must not throw.
+/// Lifetime: `inner` must outlive it.
+/// Threads:  The sink is called in the thread that drives the transport.
 class capture_transport final : public mad::transport {
 public:
     using sink = std::function<void(const captured_mad&)>;
 
-    /// `inner` must outlive it. `to` must not throw.
     capture_transport(mad::transport& inner, sink to) : inner_(inner), sink_(std::move(to)) {}
 
     int native_handle() const noexcept override { return inner_.native_handle(); }

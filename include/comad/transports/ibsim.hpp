@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ibsim.hpp - a client of the fabric simulator ibsim, by its own datagrams over abstract unix sockets.
-// Knows neither LD_PRELOAD nor ibsim's UDP mode, and no IBA structure beyond the class byte of a MAD.
+// ibsim.hpp - a client of the fabric simulator ibsim, which uses ibsim's datagrams over abstract unix sockets.
+// It does not need LD_PRELOAD, does not support ibsim's UDP mode, and of a MAD it only reads the class byte.
 #pragma once
 #include <comad/mad/transport.hpp>
 #include <comad/mad/unique_fd.hpp>
@@ -11,38 +11,44 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <sys/types.h>
 #include <vector>
 
 namespace comad::transports {
 
-/// Which server, and where in its fabric. Starts out as ibsim's own clients do, from the environment.
+/// Which ibsim server to use, and at which node. The defaults come from the environment, as for ibsim's own clients.
 struct ibsim_options {
     ibsim_options();
+    /// `[SOCKNAME[,NODE]]`; what is left out comes from the environment.
+    explicit ibsim_options(std::string_view place);
 
-    /// Base name of the server's sockets: the environment's IBSIM_SOCKNAME, else `sim`.
+    /// Base name of the server's sockets [IBSIM_SOCKNAME, else `sim`].
     std::string sockname;
-    /// Node to attach to, by node id or description, at most 31 characters: the environment's SIM_HOST, else empty
-    /// for the first node of the topology.
+    /// The node to attach to, by node id or description, at most 31 characters; empty: the first node of the topology [SIM_HOST].
     std::string node;
-    /// How long an answer to CONNECT is awaited. Long, because a client that gives up while its CONNECT is still
-    /// queued makes ibsim 0.10 and 0.12 exit: the server cannot connect back to sockets that are closed.
+    /// The time limit for the reply to CONNECT. It is long, because ibsim 0.10 and 0.12 exit if a client gives up while its
+    /// CONNECT is still queued: the server cannot connect to sockets that are closed.
     std::chrono::milliseconds patience{5000};
 };
 
-/// A client of a running ibsim: one of its ten slots, attached at one node.
+/// A client of a running ibsim server: one of its ten slots, attached to one node.
 ///
-/// What ibsim does differently from a fabric: a MAD that it cannot deliver or does not support comes back at once,
-/// with received::status ETIMEDOUT; the top 16 bits of the transaction ID are overwritten on the way.
+///     transports::ibsim_transport subnet({}); // or ibsim_options("sockname,node")
+///     coro::MADSchedule schedule(subnet);
 ///
-/// Errors:   construction throws std::system_error or std::runtime_error with one line that says what to do: no such
-///           server, no free slot, no such node, no answer. That the server has ended, the sockets tell the next send()
-///           alone: that fails with ECONNREFUSED, the kernel throws away what had arrived, and from then on receive()
-///           and every send() fail. A server started again is another one.
-/// Blocking: ibsim spins while a client does not read, so go on reading while wants_writable() says that the queue
+/// Differences from a fabric: ibsim returns a MAD that it cannot deliver or does not support immediately, with the status
+/// ETIMEDOUT. It overwrites the upper 16 bits of the transaction ID.
+///
+/// Errors:   The constructor throws std::system_error or std::runtime_error with one line that includes a possible fix: no such
+///           server, no free slot, no such node, no reply. Only the next send() detects that the server has ended: it fails with
+///           ECONNREFUSED, the kernel drops what has arrived, and from then on receive() and every send() fail. If the server is
+///           started again, make another transport.
+/// Blocking: ibsim spins while a client does not read. Therefore go on reading while wants_writable() reports that the queue
 ///           to the server is full.
-/// Lifetime: destruction gives the slot back (DISCONNECT) and waits up to a second for the server's word, so that
-///           whoever connects next finds it free.
+/// Lifetime: The destructor frees the slot (DISCONNECT). It waits up to a second for the server's confirmation, so that the next
+///           client finds the slot free.
+/// Threads:  Not thread-safe.
 class ibsim_transport final : public mad::transport {
 public:
     explicit ibsim_transport(const ibsim_options& options = {});
@@ -59,18 +65,18 @@ public:
     /// `ibsim server 'sim'`
     std::string name() const override;
 
-    /// Id of the node we are attached to, as the server says it (cut to 31 characters).
+    /// Id of the node that we are attached to, as the server reports it (at most 31 characters).
     const std::string& node() const noexcept { return node_; }
-    /// Our slot in the server, 0..9; it appears in the top 16 bits of transaction IDs.
+    /// Our slot in the server, 0..9. It is in the upper 16 bits of transaction IDs.
     u32 client_id() const noexcept { return client_id_; }
 
-    /// NodeInfo and PortInfo of where we are attached, wire order: the server's own, no MAD is sent for them.
-    /// Of a CA it says the node's GUID for the port's. Throws std::system_error if the server does not answer.
+    /// NodeInfo and PortInfo of the port that we are attached to, in wire order. The server returns them without a MAD. For a CA, the
+    /// port GUID is the node GUID. Throws std::system_error if the server does not reply.
     std::array<u8, 64> node_info();
     std::array<u8, 64> port_info();
 
-    /// A subnet manager runs here: the port says so (IsSM of its capability mask), and requests to it that the server does not
-    /// answer itself are messages from now on; or no more. Gives 0, or an errno if the server does not answer.
+    /// Sets whether a subnet manager runs at this port. If so, the port sets IsSM in its CapabilityMask, and receive() returns the
+    /// requests to it that the server does not answer itself. Returns 0, or an errno if the server does not reply.
     int set_is_sm(bool is_sm) noexcept;
 
 private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// smi_gsi.hpp - one logical port behind two MAD devices: SMPs through one, all other MADs through the other, as on
-// planarized hosts. Knows of a MAD its class, nothing else.
+// smi_gsi.hpp - opens the MAD devices of a local port. On planarized hosts there are two: one for SMPs, one for all other MADs.
+// Of a MAD, it only reads the class.
 #pragma once
 #include <comad/mad/transport.hpp>
 #include <comad/mad/unique_fd.hpp>
@@ -13,10 +13,14 @@
 
 namespace comad::transports {
 
-/// Two transports as one. Its descriptor is an epoll(7) instance that waits for both of theirs.
-/// Blocking: a send that would block is offered again after a receive; neither transport may be one that waits for its
-///           descriptor to become writable (mad::transport::wants_writable()), because epoll does not pass that on.
-/// Errors:   construction throws std::system_error. When one side has gone, receive() fails: half a port is none.
+/// Two transports as one: `smi` carries SMPs, `gsi` all other MADs. open_end_port() makes one if a port needs it.
+///
+/// Waiting:  The descriptor is an epoll(7) instance that waits for both descriptors.
+/// Blocking: A send that would block is offered again after a receive. Neither transport may be one that waits until its
+///           descriptor is writable (mad::transport::wants_writable()), because epoll does not report that.
+/// Errors:   The constructor throws std::system_error. If one transport is gone, receive() fails.
+/// Lifetime: It owns both transports.
+/// Threads:  Not thread-safe.
 class smi_gsi_transport final : public mad::transport {
 public:
     smi_gsi_transport(std::unique_ptr<mad::transport> smi, std::unique_ptr<mad::transport> gsi);
@@ -26,10 +30,10 @@ public:
     mad::received receive(std::span<u8> buffer) noexcept override;
     mad::transport_limits limits() const noexcept override;
     int serve(const mad::registration& what) noexcept override;
-    /// Those of both.
+    /// The names of both.
     std::string name() const override;
     std::string_view advice(mad::transport_call, int error) const noexcept override;
-    mad::port_tables* tables() noexcept override { return sides_[1]->tables(); } ///< of the GSI: SMPs need none
+    mad::port_tables* tables() noexcept override { return sides_[1]->tables(); } ///< of the GSI, because SMPs need none
     std::optional<unsigned> held(iba::MgmtClass mgmt_class) const noexcept override {
         return carrier_of(mgmt_class).held(mgmt_class);
     }
@@ -46,10 +50,13 @@ private:
     std::size_t next_ = 0; // of sides_: where to look for a message first
 };
 
-/// Opens an end port: its MAD device or, where its SMI and its GSI are ports of two devices (smi_gsi_pair), both.
-/// A port whose other side is nowhere is opened as it is. With more than one descriptor it is opened so many times, as one
-/// striped_transport: each may have as much in flight as the kernel allows one. Each device is opened with these options.
-/// Errors: as umad_transport's.
+/// Opens a local port: its MAD device or, if its SMI and its GSI are ports of two devices (smi_gsi_pair), both. If the other device
+/// does not exist, only the given port is opened. With `descriptors` > 1 the port is opened that many times, as one
+/// striped_transport: each descriptor can have as many MADs in flight as the kernel allows. Each device is opened with `options`.
+///
+///     auto transport = transports::open_end_port(transports::select_end_port());
+///
+/// Errors: those of the constructor of umad_transport.
 std::unique_ptr<mad::transport> open_end_port(const end_port& port,
                                               const std::filesystem::path& sys_class = "/sys/class",
                                               unsigned descriptors = 1, const umad_options& options = {});

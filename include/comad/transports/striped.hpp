@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// striped.hpp - one transport made of several: what the kernel allows one descriptor is allowed to each of them.
-// Knows of a MAD its class, and nothing of what its members are.
+// striped.hpp - several transports as one: each file descriptor of a device has its own limits in the kernel.
+// Of a MAD, it only reads the class.
 #pragma once
 #include <comad/mad/transport.hpp>
 #include <comad/mad/unique_fd.hpp>
@@ -11,19 +11,25 @@
 
 namespace comad::transports {
 
-/// Several descriptors of one end port as one transport: requests go out by the member that holds the fewest of their
-/// class, so that no member has more than its share, and replies are taken from whichever has some. Limits add up.
-/// The members may also be end ports of one subnet, for MADs that are LID-routed: a directed route begins at a port.
+/// Several descriptors of one end port as one transport. A request is sent by the member that holds the fewest requests of its class.
+/// Replies are received from every member. The limits of the members add up. The members can also be several end ports of one
+/// subnet, if all MADs are LID-routed: a directed route starts at one port.
 ///
-/// Members: all have a descriptor, or none has one (virtual time). The descriptor of the whole is an epoll(7) instance,
-///          readable when a member has something to read, or can be written to again after it would have blocked.
-/// Serving: the first member serves; replies to what it got leave by it.
-/// Errors:  construction throws std::invalid_argument for members that do not fit together, std::system_error where the
-///          kernel gives no epoll. A request is offered to all members before it fails. A member whose receive() fails
-///          is gone: the others carry on, and what it carried is sent again by them when its timeout has passed. When all
-///          are gone, receive() fails.
-/// Cost:    while one member carries all, no system call more than by itself; else, whenever the driver has waited, two for
-///          all members and an empty read for each that had something.
+///     std::vector<std::unique_ptr<mad::transport>> members;
+///     for (int i = 0; i < 4; ++i) members.push_back(std::make_unique<transports::umad_transport>(port));
+///     transports::striped_transport device(std::move(members));
+///
+/// Members:  Either all have a descriptor, or none has one (virtual time). The descriptor of the whole is an epoll(7) instance. It
+///           is readable if a member has something to read, or is writable again after it would have blocked.
+/// Serving:  The first member serves, and sends the replies to its requests.
+/// Errors:   The constructor throws std::invalid_argument if the members do not fit together, and std::system_error if the kernel
+///           gives no epoll instance. A request is offered to all members before it fails. A member whose receive() fails
+///           is gone: the others go on, and send its requests again after their timeouts. If all members are gone, receive()
+///           fails.
+/// Cost:     None if one member carries everything. Otherwise, each time after the driver waited, two system calls for all members,
+///           and an empty read for each member that had a message.
+/// Lifetime: It owns its members.
+/// Threads:  Not thread-safe.
 class striped_transport final : public mad::transport {
 public:
     explicit striped_transport(std::vector<std::unique_ptr<mad::transport>> members);
@@ -33,13 +39,13 @@ public:
     mad::received receive(std::span<u8> buffer) noexcept override;
     mad::transport_limits limits() const noexcept override;
     int serve(const mad::registration& what) noexcept override;
-    /// Those of the members, each once.
+    /// The names of the members, each once.
     std::string name() const override;
-    /// Of the first one: all are alike.
+    /// The advice of the first member, because all are of the same kind.
     std::string_view advice(mad::transport_call c, int error) const noexcept override {
         return members_.front().carrier->advice(c, error);
     }
-    /// The tables that all members share, null if they do not: each then finds the entries of its own when it sends.
+    /// The tables that all members share; null if they do not share them: each member then looks up its own when it sends.
     mad::port_tables* tables() noexcept override { return tables_; }
     std::optional<unsigned> held(iba::MgmtClass) const noexcept override;
     std::optional<mad::time_point> next_event() const noexcept override;
@@ -48,7 +54,7 @@ public:
     }
     void set_now(mad::time_point now) noexcept override;
 
-    /// Members that are gone.
+    /// The number of members that are gone.
     std::size_t gone() const noexcept { return gone_; }
 
 private:

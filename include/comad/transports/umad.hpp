@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// umad.hpp - the kernel's MAD device /dev/infiniband/umadN (rdma/ib_user_mad.h).
-// Knows of a MAD its class, OUI and whether it is a response, nothing else; RMPP is the kernel's, or that of who sits on it.
+// umad.hpp - a transport over the kernel's MAD device /dev/infiniband/umadN (rdma/ib_user_mad.h).
+// Of a MAD, it only reads class, OUI, and whether it is a response. RMPP is left to the kernel, or to rmpp_transport.
 #pragma once
 #include <comad/mad/transport.hpp>
 #include <comad/mad/unique_fd.hpp>
-#include <comad/transports/held_requests.hpp>
+#include <comad/transports/detail/held_requests.hpp>
+#include <comad/transports/detail/umad_errors.hpp>
 #include <comad/transports/sysfs.hpp>
-#include <comad/transports/umad_errors.hpp>
 
 #include <array>
 #include <filesystem>
@@ -19,62 +19,70 @@
 
 namespace comad::transports {
 
+/// Options of a umad_transport. The defaults suit programs that use one device.
 struct umad_options {
     umad_options();
 
-    std::string name; ///< of the transport, for messages; empty: as umad_transport::name() says
-    /// Requests that the kernel may hold for us at a time, superseded attempts included (see held_requests). At least 1.
+    std::string name; ///< of the transport, for messages; empty: as umad_transport::name() describes
+    /// The largest number of requests that the kernel holds for us, including superseded attempts (held_requests). At least 1.
     unsigned max_held = held_requests::usual_bound;
-    /// How long it is told to hold each.
-    kernel_timeout timeout = kernel_timeout::by_room;
-    /// RMPP is the program's affair: messages are single MADs, segments among them, as rmpp_transport wants them. Otherwise
-    /// it is the kernel's.
+    /// How long the kernel holds each request.
+    kernel_timeout timeout = kernel_timeout::automatic;
+    /// True: the program does RMPP. Messages are single MADs, including segments, as rmpp_transport expects. False: the kernel does
+    /// RMPP.
     bool user_rmpp = false;
-    /// Requests to the SA in flight that the device carries at a time; 0: as its end port says, else umad_limits.
+    /// The largest number of requests to the SA in flight; 0: the limit of the driver, else that of umad_limits.
     unsigned sa_window = 0;
-    /// The tables of the port, for several transports that share them. Null: those of the end port, or of the device's end
-    /// port in /sys/class; of a descriptor, empty ones, which are unknown.
+    /// The P_Key and GID tables of the port, for transports that share them. Null: the tables of the end port, or of the device's end
+    /// port in /sys/class. If the transport is made from a descriptor, they are empty, and therefore unknown.
     std::shared_ptr<mad::port_tables> tables;
-    /// ioctl(2), or what a test puts in its place: returns 0, or -1 and sets errno.
+    /// ioctl(2), or a replacement in tests: returns 0, or -1 and sets errno.
     std::function<int(int fd, unsigned long request, void* argument)> ioctl;
-    /// read(2) and write(2), likewise.
+    /// read(2) and write(2), or replacements in tests.
     std::function<ssize_t(int fd, void* buffer, std::size_t size)> read;
     std::function<ssize_t(int fd, const void* packet, std::size_t size)> write;
 };
 
-/// One open MAD device, thus one end port. Registers one agent per management class when that class is first sent;
-/// these receive replies to our own requests and nothing else. serve() registers agents that receive requests, and their
-/// replies leave through them, without a timeout: the kernel would wait for an answer.
+/// One open MAD device, and therefore one end port.
 ///
-/// Timeouts: the engine times attempts; which timeout the kernel is told, and how many requests it may hold, is the rule of
-///           held_requests. At max_held send() answers would_block until a receive() has taken a request back. (One
-///           whose send the adapter itself fails is reported to nobody and stays counted.)
-/// Errors:   construction throws std::runtime_error with one line that says what to do (umad_errors.hpp), as advice() does of
-///           a call that failed.
-///           An error that may pass (EIO, ENOMEM, ENOBUFS, ENOSPC, EBUSY; of a read also less than a header, of a write
-///           also EAGAIN) is met by would_block, and the call is repeated up to nine times, after 1 ms and then twice as
-///           long each time: 511 ms in all. One that succeeds forgets those that failed. After the ninth receive() fails
-///           with the errno (less than a header: EIO), as it does at once with any other, ENODEV above all: the device
-///           has gone, and from then on everything fails with that errno. After the ninth send() fails with the errno of
-///           the write, as it does at once with any other (EINVAL: the driver refuses this local SMP) or with that of
-///           the registration (EINVAL: the kernel has no such class); further sends are tried once each, until one
-///           succeeds. An ENOSPC that brings no length may be that of a message larger than the buffer: each repetition
-///           has a buffer four times as large as the one before, from 64 KiB up to 64 MiB.
-/// Blocking: the kernel says of this device always that it can be written to; max_held and the window are the only
-///           backpressure. A write for which memory is short while the kernel holds requests waits for one of them to come
-///           back instead. Sends to a LID never block.
-/// Waiting:  native_handle() is an epoll(7) instance with the device in it, but for the time between repeated reads: a
-///           device that has gone would be readable all the time. next_event() says when a call is to be repeated.
-/// Tables:   a GMP leaves with the indices that tables() finds for its path; a path that does not fit fails with
-///           EADDRNOTAVAIL. An SMP has P_Key index 0, unless its path has another one.
-/// RMPP:     (but with user_rmpp) of a message larger than the buffer, receive() gives the first segment and the full size, and the kernel
-///           keeps it: only a receive() with headroom + full_size bytes takes it away.
+///     transports::umad_transport device(transports::select_end_port("mlx5_0/1"));
+///     coro::MADSchedule schedule(device);
+///
+/// Agents:   It registers one agent for a management class when the first MAD of that class is sent. These agents receive only
+///           replies to our own requests. serve() registers agents that receive requests. Replies to these requests are sent
+///           through the same agent, without a timeout, because the kernel would otherwise wait for a reply to them.
+/// Timeouts: The engine times attempts. held_requests decides which timeout the kernel gets, and how many requests it holds.
+///           At max_held, send() returns would_block until a receive() has taken a request back. A request whose send fails in
+///           the adapter is never reported, and stays counted.
+/// Errors:   The constructor throws std::runtime_error with one line that includes a possible fix (umad_errors.hpp). advice()
+///           returns such a fix for a call that failed.
+///           Transient errors are EIO, ENOMEM, ENOBUFS, ENOSPC and EBUSY; for reads also less than a header; for writes also
+///           EAGAIN. After a transient error the call returns would_block, and is repeated up to nine times: after 1 ms, and then
+///           after twice the previous time, 511 ms in total. A call that succeeds resets the count.
+///           receive() fails after the ninth repetition, with the errno (EIO if there was less than a header), and immediately
+///           with any other errno, such as ENODEV. The device is then gone, and all further calls fail with this errno.
+///           send() fails after the ninth repetition, with the errno of the write, and immediately with any other errno (EINVAL:
+///           the driver refuses this local SMP), or with the errno of the registration (EINVAL: the kernel does not support the
+///           class). Further sends are tried once each, until one succeeds.
+///           ENOSPC without a length can mean that the message is larger than the buffer. Each repetition therefore uses a buffer
+///           that is four times as large, from 64 KiB to 64 MiB.
+/// Blocking: The kernel always reports that this device is writable. Only max_held and the window limit the program. If memory is
+///           short during a write while the kernel holds requests, the transport waits until one of them comes back. Sends
+///           to a LID never block.
+/// Waiting:  native_handle() is an epoll(7) instance that contains the device, except between repeated reads, because a device
+///           that is gone is always readable. next_event() returns the time of the next repetition.
+/// Tables:   A GMP is sent with the indices that tables() finds for its path. A path that does not fit fails with EADDRNOTAVAIL. An
+///           SMP has P_Key index 0, unless its path has another index.
+/// RMPP:     (without user_rmpp) If a message is larger than the buffer, receive() returns the first segment and the full size, and
+///           the kernel keeps the message until a receive() with headroom + full_size bytes.
+/// Lifetime: The destructor closes the device; the kernel then drops all requests that it holds.
+/// Threads:  Not thread-safe.
 class umad_transport final : public mad::transport {
 public:
-    /// Opens the MAD device of an end port, as select_end_port() finds it.
+    /// Opens the MAD device of an end port, as select_end_port() returns it.
     explicit umad_transport(const end_port& port, umad_options options = {});
     explicit umad_transport(const std::filesystem::path& device, umad_options options = {});
-    /// Takes over an open non-blocking descriptor, fresh: no agent is registered, no ioctl was made.
+    /// Takes over a non-blocking descriptor on which no ioctl was called and no agent is registered.
     explicit umad_transport(mad::unique_fd device, umad_options options = {});
 
     int native_handle() const noexcept override { return readable_.get(); }
@@ -84,18 +92,18 @@ public:
     int serve(const mad::registration& what) noexcept override;
     std::optional<mad::time_point> next_event() const noexcept override;
     void set_now(mad::time_point now) noexcept override { now_ = now; }
-    /// `mlx5_0/1 (umad0)`, or the path of the device, or nothing, as it was opened.
+    /// `mlx5_0/1 (umad0)` for an end port, or the path of the device; empty if it was made from a descriptor.
     std::string name() const override { return options_.name; }
     std::string_view advice(mad::transport_call, int error) const noexcept override;
     mad::port_tables* tables() noexcept override { return options_.tables.get(); }
 
-    /// Requests that the kernel holds: written, and neither answered nor reported.
+    /// Requests that the kernel holds: written, and neither answered nor given back.
     unsigned held() const noexcept { return held_.count(); }
     std::optional<unsigned> held(iba::MgmtClass) const noexcept override;
-    /// Reads that brought less than a header; what they brought is lost.
+    /// Reads that returned less than a header. Their data is lost.
     u64 short_reads() const noexcept { return short_reads_; }
 
-    /// What a read() of the device means that returned `bytes` (negative: `error` is its errno) into `buffer`.
+    /// Decodes a read() of the device that returned `bytes` in `buffer` (negative: `error` is the errno).
     static mad::received interpret(std::span<const u8> buffer, ssize_t bytes, int error) noexcept;
 
 private:

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// verbs.hpp - GMPs over a UD queue pair of libibverbs: for hosts whose umad device is missing or not for this user. Knows of a
-// MAD its class, its transaction ID and whether it is a response, nothing else.
+// verbs.hpp - a transport that sends GMPs through a UD queue pair of libibverbs: for hosts without a umad device, or users who may not
+// open it. Of a MAD, it only reads class, transaction ID, and whether it is a response.
 #pragma once
 #include <comad/mad/transport.hpp>
 #include <comad/mad/unique_fd.hpp>
 #include <comad/transports/sysfs.hpp>
-#include <comad/verbs/address_cache.hpp>
-#include <comad/verbs/buffer_pool.hpp>
+#include <comad/verbs/detail/address_cache.hpp>
+#include <comad/verbs/detail/buffer_pool.hpp>
 
 #include <array>
 #include <functional>
@@ -17,39 +17,45 @@
 
 namespace comad::transports {
 
+/// Options of a verbs_transport.
 struct verbs_options {
     std::string name;              ///< of the transport, for messages; empty: `mlx5_0/1 (verbs)`
-    unsigned receives = 512;       ///< datagrams that may lie there unread, 320 bytes of locked memory each
-    unsigned sends = 128;          ///< MADs on their way out, 256 bytes each
-    unsigned max_addresses = 1024; ///< address handles kept
-    /// Of the P_Key of all its MADs: a UD QP has one. look_up: the port's default one, as of port_tables.
+    unsigned receives = 512;       ///< received MADs that can wait to be read; 320 bytes of locked memory each
+    unsigned sends = 128;          ///< MADs that the queue pair is sending; 256 bytes each
+    unsigned max_addresses = 1024; ///< address handles in the cache
+    /// P_Key index of all its MADs, because a UD queue pair has one. look_up: the port's default P_Key, as in port_tables.
     u16 pkey_index = mad::path_headers::look_up;
-    u32 qkey = 0x80010000; ///< of QP1: others send to us with that (IBA 3.5.3)
-    u32 session = 0;       ///< upper half of the transaction IDs of its requests; 0: by chance
-    /// Hears of each event of the port or the device, after what it changed was read anew: `port` is as it is now. Called in
-    /// receive().
+    u32 qkey = 0x80010000; ///< of QP1, which others use to send to us (IBA 3.5.3)
+    u32 session = 0;       ///< upper half of the transaction IDs of its requests; 0: random
+    /// Called in receive(), after an event of the port or the device, when the port has been read again. `port` is its present state.
     std::function<void(const verbs::event&, const end_port& port)> on_event{};
 };
 
-/// A UD queue pair of one end port. Single MADs: RMPP is that of rmpp_transport, see open_verbs_port().
+/// A transport over one UD queue pair of a local port. It carries single MADs; open_verbs_port() adds RMPP.
 ///
-/// SMPs:      have QP0, which no QP of a user reaches: send() fails with EPROTONOSUPPORT. smi_gsi_transport joins a
-///            umad_transport for them with this one for the rest.
-/// TIDs:      the upper half of a request's transaction ID is written here, the same for all requests of one transport and
-///            another in each, as the kernel does with umad's; responses with another one are dropped, those with ours are
-///            given with 0 there.
-/// P_Key:     all MADs have that of the QP. A path that needs another P_Key fails with EADDRNOTAVAIL: open another transport
-///            for it. When the table changes, the QP follows its P_Key to the new index; paths may have the new index or the
-///            one of the options.
-/// Requests:  of others come to QP1, the kernel's. Only what is sent to this QP's number arrives here: after serve().
-/// Addresses: the first MAD to a path makes an address handle. Of RoCE the kernel looks for the neighbour meanwhile, which
-///            takes a second where there is none, and send() fails with ETIMEDOUT.
-/// Events:    LID, GID, P_Key, subnet manager and state of the port are read anew when the device tells that they have
-///            changed, and address handles are made anew. A device that has failed or was removed ends the transport, as
-///            umad's does: receive() fails with ENODEV. When the queue pair fails, another is made, at most nine times
-///            without a datagram in between; answers to what was under way are lost, and asked for again by the engine.
-/// Errors:    construction throws std::runtime_error with one line: no such device or permission, too little locked memory
-///            (ulimit -l), a kernel that takes CAP_NET_RAW for a Q_Key like QP1's.
+///     const auto port = transports::get_end_port("mlx5_0/1", "/sys/class", transports::port_use::GMPs);
+///     auto transport = transports::open_verbs_port(port);
+///
+/// SMPs:      They use QP0, which user queue pairs cannot reach: send() fails with EPROTONOSUPPORT. A smi_gsi_transport can join
+///            a umad_transport for SMPs with this transport.
+/// TIDs:      It writes the upper half of a request's transaction ID: one value for all requests of a transport, and a different
+///            value in each transport, as the kernel does for umad. Responses with another value are dropped. In responses
+///            to us, the upper half is set to 0.
+/// P_Key:     All MADs have the P_Key of the queue pair. A path that needs another P_Key fails with EADDRNOTAVAIL; open another
+///            transport for it. If the table changes, the queue pair follows its P_Key to the new index. Paths can have the new
+///            index, or the index in the options.
+/// Requests:  Requests of other nodes go to QP1, which belongs to the kernel. After serve(), only requests that are sent to the
+///            number of this queue pair arrive here.
+/// Addresses: The first MAD to a path makes an address handle. For RoCE, the kernel then resolves the neighbor. If there is none,
+///            that takes a second, and send() fails with ETIMEDOUT.
+/// Events:    If the device reports a change of LID, GID, P_Key, subnet manager or state, they are read again, and the address
+///            handles are made again. If the device failed or was removed, the transport ends as umad's does: receive() fails
+///            with ENODEV. If the queue pair fails, it is replaced, at most nine times without a received MAD in between.
+///            Replies in flight are lost then, and the engine repeats the requests.
+/// Errors:    The constructor throws std::runtime_error with one line: no such device, no permission, too little locked memory
+///            (ulimit -l), or a kernel that requires CAP_NET_RAW for a Q_Key such as QP1's.
+/// Lifetime:  It owns the queue pair and the device.
+/// Threads:   Not thread-safe.
 class verbs_transport final : public mad::transport {
 public:
     explicit verbs_transport(const end_port& port, verbs_options options = {});
@@ -67,16 +73,16 @@ public:
     std::optional<mad::time_point> next_event() const noexcept override;
     void set_now(mad::time_point now) noexcept override { now_ = now; }
 
-    /// The port, as it was when an event told of it last.
+    /// The port, as it was after the last event.
     const end_port& port() const noexcept { return port_; }
     u32 qp_number() const noexcept { return lane_->pair.number(); }
     const verbs::queue_pair& pair() const noexcept { return lane_->pair; }
-    /// Responses that were not for us: of another transport that had this QP's number before.
+    /// Responses that were dropped because they belong to another transport that had the number of this queue pair before.
     u64 foreign() const noexcept { return foreign_; }
-    /// Queue pairs that failed and were replaced.
+    /// The number of queue pairs that failed and were replaced.
     unsigned replaced() const noexcept { return replaced_; }
 
-    /// As if the device had told it: for events that a driver does not raise. Heard at the next receive().
+    /// Handles an event at the next receive(), as if the device had reported it: for events that a driver does not raise.
     void inject(const verbs::event&);
 
 private:
@@ -130,7 +136,8 @@ private:
     mad::time_point now_{};
 };
 
-/// An end port over verbs alone: GMPs and, by our own RMPP, messages of any length. Errors: as verbs_transport's.
+/// Opens a local port through libibverbs only: GMPs and, with RMPP in this process, messages of any length.
+/// Errors: those of the constructor of verbs_transport.
 std::unique_ptr<mad::transport> open_verbs_port(const end_port& port, verbs_options options = {});
 
 } // namespace comad::transports

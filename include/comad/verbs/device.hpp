@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// device.hpp - an open device of libibverbs: what it can do, its ports and their tables, and its asynchronous events.
+// device.hpp - an open device of libibverbs: its attributes, its ports and their tables, and its asynchronous events.
 #pragma once
 #include <comad/iba/types.hpp>
-#include <comad/verbs/error.hpp>
+#include <comad/verbs/detail/error.hpp>
 
 #include <infiniband/verbs.h>
 
@@ -13,49 +13,57 @@
 
 namespace comad::verbs {
 
-/// The devices that libibverbs has a driver for, by name. Of a device that sysfs shows and that is not here, the provider is
-/// missing (Debian: ibverbs-providers).
+/// Returns the names of the devices that libibverbs has a driver for. If sysfs has a device that is not in this list, its provider is
+/// not installed (Debian: ibverbs-providers).
 result<std::vector<std::string>> device_names();
 
-/// An asynchronous event (IBA 11.6.3). It was acknowledged already.
+/// An asynchronous event (IBA 11.6.3), which next_event() has already acknowledged.
 struct event {
     ibv_event_type type{};
-    unsigned port = 0;            ///< of events of a port: its number
-    const void* object = nullptr; ///< of events of a CQ, QP or SRQ: what its get() gives
+    unsigned port = 0;            ///< the number of the port, for events of a port
+    const void* object = nullptr; ///< the get() of the CQ, QP or SRQ, for its events
 
     bool is_of_port() const noexcept;
-    /// Of the device, a QP, a CQ or an SRQ that has failed, or of a path that was not migrated.
+    /// True if the device, a QP, a CQ or an SRQ failed, or a path was not migrated.
     bool is_fatal() const noexcept;
-    /// In libibverbs' words: `port active`.
+    /// The name in libibverbs: `port active`.
     std::string name() const;
 };
-/// A fatal event as an error.
+/// Converts a fatal event to an error.
 error error_of(const event&, std::string_view device);
 
-/// An open device. Attributes are libibverbs' structures, asked anew each time.
+/// An open device. Each call queries libibverbs, and returns its structures.
+///
+///     auto device = verbs::context::open("mlx5_0");
+///     if (!device) return fail(device.error().text);
+///     const auto port = device.value().port_attributes(1);
+///
+/// Errors:   verbs::error, with one line of text.
+/// Lifetime: Copies share the device. It is closed when the last copy, and the last object that was made from it, is destroyed.
+/// Threads:  As libibverbs: several threads can query a device.
 class context : public owned<ibv_context> {
 public:
-    /// Errors: there is no such device, or it may not be opened.
+    /// Errors: there is no such device, or the user may not open it.
     static result<context> open(std::string_view device);
 
     std::string name() const;
     result<ibv_device_attr> attributes() const;
     result<ibv_port_attr> port_attributes(u8 port) const;
     result<iba::gid> gid(u8 port, unsigned index) const;
-    /// The whole table; zero: an entry that is not used.
+    /// Returns the whole GID table; zero: an entry that is not used.
     result<std::vector<iba::gid>> gids(u8 port) const;
     result<u16> pkey(u8 port, unsigned index) const;
-    /// The whole table, likewise.
+    /// Returns the whole P_Key table; zero: an entry that is not used.
     result<std::vector<u16>> pkeys(u8 port) const;
 
-    /// The effective speed of a port in bits per second, a multiple of 100 Mb/s: with link aggregation and the limits of PCIe
-    /// (ibv_query_port_speed of rdma-core 62 and later). Nothing: the libibverbs that this program runs with, the driver or the
-    /// kernel does not report it.
+    /// Returns the effective speed of a port in bits per second, a multiple of 100 Mb/s, with link aggregation and the limits of PCIe
+    /// (ibv_query_port_speed of rdma-core 62 and later). nullopt: the installed libibverbs, the driver or the kernel does not report
+    /// it.
     std::optional<u64> effective_speed(u8 port) const;
 
-    /// Readable when there is an event.
+    /// A descriptor that is readable when there is an event.
     int event_descriptor() const noexcept { return get()->async_fd; }
-    /// The next event, if there is one: it never waits.
+    /// Returns the next event, or nullopt if there is none. It never waits.
     result<std::optional<event>> next_event() const;
 
 private:

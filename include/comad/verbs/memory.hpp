@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// memory.hpp - protection domains and the memory that a device may reach.
+// memory.hpp - protection domains, and memory that a device can access.
 #pragma once
 #include <comad/verbs/device.hpp>
 
@@ -8,7 +8,12 @@
 
 namespace comad::verbs {
 
-/// A protection domain: what was made in one works together, and with nothing else.
+/// A protection domain: objects of one domain work together, and not with objects of others.
+///
+///     auto device = verbs::context::open("mlx5_0");
+///     auto domain = verbs::pd::create(device.value());
+///     std::vector<u8> bytes(4096);
+///     auto region = verbs::memory_region::create(domain.value(), bytes);
 class pd : public owned<ibv_pd> {
 public:
     static result<pd> create(const context&);
@@ -19,17 +24,18 @@ private:
     context device_;
 };
 
-/// Memory that the device may reach while this lives. The bytes are the caller's, who keeps them where they are for as long.
+/// Memory that the device can access while the region exists.
+/// Lifetime: The caller owns the bytes, which must not move or end before the region.
 class memory_region : public owned<ibv_mr> {
 public:
-    /// `access`: IBV_ACCESS_... Errors: ENOMEM also where more memory would be locked than RLIMIT_MEMLOCK allows.
+    /// `access`: IBV_ACCESS_... Errors: ENOMEM also if the memory exceeds RLIMIT_MEMLOCK.
     static result<memory_region> create(const pd&, std::span<u8> bytes, int access = IBV_ACCESS_LOCAL_WRITE);
 
     std::span<u8> bytes() const noexcept { return {static_cast<u8*>(get()->addr), get()->length}; }
     u64 address() const noexcept { return reinterpret_cast<std::uintptr_t>(get()->addr); }
     u32 lkey() const noexcept { return get()->lkey; }
     u32 rkey() const noexcept { return get()->rkey; }
-    /// A piece of it for a work request. Precondition: it lies within.
+    /// Returns a part of the region for a work request. Precondition: the part is inside.
     ibv_sge piece(std::size_t offset, std::size_t length) const noexcept {
         return {address() + offset, static_cast<u32>(length), lkey()};
     }

@@ -3,7 +3,7 @@
 #include "commands/measuring/rdma_bw_stream.hpp"
 
 #include "comad.hpp"
-#include <comad/verbs/bring_up.hpp>
+#include <comad/verbs/detail/bring_up.hpp>
 
 #include <algorithm>
 #include <array>

@@ -3,7 +3,7 @@
 #pragma once
 #include "commands/measuring/rdma_bw_link.hpp"
 #include <comad/transports/sysfs.hpp>
-#include <comad/verbs/poller.hpp>
+#include <comad/verbs/detail/poller.hpp>
 #include <comad/verbs/queue_pair.hpp>
 
 #include <chrono>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// transport.hpp - the transport over a simulated subnet, in virtual or in real time, and the text that asks for one.
-// Knows nothing of what the subnet does with MADs: that is the fabric's.
+// transport.hpp - a transport to a simulated fabric, in virtual or in real time, and make_sim(), which makes both from a text.
 #pragma once
 #include <comad/mad/transport.hpp>
 #include <comad/mad/unique_fd.hpp>
@@ -16,28 +15,29 @@
 
 namespace comad::transports::sim {
 
+/// The time of a simulated fabric.
 enum class time_mode : u8 {
-    virtual_, ///< the driver says what time it is; no descriptor
-    real,     ///< delays pass by the clock; a descriptor is readable when something is due
+    virtual_, ///< the driver sets the time; there is no descriptor
+    real,     ///< delays pass in real time; a descriptor is readable when something is due
 };
 
-/// A program at one port of a fabric.
+/// The transport of a program at one port of a simulated fabric.
 ///
-/// In real time it asks the steady clock itself, the one transport that does: delays that nobody counts would not pass.
-/// Its descriptor is a timer that is set to the fabric's next event; no thread is involved. Two in real time on one
-/// fabric must be used by one thread, and real and virtual time do not mix on a fabric.
-///
-/// A GMP leaves with the indices that tables() finds for its path, unless the path has explicit ones: then it leaves with these,
-/// whatever the tables say, as from a device. A path that does not fit the tables is refused with EADDRNOTAVAIL.
-/// A MAD whose size is not mad_size is refused with EMSGSIZE, unless RMPP would take it apart; such messages travel whole.
-/// Everything else is taken, and dropped as a subnet does. A program can serve requests, in place of the agents that its
-/// port has.
+/// Time:     In real time it reads the steady clock itself, unlike all other transports. Its descriptor is a timer that is set
+///           to the next event of the fabric; there is no thread. Do not mix real and virtual time on one fabric.
+/// Tables:   A GMP is sent with the indices that tables() finds for its path. If the path has explicit indices, these are used
+///           without a check, as by a device. A path that does not fit the tables is refused with EADDRNOTAVAIL.
+/// Messages: A message whose size is not mad_size is refused with EMSGSIZE, unless RMPP would divide it into segments. Such
+///           messages travel as a whole. All other messages are accepted, and dropped where a subnet would drop them.
+/// Serving:  A program can serve requests, instead of the simulated agents of its port.
+/// Errors:   The constructor throws std::runtime_error if the node has no such port, and std::system_error if the kernel gives
+///           no timer.
+/// Lifetime: The fabric must outlive it.
+/// Threads:  Use all transports of one fabric in one thread.
 class sim_transport final : public mad::transport {
 public:
-    /// `net` must outlive it. Throws std::runtime_error when the node has no such port, std::system_error when the
-    /// kernel gives no timer.
     sim_transport(fabric& net, u32 node, unsigned port, time_mode mode);
-    /// At the default node, by the first port that has a cable.
+    /// At the default node (topology::default_node), at its first port that has a cable.
     sim_transport(fabric& net, time_mode mode);
     ~sim_transport() override;
     sim_transport(const sim_transport&) = delete;
@@ -54,10 +54,13 @@ public:
     std::optional<mad::time_point> simulated_time() const noexcept override;
     void set_now(mad::time_point) noexcept override;
 
-    /// As fabric has them, of this place.
-    void unserve(const mad::registration& what) noexcept { fabric_.unserve(endpoint_, what); }
-    void serve_beside_sma() noexcept { fabric_.serve_beside_sma(endpoint_); }
-    void set_is_sm(bool is_sm) { fabric_.set_is_sm(endpoint_, is_sm); }
+    /// Ends serve(): the simulated agents of the port receive these requests again.
+    void unserve(const mad::registration& what) noexcept;
+    /// From now on the port's SMA responds to all Gets and Sets of SMPs except SMInfo, even if the program serves them. A host
+    /// channel adapter and its driver do the same.
+    void serve_beside_sma() noexcept;
+    /// Sets the bit IsSM in the port's CapabilityMask. At the port of the topology's subnet manager it is always set.
+    void set_is_sm(bool is_sm);
 
     u32 node() const noexcept { return node_; }
     unsigned port() const noexcept { return port_; }
@@ -66,7 +69,7 @@ private:
     void follow_clock() noexcept;
     void set_timer() noexcept;
 
-    fabric& fabric_;
+    fabric_core& fabric_;
     u32 node_;
     unsigned port_;
     u32 endpoint_;
@@ -77,60 +80,66 @@ private:
     std::optional<mad::time_point> timer_set_to_;
 };
 
-/// The port by which a program uses a node: 0 of a switch, else the first one with a cable, else 1.
+/// Returns the port at which a program uses a node: 0 of a switch, else the first port with a cable, else 1.
 unsigned default_port(const node&) noexcept;
 
-/// A fabric of one's own, and a place in it.
+/// A simulated fabric, and the transport of a program in it.
+///
+///     auto simulation = transports::sim::make_sim("fattree2,radix=4,sm=1,time=virtual");
+///     coro::MADSchedule schedule(*simulation.transport);
+///     simulation.fabric->apply({transports::sim::topology_event::kind::kill, 3});
 struct simulation {
     std::unique_ptr<sim::fabric> fabric;
     std::unique_ptr<sim_transport> place;
-    std::unique_ptr<kernel_model> kernel; ///< between the program and its place; null unless asked for
-    mad::transport* transport = nullptr;  ///< the program's: the kernel if there is one, else the place
-    std::vector<std::string> notes;       ///< lines for a user about what the text leaves out or is likely not meant
+    std::unique_ptr<kernel_model> kernel; ///< between the program and `place`; null unless the text has `kernel`
+    mad::transport* transport = nullptr;  ///< for the program: `kernel` if there is one, else `place`
+    std::vector<std::string> notes;       ///< lines for the user: parts of the file that were left out, likely mistakes
 };
 
-/// Makes what a text asks for: a kind of make_topology() with its keys, or the name of a topology file, then
+/// Makes a simulated fabric from a text: a kind of make_topology() with its keys, or the name of a topology file, then these keys:
 ///
-///     latency=1us jitter=0us delay=0us               timing: a cable, more of it, whatever the way; each way
-///     service=4us transit=0us buffer=0               an SMP in an SMA, on its way through a switch, SMPs a node holds
-///     loss=0 duplicate=0 reorder=0 busy=0 garbage=0  probabilities (loss: each way)
-///     seed=1                                         of chance
+///     latency=1us jitter=0us delay=0us               delays: of each cable, random addition, of the whole route; in each
+///                                                    direction
+///     service=4us transit=0us buffer=0               time for an SMP in an SMA, and through a switch; SMPs that a node holds
+///     loss=0 duplicate=0 reorder=0 busy=0 garbage=0  probabilities (loss: in each direction)
+///     seed=1                                         of all random choices
 ///     at=NODE port=1                                 where the program runs: an id, a description or a GUID as 0x...
-///     slow=NODE:TIME slow=0.1:TIME                   service time of a node, or of that share of the nodes; repeatable
-///     dead=NODE dead=0.1                             a node whose management is dead, or that share of all but the one
-///                                                    where the program runs; repeatable
-///     cut=NODE/PORT@TIME restore=NODE/PORT@TIME      a change (fabric.hpp) so long after the beginning; repeatable
+///     slow=NODE:TIME slow=0.1:TIME                   service time of a node, or of this fraction of the nodes; repeatable
+///     dead=NODE dead=0.1                             a node that does not respond, or this fraction of all nodes except the
+///                                                    program's; repeatable
+///     cut=NODE/PORT@TIME restore=NODE/PORT@TIME      a change (fabric.hpp) at this time after the start; repeatable
 ///     kill=NODE@TIME revive=NODE@TIME
-///     flap=NODE/PORT@FIRST:DOWN:PERIOD               a cable that is cut at FIRST, restored DOWN later, and so on after
-///                                                    each PERIOD; repeatable
-///     link=NODE/PORT:1xQDR                           the link of a port runs at this width and speed, less than both ends
-///                                                    support, until it trains again; repeatable
-///     sm=1                                           a subnet manager was there, where the program runs: LIDs, links
-///                                                    Active, an SA; sm=NODE: at that node
-///     counters=SEED                                  ports have counted traffic and errors before
-///     traffic=R                                      packets a second in each direction of every cable (performance.hpp)
-///     errors=R errors=0.5:R                          symbol errors a second at both ends of an eighth, or that share, of
-///                                                    the cables, and what follows from them
-///     pma=ABILITIES pma=NODE:ABILITIES pma=0.5:...   what all PMAs, that of a node or those of a share of the nodes can
-///                                                    do: full, basic (nothing beside PortCounters), or some of all (port
-///                                                    255), wait, qp1, wide (PortCountersExt), with unicast and errors,
-///                                                    groups (all others), rsfec, as in wide+unicast+wait; repeatable
-///     cc=WHAT cc=NODE:WHAT cc=0.5:WHAT               congestion control of all nodes, one or a share: none, or how many
-///                                                    events each agent has logged before; repeatable
-///     strict                                         of a file: nothing in it is skipped (topology_file/read.hpp)
-///     ar=NODE ar=0.5                                 a switch of Mellanox, or that share of the nodes, says that it routes
-///                                                    adaptively; its tables stay static; repeatable
+///     flap=NODE/PORT@FIRST:DOWN:PERIOD               a cable that is cut at FIRST and restored DOWN later, again after each
+///                                                    PERIOD; repeatable
+///     link=NODE/PORT:1xQDR                           the link of a port has this width and speed, which is less than both
+///                                                    ends support, until it trains again; repeatable
+///     sm=1                                           a subnet manager configured the subnet, at the program's node: LIDs,
+///                                                    Active links, an SA; sm=NODE: at this node
+///     counters=SEED                                  counters of traffic and errors do not start at 0
+///     traffic=R                                      packets per second, in each direction of every cable (fabric.hpp)
+///     errors=R errors=0.5:R                          symbol errors per second at both ends of an eighth, or this fraction, of
+///                                                    the cables, and the errors that follow from them
+///     pma=ABILITIES pma=NODE:ABILITIES pma=0.5:...   what all PMAs, that of a node, or those of a fraction of the nodes
+///                                                    support: full, basic (only PortCounters), or some of all (port 255),
+///                                                    wait, qp1, wide (PortCountersExt), with unicast and errors, groups (all
+///                                                    others), rsfec, as in wide+unicast+wait; repeatable
+///     cc=WHAT cc=NODE:WHAT cc=0.5:WHAT               congestion control of all nodes, one node or a fraction: none, or the number
+///                                                    of events in each agent's log; repeatable
+///     strict                                         of a file: errors instead of skipped parts (topology_file/read.hpp)
+///     ar=NODE ar=0.5                                 a Mellanox switch, or this fraction of the nodes, reports adaptive routing;
+///                                                    its tables stay static; repeatable
 ///     keys=KEY                                       M_Key, SM_Key, CC_Key and vs_key of the whole subnet, a decimal number
-///     manager=NODE:STATE:PRIORITY                    another subnet manager, which answers SMInfo and does nothing else:
+///     manager=NODE:STATE:PRIORITY                    another subnet manager, which responds to SMInfo and does nothing else:
 ///                                                    notactive, discovering, standby or master, priority 0 to 15; at the
 ///                                                    node of sm= its state and priority; repeatable
-///     time=real                                      or virtual; unless it is given, `mode`
+///     time=real                                      or virtual [mode]
 ///     kernel kernel=2025                             the program uses umad over a Linux kernel (kernel_model.hpp), until
-///                                                    2024 or since 2025, in virtual time only
+///                                                    2024 or since 2025; in virtual time only
 ///
-/// as in `fattree3,radix=16,latency=10us,loss=0.01,flap=core-0001/2@1ms:200us:5ms`. In virtual time the beginning is 0, in
-/// real time when it is made. Shares are drawn by the seed, of each kind anew. A comma ends a value, so that no name can contain one.
-/// Errors: std::runtime_error, one line that says what and what to do.
+/// Example: `fattree3,radix=16,latency=10us,loss=0.01,flap=core-0001/2@1ms:200us:5ms`. Virtual time starts at 0. Real time starts when
+/// the fabric is made. The seed selects the members of each fraction independently. A comma ends a value, so no name can contain one.
+/// docs/reference/fabrics.md describes each key.
+/// Errors: throws std::runtime_error with one line that says what is wrong and what is valid.
 simulation make_sim(std::string_view specification, time_mode mode = time_mode::real);
 
 } // namespace comad::transports::sim

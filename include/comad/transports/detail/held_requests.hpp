@@ -16,7 +16,7 @@ inline constexpr mad::transport_limits umad_limits{
 
 /// How long a kernel is told to hold a request (docs/explanation/devices.md).
 enum class kernel_timeout : u8 {
-    by_room,   ///< as long as its operation lasts, while few are held; then as long as its attempt
+    automatic, ///< as long as its operation lasts, while few are held; then as long as its attempt
     operation, ///< as long as its operation lasts: no late reply is lost, and what is lost is held all that time
     attempt,   ///< as long as its attempt: whatever comes later is dropped by the kernel
 };
@@ -37,7 +37,7 @@ public:
     static constexpr unsigned most_late = 32;
 
     /// `bound`: at least 1.
-    explicit held_requests(unsigned bound, kernel_timeout how = kernel_timeout::by_room) noexcept
+    explicit held_requests(unsigned bound, kernel_timeout how = kernel_timeout::automatic) noexcept
         : bound_(bound), how_(how) {}
 
     bool is_full() const noexcept { return count_ >= bound_; }

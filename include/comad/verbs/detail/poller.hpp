@@ -3,7 +3,7 @@
 // their own.
 #pragma once
 #include <comad/mad/time.hpp>
-#include <comad/verbs/completion.hpp>
+#include <comad/verbs/detail/completion.hpp>
 
 #include <functional>
 #include <span>

@@ -2,7 +2,7 @@
 // sysfs_files.hpp - the files by which the kernel describes InfiniBand devices below /sys/class (Linux,
 // Documentation/ABI/stable/sysfs-class-infiniband), made from what a port's SMA says. Opens no file.
 #pragma once
-#include <comad/transports/vumad/local_port.hpp>
+#include <comad/transports/detail/vumad/local_port.hpp>
 
 #include <functional>
 #include <span>

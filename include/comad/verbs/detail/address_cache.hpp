@@ -2,7 +2,7 @@
 // address_cache.hpp - address handles by path, a bounded number of them: making one costs a system call, and of RoCE a look
 // for the neighbour.
 #pragma once
-#include <comad/verbs/address.hpp>
+#include <comad/verbs/detail/address.hpp>
 
 #include <list>
 #include <unordered_map>

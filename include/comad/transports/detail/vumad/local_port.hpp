@@ -3,7 +3,7 @@
 // the port. Knows no file system.
 #pragma once
 #include <comad/iba/smp.hpp>
-#include <comad/transports/vumad/kernel_port.hpp>
+#include <comad/transports/detail/vumad/kernel_port.hpp>
 
 #include <functional>
 #include <list>

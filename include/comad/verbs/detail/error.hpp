@@ -50,3 +50,10 @@ template <class T, class... Parents> std::shared_ptr<T> own(T* raw, int (*destro
 }
 
 } // namespace comad::verbs
+
+/// The text of the error; takes the format specification of a string.
+template <> struct fmt::formatter<comad::verbs::error> : comad::iba::detail::text_formatter {
+    format_context::iterator format(const comad::verbs::error& e, format_context& context) const {
+        return format_text(e.text, context);
+    }
+};
