@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // tutorial_benchmark.cpp - the program of tutorial 3, which measures MADs per second. Lines with //> show what it prints.
-#include <comad/coro/driver.hpp>
 #include <comad/discovery/walk/discover.hpp>
-#include <comad/iba/pm.hpp>
-#include <comad/transports/sim/transport.hpp>
+#include <comad/fabric/open_fabric.hpp>
+#include <comad/iba/smp.hpp>
 
 #include <fmt/format.h>
 
@@ -56,21 +55,21 @@ static void show(const char* what, measurement m) {
 }
 
 /// Measures 10,000 requests on a new simulated fabric, with a schedule that has these options.
-static measurement measure_on(const char* fabric, coro::schedule_options options, bool all_nodes) {
-    auto simulation = transports::sim::make_sim(fabric);
-    coro::MADSchedule schedule(*simulation.transport, options);
+static measurement measure_on(const char* text, coro::schedule_options options, bool all_nodes) {
+    auto fabric = open_fabric(text, {}, options).value();
+    coro::MADSchedule& schedule = fabric.schedule();
     std::vector<mad::IBDRPath> targets{mad::IBDRPath{}.extended(1)};
     if (all_nodes) {
-        const auto found = coro::sync_wait(schedule, discovery::discover(schedule));
+        const auto found = fabric.run(discovery::discover(schedule));
         targets.clear();
         for (const discovery::node& node : found.value().nodes) targets.push_back(node.route);
     }
-    return coro::sync_wait(schedule, measure(schedule, targets, 10'000 / static_cast<unsigned>(targets.size())));
+    return fabric.run(measure(schedule, targets, 10'000 / static_cast<unsigned>(targets.size())));
 }
 
 int main() {
     // An SMA handles one SMP in 4 us. Each cable has a latency of 1 us.
-    const char* const fabric = "fattree2,radix=8,service=4us,latency=1us,time=virtual";
+    const char* const fabric = "sim:fattree2,radix=8,service=4us,latency=1us,time=virtual";
     show("one at a time", measure_on(fabric, {.max_outstanding = 1}, false));
     show("a window of 2", measure_on(fabric, {.max_outstanding = 2, .per_destination = 0}, false));
     show("a window of 8", measure_on(fabric, {.max_outstanding = 8, .per_destination = 0}, false));
@@ -87,6 +86,7 @@ int main() {
     //> all nodes, 64: 3667 MADs/ms, median 204 us, 99 % 240 us, 0 failed
     //> all nodes, adaptive: 3653 MADs/ms, median 894 us, 99 % 1328 us, 0 failed
 
-    show("1 % lost each way", measure_on("fattree2,radix=8,service=4us,latency=1us,loss=0.01,time=virtual", {}, true));
+    show("1 % lost each way",
+         measure_on("sim:fattree2,radix=8,service=4us,latency=1us,loss=0.01,time=virtual", {}, true));
     //> 1 % lost each way: 2501 MADs/ms, median 1056 us, 99 % 1998 us, 0 failed
 }

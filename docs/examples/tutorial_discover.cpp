@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 // tutorial_discover.cpp - the program of tutorial 1, which discovers a fabric. Lines with //> show what it prints.
 #include <comad/coro/combinators.hpp>
-#include <comad/coro/driver.hpp>
 #include <comad/discovery/walk/discover.hpp>
 #include <comad/discovery/walk/node_sequence.hpp>
-#include <comad/transports/sim/transport.hpp>
+#include <comad/fabric/open_fabric.hpp>
 
 #include <fmt/format.h>
 
@@ -49,15 +48,15 @@ static coro::task<void> by_lids(coro::MADSchedule& schedule) {
     discovery::discover_options options;
     options.from_lid = port.value().LID;
     const auto found = co_await discovery::discover(schedule, options);
-    fmt::print("from LID {}: {} nodes\n", value(options.from_lid), found.value().nodes.size());
+    fmt::print("from LID {}: {} nodes\n", options.from_lid, found.value().nodes.size());
 }
 
 int main() {
-    auto simulation = transports::sim::make_sim("fattree2,radix=4,sm=1,time=virtual");
-    coro::MADSchedule schedule(*simulation.transport);
-    const mad::result<discovery::subnet> found = coro::sync_wait(schedule, discovery::discover(schedule));
+    auto fabric = open_fabric("sim:fattree2,radix=4,sm=1,time=virtual").value();
+    coro::MADSchedule& schedule = fabric.schedule();
+    const mad::result<discovery::subnet> found = fabric.run(discovery::discover(schedule));
     if (!found) {
-        fmt::print(stderr, "{}\n", plain_text(found.error()));
+        fmt::print(stderr, "{}\n", found.error());
         return 1;
     }
     show(found.value());
@@ -66,16 +65,16 @@ int main() {
 
     discovery::discover_options options;
     options.max_nodes = 5;
-    const auto part = coro::sync_wait(schedule, discovery::discover(schedule, options));
+    const auto part = fabric.run(discovery::discover(schedule, options));
     show(part.value());
     //> 3 switches, 2 CAs, 4 links
     //> H-0002c90300000100 "h-0001 HCA-1" port 1 is connected to S-0002c90300000900 "leaf-0001" port 1
     //> not all nodes were discovered: the limit is 5 nodes
 
-    coro::sync_wait(schedule, discover_and_count(schedule));
+    fabric.run(discover_and_count(schedule));
     //> received the first switch after 5 nodes were found
     //> 6 of 14 nodes were switches
 
-    coro::sync_wait(schedule, by_lids(schedule));
+    fabric.run(by_lids(schedule));
     //> from LID 1: 14 nodes
 }

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 // tutorial_sweep.cpp - the program of tutorial 2, which reads the counters of all ports. Lines with //> show what it prints.
-#include <comad/coro/driver.hpp>
 #include <comad/coro/ticker.hpp>
 #include <comad/counters/health.hpp>
 #include <comad/counters/sweep.hpp>
 #include <comad/discovery/walk/discover.hpp>
-#include <comad/transports/sim/transport.hpp>
+#include <comad/fabric/open_fabric.hpp>
 
 #include <fmt/format.h>
 
@@ -63,17 +62,16 @@ static coro::task<void> only_errors(coro::MADSchedule& schedule, const discovery
 }
 
 int main() {
-    auto simulation =
-        transports::sim::make_sim("fattree2,radix=4,sm=1,traffic=100000,errors=0.06:20,seed=3,time=virtual");
-    coro::MADSchedule schedule(*simulation.transport);
-    const auto found = coro::sync_wait(schedule, discovery::discover(schedule));
+    auto fabric = open_fabric("sim:fattree2,radix=4,sm=1,traffic=100000,errors=0.06:20,seed=3,time=virtual").value();
+    coro::MADSchedule& schedule = fabric.schedule();
+    const auto found = fabric.run(discovery::discover(schedule));
     const discovery::subnet& subnet = found.value();
-    coro::sync_wait(schedule, monitor(schedule, subnet, 1));
+    fabric.run(monitor(schedule, subnet, 1));
     //> 32 ports, 0 failures, 32 MADs; the busiest port sends 186 MB/s: S-0002c90300000e00 "spine-0002" port 1
     //> error: S-0002c90300000900 "leaf-0001" port 2: symbolErrorCounter bit_errors
     //> error: H-0002c90300000200 "h-0002 HCA-1" port 1: symbolErrorCounter bit_errors
     //> error: S-0002c90300000c00 "leaf-0004" port 1: symbolErrorCounter bit_errors
     //> error: H-0002c90300000700 "h-0007 HCA-1" port 1: symbolErrorCounter bit_errors
-    coro::sync_wait(schedule, only_errors(schedule, subnet));
+    fabric.run(only_errors(schedule, subnet));
     //> 24 ports, 30 MADs
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// fabric.cpp - which transport a fabric text means.
+// fabric.cpp - the options that choose a fabric, its local port and its P_Key.
 #include "session/fabric.hpp"
 
 #include "comad.hpp"
@@ -9,10 +9,7 @@
 #include <comad/iba/detail/format.hpp>
 #include <comad/iba/detail/text.hpp>
 #include <comad/iba/parse.hpp>
-#include <comad/iba/smp.hpp>
 #include <comad/mad/port_tables.hpp>
-#include <comad/transports/detail/gmp.hpp>
-#include <comad/transports/smi_gsi.hpp>
 #include <comad/transports/sysfs.hpp>
 
 #include <fmt/format.h>
@@ -49,49 +46,30 @@ std::string chosen_port(const global_options& o, const std::filesystem::path& cl
     return o.ca_port;
 }
 
-transports::end_port chosen_end_port(std::string name, const global_options& o, const comad::mad::address* target,
-                                     transports::port_use use, const std::filesystem::path& classes = sys_class) {
-    try {
-        if (!o.ca.empty() || !o.ca_port.empty()) {
-            if (!name.empty())
-                throw usage_error(
-                    "the local port is given twice; use either --fabric umad:DEVICE/PORT (or verbs:) or -C and -P");
-            name = chosen_port(o, classes);
-        }
-        if (name.empty() && !(target && target->end_port)) name = port_name(o.default_ca, o.default_ca_port);
-        return target ? transports::end_port_for(*target, name, classes, use)
-                      : transports::get_end_port(name, classes, use);
-    } catch (const transports::no_device& e) {
-        throw transports::no_device(fmt::format("{}; --fabric sim:... simulates a fabric", e.what()));
-    }
+std::string no_device_text(std::string_view why) { return fmt::format("{}; --fabric sim:... simulates a fabric", why); }
+[[noreturn]] void throw_no_device(std::string_view why) { throw transports::no_device(no_device_text(why)); }
+
+/// The local port by its name: of the fabric's text, of -C and -P, or the default one of the configuration. Empty: none is chosen.
+std::string chosen_name(const std::string& name, const global_options& o, const comad::mad::address* target,
+                        const std::filesystem::path& classes) {
+    const bool is_chosen = !o.ca.empty() || !o.ca_port.empty();
+    if (is_chosen && !name.empty())
+        throw usage_error(
+            "the local port is given twice; use either --fabric umad:DEVICE/PORT (or verbs:) or -C and -P");
+    if (is_chosen) return chosen_port(o, classes);
+    return name.empty() && !(target && target->end_port) ? port_name(o.default_ca, o.default_ca_port) : name;
 }
 
-sa::local_port local_port_of(const transports::end_port& p) {
-    return {p.LID, p.gids.empty() ? iba::gid(p.GIDPrefix, p.portGUID) : p.gids.front(), p.sa_path(), p.LMC};
+transports::end_port chosen_end_port(const std::string& name, const global_options& o, transports::port_use use,
+                                     const std::filesystem::path& classes = sys_class) {
+    try {
+        return transports::get_end_port(chosen_name(name, o, nullptr, classes), classes, use);
+    } catch (const transports::no_device& e) {
+        throw_no_device(e.what());
+    }
 }
 
 using reading = comad::coro::task<comad::mad::result<sa::local_port>>;
-
-/// GMPs leave by the GSI's port, which on planarized hosts is another one.
-void update(comad::mad::port_tables& tables, const transports::end_port& port, const std::filesystem::path& classes) {
-    const transports::smi_gsi sides = transports::smi_gsi_pair(port, transports::end_ports(classes));
-    const transports::end_port& gsi = sides.gsi ? *sides.gsi : port;
-    tables.update(gsi.PKeys, gsi.gids);
-}
-
-reading read_sysfs(std::string name, transports::port_use use, std::filesystem::path classes,
-                   comad::mad::port_tables* tables) {
-    try {
-        const transports::end_port port = transports::get_end_port(name, classes, use);
-        if (tables) update(*tables, port, classes);
-        co_return local_port_of(port);
-    } catch (const std::runtime_error& e) {
-        comad::mad::mad_error why;
-        why.code = comad::mad::errc::transport_failed;
-        why.message(e.what());
-        co_return why;
-    }
-}
 
 reading read_with_sa(sa::port_reader reader, sa::local_port otherwise) {
     if (!reader) co_return otherwise;
@@ -99,26 +77,6 @@ reading read_with_sa(sa::port_reader reader, sa::local_port otherwise) {
     auto now = co_await std::move(reads);
     if (now) now.value().sa_path = otherwise.sa_path;
     co_return now;
-}
-
-sa::local_port local_port_of(transports::ibsim_transport& t) {
-    iba::smp::NodeInfo node;
-    iba::decode(node, t.node_info().data());
-    iba::smp::PortInfo port;
-    iba::decode(port, t.port_info().data());
-    sa::local_port local{port.LID, {}, sa::sa_path_of(port), port.LMC};
-    // Of a CA ibsim says the node's GUID for the port's.
-    if (node.nodeType == iba::NodeType::Switch) local.GID = iba::gid(port.GIDPrefix, node.portGUID);
-    return local;
-}
-
-sa::local_port local_port_of(const transports::sim::simulation& s) {
-    const transports::sim::topology& graph = s.fabric->graph();
-    const transports::sim::port& port = graph.nodes[s.place->node()].ports[s.place->port()];
-    sa::local_port local{port.LID, {iba::link_local_prefix, port.GUID}};
-    local.sa_path.DLID = graph.sm_lid;
-    local.sa_path.SLID = port.LID;
-    return local;
 }
 
 } // namespace
@@ -129,7 +87,7 @@ transports::end_port local_port_for_verbs(const global_options& o) {
         throw usage_error(
             fmt::format("this command needs a local device, but the fabric is '{}'; use --fabric verbs:DEVICE/PORT",
                         iba::escaped(text)));
-    return chosen_end_port(std::string(fabric_place(text)), o, nullptr, transports::port_use::GMPs);
+    return chosen_end_port(std::string(fabric_place(text)), o, transports::port_use::GMPs);
 }
 
 bool is_local(const global_options& o) {
@@ -139,78 +97,16 @@ bool is_local(const global_options& o) {
 
 transports::end_port local_port_for_mads(const global_options& o, const std::filesystem::path& classes) {
     const auto use = fabric_kind(o.fabric) == "verbs" ? transports::port_use::GMPs : transports::port_use::umad;
-    return chosen_end_port(std::string(fabric_place(o.fabric)), o, nullptr, use, classes);
-}
-
-sa::port_reader sysfs_port_reader(std::string name, transports::port_use use, std::filesystem::path classes,
-                                  comad::mad::port_tables* tables) {
-    return [name = std::move(name), use, classes = std::move(classes), tables] {
-        return read_sysfs(name, use, classes, tables);
-    };
+    return chosen_end_port(std::string(fabric_place(o.fabric)), o, use, classes);
 }
 
 sa::port_reader with_fixed_sa(sa::port_reader reader, const sa::local_port& port) {
     return [reader = std::move(reader), port] { return read_with_sa(reader, port); };
 }
 
-transports::ibsim_options ibsim_place(std::string_view place) {
-    transports::ibsim_options options;
-    const std::size_t comma = place.find(',');
-    if (!place.substr(0, comma).empty()) options.sockname = place.substr(0, comma);
-    if (comma != std::string_view::npos) options.node = place.substr(comma + 1);
-    return options;
-}
-
 fabric::fabric(std::unique_ptr<comad::mad::transport> own, const sa::local_port& local_port, sa::port_reader reader)
-    : own_(std::move(own)), transport_(own_.get()), local_port_(local_port), port_reader_(std::move(reader)) {}
-
-void fabric::open_umad(std::string_view place, const global_options& o, const comad::mad::address* target) {
-    const transports::end_port port = chosen_end_port(std::string(place), o, target, transports::port_use::umad);
-    transports::umad_options options;
-    options.timeout = o.umad_timeout;
-    own_ = transports::open_end_port(port, sys_class, o.descriptors, options);
-    if (o.verbosity && port.sa_max_outstanding)
-        print_message("{}: its driver sends at most {} requests to the SA at a time and may drop others (mad_sa_cc); "
-                      "ibtool keeps to this limit",
-                      own_->name(), port.sa_max_outstanding);
-    place_ = "umad:" + port.name();
-    local_port_ = local_port_of(port);
-    port_reader_ = sysfs_port_reader(port.name(), transports::port_use::umad, sys_class, own_->tables());
-}
-
-void fabric::open_verbs(std::string_view place, const global_options& o, const comad::mad::address* target) {
-    const transports::end_port port = chosen_end_port(std::string(place), o, target, transports::port_use::GMPs);
-    transports::gmp_options options;
-    options.on_event = [call = on_port_event_, is_verbose = o.verbosity > 0](std::string_view event,
-                                                                             const transports::end_port& now) {
-        if (is_verbose)
-            print_error("{}: {} (LID {}, SM LID {}, {})\n", now.name(), event, value(now.LID), value(now.masterSMLID),
-                        comad::iba::name_or_number(now.portState));
-        if (*call) (*call)();
-    };
-    const transports::smi_gsi sides = transports::smi_gsi_pair(port, transports::end_ports(sys_class));
-    options.pkey_index = chosen_pkey_index(sides.gsi ? *sides.gsi : port, o);
-    own_ = transports::open_gmp_port(port, options);
-    place_ = "verbs:" + port.name();
-    local_port_ = local_port_of(port);
-    port_reader_ = sysfs_port_reader(port.name(), transports::port_use::GMPs);
-}
-
-// Without a umad device anywhere there are still the GMPs: --sa, perfquery, ibping.
-void fabric::open_default_fabric(const global_options& o, const comad::mad::address* target) {
-    try {
-        open_umad({}, o, target);
-    } catch (const transports::no_device& no_umad) {
-        if (!transports::has_verbs() || o.descriptors > 1) throw; // those are umad's
-        try {
-            open_verbs({}, o, target);
-        } catch (const transports::no_device&) {
-            throw no_umad;
-        }
-        if (o.verbosity > 0)
-            print_error("{}: {}\n", comad::iba::escaped(own_->name()), comad::iba::escaped(no_umad.what()));
-    }
-}
+    : port_(std::in_place, std::move(own), local_port, reader), local_port_(local_port),
+      port_reader_(std::move(reader)) {}
 
 namespace {
 
@@ -223,14 +119,11 @@ std::map<std::string, fabric_opener, std::less<>>& added_kinds() {
 
 void add_fabric_kind(std::string kind, fabric_opener open) { added_kinds()[std::move(kind)] = std::move(open); }
 
-fabric::fabric(const global_options& o, const comad::mad::address* target) : place_(o.fabric) {
-    if (const auto added = added_kinds().find(fabric_kind(o.fabric)); added != added_kinds().end()) {
-        *this = added->second(fabric_place(o.fabric));
-        place_ = o.fabric;
-        return;
-    }
-    const std::string_view text = o.fabric.empty() ? "umad" : std::string_view(o.fabric);
-    const std::string_view kind = fabric_kind(text), place = fabric_place(text);
+namespace {
+
+/// Options that a fabric of this kind does not have.
+void check_options(const global_options& o, std::string_view text, std::string_view kind,
+                   const comad::mad::address* target) {
     const bool is_device = kind == "umad" || kind == "verbs";
     if (!is_device && (!o.ca.empty() || !o.ca_port.empty())) {
         print_message("-C and -P ignored: they select a port of a local device, but the fabric is '{}'",
@@ -246,36 +139,84 @@ fabric::fabric(const global_options& o, const comad::mad::address* target) : pla
         throw usage_error(fmt::format("the target names the local port '{}', but the fabric is '{}'",
                                       iba::escaped(*target->end_port), text));
     }
-    if (o.fabric.empty()) {
-        open_default_fabric(o, target);
-    } else if (kind == "umad") {
-        open_umad(place, o, target);
-    } else if (kind == "verbs") {
-        open_verbs(place, o, target);
-    } else if (kind == "ibsim") {
-        auto opened = std::make_unique<transports::ibsim_transport>(ibsim_place(place));
-        local_port_ = local_port_of(*opened);
-        own_ = std::move(opened);
-    } else if (kind == "sim" && !place.empty()) {
-        simulation_ = transports::sim::make_sim(fmt::format("{}{}", place, o.strict ? ",strict" : ""));
-        for (const std::string& note : simulation_.notes) print_message("{}", note);
-        const sim_place here{simulation_.place->node(), simulation_.place->port()};
-        warn_of_unreachable_nodes(simulation_.fabric->graph(), {&here, 1});
-        local_port_ = local_port_of(simulation_);
-    } else {
-        throw usage_error(fmt::format("invalid fabric {}; expected umad[:DEVICE[/PORT]], verbs[:DEVICE[/PORT]], "
-                                      "ibsim[:SOCKNAME[,NODE]], sim:FILE or "
-                                      "sim:KIND,key=value... with KIND one of {}",
-                                      iba::as_given(text), transports::sim::topology_kinds()));
+}
+
+[[noreturn]] void throw_error(const comad::fabric_error& e, const global_options& o) {
+    switch (e.code) {
+    case comad::fabric_errc::invalid_text:
+    case comad::fabric_errc::invalid_option: throw usage_error(e.text);
+    case comad::fabric_errc::no_device: throw_no_device(e.text);
+    case comad::fabric_errc::no_pkey:
+        throw std::runtime_error(fmt::format("cannot use {}: {}", pkey_option(o), e.text));
+    case comad::fabric_errc::not_opened: break;
     }
+    throw std::runtime_error(e.text);
+}
+
+} // namespace
+
+comad::fabric_port fabric::open(const comad::fabric_text& text, const global_options& o,
+                                const comad::mad::address* target) {
+    comad::fabric_options options;
+    try {
+        if (is_local(o)) options.port = chosen_name(text.place, o, target, sys_class);
+    } catch (const transports::no_device& e) {
+        throw_no_device(e.what());
+    }
+    if (target) options.target = *target;
+    if (o.pkey_index) options.pkey_index = static_cast<comad::u16>(*o.pkey_index);
+    else options.pkey = o.pkey;
+    options.descriptors = o.descriptors;
+    options.timeout = o.umad_timeout;
+    options.on_port_event = [tell = on_port_event_, is_verbose = o.verbosity > 0](std::string_view event,
+                                                                                  const transports::end_port& now) {
+        if (is_verbose)
+            print_error("{}: {} (LID {}, SM LID {}, {})\n", now.name(), event, value(now.LID), value(now.masterSMLID),
+                        comad::iba::name_or_number(now.portState));
+        if (*tell) (*tell)();
+    };
+    auto opened = open_fabric_port(text, options);
+    if (!opened) throw_error(opened.error(), o);
+    return std::move(opened.value());
+}
+
+fabric::fabric(const global_options& o, const comad::mad::address* target) : place_(o.fabric) {
+    if (const auto added = added_kinds().find(fabric_kind(o.fabric)); added != added_kinds().end()) {
+        *this = added->second(fabric_place(o.fabric));
+        place_ = o.fabric;
+        return;
+    }
+    const std::string_view text = o.fabric.empty() ? "umad" : std::string_view(o.fabric);
+    check_options(o, text, fabric_kind(text), target);
+    auto named = comad::parse_fabric(o.fabric);
+    if (!named) throw_error(named.error(), o);
+    const bool is_simulated = named.value().kind == comad::fabric_kind::sim;
+    if (is_simulated && o.strict) named.value().place += ",strict";
+    port_.emplace(open(named.value(), o, target));
+    local_port_ = port_->local_port();
+    port_reader_ = port_->port_reader();
+    for (const std::string& note : port_->notes()) print_message("{}", note);
+    if (const auto* const simulated = port_->simulation()) {
+        const sim_place here{simulated->place->node(), simulated->place->port()};
+        warn_of_unreachable_nodes(simulated->fabric->graph(), {&here, 1});
+    }
+    if (const transports::end_port* const device = port_->end_port()) {
+        place_ = port_->text();
+        if (o.verbosity && device->sa_max_outstanding && place_.starts_with("umad:"))
+            print_message(
+                "{}: its driver sends at most {} requests to the SA at a time and may drop others (mad_sa_cc); "
+                "ibtool keeps to this limit",
+                transport().name(), device->sa_max_outstanding);
+    }
+    if (o.verbosity > 0 && !port_->why_not_umad().empty())
+        print_error("{}: {}\n", comad::iba::escaped(transport().name()),
+                    comad::iba::escaped(no_device_text(port_->why_not_umad())));
     if (o.sm_port) {
         local_port_.sa_path.DLID = comad::iba::lid(o.sm_port);
         port_reader_ = with_fixed_sa(std::move(port_reader_), local_port_);
     }
-    transport_ = own_ ? own_.get() : simulation_.transport;
-    if (comad::mad::port_tables* const tables = transport_->tables(); tables && !tables->PKeys().empty())
-        choose_pkey(*tables, o);
-    else if (o.pkey_index || o.pkey)
+    const comad::mad::port_tables* const tables = transport().tables();
+    if ((o.pkey_index || o.pkey) && (!tables || tables->PKeys().empty()))
         print_message("-Y and --pkey ignored: the fabric '{}' has no P_Keys", iba::escaped(text));
 }
 

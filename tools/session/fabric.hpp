@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT
-// fabric.hpp - from `--fabric` to a transport. Knows every transport, no command.
+// fabric.hpp - from the options `--fabric`, -C, -P, -Y and others to an open fabric. Knows no command.
 #pragma once
 #include "input/options.hpp"
+#include <comad/fabric/fabric_port.hpp>
 #include <comad/mad/path_text.hpp>
 #include <comad/mad/transport.hpp>
 #include <comad/sa/client.hpp>
-#include <comad/transports/ibsim.hpp>
 #include <comad/transports/sim/transport.hpp>
 #include <comad/transports/sysfs.hpp>
 
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -26,10 +27,10 @@ bool is_local(const global_options&);
 /// The local port of such a fabric, as it would be opened. `classes`: as sysfs has them in /sys/class. Throws as above.
 comad::transports::end_port local_port_for_mads(const global_options&, const std::filesystem::path& classes);
 
-/// An open fabric; closing it gives back whatever it held.
+/// An open fabric, as the options choose it; closing it gives back whatever it held.
 class fabric {
 public:
-    /// `target`: where its command goes; on umad it may choose the port. Null: nowhere in particular.
+    /// `target`: what the command queries; on a local device it may select the port. Null: nothing in particular.
     /// Throws usage_error for a text that names no fabric, and for a target that names a port which the fabric does not
     /// have; std::runtime_error or std::system_error with one line where the fabric cannot be opened.
     explicit fabric(const global_options& options, const comad::mad::address* target = nullptr);
@@ -39,9 +40,9 @@ public:
 
     /// The text by which the same place can be opened again, and no other: `umad:mlx5_0/1`.
     const std::string& place() const noexcept { return place_; }
-    comad::mad::transport& transport() const noexcept { return *transport_; }
-    /// The simulated subnet, if it is one of ours.
-    const comad::transports::sim::simulation& simulation() const noexcept { return simulation_; }
+    comad::mad::transport& transport() const noexcept { return port_->transport(); }
+    /// The simulated subnet, if it is one of ours; null: it is not.
+    const comad::transports::sim::simulation* simulation() const noexcept { return port_->simulation(); }
 
     /// Our port, as the device or the simulator described it when the fabric was opened: no MAD is sent for that.
     const comad::sa::local_port& local_port() const noexcept { return local_port_; }
@@ -52,14 +53,10 @@ public:
     void on_port_event(std::function<void()> call) { *on_port_event_ = std::move(call); }
 
 private:
-    void open_umad(std::string_view place, const global_options&, const comad::mad::address* target);
-    void open_verbs(std::string_view place, const global_options&, const comad::mad::address* target);
-    void open_default_fabric(const global_options&, const comad::mad::address* target);
+    comad::fabric_port open(const comad::fabric_text&, const global_options&, const comad::mad::address* target);
 
     std::string place_;
-    comad::transports::sim::simulation simulation_;
-    std::unique_ptr<comad::mad::transport> own_;
-    comad::mad::transport* transport_ = nullptr;
+    std::optional<comad::fabric_port> port_; // never empty after construction
     comad::sa::local_port local_port_;
     comad::sa::port_reader port_reader_;
     std::shared_ptr<std::function<void()>> on_port_event_ = std::make_shared<std::function<void()>>();
@@ -71,15 +68,7 @@ using fabric_opener = std::function<fabric(std::string_view place)>;
 /// thread-safe.
 void add_fabric_kind(std::string kind, fabric_opener open);
 
-/// Reads an end port from sysfs each time; `name` as `mlx5_0/1`, `classes` as local_port_for_mads() has them. Each time it puts the
-/// P_Keys and GIDs into `tables`, if that is not null. `tables` must outlive the reader.
-comad::sa::port_reader sysfs_port_reader(std::string name, comad::transports::port_use use,
-                                         std::filesystem::path classes = "/sys/class",
-                                         comad::mad::port_tables* tables = nullptr);
 /// The same as `reader`, but the path to the SA is always that of `port`: of an SA that the user chose. Without a reader: `port`.
 comad::sa::port_reader with_fixed_sa(comad::sa::port_reader reader, const comad::sa::local_port& port);
-
-/// `[SOCKNAME[,NODE]]`.
-comad::transports::ibsim_options ibsim_place(std::string_view place);
 
 } // namespace ibtool

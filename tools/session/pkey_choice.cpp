@@ -3,29 +3,26 @@
 #include "session/pkey_choice.hpp"
 
 #include "comad.hpp"
-
+#include <comad/mad/port_tables.hpp>
 #include <fmt/format.h>
 
 #include <stdexcept>
 
 namespace ibtool {
 
-void choose_pkey(mad::port_tables& tables, const global_options& o) {
-    if (o.pkey_index) tables.use_pkey_index(static_cast<comad::u16>(*o.pkey_index));
-    else if (o.pkey) tables.use_pkey(*o.pkey);
-    else return;
-    const mad::IBPath any;
-    if (tables.find(any).miss == mad::table_miss::none) return;
-    const std::string option =
-        o.pkey_index ? fmt::format("-Y {}", *o.pkey_index) : fmt::format("--pkey {:#06x}", *o.pkey);
-    throw std::runtime_error(fmt::format("cannot use {}: {}", option, tables.text_of_miss(any)));
+std::string pkey_option(const global_options& o) {
+    return o.pkey_index ? fmt::format("-Y {}", *o.pkey_index) : fmt::format("--pkey {:#06x}", *o.pkey);
 }
 
 comad::u16 chosen_pkey_index(const comad::transports::end_port& port, const global_options& o) {
     if (!o.pkey_index && !o.pkey) return mad::path_headers::look_up;
     mad::port_tables tables(port.PKeys, port.gids);
-    choose_pkey(tables, o);
-    return tables.find(mad::IBPath{}).pkey_index;
+    if (o.pkey_index) tables.use_pkey_index(static_cast<comad::u16>(*o.pkey_index));
+    else tables.use_pkey(*o.pkey);
+    const mad::table_entries entries = tables.find(mad::IBPath{});
+    if (entries.miss != mad::table_miss::none)
+        throw std::runtime_error(fmt::format("cannot use {}: {}", pkey_option(o), tables.text_of_miss(mad::IBPath{})));
+    return entries.pkey_index;
 }
 
 } // namespace ibtool

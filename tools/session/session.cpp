@@ -344,9 +344,9 @@ std::string session::counts() const {
         text += fmt::format("{} stale, {} mismatched, {} malformed packets were ignored\n", c.stale, c.mismatched,
                             c.malformed);
     }
-    if (open_ && open_->on.simulation().fabric) {
+    if (open_ && open_->on.simulation()) {
         text += fmt::format("at most {} SMPs at one simulated node at the same time\n",
-                            open_->on.simulation().fabric->most_held());
+                            open_->on.simulation()->fabric->most_held());
     }
     return text;
 }

@@ -123,8 +123,8 @@ public:
     bool is_virtual() const noexcept { return is_virtual_; }
     /// Time is simulated, and the simulation has no change of its subnet planned any more.
     bool has_no_planned_changes() const noexcept {
-        const auto& simulated = open_->on.simulation().fabric;
-        return is_virtual_ && simulated && !simulated->next_change();
+        const auto* const simulated = open_->on.simulation();
+        return is_virtual_ && simulated && !simulated->fabric->next_change();
     }
     /// What time it is, up to date also within a task.
     comad::mad::time_point now() const noexcept;

@@ -39,10 +39,9 @@ sim_place find_place(const sim::topology& graph, const std::string& text) {
 } // namespace
 
 exported_fabric::exported_fabric(std::string_view text, const std::vector<std::string>& places) {
-    const std::string_view kind = text.substr(0, text.find(':'));
-    const std::string_view place = kind.size() < text.size() ? text.substr(kind.size() + 1) : std::string_view{};
-    if (kind == "sim" && !place.empty()) open_sim(std::string(place), places);
-    else if (kind == "ibsim") open_ibsim(place, places);
+    const auto named = comad::parse_fabric(text);
+    if (named && named.value().kind == comad::fabric_kind::sim) open_sim(named.value().place, places);
+    else if (named && named.value().kind == comad::fabric_kind::ibsim) open_ibsim(named.value().place, places);
     else
         throw usage_error(
             fmt::format("vumad needs a simulated fabric: --fabric sim:..., such as sim:fattree2,radix=8, or "
@@ -108,7 +107,7 @@ void exported_fabric::open_ibsim(std::string_view server, const std::vector<std:
         add(std::move(port), t.node(), number,
             {.carrier = nullptr, .unserve = {}, .set_is_sm = [&t](bool is_sm) { t.set_is_sm(is_sm); }});
     };
-    comad::transports::ibsim_options options = ibsim_place(server);
+    comad::transports::ibsim_options options(server);
     if (places.empty()) return add_at(options);
     for (const std::string& place : places) {
         options.node = place;

@@ -8,6 +8,7 @@
 #include <comad/iba/detail/smp/port.hpp>
 #include <comad/mad/port_keys.hpp>
 #include <comad/sa/detail/places.hpp>
+#include <comad/sa/local_port.hpp>
 
 #include <array>
 #include <chrono>
@@ -16,20 +17,6 @@
 #include <optional>
 
 namespace comad::sa {
-
-/// The port from which paths begin.
-struct local_port {
-    iba::lid LID{};
-    iba::gid GID;          ///< its first one; zero: unknown, paths are asked for by its LID
-    mad::IBPath sa_path{}; ///< to the SA: master SM's LID and SL (IBA 15.4.2)
-    u8 LMC = 0;            ///< the port has 2^LMC LIDs
-
-    friend bool operator==(const local_port&, const local_port&) = default;
-};
-
-/// Reads the local port as it is now: from sysfs, from libibverbs, from wherever the program has it. It may suspend.
-/// Errors: the port cannot be read now, also by an exception of its own; the client then keeps what it has.
-using port_reader = std::function<coro::task<mad::result<local_port>>()>;
 
 /// The path to the SA of a port whose PortInfo this is.
 mad::IBPath sa_path_of(const iba::smp::PortInfo&) noexcept;
