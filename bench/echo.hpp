@@ -4,8 +4,8 @@
 // Knows no engine.
 #pragma once
 #include <comad/iba/mad_header.hpp>
+#include <comad/mad/detail/unique_fd.hpp>
 #include <comad/mad/transport.hpp>
-#include <comad/mad/unique_fd.hpp>
 
 #include <functional>
 #include <thread>

@@ -7,7 +7,7 @@
 #include <comad/coro/asio.hpp>
 #include <comad/coro/driver.hpp>
 #include <comad/iba/smp.hpp>
-#include <comad/mad/engine.hpp>
+#include <comad/mad/detail/engine.hpp>
 #include <comad/mad/path_text.hpp>
 
 #include <CLI/CLI.hpp>
@@ -226,17 +226,17 @@ void bare(workload& w, unsigned window) {
 }
 
 /// An operation that submits itself again as long as there is work.
-struct callback_op : mad::op {
+struct callback_operation : mad::operation {
     static constexpr mad::rpc_kind kind{iba::MgmtClass::SubnLID, 1, iba::Method::Get,
                                         iba::attribute_of<NodeInfo>::attributeID, true};
 
-    callback_op(mad::engine& e, workload& w, unsigned worker) : engine(e), work(w), route(route_of(worker)) {
-        encode = [](mad::op& o, u8* mad) {
-            auto& self = static_cast<callback_op&>(o);
+    callback_operation(mad::engine& e, workload& w, unsigned worker) : engine(e), work(w), route(route_of(worker)) {
+        encode = [](mad::operation& o, u8* mad) {
+            auto& self = static_cast<callback_operation&>(o);
             iba::encode(self.request, mad::write_request(mad, kind, self.route, 0));
         };
-        done = [](mad::op& o, const mad::completion& how) {
-            auto& self = static_cast<callback_op&>(o);
+        done = [](mad::operation& o, const mad::completion& how) {
+            auto& self = static_cast<callback_operation&>(o);
             if (how.what != mad::completion_status::replied) return;
             NodeInfo info;
             iba::decode(info, how.reply.data() + 64);
@@ -260,8 +260,8 @@ struct callback_op : mad::op {
 
 void callbacks(workload& w, unsigned window) {
     loopback_transport transport(window);
-    mad::engine engine(transport, {window});
-    std::deque<callback_op> ops;
+    mad::engine engine(transport, {.max_outstanding = window});
+    std::deque<callback_operation> ops;
     for (unsigned i = 0; i < window; ++i) ops.emplace_back(engine, w, i).submit();
     packet p;
     while (w.unanswered()) engine.on_received(transport.receive(p));

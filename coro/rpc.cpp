@@ -2,8 +2,8 @@
 // rpc.cpp - what every RPC does whatever its payload: submit, follow redirections, judge the reply, tell the error.
 #include <comad/coro/detail/rpc.hpp>
 #include <comad/coro/schedule.hpp>
-#include <comad/mad/detail/learned.hpp>
-#include <comad/mad/engine.hpp>
+#include <comad/mad/detail/engine.hpp>
+#include <comad/mad/detail/peer_cache.hpp>
 
 namespace comad::coro::detail {
 namespace {
@@ -61,21 +61,21 @@ struct rpc_base::detour {
 };
 
 rpc_base::~rpc_base() {
-    if (where != place::nowhere) withdraw();
+    if (state != mad::operation_state::idle) withdraw();
 }
 
-rpc_base::rpc_base(MADSchedule& schedule, const rpc_request& request, const request_payload* payload, take_reply take,
+rpc_base::rpc_base(MADSchedule& schedule, const rpc_request& request, const payload_ops* payload, take_reply take,
                    bool table) noexcept
     : schedule_(schedule), kind_(request.kind), path_(request.path), attributeModifier_(request.attributeModifier),
-      component_mask_(request.component_mask), carried_(payload), take_reply_(take) {
+      component_mask_(request.component_mask), payload_ops_(payload), take_reply_(take) {
     const schedule_options& otherwise = schedule.options();
     encode = &encode_request;
     done = &finished;
     path = &path_;
     if (kind_.mgmt_class == iba::MgmtClass::SubnAdm)
         if (const auto* to = std::get_if<mad::IBPath>(&path_); to && *to == schedule.sa_path()) SA_LID_ = to->DLID;
-    if (auto* gmp = std::get_if<mad::IBPath>(&path_); gmp && is_gmp() && !schedule.learned_->empty())
-        schedule.learned_->apply(*gmp, kind_.mgmt_class);
+    if (auto* gmp = std::get_if<mad::IBPath>(&path_); gmp && is_gmp() && !schedule.peer_cache_->empty())
+        schedule.peer_cache_->apply(*gmp, kind_.mgmt_class);
     timeout = request.options.timeout.count() > 0 ? request.options.timeout : otherwise.timeout;
     const int wanted = request.options.retries < 0 ? otherwise.retries : request.options.retries;
     const bool is_measured = timeout.count() == 0 && request.options.retries < 0 && may_be_hedged(kind_) && !table;
@@ -128,9 +128,9 @@ bool rpc_base::submit(scope_state* scope) noexcept {
         return false;
     }
     if (!fits_port_tables()) return false;
-    if (carried_ && !carried_->fits(*this)) {
+    if (payload_ops_ && !payload_ops_->fits(*this)) {
         fail(mad::errc::out_of_range, never_begun);
-        error_->detail->misfit = carried_->misfit(*this);
+        error_->detail->misfit = payload_ops_->misfit(*this);
         return false;
     }
     link(scope);
@@ -157,10 +157,10 @@ void rpc_base::follow_round_trips() noexcept {
 void rpc_base::cancel() noexcept { schedule_.engine_->cancel(*this); }
 void rpc_base::withdraw() noexcept { schedule_.engine_->withdraw(*this); }
 
-void rpc_base::encode_request(mad::op& o, u8* mad) {
+void rpc_base::encode_request(mad::operation& o, u8* mad) {
     auto& self = static_cast<rpc_base&>(o);
     u8* payload = mad::write_request(mad, self.kind_, self.path_, self.attributeModifier_, self.component_mask_);
-    if (self.carried_) self.carried_->encode(self, payload);
+    if (self.payload_ops_) self.payload_ops_->encode(self, payload);
 }
 
 bool rpc_base::is_gmp() const noexcept { return kind_.mgmt_class != iba::MgmtClass::SubnLID; }
@@ -193,7 +193,7 @@ bool rpc_base::follow_redirect(std::span<const u8> reply) {
 }
 
 void rpc_base::learn_redirect(const mad::IBPath& to) {
-    schedule_.learned_->redirect(*std::get_if<mad::IBPath>(&path_), kind_.mgmt_class, to);
+    schedule_.peer_cache_->redirect(*std::get_if<mad::IBPath>(&path_), kind_.mgmt_class, to);
 }
 
 /// False: the path does not fit the tables, error_ is set, and the waiting coroutine is not resumed.
@@ -237,7 +237,7 @@ task<void> rpc_base::ask_sa_again() {
     auto search = schedule_.path_resolver_->find_sa(asked);
     std::optional<mad::IBPath> to = co_await std::move(search);
     if (!to && has_left_sa()) { // the SA is where it was, and what it had redirected to is not
-        schedule_.learned_->forget(schedule_.sa_path(), kind_.mgmt_class);
+        schedule_.peer_cache_->forget(schedule_.sa_path(), kind_.mgmt_class);
         to = schedule_.sa_path();
     }
     const bool is_cancelled = detour_->domain.cancelled();
@@ -266,7 +266,7 @@ void rpc_base::learn(std::span<const u8> reply) {
     if (!target || !is_gmp()) return;
     if (reply.size() < begin + iba::wire_size<iba::ClassPortInfo>) return;
     const u8 exponent = iba::get<&iba::ClassPortInfo::respTimeValue>(reply.data() + begin);
-    schedule_.learned_->response_time(*target, kind_.mgmt_class, exponent);
+    schedule_.peer_cache_->response_time(*target, kind_.mgmt_class, exponent);
 }
 
 /// Why a successful reply is not taken; else takes it. The request is written once more only where its payload is compared.
@@ -281,7 +281,7 @@ std::string rpc_base::misfit_of(std::span<const u8> reply) {
     return take_reply_(*this, reply);
 }
 
-void rpc_base::finished(mad::op& o, const mad::completion& how) {
+void rpc_base::finished(mad::operation& o, const mad::completion& how) {
     auto& self = static_cast<rpc_base&>(o);
     const u16 status = how.what == mad::completion_status::replied ? mad::status_of(how.reply.data()) : u16{0};
     if (status != 0 && self.follow_redirect(how.reply)) return;
@@ -309,7 +309,7 @@ void rpc_base::fail(mad::errc code, const mad::completion& how) {
     mad::mad_error& e = error_.emplace();
     e.code = code;
     e.attempts = how.attempts;
-    if (how.attempts > 0 && has_begun) e.took = schedule_.now() - begun;
+    if (how.attempts > 0 && has_started) e.elapsed = schedule_.now() - started;
     e.mgmt_class = mad::class_on(kind_, path_);
     e.class_version = kind_.class_version;
     e.method = kind_.method;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // schedule.cpp - what drivers move, and the sources that are pulled.
 #include <comad/coro/schedule.hpp>
-#include <comad/mad/detail/learned.hpp>
-#include <comad/mad/engine.hpp>
+#include <comad/mad/detail/engine.hpp>
+#include <comad/mad/detail/peer_cache.hpp>
 
 #include <algorithm>
 
@@ -10,10 +10,13 @@ namespace comad::coro {
 
 MADSchedule::MADSchedule(mad::transport& t, schedule_options options)
     : transport_(t), options_(options),
-      engine_(std::make_unique<mad::engine>(t, mad::engine_options{options.max_outstanding, options.per_destination,
-                                                                   options.seed, options.max_rate, options.polite,
-                                                                   options.patience})),
-      learned_(std::make_unique<mad::detail::learned>()) {
+      engine_(std::make_unique<mad::engine>(t, mad::engine_options{.max_outstanding = options.max_outstanding,
+                                                                   .per_destination = options.per_destination,
+                                                                   .seed = options.seed,
+                                                                   .max_rate = options.max_rate,
+                                                                   .polite = options.polite,
+                                                                   .patience = options.patience})),
+      peer_cache_(std::make_unique<mad::detail::peer_cache>()) {
     if (options_.sa_outstanding == 0)
         options_.sa_outstanding = static_cast<u16>(std::clamp(t.limits().sa_window, 1u, 65535u));
 }
@@ -26,7 +29,7 @@ bool MADSchedule::is_sa(const mad::source_address& source) const noexcept {
     };
     if (is_at(sa_path_)) return true;
     mad::IBPath now = sa_path_;
-    learned_->apply(now, iba::MgmtClass::SubnAdm);
+    peer_cache_->apply(now, iba::MgmtClass::SubnAdm);
     return is_at(now);
 }
 

@@ -6,7 +6,7 @@
 #include <comad/counters/sweep.hpp>
 #include <comad/iba/detail/bits.hpp>
 #include <comad/iba/smp.hpp>
-#include <comad/mad/acted.hpp>
+#include <comad/mad/detail/acted.hpp>
 
 #include <fmt/format.h>
 

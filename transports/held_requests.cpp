@@ -23,7 +23,7 @@ bool is_later_part(std::span<const u8> mad) noexcept {
 
 u32 held_requests::timeout_ms(const mad::send_request& request) const noexcept {
     if (!request.expects_reply) return 0;
-    const unsigned few = request.is_guess ? request.in_flight + most_late : roomy;
+    const unsigned few = request.timeout_is_estimate ? request.in_flight + most_late : roomy;
     const bool is_long =
         how_ == kernel_timeout::automatic ? count_ < std::min(few, bound_ / 2) : how_ == kernel_timeout::operation;
     const mad::duration wanted = is_long ? request.operation_timeout : request.attempt_timeout;

@@ -329,7 +329,7 @@ std::string ibsim_transport::name() const { return fmt::format("ibsim server '{}
 
 mad::transport_limits ibsim_transport::limits() const noexcept {
     // The server is a process that waits for its turn as any other.
-    return {.max_window = 4096, .smi = true, .grain = std::chrono::milliseconds(5), .kernel_rmpp = false};
+    return {.max_window = 4096, .smi = true, .timer_resolution = std::chrono::milliseconds(5), .kernel_rmpp = false};
 }
 
 } // namespace comad::transports

@@ -107,8 +107,15 @@ bool rmpp_transport::prepare() {
 void rmpp_transport::flush() noexcept {
     while (unsent_ || prepare()) {
         u8* const mad = unsent_->mad().data();
-        const mad::send_request request{&unsent_->to.path, mad, mad::mad_size, mad[1], mad[2], false, {}, {},
-                                        unsent_->to.agent};
+        const mad::send_request request{.path = &unsent_->to.path,
+                                        .mad = mad,
+                                        .size = mad::mad_size,
+                                        .mgmt_class = mad[1],
+                                        .class_version = mad[2],
+                                        .expects_reply = false,
+                                        .attempt_timeout = {},
+                                        .operation_timeout = {},
+                                        .agent = unsent_->to.agent};
         if (inner_.send(request).state == mad::send_state::would_block) return;
         unsent_.reset();
     }

@@ -65,7 +65,7 @@ mad::transport_limits smi_gsi_transport::limits() const noexcept {
             .sa_window = gsi.sa_window,
             .smi = smi.smi,
             .smi_by_lid = false,
-            .grain = std::max(smi.grain, gsi.grain),
+            .timer_resolution = std::max(smi.timer_resolution, gsi.timer_resolution),
             .kernel_rmpp = gsi.kernel_rmpp};
 }
 

@@ -153,7 +153,7 @@ mad::transport_limits striped_transport::limits() const noexcept {
                               .sa_window = 0,
                               .smi = true,
                               .smi_by_lid = true,
-                              .grain = mad::duration{0},
+                              .timer_resolution = mad::duration{0},
                               .kernel_rmpp = true};
     for (const member& m : members_) {
         const mad::transport_limits one = m.carrier->limits();
@@ -161,7 +161,7 @@ mad::transport_limits striped_transport::limits() const noexcept {
         sum.sa_window += one.sa_window;
         sum.smi = sum.smi && one.smi;
         sum.smi_by_lid = sum.smi_by_lid && one.smi_by_lid;
-        sum.grain = std::max(sum.grain, one.grain);
+        sum.timer_resolution = std::max(sum.timer_resolution, one.timer_resolution);
         sum.kernel_rmpp = sum.kernel_rmpp && one.kernel_rmpp;
     }
     return sum;

@@ -307,7 +307,7 @@ mad::transport_limits verbs_transport::limits() const noexcept {
     return {.max_window = window,
             .sa_window = window,
             .smi = false,
-            .grain = std::chrono::microseconds(100),
+            .timer_resolution = std::chrono::microseconds(100),
             .kernel_rmpp = false};
 }
 

@@ -12,6 +12,6 @@ error failed(std::string what, int sys_errno) {
     return {fmt::format("{}: {}", what, std::generic_category().message(sys_errno)), sys_errno};
 }
 
-void end_for_lack_of_value(const error& e) noexcept { iba::end_for_lack_of_value({iba::errc::unreadable, e.text}); }
+void bad_result_access(const error& e) noexcept { iba::bad_result_access({iba::errc::unreadable, e.text}); }
 
 } // namespace comad::verbs

@@ -7,12 +7,12 @@
 
 namespace comad::iba {
 
-void end_for_lack_of_value(const error& e) noexcept {
+void bad_result_access(const error& e) noexcept {
     std::fprintf(stderr, "comad: the value of a failed result was accessed: %s\n", e.text.c_str());
     std::terminate();
 }
 
-void end_for_lack_of_error() noexcept {
+void bad_error_access() noexcept {
     std::fputs("comad: the error of a successful result was accessed\n", stderr);
     std::terminate();
 }

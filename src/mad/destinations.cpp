@@ -36,13 +36,13 @@ void destinations::release(u32 index) noexcept {
     last_freed_ = index;
 }
 
-void destinations::park(op& o, u32 index) noexcept {
+void destinations::park(operation& o, u32 index) noexcept {
     o.destination_index = index;
     all_[index].parked.push_back(o);
     ++parked_;
 }
 
-void destinations::withdraw(op& o) noexcept {
+void destinations::withdraw(operation& o) noexcept {
     all_[o.destination_index].parked.remove(o);
     --parked_;
     drop_if_unused(o.destination_index);

@@ -146,7 +146,7 @@ std::string status_words(const mad_error& e) {
 std::string effort_words(const mad_error& e) {
     if (e.attempts == 0) return {};
     std::string text = fmt::format(" ({} attempt{}", e.attempts, e.attempts == 1 ? "" : "s");
-    const double seconds = in_seconds(e.took);
+    const double seconds = in_seconds(e.elapsed);
     if (seconds >= 9.95) text += fmt::format(", {:.0f} s", seconds);
     else if (seconds >= 0.0995) text += fmt::format(", {:.2g} s", seconds);
     else if (seconds > 0) text += fmt::format(", {:.2g} ms", seconds * 1e3);
@@ -246,8 +246,6 @@ std::string dump(const mad_error& e, unsigned level, std::string_view prefix) {
     return out;
 }
 
-void end_for_lack_of_value(const mad_error& e) noexcept {
-    iba::end_for_lack_of_value({iba::errc::unreadable, to_string(e)});
-}
+void bad_result_access(const mad_error& e) noexcept { iba::bad_result_access({iba::errc::unreadable, to_string(e)}); }
 
 } // namespace comad::mad

@@ -213,7 +213,7 @@ match match_reply(const reply_pattern& expected, std::span<const u8> reply, iba:
     return difference(expected, reply.data(), header, attribute, whence);
 }
 
-bool came_by(const IBDRPath& route, std::span<const u8> reply) noexcept {
+bool return_path_matches(const IBDRPath& route, std::span<const u8> reply) noexcept {
     const u8* initialPath = reply.data() + initial_path_at;
     return std::equal(route.drPath.begin() + 1, route.drPath.begin() + 1 + route.hopCount, initialPath + 1);
 }

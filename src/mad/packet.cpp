@@ -2,7 +2,7 @@
 // packet.cpp - headers and checksums of the packets that carry MADs.
 #include <comad/iba/detail/enums.hpp>
 #include <comad/iba/detail/transport_headers.hpp>
-#include <comad/mad/packet.hpp>
+#include <comad/mad/detail/packet.hpp>
 
 #include <boost/crc.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // rmpp_sender.cpp - a message becomes segments, as many under way as the receiver allows.
 #include <comad/iba/detail/rmpp.hpp>
-#include <comad/mad/rmpp.hpp>
+#include <comad/mad/detail/rmpp.hpp>
 
 #include <algorithm>
 #include <cassert>

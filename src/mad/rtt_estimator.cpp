@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // rtt_estimator.cpp - estimates and what follows from them.
-#include <comad/mad/rtt_estimator.hpp>
+#include <comad/mad/detail/rtt_estimator.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -10,8 +10,8 @@
 namespace comad::mad {
 namespace {
 
-constexpr int patience_with_the_silent = 8; // a part of that with others
-constexpr float most_room = 20e6f;          // ns: what lasts longer is no habit
+constexpr int unresponsive_share = 8; // a part of that with others
+constexpr float max_margin = 20e6f;   // ns: what lasts longer is no habit
 
 /// Up to the next of four steps per octave: few different deadlines are few lists to look through.
 duration rounded_up(float ns) noexcept {
@@ -22,10 +22,11 @@ duration rounded_up(float ns) noexcept {
 
 } // namespace
 
-rtt_estimator::rtt_estimator(const patience_options& options, duration grain)
-    : options_(options), grain_(static_cast<float>(grain.count())), room_(grain_), targets_(places) {}
+rtt_estimator::rtt_estimator(const patience_options& options, duration timer_resolution)
+    : options_(options), timer_resolution_(static_cast<float>(timer_resolution.count())), margin_(timer_resolution_),
+      targets_(places) {}
 
-void rtt_estimator::estimate::take(float sample) noexcept {
+void rtt_estimator::estimate::add(float sample) noexcept {
     if (mean == 0) {
         mean = sample;
         deviation = sample / 2;
@@ -37,8 +38,8 @@ void rtt_estimator::estimate::take(float sample) noexcept {
 }
 
 // Equal round trips have no deviation, but the next one is not therefore equal.
-float rtt_estimator::estimate::deadline(float room) const noexcept {
-    return mean + std::max({4 * deviation, mean / 2, room});
+float rtt_estimator::estimate::deadline(float margin) const noexcept {
+    return mean + std::max({4 * deviation, mean / 2, margin});
 }
 
 // A first look one hop farther: several times what was seen nearer.
@@ -46,7 +47,7 @@ float rtt_estimator::unmeasured(distance d) const noexcept {
     if (d <= most_hops) {
         for (unsigned nearer = d; nearer-- > 0;) {
             const estimate& e = distances_[nearer].measured;
-            if (e.mean > 0) return std::max(4 * e.deadline(room_), 10 * grain_);
+            if (e.mean > 0) return std::max(4 * e.deadline(margin_), 10 * timer_resolution_);
         }
     }
     return static_cast<float>(options_.first_deadline.count());
@@ -57,17 +58,17 @@ rtt_estimator::expectation rtt_estimator::expect(u64 destination, distance d) co
     const target& t = target_of(destination);
     const bool is_it = t.is(destination);
     const bool is_measured = is_it && t.measured.mean > 0;
-    const bool is_silent = is_it && t.silent;
-    const estimate& farness = distances_[d].measured;
-    const float ns = is_measured        ? t.measured.deadline(room_)
-                     : farness.mean > 0 ? farness.deadline(room_)
-                                        : unmeasured(d);
+    const bool is_unresponsive = is_it && t.unresponsive;
+    const estimate& same_distance = distances_[d].measured;
+    const float ns = is_measured              ? t.measured.deadline(margin_)
+                     : same_distance.mean > 0 ? same_distance.deadline(margin_)
+                                              : unmeasured(d);
     const duration deadline = std::min(rounded_up(ns), options_.longest_deadline);
     const duration most = options_.first_patience;
     duration patience = most;
-    if (is_silent) patience = std::clamp(deadline * 3 / 2, most / patience_with_the_silent, most);
+    if (is_unresponsive) patience = std::clamp(deadline * 3 / 2, most / unresponsive_share, most);
     else if (is_measured) patience = std::clamp(deadline * 8, std::min(options_.patience, most), most);
-    return {deadline, patience, is_measured && !is_silent, is_silent};
+    return {deadline, patience, is_measured && !is_unresponsive, is_unresponsive};
 }
 
 rtt_estimator::target& rtt_estimator::claim(u64 destination) noexcept {
@@ -77,55 +78,61 @@ rtt_estimator::target& rtt_estimator::claim(u64 destination) noexcept {
 }
 
 // After one answer a target's deviation is guessed: that of others as far away, within bounds.
-duration rtt_estimator::answered(u64 destination, distance d, duration took, bool uncrowded) noexcept {
+duration rtt_estimator::answered(u64 destination, distance d, duration round_trip_time, bool few_in_flight) noexcept {
     assert(d <= most_distance);
-    const float ns = std::max(static_cast<float>(took.count()), 1.0f);
+    const float ns = std::max(static_cast<float>(round_trip_time.count()), 1.0f);
     slowest_ = std::max(ns, slowest_ - slowest_ / 4096);
-    room_ += (grain_ - room_) / 4096;
-    at_distance& farness = distances_[d];
-    farness.measured.take(ns);
+    margin_ += (timer_resolution_ - margin_) / 4096;
+    at_distance& same_distance = distances_[d];
+    same_distance.measured.add(ns);
     target& t = claim(destination);
     const bool is_first = t.measured.mean == 0;
-    t.silent = false;
-    t.measured.take(ns);
-    if (is_first) t.measured.deviation = std::clamp(farness.measured.deviation, ns / 8, ns / 2);
-    return duration(static_cast<duration::rep>(baseline(t, farness, ns, uncrowded)));
+    t.unresponsive = false;
+    t.measured.add(ns);
+    if (is_first) t.measured.deviation = std::clamp(same_distance.measured.deviation, ns / 8, ns / 2);
+    return duration(static_cast<duration::rep>(baseline(t, same_distance, ns, few_in_flight)));
 }
 
 // A target's own time is known from when few MADs were in flight. Of one that was never asked then, the shortest that it took
 // may be queueing as well: then the shortest of all at its distance counts, times what is usual between the two. Ways may
 // become longer for good, so that what is shortest is slowly forgotten.
-float rtt_estimator::baseline(target& t, at_distance& farness, float took, bool uncrowded) noexcept {
+float rtt_estimator::baseline(target& t, at_distance& same_distance, float round_trip_time,
+                              bool few_in_flight) noexcept {
     constexpr float most_spread = 16;
-    farness.shortest = farness.shortest == 0 || took < farness.shortest ? took : farness.shortest * (1 + 1.0f / 65536);
-    if (uncrowded) {
-        t.shortest = t.has_baseline ? t.shortest + (took - t.shortest) / 4 : took;
+    same_distance.shortest = same_distance.shortest == 0 || round_trip_time < same_distance.shortest
+                                 ? round_trip_time
+                                 : same_distance.shortest * (1 + 1.0f / 65536);
+    if (few_in_flight) {
+        t.shortest = t.has_baseline ? t.shortest + (round_trip_time - t.shortest) / 4 : round_trip_time;
         t.has_baseline = true;
-        const float spread = std::min(t.shortest / farness.shortest, most_spread);
-        farness.spread = farness.spread == 0 ? spread : farness.spread + (spread - farness.spread) / 16;
+        const float spread = std::min(t.shortest / same_distance.shortest, most_spread);
+        same_distance.spread =
+            same_distance.spread == 0 ? spread : same_distance.spread + (spread - same_distance.spread) / 16;
         spread_ += (spread - spread_) / 32;
-        return took;
+        return round_trip_time;
     }
-    if (t.shortest == 0 || took < t.shortest) t.shortest = took;
+    if (t.shortest == 0 || round_trip_time < t.shortest) t.shortest = round_trip_time;
     else if (!t.has_baseline) t.shortest *= 1 + 1.0f / 512;
     if (t.has_baseline) return t.shortest;
-    return std::min(t.shortest, farness.shortest * (farness.spread > 0 ? farness.spread : spread_));
+    return std::min(t.shortest, same_distance.shortest * (same_distance.spread > 0 ? same_distance.spread : spread_));
 }
 
-void rtt_estimator::stalled(duration late) noexcept {
+void rtt_estimator::on_stall(duration late) noexcept {
     const auto ns = static_cast<float>(late.count());
-    if (ns > room_ && ns <= most_room) room_ += (ns - room_) / 4;
+    if (ns > margin_ && ns <= max_margin) margin_ += (ns - margin_) / 4;
 }
 
-void rtt_estimator::was_hasty() noexcept { room_ = std::min(room_ * 1.25f, std::max(most_room, grain_)); }
+void rtt_estimator::on_spurious_loss() noexcept {
+    margin_ = std::min(margin_ * 1.25f, std::max(max_margin, timer_resolution_));
+}
 
-void rtt_estimator::acted(u64 destination, duration took) noexcept {
+void rtt_estimator::set_answered(u64 destination, duration round_trip_time) noexcept {
     if (destination != 0) {
         target& t = claim(destination);
-        t.has_acted = true;
-        t.silent = false;
+        t.has_answered_set = true;
+        t.unresponsive = false;
     }
-    slowest_set_ = std::max(static_cast<float>(took.count()), slowest_set_ - slowest_set_ / 64);
+    slowest_set_ = std::max(static_cast<float>(round_trip_time.count()), slowest_set_ - slowest_set_ / 64);
 }
 
 duration rtt_estimator::set_timeout(u64 destination, distance d) const noexcept {
@@ -134,15 +141,15 @@ duration rtt_estimator::set_timeout(u64 destination, distance d) const noexcept 
     const auto slowest = duration(static_cast<duration::rep>(slowest_sets * slowest_set_));
     const duration measured = std::max({deadlines * e.deadline, slowest, options_.least_set_timeout});
     const target& t = target_of(destination);
-    const bool has_answered = e.known || (t.is(destination) && t.has_acted && !t.silent);
+    const bool has_answered = e.known || (t.is(destination) && t.has_answered_set && !t.unresponsive);
     return has_answered ? measured : std::max(measured, options_.first_patience);
 }
 
-void rtt_estimator::given_up(u64 destination) noexcept { claim(destination).silent = true; }
+void rtt_estimator::given_up(u64 destination) noexcept { claim(destination).unresponsive = true; }
 
-bool rtt_estimator::is_silent(u64 destination) const noexcept {
+bool rtt_estimator::is_unresponsive(u64 destination) const noexcept {
     const target& t = target_of(destination);
-    return t.is(destination) && t.silent;
+    return t.is(destination) && t.unresponsive;
 }
 
 } // namespace comad::mad

@@ -53,30 +53,30 @@ void window_control::share::take_back_a_loss() noexcept { lost = std::max(0.0, l
 
 // ---- what happens ------------------------------------------------------------------------------------------------------
 
-void window_control::measured(duration took, duration baseline, unsigned crowd) noexcept {
-    if (2 * crowd < window_) return; // says little of the window as it is
+void window_control::measured(duration round_trip_time, duration baseline, unsigned in_flight) noexcept {
+    if (2 * in_flight < window_) return; // says little of the window as it is
     constexpr int outlier = 4;
-    now_.took += static_cast<double>(std::min(took, outlier * baseline).count());
+    now_.round_trip_time += static_cast<double>(std::min(round_trip_time, outlier * baseline).count());
     now_.baseline += static_cast<double>(baseline.count());
 }
 
-void window_control::answered(unsigned crowd) noexcept {
+void window_control::answered(unsigned in_flight) noexcept {
     ++now_.answered;
-    now_.crowd += crowd;
-    if (crowd <= few) few_.add(1, 0);
+    now_.in_flight += in_flight;
+    if (in_flight <= few) few_.add(1, 0);
     end_epoch_if_over();
 }
 
-void window_control::lost(unsigned crowd) noexcept {
+void window_control::lost(unsigned in_flight) noexcept {
     ++now_.lost;
-    if (crowd <= few) few_.add(1, 1);
+    if (in_flight <= few) few_.add(1, 1);
     end_epoch_if_over();
 }
 
-void window_control::not_lost(unsigned crowd) noexcept {
+void window_control::on_spurious_loss(unsigned in_flight) noexcept {
     if (now_.lost > 0) --now_.lost;
     recent_.take_back_a_loss();
-    if (crowd <= few) few_.take_back_a_loss();
+    if (in_flight <= few) few_.take_back_a_loss();
     if (last_.losses == 0 || --last_.losses > 0 || last_.window <= exact_) return;
     knee_ = last_.knee;
     doubling_ = last_.doubling;
@@ -104,19 +104,19 @@ void window_control::end_epoch() noexcept {
         set(exact_ / 2);
     } else if (before_trial_ == 0 || end_trial()) {
         const bool pays = is_used_up() && gain() > paying && knee_ == unknown;
-        const bool gave_way = now_.lost > 0 && give_way_to_losses(inflation > visible);
+        const bool gave_way = now_.lost > 0 && yield_to_losses(inflation > visible);
         if (now_.lost == 0) decreases_ = 0;
         if (!gave_way) grow(inflation, pays);
     }
     now_ = {};
 }
 
-bool window_control::is_used_up() const noexcept { return now_.was_full && now_.mean_crowd() >= 0.7 * exact_; }
+bool window_control::is_used_up() const noexcept { return now_.was_full && now_.mean_in_flight() >= 0.7 * exact_; }
 
 void window_control::learn_throughput(double inflation) noexcept {
     if (!is_used_up() || now_.baseline == 0) return;
     double& known = throughput_[static_cast<std::size_t>(std::lround(4 * std::log2(exact_)))];
-    const double seen = now_.mean_crowd() / std::max(inflation, 1.0);
+    const double seen = now_.mean_in_flight() / std::max(inflation, 1.0);
     known = known == 0 ? seen : (known + seen) / 2;
 }
 
@@ -127,7 +127,7 @@ double window_control::gain() const noexcept {
     for (std::size_t below = 2; below <= 6 && below <= level; ++below) {
         const double smaller = throughput_[level - below];
         if (smaller == 0) continue;
-        const double now = now_.mean_crowd() / std::max(now_.inflation(), 1.0);
+        const double now = now_.mean_in_flight() / std::max(now_.inflation(), 1.0);
         return (now / smaller - 1) / (std::exp2(static_cast<double>(below) / 4) - 1);
     }
     return 0;
@@ -164,7 +164,7 @@ bool is_worse(double sent, double lost, double other_sent, double other_lost) no
 } // namespace
 
 // As many are lost while few are in flight, and that is no chance.
-bool window_control::is_the_wires() const noexcept {
+bool window_control::is_link_loss() const noexcept {
     constexpr double least_sent = 30, notable = 0.01;
     const double surely_lost = few_.lost - 2 * std::sqrt(few_.lost);
     return few_.sent >= least_sent && surely_lost > notable * few_.sent &&
@@ -172,8 +172,8 @@ bool window_control::is_the_wires() const noexcept {
 }
 
 // False: they are no reason to.
-bool window_control::give_way_to_losses(bool queues) noexcept {
-    if (is_the_wires()) return false;
+bool window_control::yield_to_losses(bool queues) noexcept {
+    if (is_link_loss()) return false;
     constexpr double well_known = 100, next_to_nothing = 0.02;
     const bool is_clean = few_.sent >= well_known && few_.loss() < next_to_nothing;
     const bool is_window = queues || is_clean || is_worse(recent_.sent, recent_.lost, few_.sent, few_.lost);

@@ -5,7 +5,7 @@
 #include "wire/memory_transport.hpp"
 #include <comad/coro/asio.hpp>
 #include <comad/coro/detail/frame_cache.hpp>
-#include <comad/mad/engine.hpp>
+#include <comad/mad/detail/engine.hpp>
 #include <comad/mad/message.hpp>
 
 #include <boost/asio/io_context.hpp>
@@ -26,13 +26,13 @@ namespace {
 constexpr u32 warm = 20'000, measured = 100'000;
 
 /// A MAD that is sent again and again.
-struct repeated : mad::op {
+struct repeated : mad::operation {
     repeated(mad::engine& e, u32 port) : engine(e), to(route(port)) {
-        encode = [](mad::op& o, u8* bytes) {
+        encode = [](mad::operation& o, u8* bytes) {
             constexpr mad::rpc_kind kind{iba::MgmtClass::SubnLID, 1, iba::Method::Get, 0x11, true};
             mad::write_request(bytes, kind, static_cast<repeated&>(o).to, 0);
         };
-        done = [](mad::op& o, const mad::completion& how) {
+        done = [](mad::operation& o, const mad::completion& how) {
             auto& self = static_cast<repeated&>(o);
             self.replies += how.what == mad::completion_status::replied;
             if (self.replies < warm + measured) self.engine.submit(self);

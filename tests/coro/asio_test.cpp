@@ -150,7 +150,8 @@ TEST_CASE("one RPC is an Asio operation, with any token") {
     asio_rig r;
     std::optional<mad::result<smp::NodeInfo>> info;
     async_SubnGet<smp::NodeInfo>(r, route(1, 2), 0, {}, [&](auto answer) { info.emplace(std::move(answer)); });
-    auto future = async_SubnGet<smp::PortInfo>(r, route(3), 1, rpc_options{1s, 0}, asio::use_future);
+    auto future =
+        async_SubnGet<smp::PortInfo>(r, route(3), 1, rpc_options{.timeout = 1s, .retries = 0}, asio::use_future);
     const auto program = [](asio_rig& rig) -> asio::awaitable<bool> {
         auto answer = co_await async_SubnGet<smp::NodeInfo>(rig, route(4), 0, {}, asio::use_awaitable);
         co_return answer&& is_answer(answer.value(), route(4));
@@ -319,7 +320,7 @@ TEST_CASE("cancelling a sweep ends it at once, and leaves another operation alon
     asio_rig r({.timeout = 50ms, .retries = 0});
     r.net.drop_every = 1;
     const auto many = [](MADSchedule& s) -> generator<task<void>> {
-        for (u32 i = 0; i < 1000; ++i) co_yield touch(s, route_to(i), rpc_options{1h, 0});
+        for (u32 i = 0; i < 1000; ++i) co_yield touch(s, route_to(i), rpc_options{.timeout = 1h, .retries = 0});
     };
     const auto sweep = [](auto make, MADSchedule& s) -> task<mqueue_report> { co_return co_await s.mqueue(make(s)); };
     asio::cancellation_signal signal;

@@ -118,7 +118,8 @@ TEST_CASE("an RPC takes any token, and without one is awaited in an asio::awaita
     r.mads->async_SubnGet<smp::NodeInfo>(route(1),
                                          [&](info_result info) { right += info && is_answer(info.value(), route(1)); });
     auto future = r.mads->async_SubnGet<smp::NodeInfo>(route(2), 0, asio::use_future);
-    auto later = r.mads->async_SubnGet<smp::NodeInfo>(route(3), 0, rpc_options{1s, 0}, asio::deferred);
+    auto later =
+        r.mads->async_SubnGet<smp::NodeInfo>(route(3), 0, rpc_options{.timeout = 1s, .retries = 0}, asio::deferred);
     const auto program = [](asio_transactor& mads, std::atomic<int>& sum) -> asio::awaitable<void> {
         auto info = co_await mads.async_SubnGet<smp::NodeInfo>(route(4));
         sum += info && is_answer(info.value(), route(4));

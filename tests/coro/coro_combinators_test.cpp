@@ -186,8 +186,8 @@ TEST_CASE("when_any of many gives the index, and a task that never waits is firs
 TEST_CASE("when_any cancels RPCs of the others, and nothing of theirs is sent again") {
     rig r([](const packet& p) { return p.bytes[131] == 1 ? answered(p, 1ms) : dropped(); });
     const auto body = [](MADSchedule& s) -> task<void> {
-        auto first = co_await when_any(code_of_answer(s, route(0, 0, 2), rpc_options{10ms, 5}),
-                                       code_of_answer(s, route(0, 0, 1), rpc_options{10ms, 5}));
+        auto first = co_await when_any(code_of_answer(s, route(0, 0, 2), rpc_options{.timeout = 10ms, .retries = 5}),
+                                       code_of_answer(s, route(0, 0, 1), rpc_options{.timeout = 10ms, .retries = 5}));
         CHECK(first.index() == 1);
         CHECK_FALSE(std::get<1>(first));
         CHECK(s.idle());
@@ -246,7 +246,8 @@ TEST_CASE("with_timeout gives nothing when the time is over, and by then the tas
 TEST_CASE("with_timeout ends an RPC that goes on trying, and throws what its task throws") {
     rig r(silence);
     const auto body = [](MADSchedule& s) -> task<void> {
-        const auto value = co_await with_timeout(s, 25ms, code_of_answer(s, route(1), rpc_options{10ms, 200}));
+        const auto value =
+            co_await with_timeout(s, 25ms, code_of_answer(s, route(1), rpc_options{.timeout = 10ms, .retries = 200}));
         CHECK_FALSE(value);
         CHECK(elapsed(s) == 25ms);
         co_await with_timeout(s, 1h, throw_late(s, 1ms));

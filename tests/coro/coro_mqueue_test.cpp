@@ -76,7 +76,7 @@ TEST_CASE("a sequence is pulled only while the window has room") {
     const auto watch = [](MADSchedule& s, tally& all) -> task<void> {
         job<mqueue_report> running = s.queue(sweep(s, 10, all));
         CHECK(all.pulled == 0); // the driver pulls, not the task that asks for it
-        co_await touch(s, route_to(99), rpc_options{500us, 0});
+        co_await touch(s, route_to(99), rpc_options{.timeout = 500us, .retries = 0});
         CHECK(all.pulled == 3); // this RPC had one of the slots
         co_await running;
     };

@@ -382,7 +382,8 @@ TEST_CASE("who says BUSY is asked again after pauses that grow, and the answer c
         return f;
     });
     const IBDRPath to = route(1);
-    auto info = sync_wait(r.schedule, r.schedule.SubnGet<smp::NodeInfo>(to, 0, rpc_options{800ms, 0}));
+    auto info =
+        sync_wait(r.schedule, r.schedule.SubnGet<smp::NodeInfo>(to, 0, rpc_options{.timeout = 800ms, .retries = 0}));
     REQUIRE(info);
     CHECK(is_answer(info.value(), to));
     REQUIRE(sent.size() == 5);
@@ -407,7 +408,8 @@ TEST_CASE("a pause after BUSY uses up no attempt of those for silence") {
         default: return f;
         }
     });
-    CHECK(sync_wait(r.schedule, r.schedule.SubnGet<smp::NodeInfo>(route(1), 0, rpc_options{1ms, 1})));
+    CHECK(sync_wait(r.schedule,
+                    r.schedule.SubnGet<smp::NodeInfo>(route(1), 0, rpc_options{.timeout = 1ms, .retries = 1})));
     CHECK(offers == 3);
 }
 
@@ -664,12 +666,15 @@ TEST_CASE("a sink hears of each send, retry, reply, timeout and stray MAD") {
     rig r([&](const packet& p) { return offers++ == 1 ? fate{{}, {reply(p), reply(p, 2 * round_trip)}} : dropped(); });
     recorder heard;
     r.schedule.set_trace(&heard);
-    REQUIRE(sync_wait(r.schedule, r.schedule.SubnGet<smp::NodeInfo>(route(1), 0, rpc_options{1ms, 1})));
-    REQUIRE(!sync_wait(r.schedule, r.schedule.SubnGet<smp::NodeInfo>(route(1), 0, rpc_options{1ms, 0})));
+    REQUIRE(sync_wait(r.schedule,
+                      r.schedule.SubnGet<smp::NodeInfo>(route(1), 0, rpc_options{.timeout = 1ms, .retries = 1})));
+    REQUIRE(!sync_wait(r.schedule,
+                       r.schedule.SubnGet<smp::NodeInfo>(route(1), 0, rpc_options{.timeout = 1ms, .retries = 0})));
     CHECK(heard.kinds ==
           std::vector<kind>{kind::send, kind::retry, kind::reply, kind::send, kind::unexpected, kind::timed_out});
     r.schedule.set_trace(nullptr);
-    REQUIRE(!sync_wait(r.schedule, r.schedule.SubnGet<smp::NodeInfo>(route(1), 0, rpc_options{1ms, 0})));
+    REQUIRE(!sync_wait(r.schedule,
+                       r.schedule.SubnGet<smp::NodeInfo>(route(1), 0, rpc_options{.timeout = 1ms, .retries = 0})));
     CHECK(heard.kinds.size() == 6);
 }
 
@@ -681,8 +686,10 @@ TEST_CASE("tracers write the lines that python-rdma's write") {
     mad::simple_tracer simple(keep);
     r.schedule.set_trace(&simple);
     const std::string rpc = "RPC MAD_METHOD_GET(1) SMPFormatDirected(129.1) SMPNodeInfo(17) ";
-    REQUIRE(sync_wait(r.schedule, r.schedule.SubnGet<smp::NodeInfo>(route(1), 0, rpc_options{1ms, 1})));
-    REQUIRE(!sync_wait(r.schedule, r.schedule.SubnGet<smp::NodeInfo>(route(1, 2), 0, rpc_options{1ms, 0})));
+    REQUIRE(sync_wait(r.schedule,
+                      r.schedule.SubnGet<smp::NodeInfo>(route(1), 0, rpc_options{.timeout = 1ms, .retries = 1})));
+    REQUIRE(!sync_wait(r.schedule,
+                       r.schedule.SubnGet<smp::NodeInfo>(route(1, 2), 0, rpc_options{.timeout = 1ms, .retries = 0})));
     CHECK(lines == std::vector<std::string>{rpc + "retry to 'DR Path (0, 1)'.",
                                             rpc + "completed to 'DR Path (0, 1)' len 256.",
                                             rpc + "TIMED OUT to 'DR Path (0, 1, 2)'."});

@@ -146,7 +146,7 @@ TEST_CASE("cancelling reaches inner scopes, queued tasks and mqueues, and nothin
         cancelled.spawn(inner_scope(s, in));
         cancelled.spawn(inner_sweep(items, s, in));
         job<void> queued = cancelled.queue(ask_and_note(s, route_to(3), in));
-        co_await touch(s, route_to(4), rpc_options{100ms, 0}); // so that the sweep begins
+        co_await touch(s, route_to(4), rpc_options{.timeout = 100ms, .retries = 0}); // so that the sweep begins
         cancelled.cancel();
         co_await cancelled.join();
         co_await queued;
@@ -268,9 +268,10 @@ struct scope_tree {
 
     task<void> leaf(u32 number) {
         if (below(4) == 0) co_await schedule.pause(std::chrono::microseconds(below(400)));
-        if (below(2) == 0) co_await touch(schedule, route_to(number), rpc_options{200us, 2});
+        if (below(2) == 0) co_await touch(schedule, route_to(number), rpc_options{.timeout = 200us, .retries = 2});
         else [[maybe_unused]]
-            auto set = co_await schedule.SubnSet(smp::PortInfo{}, route_to(number), 0, rpc_options{200us, 2});
+            auto set = co_await schedule.SubnSet(smp::PortInfo{}, route_to(number), 0,
+                                                 rpc_options{.timeout = 200us, .retries = 2});
     }
     generator<task<void>> leaves(u32 count, std::vector<u32> in) {
         for (u32 i = 0; i < count; ++i) {

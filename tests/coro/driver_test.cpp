@@ -232,7 +232,7 @@ task<mad::time_point> time_out_under_load(MADSchedule& s, stopwatch& net, mad::d
     };
     scope children(co_await coro::current_scope{});
     for (u32 i = 0; i < load; ++i) children.spawn(background(s, 1000 + i, net.over));
-    co_await touch(s, stopwatch::silent_node(), rpc_options{timeout, 0});
+    co_await touch(s, stopwatch::silent_node(), rpc_options{.timeout = timeout, .retries = 0});
     const mad::time_point ended = std::chrono::steady_clock::now();
     net.over = true;
     co_await children.join();
@@ -271,7 +271,7 @@ TEST_CASE("a task that computes for longer than a timeout does not shorten it") 
         co_await touch(s, IBDRPath{});
         const auto until = std::chrono::steady_clock::now() + 100ms;
         while (std::chrono::steady_clock::now() < until) {}
-        auto info = co_await s.SubnGet<smp::NodeInfo>(IBDRPath{}, 0, rpc_options{60ms, 0});
+        auto info = co_await s.SubnGet<smp::NodeInfo>(IBDRPath{}, 0, rpc_options{.timeout = 60ms, .retries = 0});
         co_return info.has_value();
     };
     const bool asio = GENERATE(false, true);
@@ -305,7 +305,7 @@ TEST_CASE("in virtual time a timeout is kept within 5 percent or 1 ms, whatever 
         scope children(co_await coro::current_scope{});
         for (u32 i = 0; i < 3; ++i) children.spawn(background(s, i, over));
         const mad::time_point began = s.now();
-        co_await touch(s, route(99), rpc_options{wanted, 0});
+        co_await touch(s, route(99), rpc_options{.timeout = wanted, .retries = 0});
         const mad::duration took = s.now() - began;
         over = true;
         co_await children.join();

@@ -384,7 +384,7 @@ TEST_CASE("loss hides nothing with the default options, and costs little") {
     CHECK(w.schedule.counters().retried > 0);
     CHECK(differences(found, w) == none);
     // With a second per attempt it is a thousand times. Each Get has as many attempts as the loss needs that all Gets met. No attempt is shorter than a millisecond where a kernel counts these.
-    const mad::duration least = w.kernel ? w.kernel->limits().grain : 0ms;
+    const mad::duration least = w.kernel ? w.kernel->limits().timer_resolution : 0ms;
     CHECK(w.elapsed() < (w.kernel ? 150 : 20) * (lossless.elapsed() + least));
 }
 

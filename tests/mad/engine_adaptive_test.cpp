@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // engine_adaptive_test.cpp - operations without a timeout, windows without a number, rates: looked at from the transport.
 #include "library/engine_rig.hpp"
-#include <comad/mad/detail/repetition.hpp>
+#include <comad/mad/detail/retry_policy.hpp>
 
 #include <deque>
 #include <random>
@@ -80,7 +80,7 @@ TEST_CASE("a silent target is given up when patience is over, and asked less unt
     CHECK(first <= usual.patience * 11 / 10);
     CHECK(asked == 4); // nothing was ever lost: to lose so many is impossible
     CHECK(time_of_failure(101) < usual.patience);
-    CHECK(r.net.taken().size() - before - asked == mad::detail::repetition::most_to_unknown);
+    CHECK(r.net.taken().size() - before - asked == mad::detail::retry_policy::most_to_unknown);
 
     r.net.set_script([](const packet& p) { return answered(p); });
     answer_in_turn(r, 1, route(1));
@@ -127,7 +127,7 @@ TEST_CASE("patience with a target that never answered is longer, whoever else di
     r.mads.submit(o);
     REQUIRE(r.run());
     CHECK(o.ended_as(completion_status::timed_out));
-    CHECK(o.sent_times <= mad::detail::repetition::most_to_unknown);
+    CHECK(o.sent_times <= mad::detail::retry_policy::most_to_unknown);
     CHECK(r.net.now() - asked >= usual.first_patience);
     CHECK(r.net.now() - asked <= usual.first_patience * 11 / 10);
 }

@@ -2,7 +2,7 @@
 // engine_flight_test.cpp - what counts in the window, and until when: late and lost MADs, copies, what outlives its operation;
 // probes while everything stands still; targets that are slow. Looked at from the transport.
 #include "library/engine_rig.hpp"
-#include <comad/mad/detail/repetition.hpp>
+#include <comad/mad/detail/retry_policy.hpp>
 
 #include <deque>
 #include <map>
@@ -121,7 +121,7 @@ TEST_CASE("any number of dead targets leave the window to the living") {
     REQUIRE(r.run());
     for (const measured_get& o : dead) {
         CHECK(o.ended_as(completion_status::timed_out));
-        CHECK(o.sent_times <= mad::detail::repetition::most_to_unknown);
+        CHECK(o.sent_times <= mad::detail::retry_policy::most_to_unknown);
     }
     CHECK(r.net.now() - begin <= usual.first_patience * 11 / 10 + 750ms);
     check_balance(r.mads);
@@ -502,10 +502,10 @@ TEST_CASE("every target that answers after it was given up is heard, in whatever
     }
     REQUIRE(r.run());
     for (const measured_get& o : all) CHECK(o.ended_as(completion_status::timed_out));
-    for (u32 i = 0; i < 5; ++i) CHECK(r.mads.measured().is_silent(mad::destination_key(all[i].to)));
+    for (u32 i = 0; i < 5; ++i) CHECK(r.mads.measured().is_unresponsive(mad::destination_key(all[i].to)));
     r.drain();
     CHECK(r.mads.counters().revived == 5);
-    for (u32 i = 0; i < 5; ++i) CHECK(!r.mads.measured().is_silent(mad::destination_key(all[i].to)));
+    for (u32 i = 0; i < 5; ++i) CHECK(!r.mads.measured().is_unresponsive(mad::destination_key(all[i].to)));
 }
 
 TEST_CASE("what is told to the transport leaves slow targets the time that they have") {

@@ -43,13 +43,13 @@ public:
     explicit world(u64 seed, counts& all)
         : random_(seed), likes_(some_habits()), options_(some_options()), counted_(all) {
         make_targets();
-        const duration grain = one_in(3) ? 1us : 100us;
-        model_.emplace(options_, one_in(4) ? 1 + below(64) : 4096, grain, operations);
+        const duration timer_resolution = one_in(3) ? 1us : 100us;
+        model_.emplace(options_, one_in(4) ? 1 + below(64) : 4096, timer_resolution, operations);
         model_clock() = time_point{};
         if (one_in(4)) model_->use_clock();
         model_->on_offer = [this] { return offer(); };
         model_->on_sent = [this](u32 i) { arrive(i); };
-        model_->on_end = [this](model_op& o) { ended(o); };
+        model_->on_end = [this](model_operation& o) { ended(o); };
         tick(duration{1} * below(1'000'000));
     }
 
@@ -116,7 +116,7 @@ private:
                 t.path = i % 2 ? route(i) : route(i, i, u8{3});
                 t.kind = &get_node_info;
                 t.distance = i % 2 ? 1 : 3;
-                t.asked_bound = static_cast<u16>(i == 8 ? mad::op::unbounded : i == 7 ? 3 : 0);
+                t.asked_bound = static_cast<u16>(i == 8 ? mad::operation::unbounded : i == 7 ? 3 : 0);
             } else {
                 mad::IBPath path;
                 path.DLID = iba::lid{static_cast<u16>(i)};
@@ -128,9 +128,9 @@ private:
                 t.asked_bound = static_cast<u16>(1 + below(4));
             }
             t.key = mad::destination_key(t.path);
-            t.bound = t.asked_bound == 0                    ? options_.per_destination
-                      : t.asked_bound == mad::op::unbounded ? 0
-                                                            : t.asked_bound;
+            t.bound = t.asked_bound == 0                           ? options_.per_destination
+                      : t.asked_bound == mad::operation::unbounded ? 0
+                                                                   : t.asked_bound;
             t.dead = below(100) < likes_.dead;
         }
     }
@@ -184,14 +184,14 @@ private:
     // what the program does
     void submit() {
         for (u32 tries = 0; tries < 4; ++tries) {
-            model_op& o = model_->op_at(below(operations));
-            if (o.at != model_op::stage::idle) continue;
+            model_operation& o = model_->op_at(below(operations));
+            if (o.at != model_operation::stage::idle) continue;
             fill(o);
             ++counted_.operations;
             return model_->submit(o);
         }
     }
-    void fill(model_op& o) {
+    void fill(model_operation& o) {
         const model_target& t =
             likes_.one_target && one_in(2) ? targets_.back() : targets_[below(one_in(2) ? 12 : 1 + below(12))];
         o.to = &t;
@@ -210,17 +210,17 @@ private:
         o.busy_retries = static_cast<u8>(below(6));
         o.expects_reply = o.timeout == duration{0} || !one_in(12);
         if (o.timeout != duration{0} && !t.counts && one_in(8)) {
-            o.destination_bound = mad::op::unbounded;
+            o.destination_bound = mad::operation::unbounded;
             if (one_in(2)) o.destination = 0;
         }
     }
     void meddle() {
         if (model_->pending().empty()) return;
-        model_op& o = model_->op_at(model_->pending()[below(static_cast<u32>(model_->pending().size()))]);
+        model_operation& o = model_->op_at(model_->pending()[below(static_cast<u32>(model_->pending().size()))]);
         if (one_in(2)) model_->cancel(o);
         else model_->withdraw(o);
     }
-    void ended(model_op& o) {
+    void ended(model_operation& o) {
         if (o.timeout > duration{0} && o.longest_timeout > o.timeout) {
             ++counted_.with_growing_waits;
             counted_.sent_again += o.times_sent > 1;

@@ -278,7 +278,7 @@ TEST_CASE("every hop of a directed route is looked at, and none behind its last"
         const mad_bytes asked = request(get_port_info, path);
         const auto is_reply = [&](const mad_bytes& reply) {
             const bool matches = relation(asked, path, reply) == match::reply;
-            return matches && mad::came_by(path, reply);
+            return matches && mad::return_path_matches(path, reply);
         };
         CAPTURE(hops);
         REQUIRE(is_reply(good_reply(asked)));
@@ -363,7 +363,7 @@ TEST_CASE("what a reply may change does not make it foreign") {
     for (std::size_t i = 24; i < 128; ++i) reply[i] = 0x55;  // M_Key, LIDs, payload
     for (std::size_t i = 131; i < 256; ++i) reply[i] = 0x44; // behind the route, return path
     CHECK(relation(asked, path, reply) == match::reply);
-    CHECK(mad::came_by(std::get<IBDRPath>(path), reply));
+    CHECK(mad::return_path_matches(std::get<IBDRPath>(path), reply));
 }
 
 // ---- status ---------------------------------------------------------------------------------------------------------
@@ -481,15 +481,15 @@ TEST_CASE("in a user's words an error says who did not do what, and how long it 
     mad::mad_error e = error_of(mad::errc::timed_out, path);
     e.attributeID = 0x11;
     e.attempts = 3;
-    e.took = 1234ms;
+    e.elapsed = 1234ms;
     CHECK(plain_text(e) == "LID 999 did not reply to NodeInfo (3 attempts, 1.2 s)");
     CHECK(cause_text(e) == "NodeInfo timed out");
     e.attempts = 1;
-    e.took = 12ms;
+    e.elapsed = 12ms;
     e.message("reading port 3");
     CHECK(plain_text(e) == "reading port 3: LID 999 did not reply to NodeInfo (1 attempt, 12 ms)");
     CHECK(cause_text(e) == "NodeInfo timed out");
-    e.took = 125s;
+    e.elapsed = 125s;
     CHECK_THAT(plain_text(e), Catch::EndsWith("(1 attempt, 125 s)"));
     CHECK(plain_text(error_of(mad::errc::timed_out, route(1, 4))) == "route 0,1,4 did not reply to PortInfo");
     CHECK(plain_text(error_of(mad::errc::timed_out, route())) == "the local node did not reply to PortInfo");

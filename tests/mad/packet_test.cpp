@@ -4,7 +4,7 @@
 #include "support/catch.hpp"
 #include <comad/iba/detail/transport_headers.hpp>
 #include <comad/iba/smp.hpp>
-#include <comad/mad/packet.hpp>
+#include <comad/mad/detail/packet.hpp>
 
 #include <algorithm>
 #include <array>

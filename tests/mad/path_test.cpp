@@ -2,7 +2,6 @@
 // path_test.cpp - paths: their size, timeouts, reversal, and the texts that users read and write.
 #include "support/catch.hpp"
 #include <comad/mad/path.hpp>
-#include <comad/mad/path_bits.hpp>
 #include <comad/mad/path_text.hpp>
 
 #include <chrono>
@@ -436,22 +435,6 @@ TEST_CASE("every path is read back from its specification") {
             REQUIRE(read.value() == address{path, std::nullopt});
         }
     }
-}
-
-TEST_CASE("a port's LIDs are as many as its LMC says, from its base LID") {
-    const iba::lid base{0x40};
-    CHECK(mad::lid_of_path(base, 0, 0) == base);
-    CHECK(mad::lid_of_path(base, 0, 1) == std::nullopt);
-    CHECK(mad::lid_of_path(base, 2, 3) == iba::lid{0x43});
-    CHECK(mad::lid_of_path(base, 2, 4) == std::nullopt);
-    CHECK(mad::lid_of_path(iba::lid{0}, 2, 1) == std::nullopt);
-    CHECK(mad::lid_of_path(iba::lid{0xbfff}, 1, 1) == std::nullopt); // 0xc000 is a multicast LID
-    CHECK(mad::path_bits_of(iba::lid{0x43}, base, 2) == u8{3});
-    CHECK(mad::path_bits_of(base, base, 0) == u8{0});
-    CHECK(mad::path_bits_of(iba::lid{0x44}, base, 2) == std::nullopt);
-    CHECK(mad::path_bits_of(iba::lid{0x3f}, base, 2) == std::nullopt);
-    CHECK(mad::path_bits_of(iba::lid{0}, iba::lid{0}, 7) == std::nullopt);
-    CHECK(mad::path_bits_of(iba::lid{0xbf}, iba::lid{0x80}, 7) == u8{0x3f});
 }
 
 } // namespace path_test

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // record_table_test.cpp - the records of an SA message, whole, cut and lying.
 #include "support/catch.hpp"
-#include <comad/mad/record_table.hpp>
+#include <comad/mad/detail/record_table.hpp>
 
 #include <vector>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // rmpp_wire_test.cpp - sender and receiver over a simulated wire that loses, doubles and reorders, in virtual time.
 #include "library/rmpp_rig.hpp"
-#include <comad/mad/record_table.hpp>
+#include <comad/mad/detail/record_table.hpp>
 
 #include <map>
 #include <random>

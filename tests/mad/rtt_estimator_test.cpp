@@ -2,8 +2,8 @@
 // rtt_estimator_test.cpp - deadlines from what was measured, by hand; what a round trip takes without a queue; who is silent; how
 // often to ask.
 #include "support/catch.hpp"
-#include <comad/mad/detail/repetition.hpp>
-#include <comad/mad/rtt_estimator.hpp>
+#include <comad/mad/detail/retry_policy.hpp>
+#include <comad/mad/detail/rtt_estimator.hpp>
 
 #include <chrono>
 #include <cmath>
@@ -14,11 +14,11 @@ using namespace std::chrono_literals;
 using mad::duration;
 using mad::patience_options;
 using mad::rtt_estimator;
-using mad::detail::repetition;
+using mad::detail::retry_policy;
 
 namespace {
 
-constexpr duration grain = 100us;
+constexpr duration timer_resolution = 100us;
 constexpr u64 here = 0x1234'5678'9abc'def0, there = 0x0fed'cba9'8765'4321; // two keys that fall on different places
 constexpr patience_options usual{};
 
@@ -35,16 +35,16 @@ void answered(rtt_estimator& trips, u64 destination, rtt_estimator::distance d, 
 
 TEST_CASE("before anything was measured a deadline is the first one") {
     const patience_options options{.first_deadline = 32768us};
-    const rtt_estimator trips(options, grain);
+    const rtt_estimator trips(options, timer_resolution);
     const auto expected = trips.expect(here, 3);
     CHECK(is_about(expected.deadline, 32768us));
     CHECK(expected.patience == options.first_patience);
     CHECK_FALSE(expected.known);
-    CHECK_FALSE(expected.silent);
+    CHECK_FALSE(expected.unresponsive);
 }
 
 TEST_CASE("deadlines follow mean and deviation as RFC 6298 has them") {
-    rtt_estimator trips({}, grain);
+    rtt_estimator trips({}, timer_resolution);
     answered(trips, here, 3, 8ms); // mean 8, deviation 4: 8 + 4 * 4
     CHECK(is_about(trips.expect(here, 3).deadline, 24ms));
     answered(trips, here, 3, 16ms); // mean 8 + 8 / 8 = 9, deviation 4 + (8 - 4) / 4 = 5
@@ -54,18 +54,18 @@ TEST_CASE("deadlines follow mean and deviation as RFC 6298 has them") {
 }
 
 TEST_CASE("after one answer a target scatters as the others at its distance do, within bounds") {
-    rtt_estimator trips({}, grain);
+    rtt_estimator trips({}, timer_resolution);
     for (int i = 0; i < 100; ++i) answered(trips, there, 3, 8ms); // never scatter
     answered(trips, here, 3, 8ms);
     CHECK(is_about(trips.expect(here, 3).deadline, 12ms)); // an eighth, four times, is half of one
-    rtt_estimator scattered({}, grain);
+    rtt_estimator scattered({}, timer_resolution);
     for (int i = 0; i < 100; ++i) answered(scattered, there, 3, i % 2 ? 1ms : 99ms);
     answered(scattered, here, 3, 8ms);
     CHECK(is_about(scattered.expect(here, 3).deadline, 24ms)); // at most a half
 }
 
-TEST_CASE("equal round trips leave half of one, or the transport's grain, whichever is longer") {
-    rtt_estimator trips({}, grain);
+TEST_CASE("equal round trips leave half of one, or the transport's timer_resolution, whichever is longer") {
+    rtt_estimator trips({}, timer_resolution);
     for (int i = 0; i < 100; ++i) {
         answered(trips, here, 3, 8ms);
         answered(trips, there, 3, 10us);
@@ -75,7 +75,7 @@ TEST_CASE("equal round trips leave half of one, or the transport's grain, whiche
 }
 
 TEST_CASE("who has not answered yet is expected as the others at its distance, and waited for longer") {
-    rtt_estimator trips({}, grain);
+    rtt_estimator trips({}, timer_resolution);
     for (int i = 0; i < 100; ++i) answered(trips, here, 3, 8ms);
     const auto expected = trips.expect(there, 3);
     CHECK(is_about(expected.deadline, 12ms));
@@ -86,7 +86,7 @@ TEST_CASE("who has not answered yet is expected as the others at its distance, a
 }
 
 TEST_CASE("one hop beyond all that was measured is several times as far") {
-    rtt_estimator trips({}, grain);
+    rtt_estimator trips({}, timer_resolution);
     for (int i = 0; i < 100; ++i) answered(trips, here, 3, 1ms);
     CHECK(is_about(trips.expect(there, 4).deadline, 6ms)); // 4 * 1.5
     CHECK(is_about(trips.expect(there, 7).deadline, 6ms));
@@ -96,39 +96,39 @@ TEST_CASE("one hop beyond all that was measured is several times as far") {
 }
 
 TEST_CASE("a deadline has a limit, and so has patience") {
-    rtt_estimator trips({}, grain);
+    rtt_estimator trips({}, timer_resolution);
     answered(trips, here, 3, 5s);
     CHECK(trips.expect(here, 3).deadline == usual.longest_deadline);
     CHECK(trips.expect(here, 3).patience == usual.first_patience);
-    const rtt_estimator brief({.patience = 1s, .first_patience = 10ms}, grain);
+    const rtt_estimator brief({.patience = 1s, .first_patience = 10ms}, timer_resolution);
     CHECK(brief.expect(here, 3).patience == 10ms);
 }
 
 TEST_CASE("who takes long to answer is waited for longer") {
-    rtt_estimator trips({}, grain);
+    rtt_estimator trips({}, timer_resolution);
     for (int i = 0; i < 100; ++i) answered(trips, here, 3, 40ms); // 60 ms, eight times
     CHECK(is_about(trips.expect(here, 3).patience, 480ms));
 }
 
 TEST_CASE("answers that were only late leave more room in all deadlines, for a while") {
-    rtt_estimator trips({}, grain);
+    rtt_estimator trips({}, timer_resolution);
     const auto room = [&] { return trips.expect(here, 3).deadline - 10us; };
     for (int i = 0; i < 100; ++i) answered(trips, here, 3, 10us);
     REQUIRE(is_about(room() + 10us, 110us));
-    for (int i = 0; i < 20; ++i) trips.stalled(3ms); // this process pauses now and then
+    for (int i = 0; i < 20; ++i) trips.on_stall(3ms); // this process pauses now and then
     CHECK(room() > 2900us);
-    for (int i = 0; i < 10; ++i) trips.stalled(1s); // no habit
+    for (int i = 0; i < 10; ++i) trips.on_stall(1s); // no habit
     CHECK(room() < 4ms);
     for (int i = 0; i < 40'000; ++i) answered(trips, here, 3, 10us);
     CHECK(room() < 150us);
-    for (int i = 0; i < 20; ++i) trips.was_hasty();
+    for (int i = 0; i < 20; ++i) trips.on_spurious_loss();
     CHECK(room() > 1ms);
-    for (int i = 0; i < 200; ++i) trips.was_hasty();
+    for (int i = 0; i < 200; ++i) trips.on_spurious_loss();
     CHECK(room() <= 25ms);
 }
 
 TEST_CASE("the slowest is forgotten") {
-    rtt_estimator trips({}, grain);
+    rtt_estimator trips({}, timer_resolution);
     answered(trips, here, 3, 100ms);
     CHECK(trips.slowest() == 100ms);
     for (int i = 0; i < 20'000; ++i) answered(trips, here, 3, 1ms);
@@ -138,7 +138,7 @@ TEST_CASE("the slowest is forgotten") {
 // ---- Sets ------------------------------------------------------------------------------------------------------------
 
 TEST_CASE("the wait for the reply to a Set is eight deadlines of a Get, and at least OpenSM's 200 ms") {
-    rtt_estimator trips({}, grain);
+    rtt_estimator trips({}, timer_resolution);
     answered(trips, here, 3, 1ms);
     CHECK(trips.set_timeout(here, 3) == 200ms);
     for (int i = 0; i < 100; ++i) answered(trips, there, 3, 100ms);
@@ -147,59 +147,59 @@ TEST_CASE("the wait for the reply to a Set is eight deadlines of a Get, and at l
 }
 
 TEST_CASE("a Set to a node that has not answered waits for a second") {
-    rtt_estimator trips({}, grain);
+    rtt_estimator trips({}, timer_resolution);
     CHECK(trips.set_timeout(here, 3) == usual.first_patience);
     answered(trips, there, 3, 1ms);
     CHECK(trips.set_timeout(here, 3) == usual.first_patience);
 }
 
 TEST_CASE("a node that answered only Sets counts as one that has answered") {
-    rtt_estimator trips({}, grain);
-    trips.acted(here, 1ms);
+    rtt_estimator trips({}, timer_resolution);
+    trips.set_answered(here, 1ms);
     CHECK(trips.set_timeout(here, 3) == 200ms);
     CHECK(trips.set_timeout(there, 3) == usual.first_patience);
     CHECK_FALSE(trips.expect(here, 3).known);
 }
 
 TEST_CASE("a silent destination that answers a Set is not silent") {
-    rtt_estimator trips({}, grain);
+    rtt_estimator trips({}, timer_resolution);
     trips.given_up(here);
-    REQUIRE(trips.expect(here, 3).silent);
-    trips.acted(here, 1ms);
-    CHECK_FALSE(trips.expect(here, 3).silent);
+    REQUIRE(trips.expect(here, 3).unresponsive);
+    trips.set_answered(here, 1ms);
+    CHECK_FALSE(trips.expect(here, 3).unresponsive);
     CHECK(trips.set_timeout(here, 3) == 200ms);
 }
 
 TEST_CASE("a Set that took long makes later Sets wait for at least twice as long, and is forgotten") {
-    rtt_estimator trips({}, grain);
+    rtt_estimator trips({}, timer_resolution);
     answered(trips, here, 3, 1ms);
-    trips.acted(here, 300ms);
+    trips.set_answered(here, 300ms);
     CHECK(trips.set_timeout(here, 3) == 600ms);
     CHECK(trips.slowest() == 1ms);
-    for (int i = 0; i < 200; ++i) trips.acted(here, 1ms);
+    for (int i = 0; i < 200; ++i) trips.set_answered(here, 1ms);
     CHECK(trips.set_timeout(here, 3) == 200ms);
 }
 
 // ---- who is silent ---------------------------------------------------------------------------------------------------
 
 TEST_CASE("who was given up is waited for less, until it answers") {
-    rtt_estimator trips({}, grain);
+    rtt_estimator trips({}, timer_resolution);
     answered(trips, here, 3, 1ms);
     trips.given_up(here);
-    const auto silent = trips.expect(here, 3);
-    CHECK(silent.silent);
-    CHECK_FALSE(silent.known);
-    CHECK(silent.patience == usual.first_patience / 8);
-    CHECK(trips.is_silent(here));
-    CHECK_FALSE(trips.expect(there, 3).silent);
-    CHECK_FALSE(trips.is_silent(there));
+    const auto unresponsive = trips.expect(here, 3);
+    CHECK(unresponsive.unresponsive);
+    CHECK_FALSE(unresponsive.known);
+    CHECK(unresponsive.patience == usual.first_patience / 8);
+    CHECK(trips.is_unresponsive(here));
+    CHECK_FALSE(trips.expect(there, 3).unresponsive);
+    CHECK_FALSE(trips.is_unresponsive(there));
     answered(trips, here, 3, 1ms);
-    CHECK_FALSE(trips.expect(here, 3).silent);
+    CHECK_FALSE(trips.expect(here, 3).unresponsive);
     CHECK(trips.expect(here, 3).known);
 }
 
 TEST_CASE("who is silent and slow is still waited for as long as it takes") {
-    rtt_estimator trips({}, grain);
+    rtt_estimator trips({}, timer_resolution);
     for (int i = 0; i < 20; ++i) answered(trips, here, 3, 300ms);
     trips.given_up(here);
     CHECK(trips.expect(here, 3).patience >= 450ms);
@@ -207,19 +207,19 @@ TEST_CASE("who is silent and slow is still waited for as long as it takes") {
 }
 
 TEST_CASE("who never answered can be silent, too") {
-    rtt_estimator trips({}, grain);
+    rtt_estimator trips({}, timer_resolution);
     trips.given_up(here);
-    CHECK(trips.expect(here, 3).silent);
+    CHECK(trips.expect(here, 3).unresponsive);
     answered(trips, here, 3, 1ms);
-    CHECK_FALSE(trips.expect(here, 3).silent);
+    CHECK_FALSE(trips.expect(here, 3).unresponsive);
 }
 
 TEST_CASE("another destination in the same place takes it, and is not taken for the first") {
-    rtt_estimator trips({}, grain);
+    rtt_estimator trips({}, timer_resolution);
     const u64 same_place = here ^ u64 { 1 } << 63;
     answered(trips, here, 3, 1ms);
     trips.given_up(here);
-    CHECK_FALSE(trips.expect(same_place, 3).silent);
+    CHECK_FALSE(trips.expect(same_place, 3).unresponsive);
     CHECK_FALSE(trips.expect(same_place, 3).known);
     answered(trips, same_place, 3, 1ms);
     CHECK(trips.expect(same_place, 3).known);
@@ -229,7 +229,7 @@ TEST_CASE("another destination in the same place takes it, and is not taken for 
 // ---- baselines -------------------------------------------------------------------------------------------------------
 
 TEST_CASE("a target that was asked while few were in flight has its own baseline") {
-    rtt_estimator trips({}, grain);
+    rtt_estimator trips({}, timer_resolution);
     CHECK(trips.answered(here, 3, 50us, true) == 50us);
     CHECK(trips.answered(there, 3, 200us, true) == 200us); // a slower one, as far away
     CHECK(trips.answered(here, 3, 150us, false) == 50us);
@@ -237,7 +237,7 @@ TEST_CASE("a target that was asked while few were in flight has its own baseline
 }
 
 TEST_CASE("a baseline is a mean, not the luckiest round trip") {
-    rtt_estimator trips({}, grain);
+    rtt_estimator trips({}, timer_resolution);
     std::mt19937 random(1);
     const auto scattered = [&] { return 100us + duration(random() % 40'000); };
     for (int i = 0; i < 100; ++i) trips.answered(here, 3, scattered(), true);
@@ -247,11 +247,11 @@ TEST_CASE("a baseline is a mean, not the luckiest round trip") {
 }
 
 TEST_CASE("a target that is met in a crowd is expected as those at its distance are without one") {
-    rtt_estimator trips({}, grain);
+    rtt_estimator trips({}, timer_resolution);
     for (u64 i = 1; i <= 20; ++i) trips.answered(i << 32 | i, 3, 100us, true);
     CHECK(abs(trips.answered(here, 3, 300us, false) - 100us) < 1us); // queueing from the first
     // Usually they take half as long again as the quickest.
-    rtt_estimator mixed({}, grain);
+    rtt_estimator mixed({}, timer_resolution);
     for (u64 i = 1; i <= 400; ++i) mixed.answered(i << 32 | i, 3, i % 2 ? 100us : 200us, true);
     const duration baseline = mixed.answered(here, 3, 300us, false);
     CHECK(baseline > 130us);
@@ -260,7 +260,7 @@ TEST_CASE("a target that is met in a crowd is expected as those at its distance 
 }
 
 TEST_CASE("ways may become longer for good") {
-    rtt_estimator trips({}, grain);
+    rtt_estimator trips({}, timer_resolution);
     for (int i = 0; i < 50; ++i) trips.answered(here, 3, 100us, true);
     for (int i = 0; i < 50; ++i) trips.answered(here, 3, 200us, true);
     const duration baseline = trips.answered(here, 3, 300us, false);
@@ -272,8 +272,8 @@ TEST_CASE("ways may become longer for good") {
 namespace {
 
 /// One in `one_in` attempts is lost: after each, one_in - 1 answers.
-repetition after_loss(int one_in, int rounds = 20'000) {
-    repetition r;
+retry_policy after_loss(int one_in, int rounds = 20'000) {
+    retry_policy r;
     for (int i = 0; i < rounds; ++i) {
         if (i % one_in == 0) r.count_lost();
         else r.count_answered();
@@ -290,7 +290,7 @@ TEST_CASE("attempts on who answers are as many as the loss needs") {
     };
     // The least n with loss^n <= 10^-9, at least 4: 0.01^5 = 10^-10; 0.1^9 = 10^-9; 0.2^13 = 8 * 10^-10; 0.5^16 ends it.
     const auto l = GENERATE(values<loss>({{1'000'000, 4}, {100, 5}, {10, 9}, {5, 13}, {2, 16}}));
-    const repetition r = after_loss(l.one_in);
+    const retry_policy r = after_loss(l.one_in);
     CAPTURE(l.one_in, r.loss());
     CHECK(std::abs(r.loss() - 1.0 / l.one_in) < 0.01);
     CHECK(std::abs(static_cast<int>(r.attempts(true)) - static_cast<int>(l.attempts)) <= 1);
@@ -299,7 +299,7 @@ TEST_CASE("attempts on who answers are as many as the loss needs") {
 }
 
 TEST_CASE("who never answered gets three attempts, and more only where much is lost") {
-    CHECK(repetition().attempts(false) == 3);
+    CHECK(retry_policy().attempts(false) == 3);
     CHECK(after_loss(1'000'000).attempts(false) == 3);
     CHECK(after_loss(50).attempts(false) == 3);
     CHECK(after_loss(5).attempts(false) > 6);
@@ -307,7 +307,7 @@ TEST_CASE("who never answered gets three attempts, and more only where much is l
 }
 
 TEST_CASE("the first losses count at once") {
-    repetition r;
+    retry_policy r;
     r.count_answered();
     r.count_lost();
     r.count_lost();
@@ -316,7 +316,7 @@ TEST_CASE("the first losses count at once") {
 }
 
 TEST_CASE("waits grow from attempt to attempt, later where much is lost, and have a limit") {
-    const repetition clean = after_loss(1'000'000), lossy = after_loss(5);
+    const retry_policy clean = after_loss(1'000'000), lossy = after_loss(5);
     unsigned before = 0;
     for (const unsigned attempt : {1u, 2u, 3u, 4u, 5u}) {
         CHECK(clean.backoff(attempt) == 1u << (attempt - 1));

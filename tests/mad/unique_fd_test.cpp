@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // unique_fd_test.cpp - who has a descriptor, and that it is closed once.
 #include "support/catch.hpp"
-#include <comad/mad/unique_fd.hpp>
+#include <comad/mad/detail/unique_fd.hpp>
 
 #include <fcntl.h>
 #include <unistd.h>

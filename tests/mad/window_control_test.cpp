@@ -247,7 +247,7 @@ TEST_CASE("a window that shrank for losses that were none is as it was") {
         ++lost;
     }
     CHECK(w.window() < before);
-    for (; lost > 0; --lost) w.not_lost(before);
+    for (; lost > 0; --lost) w.on_spurious_loss(before);
     CHECK(w.window() == before);
 }
 
@@ -259,7 +259,7 @@ TEST_CASE("a late answer takes its loss back before anything came of it") {
     for (int round = 0; round < 100; ++round) {
         for (unsigned i = 0; i < 8; ++i) {
             w.lost(64);
-            w.not_lost(64);
+            w.on_spurious_loss(64);
             w.measured(100us, 100us, 64);
             w.answered(64);
         }

@@ -3,7 +3,7 @@
 // those of the IBA (13.4.3, 13.4.7, 14.2.1, 15.2.1), those of umad of rdma/ib_user_mad.h.
 #include "library/coro_rig.hpp"
 #include <comad/iba.hpp>
-#include <comad/mad/record_table.hpp>
+#include <comad/mad/detail/record_table.hpp>
 #include <comad/server/agent.hpp>
 #include <comad/transports/capture.hpp>
 

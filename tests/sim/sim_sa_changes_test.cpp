@@ -5,7 +5,7 @@
 #include "wire/sim_client.hpp"
 #include <comad/coro/detail/blocking.hpp>
 #include <comad/iba.hpp>
-#include <comad/mad/record_table.hpp>
+#include <comad/mad/detail/record_table.hpp>
 #include <comad/sa/subscription.hpp>
 #include <comad/server/agent.hpp>
 

@@ -7,7 +7,7 @@
 #include <comad/iba.hpp>
 #include <comad/iba/detail/codes.hpp>
 #include <comad/iba/fields.hpp>
-#include <comad/mad/record_table.hpp>
+#include <comad/mad/detail/record_table.hpp>
 #include <comad/sa/client.hpp>
 #include <comad/sa/transactor.hpp>
 #include <comad/server/agent.hpp>

@@ -3,7 +3,7 @@
 #include "support/catch.hpp"
 #include "support/directory.hpp"
 #include "text/output.hpp"
-#include <comad/mad/unique_fd.hpp>
+#include <comad/mad/detail/unique_fd.hpp>
 
 #include <atomic>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 // ibtool_captures_test.cpp - ibtool decode of captures of RoCE, compressed files, and datagrams that are not MADs, compared with tshark.
 #include "program/ibtool_rig.hpp"
 #include "program/tshark.hpp"
-#include <comad/mad/packet.hpp>
+#include <comad/mad/detail/packet.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

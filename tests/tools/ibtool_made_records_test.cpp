@@ -7,7 +7,7 @@
 #include <comad/iba/mellanox.hpp>
 #include <comad/iba/query.hpp>
 #include <comad/iba/sa.hpp>
-#include <comad/mad/unique_fd.hpp>
+#include <comad/mad/detail/unique_fd.hpp>
 #include <comad/server/responder.hpp>
 
 #include <fmt/format.h>

@@ -10,7 +10,7 @@
 #include <comad/iba/fields.hpp>
 #include <comad/iba/mad_header.hpp>
 #include <comad/iba/print.hpp>
-#include <comad/mad/packet.hpp>
+#include <comad/mad/detail/packet.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -660,7 +660,7 @@ TEST_CASE("limits are those of the device, and of the inner transport where it a
     program p;
     CHECK(p.kernel.limits().max_window == 128);
     CHECK(p.kernel.limits().sa_window == 16);
-    CHECK(p.kernel.limits().grain == 1ms);
+    CHECK(p.kernel.limits().timer_resolution == 1ms);
     CHECK(p.kernel.limits().smi);
     CHECK_FALSE(p.kernel.limits().kernel_rmpp);
     CHECK(p.kernel.native_handle() == -1);

@@ -5,7 +5,7 @@
 #include "wire/lossy_wire.hpp"
 #include <comad/coro/schedule.hpp>
 #include <comad/iba/sa.hpp>
-#include <comad/mad/record_table.hpp>
+#include <comad/mad/detail/record_table.hpp>
 #include <comad/server/agent.hpp>
 #include <comad/transports/detail/rmpp.hpp>
 

@@ -8,7 +8,7 @@
 #include <comad/coro/schedule.hpp>
 #include <comad/iba/pm.hpp>
 #include <comad/iba/smp.hpp>
-#include <comad/mad/unique_fd.hpp>
+#include <comad/mad/detail/unique_fd.hpp>
 #include <comad/transports/smi_gsi.hpp>
 
 #include <boost/asio/io_context.hpp>

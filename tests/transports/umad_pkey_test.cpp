@@ -259,7 +259,14 @@ TEST_CASE("segments of a long request leave with the index of its path's P_Key")
     bytes[2] = 2;
     bytes[3] = value(iba::Method::GetMulti);
     const mad::any_path path = to_lid_7(0x8001);
-    const mad::send_request r{&path, bytes, 600, class_SubnAdm, 2, true, 1s, 3s};
+    const mad::send_request r{.path = &path,
+                              .mad = bytes,
+                              .size = 600,
+                              .mgmt_class = class_SubnAdm,
+                              .class_version = 2,
+                              .expects_reply = true,
+                              .attempt_timeout = 1s,
+                              .operation_timeout = 3s};
     REQUIRE(whole.send(r).state == mad::send_state::sent);
     CHECK(pkey_index_of(kernel.written()) == 1);
 }

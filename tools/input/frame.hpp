@@ -2,7 +2,7 @@
 // frame.hpp - InfiniBand transport packets in frames of other networks: RoCE (IBA annexes A16 and A17). Does not depend on a file format.
 #pragma once
 #include <comad/iba/types.hpp>
-#include <comad/mad/packet.hpp>
+#include <comad/mad/detail/packet.hpp>
 
 #include <span>
 #include <string>

@@ -2,7 +2,7 @@
 // messages.hpp - MADs as people keep them: hex text, binary files, captures. Knows no structure.
 #pragma once
 #include <comad/iba/types.hpp>
-#include <comad/mad/packet.hpp>
+#include <comad/mad/detail/packet.hpp>
 
 #include <optional>
 #include <string>

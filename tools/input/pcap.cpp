@@ -8,7 +8,7 @@
 #include <comad/iba/detail/bits.hpp>
 #include <comad/iba/detail/keys.hpp>
 #include <comad/iba/detail/text.hpp>
-#include <comad/mad/packet.hpp>
+#include <comad/mad/detail/packet.hpp>
 
 #include <fmt/format.h>
 

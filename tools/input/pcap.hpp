@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // pcap.hpp - writes and reads files of captured InfiniBand packets, by libpcap. Does not depend on MADs.
 #pragma once
-#include <comad/mad/packet.hpp>
+#include <comad/mad/detail/packet.hpp>
 #include <comad/transports/capture.hpp>
 
 #include <functional>

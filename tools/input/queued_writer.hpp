@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // queued_writer.hpp - writes to a file or pipe without waiting for whoever reads it. Does not depend on what is written.
 #pragma once
-#include <comad/mad/unique_fd.hpp>
+#include <comad/mad/detail/unique_fd.hpp>
 
 #include <chrono>
 #include <cstddef>

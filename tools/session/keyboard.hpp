@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // keyboard.hpp - the keys of the terminal that stdin is, one by one, and its changes of size. Knows no key.
 #pragma once
-#include <comad/mad/unique_fd.hpp>
+#include <comad/mad/detail/unique_fd.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>

@@ -6,7 +6,7 @@
 #include "session/fabric.hpp"
 #include <comad/iba/detail/text_file.hpp>
 #include <comad/iba/parse.hpp>
-#include <comad/mad/unique_fd.hpp>
+#include <comad/mad/detail/unique_fd.hpp>
 #include <comad/transports/sysfs.hpp>
 
 #include <fmt/format.h>

@@ -4,7 +4,7 @@
 
 #include "input/options.hpp"
 #include "text/output.hpp"
-#include <comad/mad/unique_fd.hpp>
+#include <comad/mad/detail/unique_fd.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -6,7 +6,7 @@
 #include "session/session.hpp"
 #include "text/missing.hpp"
 #include <comad/coro/detail/uncancelled.hpp>
-#include <comad/mad/acted.hpp>
+#include <comad/mad/detail/acted.hpp>
 
 #include <fmt/format.h>
 

@@ -6,7 +6,7 @@
 #include "text/output.hpp"
 #include "text/waiting_write.hpp"
 #include <comad/iba/detail/text.hpp>
-#include <comad/mad/unique_fd.hpp>
+#include <comad/mad/detail/unique_fd.hpp>
 
 #include <fmt/format.h>
 

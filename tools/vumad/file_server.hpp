@@ -3,7 +3,7 @@
 // The only file that knows libfuse is its source; without libfuse there is none.
 #pragma once
 #include "vumad/exported_fabric.hpp"
-#include <comad/mad/unique_fd.hpp>
+#include <comad/mad/detail/unique_fd.hpp>
 
 #include <memory>
 

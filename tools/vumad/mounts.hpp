@@ -2,7 +2,7 @@
 // mounts.hpp - a mount namespace in which /dev/infiniband and the classes infiniband and infiniband_mad of /sys/class are other
 // ones. Nothing of it is seen from outside, and it ends with its processes. Knows no device and no FUSE call.
 #pragma once
-#include <comad/mad/unique_fd.hpp>
+#include <comad/mad/detail/unique_fd.hpp>
 
 namespace ibtool {
 

@@ -203,7 +203,8 @@ int kernel_port::post(agent& a, const packet_header& header, std::span<const u8>
         const u32 told = s.timeout_ms;
         const u32 each = told == 0 || told > longest_ack_timeout_ms ? longest_ack_timeout_ms : told;
         mad::rmpp_sender_options options;
-        options.timing = {std::chrono::milliseconds(each), s.repetitions, mad::duration::max()};
+        options.timing = {
+            .response = std::chrono::milliseconds(each), .retries = s.repetitions, .total = mad::duration::max()};
         options.double_sided = mad::is_table_method(iba::get<&MADHeader::method>(message.data()));
         s.transfer.emplace(std::move(message), mad::payload_offset(mgmt_class), now_, options);
         keep(a, std::move(s));
@@ -473,7 +474,15 @@ bool kernel_port::flush() {
     for (; !outbox_.empty(); outbox_.pop_front(), has_sent = true) {
         outgoing& next = outbox_.front();
         u8* const mad = next.mad().data();
-        const mad::send_request request{&next.path, mad, mad::mad_size, mad[1], mad[2], false, {}, {}, next.answers};
+        const mad::send_request request{.path = &next.path,
+                                        .mad = mad,
+                                        .size = mad::mad_size,
+                                        .mgmt_class = mad[1],
+                                        .class_version = mad[2],
+                                        .expects_reply = false,
+                                        .attempt_timeout = {},
+                                        .operation_timeout = {},
+                                        .agent = next.answers};
         const mad::send_state state = place_.carrier->send(request).state;
         if (state == mad::send_state::would_block) break;
         counters_.sent += state == mad::send_state::sent;

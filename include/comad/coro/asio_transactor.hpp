@@ -149,7 +149,7 @@ template <class Handler, class T> void hand_over(Handler& handler, task_end<T>& 
 }
 
 /// Takes a value in the schedule's executor to a handler, in the handler's. Never from inside: the schedule has more to do.
-template <class Handler> struct take_home {
+template <class Handler> struct forward_completion {
     Handler handler;
     working_executor_of<Handler> home;
     std::shared_ptr<boost::asio::cancellation_signal> signal; // whose slot the operation has
@@ -163,7 +163,7 @@ template <class Handler> struct take_home {
 /// Begins, in the schedule's executor, what was initiated anywhere.
 struct initiate_there {
     template <class Handler, class Begin> void operator()(Handler&& handler, asio_driver* driver, Begin begin) const {
-        using home = take_home<std::decay_t<Handler>>;
+        using home = forward_completion<std::decay_t<Handler>>;
         const boost::asio::any_io_executor there = driver->get_executor();
         auto signal = std::make_shared<boost::asio::cancellation_signal>();
         auto slot = boost::asio::get_associated_cancellation_slot(handler);

@@ -2,7 +2,7 @@
 // driver.hpp - what moves a schedule without Asio: a blocking poll loop, and virtual time. The Asio driver is in asio.hpp.
 #pragma once
 #include <comad/coro/schedule.hpp>
-#include <comad/mad/unique_fd.hpp>
+#include <comad/mad/detail/unique_fd.hpp>
 
 #include <concepts>
 #include <functional>

@@ -9,6 +9,7 @@
 #include <comad/coro/scope.hpp>
 #include <comad/iba/detail/attribute.hpp>
 #include <comad/mad/engine_counters.hpp>
+#include <comad/mad/patience.hpp>
 #include <comad/mad/trace.hpp>
 
 #include <algorithm>
@@ -22,7 +23,7 @@
 namespace comad::mad {
 class engine;
 namespace detail {
-class learned;
+class peer_cache;
 }
 } // namespace comad::mad
 
@@ -210,7 +211,7 @@ private:
     std::vector<u8> long_message_;
     mad::IBPath sa_path_;
     path_resolver* path_resolver_ = nullptr;
-    const std::unique_ptr<mad::detail::learned> learned_;
+    const std::unique_ptr<mad::detail::peer_cache> peer_cache_;
 };
 
 template <class T>

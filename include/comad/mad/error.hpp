@@ -55,7 +55,7 @@ struct mad_error {
     u32 attributeModifier = 0;
     int sys_errno = 0; ///< of send_failed and transport_failed
     duration
-        took{}; ///< from its first attempt to its end, less the time that it waited for a place; 0: unknown, or it was never sent
+        elapsed{}; ///< from its first attempt to its end, without the time in the retry queue; 0: unknown, or never sent
     std::unique_ptr<error_detail> detail;
 
     /// `MAD_METHOD_GET(1) SMPFormatDirected(129.1) SMPPortInfo(21)`
@@ -85,10 +85,10 @@ std::string to_string(const mad_error& e);
 ///   2: and the request and the reply, decoded (dump_mad() in iba/print.hpp)
 std::string dump(const mad_error& e, unsigned level, std::string_view prefix = "E: ");
 
-/// One line of it on stderr, and std::terminate(): a program has asked a failed RPC for its value.
-[[noreturn]] void end_for_lack_of_value(const mad_error&) noexcept;
+/// Prints the error on stderr, in one line, and calls std::terminate(): a program accessed the value of a failed RPC.
+[[noreturn]] void bad_result_access(const mad_error&) noexcept;
 
-/// A value or the error. Never throws; asking for what is not there ends the program, and says what was there.
+/// A value or an error. It never throws. An access to the one that is absent ends the program, with a message on stderr.
 template <class T> using result = boost::outcome_v2::basic_result<T, mad_error, iba::terminate_with_message>;
 /// Of a result<void>: `co_return mad::success();`
 using iba::success;

@@ -114,8 +114,8 @@ enum class match : u8 {
 /// it comes from, 0 where the transport does not say; a reply comes from the LID that was asked (IBA 13.5.4).
 match match_reply(const reply_pattern&, std::span<const u8> reply, iba::lid SLID = {}, bool is_table = false) noexcept;
 
-/// Whether a reply that matches came by the whole of a directed route: the pattern has its first hops alone.
-bool came_by(const IBDRPath& route, std::span<const u8> reply) noexcept;
+/// Returns whether a reply returned by the whole directed route. The pattern contains only the first hops of the route.
+bool return_path_matches(const IBDRPath& route, std::span<const u8> reply) noexcept;
 
 /// What a successful reply with one of match::reply does not repeat of its request although it must, as one clause
 /// (`its PortSelect is 2, not 1`); empty: nothing. The class version (IBA 13.4.2), the OUI of a vendor class (IBA 16.5), and

@@ -26,19 +26,21 @@ inline constexpr std::size_t headroom = 64;
 inline constexpr u32 any_agent = ~u32{0};
 
 struct send_request {
-    const any_path* path;       ///< where to; valid during the call
-    u8* mad;                    ///< the MAD; `headroom` writable bytes precede it
-    std::size_t size;           ///< bytes of the MAD; more than mad_size only where limits().kernel_rmpp
-    u8 mgmt_class;              ///< IBA management class, for the agent
-    u8 class_version;           ///< its class version
-    bool expects_reply;         ///< false: Send, Trap, a reply
-    duration attempt_timeout;   ///< this attempt counts as lost after it
-    duration operation_timeout; ///< what remains of the whole operation, retries included: a late answer to this
-                                ///< attempt is wanted so long
-    u32 agent = any_agent;      ///< of a reply: source_address::agent of the request
-    bool is_guess = false;      ///< attempt_timeout is one: who is asked never answered before
-    unsigned in_flight = 0; ///< what the sender's window counts, this one included; what is held beyond that is lost,
-                            ///< or its answer will be late
+    const any_path* path;     ///< where to; valid during the call
+    u8* mad;                  ///< the MAD; `headroom` writable bytes precede it
+    std::size_t size;         ///< bytes of the MAD; more than mad_size only where limits().kernel_rmpp
+    u8 mgmt_class;            ///< IBA management class, for the agent
+    u8 class_version;         ///< its class version
+    bool expects_reply;       ///< false: Send, Trap, a reply
+    duration attempt_timeout; ///< after this time, the attempt is late
+    duration
+        operation_timeout; ///< remaining time of the operation, retries included: replies to this attempt are accepted
+                           ///< until then
+    u32 agent = any_agent; ///< of a reply: source_address::agent of the request
+    bool timeout_is_estimate = false; ///< attempt_timeout is an estimate: the destination has not replied before
+    unsigned in_flight =
+        0; ///< requests in flight as the sender's window counts them, including this one. A transport that
+           ///< holds more knows that the others are lost, or that their replies will be late
 };
 
 enum class send_state : u8 {
@@ -108,9 +110,9 @@ struct transport_limits {
     unsigned sa_window = 4096;  ///< of those, to the SA: what is beyond is held back, and its timeout passes meanwhile
     bool smi = true;            ///< carries SMPs (QP0)
     bool smi_by_lid = true;     ///< LID-routed ones, too; with a fabric's planes apart a LID leads nowhere
-    /// Round trips are known this exactly, and deadlines leave as much room: what wakes a sleeping program is slower than
-    /// the wire.
-    duration grain = std::chrono::microseconds(100);
+    /// Accuracy of measured round-trip times, and the least margin of deadlines: waking a sleeping program takes longer than
+    /// the fabric.
+    duration timer_resolution = std::chrono::microseconds(100);
     bool kernel_rmpp = false; ///< sends and receives messages of any length: segments are its affair
 };
 

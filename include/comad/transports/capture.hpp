@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // capture.hpp - a transport that passes a copy of every MAD of another transport to a callback. It knows no file format.
 #pragma once
-#include <comad/mad/packet.hpp>
+#include <comad/mad/detail/packet.hpp>
 #include <comad/mad/transport.hpp>
 
 #include <chrono>

@@ -2,8 +2,8 @@
 // ibsim.hpp - a client of the fabric simulator ibsim, which uses ibsim's datagrams over abstract unix sockets.
 // It does not need LD_PRELOAD, does not support ibsim's UDP mode, and of a MAD it only reads the class byte.
 #pragma once
+#include <comad/mad/detail/unique_fd.hpp>
 #include <comad/mad/transport.hpp>
-#include <comad/mad/unique_fd.hpp>
 
 #include <array>
 #include <chrono>

@@ -2,8 +2,8 @@
 // smi_gsi.hpp - opens the MAD devices of a local port. On planarized hosts there are two: one for SMPs, one for all other MADs.
 // Of a MAD, it only reads the class.
 #pragma once
+#include <comad/mad/detail/unique_fd.hpp>
 #include <comad/mad/transport.hpp>
-#include <comad/mad/unique_fd.hpp>
 #include <comad/transports/sysfs.hpp>
 #include <comad/transports/umad.hpp>
 

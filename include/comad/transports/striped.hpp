@@ -2,8 +2,8 @@
 // striped.hpp - several transports as one: each file descriptor of a device has its own limits in the kernel.
 // Of a MAD, it only reads the class.
 #pragma once
+#include <comad/mad/detail/unique_fd.hpp>
 #include <comad/mad/transport.hpp>
-#include <comad/mad/unique_fd.hpp>
 
 #include <cstddef>
 #include <memory>

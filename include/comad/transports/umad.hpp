@@ -2,8 +2,8 @@
 // umad.hpp - a transport over the kernel's MAD device /dev/infiniband/umadN (rdma/ib_user_mad.h).
 // Of a MAD, it only reads class, OUI, and whether it is a response. RMPP is left to the kernel, or to rmpp_transport.
 #pragma once
+#include <comad/mad/detail/unique_fd.hpp>
 #include <comad/mad/transport.hpp>
-#include <comad/mad/unique_fd.hpp>
 #include <comad/transports/detail/held_requests.hpp>
 #include <comad/transports/detail/umad_errors.hpp>
 #include <comad/transports/sysfs.hpp>

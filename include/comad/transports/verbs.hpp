@@ -2,8 +2,8 @@
 // verbs.hpp - a transport that sends GMPs through a UD queue pair of libibverbs: for hosts without a umad device, or users who may not
 // open it. Of a MAD, it only reads class, transaction ID, and whether it is a response.
 #pragma once
+#include <comad/mad/detail/unique_fd.hpp>
 #include <comad/mad/transport.hpp>
-#include <comad/mad/unique_fd.hpp>
 #include <comad/transports/sysfs.hpp>
 #include <comad/verbs/detail/address_cache.hpp>
 #include <comad/verbs/detail/buffer_pool.hpp>

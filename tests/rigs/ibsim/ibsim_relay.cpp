@@ -5,7 +5,7 @@
 #include "ibsim/relay_lane.hpp"
 #include "kernel/errno_error.hpp"
 #include "kernel/kernel_repeats.hpp"
-#include <comad/mad/unique_fd.hpp>
+#include <comad/mad/detail/unique_fd.hpp>
 
 #include <fmt/format.h>
 

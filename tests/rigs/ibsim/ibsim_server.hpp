@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // ibsim_server.hpp - a private ibsim server process for tests, with its console. Knows no transport.
 #pragma once
-#include <comad/mad/unique_fd.hpp>
+#include <comad/mad/detail/unique_fd.hpp>
 
 #include <filesystem>
 #include <string>

@@ -132,10 +132,14 @@ struct request {
         return b;
     }
     mad::send_request operator()() {
-        return {&path,           bytes.data() + mad::headroom,
-                mad::mad_size,   mgmt_class,
-                class_version,   expects_reply,
-                attempt_timeout, operation_timeout};
+        return {.path = &path,
+                .mad = bytes.data() + mad::headroom,
+                .size = mad::mad_size,
+                .mgmt_class = mgmt_class,
+                .class_version = class_version,
+                .expects_reply = expects_reply,
+                .attempt_timeout = attempt_timeout,
+                .operation_timeout = operation_timeout};
     }
 };
 

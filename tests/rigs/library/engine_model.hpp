@@ -19,10 +19,10 @@ namespace comad::test {
 struct model_target {
     any_path path;
     const mad::rpc_kind* kind;
-    u64 key = 0;                ///< op::destination
-    u16 asked_bound = 0;        ///< op::destination_bound
+    u64 key = 0;                ///< operation::destination
+    u16 asked_bound = 0;        ///< operation::destination_bound
     unsigned bound = 0;         ///< what that means; 0: none
-    bool counts = false;        ///< op::counts_attempts
+    bool counts = false;        ///< operation::counts_attempts
     bool takes_measured = true; ///< operations without a timeout
     bool dead = false;          ///< for who plays the wire
     u8 distance = 0;
@@ -30,9 +30,9 @@ struct model_target {
 
 /// One MAD, as the transport sees it.
 struct model_attempt {
-    /// blocked, flying, late and lost: as the engine's header says. returned: given back. resting: answered BUSY, and its
+    /// blocked, sent, late and lost: as the engine's header says. returned: given back. backing_off: answered BUSY, and its
     /// operation waits for that. gone: nothing can come of it, what comes under its transaction ID is nobody's.
-    enum class state : u8 { blocked, flying, late, lost, returned, resting, rested, gone };
+    enum class state : u8 { blocked, sent, late, lost, returned, backing_off, backed_off, gone };
     static constexpr u32 none = ~u32{0};
 
     u32 tid = 0, number = 0; // of itself, of its operation
@@ -40,24 +40,24 @@ struct model_attempt {
     const model_target* to = nullptr;
     state what = state::blocked;
     bool measured = false, bounded = false, takes_table = false;
-    bool known = false;       // its target had answered before
-    bool started = false;     // its deadline counts, from `start`
-    bool timed = false;       // `sent` is known
-    bool over = false;        // its deadline passed once
-    bool may_be_lost = false; // it is late, and a stall may be over
-    bool behind = false;      // it was expected behind another answer of its target
-    unsigned crowd = 0;       // in flight when it was sent, itself included
+    bool known = false;             // its target had answered before
+    bool started = false;           // its deadline counts, from `start`
+    bool timed = false;             // `sent` is known
+    bool over = false;              // its deadline passed once
+    bool may_be_lost = false;       // it is late, and a stall may be over
+    bool behind = false;            // it was expected behind another answer of its target
+    unsigned in_flight_at_send = 0; // in flight when it was sent, itself included
     time_point start, sent, left, late_at;
     duration wait{}, kept{}, told{}, stall{}; // stall: the least that could be, when it became late
     duration unseen{};                        // engine_model::unseen_ when it became late, and
     time_point alone;                         // when nobody waited for it any more
 
-    bool is_on_wire() const { return what == state::flying || what == state::late; }
-    bool is_timely() const { return what == state::blocked || what == state::flying; }
+    bool is_on_wire() const { return what == state::sent || what == state::late; }
+    bool is_timely() const { return what == state::blocked || what == state::sent; }
 };
 
 /// An operation, and what the model knows of it.
-struct model_op : mad::op {
+struct model_operation : mad::operation {
     enum class stage : u8 { idle, waiting, under_way, ready, ending };
     class engine_model* model = nullptr;
     const model_target* to = nullptr;
@@ -111,22 +111,22 @@ struct model_delivery {
 class engine_model final : public mad::transport, public mad::trace_sink {
 public:
     using state = model_attempt::state;
-    using stage = model_op::stage;
+    using stage = model_operation::stage;
     static constexpr u32 none = model_attempt::none;
 
-    engine_model(const engine_options& options, unsigned max_window, duration grain, unsigned operations);
+    engine_model(const engine_options& options, unsigned max_window, duration timer_resolution, unsigned operations);
 
     // What the wire and the operations do: set by who plays them.
     enum class taking : u8 { takes, blocks, refuses };
     std::function<taking()> on_offer = [] { return taking::takes; };
     std::function<void(u32 attempt)> on_sent = [](u32) {};
-    std::function<void(model_op&)> on_end = [](model_op&) {};
+    std::function<void(model_operation&)> on_end = [](model_operation&) {};
     int refusal = EINVAL;
 
     // Calls of the engine.
-    void submit(model_op&);
-    void cancel(model_op&);
-    void withdraw(model_op&);
+    void submit(model_operation&);
+    void cancel(model_operation&);
+    void withdraw(model_operation&);
     void tell_time(time_point);
     void deliver(const model_delivery&);
     void fail_transport(int error);
@@ -148,7 +148,7 @@ public:
     /// Attempts may have begun that nobody saw: behind one that the transport did not take, or while sends are held.
     bool is_foggy() const { return holding_ || hidden_; }
     const std::vector<u32>& pending() const { return pending_; }
-    model_op& op_at(u32 slot) { return ops_[slot]; }
+    model_operation& op_at(u32 slot) { return ops_[slot]; }
     unsigned op_count() const { return static_cast<unsigned>(ops_.size()); }
     const model_attempt& attempt_at(u32 i) const { return attempts_[i]; }
     u32 attempts_made() const { return static_cast<u32>(attempts_.size()); }
@@ -165,7 +165,9 @@ public:
 
     // transport
     int native_handle() const noexcept override { return -1; }
-    mad::transport_limits limits() const noexcept override { return {.max_window = max_window_, .grain = grain_}; }
+    mad::transport_limits limits() const noexcept override {
+        return {.max_window = max_window_, .timer_resolution = timer_resolution_};
+    }
     mad::received receive(std::span<u8>) noexcept override { return {}; }
     mad::send_result send(const mad::send_request&) noexcept override;
     // trace
@@ -176,7 +178,7 @@ private:
     static constexpr u32 remembered = 900;                        // of the 1024 at least that the engine has room for
     static duration rounded_up(duration d) { return d + d / 25; } // deadlines have 32 steps per octave
     /// After `tries` attempts: twice as long after every second one.
-    static duration timeout_of(const model_op& o, unsigned tries) {
+    static duration timeout_of(const model_operation& o, unsigned tries) {
         duration d = o.timeout;
         for (unsigned n = 3; n <= tries && d < o.longest_timeout; n += 2) d = std::min(2 * d, o.longest_timeout);
         return d;
@@ -192,21 +194,21 @@ private:
     }
 
     // what is sent
-    void check_request(const model_op&, const mad::send_request&);
-    void check_begin(model_op&, const mad::send_request&);
+    void check_request(const model_operation&, const mad::send_request&);
+    void check_begin(model_operation&, const mad::send_request&);
     void check_window();
     void count_probe();
-    void check_first(model_op&, const mad::send_request&);
-    void check_repeat(model_op&, const mad::send_request&);
-    u32 begin(model_op&, const mad::send_request&, u32 tid);
-    void take(model_op&, u32 attempt);
-    void refuse(model_op&, u32 attempt);
+    void check_first(model_operation&, const mad::send_request&);
+    void check_repeat(model_operation&, const mad::send_request&);
+    u32 begin(model_operation&, const mad::send_request&, u32 tid);
+    void take(model_operation&, u32 attempt);
+    void refuse(model_operation&, u32 attempt);
     unsigned claims(const model_target&, bool at_most) const;
     unsigned held_by(const model_target&) const;
     bool is_rate_open() const {
         return interval_ == duration{0} || due_ - now_ <= std::max<duration>(1ms - interval_, duration{0});
     }
-    bool can_go(const model_op&) const;
+    bool can_go(const model_operation&) const;
     bool has_place() const;
     void check_nothing_waits();
     void check_probe_went();
@@ -230,7 +232,7 @@ private:
     void expire_attempts();
     void lose_before_answered();
     void find_stalls(bool was_told);
-    void doubt_stall(model_op&, bool was_told);
+    void doubt_stall(model_operation&, bool was_told);
     void doubt_orphan(model_attempt&, u32);
     duration least_stall(const model_attempt& a) const {
         return a.known || !stall_passed_ ? longest_stall : shortest_stall;
@@ -239,27 +241,27 @@ private:
 
     // how operations end
     void pass_periods();
-    void pass_period(model_op&);
-    void check_patience(const model_op&);
+    void pass_period(model_operation&);
+    void check_patience(const model_operation&);
     void check_all_ended();
-    void end(model_op&, completion_status, int error, u32 answered);
+    void end(model_operation&, completion_status, int error, u32 answered);
     void orphan(u32 attempt);
-    void make_ready(model_op&, completion_status, int error, u64 batch);
-    void close(model_op&);
-    void finish(model_op&, const mad::completion&);
-    void allow_tries(model_op&);
+    void make_ready(model_operation&, completion_status, int error, u64 batch);
+    void close(model_operation&);
+    void finish(model_operation&, const mad::completion&);
+    void allow_tries(model_operation&);
 
     // answers
     std::span<u8> compose(const model_delivery&);
     void expect_message(const model_delivery&, std::size_t size);
     void expect_report(const model_delivery&);
     void accept(u32 attempt);
-    void rest(u32 attempt);
-    void fly_again(u32 attempt, duration wait);
+    void back_off(u32 attempt);
+    void rearm(u32 attempt, duration wait);
     void learn(u32 attempt);
     void teach(u32 attempt, std::optional<duration> time);
-    void expect_behind(const model_op&, u32 answered, duration time);
-    std::optional<duration> took(const model_attempt&) const;
+    void extend_later_deadlines(const model_operation&, u32 answered, duration time);
+    std::optional<duration> round_trip_time(const model_attempt&) const;
     bool is_answerable(const model_attempt&) const;
     u32* find_tid(u32 tid) const;
 
@@ -269,8 +271,8 @@ private:
 
     engine_options options_;
     unsigned max_window_;
-    duration grain_;
-    std::vector<model_op> ops_;
+    duration timer_resolution_;
+    std::vector<model_operation> ops_;
     std::vector<u32> pending_; // slots
     std::vector<model_attempt> attempts_;
     std::vector<u32> flight_; // what counts in the window
@@ -305,8 +307,8 @@ private:
     // What answers should have taught; false: something happened that cannot be told from here.
     bool taught_ = true;
     mad::rtt_estimator trips_;
-    mad::detail::repetition losses_;
-    u32 crowded_ = 0; // one more than the latest attempt that had more than a few beside it
+    mad::detail::retry_policy losses_;
+    u32 last_among_many_ = 0; // one more than the latest attempt that had more than a few beside it
     const model_target* touched_ = nullptr;
 
     struct noted {

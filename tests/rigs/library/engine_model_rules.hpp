@@ -7,21 +7,22 @@ namespace comad::test {
 
 // ---- calls -----------------------------------------------------------------------------------------------------------
 
-inline engine_model::engine_model(const engine_options& options, unsigned max_window, duration grain,
+inline engine_model::engine_model(const engine_options& options, unsigned max_window, duration timer_resolution,
                                   unsigned operations)
-    : options_(options), max_window_(max_window), grain_(grain), ops_(operations),
-      interval_(options.max_rate ? duration(1s) / options.max_rate : duration{0}), trips_(options.patience, grain) {
+    : options_(options), max_window_(max_window), timer_resolution_(timer_resolution), ops_(operations),
+      interval_(options.max_rate ? duration(1s) / options.max_rate : duration{0}),
+      trips_(options.patience, timer_resolution) {
     attempts_.reserve(4096);
     for (u32 i = 0; i < operations; ++i) {
-        model_op& o = ops_[i];
+        model_operation& o = ops_[i];
         o.model = this;
         o.slot = o.number = i;
-        o.encode = [](mad::op& base, u8* bytes) {
-            const auto& self = static_cast<model_op&>(base);
+        o.encode = [](mad::operation& base, u8* bytes) {
+            const auto& self = static_cast<model_operation&>(base);
             mad::write_request(bytes, *self.to->kind, self.to->path, self.number);
         };
-        o.done = [](mad::op& base, const mad::completion& how) {
-            auto& self = static_cast<model_op&>(base);
+        o.done = [](mad::operation& base, const mad::completion& how) {
+            auto& self = static_cast<model_operation&>(base);
             self.model->finish(self, how);
         };
     }
@@ -56,13 +57,13 @@ inline void engine_model::use_clock() {
     engine_->use_clock([]() noexcept { return model_clock(); });
 }
 
-inline void engine_model::submit(model_op& o) {
+inline void engine_model::submit(model_operation& o) {
     o.number += op_count();
     note("submit", o.number, o.to->distance);
     o.order = ++submissions_;
     o.at = stage::waiting;
     o.measured = o.timeout == duration{0};
-    o.bounded = o.to->bound != 0 && o.destination != 0 && o.destination_bound != mad::op::unbounded;
+    o.bounded = o.to->bound != 0 && o.destination != 0 && o.destination_bound != mad::operation::unbounded;
     o.wants = o.must_end = o.vague = o.in_sight = o.knows = o.started = false;
     o.tries = o.times_sent = o.busy_used = 0;
     o.counted_in = 0;
@@ -84,7 +85,7 @@ inline void engine_model::submit(model_op& o) {
     require(went == had_room, had_room ? "there was room, and it was not sent" : "there was no room, and it was sent");
 }
 
-inline void engine_model::cancel(model_op& o) {
+inline void engine_model::cancel(model_operation& o) {
     note("cancel", o.number, o.attempts.size());
     told_time_ = false; // what goes on alone waits for another time
     if (o.is_open()) {
@@ -95,7 +96,7 @@ inline void engine_model::cancel(model_op& o) {
     engine_->cancel(o);
 }
 
-inline void engine_model::withdraw(model_op& o) {
+inline void engine_model::withdraw(model_operation& o) {
     note("withdraw", o.number, o.attempts.size());
     told_time_ = false; // what goes on alone waits for another time
     if (o.is_open() && o.times_sent) ++count_.cancelled;
@@ -114,7 +115,7 @@ inline void engine_model::tell_time(time_point now) {
     now_ = now;
     told_time_ = true;
     for (u32 slot : pending_) {
-        model_op& o = ops_[slot];
+        model_operation& o = ops_[slot];
         if (o.at == stage::under_way && !std::exchange(o.started, true)) o.start = now;
         for (u32 i : o.attempts) {
             model_attempt& a = attempts_[i];
@@ -157,7 +158,7 @@ inline void engine_model::fail_transport(int error) {
         else become(i, state::returned);
     }
     for (u32 slot : pending_) {
-        model_op& o = ops_[slot];
+        model_operation& o = ops_[slot];
         if (o.at != stage::under_way) continue;
         ++(o.times_sent ? count_.lost : count_.send_failed);
         make_ready(o, completion_status::transport_failed, error, batch);
@@ -242,7 +243,7 @@ inline mad::send_result engine_model::send(const mad::send_request& r) noexcept 
     const u32 number = witness::number_of(r.mad);
     const u32 tid = mad::low_tid(r.mad);
     note("sends, attempt", number, blocked_ == none ? attempts_.size() : blocked_);
-    model_op& o = ops_[number % op_count()];
+    model_operation& o = ops_[number % op_count()];
     require(o.number == number && o.is_open(), "sent for an operation that has ended", number);
     require(!holding_, "sent while sends are held");
     if (has_failed()) return {};
@@ -270,14 +271,14 @@ inline mad::send_result engine_model::send(const mad::send_request& r) noexcept 
     return {};
 }
 
-inline void engine_model::check_request(const model_op& o, const mad::send_request& r) {
+inline void engine_model::check_request(const model_operation& o, const mad::send_request& r) {
     require(r.path == &o.to->path && r.size == mad::mad_size, "another path or size");
     require(r.mgmt_class == r.mad[1] && r.class_version == r.mad[2], "another class than in the MAD");
     require(r.expects_reply == o.expects_reply, "another word about replies");
     require(r.in_flight == engine_->in_flight(), "another number in flight", r.in_flight, engine_->in_flight());
 }
 
-inline void engine_model::check_begin(model_op& o, const mad::send_request& r) {
+inline void engine_model::check_begin(model_operation& o, const mad::send_request& r) {
     if (!is_foggy()) {
         require(is_rate_open(), "more than max_rate");
         check_window();
@@ -314,13 +315,13 @@ inline void engine_model::count_probe() {
 }
 
 /// The first attempt of an operation: in its turn, and where its destination has a place.
-inline void engine_model::check_first(model_op& o, const mad::send_request& r) {
+inline void engine_model::check_first(model_operation& o, const mad::send_request& r) {
     if (o.bounded && !is_foggy()) {
         const unsigned n = claims(*o.to, false);
         require(n < o.to->bound, "more than its destination's bound", n, o.to->bound);
     }
     for (u32 slot : pending_) {
-        const model_op& p = ops_[slot];
+        const model_operation& p = ops_[slot];
         if (p.at != stage::waiting || p.order >= o.order) continue;
         require(p.bounded, "it overtakes one that waits for no destination", o.number, p.number);
         require(!o.bounded || p.to != o.to, "it overtakes one to the same destination", o.number, p.number);
@@ -332,21 +333,21 @@ inline void engine_model::check_first(model_op& o, const mad::send_request& r) {
     if (is_foggy()) return;
     const duration wait = std::min(expected.deadline, options_.patience.longest_deadline);
     require(r.attempt_timeout == wait, "not as long as answers from there take");
-    const bool is_guess = !expected.known && !engine_->losses().is_lossy();
-    require(r.is_guess == is_guess, "whether its deadline is a guess");
+    const bool timeout_is_estimate = !expected.known && !engine_->losses().is_lossy();
+    require(r.timeout_is_estimate == timeout_is_estimate, "whether its deadline is a guess");
 }
 
 /// A further attempt: after the time of the one before, and while there are more.
-inline void engine_model::check_repeat(model_op& o, const mad::send_request& r) {
+inline void engine_model::check_repeat(model_operation& o, const mad::send_request& r) {
     const model_attempt& before = attempts_[o.latest_attempt()];
     if (o.measured) {
         const bool was_lost = before.what == state::lost || before.may_be_lost;
-        const bool came_back = (before.what == state::returned && before.over) || before.what == state::rested;
+        const bool came_back = (before.what == state::returned && before.over) || before.what == state::backed_off;
         const bool may_probe = before.what == state::late && (timely() == 0 || is_foggy());
         require(was_lost || came_back || may_probe, "again before anything told that it was lost", u64(before.what));
         require(o.tries < o.most_tries || o.vague, "more attempts than it has", o.tries, o.most_tries);
         // After a reply that says BUSY its time started with the end of the rest.
-        const time_point wanted = before.what == state::rested ? o.begun : before.sent + before.wait;
+        const time_point wanted = before.what == state::backed_off ? o.begun : before.sent + before.wait;
         o.paused += std::max(now_ - wanted, duration{0});
         const unsigned backoff = engine_->losses().backoff(o.tries + 1);
         const duration least = std::min(o.first_deadline * backoff, options_.patience.longest_deadline);
@@ -360,14 +361,14 @@ inline void engine_model::check_repeat(model_op& o, const mad::send_request& r) 
     }
 }
 
-inline u32 engine_model::begin(model_op& o, const mad::send_request& r, u32 tid) {
+inline u32 engine_model::begin(model_operation& o, const mad::send_request& r, u32 tid) {
     const bool is_first = o.at == stage::waiting;
     if (is_first) {
         o.vague = false;
         o.in_sight = !is_foggy();
     } else {
         const state before = attempts_[o.latest_attempt()].what;
-        if (before == state::returned || before == state::rested) forget(o.latest_attempt());
+        if (before == state::returned || before == state::backed_off) forget(o.latest_attempt());
     }
     if (is_foggy()) {
         o.vague = true;
@@ -394,12 +395,12 @@ inline u32 engine_model::begin(model_op& o, const mad::send_request& r, u32 tid)
     require(*place == 0, "a transaction ID that was used", tid);
     *place = i + 1;
     flight_.push_back(i);
-    a.crowd = static_cast<unsigned>(flight_.size());
-    if (r.in_flight != a.crowd) {
-        a.crowd = r.in_flight;
+    a.in_flight_at_send = static_cast<unsigned>(flight_.size());
+    if (r.in_flight != a.in_flight_at_send) {
+        a.in_flight_at_send = r.in_flight;
         require(is_foggy() || in_on_time_ || certain() < flight_.size(), "another number in flight than was seen");
     }
-    if (a.crowd > mad::detail::window_control::few) crowded_ = i + 1;
+    if (a.in_flight_at_send > mad::detail::window_control::few) last_among_many_ = i + 1;
     o.at = stage::under_way;
     o.attempts.push_back(i);
     ++o.tries;
@@ -420,7 +421,7 @@ inline u32 engine_model::begin(model_op& o, const mad::send_request& r, u32 tid)
     return i;
 }
 
-inline void engine_model::take(model_op& o, u32 i) {
+inline void engine_model::take(model_operation& o, u32 i) {
     if (interval_ != duration{0}) due_ = std::max(due_, now_) + interval_;
     blocked_ = none;
     model_attempt& a = attempts_[i];
@@ -434,7 +435,7 @@ inline void engine_model::take(model_op& o, u32 i) {
         return make_ready(o, completion_status::sent, 0, ++batches_);
     }
     ++(first ? count_.sent : count_.retried);
-    a.what = state::flying;
+    a.what = state::sent;
     a.left = now_;
     a.timed = has_clock_;
     if (has_clock_) a.sent = model_clock();
@@ -447,7 +448,7 @@ inline void engine_model::take(model_op& o, u32 i) {
     on_sent(i);
 }
 
-inline void engine_model::refuse(model_op& o, u32 i) {
+inline void engine_model::refuse(model_operation& o, u32 i) {
     blocked_ = none;
     ++(o.times_sent ? count_.lost : count_.send_failed);
     become(i, state::returned);
@@ -459,7 +460,7 @@ inline void engine_model::refuse(model_op& o, u32 i) {
 inline unsigned engine_model::claims(const model_target& to, bool at_most) const {
     unsigned n = 0;
     for (u32 slot : pending_) {
-        const model_op& o = ops_[slot];
+        const model_operation& o = ops_[slot];
         if (o.to != &to || !o.bounded) continue;
         n += o.at == stage::under_way;
         if (at_most && o.at == stage::ready) n += 1 + static_cast<unsigned>(o.attempts.size());
@@ -489,13 +490,13 @@ inline unsigned engine_model::held_by(const model_target& to) const {
 }
 
 /// Whether it is for certain that it only waits for a place in the window.
-inline bool engine_model::can_go(const model_op& o) const {
+inline bool engine_model::can_go(const model_operation& o) const {
     if (o.at == stage::waiting) return !o.bounded || claims(*o.to, true) < o.to->bound;
     if (o.at != stage::under_way || o.vague || o.to->counts) return false;
     if (!o.measured) return o.wants;
     const model_attempt& latest = attempts_[o.latest_attempt()];
     if (o.tries >= o.least_tries) return false;
-    return latest.what == state::lost || latest.what == state::rested ||
+    return latest.what == state::lost || latest.what == state::backed_off ||
            (latest.what == state::returned && latest.over);
 }
 
@@ -517,7 +518,7 @@ inline void engine_model::check_nothing_waits() {
 inline void engine_model::check_probe_went() {
     if (flight_.empty() || timely() > 0 || !has_place()) return;
     for (u32 slot : pending_) {
-        const model_op& o = ops_[slot];
+        const model_operation& o = ops_[slot];
         if (!o.measured || o.at != stage::under_way || o.vague || o.tries >= o.least_tries) continue;
         require(attempts_[o.latest_attempt()].what != state::late, "all is late, and nothing goes to see", o.number);
     }
@@ -554,7 +555,7 @@ inline void engine_model::be_late(u32 i) {
     a.over = was_due_ = true;
     if (!a.timed) a.sent = a.start;
     a.timed = true;
-    if (a.what != state::flying) return;
+    if (a.what != state::sent) return;
     a.what = state::late;
     a.late_at = a.alone = now_;
     a.stall = least_stall(a);
@@ -567,11 +568,11 @@ inline void engine_model::expire_attempts() {
     for (std::size_t at = 0; at < flight_.size();) {
         const u32 i = flight_[at];
         const model_attempt& a = attempts_[i];
-        if (a.what == state::flying && a.started && now_ >= a.start + a.kept) be_late(i);
+        if (a.what == state::sent && a.started && now_ >= a.start + a.kept) be_late(i);
         if (at < flight_.size() && flight_[at] == i) ++at;
     }
     for (u32 slot : pending_) {
-        const model_op& o = ops_[slot];
+        const model_operation& o = ops_[slot];
         if (o.at != stage::under_way || o.attempts.empty()) continue;
         model_attempt& a = attempts_[o.attempts.back()];
         if (a.what != state::returned || !a.started || now_ < a.start + a.kept) continue;
@@ -595,7 +596,7 @@ inline void engine_model::lose_before_answered() {
 inline void engine_model::find_stalls(bool was_told) {
     bool passed = false;
     for (u32 slot : pending_) {
-        model_op& o = ops_[slot];
+        model_operation& o = ops_[slot];
         if (!o.measured || o.at != stage::under_way || o.attempts.empty()) continue;
         const model_attempt& latest = attempts_[o.latest_attempt()];
         if (latest.what != state::late || now_ - latest.sent - latest.wait < least_stall(latest)) continue;
@@ -609,7 +610,7 @@ inline void engine_model::find_stalls(bool was_told) {
     if (passed && !std::exchange(stall_passed_, true)) find_stalls(was_told); // who was never heard has less time now
 }
 
-inline void engine_model::doubt_stall(model_op& o, bool was_told) {
+inline void engine_model::doubt_stall(model_operation& o, bool was_told) {
     const model_attempt& latest = attempts_[o.latest_attempt()];
     const duration late_for = now_ - latest.sent - latest.wait;
     const bool is_certain = late_for > rounded_up(longest_stall) + (unseen_ - latest.unseen) && !o.vague && was_told;
@@ -650,18 +651,18 @@ inline void engine_model::settle_doubts() {
 
 inline void engine_model::pass_periods() {
     for (u32 slot : pending_) {
-        model_op& o = ops_[slot];
+        model_operation& o = ops_[slot];
         if (o.at != stage::under_way || !o.started || now_ < o.start + o.period) continue;
         pass_period(o);
     }
 }
 
 /// As long as it waits now has passed.
-inline void engine_model::pass_period(model_op& o) {
-    if (!o.vague && (!o.measured || attempts_[o.latest_attempt()].what == state::resting)) was_due_ = true;
+inline void engine_model::pass_period(model_operation& o) {
+    if (!o.vague && (!o.measured || attempts_[o.latest_attempt()].what == state::backing_off)) was_due_ = true;
     model_attempt& latest = attempts_[o.latest_attempt()];
-    if (latest.what == state::resting) { // what was answered has not failed
-        latest.what = state::rested;
+    if (latest.what == state::backing_off) { // what was answered has not failed
+        latest.what = state::backed_off;
         --o.tries;
         o.begun = now_;
         o.unseen = unseen_;
@@ -691,7 +692,7 @@ inline void engine_model::pass_period(model_op& o) {
 }
 
 /// An operation is given up now: whether that was due.
-inline void engine_model::check_patience(const model_op& o) {
+inline void engine_model::check_patience(const model_operation& o) {
     const duration waited = now_ - (o.in_sight && !o.vague ? o.begun : o.submitted);
     if (!o.measured) {
         const duration least = (o.retries + 1) * kept(o.timeout);
@@ -714,7 +715,7 @@ inline void engine_model::check_patience(const model_op& o) {
 /// Nobody is left who should have ended.
 inline void engine_model::check_all_ended() {
     for (u32 slot : pending_) {
-        model_op& o = ops_[slot];
+        model_operation& o = ops_[slot];
         if (is_foggy() &&
             o.counted_in == looks_) { // it may have begun, behind what the transport did not take just now
             o.vague = true;
@@ -728,7 +729,7 @@ inline void engine_model::check_all_ended() {
         o.slowest = std::max(o.slowest, engine_->measured().slowest());
         const model_attempt& latest = attempts_[o.latest_attempt()];
         const bool is_over = latest.started && now_ > latest.start + latest.kept;
-        if (!is_over || latest.what == state::resting || latest.what == state::blocked) continue;
+        if (!is_over || latest.what == state::backing_off || latest.what == state::blocked) continue;
         // It has all its attempts if its target answered before, and no time limit while it waits for a place.
         const bool may_wait = !latest.is_on_wire() || latest.may_be_lost;
         if ((o.knows || may_wait) && o.tries < o.most_tries) continue;
@@ -742,7 +743,7 @@ inline void engine_model::check_all_ended() {
 }
 
 /// It has ended; its `done` comes in this call.
-inline void engine_model::end(model_op& o, completion_status how, int error, u32 answered) {
+inline void engine_model::end(model_operation& o, completion_status how, int error, u32 answered) {
     if (answered != none) forget(answered);
     close(o);
     o.at = stage::ending;
@@ -752,7 +753,7 @@ inline void engine_model::end(model_op& o, completion_status how, int error, u32
 }
 
 /// Its attempts go on alone: they may still be answered.
-inline void engine_model::close(model_op& o) {
+inline void engine_model::close(model_operation& o) {
     while (!o.attempts.empty()) {
         const u32 i = o.attempts.back();
         orphan(i);
@@ -769,7 +770,7 @@ inline void engine_model::orphan(u32 i) {
     a.unseen = unseen_;
 }
 
-inline void engine_model::make_ready(model_op& o, completion_status how, int error, u64 batch) {
+inline void engine_model::make_ready(model_operation& o, completion_status how, int error, u64 batch) {
     o.at = stage::ready;
     o.wants = o.must_end = false;
     o.how = how;
@@ -778,7 +779,7 @@ inline void engine_model::make_ready(model_op& o, completion_status how, int err
     ++ready_;
 }
 
-inline void engine_model::finish(model_op& o, const mad::completion& how) {
+inline void engine_model::finish(model_operation& o, const mad::completion& how) {
     note("ends as", o.number, u64(how.what));
     const bool was_ready = o.at == stage::ready;
     require(o.at == stage::ending || was_ready, "it ends twice, or too early", o.number, u64(how.what));
@@ -812,7 +813,7 @@ inline void engine_model::finish(model_op& o, const mad::completion& how) {
     on_end(o);
 }
 
-inline void engine_model::allow_tries(model_op& o) {
+inline void engine_model::allow_tries(model_operation& o) {
     if (!o.measured || o.at != stage::under_way) return;
     const unsigned now = engine_->losses().attempts(o.knows, o.patience > duration{0});
     o.most_tries = std::max(o.most_tries, now);
@@ -829,7 +830,7 @@ inline void engine_model::on_event(const mad::trace_event& e) noexcept {
     case kind::unexpected: ++told_[4]; break;
     case kind::timed_out: {
         const u32 number = witness::number_of(e.request.data());
-        model_op& o = ops_[number % op_count()];
+        model_operation& o = ops_[number % op_count()];
         require(o.number == number && o.is_open(), "given up, and it has ended", number);
         require(may_end_now_, "given up outside on_time()");
         if (has_failed()) return;
@@ -870,7 +871,7 @@ inline bool engine_model::is_clear(u32 i, model_delivery::kind what) const {
     if (a.op == none) return true;
     if (a.to->counts && now_ >= a.left + a.told) return false; // its transport has forgotten it, and gives no answer
     if (a.what == state::lost && i + remembered <= attempts_.size()) return false;
-    const model_op& o = ops_[a.op];
+    const model_operation& o = ops_[a.op];
     if (o.at != stage::under_way) return true;
     return !(is_foggy() && (o.vague || o.wants || attempts_[o.latest_attempt()].over));
 }
@@ -898,7 +899,7 @@ inline std::span<u8> engine_model::compose(const model_delivery& d) {
 
 /// Anything may be answered that left, and whose operation waits for that; or did, as long as it is remembered.
 inline bool engine_model::is_answerable(const model_attempt& a) const {
-    if (a.what != state::flying && a.what != state::late && a.what != state::lost && a.what != state::returned)
+    if (a.what != state::sent && a.what != state::late && a.what != state::lost && a.what != state::returned)
         return false;
     return a.op == none || ops_[a.op].at == stage::under_way;
 }
@@ -929,15 +930,15 @@ inline void engine_model::expect_message(const model_delivery& d, std::size_t si
         learn(d.attempt);
         return forget(d.attempt);
     }
-    if (d.what == kind::part) return fly_again(d.attempt, a.wait);
+    if (d.what == kind::part) return rearm(d.attempt, a.wait);
     ++answers_to_tell_;
-    model_op& o = ops_[a.op];
-    if (d.what == kind::busy && o.busy_used < o.busy_retries) return rest(d.attempt);
+    model_operation& o = ops_[a.op];
+    if (d.what == kind::busy && o.busy_used < o.busy_retries) return back_off(d.attempt);
     accept(d.attempt);
 }
 
 inline void engine_model::accept(u32 i) {
-    model_op& o = ops_[attempts_[i].op];
+    model_operation& o = ops_[attempts_[i].op];
     ++count_.replied;
     if (o.latest_attempt() != i) ++count_.late_replies;
     else if (is_foggy() && (o.vague || o.wants || attempts_[i].over)) ++more_late_;
@@ -946,11 +947,11 @@ inline void engine_model::accept(u32 i) {
 }
 
 /// It is asked again after a pause: an eighth of its time, then twice as long each time, up to the whole.
-inline void engine_model::rest(u32 i) {
-    model_op& o = ops_[attempts_[i].op];
+inline void engine_model::back_off(u32 i) {
+    model_operation& o = ops_[attempts_[i].op];
     ++count_.busy;
     if (o.latest_attempt() != i) return forget(i);
-    become(i, state::resting);
+    become(i, state::backing_off);
     const duration whole = o.measured ? options_.patience.patience : o.timeout;
     o.period = kept(whole / (o.busy_used < 3 ? 8 >> o.busy_used : 1));
     ++o.busy_used;
@@ -959,7 +960,7 @@ inline void engine_model::rest(u32 i) {
 }
 
 /// It is in time again, and has so much of it.
-inline void engine_model::fly_again(u32 i, duration wait) {
+inline void engine_model::rearm(u32 i, duration wait) {
     model_attempt& a = attempts_[i];
     if (!a.timed && a.started) {
         a.sent = a.start;
@@ -967,22 +968,22 @@ inline void engine_model::fly_again(u32 i, duration wait) {
     }
     const bool was_in_flight = a.is_on_wire();
     if (a.is_timely()) probing_ = 2;
-    a.what = state::flying;
+    a.what = state::sent;
     a.may_be_lost = a.over = false;
     if (!was_in_flight) flight_.push_back(i);
     if (a.to->counts && std::find(held_.begin(), held_.end(), i) == held_.end()) held_.push_back(i);
     a.started = false;
     a.kept = kept(wait);
-    model_op& o = ops_[a.op];
+    model_operation& o = ops_[a.op];
     if (o.latest_attempt() != i) return;
     o.wants = o.must_end = false;
     o.started = false;
     o.period = a.kept;
 }
 
-inline std::optional<duration> engine_model::took(const model_attempt& a) const {
+inline std::optional<duration> engine_model::round_trip_time(const model_attempt& a) const {
     if (a.timed) return std::max(now_ - a.sent, duration{0});
-    if (a.what == state::flying && a.started) return now_ - a.start;
+    if (a.what == state::sent && a.started) return now_ - a.start;
     return std::nullopt;
 }
 
@@ -1006,21 +1007,21 @@ inline void engine_model::learn(u32 i) {
     else if (was_lost || a.may_be_lost) ++more_spurious_;
     if (!a.measured) return;
     if (a.may_be_lost || is_forgotten || is_returned) taught_ = false;
-    if (a.op == none && engine_->measured().is_silent(a.to->key)) {
+    if (a.op == none && engine_->measured().is_unresponsive(a.to->key)) {
         if (is_forgotten || is_returned) ++more_revived_;
         else ++count_.revived;
     }
-    const std::optional<duration> time = took(a);
+    const std::optional<duration> time = round_trip_time(a);
     teach(i, time);
-    if ((a.what == state::late || was_lost) && time && a.op != none) expect_behind(ops_[a.op], i, *time);
+    if ((a.what == state::late || was_lost) && time && a.op != none) extend_later_deadlines(ops_[a.op], i, *time);
 }
 
 inline void engine_model::teach(u32 i, std::optional<duration> time) {
     const model_attempt& a = attempts_[i];
     if (certain() < flight_.size()) taught_ = false;
-    if (a.what == state::lost && a.known) trips_.was_hasty();
+    if (a.what == state::lost && a.known) trips_.on_spurious_loss();
     const unsigned late = count_flight([](const model_attempt& other) { return other.what == state::late; });
-    if (a.what == state::late && late > 1 && time) trips_.stalled(*time - a.wait);
+    if (a.what == state::late && late > 1 && time) trips_.on_stall(*time - a.wait);
     if (a.op != none) {
         for (u32 before : ops_[a.op].attempts) {
             if (before == i) break;
@@ -1030,22 +1031,22 @@ inline void engine_model::teach(u32 i, std::optional<duration> time) {
     }
     losses_.count_answered();
     constexpr unsigned few = mad::detail::window_control::few;
-    const bool is_uncrowded = a.crowd <= few && crowded_ <= i + 1;
+    const bool is_uncrowded = a.in_flight_at_send <= few && last_among_many_ <= i + 1;
     if (time) trips_.answered(a.to->key, a.to->distance, *time, is_uncrowded);
     touched_ = a.to;
 }
 
 /// Who answers late answers one after the other: what it has got is expected behind that, each as long after the one before,
 /// and a quarter more.
-inline void engine_model::expect_behind(const model_op& o, u32 answered, duration time) {
+inline void engine_model::extend_later_deadlines(const model_operation& o, u32 answered, duration time) {
     const std::vector<u32> all = o.attempts;
     int behind = 0;
     for (u32 i : all) {
         if (i <= answered) continue;
         ++behind;
         const state what = attempts_[i].what;
-        if (what == state::blocked || what == state::resting || what == state::rested) continue;
-        fly_again(i, time * behind + time / 4);
+        if (what == state::blocked || what == state::backing_off || what == state::backed_off) continue;
+        rearm(i, time * behind + time / 4);
         attempts_[i].behind = true;
     }
 }
@@ -1060,7 +1061,7 @@ inline void engine_model::expect_report(const model_delivery& d) {
         behind_.push_back(d.attempt); // who is asked is still busy with it
         return become(d.attempt, state::returned);
     }
-    model_op& o = ops_[a.op];
+    model_operation& o = ops_[a.op];
     if (o.latest_attempt() != d.attempt) return forget(d.attempt);
     if (d.what == model_delivery::kind::report) return become(d.attempt, state::returned);
     ++count_.lost;
@@ -1073,7 +1074,7 @@ inline void engine_model::check() {
     if (is_foggy()) {
         more_probes_ += pending_.size();
         for (u32 slot : pending_) {
-            model_op& o = ops_[slot];
+            model_operation& o = ops_[slot];
             if (o.at == stage::waiting || o.wants || o.measured) o.vague = true;
         }
     }
@@ -1142,7 +1143,7 @@ inline void engine_model::compare_teachings() {
     require(seen.deadline == expected.deadline, "the deadline of its target", u64(seen.deadline.count()),
             u64(expected.deadline.count()));
     require(seen.patience == expected.patience, "the patience with its target");
-    require(seen.known == expected.known && seen.silent == expected.silent, "what is known of its target");
+    require(seen.known == expected.known && seen.unresponsive == expected.unresponsive, "what is known of its target");
     require(engine_->measured().slowest() == trips_.slowest(), "the slowest round trip");
     require(engine_->losses().loss() == losses_.loss(), "the share that is lost");
 }

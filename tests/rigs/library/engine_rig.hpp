@@ -6,7 +6,7 @@
 #include "kernel/kernel_of_this_run.hpp"
 #include "support/catch.hpp"
 #include "wire/scripted_transport.hpp"
-#include <comad/mad/engine.hpp>
+#include <comad/mad/detail/engine.hpp>
 #include <comad/mad/message.hpp>
 
 #include <algorithm>
@@ -38,13 +38,13 @@ inline constexpr duration patience = 1ms;
 inline const duration kept_patience = mad::detail::deadlines::rounded(patience);
 
 /// A SubnGet(NodeInfo) that remembers how it ended. `number` is its attribute modifier: no two of a test are alike.
-struct operation : mad::op {
+struct operation : mad::operation {
     explicit operation(u32 n, const IBDRPath& route = {}) : to(route), number(n) {
-        encode = [](mad::op& o, u8* bytes) {
+        encode = [](mad::operation& o, u8* bytes) {
             auto& self = static_cast<operation&>(o);
             mad::write_request(bytes, get_node_info, self.to, self.number);
         };
-        done = [](mad::op& o, const mad::completion& how) { static_cast<operation&>(o).ended(how); };
+        done = [](mad::operation& o, const mad::completion& how) { static_cast<operation&>(o).ended(how); };
         path = &to;
         timeout = test::patience; // not its own
     }

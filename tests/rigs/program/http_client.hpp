@@ -4,7 +4,7 @@
 #pragma once
 #include "kernel/errno_error.hpp"
 #include "support/catch.hpp"
-#include <comad/mad/unique_fd.hpp>
+#include <comad/mad/detail/unique_fd.hpp>
 
 #include <algorithm>
 #include <arpa/inet.h>

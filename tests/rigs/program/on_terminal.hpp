@@ -2,7 +2,7 @@
 // on_terminal.hpp - a program whose stdin, stdout and stderr are one terminal, as a user has it. Knows no program.
 #pragma once
 #include "program/process.hpp"
-#include <comad/mad/unique_fd.hpp>
+#include <comad/mad/detail/unique_fd.hpp>
 
 #include <string>
 #include <string_view>

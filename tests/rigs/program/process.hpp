@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // process.hpp - a program run by a test: its arguments, environment, input, output, exit. Knows no program.
 #pragma once
-#include <comad/mad/unique_fd.hpp>
+#include <comad/mad/detail/unique_fd.hpp>
 
 #include <chrono>
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // terminal.hpp - a pseudo terminal with a program in it: what it shows, and in which state it leaves the terminal. Knows no program.
 #pragma once
-#include <comad/mad/unique_fd.hpp>
+#include <comad/mad/detail/unique_fd.hpp>
 
 #include <chrono>
 #include <optional>

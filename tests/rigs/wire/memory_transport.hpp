@@ -3,7 +3,7 @@
 // virtual time, or in real time behind a descriptor. Knows no engine and no schedule.
 #pragma once
 #include "wire/scripted_transport.hpp"
-#include <comad/mad/unique_fd.hpp>
+#include <comad/mad/detail/unique_fd.hpp>
 
 #include <cerrno>
 #include <optional>

@@ -6,7 +6,7 @@
 #include "text/local_ports.hpp"
 #include "text/output.hpp"
 #include <comad/iba/detail/text.hpp>
-#include <comad/mad/unique_fd.hpp>
+#include <comad/mad/detail/unique_fd.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

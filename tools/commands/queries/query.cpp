@@ -20,7 +20,7 @@
 #include <comad/iba/parse.hpp>
 #include <comad/iba/print.hpp>
 #include <comad/iba/smp.hpp>
-#include <comad/mad/record_table.hpp>
+#include <comad/mad/detail/record_table.hpp>
 
 #include <fmt/format.h>
 

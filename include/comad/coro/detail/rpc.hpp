@@ -5,10 +5,10 @@
 #include <comad/iba/checked.hpp>
 #include <comad/iba/detail/wire.hpp>
 #include <comad/iba/mad_header.hpp>
+#include <comad/mad/detail/operation.hpp>
+#include <comad/mad/detail/record_table.hpp>
 #include <comad/mad/error.hpp>
 #include <comad/mad/message.hpp>
-#include <comad/mad/op.hpp>
-#include <comad/mad/record_table.hpp>
 
 #include <algorithm>
 #include <array>
@@ -55,15 +55,15 @@ template <class T> struct reply {
 namespace detail {
 
 class rpc_base;
-/// What is done with a payload of one type.
-struct request_payload {
+/// The functions that handle the payload of one type.
+struct payload_ops {
     bool (*fits)(const rpc_base&) noexcept;             ///< false: some value is wider than its field
     std::string (*misfit)(const rpc_base&);             ///< which, in words
     void (*encode)(const rpc_base&, u8* data) noexcept; ///< `data` lies in a whole MAD
 };
 
 /// What all RPCs share; not a template, so that it is compiled once.
-class rpc_base : private mad::op, private pending {
+class rpc_base : private mad::operation, private pending {
 public:
     rpc_base(const rpc_base&) = delete;
     rpc_base& operator=(const rpc_base&) = delete;
@@ -77,7 +77,7 @@ public:
 protected:
     /// Decodes the payload. Empty: it is taken. Else why it cannot be.
     using take_reply = std::string (*)(rpc_base&, std::span<const u8> mad) noexcept;
-    rpc_base(MADSchedule&, const rpc_request&, const request_payload*, take_reply, bool takes_table) noexcept;
+    rpc_base(MADSchedule&, const rpc_request&, const payload_ops*, take_reply, bool takes_table) noexcept;
     ~rpc_base() override;
 
     bool failed() const noexcept { return error_.has_value(); }
@@ -90,8 +90,8 @@ private:
     bool submit(scope_state*) noexcept;
     void cancel() noexcept override;
     void withdraw() noexcept;
-    static void encode_request(mad::op&, u8* mad);
-    static void finished(mad::op&, const mad::completion&);
+    static void encode_request(mad::operation&, u8* mad);
+    static void finished(mad::operation&, const mad::completion&);
     void fail(mad::errc, const mad::completion&);
     bool is_gmp() const noexcept;
     bool follow_redirect(std::span<const u8> reply);
@@ -112,7 +112,7 @@ private:
     mad::any_path path_;
     u32 attributeModifier_;
     u64 component_mask_;
-    const request_payload* carried_; // null: zeros
+    const payload_ops* payload_ops_; // null: zeros
     take_reply take_reply_;
     std::coroutine_handle<> awaiting_;
     mad::source_address source_;
@@ -123,15 +123,16 @@ private:
     std::optional<mad::mad_error> error_;
 };
 
-/// What is done with the payload_ of an Rpc.
-template <class Rpc> struct carries {
+/// payload_ops for the payload_ of an Rpc.
+template <class Rpc> struct payload_access {
     static const auto& request(const rpc_base& self) noexcept { return static_cast<const Rpc&>(self).payload_; }
     static bool fits(const rpc_base& self) noexcept { return iba::fits(request(self)); }
     static std::string misfit(const rpc_base& self) { return iba::range_error(request(self)).text; }
     static void encode(const rpc_base& self, u8* data) noexcept { iba::encode(request(self), data); }
 };
 template <class Rpc>
-inline constexpr request_payload carried{&carries<Rpc>::fits, &carries<Rpc>::misfit, &carries<Rpc>::encode};
+inline constexpr payload_ops payload_ops_of{&payload_access<Rpc>::fits, &payload_access<Rpc>::misfit,
+                                            &payload_access<Rpc>::encode};
 
 } // namespace detail
 
@@ -144,7 +145,7 @@ public:
     rpc(MADSchedule& s, const rpc_request& request) noexcept : rpc_base(s, request, nullptr, &take, false) {}
     /// A request that carries `payload`.
     rpc(MADSchedule& s, const rpc_request& request, const T& payload) noexcept
-        : rpc_base(s, request, &detail::carried<rpc>, &take, false), payload_(payload) {}
+        : rpc_base(s, request, &detail::payload_ops_of<rpc>, &take, false), payload_(payload) {}
 
     mad::result<value_type> await_resume() noexcept {
         if (failed()) return take_error();
@@ -153,7 +154,7 @@ public:
     }
 
 private:
-    friend struct detail::carries<rpc>;
+    friend struct detail::payload_access<rpc>;
     static std::string take(rpc_base& self, std::span<const u8> mad) noexcept {
         auto& me = static_cast<rpc&>(self);
         const std::size_t begin = mad::payload_offset(iba::MgmtClass{mad[1]}, me.kind().attributeID);
@@ -177,7 +178,7 @@ public:
     using value_type = std::conditional_t<WithHeader, reply<table>, table>;
 
     table_rpc(MADSchedule& s, const rpc_request& request, const Request& payload) noexcept
-        : rpc_base(s, request, &detail::carried<table_rpc>, &take, true), payload_(payload) {}
+        : rpc_base(s, request, &detail::payload_ops_of<table_rpc>, &take, true), payload_(payload) {}
 
     mad::result<value_type> await_resume() noexcept {
         if (failed()) return take_error();
@@ -186,7 +187,7 @@ public:
     }
 
 private:
-    friend struct detail::carries<table_rpc>;
+    friend struct detail::payload_access<table_rpc>;
     static std::string take(rpc_base& self, std::span<const u8> mad) noexcept {
         auto& me = static_cast<table_rpc&>(self);
         auto table = mad::record_table::of_reply(mad, iba::wire_size<Record>);
@@ -217,7 +218,7 @@ public:
     /// kind and modifier of `request` must be those in `mad`.
     raw_rpc(MADSchedule& s, const rpc_request& request, std::span<const u8, mad::mad_size> mad,
             reply_size size = reply_size::of_method) noexcept
-        : rpc_base(s, request, &carried, &take,
+        : rpc_base(s, request, &raw_payload_ops, &take,
                    size == reply_size::any_length || mad::is_table_method(request.kind.method)) {
         std::copy(mad.begin(), mad.end(), request_.begin());
     }
@@ -235,7 +236,7 @@ private:
         u8* mad = data - mad::payload_offset(iba::MgmtClass{me.request_[1]}, me.kind().attributeID);
         std::memcpy(mad + header, me.request_.data() + header, mad::mad_size - header);
     }
-    static constexpr detail::request_payload carried{&fits, &misfit, &encode};
+    static constexpr detail::payload_ops raw_payload_ops{&fits, &misfit, &encode};
     static std::string take(rpc_base& self, std::span<const u8> mad) noexcept {
         auto& me = static_cast<raw_rpc&>(self);
         me.reply_.assign(mad.begin(), mad.end());

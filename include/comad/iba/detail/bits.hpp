@@ -98,13 +98,6 @@ template <unsigned Bytes> COMAD_IBA_INLINE constexpr void copy_bytes(u8* to, con
     else std::memcpy(to, from, Bytes);
 }
 
-/// Sets `Bytes` bytes to zero.
-template <unsigned Bytes> COMAD_IBA_INLINE constexpr void clear_bytes(u8* p) noexcept {
-    if (std::is_constant_evaluated())
-        for (unsigned i = 0; i < Bytes; ++i) p[i] = 0;
-    else std::memset(p, 0, Bytes);
-}
-
 /// get_bits() for positions known at run time only: `width` 1 to 64 bits.
 constexpr u64 bits_at(const u8* p, unsigned off, unsigned width) noexcept {
     u64 value = 0;

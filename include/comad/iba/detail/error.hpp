@@ -25,22 +25,22 @@ struct error {
     std::string text;
 };
 
-/// One line of it on stderr, and std::terminate(): a program has asked a failure for its value.
-[[noreturn]] void end_for_lack_of_value(const error&) noexcept;
-/// As well for who asks a success for its error.
-[[noreturn]] void end_for_lack_of_error() noexcept;
+/// Prints the error on stderr, in one line, and calls std::terminate(): a program accessed the value of a failed result.
+[[noreturn]] void bad_result_access(const error&) noexcept;
+/// The same for a program that accessed the error of a successful result.
+[[noreturn]] void bad_error_access() noexcept;
 
-/// The policy of our results (Outcome's): whoever asks for what is not there learns on stderr what there is instead.
+/// The Outcome policy of our results: a wrong access ends the program with a message that contains the error, if there is one.
 struct terminate_with_message : boost::outcome_v2::policy::base {
     template <class Result> static constexpr void wide_value_check(Result&& r) noexcept {
-        if (!base::_has_value(std::forward<Result>(r))) end_for_lack_of_value(base::_error(std::forward<Result>(r)));
+        if (!base::_has_value(std::forward<Result>(r))) bad_result_access(base::_error(std::forward<Result>(r)));
     }
     template <class Result> static constexpr void wide_error_check(Result&& r) noexcept {
-        if (!base::_has_error(std::forward<Result>(r))) end_for_lack_of_error();
+        if (!base::_has_error(std::forward<Result>(r))) bad_error_access();
     }
 };
 
-/// A value or the error. Never throws; asking for what is not there ends the program, and says what was there.
+/// A value or an error. It never throws. An access to the one that is absent ends the program, with a message on stderr.
 template <class T> using result = boost::outcome_v2::basic_result<T, error, terminate_with_message>;
 /// Of a result<void>: `return success();`
 using boost::outcome_v2::success;

@@ -66,7 +66,7 @@ enum class mask : u8 {
 /// What a row says behind its name: how it is shown, what it has of a component mask, both, or nothing.
 struct annotation {
     show how = show::dec;
-    bool has_explicit_format = false; ///< how to show it; else its type tells
+    bool has_explicit_format = false; ///< false: the type of the field determines the format
     mask masked = mask::one;
 
     constexpr annotation() = default;

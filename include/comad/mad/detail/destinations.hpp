@@ -2,7 +2,7 @@
 // destinations.hpp - who may be asked by how many at a time, and who waits for whom. Knows operations only as a queue.
 #pragma once
 #include <comad/iba/types.hpp>
-#include <comad/mad/op.hpp>
+#include <comad/mad/detail/operation.hpp>
 
 #include <cstddef>
 #include <vector>
@@ -24,15 +24,15 @@ public:
     /// Its parked operations may go on (next_free()).
     void release(u32 index) noexcept;
 
-    void park(op&, u32 index) noexcept;
-    void withdraw(op&) noexcept;
+    void park(operation&, u32 index) noexcept;
+    void withdraw(operation&) noexcept;
     std::size_t parked() const noexcept { return parked_; }
     /// The longest parked operation of some destination that has become free: it is no longer parked. Null: none may go.
     /// `bound_of(op)`: how many claims its destination may have with it.
-    template <class Bound> op* next_free(Bound bound_of) noexcept {
+    template <class Bound> operation* next_free(Bound bound_of) noexcept {
         while (freed_ != none) {
             entry& d = all_[freed_];
-            op* const first = d.parked.front();
+            operation* const first = d.parked.front();
             if (first && d.claims < bound_of(*first)) {
                 d.parked.pop_front();
                 --parked_;
@@ -51,7 +51,7 @@ private:
         u32 next = none;       // in its bucket, or of the unused ones
         u32 next_freed = none; // in the list of the freed
         bool is_freed = false; // it is in that list
-        op_queue parked;
+        operation_queue parked;
     };
     u32 bucket_of(u64 key) const noexcept { return static_cast<u32>(key & (buckets_.size() - 1)); }
     void unlist() noexcept;

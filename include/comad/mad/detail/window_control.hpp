@@ -25,14 +25,14 @@ public:
     /// A MAD was sent and the window is full: only a window that is used up may grow.
     void full() noexcept { now_.was_full = true; }
     /// The round trip of an answer beside what it would have been with few in flight (rtt_estimator). Before answered().
-    void measured(duration took, duration baseline, unsigned crowd) noexcept;
-    /// An answer came. `crowd`: how many MADs were in flight with its request, itself included; more than few if more followed
+    void measured(duration round_trip_time, duration baseline, unsigned in_flight) noexcept;
+    /// An answer came. `in_flight`: how many MADs were in flight with its request, itself included; more than few if more followed
     /// while it was under way.
-    void answered(unsigned crowd) noexcept;
+    void answered(unsigned in_flight) noexcept;
     /// An attempt had no answer in time, at a target that answers.
-    void lost(unsigned crowd) noexcept;
+    void lost(unsigned in_flight) noexcept;
     /// That attempt had its answer, only later: what was done because of it is undone.
-    void not_lost(unsigned crowd) noexcept;
+    void on_spurious_loss(unsigned in_flight) noexcept;
     /// An answer said BUSY.
     void busy() noexcept;
 
@@ -46,13 +46,13 @@ private:
     };
     struct epoch {
         unsigned answered = 0, lost = 0, busy = 0;
-        double crowd = 0;              // sum
-        double took = 0, baseline = 0; // sums, ns
+        double in_flight = 0;                     // sum
+        double round_trip_time = 0, baseline = 0; // sums, ns
         bool was_full = false;
         double sent() const noexcept { return answered + lost; }
-        double mean_crowd() const noexcept { return answered ? crowd / answered : 0; }
+        double mean_in_flight() const noexcept { return answered ? in_flight / answered : 0; }
         /// How much longer round trips are than with few in flight.
-        double inflation() const noexcept { return baseline > 0 ? took / baseline : 1; }
+        double inflation() const noexcept { return baseline > 0 ? round_trip_time / baseline : 1; }
     };
     /// To go back to, when losses turn out to be none.
     struct decrease {
@@ -67,8 +67,8 @@ private:
     void learn_throughput(double inflation) noexcept;
     double gain() const noexcept;
     bool end_trial() noexcept;
-    bool is_the_wires() const noexcept;
-    bool give_way_to_losses(bool queues) noexcept;
+    bool is_link_loss() const noexcept;
+    bool yield_to_losses(bool queues) noexcept;
     bool begin_trial() noexcept;
     void grow(double inflation, bool pays) noexcept;
     void set(double window) noexcept;

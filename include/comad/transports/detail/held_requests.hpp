@@ -11,8 +11,11 @@ namespace comad::transports {
 /// Of one descriptor. The send queue of a port takes 128 MADs (IB_MAD_QP_SEND_SIZE); more only wait in the kernel. Of an agent,
 /// kernels since 2025 send a quarter of the receive queue's 512 as SMPs and a thirty-second to the SA, and hold back the
 /// rest. Timers count milliseconds.
-inline constexpr mad::transport_limits umad_limits{
-    .max_window = 128, .sa_window = 16, .smi = true, .grain = std::chrono::milliseconds(1), .kernel_rmpp = true};
+inline constexpr mad::transport_limits umad_limits{.max_window = 128,
+                                                   .sa_window = 16,
+                                                   .smi = true,
+                                                   .timer_resolution = std::chrono::milliseconds(1),
+                                                   .kernel_rmpp = true};
 
 /// How long a kernel is told to hold a request (docs/explanation/devices.md).
 enum class kernel_timeout : u8 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // issm.hpp - the kernel's device by which a subnet manager makes itself known. Knows no MAD.
 #pragma once
-#include <comad/mad/unique_fd.hpp>
+#include <comad/mad/detail/unique_fd.hpp>
 #include <comad/transports/sysfs.hpp>
 
 #include <filesystem>

@@ -2,7 +2,7 @@
 // rmpp.hpp - a transport that carries messages of any length over one that carries single MADs (IBA 13.6), as the kernel
 // does on its own device. Knows no class but which of them have RMPP.
 #pragma once
-#include <comad/mad/rmpp.hpp>
+#include <comad/mad/detail/rmpp.hpp>
 #include <comad/mad/transport.hpp>
 
 #include <deque>

@@ -22,7 +22,7 @@ struct error {
 error failed(std::string what, int sys_errno);
 
 /// One line of it on stderr, and std::terminate(): a program has asked a failure for its value.
-[[noreturn]] void end_for_lack_of_value(const error&) noexcept;
+[[noreturn]] void bad_result_access(const error&) noexcept;
 
 /// A value or the error. Never throws; asking for what is not there ends the program, and says what was there.
 template <class T> using result = boost::outcome_v2::basic_result<T, error, iba::terminate_with_message>;

@@ -2,7 +2,7 @@
 // kernel_port.hpp - the kernel's side of a MAD device (rdma/ib_user_mad.h), over a transport that carries single MADs: what
 // programs write to /dev/infiniband/umadN in, what they read out. Knows no file system, no clock and no descriptor.
 #pragma once
-#include <comad/mad/rmpp.hpp>
+#include <comad/mad/detail/rmpp.hpp>
 #include <comad/mad/transport.hpp>
 
 #include <array>

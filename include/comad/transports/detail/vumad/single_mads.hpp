@@ -2,7 +2,7 @@
 // single_mads.hpp - a transport that carries single MADs over one that carries messages whole, as the embedded simulator does: what
 // is longer crosses it segment by segment, and is acknowledged. The other side of rmpp_transport.
 #pragma once
-#include <comad/mad/rmpp.hpp>
+#include <comad/mad/detail/rmpp.hpp>
 #include <comad/mad/transport.hpp>
 
 #include <array>

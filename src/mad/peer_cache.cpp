@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// learned.cpp - redirection and response times by target.
-#include <comad/mad/detail/learned.hpp>
+// peer_cache.cpp - redirection and response times by target.
+#include <comad/mad/detail/peer_cache.hpp>
 #include <comad/mad/port_tables.hpp>
 
 namespace comad::mad::detail {
@@ -25,31 +25,31 @@ std::optional<IBPath> redirected(const IBPath& from, const iba::ClassPortInfo& i
     return to;
 }
 
-u64 learned::key_of(const IBPath& path, iba::MgmtClass mgmt_class) noexcept {
+u64 peer_cache::key_of(const IBPath& path, iba::MgmtClass mgmt_class) noexcept {
     return destination_key(path) ^ u64 { value(mgmt_class) } << 56;
 }
 
-void learned::redirect(const IBPath& from, iba::MgmtClass mgmt_class, const IBPath& to) {
-    facts_[key_of(from, mgmt_class)].moved_to = to;
+void peer_cache::redirect(const IBPath& from, iba::MgmtClass mgmt_class, const IBPath& to) {
+    entries_[key_of(from, mgmt_class)].redirected_to = to;
 }
 
-void learned::response_time(const IBPath& target, iba::MgmtClass mgmt_class, u8 exponent) {
-    facts_[key_of(target, mgmt_class)].resp_time = exponent;
+void peer_cache::response_time(const IBPath& target, iba::MgmtClass mgmt_class, u8 exponent) {
+    entries_[key_of(target, mgmt_class)].resp_time = exponent;
 }
 
-void learned::apply(IBPath& path, iba::MgmtClass mgmt_class) const noexcept {
-    const auto known = facts_.find(key_of(path, mgmt_class));
-    if (known == facts_.end()) return;
-    const fact& f = known->second;
-    if (f.moved_to) {
-        IBPath moved = *f.moved_to;
+void peer_cache::apply(IBPath& path, iba::MgmtClass mgmt_class) const noexcept {
+    const auto known = entries_.find(key_of(path, mgmt_class));
+    if (known == entries_.end()) return;
+    const entry& e = known->second;
+    if (e.redirected_to) {
+        IBPath moved = *e.redirected_to;
         moved.SLID = path.SLID;
         moved.SGID_index = path.SGID_index;
         moved.SMKey = path.SMKey;
         moved.CCKey = path.CCKey;
         path = moved;
     }
-    if (f.resp_time) path.resp_time = *f.resp_time;
+    if (e.resp_time) path.resp_time = *e.resp_time;
 }
 
 } // namespace comad::mad::detail

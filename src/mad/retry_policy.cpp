@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// repetition.cpp - attempts from a share of losses.
-#include <comad/mad/detail/repetition.hpp>
+// retry_policy.cpp - attempts from a share of losses.
+#include <comad/mad/detail/retry_policy.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -18,24 +18,25 @@ unsigned attempts_until(float exponent, float loss) noexcept {
 } // namespace
 
 // The mean of all, later of about the last 256.
-void repetition::count(float lost) noexcept {
+void retry_policy::count(float lost) noexcept {
     constexpr float least_weight = 1.0f / 256;
     loss_ += (lost - loss_) * weight_;
     weight_ = std::max(weight_ / (1 + weight_), least_weight);
 }
 
 /// More than a few attempts make up for.
-bool repetition::is_lossy() const noexcept { return loss_ > 0.05f; }
+bool retry_policy::is_lossy() const noexcept { return loss_ > 0.05f; }
 
-unsigned repetition::attempts(bool known, bool hurried) const noexcept {
-    constexpr unsigned least = 4, least_in_a_hurry = 3;
-    if (known) return std::clamp(attempts_until(9, loss_), hurried ? least_in_a_hurry : least, most_attempts);
+unsigned retry_policy::attempts(bool known, bool short_time_limit) const noexcept {
+    constexpr unsigned least = 4, least_in_short_time = 3;
+    if (known)
+        return std::clamp(attempts_until(9, loss_), short_time_limit ? least_in_short_time : least, most_attempts);
     return is_lossy() ? std::clamp(attempts_until(6, loss_), most_to_unknown, most_attempts) : most_to_unknown;
 }
 
 // Where much is lost, the wait stays small as long as it is likely that all before were lost. Otherwise it doubles: what
 // keeps several from being answered lasts longer than a round trip.
-unsigned repetition::backoff(unsigned attempt) const noexcept {
+unsigned retry_policy::backoff(unsigned attempt) const noexcept {
     constexpr unsigned most = 16, per_octave = 3;
     const unsigned likely = is_lossy() ? std::min(attempts_until(4, loss_), most_attempts) : 1;
     const unsigned quick = std::min(attempt, likely);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// learned.hpp - what targets of general management say about themselves: where a class has moved to, how long it takes to
+// peer_cache.hpp - what targets of general management say about themselves: where a class has moved to, how long it takes to
 // answer (IBA 13.4.8.1, 13.5.2). Bytes in, facts out: asks nobody.
 #pragma once
 #include <comad/iba/detail/class_port_info.hpp>
@@ -17,13 +17,13 @@ namespace comad::mad::detail {
 std::optional<IBPath> redirected(const IBPath& from, const iba::ClassPortInfo& info) noexcept;
 
 /// Kept per target, as it is addressed, and class. Grows with the targets that said something.
-class learned {
+class peer_cache {
 public:
-    bool empty() const noexcept { return facts_.empty(); }
+    bool empty() const noexcept { return entries_.empty(); }
 
     void redirect(const IBPath& from, iba::MgmtClass, const IBPath& to);
     /// Forgets what `from` said: the target that it redirected to does not answer.
-    void forget(const IBPath& from, iba::MgmtClass mgmt_class) { facts_.erase(key_of(from, mgmt_class)); }
+    void forget(const IBPath& from, iba::MgmtClass mgmt_class) { entries_.erase(key_of(from, mgmt_class)); }
     /// RespTimeValue: 4.096 us * 2^n.
     void response_time(const IBPath& target, iba::MgmtClass, u8 exponent);
 
@@ -31,12 +31,12 @@ public:
     void apply(IBPath& path, iba::MgmtClass) const noexcept;
 
 private:
-    struct fact {
-        std::optional<IBPath> moved_to;
+    struct entry {
+        std::optional<IBPath> redirected_to;
         std::optional<u8> resp_time;
     };
     static u64 key_of(const IBPath&, iba::MgmtClass) noexcept;
-    std::unordered_map<u64, fact> facts_;
+    std::unordered_map<u64, entry> entries_;
 };
 
 } // namespace comad::mad::detail
