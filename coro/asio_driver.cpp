@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // asio_driver.cpp - readiness and one timer: the only source file that includes Asio's descriptors.
 #include <comad/coro/asio.hpp>
+#include <comad/coro/detail/virtual_time.hpp>
 #include <comad/coro/driver.hpp>
 
 #include <boost/asio/posix/stream_descriptor.hpp>
@@ -15,20 +16,31 @@ namespace comad::coro {
 
 namespace {
 
-int descriptor_of(const mad::transport& device) {
-    if (device.native_handle() >= 0) return device.native_handle();
+using device_stream = boost::asio::posix::stream_descriptor;
+
+/// Whether something else drives the schedule: its virtual time, which it shares with others.
+bool is_driven(const MADSchedule& schedule) {
+    if (!detail::is_virtual(schedule)) return false;
+    if (detail::group_of(schedule)) return true;
     throw std::invalid_argument(
-        "asio_driver: the transport uses virtual time, which Asio does not support; use sync_wait");
+        "asio_driver: the transport uses virtual time, which Asio does not support; use sync_wait, or "
+        "testing::virtual_fabric");
+}
+
+device_stream stream_of(const boost::asio::any_io_executor& executor, MADSchedule& schedule) {
+    if (detail::is_virtual(schedule)) return device_stream(executor);
+    return {executor, schedule.transport().native_handle()};
 }
 
 } // namespace
 
 // Owned by the driver alone. What waits in the io_context only watches it: that may come when the driver is gone.
 struct asio_driver::impl : std::enable_shared_from_this<impl> {
-    using descriptor = boost::asio::posix::stream_descriptor;
+    using descriptor = device_stream;
 
     boost::asio::any_io_executor executor;
     MADSchedule& schedule;
+    const bool is_driven_by_others;
     descriptor device;
     boost::asio::steady_timer timer;
     detail::driven* unfinished = nullptr;
@@ -36,14 +48,18 @@ struct asio_driver::impl : std::enable_shared_from_this<impl> {
     bool reading = false, writing = false, turn_posted = false;
 
     impl(boost::asio::any_io_executor in, MADSchedule& s)
-        : executor(std::move(in)), schedule(s), device(executor, descriptor_of(s.transport())), timer(executor) {
+        : executor(std::move(in)), schedule(s), is_driven_by_others(is_driven(s)), device(stream_of(executor, s)),
+          timer(executor) {
+        if (is_driven_by_others) return;
         schedule.use_clock(std::chrono::steady_clock::now);
         schedule.set_now(std::chrono::steady_clock::now()); // for who asks before the first turn
     }
-    ~impl() { device.release(); } // the transport closes it
+    ~impl() {
+        if (!is_driven_by_others) device.release(); // the transport closes it
+    }
 
     void turn() {
-        if (!unfinished) return;
+        if (!unfinished || is_driven_by_others) return;
         schedule.set_now(std::chrono::steady_clock::now());
         if (schedule.turn()) post_turn();
         wait();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // driver.cpp - the blocking driver and the virtual-time driver.
+#include <comad/coro/detail/virtual_time.hpp>
 #include <comad/coro/driver.hpp>
 
 #include <algorithm>
@@ -66,6 +67,7 @@ void drive_by_poll(MADSchedule& schedule, until& end) {
 }
 
 void drive_virtual_time(MADSchedule& schedule, until& end) {
+    if (virtual_time* const group = group_of(schedule)) return group->drive(end);
     schedule.use_clock(nullptr);
     schedule.set_now(schedule.now());
     for (;;) {
@@ -75,6 +77,7 @@ void drive_virtual_time(MADSchedule& schedule, until& end) {
         if (more) continue;
         schedule.set_now(schedule.now()); // starts the timeouts of what was just sent
         const mad::time_point next = schedule.next_deadline();
+        if (next > schedule.now()) refuse_undriven(schedule, next);
         if (next == mad::time_point::max()) nothing_to_wait_for();
         schedule.set_now(std::max(next, schedule.now()));
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // schedule.cpp - what drivers move, and the sources that are pulled.
+#include <comad/coro/detail/virtual_time.hpp>
 #include <comad/coro/schedule.hpp>
 #include <comad/mad/detail/engine.hpp>
 #include <comad/mad/detail/peer_cache.hpp>
@@ -19,9 +20,10 @@ MADSchedule::MADSchedule(mad::transport& t, schedule_options options)
       peer_cache_(std::make_unique<mad::detail::peer_cache>()) {
     if (options_.sa_outstanding == 0)
         options_.sa_outstanding = static_cast<u16>(std::clamp(t.limits().sa_window, 1u, 65535u));
+    detail::remember(*this);
 }
 
-MADSchedule::~MADSchedule() = default;
+MADSchedule::~MADSchedule() { detail::forget(*this); }
 
 bool MADSchedule::is_sa(const mad::source_address& source) const noexcept {
     const auto is_at = [&](const mad::IBPath& path) {
@@ -57,6 +59,8 @@ void MADSchedule::on_time() noexcept {
 }
 
 mad::time_point MADSchedule::next_deadline() const noexcept {
+    // Something ended after the last turn, for example because a task of another schedule ended it.
+    if (engine_->has_ready() || pauses_.has_ready() || source_cancelled_) return now();
     const mad::time_point ours = std::min(engine_->next_deadline(), pauses_.next_end());
     if (transport_failed_) return ours; // nobody calls it any more
     return std::min(ours, transport_.next_event().value_or(mad::time_point::max()));

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 // transport.cpp - the simulator's transport.
 #include "fabric_core.hpp"
+#include <comad/iba/detail/text.hpp>
 #include <comad/mad/message.hpp>
 #include <comad/transports/sim/transport.hpp>
+
+#include <fmt/format.h>
 
 #include <cerrno>
 #include <chrono>
@@ -113,6 +116,10 @@ std::optional<mad::time_point> sim_transport::simulated_time() const noexcept {
 }
 
 void sim_transport::set_now(mad::time_point now) noexcept { fabric_.advance(now); }
+
+std::string sim_transport::location() const {
+    return fmt::format("{}/{}", iba::escaped(fabric_.graph().nodes[node_].description), port_);
+}
 
 void sim_transport::follow_clock() noexcept {
     if (timer_) fabric_.advance(std::chrono::steady_clock::now());

@@ -52,8 +52,8 @@ private:
 class asio_driver {
 public:
     /// The io_context and the schedule must outlive the driver. The transport must have a descriptor; it stays the transport's.
-    /// Throws std::invalid_argument if it has none, as where time is simulated, and boost::system::system_error if the descriptor
-    /// cannot be registered.
+    /// Only testing::virtual_fabric drives schedules in virtual time, which have no descriptor. Throws std::invalid_argument if the
+    /// schedule is in virtual time and not of a virtual_fabric, and boost::system::system_error if the descriptor cannot be registered.
     asio_driver(boost::asio::io_context& io, MADSchedule& schedule) : asio_driver(io.get_executor(), schedule) {}
     /// The same in an executor that does one thing at a time: a strand, where several threads run the io_context.
     asio_driver(boost::asio::any_io_executor executor, MADSchedule& schedule);

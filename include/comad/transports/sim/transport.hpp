@@ -2,6 +2,7 @@
 // transport.hpp - a transport to a simulated fabric, in virtual or in real time, and make_sim(), which makes both from a text.
 #pragma once
 #include <comad/mad/detail/unique_fd.hpp>
+#include <comad/mad/detail/shared_clock.hpp>
 #include <comad/mad/transport.hpp>
 #include <comad/transports/kernel_model.hpp>
 #include <comad/transports/sim/fabric.hpp>
@@ -34,7 +35,7 @@ enum class time_mode : u8 {
 ///           no timer.
 /// Lifetime: The fabric must outlive it.
 /// Threads:  Use all transports of one fabric in one thread.
-class sim_transport final : public mad::transport {
+class sim_transport final : public mad::transport, public mad::detail::shared_clock {
 public:
     sim_transport(fabric& net, u32 node, unsigned port, time_mode mode);
     /// At the default node (topology::default_node), at its first port that has a cable.
@@ -53,6 +54,9 @@ public:
     std::optional<mad::time_point> next_event() const noexcept override;
     std::optional<mad::time_point> simulated_time() const noexcept override;
     void set_now(mad::time_point) noexcept override;
+
+    const void* clock_id() const noexcept override { return timer_ ? nullptr : &fabric_; }
+    std::string location() const override;
 
     /// Ends serve(): the simulated agents of the port receive these requests again.
     void unserve(const mad::registration& what) noexcept;
