@@ -19,6 +19,14 @@ void fabric::apply_every(mad::duration period, mad::time_point first, const topo
     core_->apply_every(period, first, e);
 }
 void fabric::set_service_time(u32 node, mad::duration time) noexcept { core_->set_service_time(node, time); }
+void fabric::set_loss(double share) noexcept { core_->set_loss(share); }
+void fabric::set_loss(u32 node, double share) noexcept { core_->set_loss(node, share); }
+void fabric::answer(u32 node, iba::MgmtClass mgmt_class, u16 attributeID, scripted_answer answer) {
+    core_->answer(node, mgmt_class, attributeID, std::move(answer));
+}
+void fabric::change_replies(u32 node, iba::MgmtClass mgmt_class, u16 attributeID, reply_change change) {
+    core_->change_replies(node, mgmt_class, attributeID, std::move(change));
+}
 
 void fabric::carry(const load& l) noexcept { core_->carry(l); }
 void fabric::set_pma(u32 node, u8 capabilities) noexcept { core_->set_pma(node, capabilities); }

@@ -4,6 +4,7 @@
 
 #include "agents.hpp"
 #include "router.hpp"
+#include "scripts.hpp"
 #include "sma.hpp"
 #include "split_mix.hpp"
 #include "traps.hpp"
@@ -43,7 +44,8 @@ unsigned packets_of(std::size_t size) noexcept {
 fabric_core::fabric_core(topology t, const timing& times, const faults& wrong)
     : topology_(std::move(t)), timing_(times), faults_(wrong), random_state_(wrong.seed),
       agents_(std::make_unique<agents>(topology_, wrong.counter_seed)),
-      router_(std::make_unique<router>(topology_, agents_->subnet().tables_written())), nodes_(topology_.nodes.size()) {
+      router_(std::make_unique<router>(topology_, agents_->subnet().tables_written())),
+      scripts_(std::make_unique<scripts>()), nodes_(topology_.nodes.size()) {
     for (node_state& n : nodes_) n.service_time = times.service_time;
 }
 
@@ -145,6 +147,15 @@ void fabric_core::set_keys(u64 key) { agents_->set_keys(key); }
 void fabric_core::set_adaptive_routing(u32 node, bool is_on) { agents_->subnet().set_adaptive_routing(node, is_on); }
 
 void fabric_core::set_service_time(u32 node, mad::duration time) noexcept { nodes_[node].service_time = time; }
+void fabric_core::set_loss(double share) noexcept { faults_.request_loss = faults_.reply_loss = share; }
+void fabric_core::set_loss(u32 node, double share) noexcept { nodes_[node].loss = share; }
+
+void fabric_core::answer(u32 node, iba::MgmtClass mgmt_class, u16 attributeID, scripted_answer answer) {
+    scripts_->answer({node, mgmt_class, attributeID}, std::move(answer));
+}
+void fabric_core::change_replies(u32 node, iba::MgmtClass mgmt_class, u16 attributeID, reply_change change) {
+    scripts_->change_replies({node, mgmt_class, attributeID}, std::move(change));
+}
 
 unsigned fabric_core::most_held() const noexcept {
     unsigned most = 0;
@@ -303,7 +314,7 @@ bool fabric_core::send_answer(packet& p, u32 to) noexcept {
 
 /// Sends a packet on its way, if it is not lost; twice, if it is duplicated.
 void fabric_core::travel(u32 index, stage what, double loss) noexcept {
-    if (chance(loss)) {
+    if (chance(loss) || chance(nodes_[packets_[index].node].loss)) {
         ++counters_.lost;
         free(index);
         return;
@@ -370,7 +381,7 @@ void fabric_core::occupy(u32 index, u32 node, u8 port, mad::duration how_long, s
     schedule(n.busy_until, then, index);
 }
 
-/// Makes the reply of the node's own agents in the packet's place. False: there is none.
+/// Makes the reply of the node in the packet's place. False: there is none.
 bool fabric_core::make_reply(packet& p) noexcept {
     if (router_->is_mute(p.node)) return false;
     if (chance(faults_.busy)) {
@@ -379,10 +390,27 @@ bool fabric_core::make_reply(packet& p) noexcept {
         p.size = mad::mad_size;
         return server::turn_round(p.mad, mad_status::busy);
     }
+    return scripts_->empty() ? agents_reply(p) : scripted_reply(p);
+}
+
+bool fabric_core::scripted_reply(packet& p) noexcept {
+    const std::span<const u8> request = p.whole.empty() ? std::span<const u8>(p.mad) : std::span<const u8>(p.whole);
+    const scripts::key key = scripts::key_of(p.node, request);
+    const u8 own_port = topology_.nodes[p.node].is_switch() ? u8{0} : p.port;
+    const auto reply = scripts_->reply_to(key, request, source_of(p, {p.node, own_port, true}));
+    if (reply && reply->empty()) return false;
+    if (reply) hold(p, *reply);
+    else if (!agents_reply(p)) return false;
+    scripts_->change(key, p.whole.empty() ? std::span<u8>(p.mad) : std::span<u8>(p.whole));
+    return true;
+}
+
+/// The reply of the node's own agents.
+bool fabric_core::agents_reply(packet& p) noexcept {
     if (is_smp(p)) {
         const bool is_trap = iba::get<&header::method>(p.mad.data()) == iba::Method::Trap;
         if (is_trap) return agents_->take_trap({p.node, p.port}, p.mad);
-        const sma_outcome outcome = answer(agents_->subnet(), p.node, p.port, p.mad, now_);
+        const sma_outcome outcome = sim::answer(agents_->subnet(), p.node, p.port, p.mad, now_);
         if (outcome == sma_outcome::wrong_mkey) report_violation(p.node, p.port, bad_mkey(p.mad, p.headers.SLID));
         const bool has_reply = outcome == sma_outcome::replied;
         agents_->count_link_changes(now_);

@@ -3,6 +3,7 @@
 #pragma once
 #include "agents.hpp"
 #include "router.hpp"
+#include "scripts.hpp"
 #include <comad/mad/path.hpp>
 #include <comad/mad/transport.hpp>
 #include <comad/transports/sim/fabric.hpp>
@@ -33,6 +34,10 @@ public:
     void apply_at(mad::time_point, const topology_event&);
     void apply_every(mad::duration period, mad::time_point first, const topology_event&);
     void set_service_time(u32 node, mad::duration) noexcept;
+    void set_loss(double) noexcept;
+    void set_loss(u32 node, double) noexcept;
+    void answer(u32 node, iba::MgmtClass, u16 attributeID, scripted_answer);
+    void change_replies(u32 node, iba::MgmtClass, u16 attributeID, reply_change);
 
     void carry(const load&) noexcept;
     void set_pma(u32 node, u8 capabilities) noexcept;
@@ -123,6 +128,7 @@ private:
         mad::time_point busy_until{};     // its SMI and SMA
         mad::time_point gmp_busy_until{}; // its other agents
         mad::duration service_time;
+        double loss = 0;
     };
     struct attachment {
         u32 node;
@@ -179,6 +185,8 @@ private:
     static bool is_without_lids(const packet&) noexcept;
     static bool is_for_sma(const packet&) noexcept;
     bool make_reply(packet&) noexcept;
+    bool agents_reply(packet&) noexcept;
+    bool scripted_reply(packet&) noexcept;
     mad::IBPath headers_of(const attachment&, const mad::any_path&) const noexcept;
     void turn_headers(packet&) const noexcept;
     bool is_taken(const packet&, u32 node, u8 port) noexcept;
@@ -211,6 +219,7 @@ private:
     u64 random_state_;
     std::unique_ptr<agents> agents_;
     std::unique_ptr<router> router_;
+    std::unique_ptr<scripts> scripts_;
     std::vector<node_state> nodes_;
     std::vector<trap> traps_;                             // about to be sent
     std::map<std::pair<u32, u8>, sent_traps> sent_traps_; // by node and port

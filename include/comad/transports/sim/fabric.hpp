@@ -13,10 +13,21 @@ struct CongestionLogEventSwitch;
 struct CongestionLogEventCA;
 } // namespace comad::iba::cc
 
+namespace comad::server {
+class response;
+struct request;
+} // namespace comad::server
+
 namespace comad::transports::sim {
 
 class fabric_core;
 class sim_transport;
+
+/// Replies to a request in place of the agents of a node. Without a value, the agents reply. The function must not throw.
+/// A server::response (server/responder.hpp) can also be an error status, or no reply.
+using scripted_answer = std::function<std::optional<server::response>(const server::request&)>;
+/// Changes a reply of a node before it leaves: 256 bytes, or a longer message that RMPP would divide into segments. Must not throw.
+using reply_change = std::function<void(std::span<u8> reply)>;
 
 /// The times of a simulated fabric.
 struct timing {
@@ -148,6 +159,17 @@ public:
     void apply_every(mad::duration period, mad::time_point first, const topology_event&);
     /// Sets the service time of one node, which replaces timing::service_time.
     void set_service_time(u32 node, mad::duration) noexcept;
+    /// The probability that a MAD is lost, each way, from now on; of all MADs instead of `faults`.
+    void set_loss(double) noexcept;
+    /// In addition, of requests to one node and of its replies.
+    void set_loss(u32 node, double) noexcept;
+
+    /// From now on `answer` gets the requests of one attribute to a node, at any port of it; an empty function takes it back. Requests
+    /// to the node's LIDs and by directed routes to it have the same class here, MgmtClass::SubnLID. Requests that an endpoint
+    /// serves, and requests that a port refuses for their headers, do not reach it. M_Keys and CC_Keys are not checked before it.
+    void answer(u32 node, iba::MgmtClass, u16 attributeID, scripted_answer answer);
+    /// From now on `change` gets the replies with one attribute of a node, scripted ones included; an empty function takes it back.
+    void change_replies(u32 node, iba::MgmtClass, u16 attributeID, reply_change change);
 
     /// Starts the traffic. Precondition: carry() was not called before.
     void carry(const load&) noexcept;
