@@ -229,7 +229,8 @@ subnet_builder::meeting subnet_builder::add_node(const NodeInfo& info, const IBD
     found_.by_guid.emplace(info.nodeGUID, index);
     if (std::string doubtful = doubtful_in(info); !doubtful.empty()) doubt(info, route, std::move(doubtful));
     if (options_.progress) options_.progress->nodes.store(found_.nodes.size(), std::memory_order_relaxed);
-    const unsigned readers = std::min(steps_of(n), who.most_readers);
+    const unsigned readers =
+        options_.follows ? 1 : std::min(steps_of(n), who.most_readers); // the description comes first
     readings_.push_back({.readers = readers, .latest_rail = who.rail});
     return {index, readers, false};
 }
@@ -239,7 +240,8 @@ subnet_builder::meeting subnet_builder::add_node(const NodeInfo& info, const IBD
 unsigned subnet_builder::help(u32 index, const asker& who) {
     reading& r = readings_[index];
     const unsigned steps = steps_of(found_.nodes[index]);
-    if (!who.is_idle || r.latest_rail == who.rail || r.given_up || r.timeouts_in_a_row > 0 || r.next_step >= steps)
+    if (options_.follows || !who.is_idle || r.latest_rail == who.rail || r.given_up || r.timeouts_in_a_row > 0 ||
+        r.next_step >= steps)
         return 0;
     const unsigned readers = std::min(steps - r.next_step, who.most_readers);
     r.latest_rail = who.rail;
@@ -281,6 +283,7 @@ bool subnet_builder::is_open(const smp_query& q) {
     const auto lock = guard();
     const node& n = found_.nodes[q.node];
     if (n.ports[q.port].peer || is_ending()) return false;
+    if (options_.follows && !(*options_.follows)(found_, {q.node, q.port})) return false;
     if (!is_too_far({q.node, q.port}, q.route)) return true;
     left_.push_back({topic::neighbour, n.info.nodeGUID, q.port, left_by::distance});
     return false;
@@ -304,7 +307,8 @@ std::optional<smp_query> subnet_builder::next_step(u32 index, const IBDRPath& ro
         if (--r.readers == 0 && options_.found) options_.found->put(n);
         return std::nullopt;
     }
-    const unsigned step = r.next_step++;
+    const unsigned steps = steps_of(n);
+    const unsigned step = options_.follows ? (r.next_step++ + steps - 1) % steps : r.next_step++; // the last one first
     const auto ask = [&](topic what, unsigned port) {
         return smp_query{what, index, static_cast<u8>(port), route, r.is_second};
     };

@@ -296,4 +296,57 @@ TEST_CASE("each SMP has the M_Key of its port, once that is known") {
         CHECK(n.route.MKey == keys.of(mad::key_kind::MKey, witness.port_at(n.route)));
 }
 
+// ---- Filters ----
+
+TEST_CASE("a discovery with a filter sends no SMP to what lies behind ports that are not followed") {
+    world w(managed("fattree2,radix=8"));
+    const discovery::port_filter filter = [](const subnet& s, discovery::port_ref at) {
+        return !s.nodes[at.node].description.starts_with("spine-");
+    };
+    discovery::discover_options options;
+    options.follows = &filter;
+    const subnet found = w.discover(options);
+    CHECK(found.complete());
+    CHECK(found.nodes.size() == 9); // the hosts of the first leaf, that leaf and the spines
+    CHECK(inconsistencies(found) == none);
+    CHECK(w.sent() == 4 * 3 + 5 * 12); // NodeInfo, NodeDescription, PortInfo of all ports, SwitchInfo
+    for (u32 n = 0; n < w.net.graph().nodes.size(); ++n) {
+        const bool is_found = found.find(w.net.graph().nodes[n].nodeGUID) != nullptr;
+        CHECK((w.net.counters(n).received > 0) == is_found);
+    }
+    for (const discovery::node& n : found.nodes) {
+        if (!n.description.starts_with("spine-")) continue;
+        for (unsigned p = 1; p <= n.info.numPorts; ++p) {
+            CAPTURE(n.description, p);
+            REQUIRE(n.ports[p].info);
+            CHECK(bool(n.ports[p].peer) == (p == n.info.localPortNum));
+        }
+    }
+}
+
+TEST_CASE("a discovery that follows all ports finds what a discovery without a filter finds") {
+    world w(managed("fattree3,radix=4")), filtered(managed("fattree3,radix=4"));
+    const discovery::port_filter filter = [](const subnet&, discovery::port_ref) { return true; };
+    discovery::discover_options options;
+    options.follows = &filter;
+    CHECK(text_of(filtered.discover(options)) == text_of(w.discover()));
+    CHECK(filtered.sent() == w.sent());
+}
+
+TEST_CASE("a filter of a discovery sees the port and the description of its node") {
+    world w(managed("fattree2,radix=4"));
+    std::vector<std::string> seen;
+    const discovery::port_filter filter = [&](const subnet& s, discovery::port_ref at) {
+        const discovery::node& n = s.nodes[at.node];
+        REQUIRE(n.ports[at.port].info);
+        seen.push_back(fmt::format("{}/{}", n.description, at.port));
+        return n.hops == 0;
+    };
+    discovery::discover_options options;
+    options.follows = &filter;
+    const subnet found = w.discover(options);
+    CHECK(found.nodes.size() == 2);
+    CHECK(seen == std::vector<std::string>{"h-0001 HCA-1/1", "leaf-0001/2", "leaf-0001/3", "leaf-0001/4"});
+}
+
 } // namespace discovery_test

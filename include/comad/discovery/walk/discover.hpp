@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <stop_token>
 
@@ -21,6 +22,9 @@ struct discovery_progress {
     std::atomic<std::size_t> links = 0;
     std::atomic<std::size_t> failures = 0;
 };
+
+/// Whether a discovery continues through a port.
+using port_filter = std::function<bool(const subnet&, port_ref)>;
 
 struct discover_options {
     /// The LID of the end port where it begins: each SMP goes by LID to where a LID is known to lead, and to a new node through
@@ -40,7 +44,12 @@ struct discover_options {
     const mad::port_keys* keys = nullptr;
     discovery_progress* progress = nullptr; ///< must outlive the task
     node_sequence* found =
-        nullptr;                ///< gets each node as soon as it was read; of discover() alone; must outlive the task
+        nullptr; ///< gets each node as soon as it was read; of discover() alone; must outlive the task
+    /// Whether the neighbor of a port is queried; null: always. It is called before that query, when the node of the port was read up to
+    /// this port: NodeInfo, NodeDescription (empty if the node did not answer it) and PortInfo are there. A port that is not followed
+    /// stays without a peer and is no problem; its neighbor gets no SMP from there. Each node is then read by one query after the
+    /// other. Several threads call it, one at a time, where discover_rails() has several ports. Discoveries by the SA do not call it.
+    const port_filter* follows = nullptr; ///< must outlive the task
     iba::guid start_portGUID{}; ///< of the end port where it begins, whose key the first SMP has; zero: unknown
 };
 
