@@ -30,18 +30,18 @@ void add_host_service_options(arguments& takes, host_service_options& o) {
     takes.flag("--json", o.json);
 }
 
-mad::address read_host(const host_service_options& o) {
+command_target read_host(const host_service_options& o) {
     if (o.target.empty())
         throw usage_error("no target given; give the LID, GUID or GID of a host, or -S to start a server");
-    mad::address target = read_target(o.target, o.kind);
+    command_target target = read_target(o.target, o.kind);
     if (mad::directed(target.path))
         throw usage_error("vendor MADs cannot use directed routes; give a LID, a GUID or a GID");
     return target;
 }
 
-coro::task<mad::result<mad::IBPath>> resolve_host(session& in, mad::address target) {
+coro::task<mad::result<mad::IBPath>> resolve_host(session& in, command_target target) {
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, target));
-    co_return std::get<mad::IBPath>(path);
+    co_return co_await lid_routed(in, path);
 }
 
 coro::task<mad::result<std::vector<u8>>> ask_host_raw(session& in, mad::IBPath to, host_query q) {

@@ -25,9 +25,9 @@ void add_host_service_options(arguments& takes, host_service_options&);
 
 /// Where a host is to be asked. Throws usage_error: where there is no target, and for directed routes, which such MADs do
 /// not take.
-comad::mad::address read_host(const host_service_options&);
+command_target read_host(const host_service_options&);
 /// The path there, LID-routed.
-comad::coro::task<comad::mad::result<comad::mad::IBPath>> resolve_host(session&, comad::mad::address);
+comad::coro::task<comad::mad::result<comad::mad::IBPath>> resolve_host(session&, command_target);
 
 struct host_query {
     comad::iba::MgmtClass mgmt_class;

@@ -111,7 +111,7 @@ std::string device_options_text(const global_options& o) {
 /// What --sa-path says.
 std::optional<comad::mad::IBPath> sa_target_of(const global_options& options) {
     if (options.sa_path.empty()) return std::nullopt;
-    const comad::mad::address target = read_target(options.sa_path, {});
+    const comad::mad::address target = read_address(options.sa_path, {});
     const auto* path = std::get_if<comad::mad::IBPath>(&target.path);
     if (!path) throw usage_error("--sa-path must not be a directed route; give the LID, GUID or GID of the SA");
     if (target.end_port) throw usage_error("--sa-path must not name a local port; use -P for that");
@@ -227,7 +227,7 @@ comad::coro::task<void> session::find_sa() {
     only_lid.DLID = wanted.DLID;
     comad::mad::IBPath to_sa = wanted;
     if (wanted.DGID != comad::iba::gid{} && !wanted.has_grh) { // with one it is whole, as between ports of RoCE
-        const comad::mad::address target{wanted, std::nullopt};
+        const command_target target({wanted, std::nullopt});
         const auto path = co_await resolve(*this, target);
         if (!path) throw std::runtime_error("--sa-path: " + format_error(path.error(), options_));
         to_sa = *std::get_if<comad::mad::IBPath>(&path.value());

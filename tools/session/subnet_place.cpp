@@ -18,11 +18,11 @@ using discovery::subnet;
 subnet_place read_place(const std::string& GUID, const std::string& route) {
     subnet_place p;
     if (!GUID.empty()) {
-        const mad::address target = read_target(GUID, {.guid = true});
+        const mad::address target = read_address(GUID, {.guid = true});
         p.GUID = std::get_if<mad::IBPath>(&target.path)->DGID.interface_id();
         p.words = GUID;
     } else if (!route.empty()) {
-        const mad::address target = read_target(route, {.direct = true});
+        const mad::address target = read_address(route, {.direct = true});
         p.route = *mad::directed(target.path);
         p.words = route;
     }
@@ -39,7 +39,7 @@ subnet_place read_place(const std::string& target) {
     p.words = target;
     mad::address where;
     try {
-        where = read_target(target, {});
+        where = read_address(target, {});
     } catch (const usage_error&) {
         p.is_name = true;
         return p;

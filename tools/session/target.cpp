@@ -3,12 +3,14 @@
 #include "session/target.hpp"
 
 #include "comad.hpp"
+#include "session/node_target.hpp"
 #include <comad/iba/detail/format.hpp>
 #include <comad/iba/detail/text.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 namespace ibtool {
 
@@ -36,7 +38,7 @@ std::string as_meant(const std::string& text, const target_options& o) {
 
 } // namespace
 
-mad::address read_target(const std::string& text, const target_options& o) {
+mad::address read_address(const std::string& text, const target_options& o) {
     if (o.direct + o.lid + o.guid > 1) throw usage_error("-D, -L and -G exclude each other");
     auto read = mad::from_string(as_meant(text, o), o.guid ? mad::hex_means::GUID : mad::hex_means::LID);
     if (!read) throw usage_error(read.error().text);
@@ -55,6 +57,55 @@ mad::address read_target(const std::string& text, const target_options& o) {
 
 namespace {
 
+/// What stands behind the last slash, if it is a port number; then `name` is shorter.
+std::optional<unsigned> port_behind(std::string& name) {
+    constexpr std::size_t most_digits = 3;
+    const auto slash = name.rfind('/');
+    if (slash == name.npos || slash == 0) return std::nullopt;
+    const std::string digits = name.substr(slash + 1);
+    if (!is_decimal(digits) || digits.size() > most_digits) return std::nullopt;
+    name.resize(slash);
+    return static_cast<unsigned>(std::stoul(digits));
+}
+
+/// `"MF0;sw-1:SX6036/U1"/3`: nothing in quotes is anything but a name.
+std::optional<command_target> quoted_name(const std::string& text) {
+    const auto end = text.rfind('"');
+    if (text.size() < 3 || text.front() != '"' || end < 2) return std::nullopt;
+    command_target t;
+    t.name = text.substr(1, end - 1);
+    if (end + 1 == text.size()) return t;
+    std::string rest = "x" + text.substr(end + 1);
+    t.port = port_behind(rest);
+    if (!t.port || rest != "x") return std::nullopt;
+    return t;
+}
+
+/// Commas, parentheses and per cent signs begin other forms, and so does a digit.
+bool may_be_name(const std::string& text) {
+    const bool has_letter = std::ranges::any_of(text, [](unsigned char c) { return std::isalpha(c) != 0; });
+    return has_letter && text.find_first_of(",(%\n") == text.npos;
+}
+
+} // namespace
+
+command_target read_target(const std::string& text, const target_options& o) {
+    const bool has_form = o.direct || o.lid || o.guid;
+    if (!has_form) {
+        if (auto named = quoted_name(text)) return *named;
+        const auto read = mad::from_string(as_meant(text, o));
+        if (!read && read.error().code == iba::errc::unreadable && may_be_name(text)) {
+            command_target t;
+            t.name = text;
+            t.port = port_behind(t.name);
+            return t;
+        }
+    }
+    return command_target(read_address(text, o));
+}
+
+namespace {
+
 /// `the local port mlx5_0/1 (umad0)`; a simulated port has no name.
 std::string local_port_words(const session& in) {
     return in.device().empty() ? "the local port" : "the local port " + in.device();
@@ -62,11 +113,16 @@ std::string local_port_words(const session& in) {
 
 } // namespace
 
-mad::address this_port(session& in) {
+command_target this_port(session& in) {
     require_lid(in);
     mad::IBPath self;
     self.DLID = in.local_port().LID;
-    return {self, std::nullopt};
+    return command_target({self, std::nullopt});
+}
+
+std::optional<unsigned> take_port(command_target& target) {
+    target.uses_port = true;
+    return target.port;
 }
 
 void require_lid(session& in) {
@@ -93,7 +149,11 @@ bool needs_lid(const mad::IBPath& path) noexcept {
 
 } // namespace
 
-comad::coro::task<mad::result<mad::any_path>> resolve(session& in, mad::address target) {
+comad::coro::task<mad::result<mad::any_path>> resolve(session& in, command_target target) {
+    if (target.is_named()) {
+        const name_query named{target.name, target.port, target.uses_port};
+        BOOST_OUTCOME_CO_TRY(target.path, co_await path_of_name(in, named));
+    }
     if (auto* to = std::get_if<mad::IBPath>(&target.path)) {
         const iba::gid ours = in.local_port().GID;
         if (to->DGID.prefix() == iba::link_local_prefix && ours != iba::gid{})

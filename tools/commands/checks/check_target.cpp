@@ -119,7 +119,7 @@ query_task<scene> look_at(session& in, mad::any_path path, std::optional<u8> por
     co_return here;
 }
 
-query_task<report> check_one_port(session& in, mad::address target, const check_target_settings& s) {
+query_task<report> check_one_port(session& in, command_target target, const check_target_settings& s) {
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, target));
     const u8 port = static_cast<u8>(read_number(s.port, "the port", 254));
     BOOST_OUTCOME_CO_TRY(auto here, co_await look_at(in, path, port, s.checks.width || s.checks.speed));
@@ -167,7 +167,7 @@ query_task<std::vector<complaint>> compare_with_sa(session& in, const scene& her
     co_return all;
 }
 
-query_task<report> check_node(session& in, mad::address target, const check_target_settings& s) {
+query_task<report> check_node(session& in, command_target target, const check_target_settings& s) {
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, target));
     const auto* by_lid = std::get_if<mad::IBPath>(&path);
     check_result v{check_result::subject::node, by_lid ? value(by_lid->DLID) : 0u, 0, {}, {}};
@@ -195,7 +195,7 @@ query_task<report> check_node(session& in, mad::address target, const check_targ
 
 // ---- counters --------------------------------------------------------------------------------------------------------
 
-query_task<report> check_errors(session& in, mad::address target, const check_target_settings& s) {
+query_task<report> check_errors(session& in, command_target target, const check_target_settings& s) {
     const error_thresholds thresholds = read_thresholds(s.how.thresholds);
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, target));
     BOOST_OUTCOME_CO_TRY(const auto to, co_await lid_routed(in, path));
@@ -236,7 +236,7 @@ query_task<report> check_errors(session& in, mad::address target, const check_ta
 
 // ---- command lines ---------------------------------------------------------------------------------------------------
 
-using target_check = query_task<report> (*)(session&, mad::address, const check_target_settings&);
+using target_check = query_task<report> (*)(session&, command_target, const check_target_settings&);
 
 action declare(arguments& takes, target_check check, std::shared_ptr<check_target_settings> s) {
     takes.option("target", s->target);
@@ -244,7 +244,7 @@ action declare(arguments& takes, target_check check, std::shared_ptr<check_targe
     add_check_options(takes, s->how);
     return [s, check](const global_options& options) {
         if (s->how.only_shows_thresholds) return show_thresholds(s->how);
-        std::optional<mad::address> target;
+        std::optional<command_target> target;
         if (!s->target.empty()) target = read_target(s->target, s->kind);
         return run_query(options, target ? &*target : nullptr,
                          [&](session& in) { return check(in, target ? *target : this_port(in), *s); });

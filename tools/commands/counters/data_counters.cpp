@@ -92,8 +92,8 @@ query_task<u8> default_port(session& in, mad::IBPath to) {
     co_return node.nodeType == iba::NodeType::Switch ? all_ports : node.localPortNum;
 }
 
-query_task<report> ask_node(session& in, std::optional<mad::address> target, std::optional<u8> wanted, bool json) {
-    const mad::address place = target ? *target : this_port(in);
+query_task<report> ask_node(session& in, std::optional<command_target> target, std::optional<u8> wanted, bool json) {
+    const command_target place = target ? *target : this_port(in);
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, place));
     BOOST_OUTCOME_CO_TRY(const auto to, co_await lid_routed(in, path));
     BOOST_OUTCOME_CO_TRY(const auto info, co_await in.schedule().PerformanceGet<iba::ClassPortInfo>(to));
@@ -115,7 +115,7 @@ query_task<report> ask_node(session& in, std::optional<mad::address> target, std
 }
 
 int run_single(const data_counters_settings& s, const global_options& options) {
-    std::optional<mad::address> target;
+    std::optional<command_target> target;
     if (!s.target.empty()) target = read_target(s.target, s.kind);
     std::optional<u8> port;
     if (!s.port.empty()) port = static_cast<u8>(read_number(s.port, "the port", all_ports));

@@ -49,7 +49,7 @@ std::chrono::nanoseconds read_period(const std::string& text) {
 
 class port_watch {
 public:
-    port_watch(session& in, const ibswportwatch_settings& s, std::optional<mad::address> target)
+    port_watch(session& in, const ibswportwatch_settings& s, std::optional<command_target> target)
         : in_(in), how_(s), target_(std::move(target)), period_(read_period(s.every)), periods_(period_),
           thresholds_(read_thresholds(s.thresholds)), groups_(s.asked_for.groups()), group_totals_(groups_.size()) {
         if (!groups_.empty() && s.only_above)
@@ -132,7 +132,7 @@ private:
     }
 
     query_task<void> find() {
-        const mad::address place = target_ ? *target_ : this_port(in_);
+        const command_target place = target_ ? *target_ : this_port(in_);
         BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in_, place));
         BOOST_OUTCOME_CO_TRY(to_, co_await lid_routed(in_, path));
         BOOST_OUTCOME_CO_TRY(const auto info, co_await in_.schedule().PerformanceGet<iba::ClassPortInfo>(to_));
@@ -270,7 +270,7 @@ private:
 
     session& in_;
     const ibswportwatch_settings& how_;
-    const std::optional<mad::address> target_;
+    const std::optional<command_target> target_;
     const std::chrono::nanoseconds period_;
     coro::periods periods_;
     const error_thresholds thresholds_;
@@ -290,7 +290,7 @@ private:
 };
 
 int run_ibswportwatch(const ibswportwatch_settings& s, const global_options& options) {
-    std::optional<mad::address> target;
+    std::optional<command_target> target;
     if (!s.target.empty()) target = read_target(s.target, s.kind);
     session in(options, target ? &*target : nullptr, nullptr, opens::when_ready);
     port_watch all(in, s, target);

@@ -219,8 +219,8 @@ query_task<report> ask_group(const counter_query& q, const counter_group& g) {
     co_return said;
 }
 
-query_task<report> ask_counters(session& in, std::optional<mad::address> target, counter_request how) {
-    const mad::address place = target ? *target : this_port(in);
+query_task<report> ask_counters(session& in, std::optional<command_target> target, counter_request how) {
+    const command_target place = target ? *target : this_port(in);
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, place));
     BOOST_OUTCOME_CO_TRY(const auto to, co_await lid_routed(in, path));
     BOOST_OUTCOME_CO_TRY(const auto info, co_await in.schedule().PerformanceGet<iba::ClassPortInfo>(to));
@@ -243,10 +243,12 @@ query_task<report> ask_counters(session& in, std::optional<mad::address> target,
     co_return all;
 }
 
-int run_perfquery(const perfquery_settings& s, const global_options& options) {
-    const counter_request how = read_counter_request(s);
-    std::optional<mad::address> target;
+int run_perfquery(perfquery_settings s, const global_options& options) {
+    std::optional<command_target> target;
     if (!s.target.empty()) target = read_target(s.target, s.kind);
+    if (target && s.ports.empty())
+        if (const auto port = take_port(*target)) s.ports = std::to_string(*port);
+    const counter_request how = read_counter_request(s);
     return run_query(options, target ? &*target : nullptr, [&](session& in) { return ask_counters(in, target, how); });
 }
 

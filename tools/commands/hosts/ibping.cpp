@@ -102,7 +102,7 @@ std::string as_text(const std::string& host, unsigned LID, mad::duration rtt) {
 /// Writes what happens as it happens.
 class pinging {
 public:
-    pinging(session& in, mad::address target, const ibping_settings& s)
+    pinging(session& in, command_target target, const ibping_settings& s)
         : in_(in), target_(std::move(target)), how_(s), count_(s.count.value_or(std::numeric_limits<u64>::max())),
           query_{server::ping_class, server::ping_attribute, s.OUI()}, began_(in.now()) {}
 
@@ -167,7 +167,7 @@ private:
     }
 
     session& in_;
-    const mad::address target_;
+    const command_target target_;
     const ibping_settings& how_;
     const u64 count_;
     const host_query query_;
@@ -178,7 +178,7 @@ private:
 };
 
 int run_client(const ibping_settings& s, const global_options& options) {
-    const mad::address target = read_host(s);
+    const command_target target = read_host(s);
     session in(options, &target, nullptr, s.count ? opens::at_once : opens::when_ready);
     if (in.is_virtual() && !s.count)
         throw usage_error("ibping would not end in virtual time, not even by Ctrl-C; give a count with -c");

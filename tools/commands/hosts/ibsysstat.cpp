@@ -36,7 +36,7 @@ std::string escaped_lines(std::string_view raw) {
     return text;
 }
 
-query_task<std::string> ask_status(session& in, mad::address target, const ibsysstat_settings& s) {
+query_task<std::string> ask_status(session& in, command_target target, const ibsysstat_settings& s) {
     BOOST_OUTCOME_CO_TRY(const auto to, co_await resolve_host(in, target));
     const host_query query{server::sysstat_class, attribute_of(s.operation), s.OUI()};
     if (s.operation == "cpi") {
@@ -59,7 +59,7 @@ int run_ibsysstat(const ibsysstat_settings& s, const global_options& options) {
     const comad::u32 OUI = s.OUI();
     if (s.serves)
         return serve(options, s, [&](server::responder& to) { server::add_sysstat(to, server::this_host(), OUI); });
-    const mad::address target = read_host(s);
+    const command_target target = read_host(s);
     return run_query(options, &target, [&](session& in) { return ask_status(in, target, s); });
 }
 

@@ -142,11 +142,11 @@ struct bench_outcome {
 };
 
 bench_outcome run_in_session(const bench_settings& s, const global_options& options, bench_report r,
-                             const std::vector<mad::address>& targets) {
+                             const std::vector<command_target>& targets) {
     session in(options, targets.empty() ? nullptr : &targets.front());
     r.is_virtual = in.is_virtual();
     r.how_long = extent_of(s, r.is_virtual);
-    std::vector<mad::address> asked = targets;
+    std::vector<command_target> asked = targets;
     if (asked.empty() && r.what.kind.mgmt_class == iba::MgmtClass::SubnAdm) {
         require_sa(in);
         asked.push_back({in.schedule().sa_path(), std::nullopt});
@@ -185,7 +185,7 @@ int run_bench(const bench_settings& s, const global_options& options) {
     if (r.patience.timeout.count() == 0) r.patience.timeout = r.patience.unmeasured_timeout;
     if (r.patience.retries < 0) r.patience.retries = coro::schedule_options::usual_retries;
     r.rows = read_windows(s.windows);
-    std::vector<mad::address> targets;
+    std::vector<command_target> targets;
     for (const std::string& word : s.targets) targets.push_back(read_target(word, s.kind));
 
     const bench_outcome o = run_in_session(s, options, std::move(r), targets);

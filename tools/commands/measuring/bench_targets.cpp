@@ -12,26 +12,26 @@
 namespace ibtool {
 namespace {
 
-mad::address lid_of(const discovery::subnet& subnet, u32 node) {
+command_target lid_of(const discovery::subnet& subnet, u32 node) {
     const discovery::node& n = subnet.nodes[node];
     const discovery::port& port = subnet.end_port({node, n.info.localPortNum});
     mad::IBPath path;
     if (port.info) path.DLID = port.info->LID;
-    return {path, std::nullopt};
+    return command_target({path, std::nullopt});
 }
 
-coro::task<std::vector<mad::address>> discover_targets(session& in, const target_choice& which, bool by_lid,
-                                                       std::vector<discovery::failure>& problems) {
+coro::task<std::vector<command_target>> discover_targets(session& in, const target_choice& which, bool by_lid,
+                                                         std::vector<discovery::failure>& problems) {
     const auto found = co_await discover_subnet(in);
     if (!found) refuse_silent_port(found.error(), in.options());
     const discovery::subnet& subnet = found.value();
     problems = all_missing(subnet);
-    std::vector<mad::address> targets;
+    std::vector<command_target> targets;
     for (u32 i = 0; i < subnet.nodes.size(); ++i) {
         const discovery::node& n = subnet.nodes[i];
         if (!which.all && !(which.switches && n.is_switch()) && !(which.cas && n.info.nodeType == iba::NodeType::CA))
             continue;
-        const mad::address target = by_lid ? lid_of(subnet, i) : mad::address{n.route, std::nullopt};
+        const command_target target = by_lid ? lid_of(subnet, i) : command_target({n.route, std::nullopt});
         if (by_lid && mad::headers_of(target.path).DLID == iba::lid{})
             problems.push_back(missing_at(subnet, {i, 0}, "not measured: no LID"));
         else targets.push_back(target);
@@ -40,7 +40,7 @@ coro::task<std::vector<mad::address>> discover_targets(session& in, const target
 }
 
 /// The path of a target if it answers as it should.
-coro::task<mad::result<mad::any_path>> probe(session& in, const load& what, mad::address target) {
+coro::task<mad::result<mad::any_path>> probe(session& in, const load& what, command_target target) {
     BOOST_OUTCOME_CO_TRY(mad::any_path path, co_await resolve(in, target));
     if (what.kind.mgmt_class != iba::MgmtClass::SubnLID) {
         BOOST_OUTCOME_CO_TRY(const mad::IBPath by_lid, co_await lid_routed(in, path));
@@ -51,13 +51,13 @@ coro::task<mad::result<mad::any_path>> probe(session& in, const load& what, mad:
     co_return path;
 }
 
-coro::task<void> probe_one(session& in, bench_report& r, mad::address target, std::optional<mad::any_path>& path) {
+coro::task<void> probe_one(session& in, bench_report& r, command_target target, std::optional<mad::any_path>& path) {
     auto found = co_await probe(in, r.what, target);
     if (found) path = found.value();
     else r.problems.push_back(failure_at({}, to_string(found.error()), plain_text(found.error())));
 }
 
-coro::generator<coro::task<void>> probes(session& in, bench_report& r, const std::vector<mad::address>& targets,
+coro::generator<coro::task<void>> probes(session& in, bench_report& r, const std::vector<command_target>& targets,
                                          std::vector<std::optional<mad::any_path>>& paths) {
     for (std::size_t i = 0; i < targets.size(); ++i) co_yield probe_one(in, r, targets[i], paths[i]);
 }
@@ -65,7 +65,7 @@ coro::generator<coro::task<void>> probes(session& in, bench_report& r, const std
 } // namespace
 
 coro::task<bool> find_targets(session& in, const target_choice& which, bench_report& r,
-                              std::vector<mad::address> targets) {
+                              std::vector<command_target> targets) {
     if (which.discovers()) {
         const bool by_lid = which.by_lid || r.what.kind.mgmt_class != iba::MgmtClass::SubnLID;
         targets = co_await discover_targets(in, which, by_lid, r.problems);

@@ -3,7 +3,7 @@
 #pragma once
 #include "commands/measuring/bench_text.hpp"
 #include "session/session.hpp"
-#include <comad/mad/path_text.hpp>
+#include "session/target.hpp"
 
 #include <vector>
 
@@ -20,6 +20,6 @@ struct target_choice {
 /// Asks each of these, or of what is discovered, once. Whoever answers as it should becomes a target of the report, in this
 /// order, and whoever does not a problem. True if there is a target. Throws std::runtime_error if the local port does not
 /// answer a discovery, and for a route to a port that has no LID where one is needed.
-comad::coro::task<bool> find_targets(session&, const target_choice&, bench_report&, std::vector<comad::mad::address>);
+comad::coro::task<bool> find_targets(session&, const target_choice&, bench_report&, std::vector<command_target>);
 
 } // namespace ibtool

@@ -40,7 +40,7 @@ void hint_at_cc_key(mad::mad_error& e) {
     if (e.code == mad::errc::timed_out) e.message("no reply; if the node has another CC_Key, give it with -c");
 }
 
-query_task<mad::IBPath> resolve_port(session& in, mad::address target) {
+query_task<mad::IBPath> resolve_port(session& in, command_target target) {
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, target));
     BOOST_OUTCOME_CO_TRY(const auto to, co_await lid_routed(in, path));
     BOOST_OUTCOME_CO_TRY(const auto keyed, co_await in.paths().with_keys(to));

@@ -27,6 +27,6 @@ std::size_t find_operation(std::span<const operation_name>, const std::string& n
 void hint_at_cc_key(comad::mad::mad_error&);
 
 /// The port that a target means, as GMPs go there, with its keys.
-query_task<comad::mad::IBPath> resolve_port(session&, comad::mad::address);
+query_task<comad::mad::IBPath> resolve_port(session&, command_target);
 
 } // namespace ibtool

@@ -157,7 +157,7 @@ constexpr congestion_question ibccquery_questions[] = {ask_attribute<iba::ClassP
                                                        ask_attribute<cc::TimeStamp>};
 static_assert(std::size(ibccquery_operations) == std::size(ibccquery_questions));
 
-query_task<std::string> ask_congestion(session& in, std::size_t which, mad::address target,
+query_task<std::string> ask_congestion(session& in, std::size_t which, command_target target,
                                        std::optional<unsigned> port, bool json) {
     BOOST_OUTCOME_CO_TRY(const auto to, co_await resolve_port(in, target));
     const congestion_query q{in, to, port, json};
@@ -174,7 +174,7 @@ int run_ibccquery(const ibccquery_settings& s, const global_options& options) {
                                       ibccquery_operations[which].name));
     std::optional<unsigned> port;
     if (!s.port.empty()) port = read_number(s.port, "the port", 254);
-    const mad::address target = read_target(s.target, s.kind);
+    const command_target target = read_target(s.target, s.kind);
     const global_options keyed = with_cc_key(options, s.CC_Key);
     return run_query(keyed, &target, [&](session& in) { return ask_congestion(in, which, target, port, s.json); });
 }

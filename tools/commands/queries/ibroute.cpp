@@ -124,7 +124,7 @@ coro::task<mad::result<std::vector<unicast_row>>> ask_block(session& in, mad::an
     co_return rows;
 }
 
-query_task<std::string> ask_unicast(session& in, mad::address target, const ibroute_settings& s) {
+query_task<std::string> ask_unicast(session& in, command_target target, const ibroute_settings& s) {
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, target));
     BOOST_OUTCOME_CO_TRY(const auto sw, co_await ask_switch(in, path, s.names));
     const unsigned top = std::min<unsigned>(sw.info.linearFDBTop, last_unicast_lid);
@@ -145,7 +145,7 @@ query_task<std::string> ask_unicast(session& in, mad::address target, const ibro
 
 // ---- multicast --------------------------------------------------------------------------------------------------------
 
-query_task<std::string> ask_multicast(session& in, mad::address target, const ibroute_settings& s) {
+query_task<std::string> ask_multicast(session& in, command_target target, const ibroute_settings& s) {
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, target));
     BOOST_OUTCOME_CO_TRY(const auto sw, co_await ask_switch(in, path, s.names));
     const unsigned capacity = sw.info.multicastFDBCap, top = sw.info.multicastFDBTop, num_ports = sw.node.numPorts;
@@ -177,7 +177,7 @@ query_task<std::string> ask_multicast(session& in, mad::address target, const ib
 }
 
 int run_ibroute(ibroute_settings s, const global_options& options) {
-    const mad::address target = read_target(s.target, s.kind);
+    const command_target target = read_target(s.target, s.kind);
     s.range.read(s.multicast);
     s.names = read_node_names(s.name_map); // a wrong map is told before anything is sent
     return run_query(options, &target, [&](session& in) {

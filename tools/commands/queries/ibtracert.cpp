@@ -31,7 +31,7 @@ struct ibtracert_settings {
 
 /// From where to where, and what messages call that.
 struct trace_ends {
-    mad::address from, to;
+    command_target from, to;
     std::string place;
 };
 
@@ -244,7 +244,7 @@ int run_ibtracert(ibtracert_settings s, const global_options& options) {
     if (s.from.empty()) throw usage_error("no destination given; give one target, or a source and a destination");
     const bool is_from_here = s.to.empty();
     const trace_ends ends = is_from_here ? read_ends({}, s.from, s) : read_ends(s.from, s.to, s);
-    const mad::address& chooses_port = ends.from.end_port ? ends.from : ends.to;
+    const command_target& chooses_port = ends.from.end_port ? ends.from : ends.to;
     return run_query(options, &chooses_port, [&](session& in) { return trace(in, ends, s); });
 }
 

@@ -269,7 +269,7 @@ coro::task<void> add_check(session& in, const sent_write& w, report& done) {
         for (const std::string& line : lines.value()) done.missing.push_back(not_set(w.place(), line, w.failure));
 }
 
-query_task<report> ask_anything(session& in, std::optional<mad::address> target, request r, query_settings s) {
+query_task<report> ask_anything(session& in, std::optional<command_target> target, request r, query_settings s) {
     mad::any_path path = in.schedule().sa_path();
     if (target) {
         auto resolved = co_await resolve(in, *target);
@@ -279,6 +279,9 @@ query_task<report> ask_anything(session& in, std::optional<mad::address> target,
         path = this_node().path;
     }
     const bool is_smp = r.kind.mgmt_class == MgmtClass::SubnLID;
+    if (!is_smp && target && target->is_named()) {
+        BOOST_OUTCOME_CO_TRY(path, co_await lid_routed(in, path));
+    }
     if (!is_smp && mad::directed(path))
         throw usage_error("directed routes are only supported by SMPs; give a LID or a GUID");
     const bool is_write = r.kind.method == iba::Method::Set || r.kind.method == iba::Method::Delete;
@@ -336,7 +339,7 @@ int run_query(const query_settings& s, const global_options& options) {
         throw usage_error(
             fmt::format("--raw requires a Set that first reads the present values; {} {} does not read them", s.method,
                         r.attribute->info->name));
-    std::optional<mad::address> target;
+    std::optional<command_target> target;
     if (!s.target.empty()) target = read_target(s.target, s.kind);
     return ibtool::run_query(options, target ? &*target : nullptr,
                              [&](session& in) { return ask_anything(in, target, r, s); });

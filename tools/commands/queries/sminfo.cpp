@@ -54,10 +54,10 @@ std::string manager_text(const SMInfo& info, const mad::any_path& path, bool jso
                        sm_state_text(info.SMState));
 }
 
-query_task<std::string> ask_manager(session& in, std::optional<mad::address> target, bool json) {
+query_task<std::string> ask_manager(session& in, std::optional<command_target> target, bool json) {
     if (!target) {
         require_sa(in);
-        target = mad::address{in.local_port().sa_path, std::nullopt};
+        target = command_target({in.local_port().sa_path, std::nullopt});
     }
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, *target));
     BOOST_OUTCOME_CO_TRY(const auto info, co_await in.SubnGet<SMInfo>(path));
@@ -65,7 +65,7 @@ query_task<std::string> ask_manager(session& in, std::optional<mad::address> tar
 }
 
 /// The output has room for one manager; what is wrong among all of them is a line on stderr.
-query_task<report> report_manager(session& in, std::optional<mad::address> target, bool json) {
+query_task<report> report_manager(session& in, std::optional<command_target> target, bool json) {
     report said;
     BOOST_OUTCOME_CO_TRY(said.text, co_await ask_manager(in, std::move(target), json));
     said.notes = co_await manager_notes(in);
@@ -87,7 +87,7 @@ bool has_made(u32 modifier, iba::SMState state) {
     }
 }
 
-query_task<report> set_manager(session& in, mad::address target, SMInfo said, u32 modifier, bool json) {
+query_task<report> set_manager(session& in, command_target target, SMInfo said, u32 modifier, bool json) {
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, target));
     said.SMKey = in.schedule().sa_path().SMKey;
     auto reply = co_await in.schedule().SubnSet<SMInfo>(said, path, modifier);
@@ -114,7 +114,7 @@ query_task<report> set_manager(session& in, mad::address target, SMInfo said, u3
 int run_sminfo(const sminfo_settings& s, const global_options& options) {
     if (!s.modifier.empty() || !s.state.empty() || !s.priority.empty() || !s.activity.empty())
         throw usage_error("sminfo only reads the state of the subnet manager; use set_sminfo to change it");
-    std::optional<mad::address> target;
+    std::optional<command_target> target;
     if (!s.target.empty()) target = read_target(s.target, s.kind);
     return run_query(options, target ? &*target : nullptr,
                      [&](session& in) { return report_manager(in, target, s.json); });
@@ -131,7 +131,7 @@ u32 modifier_of(const std::string& word) {
 }
 
 int run_set_sminfo(const set_sminfo_settings& s, const global_options& options) {
-    const mad::address target = read_target(s.target, s.kind);
+    const command_target target = read_target(s.target, s.kind);
     const u32 modifier = modifier_of(s.transition);
     SMInfo said;
     said.SMState = comad::iba::SMState::Standby; // as infiniband-diags', who is no subnet manager either

@@ -47,7 +47,7 @@ nlohmann::ordered_json smp_json(u16 attributeID, unsigned status, std::span<cons
     return all;
 }
 
-query_task<std::string> dump(session& in, mad::address target, u16 attributeID, u32 modifier,
+query_task<std::string> dump(session& in, command_target target, u16 attributeID, u32 modifier,
                              const smpdump_settings& s) {
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, target));
     BOOST_OUTCOME_CO_TRY(auto reply, co_await ask_raw(in, path, attributeID, modifier));
@@ -63,7 +63,7 @@ query_task<std::string> dump(session& in, mad::address target, u16 attributeID, 
 }
 
 int run_smpdump(const smpdump_settings& s, const global_options& options) {
-    const mad::address target = read_target(s.target, s.kind);
+    const command_target target = read_target(s.target, s.kind);
     const auto attributeID = static_cast<u16>(read_number(s.attribute, "the attribute", 0xffff));
     const u32 modifier = s.modifier.empty() ? 0 : read_number(s.modifier, "the modifier", 0xffffffff);
     return run_query(options, &target, [&](session& in) { return dump(in, target, attributeID, modifier, s); });

@@ -277,15 +277,15 @@ const operation& operation_named(const std::string& name) {
 }
 
 /// A LID, and the route that begins there.
-mad::address combined_target(const std::string& lid, const std::string& route) {
-    const mad::address front = read_target(lid, {.lid = true});
-    mad::address target = read_target(route, {.direct = true});
+command_target combined_target(const std::string& lid, const std::string& route) {
+    const command_target front = read_target(lid, {.lid = true});
+    command_target target = read_target(route, {.direct = true});
     auto& path = *std::get_if<mad::IBDRPath>(&target.path);
     path.DLID = mad::headers_of(front.path).DLID;
     return target;
 }
 
-query_task<std::string> ask_operation(session& in, const operation& what, mad::address target, unsigned port,
+query_task<std::string> ask_operation(session& in, const operation& what, command_target target, unsigned port,
                                       const smpquery_settings& s) {
     if (auto* route = std::get_if<mad::IBDRPath>(&target.path); route && s.combined)
         route->SLID = route->drSLID = in.local_port().LID;
@@ -298,12 +298,14 @@ int run_smpquery(smpquery_settings s, const global_options& options) {
     const operation& what = operation_named(s.operation);
     const std::size_t address_words = s.combined ? 2 : 1;
     if (s.words.size() < address_words) throw usage_error("no target given");
-    const mad::address target = s.combined ? combined_target(s.words[0], s.words[1]) : read_target(s.words[0], s.kind);
+    command_target target = s.combined ? combined_target(s.words[0], s.words[1]) : read_target(s.words[0], s.kind);
     if (s.words.size() > address_words + 1)
         throw usage_error(fmt::format("unexpected argument {}: {} takes at most a target and a port",
                                       iba::as_given(s.words.back()), what.name));
     // A port that says nothing is in many a script: `switchinfo 1 0`.
-    const unsigned named = s.words.size() > address_words ? read_number(s.words.back(), "the port", 255) : 0;
+    const bool has_port = s.words.size() > address_words;
+    const unsigned of_target = what.has_port && !has_port ? take_port(target).value_or(0) : 0;
+    const unsigned named = has_port ? read_number(s.words.back(), "the port", 255) : of_target;
     const unsigned port = what.has_port ? named : 0;
     s.names = read_node_names(s.name_map);
     return run_query(options, &target, [&](session& in) { return ask_operation(in, what, target, port, s); });

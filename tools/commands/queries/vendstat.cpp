@@ -236,9 +236,9 @@ query_task<std::string> read_device(session& in, mad::IBPath to, const vendstat_
     co_return text;
 }
 
-query_task<report> ask_device(session& in, std::optional<mad::address> target, register_request r,
+query_task<report> ask_device(session& in, std::optional<command_target> target, register_request r,
                               const vendstat_settings& s) {
-    const mad::address to_ask = target ? *target : this_port(in);
+    const command_target to_ask = target ? *target : this_port(in);
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, to_ask));
     BOOST_OUTCOME_CO_TRY(const auto to, co_await lid_routed(in, path));
     report done;
@@ -268,7 +268,7 @@ int run_vendstat(const vendstat_settings& s, const global_options& options) {
     if (!s.general && !s.xmit_wait && !s.group_info && !s.class_port_info && s.groups.empty() && s.reads.empty() &&
         s.writes.empty())
         throw usage_error("nothing to do; give -N, -w, -i, -c, -R, -W or --cpi");
-    std::optional<mad::address> target;
+    std::optional<command_target> target;
     if (!s.target.empty()) target = read_target(s.target, s.kind);
     return run_query(options, target ? &*target : nullptr, [&](session& in) { return ask_device(in, target, r, s); });
 }

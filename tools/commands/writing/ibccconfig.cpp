@@ -40,7 +40,7 @@ bool is_meant(const congestion_set& what, iba::NodeType type) {
 }
 
 /// infiniband-diags' command says nothing where all is well; so does this one unless it is asked to.
-query_task<report> set_one(session& in, const congestion_set& what, mad::address target, const ibccconfig_settings& s) {
+query_task<report> set_one(session& in, const congestion_set& what, command_target target, const ibccconfig_settings& s) {
     BOOST_OUTCOME_CO_TRY(const auto to, co_await resolve_port(in, target));
     auto set = co_await what.set(in, to, s.dry_run);
     if (!set) {
@@ -119,7 +119,7 @@ int run_ibccconfig(const ibccconfig_settings& s, const global_options& options) 
                             {s.arguments.begin() + static_cast<std::ptrdiff_t>(targets), s.arguments.end()});
     const global_options keyed = with_cc_key(options, s.CC_Key);
     if (!s.everywhere) {
-        const mad::address target = read_target(s.arguments.front(), s.kind);
+        const command_target target = read_target(s.arguments.front(), s.kind);
         return run_query(keyed, &target, [&](session& in) { return set_one(in, what, target, s); });
     }
     const discovery::node_names names = read_node_names(s.name_map);

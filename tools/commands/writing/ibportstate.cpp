@@ -257,7 +257,7 @@ private:
 
 // ---- the command ------------------------------------------------------------------------------------------------------
 
-query_task<report> handle_port(session& in, mad::address target, u8 number, port_change change,
+query_task<report> handle_port(session& in, command_target target, u8 number, port_change change,
                                const ibportstate_settings& s) {
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, target));
     BOOST_OUTCOME_CO_TRY(const auto here, co_await view_port(in, path, number));
@@ -267,7 +267,12 @@ query_task<report> handle_port(session& in, mad::address target, u8 number, port
 }
 
 int run_ibportstate(ibportstate_settings s, const global_options& options) {
-    const mad::address target = read_target(s.target, s.kind);
+    command_target target = read_target(s.target, s.kind);
+    const bool has_port = s.port.find_first_not_of("0123456789") == std::string::npos;
+    if (!has_port) { // `ibportstate leaf-0001/3 disable`
+        if (const auto port = take_port(target))
+            s.operations.insert(s.operations.begin(), std::exchange(s.port, std::to_string(*port)));
+    }
     // Of scripts, which infiniband-diags give port 0 for it; what writes has to name its port.
     if (s.port == "query" && s.operations.empty()) s.port = "0";
     const auto number = static_cast<u8>(read_number(s.port, "the port", 254));

@@ -69,7 +69,7 @@ query_task<GUIDInfoRecord> table_at(session& in, iba::query<GUIDInfoRecord> plac
     co_return found;
 }
 
-query_task<report> make_change(session& in, mad::address target, guid_change c, bool json) {
+query_task<report> make_change(session& in, command_target target, guid_change c, bool json) {
     require_sa(in);
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, target));
     BOOST_OUTCOME_CO_TRY(const auto port, co_await lid_routed(in, path));
@@ -110,7 +110,7 @@ query_task<report> make_change(session& in, mad::address target, guid_change c, 
 }
 
 int run_set_guid(const set_guid_settings& s, const global_options& options) {
-    const mad::address target = read_target(s.target, s.kind);
+    const command_target target = read_target(s.target, s.kind);
     const guid_change c = read_change(s);
     return run_query(options, &target, [&](session& in) { return make_change(in, target, c, s.json); });
 }

@@ -5,8 +5,10 @@
 #include <comad/mad/time.hpp>
 #include <comad/transports/sim/topology.hpp>
 
+#include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 
 namespace comad::iba::cc {
 struct CongestionLogEventSwitch;

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+// ibtool_targets_test.cpp - names of nodes as targets of commands: by the SA, by a discovery, with ports, and refused.
+#include "program/ibtool_rig.hpp"
+
+using namespace ibtool_rig;
+
+namespace {
+
+const std::string with_sa = "sim:fattree2,radix=4,sm=1,time=virtual";
+const std::string without_sa = "sim:fattree2,radix=4,time=virtual"; // and without LIDs
+
+process_result run_on(const std::string& fabric, const words& arguments) {
+    return run(words{"--fabric", fabric} + arguments);
+}
+
+/// The text of a command that succeeds.
+std::string output_of(const std::string& fabric, const words& arguments) {
+    const auto r = run_on(fabric, arguments);
+    check_success(r);
+    return r.out;
+}
+/// The line of a command that fails.
+std::string failure_on(const std::string& fabric, const words& arguments) {
+    const auto r = run_on(fabric, arguments);
+    CHECK(r.out == "");
+    CHECK(r.status == 1);
+    return r.err;
+}
+
+} // namespace
+
+TEST_CASE("commands take the name of a node as a target, by the SA") {
+    CHECK(output_of(with_sa, {"smpquery", "nd", "leaf-0001"}) == output_of(with_sa, {"smpquery", "nd", "9"}));
+    CHECK(output_of(with_sa, {"perfquery", "h-0008 HCA-1"}) == output_of(with_sa, {"perfquery", "8"}));
+    CHECK(output_of(with_sa, {"ibtracert", "h-0001 HCA-1", "h-0008 HCA-1"}) ==
+          output_of(with_sa, {"ibtracert", "1", "8"}));
+    CHECK(output_of(with_sa, {"ibroute", "leaf-0001"}) == output_of(with_sa, {"ibroute", "9"}));
+    CHECK(output_of(with_sa, {"query", "Get", "NodeInfo", "leaf-0001"}) ==
+          output_of(with_sa, {"query", "Get", "NodeInfo", "9"}));
+    CHECK(output_of(with_sa, {"ibaddr", "leaf-0001"}) == output_of(with_sa, {"ibaddr", "9"}));
+    CHECK_THAT(output_of(with_sa, {"ibping", "-c", "1", "h-0008 HCA-1"}), StartsWith("Pong from h-0008 HCA-1 (Lid 8)"));
+}
+
+TEST_CASE("without an SA the name of a node is found by a discovery") {
+    CHECK(output_of(without_sa, {"smpquery", "nd", "spine-0001"}) ==
+          "Node Description:......................spine-0001\n");
+    CHECK_THAT(output_of(without_sa, {"smpquery", "pi", "leaf-0001/3"}), StartsWith("# Port info: DR path slid"));
+}
+
+TEST_CASE("the first words of a node description are enough for a target") {
+    CHECK(output_of(with_sa, {"smpquery", "nd", "h-0008"}) == output_of(with_sa, {"smpquery", "nd", "8"}));
+    CHECK_THAT(failure_on(with_sa, {"smpquery", "nd", "h-000"}), StartsWith("ibtool: no node is named 'h-000'"));
+}
+
+TEST_CASE("a port behind the name of a node is the port of commands that take one") {
+    CHECK(output_of(with_sa, {"smpquery", "pi", "leaf-0001/3"}) == output_of(with_sa, {"smpquery", "pi", "9", "3"}));
+    CHECK(output_of(with_sa, {"smpquery", "pi", "leaf-0001/3", "4"}) ==
+          output_of(with_sa, {"smpquery", "pi", "9", "4"}));
+    CHECK(output_of(with_sa, {"perfquery", "leaf-0001/3"}) == output_of(with_sa, {"perfquery", "9", "3"}));
+    CHECK(output_of(with_sa, {"ibportstate", "leaf-0001/3", "query"}) ==
+          output_of(with_sa, {"ibportstate", "9", "3", "query"}));
+    CHECK(output_of(with_sa, {"smpquery", "nd", "h-0008 HCA-1/1"}) == output_of(with_sa, {"smpquery", "nd", "8"}));
+    CHECK(failure_on(with_sa, {"smpquery", "nd", "leaf-0001/3"}) ==
+          "ibtool: 'leaf-0001/3': this command has no use for the port of a switch; give the name without it\n");
+    CHECK(failure_on(with_sa, {"smpquery", "nd", "leaf-0001/9"}) == "ibtool: 'leaf-0001/9': 'leaf-0001' has 4 ports\n");
+}
+
+TEST_CASE("a name of several nodes is refused with at most three candidates") {
+    const directory d;
+    const std::string file = d / "twins.topo";
+    std::string text;
+    for (int n = 1; n <= 4; ++n)
+        text += "\nvendid=0x2c9\ndevid=0x1017\nsysimgguid=0x" + std::to_string(n) + "1\ncaguid=0x" + std::to_string(n) +
+                "0\nCa\t1 \"H-000000000000000" + std::to_string(n) + "\"\t\t# \"twin\"\n";
+    std::string ports;
+    for (int n = 1; n <= 4; ++n)
+        ports += "[" + std::to_string(n) + "]\t\"H-000000000000000" + std::to_string(n) + "\"[1]\t\t# \"twin\" lid " +
+                 std::to_string(n) + " 4xEDR\n";
+    std::ofstream(file) << "vendid=0x2c9\ndevid=0xd2f0\nsysimgguid=0x99\nswitchguid=0x99(99)\n"
+                        << "Switch\t4 \"S-0000000000000099\"\t\t# \"switch\" base port 0 lid 9 lmc 0\n"
+                        << ports << text;
+    const std::string err = failure_on("sim:" + file + ",sm=1,time=virtual", {"smpquery", "nd", "twin"});
+    CHECK_THAT(err, StartsWith("ibtool: 'twin' matches 4 nodes, such as 'twin' (0x"));
+    CHECK_THAT(err, EndsWith("; give the whole name, a LID or a port GUID\n"));
+    std::size_t candidates = 0;
+    for (std::size_t at = err.find("(0x"); at != err.npos; at = err.find("(0x", at + 1)) ++candidates;
+    CHECK(candidates == 3);
+}
+
+TEST_CASE("the forms of infiniband-diags have precedence over names of nodes") {
+    const directory d;
+    const std::string file = d / "numbers.topo";
+    std::ofstream(file) << "vendid=0x2c9\ndevid=0xd2f0\nsysimgguid=0x99\nswitchguid=0x99(99)\n"
+                           "Switch\t4 \"S-0000000000000099\"\t\t# \"1\" base port 0 lid 2 lmc 0\n"
+                           "[1]\t\"H-0000000000000001\"[1](11)\t\t# \"host\" lid 1 4xEDR\n";
+    const std::string fabric = "sim:" + file + ",sm=1,time=virtual";
+    CHECK_THAT(output_of(fabric, {"smpquery", "ni", "1"}), Contains("Channel Adapter"));
+    CHECK_THAT(output_of(fabric, {"smpquery", "ni", "\"1\""}), Contains("Switch"));
+}
+
+TEST_CASE("a target that is neither an address nor the name of a node is refused with the forms that there are") {
+    CHECK(failure_on(with_sa, {"smpquery", "nd", "leaf-0009"}) ==
+          "ibtool: no node is named 'leaf-0009'; expected the name of a node, a LID (7), directed route (0,1,4), GUID "
+          "(0002:c903:0000:1491) or GID (fe80::2:c903:0:1491)\n");
+    CHECK(run_on(with_sa, {"smpquery", "nd", "0,1,x"}).status == 2);
+    CHECK(run_on(with_sa, {"smpquery", "-L", "nd", "leaf-0001"}).status == 2);
+    CHECK(run_on(with_sa, {"smpquery", "-G", "nd", "leaf-0001"}).status == 2);
+    CHECK(run_on(with_sa, {"smpquery", "-D", "nd", "leaf-0001"}).status == 2);
+}
