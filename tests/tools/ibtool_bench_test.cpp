@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // ibtool_bench_test.cpp - bench where the simulation's time makes every number known beforehand, and on a real ibsim.
-#include "commands/measuring/round_trips.hpp"
 #include "commands/measuring/throughput.hpp"
 #include "ibsim/ibsim_server.hpp"
 #include "program/ibtool_rig.hpp"
 #include "support/allocations.hpp"
 #include <comad/coro/driver.hpp>
+#include <comad/mad/latency_histogram.hpp>
 #include <comad/transports/sim/transport.hpp>
 
 #include <nlohmann/json.hpp>
@@ -310,7 +310,7 @@ TEST_CASE("bench measures a real ibsim") {
 }
 
 TEST_CASE("percentiles are times that occurred, at most 0.8 % above the exact ones") {
-    ::ibtool::round_trips times;
+    comad::mad::latency_histogram times;
     for (int i = 1; i <= 1000; ++i) times.add(mad::duration(1000 * i)); // 1 us to 1 ms
     CHECK(times.count() == 1000);
     for (const double percent : {0.1, 1.0, 25.0, 50.0, 90.0, 99.0, 99.9, 100.0}) {
@@ -323,12 +323,12 @@ TEST_CASE("percentiles are times that occurred, at most 0.8 % above the exact on
     }
     CHECK(times.percentile(100) == 1ms);
 
-    ::ibtool::round_trips few;
+    comad::mad::latency_histogram few;
     for (const int ns : {100, 200, 300}) few.add(mad::duration(ns));
     CHECK(few.percentile(33) == mad::duration(100));
     CHECK(few.percentile(50) == mad::duration(200)); // 100 is not exceeded by a third alone
 
-    ::ibtool::round_trips extremes; // what is too long for any bucket, and clocks that go back
+    comad::mad::latency_histogram extremes; // what is too long for any bucket, and clocks that go back
     extremes.add(mad::duration::max());
     extremes.add(mad::duration(-5));
     extremes.add(mad::duration(0));

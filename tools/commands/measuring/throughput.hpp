@@ -2,9 +2,9 @@
 // throughput.hpp - how many MADs a second a schedule gets answered, and how long each takes. Knows no command line, no clock
 // and no attribute.
 #pragma once
-#include "commands/measuring/round_trips.hpp"
 #include <comad/coro/schedule.hpp>
 #include <comad/iba/detail/wire.hpp>
+#include <comad/mad/latency_histogram.hpp>
 
 #include <array>
 #include <cstddef>
@@ -50,7 +50,8 @@ struct extent {
 
 /// What became of the MADs of one or several measurements, those of warm-ups apart.
 struct tally {
-    round_trips times; ///< of those that were answered; with the wait for a second attempt where there was one
+    comad::mad::latency_histogram
+        times; ///< of those that were answered; with the wait for a second attempt where there was one
     comad::u64 replies = 0;
     comad::u64 retries = 0;
     comad::u64 timeouts = 0;   ///< MADs, all of whose attempts were lost

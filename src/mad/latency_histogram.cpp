@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// round_trips.cpp - buckets by the logarithm.
-#include "commands/measuring/round_trips.hpp"
+// latency_histogram.cpp - buckets by the logarithm.
+#include <comad/mad/latency_histogram.hpp>
 
 #include "comad.hpp"
 
@@ -9,7 +9,7 @@
 #include <cmath>
 #include <cstddef>
 
-namespace ibtool {
+namespace comad::mad {
 
 namespace {
 
@@ -28,17 +28,17 @@ static_assert(bucket_of(255) == 255 && bucket_of(256) == 256 && bucket_of(258) =
 
 } // namespace
 
-round_trips::round_trips() : buckets_(bucket_of(longest) + 1) {}
+latency_histogram::latency_histogram() : buckets_(bucket_of(longest) + 1) {}
 
-void round_trips::add(mad::duration time) noexcept {
-    const auto ns = static_cast<u64>(std::max<mad::duration::rep>(0, time.count()));
+void latency_histogram::add(duration time) noexcept {
+    const auto ns = static_cast<u64>(std::max<duration::rep>(0, time.count()));
     bucket& b = buckets_[bucket_of(std::min(ns, longest))];
     ++b.count;
     b.largest = std::max(b.largest, time);
     ++count_;
 }
 
-mad::duration round_trips::percentile(double percent) const noexcept {
+duration latency_histogram::percentile(double percent) const noexcept {
     const u64 rank =
         std::clamp<u64>(static_cast<u64>(std::ceil(percent / 100 * static_cast<double>(count_))), 1, count_);
     u64 seen = 0;
@@ -46,7 +46,7 @@ mad::duration round_trips::percentile(double percent) const noexcept {
         seen += b.count;
         if (seen >= rank) return b.largest;
     }
-    return mad::duration::max();
+    return duration::max();
 }
 
-} // namespace ibtool
+} // namespace comad::mad

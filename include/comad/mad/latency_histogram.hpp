@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: MIT
-// round_trips.hpp - round-trip times by the million, for their percentiles. Knows no MAD.
+// latency_histogram.hpp - round-trip times by the million, for their percentiles. Knows no MAD.
 #pragma once
 #include <comad/iba/types.hpp>
 #include <comad/mad/time.hpp>
 
 #include <vector>
 
-namespace ibtool {
+namespace comad::mad {
 
 /// Counts times in buckets, 128 for each power of two, so that adding one allocates nothing. A percentile is the largest
 /// time of the bucket that it falls into: one that occurred, less than 0.8 % above the exact one, which it is where all times
 /// are the same. 70 kB.
-class round_trips {
+class latency_histogram {
 public:
-    round_trips();
+    latency_histogram();
 
-    void add(comad::mad::duration) noexcept;
-    comad::u64 count() const noexcept { return count_; }
+    void add(duration) noexcept;
+    u64 count() const noexcept { return count_; }
     /// The time that `percent` of 100 do not exceed. Precondition: there is one; 0 < percent <= 100.
-    comad::mad::duration percentile(double percent) const noexcept;
+    duration percentile(double percent) const noexcept;
 
 private:
     struct bucket {
-        comad::u64 count = 0;
-        comad::mad::duration largest{0};
+        u64 count = 0;
+        duration largest{0};
     };
     std::vector<bucket> buckets_;
-    comad::u64 count_ = 0;
+    u64 count_ = 0;
 };
 
-} // namespace ibtool
+} // namespace comad::mad
