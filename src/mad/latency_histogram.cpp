@@ -2,8 +2,6 @@
 // latency_histogram.cpp - buckets by the logarithm.
 #include <comad/mad/latency_histogram.hpp>
 
-#include "comad.hpp"
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
