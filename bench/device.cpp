@@ -5,7 +5,7 @@
 #include <comad/coro/driver.hpp>
 #include <comad/server/agent.hpp>
 #include <comad/server/diags.hpp>
-#include <comad/transports/detail/gmp.hpp>
+#include <comad/transports/gmp.hpp>
 #include <comad/transports/umad.hpp>
 
 #include <memory>

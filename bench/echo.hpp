@@ -3,7 +3,7 @@
 // near end.
 // Knows no engine.
 #pragma once
-#include <comad/iba/mad_header.hpp>
+#include <comad/iba/detail/mad_header.hpp>
 #include <comad/mad/detail/unique_fd.hpp>
 #include <comad/mad/transport.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // cleared.cpp - one reading, and a second one for counters that count on.
-#include <comad/counters/cleared.hpp>
-#include <comad/counters/read_counters.hpp>
+#include <comad/counters/detail/cleared.hpp>
+#include <comad/counters/detail/read_counters.hpp>
 
 namespace comad::counters {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // read_counters.cpp - one or two Gets.
-#include <comad/counters/read_counters.hpp>
+#include <comad/counters/detail/read_counters.hpp>
 #include <comad/iba/pm.hpp>
 
 namespace comad::counters {

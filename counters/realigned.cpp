@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // realigned.cpp - ports found again.
-#include <comad/counters/realigned.hpp>
+#include <comad/counters/detail/realigned.hpp>
 
 #include <unordered_map>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // sweep_port.cpp - what one node is asked: capabilities, counters, details, that it clears them.
 #include <comad/coro/detail/uncancelled.hpp>
-#include <comad/counters/cleared.hpp>
-#include <comad/counters/read_counters.hpp>
+#include <comad/counters/detail/cleared.hpp>
+#include <comad/counters/detail/read_counters.hpp>
 #include <comad/counters/sweep.hpp>
 #include <comad/iba/detail/bits.hpp>
 #include <comad/iba/smp.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // gmp.cpp - verbs, or umad.
-#include <comad/transports/detail/gmp.hpp>
+#include <comad/transports/gmp.hpp>
 #include <comad/transports/smi_gsi.hpp>
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // held_requests.cpp - which timeout the kernel is told, and which message ends a request.
 #include <comad/iba/detail/rmpp.hpp>
-#include <comad/mad/message.hpp>
+#include <comad/mad/detail/message.hpp>
 #include <comad/transports/detail/held_requests.hpp>
 
 #include <algorithm>

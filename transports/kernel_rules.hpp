@@ -3,7 +3,7 @@
 // a device in its place have in common.
 #pragma once
 #include <comad/iba/types.hpp>
-#include <comad/mad/time.hpp>
+#include <comad/mad/detail/time.hpp>
 
 #include <cstddef>
 

@@ -2,8 +2,8 @@
 // key_file.cpp - who may read a key file.
 #include <comad/iba/detail/text.hpp>
 #include <comad/iba/detail/text_file.hpp>
-#include <comad/transports/detail/key_file.hpp>
 #include <comad/mad/detail/unique_fd.hpp>
+#include <comad/transports/detail/key_file.hpp>
 
 #include <fmt/format.h>
 

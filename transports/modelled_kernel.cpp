@@ -5,8 +5,8 @@
 
 #include "kernel_rules.hpp"
 #include <comad/iba/detail/enums.hpp>
-#include <comad/iba/mad_header.hpp>
-#include <comad/mad/message.hpp>
+#include <comad/iba/detail/mad_header.hpp>
+#include <comad/mad/detail/message.hpp>
 
 #include <algorithm>
 #include <cerrno>

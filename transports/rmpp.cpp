@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // rmpp.cpp - transfers between single MADs and messages.
-#include <comad/iba/mad_header.hpp>
-#include <comad/mad/message.hpp>
-#include <comad/transports/detail/rmpp.hpp>
+#include <comad/iba/detail/mad_header.hpp>
+#include <comad/mad/detail/message.hpp>
+#include <comad/transports/rmpp.hpp>
 
 #include <algorithm>
 #include <cerrno>

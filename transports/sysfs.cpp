@@ -5,7 +5,7 @@
 #include <comad/iba/detail/text.hpp>
 #include <comad/iba/detail/text_file.hpp>
 #include <comad/iba/parse.hpp>
-#include <comad/mad/port_tables.hpp>
+#include <comad/mad/detail/port_tables.hpp>
 #include <comad/transports/sysfs.hpp>
 
 #include <fmt/format.h>

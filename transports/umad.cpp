@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // umad.cpp - header, agents, timeouts and errors of the kernel's MAD device (Linux, drivers/infiniband/core/user_mad.c).
 #include <comad/iba/vendor.hpp>
+#include <comad/mad/detail/message.hpp>
 #include <comad/mad/detail/rmpp.hpp>
-#include <comad/mad/message.hpp>
 #include <comad/transports/umad.hpp>
 
 #include <fmt/format.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // verbs.cpp - datagrams of a UD queue pair as MADs, and what becomes of the queue pair when its device has something to tell.
-#include <comad/iba/mad_header.hpp>
-#include <comad/mad/message.hpp>
-#include <comad/transports/detail/rmpp.hpp>
+#include <comad/iba/detail/mad_header.hpp>
+#include <comad/mad/detail/message.hpp>
 #include <comad/transports/detail/umad_errors.hpp>
+#include <comad/transports/rmpp.hpp>
 #include <comad/transports/verbs.hpp>
 #include <comad/verbs/detail/bring_up.hpp>
 

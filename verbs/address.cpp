@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // address.cpp - paths as addresses, completions as sources.
-#include <comad/iba/codec.hpp>
+#include <comad/iba/detail/codec.hpp>
 #include <comad/iba/detail/transport_headers.hpp>
 #include <comad/verbs/detail/address.hpp>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // bring_up.cpp - which attributes each transition of each kind of QP takes (IBA table 96, ibv_modify_qp(3)).
-#include <comad/mad/port_tables.hpp>
+#include <comad/mad/detail/port_tables.hpp>
 #include <comad/verbs/detail/address.hpp>
 #include <comad/verbs/detail/bring_up.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // device.cpp - opening devices, their tables, and their events.
 #include <comad/iba/detail/text.hpp>
-#include <comad/verbs/device.hpp>
+#include <comad/verbs/detail/device.hpp>
 
 #include <boost/outcome/try.hpp>
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // memory.cpp - protection domains and memory regions.
-#include <comad/verbs/memory.hpp>
+#include <comad/verbs/detail/memory.hpp>
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // cabling.cpp - looks up the names of a plan, then compares plan and subnet port by port.
 #include "../database/descriptions.hpp"
-#include <comad/discovery/compare/cabling.hpp>
+#include <comad/discovery/compare/detail/cabling.hpp>
 #include <comad/discovery/compare/difference.hpp>
 #include <comad/iba/detail/text.hpp>
 #include <comad/iba/parse.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // cache_bytes.hpp - numbers and structures put after one another, and taken again with every length checked. Knows no format.
 #pragma once
-#include <comad/iba/codec.hpp>
+#include <comad/iba/detail/codec.hpp>
 #include <comad/iba/detail/format.hpp>
 #include <comad/iba/detail/table.hpp>
 #include <comad/iba/smp.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // forwarding.cpp - blocks of forwarding tables, asked for in parallel.
-#include <comad/discovery/routing/forwarding.hpp>
+#include <comad/discovery/routing/detail/forwarding.hpp>
 #include <comad/iba/sa.hpp>
 
 #include <fmt/format.h>

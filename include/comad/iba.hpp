@@ -2,20 +2,20 @@
 // all.hpp - every structure of the IBA that has a table, and the list of them. For what works on all of them; who needs
 // a few compiles faster with the headers of these.
 #pragma once
-#include <comad/iba/bm.hpp>
 #include <comad/iba/cc.hpp>
-#include <comad/iba/cm.hpp>
+#include <comad/iba/detail/bm.hpp>
 #include <comad/iba/detail/class_port_info.hpp>
+#include <comad/iba/detail/cm.hpp>
+#include <comad/iba/detail/dm.hpp>
+#include <comad/iba/detail/mad_header.hpp>
+#include <comad/iba/detail/mellanox.hpp>
 #include <comad/iba/detail/rmpp.hpp>
+#include <comad/iba/detail/snmp.hpp>
 #include <comad/iba/detail/transport_headers.hpp>
-#include <comad/iba/dm.hpp>
-#include <comad/iba/mad_header.hpp>
-#include <comad/iba/mellanox.hpp>
 #include <comad/iba/notice.hpp>
 #include <comad/iba/pm.hpp>
 #include <comad/iba/sa.hpp>
 #include <comad/iba/smp.hpp>
-#include <comad/iba/snmp.hpp>
 #include <comad/iba/vendor.hpp>
 
 namespace comad::iba {

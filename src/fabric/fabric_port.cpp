@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // fabric_port.cpp - which transport a fabric text means, and what is known about its local port.
-#include <comad/fabric/fabric_port.hpp>
+#include <comad/fabric/detail/fabric_port.hpp>
 #include <comad/iba/detail/text.hpp>
 #include <comad/iba/smp.hpp>
-#include <comad/mad/port_tables.hpp>
+#include <comad/mad/detail/port_tables.hpp>
 #include <comad/sa/client.hpp>
-#include <comad/transports/detail/gmp.hpp>
+#include <comad/transports/gmp.hpp>
 #include <comad/transports/ibsim.hpp>
 #include <comad/transports/sim/transport.hpp>
 #include <comad/transports/smi_gsi.hpp>

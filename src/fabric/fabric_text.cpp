@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // fabric_text.cpp - the grammar of texts that name a fabric.
-#include <comad/fabric/fabric_text.hpp>
+#include <comad/fabric/detail/fabric_text.hpp>
 #include <comad/iba/detail/text.hpp>
-#include <comad/transports/sim/topology.hpp>
+#include <comad/transports/sim/detail/topology.hpp>
 
 #include <fmt/format.h>
 

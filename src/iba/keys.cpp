@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // keys.cpp - keys are found by their names in the tables; a list has the keys that no table describes.
 #include "rows.hpp"
-#include <comad/iba/codec.hpp>
+#include <comad/iba/detail/codec.hpp>
 #include <comad/iba/detail/keys.hpp>
+#include <comad/iba/detail/mad_header.hpp>
+#include <comad/iba/detail/mellanox.hpp>
 #include <comad/iba/detail/registry.hpp>
 #include <comad/iba/detail/sa/format.hpp>
-#include <comad/iba/mad_header.hpp>
-#include <comad/iba/mellanox.hpp>
 #include <comad/iba/notice.hpp>
 
 #include <algorithm>

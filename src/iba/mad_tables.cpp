@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // mad_tables.cpp - from a MAD's header to its tables.
-#include <comad/iba/codec.hpp>
+#include <comad/iba/detail/codec.hpp>
+#include <comad/iba/detail/mad_header.hpp>
 #include <comad/iba/detail/mad_tables.hpp>
 #include <comad/iba/detail/registry.hpp>
 #include <comad/iba/detail/smp/node.hpp>
-#include <comad/iba/mad_header.hpp>
 #include <comad/iba/notice.hpp>
 #include <comad/iba/vendor.hpp>
 

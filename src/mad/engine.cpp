@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // engine.cpp - operations, their attempts and how they end. Two rules hold everywhere: a function updates the engine completely before it
 // calls `done`, and neither cancel() nor withdraw() sends anything. engine_states.hpp has the tables of states and events.
-#include <comad/iba/mad_header.hpp>
+#include <comad/iba/detail/mad_header.hpp>
 #include <comad/mad/detail/engine.hpp>
 
 #include <bit>

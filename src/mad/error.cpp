@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 // error.cpp - errors as text.
-#include <comad/iba/codec.hpp>
+#include <comad/iba/detail/codec.hpp>
 #include <comad/iba/detail/format.hpp>
 #include <comad/iba/detail/keys.hpp>
+#include <comad/iba/detail/mad_header.hpp>
 #include <comad/iba/detail/mad_tables.hpp>
 #include <comad/iba/detail/registry.hpp>
-#include <comad/iba/mad_header.hpp>
 #include <comad/iba/print.hpp>
+#include <comad/mad/detail/message.hpp>
 #include <comad/mad/error.hpp>
-#include <comad/mad/message.hpp>
 #include <comad/mad/path_text.hpp>
 #include <comad/mad/trace.hpp>
 

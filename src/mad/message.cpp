@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: MIT
 // message.cpp - the MAD header as requests write it and replies answer it.
-#include <comad/iba/bm.hpp>
 #include <comad/iba/cc.hpp>
-#include <comad/iba/cm.hpp>
+#include <comad/iba/detail/bm.hpp>
 #include <comad/iba/detail/class_port_info.hpp>
+#include <comad/iba/detail/cm.hpp>
+#include <comad/iba/detail/dm.hpp>
 #include <comad/iba/detail/enums.hpp>
+#include <comad/iba/detail/mad_header.hpp>
 #include <comad/iba/detail/pm/counters.hpp>
 #include <comad/iba/detail/pm/format.hpp>
 #include <comad/iba/detail/registry.hpp>
 #include <comad/iba/detail/rmpp.hpp>
 #include <comad/iba/detail/sa/format.hpp>
 #include <comad/iba/detail/smp/format.hpp>
-#include <comad/iba/dm.hpp>
+#include <comad/iba/detail/snmp.hpp>
 #include <comad/iba/fields.hpp>
-#include <comad/iba/mad_header.hpp>
-#include <comad/iba/snmp.hpp>
 #include <comad/iba/vendor.hpp>
-#include <comad/mad/message.hpp>
+#include <comad/mad/detail/message.hpp>
 #include <comad/mad/transport.hpp>
 
 #include <fmt/format.h>

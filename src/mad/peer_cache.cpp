@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // peer_cache.cpp - redirection and response times by target.
 #include <comad/mad/detail/peer_cache.hpp>
-#include <comad/mad/port_tables.hpp>
+#include <comad/mad/detail/port_tables.hpp>
 
 namespace comad::mad::detail {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // port_tables.cpp - P_Keys and GIDs to indices, and what is said if there is none.
 #include <comad/iba/detail/format.hpp>
-#include <comad/mad/port_tables.hpp>
+#include <comad/mad/detail/port_tables.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // record_table.cpp - where the records of an SA reply begin and end.
 #include <comad/iba/detail/sa/format.hpp>
+#include <comad/mad/detail/message.hpp>
 #include <comad/mad/detail/record_table.hpp>
-#include <comad/mad/message.hpp>
 #include <comad/mad/transport.hpp>
 
 #include <fmt/format.h>

@@ -2,8 +2,8 @@
 // rmpp.cpp - what both ends of a transfer do: recognise its packets, judge them, end it, watch the time.
 #include <comad/iba/detail/codes.hpp>
 #include <comad/iba/detail/rmpp.hpp>
+#include <comad/mad/detail/message.hpp>
 #include <comad/mad/detail/rmpp.hpp>
-#include <comad/mad/message.hpp>
 
 #include <algorithm>
 #include <cassert>

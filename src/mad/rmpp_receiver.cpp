@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // rmpp_receiver.cpp - segments in any order become a message.
 #include <comad/iba/detail/rmpp.hpp>
+#include <comad/mad/detail/message.hpp>
 #include <comad/mad/detail/rmpp.hpp>
-#include <comad/mad/message.hpp>
 
 #include <algorithm>
 #include <bit>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // trace.cpp - events as lines.
-#include <comad/iba/codec.hpp>
+#include <comad/iba/detail/codec.hpp>
 #include <comad/iba/detail/keys.hpp>
+#include <comad/iba/detail/mad_header.hpp>
 #include <comad/iba/detail/registry.hpp>
-#include <comad/iba/mad_header.hpp>
 #include <comad/iba/print.hpp>
 #include <comad/iba/vendor.hpp>
-#include <comad/mad/message.hpp>
+#include <comad/mad/detail/message.hpp>
 #include <comad/mad/trace.hpp>
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // transport.cpp - the way back to where a MAD came from, and who wants it.
-#include <comad/iba/mad_header.hpp>
+#include <comad/iba/detail/mad_header.hpp>
 #include <comad/iba/vendor.hpp>
 #include <comad/mad/transport.hpp>
 

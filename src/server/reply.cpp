@@ -2,8 +2,8 @@
 // reply.cpp - answers, made of their requests.
 #include <comad/iba/detail/sa/format.hpp>
 #include <comad/iba/detail/smp/format.hpp>
+#include <comad/mad/detail/message.hpp>
 #include <comad/mad/detail/record_table.hpp>
-#include <comad/mad/message.hpp>
 #include <comad/server/detail/reply.hpp>
 
 #include <algorithm>

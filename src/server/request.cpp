@@ -3,8 +3,8 @@
 #include <comad/iba/detail/registry.hpp>
 #include <comad/iba/detail/sa/format.hpp>
 #include <comad/iba/vendor.hpp>
-#include <comad/mad/message.hpp>
-#include <comad/server/request.hpp>
+#include <comad/mad/detail/message.hpp>
+#include <comad/server/detail/request.hpp>
 
 namespace comad::server {
 

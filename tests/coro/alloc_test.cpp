@@ -6,7 +6,7 @@
 #include <comad/coro/asio.hpp>
 #include <comad/coro/detail/frame_cache.hpp>
 #include <comad/mad/detail/engine.hpp>
-#include <comad/mad/message.hpp>
+#include <comad/mad/detail/message.hpp>
 
 #include <boost/asio/io_context.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // illegal_rpc.cpp - RPCs that no node would answer: they do not compile. COMAD_WRONG chooses one.
 #include <comad/coro/schedule.hpp>
-#include <comad/iba/mad_header.hpp>
+#include <comad/iba/detail/mad_header.hpp>
 #include <comad/iba/smp.hpp>
 
 #ifndef COMAD_WRONG

@@ -5,8 +5,8 @@
 #include "support/sanitized.hpp"
 #include "wire/answering_wire.hpp"
 #include <comad/coro/driver.hpp>
+#include <comad/counters/detail/realigned.hpp>
 #include <comad/counters/health.hpp>
-#include <comad/counters/realigned.hpp>
 #include <comad/counters/sweep.hpp>
 #include <comad/iba/pm.hpp>
 

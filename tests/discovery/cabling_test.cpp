@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // cabling_test.cpp - plans of cables beside a subnet whose cables are known: each way in which they can differ.
 #include "library/discovery_rig.hpp"
-#include <comad/discovery/compare/cabling.hpp>
+#include <comad/discovery/compare/detail/cabling.hpp>
 #include <comad/iba/detail/format.hpp>
 
 #include <sstream>

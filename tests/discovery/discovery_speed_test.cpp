@@ -6,7 +6,7 @@
 #include <comad/discovery/formats/cache.hpp>
 #include <comad/discovery/formats/exports.hpp>
 #include <comad/discovery/walk/changes.hpp>
-#include <comad/iba/codec.hpp>
+#include <comad/iba/detail/codec.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

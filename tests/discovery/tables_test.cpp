@@ -3,8 +3,8 @@
 // the SA, in virtual time.
 #include "library/discovery_rig.hpp"
 #include "wire/liar.hpp"
+#include <comad/discovery/routing/detail/forwarding.hpp>
 #include <comad/discovery/routing/detail/read_lanes.hpp>
-#include <comad/discovery/routing/forwarding.hpp>
 #include <comad/discovery/routing/routes.hpp>
 
 #include <set>

@@ -8,7 +8,7 @@
 #include <comad/discovery/formats/cache.hpp>
 #include <comad/discovery/formats/reports.hpp>
 #include <comad/discovery/formats/topology_file.hpp>
-#include <comad/transports/sim/topology.hpp>
+#include <comad/transports/sim/detail/topology.hpp>
 
 #include <fmt/format.h>
 

@@ -9,7 +9,7 @@
 #include <comad/iba/sa.hpp>
 #include <comad/iba/smp.hpp>
 #include <comad/sa/client.hpp>
-#include <comad/transports/sim/topology.hpp>
+#include <comad/transports/sim/detail/topology.hpp>
 #include <comad/transports/sim/transport.hpp>
 #include <comad/transports/sysfs.hpp>
 

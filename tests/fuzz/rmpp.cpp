@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // rmpp.cpp - fuzzes both ends of an RMPP transfer: each step's first byte says whom it goes to, the rest what they get.
 #include "fuzz.hpp"
+#include <comad/mad/detail/message.hpp>
 #include <comad/mad/detail/record_table.hpp>
 #include <comad/mad/detail/rmpp.hpp>
-#include <comad/mad/message.hpp>
 
 #include <algorithm>
 #include <array>

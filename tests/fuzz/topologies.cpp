@@ -4,7 +4,7 @@
 #include <comad/discovery/compare/difference.hpp>
 #include <comad/discovery/formats/reports.hpp>
 #include <comad/discovery/formats/topology_file.hpp>
-#include <comad/transports/sim/topology.hpp>
+#include <comad/transports/sim/detail/topology.hpp>
 
 #include <sstream>
 #include <stdexcept>

@@ -3,8 +3,8 @@
 #include "guest_rig.hpp"
 
 #include "kernel/errno_error.hpp"
-#include <comad/iba/mad_header.hpp>
-#include <comad/mad/message.hpp>
+#include <comad/iba/detail/mad_header.hpp>
+#include <comad/mad/detail/message.hpp>
 #include <comad/server/detail/reply.hpp>
 
 #include <algorithm>

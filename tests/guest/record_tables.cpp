@@ -2,7 +2,7 @@
 // record_tables.cpp - each record says which one it is.
 #include "record_tables.hpp"
 
-#include <comad/mad/message.hpp>
+#include <comad/mad/detail/message.hpp>
 
 #include <algorithm>
 #include <vector>

@@ -4,11 +4,11 @@
 #include "support/thrown.hpp"
 #include <comad/coro/detail/blocking.hpp>
 #include <comad/iba/smp.hpp>
-#include <comad/mad/message.hpp>
+#include <comad/mad/detail/message.hpp>
 #include <comad/server/detail/reply.hpp>
 #include <comad/server/diags.hpp>
 #include <comad/transports/detail/issm.hpp>
-#include <comad/transports/detail/rmpp.hpp>
+#include <comad/transports/rmpp.hpp>
 
 #include <unistd.h>
 

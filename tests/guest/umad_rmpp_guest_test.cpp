@@ -3,8 +3,8 @@
 #include "guest_rig.hpp"
 #include "record_tables.hpp"
 #include <comad/coro/detail/blocking.hpp>
-#include <comad/mad/message.hpp>
-#include <comad/transports/detail/rmpp.hpp>
+#include <comad/mad/detail/message.hpp>
+#include <comad/transports/rmpp.hpp>
 
 #include <atomic>
 #include <memory>

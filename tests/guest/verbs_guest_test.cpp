@@ -9,8 +9,8 @@
 #include <comad/iba/detail/format.hpp>
 #include <comad/iba/pm.hpp>
 #include <comad/iba/sa.hpp>
-#include <comad/transports/detail/gmp.hpp>
-#include <comad/transports/detail/rmpp.hpp>
+#include <comad/transports/gmp.hpp>
+#include <comad/transports/rmpp.hpp>
 #include <comad/transports/verbs.hpp>
 #include <comad/verbs/detail/bring_up.hpp>
 #include <comad/verbs/detail/poller.hpp>

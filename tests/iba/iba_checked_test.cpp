@@ -4,7 +4,7 @@
 #include "support/catch.hpp"
 #include <comad/iba/checked.hpp>
 #include <comad/iba/detail/compare.hpp>
-#include <comad/iba/mad_header.hpp>
+#include <comad/iba/detail/mad_header.hpp>
 #include <comad/iba/sa.hpp>
 #include <comad/iba/smp.hpp>
 

@@ -4,10 +4,10 @@
 #include "library/iba_data.hpp"
 #include "support/catch.hpp"
 #include <comad/iba/detail/compare.hpp>
+#include <comad/iba/detail/mad_header.hpp>
 #include <comad/iba/detail/registry.hpp>
 #include <comad/iba/fields.hpp>
 #include <comad/iba/from_json.hpp>
-#include <comad/iba/mad_header.hpp>
 #include <comad/iba/print.hpp>
 #include <comad/iba/smp.hpp>
 

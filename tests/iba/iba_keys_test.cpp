@@ -2,7 +2,7 @@
 // iba_keys_test.cpp - structures and MADs without their keys: nothing else in them changes.
 #include "support/catch.hpp"
 #include <comad/iba/cc.hpp>
-#include <comad/iba/codec.hpp>
+#include <comad/iba/detail/codec.hpp>
 #include <comad/iba/detail/keys.hpp>
 #include <comad/iba/notice.hpp>
 #include <comad/iba/print.hpp>

@@ -3,9 +3,9 @@
 #include "iba_leaves.hpp"
 #include "library/iba_data.hpp"
 #include "support/catch.hpp"
-#include <comad/iba/codec.hpp>
+#include <comad/iba/detail/codec.hpp>
+#include <comad/iba/detail/mad_header.hpp>
 #include <comad/iba/detail/registry.hpp>
-#include <comad/iba/mad_header.hpp>
 
 #include <fmt/format.h>
 #include <infiniband/mad.h>

@@ -3,8 +3,8 @@
 #include "iba_samples.hpp"
 #include "library/iba_data.hpp"
 #include "support/catch.hpp"
+#include <comad/iba/detail/mad_header.hpp>
 #include <comad/iba/from_json.hpp>
-#include <comad/iba/mad_header.hpp>
 #include <comad/iba/notice.hpp>
 #include <comad/iba/pm.hpp>
 #include <comad/iba/print.hpp>

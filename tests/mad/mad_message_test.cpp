@@ -5,8 +5,8 @@
 #include <comad/iba/detail/registry.hpp>
 #include <comad/iba/fields.hpp>
 #include <comad/iba/smp.hpp>
+#include <comad/mad/detail/message.hpp>
 #include <comad/mad/error.hpp>
-#include <comad/mad/message.hpp>
 #include <comad/mad/path.hpp>
 #include <comad/mad/transport.hpp>
 

@@ -3,7 +3,7 @@
 // ib_find_cached_pkey() (drivers/infiniband/core/cache.c).
 #include "support/catch.hpp"
 #include <comad/iba/detail/format.hpp>
-#include <comad/mad/port_tables.hpp>
+#include <comad/mad/detail/port_tables.hpp>
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 // sim_topology_test.cpp - topologies generated, written and read; a real ibsim and ibnetdiscover are the oracle.
 #include "ibsim/ibsim_server.hpp"
 #include "support/catch.hpp"
-#include <comad/transports/sim/topology.hpp>
+#include <comad/transports/sim/detail/topology.hpp>
 
 #include <fmt/format.h>
 

@@ -3,7 +3,7 @@
 // ibccquery does it.
 #include "support/catch.hpp"
 #include "text/congestion_text.hpp"
-#include <comad/iba/codec.hpp>
+#include <comad/iba/detail/codec.hpp>
 
 #include <infiniband/mad.h>
 

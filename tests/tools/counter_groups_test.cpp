@@ -3,7 +3,7 @@
 // selects, counted by hand.
 #include "support/catch.hpp"
 #include "text/counter_groups.hpp"
-#include <comad/iba/codec.hpp>
+#include <comad/iba/detail/codec.hpp>
 
 #include <infiniband/mad.h>
 

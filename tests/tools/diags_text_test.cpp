@@ -5,7 +5,7 @@
 #include "subnet/made_records.hpp"
 #include "support/catch.hpp"
 #include "text/diags_text.hpp"
-#include <comad/iba/codec.hpp>
+#include <comad/iba/detail/codec.hpp>
 #include <comad/iba/detail/mad_tables.hpp>
 #include <comad/iba/print.hpp>
 

@@ -2,7 +2,7 @@
 // group_changes_test.cpp - counters of any attribute that moved, were cleared or stand at their end, counted by hand.
 #include "support/catch.hpp"
 #include "text/group_changes.hpp"
-#include <comad/iba/codec.hpp>
+#include <comad/iba/detail/codec.hpp>
 
 #include <nlohmann/json.hpp>
 

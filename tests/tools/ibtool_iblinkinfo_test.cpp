@@ -2,7 +2,7 @@
 // ibtool_iblinkinfo_test.cpp - iblinkinfo beside infiniband-diags' on ibsim subnets with links that are down, narrow or slow;
 // parts of a subnet; JSON.
 #include "program/ibtool_subnet.hpp"
-#include <comad/transports/sim/topology.hpp>
+#include <comad/transports/sim/detail/topology.hpp>
 
 #include <set>
 #include <sstream>

@@ -2,7 +2,7 @@
 // ibtool_ibsim_test.cpp - ibtool against a real ibsim: the peers' output, and the slot given back whatever happens.
 #include "ibsim/ibsim_server.hpp"
 #include "program/ibtool_rig.hpp"
-#include <comad/transports/sim/topology.hpp>
+#include <comad/transports/sim/detail/topology.hpp>
 
 #include <fcntl.h>
 #include <poll.h>

@@ -4,7 +4,7 @@
 #include "program/ibtool_subnet.hpp"
 #include "subnet/made_records.hpp"
 #include <comad/iba/detail/class_port_info.hpp>
-#include <comad/iba/mellanox.hpp>
+#include <comad/iba/detail/mellanox.hpp>
 #include <comad/iba/query.hpp>
 #include <comad/iba/sa.hpp>
 #include <comad/mad/detail/unique_fd.hpp>

@@ -4,7 +4,7 @@
 #include "ibsim/ibsim_server.hpp"
 #include "kernel/virtual_device.hpp"
 #include "program/ibtool_subnet.hpp"
-#include <comad/transports/sim/topology.hpp>
+#include <comad/transports/sim/detail/topology.hpp>
 
 #include <regex>
 #include <sstream>

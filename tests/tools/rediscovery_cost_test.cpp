@@ -3,7 +3,7 @@
 // segment of a table is one.
 #include "ibsim/ibsim_server.hpp"
 #include "kernel/virtual_device.hpp"
-#include <comad/transports/sim/topology.hpp>
+#include <comad/transports/sim/detail/topology.hpp>
 
 #include <nlohmann/json.hpp>
 

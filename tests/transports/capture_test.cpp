@@ -5,10 +5,10 @@
 #include "program/ibtool_rig.hpp"
 #include "program/tshark.hpp"
 #include "support/catch.hpp"
+#include <comad/iba/detail/mad_header.hpp>
 #include <comad/iba/detail/mad_tables.hpp>
 #include <comad/iba/detail/registry.hpp>
 #include <comad/iba/fields.hpp>
-#include <comad/iba/mad_header.hpp>
 #include <comad/iba/print.hpp>
 #include <comad/mad/detail/packet.hpp>
 

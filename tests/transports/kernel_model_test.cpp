@@ -5,9 +5,9 @@
 #include "wire/lossy_wire.hpp"
 #include "wire/memory_transport.hpp"
 #include <comad/iba/sa.hpp>
-#include <comad/mad/message.hpp>
-#include <comad/transports/detail/rmpp.hpp>
+#include <comad/mad/detail/message.hpp>
 #include <comad/transports/kernel_model.hpp>
+#include <comad/transports/rmpp.hpp>
 
 #include <algorithm>
 #include <map>

@@ -7,7 +7,7 @@
 #include <comad/iba/sa.hpp>
 #include <comad/mad/detail/record_table.hpp>
 #include <comad/server/agent.hpp>
-#include <comad/transports/detail/rmpp.hpp>
+#include <comad/transports/rmpp.hpp>
 
 #include <algorithm>
 #include <list>

@@ -5,7 +5,7 @@
 #include "wire/lossy_wire.hpp"
 #include <comad/iba/detail/sa/records.hpp>
 #include <comad/server/agent.hpp>
-#include <comad/transports/detail/rmpp.hpp>
+#include <comad/transports/rmpp.hpp>
 
 #include <functional>
 #include <optional>

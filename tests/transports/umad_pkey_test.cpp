@@ -12,7 +12,7 @@
 #include <comad/mad/trace.hpp>
 #include <comad/server/agent.hpp>
 #include <comad/transports/capture.hpp>
-#include <comad/transports/detail/rmpp.hpp>
+#include <comad/transports/rmpp.hpp>
 #include <comad/transports/striped.hpp>
 
 #include <fmt/format.h>

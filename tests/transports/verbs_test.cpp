@@ -12,8 +12,8 @@
 #include <comad/iba/sa.hpp>
 #include <comad/iba/smp.hpp>
 #include <comad/server/agent.hpp>
-#include <comad/transports/detail/gmp.hpp>
-#include <comad/transports/detail/rmpp.hpp>
+#include <comad/transports/gmp.hpp>
+#include <comad/transports/rmpp.hpp>
 #include <comad/transports/smi_gsi.hpp>
 #include <comad/transports/verbs.hpp>
 

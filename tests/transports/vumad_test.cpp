@@ -5,7 +5,7 @@
 #include "wire/lossy_wire.hpp"
 #include <comad/iba/sa.hpp>
 #include <comad/iba/smp.hpp>
-#include <comad/mad/message.hpp>
+#include <comad/mad/detail/message.hpp>
 #include <comad/transports/detail/vumad/kernel_port.hpp>
 #include <comad/transports/detail/vumad/local_port.hpp>
 #include <comad/transports/detail/vumad/single_mads.hpp>

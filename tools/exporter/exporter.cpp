@@ -7,7 +7,7 @@
 #include "exporter/gzip.hpp"
 #include "text/json.hpp"
 #include <comad/iba/detail/text.hpp>
-#include <comad/mad/time.hpp>
+#include <comad/mad/detail/time.hpp>
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/post.hpp>

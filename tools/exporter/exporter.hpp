@@ -2,7 +2,7 @@
 // exporter.hpp - the last sweep of each fabric, served by HTTP to whoever scrapes. Knows no counter; sends no MAD.
 #pragma once
 #include "exporter/http_server.hpp"
-#include <comad/coro/generator.hpp>
+#include <comad/coro/detail/generator.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <nlohmann/json_fwd.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // cabling_plan.hpp - a cabling plan from a CSV file (RFC 4180). Knows no subnet.
 #pragma once
-#include <comad/discovery/compare/cabling.hpp>
+#include <comad/discovery/compare/detail/cabling.hpp>
 
 #include <iosfwd>
 #include <string>

@@ -5,10 +5,10 @@
 #include "comad.hpp"
 #include <comad/iba/detail/bits.hpp>
 #include <comad/iba/detail/json.hpp>
+#include <comad/iba/detail/mad_header.hpp>
 #include <comad/iba/detail/mad_tables.hpp>
 #include <comad/iba/detail/registry.hpp>
 #include <comad/iba/detail/transport_headers.hpp>
-#include <comad/iba/mad_header.hpp>
 #include <comad/iba/print.hpp>
 #include <comad/mad/detail/packet.hpp>
 

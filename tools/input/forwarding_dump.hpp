@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // forwarding_dump.hpp - unicast forwarding tables from a file, as dump_lfts prints them and OpenSM dumps them.
 #pragma once
-#include <comad/discovery/routing/forwarding.hpp>
+#include <comad/discovery/routing/detail/forwarding.hpp>
 
 #include <string>
 

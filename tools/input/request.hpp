@@ -2,7 +2,7 @@
 // request.hpp - any RPC of the IBA with any field, by name: from words to what a MAD asks. Knows no target and no command.
 #pragma once
 #include <comad/iba/detail/registry.hpp>
-#include <comad/mad/message.hpp>
+#include <comad/mad/detail/message.hpp>
 
 #include <string>
 #include <vector>

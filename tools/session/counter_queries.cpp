@@ -6,7 +6,7 @@
 #include "session/read_back.hpp"
 #include "text/diags_text.hpp"
 #include "text/json.hpp"
-#include <comad/counters/cleared.hpp>
+#include <comad/counters/detail/cleared.hpp>
 #include <comad/iba/print.hpp>
 
 #include <fmt/format.h>

@@ -2,7 +2,7 @@
 // fabric.hpp - from the options `--fabric`, -C, -P, -Y and others to an open fabric. Knows no command.
 #pragma once
 #include "input/options.hpp"
-#include <comad/fabric/fabric_port.hpp>
+#include <comad/fabric/detail/fabric_port.hpp>
 #include <comad/mad/path_text.hpp>
 #include <comad/mad/transport.hpp>
 #include <comad/sa/client.hpp>

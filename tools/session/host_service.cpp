@@ -6,7 +6,7 @@
 #include "session/reconnecting_session.hpp"
 #include "session/report.hpp"
 #include "text/output.hpp"
-#include <comad/mad/message.hpp>
+#include <comad/mad/detail/message.hpp>
 #include <comad/server/agent.hpp>
 #include <comad/server/diags.hpp>
 

@@ -3,7 +3,8 @@
 #include "session/pkey_choice.hpp"
 
 #include "comad.hpp"
-#include <comad/mad/port_tables.hpp>
+#include <comad/mad/detail/port_tables.hpp>
+
 #include <fmt/format.h>
 
 #include <stdexcept>

@@ -13,7 +13,7 @@
 #include <comad/discovery/walk/sa_discovery.hpp>
 #include <comad/iba/detail/class_port_info.hpp>
 #include <comad/iba/smp.hpp>
-#include <comad/mad/message.hpp>
+#include <comad/mad/detail/message.hpp>
 
 #include <boost/asio/post.hpp>
 #include <fmt/format.h>

@@ -3,7 +3,7 @@
 #include "session/silent_places.hpp"
 
 #include "comad.hpp"
-#include <comad/coro/generator.hpp>
+#include <comad/coro/detail/generator.hpp>
 #include <comad/discovery/walk/changes.hpp>
 #include <comad/iba/smp.hpp>
 #include <comad/mad/port_keys.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // unreachable_nodes.hpp - the message about a simulated subnet that is not connected. Knows no option.
 #pragma once
-#include <comad/transports/sim/topology.hpp>
+#include <comad/transports/sim/detail/topology.hpp>
 
 #include <span>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // cabling_text.hpp - what of a cabling plan is not so, as lines and as JSON. Compares nothing.
 #pragma once
-#include <comad/discovery/compare/cabling.hpp>
+#include <comad/discovery/compare/detail/cabling.hpp>
 #include <comad/discovery/database/node_names.hpp>
 
 #include <span>

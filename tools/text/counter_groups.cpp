@@ -5,8 +5,8 @@
 #include "comad.hpp"
 #include "text/dotted_lines.hpp"
 #include <comad/counters/port_counters.hpp>
-#include <comad/iba/codec.hpp>
 #include <comad/iba/detail/bits.hpp>
+#include <comad/iba/detail/codec.hpp>
 #include <comad/iba/fields.hpp>
 
 #include <optional>

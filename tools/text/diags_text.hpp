@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // diags_text.hpp - attributes as infiniband-diags and libibmad's dumpers print them, label by label. Asks nobody.
 #pragma once
-#include <comad/iba/mellanox.hpp>
+#include <comad/iba/detail/mellanox.hpp>
 #include <comad/iba/smp.hpp>
 #include <comad/mad/path.hpp>
 

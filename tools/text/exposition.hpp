@@ -3,7 +3,7 @@
 #pragma once
 #include "text/known_fabric.hpp"
 #include "text/sweep_text.hpp"
-#include <comad/coro/generator.hpp>
+#include <comad/coro/detail/generator.hpp>
 #include <comad/counters/health.hpp>
 
 #include <memory>

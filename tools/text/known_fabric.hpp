@@ -3,7 +3,7 @@
 // no file.
 #pragma once
 #include <comad/discovery/database/subnet.hpp>
-#include <comad/mad/time.hpp>
+#include <comad/mad/detail/time.hpp>
 
 #include <compare>
 #include <cstddef>

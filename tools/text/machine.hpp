@@ -3,7 +3,7 @@
 #pragma once
 #include "text/managers.hpp"
 #include <comad/iba/detail/smp/node.hpp>
-#include <comad/mad/time.hpp>
+#include <comad/mad/detail/time.hpp>
 #include <comad/transports/sysfs.hpp>
 
 #include <optional>

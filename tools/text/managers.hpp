@@ -2,7 +2,7 @@
 // managers.hpp - the subnet managers of a subnet as they describe themselves, and what is wrong among them. Asks nobody.
 #pragma once
 #include <comad/iba/detail/smp/node.hpp>
-#include <comad/mad/time.hpp>
+#include <comad/mad/detail/time.hpp>
 
 #include <span>
 #include <string>

@@ -5,7 +5,7 @@
 #include "comad.hpp"
 #include "text/diags_text.hpp"
 #include "text/output.hpp"
-#include <comad/iba/codec.hpp>
+#include <comad/iba/detail/codec.hpp>
 #include <comad/iba/detail/format.hpp>
 #include <comad/iba/detail/text.hpp>
 

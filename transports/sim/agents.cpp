@@ -5,7 +5,7 @@
 #include "addressed_ports.hpp"
 #include "mellanox.hpp"
 #include "pma.hpp"
-#include <comad/iba/mellanox.hpp>
+#include <comad/iba/detail/mellanox.hpp>
 #include <comad/server/detail/reply.hpp>
 
 namespace comad::transports::sim {

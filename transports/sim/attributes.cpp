@@ -5,8 +5,8 @@
 #include "mellanox.hpp"
 #include "rates.hpp"
 #include "writable.hpp"
-#include <comad/iba/mellanox.hpp>
-#include <comad/server/request.hpp>
+#include <comad/iba/detail/mellanox.hpp>
+#include <comad/server/detail/request.hpp>
 
 #include <algorithm>
 #include <bit>

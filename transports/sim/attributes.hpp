@@ -4,9 +4,9 @@
 #pragma once
 #include "forwarding.hpp"
 #include <comad/iba/smp.hpp>
-#include <comad/mad/port_tables.hpp>
-#include <comad/mad/time.hpp>
-#include <comad/transports/sim/topology.hpp>
+#include <comad/mad/detail/port_tables.hpp>
+#include <comad/mad/detail/time.hpp>
+#include <comad/transports/sim/detail/topology.hpp>
 
 #include <map>
 #include <optional>

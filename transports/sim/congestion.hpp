@@ -4,7 +4,7 @@
 #pragma once
 #include <comad/iba/cc.hpp>
 #include <comad/server/responder.hpp>
-#include <comad/transports/sim/topology.hpp>
+#include <comad/transports/sim/detail/topology.hpp>
 
 #include <optional>
 #include <unordered_map>

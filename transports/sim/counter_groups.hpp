@@ -3,7 +3,7 @@
 // have them. Knows no time and no port.
 #pragma once
 #include <comad/iba/pm.hpp>
-#include <comad/transports/sim/topology.hpp>
+#include <comad/transports/sim/detail/topology.hpp>
 
 #include <array>
 

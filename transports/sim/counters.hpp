@@ -2,9 +2,9 @@
 // counters.hpp - the performance counters of all ports of a simulated subnet. Knows no MAD.
 #pragma once
 #include "counter_groups.hpp"
-#include <comad/mad/time.hpp>
+#include <comad/mad/detail/time.hpp>
+#include <comad/transports/sim/detail/topology.hpp>
 #include <comad/transports/sim/fabric.hpp>
-#include <comad/transports/sim/topology.hpp>
 
 #include <algorithm>
 #include <optional>

@@ -5,7 +5,7 @@
 #include "router.hpp"
 #include "split_mix.hpp"
 #include <comad/iba/smp.hpp>
-#include <comad/mad/message.hpp>
+#include <comad/mad/detail/message.hpp>
 
 #include <fmt/format.h>
 

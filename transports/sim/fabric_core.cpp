@@ -8,9 +8,9 @@
 #include "sma.hpp"
 #include "split_mix.hpp"
 #include "traps.hpp"
+#include <comad/iba/detail/mad_header.hpp>
 #include <comad/iba/detail/rmpp.hpp>
-#include <comad/iba/mad_header.hpp>
-#include <comad/mad/message.hpp>
+#include <comad/mad/detail/message.hpp>
 #include <comad/server/detail/reply.hpp>
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 // generate.hpp - a topology from a specification whose other keys somebody else may want.
 #pragma once
 #include "spec.hpp"
-#include <comad/transports/sim/topology.hpp>
+#include <comad/transports/sim/detail/topology.hpp>
 
 namespace comad::transports::sim {
 

@@ -2,7 +2,7 @@
 // mellanox.cpp - a device that answers with its ID, and with made-up values for the rest.
 #include "mellanox.hpp"
 
-#include <comad/iba/mellanox.hpp>
+#include <comad/iba/detail/mellanox.hpp>
 #include <comad/server/detail/class_port_info.hpp>
 
 #include <algorithm>

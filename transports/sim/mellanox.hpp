@@ -3,7 +3,7 @@
 #pragma once
 #include <comad/iba/detail/device_ids.hpp>
 #include <comad/server/responder.hpp>
-#include <comad/transports/sim/topology.hpp>
+#include <comad/transports/sim/detail/topology.hpp>
 
 namespace comad::transports::sim {
 

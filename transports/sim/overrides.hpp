@@ -3,7 +3,7 @@
 // kept, and not what it means.
 #pragma once
 #include <comad/iba/smp.hpp>
-#include <comad/mad/time.hpp>
+#include <comad/mad/detail/time.hpp>
 
 #include <array>
 #include <map>

@@ -2,7 +2,7 @@
 // rates.hpp - how fast a cable is, and the IBA's code for that. Knows no way.
 #pragma once
 #include <comad/iba/detail/codes.hpp>
-#include <comad/transports/sim/topology.hpp>
+#include <comad/transports/sim/detail/topology.hpp>
 
 #include <array>
 #include <bit>

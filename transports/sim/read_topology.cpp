@@ -2,7 +2,7 @@
 // read_topology.cpp - a graph from a topology file. Decides nothing about the subnet beyond it, and parses nothing.
 #include <comad/iba/detail/text.hpp>
 #include <comad/topology_file/detail/read.hpp>
-#include <comad/transports/sim/topology.hpp>
+#include <comad/transports/sim/detail/topology.hpp>
 
 #include <fmt/format.h>
 

@@ -6,7 +6,7 @@
 #include "router.hpp"
 #include "traps.hpp"
 #include <comad/iba/smp.hpp>
-#include <comad/mad/message.hpp>
+#include <comad/mad/detail/message.hpp>
 
 #include <algorithm>
 #include <utility>

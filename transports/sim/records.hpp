@@ -4,7 +4,7 @@
 #include "attributes.hpp"
 #include <comad/iba/detail/mask.hpp>
 #include <comad/iba/sa.hpp>
-#include <comad/mad/time.hpp>
+#include <comad/mad/detail/time.hpp>
 
 #include <optional>
 #include <span>

@@ -4,7 +4,7 @@
 #pragma once
 #include "overrides.hpp"
 #include <comad/mad/path.hpp>
-#include <comad/transports/sim/topology.hpp>
+#include <comad/transports/sim/detail/topology.hpp>
 
 #include <optional>
 #include <vector>

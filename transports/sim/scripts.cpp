@@ -2,7 +2,7 @@
 // scripts.cpp - scripted replies of a simulated subnet.
 #include "scripts.hpp"
 
-#include <comad/iba/mad_header.hpp>
+#include <comad/iba/detail/mad_header.hpp>
 #include <comad/server/responder.hpp>
 
 #include <utility>

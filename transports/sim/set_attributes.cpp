@@ -2,8 +2,8 @@
 // set_attributes.cpp - what managers write to nodes: tables, SwitchInfo, SMInfo (IBA 14.2.5, 14.4.1).
 #include "attributes.hpp"
 #include "writable.hpp"
-#include <comad/iba/mellanox.hpp>
-#include <comad/server/request.hpp>
+#include <comad/iba/detail/mellanox.hpp>
+#include <comad/server/detail/request.hpp>
 
 #include <algorithm>
 #include <array>

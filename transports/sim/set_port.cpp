@@ -2,7 +2,7 @@
 // set_port.cpp - what managers write to ports: states, which take links down and up, LIDs, keys (IBA 14.2.4, 14.2.5.6).
 #include "attributes.hpp"
 #include "writable.hpp"
-#include <comad/server/request.hpp>
+#include <comad/server/detail/request.hpp>
 
 #include <algorithm>
 

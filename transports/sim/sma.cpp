@@ -3,7 +3,7 @@
 #include "sma.hpp"
 
 #include <comad/server/detail/reply.hpp>
-#include <comad/server/request.hpp>
+#include <comad/server/detail/request.hpp>
 
 #include <algorithm>
 #include <array>

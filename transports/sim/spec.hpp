@@ -3,7 +3,7 @@
 // Knows no key.
 #pragma once
 #include <comad/iba/types.hpp>
-#include <comad/mad/time.hpp>
+#include <comad/mad/detail/time.hpp>
 
 #include <initializer_list>
 #include <optional>

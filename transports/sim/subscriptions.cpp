@@ -2,7 +2,7 @@
 // subscriptions.cpp - what a subscription is about, and Reports.
 #include "subscriptions.hpp"
 
-#include <comad/mad/message.hpp>
+#include <comad/mad/detail/message.hpp>
 
 #include <algorithm>
 

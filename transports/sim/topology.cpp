@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // topology.cpp - the graph itself: nodes, cables, names, LIDs.
-#include <comad/transports/sim/topology.hpp>
+#include <comad/transports/sim/detail/topology.hpp>
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 // transport.cpp - the simulator's transport.
 #include "fabric_core.hpp"
 #include <comad/iba/detail/text.hpp>
-#include <comad/mad/message.hpp>
+#include <comad/mad/detail/message.hpp>
 #include <comad/transports/sim/transport.hpp>
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // write_topology.cpp - the topology format of ibnetdiscover, written from a graph.
-#include <comad/transports/sim/topology.hpp>
+#include <comad/transports/sim/detail/topology.hpp>
 
 #include <fmt/format.h>
 

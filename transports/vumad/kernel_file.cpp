@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // kernel_file.cpp - an open MAD device: what its calls take and give (Linux, drivers/infiniband/core/user_mad.c).
 #include "../kernel_rules.hpp"
-#include <comad/mad/message.hpp>
+#include <comad/mad/detail/message.hpp>
 #include <comad/transports/detail/vumad/kernel_port.hpp>
 #include <comad/transports/kernel_model.hpp>
 

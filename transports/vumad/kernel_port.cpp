@@ -2,7 +2,7 @@
 // kernel_port.cpp - sends, their timeouts, and who gets what arrives (Linux, drivers/infiniband/core: mad.c, mad_rmpp.c).
 #include "../kernel_rules.hpp"
 #include <comad/iba/detail/smp/format.hpp>
-#include <comad/mad/message.hpp>
+#include <comad/mad/detail/message.hpp>
 #include <comad/server/detail/reply.hpp>
 #include <comad/transports/detail/vumad/kernel_port.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // local_port.cpp - SubnGets that go no hop.
 #include <comad/iba/detail/device_ids.hpp>
-#include <comad/mad/message.hpp>
+#include <comad/mad/detail/message.hpp>
 #include <comad/transports/detail/vumad/local_port.hpp>
 
 #include <array>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // single_mads.cpp - whole messages become segments, and segments whole messages.
 #include <comad/iba/detail/rmpp.hpp>
-#include <comad/mad/message.hpp>
+#include <comad/mad/detail/message.hpp>
 #include <comad/transports/detail/vumad/single_mads.hpp>
 
 #include <algorithm>

@@ -8,8 +8,8 @@
 #include <comad/coro/detail/rpcs.hpp>
 #include <comad/coro/scope.hpp>
 #include <comad/iba/detail/attribute.hpp>
-#include <comad/mad/engine_counters.hpp>
-#include <comad/mad/patience.hpp>
+#include <comad/mad/detail/engine_counters.hpp>
+#include <comad/mad/detail/patience.hpp>
 #include <comad/mad/trace.hpp>
 
 #include <algorithm>

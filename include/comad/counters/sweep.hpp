@@ -3,7 +3,7 @@
 // awaitable task. Knows no threshold and no text form.
 #pragma once
 #include <comad/coro/schedule.hpp>
-#include <comad/counters/details.hpp>
+#include <comad/counters/detail/details.hpp>
 #include <comad/counters/port_counters.hpp>
 #include <comad/discovery/database/subnet.hpp>
 

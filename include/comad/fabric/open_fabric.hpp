@@ -3,7 +3,7 @@
 #pragma once
 #include <comad/coro/driver.hpp>
 #include <comad/coro/schedule.hpp>
-#include <comad/fabric/fabric_port.hpp>
+#include <comad/fabric/detail/fabric_port.hpp>
 
 #include <concepts>
 #include <memory>

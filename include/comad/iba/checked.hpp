@@ -2,7 +2,7 @@
 // checked.hpp - decode and encode that refuse what does not fit: too few bytes, values wider than their fields.
 // Knows no structure of the IBA.
 #pragma once
-#include <comad/iba/codec.hpp>
+#include <comad/iba/detail/codec.hpp>
 #include <comad/iba/detail/error.hpp>
 
 #include <array>

@@ -4,8 +4,8 @@
 #include <comad/iba/detail/enums.hpp>
 #include <comad/iba/detail/error.hpp>
 #include <comad/iba/types.hpp>
+#include <comad/mad/detail/time.hpp>
 #include <comad/mad/path.hpp>
-#include <comad/mad/time.hpp>
 
 #include <boost/outcome/basic_result.hpp>
 #include <boost/outcome/try.hpp>

@@ -2,7 +2,7 @@
 // latency_histogram.hpp - round-trip times by the million, for their percentiles. Knows no MAD.
 #pragma once
 #include <comad/iba/types.hpp>
-#include <comad/mad/time.hpp>
+#include <comad/mad/detail/time.hpp>
 
 #include <vector>
 

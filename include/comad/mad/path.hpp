@@ -4,7 +4,7 @@
 #pragma once
 #include <comad/iba/detail/enums.hpp>
 #include <comad/iba/types.hpp>
-#include <comad/mad/time.hpp>
+#include <comad/mad/detail/time.hpp>
 
 #include <array>
 #include <bit>

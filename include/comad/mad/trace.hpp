@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // trace.hpp - what happens to MADs, told to whoever wants to know, and two ways to put it into lines. Knows no engine.
 #pragma once
+#include <comad/mad/detail/time.hpp>
 #include <comad/mad/path.hpp>
-#include <comad/mad/time.hpp>
 #include <comad/mad/transport.hpp>
 
 #include <functional>

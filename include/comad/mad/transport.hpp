@@ -3,9 +3,9 @@
 // A transport knows no window, no retry, no coroutine: it writes one MAD, reads one MAD, and says when it cannot.
 #pragma once
 #include <comad/iba/detail/enums.hpp>
+#include <comad/mad/detail/port_tables.hpp>
+#include <comad/mad/detail/time.hpp>
 #include <comad/mad/path.hpp>
-#include <comad/mad/port_tables.hpp>
-#include <comad/mad/time.hpp>
 
 #include <cerrno>
 #include <cstddef>

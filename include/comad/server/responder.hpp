@@ -5,7 +5,7 @@
 #include <comad/iba/notice.hpp>
 #include <comad/mad/trace.hpp>
 #include <comad/server/detail/reply.hpp>
-#include <comad/server/request.hpp>
+#include <comad/server/detail/request.hpp>
 
 #include <cstddef>
 #include <functional>

@@ -3,7 +3,7 @@
 // brings a queue pair into the state in which it can send.
 #pragma once
 #include <comad/verbs/detail/completion.hpp>
-#include <comad/verbs/memory.hpp>
+#include <comad/verbs/detail/memory.hpp>
 
 #include <optional>
 #include <span>

@@ -2,8 +2,8 @@
 // kernel_repeats.cpp - requests that await their replies, by transaction ID.
 #include "kernel/kernel_repeats.hpp"
 
-#include <comad/iba/mad_header.hpp>
-#include <comad/mad/message.hpp>
+#include <comad/iba/detail/mad_header.hpp>
+#include <comad/mad/detail/message.hpp>
 
 #include <algorithm>
 #include <cerrno>

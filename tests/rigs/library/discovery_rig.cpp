@@ -2,7 +2,7 @@
 // discovery_rig.cpp - the witness, and the comparison of what was found with what is there.
 #include "library/discovery_rig.hpp"
 
-#include <comad/iba/mad_header.hpp>
+#include <comad/iba/detail/mad_header.hpp>
 #include <comad/mad/detail/deadlines.hpp>
 
 #include <fmt/format.h>

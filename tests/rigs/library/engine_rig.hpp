@@ -7,7 +7,7 @@
 #include "support/catch.hpp"
 #include "wire/scripted_transport.hpp"
 #include <comad/mad/detail/engine.hpp>
-#include <comad/mad/message.hpp>
+#include <comad/mad/detail/message.hpp>
 
 #include <algorithm>
 #include <array>

@@ -2,8 +2,8 @@
 // rmpp_rig.hpp - what the RMPP tests share: MADs written byte by byte from the IBA's positions, not from our tables.
 #pragma once
 #include "support/catch.hpp"
+#include <comad/mad/detail/message.hpp>
 #include <comad/mad/detail/rmpp.hpp>
-#include <comad/mad/message.hpp>
 
 #include <array>
 #include <chrono>

@@ -2,8 +2,8 @@
 // made_records.hpp - structures in which each field has a value of its own, made along their tables: what is printed of them
 // tells which field it was. Knows no structure.
 #pragma once
-#include <comad/iba/codec.hpp>
 #include <comad/iba/detail/bits.hpp>
+#include <comad/iba/detail/codec.hpp>
 #include <comad/iba/detail/table.hpp>
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 // simulator, the virtual device, ibsim and the kernel itself. Knows no transport.
 #pragma once
 #include <comad/iba/smp.hpp>
-#include <comad/mad/message.hpp>
+#include <comad/mad/detail/message.hpp>
 #include <comad/mad/path.hpp>
 #include <comad/mad/transport.hpp>
 

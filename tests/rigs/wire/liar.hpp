@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // liar.hpp - a peer that does not say what is true: replies are changed on their way to who asked. Knows no query.
 #pragma once
+#include <comad/iba/detail/mad_header.hpp>
 #include <comad/iba/detail/mad_tables.hpp>
 #include <comad/iba/fields.hpp>
-#include <comad/iba/mad_header.hpp>
-#include <comad/mad/message.hpp>
+#include <comad/mad/detail/message.hpp>
 #include <comad/mad/transport.hpp>
 
 #include <functional>

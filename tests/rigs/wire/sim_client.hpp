@@ -2,7 +2,7 @@
 // sim_client.hpp - asks a simulated subnet in virtual time, one SMP after the other, without an engine.
 #pragma once
 #include <comad/iba/smp.hpp>
-#include <comad/mad/message.hpp>
+#include <comad/mad/detail/message.hpp>
 #include <comad/transports/sim/transport.hpp>
 
 #include <array>

@@ -8,7 +8,7 @@
 #include "session/subnet_file.hpp"
 #include "session/subnet_queries.hpp"
 #include "text/json.hpp"
-#include <comad/discovery/routing/forwarding.hpp>
+#include <comad/discovery/routing/detail/forwarding.hpp>
 #include <comad/iba/detail/format.hpp>
 
 #include <fmt/format.h>

@@ -10,7 +10,7 @@
 #include "session/target.hpp"
 #include "text/checks.hpp"
 #include "text/json.hpp"
-#include <comad/counters/read_counters.hpp>
+#include <comad/counters/detail/read_counters.hpp>
 #include <comad/discovery/database/detail/link.hpp>
 #include <comad/iba/detail/format.hpp>
 #include <comad/iba/sa.hpp>

@@ -13,7 +13,7 @@
 #include <comad/discovery/database/detail/vendors.hpp>
 #include <comad/discovery/routing/detail/read_lanes.hpp>
 #include <comad/iba/detail/format.hpp>
-#include <comad/iba/mellanox.hpp>
+#include <comad/iba/detail/mellanox.hpp>
 #include <comad/iba/sa.hpp>
 
 #include <fmt/format.h>

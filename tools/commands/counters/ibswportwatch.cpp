@@ -13,7 +13,7 @@
 #include "text/output.hpp"
 #include "text/watch_text.hpp"
 #include <comad/coro/detail/periods.hpp>
-#include <comad/counters/read_counters.hpp>
+#include <comad/counters/detail/read_counters.hpp>
 #include <comad/iba/detail/format.hpp>
 
 #include <fmt/format.h>

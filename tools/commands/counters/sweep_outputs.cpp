@@ -5,7 +5,7 @@
 #include "comad.hpp"
 #include "text/json.hpp"
 #include "text/output.hpp"
-#include <comad/mad/time.hpp>
+#include <comad/mad/detail/time.hpp>
 
 #include <fmt/format.h>
 

@@ -5,7 +5,7 @@
 #include "text/local_ports.hpp"
 #include "text/output.hpp"
 #ifdef COMAD_HAS_VERBS
-#include <comad/verbs/device.hpp>
+#include <comad/verbs/detail/device.hpp>
 #endif
 
 #include <fmt/format.h>

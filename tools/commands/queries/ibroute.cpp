@@ -9,7 +9,7 @@
 #include "text/diags_text.hpp"
 #include "text/forwarding_text.hpp"
 #include "text/output.hpp"
-#include <comad/discovery/routing/forwarding.hpp>
+#include <comad/discovery/routing/detail/forwarding.hpp>
 #include <comad/iba/detail/format.hpp>
 
 #include <fmt/format.h>

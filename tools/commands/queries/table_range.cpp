@@ -4,7 +4,7 @@
 
 #include "input/options.hpp"
 #include "text/output.hpp"
-#include <comad/discovery/routing/forwarding.hpp>
+#include <comad/discovery/routing/detail/forwarding.hpp>
 #include <comad/iba/detail/text.hpp>
 
 #include <fmt/format.h>

@@ -9,8 +9,8 @@
 #include "text/json.hpp"
 #include "text/structure_text.hpp"
 #include <comad/iba/detail/class_port_info.hpp>
+#include <comad/iba/detail/mellanox.hpp>
 #include <comad/iba/detail/text.hpp>
-#include <comad/iba/mellanox.hpp>
 #include <comad/iba/parse.hpp>
 #include <comad/iba/print.hpp>
 

@@ -7,7 +7,7 @@
 #include "session/run_on_subnet.hpp"
 #include "session/subnet_queries.hpp"
 #include "text/forwarding_text.hpp"
-#include <comad/discovery/routing/forwarding.hpp>
+#include <comad/discovery/routing/detail/forwarding.hpp>
 
 #include <memory>
 

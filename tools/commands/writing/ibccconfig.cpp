@@ -40,7 +40,8 @@ bool is_meant(const congestion_set& what, iba::NodeType type) {
 }
 
 /// infiniband-diags' command says nothing where all is well; so does this one unless it is asked to.
-query_task<report> set_one(session& in, const congestion_set& what, command_target target, const ibccconfig_settings& s) {
+query_task<report> set_one(session& in, const congestion_set& what, command_target target,
+                           const ibccconfig_settings& s) {
     BOOST_OUTCOME_CO_TRY(const auto to, co_await resolve_port(in, target));
     auto set = co_await what.set(in, to, s.dry_run);
     if (!set) {

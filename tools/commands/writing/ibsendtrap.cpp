@@ -7,7 +7,7 @@
 #include "session/read_back.hpp"
 #include "text/json.hpp"
 #include "text/structure_text.hpp"
-#include <comad/iba/codec.hpp>
+#include <comad/iba/detail/codec.hpp>
 #include <comad/iba/detail/suggest.hpp>
 #include <comad/iba/detail/text.hpp>
 #include <comad/iba/print.hpp>

@@ -2,7 +2,7 @@
 // mqueue.hpp - a lazy sequence of tasks that run in parallel, pulled only as the window has room.
 // Knows of the schedule only that it asks for the next task.
 #pragma once
-#include <comad/coro/generator.hpp>
+#include <comad/coro/detail/generator.hpp>
 #include <comad/coro/scope.hpp>
 #include <comad/mad/error.hpp>
 

@@ -2,7 +2,7 @@
 // pause.hpp - time that passes on a schedule's clock, as something to await. Knows no driver and no MAD.
 #pragma once
 #include <comad/coro/scope.hpp>
-#include <comad/mad/time.hpp>
+#include <comad/mad/detail/time.hpp>
 
 #include <coroutine>
 #include <utility>

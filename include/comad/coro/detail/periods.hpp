@@ -2,7 +2,7 @@
 // periods.hpp - what is to be done at the beginning of each period, and how often it was not. Knows no clock.
 #pragma once
 #include <comad/iba/types.hpp>
-#include <comad/mad/time.hpp>
+#include <comad/mad/detail/time.hpp>
 
 #include <algorithm>
 #include <chrono>

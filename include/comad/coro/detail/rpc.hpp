@@ -3,12 +3,12 @@
 #pragma once
 #include <comad/coro/scope.hpp>
 #include <comad/iba/checked.hpp>
+#include <comad/iba/detail/mad_header.hpp>
 #include <comad/iba/detail/wire.hpp>
-#include <comad/iba/mad_header.hpp>
+#include <comad/mad/detail/message.hpp>
 #include <comad/mad/detail/operation.hpp>
 #include <comad/mad/detail/record_table.hpp>
 #include <comad/mad/error.hpp>
-#include <comad/mad/message.hpp>
 
 #include <algorithm>
 #include <array>

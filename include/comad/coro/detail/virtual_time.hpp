@@ -2,7 +2,7 @@
 // virtual_time.hpp - one virtual time for several schedules: whoever waits for one of them drives all of them.
 // <comad/testing.hpp> is the public face of it.
 #pragma once
-#include <comad/mad/time.hpp>
+#include <comad/mad/detail/time.hpp>
 
 #include <functional>
 #include <memory>

@@ -4,7 +4,7 @@
 #pragma once
 #include <comad/discovery/database/detail/lid_index.hpp>
 #include <comad/discovery/database/subnet.hpp>
-#include <comad/discovery/routing/forwarding.hpp>
+#include <comad/discovery/routing/detail/forwarding.hpp>
 
 #include <span>
 #include <vector>

@@ -4,7 +4,7 @@
 // Bits are given in wire order from bit 0, reserved rows too, as row_info.masked says: a nested structure's rows one
 // level down, an array one bit unless each element has its own.
 #pragma once
-#include <comad/iba/codec.hpp>
+#include <comad/iba/detail/codec.hpp>
 #include <comad/iba/detail/error.hpp>
 #include <comad/iba/detail/table.hpp>
 

@@ -2,8 +2,8 @@
 // rmpp.hpp - headers and packets of the reliable multi-packet protocol (IBA 13.6.2). Knows no transfer.
 #pragma once
 #include <comad/iba/detail/enums.hpp>
+#include <comad/iba/detail/mad_header.hpp>
 #include <comad/iba/detail/wire.hpp>
-#include <comad/iba/mad_header.hpp>
 
 #include <array>
 

@@ -3,9 +3,9 @@
 // transaction IDs, their order and their states. It does not depend on deadlines or on the window.
 #pragma once
 #include <comad/iba/types.hpp>
+#include <comad/mad/detail/message.hpp>
 #include <comad/mad/detail/rtt_estimator.hpp>
-#include <comad/mad/message.hpp>
-#include <comad/mad/time.hpp>
+#include <comad/mad/detail/time.hpp>
 
 #include <cstddef>
 #include <utility>

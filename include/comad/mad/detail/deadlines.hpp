@@ -2,7 +2,7 @@
 // deadlines.hpp - which slot expires next, in constant work per arm and disarm. Knows slots only by number.
 #pragma once
 #include <comad/iba/types.hpp>
-#include <comad/mad/time.hpp>
+#include <comad/mad/detail/time.hpp>
 
 #include <array>
 #include <cassert>

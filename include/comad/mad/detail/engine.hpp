@@ -5,13 +5,13 @@
 #include <comad/mad/detail/attempts.hpp>
 #include <comad/mad/detail/deadlines.hpp>
 #include <comad/mad/detail/destinations.hpp>
+#include <comad/mad/detail/engine_counters.hpp>
+#include <comad/mad/detail/message.hpp>
 #include <comad/mad/detail/operation.hpp>
 #include <comad/mad/detail/retry_policy.hpp>
 #include <comad/mad/detail/rtt_estimator.hpp>
 #include <comad/mad/detail/send_rate.hpp>
 #include <comad/mad/detail/window_control.hpp>
-#include <comad/mad/engine_counters.hpp>
-#include <comad/mad/message.hpp>
 #include <comad/mad/trace.hpp>
 #include <comad/mad/transport.hpp>
 

@@ -3,8 +3,8 @@
 // reply, such as a coroutine frame or a completion handler, so a MAD needs no allocation. This header does not depend on coroutines.
 #pragma once
 #include <comad/mad/detail/rtt_estimator.hpp>
+#include <comad/mad/detail/time.hpp>
 #include <comad/mad/path.hpp>
-#include <comad/mad/time.hpp>
 #include <comad/mad/transport.hpp>
 
 #include <span>

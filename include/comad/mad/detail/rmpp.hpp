@@ -3,7 +3,7 @@
 // (IBA 13.6). For transports that carry single MADs. Knows no transport, no clock, no record.
 #pragma once
 #include <comad/iba/detail/enums.hpp>
-#include <comad/mad/time.hpp>
+#include <comad/mad/detail/time.hpp>
 #include <comad/mad/transport.hpp>
 
 #include <array>

@@ -4,8 +4,8 @@
 // and no allocation, per reply.
 #pragma once
 #include <comad/iba/types.hpp>
-#include <comad/mad/patience.hpp>
-#include <comad/mad/time.hpp>
+#include <comad/mad/detail/patience.hpp>
+#include <comad/mad/detail/time.hpp>
 
 #include <array>
 #include <cstddef>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // send_rate.hpp - at most so many MADs per second (the generic cell rate algorithm of ITU-T I.371). Knows no clock.
 #pragma once
-#include <comad/mad/time.hpp>
+#include <comad/mad/detail/time.hpp>
 
 #include <algorithm>
 

@@ -3,7 +3,7 @@
 // for it. Knows no MAD and no clock.
 #pragma once
 #include <comad/iba/types.hpp>
-#include <comad/mad/time.hpp>
+#include <comad/mad/detail/time.hpp>
 
 #include <array>
 

@@ -2,8 +2,8 @@
 // discovery_bound.hpp - how long a discovery of a subnet takes at least, counted from its graph. Knows no MAD and no
 // schedule.
 #pragma once
-#include <comad/mad/time.hpp>
-#include <comad/transports/sim/topology.hpp>
+#include <comad/mad/detail/time.hpp>
+#include <comad/transports/sim/detail/topology.hpp>
 
 #include <vector>
 

@@ -2,8 +2,8 @@
 // fabric.hpp - a simulated subnet: nodes that respond to MADs, time, traffic, and faults that a program plans.
 // This header does not depend on a clock, a file descriptor or the engine: everything happens in advance().
 #pragma once
-#include <comad/mad/time.hpp>
-#include <comad/transports/sim/topology.hpp>
+#include <comad/mad/detail/time.hpp>
+#include <comad/transports/sim/detail/topology.hpp>
 
 #include <functional>
 #include <memory>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // transport.hpp - a transport to a simulated fabric, in virtual or in real time, and make_sim(), which makes both from a text.
 #pragma once
-#include <comad/mad/detail/unique_fd.hpp>
 #include <comad/mad/detail/shared_clock.hpp>
+#include <comad/mad/detail/unique_fd.hpp>
 #include <comad/mad/transport.hpp>
 #include <comad/transports/kernel_model.hpp>
 #include <comad/transports/sim/fabric.hpp>

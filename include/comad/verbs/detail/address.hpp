@@ -3,7 +3,7 @@
 #pragma once
 #include <comad/mad/path.hpp>
 #include <comad/mad/transport.hpp>
-#include <comad/verbs/memory.hpp>
+#include <comad/verbs/detail/memory.hpp>
 
 #include <span>
 

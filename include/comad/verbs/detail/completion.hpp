@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // completion.hpp - completion queues, and the channels whose descriptors tell of them.
 #pragma once
-#include <comad/verbs/device.hpp>
+#include <comad/verbs/detail/device.hpp>
 
 #include <optional>
 #include <span>

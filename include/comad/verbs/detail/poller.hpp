@@ -2,7 +2,7 @@
 // poller.hpp - waits for completions, for so long, and hears of asynchronous events meanwhile: for programs without a loop of
 // their own.
 #pragma once
-#include <comad/mad/time.hpp>
+#include <comad/mad/detail/time.hpp>
 #include <comad/verbs/detail/completion.hpp>
 
 #include <functional>

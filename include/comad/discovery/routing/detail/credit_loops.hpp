@@ -3,8 +3,8 @@
 // the graph of dependencies between channels (Dally and Seitz 1987). Asks nobody.
 #pragma once
 #include <comad/discovery/database/detail/lid_index.hpp>
+#include <comad/discovery/routing/detail/forwarding.hpp>
 #include <comad/discovery/routing/detail/virtual_lanes.hpp>
-#include <comad/discovery/routing/forwarding.hpp>
 
 #include <vector>
 

@@ -2,8 +2,8 @@
 // format.hpp - the format of performance management (IBA 16.1.1). Knows no counter.
 #pragma once
 #include <comad/iba/detail/enums.hpp>
+#include <comad/iba/detail/mad_header.hpp>
 #include <comad/iba/detail/wire.hpp>
-#include <comad/iba/mad_header.hpp>
 
 #include <array>
 

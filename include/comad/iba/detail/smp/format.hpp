@@ -2,8 +2,8 @@
 // format.hpp - the two formats of subnet management packets (IBA 14.2.1). Knows no attribute and how to send none.
 #pragma once
 #include <comad/iba/detail/enums.hpp>
+#include <comad/iba/detail/mad_header.hpp>
 #include <comad/iba/detail/wire.hpp>
-#include <comad/iba/mad_header.hpp>
 
 #include <array>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // memory.hpp - protection domains, and memory that a device can access.
 #pragma once
-#include <comad/verbs/device.hpp>
+#include <comad/verbs/detail/device.hpp>
 
 #include <cstdint>
 #include <span>

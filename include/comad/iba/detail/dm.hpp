@@ -3,8 +3,8 @@
 #pragma once
 #include <comad/iba/detail/attribute.hpp>
 #include <comad/iba/detail/enums.hpp>
+#include <comad/iba/detail/mad_header.hpp>
 #include <comad/iba/detail/wire.hpp>
-#include <comad/iba/mad_header.hpp>
 
 #include <array>
 

@@ -2,10 +2,10 @@
 // fabric_port.hpp - one object that owns the transport to a fabric and describes the local port: for programs that make their own
 // schedules or wrap the transport. open_fabric.hpp adds a schedule.
 #pragma once
-#include <comad/fabric/fabric_text.hpp>
+#include <comad/fabric/detail/fabric_text.hpp>
 #include <comad/mad/path_text.hpp>
 #include <comad/mad/transport.hpp>
-#include <comad/sa/local_port.hpp>
+#include <comad/sa/detail/local_port.hpp>
 #include <comad/transports/detail/held_requests.hpp>
 
 #include <functional>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // patience.hpp - the time limits of requests without a timeout of their own.
 #pragma once
-#include <comad/mad/time.hpp>
+#include <comad/mad/detail/time.hpp>
 
 namespace comad::mad {
 

@@ -2,8 +2,8 @@
 // bm.hpp - baseboard management: the format (IBA 16.2). Knows no attribute; ClassPortInfo and Notice are elsewhere.
 #pragma once
 #include <comad/iba/detail/enums.hpp>
+#include <comad/iba/detail/mad_header.hpp>
 #include <comad/iba/detail/wire.hpp>
-#include <comad/iba/mad_header.hpp>
 
 #include <array>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // request.hpp - a received request, decoded, or the fault for which it is rejected (IBA 13.4.7). It does no I/O.
 #pragma once
-#include <comad/iba/codec.hpp>
 #include <comad/iba/detail/attribute.hpp>
-#include <comad/iba/mad_header.hpp>
+#include <comad/iba/detail/codec.hpp>
+#include <comad/iba/detail/mad_header.hpp>
 #include <comad/mad/transport.hpp>
 
 #include <boost/outcome/basic_result.hpp>
