@@ -173,16 +173,22 @@ void engine::supersede(operation& o) noexcept {
     }
 }
 
-// Requests that were lost together get different retry intervals, so that they do not collide again.
 duration engine::attempt_timeout(const operation& o) const noexcept {
-    if (!is_measured(o)) return fixed_timeout(o, o.attempts);
+    return is_measured(o) ? measured_timeout(o) : fixed_timeout(o, o.attempts);
+}
+
+// Requests that were lost together get different retry intervals, so that they do not collide again.
+duration engine::measured_timeout(const operation& o) const noexcept {
     const duration apart = o.attempts > 1 ? o.deadline / 32 * (o.latest % 8) : duration{0};
     return std::min((o.deadline + apart) * retry_policy_.backoff(o.attempts), options_.patience.longest_deadline);
 }
 
 duration engine::fixed_timeout(const operation& o, unsigned attempts) noexcept {
+    return o.longest_timeout <= o.timeout ? o.timeout : growing_timeout(o, attempts);
+}
+
+duration engine::growing_timeout(const operation& o, unsigned attempts) noexcept {
     constexpr unsigned per_octave = 2, most_octaves = 16;
-    if (o.longest_timeout <= o.timeout) return o.timeout;
     const unsigned octaves = attempts > 0 ? std::min((attempts - 1) / per_octave, most_octaves) : 0;
     return std::min(times(o.timeout, 1u << octaves), o.longest_timeout);
 }
@@ -192,9 +198,13 @@ duration engine::transport_timeout_of(const operation& o) const noexcept {
     if (is_measured(o)) return options_.patience.first_patience;
     const unsigned last = o.retries + 1u;
     if (o.longest_timeout <= o.timeout) return times(o.timeout, o.attempts < last ? last + 1 - o.attempts : 1);
+    return sum_of_growing_timeouts(o, last);
+}
+
+duration engine::sum_of_growing_timeouts(const operation& o, unsigned last) noexcept {
     duration total{0};
     for (unsigned n = o.attempts; n <= std::max<unsigned>(o.attempts, last); ++n)
-        total += std::min(fixed_timeout(o, n), duration::max() - total);
+        total += std::min(growing_timeout(o, n), duration::max() - total);
     return total;
 }
 
@@ -541,7 +551,11 @@ void engine::on_answered(u32 i) noexcept {
     probing_ = false;
     stall_ = longest_stall;
     const bool is_set = a.owner && a.owner->longest_timeout.count() > 0;
-    if (a.destination == 0 && !control_ && !is_set) return;
+    if (a.destination != 0 || control_ || is_set) update_estimates(i, is_set);
+}
+
+void engine::update_estimates(u32 i, bool is_set) noexcept {
+    attempt& a = attempts_[i];
     const std::optional<duration> time = round_trip_time(i);
     if (is_set && time) trips_.set_answered(a.owner->destination, *time);
     if (a.state == state::lost) {

@@ -149,7 +149,10 @@ private:
     void begin_attempt(operation&) noexcept;
     void supersede(operation&) noexcept;
     duration attempt_timeout(const operation&) const noexcept;
+    duration measured_timeout(const operation&) const noexcept;
     static duration fixed_timeout(const operation&, unsigned attempts) noexcept;
+    static duration growing_timeout(const operation&, unsigned attempts) noexcept;
+    static duration sum_of_growing_timeouts(const operation&, unsigned last) noexcept;
     duration transport_timeout_of(const operation&) const noexcept;
     duration remaining_transport_timeout(const attempt&) const noexcept;
     void encode(operation&, u32 attempt) noexcept;
@@ -184,6 +187,7 @@ private:
     static bool return_path_matches(const operation&, std::span<const u8> reply) noexcept;
     void on_unexpected(const received&, u64& counter) noexcept;
     void on_answered(u32 attempt) noexcept;
+    void update_estimates(u32 attempt, bool is_set) noexcept;
     void add_sample(const attempt&, duration time) noexcept;
     unsigned in_flight_during(const attempt&) const noexcept;
     void count_losses_before(const attempt&) noexcept;
