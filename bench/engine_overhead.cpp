@@ -331,6 +331,8 @@ struct settings {
     std::string part = "both";
     std::string from, to, serve; // of a device
     std::vector<std::string> carriers{"umad", "verbs"};
+    std::string run; // one variant without measurement
+    unsigned mads = 1000;
 };
 
 std::string processor_name() {
@@ -384,6 +386,17 @@ u64 measure_in_memory(const settings& s) {
     return allocations;
 }
 
+/// Runs one variant in memory once, without measurement, for tools that count instructions.
+void run_in_memory(const settings& s) {
+    constexpr unsigned window = 64;
+    workload work(100 + u64{4} * window, s.mads, window);
+    if (s.run == "bare") bare(work, window);
+    else if (s.run == "callback") callbacks(work, window);
+    else if (s.run == "task") tasks(work, window);
+    else mqueue(work, window);
+    if (!work.sum_is_right()) throw std::runtime_error(s.run + ": the sum of the replies is wrong");
+}
+
 u64 measure_over_device(const settings& s) {
     const auto to = mad::from_string(s.to, mad::hex_means::LID);
     const auto* path = to ? std::get_if<mad::IBPath>(&to.value().path) : nullptr;
@@ -401,6 +414,10 @@ u64 measure_over_device(const settings& s) {
 int run(const settings& s) {
     if (!s.serve.empty()) {
         serve_pings(s.serve);
+        return 0;
+    }
+    if (!s.run.empty()) {
+        run_in_memory(s);
         return 0;
     }
     bind_to_processor(0);
@@ -439,6 +456,9 @@ int main(int argc, char** argv) {
     app.add_option("--from", s.from, "local port for --part device, e.g. rxe0/1");
     app.add_option("--to", s.to, "path to the port of --serve, e.g. 'IBPath(DLID=7)'");
     app.add_option("--carriers", s.carriers, "transports: umad, verbs")->delimiter(',')->capture_default_str();
+    app.add_option("--run", s.run, "run one variant in memory without measuring it: bare, callback, task or mqueue")
+        ->check(CLI::IsMember({"bare", "callback", "task", "mqueue"}));
+    app.add_option("--mads", s.mads, "number of MADs of --run")->check(CLI::Range(1u, 1000000u))->capture_default_str();
     app.add_option("--serve", s.serve, "reply to pings at this local port until killed");
     try {
         app.parse(argc, argv);
