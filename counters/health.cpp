@@ -195,7 +195,7 @@ std::vector<health_finding> judge(const health_rules& rules, const subnet& s, co
     judging all(rules, s);
     const std::size_t both = std::min(before.ports.size(), after.ports.size());
     for (std::size_t i = 0; i < both; ++i)
-        if (before.ports[i].is_told && after.ports[i].is_told) all.judge_port(before.ports[i], after.ports[i]);
+        if (before.ports[i].valid && after.ports[i].valid) all.judge_port(before.ports[i], after.ports[i]);
     return std::move(all.findings);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // health_file.cpp - tables and values of a TOML file as rules; everything that is not a rule is told with its line.
-#include <comad/counters/health_file.hpp>
+#include <comad/counters/health.hpp>
 #include <comad/iba/detail/suggest.hpp>
 #include <comad/iba/detail/text.hpp>
 #include <comad/iba/detail/text_file.hpp>

@@ -111,33 +111,48 @@ counter_set wide_counters(const capabilities& can) noexcept {
     return told;
 }
 
-unsigned port_counters::width(counter c) const noexcept { return wide_ >> bit(c) & 1 ? 64 : narrow_widths[bit(c)]; }
+unsigned counter_values::width(counter c) const noexcept { return wide_ >> bit(c) & 1 ? 64 : narrow_widths[bit(c)]; }
 
-bool port_counters::is_pegged(counter c) const noexcept {
+bool counter_values::is_pegged(counter c) const noexcept {
     return has(c) && width(c) < 64 && values_[bit(c)] == iba::low_bits(width(c));
 }
 
-void port_counters::take(const PortCounters& told, const capabilities& can) noexcept {
+void counter_values::take(const PortCounters& told, const capabilities& can) noexcept {
     for_each_pair([&]<auto Wide, auto Narrow>(counter c, counter_pair<Wide, Narrow> pair) {
         if constexpr (pair.has_narrow) {
             if ((wide_ >> bit(c) & 1) != 0 || !has_narrow(c, pair, can)) return;
             values_[bit(c)] = told.*Narrow;
-            told_ |= 1u << bit(c);
+            present_ |= 1u << bit(c);
         }
     });
 }
 
-void port_counters::take(const PortCountersExt& told, const capabilities& can) noexcept {
+void counter_values::take(const PortCountersExt& told, const capabilities& can) noexcept {
     for_each_pair([&]<auto Wide, auto Narrow>(counter c, counter_pair<Wide, Narrow> pair) {
         if (!has_wide(c, pair, can)) return;
         values_[bit(c)] = told.*Wide;
-        told_ |= 1u << bit(c);
+        present_ |= 1u << bit(c);
         wide_ |= 1u << bit(c);
     });
 }
 
+counter_values& counter_values::operator+=(const counter_values& other) noexcept {
+    for_each_counter([&](counter c) {
+        if (!has(c) || !other.has(c)) {
+            values_[bit(c)] = 0;
+            present_ &= ~(1u << bit(c));
+            wide_ &= ~(1u << bit(c));
+            return;
+        }
+        const u64 largest = iba::low_bits(width(c)), more = std::min(other[c], largest);
+        u64& sum = values_[bit(c)];
+        sum = more > largest - sum ? largest : sum + more;
+    });
+    return *this;
+}
+
 counter_change change_of(counter c, const sample& before, const sample& after) noexcept {
-    const port_counters &then = before.counters, &now = after.counters;
+    const counter_values &then = before.counters, &now = after.counters;
     if (!then.has(c) || !now.has(c) || then.width(c) != now.width(c)) return {};
     const u64 more = now[c] - then[c];
     if (now[c] < then[c]) {

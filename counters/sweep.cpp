@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// sweep.cpp - who is asked, in which order, and what becomes of those who do not answer.
-#include <comad/counters/sweep.hpp>
+// sweep.cpp - the order in which nodes are queried, and failures.
+#include "sweeper_impl.hpp"
 
 #include <fmt/format.h>
 
@@ -13,8 +13,8 @@ namespace comad::counters {
 using coro::generator;
 using coro::MADSchedule;
 using coro::task;
-using discovery::failure_kind;
 using discovery::kind_of;
+using discovery::failure_kind;
 using discovery::port_ref;
 using discovery::subnet;
 
@@ -29,7 +29,7 @@ bool has_counters(const discovery::node& n, unsigned port) {
 
 } // namespace
 
-sweeper::sweeper(MADSchedule& schedule, const subnet& s, sweep_options options)
+sweeper::impl::impl(MADSchedule& schedule, const subnet& s, sweep_options options)
     : schedule_(schedule), subnet_(s), options_(std::move(options)) {
     options_.per_agent = std::max(options_.per_agent, 1u);
     for (u32 n = 0; n < s.nodes.size(); ++n) {
@@ -39,10 +39,14 @@ sweeper::sweeper(MADSchedule& schedule, const subnet& s, sweep_options options)
             if (options_.wants ? options_.wants(s, where) : s.at(where).info.has_value()) add_target(where);
         }
     }
+    if (options_.only_clears) {
+        options_.counters = options_.clears;
+        narrow_.resize(targets_.size());
+    }
     order_.resize(agents_.size());
 }
 
-void sweeper::add_target(port_ref where) {
+void sweeper::impl::add_target(port_ref where) {
     const auto index = static_cast<u32>(targets_.size());
     if (targets_.empty() || targets_.back().where.node != where.node) agents_.emplace_back().first = index;
     targets_.push_back({where, {}});
@@ -50,7 +54,7 @@ void sweeper::add_target(port_ref where) {
 }
 
 /// Of a switch all ports have the LID of port 0. Nothing: it has none.
-std::optional<mad::IBPath> sweeper::path_to(port_ref where) const {
+std::optional<mad::IBPath> sweeper::impl::path_to(port_ref where) const {
     const discovery::port& end = subnet_.end_port(where);
     if (!end.info || end.info->LID == iba::lid{}) return std::nullopt;
     mad::IBPath path;
@@ -60,20 +64,32 @@ std::optional<mad::IBPath> sweeper::path_to(port_ref where) const {
     return options_.complete_path(path, is_switch ? port_ref{where.node, 0} : where);
 }
 
-port_ref sweeper::place_of(const agent& a) const noexcept {
+port_ref sweeper::impl::place_of(const agent& a) const noexcept {
     const port_ref first = targets_[a.first].where;
     return a.end - a.first == 1 && !node_of(a).is_switch() ? first : port_ref{first.node, 0};
 }
 
-bool sweeper::has_all_ports(const agent& a) const noexcept {
+bool sweeper::impl::has_all_ports(const agent& a) const noexcept {
     const unsigned ports = node_of(a).info.numPorts + (has_counters(node_of(a), 0) ? 1u : 0u);
     return a.end - a.first == ports;
 }
 
+bool sweeper::impl::takes_all_ports(const agent& a) const noexcept {
+    if (!a.can || !a.can->all_ports) return false;
+    if (options_.at_once == all_ports_rule::of_switches) return node_of(a).is_switch();
+    return a.end - a.first > 1 && has_all_ports(a);
+}
+
+const iba::ClassPortInfo* sweeper::impl::class_port_info(u32 node) const noexcept {
+    const auto of_node = [&](const agent& a) { return targets_[a.first].where.node; };
+    const auto a = std::ranges::lower_bound(agents_, node, {}, of_node);
+    return a != agents_.end() && of_node(*a) == node && a->info ? &*a->info : nullptr;
+}
+
 // ---- a sweep -------------------------------------------------------------------------------------------------------
 
-// Those with most to tell begin, so that they are not what is waited for in the end; the silent ones come last.
-void sweeper::begin() {
+// Nodes with many ports start first, so that they do not end last. Unresponsive nodes come last.
+void sweeper::impl::begin() {
     result_ = {};
     result_.begin = schedule_.now();
     result_.ports.reserve(targets_.size());
@@ -82,13 +98,14 @@ void sweeper::begin() {
     for (agent& a : agents_) {
         a.next = a.first;
         a.readers = a.reading = 0;
+        a.cleared = 0;
         a.was_silent = a.is_silent;
         a.is_open = a.is_summed = a.has_ended = false;
         for (u32 i = a.first; i < a.end && !a.has_ended; ++i) {
             if (path_to(targets_[i].where)) continue;
             a.has_ended = node_of(a).is_switch();
             const port_ref where = a.has_ended ? place_of(a) : targets_[i].where;
-            result_.failures.push_back({failure_kind::no_address, subnet_.location_of(where), "the port has no LID"});
+            add_failure(failure_kind::no_address, where, "the port has no LID");
         }
     }
     std::iota(order_.begin(), order_.end(), 0u);
@@ -98,7 +115,7 @@ void sweeper::begin() {
     });
 }
 
-task<sweep> sweeper::run() {
+task<sweep> sweeper::impl::run() {
     begin();
     const auto sent = [&] { return schedule_.counters().sent + schedule_.counters().retried; };
     const u64 before = sent();
@@ -111,11 +128,12 @@ task<sweep> sweeper::run() {
     std::ranges::stable_sort(result_.failures, {},
                              [&](const discovery::failure& f) { return by_port(subnet_.find(f.where)); });
     std::ranges::sort(result_.sums, {}, [&](const reading& r) { return by_port(r.where); });
+    std::ranges::sort(result_.cleared, {}, [](port_ref r) { return std::pair(r.node, r.port); });
     co_return std::move(result_);
 }
 
 // One reader for each node; when all have theirs, further ones where there is still something to read.
-generator<task<void>> sweeper::readers() {
+generator<task<void>> sweeper::impl::readers() {
     std::vector<u32> more;
     for (const u32 i : order_) {
         agent& a = agents_[i];
@@ -143,13 +161,12 @@ generator<task<void>> sweeper::readers() {
         if (agents_[i].was_silent && !agents_[i].has_ended) co_yield read(agents_[i]);
 }
 
-task<void> sweeper::read(agent& a) {
+task<void> sweeper::impl::read(agent& a) {
     if (a.has_ended || a.next == a.end) co_return;
     ++a.readers;
     ++a.reading;
     if (!a.can) co_await ask_capabilities(a);
-    if (!a.is_open && a.can && options_.is_too_much && a.can->all_ports && a.end - a.first > 1 && has_all_ports(a))
-        co_await read_sum(a);
+    if (!a.is_open && options_.is_too_much && takes_all_ports(a)) co_await read_sum(a);
     a.is_open = true;
     while (!a.has_ended && !result_.is_stopped && a.next < a.end) {
         reading& l = result_.ports[a.next++];
@@ -160,8 +177,16 @@ task<void> sweeper::read(agent& a) {
 
 // ---- what goes wrong -----------------------------------------------------------------------------------------------
 
-void sweeper::failed(agent& a, port_ref where, const mad::mad_error& e) {
-    if (e.code == mad::errc::cancelled) { // of that it is told once, at the end
+/// The text of a failure. If the sweep only clears, each failure is one to clear.
+void sweeper::impl::add_failure(discovery::failure_kind kind, port_ref where, std::string text, std::string cause) {
+    const std::string_view failure = options_.only_clears ? "not cleared: " : "";
+    text.insert(0, failure);
+    if (!cause.empty()) cause.insert(0, failure);
+    result_.failures.push_back({kind, subnet_.location_of(where), std::move(text), std::move(cause)});
+}
+
+void sweeper::impl::failed(agent& a, port_ref where, const mad::mad_error& e) {
+    if (e.code == mad::errc::cancelled) { // reported once, at the end
         result_.is_stopped = true;
         return;
     }
@@ -169,36 +194,47 @@ void sweeper::failed(agent& a, port_ref where, const mad::mad_error& e) {
     const bool is_sum = where.port == all_ports; // then its ports are asked
     if (e.code != mad::errc::timed_out) {
         if (is_sum) a.can->all_ports = false;
-        else result_.failures.push_back({kind_of(e), subnet_.location_of(where), to_string(e), cause_text(e)});
+        else add_failure(kind_of(e), where, to_string(e), cause_text(e));
         return;
     }
     a.is_silent = true;
     const bool is_given_up = ++a.timeouts_in_a_row >= most_timeouts || a.was_silent;
-    // The ports of a switch answer with one voice, those of another node each with its own.
+    // A switch has one PMA for all its ports, another node has one at each port.
     a.has_ended = is_given_up && node_of(a).is_switch();
     if (is_sum && !a.has_ended) return;
     const failure_kind kind = a.was_silent ? failure_kind::unresponsive : failure_kind::timeout;
-    result_.failures.push_back(
-        {kind, subnet_.location_of(a.has_ended ? place_of(a) : where), to_string(e), cause_text(e)});
+    add_failure(kind, a.has_ended ? place_of(a) : where, to_string(e), cause_text(e));
 }
 
-void sweeper::not_cleared(const agent& a, port_ref where, u8 select, const mad::mad_error& e) {
+void sweeper::impl::not_cleared(const agent& a, port_ref where, u8 select, const mad::mad_error& e) {
     if (e.code == mad::errc::cancelled) result_.is_stopped = true;
     const port_ref place = select == all_ports ? place_of(a) : where;
     const failure_kind kind = e.code == mad::errc::cancelled ? failure_kind::not_cleared : kind_of(e);
-    result_.failures.push_back(
-        {kind, subnet_.location_of(place), "not cleared: " + to_string(e), "not cleared: " + cause_text(e)});
+    result_.failures.push_back({kind, subnet_.location_of(place), "not cleared: " + to_string(e), "not cleared: " + cause_text(e)});
 }
 
-void sweeper::note_unread() {
+void sweeper::impl::note_unread() {
     for (const agent& a : agents_) {
         if (a.has_ended) continue;
-        const auto is_unread = [](const reading& l) { return !l.is_told; };
-        const auto from = result_.ports.begin();
-        if (std::any_of(from + a.first, from + a.end, is_unread))
-            result_.failures.push_back(
-                {failure_kind::cancelled, subnet_.location_of(place_of(a)), "stopped before all counters were read"});
+        const auto from = result_.ports.begin() + a.first, to = result_.ports.begin() + a.end;
+        const auto valid = static_cast<u32>(std::count_if(from, to, [](const reading& l) { return l.valid; }));
+        if (valid < a.end - a.first)
+            add_failure(failure_kind::cancelled, place_of(a), "stopped before all counters were read");
+        else if (options_.only_clears && a.cleared < valid)
+            add_failure(failure_kind::cancelled, place_of(a), "stopped before the write");
     }
 }
+
+// ---- the public face -----------------------------------------------------------------------------------------------
+
+sweeper::sweeper(MADSchedule& schedule, const subnet& s, sweep_options options)
+    : impl_(std::make_unique<impl>(schedule, s, std::move(options))) {}
+sweeper::~sweeper() = default;
+sweeper::sweeper(sweeper&&) noexcept = default;
+sweeper& sweeper::operator=(sweeper&&) noexcept = default;
+
+task<sweep> sweeper::run() { return impl_->run(); }
+std::size_t sweeper::ports() const noexcept { return impl_->ports(); }
+const iba::ClassPortInfo* sweeper::class_port_info(u32 node) const noexcept { return impl_->class_port_info(node); }
 
 } // namespace comad::counters

@@ -195,7 +195,7 @@ public:
 
 private:
     struct told_by {
-        bool is_told = false, is_wide = false;
+        bool valid = false, is_wide = false;
         u64 value = 0;
     };
     using told = std::array<told_by, counter_count>;
@@ -290,9 +290,9 @@ private:
             if (has_wide && tells_wide(c, can_)) told_[c] = {true, true, port_.wide[c]};
             else if (has_narrow && tells_narrow(c, can_)) told_[c] = {true, false, port_.narrow[c]};
             const auto id = static_cast<counter>(c);
-            expect(sample_.counters.has(id) == told_[c].is_told, "whether a counter is told");
+            expect(sample_.counters.has(id) == told_[c].valid, "whether a counter is told");
             expect(sample_.counters[id] == told_[c].value, "what a counter says");
-            if (!told_[c].is_told) continue;
+            if (!told_[c].valid) continue;
             const unsigned width = told_[c].is_wide ? 64 : places[c].narrow_bits;
             expect(sample_.counters.width(id) == width, "the width of a counter");
             expect(sample_.counters.is_pegged(id) == (width < 64 && told_[c].value == end_of(width)),
@@ -305,7 +305,7 @@ private:
         const auto id = static_cast<counter>(c);
         const counter_change change = change_of(id, before, sample_);
         const told_by& is = told_[c];
-        if (!was.is_told || !is.is_told || was.is_wide != is.is_wide) {
+        if (!was.valid || !is.valid || was.is_wide != is.is_wide) {
             expect(change == counter_change{}, "a change of what is not known");
             return;
         }
@@ -533,7 +533,7 @@ private:
         counting_port counters, at_first; ///< as they are, and were when the sweep began
         bool is_wanted = false, is_silent = false, is_refused = false;
         bool is_lost = false; ///< of a switch that answers: what is asked of this port has no answer
-        bool is_told = false; ///< so the sweep has to say
+        bool valid = false;   ///< so the sweep has to say
     };
     struct pma_node {
         capabilities can;
@@ -716,9 +716,9 @@ private:
             for (const u8 p : nodes_[n].wanted()) {
                 const reading& l = have.ports[at++];
                 expect(l.where == port_ref{n, p}, "the place of a reading");
-                nodes_[n].ports[p].is_told = l.is_told;
-                if (l.is_told) told.emplace_back(n, p);
-                if (l.is_told) check_values(nodes_[n], l, nodes_[n].ports[p]);
+                nodes_[n].ports[p].valid = l.valid;
+                if (l.valid) told.emplace_back(n, p);
+                if (l.valid) check_values(nodes_[n], l, nodes_[n].ports[p]);
             }
             mads += nodes_[n].mads;
             check_node(have, n);
@@ -772,7 +772,7 @@ private:
         if (!node.has_lid) return check_without_lid(failures, wanted, n);
 
         const auto sum = std::ranges::find(have.sums, n, [](const reading& l) { return l.where.node; });
-        const bool is_sum_told = sum != have.sums.end() && sum->is_told;
+        const bool is_sum_told = sum != have.sums.end() && sum->valid;
         const bool has_silence = node.silences > 0;
         const bool is_dead =
             has_silence && std::ranges::all_of(wanted, [&](u8 p) { return node.ports[entered_by(n, p)].is_silent; });
@@ -787,20 +787,20 @@ private:
             const pma_port& port = node.ports[p];
             const bool is_silent = node.ports[entered_by(n, p)].is_silent;
             const bool is_covered = missing.contains(p) || missing.contains(0);
-            if (port.is_told) expect(!missing.contains(p), "a gap where something was read");
+            if (port.valid) expect(!missing.contains(p), "a gap where something was read");
             else expect(is_covered || is_summed, "nothing is said of a port that was not read");
             const bool is_askable = !has_anything(node) || (!is_silent && !port.is_refused && !port.is_lost);
-            if (is_summed) expect(!port.is_told, "a port was read although the sum sufficed");
+            if (is_summed) expect(!port.valid, "a port was read although the sum sufficed");
             else if (!has_silence || (is_switch(n) && !is_dead))
-                expect(port.is_told == is_askable, "whether a port was read");
-            else if (port.is_told) expect(is_askable, "a port that does not answer");
+                expect(port.valid == is_askable, "whether a port was read");
+            else if (port.valid) expect(is_askable, "a port that does not answer");
         }
         for (const failure& g : failures) check_failure(g, node, n);
         if (is_dead && is_switch(n)) check_dead_switch(failures, node, n);
         if (!has_silence) check_mads(node, wanted, is_summed, is_sum_told);
         check_cleared(node, wanted, uncleared, is_summed, n);
         if (node.sums > 0 && node.refuses_sums) node.has_sum = false; // that is not asked again
-        const bool is_any_told = std::ranges::any_of(wanted, [&](u8 p) { return node.ports[p].is_told; });
+        const bool is_any_told = std::ranges::any_of(wanted, [&](u8 p) { return node.ports[p].valid; });
         const bool has_said_what_it_can = !node.is_known && !is_dead;
         const bool has_answered = has_said_what_it_can || is_sum_told || is_any_told;
         node.may_be_silent = is_dead || (node.may_be_silent && !has_answered);
@@ -893,7 +893,7 @@ private:
     // What was read is cleared, in each attribute, and nothing else; by one Set for all where that is possible.
     void check_cleared(const pma_node& node, const std::vector<u8>& wanted, const std::vector<failure>& uncleared,
                        bool is_summed, u32 n) const {
-        const bool is_each_told = std::ranges::all_of(wanted, [&](u8 p) { return node.ports[p].is_told; });
+        const bool is_each_told = std::ranges::all_of(wanted, [&](u8 p) { return node.ports[p].valid; });
         // A sum that was refused once is not relied on again.
         const bool has_sum = node.has_sum && !(node.sums > 0 && node.refuses_sums);
         const bool is_at_once = has_sum && wanted.size() > 1 && is_all(node, wanted, n) && (is_summed || is_each_told);
@@ -902,7 +902,7 @@ private:
             if (is_at_once) expected.push_back(255);
             else
                 for (const u8 p : wanted)
-                    if (node.ports[p].is_told) expected.push_back(p);
+                    if (node.ports[p].valid) expected.push_back(p);
         }
         std::vector<u8> cleared = node.cleared;
         std::ranges::sort(cleared);
@@ -959,7 +959,7 @@ public:
 
     u64 run() {
         subnet_and_sweep then = any(), now = any();
-        const counters::sweep same = counters::realigned(then.sweep, then.known, now.sweep, now.known);
+        const counters::sweep same = counters::align_to(now.sweep, now.known, then.sweep, then.known);
         expect(same.ports.size() == now.sweep.ports.size(), "as many readings as today");
         expect(same.begin == then.sweep.begin && same.end == then.sweep.end && same.mads == then.sweep.mads,
                "which sweep it was");
@@ -970,7 +970,7 @@ public:
             const reading* found = nullptr;
             for (const reading& l : then.sweep.ports)
                 if (l.where.port == where.port && guid_of(then, l) == guid_of(now, now.sweep.ports[i])) found = &l;
-            expect(same.ports[i].is_told == (found && found->is_told), "whether it was told then");
+            expect(same.ports[i].valid == (found && found->valid), "whether it was told then");
             if (found) expect(same.ports[i].counters.at == found->counters.at, "which reading it was");
         }
         return same.ports.size() + 1;

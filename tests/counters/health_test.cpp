@@ -2,7 +2,7 @@
 // health_test.cpp - rules of health at their exact limits, and files of rules, right and wrong; all numbers by hand.
 #include "support/catch.hpp"
 #include "support/thrown.hpp"
-#include <comad/counters/health_file.hpp>
+#include <comad/counters/health.hpp>
 #include <comad/iba/detail/text_file.hpp>
 
 #include <cstdio>
@@ -263,9 +263,9 @@ TEST_CASE("a port that was not read in both sweeps has no finding") {
     c.end(0).linkWidthActive = iba::LinkWidth::w1x;
     sweep first = seen({}, 0s), second = seen({}, 1s);
     CHECK(judge(default_rules(), c.s, first, second).size() == 1);
-    second.ports[0].is_told = false;
+    second.ports[0].valid = false;
     CHECK(judge(default_rules(), c.s, first, second).empty());
-    std::swap(first.ports[0].is_told, second.ports[0].is_told);
+    std::swap(first.ports[0].valid, second.ports[0].valid);
     CHECK(judge(default_rules(), c.s, first, second).empty());
 }
 

@@ -60,7 +60,7 @@ TEST_CASE("each counter comes from the field of its name, with that field's widt
     narrow.portXmitData = 4;
     narrow.portXmitWait = 5;
     narrow.QP1Dropped = 6;
-    const port_counters n = look(narrow).counters;
+    const counter_values n = look(narrow).counters;
     CHECK((n[counter::symbolErrorCounter] == 1 && n.width(counter::symbolErrorCounter) == 16));
     CHECK((n[counter::linkDownedCounter] == 2 && n.width(counter::linkDownedCounter) == 8));
     CHECK((n[counter::localLinkIntegrityErrors] == 3 && n.width(counter::localLinkIntegrityErrors) == 4));
@@ -76,14 +76,43 @@ TEST_CASE("each counter comes from the field of its name, with that field's widt
     wide.portRcvData = u64{1} << 40;
     wide.portMulticastRcvPkts = 8;
     wide.VL15Dropped = 9;
-    const port_counters w = look(wide).counters;
+    const counter_values w = look(wide).counters;
     CHECK((w[counter::portRcvData] == u64{1} << 40 && w.width(counter::portRcvData) == 64));
     CHECK(w[counter::portMulticastRcvPkts] == 8);
     CHECK((w[counter::VL15Dropped] == 9 && w.width(counter::VL15Dropped) == 64));
 }
 
+TEST_CASE("values of two ports are added, and each sum stops at the largest value of its field") {
+    PortCounters a, b;
+    a.symbolErrorCounter = 0xfff0;
+    b.symbolErrorCounter = 0x10;
+    a.localLinkIntegrityErrors = 9;
+    b.localLinkIntegrityErrors = 5;
+    a.portXmitData = 3'000'000'000;
+    b.portXmitData = 1'000'000'000;
+    counter_values sum = look(a).counters;
+    sum += look(b).counters;
+    CHECK(sum[counter::symbolErrorCounter] == 0xffff);
+    CHECK(sum[counter::localLinkIntegrityErrors] == 14);
+    CHECK(sum[counter::portXmitData] == 4'000'000'000);
+    sum += look(b).counters;
+    CHECK(sum[counter::portXmitData] == 0xffffffff);
+
+    PortCountersExt c, d;
+    c.portXmitData = ~u64{0} - 1;
+    d.portXmitData = 1;
+    c.portUnicastXmitPkts = 7;
+    counter_values wide = look(c).counters;
+    wide += look(d).counters;
+    CHECK(wide[counter::portXmitData] == ~u64{0});
+    CHECK(wide[counter::portUnicastXmitPkts] == 7);
+    wide += look(a).counters; // without unicast packets
+    CHECK_FALSE(wide.has(counter::portUnicastXmitPkts));
+    CHECK(wide[counter::portXmitData] == ~u64{0});
+}
+
 TEST_CASE("what a PMA cannot do is not told, whatever stands in its reply") {
-    port_counters c;
+    counter_values c;
     PortCounters narrow;
     narrow.portXmitWait = 77;
     narrow.QP1Dropped = 78;
@@ -95,7 +124,7 @@ TEST_CASE("what a PMA cannot do is not told, whatever stands in its reply") {
     capabilities without_ietf{.extended = true};
     PortCountersExt wide;
     wide.portUnicastXmitPkts = wide.symbolErrorCounter = 5;
-    port_counters d;
+    counter_values d;
     d.take(wide, without_ietf);
     CHECK(d.has(counter::portXmitPkts));
     CHECK_FALSE(d.has(counter::portUnicastXmitPkts));

@@ -59,7 +59,7 @@ struct counted_world : swept_world {
     u64 count(port_ref where, counter c) {
         const counters::sweep all = sweep();
         for (const reading& l : all.ports)
-            if (l.where == where && l.is_told) return l.counters.counters[c];
+            if (l.where == where && l.valid) return l.counters.counters[c];
         FAIL("not read");
         return 0;
     }
@@ -75,7 +75,7 @@ counters::sweep_options sums_first() {
 
 std::size_t told(const counters::sweep& s) {
     return static_cast<std::size_t>(
-        std::count_if(s.ports.begin(), s.ports.end(), [](const reading& l) { return l.is_told; }));
+        std::count_if(s.ports.begin(), s.ports.end(), [](const reading& l) { return l.valid; }));
 }
 
 template <class T> std::size_t told_as(const counters::sweep& s) {
@@ -99,7 +99,7 @@ TEST_CASE("the sum of a switch is asked for first, and its ports where that is t
     CHECK(std::ranges::is_sorted(first.sums, {}, [](const reading& l) { return l.where.node; }));
     CHECK(told(first) == w.host_ports() + 8);
     for (const reading& sum : first.sums) {
-        CHECK(sum.is_told);
+        CHECK(sum.valid);
         CHECK(sum.where.port == 255);
         CHECK(sum.counters.counters[counter::symbolErrorCounter] == (sum.where.node == bad ? 5 : 0));
     }
@@ -185,7 +185,7 @@ TEST_CASE("a switch that dies is no node without errors, and its ports are not a
     CHECK(w.schedule.counters().timed_out - timed_out == 2);
     const auto sum = std::ranges::find(all.sums, dead, [](const reading& l) { return l.where.node; });
     REQUIRE(sum != all.sums.end());
-    CHECK_FALSE(sum->is_told);
+    CHECK_FALSE(sum->valid);
 }
 
 TEST_CASE("details are asked for where the counters make them worth it") {
@@ -298,6 +298,67 @@ TEST_CASE("a sum that is not too much is cleared, too") {
     CHECK(all.complete());
     CHECK(told(all) == w.host_ports());
     CHECK(w.count({some, 3}, counter::symbolErrorCounter) == 0);
+}
+
+TEST_CASE("a sweep that only clears clears a whole switch for one wanted port, and compares both attributes") {
+    counted_world w("fattree2,radix=8");
+    const u32 some = w.nth_switch(0);
+    w.preset({some, 3});
+    w.preset({some, 4});
+    counters::sweep_options how;
+    how.wants = [&](const subnet&, port_ref where) { return where == port_ref{some, 3}; };
+    how.at_once = counters::all_ports_rule::of_switches;
+    how.clears.add(counter::symbolErrorCounter);
+    how.only_clears = true;
+    counters::sweeper s(w.schedule, w.known, how);
+    CHECK(s.class_port_info(some) == nullptr);
+    const counters::sweep done = w.sweep(s);
+    CHECK(done.complete());
+    CHECK(done.cleared == std::vector<port_ref>{{some, counters::all_ports}});
+    CHECK(done.mads == 1 + 2 + 2 + 2); // ClassPortInfo; Gets, Sets and Gets of PortCounters and PortCountersExtended
+    CHECK(w.count({some, 3}, counter::symbolErrorCounter) == 0);
+    CHECK(w.count({some, 4}, counter::symbolErrorCounter) == 0);
+    CHECK(w.count({some, 4}, counter::portRcvErrors) == 3);
+    REQUIRE(s.class_port_info(some) != nullptr);
+    CHECK(counters::capabilities::of(*s.class_port_info(some)).all_ports);
+    CHECK(s.class_port_info(w.nth_switch(1)) == nullptr);
+
+    w.preset({some, 3});
+    w.preset({some, 4});
+    how.at_once = counters::all_ports_rule::if_all_wanted;
+    CHECK(w.sweep(how).cleared == std::vector<port_ref>{{some, 3}});
+    CHECK(w.count({some, 4}, counter::symbolErrorCounter) == 5);
+}
+
+TEST_CASE("failures of a sweep that only clears say that counters were not cleared") {
+    counted_world w("fattree2,radix=8");
+    const u32 dead = w.nth_switch(3);
+    w.net.apply({transports::sim::topology_event::kind::kill, w.graph_node(dead)});
+    counters::sweep_options how;
+    how.clears = counters::counter_set::all();
+    how.only_clears = true;
+    const counters::sweep done = w.sweep(how);
+    REQUIRE(done.gaps.size() == 1);
+    CHECK(done.gaps[0].where == port_ref{dead, 0});
+    CHECK_THAT(done.gaps[0].text, Catch::StartsWith("not cleared: "));
+    CHECK_THAT(done.gaps[0].cause, Catch::StartsWith("not cleared: "));
+    CHECK(std::ranges::none_of(done.cleared, [&](port_ref r) { return r.node == dead; }));
+    CHECK(done.cleared.size() == w.switches() - 1 + w.host_ports());
+}
+
+TEST_CASE("the sum of a switch is read for one wanted port if the rule is of_switches") {
+    counted_world w("fattree2,radix=8");
+    const u32 some = w.nth_switch(0);
+    w.preset({some, 4});
+    counters::sweep_options how;
+    how.wants = [&](const subnet&, port_ref where) { return where == port_ref{some, 3}; };
+    how.is_too_much = [](const reading&) { return false; };
+    CHECK(w.sweep(how).sums.empty());
+    how.at_once = counters::all_ports_rule::of_switches;
+    const counters::sweep all = w.sweep(how);
+    REQUIRE(all.sums.size() == 1);
+    CHECK(all.sums[0].counters.counters[counter::symbolErrorCounter] == 5);
+    CHECK(told(all) == 0);
 }
 
 TEST_CASE("a path is completed before it is used") {

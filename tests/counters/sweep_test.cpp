@@ -3,6 +3,7 @@
 // that are silent.
 #include "library/sweep_rig.hpp"
 #include <comad/counters/detail/realigned.hpp>
+#include <comad/counters/detail/kept_counters.hpp>
 
 #include <algorithm>
 #include <map>
@@ -37,7 +38,7 @@ TEST_CASE("a sweep asks each PMA once what it can, and each port once for its co
     const counters::sweep first = w.sweep(s);
     CHECK(first.complete());
     CHECK(first.ports.size() == w.all_ports());
-    CHECK(std::all_of(first.ports.begin(), first.ports.end(), [](const counters::reading& l) { return l.is_told; }));
+    CHECK(std::all_of(first.ports.begin(), first.ports.end(), [](const counters::reading& l) { return l.valid; }));
     CHECK(w.sent() - before == w.PMAs() + w.all_ports());
     CHECK(first.mads == w.PMAs() + w.all_ports());
     const counters::sweep second = w.sweep(s);
@@ -61,7 +62,7 @@ TEST_CASE("both ends of each cable have counted the same, as said before the sim
         ++cables;
         // MADs of the discovery and of the sweep itself have been counted since, where they begin and end.
         const auto apart = [](u64 x, u64 y) { return x > y ? x - y : y - x; };
-        const counters::port_counters &here = l.counters.counters, &there = other->counters.counters;
+        const counters::counter_values &here = l.counters.counters, &there = other->counters.counters;
         CHECK(apart(here[counter::portXmitPkts], there[counter::portRcvPkts]) <= w.sent());
         CHECK(apart(here[counter::portXmitData], there[counter::portRcvData]) <= w.sent() * 72);
         CHECK(here[counter::portXmitPkts] > w.sent());
@@ -154,8 +155,8 @@ TEST_CASE(
         missing.insert(g.where.nodeGUID);
     }
     CHECK(missing == killed);
-    CHECK(std::count_if(first.ports.begin(), first.ports.end(),
-                        [](const counters::reading& l) { return !l.is_told; }) == dead);
+    CHECK(std::count_if(first.ports.begin(), first.ports.end(), [](const counters::reading& l) { return !l.valid; }) ==
+          dead);
 
     const u64 timed_out = w.schedule.counters().timed_out;
     const counters::sweep second = w.sweep(s);
@@ -181,14 +182,14 @@ TEST_CASE("a sweep that is cancelled keeps what it read and says what it did not
     const counters::sweep part = coro::sync_wait(w.schedule, waited(job));
     CHECK(part.is_stopped);
     const auto told =
-        std::count_if(part.ports.begin(), part.ports.end(), [](const counters::reading& l) { return l.is_told; });
+        std::count_if(part.ports.begin(), part.ports.end(), [](const counters::reading& l) { return l.valid; });
     CHECK(told >= 30);
     CHECK(static_cast<std::size_t>(told) < part.ports.size());
     REQUIRE_FALSE(part.failures.empty());
     for (const failure& g : part.failures) CHECK(g.kind == failure_kind::cancelled);
     // Each port that is missing is covered by a gap.
     for (const counters::reading& l : part.ports) {
-        if (l.is_told) continue;
+        if (l.valid) continue;
         CHECK(std::any_of(part.failures.begin(), part.failures.end(), [&](const failure& g) {
             const port_ref where = w.known.find(g.where);
             return where == l.where || where == port_ref{l.where.node, 0};
@@ -211,23 +212,23 @@ TEST_CASE("a sweep of an earlier discovery is put beside one of today, port by p
         for (const counters::reading& l : s.ports) all[{known.nodes[l.where.node].info.nodeGUID, l.where.port}] = l;
         return all;
     };
-    const counters::sweep forward = counters::realigned(first, then, now, w.known);
+    const counters::sweep forward = counters::align_to(now, w.known, first, then);
     REQUIRE(forward.ports.size() == now.ports.size());
     const auto was = by_place(first, then);
     for (std::size_t i = 0; i < now.ports.size(); ++i) {
         CHECK(forward.ports[i].where == now.ports[i].where);
         const auto& told = was.at({w.known.nodes[now.ports[i].where.node].info.nodeGUID, now.ports[i].where.port});
-        CHECK(forward.ports[i].is_told);
+        CHECK(forward.ports[i].valid);
         CHECK(forward.ports[i].counters.counters == told.counters.counters);
         CHECK(forward.ports[i].counters.at == told.counters.at);
     }
 
     // The other way round a host comes that was not there.
-    const counters::sweep back = counters::realigned(now, w.known, first, then);
+    const counters::sweep back = counters::align_to(first, then, now, w.known);
     REQUIRE(back.ports.size() == first.ports.size());
     const iba::guid stranger = w.net.graph().nodes[gone].nodeGUID;
     for (const counters::reading& l : back.ports)
-        CHECK(l.is_told == (then.nodes[l.where.node].info.nodeGUID != stranger));
+        CHECK(l.valid == (then.nodes[l.where.node].info.nodeGUID != stranger));
 }
 
 TEST_CASE("no host that lives is given up because it is farther than the hurry of a sweep") {
@@ -237,6 +238,30 @@ TEST_CASE("no host that lives is given up because it is farther than the hurry o
     const counters::sweep swept = w.sweep();
     for (const failure& g : swept.failures) FAIL_CHECK(describe(w.known, g));
     CHECK(swept.complete());
+}
+
+TEST_CASE("a counter is kept if a Set does not lower it, unless it counts as fast as before") {
+    swept_world w("fattree2,radix=4");
+    const std::vector<u64> before{0, 10, 10, 10, 10};
+    std::vector<std::vector<u64>> replies{{5, 9, 10, 12, 10}, {5, 9, 10, 17, 14}};
+    std::size_t reads = 0;
+    const counters::counters_reader read = [&]() -> coro::task<mad::result<std::vector<u64>>> {
+        co_return replies.at(reads++);
+    };
+    const auto kept = coro::sync_wait(w.schedule, counters::find_kept(before, read));
+    REQUIRE(kept);
+    REQUIRE(kept.value().size() == 2); // the third counter did not move, and the last one gained less than half of 10
+    CHECK(kept.value()[0].index == 2);
+    CHECK(kept.value()[1].index == 4);
+    CHECK(kept_text("portRcvErrors", kept.value()[1]) == "portRcvErrors is 10, was 10");
+    CHECK(reads == 2);
+
+    reads = 0;
+    replies = {{0, 0, 9, 1, 2}};
+    const auto none = coro::sync_wait(w.schedule, counters::find_kept(before, read));
+    REQUIRE(none);
+    CHECK(none.value().empty());
+    CHECK(reads == 1);
 }
 
 TEST_CASE("what could not be cleared is told of the port that was read, or of the node where all are cleared at once") {
@@ -249,7 +274,7 @@ TEST_CASE("what could not be cleared is told of the port that was read, or of th
         std::ranges::find(graph, known->info.nodeGUID, &transports::sim::node::nodeGUID) - graph.begin();
     const auto die = [&] { w.net.apply({topology_event::kind::kill, static_cast<u32>(in_graph)}); };
     const auto check = [&](const counters::sweep& all, port_ref where) {
-        CHECK(std::ranges::all_of(all.ports, &counters::reading::is_told));
+        CHECK(std::ranges::all_of(all.ports, &counters::reading::valid));
         // Neither the Sets nor the Gets after them are answered.
         REQUIRE(all.failures.size() == 1);
         CHECK(all.failures[0].kind == failure_kind::not_cleared);

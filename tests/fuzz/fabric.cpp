@@ -181,7 +181,7 @@ extern "C" int LLVMFuzzerTestOneInput(const u8* data, std::size_t size) {
     const counters::sweep first = coro::sync_wait(schedule, sweeper.run());
     const counters::sweep second = coro::sync_wait(schedule, sweeper.run());
     fuzz::require(first.ports.size() == second.ports.size());
-    counters::realigned(first, s, second, s);
+    counters::align_to(second, s, first, s);
     for (const discovery::change& c : coro::sync_wait(schedule, discovery::find_changes(schedule, s)))
         fuzz::require(fuzz::is_one_line(describe(s, c)));
 

@@ -170,7 +170,7 @@ TEST_CASE("counters above their threshold are told, and those that stand at thei
     told.VL15Dropped = 101;
     told.portXmitData = 4'000'000'000;
     told.localLinkIntegrityErrors = 15; // all of its 4 bits
-    counters::port_counters counters;
+    counters::counter_values counters;
     counters.take(told, {});
     error_thresholds limits = default_thresholds();
     const check_result v{check_result::subject::errors, 7, 3, "leaf 1", check_counters(counters, limits)};

@@ -64,28 +64,28 @@ TEST_CASE("every group has the lines of libibmad's dumper") {
         const counter_group& group;
         dumper* dump;
     } const all[] = {
-        {xmit_data_sl, mad_dump_perfcounters_xmt_sl},
-        {rcv_data_sl, mad_dump_perfcounters_rcv_sl},
-        {xmit_discard_details, mad_dump_perfcounters_xmt_disc},
-        {rcv_error_details, mad_dump_perfcounters_rcv_err},
-        {extended_speeds, mad_dump_port_ext_speeds_counters},
-        {extended_speeds_rs_fec, mad_dump_port_ext_speeds_counters_rsfec_active},
-        {op_rcv_counters, mad_dump_perfcounters_port_op_rcv_counters},
-        {flow_ctl_counters, mad_dump_perfcounters_port_flow_ctl_counters},
-        {vl_op_packets, mad_dump_perfcounters_port_vl_op_packet},
-        {vl_op_data, mad_dump_perfcounters_port_vl_op_data},
-        {vl_xmit_flow_ctl_update_errors, mad_dump_perfcounters_port_vl_xmit_flow_ctl_update_errors},
-        {vl_xmit_wait, mad_dump_perfcounters_port_vl_xmit_wait_counters},
-        {sw_port_vl_congestion, mad_dump_perfcounters_sw_port_vl_congestion},
-        {rcv_con_ctrl, mad_dump_perfcounters_rcv_con_ctrl},
-        {sl_rcv_fecn, mad_dump_perfcounters_sl_rcv_fecn},
-        {sl_rcv_becn, mad_dump_perfcounters_sl_rcv_becn},
-        {xmit_con_ctrl, mad_dump_perfcounters_xmit_con_ctrl},
-        {vl_xmit_time_cong, mad_dump_perfcounters_vl_xmit_time_cong},
-        {samples_control, mad_dump_portsamples_control},
+        {group_of<pm::PortXmitDataSL>, mad_dump_perfcounters_xmt_sl},
+        {group_of<pm::PortRcvDataSL>, mad_dump_perfcounters_rcv_sl},
+        {group_of<pm::PortXmitDiscardDetails>, mad_dump_perfcounters_xmt_disc},
+        {group_of<pm::PortRcvErrorDetails>, mad_dump_perfcounters_rcv_err},
+        {group_of<pm::PortExtendedSpeedsCounters>, mad_dump_port_ext_speeds_counters},
+        {group_of<pm::PortExtendedSpeedsCountersRSFEC>, mad_dump_port_ext_speeds_counters_rsfec_active},
+        {group_of<pm::PortOpRcvCounters>, mad_dump_perfcounters_port_op_rcv_counters},
+        {group_of<pm::PortFlowCtlCounters>, mad_dump_perfcounters_port_flow_ctl_counters},
+        {group_of<pm::PortVLOpPackets>, mad_dump_perfcounters_port_vl_op_packet},
+        {group_of<pm::PortVLOpData>, mad_dump_perfcounters_port_vl_op_data},
+        {group_of<pm::PortVLXmitFlowCtlUpdateErrors>, mad_dump_perfcounters_port_vl_xmit_flow_ctl_update_errors},
+        {group_of<pm::PortVLXmitWaitCounters>, mad_dump_perfcounters_port_vl_xmit_wait_counters},
+        {group_of<pm::SwPortVLCongestion>, mad_dump_perfcounters_sw_port_vl_congestion},
+        {group_of<pm::PortRcvConCtrl>, mad_dump_perfcounters_rcv_con_ctrl},
+        {group_of<pm::PortSLRcvFECN>, mad_dump_perfcounters_sl_rcv_fecn},
+        {group_of<pm::PortSLRcvBECN>, mad_dump_perfcounters_sl_rcv_becn},
+        {group_of<pm::PortXmitConCtrl>, mad_dump_perfcounters_xmit_con_ctrl},
+        {group_of<pm::PortVLXmitTimeCong>, mad_dump_perfcounters_vl_xmit_time_cong},
+        {group_of<pm::PortSamplesCtl>, mad_dump_portsamples_control},
     };
     for (const auto& one : all) {
-        CAPTURE(one.group.heading);
+        CAPTURE(one.group.heading());
         for (unsigned seed = 0; seed < 20; ++seed) {
             const buffer bytes = random_bytes(seed);
             CHECK(text(one.group, bytes, {}) == dumped(one.dump, bytes));
@@ -98,7 +98,7 @@ TEST_CASE("PortCounters have libibmad's lines, and QP1Dropped is not VL15Dropped
     const ClassPortInfo everything = with(1 << 12 | 1 << 15);
     for (unsigned seed = 0; seed < 20; ++seed) {
         const buffer bytes = random_bytes(seed);
-        const std::string ours = text(port_counters, bytes, everything);
+        const std::string ours = text(group_of<pm::PortCounters>, bytes, everything);
         // libibmad 44 reads QP1Dropped where VL15Dropped is; the IBA has it before, at byte 20.
         CHECK(without_line(ours, "QP1Dropped") == without_line(dumped(mad_dump_perfcounters, bytes), "QP1Dropped"));
         CHECK_THAT(ours, Catch::Contains("\nQP1Dropped:......................" +
@@ -111,7 +111,7 @@ TEST_CASE("what a performance management does not count is not told") {
     c.portXmitWait = 5;
     c.QP1Dropped = 6;
     c.VL15Dropped = 7;
-    const auto narrow = [&](u16 mask) { return port_counters.text(bytes_of(c), with(mask)); };
+    const auto narrow = [&](u16 mask) { return group_of<pm::PortCounters>.text(bytes_of(c), with(mask)); };
     CHECK_THAT(narrow(0), Catch::Contains("\nQP1Dropped:......................0\n") &&
                               Catch::EndsWith("\nPortXmitWait:....................0\n"));
     CHECK_THAT(narrow(1 << 12), Catch::Contains("\nQP1Dropped:......................0\n") &&
@@ -121,23 +121,23 @@ TEST_CASE("what a performance management does not count is not told") {
 
     const buffer bytes = random_bytes(1);
     const std::string all = dumped(mad_dump_perfcounters_ext, bytes);
-    CHECK(text(port_counters_extended, bytes, with(1 << 9, 2)) == all);
+    CHECK(text(group_of<pm::PortCountersExt>, bytes, with(1 << 9, 2)) == all);
     const std::size_t unicast = all.find("PortUnicastXmitPkts:"), errors = all.find("CounterSelect2:");
-    CHECK(text(port_counters_extended, bytes, with(1 << 9)) == all.substr(0, errors));
-    CHECK(text(port_counters_extended, bytes, with(1 << 10)) == all.substr(0, unicast));
-    CHECK(text(port_counters_extended, bytes, with(1 << 10, 2)) == all.substr(0, unicast) + all.substr(errors));
+    CHECK(text(group_of<pm::PortCountersExt>, bytes, with(1 << 9)) == all.substr(0, errors));
+    CHECK(text(group_of<pm::PortCountersExt>, bytes, with(1 << 10)) == all.substr(0, unicast));
+    CHECK(text(group_of<pm::PortCountersExt>, bytes, with(1 << 10, 2)) == all.substr(0, unicast) + all.substr(errors));
 
     using names = std::vector<std::string_view>;
-    CHECK(missing_counters(port_counters, with(0)) == names{"portXmitWait", "QP1Dropped"});
-    CHECK(missing_counters(port_counters, with(1 << 12 | 1 << 15)).empty());
-    CHECK(missing_counters(port_counters_extended, with(1 << 9 | 1 << 12 | 1 << 15, 2)).empty());
-    CHECK(missing_counters(port_counters_extended, with(1 << 10 | 1 << 12 | 1 << 15, 2)).size() == 4);
-    CHECK(missing_counters(port_counters_extended, with(1 << 9, 2)) == names{"portXmitWait", "QP1Dropped"});
-    const names errors_too = missing_counters(port_counters_extended, with(1 << 9));
+    CHECK(missing_counters(group_of<pm::PortCounters>, with(0)) == names{"portXmitWait", "QP1Dropped"});
+    CHECK(missing_counters(group_of<pm::PortCounters>, with(1 << 12 | 1 << 15)).empty());
+    CHECK(missing_counters(group_of<pm::PortCountersExt>, with(1 << 9 | 1 << 12 | 1 << 15, 2)).empty());
+    CHECK(missing_counters(group_of<pm::PortCountersExt>, with(1 << 10 | 1 << 12 | 1 << 15, 2)).size() == 4);
+    CHECK(missing_counters(group_of<pm::PortCountersExt>, with(1 << 9, 2)) == names{"portXmitWait", "QP1Dropped"});
+    const names errors_too = missing_counters(group_of<pm::PortCountersExt>, with(1 << 9));
     REQUIRE(errors_too.size() == 14);
     CHECK(errors_too.front() == "symbolErrorCounter");
     CHECK(errors_too.back() == "QP1Dropped");
-    CHECK(missing_counters(rcv_error_details, with(0)).empty());
+    CHECK(missing_counters(group_of<pm::PortRcvErrorDetails>, with(0)).empty());
 }
 
 TEST_CASE("counters are added, and each stops at its highest value") {
@@ -160,7 +160,7 @@ TEST_CASE("counters are added, and each stops at its highest value") {
     a.portRcvPkts = 1;
     b.portRcvPkts = 2;
     std::vector<u8> sum = bytes_of(a);
-    add_counters(port_counters, sum, bytes_of(b));
+    add_counters(group_of<pm::PortCounters>, sum, bytes_of(b));
     pm::PortCounters got;
     iba::decode(got, sum.data());
     CHECK(got.portSelect == 255);
@@ -178,7 +178,7 @@ TEST_CASE("counters are added, and each stops at its highest value") {
     more.portXmitData = 2;
     wide.QP1Dropped = more.QP1Dropped = u64{1} << 62;
     sum = bytes_of(wide);
-    add_counters(port_counters_extended, sum, bytes_of(more));
+    add_counters(group_of<pm::PortCountersExt>, sum, bytes_of(more));
     iba::decode(wide, sum.data());
     CHECK(wide.portXmitData == ~u64{0});
     CHECK(wide.QP1Dropped == u64{1} << 63);
@@ -187,7 +187,7 @@ TEST_CASE("counters are added, and each stops at its highest value") {
     lanes.portVLXmitFlowCtlUpdateErrors[0] = 1;
     lanes.portVLXmitFlowCtlUpdateErrors[15] = 3;
     sum = bytes_of(lanes);
-    add_counters(vl_xmit_flow_ctl_update_errors, sum, bytes_of(lanes));
+    add_counters(group_of<pm::PortVLXmitFlowCtlUpdateErrors>, sum, bytes_of(lanes));
     iba::decode(lanes, sum.data());
     CHECK(lanes.portVLXmitFlowCtlUpdateErrors[0] == 2);
     CHECK(lanes.portVLXmitFlowCtlUpdateErrors[1] == 0);
@@ -196,34 +196,35 @@ TEST_CASE("counters are added, and each stops at its highest value") {
     pm::PortOpRcvCounters op{.opCode = 4};
     op.portOpRcvPkts = 1;
     sum = bytes_of(op);
-    add_counters(op_rcv_counters, sum, bytes_of(op));
+    add_counters(group_of<pm::PortOpRcvCounters>, sum, bytes_of(op));
     iba::decode(op, sum.data());
     CHECK(op.opCode == 4);
     CHECK(op.portOpRcvPkts == 2);
 }
 
 TEST_CASE("a reset selects every counter that there is, or those that are asked for") {
-    CHECK(all_counters(port_counters, with(0)) == 0xffff);
-    CHECK(all_counters(port_counters, with(1 << 12)) == 0x1ffff);
-    CHECK(all_counters(port_counters, with(1 << 12 | 1 << 15)) == 0x3ffff);
+    CHECK(all_counters(group_of<pm::PortCounters>, with(0)) == 0xffff);
+    CHECK(all_counters(group_of<pm::PortCounters>, with(1 << 12)) == 0x1ffff);
+    CHECK(all_counters(group_of<pm::PortCounters>, with(1 << 12 | 1 << 15)) == 0x3ffff);
     // Eight, as long as there are no more; four without unicast and multicast, or where nothing is said at all.
     constexpr u16 width = 1 << 9, narrower = 1 << 10;
-    CHECK(all_counters(port_counters_extended, with(width | 1 << 12 | 1 << 15)) == 0xff);
-    CHECK(all_counters(port_counters_extended, with(narrower)) == 0x0f);
-    CHECK(all_counters(port_counters_extended, with(0)) == 0x0f);
+    CHECK(all_counters(group_of<pm::PortCountersExt>, with(width | 1 << 12 | 1 << 15)) == 0xff);
+    CHECK(all_counters(group_of<pm::PortCountersExt>, with(narrower)) == 0x0f);
+    CHECK(all_counters(group_of<pm::PortCountersExt>, with(0)) == 0x0f);
     // Bits 28 and 29 as perfquery -x -R has them.
-    CHECK(all_counters(port_counters_extended, with(width, 2)) == 0x0fff00ff);
-    CHECK(all_counters(port_counters_extended, with(width | 1 << 12, 2)) == 0x1fff00ff);
-    CHECK(all_counters(port_counters_extended, with(width | 1 << 15, 2)) == 0x2fff00ff);
-    CHECK(all_counters(port_counters_extended, with(width | 1 << 12 | 1 << 15, 2)) == 0x3fff00ff);
-    CHECK(error_counters(port_counters, with(1 << 12 | 1 << 15)) == 0x20fff);
-    CHECK(error_counters(port_counters_extended, with(width | 1 << 12 | 1 << 15, 2)) == 0x2fff0000);
-    CHECK(error_counters(port_counters_extended, with(width)) == 0);
-    CHECK(all_counters(rcv_error_details, with(0)) == 0xffff);
-    CHECK(all_counters(extended_speeds, with(0)) == ~u64{0});
+    CHECK(all_counters(group_of<pm::PortCountersExt>, with(width, 2)) == 0x0fff00ff);
+    CHECK(all_counters(group_of<pm::PortCountersExt>, with(width | 1 << 12, 2)) == 0x1fff00ff);
+    CHECK(all_counters(group_of<pm::PortCountersExt>, with(width | 1 << 15, 2)) == 0x2fff00ff);
+    CHECK(all_counters(group_of<pm::PortCountersExt>, with(width | 1 << 12 | 1 << 15, 2)) == 0x3fff00ff);
+    const counters::counter_set errors = counters::counters_that(counters::is_error);
+    CHECK(selection(group_of<pm::PortCounters>, with(1 << 12 | 1 << 15), errors) == 0x20fff);
+    CHECK(selection(group_of<pm::PortCountersExt>, with(width | 1 << 12 | 1 << 15, 2), errors) == 0x2fff0000);
+    CHECK(selection(group_of<pm::PortCountersExt>, with(width), errors) == 0);
+    CHECK(all_counters(group_of<pm::PortRcvErrorDetails>, with(0)) == 0xffff);
+    CHECK(all_counters(group_of<pm::PortExtendedSpeedsCounters>, with(0)) == ~u64{0});
 
     pm::PortCounters narrow;
-    iba::decode(narrow, clearing(port_counters, 7, 0x30802).data());
+    iba::decode(narrow, clearing(group_of<pm::PortCounters>, 7, 0x30802).data());
     pm::PortCounters expected;
     expected.portSelect = 7;
     expected.counterSelect = 0x0802;
@@ -231,17 +232,17 @@ TEST_CASE("a reset selects every counter that there is, or those that are asked 
     CHECK(narrow == expected);
 
     pm::PortCountersExt wide;
-    iba::decode(wide, clearing(port_counters_extended, 255, 0x3fff00ff).data());
+    iba::decode(wide, clearing(group_of<pm::PortCountersExt>, 255, 0x3fff00ff).data());
     CHECK(wide.portSelect == 255);
     CHECK(wide.counterSelect == 0x00ff);
     CHECK(wide.counterSelect2 == 0x3fff);
     CHECK(wide.portXmitData == 0);
 
     pm::PortExtendedSpeedsCounters speeds;
-    iba::decode(speeds, clearing(extended_speeds, 1, ~u64{0}).data());
+    iba::decode(speeds, clearing(group_of<pm::PortExtendedSpeedsCounters>, 1, ~u64{0}).data());
     CHECK(speeds.counterSelect == ~u64{0});
-    CHECK_THROWS_WITH(clearing(port_counters, 1, 0x1000000),
+    CHECK_THROWS_WITH(clearing(group_of<pm::PortCounters>, 1, 0x1000000),
                       "the reset mask 0x1000000 selects counters that PortCounters does not have");
-    CHECK_NOTHROW(clearing(port_counters, 1, 0xffffff));
-    CHECK_THROWS(clearing(xmit_data_sl, 1, 0x10000));
+    CHECK_NOTHROW(clearing(group_of<pm::PortCounters>, 1, 0xffffff));
+    CHECK_THROWS(clearing(group_of<pm::PortXmitDataSL>, 1, 0x10000));
 }

@@ -67,7 +67,7 @@ struct reported {
     void add(discovery::port_ref where, const iba::pm::PortCounters& c) {
         counters::reading& r = all.ports.emplace_back();
         r.where = where;
-        r.is_told = true;
+        r.valid = true;
         r.counters.counters.take(c, {});
     }
     std::string text(const report_choice& choice = {}) const { return error_report(s, names, rules, choice).of(all); }

@@ -4,7 +4,7 @@
 #include "commands/counters/sweep_outputs.hpp"
 #include "program/ibtool_rig.hpp"
 #include "session/sweeping.hpp"
-#include <comad/counters/health_file.hpp>
+#include <comad/counters/health.hpp>
 #include <comad/discovery/formats/topology_file.hpp>
 
 #include <fmt/format.h>

@@ -26,7 +26,9 @@ std::vector<u8> waited(u16 first, u16 fourth) {
 } // namespace
 
 TEST_CASE("counters of a group that moved are told, with what their number lacks") {
-    const auto between = [](std::vector<u8> a, std::vector<u8> b) { return changes_of(vl_xmit_wait, {}, a, b); };
+    const auto between = [](std::vector<u8> a, std::vector<u8> b) {
+        return changes_of(group_of<iba::pm::PortVLXmitWaitCounters>, {}, a, b);
+    };
     CHECK(between(waited(5, 6), waited(5, 6)).empty());
     CHECK(changes_text(between(waited(5, 6), waited(5, 106)), 4) == "PortVLXmitWait[3]:...............106 (+25.0/s)\n");
     CHECK(changes_text(between(waited(5, 6), waited(1, 6)), 2) ==
@@ -59,9 +61,9 @@ TEST_CASE("counters that a performance management does not have do not move") {
     c.symbolErrorCounter = 1;
     const auto after = iba::encode(c);
     iba::ClassPortInfo info;
-    CHECK(changes_of(port_counters, info, before, after).size() == 1);
+    CHECK(changes_of(group_of<iba::pm::PortCounters>, info, before, after).size() == 1);
     info.capabilityMask = 0x1000; // IBA 16.1.3.1: PortCountersXmitWaitSupported
-    CHECK(changes_of(port_counters, info, before, after).size() == 2);
+    CHECK(changes_of(group_of<iba::pm::PortCounters>, info, before, after).size() == 2);
 }
 
 } // namespace group_changes_test

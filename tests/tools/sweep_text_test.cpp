@@ -123,7 +123,7 @@ TEST_CASE("changes and details are told by their own names") {
     swept e;
     counters::sweep before;
     counters::reading& was = before.ports.emplace_back();
-    was.is_told = true;
+    was.valid = true;
     was.counters.at = mad::time_point{1s};
     was.counters.counters.take(short_counters(), with_wait);
     e.now.ports = {was};

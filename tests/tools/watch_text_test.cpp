@@ -95,7 +95,7 @@ TEST_CASE("all that a port tells is a line each, by perfquery's labels") {
 TEST_CASE("each counter has its own label and its own name") {
     // Labels are libibmad's, in the order of PortCountersExtended.
     const counters::reading now = test::made_reading({}, 1);
-    const counters::port_counters& told = now.counters.counters;
+    const counters::counter_values& told = now.counters.counters;
     const auto c = test::made<iba::pm::PortCountersExt>(1);
     std::array<u8, 256> bytes{};
     iba::encode(c, bytes.data());

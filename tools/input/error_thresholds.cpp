@@ -33,11 +33,13 @@ std::string nearest_counter(std::string_view name) {
 
 } // namespace
 
-std::string label_of(counters::counter c) {
-    std::string label(name_of(c));
+std::string label_of(std::string_view name) {
+    std::string label(name);
     label[0] = upper(label[0]);
     return label;
 }
+
+std::string label_of(counters::counter c) { return label_of(name_of(c)); }
 
 std::optional<counters::counter> find_counter(std::string_view name) noexcept {
     std::optional<counters::counter> found;

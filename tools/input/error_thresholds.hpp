@@ -15,6 +15,8 @@ namespace ibtool {
 
 /// What infiniband-diags call a counter: `SymbolErrorCounter`.
 std::string label_of(comad::counters::counter);
+/// The same for the IBA name of any counter: `PortVLXmitWait[3]`.
+std::string label_of(std::string_view name);
 /// A counter by either name, `symbolErrorCounter` or `SymbolErrorCounter`, in whatever case.
 std::optional<comad::counters::counter> find_counter(std::string_view name) noexcept;
 /// A counter by its former name in libibmad, `RcvSwRelayErrors`, which scripts and thresholds files still have; in whatever case.

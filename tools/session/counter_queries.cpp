@@ -7,6 +7,7 @@
 #include "text/diags_text.hpp"
 #include "text/json.hpp"
 #include <comad/counters/detail/cleared.hpp>
+#include <comad/counters/detail/kept_counters.hpp>
 #include <comad/iba/print.hpp>
 
 #include <fmt/format.h>
@@ -17,6 +18,7 @@
 #include <stdexcept>
 
 namespace ibtool {
+
 
 namespace {
 
@@ -51,31 +53,35 @@ bool is_of_traffic(std::string_view name) {
 
 } // namespace
 
-query_task<kept> kept_counters(session& in, const clearing_request& r, u8 port, const std::vector<u8>& before) {
+namespace {
+
+std::vector<u64> selected_values(const clearing_request& r, const std::vector<u8>& bytes) {
+    std::vector<u64> values;
+    for (const group_counter& c : selected_counters(*r.group, r.agent.info, bytes, r.select)) values.push_back(c.value);
+    return values;
+}
+
+query_task<std::vector<u64>> read_selected(session& in, const clearing_request& r, u8 port) {
     const std::function<query_task<std::vector<u8>>()> reads = [&] {
         return get_counters(in.schedule(), r.agent.to, *r.group, port, r.reads);
     };
-    const auto were = selected_counters(*r.group, r.agent.info, before, r.select);
     auto reading = read_back<std::vector<u8>>(in, reads);
-    BOOST_OUTCOME_CO_TRY(const auto after, co_await std::move(reading));
-    const auto are = selected_counters(*r.group, r.agent.info, after, r.select);
-    std::vector<std::size_t> places;
-    for (std::size_t i = 0; i < were.size(); ++i)
-        if (!counters::is_lower(were[i].value, are[i].value)) places.push_back(i);
+    BOOST_OUTCOME_CO_TRY(const auto bytes, co_await std::move(reading));
+    co_return selected_values(r, bytes);
+}
+
+} // namespace
+
+query_task<kept> kept_counters(session& in, const clearing_request& r, u8 port, const std::vector<u8>& before) {
+    const counters::counters_reader reads = [&] { return read_selected(in, r, port); };
+    auto finding = counters::find_kept(selected_values(r, before), reads);
+    BOOST_OUTCOME_CO_TRY(const auto left, co_await std::move(finding));
+    const auto selected = selected_counters(*r.group, r.agent.info, before, r.select);
     kept found;
-    if (places.empty()) co_return found;
-    auto reading_later = read_back<std::vector<u8>>(in, reads);
-    const auto later = co_await std::move(reading_later);
-    if (later) {
-        const auto will_be = selected_counters(*r.group, r.agent.info, later.value(), r.select);
-        std::erase_if(places, [&](std::size_t i) {
-            return counters::counts_as_fast(were[i].value, are[i].value, will_be[i].value);
-        });
-    }
-    for (const std::size_t i : places) {
-        found.names += fmt::format("{}{} is {}, was {}", found.names.empty() ? "" : ", ", are[i].name, are[i].value,
-                                   were[i].value);
-        found.is_traffic &= is_of_traffic(are[i].name);
+    for (const counters::kept_counter& k : left) {
+        const std::string& name = selected[k.index].name;
+        found.names += (found.names.empty() ? "" : ", ") + kept_text(name, k);
+        found.is_traffic &= is_of_traffic(name);
     }
     co_return found;
 }
@@ -145,10 +151,10 @@ std::vector<u8> sum_of(const counter_group& g, const std::vector<std::vector<u8>
 
 std::string heading(const performance_agent& a, const counter_group& g, u8 port) {
     std::string masks;
-    if (&g == &port_counters) masks = fmt::format(" (CapMask: 0x{:02X})", a.info.capabilityMask);
-    if (&g == &port_counters_extended)
+    if (&g == &group_of<pm::PortCounters>) masks = fmt::format(" (CapMask: 0x{:02X})", a.info.capabilityMask);
+    if (&g == &group_of<pm::PortCountersExt>)
         masks = fmt::format(" (CapMask: 0x{:02X} CapMask2: 0x{:07X})", a.info.capabilityMask, a.info.capabilityMask2);
-    return fmt::format("# {}: {} port {}{}\n", g.heading, place_text(a.to), port, masks);
+    return fmt::format("# {}: {} port {}{}\n", g.heading(), place_text(a.to), port, masks);
 }
 
 nlohmann::ordered_json counters_json(const performance_agent& a, const counter_group& g, const std::vector<u8>& bytes) {

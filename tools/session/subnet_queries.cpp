@@ -15,6 +15,10 @@ namespace ibtool {
 using discovery::port_ref;
 using discovery::subnet;
 
+bool is_counted(const subnet& s, port_ref where) {
+    return where.port != 0 && where.port != all_ports && s.end_port(where).info && is_in_use(s.at(where));
+}
+
 std::string node_line(std::string_view doing, const discovery::node& n) {
     return fmt::format("# {} {}: nodeguid 0x{:016x}", doing, discovery::words_of(n.info.nodeType).record,
                        value(n.info.nodeGUID));

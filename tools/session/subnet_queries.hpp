@@ -15,6 +15,9 @@ namespace ibtool {
 /// For Gets to nodes most of which have just replied: a short time limit for each.
 inline constexpr comad::coro::rpc_options short_patience{.patience = std::chrono::milliseconds(10)};
 
+/// The ports of end_ports_of(), for counters::sweep_options::wants.
+bool is_counted(const comad::discovery::subnet&, comad::discovery::port_ref);
+
 /// `# Checking Switch: nodeguid 0x0002c90300000001`.
 std::string node_line(std::string_view doing, const comad::discovery::node&);
 /// `nodeType`, `nodeGUID`, `description`, `LID`, `port`, which is 255 for all.

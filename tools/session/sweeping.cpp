@@ -172,7 +172,7 @@ void sweeping::take(counters::sweep made) {
     const discovery::subnet& today = *all->subnet;
     const counters::sweep& now = all->sweep;
     if (before_ && previous_)
-        before_ = std::make_shared<const counters::sweep>(realigned(*before_, *previous_->subnet, now, today));
+        before_ = std::make_shared<const counters::sweep>(align_to(now, today, *before_, *previous_->subnet));
     previous_.reset();
     if (std::string why = find_sign_of_change(now); reason_.empty()) reason_ = std::move(why);
     ++totals_.sweeps;

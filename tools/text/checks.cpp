@@ -83,7 +83,7 @@ bool is_comparable(const subnet& s, port_ref r) {
 
 // ---- counters --------------------------------------------------------------------------------------------------------
 
-std::vector<complaint> check_counters(const counters::port_counters& told, const error_thresholds& thresholds) {
+std::vector<complaint> check_counters(const counters::counter_values& told, const error_thresholds& thresholds) {
     std::vector<complaint> all;
     for_each_counter([&](counter c) {
         const u64 highest = thresholds[c];

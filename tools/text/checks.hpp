@@ -37,7 +37,7 @@ std::vector<complaint> check_port(const comad::discovery::subnet&, comad::discov
 bool is_comparable(const comad::discovery::subnet&, comad::discovery::port_ref);
 
 /// Counters above their threshold, or at their end below it; a threshold of 0 allows everything.
-std::vector<complaint> check_counters(const comad::counters::port_counters&, const error_thresholds&);
+std::vector<complaint> check_counters(const comad::counters::counter_values&, const error_thresholds&);
 
 /// What the ibcheck scripts allow: 10, and 100 of what a remote end causes.
 error_thresholds default_thresholds();

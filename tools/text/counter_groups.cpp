@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: MIT
-// counter_groups.cpp - libibmad's labels, which are nearly the IBA's.
+// counter_groups.cpp - lines, sums and selections of counters, by the rows of their tables.
 #include "text/counter_groups.hpp"
 
 #include "comad.hpp"
+#include "input/error_thresholds.hpp"
 #include "text/dotted_lines.hpp"
-#include <comad/counters/port_counters.hpp>
+#include <comad/counters/detail/counter_fields.hpp>
 #include <comad/iba/detail/bits.hpp>
 #include <comad/iba/detail/codec.hpp>
 #include <comad/iba/fields.hpp>
 
+#include <algorithm>
 #include <optional>
 #include <stdexcept>
-#include <type_traits>
+#include <tuple>
+#include <utility>
 
 namespace ibtool {
 
@@ -22,150 +25,40 @@ using iba::ClassPortInfo;
 
 namespace {
 
+bool is_narrow(const counter_group& g) { return &g == &group_of<pm::PortCounters>; }
+bool is_wide(const counter_group& g) { return &g == &group_of<pm::PortCountersExt>; }
+
+/// A PMA that is queried for PortCountersExtended is expected to have it, even if its ClassPortInfo does not say so: perfquery -x
+/// warns, and sends the query.
+capabilities capabilities_for(const counter_group& g, ClassPortInfo info) {
+    if (is_wide(g)) info.capabilityMask |= value(iba::PMCapability::IsExtendedWidthSupportedNoIETF);
+    return capabilities::of(info);
+}
+
 // ---- text ------------------------------------------------------------------------------------------------------------
 
-/// What nearly all begin with.
-template <class T> dotted_lines lines_of(const T& c) {
-    return dotted_lines()
-        .number("PortSelect", c.portSelect)
-        .hex("CounterSelect", c.counterSelect, sizeof c.counterSelect);
+/// libibmad's labels that are not the IBA's names.
+constexpr std::pair<std::string_view, std::string_view> special_labels[] = {
+    {"portXmitDataSL", "XmtDataSL"},
+    {"portRcvDataSL", "RcvDataSL"},
+    {"portSwHOQLimitDiscards", "PortSwHOQLifetimeLimitDiscards"},
+    {"portMalformedPacketErrors", "PortMalformedPktErrors"},
+    {"FECCorrectableBlockCounterLane", "FECCorrectableBlockCtrLane"},
+    {"FECUncorrectableBlockCounterLane", "FECUncorrectableBlockCtrLane"},
+    {"FECCorrectableSymbolCounterLane", "FECCorrectableSymbolCtrLane"},
+    {"portFECCorrectableBlockCounter", "PortFECCorrectableBlockCtr"},
+    {"portFECUncorrectableBlockCounter", "PortFECUncorrectableBlockCtr"},
+    {"portFECCorrectedSymbolCounter", "PortFECCorrectedSymbolCtr"},
+    {"swPortVLCongestion", "SWPortVLCongestion"},
+};
+
+std::string diags_label(std::string_view name) {
+    for (const auto& [of_iba, of_libibmad] : special_labels)
+        if (name == of_iba) return std::string(of_libibmad);
+    return label_of(name);
 }
 
-std::string text_of(const pm::PortCounters& c, const capabilities& can) {
-    return lines_of(c)
-        .number("SymbolErrorCounter", c.symbolErrorCounter)
-        .number("LinkErrorRecoveryCounter", c.linkErrorRecoveryCounter)
-        .number("LinkDownedCounter", c.linkDownedCounter)
-        .number("PortRcvErrors", c.portRcvErrors)
-        .number("PortRcvRemotePhysicalErrors", c.portRcvRemotePhysicalErrors)
-        .number("PortRcvSwitchRelayErrors", c.portRcvSwitchRelayErrors)
-        .number("PortXmitDiscards", c.portXmitDiscards)
-        .number("PortXmitConstraintErrors", c.portXmitConstraintErrors)
-        .number("PortRcvConstraintErrors", c.portRcvConstraintErrors)
-        .hex("CounterSelect2", c.counterSelect2, 1)
-        .number("LocalLinkIntegrityErrors", c.localLinkIntegrityErrors)
-        .number("ExcessiveBufferOverrunErrors", c.excessiveBufferOverrunErrors)
-        .number("QP1Dropped", can.qp1_dropped ? c.QP1Dropped : 0)
-        .number("VL15Dropped", c.VL15Dropped)
-        .number("PortXmitData", c.portXmitData)
-        .number("PortRcvData", c.portRcvData)
-        .number("PortXmitPkts", c.portXmitPkts)
-        .number("PortRcvPkts", c.portRcvPkts)
-        .number("PortXmitWait", can.xmit_wait ? c.portXmitWait : 0)
-        .take();
-}
-
-std::string text_of(const pm::PortCountersExt& c, const capabilities& can) {
-    dotted_lines l = lines_of(c);
-    l.number("PortXmitData", c.portXmitData)
-        .number("PortRcvData", c.portRcvData)
-        .number("PortXmitPkts", c.portXmitPkts)
-        .number("PortRcvPkts", c.portRcvPkts);
-    if (can.unicast) {
-        l.number("PortUnicastXmitPkts", c.portUnicastXmitPkts)
-            .number("PortUnicastRcvPkts", c.portUnicastRcvPkts)
-            .number("PortMulticastXmitPkts", c.portMulticastXmitPkts)
-            .number("PortMulticastRcvPkts", c.portMulticastRcvPkts);
-    }
-    if (can.additional) {
-        l.hex("CounterSelect2", c.counterSelect2, 4)
-            .number("SymbolErrorCounter", c.symbolErrorCounter)
-            .number("LinkErrorRecoveryCounter", c.linkErrorRecoveryCounter)
-            .number("LinkDownedCounter", c.linkDownedCounter)
-            .number("PortRcvErrors", c.portRcvErrors)
-            .number("PortRcvRemotePhysicalErrors", c.portRcvRemotePhysicalErrors)
-            .number("PortRcvSwitchRelayErrors", c.portRcvSwitchRelayErrors)
-            .number("PortXmitDiscards", c.portXmitDiscards)
-            .number("PortXmitConstraintErrors", c.portXmitConstraintErrors)
-            .number("PortRcvConstraintErrors", c.portRcvConstraintErrors)
-            .number("LocalLinkIntegrityErrors", c.localLinkIntegrityErrors)
-            .number("ExcessiveBufferOverrunErrors", c.excessiveBufferOverrunErrors)
-            .number("VL15Dropped", c.VL15Dropped)
-            .number("PortXmitWait", c.portXmitWait)
-            .number("QP1Dropped", c.QP1Dropped);
-    }
-    return l.take();
-}
-
-std::string text_of(const pm::PortXmitDataSL& c) { return lines_of(c).numbers("XmtDataSL", c.portXmitDataSL).take(); }
-std::string text_of(const pm::PortRcvDataSL& c) { return lines_of(c).numbers("RcvDataSL", c.portRcvDataSL).take(); }
-
-std::string text_of(const pm::PortXmitDiscardDetails& c) {
-    return lines_of(c)
-        .number("PortInactiveDiscards", c.portInactiveDiscards)
-        .number("PortNeighborMTUDiscards", c.portNeighborMTUDiscards)
-        .number("PortSwLifetimeLimitDiscards", c.portSwLifetimeLimitDiscards)
-        .number("PortSwHOQLifetimeLimitDiscards", c.portSwHOQLimitDiscards)
-        .take();
-}
-
-std::string text_of(const pm::PortRcvErrorDetails& c) {
-    return lines_of(c)
-        .number("PortLocalPhysicalErrors", c.portLocalPhysicalErrors)
-        .number("PortMalformedPktErrors", c.portMalformedPacketErrors)
-        .number("PortBufferOverrunErrors", c.portBufferOverrunErrors)
-        .number("PortDLIDMappingErrors", c.portDLIDMappingErrors)
-        .number("PortVLMappingErrors", c.portVLMappingErrors)
-        .number("PortLoopingErrors", c.portLoopingErrors)
-        .take();
-}
-
-std::string text_of(const pm::PortExtendedSpeedsCounters& c) {
-    return lines_of(c)
-        .number("SyncHeaderErrorCounter", c.syncHeaderErrorCounter)
-        .number("UnknownBlockCounter", c.unknownBlockCounter)
-        .numbers("ErrorDetectionCounterLane", c.errorDetectionCounterLane)
-        .numbers("FECCorrectableBlockCtrLane", c.FECCorrectableBlockCounterLane)
-        .numbers("FECUncorrectableBlockCtrLane", c.FECUncorrectableBlockCounterLane)
-        .take();
-}
-
-std::string text_of(const pm::PortExtendedSpeedsCountersRSFEC& c) {
-    return lines_of(c)
-        .number("SyncHeaderErrorCounter", c.syncHeaderErrorCounter)
-        .number("UnknownBlockCounter", c.unknownBlockCounter)
-        .numbers("FECCorrectableSymbolCtrLane", c.FECCorrectableSymbolCounterLane)
-        .number("PortFECCorrectableBlockCtr", c.portFECCorrectableBlockCounter)
-        .number("PortFECUncorrectableBlockCtr", c.portFECUncorrectableBlockCounter)
-        .number("PortFECCorrectedSymbolCtr", c.portFECCorrectedSymbolCounter)
-        .take();
-}
-
-std::string text_of(const pm::PortOpRcvCounters& c) {
-    return lines_of(c).number("PortOpRcvPkts", c.portOpRcvPkts).number("PortOpRcvData", c.portOpRcvData).take();
-}
-std::string text_of(const pm::PortFlowCtlCounters& c) {
-    return lines_of(c)
-        .number("PortXmitFlowPkts", c.portXmitFlowPkts)
-        .number("PortRcvFlowPkts", c.portRcvFlowPkts)
-        .take();
-}
-std::string text_of(const pm::PortVLOpPackets& c) {
-    return lines_of(c).numbers("PortVLOpPackets", c.portVLOpPackets).take();
-}
-std::string text_of(const pm::PortVLOpData& c) { return lines_of(c).numbers("PortVLOpData", c.portVLOpData).take(); }
-std::string text_of(const pm::PortVLXmitFlowCtlUpdateErrors& c) {
-    return lines_of(c).numbers("PortVLXmitFlowCtlUpdateErrors", c.portVLXmitFlowCtlUpdateErrors).take();
-}
-std::string text_of(const pm::PortVLXmitWaitCounters& c) {
-    return lines_of(c).numbers("PortVLXmitWait", c.portVLXmitWait).take();
-}
-std::string text_of(const pm::SwPortVLCongestion& c) {
-    return lines_of(c).numbers("SWPortVLCongestion", c.swPortVLCongestion).take();
-}
-std::string text_of(const pm::PortRcvConCtrl& c) {
-    return lines_of(c).number("PortPktRcvFECN", c.portPktRcvFECN).number("PortPktRcvBECN", c.portPktRcvBECN).take();
-}
-std::string text_of(const pm::PortSLRcvFECN& c) { return lines_of(c).numbers("PortSLRcvFECN", c.portSLRcvFECN).take(); }
-std::string text_of(const pm::PortSLRcvBECN& c) { return lines_of(c).numbers("PortSLRcvBECN", c.portSLRcvBECN).take(); }
-std::string text_of(const pm::PortXmitConCtrl& c) {
-    return lines_of(c).number("PortXmitTimeCong", c.portXmitTimeCong).take();
-}
-std::string text_of(const pm::PortVLXmitTimeCong& c) {
-    return lines_of(c).numbers("PortVLXmitTimeCong", c.portVLXmitTimeCong).take();
-}
-
-std::string text_of(const pm::PortSamplesCtl& c) {
+std::string samples_text(const pm::PortSamplesCtl& c) {
     const auto bytes = iba::encode(c);
     dotted_lines l;
     l.hex("OpCode", c.opCode, 1)
@@ -187,109 +80,118 @@ std::string text_of(const pm::PortSamplesCtl& c) {
     return l.hex("SamplesOnlyOptionMask", c.samplesOnlyOptionMask, 8).take();
 }
 
-/// Who is asked for PortCountersExtended has it, also where it does not say so: perfquery -x warns, and asks.
-template <class T> capabilities capabilities_to_tell(ClassPortInfo info) {
-    if (std::is_same_v<T, pm::PortCountersExt>)
-        info.capabilityMask |= value(iba::PMCapability::IsExtendedWidthSupportedNoIETF);
-    return capabilities::of(info);
+/// The lines of a payload, row by row.
+class group_lines {
+public:
+    group_lines(const counter_group& g, std::span<const u8> bytes, const ClassPortInfo& info)
+        : group_(g), bytes_(bytes), present_(present_counters(g, info)) {}
+
+    std::string text() {
+        for (const iba::row_info& row : group_.info.rows) {
+            if (counters::holds_counters(row)) add_counter(row);
+            else if (!row.is_reserved && row.name != "opCode" && !is_late(row)) add_selector(row);
+        }
+        return lines_.take();
+    }
+
+private:
+    /// What libibmad prints of PortCounters and PortCountersExtended: more than missing_counters() leaves.
+    static counter_set present_counters(const counter_group& g, const ClassPortInfo& info) {
+        capabilities can = capabilities_for(g, info);
+        if (is_narrow(g)) return narrow_counters(can);
+        if (!is_wide(g)) return counter_set::all();
+        can.xmit_wait = can.qp1_dropped = true;
+        return wide_counters(can);
+    }
+
+    /// libibmad prints counterSelect2 of PortCountersExtended above the counters that it selects, if there are any.
+    bool is_late(const iba::row_info& row) const { return is_wide(group_) && row.name == "counterSelect2"; }
+
+    void add_counter(const iba::row_info& row) {
+        const auto named = is_narrow(group_) || is_wide(group_) ? counters::counter_named(row.name) : std::nullopt;
+        const bool is_present = !named || present_.has(*named);
+        if (!is_present && is_wide(group_)) return;
+        if (is_wide(group_) && named == counter::symbolErrorCounter)
+            add_selector(iba::find_field(group_.info, "counterSelect2").value());
+        const std::string label = diags_label(row.name);
+        for (unsigned i = 0; i < row.count; ++i) {
+            const u64 number = is_present ? iba::bits_at(bytes_.data(), row.off + i * row.width, row.width) : 0;
+            lines_.number(row.count > 1 ? fmt::format("{}{}", label, i) : label, number);
+        }
+    }
+
+    void add_selector(const iba::row_info& row) {
+        const u64 number = iba::bits_at(bytes_.data(), row.off, row.width);
+        if (row.name == "portSelect") lines_.number(diags_label(row.name), number);
+        else lines_.hex(diags_label(row.name), number, row.width / 8);
+    }
+
+    const counter_group& group_;
+    const std::span<const u8> bytes_;
+    const counter_set present_;
+    dotted_lines lines_;
+};
+
+} // namespace
+
+std::string counter_group::text(std::span<const u8> bytes, const ClassPortInfo& of_pma) const {
+    if (this != &group_of<pm::PortSamplesCtl>) return group_lines(*this, bytes, of_pma).text();
+    pm::PortSamplesCtl control;
+    iba::decode(control, bytes.data());
+    return samples_text(control);
 }
 
-template <class T> std::string text_of_bytes(std::span<const u8> bytes, const ClassPortInfo& info) {
-    T c;
-    iba::decode(c, bytes.data());
-    if constexpr (requires { text_of(c, capabilities()); }) return text_of(c, capabilities_to_tell<T>(info));
-    else return text_of(c);
-}
+namespace {
 
-template <class T> constexpr counter_group group(std::string_view name, std::string_view heading) {
-    return {name, heading, iba::attribute_id<T>, iba::info_of<T>, text_of_bytes<T>};
+template <class... T> const counter_group* find_group(comad::u16 attributeID, const std::tuple<T...>*) noexcept {
+    const counter_group* found = nullptr;
+    const auto look = [&](const counter_group& g) {
+        if (g.attributeID == attributeID) found = &g;
+    };
+    (look(group_of<T>), ...);
+    return found;
 }
 
 } // namespace
 
-// clang-format off
-const counter_group
-    port_counters = group<pm::PortCounters>("PortCounters", "Port counters"),
-    port_counters_extended = group<pm::PortCountersExt>("PortCountersExtended", "Port extended counters"),
-    xmit_data_sl = group<pm::PortXmitDataSL>("PortXmitDataSL", "PortXmitDataSL counters"),
-    rcv_data_sl = group<pm::PortRcvDataSL>("PortRcvDataSL", "PortRcvDataSL counters"),
-    xmit_discard_details = group<pm::PortXmitDiscardDetails>("PortXmitDiscardDetails", "PortXmitDiscardDetails counters"),
-    rcv_error_details = group<pm::PortRcvErrorDetails>("PortRcvErrorDetails", "PortRcvErrorDetails counters"),
-    extended_speeds =
-        group<pm::PortExtendedSpeedsCounters>("PortExtendedSpeedsCounters", "PortExtendedSpeedsCounters counters"),
-    extended_speeds_rs_fec = group<pm::PortExtendedSpeedsCountersRSFEC>(
-        "PortExtendedSpeedsCounters", "PortExtendedSpeedsCounters with RS-FEC Active counters"),
-    op_rcv_counters = group<pm::PortOpRcvCounters>("PortOpRcvCounters", "PortOpRcvCounters counters"),
-    flow_ctl_counters = group<pm::PortFlowCtlCounters>("PortFlowCtlCounters", "PortFlowCtlCounters counters"),
-    vl_op_packets = group<pm::PortVLOpPackets>("PortVLOpPackets", "PortVLOpPackets counters"),
-    vl_op_data = group<pm::PortVLOpData>("PortVLOpData", "PortVLOpData counters"),
-    vl_xmit_flow_ctl_update_errors = group<pm::PortVLXmitFlowCtlUpdateErrors>(
-        "PortVLXmitFlowCtlUpdateErrors", "PortVLXmitFlowCtlUpdateErrors counters"),
-    vl_xmit_wait = group<pm::PortVLXmitWaitCounters>("PortVLXmitWaitCounters", "PortVLXmitWaitCounters counters"),
-    sw_port_vl_congestion = group<pm::SwPortVLCongestion>("SwPortVLCongestion", "SwPortVLCongestion counters"),
-    rcv_con_ctrl = group<pm::PortRcvConCtrl>("PortRcvConCtrl", "PortRcvConCtrl counters"),
-    sl_rcv_fecn = group<pm::PortSLRcvFECN>("PortSLRcvFECN", "PortSLRcvFECN counters"),
-    sl_rcv_becn = group<pm::PortSLRcvBECN>("PortSLRcvBECN", "PortSLRcvBECN counters"),
-    xmit_con_ctrl = group<pm::PortXmitConCtrl>("PortXmitConCtrl", "PortXmitConCtrl counters"),
-    vl_xmit_time_cong = group<pm::PortVLXmitTimeCong>("PortVLXmitTimeCong", "PortVLXmitTimeCong counters"),
-    samples_control = group<pm::PortSamplesCtl>("PortSamplesControl", "PortSamplesControl");
-// clang-format on
-
 const counter_group* find_counter_group(comad::u16 attributeID) noexcept {
-    for (const counter_group* g :
-         {&port_counters, &port_counters_extended, &xmit_data_sl, &rcv_data_sl, &xmit_discard_details,
-          &rcv_error_details, &extended_speeds, &op_rcv_counters, &flow_ctl_counters, &vl_op_packets, &vl_op_data,
-          &vl_xmit_flow_ctl_update_errors, &vl_xmit_wait, &sw_port_vl_congestion, &rcv_con_ctrl, &sl_rcv_fecn,
-          &sl_rcv_becn, &xmit_con_ctrl, &vl_xmit_time_cong})
+    for (const counter_group* g : {&group_of<pm::PortCounters>, &group_of<pm::PortCountersExt>})
         if (g->attributeID == attributeID) return g;
-    return nullptr;
+    return find_group(attributeID, static_cast<const counters::detail_types*>(nullptr));
 }
 
 // ---- fields ----------------------------------------------------------------------------------------------------------
 
 std::vector<std::string_view> missing_counters(const counter_group& g, const ClassPortInfo& info) {
-    counter_set told;
-    if (&g == &port_counters) told = narrow_counters(capabilities_to_tell<pm::PortCounters>(info));
-    else if (&g == &port_counters_extended) told = wide_counters(capabilities_to_tell<pm::PortCountersExt>(info));
+    const capabilities can = capabilities_for(g, info);
+    counter_set present;
+    if (is_narrow(g)) present = narrow_counters(can);
+    else if (is_wide(g)) present = wide_counters(can);
     else return {};
     std::vector<std::string_view> missing;
     counters::for_each_counter([&](counter c) {
-        if (!told.has(c) && iba::find_field(g.info, name_of(c))) missing.push_back(name_of(c));
+        if (!present.has(c) && iba::find_field(g.info, name_of(c))) missing.push_back(name_of(c));
     });
     return missing;
 }
 
-namespace {
-
-/// A field that says which counters are meant, and counts nothing.
-bool is_selector(std::string_view name) {
-    return name == "opCode" || name == "portSelect" || name == "counterSelect" || name == "counterSelect2";
-}
-
-} // namespace
-
 std::vector<group_counter> counters_in(const counter_group& g, const ClassPortInfo& info, std::span<const u8> bytes) {
     const std::vector<std::string_view> missing = missing_counters(g, info);
     std::vector<group_counter> all;
-    for (const iba::row_info& row : g.info.rows) {
-        if (row.is_reserved || is_selector(row.name) || std::ranges::find(missing, row.name) != missing.end()) continue;
-        const bool is_array = row.bits() > row.width;
-        for (unsigned off = row.off, i = 0; off < row.off + row.bits(); off += row.width, ++i)
-            all.push_back({is_array ? fmt::format("{}[{}]", row.name, i) : std::string(row.name),
-                           iba::bits_at(bytes.data(), off, row.width), iba::low_bits(row.width)});
-    }
+    counters::for_each_counter_field(g.info, [&](const counters::counter_field& f) {
+        if (std::ranges::find(missing, f.row.name) != missing.end()) return;
+        all.push_back({f.name(), iba::bits_at(bytes.data(), f.offset(), f.width()), iba::low_bits(f.width())});
+    });
     return all;
 }
 
 void add_counters(const counter_group& g, std::span<u8> sum, std::span<const u8> more) {
-    for (const iba::row_info& row : g.info.rows) {
-        if (row.is_reserved || is_selector(row.name)) continue;
-        const u64 highest = iba::low_bits(row.width);
-        for (unsigned off = row.off; off < row.off + row.bits(); off += row.width) {
-            const u64 a = iba::bits_at(sum.data(), off, row.width), b = iba::bits_at(more.data(), off, row.width);
-            iba::put_bits_at(sum.data(), off, row.width, a > highest - b ? highest : a + b);
-        }
-    }
+    counters::for_each_counter_field(g.info, [&](const counters::counter_field& f) {
+        const u64 highest = iba::low_bits(f.width());
+        const u64 a = iba::bits_at(sum.data(), f.offset(), f.width()),
+                  b = iba::bits_at(more.data(), f.offset(), f.width());
+        iba::put_bits_at(sum.data(), f.offset(), f.width(), a > highest - b ? highest : a + b);
+    });
 }
 
 namespace {
@@ -298,44 +200,31 @@ template <class T> u64 selection_of(const std::optional<T>& zeros) {
     return zeros ? zeros->counterSelect | u64{zeros->counterSelect2} << 16 : 0;
 }
 
-/// In those two attributes whose counters the library knows by name.
-u64 selection(const counter_group& g, const ClassPortInfo& info, counter_set which) {
-    constexpr u8 any_port = 0;
-    if (&g == &port_counters)
-        return selection_of(clearing_of(which, capabilities_to_tell<pm::PortCounters>(info), any_port).narrow);
-    if (&g == &port_counters_extended)
-        return selection_of(clearing_of(which, capabilities_to_tell<pm::PortCountersExt>(info), any_port).wide);
-    return 0;
-}
-
 } // namespace
 
-u64 all_counters(const counter_group& g, const ClassPortInfo& info) {
-    if (&g == &port_counters || &g == &port_counters_extended) return selection(g, info, counter_set::all());
-    return iba::low_bits(iba::find_field(g.info, "counterSelect").value().width);
+u64 selection(const counter_group& g, const ClassPortInfo& info, counter_set which) {
+    constexpr u8 any_port = 0;
+    const counters::clearing zeros = clearing_of(which, capabilities_for(g, info), any_port);
+    return is_wide(g) ? selection_of(zeros.wide) : selection_of(zeros.narrow);
 }
 
-u64 error_counters(const counter_group& g, const ClassPortInfo& info) {
-    return selection(g, info, counters::counters_that(counters::is_error));
+u64 all_counters(const counter_group& g, const ClassPortInfo& info) {
+    if (is_narrow(g) || is_wide(g)) return selection(g, info, counter_set::all());
+    return iba::low_bits(iba::find_field(g.info, "counterSelect").value().width);
 }
 
 std::vector<group_counter> selected_counters(const counter_group& g, const ClassPortInfo& info,
                                              std::span<const u8> bytes, u64 select) {
     constexpr unsigned bits = 64;
-    const bool is_of_library = &g == &port_counters || &g == &port_counters_extended;
     std::vector<group_counter> selected;
-    unsigned place = 0; // in the other groups a bit for each, in their order
+    unsigned place = 0; // other groups have one bit for each counter, in order
     for (group_counter& c : counters_in(g, info, bytes)) {
-        const auto named = is_of_library ? counters::counter_named(c.name) : std::nullopt;
+        const auto named = is_narrow(g) || is_wide(g) ? counters::counter_named(c.name) : std::nullopt;
         const u64 bit = named ? selection(g, info, counter_set().add(*named)) : place < bits ? u64{1} << place : 0;
         ++place;
         if (bit & select) selected.push_back(std::move(c));
     }
     return selected;
-}
-
-const counter_group& data_counters(const ClassPortInfo& info) {
-    return capabilities::of(info).extended ? port_counters_extended : port_counters;
 }
 
 void set_number(const counter_group& g, std::span<u8> bytes, std::string_view field, u64 number) {

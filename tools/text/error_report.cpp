@@ -42,7 +42,7 @@ std::string with_unit(u64 count, bool is_data) {
     return is_data ? text + 'B' : text;
 }
 
-std::string counter_text(counter c, const counters::port_counters& told, bool has_unit) {
+std::string counter_text(counter c, const counters::counter_values& told, bool has_unit) {
     const std::string unit = has_unit ? fmt::format(" ({})", with_unit(told[c], is_data(c))) : std::string();
     return fmt::format(" [{} == {}{}]", label_of(c), told[c], unit);
 }
@@ -92,13 +92,13 @@ template <class T> void add_details(nlohmann::ordered_json& line, const reading&
 
 // ---- rules -----------------------------------------------------------------------------------------------------------
 
-bool error_rules::is_over(counter c, const counters::port_counters& told) const {
+bool error_rules::is_over(counter c, const counters::counter_values& told) const {
     const auto is_in = [c](const std::vector<counter>& list) { return std::ranges::find(list, c) != list.end(); };
     if (!has_threshold(c) || !told.has(c) || told[c] <= thresholds[c] || is_in(suppressed)) return false;
     return c != counter::QP1Dropped || is_in(named);
 }
 
-bool error_rules::is_any_over(const counters::port_counters& told) const {
+bool error_rules::is_any_over(const counters::counter_values& told) const {
     bool is_any = false;
     for_each_counter([&](counter c) { is_any |= is_over(c, told); });
     return is_any;
@@ -119,7 +119,7 @@ std::string error_report::of(const counters::sweep& all) {
         const auto node = first->where.node;
         const reading* next = std::find_if(first, end, [&](const reading& l) { return l.where.node != node; });
         while (sum != last_sum && sum->where.node < node) ++sum;
-        add_node(sum != last_sum && sum->where.node == node && sum->is_told ? sum : nullptr, first, next);
+        add_node(sum != last_sum && sum->where.node == node && sum->valid ? sum : nullptr, first, next);
         first = next;
     }
     add_summary(all.failures.size());
@@ -128,7 +128,7 @@ std::string error_report::of(const counters::sweep& all) {
 
 /// `sum`: null if it was not told.
 void error_report::add_node(const reading* sum, const reading* first, const reading* end) {
-    const auto told = std::count_if(first, end, [](const reading& l) { return l.is_told; });
+    const auto told = std::count_if(first, end, [](const reading& l) { return l.valid; });
     if (!sum && told == 0) return;
     ++nodes_;
     const bool is_enough = sum && told == 0 && !rules_.is_any_over(sum->counters.counters);
@@ -136,14 +136,14 @@ void error_report::add_node(const reading* sum, const reading* first, const read
     bool has_head = false;
     if (sum) add_errors(*sum, has_head);
     for (const reading* l = first; l != end; ++l) {
-        if (!l->is_told) continue;
+        if (!l->valid) continue;
         if (choice_.data_only) add_data(*l, has_head);
         else add_errors(*l, has_head);
     }
 }
 
 void error_report::add_errors(const reading& l, bool& has_head) {
-    const counters::port_counters& told = l.counters.counters;
+    const counters::counter_values& told = l.counters.counters;
     if (!rules_.is_any_over(told)) return;
     const discovery::node& node = subnet_.nodes[l.where.node];
     const bool is_sum = l.where.port == counters::all_ports;
@@ -202,7 +202,7 @@ void error_report::add_json(const reading& l) {
     const bool is_sum = l.where.port == counters::all_ports;
     const bool is_switch = subnet_.nodes[l.where.node].is_switch();
     if (is_sum && !is_switch) return;
-    const counters::port_counters& told = l.counters.counters;
+    const counters::counter_values& told = l.counters.counters;
     nlohmann::ordered_json line = place_json(subnet_, is_sum ? port_ref{l.where.node, 0} : l.where, names_);
     line["port"] = l.where.port;
     const auto add = [&](const char* list, counter c) { line[list][std::string(name_of(c))] = told[c]; };

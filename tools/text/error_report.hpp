@@ -19,8 +19,8 @@ struct error_rules {
     std::vector<comad::counters::counter> suppressed; ///< what may count as it likes
 
     /// It was told and is above its threshold. QP1Dropped, which infiniband-diags do not know, only if it is named.
-    bool is_over(comad::counters::counter, const comad::counters::port_counters&) const;
-    bool is_any_over(const comad::counters::port_counters&) const;
+    bool is_over(comad::counters::counter, const comad::counters::counter_values&) const;
+    bool is_any_over(const comad::counters::counter_values&) const;
 };
 
 /// What is to be told.

@@ -251,7 +251,7 @@ const sweep_series of_sweeps[] = {
     {"infiniband_sweep_judged_ports", "gauge", "Ports checked by health rules; absent without rules.",
      [](const auto& e) {
          if (!e.findings) return std::string();
-         return fmt::to_string(std::ranges::count_if(e.view.now.ports, [](const auto& p) { return p.is_told; }));
+         return fmt::to_string(std::ranges::count_if(e.view.now.ports, [](const auto& p) { return p.valid; }));
      }},
     {"infiniband_discovery_complete", "gauge", "1 if the last discovery had no failure.",
      [](const auto& e) { return std::string(e.view.subnet.complete() ? "1" : "0"); }},
@@ -413,7 +413,7 @@ comad::coro::generator<std::string> exposition_pieces(std::vector<exposed_sweep>
             const auto& ports = all[i].view.now.ports;
             for (std::size_t p = 0; p < ports.size(); ++p) {
                 const auto& told = ports[p].counters.counters;
-                if (ports[p].is_told && told.has(which)) out.add(places[i][p], in_units(which, told[which]));
+                if (ports[p].valid && told.has(which)) out.add(places[i][p], in_units(which, told[which]));
                 if (out.is_piece()) {
                     piece = out.take();
                     co_yield piece;
@@ -427,7 +427,7 @@ comad::coro::generator<std::string> exposition_pieces(std::vector<exposed_sweep>
         const auto& ports = all[i].view.now.ports;
         for (std::size_t p = 0; p < ports.size(); ++p) {
             const auto& told = ports[p].counters.counters;
-            for (unsigned c = 0; c < counters::counter_count && ports[p].is_told; ++c) {
+            for (unsigned c = 0; c < counters::counter_count && ports[p].valid; ++c) {
                 const auto which = static_cast<counters::counter>(c);
                 if (told.has(which) && told.is_pegged(which))
                     out.add(fmt::format("{},counter=\"{}\"", places[i][p], name_of(which)), "1");

@@ -4,6 +4,7 @@
 #include "text/group_changes.hpp"
 
 #include "comad.hpp"
+#include "input/error_thresholds.hpp"
 #include "text/dotted_lines.hpp"
 #include <comad/counters/port_counters.hpp>
 
@@ -11,17 +12,11 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cctype>
 #include <string_view>
 
 namespace ibtool {
 
 namespace {
-
-std::string group_label(std::string name) {
-    name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
-    return name;
-}
 
 double per_second(u64 counted, double seconds) { return seconds > 0 ? static_cast<double>(counted) / seconds : 0; }
 
@@ -55,8 +50,7 @@ std::vector<group_change> changes_of(const counter_group& g, const comad::iba::C
 std::string changes_text(const std::vector<group_change>& changes, double seconds) {
     dotted_lines lines;
     for (const group_change& c : changes)
-        lines.text(group_label(c.name),
-                   fmt::format("{} (+{:.1f}/s{})", c.now, per_second(c.counted, seconds), remark(c)));
+        lines.text(label_of(c.name), fmt::format("{} (+{:.1f}/s{})", c.now, per_second(c.counted, seconds), remark(c)));
     return lines.take();
 }
 
@@ -79,8 +73,8 @@ void group_change_totals::add(const std::vector<group_change>& changes, double s
 std::string group_change_totals::text() const {
     dotted_lines lines;
     for (const auto& [name, sum] : sums_)
-        lines.text(group_label(name), fmt::format("+{} ({:.1f}/s{})", sum.counted, per_second(sum.counted, seconds_),
-                                                  sum.is_more ? " or more" : ""));
+        lines.text(label_of(name), fmt::format("+{} ({:.1f}/s{})", sum.counted, per_second(sum.counted, seconds_),
+                                               sum.is_more ? " or more" : ""));
     return lines.take();
 }
 

@@ -69,7 +69,7 @@ using port_errors = std::map<std::pair<u32, u8>, u64>;
 port_errors errors_of(const counters::sweep& sweep) {
     port_errors all;
     for (const counters::reading& r : sweep.ports) {
-        if (!r.is_told) continue;
+        if (!r.valid) continue;
         u64& sum = all[{r.where.node, r.where.port}];
         counters::for_each_counter([&](counters::counter c) {
             if (counters::is_error(c)) sum += r.counters.counters[c];

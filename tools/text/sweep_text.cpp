@@ -35,7 +35,7 @@ std::string scaled(double value) {
 }
 
 std::string cell(const sweep_row& r, counter c) {
-    const counters::port_counters& now = r.now.counters.counters;
+    const counters::counter_values& now = r.now.counters.counters;
     if (!now.has(c)) return "-";
     if (!r.has_changes()) {
         const double units = is_data(c) ? 4 : 1;
@@ -102,7 +102,7 @@ std::vector<std::size_t> rows_of(const sweep_view& v, const table_choice& choice
     std::vector<std::size_t> rows(v.now.ports.size());
     std::iota(rows.begin(), rows.end(), std::size_t{0});
     std::erase_if(rows, [&](std::size_t i) {
-        return !v.now.ports[i].is_told || !contains_word(name_at(v, v.now.ports[i]), choice.part_of_name);
+        return !v.now.ports[i].valid || !contains_word(name_at(v, v.now.ports[i]), choice.part_of_name);
     });
     const auto sort_by = [&](auto&& weight_of) {
         std::vector<double> weights(v.now.ports.size());

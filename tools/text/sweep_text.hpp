@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // sweep_text.hpp - sweeps as tables, lines of JSON and lines of CSV. Knows no schedule.
 #pragma once
+#include "text/counter_groups.hpp"
 #include <comad/counters/sweep.hpp>
 #include <comad/discovery/database/node_names.hpp>
 #include <comad/discovery/database/subnet.hpp>
@@ -41,18 +42,12 @@ struct table_choice {
     std::string part_of_name{};    ///< only nodes whose name contains that, in small or capital letters of ASCII
 };
 
-/// The name of one of the counters::detail_types: the structure's, without the PM in front.
-template <class T> constexpr std::string_view name_of_group() {
-    constexpr std::string_view name = comad::iba::info_of<T>.name;
-    return name.substr(name.starts_with("PM") ? 2 : 0);
-}
-
 namespace detail {
 template <class... T> constexpr auto names_of(const std::tuple<T...>*) {
     return std::array<std::string_view, sizeof...(T)>{name_of_group<T>()...};
 }
 } // namespace detail
-/// These of all, in their order.
+/// The names of the counters::detail_types, in their order.
 inline constexpr auto detail_names = detail::names_of(static_cast<const comad::counters::detail_types*>(nullptr));
 
 /// Which rows of the sweep a choice leaves, in order, by index.

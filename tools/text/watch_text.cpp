@@ -59,10 +59,10 @@ std::string_view remark(state s) {
 
 } // namespace
 
-std::string counters_text(const counters::port_counters& told) {
+std::string counters_text(const counters::counter_values& values, counters::counter_set which) {
     dotted_lines lines;
     for_each_counter([&](counter c) {
-        if (told.has(c)) lines.number(label_of(c), told[c]);
+        if (values.has(c) && which.has(c)) lines.number(label_of(c), values[c]);
     });
     return lines.take();
 }
@@ -75,10 +75,10 @@ std::string changes_text(const counters::sample& before, const counters::sample&
     return lines.take();
 }
 
-nlohmann::ordered_json counters_json(const counters::port_counters& told) {
+nlohmann::ordered_json counters_json(const counters::counter_values& values, counters::counter_set which) {
     nlohmann::ordered_json all = nlohmann::ordered_json::object();
     for_each_counter([&](counter c) {
-        if (told.has(c)) all[std::string(name_of(c))] = told[c];
+        if (values.has(c) && which.has(c)) all[std::string(name_of(c))] = values[c];
     });
     return all;
 }

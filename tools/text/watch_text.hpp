@@ -11,15 +11,17 @@
 
 namespace ibtool {
 
-/// All counters that were told, as perfquery has them.
-std::string counters_text(const comad::counters::port_counters&);
+/// The counters of `which` that were read, in perfquery's format.
+std::string counters_text(const comad::counters::counter_values&,
+                          comad::counters::counter_set which = comad::counters::counter_set::all());
 /// A line for each counter that changed: `PortXmitData:....................1000 (+400.0 B/s)`, and where that is not all of
 /// the truth, what is. `above`: only those that change more often than so many times a second; null: all.
 std::string changes_text(const comad::counters::sample& before, const comad::counters::sample& after,
                          const error_thresholds* above = nullptr);
 
-/// `counters`, by name.
-nlohmann::ordered_json counters_json(const comad::counters::port_counters&);
+/// The same by name.
+nlohmann::ordered_json counters_json(const comad::counters::counter_values&,
+                                     comad::counters::counter_set which = comad::counters::counter_set::all());
 /// By name, of what changed: `state`, `value`, of data `bytes`, `per_second`.
 nlohmann::ordered_json changes_json(const comad::counters::sample& before, const comad::counters::sample& after,
                                     const error_thresholds* above = nullptr);

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: MIT
-// health.hpp - what two sweeps say of the health of ports, by rules. Knows no file, no MAD and no text form.
+// health.hpp - rates ports by rules, from the difference between two sweeps. Sends nothing and does not depend on a text format.
+//
+//     const counters::health_rules rules = counters::read_health_rules("rules.toml");
+//     for (const counters::health_finding& f : judge(rules, subnet, before, after))
+//         fmt::print("{}: {} port {}: {}\n", name_of(f.how_bad), name_of(subnet.nodes[f.where.node]), f.where.port, name_of(f.why));
 #pragma once
 #include <comad/counters/port_counters.hpp>
 #include <comad/counters/sweep.hpp>
@@ -7,6 +11,7 @@
 
 #include <array>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -16,36 +21,36 @@ enum class severity : u8 { ok, warning, error, critical };
 /// `ok`, `warning`, `error`, `critical`.
 std::string_view name_of(severity) noexcept;
 
-/// What is too much, and how bad: a measured value is as bad as the worst limit that it exceeds. One that it equals is kept.
+/// Limits of a measured value. A value has the severity of the worst limit that it exceeds; a value equal to a limit does not exceed it.
 struct limits {
     std::optional<double> warning, error, critical;
 
     severity judge(double measured) const noexcept;
-    /// The limit of that severity. Precondition: judge() gave it, and it is not ok.
+    /// The limit of that severity. Precondition: judge() returned the severity, and it is not ok.
     double exceeded(severity) const noexcept;
     bool empty() const noexcept { return !warning && !error && !critical; }
     friend bool operator==(const limits&, const limits&) = default;
 };
 
-/// How much a counter may grow in a time. `per` is a unit, not a duration: 2 in a minute are 120 an hour.
+/// How much a counter may grow in a time. `per` is a unit, not a duration: 2 per minute are 120 per hour.
 struct growth_rule {
     mad::duration per = std::chrono::hours(1);
     limits most;
     friend bool operator==(const growth_rule&, const growth_rule&) = default;
 };
 
-/// docs/reference/health-rules.md says where each comes from.
+/// The rules. docs/reference/health-rules.md explains the default of each.
 struct health_rules {
-    /// Of each counter, by index.
+    /// Growth of each counter, by index.
     std::array<growth_rule, counter_count> growth{};
-    /// For each bit that was signalled meanwhile: symbol errors, and blocks that error correction could not mend. Of the bits
-    /// that were wrong at the end of the link there were at least so many.
+    /// Bit errors per bit that the link carried between the sweeps: symbol errors, and blocks that error correction could not repair.
+    /// The measured value is a lower bound of the bits that were wrong at the end of the link.
     limits bit_errors;
-    /// For each bit likewise: symbols or blocks that error correction had to mend.
+    /// The same for symbols or blocks that error correction repaired.
     limits raw_bit_errors;
-    /// A link with fewer lanes, or slower ones, than both its ends support.
+    /// Severity of a link with fewer lanes, or slower ones, than both of its ends support.
     severity width = severity::ok, speed = severity::ok;
-    /// A narrow counter that stood at its end already in the first sweep: nobody knows what happened since.
+    /// Severity of a counter of PortCounters that was saturated in both sweeps: it is unknown what it has counted since.
     severity pegged = severity::ok;
 
     growth_rule& of(counter c) noexcept { return growth[static_cast<unsigned>(c)]; }
@@ -55,21 +60,26 @@ struct health_rules {
 
 health_rules default_rules();
 
-/// Something that is not as it should be.
+/// Reads rules from a TOML file; docs/reference/health-rules.md describes the format. The result is `otherwise`, with the rules of
+/// the file in place of its own: a counter, or the limits of bit errors, that the file names has only the limits of the file.
+/// Errors: throws std::runtime_error with one line (file, line, what is wrong, what is expected) if the file cannot be read or is wrong.
+health_rules read_health_rules(const std::string& file, health_rules otherwise = default_rules());
+
+/// A port that breaks a rule.
 struct health_finding {
     enum class rule : u8 { growth, bit_errors, raw_bit_errors, width, speed, pegged };
 
     severity how_bad;
     discovery::port_ref where;
     rule why;
-    /// As the rule counts: of growth in `per`, of bit errors for each bit, lanes, signalled bits of a lane in a second, the number
-    /// at which the counter stands.
+    /// The measured value and the limit, in the rule's unit: growth per `per`, errors per bit, lanes, bits per second of a lane, or the
+    /// value at which the counter is saturated.
     double measured, limit;
-    std::string_view counter{}; ///< its name in the structures of the IBA; none of width and speed
-    u64 counted = 0;            ///< so many more between the two sweeps
+    std::string_view counter{}; ///< the counter's IBA name; empty for width and speed
+    u64 counted = 0;            ///< the increase between the two sweeps
     mad::duration between{}, per{};
-    bool is_at_least = false; ///< there may have been more: the counter was cleared, or stands at its end
-    /// Of width and speed: `limit` is what is active at the other end, not what both ends support.
+    bool is_at_least = false; ///< `measured` is a lower bound: the counter was cleared, or is saturated
+    /// For width and speed: `limit` is the active value at the opposite end of the link, not what both ends support.
     bool is_of_other_end = false;
     friend bool operator==(const health_finding&, const health_finding&) = default;
 };
@@ -77,12 +87,12 @@ struct health_finding {
 /// `growth`, `bit_errors`, `raw_bit_errors`, `width`, `speed`, `pegged`.
 std::string_view name_of(health_finding::rule) noexcept;
 
-/// What judge() can make use of, for sweep_options::details.
+/// The attributes that judge() uses, for sweep_options::details.
 port_detail_set health_details() noexcept;
 
-/// Judges every port that was read in both sweeps, in their order; of one port, by counter, then its error correction and its
-/// link. A port that is not wrong has no finding.
-/// Precondition: both are of the same sweeper, `before` the earlier one, `subnet` the sweeper's.
+/// Returns the findings of all ports that both sweeps read, in the order of the subnet; of one port, by counter, then its error
+/// correction and its link. A port that breaks no rule has no finding.
+/// Precondition: both sweeps are of the same sweeper, `before` is the earlier one, and `subnet` is the sweeper's.
 std::vector<health_finding> judge(const health_rules&, const discovery::subnet& subnet, const sweep& before,
                                   const sweep& after);
 

@@ -68,7 +68,7 @@ inline counters::reading made_reading(discovery::port_ref where, unsigned patter
     can.extended = can.unicast = can.additional = can.xmit_wait = can.qp1_dropped = true;
     counters::reading r;
     r.where = where;
-    r.is_told = true;
+    r.valid = true;
     r.counters.counters.take(told, can);
     return r;
 }

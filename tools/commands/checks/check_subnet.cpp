@@ -151,7 +151,7 @@ private:
 
     void judge_errors(const counters::sweep& swept) {
         for (const counters::reading& l : swept.ports) {
-            if (!l.is_told) continue;
+            if (!l.valid) continue;
             nodes_[l.where.node].of_errors.push_back(result_of(check_result::subject::errors, lid_of(l.where), l.where,
                                                                check_counters(l.counters.counters, thresholds_)));
         }

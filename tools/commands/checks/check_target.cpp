@@ -205,7 +205,7 @@ query_task<report> check_errors(session& in, command_target target, const check_
     const counters::capabilities can = counters::capabilities::of(info);
     const u8 wanted = s.port.empty() ? all_ports : static_cast<u8>(read_number(s.port, "the port", all_ports));
     std::vector<u8> ports{wanted};
-    const auto result_of = [&](u8 port, const counters::port_counters& told) {
+    const auto result_of = [&](u8 port, const counters::counter_values& told) {
         return check_result{check_result::subject::errors, value(to.DLID), port, name,
                             check_counters(told, thresholds)};
     };

@@ -7,30 +7,32 @@
 namespace ibtool {
 namespace {
 
+namespace pm = comad::iba::pm;
+
 struct group_option {
     const char *letter, *name; ///< the letter with its comma, or nothing
     const counter_group& group;
 };
 const group_option group_options[] = {
-    {"-x,", "--extended", port_counters_extended},
-    {"-X,", "--xmtsl", xmit_data_sl},
-    {"-S,", "--rcvsl", rcv_data_sl},
-    {"-D,", "--xmtdisc", xmit_discard_details},
-    {"-E,", "--rcverr", rcv_error_details},
-    {"-T,", "--extended_speeds", extended_speeds},
-    {"", "--oprcvcounters", op_rcv_counters},
-    {"-F,", "--flowctlcounters", flow_ctl_counters},
-    {"", "--vloppackets", vl_op_packets},
-    {"", "--vlopdata", vl_op_data},
-    {"", "--vlxmitflowctlerrors,--vl-xmit-errs", vl_xmit_flow_ctl_update_errors},
-    {"", "--vlxmitcounters,--vl-xmit-wait", vl_xmit_wait},
-    {"", "--swportvlcong,--vl-congestion", sw_port_vl_congestion},
-    {"", "--rcvcc", rcv_con_ctrl},
-    {"", "--slrcvfecn", sl_rcv_fecn},
-    {"", "--slrcvbecn", sl_rcv_becn},
-    {"", "--xmitcc", xmit_con_ctrl},
-    {"", "--vlxmittimecc", vl_xmit_time_cong},
-    {"-c,", "--smplctl", samples_control},
+    {"-x,", "--extended", group_of<pm::PortCountersExt>},
+    {"-X,", "--xmtsl", group_of<pm::PortXmitDataSL>},
+    {"-S,", "--rcvsl", group_of<pm::PortRcvDataSL>},
+    {"-D,", "--xmtdisc", group_of<pm::PortXmitDiscardDetails>},
+    {"-E,", "--rcverr", group_of<pm::PortRcvErrorDetails>},
+    {"-T,", "--extended_speeds", group_of<pm::PortExtendedSpeedsCounters>},
+    {"", "--oprcvcounters", group_of<pm::PortOpRcvCounters>},
+    {"-F,", "--flowctlcounters", group_of<pm::PortFlowCtlCounters>},
+    {"", "--vloppackets", group_of<pm::PortVLOpPackets>},
+    {"", "--vlopdata", group_of<pm::PortVLOpData>},
+    {"", "--vlxmitflowctlerrors,--vl-xmit-errs", group_of<pm::PortVLXmitFlowCtlUpdateErrors>},
+    {"", "--vlxmitcounters,--vl-xmit-wait", group_of<pm::PortVLXmitWaitCounters>},
+    {"", "--swportvlcong,--vl-congestion", group_of<pm::SwPortVLCongestion>},
+    {"", "--rcvcc", group_of<pm::PortRcvConCtrl>},
+    {"", "--slrcvfecn", group_of<pm::PortSLRcvFECN>},
+    {"", "--slrcvbecn", group_of<pm::PortSLRcvBECN>},
+    {"", "--xmitcc", group_of<pm::PortXmitConCtrl>},
+    {"", "--vlxmittimecc", group_of<pm::PortVLXmitTimeCong>},
+    {"-c,", "--smplctl", group_of<pm::PortSamplesCtl>},
 };
 
 } // namespace

@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: MIT
-// data_counters.cpp - ibdatacounts, ibdatacounters: the data and packets that the ports of a node, or of the whole subnet, have
-// sent and received, with 64 bits where these are counted so.
+// data_counters.cpp - ibdatacounts and ibdatacounters: the data and packets that the ports of a node, or of the whole subnet, have
+// sent and received, from 64-bit counters if the node has them.
 #include "comad.hpp"
 #include "command.hpp"
 #include "session/ask.hpp"
 #include "session/run_on_subnet.hpp"
 #include "session/subnet_queries.hpp"
 #include "text/json.hpp"
+#include "text/watch_text.hpp"
+#include <comad/counters/detail/read_counters.hpp>
+#include <comad/counters/sweep.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
-#include <sstream>
-#include <string_view>
+#include <utility>
 
 namespace ibtool {
 namespace {
@@ -29,64 +31,64 @@ struct data_counters_settings {
     bool port_by_port = false, json = false;
 };
 
-/// What a port, or all ports of a node together, have counted.
+/// The counters of a port, or of all ports of a node together.
 struct counted {
     performance_agent agent;
     u8 port = 0;
-    std::vector<u8> bytes;
-    std::vector<discovery::failure> missing; ///< ports whose numbers a sum lacks
+    counters::counter_values values;
+    std::vector<discovery::failure> missing{}; ///< ports that are not in a sum
 
-    const counter_group& group() const { return data_counters(agent.info); }
+    const counter_group& group() const {
+        return agent.can().extended ? group_of<pm::PortCountersExt> : group_of<pm::PortCounters>;
+    }
 };
 
+/// Data and packets that were sent and received.
+counters::counter_set data_and_packets() {
+    using enum counters::counter;
+    return counters::counter_set().add(portXmitData).add(portRcvData).add(portXmitPkts).add(portRcvPkts);
+}
+
 std::string text_of(const counted& c) {
-    std::string text = heading(c.agent, c.group(), c.port);
-    std::istringstream lines(c.group().text(c.bytes, c.agent.info));
-    for (std::string line; std::getline(lines, line);) {
-        const std::string label = line.substr(0, line.find(':'));
-        if (label == "PortXmitData" || label == "PortRcvData" || label == "PortXmitPkts" || label == "PortRcvPkts")
-            text += line + '\n';
-    }
-    return text;
+    return heading(c.agent, c.group(), c.port) + counters_text(c.values, data_and_packets());
 }
 
 nlohmann::ordered_json json_of(const counted& c, nlohmann::ordered_json line) {
     line["attribute"] = c.group().name;
-    const auto all = counters_json(c.agent, c.group(), c.bytes);
-    for (const char* name : {"portXmitData", "portRcvData", "portXmitPkts", "portRcvPkts"})
-        line["counters"][name] = all[name];
+    line["counters"] = counters_json(c.values, data_and_packets());
     return line;
-}
-
-query_task<counted> ask_port(session& in, performance_agent a, u8 port, coro::rpc_options options) {
-    BOOST_OUTCOME_CO_TRY(auto bytes, co_await get_counters(in.schedule(), a.to, data_counters(a.info), port, options));
-    co_return counted{a, port, std::move(bytes), {}};
-}
-
-/// The sum of those that answer; an error if none does.
-query_task<counted> ask_sum(session& in, performance_agent a, std::vector<u8> ports, coro::rpc_options options) {
-    if (a.can().all_ports) co_return co_await ask_port(in, a, all_ports, options);
-    counted sum{a, all_ports, {}, {}};
-    std::vector<std::vector<u8>> told;
-    std::optional<mad::mad_error> first_error;
-    for (const u8 port : ports) {
-        auto one = co_await ask_port(in, a, port, options);
-        if (one) {
-            told.push_back(std::move(one.value().bytes));
-            continue;
-        }
-        sum.missing.push_back(
-            port_failure(port, fmt::format("port {}", port), to_string(one.error()), cause_text(one.error())));
-        if (!first_error) first_error = std::move(one.error());
-    }
-    if (told.empty() && first_error) co_return std::move(*first_error);
-    sum.bytes = sum_of(sum.group(), told);
-    co_return sum;
 }
 
 // ---- one node --------------------------------------------------------------------------------------------------------
 
-/// Which port is meant without one: of a switch all, else that of the target.
+query_task<counted> ask_port(session& in, performance_agent a, u8 port) {
+    BOOST_OUTCOME_CO_TRY(const auto values,
+                         co_await read_counters(in.schedule(), a.to, a.can(), port, data_and_packets()));
+    co_return counted{a, port, values};
+}
+
+/// The sum of the ports that reply; an error if none does.
+query_task<counted> ask_sum(session& in, performance_agent a, std::vector<u8> ports) {
+    if (a.can().all_ports) co_return co_await ask_port(in, a, all_ports);
+    std::optional<counted> sum;
+    std::vector<discovery::failure> missing;
+    std::optional<mad::mad_error> first_error;
+    for (const u8 port : ports) {
+        auto one = co_await ask_port(in, a, port);
+        if (one) {
+            if (sum) sum->values += one.value().values;
+            else sum.emplace(counted{a, all_ports, one.value().values});
+            continue;
+        }
+        missing.push_back(port_failure(port, fmt::format("port {}", port), to_string(one.error()), cause_text(one.error())));
+        if (!first_error) first_error = std::move(one.error());
+    }
+    if (!sum) co_return std::move(*first_error); // there is at least one port
+    sum->missing = std::move(missing);
+    co_return std::move(*sum);
+}
+
+/// The port that is read by default: all ports of a switch, else the port with the target's LID.
 query_task<u8> default_port(session& in, mad::IBPath to) {
     BOOST_OUTCOME_CO_TRY(const auto node, co_await in.SubnGet<smp::NodeInfo>(to));
     co_return node.nodeType == iba::NodeType::Switch ? all_ports : node.localPortNum;
@@ -106,7 +108,7 @@ query_task<report> ask_node(session& in, std::optional<command_target> target, s
     if (port == all_ports && !agent.can().all_ports) {
         BOOST_OUTCOME_CO_TRY(ports, co_await ports_with_counters(in, to));
     }
-    auto query = port == all_ports ? ask_sum(in, agent, std::move(ports), {}) : ask_port(in, agent, port, {});
+    auto query = port == all_ports ? ask_sum(in, agent, std::move(ports)) : ask_port(in, agent, port);
     BOOST_OUTCOME_CO_TRY(const auto told_there, co_await std::move(query));
     report said;
     said.missing = told_there.missing;
@@ -125,88 +127,73 @@ int run_single(const data_counters_settings& s, const global_options& options) {
 
 // ---- the whole subnet ------------------------------------------------------------------------------------------------
 
-/// What an end port told: once, or for each of its ports.
-struct reading_outcome {
-    std::vector<counted> told;
-    std::vector<discovery::failure> problems; ///< their places: within the node
-};
-
 class counting_task {
 public:
-    counting_task(session& in, const subnet& s, const data_counters_settings& how) : in_(in), subnet_(s), how_(how) {}
+    counting_task(session& in, const subnet& s, const data_counters_settings& how)
+        : in_(in), subnet_(s), how_(how), sweeper_(in.schedule(), s, options()) {}
 
     coro::task<report> run() {
-        end_ports_ = discovery::end_ports(subnet_);
-        outcomes_.resize(end_ports_.size());
-        co_await in_.schedule().mqueue(queries());
-        write_report();
+        const counters::sweep done = co_await sweeper_.run();
+        write_report(done);
         co_return std::move(found_);
     }
 
 private:
-    coro::generator<coro::task<void>> queries() {
-        for (std::size_t i = 0; i < end_ports_.size(); ++i) co_yield ask(end_ports_[i], outcomes_[i]);
+    counters::sweep_options options() const {
+        counters::sweep_options o;
+        o.wants = is_counted;
+        o.counters = data_and_packets();
+        if (how_.port_by_port) return o;
+        o.at_once = counters::all_ports_rule::of_switches;
+        o.is_too_much = [](const counters::reading&) { return false; };
+        return o;
     }
 
-    coro::task<void> ask(const discovery::end_port_ref& e, reading_outcome& o) {
-        o.problems = {
-            failure_at({}, e.has_lid() ? "not queried" : "not queried: no LID")}; // unless this comes to its end
-        if (!e.has_lid()) co_return;
-        auto info = co_await in_.schedule().PerformanceGet<iba::ClassPortInfo>(e.path, 0, short_patience);
-        if (!info) {
-            o.problems = {problem_of(info.error())};
-            co_return;
-        }
-        o.problems.clear();
-        const performance_agent agent{e.path, info.value()};
-        if (!how_.port_by_port && subnet_.nodes[e.where.node].is_switch()) {
-            auto sum = co_await ask_sum(in_, agent, e.ports, short_patience);
-            take(o, std::move(sum));
-            co_return;
-        }
+    using values_by_place = std::map<std::pair<u32, u8>, const counters::counter_values*>; // node and port
+
+    static values_by_place values_in(const counters::sweep& done) {
+        values_by_place all;
+        for (const auto* list : {&done.ports, &done.sums})
+            for (const counters::reading& r : *list)
+                if (r.valid) all.emplace(std::pair(r.where.node, r.where.port), &r.counters.counters);
+        return all;
+    }
+
+    /// One for each port, or their sum.
+    std::vector<counted> counted_by(const discovery::end_port_ref& e, const values_by_place& values) const {
+        const comad::iba::ClassPortInfo* const info = sweeper_.class_port_info(e.where.node);
+        if (!info) return {};
+        const performance_agent agent{e.path, *info};
+        const auto whole = values.find({e.where.node, all_ports});
+        if (whole != values.end()) return {{agent, all_ports, *whole->second}};
+        std::vector<counted> all;
         for (const u8 port : e.ports) {
-            auto one = co_await ask_port(in_, agent, port, short_patience);
-            take(o, std::move(one));
+            const auto one = values.find({e.where.node, port});
+            if (one == values.end()) continue;
+            if (all.empty() || !sums(e)) all.push_back({agent, port, *one->second});
+            else all[0].values += *one->second;
         }
+        if (!all.empty() && sums(e)) all[0].port = all_ports;
+        return all;
     }
 
-    static discovery::failure problem_of(const mad::mad_error& e) {
-        return failure_at({}, to_string(e), cause_text(e));
-    }
+    bool sums(const discovery::end_port_ref& e) const { return !how_.port_by_port && subnet_.nodes[e.where.node].is_switch(); }
 
-    discovery::failure placed(discovery::port_ref where, const discovery::failure& within) const {
-        discovery::failure m = missing_at(subnet_, where, within.text, within.cause);
-        if (within.where.name.empty()) return m;
-        m.where.name += ": " + within.where.name;
-        m.where.short_name += ' ' + within.where.name;
-        if (within.where.port != 0) m.where.port = within.where.port;
-        return m;
-    }
-
-    static void take(reading_outcome& o, mad::result<counted> answered) {
-        if (!answered) {
-            o.problems.push_back(problem_of(answered.error()));
-            return;
-        }
-        o.problems.insert(o.problems.end(), answered.value().missing.begin(), answered.value().missing.end());
-        o.told.push_back(std::move(answered).value());
-    }
-
-    void write_report() {
+    void write_report(const counters::sweep& done) {
+        const values_by_place values = values_in(done);
         std::set<u32> nodes, bad;
         std::size_t ports = 0;
-        for (std::size_t i = 0; i < end_ports_.size(); ++i) {
-            const discovery::end_port_ref& e = end_ports_[i];
-            const reading_outcome& o = outcomes_[i];
+        for (const discovery::end_port_ref& e : discovery::end_ports(subnet_)) {
             const bool is_first = nodes.insert(e.where.node).second;
             ports += e.ports.size();
             if (is_first && in_.options().verbosity && !how_.json)
                 found_.text += fmt::format("\n{}\n", node_line("Checking", subnet_.nodes[e.where.node]));
-            for (const counted& c : o.told)
+            const std::vector<counted> all = counted_by(e, values);
+            for (const counted& c : all)
                 found_.text += how_.json ? json_line(json_of(c, place_json(subnet_, e, c.port))) : text_of(c);
-            if (o.told.empty() && !o.problems.empty()) bad.insert(e.where.node);
-            for (const discovery::failure& p : o.problems) found_.missing.push_back(placed(e.where, p));
+            if (all.empty() && !e.ports.empty()) bad.insert(e.where.node);
         }
+        for (const discovery::failure& g : done.failures) found_.missing.push_back(missing_of(subnet_, g));
         if (how_.json) found_.text += json_line({{"nodes", nodes.size()}, {"bad_nodes", bad.size()}, {"ports", ports}});
         else
             found_.text +=
@@ -217,8 +204,7 @@ private:
     session& in_;
     const subnet& subnet_;
     const data_counters_settings& how_;
-    std::vector<discovery::end_port_ref> end_ports_;
-    std::vector<reading_outcome> outcomes_; // of end_ports_
+    counters::sweeper sweeper_;
     report found_;
 };
 

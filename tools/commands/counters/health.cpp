@@ -6,7 +6,7 @@
 #include "session/report.hpp"
 #include "text/json.hpp"
 #include "text/subnet_missing.hpp"
-#include <comad/counters/health_file.hpp>
+#include <comad/counters/health.hpp>
 #include <comad/iba/detail/format.hpp>
 
 #include <fmt/format.h>

@@ -54,7 +54,7 @@ public:
           thresholds_(read_thresholds(s.thresholds)), groups_(s.asked_for.groups()), group_totals_(groups_.size()) {
         if (!groups_.empty() && s.only_above)
             throw usage_error("-t supports only the default counters; remove the options for other counters");
-        if (std::ranges::find(groups_, &samples_control) != groups_.end())
+        if (std::ranges::find(groups_, &group_of<pm::PortSamplesCtl>) != groups_.end())
             throw usage_error("PortSamplesControl has no counters to watch");
     }
 

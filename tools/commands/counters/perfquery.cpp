@@ -71,7 +71,7 @@ counter_request read_counter_request(const perfquery_settings& s) {
     counter_request r;
     r.json = s.json;
     r.groups = s.asked_for.groups();
-    if (r.groups.empty()) r.groups.push_back(&port_counters);
+    if (r.groups.empty()) r.groups.push_back(&group_of<pm::PortCounters>);
     r.all = s.ports == "255" || ((s.all || s.loop) && s.ports.empty());
     if (!s.ports.empty() && !r.all) r.ports = read_ports(s.ports);
     r.sums = (r.all || s.all) && !s.loop;
@@ -81,7 +81,7 @@ counter_request read_counter_request(const perfquery_settings& s) {
         if (!r.resets) throw usage_error("a reset mask requires -r or -R");
         r.mask = read_mask(s.mask);
     }
-    if (r.resets && std::ranges::find(r.groups, &samples_control) != r.groups.end())
+    if (r.resets && std::ranges::find(r.groups, &group_of<pm::PortSamplesCtl>) != r.groups.end())
         throw usage_error("PortSamplesControl has no counters to reset");
     return r;
 }
@@ -120,9 +120,9 @@ coro::task<std::vector<u8>> ports_behind(const counter_query& q, u8 port) {
 
 query_task<group_reading> ask_port(const counter_query& q, const counter_group& wanted, u8 port) {
     group_reading c{&wanted, port, {}};
-    if (&wanted == &extended_speeds && q.how.reads) {
+    if (&wanted == &group_of<pm::PortExtendedSpeedsCounters> && q.how.reads) {
         BOOST_OUTCOME_CO_TRY(const bool is_other, co_await is_rs_fec(q, port));
-        if (is_other) c.group = &extended_speeds_rs_fec;
+        if (is_other) c.group = &group_of<pm::PortExtendedSpeedsCountersRSFEC>;
     }
     const counter_group& g = *c.group;
     if (q.how.reads) {
@@ -180,8 +180,8 @@ std::string sum_text(const counter_query& q, const std::vector<group_reading>& a
 
 /// What has no sum: what is sampled; and counters of which each port has other ones.
 bool can_sum(const counter_group& g, const counter_query& q) {
-    if (&g == &extended_speeds) return !q.can().RS_FEC;
-    return &g != &samples_control;
+    if (&g == &group_of<pm::PortExtendedSpeedsCounters>) return !q.can().RS_FEC;
+    return &g != &group_of<pm::PortSamplesCtl>;
 }
 
 discovery::failure missing_counters_of(const counter_group& g, u8 port, const mad::mad_error& e) {

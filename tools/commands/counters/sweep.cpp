@@ -14,7 +14,7 @@
 #include "session/subnet_file.hpp"
 #include "session/sweeping.hpp"
 #include "text/output.hpp"
-#include <comad/counters/health_file.hpp>
+#include <comad/counters/health.hpp>
 #include <comad/discovery/database/detail/node_type_names.hpp>
 #include <comad/iba/detail/suggest.hpp>
 #include <comad/iba/detail/text.hpp>

@@ -122,7 +122,7 @@ exporter::page_text sweep_outputs::page_text() const {
 /// Also of a subnet that was found anew without them: when the program's own cable is pulled, nothing of the rest is missing.
 bool sweep_outputs::misses_most(std::size_t fabric, const comad::counters::sweep& s) {
     const auto told = static_cast<std::size_t>(
-        std::count_if(s.ports.begin(), s.ports.end(), [](const auto& port) { return port.is_told; }));
+        std::count_if(s.ports.begin(), s.ports.end(), [](const auto& port) { return port.valid; }));
     most_read_[fabric] = std::max(most_read_[fabric], told);
     return 2 * told < std::max(s.ports.size(), most_read_[fabric]);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// details.hpp - what a port can be asked for beside its counters, by type. Knows no PMA and no schedule.
+// port_details.hpp - the performance attributes that a sweep can read in addition to a port's counters, as types. Sends nothing.
 #pragma once
 #include <comad/iba/pm.hpp>
 
@@ -9,8 +9,8 @@
 
 namespace comad::counters {
 
-/// Devices have some of it (IBA 16.1.4, A10). Who asks for PortExtendedSpeedsCounters is told these, or of a port with RS
-/// forward error correction PortExtendedSpeedsCountersRSFEC: one attribute that means two things.
+/// The optional attributes (IBA 16.1.4, A10). A query for PortExtendedSpeedsCounters returns PortExtendedSpeedsCountersRSFEC if the
+/// port uses RS forward error correction: the two share an attribute ID.
 using detail_types =
     std::tuple<iba::pm::PortRcvErrorDetails, iba::pm::PortXmitDiscardDetails, iba::pm::PortOpRcvCounters,
                iba::pm::PortFlowCtlCounters, iba::pm::PortVLOpPackets, iba::pm::PortVLOpData,
@@ -30,17 +30,17 @@ template <class... T> struct variant_of<std::tuple<T...>> {
 };
 } // namespace detail
 
-/// One of them, as told.
+/// A reply to a query for one of the detail_types.
 using port_detail = detail::variant_of<detail_types>::type;
 
-/// Some of the detail_types.
+/// A set of detail_types.
 class port_detail_set {
 public:
     template <class T> port_detail_set& add() noexcept {
         bits_ |= bit<T>();
         return *this;
     }
-    /// By its place among the detail_types.
+    /// Adds a type by its index in detail_types.
     port_detail_set& add(unsigned index) noexcept {
         bits_ |= 1u << index;
         return *this;
@@ -52,7 +52,7 @@ public:
 private:
     template <class T> static constexpr u32 bit() noexcept {
         constexpr unsigned index = detail::index_in<T, detail_types>;
-        static_assert(index < std::tuple_size_v<detail_types>);
+        static_assert(index < std::tuple_size_v<detail_types>, "not one of the detail_types");
         return 1u << index;
     }
     u32 bits_ = 0;

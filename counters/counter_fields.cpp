@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+// counter_fields.cpp - names of counters in arrays.
+#include <comad/counters/detail/counter_fields.hpp>
+
+#include <fmt/format.h>
+
+namespace comad::counters {
+
+std::string counter_field::name() const {
+    return row.count > 1 ? fmt::format("{}[{}]", row.name, index) : std::string(row.name);
+}
+
+} // namespace comad::counters

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// detail_request.hpp - requests for the optional attributes of a port. Sends nothing.
+#pragma once
+#include <comad/counters/detail/port_details.hpp>
+
+namespace comad::counters {
+
+inline constexpr std::size_t detail_count = std::tuple_size_v<detail_types>;
+
+/// A request for that port, without any counter selected.
+template <class T> T request_for(u8 port) {
+    T request;
+    request.portSelect = port;
+    return request;
+}
+
+} // namespace comad::counters

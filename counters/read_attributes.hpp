@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// read_attributes.hpp - reads PortCounters and PortCountersExtended of a port as they are. Does not depend on a subnet.
+#pragma once
+#include <comad/coro/schedule.hpp>
+#include <comad/counters/port_counters.hpp>
+
+#include <optional>
+
+namespace comad::counters {
+
+/// Which of the two attributes are read.
+struct attributes_to_read {
+    bool narrow = false; ///< PortCounters
+    bool wide = false;   ///< PortCountersExtended
+};
+
+/// The replies to a Get of each.
+struct attribute_replies {
+    std::optional<iba::pm::PortCounters> narrow;
+    std::optional<iba::pm::PortCountersExt> wide;
+};
+
+/// The fewest attributes that together have all counters of `wanted` that the PMA has.
+attributes_to_read attributes_with(counter_set wanted, const capabilities&) noexcept;
+
+/// Errors:   those of PerformanceGet; then the other reply is lost.
+/// Lifetime: all arguments except the schedule are copied.
+coro::task<mad::result<attribute_replies>> read_attributes(coro::MADSchedule&, mad::IBPath to, u8 port,
+                                                           attributes_to_read which, coro::rpc_options options);
+
+/// The counters of the replies, those of PortCountersExtended first.
+counter_values values_of(const attribute_replies&, const capabilities&) noexcept;
+
+} // namespace comad::counters

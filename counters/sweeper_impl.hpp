@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+// sweeper_impl.hpp - a sweeper's state and tasks. sweep.cpp schedules the nodes and reports failures, sweep_port.cpp reads ports, and
+// sweep_clear.cpp clears them.
+#pragma once
+#include "read_attributes.hpp"
+#include <comad/counters/detail/kept_counters.hpp>
+#include <comad/counters/sweep.hpp>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace comad::counters {
+
+class sweeper::impl {
+public:
+    impl(coro::MADSchedule& schedule, const discovery::subnet& subnet, sweep_options options);
+
+    coro::task<sweep> run();
+    std::size_t ports() const noexcept { return targets_.size(); }
+    const iba::ClassPortInfo* class_port_info(u32 node) const noexcept;
+
+private:
+    /// A port that is read.
+    struct target {
+        discovery::port_ref where;
+        /// Whether RS forward error correction was active when the counter had this value.
+        struct correction {
+            u64 linkDownedCounter;
+            bool is_rs;
+        };
+        std::optional<correction> FEC;
+    };
+    /// A node whose PMA or PMAs answer for some ports: a switch has one PMA, any other node has one at each port.
+    struct agent {
+        u32 first = 0, end = 0; // of targets_
+        u32 next = 0;           // the next one to read
+        u32 cleared = 0;        // of the ports that were read, those for which a Set was sent
+        u16 readers = 0;
+        u16 reading = 0; // of the readers, those that are not done
+        u8 timeouts_in_a_row = 0;
+        bool is_silent = false;  // since the last reply
+        bool was_silent = false; // at the start of the sweep
+        bool is_open = false;    // its ports are to be read
+        bool is_summed = false;  // its sum was enough
+        bool has_ended = false;  // not queried again in this sweep
+        std::optional<iba::ClassPortInfo> info;
+        std::optional<capabilities> can;
+        port_detail_set lacks; // of the details
+    };
+
+    void add_target(discovery::port_ref where);
+    const discovery::node& node_of(const agent& a) const noexcept {
+        return subnet_.nodes[targets_[a.first].where.node];
+    }
+    discovery::port_ref place_of(const agent& a) const noexcept;
+    std::optional<mad::IBPath> path_to(discovery::port_ref) const;
+    bool has_all_ports(const agent& a) const noexcept;
+    bool takes_all_ports(const agent& a) const noexcept;
+    std::size_t index_of(const reading& l) const noexcept {
+        return static_cast<std::size_t>(&l - result_.ports.data());
+    }
+
+    void begin();
+    coro::generator<coro::task<void>> readers();
+    coro::task<void> read(agent& a);
+    coro::task<void> ask_capabilities(agent& a);
+    coro::task<void> read_sum(agent& a);
+    coro::task<bool> read_values(agent& a, const mad::IBPath& path, reading& l);
+    coro::task<void> read_port(agent& a, const mad::IBPath& path, reading& l);
+    template <std::size_t Index> coro::task<bool> read_detail(agent& a, const mad::IBPath& path, reading& l);
+    template <class T, class Asked> coro::task<bool> read_as(agent& a, const mad::IBPath& path, reading& l);
+    coro::task<std::optional<bool>> has_rs_fec(agent& a, const mad::IBPath& path, const reading& l);
+
+    bool has_to_clear() const noexcept { return !options_.clears.empty() || !options_.clears_details.empty(); }
+    bool clears_at_once(const agent& a) const noexcept;
+    attributes_to_read attributes_of(const agent& a, counter_set wanted) const noexcept;
+    coro::task<void> clear_node(agent& a);
+    coro::task<void> clear(agent& a, discovery::port_ref where, u8 select);
+    template <std::size_t Index>
+    coro::task<void> clear_detail(agent& a, discovery::port_ref where, const mad::IBPath& path, u8 select);
+    template <class T> coro::task<mad::result<T>> read_detail_again(discovery::port_ref where);
+    /// What a read after a Set showed.
+    enum class cleared : u8 { yes, no, unknown };
+    coro::task<cleared> check_cleared(agent& a, const reading& l, discovery::port_ref place,
+                                      const mad::mad_error* set_error);
+    coro::task<mad::result<std::vector<u64>>> read_again(const agent& a, const reading& l, mad::IBPath path);
+    std::vector<u64> values_to_clear(const counter_values& values, const counter_values& narrow) const;
+    std::string text_of(const reading& l, const std::vector<kept_counter>& kept) const;
+    coro::task<void> check_all_cleared(agent& a, discovery::port_ref where, u8 select, const mad::mad_error* set_error);
+
+    coro::rpc_options hurry() const noexcept { return {.patience = options_.patience}; }
+    void add_failure(discovery::failure_kind kind, discovery::port_ref where, std::string text, std::string cause = {});
+    void failed(agent& a, discovery::port_ref where, const mad::mad_error& e);
+    void not_cleared(const agent& a, discovery::port_ref where, u8 select, const mad::mad_error& e);
+    void note_unread();
+
+    coro::MADSchedule& schedule_;
+    const discovery::subnet& subnet_;
+    sweep_options options_;
+    std::vector<target> targets_;
+    std::vector<counter_values> narrow_; // of targets_, if the sweep only clears: PortCounters alone
+    std::vector<agent> agents_;
+    std::vector<u32> order_; // of agents_
+    sweep result_;
+};
+
+} // namespace comad::counters
