@@ -5,7 +5,7 @@
 #include "support/catch.hpp"
 #include <comad/mad/detail/engine.hpp>
 #include <comad/mad/detail/engine_states.hpp>
-#include <comad/mad/message.hpp>
+#include <comad/mad/detail/message.hpp>
 
 #include <algorithm>
 #include <array>

@@ -54,7 +54,7 @@ std::vector<named_node> best_matches(std::vector<named_node> nodes, const std::s
 
 // ---- by the SA ----
 
-asked<std::vector<NodeRecord>> node_records(session& in, iba::query<NodeRecord> query) {
+query_task<std::vector<NodeRecord>> node_records(session& in, iba::query<NodeRecord> query) {
     auto found = co_await in.schedule().SubnAdmGetTable<NodeRecord>(query);
     if (found) co_return std::move(found).value();
     if (comad::sa::is_no_records(found.error())) co_return std::vector<NodeRecord>{};
@@ -80,7 +80,7 @@ std::vector<named_node> nodes_of(const std::vector<NodeRecord>& records, const s
 }
 
 /// The SA compares whole descriptions. Only if it has none is it asked for all nodes.
-asked<std::vector<named_node>> nodes_by_sa(session& in, std::string name) {
+query_task<std::vector<named_node>> nodes_by_sa(session& in, std::string name) {
     iba::smp::NodeDescription wanted;
     auto exact = iba::query<NodeRecord>{};
     if (name.size() <= wanted.nodeString.size()) {
@@ -97,7 +97,7 @@ asked<std::vector<named_node>> nodes_by_sa(session& in, std::string name) {
 
 // ---- by a discovery ----
 
-asked<std::vector<named_node>> nodes_by_discovery(session& in, std::string name) {
+query_task<std::vector<named_node>> nodes_by_discovery(session& in, std::string name) {
     BOOST_OUTCOME_CO_TRY(const auto subnet, co_await discover_subnet(in));
     std::vector<named_node> nodes;
     for (const discovery::node& n : subnet.nodes)
@@ -144,7 +144,7 @@ mad::any_path path_by_port(const named_node& node, const name_query& q) {
 
 } // namespace
 
-asked<mad::any_path> path_of_name(session& in, name_query q) {
+query_task<mad::any_path> path_of_name(session& in, name_query q) {
     const mad::IBPath& SA = in.schedule().sa_path();
     const bool has_sa = value(in.local_port().LID) != 0 && (value(SA.DLID) != 0 || SA.has_grh);
     auto looking = has_sa ? nodes_by_sa(in, q.name) : nodes_by_discovery(in, q.name);

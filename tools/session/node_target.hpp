@@ -17,6 +17,6 @@ struct name_query {
 
 /// By LID if the SA has it, by a directed route if the subnet was discovered. Throws std::runtime_error with one line if no node or
 /// several nodes have the name, and for a port that is none of the node's.
-asked<comad::mad::any_path> path_of_name(session&, name_query);
+query_task<comad::mad::any_path> path_of_name(session&, name_query);
 
 } // namespace ibtool

@@ -10,7 +10,7 @@
 #pragma once
 #include <comad/iba/detail/class_port_info.hpp>
 #include <comad/iba/detail/pm/counters.hpp>
-#include <comad/mad/time.hpp>
+#include <comad/mad/detail/time.hpp>
 
 #include <array>
 #include <optional>
