@@ -21,8 +21,8 @@ constexpr std::array<std::pair<std::string_view, fabric_kind>, 4> fabric_kinds{{
 
 } // namespace
 
-void end_for_lack_of_value(const fabric_error& e) noexcept {
-    iba::end_for_lack_of_value({iba::errc::unreadable, e.text});
+void bad_result_access(const fabric_error& e) noexcept {
+    iba::bad_result_access({iba::errc::unreadable, e.text});
 }
 
 std::string fabric_text::to_string() const {

@@ -2,6 +2,7 @@
 // node_target.cpp - names of nodes among the NodeRecords of the SA, or in the discovered subnet.
 #include "session/node_target.hpp"
 
+#include "comad.hpp"
 #include "session/report.hpp"
 #include <comad/discovery/database/subnet.hpp>
 #include <comad/iba/detail/text.hpp>
@@ -21,10 +22,7 @@
 namespace ibtool {
 namespace {
 
-namespace discovery = comad::discovery;
-namespace iba = comad::iba;
-namespace mad = comad::mad;
-using comad::u8;
+
 using comad::iba::sa::NodeRecord;
 
 /// A node that can be what the user means, with each port by which it can be reached.

@@ -2,12 +2,12 @@
 // counter_options.cpp - the letters of infiniband-diags' perfquery, and the names that python-rdma has for some.
 #include "commands/counters/counter_options.hpp"
 
+#include "comad.hpp"
 #include <string_view>
 
 namespace ibtool {
 namespace {
 
-namespace pm = comad::iba::pm;
 
 struct group_option {
     const char *letter, *name; ///< the letter with its comma, or nothing
