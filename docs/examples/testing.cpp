@@ -24,7 +24,7 @@ namespace {
 
 coro::task<std::string> name_of(coro::MADSchedule& schedule, mad::IBPath path) {
     const auto reply = co_await schedule.SubnGet<NodeDescription>(path);
-    co_return reply ? iba::smp::text(reply.value()) : to_string(reply.error());
+    co_return reply ? iba::smp::text(reply.value()) : plain_text(reply.error());
 }
 
 void one_program() {
@@ -75,7 +75,7 @@ void scripted_nodes() {
     fabric.answer<NodeDescription>(
         "leaf-0001", [](const server::request&) { return server::response::error(server::status::invalid_value); });
     fmt::print("{}\n", coro::sync_wait(client, name_of(client, leaf)));
-    //> LID 9 refused NodeDescription: MAD status 0x1c
+    //> LID 9 refused NodeDescription: invalid attribute or attribute modifier (status 0x1c)
 
     int requests = 0;
     fabric.answer<NodeDescription>("leaf-0001", [&](const server::request&) -> std::optional<server::response> {
@@ -105,7 +105,7 @@ void faults() {
 
     fabric.kill_after(10s, "leaf-0001");
     fabric.run_for(10s);
-    fmt::print("{}\n", coro::sync_wait(client, name_of(client, leaf)).starts_with("LID 9 did not answer"));
+    fmt::print("{}\n", coro::sync_wait(client, name_of(client, leaf)).starts_with("LID 9 did not reply"));
     //> true
 }
 

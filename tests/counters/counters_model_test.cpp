@@ -5,7 +5,6 @@
 #include "support/sanitized.hpp"
 #include "wire/answering_wire.hpp"
 #include <comad/coro/driver.hpp>
-#include <comad/counters/detail/realigned.hpp>
 #include <comad/counters/health.hpp>
 #include <comad/counters/sweep.hpp>
 #include <comad/iba/pm.hpp>

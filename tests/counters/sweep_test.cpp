@@ -2,7 +2,6 @@
 // sweep_test.cpp - sweeps over simulated subnets in virtual time: everything once, in parallel, and what becomes of nodes
 // that are silent.
 #include "library/sweep_rig.hpp"
-#include <comad/counters/detail/realigned.hpp>
 #include <comad/counters/detail/kept_counters.hpp>
 
 #include <algorithm>

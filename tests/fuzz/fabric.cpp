@@ -5,7 +5,6 @@
 #include "fuzz.hpp"
 #include "wire/liar.hpp"
 #include <comad/coro/driver.hpp>
-#include <comad/counters/detail/realigned.hpp>
 #include <comad/counters/sweep.hpp>
 #include <comad/discovery/database/node_names.hpp>
 #include <comad/discovery/formats/reports.hpp>

@@ -69,7 +69,7 @@ task<u64> ask(MADSchedule& schedule, mad::IBPath server, u64 cookie) {
 /// The text of the error of a Get; empty if there is none.
 template <class T> task<std::string> error_of(MADSchedule& schedule, mad::any_path path) {
     const auto reply = co_await schedule.SubnGet<T>(path);
-    co_return reply ? std::string() : to_string(reply.error());
+    co_return reply ? std::string() : plain_text(reply.error());
 }
 
 } // namespace
@@ -319,7 +319,7 @@ TEST_CASE("requests to a node are lost at the share that the test gives") {
     MADSchedule& client = fabric.schedule("h-0001 HCA-1");
     const mad::IBPath leaf = fabric.path_to("leaf-0001");
     fabric.lose("leaf-0001", 1);
-    CHECK(sync_wait(client, error_of<NodeInfo>(client, leaf)).find("did not answer") != std::string::npos);
+    CHECK(sync_wait(client, error_of<NodeInfo>(client, leaf)).find("did not reply") != std::string::npos);
     CHECK(sync_wait(client, error_of<NodeInfo>(client, fabric.path_to("leaf-0002"))).empty());
     fabric.lose("leaf-0001", 0);
     CHECK(sync_wait(client, error_of<NodeInfo>(client, leaf)).empty());

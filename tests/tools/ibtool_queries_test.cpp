@@ -356,7 +356,7 @@ TEST_CASE("what a query cannot do is one line") {
         {{"smpquery", "ni", "1", "1", "2"}, "unexpected argument '2': NodeInfo takes at most a target and a port"},
         {{"smpquery", "ni", "1", "here"}, "the port must be a number up to 255, not 'here'"},
         {{"smpquery", "pi", "1", "256"}, "the port must be a number up to 255, not '256'"},
-        {{"smpquery", "ni", "here"}, "here"},
+        {{"smpquery", "ni", "1..2"}, "invalid target '1..2'"},
         {{"smpquery", "ni", "0xc000"}, "0xc000"},
         {{"smpquery", "-D", "ni", "0,300"}, "300"},
         {{"smpquery", "-G", "ni", "0,1"}, "is not a GUID"},

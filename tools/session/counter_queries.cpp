@@ -6,7 +6,6 @@
 #include "session/read_back.hpp"
 #include "text/diags_text.hpp"
 #include "text/json.hpp"
-#include <comad/counters/detail/cleared.hpp>
 #include <comad/counters/detail/kept_counters.hpp>
 #include <comad/iba/print.hpp>
 

@@ -8,7 +8,6 @@
 #include "session/silent_places.hpp"
 #include "text/error_words.hpp"
 #include "text/subnet_missing.hpp"
-#include <comad/counters/detail/realigned.hpp>
 #include <comad/discovery/walk/discover.hpp>
 #include <comad/iba/detail/format.hpp>
 

@@ -35,7 +35,7 @@ std::string port_line(const sweep_view& v, std::string_view time, const sweep_ro
     std::string values, in_bytes, pegged, changes;
     const auto add = [](std::string& list, std::string text) { list += (list.empty() ? "" : ",") + text; };
     for_each_counter([&](counter c) {
-        const counters::port_counters& now = r.now.counters.counters;
+        const counters::counter_values& now = r.now.counters.counters;
         if (!now.has(c)) return;
         if (is_data(c)) add(in_bytes, fmt::format("\"{}\":{}", name_of(c), in_units(c, now[c])));
         add(values, fmt::format("\"{}\":{}", name_of(c), now[c]));

@@ -19,7 +19,7 @@ struct sweep_row {
 };
 
 inline sweep_row sweep_row_at(const sweep_view& v, std::size_t index) {
-    const auto* before = v.before && v.before->ports[index].is_told ? &v.before->ports[index] : nullptr;
+    const auto* before = v.before && v.before->ports[index].valid ? &v.before->ports[index] : nullptr;
     return {v.now.ports[index], before};
 }
 

@@ -149,7 +149,7 @@ bench_outcome run_in_session(const bench_settings& s, const global_options& opti
     std::vector<command_target> asked = targets;
     if (asked.empty() && r.what.kind.mgmt_class == iba::MgmtClass::SubnAdm) {
         require_sa(in);
-        asked.push_back({in.schedule().sa_path(), std::nullopt});
+        asked.push_back(command_target({in.schedule().sa_path(), std::nullopt}));
     } else if (asked.empty()) {
         asked.push_back(this_node());
     }
