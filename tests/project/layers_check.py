@@ -19,6 +19,8 @@ LIBRARY = {
     "sa": ["coro"],
     "discovery": ["sa", "topology_file"],
     "counters": ["discovery"],
+    "fabric": ["sa", "transports"],
+    "testing": ["coro", "transports"],
 }
 # Headers are in include/comad/discovery/ROOM, sources in discovery/ROOM.
 DISCOVERY = {
