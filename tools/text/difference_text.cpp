@@ -63,7 +63,7 @@ std::string difference_text(const subnet& was, const subnet& is, const std::vect
     return text;
 }
 
-std::string line_of(const difference& d) {
+std::string format_difference(const difference& d) {
     const std::string begin = fmt::format("{} {} {}", discovery::text_of(d.of), d.place, discovery::text_of(d.what));
     if (d.what != difference::kind::changed) return begin;
     return fmt::format("{}: is {}, was {}", begin, iba::escaped(d.is), iba::escaped(d.was));

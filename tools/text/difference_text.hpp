@@ -15,7 +15,7 @@ std::string difference_text(const comad::discovery::subnet& was, const comad::di
                             const std::vector<comad::discovery::difference>&);
 
 /// One line: `link PORT <=> PORT removed`, `rate PORT <=> PORT changed: is NEW, was OLD`.
-std::string line_of(const comad::discovery::difference&);
+std::string format_difference(const comad::discovery::difference&);
 /// `subject`, `kind`, its place as numbers and for people, and of what changed `was` and `is`.
 nlohmann::ordered_json difference_item_json(const comad::discovery::difference&);
 /// One JSON object, schema `comad.subnet_diff/1`.

@@ -45,7 +45,7 @@ std::string at(const discovery::location& where, const std::string& text) {
     return where.name.empty() ? text : fmt::format("{}: {}", where.name, text);
 }
 
-std::string line_of(const same_cause& c) {
+std::string missing_line(const same_cause& c) {
     const failure& f = *c.first;
     if (c.all() == 1) return at(f.where, f.short_text());
     const std::string text = fmt::format("{}: {}", amount(c), f.short_text());
@@ -62,7 +62,7 @@ std::vector<std::string> lines_by_cause(const std::vector<const failure*>& missi
         causes[found->second].count(f->where);
     }
     std::vector<std::string> lines;
-    for (const same_cause& c : causes) lines.push_back(line_of(c));
+    for (const same_cause& c : causes) lines.push_back(missing_line(c));
     return lines;
 }
 

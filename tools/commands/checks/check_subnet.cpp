@@ -51,9 +51,9 @@ struct totals {
     std::size_t nodes = 0, bad_nodes = 0, ports = 0, bad_ports = 0, ports_with_errors = 0;
 };
 
-class subnet_check {
+class subnet_checker {
 public:
-    subnet_check(session& in, const subnet& s, const check_subnet_settings& how)
+    subnet_checker(session& in, const subnet& s, const check_subnet_settings& how)
         : in_(in), subnet_(s), how_(how), thresholds_(read_thresholds(how.how.thresholds)), nodes_(s.nodes.size()) {}
 
     coro::task<report> run() {
@@ -230,7 +230,7 @@ private:
 };
 
 coro::task<report> check(session& in, const subnet& s, const check_subnet_settings& how) {
-    subnet_check all(in, s, how);
+    subnet_checker all(in, s, how);
     co_return co_await all.run();
 }
 

@@ -62,9 +62,9 @@ private:
             if (!failed_nodes.contains(e.where.node)) nodes.insert(e.where.node);
             const bool is_whole = cleared.contains({e.where.node, all_ports});
             ports += is_whole ? e.ports.size() : count(e, cleared);
-            if (is_whole) print_line(e, all_ports);
+            if (is_whole) add_line(e, all_ports);
             for (const u8 port : e.ports)
-                if (cleared.contains({e.where.node, port}) && !clears_at_once(e)) print_line(e, port);
+                if (cleared.contains({e.where.node, port}) && !clears_at_once(e)) add_line(e, port);
         }
         if (how_.json)
             found_.text +=

@@ -24,7 +24,7 @@ struct encode_settings {
     bool json = false;
 };
 
-std::string line_of(const iba::record_info& info, std::span<const comad::u8> bytes, bool json) {
+std::string encoded_line(const iba::record_info& info, std::span<const comad::u8> bytes, bool json) {
     if (json) return json_line({{"struct", info.name}, {"data", json_bytes(bytes)}});
     return fmt::format("{:02x}\n", fmt::join(bytes, ""));
 }
@@ -38,14 +38,14 @@ int encode_assignments(const iba::record_info& info, const std::vector<std::stri
         const auto done = iba::set_field(info, bytes, parts.value().name, parts.value().text);
         if (!done) throw usage_error(done.error().text);
     }
-    write_output(line_of(info, bytes, json));
+    write_output(encoded_line(info, bytes, json));
     return complete;
 }
 
 int encode_objects(const iba::record_info& info, const std::vector<std::string>& words, bool json) {
     std::string text, problems;
     for_each_word(words, [&](const std::string& where, const std::string& word) {
-        if (const auto bytes = iba::from_json(info, word)) text += line_of(info, bytes.value(), json);
+        if (const auto bytes = iba::from_json(info, word)) text += encoded_line(info, bytes.value(), json);
         else
             problems +=
                 fmt::format("{}: {}: {}\n", program_name(), iba::escaped(where), iba::escaped(bytes.error().text));

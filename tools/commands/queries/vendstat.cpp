@@ -24,11 +24,11 @@ namespace {
 
 namespace vend = comad::iba::vend;
 using vend::MlxConfigSpace;
-using words = std::vector<std::string>;
+using config_texts = std::vector<std::string>;
 
 struct vendstat_settings {
     std::string target, port_text, groups;
-    words reads, writes; ///< `address[,mask]`, `address,value[,mask]`
+    config_texts reads, writes; ///< `address[,mask]`, `address,value[,mask]`
     target_options kind;
     bool general = false, class_port_info = false, xmit_wait = false, group_info = false, json = false;
 };
@@ -50,7 +50,7 @@ std::vector<u32> numbers_in(const std::string& text, int base, const char* what)
 }
 
 /// The records of a request: addresses, of those that are written values, and masks, all ones where none is given.
-MlxConfigSpace read_records(const words& texts, bool writes) {
+MlxConfigSpace read_records(const config_texts& texts, bool writes) {
     MlxConfigSpace space;
     const std::size_t needed = writes ? 2 : 1;
     if (texts.size() > space.record.size())

@@ -104,7 +104,7 @@ struct described_links {
     const discovery::system_groups groups = discovery::group_nodes(s);
 };
 
-std::string line_of(const iblinkinfo_settings& how, const described_links& all, port_ref r) {
+std::string link_line(const iblinkinfo_settings& how, const described_links& all, port_ref r) {
     const auto& [s, names, groups] = all;
     const node& n = s.nodes[r.node];
     std::string front = "      ";
@@ -145,7 +145,7 @@ std::string report_of(const iblinkinfo_settings& how, const subnet_place& where,
             if (!has_head) text += head_of(s.nodes[n], names);
             has_head = true;
             if (is_down_too(filter ? &*filter : nullptr, s, r)) continue;
-            text += how.json ? json_of(s, r, names) : line_of(how, links, r);
+            text += how.json ? json_of(s, r, names) : link_line(how, links, r);
         }
     }
     return text;
@@ -188,7 +188,7 @@ private:
         if (!std::exchange(has_head_, true)) add_head(n);
     }
     void add_line(const subnet& s, port_ref r, std::string_view prefix) {
-        if (s.at(r).info) text_.append(prefix) += line_of(how_, &s == &was_ ? old_links_ : new_links_, r);
+        if (s.at(r).info) text_.append(prefix) += link_line(how_, &s == &was_ ? old_links_ : new_links_, r);
     }
     void add_all(const subnet& s, u32 n, std::string_view prefix) {
         bool is_first = true;

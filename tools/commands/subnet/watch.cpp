@@ -309,7 +309,7 @@ private:
     }
     void print_change(const difference& d) {
         ++events_;
-        write(difference_item_json(d), line_of(d));
+        write(difference_item_json(d), format_difference(d));
     }
     void print_notice(const iba::Notice& n) {
         static const discovery::subnet nothing_known;
