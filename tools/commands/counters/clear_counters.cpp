@@ -86,7 +86,7 @@ private:
         return info && counters::capabilities::of(*info).all_ports && subnet_.nodes[e.where.node].is_switch();
     }
 
-    void add_lines(const discovery::end_port_ref& e, u8 port) {
+    void add_line(const discovery::end_port_ref& e, u8 port) {
         if (how_.json) {
             nlohmann::ordered_json line = place_json(subnet_, e, port);
             const comad::iba::ClassPortInfo& info = *sweeper_.class_port_info(e.where.node);

@@ -270,11 +270,12 @@ int run_iblinkinfo(const iblinkinfo_settings& s, global_options options) {
     const subnet_place where = s.target.empty() ? read_place(s.GUID, s.route) : read_place(s.target);
     const node_names names = read_node_names(s.name_map);
     options.load_cache = s.load_cache;
-    const auto make = [&](const subnet& found, u64) {
+    const auto text = [&](const subnet& found) {
         if (!s.diff.empty())
             return link_comparison(s, read_subnet_file(s.diff, options).found, found, names).run(where);
         return report_of(s, where, found, names, options);
     };
+    const auto make = [&](const subnet& found, u64) { return report{.text = text(found)}; };
     return run_on_subnet(options, subnet_printer{.make = make});
 }
 
