@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// peer_cache.cpp - redirection and response times by target.
+// peer_cache.cpp - redirections and response times by destination and class.
 #include <comad/mad/detail/peer_cache.hpp>
 #include <comad/mad/detail/port_tables.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// destinations.hpp - who may be asked by how many at a time, and who waits for whom. Knows operations only as a queue.
+// destinations.hpp - the requests in flight to each destination, and the operations that wait because a destination is at its bound.
 #pragma once
 #include <comad/iba/types.hpp>
 #include <comad/mad/detail/operation.hpp>
@@ -9,26 +9,26 @@
 
 namespace comad::mad::detail {
 
-/// Those with claims on them, found by key. Constant work and no allocation.
+/// The destinations with claims, by key. A claim is one request that counts at the destination. Constant work and no allocation.
 class destinations {
 public:
     static constexpr u32 none = ~u32{0};
 
-    /// At most so many at a time.
+    /// `most`: limit of destinations at a time.
     explicit destinations(std::size_t most);
 
-    /// Its index, which holds while it has claims or parked operations.
+    /// The index of a destination. It is valid while the destination has claims or parked operations.
     u32 find_or_make(u64 key) noexcept;
     unsigned claims(u32 index) const noexcept { return all_[index].claims; }
     void claim(u32 index) noexcept { ++all_[index].claims; }
-    /// Its parked operations may go on (next_free()).
+    /// Removes a claim. Operations that are parked at the destination become available in next_free().
     void release(u32 index) noexcept;
 
     void park(operation&, u32 index) noexcept;
     void withdraw(operation&) noexcept;
     std::size_t parked() const noexcept { return parked_; }
-    /// The longest parked operation of some destination that has become free: it is no longer parked. Null: none may go.
-    /// `bound_of(op)`: how many claims its destination may have with it.
+    /// Takes out the operation that was parked longest at a destination below its bound. Null: there is none.
+    /// `bound_of(operation)`: the bound of its destination.
     template <class Bound> operation* next_free(Bound bound_of) noexcept {
         while (freed_ != none) {
             entry& d = all_[freed_];
@@ -48,9 +48,9 @@ private:
     struct entry {
         u64 key = 0;
         unsigned claims = 0;
-        u32 next = none;       // in its bucket, or of the unused ones
-        u32 next_freed = none; // in the list of the freed
-        bool is_freed = false; // it is in that list
+        u32 next = none;       // in its bucket, or in the list of unused entries
+        u32 next_freed = none; // in the list of freed destinations
+        bool is_freed = false; // it is in this list
         operation_queue parked;
     };
     u32 bucket_of(u64 key) const noexcept { return static_cast<u32>(key & (buckets_.size() - 1)); }

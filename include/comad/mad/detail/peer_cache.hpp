@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// peer_cache.hpp - what targets of general management say about themselves: where a class has moved to, how long it takes to
-// answer (IBA 13.4.8.1, 13.5.2). Bytes in, facts out: asks nobody.
+// peer_cache.hpp - what destinations of GMPs have reported about themselves: redirections, and response times (IBA 13.4.8.1, 13.5.2).
+// It sends nothing.
 #pragma once
 #include <comad/iba/detail/class_port_info.hpp>
 #include <comad/iba/detail/enums.hpp>
@@ -11,23 +11,23 @@
 
 namespace comad::mad::detail {
 
-/// Where `info`, from a reply with status REDIRECT, sends the requests that went to `from`: LID, SL, QP, Q_Key, P_Key, and
-/// the GID if it names one; a GRH only if there was one. An invalid P_Key, as of an agent that leaves it 0, is not taken. Without a LID (DLID 0) the GID has to be resolved first; nothing if
-/// it names neither.
+/// The path of requests to `from` after a reply with status REDIRECT and `info`: its LID, SL, QP, Q_Key and P_Key, and its GID if there is
+/// one. The path has a GRH only if `from` has one. An invalid P_Key, which agents leave 0, is ignored. If the DLID is 0, the GID has to be
+/// resolved first. Nothing: `info` contains neither a LID nor a GID.
 std::optional<IBPath> redirected(const IBPath& from, const iba::ClassPortInfo& info) noexcept;
 
-/// Kept per target, as it is addressed, and class. Grows with the targets that said something.
+/// Redirections and response times, for each destination and class. Its size grows with the destinations that reported one.
 class peer_cache {
 public:
     bool empty() const noexcept { return entries_.empty(); }
 
     void redirect(const IBPath& from, iba::MgmtClass, const IBPath& to);
-    /// Forgets what `from` said: the target that it redirected to does not answer.
+    /// Removes what `from` reported, because the destination of its redirection does not reply.
     void forget(const IBPath& from, iba::MgmtClass mgmt_class) { entries_.erase(key_of(from, mgmt_class)); }
-    /// RespTimeValue: 4.096 us * 2^n.
+    /// Stores a RespTimeValue: 4.096 us * 2^n.
     void response_time(const IBPath& target, iba::MgmtClass, u8 exponent);
 
-    /// Applies what is known: `path` goes to where the class is, and its resp_time is the one that was told.
+    /// Changes `path` to the destination of a redirection, and sets its resp_time, as far as they are known.
     void apply(IBPath& path, iba::MgmtClass) const noexcept;
 
 private:
