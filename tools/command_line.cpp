@@ -9,8 +9,8 @@
 #include "long_options.hpp"
 #include "session/fabric.hpp"
 #include "session/machine_reader.hpp"
+#include "text/ibtool_overview.hpp"
 #include "text/output.hpp"
-#include "text/overview.hpp"
 #include "text/terminal.hpp"
 #include <comad/iba/detail/suggest.hpp>
 #include <comad/iba/detail/text.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // exports_test.cpp - what other programs are told of a subnet made by hand. What is expected follows topology.conf(5),
-// topology.yaml(5) and counts by hand; tests/tools/ibtool_export_test.cpp asks those programs.
+// topology.yaml(5) and counts by hand; tests/tools/export_test.cpp asks those programs.
 #include "support/catch.hpp"
 #include <comad/discovery/formats/exports.hpp>
 

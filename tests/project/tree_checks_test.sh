@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# tree_checks_test.sh - the checks of the tree fail on bad trees and pass good ones: unity_names_check.py, on files that this script
-# writes.
+# tree_checks_test.sh - the checks of the tree fail on bad trees and pass good ones: unity_names_check.py and command_files_check.py,
+# on files that this script writes.
 set -euo pipefail
 project=$(cd "$(dirname "$0")" && pwd)
 output=$(mktemp -d)
@@ -87,3 +87,37 @@ run 0 "$project/unity_names_check.py" .
 sed -i 's/c_test/a_test/' tests/CMakeLists.txt
 run 1 "$project/unity_names_check.py" .
 has "^tests/a_test.cpp:3: 'one' is also"
+
+# The files of commands.
+rm -rf ./* .git
+mkdir -p tools/commands/checks docs/reference/ibtool tests/tools tests/project
+printf '#define IBTOOL_COMMANDS(X)   \\\n    X(first)   \\\n    X(second_one)  \\\n    X(third)\n' >tools/commands.cpp
+touch tools/commands/{first,second-one,third}.md docs/reference/ibtool/{first,second-one,third}.md
+echo 'command first_command() {}' >tools/commands/checks/first.cpp
+echo 'command second_one_command() {} command third_command() {}' >tools/commands/pair.cpp
+echo 'run({"first"})' >tests/tools/first_test.cpp
+echo 'run({"second-one"}) run({"third"})' >tests/tools/third_test.cpp
+printf 'second_one\tpair.cpp\tthird_test.cpp\nthird\tpair.cpp\t-\n' >tests/project/command_files.tsv
+run 0 "$project/command_files_check.py" .
+# missing FILE MESSAGE: without the file, the check prints MESSAGE.
+missing() {
+    mv "$1" "$1.hidden"
+    run 1 "$project/command_files_check.py" .
+    has "$2"
+    mv "$1.hidden" "$1"
+}
+missing tools/commands/checks/first.cpp '^first: tools/commands/ has no first.cpp$'
+missing tools/commands/second-one.md '^second_one: tools/commands/ has no second-one.md$'
+missing docs/reference/ibtool/third.md '^third: docs/reference/ibtool/ has no third.md$'
+missing tests/tools/first_test.cpp '^first: tests/tools/ has no first_test.cpp$'
+missing tests/tools/third_test.cpp '^second_one: tests/tools/ has no third_test.cpp$'
+sed -i 's/third/other/' tests/tools/third_test.cpp
+touch tests/tools/second_one_test.cpp
+echo 'no command' >tools/commands/checks/first.cpp
+printf 'fourth\t-\t-\n' >>tests/project/command_files.tsv
+run 1 "$project/command_files_check.py" .
+has '^third: tests/tools/third_test.cpp does not mention third$'
+has '^second_one: .* names third_test.cpp, but second_one_test.cpp exists$'
+has '^first: .* does not define first_command'
+has "lists 'fourth', which is not a command$"
+has 'is not sorted'

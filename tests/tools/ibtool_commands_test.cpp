@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include <map>
+#include <regex>
 #include <sstream>
 
 using namespace ibtool_rig;
@@ -295,4 +296,25 @@ TEST_CASE("every form of target means the same port to every command") {
     for (const char* command : {"ibaddr", "ibroute", "sminfo"})
         check_failure(run(words{command, address["GID"].get<std::string>() + "%mlx5_0/1"} + managed_tree), 2,
                       "the target names the local port 'mlx5_0/1'");
+}
+
+TEST_CASE("every other name of a command means that command, and the documentation lists it") {
+    const process_result page = run({"help", "--markdown"});
+    check_success(page);
+    const std::regex row(R"(\| `([^`]*)` \| \[`([^`]*)`\]\(.*\.md\) \|)");
+    unsigned count = 0;
+    for (const std::string& line : lines_in_order(page.out)) {
+        std::smatch m;
+        if (!std::regex_match(line, m, row)) continue;
+        CAPTURE(line);
+        ++count;
+        const process_result help = run({std::string(m[1]), "--help"});
+        check_success(help);
+        CHECK(help.out == run({"help", std::string(m[2])}).out);
+        CHECK_THAT(help.out, Contains("Also called " + std::string(m[1]) + ".\n"));
+    }
+    CHECK(count >= 10);
+    CHECK(run(words{"iblinkinfo.pl", "-l"} + managed_tree).out == run(words{"iblinkinfo", "-l"} + managed_tree).out);
+    CHECK(run({"decode_mad", "--struct", "SMPLedInfo", "80000000"}).out ==
+          run({"decode", "--struct", "SMPLedInfo", "80000000"}).out);
 }

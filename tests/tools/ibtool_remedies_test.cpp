@@ -2,7 +2,7 @@
 // ibtool_remedies_test.cpp - the remedies that doctor prints, each run on the virtual device; and which changes of a port ibportstate
 // and set_port_state refuse, compared with what infiniband-diags' ibportstate does to that port.
 #include "kernel/virtual_device.hpp"
-#include "text/remedies.hpp"
+#include "text/doctor_remedies.hpp"
 
 #include <nlohmann/json.hpp>
 

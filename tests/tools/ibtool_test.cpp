@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // ibtool_test.cpp - options, output and exit codes of ibtool's commands, over the embedded simulator.
-#include "program/ibtool_rig.hpp"
+#include "report_lines.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -16,23 +16,6 @@ namespace {
 const words commands[] = {{"ibnetdiscover"}, {"ibhosts"}, {"ibswitches"}, {"ibnodes"}};
 const words tree{"--fabric", "sim:fattree2,radix=4,time=virtual"}; // 8 hosts, 6 switches, 16 links
 const words dead_host{"--fabric", "sim:fattree2,radix=4,time=virtual,dead=h-0003 HCA-1"};
-
-/// Without the comments, one of which is the time.
-std::string topology_of(const process_result& r) {
-    std::string text;
-    for (std::size_t at = 0; at < r.out.size();) {
-        const std::size_t end = std::min(r.out.find('\n', at), r.out.size() - 1) + 1;
-        if (r.out[at] != '#') text.append(r.out, at, end - at);
-        at = end;
-    }
-    return text;
-}
-
-std::size_t lines_starting(const std::string& text, std::string_view start) {
-    const words all = lines_of(text);
-    return static_cast<std::size_t>(
-        std::count_if(all.begin(), all.end(), [&](const std::string& line) { return line.starts_with(start); }));
-}
 
 } // namespace
 
@@ -216,125 +199,6 @@ TEST_CASE("the fabric may come from IBTOOL_FABRIC, and --fabric overrides it") {
     CHECK(lines_of(eight.out).size() == 8);
     check_failure(run_process({"IBTOOL_FABRIC=token-ring", ibtool_program(), "ibhosts"}), 2,
                   "invalid fabric 'token-ring'");
-}
-
-TEST_CASE("ibnetdiscover's letters choose its report") {
-    const auto report = [](const words& letters) {
-        const process_result r = run(tree + words{"ibnetdiscover"} + letters);
-        INFO("stderr: " << r.err);
-        CHECK(r.status == 0);
-        return r;
-    };
-    const std::string plain = topology_of(report({}));
-    CHECK(lines_starting(plain, "Ca\t") == 8);
-    CHECK(lines_starting(plain, "Switch\t") == 6);
-    for (const char* letter : {"-l", "--list"}) {
-        const words lines = lines_of(report({letter}).out);
-        CHECK(lines.size() == 14);
-        CHECK(lines_starting(report({letter}).out, "Ca\t : 0x") == 8);
-    }
-    for (const char* letter : {"-H", "--Hca_list"}) {
-        const std::string text = report({letter}).out;
-        CHECK(lines_of(text).size() == 8);
-        CHECK(lines_starting(text, "Ca\t : 0x") == 8);
-    }
-    for (const char* letter : {"-S", "--Switch_list"}) {
-        const std::string text = report({letter}).out;
-        CHECK(lines_of(text).size() == 6);
-        CHECK(lines_starting(text, "Switch\t : 0x") == 6);
-    }
-    for (const char* letter : {"-R", "--Router_list"}) CHECK(report({letter}).out.empty());
-    for (const char* letter : {"-p", "--ports"}) {
-        const std::string text = report({letter}).out;
-        CHECK(lines_starting(text, "CA ") == 8); // every cable from both its ends
-        CHECK(lines_starting(text, "SW ") == 24);
-    }
-    for (const char* letter : {"-f", "--full"})
-        CHECK_THAT(report({letter}).out, Contains("4xEDR s=") && Contains(" w=2"));
-    for (const char* letter : {"-s", "--show"}) CHECK(topology_of(report({letter})) == plain);
-    for (const char* letter : {"-m", "--max_hops"}) {
-        const process_result r = report({letter});
-        CHECK(topology_of(r) == plain);
-        CHECK_THAT(r.out, Contains("# Reported max hops discovered: 4\n")); // host, leaf, spine, leaf, host
-    }
-    for (const words& letter : {words{"-o", "3"}, words{"--outstanding_smps", "3"}, words{"-o3"}}) {
-        const process_result r = report(letter + words{"-v"});
-        CHECK(topology_of(r) == plain);
-        CHECK_THAT(r.err, Contains(", window 3\n"));
-    }
-}
-
-TEST_CASE("ibnetdiscover writes the file that is named, and nothing to stdout") {
-    const directory files;
-    const std::string file = files / "tree.topo";
-    const std::string plain = topology_of(run(tree + words{"ibnetdiscover"}));
-    for (const words& arguments :
-         {words{"ibnetdiscover", file} + tree, tree + words{"ibnetdiscover", "-o", "2", file, "-s"},
-          words{"ibnetdiscover", "-e"} + tree + words{file}}) {
-        CAPTURE(arguments);
-        std::filesystem::remove(file);
-        const process_result r = run(arguments);
-        check_success(r);
-        CHECK(r.out.empty());
-        CHECK(topology_of({0, read_file(file), ""}) == plain);
-    }
-    check_failure(run(words{"ibnetdiscover", files / "no/such/directory"} + tree), 1,
-                  "no/such/directory': No such file");
-}
-
-TEST_CASE("ibhosts, ibswitches and ibnodes read a topology file as they read the subnet") {
-    const directory files;
-    const std::string file = files / "tree.topo";
-    REQUIRE(run(words{"ibnetdiscover", file} + tree).status == 0);
-    struct {
-        const char* command;
-        std::size_t hosts, switches;
-    } const expected[] = {{"ibhosts", 8, 0}, {"ibswitches", 0, 6}, {"ibnodes", 8, 6}};
-    for (const auto& e : expected) {
-        CAPTURE(e.command);
-        const process_result discovered = run(tree + words{e.command});
-        check_success(discovered);
-        CHECK(lines_starting(discovered.out, "Ca\t: 0x") == e.hosts);
-        CHECK(lines_starting(discovered.out, "Switch\t: 0x") == e.switches);
-        CHECK(lines_of(discovered.out).size() == e.hosts + e.switches);
-        const process_result read = run({e.command, file});
-        check_success(read);
-        CHECK(lines_of(read.out) == lines_of(discovered.out));
-    }
-}
-
-TEST_CASE("ibrouters lists the routers as infiniband-diags' does, of a file and of the subnet") {
-    const directory files;
-    const std::string file = files.write("subnet.topo", R"(switchguid=0x5000
-Switch	4 "S-0000000000005000"		# "the switch" base port 0 lid 1 lmc 0
-[1]	"H-000000000000a000"[1](a001)
-[2]	"R-000000000000b000"[1](b001)
-[3]	"R-000000000000c000"[2](c002)
-
-caguid=0xa000
-Ca	1 "H-000000000000a000"		# "the host"
-[1](a001)	"S-0000000000005000"[1]
-
-rtguid=0xb000
-Rt	1 "R-000000000000b000"		# "to the west"
-[1](b001)	"S-0000000000005000"[2]
-
-rtguid=0xc000
-Rt	2 "R-000000000000c000"		# "to the east"
-[2](c002)	"S-0000000000005000"[3]
-)");
-    const process_result peer = run_process({"ibrouters", file});
-    REQUIRE(peer.status == 0);
-    REQUIRE(lines_of(peer.out).size() == 2);
-    const process_result read = run({"ibrouters", file});
-    check_success(read);
-    CHECK(lines_of(read.out) == lines_of(peer.out));
-    const process_result discovered = run({"ibrouters", "--fabric", "sim:" + file});
-    check_success(discovered);
-    CHECK(lines_of(discovered.out) == lines_of(peer.out));
-    const process_result json = run({"ibrouters", "--json", file});
-    check_success(json);
-    CHECK(lines_starting(json.out, "{\"nodeType\":\"Router\",") == 2);
 }
 
 TEST_CASE("a node name map renames nodes in every command") {

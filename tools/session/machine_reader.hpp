@@ -2,7 +2,7 @@
 // machine_reader.hpp - reads what `doctor` judges from sysfs and /dev. Sends no MAD, judges nothing.
 #pragma once
 #include "input/options.hpp"
-#include "text/machine.hpp"
+#include "text/doctor_machine.hpp"
 
 #include <filesystem>
 

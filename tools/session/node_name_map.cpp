@@ -3,7 +3,7 @@
 #include "session/node_name_map.hpp"
 
 #include "comad.hpp"
-#include "text/machine.hpp"
+#include "text/doctor_machine.hpp"
 #include "text/output.hpp"
 #include <comad/iba/detail/text_file.hpp>
 

@@ -6,7 +6,7 @@
 #include "session/node_name_map.hpp"
 #include "session/run_on_subnet.hpp"
 #include "session/subnet_file.hpp"
-#include "text/cabling_text.hpp"
+#include "text/check_cabling_text.hpp"
 
 #include <memory>
 

@@ -3,7 +3,7 @@
 #pragma once
 #include "input/arguments.hpp"
 #include "input/options.hpp"
-#include "text/checks.hpp"
+#include "text/ibcheck_text.hpp"
 
 #include <string>
 

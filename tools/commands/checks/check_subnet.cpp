@@ -6,7 +6,7 @@
 #include "commands/checks/check_options.hpp"
 #include "session/run_on_subnet.hpp"
 #include "session/subnet_queries.hpp"
-#include "text/checks.hpp"
+#include "text/ibcheck_text.hpp"
 #include "text/json.hpp"
 #include "text/subnet_missing.hpp"
 #include <comad/counters/sweep.hpp>

@@ -8,7 +8,7 @@
 #include "session/other_end.hpp"
 #include "session/subnet_queries.hpp"
 #include "session/target.hpp"
-#include "text/checks.hpp"
+#include "text/ibcheck_text.hpp"
 #include "text/json.hpp"
 #include <comad/counters/detail/read_counters.hpp>
 #include <comad/discovery/database/detail/link.hpp>

@@ -8,8 +8,8 @@
 #include "session/run_on_subnet.hpp"
 #include "session/subnet_file.hpp"
 #include "session/subnet_queries.hpp"
+#include "text/ibcheckroutes_text.hpp"
 #include "text/json.hpp"
-#include "text/route_text.hpp"
 #include <comad/discovery/database/detail/vendors.hpp>
 #include <comad/discovery/routing/detail/read_lanes.hpp>
 #include <comad/iba/detail/format.hpp>

@@ -5,7 +5,7 @@
 #include "session/report.hpp"
 #include "session/run_on_subnet.hpp"
 #include "session/subnet_queries.hpp"
-#include "text/identities.hpp"
+#include "text/ibidsverify_text.hpp"
 #include "text/json.hpp"
 #include "text/link_json.hpp"
 #include "text/output.hpp"

@@ -8,9 +8,9 @@
 #include "session/report.hpp"
 #include "session/subnet_file.hpp"
 #include "session/subnet_place.hpp"
-#include "text/checks.hpp"
-#include "text/error_report.hpp"
 #include "text/error_words.hpp"
+#include "text/ibcheck_text.hpp"
+#include "text/ibqueryerrors_text.hpp"
 #include "text/subnet_missing.hpp"
 #include <comad/discovery/walk/discover.hpp>
 #include <comad/iba/detail/text.hpp>

@@ -6,12 +6,12 @@
 #include "session/ask.hpp"
 #include "session/counter_queries.hpp"
 #include "session/reconnecting_session.hpp"
-#include "text/checks.hpp"
 #include "text/error_words.hpp"
-#include "text/group_changes.hpp"
+#include "text/ibcheck_text.hpp"
+#include "text/ibswportwatch_groups.hpp"
+#include "text/ibswportwatch_text.hpp"
 #include "text/json.hpp"
 #include "text/output.hpp"
-#include "text/watch_text.hpp"
 #include <comad/coro/detail/periods.hpp>
 #include <comad/counters/detail/read_counters.hpp>
 #include <comad/iba/detail/format.hpp>

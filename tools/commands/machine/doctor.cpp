@@ -7,9 +7,9 @@
 #include "session/node_name_map.hpp"
 #include "session/report.hpp"
 #include "session/target.hpp"
+#include "text/doctor_checks.hpp"
 #include "text/error_words.hpp"
 #include "text/local_ports.hpp"
-#include "text/machine_checks.hpp"
 #include "text/output.hpp"
 #include <comad/iba/detail/class_port_info.hpp>
 #include <comad/iba/detail/text.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // ibstat.cpp - local devices and their ports, as the kernel describes them; text and options as infiniband-diags' ibstat.
 #include "command.hpp"
-#include "text/device_text.hpp"
+#include "text/ibstat_text.hpp"
 #include "text/local_ports.hpp"
 #include "text/output.hpp"
 #ifdef COMAD_HAS_VERBS

@@ -4,8 +4,8 @@
 #include "command.hpp"
 #include "commands/queries/congestion_options.hpp"
 #include "session/ask.hpp"
-#include "text/congestion_text.hpp"
 #include "text/diags_text.hpp"
+#include "text/ibccquery_text.hpp"
 #include "text/json.hpp"
 #include "text/structure_text.hpp"
 #include <comad/iba/detail/text.hpp>

@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: MIT
+// bench_test.cpp - bench where the simulation's time makes every number known beforehand, and on a real ibsim.
+#include "commands/measuring/throughput.hpp"
+#include "ibsim/ibsim_server.hpp"
+#include "program/ibtool_rig.hpp"
+#include "support/allocations.hpp"
+#include <comad/coro/driver.hpp>
+#include <comad/mad/latency_histogram.hpp>
+#include <comad/transports/sim/transport.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <csignal>
+#include <sstream>
+
+using namespace ibtool_rig;
+using namespace std::chrono_literals;
+namespace mad = comad::mad;
+using nlohmann::json;
+
+namespace {
+
+// Two hosts and a cable of 3 us; an SMA takes 4 us for each SMP, one after the other. The other host has LID 2.
+const std::string pair_of_hosts = "sim:single,sm=1,latency=3us,time=virtual";
+
+process_result bench(const std::string& fabric, const words& arguments) {
+    return run(words{"bench", "--fabric", fabric} + arguments);
+}
+json rows_of(const process_result& r) {
+    check_success(r);
+    return json::parse(r.out).at("rows");
+}
+/// All the round trips of a row took so long.
+void check_all_took(const json& row, double us) {
+    CAPTURE(row.dump());
+    for (const char* percentile : {"p50", "p90", "p99", "p99.9", "max"})
+        CHECK(row.at("round_trip_seconds").at(percentile).get<double>() == Approx(us / 1e6));
+}
+void check_rate(const json& row, double mads_per_s) {
+    CAPTURE(row.dump());
+    CHECK(row.at("MADs_per_second").get<double>() == Approx(mads_per_s));
+    CHECK(row.at("confidence_95").get<double>() == Approx(0).margin(1e-6 * mads_per_s)); // all rounds are the same
+}
+
+} // namespace
+
+TEST_CASE("throughput is the window over the round trip until the node answers no faster") {
+    const auto rows = rows_of(bench(pair_of_hosts, {"0,1", "--windows", "1,2,4,8,512", "--count", "1024", "--rounds",
+                                                    "3", "--warm-up", "20ms", "--json"}));
+    REQUIRE(rows.size() == 5);
+    // 3 us there, 4 us in the node, 3 us back.
+    check_rate(rows[0], 1 / 10e-6);
+    check_all_took(rows[0], 10);
+    check_rate(rows[1], 2 / 10e-6);
+    check_all_took(rows[1], 10);
+    // From here there is always one that waits for the node: 4 us for each of those in front.
+    for (const unsigned i : {2u, 3u, 4u}) {
+        check_rate(rows[i], 1 / 4e-6);
+        check_all_took(rows[i], 4.0 * rows[i].at("window").get<unsigned>());
+    }
+    for (const json& row : rows) {
+        CHECK(row.at("replies") == 3 * 1024);
+        CHECK(row.at("rates").size() == 3);
+        CHECK((row.at("retries") == 0 && row.at("timeouts") == 0 && row.at("errors") == 0));
+    }
+}
+
+TEST_CASE("bench goes on for a duration unless it is told a count") {
+    const auto rows =
+        rows_of(bench(pair_of_hosts, {"0,1", "--windows", "1", "--duration", "50ms", "--rounds", "2", "--json"}));
+    CHECK(rows[0].at("replies") == 2 * 5000); // 10 us each
+    check_rate(rows[0], 1 / 10e-6);
+}
+
+TEST_CASE("the table of bench has a line for each window, which gnuplot reads") {
+    const auto r = bench(pair_of_hosts, {"0,1", "--windows", "1,4", "-c", "100", "--rounds", "2", "--warm-up", "1ms"});
+    check_success(r);
+    const words lines = lines_of(r.out);
+    words data;
+    for (const std::string& line : lines)
+        if (line[0] != '#') data.push_back(line);
+    REQUIRE(data.size() == 2);
+    const auto fields = [](const std::string& line) {
+        std::istringstream in(line);
+        words all;
+        for (std::string word; in >> word;) all.push_back(word);
+        return all;
+    };
+    CHECK(fields(data[0]) ==
+          words{"1", "100000", "0", "10.000", "10.000", "10.000", "10.000", "10.000", "200", "0", "0", "0"});
+    CHECK(fields(data[1]) ==
+          words{"4", "250000", "0", "16.000", "16.000", "16.000", "16.000", "16.000", "200", "0", "0", "0"});
+    CHECK_THAT(r.out, StartsWith("# SubnGet SMPNodeInfo to IBDRPath(drPath=0:1:) on " + pair_of_hosts + "\n"));
+    CHECK_THAT(r.out,
+               Contains("# 2 interleaved rounds of 100 MADs per window, each after 1ms of warm-up; timeout 1s, 2 "
+                        "retries\n"));
+    CHECK_THAT(r.out, Contains("# times are in virtual time\n"));
+    CHECK_THAT(r.out, Contains("\n# window "));
+    CHECK_THAT(bench(pair_of_hosts, {"-c", "10", "--rounds", "1", "--windows", "1"}).out,
+               Contains("\n       1      250000         - "));
+}
+
+TEST_CASE("every Get can be measured, to every form of target") {
+    struct {
+        words what;
+        double us; // one at a time
+    } const questions[] = {
+        {{}, 4}, // the local node: no cable
+        {{"2"}, 10},
+        {{"0x2"}, 10},
+        {{"-L", "2"}, 10},
+        {{"-D", "0,1"}, 10},
+        {{"-G", "0x0002c90300000201"}, 10},
+        {{"2", "--attribute", "PortInfo", "-a", "1"}, 10},
+        {{"2", "--rpc", "PerformanceGet", "--attribute", "PortCounters", "-f", "portSelect=1"}, 10},
+        {{"0,1", "--rpc", "PerformanceGet", "--attribute", "ClassPortInfo"}, 10}, // its LID is asked for first
+        {{"--rpc", "SubnAdmGet", "--attribute", "NodeRecord", "-f", "LID=2"}, 4}, // the SA is here
+        {{"--sa", "--rpc", "SubnAdmGet", "--attribute", "PortInfoRecord", "-f", "endportLID=1", "-f", "portNum=1"}, 4},
+    };
+    for (const auto& question : questions) {
+        CAPTURE(question.what);
+        const auto rows = rows_of(
+            bench(pair_of_hosts, question.what + words{"--windows", "1", "-c", "50", "--rounds", "2", "--json"}));
+        check_all_took(rows.at(0), question.us);
+    }
+}
+
+TEST_CASE("several targets are asked in turn, one MAD at a time each unless it is told otherwise") {
+    const std::string tree = "sim:fattree2,radix=4,sm=1,latency=3us,time=virtual";
+    const words shorter{"-c", "600", "--rounds", "2", "--json"};
+    // Both are as far away: two cables. 6 us there, 4 us in the node, 6 us back.
+    const auto lowered = bench(tree, words{"0,1,2", "0,1,3", "--windows", "1,2,4,8,16"} + shorter);
+    const auto rows = rows_of(lowered);
+    REQUIRE(rows.size() == 2);
+    check_rate(rows[0], 1 / 16e-6);
+    CHECK(rows[1].at("window") == 2);
+    check_rate(rows[1], 2 / 16e-6);
+    check_all_took(rows[1], 16);
+    const json all = json::parse(lowered.out);
+    CHECK(all.at("targets") == 2);
+    CHECK(all.at("per_destination") == 1);
+    CHECK(all.at("lowered") == "at most 1 in flight to each of 2 targets, so at most 2 in total");
+
+    const auto free =
+        rows_of(bench(tree, words{"0,1,2", "0,1,3", "--windows", "16", "--per-destination", "0"} + shorter));
+    check_rate(free[0], 2 / 4e-6); // both nodes are busy all the time
+    const auto alone = rows_of(bench(tree, words{"0,1,2", "--windows", "16", "--per-destination", "1"} + shorter));
+    CHECK(alone[0].at("window") == 1);
+    // The local node answers four times while the other does once: neither waits for the other.
+    const auto unequal =
+        rows_of(bench(tree, words{"0,", "0,1,2", "--windows", "2", "--per-destination", "1"} + shorter));
+    check_rate(unequal[0], 1 / 4e-6 + 1 / 16e-6);
+    check_rate(alone[0], 1 / 16e-6);
+}
+
+TEST_CASE("bench finds its targets, by route and by LID") {
+    const std::string tree = "sim:fattree2,radix=4,sm=1,time=virtual"; // 8 CAs, 6 switches
+    const auto targets_of = [&](const words& which) {
+        const auto r = bench(tree, which + words{"--windows", "4", "-c", "100", "--rounds", "1", "--json"});
+        check_success(r);
+        const json all = json::parse(r.out);
+        CHECK(all.at("rows").at(0).at("replies") == 100);
+        return all.at("targets").get<unsigned>();
+    };
+    CHECK(targets_of({"--all"}) == 14);
+    CHECK(targets_of({"--switches"}) == 6);
+    CHECK(targets_of({"--CAs", "-L"}) == 8);
+    CHECK(targets_of({"--CAs", "--switches"}) == 14);
+    CHECK(targets_of({"--all", "--rpc", "PerformanceGet", "--attribute", "PortCounters", "-f", "portSelect=1"}) == 14);
+}
+
+TEST_CASE("a target that does not answer is left out, and the result is partial") {
+    const words shorter{"-t", "10", "--windows", "1", "-c", "100", "--rounds", "1", "--json"};
+    const auto r = bench(pair_of_hosts, words{"2", "4000"} + shorter);
+    CHECK(r.status == 3);
+    CHECK_THAT(r.err, StartsWith("ibtool: LID 4000 did not reply to NodeInfo ("));
+    const json all = json::parse(r.out);
+    CHECK(all.at("complete") == false);
+    CHECK(all.at("targets") == 1);
+    REQUIRE(all.at("problems").size() == 1);
+    CHECK_THAT(all.at("problems").at(0).get<std::string>(), Contains("timed out"));
+    check_all_took(all.at("rows").at(0), 10);
+
+    const auto none = bench(pair_of_hosts, words{"4000"} + shorter);
+    CHECK(none.status == 1);
+    CHECK(none.out.empty());
+    CHECK_THAT(none.err, EndsWith("\nibtool: nothing was measured: no reply was received\n"));
+    // One that answers with an error is no better.
+    const auto refused = bench(pair_of_hosts, words{"2", "--attribute", "SwitchInfo"} + shorter);
+    CHECK(refused.status == 1);
+    CHECK_THAT(refused.err, Contains(" refused ") && Contains("(status 0x"));
+}
+
+TEST_CASE("what is lost is counted and has no round trip") {
+    const auto once = rows_of(bench(pair_of_hosts + ",loss=0.1", {"0,1", "--windows", "1", "-c", "1000", "--rounds",
+                                                                  "2", "-t", "1", "--retries", "0", "--json"}));
+    const json& row = once[0];
+    CHECK(row.at("replies").get<unsigned>() + row.at("timeouts").get<unsigned>() == 2000);
+    CHECK(row.at("timeouts").get<unsigned>() > 250); // 19 %: 380
+    CHECK(row.at("timeouts").get<unsigned>() < 510);
+    CHECK(row.at("retries") == 0);
+    check_all_took(row, 10);
+
+    const auto again = rows_of(bench(pair_of_hosts + ",loss=0.1", {"0,1", "--windows", "1", "-c", "1000", "--rounds",
+                                                                   "2", "-t", "1", "--retries", "20", "--json"}));
+    CHECK(again[0].at("timeouts") == 0);
+    CHECK(again[0].at("replies") == 2000);
+    CHECK(again[0].at("retries").get<unsigned>() > 300); // 0.19 / 0.81 of 2000: 469
+    CHECK(again[0].at("retries").get<unsigned>() < 640);
+    CHECK(again[0].at("round_trip_seconds").at("p50").get<double>() == Approx(10e-6));
+    CHECK(again[0].at("round_trip_seconds").at("max").get<double>() > 0.001); // with the wait for the timeout
+}
+
+TEST_CASE("what is lost in a warm-up does not count") {
+    const auto rows =
+        rows_of(bench(pair_of_hosts + ",loss=0.1", {"0,1", "--windows", "1", "-c", "100", "--rounds", "1", "--warm-up",
+                                                    "1s", "-t", "1", "--retries", "20", "--json"}));
+    CHECK(rows[0].at("retries").get<unsigned>() < 100); // 0.19 / 0.81 of 100: 23; of the warm-up's 4,000: 900
+    CHECK(rows[0].at("replies") == 100);
+}
+
+TEST_CASE("bench refuses what writes and what makes no sense") {
+    check_failure(bench(pair_of_hosts, {"2", "--rpc", "SubnSet", "--attribute", "PortInfo"}), 2,
+                  "it measures only Get RPCs");
+    check_failure(bench(pair_of_hosts, {"--rpc", "SubnAdmDelete", "--attribute", "ServiceRecord"}), 2,
+                  "it measures only Get RPCs");
+    check_failure(bench(pair_of_hosts, {"--rpc", "SubnAdmGetTable", "--attribute", "NodeRecord"}), 2,
+                  "it measures only Get RPCs, such as SubnGet");
+    check_failure(bench(pair_of_hosts, {"2", "--rpc", "PerformanceGet"}), 2,
+                  "PerformanceGet does not support SMPNodeInfo");
+    check_failure(bench(pair_of_hosts, {"2", "--windows", "0"}), 2, "a window must be 1..65536 or adaptive");
+    check_failure(bench(pair_of_hosts, {"2", "--windows", "4,many"}), 2, "a window must be ");
+    check_failure(bench(pair_of_hosts, {"2", "--windows", "65537"}), 2, "a window must be ");
+    check_failure(bench(pair_of_hosts, {"2", "--all"}), 2, "targets exclude --all");
+    check_failure(bench(pair_of_hosts, {"--all", "--rpc", "SubnAdmGet", "--attribute", "NodeRecord"}), 2,
+                  "it queries only the SA");
+    check_failure(bench(pair_of_hosts, {"2", "--sa"}), 2, "--sa is not supported by SubnGet");
+    check_failure(bench(pair_of_hosts, {"2", "--duration", "1s", "-c", "3"}), 2, "excludes");
+    check_failure(bench(pair_of_hosts, {"2", "--rounds", "0"}), 2, "--rounds");
+    check_failure(bench(pair_of_hosts, {"2", "--warm-up", "soon"}), 2, "invalid duration 'soon'");
+    check_failure(bench(pair_of_hosts, {"nobody"}), 2, "nobody");
+    check_failure(bench("sim:single,time=virtual", {"--rpc", "SubnAdmGet", "--attribute", "NodeRecord"}), 1,
+                  "no subnet manager has configured it");
+}
+
+TEST_CASE("the JSON of bench says all that was asked for") {
+    const auto r = bench(pair_of_hosts, {"0,1", "--attribute", "PortInfo", "-a", "1", "--windows", "2", "--duration",
+                                         "1ms", "--rounds", "1", "--warm-up", "100us", "--retries", "7", "--json"});
+    check_success(r);
+    json all = json::parse(r.out);
+    const json rows = all.at("rows");
+    all.erase("rows");
+    const std::string wanted = R"json({"schema":"comad.bench/1","complete":true,"time":"virtual","rpc":"SubnGet",
+        "attribute":"SMPPortInfo","attributeModifier":1,"targets":1,"target":"IBDRPath(drPath=0:1:)",
+        "per_destination":0,"rounds":1,"duration_seconds":0.001,"count":null,"warm_up_seconds":0.0001,
+        "timeout_seconds":1.0,"max_retries":7,"lowered":null,"problems":[],"fabric":")json" +
+                               pair_of_hosts + "\"}";
+    CHECK(all == json::parse(wanted));
+    CHECK(rows.size() == 1);
+    CHECK(rows[0].at("window") == 2);
+    CHECK(rows[0].at("replies") == 200);          // 200,000 a second
+    CHECK(rows[0].at("confidence_95").is_null()); // one round has no spread
+}
+
+TEST_CASE("an adaptive window is a row among the others") {
+    const auto r = bench(pair_of_hosts, {"0,1", "--windows", "1,adaptive", "-c", "200", "--rounds", "2", "--json"});
+    CHECK(r.status == 0);
+    const auto rows = json::parse(r.out).at("rows");
+    REQUIRE(rows.size() == 2);
+    CHECK(rows[1].at("window") == "adaptive");
+    CHECK(rows[1].at("MADs_per_second") > rows[0].at("MADs_per_second"));
+}
+
+TEST_CASE("with -v bench counts the MADs of all windows") {
+    const auto r =
+        bench(pair_of_hosts, {"0,1", "--windows", "1", "-c", "10", "--rounds", "3", "--warm-up", "1us", "-v"});
+    CHECK(r.status == 0);
+    // One sees whether the target is there. Each round: one ends the warm-up, ten count.
+    CHECK_THAT(r.err, StartsWith("34 MADs sent, 0 retries, 0 timeouts, "));
+}
+
+TEST_CASE("a signal ends bench with what was measured") {
+    process running(ibtool_rig::ibtool({"bench", "--fabric", "sim:single,sm=1", "--windows", "1,2", "-c", "20",
+                                        "--warm-up", "1ms", "--rounds", "10000", "--json"}),
+                    error_stream::terminal);
+    running.await_error("window "); // after a second; a round takes milliseconds
+    running.signal(SIGINT);
+    const auto r = running.wait();
+    CHECK(r.status == 3);
+    CHECK_THAT(r.err, Contains("ibtool: interrupted in round "));
+    const json all = json::parse(r.out);
+    CHECK(all.at("complete") == false);
+    CHECK(all.at("rows").at(0).at("replies").get<unsigned>() >= 20);
+}
+
+TEST_CASE("bench measures a real ibsim") {
+    std::ostringstream topology;
+    write_topology(topology, comad::transports::sim::make_topology("fattree2,radix=4"));
+    ibsim_server server(topology.str());
+    const auto r =
+        bench("ibsim:" + server.sockname(), {"--all", "--windows", "1,16", "-c", "200", "--rounds", "2", "--json"});
+    check_success(r);
+    const json all = json::parse(r.out);
+    CHECK(all.at("time") == "real");
+    CHECK(all.at("targets") == 14);
+    for (const json& row : all.at("rows")) {
+        CHECK(row.at("replies") == 400);
+        CHECK(row.at("MADs_per_second") > 0);
+    }
+}
+
+TEST_CASE("percentiles are times that occurred, at most 0.8 % above the exact ones") {
+    comad::mad::latency_histogram times;
+    for (int i = 1; i <= 1000; ++i) times.add(mad::duration(1000 * i)); // 1 us to 1 ms
+    CHECK(times.count() == 1000);
+    for (const double percent : {0.1, 1.0, 25.0, 50.0, 90.0, 99.0, 99.9, 100.0}) {
+        const auto exact = static_cast<mad::duration::rep>(percent * 10'000);
+        const auto told = times.percentile(percent).count();
+        CAPTURE(percent, told);
+        CHECK(told % 1000 == 0);
+        CHECK(told >= exact);
+        CHECK(static_cast<double>(told) <= 1.008 * static_cast<double>(exact));
+    }
+    CHECK(times.percentile(100) == 1ms);
+
+    comad::mad::latency_histogram few;
+    for (const int ns : {100, 200, 300}) few.add(mad::duration(ns));
+    CHECK(few.percentile(33) == mad::duration(100));
+    CHECK(few.percentile(50) == mad::duration(200)); // 100 is not exceeded by a third alone
+
+    comad::mad::latency_histogram extremes; // what is too long for any bucket, and clocks that go back
+    extremes.add(mad::duration::max());
+    extremes.add(mad::duration(-5));
+    extremes.add(mad::duration(0));
+    CHECK(extremes.percentile(50) == mad::duration(0));
+    CHECK(extremes.percentile(100) == mad::duration::max());
+}
+
+TEST_CASE("confidence intervals are Student's") {
+    const double three[] = {1, 2, 3};
+    const auto e = ::ibtool::estimate_of(three);
+    CHECK(e.mean == Approx(2));
+    REQUIRE(e.half_width);
+    CHECK(*e.half_width == Approx(4.30265 / std::sqrt(3.0)).epsilon(1e-5)); // t of 0.975 and 2 degrees of freedom
+    const double one[] = {7};
+    CHECK(::ibtool::estimate_of(one).mean == 7);
+    CHECK_FALSE(::ibtool::estimate_of(one).half_width);
+}
+
+TEST_CASE("measuring allocates nothing for a MAD") {
+    if (!comad::coro::detail::recycles_frames()) return; // under a sanitizer each frame is a new one
+    const auto allocated = [](comad::u64 mads) {
+        const auto simulated = comad::transports::sim::make_sim("single,sm=1,time=virtual");
+        comad::coro::MADSchedule schedule(*simulated.transport, {.max_outstanding = 16, .per_destination = 0});
+        ::ibtool::load what{{comad::iba::MgmtClass::SubnLID, 1, comad::iba::Method::Get, 0x11, true}};
+        const comad::u8 way[] = {1};
+        what.targets.push_back(mad::IBDRPath(way));
+        const ::ibtool::extent how_long{mad::duration(0), mad::duration(0), mads};
+        const ::ibtool::clock_function clock = [&] { return schedule.now(); };
+        ::ibtool::tally all;
+        const std::size_t before = allocations::so_far().count;
+        comad::coro::sync_wait(schedule, ::ibtool::measure(schedule, what, how_long, clock, all));
+        CHECK(all.replies == mads);
+        return allocations::so_far().count - before;
+    };
+    allocated(1000); // fills the cache of frames
+    const std::size_t few = allocated(1000);
+    CHECK(allocated(100'000) == few);
+}

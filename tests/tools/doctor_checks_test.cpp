@@ -1,0 +1,487 @@
+// SPDX-License-Identifier: MIT
+// doctor_checks_test.cpp - what doctor says of made-up machines: for each thing that can be wrong, which check tells it, how bad
+// that is, and what to do. What sysfs and the kernel mean by it is in docs/explanation/devices.md and in Linux' Documentation/ABI.
+#include "support/catch.hpp"
+#include "text/doctor_checks.hpp"
+#include "text/ibtool_overview.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <sstream>
+
+namespace machine_checks_test { // compiled together with others
+
+using namespace comad;
+using namespace ibtool;
+using Catch::Contains;
+using iba::PortPhysicalState;
+using iba::PortState;
+using transports::end_port;
+
+end_port port_of(const std::string& device, unsigned port, const std::string& umad) {
+    end_port p;
+    p.device = device;
+    p.port = port;
+    p.umad = umad;
+    p.portGUID = iba::guid{0x100 + port};
+    p.portState = PortState::Active;
+    p.portPhysicalState = PortPhysicalState::LinkUp;
+    p.LID = iba::lid{4};
+    p.masterSMLID = iba::lid{1};
+    return p;
+}
+
+device_file file_of(const std::string& name, const std::string& port) {
+    return {.name = name,
+            .path = "/dev/infiniband/" + name,
+            .port = port,
+            .error = 0,
+            .mode = 0660,
+            .user_owner = "root",
+            .group_owner = "rdma"};
+}
+
+void add_device(machine& m, const std::string& name, std::vector<end_port> ports) {
+    transports::device d;
+    d.name = name;
+    d.hca_type = "MT4123";
+    d.fw_ver = "20.31.1014";
+    d.end_ports = std::move(ports);
+    for (const end_port& p : d.end_ports)
+        if (!p.umad.empty()) m.files.push_back(file_of(p.umad, p.name()));
+    m.devices.push_back(std::move(d));
+    m.origins.push_back({name, "mlx5_core", "0000:04:00.0"});
+}
+
+/// Nothing is wrong with it.
+machine sound_machine() {
+    machine m;
+    m.user = "alice";
+    m.kernel = "6.1.0";
+    m.umad_abi = 5;
+    add_device(m, "mlx5_0", {port_of("mlx5_0", 1, "umad0")});
+    m.used = m.devices[0].end_ports[0];
+    return m;
+}
+
+end_port& first_port(machine& m) { return m.devices[0].end_ports[0]; }
+/// After a change of it.
+void use_first_port(machine& m) { m.used = first_port(m); }
+
+/// The one finding that is not ok.
+finding only_problem(const std::vector<finding>& all) {
+    std::vector<finding> problems;
+    std::ranges::copy_if(all, std::back_inserter(problems), [](const finding& f) { return f.judged != verdict::ok; });
+    INFO(findings_text(all));
+    REQUIRE(problems.size() == 1);
+    CHECK_FALSE(problems[0].remedy.empty());
+    return problems[0];
+}
+/// Those of one kind of check that are not ok.
+std::vector<finding> problems_of(const std::vector<finding>& all, std::string_view check) {
+    std::vector<finding> problems;
+    for (const finding& f : all)
+        if (f.check == check && f.judged != verdict::ok) problems.push_back(f);
+    return problems;
+}
+
+TEST_CASE("of a sound machine nothing is wrong and nothing is to be done") {
+    const std::vector<finding> all = check_machine(sound_machine());
+    INFO(findings_text(all));
+    CHECK(all.size() >= 6); // device, module, file, port, choice, kernel
+    for (const finding& f : all) {
+        CHECK(f.judged == verdict::ok);
+        CHECK(f.remedy.empty());
+    }
+    CHECK_FALSE(is_any_bad(all));
+    CHECK(can_open(sound_machine()));
+    CHECK_THAT(findings_text(all), Contains("mlx5_0: MT4123, firmware 20.31.1014, driver mlx5_core") &&
+                                       Contains("mlx5_0/1: InfiniBand, Active (LinkUp), LID 4, SM at LID 1") &&
+                                       Contains("mode 0660, root:rdma, accessible to alice"));
+    const auto port = std::ranges::find(all, "port", &finding::check);
+    REQUIRE(port != all.end());
+    CHECK(port->found == "InfiniBand, Active (LinkUp), LID 4, SM at LID 1");
+}
+
+TEST_CASE("a device that no driver of the PCI bus drives is software") {
+    machine m = sound_machine();
+    m.origins[0].driver.clear();
+    CHECK(check_machine(m).at(0).found == "MT4123, firmware 20.31.1014, no PCI driver: a software device");
+    m.origins.clear();
+    CHECK(check_machine(m).at(0).found == "MT4123, firmware 20.31.1014, no PCI driver: a software device");
+}
+
+TEST_CASE("a machine without devices is told by what is on its bus") {
+    machine m;
+    m.umad_abi = 5;
+    m.no_port = "no InfiniBand device";
+    CHECK(is_any_bad(check_machine(m)));
+    CHECK_FALSE(can_open(m));
+    CHECK_THAT(problems_of(check_machine(m), "device").at(0).remedy.text(),
+               Contains("lspci") && Contains("--fabric sim:"));
+    // PCI IDs: 15b3:1003 is ConnectX-3, 15b3:1011 Connect-IB, 1077:7322 QLogic's QLE7340.
+    struct {
+        unsigned vendor, product;
+        const char* module;
+    } const adapters[] = {{0x15b3, 0x1003, "modprobe mlx4_ib"},
+                          {0x15b3, 0x1011, "modprobe mlx5_ib"},
+                          {0x15b3, 0x101b, "modprobe mlx5_ib"},
+                          {0x1077, 0x7322, "modprobe ib_qib"},
+                          {0x1234, 1, "load the vendor's driver"}};
+    for (const auto& a : adapters) {
+        CAPTURE(a.module);
+        m.adapters = {{"0000:04:00.0", a.vendor, a.product, true, {}}};
+        const auto found = problems_of(check_machine(m), "device");
+        REQUIRE(found.size() == 1);
+        CHECK(found[0].judged == verdict::bad);
+        CHECK_THAT(found[0].found, Contains("0000:04:00.0") && Contains("no driver"));
+        CHECK_THAT(found[0].remedy.text(), Contains(a.module));
+    }
+}
+
+TEST_CASE("an adapter that is idle beside a device is a warning, one that is the device or a network card none") {
+    machine m = sound_machine();
+    m.adapters = {{"0000:04:00.0", 0x15b3, 0x101b, true, "mlx5_core"},
+                  {"0000:05:00.0", 0x15b3, 0x101b, false, "mlx5_core"}};
+    CHECK(std::ranges::all_of(check_machine(m), [](const finding& f) { return f.judged == verdict::ok; }));
+    m.adapters.push_back({"0000:06:00.0", 0x15b3, 0x101b, true, "mlx5_core"});
+    const finding f = only_problem(check_machine(m));
+    CHECK(f.judged == verdict::warning);
+    CHECK_THAT(f.found, Contains("0000:06:00.0"));
+}
+
+TEST_CASE("a missing module ib_umad is bad, unless the fabric is one of verbs") {
+    machine m = sound_machine();
+    m.umad_abi.reset();
+    m.files.clear();
+    first_port(m).umad.clear();
+    m.used.reset();
+    m.no_port = "no InfiniBand device found in /sys/class/infiniband_mad";
+    const auto found = problems_of(check_machine(m), "module");
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].judged == verdict::bad);
+    CHECK_THAT(found[0].remedy.text(), Contains("modprobe ib_umad"));
+    m.needs_umad = false;
+    use_first_port(m);
+    CHECK(only_problem(check_machine(m)).judged == verdict::warning);
+    CHECK(can_open(m));
+    // Linux 2.6.24 brought version 5 (rdma/ib_user_mad.h).
+    m = sound_machine();
+    m.umad_abi = 4;
+    CHECK_THAT(only_problem(check_machine(m)).found, Contains("version 4"));
+}
+
+TEST_CASE("a file that this user may not open has the remedy that fits its group") {
+    machine m = sound_machine();
+    m.files[0].error = EACCES;
+    finding f = only_problem(check_machine(m));
+    CHECK(f.check == "file");
+    CHECK(f.judged == verdict::bad);
+    CHECK_THAT(f.found, Contains("not accessible to alice (Permission denied)"));
+    CHECK_THAT(f.remedy.text(), Contains("usermod -aG rdma alice"));
+    CHECK_FALSE(can_open(m));
+    // No group may, or it is root's, which nobody is to join: a udev rule.
+    m.files[0].mode = 0600;
+    CHECK_THAT(only_problem(check_machine(m)).remedy.text(), Contains("udev rule") && !Contains("usermod"));
+    m.files[0].mode = 0660;
+    m.files[0].group_owner = "root";
+    CHECK_THAT(only_problem(check_machine(m)).remedy.text(), Contains("udev rule") && !Contains("usermod"));
+    m.files[0].error = ENOENT;
+    f = only_problem(check_machine(m));
+    CHECK_THAT(f.found, Contains("of mlx5_0/1, missing"));
+    CHECK_THAT(f.remedy.text(), Contains("udev"));
+    m.files[0].error = EPERM;
+    CHECK_THAT(only_problem(check_machine(m)).remedy.text(), Contains("container"));
+}
+
+TEST_CASE("a file of another port or of subnet managers is only a warning") {
+    machine m = sound_machine();
+    m.files.push_back(file_of("umad1", "mlx5_1/1"));
+    m.files.back().error = EACCES;
+    CHECK(only_problem(check_machine(m)).judged == verdict::warning);
+    CHECK(can_open(m));
+    m.files.back() = file_of("issm0", "mlx5_0/1");
+    m.files.back().error = EACCES;
+    const finding f = only_problem(check_machine(m));
+    CHECK(f.judged == verdict::warning);
+    CHECK_THAT(f.found, Contains("only subnet managers need it"));
+}
+
+TEST_CASE("a port that is down is told with what brings it up") {
+    struct {
+        PortPhysicalState physical;
+        const char* remedy;
+    } const states[] = {{PortPhysicalState::Polling, "cable"},
+                        {PortPhysicalState::Disabled, "ibtool -C mlx5_0 -P 1 ibportstate -D 0 1 enable"},
+                        {PortPhysicalState::PortConfigurationTraining, "training"},
+                        {PortPhysicalState::LinkErrorRecovery, "training"}};
+    for (const auto& s : states) {
+        CAPTURE(s.remedy);
+        machine m = sound_machine();
+        first_port(m).portState = PortState::Down;
+        first_port(m).portPhysicalState = s.physical;
+        use_first_port(m);
+        const finding f = only_problem(check_machine(m));
+        CHECK(f.check == "port");
+        CHECK(f.about == "mlx5_0/1");
+        CHECK(f.judged == verdict::bad);
+        CHECK_THAT(f.remedy.text(), Contains(s.remedy));
+    }
+    // Another port may be down as it likes.
+    machine m = sound_machine();
+    m.devices[0].end_ports.push_back(port_of("mlx5_0", 2, ""));
+    m.devices[0].end_ports[1].portState = PortState::Down;
+    m.devices[0].end_ports[1].portPhysicalState = PortPhysicalState::Polling;
+    CHECK(only_problem(check_machine(m)).judged == verdict::warning);
+}
+
+TEST_CASE("a port that no subnet manager has configured needs one") {
+    machine m = sound_machine();
+    first_port(m).portState = PortState::Initialize;
+    first_port(m).LID = iba::lid{0};
+    first_port(m).masterSMLID = iba::lid{0};
+    use_first_port(m);
+    finding f = only_problem(check_machine(m));
+    CHECK(f.judged == verdict::bad);
+    CHECK_THAT(f.remedy.text(), Contains("opensm"));
+    first_port(m).portState = PortState::Armed;
+    use_first_port(m);
+    f = only_problem(check_machine(m));
+    CHECK(f.judged == verdict::warning);
+    CHECK_THAT(f.found, Contains("Armed"));
+    first_port(m).portState = PortState::Active;
+    use_first_port(m);
+    CHECK_THAT(only_problem(check_machine(m)).remedy.text(), Contains("opensm"));
+}
+
+TEST_CASE("of RoCE alone no port can be used, and the remedy is the one of its driver") {
+    const auto remedy_for = [](const char* device) {
+        machine m = sound_machine();
+        first_port(m).device = device;
+        first_port(m).link_layer = "Ethernet";
+        m.used.reset();
+        m.no_port = "no port has link layer InfiniBand: mlx5_0/1 (Ethernet)";
+        const finding f = only_problem(check_machine(m));
+        CHECK(f.check == "fabric");
+        CHECK(f.judged == verdict::bad);
+        CHECK_THAT(f.found, Contains("link layer InfiniBand"));
+        return f.remedy.text();
+    };
+    CHECK_THAT(remedy_for("mlx5_0"), Contains("mstconfig -d mlx5_0 set LINK_TYPE_P1=1"));
+    CHECK_THAT(remedy_for("mlx4_0"), Contains("echo ib >/sys/class/infiniband/mlx4_0/device/mlx4_port1"));
+    CHECK_THAT(remedy_for("rxe0"), Contains("adapter"));
+    // Beside a port of InfiniBand, it is as it should be.
+    machine m = sound_machine();
+    end_port roce = port_of("mlx5_0", 2, "");
+    roce.link_layer = "Ethernet";
+    roce.portState = PortState::Down;
+    m.devices[0].end_ports.push_back(roce);
+    CHECK(std::ranges::all_of(check_machine(m), [](const finding& f) { return f.judged == verdict::ok; }));
+}
+
+TEST_CASE("a port whose SMI is another device's needs the files of both") {
+    machine m = sound_machine();
+    const auto no_smi = static_cast<u32>(iba::CapabilityMask::IsSMdisabled);
+    first_port(m).capabilityMask = no_smi;
+    use_first_port(m);
+    // Its planes are not there.
+    CHECK_THAT(only_problem(check_machine(m)).found, Contains("no SMI"));
+    CHECK(is_any_bad(check_machine(m)));
+    end_port plane = port_of("smi1", 1, "");
+    plane.portGUID = first_port(m).portGUID;
+    machine without_umad = m;
+    add_device(without_umad, "smi1", {plane});
+    CHECK_THAT(only_problem(check_machine(without_umad)).found, Contains("no SMI"));
+    plane.umad = "umad1";
+    add_device(m, "smi1", {plane});
+    CHECK_FALSE(is_any_bad(check_machine(m)));
+    CHECK_THAT(findings_text(check_machine(m)),
+               Contains("smi1/1 (umad1) for SMPs, mlx5_0/1 (umad0) for all other MADs"));
+    CHECK(files_in_use(m).size() == 2);
+    for (device_file& f : m.files) {
+        f.error = EACCES;
+        CHECK(only_problem(check_machine(m)).judged == verdict::bad);
+        CHECK_FALSE(can_open(m));
+        f.error = 0;
+    }
+    // A port beside it has a pair of its own.
+    m.files.push_back(file_of("umad2", "mlx5_1/1"));
+    m.files.back().error = EACCES;
+    CHECK(can_open(m));
+}
+
+TEST_CASE("queues of the kernel that are shorter than ibtool counts on are a warning") {
+    machine m = sound_machine();
+    m.send_queue = 128;
+    m.receive_queue = 512;
+    CHECK_THAT(findings_text(check_machine(m)), Contains("128 SMPs and 16 SA requests"));
+    m.receive_queue = 256; // a quarter, and a thirty-second
+    finding f = only_problem(check_machine(m));
+    CHECK(f.judged == verdict::warning);
+    CHECK_THAT(f.found, Contains("64 SMPs and 8 SA requests"));
+    CHECK_THAT(f.remedy.text(), Contains("recv_queue_size=512") && Contains("--outstanding 64"));
+    m.receive_queue = 1024;
+    m.send_queue = 32;
+    f = only_problem(check_machine(m));
+    CHECK_THAT(f.remedy.text(), Contains("send_queue_size=128") && Contains("--outstanding 32"));
+}
+
+TEST_CASE("a driver that holds requests to the SA back is told with the file that says how many") {
+    machine m = sound_machine();
+    first_port(m).sa_max_outstanding = 4;
+    use_first_port(m);
+    const finding f = only_problem(check_machine(m));
+    CHECK(f.judged == verdict::warning);
+    CHECK_THAT(f.found, Contains("sends at most 4 requests"));
+    CHECK_THAT(f.remedy.text(), Contains("echo 16 >/sys/class/infiniband/mlx5_0/mad_sa_cc/1/max_outstanding"));
+    first_port(m).sa_max_outstanding = 16;
+    CHECK_THAT(findings_text(check_machine(m)), Contains("sends at most 16 requests"));
+    CHECK(std::ranges::all_of(check_machine(m), [](const finding& other) { return other.judged == verdict::ok; }));
+}
+
+fabric_facts sound_fabric() {
+    fabric_facts f;
+    f.SM_LID = 1;
+    f.sm_info.SMState = iba::SMState::Master;
+    f.sm_info.GUID = iba::guid{0xabcd};
+    f.SM.round_trip = std::chrono::microseconds(250);
+    f.sa_response_time = 18; // 4.096 us * 2^18
+    return f;
+}
+
+TEST_CASE("a fabric is judged by its SMA, SM and SA") {
+    const std::vector<finding> sound = check_fabric(sound_fabric());
+    CHECK(sound.size() == 3);
+    CHECK(std::ranges::all_of(sound, [](const finding& f) { return f.judged == verdict::ok; }));
+    CHECK_THAT(findings_text(sound), Contains("LID 1: Master, GUID 0000:0000:0000:abcd") && Contains("in 0.250 ms") &&
+                                         Contains("up to 1073.742 ms"));
+    fabric_facts f = sound_fabric();
+    f.SM.error = "LID 1 did not reply to SMInfo";
+    CHECK(only_problem(check_fabric(f)).judged == verdict::bad);
+    CHECK_THAT(only_problem(check_fabric(f)).remedy.text(), Contains("systemctl status opensm"));
+    f = sound_fabric();
+    f.SA.error = "LID 1 did not reply to ClassPortInfo";
+    CHECK(only_problem(check_fabric(f)).check == "SA");
+    CHECK_THAT(only_problem(check_fabric(f)).remedy.text(), Contains("ibtool -t 5s saquery -c"));
+    f = sound_fabric();
+    f.sm_info.SMState = iba::SMState::Standby;
+    CHECK(only_problem(check_fabric(f)).judged == verdict::warning);
+    f = sound_fabric();
+    f.SM_LID = 0;
+    CHECK(problems_of(check_fabric(f), "SM").at(0).judged == verdict::bad);
+    CHECK(problems_of(check_fabric(f), "SA").at(0).judged == verdict::skipped);
+    f.local.error = "did not answer";
+    CHECK(problems_of(check_fabric(f), "SMP").at(0).judged == verdict::bad);
+    CHECK(problems_of(check_fabric(f), "SM").at(0).judged == verdict::skipped);
+    // By the SA alone no SMP was sent, and none is missed.
+    f = sound_fabric();
+    f.has_smps = false;
+    CHECK_FALSE(is_any_bad(check_fabric(f)));
+    CHECK(problems_of(check_fabric(f), "SMP").at(0).judged == verdict::skipped);
+}
+
+TEST_CASE("a node name map is told by where it was looked for") {
+    name_map_facts f;
+    f.looked_at = {{"/a", ENOENT}, {"/b", ENOENT}};
+    finding told = check_name_map(f);
+    CHECK(told.judged == verdict::ok);
+    CHECK_THAT(told.found, Contains("/a, /b"));
+    f.looked_at = {{"/a", ENOENT}, {"/b", 0}};
+    f.names = 7;
+    told = check_name_map(f);
+    CHECK(told.judged == verdict::ok);
+    CHECK(told.about == "/b");
+    CHECK_THAT(told.found, Contains("7 names"));
+    f.warnings = {"/b:3: no GUID", "/b:4: no GUID"};
+    told = check_name_map(f);
+    CHECK(told.judged == verdict::warning);
+    CHECK_THAT(told.found, Contains("2 lines are ignored, first: /b:3: no GUID"));
+    f.looked_at[0].error = EACCES;
+    told = check_name_map(f);
+    CHECK(told.judged == verdict::warning);
+    CHECK(told.remedy.text() == "chmod a+r /a");
+    f = {};
+    f.looked_at = {{"/named", ENOENT}};
+    f.is_named = true;
+    f.problem = "cannot read '/named': No such file or directory";
+    CHECK(check_name_map(f).judged == verdict::bad);
+}
+
+TEST_CASE("findings are a line each, and an object each") {
+    const std::vector<finding> all{{"port",
+                                    "mlx5_0/1",
+                                    verdict::bad,
+                                    "no \"link\"",
+                                    {remedy_id::enable_port, {{"at", "-C mlx5_0"}, {"port", "1"}}}},
+                                   {"SM", {}, verdict::warning, "odd", remedy_id::see_sm_log},
+                                   {"kernel", {}, verdict::ok, "fine", {}}};
+    const std::string command = "ibtool -C mlx5_0 ibportstate -D 0 1 enable";
+    CHECK(findings_text(all) ==
+          "bad      port    mlx5_0/1: no \"link\"; possible fix: " + command +
+              "\nwarning  SM      odd; possible fix: check the log of the subnet manager if this state persists\n"
+              "ok       kernel  fine\n");
+    std::istringstream lines(findings_json(all));
+    std::string line;
+    std::getline(lines, line);
+    CHECK(nlohmann::json::parse(line) == nlohmann::json{{"check", "port"},
+                                                        {"about", "mlx5_0/1"},
+                                                        {"verdict", "bad"},
+                                                        {"found", "no \"link\""},
+                                                        {"remedy", command},
+                                                        {"command", command}});
+    std::getline(lines, line);
+    CHECK(nlohmann::json::parse(line)["remedy"] == "check the log of the subnet manager if this state persists");
+    CHECK(nlohmann::json::parse(line)["command"].is_null());
+    std::getline(lines, line);
+    CHECK(nlohmann::json::parse(line) == nlohmann::json{{"check", "kernel"},
+                                                        {"about", nullptr},
+                                                        {"verdict", "ok"},
+                                                        {"found", "fine"},
+                                                        {"remedy", nullptr},
+                                                        {"command", nullptr}});
+    CHECK_FALSE(std::getline(lines, line));
+}
+
+TEST_CASE("a remedy without a value leaves no gap") {
+    CHECK(remedy(remedy_id::wait_for_sa, {{"at", ""}}).command() == "ibtool -t 5s saquery -c");
+    CHECK(remedy().empty());
+}
+
+TEST_CASE("the overview has at most 15 lines, and the last ones are three commands") {
+    const auto lines_of = [](const std::string& text) {
+        std::vector<std::string> lines;
+        std::istringstream in(text);
+        for (std::string line; std::getline(in, line);) lines.push_back(line);
+        return lines;
+    };
+    const auto check_commands = [&](const std::string& text) {
+        CAPTURE(text);
+        const auto lines = lines_of(text);
+        CHECK(lines.size() <= 15);
+        REQUIRE(lines.size() >= 5);
+        CHECK(lines[lines.size() - 4] == "Next steps:");
+        for (std::size_t i = lines.size() - 3; i < lines.size(); ++i) CHECK(lines[i].starts_with("  ibtool "));
+    };
+    machine m = sound_machine();
+    check_commands(overview_text(m));
+    CHECK_THAT(overview_text(m), Contains("mlx5_0/1") && Contains("Active (LinkUp)") &&
+                                     Contains("/dev/infiniband/umad0 is accessible to alice") &&
+                                     Contains("ibtool uses mlx5_0/1.") && Contains("  ibtool ibnetdiscover "));
+    m.files[0].error = EACCES;
+    CHECK_THAT(overview_text(m), Contains("umad0 is not accessible to alice") && Contains("cannot open it") &&
+                                     Contains("ibtool --fabric sim:"));
+    for (unsigned i = 1; i < 18; ++i)
+        add_device(m, "mlx5_" + std::to_string(i), {port_of("mlx5_" + std::to_string(i), 1, "")});
+    check_commands(overview_text(m));
+    CHECK_THAT(overview_text(m), Contains("... and 12 more"));
+    m = {};
+    m.no_port = "no InfiniBand device";
+    check_commands(overview_text(m));
+    CHECK_THAT(overview_text(m), Contains("no port to use: no InfiniBand device."));
+    check_commands(overview_text("sim:single"));
+    CHECK_THAT(overview_text("sim:single"), Contains("'sim:single'"));
+}
+
+} // namespace machine_checks_test

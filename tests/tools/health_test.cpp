@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+// health_test.cpp - health on simulated subnets: links that are well, that go down, that count errors, and nodes that
+// do not answer.
+#include "program/ibtool_rig.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <sstream>
+
+using namespace ibtool_rig;
+using nlohmann::json;
+
+namespace {
+
+// 4 leaves and 2 spines of 4 ports each, 8 hosts: 32 ports.
+const std::string health_tree = "sim:fattree2,radix=4,sm=1,time=virtual";
+
+process_result health(const words& arguments, const std::string& wrong = "") {
+    return run(words{"health", "--fabric", health_tree + wrong} + arguments);
+}
+std::vector<json> health_objects(const process_result& r) {
+    std::vector<json> all;
+    std::istringstream lines(r.out);
+    for (std::string line; std::getline(lines, line);) all.push_back(json::parse(line));
+    return all;
+}
+
+} // namespace
+
+TEST_CASE("health of links that only carry traffic has nothing to tell") {
+    const process_result r = health({}, ",traffic=1000");
+    check_success(r);
+    CHECK(r.out == "# 32 ports over 10.000 s: 0 critical, 0 errors, 0 warnings\n");
+}
+
+TEST_CASE("health of a link that went down is critical at both its ends") {
+    // Two switches' cable; no other counter moves.
+    const std::string flap = ",flap=leaf-0001/3@3s:1s:1000s";
+    const process_result text = health({}, flap);
+    CHECK(text.status == 1);
+    CHECK(text.err.empty());
+    CHECK(text.out == "# 32 ports over 10.000 s: 2 critical, 0 errors, 0 warnings\n"
+                      "critical \"leaf-0001\"[3]: linkDownedCounter increased by 1 in 10 s, 360 per h; limit 10\n"
+                      "critical \"spine-0001\"[1]: linkDownedCounter increased by 1 in 10 s, 360 per h; limit 10\n");
+
+    const process_result r = health({"--json", "--for", "60s"}, flap);
+    CHECK(r.status == 1);
+    const std::vector<json> all = health_objects(r);
+    REQUIRE(all.size() == 3);
+    CHECK(all[0] == json{{"schema", "comad.health/1"},
+                         {"ports", 32},
+                         {"seconds", 60},
+                         {"critical", 2},
+                         {"error", 0},
+                         {"warning", 0},
+                         {"complete", true}});
+    CHECK(all[1].at("severity") == "critical");
+    CHECK(all[1].at("description") == "leaf-0001");
+    CHECK(all[1].at("port") == 3);
+    CHECK(all[1].at("rule") == "growth");
+    CHECK(all[1].at("counter") == "linkDownedCounter");
+    CHECK(all[1].at("counted") == 1);
+    CHECK(all[1].at("at_least") == false);
+    CHECK(all[1].at("per_seconds") == 3600);
+    CHECK(all[1].at("measured").get<double>() == Approx(60).epsilon(1e-4));
+    CHECK(all[1].at("limit") == 10);
+}
+
+TEST_CASE("health measures symbol errors by the bits that a link signals") {
+    const process_result r = health({"--json"}, ",errors=1:1000");
+    CHECK(r.status == 1);
+    std::size_t ports = 0;
+    for (const json& o : health_objects(r)) {
+        if (o.value("rule", "") != "bit_errors" || o.at("counter") != "symbolErrorCounter") continue;
+        ++ports;
+        CHECK(o.at("severity") == "error");
+        CHECK(o.at("counted").get<double>() == Approx(10000).margin(1.5));
+        // 4X EDR
+        const double bits = 4 * 25.78125e9 * o.at("interval_seconds").get<double>();
+        CHECK(o.at("measured").get<double>() == Approx(o.at("counted").get<double>() / bits));
+    }
+    CHECK(ports == 32);
+}
+
+TEST_CASE("health goes by the rules of a file, and says in one line what is wrong with it") {
+    directory files;
+    const std::string flap = ",flap=leaf-0001/3@3s:1s:1000s";
+    const std::string lenient = files.write("lenient.toml", "[counters.linkDownedCounter]\nwarning = 0\n");
+    const process_result r = health({"--rules", lenient}, flap);
+    CHECK(r.status == 0);
+    CHECK_THAT(r.out,
+               StartsWith("# 32 ports over 10.000 s: 0 critical, 0 errors, 2 warnings\nwarning  \"leaf-0001\"[3]: "));
+
+    const std::string wrong = files.write("wrong.toml", "width = 'ok'\n\nspeed = 'fast'\n");
+    check_failure(health({"--rules", wrong}), 1, wrong + ":3: 'speed' must be \"ok\", \"warning\", ");
+    check_failure(health({"--rules", files / "none.toml"}), 1, "none.toml': No such file");
+    check_failure(health({"--for", "soon"}), 2, "invalid duration 'soon'");
+}
+
+TEST_CASE("health tells which ports it could not see, and is not complete without them") {
+    const process_result r = health({"--json"}, ",kill=H-0002c90300000300@3s");
+    CHECK(r.status == 3);
+    CHECK_THAT(r.err, StartsWith("ibtool: H-0002c90300000300 \"h-0003 HCA-1\"[1]: ") && Contains("timed out"));
+    const std::vector<json> all = health_objects(r);
+    REQUIRE(all.size() == 2);
+    CHECK(all[0].at("complete") == false);
+    CHECK(all[0].at("ports") == 32);
+    CHECK(all[1].at("description") == "h-0003 HCA-1");
+    CHECK_THAT(all[1].at("why").get<std::string>(), Contains("timed out"));
+}
+
+TEST_CASE("health tells what it could not see in either of its sweeps once") {
+    // The host dies between the discovery and the first sweep, which asks it what it can.
+    const process_result r = health({"--json"}, ",kill=H-0002c90300000300@150us");
+    CHECK(r.status == 3);
+    CHECK(std::count(r.err.begin(), r.err.end(), '\n') == 1);
+    const std::vector<json> all = health_objects(r);
+    REQUIRE(all.size() == 2);
+    CHECK(all[1].at("description") == "h-0003 HCA-1");
+    CHECK_THAT(all[1].at("why").get<std::string>(), Contains("ClassPortInfo") && Contains("timed out"));
+
+    // Without a subnet manager nobody has a LID: 6 switches and 8 hosts.
+    const process_result none = run({"health", "--fabric", "sim:fattree2,radix=4,time=virtual", "--json"});
+    CHECK(none.status == 3);
+    CHECK(none.err == "ibtool: 6 nodes and 8 ports: the port has no LID; first: h-0001 HCA-1 port 1\n");
+    CHECK(health_objects(none).size() == 1 + 14);
+}
+
+TEST_CASE("health that finds a bad link says so whether its capture could be written or not, and that ports are "
+          "missing first") {
+    const std::string flap = ",flap=leaf-0001/3@3s:1s:1000s";
+    const process_result without = health({"--pcap", "/dev/full"}, flap);
+    CHECK(without.status == 1);
+    CHECK_THAT(without.err, Contains("No space left on device"));
+    const process_result well = health({"--pcap", "/dev/full"}, ",traffic=1000");
+    CHECK(well.status == 3);
+    const process_result both = health({}, flap + ",kill=H-0002c90300000300@3s");
+    CHECK_THAT(both.out, Contains("2 critical"));
+    CHECK(both.status == 3);
+}

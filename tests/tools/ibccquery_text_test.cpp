@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+// ibccquery_text_test.cpp - the text of congestion control beside libibmad's dumpers, on random bytes; put together as infiniband-diags'
+// ibccquery does it.
+#include "support/catch.hpp"
+#include <comad/iba/detail/codec.hpp>
+#include "text/ibccquery_text.hpp"
+
+#include <infiniband/mad.h>
+
+#include <array>
+#include <random>
+
+namespace congestion_text_test { // compiled together with others
+
+using namespace comad;
+using namespace ibtool;
+namespace cc = comad::iba::cc;
+
+namespace {
+
+using buffer = std::array<u8, 256>;
+using dumper = void(char*, int, void*, int);
+
+buffer random_bytes(unsigned seed) {
+    std::mt19937 random(seed);
+    buffer bytes;
+    for (u8& b : bytes) b = static_cast<u8>(random());
+    return bytes;
+}
+
+std::string dumped(dumper* dump, const buffer& bytes, std::size_t at = 0) {
+    buffer rest{};
+    std::copy(bytes.begin() + static_cast<std::ptrdiff_t>(at), bytes.end(), rest.begin());
+    std::array<char, 4096> text{};
+    dump(text.data(), text.size(), rest.data(), static_cast<int>(rest.size()));
+    return text.data();
+}
+
+template <class T> T decoded(const buffer& bytes) {
+    T value;
+    iba::decode(value, bytes.data());
+    return value;
+}
+
+std::string numbered(const std::string& label, unsigned number) {
+    return label + ":" + std::string(32 - label.size(), '.') + std::to_string(number) + "\n";
+}
+
+} // namespace
+
+TEST_CASE("attributes of congestion control have the lines of libibmad's dumpers") {
+    for (unsigned seed = 1; seed <= 100; ++seed) {
+        CAPTURE(seed);
+        const buffer b = random_bytes(seed);
+        CHECK(congestion_text(decoded<iba::ClassPortInfo>(b)) == dumped(mad_dump_classportinfo, b));
+        CHECK(congestion_text(decoded<cc::CongestionInfo>(b)) == dumped(mad_dump_cc_congestioninfo, b));
+        CHECK(congestion_text(decoded<cc::CongestionKeyInfo>(b)) == dumped(mad_dump_cc_congestionkeyinfo, b));
+        CHECK(congestion_text(decoded<cc::SwitchCongestionSetting>(b)) ==
+              dumped(mad_dump_cc_switchcongestionsetting, b));
+        const auto element = decoded<cc::SwitchPortCongestionSettingElement>(b);
+        const std::string its_lines = dumped(mad_dump_cc_switchportcongestionsettingelement, b);
+        CHECK(congestion_text(element) == its_lines);
+        CHECK(port_setting_text(seed, element) == numbered("Port", seed) + its_lines + "\n");
+        CHECK(congestion_text(decoded<cc::TimeStamp>(b)) == dumped(mad_dump_cc_timestamp, b));
+        CHECK(table_limit_text(decoded<cc::CongestionControlTable>(b)) ==
+              dumped(mad_dump_cc_congestioncontroltable, b) + "\n");
+        CHECK(table_entry_text(seed, decoded<cc::CongestionControlTableEntry>(b)) ==
+              numbered("Entry", seed) + dumped(mad_dump_cc_congestioncontroltableentry, b) + "\n");
+
+        std::string setting = dumped(mad_dump_cc_cacongestionsetting, b) + "\n";
+        for (unsigned SL = 0; SL < 16; ++SL)
+            setting += numbered("SL", SL) + dumped(mad_dump_cc_cacongestionentry, b, 4 + 8 * SL) + "\n";
+        CHECK(congestion_text(decoded<cc::CACongestionSetting>(b)) == setting);
+    }
+}
+
+TEST_CASE("a log of congestion leaves out what is empty, and that of a switch has the lines of libibmad's dumpers") {
+    for (unsigned seed = 1; seed <= 100; ++seed) {
+        CAPTURE(seed);
+        buffer b = random_bytes(seed);
+        const std::size_t empty = seed % 15;
+        std::fill_n(b.begin() + static_cast<std::ptrdiff_t>(40 + 12 * empty), 12, u8{0});
+        std::string log = dumped(mad_dump_cc_congestionlog, b) + dumped(mad_dump_cc_congestionlogswitch, b) + "\n";
+        for (std::size_t e = 0; e < 15; ++e)
+            if (e != empty) log += dumped(mad_dump_cc_congestionlogentryswitch, b, 40 + 12 * e) + "\n";
+        CHECK(congestion_text(decoded<cc::CongestionLogSwitch>(b)) == log);
+
+        // Its events libibmad reads elsewhere.
+        const std::string head = dumped(mad_dump_cc_congestionlog, b) + dumped(mad_dump_cc_congestionlogca, b) + "\n";
+        CHECK(congestion_text(decoded<cc::CongestionLogCA>(b)).starts_with(head));
+    }
+    cc::CongestionLogCA log;
+    log.logType = 2;
+    log.congestionLogEvent[12] = {1, 0, 2, 3, 4, iba::lid{5}, 0, 6};
+    const std::string text = congestion_text(log);
+    CHECK(text.substr(text.find("Local")) == "Local_QP_CN_Entry:...............1\n"
+                                             "SL_CN_Entry:.....................3\n"
+                                             "Service_Type_CN_Entry:...........0x04\n"
+                                             "Remote_QP_Number_CN_Entry:.......2\n"
+                                             "Remote_LID_CN_Entry:.............5\n"
+                                             "Timestamp_CN_Entry:..............6\n\n");
+}
+
+} // namespace congestion_text_test

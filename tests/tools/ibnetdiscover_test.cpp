@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+// ibnetdiscover_test.cpp - the reports that the options of ibnetdiscover select, and the file that it writes.
+#include "report_lines.hpp"
+
+#include <filesystem>
+
+namespace ibnetdiscover_test { // compiled together with others
+
+using namespace ibtool_rig;
+
+namespace {
+
+const words small_tree{"--fabric", "sim:fattree2,radix=4,time=virtual"}; // 8 hosts, 6 switches, 16 links
+
+} // namespace
+
+TEST_CASE("ibnetdiscover's letters choose its report") {
+    const auto report = [](const words& letters) {
+        const process_result r = run(small_tree + words{"ibnetdiscover"} + letters);
+        INFO("stderr: " << r.err);
+        CHECK(r.status == 0);
+        return r;
+    };
+    const std::string plain = topology_of(report({}));
+    CHECK(lines_starting(plain, "Ca\t") == 8);
+    CHECK(lines_starting(plain, "Switch\t") == 6);
+    for (const char* letter : {"-l", "--list"}) {
+        const words lines = lines_of(report({letter}).out);
+        CHECK(lines.size() == 14);
+        CHECK(lines_starting(report({letter}).out, "Ca\t : 0x") == 8);
+    }
+    for (const char* letter : {"-H", "--Hca_list"}) {
+        const std::string text = report({letter}).out;
+        CHECK(lines_of(text).size() == 8);
+        CHECK(lines_starting(text, "Ca\t : 0x") == 8);
+    }
+    for (const char* letter : {"-S", "--Switch_list"}) {
+        const std::string text = report({letter}).out;
+        CHECK(lines_of(text).size() == 6);
+        CHECK(lines_starting(text, "Switch\t : 0x") == 6);
+    }
+    for (const char* letter : {"-R", "--Router_list"}) CHECK(report({letter}).out.empty());
+    for (const char* letter : {"-p", "--ports"}) {
+        const std::string text = report({letter}).out;
+        CHECK(lines_starting(text, "CA ") == 8); // every cable from both its ends
+        CHECK(lines_starting(text, "SW ") == 24);
+    }
+    for (const char* letter : {"-f", "--full"})
+        CHECK_THAT(report({letter}).out, Contains("4xEDR s=") && Contains(" w=2"));
+    for (const char* letter : {"-s", "--show"}) CHECK(topology_of(report({letter})) == plain);
+    for (const char* letter : {"-m", "--max_hops"}) {
+        const process_result r = report({letter});
+        CHECK(topology_of(r) == plain);
+        CHECK_THAT(r.out, Contains("# Reported max hops discovered: 4\n")); // host, leaf, spine, leaf, host
+    }
+    for (const words& letter : {words{"-o", "3"}, words{"--outstanding_smps", "3"}, words{"-o3"}}) {
+        const process_result r = report(letter + words{"-v"});
+        CHECK(topology_of(r) == plain);
+        CHECK_THAT(r.err, Contains(", window 3\n"));
+    }
+}
+
+TEST_CASE("ibnetdiscover writes the file that is named, and nothing to stdout") {
+    const directory files;
+    const std::string file = files / "tree.topo";
+    const std::string plain = topology_of(run(small_tree + words{"ibnetdiscover"}));
+    for (const words& arguments :
+         {words{"ibnetdiscover", file} + small_tree, small_tree + words{"ibnetdiscover", "-o", "2", file, "-s"},
+          words{"ibnetdiscover", "-e"} + small_tree + words{file}}) {
+        CAPTURE(arguments);
+        std::filesystem::remove(file);
+        const process_result r = run(arguments);
+        check_success(r);
+        CHECK(r.out.empty());
+        CHECK(topology_of({0, read_file(file), ""}) == plain);
+    }
+    check_failure(run(words{"ibnetdiscover", files / "no/such/directory"} + small_tree), 1,
+                  "no/such/directory': No such file");
+}
+
+} // namespace ibnetdiscover_test

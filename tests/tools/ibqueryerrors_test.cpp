@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: MIT
+// ibqueryerrors_test.cpp - ibqueryerrors beside infiniband-diags' on an ibsim subnet: thresholds, parts, links, data,
+// clears; causes of errors, MADs, dead nodes and JSON counted by hand.
+#include "program/ibtool_subnet.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <set>
+#include <sstream>
+
+namespace ibtool_ibqueryerrors_test { // compiled together with others
+
+using namespace ibtool_rig;
+
+namespace {
+
+// The programs are at the first switch. What is not cabled counts nothing but what the console says.
+constexpr std::string_view described = R"(
+switchguid=0x5000
+Switch	6 "S1"	# "first switch" enhanced port 0 lid 0 lmc 0
+[1]	"A"[1]
+[2]	"B"[1]
+[5]	"S2"[3]
+
+switchguid=0x6000
+Switch	4 "S2"	# "second switch" base port 0 lid 0 lmc 0
+[3]	"S1"[5]
+[4]	"A"[2]
+
+caguid=0xa000
+Hca	2 "A"	# "host A"
+[1]	"S1"[1]
+[2]	"S2"[4]
+
+caguid=0xb000
+Hca	1 "B"	# "host B"
+[1]	"S1"[2]
+)";
+
+struct faulty_subnet : counted_subnet {
+    faulty_subnet() : counted_subnet(described) {}
+
+    /// Errors of both switches and both hosts, at ports with and without a cable.
+    void set_errors() {
+        set("\"S1\"[3]", "PortCounters.SymbolErrorCounter", 20);
+        set("\"S1\"[3]", "PortCounters.PortXmitDiscards", 5);
+        set("\"S1\"[3]", "PortCounters.PortRcvErrors", 6);
+        set("\"S1\"[1]", "PortCounters.PortRcvSwitchRelayErrors", 7);
+        set("\"S1\"[4]", "PortCounters.PortXmitWait", 4'000'000'000);
+        set("\"S2\"[4]", "PortCounters.LinkDownedCounter", 255);
+        set("\"A\"[2]", "PortCounters.VL15Dropped", 2);
+        set("\"B\"[1]", "PortCounters.ExcessiveBufferOverrunErrors", 15);
+    }
+    /// Numbers around the steps of the units.
+    void set_data() {
+        const char* fields[] = {"PortXmitData",          "PortRcvData",         "PortXmitPkts",
+                                "PortRcvPkts",           "PortUnicastXmitPkts", "PortUnicastRcvPkts",
+                                "PortMultiCastXmitPkts", "PortMultiCastRcvPkts"};
+        const std::uint64_t values[] = {256, 257, 1023, 1024, 1'048'575, 5'000'000'000'000, 999, 1};
+        for (std::size_t i = 0; i < std::size(fields); ++i)
+            set("\"S1\"[3]", std::string("PortCountersExtended.") + fields[i], values[i]);
+        set("\"S1\"[4]", "PortCountersExtended.PortXmitData", 3'000'000'000);
+    }
+};
+
+/// What stands between heads, each with its own, and last the summary: infiniband-diags print nodes in another order.
+std::multiset<std::string> stanzas_of(const std::string& text) {
+    std::multiset<std::string> all;
+    std::string stanza;
+    std::istringstream in(text);
+    for (std::string line; std::getline(in, line);) {
+        const bool is_first = line.empty() || line.starts_with("Errors") || line.starts_with("Data");
+        if (is_first && !stanza.empty()) all.insert(std::exchange(stanza, {}));
+        stanza += line + '\n';
+    }
+    all.insert(stanza);
+    return all;
+}
+
+/// Lines of ports without a cable, and what belongs to them.
+std::string uncabled(const std::string& text) {
+    std::string kept;
+    std::istringstream in(text);
+    bool is_kept = false;
+    for (std::string line; std::getline(in, line);) {
+        if (!line.starts_with("       ")) // what a port is connected to
+            is_kept = line.starts_with("   GUID 0x5000 port 3") || line.starts_with("   GUID 0x5000 port 4");
+        if (is_kept) kept += line + '\n';
+    }
+    return kept;
+}
+
+struct both {
+    process_result theirs, ours;
+};
+
+both ask_both(const subnet& s, const words& options) {
+    const words command = words{"ibqueryerrors"} + options;
+    both b{s.peer(command), s.ours(command)};
+    CHECK(b.ours.err.empty());
+    CHECK(b.ours.status == b.theirs.status);
+    return b;
+}
+
+void compare_stanzas(const subnet& s, const words& options, int status) {
+    CAPTURE(options);
+    const both b = ask_both(s, options);
+    INFO("theirs:\n" << b.theirs.out << b.theirs.err);
+    REQUIRE(b.theirs.status == status);
+    CHECK(stanzas_of(b.ours.out) == stanzas_of(b.theirs.out));
+}
+
+std::string line_of(const std::string& text, const std::string& label) {
+    const std::size_t begin = text.find(label + ":");
+    return begin == text.npos ? std::string() : text.substr(begin, text.find('\n', begin) - begin);
+}
+
+std::vector<nlohmann::json> lines_as_json(const process_result& r) {
+    std::vector<nlohmann::json> lines;
+    std::istringstream in(r.out);
+    for (std::string line; std::getline(in, line);) lines.push_back(nlohmann::json::parse(line));
+    return lines;
+}
+
+unsigned mads_of(const process_result& r) {
+    CAPTURE(r.err);
+    const std::size_t at = r.err.find(" MADs sent");
+    REQUIRE(at != r.err.npos);
+    return static_cast<unsigned>(std::stoul(r.err.substr(r.err.rfind('\n', at) + 1)));
+}
+
+} // namespace
+
+TEST_CASE("ibqueryerrors prints what infiniband-diags' prints") {
+    faulty_subnet s;
+    compare_stanzas(s, {"--skip-sl"}, 0);
+    s.set_errors();
+    for (const words& options : {words{},
+                                 {"-c"},
+                                 {"--suppress-common", "-r"},
+                                 {"-s", "SymbolErrorCounter,PortXmitWait"},
+                                 {"-s", "SymbolErrorCounter", "-c", "-s", "VL15Dropped"},
+                                 {"--suppress", "LinkDownedCounter,PortXmitData", "-c"},
+                                 {"--switch"},
+                                 {"--ca"},
+                                 {"--ca", "--switch"},
+                                 {"--report-port"},
+                                 {"-R", "-o", "4"}})
+        compare_stanzas(s, words{"--skip-sl"} + options, 1);
+    compare_stanzas(s, {"--skip-sl", "--router"}, 0);
+
+    // Parts of the subnet. Of a GUID infiniband-diags ask the SA in vain, then look for it, too.
+    compare_stanzas(s, {"--skip-sl", "--port-guid", "0xa002"}, 1);
+    compare_stanzas(s, {"--skip-sl", "-D", "0,2"}, 1);
+    compare_stanzas(s, {"--skip-sl", "--Direct", "0", "-r"}, 1);
+    const std::string by_guid = s.ours({"ibqueryerrors", "--skip-sl", "-G", "0x6000"}).out;
+    for (const words& part : {words{"-S", "0x6000"}, {"-D", "0,5"}})
+        CHECK(s.ours(words{"ibqueryerrors", "--skip-sl"} + part).out == by_guid);
+    CHECK_THAT(by_guid, StartsWith("Errors for 0x6000 \"second switch\"\n"));
+
+    const std::string names = s.files().write("names", "0x5000 \"spine, by its map\"\n0xa000 \"a host\"\n");
+    compare_stanzas(s, {"--skip-sl", "--node-name-map", names}, 1);
+    const std::string thresholds = s.files().write("thresholds", "# ours\nSymbolErrorCounter=19\n\nPortRcvErrors=6\n"
+                                                                 "VL15Dropped=0x2\nPortXmitWait=4000000000\n");
+    compare_stanzas(s, {"--skip-sl", "--threshold-file", thresholds}, 1);
+    // Nothing is above, and the sum of a switch is, which is no port's.
+    s.set("\"S1\"[4]", "PortCounters.SymbolErrorCounter", 19);
+    const std::string sum = s.files().write("sum", "SymbolErrorCounter=20\n");
+    compare_stanzas(
+        s, {"--skip-sl", "-D", "0", "--threshold-file", sum, "-c", "-s", "PortXmitDiscards,PortRcvErrors,PortXmitWait"},
+        0);
+}
+
+TEST_CASE("data and packets have infiniband-diags' units") {
+    faulty_subnet s;
+    s.set_errors();
+    s.set_data();
+    for (const words& options : {words{"--data"}, {"--counters"}, {"--counters", "-r"}, {"--data", "--report-port"}}) {
+        CAPTURE(options);
+        const both b = ask_both(s, words{"--skip-sl"} + options);
+        CHECK_THAT(b.theirs.out, Contains("(4.547T)") && Contains("(1024.000B)"));
+        CHECK(uncabled(b.ours.out) == uncabled(b.theirs.out));
+    }
+    // Heads and summary; how many ports.
+    const both b = ask_both(s, {"--skip-sl", "--counters", "--ca"});
+    const auto is_number = [](const std::string& line) { return line.starts_with("   GUID"); };
+    auto theirs = lines_of(b.theirs.out), ours = lines_of(b.ours.out);
+    CHECK(std::erase_if(theirs, is_number) == 3);
+    CHECK(std::erase_if(ours, is_number) == 3);
+    CHECK(ours == theirs);
+}
+
+TEST_CASE("causes of errors are told by their own names, which infiniband-diags 44 confuse") {
+    faulty_subnet s;
+    s.set_errors();
+    s.set("\"S1\"[3]", "PortXmitDiscardDetails.PortNeighborMTUDiscards", 3);
+    s.set("\"S1\"[3]", "PortXmitDiscardDetails.PortSwLifetimeLimitDiscards", 2);
+    s.set("\"S1\"[3]", "PortRcvErrorDetails.PortLocalPhysicalErrors", 4);
+    s.set("\"S1\"[3]", "PortRcvErrorDetails.PortLoopingErrors", 2);
+    const process_result r = s.ours({"ibqueryerrors", "--skip-sl", "--details", "-G", "0x5000", "-c"});
+    CHECK(r.status == 1);
+    CHECK_THAT(r.out, Contains("   GUID 0x5000 port 3: [SymbolErrorCounter == 20] [PortRcvErrors == 6] "
+                               "[PortLocalPhysicalErrors == 4] [PortLoopingErrors == 2] [PortXmitDiscards == 5] "
+                               "[PortNeighborMTUDiscards == 3] [PortSwLifetimeLimitDiscards == 2]\n"));
+    CHECK_THAT(r.out,
+               Contains(" port ALL: [SymbolErrorCounter == 20] [PortRcvErrors == 6] [PortLocalPhysicalErrors == 4]"));
+    CHECK_THAT(r.out, Contains(" port 4: [PortXmitWait == 4000000000]\n"));
+}
+
+TEST_CASE("ibqueryerrors clears what it is told to, as infiniband-diags do, and else nothing") {
+    faulty_subnet s;
+    const std::string here = s.lid_at("0"), host = s.lid_at("0,2");
+    const auto set_all = [&] {
+        s.set_errors();
+        s.set_data();
+        s.set("\"S1\"[3]", "PortCounters.PortXmitData", 70);
+        s.set("\"S1\"[3]", "PortXmitDiscardDetails.PortNeighborMTUDiscards", 3);
+        s.set("\"S1\"[3]", "PortRcvErrorDetails.PortLoopingErrors", 3);
+    };
+    // All of the ports without a cable, and what MADs move nowhere.
+    const auto left = [&] {
+        std::string text;
+        for (const char* group : {"-L", "-x", "-D", "-E"}) text += s.ours({"perfquery", "-l", group, here, "3-4"}).out;
+        return text + line_of(s.ours({"perfquery", host, "1"}).out, "ExcessiveBufferOverrunErrors");
+    };
+    set_all();
+    const std::string before = left();
+    CHECK(s.ours({"ibqueryerrors", "--skip-sl", "--details", "--data"}).status == 1);
+    CHECK(left() == before);
+    std::set<std::string> different;
+    for (const words& options : {words{"-k"},
+                                 {"-K"},
+                                 {"--clear-errors", "--clear-counts"},
+                                 {"-k", "--details"},
+                                 {"-k", "--ca"},
+                                 {"-K", "--counters"}}) {
+        CAPTURE(options);
+        const words command = words{"ibqueryerrors", "--skip-sl"} + options;
+        set_all();
+        const int status = s.peer(command).status;
+        const std::string theirs = left();
+        set_all();
+        // ibsim does not clear PortRcvPkts of PortCountersExtended: infiniband-diags do not notice.
+        const bool clears_counts = options[0] != "-k";
+        const process_result ours = s.ours(command);
+        CHECK(ours.status == (clears_counts ? 3 : status));
+        CHECK((ours.err.find("not cleared: portRcvPkts is ") != ours.err.npos) == clears_counts);
+        CHECK(left() == theirs);
+        CHECK(theirs != before);
+        different.insert(theirs);
+    }
+    CHECK(different.size() == 5);
+}
+
+TEST_CASE("without an SA service levels are unknown, and everything else is told") {
+    const faulty_subnet s;
+    const process_result theirs = s.peer({"ibqueryerrors"});
+    CHECK(theirs.out.empty()); // and exits with 0
+    const process_result r = s.ours({"ibqueryerrors", "--timeout", "100ms", "--retries", "0"});
+    CHECK(r.status == 0);
+    CHECK_THAT(r.out, Contains("## Summary: 4 nodes checked, 0 bad nodes found\n"));
+    CHECK_THAT(r.err, StartsWith("ibtool: cannot read the service levels from the SA: ") && Contains("did not reply"));
+}
+
+TEST_CASE("JSON tells the same by the names of the IBA") {
+    faulty_subnet s;
+    s.set_errors();
+    s.set("\"S1\"[3]", "PortXmitDiscardDetails.PortNeighborMTUDiscards", 3);
+    const process_result r = s.ours({"ibqueryerrors", "--skip-sl", "--json", "--details", "-r", "-c"});
+    CHECK(r.status == 1);
+    const auto lines = lines_as_json(r);
+    REQUIRE(lines.size() == 8); // S1: sum and two ports, S2: sum and one, A and B one each; all
+    std::map<std::string, nlohmann::json> by_place;
+    for (const auto& line : lines)
+        if (line.contains("port"))
+            by_place[fmt::format("{}/{}", line["description"].get<std::string>(), line["port"].get<int>())] = line;
+    REQUIRE(by_place.size() == 7);
+    const auto& worst = by_place["first switch/3"];
+    CHECK(worst["errors"] ==
+          nlohmann::json({{"symbolErrorCounter", 20}, {"portRcvErrors", 6}, {"portXmitDiscards", 5}}));
+    CHECK(worst["details"]["portNeighborMTUDiscards"] == 3);
+    CHECK(worst["link"]["portState"] == "Down");
+    CHECK(worst["nodeType"] == "Switch");
+    CHECK(worst["portGUID"] == "0000:0000:0000:5000");
+    CHECK_FALSE(worst.contains("pegged"));
+    CHECK(by_place["first switch/255"]["errors"]["portXmitWait"] == 4'000'000'000);
+    CHECK(by_place["second switch/4"]["errors"] == nlohmann::json({{"linkDownedCounter", 255}}));
+    CHECK(by_place["second switch/4"]["pegged"] == nlohmann::json({"linkDownedCounter"}));
+    CHECK(by_place["second switch/4"]["link"]["peer"]["description"] == "host A");
+    CHECK(by_place["host A/2"]["errors"] == nlohmann::json({{"VL15Dropped", 2}}));
+    CHECK(by_place["host B/1"]["pegged"] == nlohmann::json({"excessiveBufferOverrunErrors"}));
+    const auto& all = lines.back();
+    CHECK(all["nodes"] == 4);
+    CHECK(all["bad_nodes"] == 4);
+    CHECK(all["ports"] == 14);
+    CHECK(all["bad_ports"] == 5);
+    CHECK(all["failures"] == 0);
+    CHECK(all["suppressed"] == nlohmann::json({"portRcvSwitchRelayErrors"}));
+    const auto data = lines_as_json(s.ours({"ibqueryerrors", "--skip-sl", "--json", "--counters", "--ca"}));
+    REQUIRE(data.size() == 4);
+    CHECK(data[0]["data"]["portXmitData"] > 0);
+    CHECK_FALSE(data[0].contains("errors"));
+}
+
+TEST_CASE("the SA is asked for service levels, of all nodes or of the one that is asked") {
+    const words command{"ibqueryerrors", "-v", "--fabric", "sim:fattree2,radix=4,sm=1,time=virtual"};
+    for (const words& part : {words{}, {"-D", "0,1"}}) {
+        const process_result with = run(command + part), without = run(command + part + words{"--skip-sl"});
+        CHECK(with.status == 0);
+        CHECK(with.out == without.out);
+        CHECK(mads_of(with) > mads_of(without));
+        CHECK_THAT(with.err, !Contains("service levels"));
+    }
+}
+
+TEST_CASE("a switch without errors is one MAD, and each of its ports another where it has some") {
+    const std::string clean = "sim:fattree2,radix=8,sm=1,time=virtual"; // 12 switches with 8 ports, 32 hosts
+    const unsigned discovery = mads_of(run({"ibnetdiscover", "-v", "--fabric", clean}));
+    const auto asks = [&](const std::string& fabric, const words& options = {}) {
+        return mads_of(run(words{"ibqueryerrors", "--skip-sl", "-v", "--fabric", fabric} + options)) - discovery;
+    };
+    CHECK(asks(clean) == 44 + 12 + 32);
+    CHECK(asks(clean + ",pma=basic") == 44 + 12 * 8 + 32);
+    CHECK(asks(clean, {"--switch"}) == 12 + 12);
+    CHECK(asks(clean, {"--counters"}) == 44 + 12 * 8 + 32);
+    // Where errors and data are in two attributes, only the one that matters is asked for.
+    CHECK(asks(clean + ",pma=all+wide+unicast") == 44 + 12 + 32);
+    CHECK(asks(clean + ",pma=all+wide+unicast", {"--counters", "--ca"}) == 32 + 32);
+    CHECK(asks(clean + ",counters=3") == 44 + 12 + 12 * 8 + 32);
+    CHECK(asks(clean, {"-k"}) == 44 + 12 + 32 + 2 * 44);
+}
+
+TEST_CASE("what a PMA tells with 64 bits has a unit") {
+    const words command{"ibqueryerrors", "--skip-sl", "--fabric", "sim:fattree2,radix=4,sm=1,time=virtual,counters=3"};
+    const process_result r = run(command);
+    CHECK(r.status == 1);
+    const auto lines = lines_as_json(run(command + words{"--json"}));
+    std::size_t small = 0, large = 0;
+    for (const auto& line : lines) {
+        if (!line.contains("errors")) continue;
+        const auto discards = line["errors"].value("portXmitDiscards", std::uint64_t{0});
+        const auto waits = line["errors"].value("portXmitWait", std::uint64_t{0});
+        if (discards > 0 && discards < 1024) {
+            CHECK_THAT(r.out, Contains(fmt::format(" [PortXmitDiscards == {0} ({0}.000)]", discards)));
+            ++small;
+        }
+        if (waits >= 1024 && waits < 1024 * 1024) {
+            CHECK_THAT(r.out, Contains(fmt::format(" [PortXmitWait == {} ({:.3f}K)]", waits,
+                                                   static_cast<float>(waits) / 1024)));
+            ++large;
+        }
+    }
+    CHECK(small > 0);
+    CHECK(large > 0);
+}
+
+TEST_CASE("what is missing is named, the rest is told, and the exit code is 3") {
+    const words command{"ibqueryerrors", "--skip-sl", "--fabric"};
+    const process_result dead = run(command + words{"sim:fattree2,radix=4,sm=1,time=virtual,dead=spine-0001"});
+    CHECK(dead.status == 3);
+    CHECK_THAT(dead.out, Contains("## Summary: 13 nodes checked, 0 bad nodes found\n"));
+    CHECK_THAT(dead.err, StartsWith("ibtool: "));
+
+    // One that dies when it has been found, and before its counters can be asked for.
+    const std::string far = "sim:fattree2,radix=4,sm=1,time=virtual,latency=1ms";
+    const process_result found = run({"ibnetdiscover", "-v", "--fabric", far});
+    const std::size_t end = found.err.find(" s of virtual time");
+    REQUIRE(end != found.err.npos);
+    const double seconds = std::stod(found.err.substr(found.err.rfind(' ', end - 1) + 1));
+    const process_result died = run(command + words{fmt::format("{},kill=h-0008 HCA-1@{}ms", far, 1000 * seconds + 1)});
+    CHECK(died.status == 3);
+    CHECK_THAT(died.out, Contains("## Summary: 13 nodes checked") && Contains("##          1 PMA query failures\n"));
+    CHECK_THAT(died.err, Contains("\"h-0008 HCA-1\"[1]: ") && Contains("timed out"));
+    CHECK(std::count(died.err.begin(), died.err.end(), '\n') == 1);
+
+    // Without a subnet manager nobody has a LID.
+    const process_result unmanaged = run(command + words{"sim:fattree2,radix=4,time=virtual"});
+    CHECK(unmanaged.status == 3);
+    CHECK_THAT(unmanaged.out,
+               Contains("## Summary: 0 nodes checked") && Contains("##          14 PMA query failures\n"));
+    CHECK_THAT(unmanaged.err, Contains("no LID"));
+}
+
+// Names that libibmad had once, as Oracle's advice for Exadata has them to this day, and what no version knows.
+TEST_CASE("ibqueryerrors suppresses counters by their older names and goes on without those that are none") {
+    const words command{"ibqueryerrors", "--fabric",
+                        "sim:fattree2,radix=4,sm=1,time=virtual,traffic=1000,errors=1:50,counters=3"};
+    const auto suppressed = [&](const std::string& names) { return run(command + words{"-s", names}); };
+    const process_result all = run(command);
+    REQUIRE_THAT(all.out, Contains("[SymbolErrorCounter == ") && Contains("[PortRcvErrors == ") &&
+                              Contains("[PortXmitDiscards == ") && Contains("[PortXmitWait == "));
+    const process_result some = suppressed("RcvSwRelayErrors,XmtDiscards,XmtWait,VL15Dropped");
+    CHECK(some.err.empty());
+    CHECK_THAT(some.out,
+               Contains("[SymbolErrorCounter == ") && Contains("[PortRcvErrors == ") &&
+                   !Contains("[PortXmitDiscards == ") && !Contains("[PortXmitWait == ") &&
+                   Contains("## Suppressed: PortRcvSwitchRelayErrors PortXmitDiscards PortXmitWait VL15Dropped"));
+    const process_result none = suppressed(
+        "SymbolErrors,LinkRecovers,LinkDowned,RcvErrors,RcvRemotePhysErrors,RcvSwRelayErrors,XmtDiscards,"
+        "XmtConstraintErrors,RcvConstraintErrors,LinkIntegrityErrors,ExcBufOverrunErrors,VL15Dropped,XmtWait");
+    CHECK(none.status == 0);
+    CHECK_THAT(none.out, Contains(", 0 ports have errors beyond threshold"));
+    const process_result unknown = suppressed("1,SymbolErrorCounter");
+    CHECK(unknown.status == 1);
+    CHECK(unknown.err == "ibtool: --suppress: unknown counter '1'; it is ignored\n");
+    CHECK(unknown.out == suppressed("SymbolErrorCounter").out);
+}
+
+TEST_CASE("ibqueryerrors says what makes no sense") {
+    const directory files;
+    struct {
+        words arguments;
+        int code;
+        std::string what;
+    } const lines[] = {
+        {{"--threshold-file", files / "none"}, 1, "cannot read '"},
+        {{"--threshold-file", files.write("wrong", "\nSymbolErorCounter=10\n")}, 1, "wrong:2: unknown error counter"},
+        {{"-G", "0xdead"}, 1, "the subnet has no port '0xdead'"},
+        {{"-D", "0,17"}, 1, "the subnet has no port '0,17'"},
+        {{"-G", "0x1", "-D", "0"}, 2, "excludes"},
+        {{"--load-cache", "no-such-file"}, 1, "cannot read 'no-such-file'"},
+        {{"-o", "0"}, 2, "-o"},
+        {{"7"}, 2, "7"},
+    };
+    for (const auto& line : lines) {
+        CAPTURE(line.arguments);
+        check_failure(
+            run(words{"ibqueryerrors", "--fabric", "sim:fattree2,radix=4,sm=1,time=virtual"} + line.arguments),
+            line.code, line.what);
+    }
+}
+
+} // namespace ibtool_ibqueryerrors_test

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+// ibswportwatch_test.cpp - the rates that ibswportwatch prints, compared with the traffic of simulated ports.
+#include "program/ibtool_subnet.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <csignal>
+
+namespace ibswportwatch_test { // compiled together with others
+
+using namespace ibtool_rig;
+
+using nlohmann::json;
+
+TEST_CASE("ibswportwatch shows rates that are those of the traffic") {
+    // A spine's link: 1000 packets a second each way, and 10 symbol errors. No MAD of ours goes there but to the PMA itself.
+    const words fabric{"--fabric", "sim:fattree2,radix=4,sm=1,time=virtual,traffic=1000,errors=1.0:10"};
+    const process_result r = run(words{"ibswportwatch", "-n", "3", "-p", "2", "--json", "13", "4"} + fabric);
+    check_success(r);
+    const auto all = objects_of(r.out);
+    REQUIRE(all.size() == 1 + 3 + 1);
+    CHECK(all[0]["seconds"] == 0);
+    CHECK_FALSE(all[0].contains("changes"));
+    for (std::size_t i = 1; i <= 3; ++i) {
+        CAPTURE(i);
+        CHECK(all[i]["seconds"].get<double>() == Approx(2.0 * static_cast<double>(i)).epsilon(1e-4));
+        CHECK(all[i]["changes"]["portXmitPkts"]["per_second"].get<double>() == Approx(1000).epsilon(0.01));
+        CHECK(all[i]["changes"]["symbolErrorCounter"]["per_second"].get<double>() == Approx(10).epsilon(0.1));
+        CHECK(all[i]["changes"]["portXmitPkts"]["state"] == "counted");
+    }
+    CHECK(all[4]["intervals"] == 3);
+    CHECK(all[4]["totals"]["portXmitPkts"]["value"].get<double>() == Approx(6000).epsilon(0.01));
+
+    const process_result text = run(words{"ibswportwatch", "-n", "1", "-p", "500ms", "13", "4"} + fabric);
+    check_success(text);
+    CHECK_THAT(text.out, StartsWith("# Lid 13 port 4, every 0.5 s\nPortXmitData:....") &&
+                             Contains("\n# 0.500 s\nPortXmitData:....") && Contains("\nPortXmitPkts:....") &&
+                             Contains("/s)\n") && Contains("\n## Summary: 1 intervals, 0.500 s\n"));
+    // Above 9 a second but not above 11.
+    const directory files;
+    for (const char* limit : {"9", "11"}) {
+        CAPTURE(limit);
+        const std::string file = files.write(limit, "symbolErrorCounter=" + std::string(limit) + "\n");
+        const process_result above =
+            run(words{"ibswportwatch", "-t", "-T", file, "-n", "1", "-p", "10", "13", "4"} + fabric);
+        check_success(above);
+        const std::string changes = above.out.substr(0, above.out.find("## Summary"));
+        CHECK((changes.find("SymbolErrorCounter") != changes.npos) == (limit == std::string("9")));
+        CHECK_THAT(changes, !Contains("PortXmitPkts"));
+    }
+    // Other counters: what changed is what perfquery -E tells of the same moments.
+    const process_result causes =
+        run(words{"ibswportwatch", "-n", "2", "-p", "10", "-D", "-E", "--json", "13", "4"} + fabric);
+    check_success(causes);
+    const auto readings = objects_of(causes.out);
+    REQUIRE(readings.size() == 1 + 2 + 1);
+    const char* const physical = "portLocalPhysicalErrors";
+    const auto counted = [&](std::size_t i) {
+        return readings[i]["counters"]["PortRcvErrorDetails"][physical].get<std::uint64_t>();
+    };
+    CHECK(readings[0]["counters"].contains("PortXmitDiscardDetails"));
+    REQUIRE(counted(1) > counted(0));
+    const auto& change = readings[1]["changes"]["PortRcvErrorDetails"][physical];
+    CHECK(change["value"] == counted(1) - counted(0));
+    CHECK(change["per_second"].get<double>() ==
+          Approx(static_cast<double>(counted(1) - counted(0)) / readings[1]["interval_seconds"].get<double>()));
+    CHECK(readings[3]["totals"]["PortRcvErrorDetails"][physical]["value"] == counted(2) - counted(0));
+    const process_result lines = run(words{"ibswportwatch", "-n", "1", "-p", "10", "-E", "13", "4"} + fabric);
+    CHECK_THAT(lines.out, Contains("\n# 10.000 s\nPortLocalPhysicalErrors:.........") && Contains("/s)\n"));
+    check_failure(run(words{"ibswportwatch", "-t", "-E", "13", "4"} + fabric), 2,
+                  "-t supports only the default counters");
+    check_failure(run(words{"ibswportwatch", "-c", "13", "4"} + fabric), 2, "no counters to watch");
+
+    check_failure(run(words{"ibswportwatch", "13"} + fabric), 1, "the target is a switch; give a port");
+    check_failure(run(words{"ibswportwatch", "-p", "often", "13", "4"} + fabric), 2, "invalid duration");
+    check_failure(run(words{"ibswportwatch", "-n", "1", "200", "1"} + fabric), 1, "did not reply");
+}
+
+TEST_CASE("a signal ends ibswportwatch with the totals of what it had") {
+    const int number = GENERATE(SIGINT, SIGTERM);
+    process watching(ibtool({"ibswportwatch", "-d", "-p", "100", "2", "1", "--fabric", "sim:single,sm=1"}));
+    watching.await_error("PMPortCountersExt(29) completed");
+    watching.signal(number);
+    const process_result r = watching.wait();
+    CHECK(r.status == 0);
+    CHECK_THAT(r.out, StartsWith("# Lid 2 port 1, every 100 s\n") && EndsWith("\n## Summary: 0 intervals, 0.000 s\n"));
+}
+
+} // namespace ibswportwatch_test

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+// install_links_test.cpp - ibtool under the names of infiniband-diags' programs, through links as install-links makes them.
+#include "program/without_date.hpp"
+#include "wire/linked.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+using namespace ibtool_rig;
+namespace fs = std::filesystem;
+
+TEST_CASE("through a link with a command's name ibtool is that command, with all that it prints") {
+    const linked links;
+    const words fabric{"--fabric", linked_fabric};
+    for (const words& line :
+         {words{"ibhosts"}, words{"sminfo"}, words{"smpquery", "nodeinfo", "1"}, words{"iblinkinfo", "-l"},
+          words{"smpquery", "--json", "portinfo", "2", "1"}, words{"perfquery", "-x", "1", "1"}}) {
+        CAPTURE(line);
+        const process_result as_command = run(line + fabric);
+        const process_result by_name = links.call(line.front(), words(line.begin() + 1, line.end()));
+        check_success(by_name);
+        CHECK_FALSE(by_name.out.empty());
+        CHECK(by_name.out == as_command.out);
+    }
+    // Other names, and beginnings of options as getopt takes them.
+    CHECK(links.call("ibprintca.pl", {"-l"}).out == run(words{"ibprintca", "-l"} + fabric).out);
+    CHECK(links.call("ibnetdiscover", {"--vers"}).out == links.call("ibnetdiscover", {"--version"}).out);
+    CHECK(links.call("ibnetdiscover", {"--por"}).out == run(words{"ibnetdiscover", "--ports"} + fabric).out);
+}
+
+TEST_CASE("what is wrong is said by the name that was called") {
+    const linked links;
+    const process_result wrong = links.call("smpquery", {"nodeinf0", "1"});
+    CHECK(wrong.status == 2);
+    CHECK_THAT(wrong.err, StartsWith("smpquery: unknown operation 'nodeinf0'"));
+    CHECK_THAT(links.call("smpquery", {"nodeinfo", "999"}).err, StartsWith("smpquery: "));
+    CHECK_THAT(links.call("ibnetdiscover", {"--no-such"}).err, StartsWith("ibnetdiscover: "));
+    CHECK(links.call("ibhosts", {"-v"}).err.empty()); // no counts
+    CHECK_THAT(links.call("smpquery", {"--help"}).out, Contains("Usage: smpquery "));
+    CHECK_THAT(run({"smpquery", "nodeinf0", "1"}).err, StartsWith("ibtool: "));
+}
+
+// A node that does not answer is nothing rare, and infiniband-diags end with 0 all the same: scripts that look at the exit code would
+// throw away all the rest. Where their programs say something by it, it stays said.
+TEST_CASE("by the names of infiniband-diags what did not answer is told and no failure") {
+    const linked links;
+    const std::string lacking = linked_fabric + ",dead=0x0002c90300000500";
+    for (const words& line :
+         {words{"ibnetdiscover"}, words{"ibnetdiscover", "-p"}, words{"ibhosts"}, words{"ibswitches"}, words{"ibnodes"},
+          words{"iblinkinfo", "-l"}, words{"ibqueryerrors"}, words{"dump_lfts"}, words{"ibidsverify"}}) {
+        CAPTURE(line);
+        const process_result by_name = links.call(line.front(), words(line.begin() + 1, line.end()), lacking);
+        CHECK(by_name.status == 0);
+        CHECK_THAT(by_name.err,
+                   StartsWith(line.front() + ": ") && Contains("\"leaf-0003\"[1]: no reply from the neighbor"));
+        const process_result as_command = run(line + words{"--fabric", lacking});
+        CHECK(as_command.status == 3);
+        CHECK(without_date(as_command.out) == without_date(by_name.out));
+    }
+    // Counters above their thresholds, doubled LIDs: 1, as without the dead node. What was to be found out and was not: no 0.
+    CHECK(links.call("ibqueryerrors", {}, lacking + ",counters=3").status == 1);
+    CHECK(run({"ibqueryerrors", "--fabric", lacking + ",counters=3"}).status == 3);
+    CHECK(links.call("ibchecknet", {}, lacking).status != 0);
+    CHECK(links.call("perfquery", {"-x", "5", "1"}, lacking).status == 1);
+    CHECK(links.call("smpquery", {"nodeinfo", "5"}, lacking).status == 1);
+}
+
+TEST_CASE(
+    "a thresholds file with unknown counters is a warning by the names of infiniband-diags, and an error of ibtool") {
+    const linked links;
+    const std::string file = links.files.write("thresholds", "SymbolErrors=4000000000\nSymbolErorCounter=1\n");
+    const std::string warning = "thresholds:2: unknown error counter 'SymbolErorCounter'; similar: SymbolErrorCounter";
+    const std::string counted = linked_fabric + ",counters=3";
+    const process_result by_name = links.call("ibqueryerrors", {"--threshold-file", file}, counted);
+    CHECK(by_name.status == 1); // other counters are above 0
+    CHECK_THAT(by_name.err, StartsWith("ibqueryerrors: ") && Contains(warning + "; line ignored\n"));
+    CHECK(std::count(by_name.err.begin(), by_name.err.end(), '\n') == 1);
+    CHECK_THAT(by_name.out, Contains("Thresholds: [SymbolErrorCounter = 4000000000]\n"));
+    check_failure(run({"ibqueryerrors", "--threshold-file", file, "--fabric", counted}), 1, warning);
+    CHECK_THAT(links.call("ibcheckerrs", {"-T", file, "-s"}).out, StartsWith("SymbolErrorCounter=4000000000\n"));
+    check_failure(run({"ibcheckerrs", "-T", file, "-s"}), 1, warning);
+}
+
+TEST_CASE("by the names of infiniband-diags nothing is said of a cache that the line names") {
+    const linked links;
+    const std::string cache = links.files / "cache";
+    check_success(links.call("ibnetdiscover", {"--cache", cache}));
+    check_success(links.call("iblinkinfo", {"--load-cache", cache}));
+    CHECK_THAT(run({"iblinkinfo", "--load-cache", cache}).err, Contains("read the subnet from the cache '"));
+}
+
+TEST_CASE("links have the names of infiniband-diags' programs, take nothing's place and go away again") {
+    const directory files;
+    const std::string folder = files / "bin";
+    fs::create_directory(folder);
+    std::ofstream(folder + "/ibstat") << "somebody else's";
+    const process_result made = run({"install-links", folder});
+    CHECK(made.status == 1);
+    CHECK_THAT(made.err, Contains("/ibstat' exists and is not a link to ibtool; left unchanged"));
+    CHECK(fs::is_regular_file(folder + "/ibstat"));
+    CHECK(fs::read_symlink(folder + "/ibhosts") == fs::canonical(ibtool_program()));
+
+    words names;
+    for (const fs::directory_entry& e : fs::directory_iterator(folder)) names.push_back(e.path().filename());
+    std::sort(names.begin(), names.end());
+    CHECK(names == lines_of(run({"install-links", "--list"}).out));
+    const process_result debian = run_process({"dpkg", "-L", "infiniband-diags"});
+    for (const std::string& file : lines_of(debian.out))
+        if (file.find("/sbin/") != std::string::npos || file.find("/bin/") != std::string::npos) {
+            CAPTURE(file);
+            CHECK(std::ranges::count(names, fs::path(file).filename().string()) == 1);
+        }
+    for (const std::string& name : names) {
+        CAPTURE(name);
+        CHECK(run({"help", name}).status == 0);
+    }
+
+    fs::remove(folder + "/ibstat");
+    check_success(run({"install-links", folder, "--dry-run"}));
+    CHECK_FALSE(fs::exists(folder + "/ibstat"));
+    CHECK_THAT(run({"install-links", folder, "--dry-run", "--json"}).out,
+               Catch::StartsWith("{\"schema\":\"comad.install_links/1\",\"made\":"));
+    check_success(run({"install-links", folder})); // again, over those that are there
+    CHECK(fs::is_symlink(folder + "/ibstat"));
+    std::ofstream(folder + "/other") << "not ours";
+    check_success(run({"install-links", "--remove", folder}));
+    CHECK(std::distance(fs::directory_iterator(folder), {}) == 1);
+    check_failure(run({"install-links", files / "nowhere"}), 1, "is not a directory");
+    check_failure(run({"install-links"}), 2, "no directory given");
+}

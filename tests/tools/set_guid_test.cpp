@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+// set_guid_test.cpp - set_guid with a real OpenSM on an ibsim subnet, and the MADs that it sends.
+#include "parsed_output.hpp"
+#include "program/ibtool_subnet.hpp"
+
+namespace set_guid_test { // compiled together with others
+
+using namespace ibtool_rig;
+
+namespace {
+
+const std::string ca_route = "0,1", far_ca_route = "0,20,1";
+
+} // namespace
+
+TEST_CASE("set_guid gives a port alias GUIDs and takes them away") {
+    const subnet s;
+    const std::string LID = s.lid_at(ca_route);
+    const std::string capture = s.files() / "set.pcap";
+    const std::string alias = "0002:c903:0000:1491";
+
+    const auto set = parsed_output(s.ours({"set_guid", LID, "3", alias, "--json", "--pcap", capture}));
+    CHECK(set["LID"] == std::stoul(LID));
+    CHECK(set["blockNum"] == 0);
+    CHECK(set["GUIDInfo"]["GUIDBlock"][0] == "0000:0000:0000:a001");
+    CHECK(set["GUIDInfo"]["GUIDBlock"][3] == alias);
+    // LID and block number, and of the GUIDs only this one: bit 4 is the first's.
+    const auto sent = captured_mads(capture).at(0)["SAFormat"];
+    CHECK(sent["method"] == 2);
+    CHECK(sent["componentMask"] == "0x0000000000000083");
+    CHECK(sent["data"]["GUIDInfo"]["GUIDBlock"][3] == alias);
+
+    // The SA has it now, and infiniband-diags see it.
+    const process_result theirs = s.peer({"saquery", "GIR", LID + "/0"});
+    CHECK_THAT(theirs.out, Contains("GUID 3.....................0x0002c90300001491"));
+    CHECK(s.ours({"saquery", "GIR", LID + "/0"}).out == theirs.out);
+
+    // One that the SA chooses, in the second block, of a port by its route; text as saquery's.
+    const process_result chosen = s.ours({"set_guid", "-D", ca_route, "9", "0", "--pcap", capture});
+    check_success(chosen);
+    CHECK_THAT(chosen.out, StartsWith("GUIDInfo Record dump:\n") && Contains("Block......................1\n") &&
+                               Contains("GUID 0.....................0x0000000000000000\n") &&
+                               Contains("GUID 1.....................0x001405")); // OpenSM's own vendor ID
+    CHECK(captured_mads(capture).at(2)["SAFormat"]["componentMask"] == "0x0000000000000023");
+
+    const auto taken = parsed_output(s.ours({"set_guid", "--delete", LID, "3", "--json", "--pcap", capture}));
+    CHECK(taken["GUIDInfo"]["GUIDBlock"][3] == "0000:0000:0000:0000");
+    CHECK(captured_mads(capture).at(0)["SAFormat"]["method"] == 0x15);
+    CHECK(s.ours({"set_guid", "--delete", LID, "3"}).status == 0); // twice is not wrong
+}
+
+TEST_CASE("set_guid tells what it cannot do") {
+    const subnet s;
+    const std::string LID = s.lid_at(ca_route), far = s.lid_at(far_ca_route);
+    check_success(s.ours({"set_guid", LID, "1", "0x1234"}));
+    const process_result used = s.ours({"set_guid", far, "1", "0x1234"});
+    CHECK(used.status == 3);
+    CHECK_THAT(used.out, Contains("GUID 1.....................0x0000000000000000\n"));
+    CHECK_THAT(used.err, Contains("slot 1 of LID " + far + ": not set: the slot holds 0000:0000:0000:0000"));
+    check_failure(s.ours({"set_guid", LID, "40", "0x77"}), 1, "no records (status 0x300)"); // ibsim's ports have 32
+    check_failure(s.ours({"set_guid", LID, "0", "0x77"}), 2, "slot 0 holds the port's own GUID");
+    check_failure(s.ours({"set_guid", LID, "255", "0x77"}), 2, "the slot must be a number up to 254, not '255'");
+    check_failure(s.ours({"set_guid", LID, "1", "alias"}), 2, "invalid GUID 'alias'");
+    check_failure(s.ours({"set_guid", LID, "1"}), 2, "no GUID given");
+    check_failure(s.ours({"set_guid", LID, "1", "0x77", "--delete"}), 2, "--delete takes no GUID");
+    check_failure(run({"set_guid", "7", "1", "0x77", "--fabric", "sim:single"}), 1,
+                  "no subnet manager has configured it");
+}
+
+} // namespace set_guid_test

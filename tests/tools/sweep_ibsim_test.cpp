@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+// sweep_ibsim_test.cpp - a sweep beside infiniband-diags' perfquery, for every port of an ibsim subnet whose counters a
+// test has set.
+#include "program/ibtool_subnet.hpp"
+
+#include <fmt/format.h>
+
+#include <cctype>
+#include <map>
+#include <sstream>
+
+using namespace ibtool_rig;
+using nlohmann::json;
+
+namespace {
+
+std::string lower(std::string text) {
+    std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
+    return text;
+}
+
+/// `Name:....7`, by the name in small letters.
+using numbers = std::map<std::string, std::uint64_t>;
+
+numbers dotted_in(const std::string& text) {
+    numbers all;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+        const std::size_t colon = line.find(":.");
+        if (line[0] != '#' && colon != std::string::npos)
+            all[lower(line.substr(0, colon))] =
+                std::stoull(line.substr(line.find_first_not_of(":.", colon)), nullptr, 0);
+    }
+    return all;
+}
+
+const std::map<std::string, words> settable{
+    {"PortCounters",
+     {"SymbolErrorCounter", "LinkErrorRecoveryCounter", "LinkDownedCounter", "PortRcvErrors",
+      "PortRcvRemotePhysicalErrors", "PortRcvSwitchRelayErrors", "PortXmitDiscards", "PortXmitConstraintErrors",
+      "PortRcvConstraintErrors", "LocalLinkIntegrityErrors", "ExcessiveBufferOverrunErrors", "VL15Dropped",
+      "PortXmitWait"}},
+    {"PortCountersExtended",
+     {"PortXmitData", "PortRcvData", "PortXmitPkts", "PortRcvPkts", "PortUnicastXmitPkts", "PortUnicastRcvPkts",
+      "PortMultiCastXmitPkts"}},
+    {"PortXmitDiscardDetails",
+     {"PortInactiveDiscards", "PortNeighborMTUDiscards", "PortSwLifetimeLimitDiscards",
+      "PortSwHOQLifetimeLimitDiscards"}},
+    {"PortRcvErrorDetails",
+     {"PortLocalPhysicalErrors", "PortMalformedPacketErrors", "PortBufferOverrunErrors", "PortDLIDMappingErrors",
+      "PortVLMappingErrors", "PortLoopingErrors"}},
+};
+
+/// ibsim, infiniband-diags and the IBA call two of the fields differently.
+std::string our_name(std::string field) {
+    if (field == "PortSwHOQLifetimeLimitDiscards") return "portSwHOQLimitDiscards";
+    field[0] = 'p';
+    return field;
+}
+std::string perfquery_name(const std::string& field) {
+    return field == "PortMalformedPacketErrors" ? "PortMalformedPktErrors" : field;
+}
+
+/// What perfquery says of a port in one attribute.
+numbers peers(const subnet& s, const json& port, const words& how) {
+    const process_result r =
+        s.peer(words{"perfquery"} + how +
+               words{std::to_string(port.at("LID").get<int>()), std::to_string(port.at("port").get<int>())});
+    CAPTURE(r.out, r.err);
+    REQUIRE(r.status == 0);
+    return dotted_in(r.out);
+}
+
+std::vector<json> swept(const subnet& s) {
+    const process_result r =
+        s.ours({"sweep", "--json", "--details", "PortRcvErrorDetails", "--details", "PortXmitDiscardDetails"});
+    check_success(r);
+    std::vector<json> ports;
+    std::istringstream lines(r.out);
+    for (std::string line; std::getline(lines, line);) {
+        const json o = json::parse(line);
+        if (o.contains("counters")) ports.push_back(o);
+    }
+    return ports;
+}
+
+/// As ibsim's console calls it.
+std::string place_of(const json& port) {
+    const std::map<std::string, std::string> names{{"0000:0000:0000:5000", "S1"},
+                                                   {"0000:0000:0000:6000", "S2"},
+                                                   {"0000:0000:0000:a000", "A"},
+                                                   {"0000:0000:0000:b000", "B"},
+                                                   {"0000:0000:0000:c000", "C"}};
+    return fmt::format("\"{}\"[{}]", names.at(port.at("nodeGUID")), port.at("port").get<int>());
+}
+
+} // namespace
+
+TEST_CASE("a sweep has infiniband-diags' numbers of every port of the subnet") {
+    subnet s(topology, manager::leaves);
+    const std::vector<json> before = swept(s);
+    REQUIRE(before.size() == 20 + 4 + 3);
+    unsigned value = 0;
+    for (const json& port : before) {
+        for (const auto& [group, fields] : settable) {
+            for (const std::string& field : fields) {
+                // Some counters have four bits, some eight; those of 64 are given what others could not hold.
+                const std::uint64_t wide = group == "PortCountersExtended" ? 5'000'000'000 : 0;
+                s.console(fmt::format("PerformanceSet {} {}.{}={}", place_of(port), group, field, wide + ++value % 15));
+            }
+        }
+    }
+
+    std::vector<numbers> at_first;
+    for (const json& port : before) at_first.push_back(peers(s, port, {"-x"}));
+    const std::vector<json> ours = swept(s);
+    REQUIRE(ours.size() == before.size());
+    for (std::size_t i = 0; i < ours.size(); ++i) {
+        const json& port = ours[i];
+        CAPTURE(place_of(port));
+        // Data and packets go on to be counted, by the MADs that ask for them.
+        const numbers at_last = peers(s, port, {"-x"});
+        numbers told;
+        for (const auto& [name, number] : port.at("counters").items()) told[lower(name)] = number;
+        CHECK(at_last.size() > 7);
+        for (const auto& [name, number] : at_last) {
+            CAPTURE(name);
+            if (!told.contains(name)) continue; // portSelect, counterSelect
+            CHECK(told[name] >= at_first[i].at(name));
+            CHECK(told[name] <= number);
+            told.erase(name);
+        }
+        const numbers plain = peers(s, port, {});
+        for (const std::string& field : settable.at("PortCounters")) {
+            CAPTURE(field);
+            CHECK(told.at(lower(field)) == plain.at(lower(field)));
+            told.erase(lower(field));
+        }
+        // What infiniband-diags take for QP1Dropped is another counter.
+        told.erase("qp1dropped");
+        CHECK(told.empty());
+        for (const auto& [group, option] :
+             {std::pair{"PortRcvErrorDetails", "-E"}, std::pair{"PortXmitDiscardDetails", "-D"}}) {
+            const numbers theirs = peers(s, port, {option});
+            for (const std::string& field : settable.at(group)) {
+                CAPTURE(group, field);
+                CHECK(port.at("details").at(group).at(our_name(field)) == theirs.at(lower(perfquery_name(field))));
+            }
+        }
+    }
+}

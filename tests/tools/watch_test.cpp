@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+// watch_test.cpp - watch: what happens to a simulated subnet is told as it happens, by notices and by looking.
+#include "program/ibtool_rig.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace ibtool_watch_test { // compiled together with others
+
+using namespace ibtool_rig;
+
+namespace {
+
+words watched(const std::string& events, const words& options) {
+    return words{"watch", "--fabric", "sim:fattree2,radix=4,sm=1,time=virtual" + events} + options;
+}
+
+/// The lines without their times.
+words lines_without_time(const std::string& text) {
+    words all;
+    for (const std::string& line : lines_in_order(text)) all.push_back(line.substr(line.find(" s ") + 3));
+    return all;
+}
+
+} // namespace
+
+TEST_CASE("watch tells of a cable between switches that is pulled and put back, within the time between two looks") {
+    const process_result r =
+        run(watched(",cut=spine-0001/2@1500ms,restore=spine-0001/2@8500ms", {"--every", "1s", "-n", "2"}));
+    CHECK(r.status == 0);
+    const words said = lines_in_order(r.out);
+    REQUIRE(said.size() == 2);
+    CHECK_THAT(said[0],
+               StartsWith("2.0") && Contains("link ") && Contains("\"spine-0001\"[2]") && EndsWith(" removed"));
+    CHECK_THAT(said[1], StartsWith("9.0") && Contains("\"spine-0001\"[2]") && EndsWith(" added"));
+    CHECK_THAT(r.err, Contains("watching 14 nodes and 16 links; the SA forwards notices; polling every 1s\n"));
+}
+
+TEST_CASE(
+    "a notice of the SA is printed when it comes, with what it is about, and what it means is looked for there alone") {
+    const process_result r = run(watched(",cut=leaf-0002/1@1500ms", {"--every", "1000s", "-n", "2", "-v"}));
+    CHECK(r.status == 0);
+    CHECK_THAT(r.out, StartsWith("1.5000"));
+    const words said = lines_without_time(r.out);
+    REQUIRE(said.size() == 3);
+    CHECK(said[0] ==
+          "notice GIDOutOfService: GID fe80::2:c903:0:301 (\"h-0003 HCA-1\"[1]) is out of service; reported by "
+          "LID 1 (\"h-0001 HCA-1\"[1])");
+    CHECK_THAT(said[1], StartsWith("node H-") && Contains("\"h-0003 HCA-1\"") && EndsWith(" removed"));
+    CHECK_THAT(said[2], StartsWith("link ") && Contains("\"leaf-0002\"[1]") && EndsWith(" removed"));
+}
+
+TEST_CASE("the JSON of a notice has what it is about, and the name of a node as it was when the notice came") {
+    const process_result r = run(watched(",cut=leaf-0002/1@1500ms", {"--every", "1000s", "-n", "2", "--json"}));
+    CHECK(r.status == 0);
+    const auto said = nlohmann::json::parse(lines_in_order(r.out).at(0));
+    CHECK(said.at("notice") == "GIDOutOfService");
+    CHECK(said.at("trap") == 65);
+    CHECK(said.at("about").at("GID") == "fe80::2:c903:0:301");
+    CHECK(said.at("about").at("name") == "h-0003 HCA-1");
+    CHECK(said.at("about").at("port") == 1);
+    CHECK(said.at("issuerLID") == 1);
+    CHECK(said.at("issuer").at("name") == "h-0001 HCA-1");
+    CHECK(said.at("seconds") < 1.501);
+}
+
+TEST_CASE("watch in virtual time ends with a message when the simulation has no planned changes left") {
+    const process_result r = run(watched(",cut=spine-0001/2@1500ms", {"--every", "1s", "-n", "9"}));
+    CHECK(r.status == 3); // not all that was asked for
+    CHECK(lines_in_order(r.out).size() == 1);
+    CHECK_THAT(r.err,
+               EndsWith("ibtool: ended after 1 event of 9 requested: the simulation has no planned changes left\n"));
+    const process_result none = run(watched("", {"--no-subscription"}));
+    CHECK(none.status == 0);
+    CHECK(none.out.empty());
+    CHECK_THAT(none.err, EndsWith("ibtool: ended after 0 events: the simulation has no planned changes left\n"));
+}
+
+TEST_CASE("without a subscription watch only looks, and its JSON has a line for each event") {
+    const process_result r =
+        run(watched(",cut=leaf-0002/1@1500ms", {"--every", "1s", "-n", "2", "--json", "--no-subscription"}));
+    CHECK(r.status == 0);
+    const words said = lines_in_order(r.out);
+    REQUIRE(said.size() == 2);
+    const auto node = nlohmann::json::parse(said[0]), link = nlohmann::json::parse(said[1]);
+    CHECK(node.at("kind") == "removed");
+    CHECK(node.at("subject") == "node");
+    CHECK(node.at("nodeGUID") == "0002:c903:0000:0300");
+    CHECK(link.at("subject") == "link");
+    CHECK(link.at("peer").at("port") == 1);
+    CHECK_THAT(r.err, Contains("links; polling every 1s\n"));
+}
+
+TEST_CASE("what does not answer when it is asked again makes the result partial") {
+    const process_result r = run(watched(",kill=spine-0002@1500ms,cut=spine-0002/1@20s",
+                                         {"--every", "30s", "-n", "1", "--no-subscription", "-t", "10"}));
+    CHECK(r.status == 3);
+    CHECK_THAT(r.err, Contains("spine-0002"));
+}
+
+TEST_CASE("a switch that died behind cables that are up is told within ten looks, though the SA says nothing of it") {
+    const process_result r = run(
+        watched(",kill=spine-0002@1500ms", {"--every", "1s", "-n", "5", "--no-subscription", "--json", "-t", "10"}));
+    CHECK(r.status == 3);
+    CHECK_THAT(r.err, Contains("no reply from the neighbor"));
+    words said;
+    for (const std::string& line : lines_in_order(r.out)) {
+        const auto event = nlohmann::json::parse(line);
+        CHECK(event.at("kind") == "removed");
+        CHECK(event.at("location").get<std::string>().find("spine-0002") != std::string::npos);
+        CHECK(event.at("seconds") < 12.5);
+        CHECK_FALSE(event.contains("time")); // it is simulated
+        said.push_back(event.at("subject"));
+    }
+    CHECK(said == words{"node", "link", "link", "link", "link"});
+}
+
+TEST_CASE(
+    "watch begins with what a cache file knows, tells at once what has changed since and keeps the file up to date") {
+    const directory files;
+    const words cache{"--subnet-cache", files / "cache"};
+    const std::string fabric = "sim:fattree2,radix=4,sm=1,time=virtual";
+    check_success(run(words{"ibnetdiscover", "--fabric", fabric} + cache));
+    const process_result nothing = run(watched("", cache + words{"--polls", "1"}));
+    CHECK(nothing.status == 0);
+    CHECK(nothing.out.empty());
+    const std::string cut = ",cut=spine-0001/2@0ms";
+    const process_result r = run(watched(cut, cache + words{"--polls", "1"}));
+    CHECK(r.status == 0);
+    const words said = lines_in_order(r.out);
+    REQUIRE(said.size() == 1);
+    CHECK_THAT(said[0], StartsWith("0.0") && Contains("\"spine-0001\"[2]") && EndsWith(" removed"));
+    CHECK(run({"subnet_diff", files / "cache", "--fabric", fabric + cut}).status == 0);
+    CHECK(run({"subnet_diff", files / "cache", "--fabric", fabric}).status == 1);
+}
+
+TEST_CASE("watch and subnet_diff call nodes as the node name map does") {
+    const directory files;
+    const std::string map = files.write("map", "0x0002c90300000300 \"rack 7\"\n");
+    const std::string fabric = "sim:fattree2,radix=4,sm=1,time=virtual", cut = ",cut=leaf-0002/1@0ms";
+    const process_result r =
+        run(watched(",cut=leaf-0002/1@1500ms", {"--every", "1s", "-n", "2", "--node-name-map", map}));
+    CHECK_THAT(r.out, Contains("node H-0002c90300000300 \"rack 7\" removed\n"));
+    CHECK_THAT(r.out,
+               Contains("link H-0002c90300000300 \"rack 7\"[1] <=> S-") && Contains("\"leaf-0002\"[1] removed\n"));
+    CHECK_THAT(r.out, !Contains("h-0003 HCA-1"));
+    check_success(run({"ibnetdiscover", "--fabric", fabric, "--subnet-cache", files / "cache"}));
+    const process_result d = run({"subnet_diff", files / "cache", "--fabric", fabric + cut, "--node-name-map", map});
+    CHECK(d.status == 1);
+    CHECK_THAT(d.out, Contains("removed: H-0002c90300000300 \"rack 7\"\n") && !Contains("h-0003 HCA-1"));
+}
+
+TEST_CASE("the option --refresh-cache without a cache to refresh is refused") {
+    check_failure(run({"ibnetdiscover", "--fabric", "sim:single", "--refresh-cache"}), 2, "--subnet-cache");
+}
+
+TEST_CASE("watch wants a time to look every") {
+    check_failure(run(watched("", {"--every", "0s"})), 2, "invalid duration '0s'");
+}
+
+} // namespace ibtool_watch_test

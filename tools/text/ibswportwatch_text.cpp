@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+// ibswportwatch_text.cpp - changes in words.
+#include "text/ibswportwatch_text.hpp"
+
+#include "comad.hpp"
+#include "text/dotted_lines.hpp"
+#include "text/json.hpp"
+#include "text/sweep_text.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <string_view>
+
+namespace ibtool {
+
+using counters::counter;
+using counters::for_each_counter;
+using state = counters::counter_change::state;
+
+namespace {
+
+bool is_news(const counters::counter_change& c) {
+    return c.what != state::unknown && !(c.what == state::counted && c.value == 0);
+}
+
+/// For each counter that changed, and by more than `above` a second if that is given.
+template <class F>
+void for_each_change(const counters::sample& before, const counters::sample& after, const error_thresholds* above,
+                     F&& f) {
+    for_each_counter([&](counter c) {
+        const counters::counter_change what = change_of(c, before, after);
+        if (!is_news(what)) return;
+        const double rate = rate_of(c, what, after.at - before.at);
+        if (above && ((*above)[c] == 0 || rate <= static_cast<double>((*above)[c]))) return;
+        f(c, what, rate);
+    });
+}
+
+std::string rate_text(counter c, double rate) { return fmt::format("{:.1f}{}", rate, is_data(c) ? " B/s" : "/s"); }
+
+/// As in the lines of a sweep: of data also in bytes.
+void add_bytes(nlohmann::ordered_json& to, counter c, u64 number) {
+    if (!is_data(c)) return;
+    if (number <= ~u64{0} / 4) to["bytes"] = 4 * number;
+    else to["bytes"] = 4.0 * static_cast<double>(number);
+}
+
+std::string_view remark(state s) {
+    switch (s) {
+    case state::wrapped: return ", wrapped";
+    case state::saturated: return " or more: it is saturated";
+    case state::reset: return " or more: it was cleared";
+    case state::counted:
+    case state::unknown: break;
+    }
+    return "";
+}
+
+} // namespace
+
+std::string counters_text(const counters::counter_values& values, counters::counter_set which) {
+    dotted_lines lines;
+    for_each_counter([&](counter c) {
+        if (values.has(c) && which.has(c)) lines.number(label_of(c), values[c]);
+    });
+    return lines.take();
+}
+
+std::string changes_text(const counters::sample& before, const counters::sample& after, const error_thresholds* above) {
+    dotted_lines lines;
+    for_each_change(before, after, above, [&](counter c, const counters::counter_change& what, double rate) {
+        lines.text(label_of(c), fmt::format("{} (+{}{})", after.counters[c], rate_text(c, rate), remark(what.what)));
+    });
+    return lines.take();
+}
+
+nlohmann::ordered_json counters_json(const counters::counter_values& values, counters::counter_set which) {
+    nlohmann::ordered_json all = nlohmann::ordered_json::object();
+    for_each_counter([&](counter c) {
+        if (values.has(c) && which.has(c)) all[std::string(name_of(c))] = values[c];
+    });
+    return all;
+}
+
+nlohmann::ordered_json changes_json(const counters::sample& before, const counters::sample& after,
+                                    const error_thresholds* above) {
+    nlohmann::ordered_json all = nlohmann::ordered_json::object();
+    for_each_change(before, after, above, [&](counter c, const counters::counter_change& what, double rate) {
+        nlohmann::ordered_json& one =
+            all[std::string(name_of(c))] = {{"state", name_of(what.what)}, {"value", what.value}};
+        add_bytes(one, c, what.value);
+        one["per_second"] = rate;
+    });
+    return all;
+}
+
+void change_totals::add(const counters::sample& before, const counters::sample& after) {
+    time_ += after.at - before.at;
+    for_each_counter([&](counter c) {
+        const counters::counter_change what = change_of(c, before, after);
+        if (!is_news(what)) return;
+        sums_[static_cast<unsigned>(c)] += what.value;
+        is_more_[static_cast<unsigned>(c)] |= !what.is_exact();
+    });
+}
+
+std::string change_totals::text() const {
+    dotted_lines lines;
+    for_each_counter([&](counter c) {
+        const auto i = static_cast<unsigned>(c);
+        if (sums_[i] == 0 && !is_more_[i]) return;
+        const double rate = rate_of(c, {state::counted, sums_[i]}, time_);
+        lines.text(label_of(c), fmt::format("+{} ({}{})", sums_[i], rate_text(c, rate), is_more_[i] ? " or more" : ""));
+    });
+    return lines.take();
+}
+
+nlohmann::ordered_json change_totals::json() const {
+    nlohmann::ordered_json all = nlohmann::ordered_json::object();
+    for_each_counter([&](counter c) {
+        const auto i = static_cast<unsigned>(c);
+        if (sums_[i] == 0 && !is_more_[i]) return;
+        nlohmann::ordered_json& one = all[std::string(name_of(c))] = {{"value", sums_[i]}};
+        add_bytes(one, c, sums_[i]);
+        one["per_second"] = rate_of(c, {state::counted, sums_[i]}, time_);
+        one["exact"] = !is_more_[i];
+    });
+    return all;
+}
+
+} // namespace ibtool
