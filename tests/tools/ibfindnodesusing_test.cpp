@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // ibfindnodesusing_test.cpp - ibfindnodesusing compared with infiniband-diags' script of that name, on an ibsim subnet.
-#include "two_switches.hpp"
+#include "subnet/two_switches.hpp"
 
 #include <fmt/format.h>
 

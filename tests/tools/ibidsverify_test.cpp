@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // ibidsverify_test.cpp - ibidsverify compared with infiniband-diags' script of that name, on files and an ibsim subnet.
-#include "two_switches.hpp"
+#include "subnet/two_switches.hpp"
 
 namespace ibidsverify_test { // compiled together with others
 

@@ -2,7 +2,7 @@
 // iblinkinfo_test.cpp - iblinkinfo beside infiniband-diags' on ibsim subnets with links that are down, narrow or slow;
 // parts of a subnet; JSON.
 #include <comad/transports/sim/detail/topology.hpp>
-#include "two_switches.hpp"
+#include "subnet/two_switches.hpp"
 
 #include <set>
 #include <sstream>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // ibprintca_test.cpp - ibprintca, ibprintswitch and ibprintrt compared with infiniband-diags' ibnetdiscover, ibhosts and ibswitches.
-#include "two_switches.hpp"
+#include "subnet/two_switches.hpp"
 
 #include <string>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // queries_test.cpp - ibtool's queries beside infiniband-diags' on one ibsim subnet that OpenSM configured, line by
 // line; the SA's word instead of the nodes'; what cannot be asked.
-#include "two_switches.hpp"
+#include "subnet/two_switches.hpp"
 #include <comad/coro/detail/blocking.hpp>
 #include <comad/iba/parse.hpp>
 #include <comad/iba/sa.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // set_port_state_test.cpp - set_port_state and init_all_ports on an ibsim subnet: what they change, and what they refuse.
-#include "two_switches.hpp"
+#include "subnet/two_switches.hpp"
 
 #include <map>
 #include <string>
