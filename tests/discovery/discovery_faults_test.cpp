@@ -29,7 +29,7 @@ constexpr transports::sim::link_codes edr{2, 16};
 
 std::size_t count(const subnet& found, failure_kind what) {
     return static_cast<std::size_t>(
-        std::count_if(found.failures.begin(), found.failures.end(), [&](const failure& p) { return p.what == what; }));
+        std::count_if(found.failures.begin(), found.failures.end(), [&](const failure& p) { return p.kind == what; }));
 }
 
 /// Switch and port that a node's first cable leads to.

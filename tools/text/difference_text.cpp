@@ -16,7 +16,7 @@ namespace ibtool {
 
 using discovery::difference;
 using discovery::subnet;
-using json = nlohmann::ordered_json;
+using nlohmann::ordered_json;
 
 namespace {
 
@@ -69,8 +69,8 @@ std::string format_difference(const difference& d) {
     return fmt::format("{}: is {}, was {}", begin, iba::escaped(d.is), iba::escaped(d.was));
 }
 
-json difference_item_json(const difference& d) {
-    json one{{"subject", discovery::text_of(d.of)},
+ordered_json difference_item_json(const difference& d) {
+    ordered_json one{{"subject", discovery::text_of(d.of)},
              {"kind", discovery::text_of(d.what)},
              {"nodeGUID", fmt::format("{}", d.nodeGUID)}};
     if (d.of != subject::node && d.of != subject::description) one["port"] = d.port;
@@ -86,14 +86,14 @@ json difference_item_json(const difference& d) {
 
 std::string difference_json(const subnet& was, const subnet& is, const std::vector<difference>& all) {
     const auto counts = [](const subnet& s) {
-        return json{{"complete", s.complete()},
+        return ordered_json{{"complete", s.complete()},
                     {"nodes", s.nodes.size()},
                     {"end_ports", end_ports_in(s)},
                     {"links", s.link_count()}};
     };
-    json list = json::array();
+    ordered_ordered_json list = ordered_json::array();
     for (const difference& d : all) list.push_back(difference_item_json(d));
-    const json out{{"schema", "comad.subnet_diff/1"},
+    const ordered_json out{{"schema", "comad.subnet_diff/1"},
                    {"reference", counts(was)},
                    {"current", counts(is)},
                    {"differences", std::move(list)}};

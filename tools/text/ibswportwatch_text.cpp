@@ -16,12 +16,12 @@ namespace ibtool {
 
 using counters::counter;
 using counters::for_each_counter;
-using state = counters::counter_change::state;
+using change_state = counters::counter_change::state;
 
 namespace {
 
 bool is_news(const counters::counter_change& c) {
-    return c.what != state::unknown && !(c.what == state::counted && c.value == 0);
+    return c.what != change_state::unknown && !(c.what == change_state::counted && c.value == 0);
 }
 
 /// For each counter that changed, and by more than `above` a second if that is given.
@@ -46,13 +46,13 @@ void add_bytes(nlohmann::ordered_json& to, counter c, u64 number) {
     else to["bytes"] = 4.0 * static_cast<double>(number);
 }
 
-std::string_view remark(state s) {
+std::string_view remark(change_state s) {
     switch (s) {
-    case state::wrapped: return ", wrapped";
-    case state::saturated: return " or more: it is saturated";
-    case state::reset: return " or more: it was cleared";
-    case state::counted:
-    case state::unknown: break;
+    case change_state::wrapped: return ", wrapped";
+    case change_state::saturated: return " or more: it is saturated";
+    case change_state::reset: return " or more: it was cleared";
+    case change_state::counted:
+    case change_state::unknown: break;
     }
     return "";
 }
@@ -110,7 +110,7 @@ std::string change_totals::text() const {
     for_each_counter([&](counter c) {
         const auto i = static_cast<unsigned>(c);
         if (sums_[i] == 0 && !is_more_[i]) return;
-        const double rate = rate_of(c, {state::counted, sums_[i]}, time_);
+        const double rate = rate_of(c, {change_state::counted, sums_[i]}, time_);
         lines.text(label_of(c), fmt::format("+{} ({}{})", sums_[i], rate_text(c, rate), is_more_[i] ? " or more" : ""));
     });
     return lines.take();
@@ -123,7 +123,7 @@ nlohmann::ordered_json change_totals::json() const {
         if (sums_[i] == 0 && !is_more_[i]) return;
         nlohmann::ordered_json& one = all[std::string(name_of(c))] = {{"value", sums_[i]}};
         add_bytes(one, c, sums_[i]);
-        one["per_second"] = rate_of(c, {state::counted, sums_[i]}, time_);
+        one["per_second"] = rate_of(c, {change_state::counted, sums_[i]}, time_);
         one["exact"] = !is_more_[i];
     });
     return all;

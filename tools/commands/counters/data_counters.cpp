@@ -7,7 +7,6 @@
 #include "session/run_on_subnet.hpp"
 #include "session/subnet_queries.hpp"
 #include "text/json.hpp"
-#include "text/watch_text.hpp"
 #include <comad/counters/detail/read_counters.hpp>
 #include <comad/counters/sweep.hpp>
 
