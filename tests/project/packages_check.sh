@@ -77,7 +77,7 @@ cmake -S "$root/tests/consumer/project" -B "$output/consumer" -G Ninja -DCMAKE_P
 cmake --build "$output/consumer"
 "$output/consumer/consumer"
 linked=$(ldd "$output/consumer/consumer")
-[[ $linked == *'libcomad.so.0.1 => '* ]] || fail "the consumer is not linked with the shared library: $linked"
+[[ $linked == *'libcomad.so.0.2 => '* ]] || fail "the consumer is not linked with the shared library: $linked"
 
 # What the spec would configure and compile is there already; that it lists what is installed is what is left to see.
 rpmlint -r "$root/packaging/comad.rpmlintrc" "$root/packaging/comad.spec"
