@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // rails_test.cpp - discoveries by several end ports, each with its schedule and thread: what they find is what one finds
 // alone, whatever fails; and subnets that have nothing to do with each other. Under ThreadSanitizer.
-#include "../../discovery/subnet_builder.hpp"
+#include "../../discovery/walk/subnet_builder.hpp"
 #include "ibsim/ibsim_programs.hpp"
 #include "program/key_witness.hpp"
 #include "wire/locked_transport.hpp"

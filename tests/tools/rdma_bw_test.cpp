@@ -37,7 +37,7 @@ std::string refusal_of(const std::string& said) {
     const unsigned short port = free_port();
     auto client = std::async(std::launch::async, [&] {
         rdma_bw_link link = connected(port);
-        link.tell(said);
+        link.send(said);
     });
     rdma_bw_link link = rdma_bw_link::accept(port, false);
     const std::string refusal = message_of([&] { link.hear_end(); });
@@ -62,12 +62,12 @@ TEST_CASE("the ends of rdma_bw tell each other where to write") {
     const unsigned short port = free_port();
     auto client = std::async(std::launch::async, [&] {
         rdma_bw_link link = connected(port);
-        link.tell(end);
+        link.send(end);
         link.hear("ready");
     });
     rdma_bw_link link = rdma_bw_link::accept(port, false);
     const rdma_bw_end heard = link.hear_end();
-    link.tell("ready");
+    link.send("ready");
     client.get();
     CHECK(heard.LID == end.LID);
     CHECK(heard.GID == end.GID);
