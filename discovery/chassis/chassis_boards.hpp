@@ -16,8 +16,8 @@ struct positions {
     std::array<u32, most_spines + 1> spines;
     std::array<u32, most_lines + 1> lines;
     positions() noexcept {
-        spines.fill(port_ref::nobody);
-        lines.fill(port_ref::nobody);
+        spines.fill(port_ref::npos);
+        lines.fill(port_ref::npos);
     }
 };
 

@@ -237,7 +237,7 @@ private:
 
     /// Whether it is new there.
     bool insert(auto& where, std::size_t position, u32 i) {
-        if (!position || where[position] != port_ref::nobody || groups_.places[i].is_in_chassis()) return false;
+        if (!position || where[position] != port_ref::npos || groups_.places[i].is_in_chassis()) return false;
         where[position] = i;
         groups_.places[i].chassis = static_cast<u32>(groups_.chassis.size()) - 1;
         return true;
@@ -251,13 +251,13 @@ private:
         for (bool has_grown = true; has_grown;) {
             has_grown = false;
             for (const u32 spine : at.spines)
-                if (spine != port_ref::nobody) has_grown |= insert_lines_of(spine, at);
+                if (spine != port_ref::npos) has_grown |= insert_lines_of(spine, at);
             for (const u32 line : at.lines)
-                if (line != port_ref::nobody) insert_spines_of(line, at); // new ones come by new lines
+                if (line != port_ref::npos) insert_spines_of(line, at); // new ones come by new lines
         }
         chassis& built = groups_.chassis.back();
-        std::ranges::copy_if(at.spines, std::back_inserter(built.spines), [](u32 i) { return i != port_ref::nobody; });
-        std::ranges::copy_if(at.lines, std::back_inserter(built.lines), [](u32 i) { return i != port_ref::nobody; });
+        std::ranges::copy_if(at.spines, std::back_inserter(built.spines), [](u32 i) { return i != port_ref::npos; });
+        std::ranges::copy_if(at.lines, std::back_inserter(built.lines), [](u32 i) { return i != port_ref::npos; });
         built.GUID = iba::guid{value(s_.nodes[built.spines.front()].info.nodeGUID) - 1};
     }
 

@@ -108,14 +108,14 @@ std::vector<std::vector<u32>> rows_of(const subnet& s, const std::vector<unsigne
     return rows;
 }
 
-/// Those that are no switches, by the switch that the first cabled port leads to; of port_ref::nobody: to none.
+/// Those that are no switches, by the switch that the first cabled port leads to; of port_ref::npos: to none.
 std::map<u32, std::vector<u32>> hosts_by_switch(const subnet& s) {
     std::map<u32, std::vector<u32>> hosts;
     for (u32 n = 0; n < s.nodes.size(); ++n) {
         if (s.nodes[n].is_switch()) continue;
-        u32 at = port_ref::nobody;
+        u32 at = port_ref::npos;
         for (const port& p : s.nodes[n].ports)
-            if (at == port_ref::nobody && p.peer && s.nodes[p.peer.node].is_switch()) at = p.peer.node;
+            if (at == port_ref::npos && p.peer && s.nodes[p.peer.node].is_switch()) at = p.peer.node;
         hosts[at].push_back(n);
     }
     return hosts;
@@ -136,7 +136,7 @@ drawing draw(const subnet& s) {
     for (std::size_t level = 2; level < rows.size(); ++level)
         for (const u32 n : rows[level])
             if (hosts.contains(n)) columns.push_back(n);
-    if (hosts.contains(port_ref::nobody)) columns.push_back(port_ref::nobody);
+    if (hosts.contains(port_ref::npos)) columns.push_back(port_ref::npos);
 
     double x = 0, deepest = 0; // of the hosts' blocks
     for (const u32 at : columns) {
@@ -149,7 +149,7 @@ drawing draw(const subnet& s) {
             deepest = std::max(deepest, y);
         }
         const double width = static_cast<double>(wide) * spacing;
-        if (at != port_ref::nobody && d.levels[at] == 1) d.spots[at].x = x + width / 2;
+        if (at != port_ref::npos && d.levels[at] == 1) d.spots[at].x = x + width / 2;
         x += width + spacing / 2;
     }
     for (const auto& row : rows) d.width = std::max(d.width, static_cast<double>(row.size()) * spacing);

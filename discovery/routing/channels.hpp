@@ -11,11 +11,11 @@ namespace comad::discovery {
 class channels {
 public:
     struct far_end {
-        u32 node = port_ref::nobody;
+        u32 node = port_ref::npos;
         u8 port = 0;
         bool is_switch = false;
 
-        explicit operator bool() const noexcept { return node != port_ref::nobody; }
+        explicit operator bool() const noexcept { return node != port_ref::npos; }
     };
 
     explicit channels(const subnet& s) {

@@ -108,7 +108,7 @@ void drop_what_is_gone(subnet& s) {
             reached.push_back(peer.node);
         }
     }
-    std::vector<u32> place(s.nodes.size(), port_ref::nobody);
+    std::vector<u32> place(s.nodes.size(), port_ref::npos);
     std::vector<node> nodes;
     s.by_guid.clear();
     for (u32 n = 0; n < s.nodes.size(); ++n) {
@@ -120,7 +120,7 @@ void drop_what_is_gone(subnet& s) {
     s.nodes = std::move(nodes);
     for (node& n : s.nodes)
         for (port& p : n.ports)
-            if (p.peer && place[p.peer.node] == port_ref::nobody) p.peer = {};
+            if (p.peer && place[p.peer.node] == port_ref::npos) p.peer = {};
             else if (p.peer) p.peer.node = place[p.peer.node];
 }
 

@@ -563,7 +563,7 @@ subnet subnet_builder::finish(bool stopped) {
     const auto rank = [&](std::size_t i) {
         const failure& p = found_.failures[i];
         const auto known = found_.by_guid.find(p.where.nodeGUID);
-        const u32 place = known == found_.by_guid.end() ? port_ref::nobody : known->second;
+        const u32 place = known == found_.by_guid.end() ? port_ref::npos : known->second;
         return std::tuple(place, p.where.port, p.kind, std::string_view(p.text));
     };
     std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return rank(a) < rank(b); });

@@ -55,7 +55,7 @@ public:
     };
     /// The node that an answer came from, and what is to be asked there now.
     struct meeting {
-        u32 node = port_ref::nobody; ///< nobody: there is a contradiction, and it is noted
+        u32 node = port_ref::npos; ///< nobody: there is a contradiction, and it is noted
         unsigned readers = 0;
         bool is_other_port = false; ///< of a node with several: it answers for itself, by its own way
         bool is_back = false;       ///< it was known before: what it says of itself may be another

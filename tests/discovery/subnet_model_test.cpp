@@ -382,7 +382,7 @@ public:
     void run() {
         expect(found_.nodes.size() == view_.order.size(), "the number of nodes");
         expect(found_.by_guid.size() == view_.order.size(), "the number of GUIDs");
-        index_.assign(made_.nodes.size(), port_ref::nobody);
+        index_.assign(made_.nodes.size(), port_ref::npos);
         for (u32 i = 0; i < view_.order.size(); ++i) index_[view_.order[i]] = i;
         std::size_t links = 0;
         std::map<NodeType, std::size_t> types;
@@ -591,7 +591,7 @@ private:
         stops_ = false;
         told_ = {};
         for (const made_node& n : made_.nodes) told_.is_linked.emplace_back(n.ports.size(), false);
-        index_.assign(made_.nodes.size(), port_ref::nobody);
+        index_.assign(made_.nodes.size(), port_ref::npos);
         made_index_.clear();
         readings_.assign(made_.nodes.size(), {});
         times_lost_.clear();
@@ -614,7 +614,7 @@ private:
         read(r, here, local);
     }
     void met(const subnet_builder::meeting& there, u32 n) {
-        expect(there.node != port_ref::nobody, "a contradiction where there is none");
+        expect(there.node != port_ref::npos, "a contradiction where there is none");
         if (told_.nodes.insert(n).second) {
             index_[n] = there.node;
             expect(there.node == made_index_.size(), "the index of a new node");
@@ -961,7 +961,7 @@ private:
         known_node& n = nodes_[*known];
         if (!has_same_ports(n.info, info) || info.localPortNum > info.numPorts) {
             contradict({*known, info.localPortNum});
-            expect(meeting.node == port_ref::nobody, "a rail begins where it cannot");
+            expect(meeting.node == port_ref::npos, "a rail begins where it cannot");
             return;
         }
         const bool is_switch = info.nodeType == NodeType::Switch;
@@ -978,7 +978,7 @@ private:
         const bool is_port = info.localPortNum > 0 && info.localPortNum <= info.numPorts;
         if (!is_port || (known && !has_same_ports(nodes_[*known].info, info))) {
             contradict(from);
-            expect(meeting.node == port_ref::nobody, "a node that cannot be");
+            expect(meeting.node == port_ref::npos, "a node that cannot be");
             return;
         }
         const bool is_new = !known;

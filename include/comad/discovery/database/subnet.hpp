@@ -16,11 +16,11 @@ namespace comad::discovery {
 
 /// One end of a link: a port of a node, by index and number.
 struct port_ref {
-    static constexpr u32 nobody = ~u32{0};
-    u32 node = nobody; ///< index into subnet::nodes
+    static constexpr u32 npos = ~u32{0}; ///< no node
+    u32 node = npos;                     ///< index into subnet::nodes
     u8 port = 0;
 
-    explicit operator bool() const noexcept { return node != nobody; }
+    explicit operator bool() const noexcept { return node != npos; }
     friend bool operator==(const port_ref&, const port_ref&) = default;
 };
 
