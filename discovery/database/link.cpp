@@ -102,7 +102,7 @@ link_speeds other_speed(const subnet& s, port_ref r) noexcept {
     return there != active_speed(s, r) ? there : 0;
 }
 
-bool is_at_1x_of_more(const subnet& s, port_ref r) noexcept {
+bool is_degraded_to_1x(const subnet& s, port_ref r) noexcept {
     return active_width(s, r) == LinkWidth::w1x && info_at(s, r).linkWidthSupported != bits(LinkWidth::w1x);
 }
 

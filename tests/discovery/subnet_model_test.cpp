@@ -1143,9 +1143,9 @@ private:
         const bool may_be =
             active_speed_of(info, has_extended(r, true)) == 2u && s_.nodes[r.node].info.deviceID == 0xc738;
         expect(discovery::may_be_fdr10(s_.nodes[r.node], r.port) == may_be, "may_be_FDR10");
-        expect(discovery::is_at_1x_of_more(s_, r) ==
+        expect(discovery::is_degraded_to_1x(s_, r) ==
                    (info.linkWidthActive == LinkWidth::w1x && info.linkWidthSupported != 1),
-               "is_at_1x_of_more");
+               "is_degraded_to_1x");
         expect(discovery::lanes_of(info.linkWidthActive) == lanes(info.linkWidthActive), "lanes_of");
         const double lane = is_fdr10 ? 10.3125e9 : now ? speed_bits[*now] : 0;
         expect(discovery::bits_per_second(s_, r) == lane * lanes(info.linkWidthActive), "bits_per_second");

@@ -41,7 +41,7 @@ void check_width(const subnet& s, port_ref r, std::vector<complaint>& all) {
     if (!better.empty()) {
         all.push_back(
             {warning, fmt::format("Link configured as {}, could be {} ", is, better), "linkWidthActive", is, better});
-    } else if (!is_comparable(s, r) && is_at_1x_of_more(s, r)) {
+    } else if (!is_comparable(s, r) && is_degraded_to_1x(s, r)) {
         all.push_back({warning, fmt::format("Link configured as {} ", is), "linkWidthActive", is, "more"});
     }
 }

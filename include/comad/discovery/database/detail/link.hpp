@@ -39,8 +39,8 @@ link_speeds possible_speed(const subnet&, port_ref) noexcept;
 /// before the link trained again. Else 0.
 iba::LinkWidth other_width(const subnet&, port_ref) noexcept;
 link_speeds other_speed(const subnet&, port_ref) noexcept;
-/// It runs at 1x, and that end alone supports more. Precondition: its PortInfo is known.
-bool is_at_1x_of_more(const subnet&, port_ref) noexcept;
+/// The link runs at 1x, although this end supports more. Precondition: its PortInfo is known.
+bool is_degraded_to_1x(const subnet&, port_ref) noexcept;
 
 /// PortInfo calls FDR10 QDR, and MlnxExtPortInfo tells them apart: whether that is worth a question, to a device that is known
 /// to answer it. Precondition: the port's PortInfo is known; as long as port 0 of a switch is not, extended speeds count.
