@@ -60,7 +60,7 @@ subnet discovered(const std::string& specification) {
 /// A tree of three levels of switches, and its routes: up by the digits of a host's number, down the only way that there is.
 class tree {
 public:
-    explicit tree(subnet found) : net(std::move(found)), index(net), levels_(discovery::levels_of(net)) {
+    explicit tree(subnet found) : net(std::move(found)), index(net), levels_(discovery::levels_above_edge(net)) {
         for (u32 n = 0; n < net.nodes.size(); ++n) {
             if (!net.nodes[n].is_switch()) continue;
             if (levels_[n] == 1) leaves_.push_back(n);

@@ -29,7 +29,7 @@ std::string_view shape_of(const node& n) {
 } // namespace
 
 std::string dot_text(const subnet& s, const node_names& names) {
-    const std::vector<unsigned> levels = levels_of(s);
+    const std::vector<unsigned> levels = levels_above_edge(s);
     std::string out = "graph subnet {\n  node [fontsize=10];\n  edge [fontsize=7];\n";
     std::map<unsigned, std::string, std::greater<>> ranks;
     for (u32 n = 0; n < s.nodes.size(); ++n)

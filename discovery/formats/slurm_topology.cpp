@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // slurm_topology.cpp - a subnet as Slurm's topology plugins read it (topology.conf(5), topology.yaml(5)).
 #include "../database/descriptions.hpp"
-#include "levels.hpp"
+#include "levels_above_edge.hpp"
 #include <comad/discovery/formats/exports.hpp>
 
 #include <fmt/format.h>
@@ -164,7 +164,7 @@ private:
         if (selected_.only)
             for (u32 n = 0; n < order_.size(); ++n)
                 if (!s_.nodes[n].is_switch() && !left_out_[n]) left_out_[n] = !is_wanted(n);
-        levels_ = levels_of(s_, left_out_);
+        levels_ = levels_above_edge(s_, left_out_);
     }
 
     bool is_wanted(u32 n) const {

@@ -70,7 +70,7 @@ fabric two_pods() {
 TEST_CASE("the level of a switch is its distance from the nearest host, aggregation nodes apart") {
     fabric f = two_pods();
     f.host(0, "Mellanox Technologies Aggregation Node");
-    const auto levels = levels_of(f.s);
+    const auto levels = levels_above_edge(f.s);
     CHECK(levels[0] == 3);
     CHECK(levels[1] == 3);
     CHECK(levels[2] == 2);

@@ -18,16 +18,16 @@ struct link_ends {
 };
 std::vector<link_ends> links_of(const subnet&);
 
-/// How far each node is from the edge of the fabric, by index: CAs and routers 0, a switch one more than the nearest node that
-/// it leads to, so that in a tree the leaves are 1 and the spines highest. Aggregation nodes, which sit in the switches
-/// themselves, do not count as an edge. A switch that leads to none is 1.
-std::vector<unsigned> levels_of(const subnet&);
+/// The level of each node, by index: how far it is from the edge of the fabric. CAs and routers have 0, a switch one more than the
+/// nearest node that it is connected to. So the leaves of a tree have 1, and the spines the highest level. Aggregation nodes, which are
+/// inside of switches, do not count as an edge. A switch without a connection to the edge has 1.
+std::vector<unsigned> levels_above_edge(const subnet&);
 
-/// A CA inside of a switch that adds up what others send (Mellanox SHARP): no host.
+/// A CA inside of a switch that adds up data of hosts (Mellanox SHARP): not a host.
 bool is_aggregation_node(const node&);
 
-/// Where each node is drawn, by index; `width` and `height` hold all. Highest level above, hosts in a block below their switch.
-/// Neighbours in a row have neighbours in the rows next to it, as far as one pass can have it so.
+/// Where each node is drawn, by index. `width` and `height` are those of the whole drawing. The highest level is at the top, and hosts
+/// are in a block below their switch. Connected nodes of adjacent rows are close to each other, as far as one pass can achieve that.
 struct drawing {
     struct spot {
         double x = 0, y = 0;
@@ -38,7 +38,7 @@ struct drawing {
 };
 drawing draw(const subnet&);
 
-/// What a link is painted by: its state at the end that is known, its speed as in reports.hpp.
+/// What the color of a link depends on, besides its speed: the state at the end that is known.
 enum class link_condition : u8 { active, not_active, unknown };
 link_condition condition_of(const subnet&, const link_ends&);
 /// `#rrggbb`, in DOT, SVG and page the same: grey of what is unknown, red of what is not active, else by speed.

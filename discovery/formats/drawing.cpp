@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
-// levels.cpp - which level of a fabric a node is at, and where it is drawn.
-#include "levels.hpp"
-
+// drawing.cpp - where each node of a fabric is drawn, and in which color each link.
 #include <comad/discovery/formats/exports.hpp>
 #include <comad/discovery/formats/reports.hpp>
 
@@ -9,48 +7,8 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <numeric>
 
 namespace comad::discovery {
-
-std::vector<link_ends> links_of(const subnet& s) {
-    std::vector<link_ends> links;
-    for (u32 n = 0; n < s.nodes.size(); ++n) {
-        for (unsigned number = 0; number < s.nodes[n].ports.size(); ++number) {
-            const port_ref here{n, static_cast<u8>(number)}, there = s.at(here).peer;
-            if (!there) continue;
-            const bool is_first = std::pair(here.node, here.port) <= std::pair(there.node, there.port);
-            if (is_first || s.at(there).peer != here) links.push_back({here, there});
-        }
-    }
-    return links;
-}
-
-bool is_aggregation_node(const node& n) {
-    return n.info.nodeType == iba::NodeType::CA && n.description.find("Aggregation Node") != std::string::npos;
-}
-
-std::vector<unsigned> levels_of(const subnet& s) { return levels_of(s, std::vector<bool>(s.nodes.size())); }
-
-std::vector<unsigned> levels_of(const subnet& s, const std::vector<bool>& left_out) {
-    constexpr unsigned unknown = ~0u;
-    std::vector<unsigned> levels(s.nodes.size(), unknown);
-    std::vector<u32> order;
-    for (u32 n = 0; n < s.nodes.size(); ++n) {
-        if (s.nodes[n].is_switch()) continue;
-        levels[n] = 0;
-        if (!left_out[n] && !is_aggregation_node(s.nodes[n])) order.push_back(n);
-    }
-    for (std::size_t next = 0; next < order.size(); ++next) {
-        for (const port& p : s.nodes[order[next]].ports) {
-            if (!p.peer || left_out[p.peer.node] || levels[p.peer.node] != unknown) continue;
-            levels[p.peer.node] = levels[order[next]] + 1;
-            order.push_back(p.peer.node);
-        }
-    }
-    std::ranges::replace(levels, unknown, 1u);
-    return levels;
-}
 
 link_condition condition_of(const subnet& s, const link_ends& l) {
     for (const port_ref end : {l.from, l.to}) {
@@ -88,7 +46,8 @@ std::vector<std::vector<u32>> rows_of(const subnet& s, const std::vector<unsigne
     for (u32 n = 0; n < s.nodes.size(); ++n)
         if (s.nodes[n].is_switch()) rows[levels[n]].push_back(n);
 
-    // Leaves that lead to the same switches above stand together, the rows above over the middle of what they lead to.
+    // Leaves that are connected to the same switches above are next to each other. Higher switches are above the middle of the
+    // switches that they are connected to.
     std::vector<double> key(s.nodes.size());
     for (unsigned level = 1; level < rows.size(); ++level) {
         for (const u32 n : rows[level]) {
@@ -108,7 +67,7 @@ std::vector<std::vector<u32>> rows_of(const subnet& s, const std::vector<unsigne
     return rows;
 }
 
-/// Those that are no switches, by the switch that the first cabled port leads to; of port_ref::npos: to none.
+/// CAs and routers, by the switch that their first cabled port leads to; port_ref::npos: to none.
 std::map<u32, std::vector<u32>> hosts_by_switch(const subnet& s) {
     std::map<u32, std::vector<u32>> hosts;
     for (u32 n = 0; n < s.nodes.size(); ++n) {
@@ -125,12 +84,12 @@ std::map<u32, std::vector<u32>> hosts_by_switch(const subnet& s) {
 
 drawing draw(const subnet& s) {
     drawing d;
-    d.levels = levels_of(s);
+    d.levels = levels_above_edge(s);
     d.spots.resize(s.nodes.size());
     const std::vector<std::vector<u32>> rows = rows_of(s, d.levels);
     auto hosts = hosts_by_switch(s);
 
-    // From left to right: the leaves, each above its hosts; then the hosts of other switches, and those without one.
+    // From left to right: the leaves, each above its hosts; then the hosts of other switches; then hosts without a switch.
     std::vector<u32> columns;
     if (rows.size() > 1) columns = rows[1];
     for (std::size_t level = 2; level < rows.size(); ++level)
@@ -138,7 +97,7 @@ drawing draw(const subnet& s) {
             if (hosts.contains(n)) columns.push_back(n);
     if (hosts.contains(port_ref::npos)) columns.push_back(port_ref::npos);
 
-    double x = 0, deepest = 0; // of the hosts' blocks
+    double x = 0, deepest = 0; // of the blocks of hosts
     for (const u32 at : columns) {
         const std::vector<u32>& block = hosts[at];
         const auto wide =
