@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// discover.cpp - the rounds of a discovery: by one rail as a task, by several in as many threads.
-#include "rail.hpp"
+// discover.cpp - the rounds of a discovery: by one worker as a task, by several in one thread each.
+#include "worker.hpp"
 #include <comad/coro/threads.hpp>
 #include <comad/discovery/walk/node_sequence.hpp>
 
@@ -16,20 +16,20 @@ namespace comad::discovery {
 using coro::MADSchedule;
 using coro::task;
 
-task<bool> explore_all(rail& only, subnet_builder& all) {
+task<bool> run_rounds(discovery_worker& only, subnet_builder& builder) {
     for (;;) {
-        const bool is_whole = co_await only.explore();
-        all.order_from(only.start(), only.start_port());
+        const bool is_whole = co_await only.run();
+        builder.order_from(only.start(), only.start_port());
         if (!is_whole) co_return false;
-        std::vector<smp_query> left = all.take_up_left();
-        if (left.empty()) co_return true;
-        only.add(std::move(left));
+        const std::vector<node_query> pending = builder.take_pending();
+        if (pending.empty()) co_return true;
+        only.add(pending);
     }
 }
 
 namespace {
 
-/// However the discovery ends, who waits for its nodes hears of it.
+/// However the discovery ends, tasks that wait for its nodes resume.
 struct end_of_nodes {
     node_sequence* nodes;
     ~end_of_nodes() {
@@ -37,80 +37,93 @@ struct end_of_nodes {
     }
 };
 
-/// Whether nothing cut it off; an error: there was no beginning.
-task<mad::result<bool>> explore(MADSchedule& schedule, subnet_builder& all) {
-    rail only(schedule, all, 0);
-    auto first = co_await only.ask_start();
+/// False: it was stopped. An error: the local port did not reply.
+task<mad::result<bool>> fill(subnet_builder& builder, MADSchedule& schedule) {
+    discovery_worker only(schedule, builder, 0);
+    auto first = co_await only.query_start();
     if (!first) co_return std::move(first.error());
     only.begin(first.value());
-    co_return co_await explore_all(only, all);
+    co_return co_await run_rounds(only, builder);
 }
 
 } // namespace
 
 task<mad::result<subnet>> discover(MADSchedule& schedule, discover_options options) {
     const end_of_nodes at_the_end{options.found};
-    std::optional<subnet_builder> all(std::in_place, options, false, is_measured(schedule));
-    auto is_whole = co_await explore(schedule, *all);
-    if (is_whole && is_whole.value() && all->has_doubled_lids()) {
-        const std::optional<mad::time_point> end = all->end();
+    subnet_builder::settings settings{.retries_timeouts = is_measured(schedule)};
+    std::optional<subnet_builder> builder(std::in_place, options, settings);
+    auto is_whole = co_await fill(*builder, schedule);
+    if (is_whole && is_whole.value() && builder->has_duplicate_lids()) {
+        settings.end = builder->end();
         options.from_lid = {};
-        all.emplace(options, false, is_measured(schedule));
-        if (end) all->ends_at(*end);
-        is_whole = co_await explore(schedule, *all);
+        builder.emplace(options, settings);
+        is_whole = co_await fill(*builder, schedule);
     }
     if (!is_whole) co_return std::move(is_whole.error());
-    co_return all->finish(!is_whole.value());
+    co_return builder->finish(!is_whole.value());
 }
 
 namespace {
 
-/// Runs a member function of rails, each in its thread.
-template <class Member> auto run_all(const std::vector<rail*>& rails, Member what, const std::stop_token& stop) {
+using worker_list = std::vector<discovery_worker*>;
+
+/// Runs a member function of each worker in a thread of its own.
+template <class Member> auto run_all(const worker_list& workers, Member what, const std::stop_token& stop) {
     std::vector<MADSchedule*> schedules;
-    for (const rail* r : rails) schedules.push_back(&r->schedule());
+    for (const discovery_worker* w : workers) schedules.push_back(&w->schedule());
     return coro::run_in_threads(
-        schedules, [&](std::size_t i, MADSchedule&) { return (rails[i]->*what)(); }, stop);
+        schedules, [&](std::size_t i, MADSchedule&) { return (workers[i]->*what)(); }, stop);
+}
+
+void remove_failed(worker_list& workers, subnet_builder& builder) {
+    for (const discovery_worker* w : workers)
+        if (w->schedule().transport_failed())
+            builder.local_port_failed(
+                w->start(), w->start_port(),
+                fmt::format("the device of local port #{} failed during the discovery", w->number()));
+    std::erase_if(workers, [](const discovery_worker* w) { return w->has_failed(); });
+}
+
+/// As run_rounds(): all workers in the first round. One sends the pending queries, because they are few.
+bool run_rounds(worker_list& workers, subnet_builder& builder, const std::stop_token& stop) {
+    bool is_whole = true;
+    for (;;) {
+        for (const bool ended : run_all(workers, &discovery_worker::run, stop)) is_whole = is_whole && ended;
+        remove_failed(workers, builder);
+        if (workers.empty() || !is_whole) return is_whole;
+        workers.resize(1);
+        builder.order_from(workers[0]->start(), workers[0]->start_port());
+        const std::vector<node_query> pending = builder.take_pending();
+        if (pending.empty()) return is_whole;
+        workers[0]->add(pending);
+    }
 }
 
 } // namespace
 
-mad::result<subnet> discover_rails(std::span<MADSchedule* const> schedules, discover_options options,
-                                   std::stop_token stop) {
-    const bool asks_twice = std::ranges::all_of(schedules, [](const MADSchedule* s) { return is_measured(*s); });
+mad::result<subnet> discover_multi_port(std::span<MADSchedule* const> schedules, discover_options options,
+                                        std::stop_token stop) {
+    const bool retries = std::ranges::all_of(schedules, [](const MADSchedule* s) { return is_measured(*s); });
     options.from_lid = {};
     options.found = nullptr;
-    subnet_builder all(options, schedules.size() > 1, asks_twice);
-    std::deque<rail> rails;
-    std::vector<rail*> active;
-    for (MADSchedule* s : schedules) active.push_back(&rails.emplace_back(*s, all, static_cast<u32>(rails.size())));
+    subnet_builder builder(options, {.has_several_workers = schedules.size() > 1, .retries_timeouts = retries});
+    std::deque<discovery_worker> all;
+    worker_list workers;
+    for (MADSchedule* s : schedules) workers.push_back(&all.emplace_back(*s, builder, static_cast<u32>(all.size())));
 
-    // All starts are known before anybody goes on: none is found by another rail and thereby lost as a beginning.
-    auto starts = run_all(active, &rail::ask_start, stop);
-    std::erase_if(active, [&](const rail* r) { return !starts[static_cast<std::size_t>(r->number())]; });
-    if (active.empty()) return std::move(starts.front().error());
-    for (rail* r : active) r->begin(starts[r->number()].value());
-    const rail& first = *active.front();
+    // All starts are known before a worker continues: otherwise one could be found as a neighbor first.
+    auto starts = run_all(workers, &discovery_worker::query_start, stop);
+    std::erase_if(workers, [&](const discovery_worker* w) { return !starts[w->number()]; });
+    if (workers.empty()) return std::move(starts.front().error());
+    for (discovery_worker* w : workers) w->begin(starts[w->number()].value());
+    const discovery_worker& first = *workers.front();
     for (std::size_t i = 0; i < starts.size(); ++i)
-        if (!starts[i]) all.rail_failed({}, 0, fmt::format("local port #{}: {}", i, to_string(starts[i].error())));
+        if (!starts[i])
+            builder.local_port_failed({}, 0, fmt::format("local port #{}: {}", i, to_string(starts[i].error())));
 
-    bool is_whole = true;
-    for (;;) {
-        for (const bool ended : run_all(active, &rail::explore, stop)) is_whole = is_whole && ended;
-        for (const rail* r : active)
-            if (r->schedule().transport_failed())
-                all.rail_failed(r->start(), r->start_port(),
-                                fmt::format("the device of local port #{} failed during the discovery", r->number()));
-        std::erase_if(active, [](const rail* r) { return r->has_failed(); });
-        if (active.empty() || !is_whole) break;
-        active.resize(1); // what is left is little
-        all.order_from(active[0]->start(), active[0]->start_port());
-        std::vector<smp_query> left = all.take_up_left();
-        if (left.empty()) break;
-        active[0]->add(std::move(left));
-    }
-    all.order_from(first.start(), first.start_port());
-    return all.finish(!is_whole);
+    const bool is_whole = run_rounds(workers, builder, stop);
+    builder.order_from(first.start(), first.start_port());
+    return builder.finish(!is_whole);
 }
 
 } // namespace comad::discovery

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // rediscover.cpp - which ports of a known subnet are possibly stale, and the queries that update them.
-#include "rail.hpp"
+#include "worker.hpp"
 #include <comad/discovery/walk/changes.hpp>
 #include <comad/iba/detail/sa/records.hpp>
 
@@ -137,20 +137,20 @@ task<mad::result<subnet>> rediscover(MADSchedule& schedule, const subnet& known,
                                      discover_options options) {
     options.from_lid = {}; // LIDs may have changed, too
     options.found = nullptr;
-    subnet_builder all(options, false, is_measured(schedule));
-    rail only(schedule, all, 0);
-    auto first = co_await only.ask_start();
+    subnet_builder builder(options, {.retries_timeouts = is_measured(schedule)});
+    discovery_worker only(schedule, builder, 0);
+    auto first = co_await only.query_start();
     if (!first) co_return std::move(first.error());
-    if (known.nodes.empty() || !all.is_start_of(known, first.value())) {
+    if (known.nodes.empty() || !is_same_start(known, first.value())) {
         task<mad::result<subnet>> anew = discover(schedule, options);
         co_return co_await std::move(anew);
     }
     const std::vector<port_ref> missing = missing_in(known);
     stale.insert(stale.end(), missing.begin(), missing.end());
-    all.begin_with(known, stale);
+    builder.begin_with(known, stale);
     only.begin(first.value());
-    const bool is_whole = co_await explore_all(only, all);
-    subnet now = all.finish(!is_whole);
+    const bool is_whole = co_await run_rounds(only, builder);
+    subnet now = builder.finish(!is_whole);
     if (!was_cut_short(now)) {
         drop_what_is_gone(now);
         put_in_order(now);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// sa_discovery.cpp - a subnet of records: nodes, then their ports, then what is between them.
+// sa_discovery.cpp - builds a subnet from SA records: the nodes, then their ports, then the links.
 #include <comad/coro/detail/with_timeout.hpp>
 #include <comad/discovery/database/detail/lid_index.hpp>
 #include <comad/discovery/walk/sa_discovery.hpp>
@@ -26,17 +26,17 @@ using iba::sa::SwitchInfoRecord;
 
 namespace {
 
-/// Makes a subnet of records, whatever they say.
+/// Builds a subnet from records. Checks them, because they may be wrong.
 class record_reader {
 public:
     explicit record_reader(const discover_options& options) : options_(options) {}
 
     void take(std::span<const NodeRecord> records) {
-        if (has_lost_) expect(records.size()); // each names ports, and PortInfoRecords are missing perhaps
+        if (is_table_unread_) allow_more(records.size()); // each names ports, and PortInfoRecords may be missing
         for (const NodeRecord& r : records) take(r);
     }
     void take(std::span<const PortInfoRecord> records) {
-        if (has_lost_) expect(records.size()); // each names ports, and PortInfoRecords are missing perhaps
+        if (is_table_unread_) allow_more(records.size()); // each names ports, and PortInfoRecords may be missing
         add_all_lids(records);
         for (const PortInfoRecord& r : records) take(r);
     }
@@ -51,13 +51,13 @@ public:
         }
     }
     void take(std::span<const LinkRecord> records) {
-        if (has_lost_) expect(records.size()); // each names ports, and PortInfoRecords are missing perhaps
+        if (is_table_unread_) allow_more(records.size()); // each names ports, and PortInfoRecords may be missing
         for (const LinkRecord& r : records) take(r);
     }
 
-    /// What could not be read is missing everywhere, and said once.
-    void lost(std::string_view record, const mad::mad_error& e) {
-        has_lost_ = true;
+    /// A table was not read. One failure stands for all the records that are missing because of that.
+    void note_unread(std::string_view record, const mad::mad_error& e) {
+        is_table_unread_ = true;
         add({kind_of(e), {}, fmt::format("{}s not read: {}", record, to_string(e)), cause_text(e)});
     }
 
@@ -65,8 +65,8 @@ public:
 
     subnet finish(port_ref start) {
         for (node& n : found_.nodes) complete_ports(n);
-        note_gaps();
-        if (node_at(start).is_switch()) node_at(start).info.localPortNum = 0; // nobody enters it
+        note_missing_records();
+        if (node_at(start).is_switch()) node_at(start).info.localPortNum = 0; // no route enters it
         put_in_order(found_, start.node, start.port);
         for (node& n : found_.nodes)
             n.route.MKey = options_.keys ? options_.keys->of(mad::key_kind::MKey, n.info.portGUID) : 0;
@@ -86,13 +86,14 @@ private:
         add({failure_kind::contradiction, {nodeGUID, port}, std::move(text)});
     }
 
-    // A NodeRecord claims any number of ports, and each takes memory: a lie of some bytes would cost a quarter of a megabyte. So a
-    // node has the ports up to the highest one that a record names, and the others as long as they are few beside the records.
+    // A NodeRecord can claim any number of ports, and each takes memory: a wrong record of some bytes would cost a quarter of a
+    // megabyte. So a node has the ports up to the highest one that a record names. It also has the ports above that, as long as
+    // these are few compared with the records.
 
-    void expect(std::size_t records) { most_unnamed_ += unnamed_per_record * records; }
+    void allow_more(std::size_t records) { most_unnamed_ += unnamed_per_record * records; }
 
-    /// Makes room for this port. False: there are too many that no record names.
-    bool reach(node& n, unsigned number) {
+    /// Adds the ports of the node up to this one. False: there are too many that no record names.
+    bool add_ports(node& n, unsigned number) {
         if (number < n.ports.size()) return true;
         const std::size_t more = number + 1 - n.ports.size();
         if (unnamed_ + more > most_unnamed_) return false;
@@ -107,8 +108,8 @@ private:
         p.info = info;
     }
     void complete_ports(node& n) {
-        if (reach(n, n.info.numPorts)) return;
-        if (!has_lost_)
+        if (add_ports(n, n.info.numPorts)) return;
+        if (!is_table_unread_)
             contradict(n.info.nodeGUID, 0,
                        fmt::format("NodeInfo reports {} ports, but the SA has records only up to port {}",
                                    n.info.numPorts, n.ports.size() - 1));
@@ -138,7 +139,7 @@ private:
                             value(r.LID)));
             return;
         }
-        if (!reach(n, at.port)) {
+        if (!add_ports(n, at.port)) {
             contradict(info.nodeGUID, 0,
                        fmt::format("the NodeRecord of LID {} names port {}, but the SA has records of far fewer ports",
                                    value(r.LID), at.port));
@@ -162,7 +163,7 @@ private:
         node& n = found_.nodes.emplace_back();
         n.info = r.nodeInfo;
         n.description = iba::smp::text(r.nodeDescription);
-        if (!reach(n, n.is_switch() ? 0 : n.info.localPortNum)) {
+        if (!add_ports(n, n.is_switch() ? 0 : n.info.localPortNum)) {
             contradict({}, 0,
                        fmt::format("the NodeRecord of LID {} names port {} of {}, but the SA has records of far fewer "
                                    "ports; the node is left out",
@@ -182,7 +183,7 @@ private:
             contradict(node_at(at).info.nodeGUID, at.port, describe(found_, lids_.duplicates()[i]));
     }
 
-    // Of end ports, before any of them is looked up by a LID that is not its first one.
+    // The LIDs of all end ports, before one of them is looked up by a LID that LMC adds.
     void add_all_lids(std::span<const PortInfoRecord> records) {
         for (const PortInfoRecord& r : records) {
             const port_ref at = lids_.at(r.endportLID);
@@ -200,7 +201,7 @@ private:
             return;
         }
         node& n = node_at(at);
-        if (r.portNum > n.info.numPorts || (!n.is_switch() && r.portNum != at.port) || !reach(n, r.portNum)) {
+        if (r.portNum > n.info.numPorts || (!n.is_switch() && r.portNum != at.port) || !add_ports(n, r.portNum)) {
             contradict(n.info.nodeGUID, 0,
                        fmt::format("the SA has a PortInfoRecord of port {} at LID {}, but this node has no such port",
                                    r.portNum, value(r.endportLID)));
@@ -209,9 +210,9 @@ private:
         name(n.ports[r.portNum], r.portInfo);
     }
 
-    // A cable has two records, one from each end.
+    // A link has two records, one from each end.
     void take(const LinkRecord& r) {
-        const port_ref a = place_of(r.fromLID, r.fromPort), b = place_of(r.toLID, r.toPort);
+        const port_ref a = port_at(r.fromLID, r.fromPort), b = port_at(r.toLID, r.toPort);
         if (!a || !b) {
             if (!is_full_)
                 contradict({}, 0,
@@ -235,22 +236,23 @@ private:
         if (auto* progress = options_.progress) progress->links.fetch_add(1, std::memory_order_relaxed);
     }
 
-    port_ref place_of(iba::lid LID, u8 port) {
+    port_ref port_at(iba::lid LID, u8 port) {
         port_ref at = lids_.at(LID);
         if (!at) return {};
         node& n = found_.nodes[at.node];
-        if (port == 0 || port > n.info.numPorts || (!n.is_switch() && port != at.port) || !reach(n, port)) return {};
+        if (port == 0 || port > n.info.numPorts || (!n.is_switch() && port != at.port) || !add_ports(n, port))
+            return {};
         at.port = port;
         return at;
     }
 
-    // Of what a directed discovery would have read.
-    void note_gaps() {
-        if (has_lost_) return;
+    // What a discovery by SMPs would have read.
+    void note_missing_records() {
+        if (is_table_unread_) return;
         for (const node& n : found_.nodes) {
             for (unsigned p = 0; p < n.ports.size(); ++p) {
-                const bool is_there = n.is_switch() || n.ports[p].portGUID != iba::guid{};
-                if (is_there && !n.ports[p].info)
+                const bool has_record = n.is_switch() || n.ports[p].portGUID != iba::guid{};
+                if (has_record && !n.ports[p].info)
                     add({failure_kind::error_reply,
                          {n.info.nodeGUID, static_cast<u8>(p)},
                          "the SA has no PortInfoRecord of this port"});
@@ -263,11 +265,11 @@ private:
     const discover_options& options_;
     subnet found_;
     lid_index lids_;
-    std::size_t ports_ = 0; // that nodes claim
+    std::size_t ports_ = 0; // that NodeRecords claim
     static constexpr std::size_t unnamed_per_record = 4;
     std::size_t unnamed_ = 0, most_unnamed_ = 8192; // ports without PortInfo
     bool is_full_ = false;
-    bool has_lost_ = false; // records of a kind: of single ones nothing more is said
+    bool is_table_unread_ = false; // then a missing record is not a failure of its own
 };
 
 template <class R> task<mad::result<std::vector<R>>> table(MADSchedule& schedule) {
@@ -277,14 +279,14 @@ template <class R> task<mad::result<std::vector<R>>> table(MADSchedule& schedule
     co_return found;
 }
 
-/// A table of which the discovery can do without.
+/// Reads a table that the discovery can do without.
 template <class R> task<void> read(MADSchedule& schedule, record_reader& all) {
     auto found = co_await table<R>(schedule);
     if (found) {
         all.take(std::span<const R>(found.value()));
         co_return;
     }
-    all.lost(iba::info_of<R>.name, found.error());
+    all.note_unread(iba::info_of<R>.name, found.error());
 }
 
 task<mad::result<subnet>> read_tables(MADSchedule& schedule, iba::lid local_lid, const discover_options& options) {

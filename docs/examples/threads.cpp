@@ -32,14 +32,14 @@ void stripes() {
     //> 44 nodes
 }
 
-void rails() {
+void several_ports() {
     // In the place of two end ports of a subnet: the same simulated subnet twice, from different hosts.
     transports::sim::simulation here = make_sim("fattree2,radix=8,sm=1", time_mode::virtual_);
     transports::sim::simulation there = make_sim("fattree2,radix=8,sm=1,at=H-0002c90300002000", time_mode::virtual_);
 
     coro::MADSchedule by_here(*here.transport), by_there(*there.transport);
-    coro::MADSchedule* const rails[] = {&by_here, &by_there};
-    const mad::result<discovery::subnet> found = discovery::discover_rails(rails);
+    coro::MADSchedule* const ports[] = {&by_here, &by_there};
+    const mad::result<discovery::subnet> found = discovery::discover_multi_port(ports);
     fmt::print("{} nodes, {} links\n", found.value().nodes.size(), found.value().link_count());
     //> 44 nodes, 64 links
 
@@ -48,7 +48,7 @@ void rails() {
         path.DLID = iba::lid(static_cast<u16>(item + 1));
         co_return co_await schedule.SubnGet<NodeInfo>(path);
     };
-    const auto results = coro::share_items(rails, 44, info_of);
+    const auto results = coro::share_items(ports, 44, info_of);
     fmt::print("{} replies\n", std::count_if(results.begin(), results.end(), [](auto& r) { return r && *r; }));
     //> 44 replies
 }
@@ -57,5 +57,5 @@ void rails() {
 
 int main() {
     stripes();
-    rails();
+    several_ports();
 }

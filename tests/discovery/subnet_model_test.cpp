@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // subnet_model_test.cpp - the subnet database beside a model: random facts in any order, facts that contradict each other, links
 // of all widths and speeds, and what a look at a subnet tells after random edits.
-#include "../../discovery/subnet_builder.hpp"
+#include "../../discovery/walk/subnet_builder.hpp"
 #include "library/model_runs.hpp"
 #include "subnet/sa_path.hpp"
 #include "support/sanitized.hpp"
@@ -36,11 +36,15 @@ using coro::MADSchedule;
 using discovery::failure;
 using discovery::failure_kind;
 using discovery::link_speeds;
+using discovery::node_query;
+using discovery::node_reply;
+using discovery::node_request;
 using discovery::port_ref;
-using discovery::smp_query;
+using discovery::problem;
+using discovery::query_kind;
+using discovery::query_queue;
 using discovery::subnet;
 using discovery::subnet_builder;
-using discovery::topic;
 using iba::LinkWidth;
 using iba::NodeType;
 using iba::PortState;
@@ -80,7 +84,7 @@ void expect(bool holds, const char* what) {
 // ---- a subnet, and what can be known of it -------------------------------------------------------------------------------
 
 /// Which fact of a node.
-using fact = std::pair<topic, u8>;
+using fact = std::pair<query_kind, u8>;
 
 struct made_port {
     std::optional<port_ref> cable; ///< the other end, by index in the subnet that was made
@@ -307,8 +311,8 @@ public:
         for (const port_ref s : starts_) all.nodes.insert(s.node);
         while (probe_all()) {}
         for (const u32 n : all.nodes) {
-            if (answers(n, {topic::description, 0})) all.descriptions.insert(n);
-            if (made_.nodes[n].is_switch() && answers(n, {topic::switch_info, 0})) all.switch_infos.insert(n);
+            if (answers(n, {query_kind::description, 0})) all.descriptions.insert(n);
+            if (made_.nodes[n].is_switch() && answers(n, {query_kind::switch_info, 0})) all.switch_infos.insert(n);
             for (u8 p = 0; p < made_.nodes[n].ports.size(); ++p) {
                 if (!has_info({n, p})) continue;
                 all.infos.emplace(n, p);
@@ -333,7 +337,7 @@ private:
     }
     bool has_info(port_ref r) const {
         const bool is_asked = made_.nodes[r.node].is_switch() || all.is_linked[r.node][r.port] || is_start(r);
-        return is_asked && answers(r.node, {topic::port, r.port});
+        return is_asked && answers(r.node, {query_kind::port, r.port});
     }
     bool leads_on(port_ref r) const {
         return (made_.nodes[r.node].is_switch() || is_start(r)) && r.port != 0 && has_info(r) && made_.is_up(r);
@@ -450,7 +454,7 @@ private:
     std::vector<u32> index_; // in the subnet that was found
 };
 
-/// A discovery by one rail or several that gets its answers in any order, some of them twice.
+/// A discovery by one worker or several that gets its replies in any order, some of them twice.
 class random_discovery {
 public:
     explicit random_discovery(u64 seed) : d_(seed) {}
@@ -462,19 +466,15 @@ public:
     }
 
 private:
-    struct asked {
-        smp_query query;
-        bool is_reader = false;   ///< goes on with the node's next fact
-        bool is_extended = false; ///< MlnxExtPortInfo of a port
-    };
-    struct rail {
+    struct model_worker {
         port_ref start;
-        std::vector<smp_query> to_ask;
-        std::vector<asked> under_way;
+        query_queue queue{};
+        std::vector<node_request> in_flight{};
+        u32 start_index = port_ref::npos; ///< of `start`, in the builder
     };
     /// How far a node was read.
     struct node_reading {
-        unsigned handed = 0, in_a_row = 0;
+        unsigned handed = 0, in_a_row = 0, reread = 0;
         bool is_given_up = false;
     };
 
@@ -502,7 +502,7 @@ private:
         const unsigned cables = d_.below((is_chain ? 20 : 4) * nodes + 1);
         for (unsigned i = 0; i < cables; ++i) made_.add_cable(d_, is_chain);
     }
-    // What is asked again is asked by the first rail, which has to have a way there.
+    // The first worker sends what is queried again, and has to have a route there.
     bool is_found_by_first() const {
         made_subnet at_first = made_;
         for (made_node& n : at_first.nodes) {
@@ -520,23 +520,23 @@ private:
     // What is asked twice may have an answer then.
     unsigned times(mad::errc why) { return asks_twice_ && why == mad::errc::timed_out && d_.one_in(2) ? 1 : 9; }
     void make_faults() {
-        // What could not be sent a rail leaves to others.
+        // What a worker could not send is left to other workers.
         std::vector<mad::errc> reasons{mad::errc::timed_out, mad::errc::timed_out, mad::errc::status};
         if (starts_.size() == 1) reasons.insert(reasons.end(), {mad::errc::send_failed, mad::errc::transport_failed});
         has_holes_ = starts_.size() == 1 && d_.one_in(4);
         for (u32 n = 0; n < made_.nodes.size(); ++n) {
             made_node& one = made_.nodes[n];
             for (unsigned holes = has_holes_ ? d_.below(one.ports.size() + 1) : 0; holes > 0; --holes)
-                one.holes.emplace(topic::port, static_cast<u8>(d_.below(one.ports.size())));
+                one.holes.emplace(query_kind::port, static_cast<u8>(d_.below(one.ports.size())));
             const bool is_start = std::ranges::find(starts_, n, &port_ref::node) != starts_.end();
             if (is_start && starts_.size() > 1 && !one.is_switch())
-                continue; // what its port leads to only its rail asks
+                continue; // only its worker queries what its port leads to
             one.is_dead = !is_start && d_.one_in(10);
             one.is_mute = d_.one_in(10);
             if (d_.one_in(4)) {
                 const u8 port = static_cast<u8>(d_.between(one.is_switch() ? 0 : 1, one.info.numPorts));
-                one.unread = d_.one_in(4) ? fact(d_.one_in(2) ? topic::description : topic::switch_info, 0)
-                                          : fact(topic::port, port);
+                one.unread = d_.one_in(4) ? fact(d_.one_in(2) ? query_kind::description : query_kind::switch_info, 0)
+                                          : fact(query_kind::port, port);
                 one.unread_why = d_.any(reasons);
                 one.unread_times = times(one.unread_why);
             }
@@ -559,19 +559,19 @@ private:
         how.mlnx_ext_port_info = with_extended;
         how.keys = &keys_;
         how.progress = &progress;
-        subnet_builder all(how, is_shared, asks_twice_);
+        subnet_builder all(how, {.has_several_workers = is_shared, .retries_timeouts = asks_twice_});
         clear(all, with_extended);
-        for (u32 r = 0; r < rails_.size(); ++r) begin(r);
-        for (u32 r = 0; r < rails_.size(); ++r) // each asks for its own port before it hears of another's
-            while (!rails_[r].to_ask.empty()) launch(r, 0);
+        for (u32 w = 0; w < workers_.size(); ++w) begin(w);
+        for (u32 w = 0; w < workers_.size(); ++w) // each sends the query for its own port before another can reach that
+            while (!workers_[w].queue.empty()) launch(w, 0);
         for (;;) {
             explore(is_to_stop);
             order();
             if (stops_) break;
-            rails_.resize(1);
-            const std::vector<smp_query> left = all.take_up_left();
-            if (left.empty()) break;
-            for (const smp_query& q : left) take_up(q);
+            workers_.resize(1);
+            const std::vector<node_query> pending = all.take_pending();
+            if (pending.empty()) break;
+            for (const node_query& q : pending) take_pending(q);
         }
         const subnet found = all.finish(stops_);
         comparison(made_, told_, *seen_, found).run();
@@ -582,7 +582,7 @@ private:
         expect(progress.nodes == found.nodes.size(), "progress: nodes");
         expect(progress.links == found.link_count(), "progress: links");
         expect(progress.failures == found.failures.size(), "progress: problems");
-        expect(found.start_port == rails_[0].start.port, "start_port");
+        expect(found.start_port == workers_[0].start.port, "start_port");
         check_other_start(found);
     }
     void clear(subnet_builder& all, bool with_extended) {
@@ -594,164 +594,223 @@ private:
         index_.assign(made_.nodes.size(), port_ref::npos);
         made_index_.clear();
         readings_.assign(made_.nodes.size(), {});
+        entries_.clear();
         times_lost_.clear();
         times_unread_.clear();
         failures_.clear();
         owed_.clear();
         too_far_.clear();
-        rails_.clear();
-        for (const port_ref s : starts_) rails_.push_back({s, {}, {}});
+        workers_.clear();
+        for (const port_ref s : starts_) workers_.push_back({.start = s});
     }
 
-    static subnet_builder::asker me(u32 r, bool is_idle) { return {r, 1 + r * 3, is_idle}; }
-
-    void begin(u32 r) {
-        const port_ref start = rails_[r].start;
-        const IBDRPath local = all_->path_to_start();
-        const auto here = all_->begin(made_.info_at(start), local, me(r, true));
-        met(here, start.node);
-        if (here.is_other_port) rails_[r].to_ask.push_back({topic::port, here.node, start.port, local});
-        read(r, here, local);
+    discovery::query_origin origin(u32 w, bool is_idle) const {
+        const model_worker& one = workers_[w];
+        return {w, 1 + w * 3, is_idle, {one.start_index, one.start.port}};
     }
-    void met(const subnet_builder::meeting& there, u32 n) {
-        expect(there.node != port_ref::npos, "a contradiction where there is none");
+
+    void begin(u32 w) {
+        model_worker& one = workers_[w];
+        const bool is_new = !told_.nodes.contains(one.start.node);
+        query_queue queue;
+        one.start_index = all_->begin(made_.info_at(one.start), origin(w, true), queue);
+        note_node(one.start_index, one.start.node);
+        if (is_new) entries_[one.start.node] = one.start.port;
+        const bool is_other_port = !is_new && !made_.nodes[one.start.node].is_switch();
+        check_queued(queue, one.start, is_new, is_other_port);
+        append(w, queue);
+    }
+    void note_node(u32 index, u32 n) {
+        expect(index != port_ref::npos, "a contradiction where there is none");
         if (told_.nodes.insert(n).second) {
-            index_[n] = there.node;
-            expect(there.node == made_index_.size(), "the index of a new node");
+            index_[n] = index;
+            expect(index == made_index_.size(), "the index of a new node");
             made_index_.push_back(n);
         }
-        expect(there.node == index_[n], "one node is two");
+        expect(index == index_[n], "one node is two");
     }
-    void read(u32 r, const subnet_builder::meeting& there, const IBDRPath& route) {
-        for (unsigned i = 0; i < there.readers; ++i) rails_[r].to_ask.push_back({topic::node, there.node, 0, route});
+    /// What follows from a node that was reached: it is read, if it is new or a worker has nothing else to do, and another port of it.
+    void check_queued(const query_queue& queue, port_ref there, bool is_new, bool is_other_port) const {
+        std::size_t readers = 0;
+        for (const node_query& q : queue) {
+            const bool is_reader = q.kind == query_kind::node && q.port == 0;
+            if (is_reader) ++readers;
+            else expect(q.kind == query_kind::port && q.port == there.port, "another query than for the port reached");
+        }
+        expect(queue.size() - readers == (is_other_port ? 1 : 0), "whether a port has a PortInfo of its own");
+        if (is_new) expect(readers > 0, "a new node is not read");
+    }
+    void append(u32 w, const query_queue& queue) {
+        workers_[w].queue.insert(workers_[w].queue.end(), queue.begin(), queue.end());
     }
 
     void explore(bool is_to_stop) {
         for (;;) {
             std::size_t to_do = 0;
-            for (const rail& r : rails_) to_do += r.to_ask.size() + r.under_way.size();
+            for (const model_worker& w : workers_) to_do += w.queue.size() + w.in_flight.size();
             if (to_do == 0) return;
             ++steps_;
             if (is_to_stop && d_.one_in(20)) stops_ = true;
             std::size_t which = d_.below(to_do);
-            u32 r = 0;
-            for (; which >= rails_[r].to_ask.size() + rails_[r].under_way.size(); ++r)
-                which -= rails_[r].to_ask.size() + rails_[r].under_way.size();
-            if (which < rails_[r].to_ask.size()) launch(r, which);
-            else answer(r, which - rails_[r].to_ask.size());
+            u32 w = 0;
+            for (; which >= workers_[w].queue.size() + workers_[w].in_flight.size(); ++w)
+                which -= workers_[w].queue.size() + workers_[w].in_flight.size();
+            if (which < workers_[w].queue.size()) launch(w, which);
+            else answer(w, which - workers_[w].queue.size());
         }
     }
 
-    void launch(u32 r, std::size_t which) {
-        std::vector<smp_query>& to_ask = rails_[r].to_ask;
-        const smp_query q = to_ask[which];
-        to_ask.erase(to_ask.begin() + static_cast<std::ptrdiff_t>(which));
+    void launch(u32 w, std::size_t which) {
+        query_queue& queue = workers_[w].queue;
+        const node_query q = queue[which];
+        queue.erase(queue.begin() + static_cast<std::ptrdiff_t>(which));
         if (stops_) return;
-        if (q.what == topic::node) return go_on(r, q);
-        if (q.what == topic::neighbour) {
-            const u32 n = made_index_[q.node];
+        const std::optional<node_request> request = all_->next(q);
+        const u32 n = made_index_[q.node];
+        if (q.kind == query_kind::neighbor) {
             const bool is_new = !told_.is_linked[n][q.port], is_near = q.route.hopCount < max_hops_;
-            expect(all_->is_open(q) == (is_new && is_near), "whether a neighbour is to be asked");
+            expect(request.has_value() == (is_new && is_near), "whether a neighbor is queried");
             if (is_new && !is_near) too_far_.emplace(n, q.port);
-            if (!is_new || !is_near) return;
+        } else {
+            expect(request || q.kind == query_kind::node, "a query that is not sent");
         }
-        rails_[r].under_way.push_back({q});
+        // No port hides extended speeds, so one port of each node is enough to see that.
+        if (q.understands_extended_speeds) expect(++readings_[n].reread == 1, "a port is read again without need");
+        if (request) send(w, *request);
     }
     unsigned steps_of(u32 n) const { return made_.nodes[n].is_switch() ? made_.nodes[n].info.numPorts + 3u : 2u; }
-    void go_on(u32 r, const smp_query& reader) {
-        node_reading& reading = readings_[made_index_[reader.node]];
-        const auto step = all_->next_step(reader.node, reader.route);
-        if (!step) return;
-        expect(!reading.is_given_up, "asked a node that does not answer");
-        expect(++reading.handed <= steps_of(made_index_[reader.node]), "asked for more than there is");
-        rails_[r].under_way.push_back({*step, true});
+    void send(u32 w, const node_request& request) {
+        const node_query& q = request.query;
+        if (q.is_step && q.kind != query_kind::ext_port_info) {
+            node_reading& reading = readings_[made_index_[q.node]];
+            expect(!reading.is_given_up, "queried a node that does not reply");
+            expect(++reading.handed <= steps_of(made_index_[q.node]), "queried more than there is");
+        }
+        workers_[w].in_flight.push_back(request);
     }
 
-    void answer(u32 r, std::size_t which) {
-        const asked one = rails_[r].under_way[which];
-        const bool is_idle = rails_[r].to_ask.empty() && rails_[r].under_way.size() == 1;
-        rails_[r].under_way.erase(rails_[r].under_way.begin() + static_cast<std::ptrdiff_t>(which));
-        const auto there = made_.walk(rails_[r].start, one.query.route);
-        expect(there && there->node == made_index_[one.query.node], "a route that leads elsewhere");
-        if (one.query.what == topic::neighbour) answer_probe(r, one.query, is_idle);
-        else answer_fact(r, one, *there);
+    void answer(u32 w, std::size_t which) {
+        model_worker& one = workers_[w];
+        const node_request request = one.in_flight[which];
+        const bool is_idle = one.queue.empty() && one.in_flight.size() == 1;
+        one.in_flight.erase(one.in_flight.begin() + static_cast<std::ptrdiff_t>(which));
+        const node_query& q = request.query;
+        const auto there = made_.walk(one.start, q.route);
+        expect(there && there->node == made_index_[q.node], "a route that leads elsewhere");
+        if (q.kind == query_kind::neighbor) answer_probe(w, request, is_idle);
+        else answer_fact(w, request, *there);
+    }
+    /// Returns what the worker sends at once, and sends it.
+    std::optional<node_request> accept(u32 w, const node_request& request, const node_reply& reply, bool is_idle,
+                                       query_queue& queue) {
+        const std::optional<node_request> next = all_->accept(request, reply, origin(w, is_idle), queue);
+        append(w, queue);
+        if (next) send(w, *next);
+        return next;
     }
 
-    void answer_probe(u32 r, const smp_query& q, bool is_idle) {
-        const IBDRPath route = all_->path_beyond(q);
-        expect(route.MKey == default_key, "the key of who is unknown");
-        expect(route.hopCount <= max_hops_, "asked farther away than it may");
+    void answer_probe(u32 w, const node_request& request, bool is_idle) {
+        const node_query& q = request.query;
+        expect(request.directed.MKey == default_key, "the key of an unknown port");
+        expect(request.directed.hopCount <= max_hops_, "queried farther away than allowed");
         const port_ref from{made_index_[q.node], q.port};
         const made_port& out = made_.at(from);
-        if (stops_) return failed(q, mad::errc::cancelled, route);
-        if (!out.cable || made_.nodes[out.cable->node].is_dead) return failed(q, mad::errc::timed_out, route);
-        if (times_lost_[{from.node, from.port}]++ < out.losses) return failed(q, out.lost, route);
+        if (stops_) return failed(w, request, mad::errc::cancelled);
+        if (!out.cable || made_.nodes[out.cable->node].is_dead) return failed(w, request, mad::errc::timed_out);
+        if (times_lost_[{from.node, from.port}]++ < out.losses) return failed(w, request, out.lost);
         const port_ref there = *out.cable;
-        const auto meeting = all_->meet({q.node, q.port}, made_.info_at(there), route, me(r, is_idle));
-        met(meeting, there.node);
+        const bool is_new = !told_.nodes.contains(there.node), is_new_link = !told_.is_linked[from.node][from.port];
+        query_queue queue;
+        expect(!accept(w, request, made_.info_at(there), is_idle, queue), "a step after a probe");
+        if (is_new) note_node(static_cast<u32>(made_index_.size()), there.node);
         told_.is_linked[from.node][from.port] = told_.is_linked[there.node][there.port] = true;
-        if (meeting.is_other_port) rails_[r].to_ask.push_back({topic::port, meeting.node, there.port, route});
-        read(r, meeting, route);
+        const node_query* const first = queue.empty() ? nullptr : &queue.front();
+        expect(!first || first->node == index_[there.node], "a query to another node than the one reached");
+        const bool is_switch = made_.nodes[there.node].is_switch();
+        check_queued(queue, there, is_new, !is_new && is_new_link && !is_switch && !is_entry(there));
+        if (is_new) entries_[there.node] = there.port;
         if (!d_.one_in(8)) return;
-        const auto again = all_->meet({q.node, q.port}, made_.info_at(there), route, me(r, false));
-        expect(again.node == meeting.node && again.readers == 0 && !again.is_other_port, "the same answer twice");
+        query_queue again;
+        accept(w, request, made_.info_at(there), false, again);
+        expect(again.empty(), "a repeated reply has an effect");
+    }
+    /// It is the port by which the node was found.
+    bool is_entry(port_ref r) const {
+        const auto known = entries_.find(r.node);
+        return known != entries_.end() && known->second == r.port;
     }
 
-    void answer_fact(u32 r, const asked& one, port_ref entered) {
-        const smp_query& q = one.query;
-        const IBDRPath path = all_->path_to(q.node, q.port, q.route);
+    void answer_fact(u32 w, const node_request& request, port_ref entered) {
+        const node_query& q = request.query;
         const made_node& node = made_.nodes[entered.node];
+        const bool is_extended = q.kind == query_kind::ext_port_info;
         // Of a node with several ports the one that is asked about is meant, by whichever the route enters.
-        const iba::guid asked_port = made_.at(q.what == topic::port ? port_ref{entered.node, q.port} : entered).GUID;
-        expect(starts_.size() > 1 || path.MKey == key_of(asked_port), "the key of another port");
-        const bool is_unread = node.unread == fact(q.what, q.port) && !one.is_extended;
-        bool goes_on = one.is_reader;
-        if (stops_) failed(q, mad::errc::cancelled, path);
-        else if (node.is_mute || (node.holes.contains({q.what, q.port}) && !one.is_extended))
-            failed(q, mad::errc::timed_out, path);
-        else if (is_unread && times_unread_[entered.node]++ < node.unread_times) failed(q, node.unread_why, path);
-        else goes_on = take(r, one) && goes_on;
-        if (goes_on) go_on(r, q);
+        const bool is_of_port = q.kind == query_kind::port || is_extended;
+        const iba::guid asked_port = made_.at(is_of_port ? port_ref{entered.node, q.port} : entered).GUID;
+        expect(starts_.size() > 1 || request.directed.MKey == key_of(asked_port), "the key of another port");
+        const bool is_unread = node.unread == fact(q.kind, q.port);
+        if (stops_) failed(w, request, mad::errc::cancelled);
+        else if (node.is_mute || node.holes.contains({q.kind, q.port})) failed(w, request, mad::errc::timed_out);
+        else if (is_unread && times_unread_[entered.node]++ < node.unread_times) failed(w, request, node.unread_why);
+        else take(w, request);
     }
 
-    // False: the same who asked asks for MlnxExtPortInfo, too.
-    bool take(u32 r, const asked& one) {
-        const smp_query& q = one.query;
+    void take(u32 w, const node_request& request) {
+        const node_query& q = request.query;
         const u32 n = made_index_[q.node];
         const made_node& node = made_.nodes[n];
         readings_[n].in_a_row = 0;
-        if (q.what == topic::switch_info) {
-            all_->take(q.node, node.switch_info);
+        query_queue queue;
+        if (q.kind == query_kind::switch_info) {
             told_.switch_infos.insert(n);
-        } else if (q.what == topic::description) {
-            all_->take(q.node, made_.description_of(n));
+            accept(w, request, node.switch_info, false, queue);
+        } else if (q.kind == query_kind::description) {
             told_.descriptions.insert(n);
-        } else if (one.is_extended) {
-            all_->take(q.node, q.port, node.ports[q.port].extended);
+            accept(w, request, made_.description_of(n), false, queue);
+        } else if (q.kind == query_kind::ext_port_info) {
             told_.extended.emplace(n, q.port);
+            accept(w, request, node.ports[q.port].extended, false, queue);
         } else {
-            return take_info(r, one, {n, q.port});
+            return take_info(w, request, {n, q.port});
         }
-        return true;
+        expect(queue.empty(), "a query that follows from no PortInfo");
     }
-    bool take_info(u32 r, const asked& one, port_ref where) {
-        const smp_query& q = one.query;
-        const bool is_start = rails_[r].start == where;
-        if (d_.one_in(8)) (void)all_->take(q.node, q.port, made_.at(where).info, is_start); // a repeated answer
-        const auto state = all_->take(q.node, q.port, made_.at(where).info, is_start);
+    void take_info(u32 w, const node_request& request, port_ref where) {
+        const node_query& q = request.query;
+        const PortInfo& info = made_.at(where).info;
+        query_queue queue;
+        if (d_.one_in(8)) { // a repeated reply, after which no step follows
+            node_request repeated = request;
+            repeated.query.is_step = false;
+            (void)all_->accept(repeated, info, origin(w, false), queue);
+            std::erase_if(queue, [](const node_query& more) { return more.kind == query_kind::neighbor; });
+        }
         told_.infos.emplace(where.node, where.port);
-        const bool has_fdr10 = with_extended_ && made_.may_be_fdr10(where);
-        expect(state.may_be_fdr10 == has_fdr10, "whether it may be FDR10");
-        const bool leads_on =
-            made_.is_up(where) && where.port != 0 && (made_.nodes[where.node].is_switch() || is_start);
-        expect(state.leads_on == (leads_on && !told_.is_linked[where.node][where.port]), "whether a port leads on");
-        if (state.leads_on) rails_[r].to_ask.push_back({topic::neighbour, q.node, q.port, q.route});
-        if (has_fdr10) rails_[r].under_way.push_back({q, one.is_reader, true});
-        return !has_fdr10;
+        const auto next = accept(w, request, info, false, queue);
+        const bool has_fdr10 = with_extended_ && made_.may_be_fdr10(where) && !q.understands_extended_speeds;
+        const bool is_extended_next = next && next->query.kind == query_kind::ext_port_info;
+        expect(is_extended_next == has_fdr10, "whether it may be FDR10");
+        const bool is_start = workers_[w].start == where, is_linked = told_.is_linked[where.node][where.port];
+        const bool leads_on = made_.is_up(where) && where.port != 0 && !q.understands_extended_speeds &&
+                              (made_.nodes[where.node].is_switch() || is_start) && !is_linked;
+        const auto probes = std::ranges::count(queue, query_kind::neighbor, &node_query::kind);
+        expect(probes == (leads_on ? 1 : 0), "whether a port leads on");
+        for (const node_query& more : queue) {
+            const bool is_reread = more.kind == query_kind::port && more.understands_extended_speeds;
+            expect(is_reread || (more.kind == query_kind::neighbor && more.port == where.port), "an unexpected query");
+            if (is_reread) expect(may_hide({where.node, more.port}), "a port that hides nothing is read again");
+        }
+    }
+    /// A port whose speeds are all zero, of a node that has extended speeds.
+    bool may_hide(port_ref r) const {
+        const PortInfo& info = made_.at(r).info;
+        const bool has_speed = info.linkSpeedExtSupported != 0 || info.linkSpeedExtActive != iba::LinkSpeedExt{} ||
+                               info.linkSpeedExtActive2 != iba::LinkSpeedExt2{};
+        return made_.is_up(r) && made_.has_extended(r) && !has_speed;
     }
 
     // ---- what goes wrong
-    using owed_query = std::tuple<topic, u32, u8>;
+    using owed_query = std::tuple<query_kind, u32, u8>;
 
     static failure_kind kind_of(mad::errc code) {
         if (code == mad::errc::timed_out) return failure_kind::timeout;
@@ -761,40 +820,52 @@ private:
     failure_location place_of(failure_kind what, u32 n, u8 port) const {
         return {what, value(made_.nodes[n].info.nodeGUID), port};
     }
-    void failed(const smp_query& q, mad::errc code, const IBDRPath& went) {
-        all_->failed(q, error(code), went, "not told");
-        if (code == mad::errc::cancelled) return;
+    void failed(u32 w, const node_request& request, mad::errc code) {
+        const node_query& q = request.query;
+        note_failed(q, code);
+        query_queue queue;
+        accept(w, request, error(code), false, queue);
+        expect(queue.empty(), "a query that follows from a failure");
+    }
+    void note_failed(const node_query& q, mad::errc code) {
+        const bool rejects_bit = q.understands_extended_speeds && code == mad::errc::status;
+        if (code == mad::errc::cancelled || rejects_bit) return;
         const u32 n = made_index_[q.node];
         const bool comes_again = asks_twice_ && !q.is_second && code == mad::errc::timed_out;
-        if (comes_again) owed_.insert({q.what, n, q.port});
+        const query_kind kind = q.kind == query_kind::ext_port_info ? query_kind::port : q.kind;
+        if (comes_again) owed_.insert({kind, n, q.port});
         else failures_.push_back(place_of(kind_of(code), n, q.port));
-        if (q.what == topic::neighbour || code != mad::errc::timed_out) return;
+        if (q.kind == query_kind::neighbor || code != mad::errc::timed_out) return;
         node_reading& reading = readings_[n];
         if (++reading.in_a_row < 2 || reading.is_given_up || reading.handed >= steps_of(n)) return;
         reading.is_given_up = true;
-        if (comes_again) owed_.insert({topic::node, n, u8{0}});
+        if (comes_again) owed_.insert({query_kind::node, n, u8{0}});
         else failures_.push_back(place_of(failure_kind::timeout, n, 0));
     }
 
     /// At the end of a round: indices are others, by the links that were found.
     void order() {
-        const port_ref start = rails_[0].start;
+        const port_ref start = workers_[0].start;
+        workers_[0].start_index = 0;
         all_->order_from(made_.nodes[start.node].info.nodeGUID, start.port);
         seen_.emplace(made_, told_.is_linked, told_.nodes, start);
         made_index_ = seen_->order;
         for (u32 i = 0; i < made_index_.size(); ++i) index_[made_index_[i]] = i;
         for (const u32 n : told_.nodes) {
-            const bool goes_on = owed_.contains({topic::node, n, u8{0}}); // from where it was given up
+            if (seen_->distance[n]) entries_[n] = seen_->entered[n];
+            const bool goes_on = owed_.contains({query_kind::node, n, u8{0}}); // from where it was given up
             readings_[n] = {.handed = goes_on ? readings_[n].handed : steps_of(n), .in_a_row = 0, .is_given_up = false};
         }
     }
-    /// What is asked again.
-    void take_up(const smp_query& q) {
+    /// What is queried again.
+    void take_pending(const node_query& q) {
         const u32 n = made_index_[q.node];
         expect(std::ranges::equal(q.route.hops(), seen_->routes[n]), "the route of what is asked again");
-        if (q.is_second) expect(owed_.erase({q.what, n, q.port}) == 1, "asked again what was answered");
-        else expect(too_far_.erase({n, q.port}) == 1 && q.what == topic::neighbour, "asked again what was not too far");
-        rails_[0].to_ask.push_back(q);
+        if (q.is_second) expect(owed_.erase({q.kind, n, q.port}) == 1, "asked again what was answered");
+        else
+            expect(too_far_.erase({n, q.port}) == 1 && q.kind == query_kind::neighbor,
+                   "asked again what was not too far");
+        workers_[0].queue.push_back(q);
     }
 
     // ---- what was found
@@ -819,7 +890,7 @@ private:
         // anybody could look.
         std::vector<failure_location> optional;
         for (const auto& [what, n, port] : owed_) {
-            const bool is_known = what == topic::neighbour && told_.is_linked[n][port];
+            const bool is_known = what == query_kind::neighbor && told_.is_linked[n][port];
             expect(is_known || stops_, "what had no answer was not asked again");
             (is_known ? optional : failures_).push_back(place_of(failure_kind::timeout, n, port));
         }
@@ -869,11 +940,12 @@ private:
     mad::port_keys keys_;
 
     subnet_builder* all_ = nullptr;
-    std::vector<rail> rails_;
+    std::vector<model_worker> workers_;
     findings told_;
     std::optional<view> seen_;
     std::vector<u32> index_, made_index_; // of what was made in the builder, and the other way round
     std::vector<node_reading> readings_;  // by index in what was made
+    std::map<u32, u8> entries_;           // the port by which each node was found
     std::map<std::pair<u32, u8>, unsigned> times_lost_;
     std::map<u32, unsigned> times_unread_;
     std::vector<failure_location> failures_;
@@ -946,7 +1018,8 @@ private:
 
     void begin() {
         const NodeInfo info = any_info();
-        const auto meeting = all_.begin(info, {}, {0, 4, true});
+        query_queue queue;
+        const u32 begun = all_.begin(info, {0, 4, true}, queue);
         const auto known = find(info.nodeGUID);
         if (!known) {
             add(info);
@@ -954,18 +1027,19 @@ private:
             const bool is_switch = info.nodeType == NodeType::Switch;
             if (info.numPorts == 0 || info.localPortNum > info.numPorts || (info.localPortNum == 0 && !is_switch))
                 failures_.push_back({failure_kind::contradiction, value(info.nodeGUID), 0});
-            expect(meeting.node == nodes_.size() - 1, "the index of where a rail begins");
-            expect(!meeting.is_other_port && meeting.readers > 0, "what a new node is asked");
+            expect(begun == nodes_.size() - 1, "the index of where a worker starts");
+            expect(is_reading(queue, begun) && !queue.empty(), "a new node is not read");
             return;
         }
         known_node& n = nodes_[*known];
         if (!has_same_ports(n.info, info) || info.localPortNum > info.numPorts) {
             contradict({*known, info.localPortNum});
-            expect(meeting.node == port_ref::npos, "a rail begins where it cannot");
+            expect(begun == port_ref::npos && queue.empty(), "a worker starts where it cannot");
             return;
         }
         const bool is_switch = info.nodeType == NodeType::Switch;
-        expect(meeting.node == *known && meeting.is_other_port == !is_switch, "where another rail begins");
+        expect(begun == *known && queue.size() == (is_switch ? 0 : 1), "where another worker starts");
+        if (!is_switch) expect(is_port_query(queue.front(), {begun, info.localPortNum}), "the port of another start");
         if (!is_switch) n.ports[info.localPortNum].GUID = info.portGUID;
     }
 
@@ -973,12 +1047,14 @@ private:
         const u32 n = d_.below(nodes_.size());
         const port_ref from{n, static_cast<u8>(d_.below(nodes_[n].ports.size()))};
         const NodeInfo info = any_info();
-        const auto meeting = all_.meet(from, info, {}, {0, 4, false});
+        const node_request request{.query = {.kind = query_kind::neighbor, .node = n, .port = from.port}};
+        query_queue queue;
+        expect(!all_.accept(request, info, {0, 4, false}, queue), "a step after a probe");
         auto known = find(info.nodeGUID);
         const bool is_port = info.localPortNum > 0 && info.localPortNum <= info.numPorts;
         if (!is_port || (known && !has_same_ports(nodes_[*known].info, info))) {
             contradict(from);
-            expect(meeting.node == port_ref::npos, "a node that cannot be");
+            expect(queue.empty(), "a query to a node that cannot exist");
             return;
         }
         const bool is_new = !known;
@@ -986,7 +1062,7 @@ private:
             add(info);
             known = static_cast<u32>(nodes_.size() - 1);
         }
-        expect(meeting.node == *known && (meeting.readers > 0) == is_new, "who was met");
+        if (is_new) expect(is_reading(queue, *known) && !queue.empty(), "a new node is not read");
         const port_ref there{*known, info.localPortNum};
         std::optional<port_ref>&here_peer = port(from).peer, &there_peer = port(there).peer;
         const bool has_explicit_format = here_peer == there && there_peer == from;
@@ -1001,7 +1077,10 @@ private:
         }
         const bool is_first =
             info.nodeType == NodeType::Switch || info.localPortNum == nodes_[*known].info.localPortNum;
-        expect(meeting.is_other_port == (is_free && !is_first), "whether a port answers for itself");
+        if (is_new) return;
+        const bool is_other_port = is_free && !is_first;
+        expect(queue.size() == (is_other_port ? 1 : 0), "whether a port has a PortInfo of its own");
+        if (is_other_port) expect(is_port_query(queue.front(), there), "the query for another port");
     }
 
     void take() {
@@ -1012,12 +1091,26 @@ private:
         info.portPhysicalState = static_cast<iba::PortPhysicalState>(d_.below(8));
         info.linkSpeedActive = static_cast<iba::LinkSpeed>(1u << d_.below(3));
         const bool is_start = d_.one_in(2), is_up = info.portPhysicalState == iba::PortPhysicalState::LinkUp;
-        const auto state = all_.take(n, where.port, info, is_start);
+        const node_request request{.query = {.kind = query_kind::port, .node = n, .port = where.port}};
+        query_queue queue;
+        const auto next = all_.accept(request, info, {0, 4, false, is_start ? where : port_ref{}}, queue);
+        expect(!next, "a device that does not have MlnxExtPortInfo is queried for it");
         const bool may_lead = nodes_[n].info.nodeType == NodeType::Switch || is_start;
-        expect(state.leads_on == (where.port != 0 && is_up && may_lead && !port(where).peer),
-               "whether a port leads on");
-        expect(!state.may_be_fdr10, "a device that does not know MlnxExtPortInfo is to be asked for it");
+        const bool leads_on = where.port != 0 && is_up && may_lead && !port(where).peer;
+        expect(queue.size() == (leads_on ? 1 : 0), "whether a port leads on");
+        if (leads_on)
+            expect(queue.front().kind == query_kind::neighbor &&
+                       port_ref{queue.front().node, queue.front().port} == where,
+                   "the port that a neighbor is queried through");
         port(where).info = info;
+    }
+
+    static bool is_reading(const query_queue& queue, u32 index) {
+        return std::ranges::all_of(queue,
+                                   [&](const node_query& q) { return q.kind == query_kind::node && q.node == index; });
+    }
+    static bool is_port_query(const node_query& q, port_ref r) {
+        return q.kind == query_kind::port && port_ref{q.node, q.port} == r;
     }
 
     known_port& port(port_ref r) { return nodes_[r.node].ports[r.port]; }
@@ -1046,7 +1139,7 @@ private:
 
     dice d_;
     discovery::discovery_progress progress_;
-    subnet_builder all_{{.progress = &progress_}, false, false};
+    subnet_builder all_{{.progress = &progress_}, {}};
     std::vector<known_node> nodes_;
     std::size_t links_ = 0;
     std::vector<failure_location> failures_;

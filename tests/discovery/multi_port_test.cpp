@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// rails_test.cpp - discoveries by several end ports, each with its schedule and thread: what they find is what one finds
-// alone, whatever fails; and subnets that have nothing to do with each other. Under ThreadSanitizer.
+// multi_port_test.cpp - multi-port discoveries, with a schedule and a thread for each port. Whatever fails, they find what a
+// discovery through one port finds. Also discoveries of several subnets in one process. Run under ThreadSanitizer.
 #include "../../discovery/walk/subnet_builder.hpp"
 #include "ibsim/ibsim_programs.hpp"
 #include "program/key_witness.hpp"
@@ -10,6 +10,7 @@
 #include <boost/asio/io_context.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <deque>
 #include <functional>
@@ -21,7 +22,7 @@
 using namespace comad;
 using namespace comad::test;
 using coro::MADSchedule;
-using discovery::discover_rails;
+using discovery::discover_multi_port;
 using discovery::failure;
 using discovery::failure_kind;
 using transports::ibsim_transport;
@@ -30,8 +31,8 @@ namespace {
 
 const std::vector<std::string> none;
 
-/// What one rail finds alone, in virtual time.
-subnet alone(const topology& t, u32 node, unsigned port, const mad::port_keys* keys = nullptr) {
+/// What a discovery through one port finds, in virtual time.
+subnet by_one_port(const topology& t, u32 node, unsigned port, const mad::port_keys* keys = nullptr) {
     world w(t, node, port);
     return w.discover({.keys = keys});
 }
@@ -51,22 +52,22 @@ std::vector<place> hosts(const topology& t, std::size_t count) {
     return some;
 }
 
-/// Several rails in a simulated subnet in real time.
-struct railway {
-    /// Nothing times out, unless `options` say so, but for the `impatient` rail.
-    railway(const topology& t, const std::vector<place>& places, coro::schedule_options options = window(16),
-            std::optional<std::size_t> impatient = {})
+/// Several ports of a simulated subnet, in real time.
+struct multi_port_world {
+    /// Nothing times out, unless `options` say so, except at the port `impatient`.
+    multi_port_world(const topology& t, const std::vector<place>& places, coro::schedule_options options = window(16),
+                     std::optional<std::size_t> impatient = {})
         : subnet_under_test(t) {
         if (options.timeout.count() == 0) options.timeout = std::chrono::hours(1);
         for (const place& p : places) {
             coro::schedule_options its_own = options;
             if (ports.size() == impatient) its_own.timeout = std::chrono::milliseconds(10);
             ports.emplace_back(subnet_under_test, p.node, p.port);
-            rails.push_back(&schedules.emplace_back(ports.back(), its_own));
+            all.push_back(&schedules.emplace_back(ports.back(), its_own));
         }
     }
     subnet discover(const discovery::discover_options& options = {}, std::stop_token stop = {}) {
-        auto found = discover_rails(rails, options, std::move(stop));
+        auto found = discover_multi_port(all, options, std::move(stop));
         REQUIRE(found);
         return std::move(found).value();
     }
@@ -79,7 +80,7 @@ struct railway {
     shared_fabric subnet_under_test;
     std::deque<locked_transport> ports;
     std::deque<MADSchedule> schedules;
-    std::vector<MADSchedule*> rails;
+    std::vector<MADSchedule*> all;
 };
 
 std::size_t count(const subnet& found, failure_kind what) {
@@ -87,7 +88,7 @@ std::size_t count(const subnet& found, failure_kind what) {
         std::count_if(found.failures.begin(), found.failures.end(), [&](const failure& p) { return p.kind == what; }));
 }
 
-// A has two ports, cabled to different switches; B beside it.
+// A and B have two ports each, which are connected to different switches.
 topology two_port_adapters() {
     constexpr transports::sim::link_codes edr{2, 16};
     topology t;
@@ -108,16 +109,16 @@ topology two_port_adapters() {
 
 } // namespace
 
-TEST_CASE("rails find what one finds alone, node by node, whatever the turns of their threads") {
+TEST_CASE("a multi-port discovery returns the subnet that a discovery through its first port returns") {
     const char* const specification =
         GENERATE("single", "fattree2,radix=8", "fattree3,radix=8", "torus,x=4,y=4,hosts=2", "ring,switches=16,hosts=1");
     const topology t = managed(specification);
-    for (const std::size_t rails : {1u, 2u, 3u, 5u}) {
-        const auto places = hosts(t, std::min<std::size_t>(rails, t.count(iba::NodeType::CA)));
-        const subnet expected = alone(t, places[0].node, places[0].port);
+    for (const std::size_t count : {1u, 2u, 3u, 5u}) {
+        const auto places = hosts(t, std::min<std::size_t>(count, t.count(iba::NodeType::CA)));
+        const subnet expected = by_one_port(t, places[0].node, places[0].port);
         for (int round = 0; round < 3; ++round) {
-            CAPTURE(specification, rails, round);
-            railway w(t, places);
+            CAPTURE(specification, count, round);
+            multi_port_world w(t, places);
             const subnet found = w.discover();
             CHECK(text_of(found) == text_of(expected));
             CHECK(differences(found, t, places[0].node, places[0].port) == none);
@@ -126,17 +127,17 @@ TEST_CASE("rails find what one finds alone, node by node, whatever the turns of 
     }
 }
 
-TEST_CASE("rails may begin at two ports of one node, at one port, and at switches") {
+TEST_CASE("a multi-port discovery may start at two ports of one node, twice at one port, and at switches") {
     const topology t = two_port_adapters();
     const std::vector<std::vector<place>> beginnings{{{0, 1}, {0, 2}}, {{0, 2}, {0, 1}}, {{0, 1}, {0, 1}},
                                                      {{0, 1}, {1, 2}}, {{2, 0}, {4, 0}}, {{4, 0}, {0, 1}, {1, 1}},
                                                      {{3, 0}, {3, 0}}};
     const mad::port_keys keys = different_keys(t);
     for (const auto& places : beginnings) {
-        const subnet expected = alone(t, places[0].node, places[0].port, &keys);
+        const subnet expected = by_one_port(t, places[0].node, places[0].port, &keys);
         for (int round = 0; round < 5; ++round) {
             CAPTURE(places[0].node, places[0].port, places[1].node, places[1].port);
-            railway w(t, places);
+            multi_port_world w(t, places);
             const subnet found = w.discover({.keys = &keys});
             CHECK(text_of(found) == text_of(expected));
             CHECK(found.complete());
@@ -149,7 +150,7 @@ TEST_CASE("rails may begin at two ports of one node, at one port, and at switche
     }
 }
 
-TEST_CASE("what only another rail's cable leads to comes last") {
+TEST_CASE("nodes that only the second port of a multi-port discovery reaches come last") {
     constexpr transports::sim::link_codes edr{2, 16};
     topology t;
     const u32 host = t.add_node(iba::NodeType::CA, 2, iba::guid{0xa0}, "host", edr);
@@ -158,7 +159,7 @@ TEST_CASE("what only another rail's cable leads to comes last") {
     t.link(host, 1, left, 1);
     t.link(host, 2, right, 3);
     bring_up(t);
-    railway w(t, {{host, 2}, {host, 1}});
+    multi_port_world w(t, {{host, 2}, {host, 1}});
     const subnet found = w.discover();
     CHECK(found.complete());
     REQUIRE(found.nodes.size() == 3);
@@ -173,75 +174,90 @@ TEST_CASE("what only another rail's cable leads to comes last") {
     }
 }
 
-TEST_CASE("rails send no SMP for what another has found, but for links that both ends ask for at once") {
+TEST_CASE("a multi-port discovery queries nothing twice, except links whose two ends are queried at once") {
     const topology t = managed("fattree3,radix=8");
     const std::size_t switches = t.count(iba::NodeType::Switch);
     const std::size_t least =
         t.link_count() + switches * (8 + 1) + (t.nodes.size() - switches) + t.nodes.size() + switches;
-    for (const std::size_t rails : {2u, 4u}) {
-        railway w(t, hosts(t, rails));
+    for (const std::size_t count : {2u, 4u}) {
+        multi_port_world w(t, hosts(t, count));
         CHECK(w.discover().complete());
-        CHECK(w.sent() >= least + rails);
-        CHECK(w.sent() <= least + 2 * rails + t.link_count()); // each link from both ends
+        CHECK(w.sent() >= least + count);
+        CHECK(w.sent() <= least + 2 * count + t.link_count()); // each link from both ends
     }
 }
 
-TEST_CASE("a rail without anything else to do takes part in reading the switch that it came to") {
-    discovery::subnet_builder all({}, true, false);
+TEST_CASE("a worker that has nothing else to send takes part in reading the switch that it reaches") {
+    using discovery::node_query;
+    using discovery::query_kind;
+    discovery::subnet_builder builder({}, {.has_several_workers = true});
     iba::smp::NodeInfo host{}, leaf{};
     host.nodeType = iba::NodeType::CA;
     host.numPorts = host.localPortNum = 1;
     leaf.nodeType = iba::NodeType::Switch;
     leaf.numPorts = 4;
     leaf.nodeGUID = iba::guid{0x10};
-    const auto begin = [&](u32 rail) {
-        host.nodeGUID = host.portGUID = iba::guid{rail + 1};
-        return all.begin(host, {}, {rail, 2, true}).node;
+    discovery::query_queue queue;
+    const auto begin = [&](u32 worker) {
+        host.nodeGUID = host.portGUID = iba::guid{worker + 1};
+        return builder.begin(host, {worker, 2, true}, queue);
     };
-    const auto meet = [&](u32 from, u32 rail, bool is_idle) {
-        leaf.localPortNum = static_cast<u8>(rail + 1);
-        return all.meet({from, 1}, leaf, IBDRPath{}.extended(1), {rail, 2, is_idle});
+    // Returns the readers that the worker is to start.
+    const auto reach = [&](u32 from, u32 worker, bool is_idle) {
+        leaf.localPortNum = static_cast<u8>(worker + 1);
+        queue.clear();
+        const discovery::node_request request{.query = {.kind = query_kind::neighbor, .node = from, .port = 1},
+                                              .directed = IBDRPath{}.extended(1)};
+        CHECK_FALSE(builder.accept(request, leaf, {worker, 2, is_idle}, queue));
+        CHECK(std::ranges::all_of(queue, [](const node_query& q) { return q.kind == query_kind::node; }));
+        return queue.size();
     };
     const u32 a = begin(0), b = begin(1), c = begin(2);
-    const auto first = meet(a, 0, true);
-    CHECK(first.readers == 2);
-    CHECK(meet(b, 1, false).readers == 0); // it has other things to do
-    const auto third = meet(c, 2, true);
-    CHECK(third.node == first.node);
-    CHECK(third.readers == 2);
-    CHECK(meet(c, 2, true).readers == 0); // it is at it
-    // Between them they read each port once.
+    CHECK(reach(a, 0, true) == 2);
+    const node_query reader = queue.front();
+    CHECK(reach(b, 1, false) == 0); // it has other queries to send
+    CHECK(reach(c, 2, true) == 2);
+    CHECK(queue.front().node == reader.node);
+    CHECK(reach(c, 2, true) == 0); // it takes part already
+    // All readers together read each port once.
     std::vector<unsigned> read(5);
-    const IBDRPath route;
-    while (const auto step = all.next_step(first.node, route))
-        if (step->what == discovery::topic::port) ++read[step->port];
+    while (const auto request = builder.next(reader))
+        if (request->query.kind == query_kind::port) ++read[request->query.port];
     CHECK(read == std::vector<unsigned>{1, 1, 1, 1, 1});
-    CHECK(meet(a, 0, true).readers == 0); // nothing is left
-
-    // A rail at another port of a known host reads that port.
-    host.numPorts = host.localPortNum = 2;
-    host.nodeGUID = iba::guid{0x77};
-    const auto one_port = all.begin(host, {}, {3, 2, true});
-    CHECK_FALSE(one_port.is_other_port);
-    host.localPortNum = 1;
-    const auto other_port = all.begin(host, {}, {4, 2, true});
-    CHECK(other_port.node == one_port.node);
-    CHECK(other_port.is_other_port);
-    CHECK(other_port.readers == 0);
+    CHECK(reach(a, 0, true) == 0); // nothing is left to read
 }
 
-TEST_CASE("one rail starts no thread") {
+TEST_CASE("a worker that starts at another port of a known host reads that port") {
+    discovery::subnet_builder builder({}, {.has_several_workers = true});
+    iba::smp::NodeInfo host{};
+    host.nodeType = iba::NodeType::CA;
+    host.numPorts = host.localPortNum = 2;
+    host.nodeGUID = iba::guid{0x77};
+    discovery::query_queue first, second;
+    const u32 node = builder.begin(host, {0, 2, true}, first);
+    host.localPortNum = 1;
+    CHECK(builder.begin(host, {1, 2, true}, second) == node);
+    REQUIRE(first.size() == 2);
+    CHECK(first[0].kind == discovery::query_kind::node);
+    CHECK(first[1].kind == discovery::query_kind::node);
+    REQUIRE(second.size() == 1);
+    CHECK(second[0].kind == discovery::query_kind::port);
+    CHECK(second[0].node == node);
+    CHECK(second[0].port == 1);
+}
+
+TEST_CASE("a multi-port discovery through one port starts no thread") {
     const topology t = managed("fattree2,radix=4");
-    railway w(t, hosts(t, 1));
+    multi_port_world w(t, hosts(t, 1));
     std::thread::id driven_by;
     w.ports[0].on_send = [&](u64) { driven_by = std::this_thread::get_id(); };
     CHECK(w.discover().complete());
     CHECK(driven_by == std::this_thread::get_id());
 }
 
-TEST_CASE("progress of rails can be looked at from anywhere") {
+TEST_CASE("any thread may read the progress of a multi-port discovery") {
     const topology t = managed("fattree2,radix=8");
-    railway w(t, hosts(t, 3));
+    multi_port_world w(t, hosts(t, 3));
     discovery::discovery_progress progress;
     subnet found;
     {
@@ -257,14 +273,15 @@ TEST_CASE("progress of rails can be looked at from anywhere") {
 
 // ---- what fails ------------------------------------------------------------------------------------------------------------
 
-TEST_CASE("a rail that fails on the way is a problem, and the others find everything") {
+TEST_CASE(
+    "if a port fails during a multi-port discovery, the other ports find everything and a problem names the port") {
     const topology t = managed("fattree2,radix=8");
     const auto places = hosts(t, 3);
-    const subnet expected = alone(t, places[0].node, places[0].port);
+    const subnet expected = by_one_port(t, places[0].node, places[0].port);
     for (std::size_t victim = 0; victim < places.size(); ++victim) {
         for (const u64 when : {1u, 2u, 5u, 20u, 60u}) {
             CAPTURE(victim, when);
-            railway w(t, places);
+            multi_port_world w(t, places);
             w.ports[victim].fails_after = when;
             subnet found = w.discover();
             CHECK(differences(found, t, places[0].node, places[0].port) == none);
@@ -277,11 +294,11 @@ TEST_CASE("a rail that fails on the way is a problem, and the others find everyt
     }
 }
 
-TEST_CASE("a rail whose start does not answer is a problem, and the first that answers gives the order") {
+TEST_CASE("a multi-port discovery reports a port that does not reply, and takes its order from the first that does") {
     const topology t = managed("fattree2,radix=4");
     const auto places = hosts(t, 3);
     for (const std::size_t silent : {0u, 1u}) {
-        railway w(t, places, window(16), silent);
+        multi_port_world w(t, places, window(16), silent);
         w.ports[silent].silent_after = 0;
         subnet found = w.discover();
         REQUIRE(found.failures.size() == 1);
@@ -289,33 +306,34 @@ TEST_CASE("a rail whose start does not answer is a problem, and the first that a
         CHECK(found.failures[0].kind == failure_kind::send_failed);
         found.failures.clear();
         const place& first = places[silent == 0 ? 1 : 0];
-        CHECK(text_of(found) == text_of(alone(t, first.node, first.port)));
+        CHECK(text_of(found) == text_of(by_one_port(t, first.node, first.port)));
     }
 }
 
-TEST_CASE("without any rail that answers there is no result but the error of the first") {
+TEST_CASE("a multi-port discovery without any port that replies returns the error of the first port") {
     const topology t = managed("fattree2,radix=4");
-    railway w(t, hosts(t, 2));
+    multi_port_world w(t, hosts(t, 2));
     w.ports[0].fails_after = w.ports[1].fails_after = 0;
-    const auto found = discover_rails(w.rails);
+    const auto found = discover_multi_port(w.all);
     REQUIRE(!found);
     CHECK((found.error().code == mad::errc::send_failed || found.error().code == mad::errc::transport_failed));
 }
 
-TEST_CASE("when all rails fail on the way, what was found remains, and what was not is said") {
+TEST_CASE(
+    "if all ports fail during a multi-port discovery, it returns the nodes found so far and problems for the rest") {
     const topology t = managed("fattree2,radix=8");
     const auto places = hosts(t, 2);
-    railway w(t, places);
+    multi_port_world w(t, places);
     w.ports[0].fails_after = w.ports[1].fails_after = 20;
     const subnet found = w.discover();
-    CHECK(found.nodes.size() > 4); // 20 SMPs of each rail tell of some
+    CHECK(found.nodes.size() > 4); // 20 SMPs through each port find some nodes
     CHECK(found.nodes.size() < t.nodes.size());
     CHECK(inconsistencies(found) == none);
     CHECK(count(found, failure_kind::send_failed) > 2);
     CHECK(count(found, failure_kind::send_failed) == found.failures.size());
 }
 
-TEST_CASE("a dead switch is the same problems to several rails as to one") {
+TEST_CASE("a dead switch causes equal problems in discoveries through one port and through several") {
     topology t = managed("fattree2,radix=8");
     const auto places = hosts(t, 3);
     u32 dead = 0; // a spine: cabled to switches only
@@ -330,13 +348,13 @@ TEST_CASE("a dead switch is the same problems to several rails as to one") {
     options.timeout = std::chrono::seconds(1);
     const auto describe_all = [](const subnet& s) {
         std::vector<std::string> lines;
-        for (const failure& p : s.failures) // but for the text, which tells the way that it was asked by
+        for (const failure& p : s.failures) // without the text, which contains the route of the query
             lines.push_back(fmt::format("{} {}[{}] {}", static_cast<int>(p.kind), value(p.where.nodeGUID), p.where.port,
                                         to_string(mad::any_path(p.where.route))));
         std::sort(lines.begin(), lines.end());
         return lines;
     };
-    railway single(t, {places[0]}, options), several(t, places, options);
+    multi_port_world single(t, {places[0]}, options), several(t, places, options);
     using transports::sim::topology_event;
     single.subnet_under_test.net.apply({topology_event::kind::kill, dead, 0});
     several.subnet_under_test.net.apply({topology_event::kind::kill, dead, 0});
@@ -345,11 +363,11 @@ TEST_CASE("a dead switch is the same problems to several rails as to one") {
     CHECK(describe_all(found) == describe_all(expected));
 }
 
-TEST_CASE("a request to stop ends the discovery of all rails with what was found, also of one that waits in silence") {
+TEST_CASE("a stop request ends a multi-port discovery at all ports, also at one that waits for a reply") {
     const topology t = managed("fattree3,radix=8");
-    railway w(t, hosts(t, 3));
+    multi_port_world w(t, hosts(t, 3));
     std::stop_source stop;
-    w.ports[0].silent_after = 1; // it waits for an hour
+    w.ports[0].silent_after = 1; // its worker waits for an hour
     std::atomic<u64> by_others = 0;
     w.ports[1].on_send = w.ports[2].on_send = [&](u64) {
         if (++by_others == 100) stop.request_stop();
@@ -359,15 +377,15 @@ TEST_CASE("a request to stop ends the discovery of all rails with what was found
     CHECK(count(found, failure_kind::cancelled) == 1);
     CHECK(inconsistencies(found) == none);
 
-    // Before anything is found, it is an error.
-    const auto nothing = discover_rails(w.rails, {}, stop.get_token());
+    // If nothing was found yet, the result is an error.
+    const auto nothing = discover_multi_port(w.all, {}, stop.get_token());
     REQUIRE(!nothing);
     CHECK(nothing.error().code == mad::errc::cancelled);
 }
 
 // ---- a real server -----------------------------------------------------------------------------------------------------------
 
-TEST_CASE("several clients of one ibsim find together what ibnetdiscover finds") {
+TEST_CASE("a multi-port discovery by several clients of one ibsim finds what ibnetdiscover finds") {
     const char* const specification = GENERATE("fattree2,radix=8", "torus,x=3,y=3,hosts=1");
     CAPTURE(specification);
     const topology t = transports::sim::make_topology(specification);
@@ -375,17 +393,17 @@ TEST_CASE("several clients of one ibsim find together what ibnetdiscover finds")
     const auto places = hosts(t, 4);
     std::deque<ibsim_transport> ports;
     std::deque<MADSchedule> schedules;
-    std::vector<MADSchedule*> rails;
+    std::vector<MADSchedule*> all;
     for (const place& p : places) {
         transports::ibsim_options where = at(server);
         where.node = t.nodes[p.node].id;
         ports.emplace_back(where);
-        rails.push_back(&schedules.emplace_back(ports.back(), window(32)));
+        all.push_back(&schedules.emplace_back(ports.back(), window(32)));
     }
     const auto one = coro::sync_wait(schedules[0], discovery::discover(schedules[0]));
     REQUIRE(one);
     for (int round = 0; round < 10; ++round) {
-        const auto found = discover_rails(rails);
+        const auto found = discover_multi_port(all);
         REQUIRE(found);
         CHECK(text_of(found.value()) == text_of(one.value()));
     }
@@ -394,7 +412,7 @@ TEST_CASE("several clients of one ibsim find together what ibnetdiscover finds")
 
 // ---- several subnets in one process --------------------------------------------------------------------------------------------
 
-TEST_CASE("two subnets in two threads have nothing to do with each other") {
+TEST_CASE("discoveries of two subnets in two threads do not affect each other") {
     const topology first = managed("fattree2,radix=8"), second = managed("torus,x=3,y=3,hosts=1");
     const auto discover_in_real_time = [](const topology& t) {
         transports::sim::fabric net(t);
@@ -416,7 +434,7 @@ TEST_CASE("two subnets in two threads have nothing to do with each other") {
     CHECK(found[1] == expected[1]);
 }
 
-TEST_CASE("two subnets are discovered in one thread, under one io_context, at the same time") {
+TEST_CASE("one io_context in one thread runs the discoveries of two subnets at the same time") {
     const topology graphs[] = {managed("fattree2,radix=8"), managed("torus,x=3,y=3,hosts=1")};
     boost::asio::io_context io{1};
     std::deque<transports::sim::fabric> nets;

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// pending_queries.hpp - the queries that wait for the next round of a discovery.
+#pragma once
+#include "failure_list.hpp"
+#include "node_query.hpp"
+#include <comad/discovery/database/subnet.hpp>
+
+#include <functional>
+#include <vector>
+
+namespace comad::discovery {
+
+/// Why a query waits.
+enum class pending_reason : u8 {
+    possibly_stale, ///< it was read before a rediscovery, and may have changed
+    too_far,        ///< the port is up, but its neighbor is farther away than the longest route
+    worker_failed,  ///< the local port that sent it failed
+    timed_out,      ///< it is queried again when the fabric is quiet
+};
+
+/// Refers to a node by its GUID: indices change between rounds.
+struct pending_query {
+    query_kind kind;
+    iba::guid nodeGUID;
+    u8 port;
+    pending_reason reason;
+    unsigned position = 0; ///< of node: the step of the reading plan to continue from
+};
+
+class pending_queries {
+public:
+    void add(const pending_query& q) { queries_.push_back(q); }
+    void remove_duplicates();
+
+    /// Removes the queries for which `take` returns true.
+    void take_if(const std::function<bool(const pending_query&)>& take) { std::erase_if(queries_, take); }
+
+    /// Adds a failure for each query that was never sent again, except possibly stale ones: no link leads to their nodes any more.
+    void report(const subnet&, unsigned max_hops, failure_list&) const;
+
+private:
+    std::vector<pending_query> queries_;
+};
+
+} // namespace comad::discovery

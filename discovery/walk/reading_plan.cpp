@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+// reading_plan.cpp - the steps of reading a node.
+#include "reading_plan.hpp"
+
+#include <comad/discovery/database/detail/link.hpp>
+
+#include <algorithm>
+
+namespace comad::discovery {
+namespace {
+
+unsigned steps_of(const node& n) { return n.is_switch() ? n.info.numPorts + 3u : 2u; }
+
+} // namespace
+
+unsigned reading_plan::add(const node& n, const query_origin& origin) {
+    const unsigned readers = std::min(steps_of(n), origin.most_readers);
+    readings_.push_back({.readers = readers, .latest_worker = origin.worker});
+    return readers;
+}
+
+unsigned reading_plan::add_readers(u32 index, const node& n, const query_origin& origin) {
+    reading& r = readings_[index];
+    const unsigned steps = steps_of(n);
+    if (!origin.is_idle || r.latest_worker == origin.worker || r.is_given_up || r.timeouts_in_a_row > 0 ||
+        r.next_step >= steps)
+        return 0;
+    const unsigned readers = std::min(steps - r.next_step, origin.most_readers);
+    r.latest_worker = origin.worker;
+    r.readers += readers;
+    return readers;
+}
+
+bool reading_plan::has_step(u32 index, const node& n) const {
+    const reading& r = readings_[index];
+    // After a timeout, one request in flight is enough until the node replies.
+    const bool is_enough = r.timeouts_in_a_row > 0 && r.readers > 1;
+    return r.next_step < steps_of(n) && !r.is_given_up && !is_enough;
+}
+
+node_query reading_plan::next_step(u32 index, const node& n, const mad::IBDRPath& route) {
+    reading& r = readings_[index];
+    const unsigned step = r.next_step++;
+    const auto query = [&](query_kind kind, unsigned port) {
+        return node_query{.kind = kind,
+                          .node = index,
+                          .port = static_cast<u8>(port),
+                          .route = route,
+                          .is_second = r.is_second,
+                          .is_step = true};
+    };
+    if (!n.is_switch())
+        return step == 0 ? query(query_kind::port, n.info.localPortNum) : query(query_kind::description, 0);
+    const unsigned last_port = n.info.numPorts;
+    if (port_0_first_ && step <= last_port) return query(query_kind::port, step);
+    if (step < last_port) return query(query_kind::port, step + 1);
+    if (step == last_port) return query(query_kind::port, 0);
+    return query(step == last_port + 1 ? query_kind::switch_info : query_kind::description, 0);
+}
+
+bool reading_plan::note_timeout(u32 index, const node& n) {
+    reading& r = readings_[index];
+    if (++r.timeouts_in_a_row < 2 || r.is_given_up || r.next_step >= steps_of(n)) return false;
+    r.is_given_up = true;
+    return true;
+}
+
+std::vector<u8> reading_plan::ports_to_reread_for_ext_speeds(const subnet& found, port_ref read, bool has_bit) {
+    using hiding = reading::hiding;
+    reading& r = readings_[read.node];
+    const std::vector<port>& all = found.nodes[read.node].ports;
+    const auto hides = [&](u8 number) {
+        const auto &here = all[number].info, &end = found.end_port({read.node, number}).info;
+        const bool is_up = here && here->portPhysicalState == iba::PortPhysicalState::LinkUp;
+        return is_up && end && hides_extended_speeds(*end, *here);
+    };
+    if (has_bit) r.hides = hides(read.port) ? hiding::none : hiding::some;
+    std::vector<u8> ports;
+    if (r.hides == hiding::none || r.hides == hiding::queried) return ports;
+    // Nearly all ports hide nothing, and a port that does was seen when it was read, unless port 0 had not been read.
+    if (read.port != 0 && !has_bit && !hides(read.port)) return ports;
+    for (unsigned number = 1; number < all.size(); ++number) {
+        if (r.reread[number] || !hides(static_cast<u8>(number))) continue;
+        r.reread[number] = true;
+        ports.push_back(static_cast<u8>(number));
+        if (r.hides != hiding::unknown) continue;
+        r.hides = hiding::queried;
+        break;
+    }
+    return ports;
+}
+
+} // namespace comad::discovery
