@@ -2,7 +2,7 @@
 // limit_check.hpp - the limits of a discovery: time, memory, nodes and ports.
 #pragma once
 #include <comad/discovery/walk/discover.hpp>
-#include <comad/mad/time.hpp>
+#include <comad/mad/detail/time.hpp>
 
 #include <cstddef>
 #include <optional>
