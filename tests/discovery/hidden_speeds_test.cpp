@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // hidden_speeds_test.cpp - ports that tell extended speeds only to who says that it understands them.
 #include "library/discovery_rig.hpp"
+#include "wire/liar.hpp"
 #include <comad/discovery/database/detail/link.hpp>
 
 namespace hidden_speeds_test { // compiled together with others
@@ -96,6 +97,27 @@ TEST_CASE("of a node that tells no more to who understands extended speeds only 
     CHECK(s.complete());
     CHECK(w.sent() == plain.sent() + switches);
     check_ports_equal(s, expected);
+}
+
+TEST_CASE("a node that rejects the bit for extended speeds is read without it, and one that ignores it is a problem") {
+    const bool rejects = GENERATE(true, false);
+    CAPTURE(rejects);
+    topology t = managed("fattree2,radix=4");
+    for (auto& n : t.nodes) n.hides_extended_speeds = n.is_switch();
+    world w(t);
+    liar odd(w.seen, [&](std::span<u8> reply) {
+        if (attribute_in<PortInfo>(reply).empty()) return;
+        const u32 modifier = iba::get<&iba::MADHeader::attributeModifier>(reply.data());
+        if ((modifier & understands_extended_speeds) == 0) return;
+        if (rejects) reply[5] |= 0x1c; // an invalid value in a field (IBA 13.4.7)
+        else reply[3] = 0;             // no reply to anything
+    });
+    coro::MADSchedule schedule(odd, window());
+    const auto found = coro::sync_wait(schedule, discovery::discover(schedule));
+    REQUIRE(found);
+    CHECK(found.value().complete() == rejects);
+    for (const discovery::problem& p : found.value().problems) CHECK(p.what == discovery::problem::kind::no_answer);
+    CHECK(inconsistencies(found.value()) == std::vector<std::string>{});
 }
 
 } // namespace hidden_speeds_test

@@ -142,6 +142,8 @@ TEST_CASE("where LIDs lead nowhere directed routes find all, and LIDs are given 
     check_equal(w, found.value());
     // What was in flight when the first of them was answered the other way.
     if (!only_from_lid) CHECK(wire.lid_routed <= 2 * 16 * 3);
+    // The directed route is tried as soon as an SMP by LID has timed out, after three attempts of a second, and not at the end.
+    CHECK(schedule.now().time_since_epoch() < std::chrono::milliseconds(6500));
 }
 
 TEST_CASE("a transport that takes no more SMPs by LID after a while is given directed ones") {

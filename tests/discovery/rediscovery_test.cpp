@@ -314,9 +314,11 @@ TEST_CASE("nodes that are asked in turn tell that they died or have another name
         w.again_sent = w.sent() - before;
         return changed;
     };
+    CHECK(w.seen.longest_route > 1); // of the discovery
+    w.seen.longest_route = 0;
     CHECK(look(all).empty());
     CHECK(w.again_sent == all.size());
-    CHECK(w.seen.longest_route > 1); // of the discovery
+    CHECK((w.seen.longest_route == 0) == by_lid); // the local node is queried by the directed route without hops
 
     const auto known = [&](std::string_view description) {
         return w.known.by_guid.at(w.net.graph().nodes[simulated(w, description)].nodeGUID);
@@ -335,6 +337,33 @@ TEST_CASE("nodes that are asked in turn tell that they died or have another name
     REQUIRE(now);
     CHECK(now.value().nodes[now.value().by_guid.at(w.known.nodes[other].info.nodeGUID)].description == "h-0007 HCA-1");
     CHECK_FALSE(now.value().complete());
+}
+
+TEST_CASE("a node that is gone leaves links between nodes that directed routes do not reach as they were") {
+    known_world w("ring,switches=140,hosts=1");
+    discovery::discover_options how;
+    how.from_lid = w.known.at({0, w.known.start_port}).info->LID;
+    w.known = w.discover(how);
+    REQUIRE(w.known.complete());
+    REQUIRE(w.known.max_hops() > IBDRPath::max_hops);
+    // Its GUID is between those of the nodes that are too far away.
+    const iba::guid gone = w.net.graph().nodes[simulated(w, "h-0015 HCA-1")].nodeGUID;
+    const port_ref behind = w.known.find(gone)->ports[1].peer;
+    w.net.apply({kill_, simulated(w, "h-0015 HCA-1")});
+    const auto now = coro::sync_wait(w.schedule, rediscover(w.schedule, w.known, std::vector<port_ref>{behind}));
+    REQUIRE(now);
+    CHECK(now.value().nodes.size() == w.known.nodes.size() - 1);
+    CHECK_FALSE(now.value().find(gone));
+    CHECK(inconsistencies(now.value()) == std::vector<std::string>{});
+    for (const discovery::node& n : w.known.nodes)
+        for (unsigned p = 1; p < n.ports.size(); ++p) {
+            const port_ref peer = n.ports[p].peer;
+            if (!peer || n.info.nodeGUID == gone || w.known.nodes[peer.node].info.nodeGUID == gone) continue;
+            const discovery::node* const same = now.value().find(n.info.nodeGUID);
+            REQUIRE(same);
+            REQUIRE(same->ports[p].peer);
+            CHECK(now.value().nodes[same->ports[p].peer.node].info.nodeGUID == w.known.nodes[peer.node].info.nodeGUID);
+        }
 }
 
 TEST_CASE("a link that was met on its way to Active is asked again until it is there") {

@@ -313,6 +313,24 @@ TEST_CASE("whatever happens to one packet of a sweep, every result is right") {
 
 // ---- sends that come back ------------------------------------------------------------------------------------------
 
+TEST_CASE("attempts that were lost while a later one was under way use up no places") {
+    rig r({.max_outstanding = 4}); // the engine has places for 1,024 attempts
+    std::mt19937 random(3);
+    // Targets become slow and fast again, so that a later attempt is sent while an earlier one may still be answered.
+    r.net.set_script([&](const packet& p) {
+        return random() % 2 == 0 ? dropped() : answered(p, duration{100'000 + random() % 400'000});
+    });
+    std::deque<measured_get> all;
+    for (u32 i = 0; i < 10'000; ++i) {
+        all.emplace_back(i, route(static_cast<u8>(1 + i % 10)));
+        r.mads.submit(all.back());
+    }
+    REQUIRE(r.run());
+    CHECK(std::all_of(all.begin(), all.end(), [](const measured_get& o) { return o.completions == 1; }));
+    CHECK(r.mads.counters().retried > 4 * 1024);
+    check_balance(r.mads);
+}
+
 TEST_CASE("a send that is reported as expired is tried again when its own time is over") {
     rig r;
     r.net.set_script([](const packet& p) { return p.number == 0 ? fate{{}, {report(p, 100us)}} : answered(p); });

@@ -576,6 +576,96 @@ u32 capability_mask(simulated& s, program& p, int agent) {
 
 } // namespace
 
+namespace {
+
+/// A segment of a GetTable request, which is RMPP itself.
+packet request_segment(u32 number, bool is_last, u32 payload_length) {
+    packet m = make_mad(0x03, 2, get_table);
+    m[24] = 1;                                                              // RMPPVersion
+    m[25] = 1;                                                              // DATA
+    m[26] = static_cast<u8>(1 | (number == 1 ? 2 : 0) | (is_last ? 4 : 0)); // Active, First, Last
+    iba::store_be<u32>(m.data() + 28, number);
+    iba::store_be<u32>(m.data() + 32, payload_length);
+    for (std::size_t i = 56; i < m.size(); ++i) m[i] = static_cast<u8>(number);
+    return m;
+}
+
+} // namespace
+
+TEST_CASE("the kernel ends the receiving of a message whose other segments never arrive") {
+    two_ports w;
+    program client(w.near), server(w.far);
+    ib_user_mad_reg_req2 r{};
+    r.qpn = 1;
+    r.mgmt_class = 0x03;
+    r.mgmt_class_version = 2;
+    r.rmpp_version = 1;
+    r.flags = IB_USER_MAD_USER_RMPP;
+    REQUIRE(client.add2(r) == 0);
+    REQUIRE(server.serve_sa() == 0);
+    REQUIRE(client.send(static_cast<int>(r.id), 2, request_segment(1, false, 440)) == 320);
+    w.run(1ms);
+    REQUIRE(w.far.next_event());
+    mad::time_point last{};
+    for (unsigned events = 0; events < 20 && w.far.next_event(); ++events) {
+        last = std::max(last, *w.far.next_event());
+        w.far.set_now(last);
+    }
+    CHECK_FALSE(w.far.next_event());
+    CHECK(w.far.counters().dropped == 1);
+    CHECK(last.time_since_epoch() >= 12s); // six times the two seconds that RMPP waits for a segment
+    CHECK(last.time_since_epoch() < 5min);
+    CHECK(server.read().empty());
+}
+
+namespace {
+
+/// Remembers what was sent to it.
+class recording final : public mad::transport {
+public:
+    int native_handle() const noexcept override { return -1; }
+    mad::send_result send(const mad::send_request& r) noexcept override {
+        sent.emplace_back(r.mad, r.mad + r.size);
+        return {};
+    }
+    mad::received receive(std::span<u8>) noexcept override { return {}; }
+    mad::transport_limits limits() const noexcept override { return {}; }
+    std::optional<mad::time_point> next_event() const noexcept override { return std::nullopt; }
+    void set_now(mad::time_point) noexcept override {}
+
+    std::vector<packet> sent;
+};
+
+} // namespace
+
+TEST_CASE("a request in segments is acknowledged at once and leaves whole with its last segment") {
+    recording inner;
+    transports::vumad::single_mads carrier(inner);
+    const mad::any_path to = mad::IBPath{};
+    const auto send = [&](packet bytes) {
+        mad::send_request request{};
+        request.path = &to;
+        request.mad = bytes.data();
+        request.size = bytes.size();
+        return carrier.send(request).state;
+    };
+    packet buffer(1024);
+    const auto received_type = [&] { // of RMPP: 2 is ACK; 0: nothing has arrived
+        const mad::received r = carrier.receive(buffer);
+        return r.state == mad::receive_state::message ? unsigned{r.mad[25]} : 0u;
+    };
+    CHECK(send(request_segment(1, false, 440)) == mad::send_state::sent);
+    CHECK(inner.sent.empty());
+    CHECK(received_type() == 2);
+    CHECK(received_type() == 0);
+    CHECK(send(request_segment(2, true, 220)) == mad::send_state::sent);
+    REQUIRE(inner.sent.size() == 1);
+    CHECK(inner.sent[0].size() == 56 + 2 * 200);
+    CHECK(inner.sent[0][56] == 1);
+    CHECK(inner.sent[0][56 + 200] == 2);
+    CHECK(received_type() == 2);
+}
+
 TEST_CASE("tables of the simulated SA arrive whole, segment by segment, and none is left over") {
     simulated s("fattree2,radix=8,sm=1");
     program p(s.port);
