@@ -46,7 +46,7 @@ endfunction()
 #   scale      the time limit is ten minutes instead of two, and the sanitizers skip the test
 #   threads    ThreadSanitizer runs the test too
 #   ibtool     the test only runs the tool; COMAD_IBTOOL in its environment selects the tool of another build
-#   real_time  the test uses a server in real time, such as ibsim; if only such tests fail, scripts/test runs them again once
+#   real_time  the test uses a server in real time, such as ibsim; if it fails, scripts/test runs it again once
 # OVER_KERNEL registers the test cases a second time as "NAME/kernel/title", with the kernel model in front of the simulated fabric
 # (tests/rigs/kernel/kernel_of_this_run.hpp) and without the test cases tagged [bare].
 function(comad_test name)
