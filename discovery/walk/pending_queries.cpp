@@ -14,11 +14,13 @@ failure unsent_failure(const pending_query& q, const mad::IBDRPath& route, unsig
     switch (q.reason) {
     case pending_reason::timed_out: return {failure_kind::timeout, {q.nodeGUID, q.port, route}, "no reply"};
     case pending_reason::too_far:
-        return {failure_kind::too_far, {q.nodeGUID, q.port, route},
+        return {failure_kind::too_far,
+                {q.nodeGUID, q.port, route},
                 fmt::format("neighbor not queried: it is more than {} hops away",
                             std::min(max_hops, mad::IBDRPath::max_hops))};
     default:
-        return {failure_kind::send_failed, {q.nodeGUID, q.port, route},
+        return {failure_kind::send_failed,
+                {q.nodeGUID, q.port, route},
                 "the query was lost: the local port that sent it failed"};
     }
 }

@@ -14,7 +14,7 @@ unsigned steps_of(const node& n) { return n.is_switch() ? n.info.numPorts + 3u :
 } // namespace
 
 unsigned reading_plan::add(const node& n, const query_origin& origin) {
-    const unsigned readers = std::min(steps_of(n), origin.most_readers);
+    const unsigned readers = order_.description_first ? 1 : std::min(steps_of(n), origin.most_readers);
     readings_.push_back({.readers = readers, .latest_worker = origin.worker});
     return readers;
 }
@@ -22,8 +22,8 @@ unsigned reading_plan::add(const node& n, const query_origin& origin) {
 unsigned reading_plan::add_readers(u32 index, const node& n, const query_origin& origin) {
     reading& r = readings_[index];
     const unsigned steps = steps_of(n);
-    if (!origin.is_idle || r.latest_worker == origin.worker || r.is_given_up || r.timeouts_in_a_row > 0 ||
-        r.next_step >= steps)
+    if (order_.description_first || !origin.is_idle || r.latest_worker == origin.worker || r.is_given_up ||
+        r.timeouts_in_a_row > 0 || r.next_step >= steps)
         return 0;
     const unsigned readers = std::min(steps - r.next_step, origin.most_readers);
     r.latest_worker = origin.worker;
@@ -40,7 +40,9 @@ bool reading_plan::has_step(u32 index, const node& n) const {
 
 node_query reading_plan::next_step(u32 index, const node& n, const mad::IBDRPath& route) {
     reading& r = readings_[index];
-    const unsigned step = r.next_step++;
+    const unsigned steps = steps_of(n), next = r.next_step++;
+    const unsigned step =
+        order_.description_first ? (next + steps - 1) % steps : next; // the description is the last step
     const auto query = [&](query_kind kind, unsigned port) {
         return node_query{.kind = kind,
                           .node = index,
@@ -52,7 +54,7 @@ node_query reading_plan::next_step(u32 index, const node& n, const mad::IBDRPath
     if (!n.is_switch())
         return step == 0 ? query(query_kind::port, n.info.localPortNum) : query(query_kind::description, 0);
     const unsigned last_port = n.info.numPorts;
-    if (port_0_first_ && step <= last_port) return query(query_kind::port, step);
+    if (order_.port_0_first && step <= last_port) return query(query_kind::port, step);
     if (step < last_port) return query(query_kind::port, step + 1);
     if (step == last_port) return query(query_kind::port, 0);
     return query(step == last_port + 1 ? query_kind::switch_info : query_kind::description, 0);

@@ -14,8 +14,12 @@ namespace comad::discovery {
 /// SwitchInfo and NodeDescription. Another node is asked for the port that the route enters by, and NodeDescription.
 class reading_plan {
 public:
-    /// `port_0_first`: port 0 of a switch has the LID by which the other steps are sent.
-    explicit reading_plan(bool port_0_first) : port_0_first_(port_0_first) {}
+    struct order {
+        bool port_0_first = false; ///< port 0 of a switch has the LID by which the other steps are sent
+        /// The description is read before the ports, by one reader: a filter of ports may need it.
+        bool description_first = false;
+    };
+    explicit reading_plan(order o) : order_(o) {}
 
     /// A new node, the next by index. Returns how many readers the worker starts.
     unsigned add(const node&, const query_origin&);
@@ -61,7 +65,7 @@ private:
         std::bitset<256> reread{};                                                       // ports
     };
 
-    const bool port_0_first_;
+    const order order_;
     std::vector<reading> readings_; // by node index
 };
 

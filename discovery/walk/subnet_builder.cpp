@@ -21,7 +21,8 @@ using mad::IBDRPath;
 
 subnet_builder::subnet_builder(const discover_options& options, settings s)
     : options_(options), settings_(s), limits_(options_, s.end), failures_(options_.progress),
-      found_(options_, limits_, failures_), plan_(options_.from_lid != iba::lid{}),
+      found_(options_, limits_, failures_),
+      plan_({.port_0_first = options_.from_lid != iba::lid{}, .description_first = options_.follows != nullptr}),
       routing_(options_, {.has_several_workers = s.has_several_workers, .retries_timeouts = s.retries_timeouts}) {}
 
 // ---- time ----------------------------------------------------------------------------------------------------------
@@ -115,7 +116,7 @@ std::optional<node_request> subnet_builder::next(const node_query& q) {
 bool subnet_builder::is_needed(const node_query& q) {
     const port_ref here{q.node, q.port};
     if (found_.at(here).peer || is_ending()) return false;
-    if (options_.follows && !(*options_.follows)(found_, {q.node, q.port})) return false;
+    if (options_.follows && !(*options_.follows)(found_.get(), here)) return false;
     if (!routing_.is_too_far(found_.get(), here, q.route)) return true;
     pending_.add({query_kind::neighbor, found_.at(q.node).info.nodeGUID, q.port, pending_reason::too_far});
     return false;
@@ -236,10 +237,8 @@ failure failed_query(iba::guid nodeGUID, const node_request& request, const mad:
                                                             : "neighbor not read";
     std::string cause = cause_text(e);
     if (q.kind == query_kind::neighbor) cause = is_timeout ? what : fmt::format("{}: {}", what, cause);
-    return {kind_of(e),
-            {nodeGUID, q.port, request.directed},
-            fmt::format("{}: {}", what, to_string(e)),
-            std::move(cause)};
+    return {
+        kind_of(e), {nodeGUID, q.port, request.directed}, fmt::format("{}: {}", what, to_string(e)), std::move(cause)};
 }
 
 } // namespace
@@ -277,7 +276,8 @@ void subnet_builder::add_timeout(const node_request& request, bool is_queried_ag
         pending_.add({query_kind::node, n.info.nodeGUID, 0, pending_reason::timed_out, plan_.position(index)});
         return;
     }
-    failures_.add({failure_kind::timeout, {n.info.nodeGUID, 0, request.directed},
+    failures_.add({failure_kind::timeout,
+                   {n.info.nodeGUID, 0, request.directed},
                    "the node stopped replying and was not queried further"});
 }
 

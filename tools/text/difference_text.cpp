@@ -71,8 +71,8 @@ std::string format_difference(const difference& d) {
 
 ordered_json difference_item_json(const difference& d) {
     ordered_json one{{"subject", discovery::text_of(d.of)},
-             {"kind", discovery::text_of(d.what)},
-             {"nodeGUID", fmt::format("{}", d.nodeGUID)}};
+                     {"kind", discovery::text_of(d.what)},
+                     {"nodeGUID", fmt::format("{}", d.nodeGUID)}};
     if (d.of != subject::node && d.of != subject::description) one["port"] = d.port;
     if (d.of == subject::link || d.of == subject::rate)
         one["peer"] = {{"nodeGUID", fmt::format("{}", d.peer_nodeGUID)}, {"port", d.peer_port}};
@@ -87,16 +87,16 @@ ordered_json difference_item_json(const difference& d) {
 std::string difference_json(const subnet& was, const subnet& is, const std::vector<difference>& all) {
     const auto counts = [](const subnet& s) {
         return ordered_json{{"complete", s.complete()},
-                    {"nodes", s.nodes.size()},
-                    {"end_ports", end_ports_in(s)},
-                    {"links", s.link_count()}};
+                            {"nodes", s.nodes.size()},
+                            {"end_ports", end_ports_in(s)},
+                            {"links", s.link_count()}};
     };
-    ordered_ordered_json list = ordered_json::array();
+    ordered_json list = ordered_json::array();
     for (const difference& d : all) list.push_back(difference_item_json(d));
     const ordered_json out{{"schema", "comad.subnet_diff/1"},
-                   {"reference", counts(was)},
-                   {"current", counts(is)},
-                   {"differences", std::move(list)}};
+                           {"reference", counts(was)},
+                           {"current", counts(is)},
+                           {"differences", std::move(list)}};
     return json_document(out);
 }
 

@@ -23,6 +23,9 @@ struct discovery_progress {
     std::atomic<std::size_t> failures = 0;
 };
 
+/// Returns whether a discovery continues through a port.
+using port_filter = std::function<bool(const subnet&, port_ref)>;
+
 /// How a discovery routes its SMPs, where it ends, and what it reports while it runs.
 struct discover_options {
     /// The LID of the local port. If it is set, SMPs go by LID to nodes whose LID is known, and to a new node through the switch in
@@ -46,9 +49,9 @@ struct discover_options {
     /// Whether the neighbor of a port is queried; null: always. It is called before that query, when the node of the port was read up to
     /// this port: NodeInfo, NodeDescription (empty if the node did not answer it) and PortInfo are there. A port that is not followed
     /// stays without a peer and is not a failure; its neighbor gets no SMP from there. Each node is then read by one query after the
-    /// other. Several threads call it, one at a time, where discover_rails() has several ports. Discoveries by the SA do not call it.
+    /// other. Several threads call it, one at a time, where discover_multi_port() has several ports. Discoveries by the SA do not call it.
     const port_filter* follows = nullptr; ///< must outlive the task
-    iba::guid start_portGUID{}; ///< of the local port, for the M_Key of the first SMP; zero: unknown
+    iba::guid start_portGUID{};           ///< of the local port, for the M_Key of the first SMP; zero: unknown
 };
 
 /// Finds every node, port and link that routes from the local port reach. Sends only SubnGets.
