@@ -116,7 +116,7 @@ TEST_CASE("a node that rejects the bit for extended speeds is read without it, a
     const auto found = coro::sync_wait(schedule, discovery::discover(schedule));
     REQUIRE(found);
     CHECK(found.value().complete() == rejects);
-    for (const discovery::problem& p : found.value().problems) CHECK(p.what == discovery::problem::kind::no_answer);
+    for (const discovery::failure& p : found.value().failures) CHECK(p.kind == discovery::failure_kind::timeout);
     CHECK(inconsistencies(found.value()) == std::vector<std::string>{});
 }
 

@@ -40,7 +40,6 @@ using discovery::node_query;
 using discovery::node_reply;
 using discovery::node_request;
 using discovery::port_ref;
-using discovery::problem;
 using discovery::query_kind;
 using discovery::query_queue;
 using discovery::subnet;

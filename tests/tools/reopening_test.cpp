@@ -168,7 +168,7 @@ TEST_CASE("what may end by itself is not ended by the loss of its device") {
     };
     CHECK(in.run(body(in)));
     CHECK(in.disconnect_error() == ENODEV);
-    CHECK(in.loss_text() == "mlx5_0/1 (umad0) disconnected: No such device");
+    CHECK(in.disconnect_text() == "mlx5_0/1 (umad0) disconnected: No such device");
 }
 
 TEST_CASE("a server answers on the device that came back, by agents of its own there") {

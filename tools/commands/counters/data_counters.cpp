@@ -6,6 +6,7 @@
 #include "session/ask.hpp"
 #include "session/run_on_subnet.hpp"
 #include "session/subnet_queries.hpp"
+#include "text/ibswportwatch_text.hpp"
 #include "text/json.hpp"
 #include <comad/counters/detail/read_counters.hpp>
 #include <comad/counters/sweep.hpp>
