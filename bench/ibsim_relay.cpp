@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // ibsim_relay.cpp - a relay in front of an ibsim server, as a program: delay, loss, a small buffer, or a kernel's repetitions;
 // says what each client sent.
-#include "../tests/rigs/ibsim_relay.hpp"
+#include "ibsim/ibsim_relay.hpp"
 
 #include <comad/iba/detail/json.hpp>
 
