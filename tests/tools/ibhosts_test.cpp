@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // ibhosts_test.cpp - ibhosts, ibswitches, ibnodes and ibrouters on topology files and subnets.
-#include "report_lines.hpp"
+#include "program/report_lines.hpp"
 
 namespace ibhosts_test { // compiled together with others
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // ibnetdiscover_test.cpp - the reports that the options of ibnetdiscover select, and the file that it writes.
-#include "report_lines.hpp"
+#include "program/report_lines.hpp"
 
 #include <filesystem>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // ibsendtrap_test.cpp - the traps of ibsendtrap: what OpenSM receives of them, and their fields compared with the IBA.
-#include "parsed_output.hpp"
+#include "program/parsed_output.hpp"
 #include "program/ibtool_subnet.hpp"
 
 namespace ibsendtrap_test { // compiled together with others

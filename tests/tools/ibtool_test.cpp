@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // ibtool_test.cpp - options, output and exit codes of ibtool's commands, over the embedded simulator.
-#include "report_lines.hpp"
+#include "program/report_lines.hpp"
 
 #include <nlohmann/json.hpp>
 

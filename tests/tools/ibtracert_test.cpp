@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // ibtracert_test.cpp - ibtracert compared with infiniband-diags' ibtracert, on an ibsim subnet that OpenSM configured.
-#include "parsed_output.hpp"
+#include "program/parsed_output.hpp"
 #include "program/ibtool_subnet.hpp"
 
 namespace ibtracert_test { // compiled together with others

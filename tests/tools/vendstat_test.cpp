@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // vendstat_test.cpp - the MADs that vendstat sends, compared with those of infiniband-diags' vendstat.
-#include "parsed_output.hpp"
+#include "program/parsed_output.hpp"
 #include "program/ibtool_subnet.hpp"
 
 #include <fmt/format.h>
