@@ -119,8 +119,9 @@ void remember(MADSchedule& s) {
     known().count = known().all.size();
 }
 
+// The transport may already be destroyed.
 void forget(const MADSchedule& s) noexcept {
-    if (!is_virtual(s)) return;
+    if (known().count.load(std::memory_order_relaxed) == 0) return;
     const std::lock_guard lock(known().mutex);
     const auto found = known().find(s);
     if (found == known().all.end()) return;

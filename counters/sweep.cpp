@@ -13,8 +13,8 @@ namespace comad::counters {
 using coro::generator;
 using coro::MADSchedule;
 using coro::task;
-using discovery::kind_of;
 using discovery::failure_kind;
+using discovery::kind_of;
 using discovery::port_ref;
 using discovery::subnet;
 
@@ -210,7 +210,8 @@ void sweeper::impl::not_cleared(const agent& a, port_ref where, u8 select, const
     if (e.code == mad::errc::cancelled) result_.is_stopped = true;
     const port_ref place = select == all_ports ? place_of(a) : where;
     const failure_kind kind = e.code == mad::errc::cancelled ? failure_kind::not_cleared : kind_of(e);
-    result_.failures.push_back({kind, subnet_.location_of(place), "not cleared: " + to_string(e), "not cleared: " + cause_text(e)});
+    result_.failures.push_back(
+        {kind, subnet_.location_of(place), "not cleared: " + to_string(e), "not cleared: " + cause_text(e)});
 }
 
 void sweeper::impl::note_unread() {

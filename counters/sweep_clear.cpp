@@ -22,8 +22,8 @@
 namespace comad::counters {
 
 using coro::task;
-using discovery::kind_of;
 using discovery::failure_kind;
+using discovery::kind_of;
 using discovery::port_ref;
 using iba::pm::PortCounters;
 using iba::pm::PortCountersExt;
@@ -216,11 +216,12 @@ task<void> sweeper::impl::clear_detail(agent& a, port_ref where, const mad::IBPa
         const std::string kept =
             after ? kept_fields(info, iba::encode(std::get<T>(*before)), iba::encode(after.value())) : std::string();
         if (!after) {
-            result_.failures.push_back(unknown_if_cleared(subnet_.location_of(written), failure ? *failure : after.error()));
+            result_.failures.push_back(
+                unknown_if_cleared(subnet_.location_of(written), failure ? *failure : after.error()));
             break; // the others cannot be read either
         } else if (!kept.empty()) {
-            result_.failures.push_back(
-                {failure_kind::not_cleared, subnet_.location_of(l.where), fmt::format("not cleared: {} {}", info.name, kept)});
+            result_.failures.push_back({failure_kind::not_cleared, subnet_.location_of(l.where),
+                                        fmt::format("not cleared: {} {}", info.name, kept)});
         }
     }
     if (failure && !is_compared) result_.failures.push_back(unknown_if_cleared(subnet_.location_of(written), *failure));

@@ -21,9 +21,7 @@ constexpr std::array<std::pair<std::string_view, fabric_kind>, 4> fabric_kinds{{
 
 } // namespace
 
-void bad_result_access(const fabric_error& e) noexcept {
-    iba::bad_result_access({iba::errc::unreadable, e.text});
-}
+void bad_result_access(const fabric_error& e) noexcept { iba::bad_result_access({iba::errc::unreadable, e.text}); }
 
 std::string fabric_text::to_string() const {
     for (const auto& [name, known] : fabric_kinds)

@@ -230,7 +230,7 @@ TEST_CASE("a switch that dies takes along what only it leads to, and all of it c
 
     w.net.apply({kill_, leaf});
     const subnet without = w.again(change_source::switches);
-    CHECK(events_of(w.known, without) == all("gone"));
+    CHECK(events_of(w.known, without) == all("removed"));
     CHECK_FALSE(without.complete()); // cables that are up lead to nobody
     for (const discovery::failure& p : without.failures) CHECK(p.kind == discovery::failure_kind::timeout);
     CHECK(inconsistencies(without) == std::vector<std::string>{});
@@ -238,7 +238,7 @@ TEST_CASE("a switch that dies takes along what only it leads to, and all of it c
     w.net.apply({revive, leaf});
     const subnet before = std::exchange(w.known, without);
     const subnet with = w.again(change_source::switches);
-    CHECK(events_of(without, with) == all("new"));
+    CHECK(events_of(without, with) == all("added"));
     CHECK(with.complete());
     CHECK(text_of(with) == text_of(before));
 }

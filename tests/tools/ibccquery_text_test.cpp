@@ -2,8 +2,8 @@
 // ibccquery_text_test.cpp - the text of congestion control beside libibmad's dumpers, on random bytes; put together as infiniband-diags'
 // ibccquery does it.
 #include "support/catch.hpp"
-#include <comad/iba/detail/codec.hpp>
 #include "text/ibccquery_text.hpp"
+#include <comad/iba/detail/codec.hpp>
 
 #include <infiniband/mad.h>
 

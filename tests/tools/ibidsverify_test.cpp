@@ -57,7 +57,7 @@ Ca	1 "H-000000000000e000"		# "E"
     words findings;
     for (const auto& line : objects_of(run({"ibidsverify", "--json", files / "wrong"}).out))
         findings.push_back(line["description"].get<std::string>() + ": " + line["finding"].get<std::string>());
-    CHECK(findings == words{"D: double_LID", "D: double_portGUID", "E: no_LID", "E: double_portGUID"});
+    CHECK(findings == words{"D: duplicate_LID", "D: duplicate_portGUID", "E: no_LID", "E: duplicate_portGUID"});
 
     // Nobody has LIDs; then OpenSM gives them.
     ibsim_server server(two_switches);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // iblinkinfo_test.cpp - iblinkinfo beside infiniband-diags' on ibsim subnets with links that are down, narrow or slow;
 // parts of a subnet; JSON.
-#include <comad/transports/sim/detail/topology.hpp>
 #include "subnet/two_switches.hpp"
+#include <comad/transports/sim/detail/topology.hpp>
 
 #include <set>
 #include <sstream>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // ibsendtrap_test.cpp - the traps of ibsendtrap: what OpenSM receives of them, and their fields compared with the IBA.
-#include "program/parsed_output.hpp"
 #include "program/ibtool_subnet.hpp"
+#include "program/parsed_output.hpp"
 
 namespace ibsendtrap_test { // compiled together with others
 

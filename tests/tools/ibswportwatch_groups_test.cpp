@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // ibswportwatch_groups_test.cpp - counters of any attribute that moved, were cleared or stand at their end, counted by hand.
 #include "support/catch.hpp"
-#include <comad/iba/detail/codec.hpp>
 #include "text/ibswportwatch_groups.hpp"
+#include <comad/iba/detail/codec.hpp>
 
 #include <nlohmann/json.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // ibtracert_test.cpp - ibtracert compared with infiniband-diags' ibtracert, on an ibsim subnet that OpenSM configured.
-#include "program/parsed_output.hpp"
 #include "program/ibtool_subnet.hpp"
+#include "program/parsed_output.hpp"
 
 namespace ibtracert_test { // compiled together with others
 

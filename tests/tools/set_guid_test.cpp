@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // set_guid_test.cpp - set_guid with a real OpenSM on an ibsim subnet, and the MADs that it sends.
-#include "program/parsed_output.hpp"
 #include "program/ibtool_subnet.hpp"
+#include "program/parsed_output.hpp"
 
 namespace set_guid_test { // compiled together with others
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // vendstat_test.cpp - the MADs that vendstat sends, compared with those of infiniband-diags' vendstat.
-#include "program/parsed_output.hpp"
 #include "program/ibtool_subnet.hpp"
+#include "program/parsed_output.hpp"
 
 #include <fmt/format.h>
 

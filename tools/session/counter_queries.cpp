@@ -18,7 +18,6 @@
 
 namespace ibtool {
 
-
 namespace {
 
 query_task<std::vector<u8>> exchange(coro::MADSchedule& schedule, mad::IBPath to, const counter_group& g,

@@ -22,7 +22,6 @@
 namespace ibtool {
 namespace {
 
-
 using comad::iba::sa::NodeRecord;
 
 /// A node that can be what the user means, with each port by which it can be reached.

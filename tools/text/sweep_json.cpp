@@ -2,8 +2,8 @@
 // sweep_json.cpp - sweeps as lines of JSON. The lines of ports are the only JSON in the library and ibtool that is formatted by hand: a
 // sweep of a large fabric writes hundreds of thousands of them, often every few seconds. Built as a value, a line takes more than
 // three times as long (9 us instead of 2.6 us for 22 counters).
-#include "text/json.hpp"
 #include "comad.hpp"
+#include "text/json.hpp"
 #include "text/sweep_row.hpp"
 #include <comad/iba/detail/format.hpp>
 

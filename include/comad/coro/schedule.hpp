@@ -2,10 +2,10 @@
 // schedule.hpp - MADSchedule: awaitable RPCs over one transport, at most max_outstanding MADs in flight.
 // Knows no Asio and no clock: a driver (driver.hpp, asio.hpp) moves it.
 #pragma once
-#include <comad/coro/detail/mqueue.hpp>
 #include <comad/coro/detail/pause.hpp>
 #include <comad/coro/detail/rpc.hpp>
 #include <comad/coro/detail/rpcs.hpp>
+#include <comad/coro/mqueue.hpp>
 #include <comad/coro/scope.hpp>
 #include <comad/iba/detail/attribute.hpp>
 #include <comad/mad/detail/engine_counters.hpp>

@@ -41,7 +41,7 @@ struct sweep {
     std::vector<reading> ports; ///< in the order of the subnet; equal in all sweeps of a sweeper
     std::vector<reading> sums;  ///< sums of all ports of a node, with port all_ports; see sweep_options::is_too_much
     std::vector<discovery::port_ref>
-        cleared;             ///< ports whose `clears` are cleared; port all_ports: all ports of the node
+        cleared; ///< ports whose `clears` are cleared; port all_ports: all ports of the node
     /// By node in the order of the subnet, and by port. Port 0 stands for all ports of a node that are missing.
     std::vector<discovery::failure> failures;
     bool is_stopped = false; ///< the sweep was cancelled

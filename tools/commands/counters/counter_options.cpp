@@ -3,11 +3,11 @@
 #include "commands/counters/counter_options.hpp"
 
 #include "comad.hpp"
+
 #include <string_view>
 
 namespace ibtool {
 namespace {
-
 
 struct group_option {
     const char *letter, *name; ///< the letter with its comma, or nothing

@@ -80,7 +80,8 @@ query_task<counted> ask_sum(session& in, performance_agent a, std::vector<u8> po
             else sum.emplace(counted{a, all_ports, one.value().values});
             continue;
         }
-        missing.push_back(port_failure(port, fmt::format("port {}", port), to_string(one.error()), cause_text(one.error())));
+        missing.push_back(
+            port_failure(port, fmt::format("port {}", port), to_string(one.error()), cause_text(one.error())));
         if (!first_error) first_error = std::move(one.error());
     }
     if (!sum) co_return std::move(*first_error); // there is at least one port
@@ -177,7 +178,9 @@ private:
         return all;
     }
 
-    bool sums(const discovery::end_port_ref& e) const { return !how_.port_by_port && subnet_.nodes[e.where.node].is_switch(); }
+    bool sums(const discovery::end_port_ref& e) const {
+        return !how_.port_by_port && subnet_.nodes[e.where.node].is_switch();
+    }
 
     void write_report(const counters::sweep& done) {
         const values_by_place values = values_in(done);

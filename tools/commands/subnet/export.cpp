@@ -10,8 +10,8 @@
 #include "text/output.hpp"
 #include "text/subnet_missing.hpp"
 #include "text/subnet_page.hpp"
-#include <comad/discovery/formats/reports.hpp>
 #include <comad/discovery/formats/exports.hpp>
+#include <comad/discovery/formats/reports.hpp>
 
 #include <memory>
 #include <stdexcept>
