@@ -28,7 +28,7 @@ std::set<u32> expire_all(deadlines& d, time_point now) {
 
 } // namespace
 
-TEST_CASE("a timeout is rounded up by at most a thirty-second") {
+TEST_CASE("deadlines round a timeout up by at most 1/32") {
     std::mt19937_64 random(1);
     std::vector<duration> timeouts{1us, 4096ns, 1ms, 20ms, 100ms, 1s, 4294967296ns, 10min, 30min};
     for (int bits = 10; bits < 40; ++bits) {
@@ -46,14 +46,14 @@ TEST_CASE("a timeout is rounded up by at most a thirty-second") {
     }
 }
 
-TEST_CASE("a timeout out of range is the nearest in range") {
+TEST_CASE("deadlines clamp an out-of-range timeout to the nearest supported value") {
     CHECK(deadlines::rounded(-1s) == 1024ns);
     CHECK(deadlines::rounded(0s) == 1024ns);
     CHECK(deadlines::rounded(std::chrono::hours(24)) == deadlines::rounded(std::chrono::hours(25)));
     CHECK(deadlines::rounded(duration::max()) > 35min);
 }
 
-TEST_CASE("nothing expires before its time, and everything at it") {
+TEST_CASE("a slot never expires before its deadline and always expires at the deadline") {
     deadlines d(1);
     d.arm(0, 100ms);
     d.set_now(at(5s));
@@ -67,7 +67,7 @@ TEST_CASE("nothing expires before its time, and everything at it") {
     CHECK(d.earliest() == time_point::max());
 }
 
-TEST_CASE("a timeout counts from the first time that is told after it was armed") {
+TEST_CASE("a timeout starts at the first clock update after the slot was armed") {
     deadlines d(2);
     d.set_now(at(1s));
     d.arm(0, 100ms); // an hour passes, and nobody looks at the clock
@@ -78,7 +78,7 @@ TEST_CASE("a timeout counts from the first time that is told after it was armed"
     CHECK(d.earliest() == at(3600s) + deadlines::rounded(100ms));
 }
 
-TEST_CASE("what was disarmed never expires, started or not") {
+TEST_CASE("a disarmed slot never expires, whether or not its timeout has started") {
     deadlines d(3);
     d.arm(0, 1ms);
     d.arm(1, 1ms);
@@ -93,7 +93,7 @@ TEST_CASE("what was disarmed never expires, started or not") {
     CHECK(expire_all(d, at(2s)) == std::set<u32>{0});
 }
 
-TEST_CASE("slots of one timeout expire in the order in which they were armed") {
+TEST_CASE("slots with equal timeouts expire in the order in which they were armed") {
     deadlines d(100);
     std::vector<u32> armed, expired;
     for (u32 i = 0; i < 100; ++i) {
@@ -106,7 +106,7 @@ TEST_CASE("slots of one timeout expire in the order in which they were armed") {
     CHECK(expired == armed);
 }
 
-TEST_CASE("any sequence of arming, disarming and waiting does what an ordered map does") {
+TEST_CASE("deadlines match an ordered map for any sequence of arm, disarm and wait") {
     const u32 seed = GENERATE(range(1u, 21u));
     CAPTURE(seed);
     std::mt19937 random(seed);

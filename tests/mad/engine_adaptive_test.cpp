@@ -23,7 +23,7 @@ void answer_in_turn(rig& r, unsigned many, const IBDRPath& to) {
 
 } // namespace
 
-TEST_CASE("a lost Get is sent again after a few round trips, under another transaction ID") {
+TEST_CASE("a lost Get is retried after a few round trips with a new transaction ID") {
     rig r({.max_outstanding = 4});
     r.net.set_script([](const packet& p) { return answered(p, 1ms); });
     answer_in_turn(r, 20, route(1));
@@ -41,7 +41,7 @@ TEST_CASE("a lost Get is sent again after a few round trips, under another trans
     check_balance(r.mads);
 }
 
-TEST_CASE("a target that became slow is heard, however often it was asked meanwhile") {
+TEST_CASE("replies from a target that became slow are accepted after any number of retries") {
     rig r({.max_outstanding = 4});
     r.net.set_script([](const packet& p) { return answered(p, 1ms); });
     answer_in_turn(r, 20, route(1));
@@ -61,7 +61,7 @@ TEST_CASE("a target that became slow is heard, however often it was asked meanwh
     CHECK(r.mads.counters().retried - repeated <= 3);
 }
 
-TEST_CASE("a silent target is given up when patience is over, and asked less until it answers") {
+TEST_CASE("an unresponsive target times out at the time limit and gets fewer attempts until it replies") {
     rig r({.max_outstanding = 4});
     answer_in_turn(r, 20, route(1));
     r.net.set_script([](const packet&) { return dropped(); });
@@ -88,7 +88,7 @@ TEST_CASE("a silent target is given up when patience is over, and asked less unt
     CHECK(time_of_failure(102) >= usual.patience);
 }
 
-TEST_CASE("an operation with less patience of its own gives up sooner, after three attempts") {
+TEST_CASE("an operation with a shorter time limit of its own times out earlier, after three attempts") {
     rig r({.max_outstanding = 64});
     r.net.set_script([](const packet& p) { return answered(p, 1ms); });
     answer_in_turn(r, 20, route(1));
@@ -117,7 +117,7 @@ TEST_CASE("an operation with less patience of its own gives up sooner, after thr
     CHECK(ended_at[2] - asked <= usual.first_patience * 11 / 10);
 }
 
-TEST_CASE("patience with a target that never answered is longer, whoever else did") {
+TEST_CASE("a target that has never replied gets a longer time limit, even if other targets replied") {
     const bool others_did = GENERATE(false, true);
     rig r({.max_outstanding = 4});
     if (others_did) answer_in_turn(r, 20, route(2));
@@ -132,7 +132,7 @@ TEST_CASE("patience with a target that never answered is longer, whoever else di
     CHECK(r.net.now() - asked <= usual.first_patience * 11 / 10);
 }
 
-TEST_CASE("an answer after the loss was judged revises it") {
+TEST_CASE("a late reply revokes the loss that was counted for its attempt") {
     rig r({.max_outstanding = 4});
     answer_in_turn(r, 20, route(1));
     r.net.set_script([](const packet& p) { return answered(p, 300ms); });
@@ -148,7 +148,7 @@ TEST_CASE("an answer after the loss was judged revises it") {
     check_balance(r.mads);
 }
 
-TEST_CASE("an operation with a timeout is sent when that is over, and never before") {
+TEST_CASE("an operation with an explicit timeout is retried when the timeout ends and never earlier") {
     rig r({.max_outstanding = 0});
     for (u32 i = 0; i < 20; ++i) answer_in_turn(r, 1, route(1));
     const std::size_t before = r.net.taken().size();
@@ -163,7 +163,7 @@ TEST_CASE("an operation with a timeout is sent when that is over, and never befo
     CHECK(r.net.now() == asked + 2 * kept_patience);
 }
 
-TEST_CASE("a request with a longest timeout waits twice as long after every second attempt") {
+TEST_CASE("a request with a maximum timeout doubles its timeout after every second attempt") {
     rig r({.max_outstanding = 4});
     r.net.set_script([](const packet&) { return dropped(); });
     operation set(100, route(1));
@@ -186,7 +186,7 @@ TEST_CASE("a request with a longest timeout waits twice as long after every seco
     CHECK(r.net.now() == at);
 }
 
-TEST_CASE("a Get makes all its attempts while nothing but a Set is in flight") {
+TEST_CASE("a Get makes all its attempts while only a Set is in flight") {
     rig r({.max_outstanding = 4});
     answer_in_turn(r, 20, route(1));
     const std::size_t before = r.net.taken().size();
@@ -207,7 +207,7 @@ TEST_CASE("a Get makes all its attempts while nothing but a Set is in flight") {
     CHECK(set.ended_as(completion_status::timed_out));
 }
 
-TEST_CASE("the time limit of a Get does not count the time in which max_rate holds it back") {
+TEST_CASE("the time limit of a Get excludes the time for which max_rate delays the Get") {
     rig r({.max_outstanding = 4, .max_rate = 2});
     answer_in_turn(r, 4, route(1));
     const std::size_t before = r.net.taken().size();
@@ -220,7 +220,7 @@ TEST_CASE("the time limit of a Get does not count the time in which max_rate hol
     CHECK(r.net.taken()[before + 1].at - r.net.taken()[before].at > usual.patience);
 }
 
-TEST_CASE("losses that only probes show are counted, so that a Get has as many attempts as the loss needs") {
+TEST_CASE("losses seen only by probes count, so that a Get makes as many attempts as the loss rate requires") {
     rig r({.max_outstanding = 4});
     answer_in_turn(r, 20, route(1));
     // One Get after the other, and nothing else in flight: each lost attempt is late when its copy is answered.
@@ -230,7 +230,7 @@ TEST_CASE("losses that only probes show are counted, so that a Get has as many a
     CHECK(r.mads.losses().attempts(true) > 10); // log(10^-9) / log(1/3) = 18.9, 16 at most
 }
 
-TEST_CASE("with one MAD in five lost each way every Get is answered") {
+TEST_CASE("every Get gets a reply if each direction loses one MAD in five") {
     rig r({.max_outstanding = 0});
     std::mt19937 random(1);
     r.net.set_script([&](const packet& p) {
@@ -255,7 +255,7 @@ TEST_CASE("with one MAD in five lost each way every Get is answered") {
 
 // ---- windows --------------------------------------------------------------------------------------------------------
 
-TEST_CASE("an adaptive window begins small and grows while everything is answered, up to what the transport takes") {
+TEST_CASE("an adaptive window starts small and grows up to the limit of the transport while all replies arrive") {
     rig r({.max_outstanding = 0});
     witness seen(r.net);
     r.net.set_script([&](const packet& p) {
@@ -318,7 +318,7 @@ outcome over_narrow_wire(unsigned room, const engine_options& options, unsigned 
 
 } // namespace
 
-TEST_CASE("an adaptive window becomes what a narrow wire carries, and loses little on the way") {
+TEST_CASE("an adaptive window adjusts to the capacity of a narrow link and loses few MADs") {
     const unsigned room = GENERATE(10u, 20u, 40u);
     const unsigned bound = GENERATE(1u, 2u);
     CAPTURE(room, bound);
@@ -330,7 +330,7 @@ TEST_CASE("an adaptive window becomes what a narrow wire carries, and loses litt
     CHECK(adaptive.took < fixed.took / 10); // which loses most of what it sends, and waits for it
 }
 
-TEST_CASE("an adaptive window shrinks although each lost MAD was the first one to its target") {
+TEST_CASE("an adaptive window shrinks even if each lost MAD was the first one to its target") {
     const unsigned room = 10;
     const outcome o = over_narrow_wire(room, {.max_outstanding = 0}, 6000);
     CHECK(o.wrong == 0);
@@ -338,7 +338,7 @@ TEST_CASE("an adaptive window shrinks although each lost MAD was the first one t
     CHECK(o.dropped < 6000 / 3);
 }
 
-TEST_CASE("operations that wait for a destination end as others when the window shrinks or they are withdrawn") {
+TEST_CASE("operations queued for a destination complete when the window shrinks or they are withdrawn") {
     rig r({.max_outstanding = 0, .per_destination = 1});
     std::mt19937 random(7);
     unsigned on_wire = 0;
@@ -363,7 +363,7 @@ TEST_CASE("operations that wait for a destination end as others when the window 
 
 // ---- rates ----------------------------------------------------------------------------------------------------------
 
-TEST_CASE("no more MADs are sent in a second than max_rate says, and no fewer while there are some") {
+TEST_CASE("max_rate is an upper bound per second and is reached while requests are queued") {
     rig r({.max_outstanding = 64, .max_rate = 10'000});
     std::deque<measured_get> all;
     for (u32 i = 0; i < 5000; ++i) {
@@ -378,7 +378,7 @@ TEST_CASE("no more MADs are sent in a second than max_rate says, and no fewer wh
     CHECK(sent.back().at - sent.front().at < 501ms);
 }
 
-TEST_CASE("max_rate holds for those who wait for their destination, too") {
+TEST_CASE("max_rate also limits operations that are queued for their destination") {
     rig r({.max_outstanding = 64, .per_destination = 1, .max_rate = 10'000});
     r.net.set_script([](const packet& p) { return answered(p, 5us); });
     std::deque<operation> all;

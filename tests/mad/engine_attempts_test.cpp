@@ -15,7 +15,7 @@ using namespace comad::test;
 
 // ---- attempts -------------------------------------------------------------------------------------------------------
 
-TEST_CASE("a retry has a fresh transaction ID, and else the same bytes") {
+TEST_CASE("a retry differs from the first attempt only in its transaction ID") {
     rig r;
     r.net.set_script([](const packet&) { return dropped(); });
     operation o(7, route(1, 2));
@@ -39,7 +39,7 @@ TEST_CASE("a retry has a fresh transaction ID, and else the same bytes") {
     CHECK(r.mads.counters().timed_out == 1);
 }
 
-TEST_CASE("every attempt has its whole timeout, and the operation ends after the last one's") {
+TEST_CASE("every attempt waits for its whole timeout, and the operation ends after the last one") {
     rig r;
     r.net.set_script([](const packet&) { return dropped(); });
     operation o(7);
@@ -58,7 +58,7 @@ TEST_CASE("every attempt has its whole timeout, and the operation ends after the
     CHECK(ended == time_point{5s} + 3 * kept_patience);
 }
 
-TEST_CASE("a late reply to an earlier attempt is a reply") {
+TEST_CASE("a late reply to an earlier attempt completes the operation") {
     rig r;
     r.net.set_script([](const packet& p) { return p.number == 0 ? answered(p, kept_patience + 10us) : dropped(); });
     operation o(7);
@@ -72,7 +72,7 @@ TEST_CASE("a late reply to an earlier attempt is a reply") {
     check_balance(r.mads);
 }
 
-TEST_CASE("a reply that comes exactly at the deadline is in time") {
+TEST_CASE("a reply that arrives exactly at the deadline is in time") {
     rig r;
     r.net.set_script([](const packet& p) { return answered(p, kept_patience); });
     operation o(7);
@@ -95,7 +95,7 @@ TEST_CASE("a reply to an expired operation is counted as stale") {
     check_balance(r.mads);
 }
 
-TEST_CASE("a stale reply does not touch the operation that has its slot now") {
+TEST_CASE("a stale reply does not affect the operation that now uses its slot") {
     rig r({.max_outstanding = 1});
     // The first is answered when it is too late, and the second long after that.
     r.net.set_script([](const packet& p) { return answered(p, kept_patience + (p.number == 0 ? 10us : 100us)); });
@@ -109,7 +109,7 @@ TEST_CASE("a stale reply does not touch the operation that has its slot now") {
     CHECK(r.mads.counters().stale == 1);
 }
 
-TEST_CASE("of doubled replies the first counts") {
+TEST_CASE("the first of several duplicate replies completes the operation") {
     rig r;
     r.net.set_script([](const packet& p) { return fate{{}, {reply(p), reply(p), reply(p, 20us)}}; });
     std::deque<operation> all;
@@ -121,7 +121,7 @@ TEST_CASE("of doubled replies the first counts") {
     CHECK(r.mads.counters().stale == 200);
 }
 
-TEST_CASE("an operation without reply ends when it was sent") {
+TEST_CASE("an operation that expects no reply completes when it was sent") {
     rig r({.max_outstanding = 1});
     operation first(1), second(2);
     first.expects_reply = second.expects_reply = false;
@@ -137,7 +137,7 @@ TEST_CASE("an operation without reply ends when it was sent") {
     CHECK(r.mads.counters().sent == 0);
 }
 
-TEST_CASE("transaction IDs do not repeat where the generation wraps") {
+TEST_CASE("transaction IDs stay unique when the generation counter wraps") {
     struct setting {
         unsigned window;
         u32 seed;
@@ -167,7 +167,7 @@ TEST_CASE("transaction IDs do not repeat where the generation wraps") {
     check_balance(r.mads);
 }
 
-TEST_CASE("transaction IDs in flight are distinct") {
+TEST_CASE("all transaction IDs in flight are distinct") {
     const unsigned window = GENERATE(1u, 3u, 64u, 1000u);
     rig r({.max_outstanding = window, .seed = 0xffffff00});
     std::deque<operation> all;
@@ -180,7 +180,7 @@ TEST_CASE("transaction IDs in flight are distinct") {
 
 // ---- packets that nobody asked for ----------------------------------------------------------------------------------
 
-TEST_CASE("garbage of any length harms nothing") {
+TEST_CASE("random bytes of any length do not disturb the engine") {
     rig r({.max_outstanding = 4});
     std::mt19937 random(1);
     operation o(7, route(1));
@@ -211,7 +211,7 @@ TEST_CASE("garbage of any length harms nothing") {
     check_balance(r.mads);
 }
 
-TEST_CASE("a packet with our transaction ID that is no reply to our request is counted as mismatched") {
+TEST_CASE("a packet with a known transaction ID that does not match the request is counted as mismatched") {
     rig r;
     operation o(7, route(1));
     r.net.set_script([](const packet& p) {
@@ -229,7 +229,7 @@ TEST_CASE("a packet with our transaction ID that is no reply to our request is c
     CHECK(r.mads.counters().mismatched == 6);
 }
 
-TEST_CASE("transaction IDs of nothing that was sent are counted as stale") {
+TEST_CASE("a packet with an unknown transaction ID is counted as stale") {
     rig r({.max_outstanding = 5});
     operation o(7);
     r.net.set_script([](const packet& p) {
@@ -252,7 +252,7 @@ TEST_CASE("transaction IDs of nothing that was sent are counted as stale") {
     CHECK(r.mads.counters().stale == added);
 }
 
-TEST_CASE("what answers a request that was never sent is counted as stale") {
+TEST_CASE("a reply to a request that was never sent is counted as stale") {
     rig r;
     operation o(7);
     packet offered{};
@@ -273,7 +273,7 @@ TEST_CASE("what answers a request that was never sent is counted as stale") {
     check_balance(r.mads);
 }
 
-TEST_CASE("whatever happens to one packet of a sweep, every result is right") {
+TEST_CASE("a fault in one packet of a sweep never makes a result wrong") {
     enum class fault { drop, duplicate, delay, reorder, garble, cut, report };
     const fault m =
         GENERATE(fault::drop, fault::duplicate, fault::delay, fault::reorder, fault::garble, fault::cut, fault::report);
@@ -313,7 +313,7 @@ TEST_CASE("whatever happens to one packet of a sweep, every result is right") {
 
 // ---- sends that come back ------------------------------------------------------------------------------------------
 
-TEST_CASE("attempts that were lost while a later one was under way use up no places") {
+TEST_CASE("attempts lost while a later attempt was in flight release their slots") {
     rig r({.max_outstanding = 4}); // the engine has places for 1,024 attempts
     std::mt19937 random(3);
     // Targets become slow and fast again, so that a later attempt is sent while an earlier one may still be answered.
@@ -331,7 +331,7 @@ TEST_CASE("attempts that were lost while a later one was under way use up no pla
     check_balance(r.mads);
 }
 
-TEST_CASE("a send that is reported as expired is tried again when its own time is over") {
+TEST_CASE("a send that the transport reports as expired is retried when its own timeout ends") {
     rig r;
     r.net.set_script([](const packet& p) { return p.number == 0 ? fate{{}, {report(p, 100us)}} : answered(p); });
     operation o(7);
@@ -344,7 +344,7 @@ TEST_CASE("a send that is reported as expired is tried again when its own time i
     CHECK(r.mads.counters().expired_reports == 1);
 }
 
-TEST_CASE("a transport that gives every send back at once makes nobody hurry") {
+TEST_CASE("a transport that returns every send at once does not accelerate the retries") {
     const std::size_t size = GENERATE(24u, 256u); // kernels give the header back, ibsim the MAD
     rig r;
     r.net.set_script([&](const packet& p) { return fate{{}, {report(p, 1us, ETIMEDOUT, size)}}; });
@@ -359,7 +359,7 @@ TEST_CASE("a transport that gives every send back at once makes nobody hurry") {
     check_balance(r.mads);
 }
 
-TEST_CASE("a report that comes before the clock was told is no reason to wait for ever") {
+TEST_CASE("a send report that arrives before the next clock update does not block the retry") {
     // The report is handled in the turn in which the request was sent: no time was told since.
     rig r;
     r.net.set_script([](const packet& p) { return p.number == 0 ? fate{{}, {report(p, 0us)}} : dropped(); });
@@ -375,7 +375,7 @@ TEST_CASE("a report that comes before the clock was told is no reason to wait fo
     CHECK(r.net.now() == time_point{5s} + 2 * kept_patience);
 }
 
-TEST_CASE("reports of superseded attempts and of ended operations change nothing") {
+TEST_CASE("send reports of superseded attempts and of completed operations are ignored") {
     rig r;
     r.net.set_script([&](const packet& p) {
         if (p.number == 0) return fate{{}, {report(p, kept_patience + 1us), report(p, 1s)}};
@@ -393,7 +393,7 @@ TEST_CASE("reports of superseded attempts and of ended operations change nothing
     check_balance(r.mads);
 }
 
-TEST_CASE("a report with another status ends the operation with that error") {
+TEST_CASE("a send report with any other status ends the operation with that error") {
     rig r;
     r.net.set_script([&](const packet& p) { return fate{{}, {report(p, 100us, EIO)}}; });
     operation o(7);

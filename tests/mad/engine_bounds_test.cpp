@@ -14,7 +14,7 @@ using namespace comad::test;
 
 // ---- bounds ---------------------------------------------------------------------------------------------------------
 
-TEST_CASE("the window is filled, and never exceeded at any instant") {
+TEST_CASE("the engine fills the window and never exceeds the window") {
     const unsigned window = GENERATE(1u, 2u, 7u, 64u, 300u);
     CAPTURE(window);
     rig r({.max_outstanding = window});
@@ -41,7 +41,7 @@ TEST_CASE("the window is filled, and never exceeded at any instant") {
     check_balance(r.mads);
 }
 
-TEST_CASE("the bound per destination is filled, and never exceeded at any instant") {
+TEST_CASE("the engine fills the bound per destination and never exceeds the bound") {
     const unsigned bound = GENERATE(1u, 2u, 3u);
     CAPTURE(bound);
     rig r({.max_outstanding = 16, .per_destination = bound});
@@ -64,7 +64,7 @@ TEST_CASE("the bound per destination is filled, and never exceeded at any instan
     check_balance(r.mads);
 }
 
-TEST_CASE("two are in flight to one destination by default, and all when there is no bound") {
+TEST_CASE("per_destination is two by default, and 0 removes the bound") {
     struct setting {
         engine_options options;
         bool bounded;
@@ -85,7 +85,7 @@ TEST_CASE("two are in flight to one destination by default, and all when there i
     CHECK(r.net.taken().size() == 20);
 }
 
-TEST_CASE("two routes to one node are two destinations") {
+TEST_CASE("two routes to one node count as two destinations") {
     rig r({.max_outstanding = 8, .per_destination = 1});
     operation first(1, route(1, 2)), second(2, route(1, 2)), other_way(3, route(3, 2));
     for (operation* o : {&first, &second, &other_way}) r.mads.submit(o->bounded());
@@ -94,14 +94,14 @@ TEST_CASE("two routes to one node are two destinations") {
     REQUIRE(r.run());
 }
 
-TEST_CASE("the transport's limit lowers the window") {
+TEST_CASE("the limit of the transport lowers the window") {
     scripted_transport net;
     net.max_window = 3;
     engine mads(net, {.max_outstanding = 64});
     CHECK(mads.window() == 3);
 }
 
-TEST_CASE("a window above 65536 is refused at once") {
+TEST_CASE("the engine rejects a window above 65536 at once") {
     scripted_transport net;
     net.max_window = ~0u;
     CHECK_THROWS_AS(engine(net, {.max_outstanding = 65537}), std::invalid_argument);
@@ -110,7 +110,7 @@ TEST_CASE("a window above 65536 is refused at once") {
     CHECK_THROWS_AS(engine(net), std::invalid_argument);
 }
 
-TEST_CASE("room is where one more operation would start") {
+TEST_CASE("has_room is true exactly if one more operation would be sent") {
     rig r({.max_outstanding = 2, .per_destination = 1});
     operation a(1, route(1)), b(2, route(1)), c(3, route(2));
     CHECK(r.mads.has_room());
@@ -124,7 +124,7 @@ TEST_CASE("room is where one more operation would start") {
     CHECK(r.mads.has_room());
 }
 
-TEST_CASE("there is no room behind a long queue for one destination") {
+TEST_CASE("has_room is false while a long queue waits for one destination") {
     rig r({.max_outstanding = 4, .per_destination = 1});
     std::deque<operation> all;
     u32 number = 0;
@@ -137,7 +137,7 @@ TEST_CASE("there is no room behind a long queue for one destination") {
     CHECK(r.mads.has_room());
 }
 
-TEST_CASE("there is room again when those who waited for a destination were withdrawn") {
+TEST_CASE("has_room is true again after the operations queued for a destination were withdrawn") {
     rig r({.max_outstanding = 4, .per_destination = 1});
     std::deque<operation> all;
     for (u32 i = 0; i < 400; ++i) r.mads.submit(all.emplace_back(i, route(1)).bounded());
@@ -146,7 +146,7 @@ TEST_CASE("there is room again when those who waited for a destination were with
     CHECK(r.mads.has_room());
 }
 
-TEST_CASE("a window of 65536 carries 65536 at once") {
+TEST_CASE("a window of 65536 carries 65536 operations at once") {
     rig r({.max_outstanding = 65536, .per_destination = 2});
     std::deque<operation> all;
     for (u32 i = 0; i < 100000; ++i) {
@@ -173,7 +173,7 @@ TEST_CASE("operations are sent in the order in which they were submitted") {
     for (u32 i = 0; i < 100; ++i) CHECK(witness::number_of(r.net.taken()[i].bytes.data()) == i);
 }
 
-TEST_CASE("nothing is overtaken but what waits for its own destination") {
+TEST_CASE("an operation overtakes only operations that are queued for their destination") {
     const unsigned bound = GENERATE(1u, 2u);
     rig r({.max_outstanding = 5, .per_destination = bound});
     witness seen(r.net);
@@ -203,7 +203,7 @@ TEST_CASE("nothing is overtaken but what waits for its own destination") {
     CHECK(unsent.empty());
 }
 
-TEST_CASE("a dead destination delays no other") {
+TEST_CASE("a dead destination does not delay requests to other destinations") {
     rig r({.max_outstanding = 4});
     r.net.set_script([](const packet& p) { return p.bytes[129] == 1 ? dropped() : answered(p); });
     std::deque<operation> all;

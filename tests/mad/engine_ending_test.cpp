@@ -15,7 +15,7 @@ using namespace comad::test;
 
 // ---- sends that are not taken --------------------------------------------------------------------------------------
 
-TEST_CASE("a refused send ends its operation with the errno, and no other, and not inside submit") {
+TEST_CASE("a rejected send ends only its own operation with the errno, and not inside submit") {
     rig r({.max_outstanding = 2});
     r.net.set_script(
         [](const packet& p) { return witness::number_of(p.bytes.data()) % 2 ? refused(EINVAL) : answered(p); });
@@ -38,7 +38,7 @@ TEST_CASE("a refused send ends its operation with the errno, and no other, and n
     check_balance(r.mads);
 }
 
-TEST_CASE("a refused retry ends the operation") {
+TEST_CASE("a rejected retry ends the operation") {
     rig r;
     r.net.set_script([](const packet& p) { return p.number == 0 ? dropped() : refused(ENODEV); });
     operation o(7);
@@ -51,7 +51,7 @@ TEST_CASE("a refused retry ends the operation") {
     check_balance(r.mads);
 }
 
-TEST_CASE("blocked sends leave in order once the transport takes them") {
+TEST_CASE("blocked sends leave in order when the transport accepts them") {
     rig r({.max_outstanding = 8});
     r.net.set_script([](const packet& p) { return p.number < 5 ? blocked() : answered(p); });
     std::deque<operation> all;
@@ -64,7 +64,7 @@ TEST_CASE("blocked sends leave in order once the transport takes them") {
     CHECK(r.mads.counters().would_block == 1);
 }
 
-TEST_CASE("the timeout of a blocked send counts from when it was taken") {
+TEST_CASE("the timeout of a blocked send starts when the transport accepts the send") {
     rig r;
     const duration until = patience / 2;
     r.net.set_script(
@@ -75,7 +75,7 @@ TEST_CASE("the timeout of a blocked send counts from when it was taken") {
     CHECK(o.answered_right());
 }
 
-TEST_CASE("a transport that blocks for ever ends in time-outs, on time and whatever else arrives") {
+TEST_CASE("operations on a transport that blocks forever time out on schedule, whatever else arrives") {
     const bool traffic = GENERATE(false, true);
     rig r({.max_outstanding = 2});
     r.net.set_script([](const packet&) { return fate{{mad::send_state::would_block, 0}, {}}; });
@@ -98,7 +98,7 @@ TEST_CASE("a transport that blocks for ever ends in time-outs, on time and whate
     check_balance(r.mads);
 }
 
-TEST_CASE("a failing transport ends everything") {
+TEST_CASE("a transport failure ends all operations") {
     rig r({.max_outstanding = 4, .per_destination = 1});
     bool gone = false;
     r.net.set_script([&](const packet&) { return gone ? refused(ENODEV) : dropped(); });
@@ -120,7 +120,7 @@ TEST_CASE("a failing transport ends everything") {
     check_balance(r.mads);
 }
 
-TEST_CASE("a hundred thousand operations end on a dead transport without deep recursion") {
+TEST_CASE("a hundred thousand operations on a dead transport end without deep recursion") {
     const bool refuses = GENERATE(false, true);
     rig r({.max_outstanding = 16});
     r.net.keep_packets(false);
@@ -172,7 +172,7 @@ constexpr std::initializer_list<placed::place> places{placed::in_flight,       p
 
 } // namespace
 
-TEST_CASE("a cancelled operation ends as cancelled, wherever it was, and not inside cancel") {
+TEST_CASE("a canceled operation ends as canceled in every state, and not inside cancel") {
     const auto where = GENERATE(values(places));
     CAPTURE(where);
     placed p(where);
@@ -192,7 +192,7 @@ TEST_CASE("a cancelled operation ends as cancelled, wherever it was, and not ins
     check_balance(p.r.mads);
 }
 
-TEST_CASE("an operation whose owner dies is withdrawn, wherever it was, and never ends") {
+TEST_CASE("an operation whose owner is destroyed is withdrawn in every state and never completes") {
     const auto where = GENERATE(values(places));
     CAPTURE(where);
     placed p(where);
@@ -209,7 +209,7 @@ TEST_CASE("an operation whose owner dies is withdrawn, wherever it was, and neve
     check_balance(p.r.mads);
 }
 
-TEST_CASE("what was cancelled counts in the window until it is answered, and its reply is stale") {
+TEST_CASE("a canceled request counts in the window until its reply arrives, and the reply is stale") {
     rig r({.max_outstanding = 1});
     operation first(1), second(2);
     r.mads.submit(first);
@@ -228,7 +228,7 @@ TEST_CASE("what was cancelled counts in the window until it is answered, and its
     CHECK(r.mads.in_flight() == 0);
 }
 
-TEST_CASE("an operation that ended may be cancelled and withdrawn, and submitted again") {
+TEST_CASE("a completed operation can be canceled, withdrawn and submitted again") {
     rig r;
     operation o(1);
     r.mads.submit(o);
@@ -243,7 +243,7 @@ TEST_CASE("an operation that ended may be cancelled and withdrawn, and submitted
     CHECK(o.sent_times == 1);
 }
 
-TEST_CASE("an operation may cancel, withdraw and submit others where it ends") {
+TEST_CASE("a completion handler can cancel, withdraw and submit other operations") {
     // All are refused, so that all end in one run_ready; the first of them turns on the others.
     rig r({.max_outstanding = 8});
     r.net.set_script([](const packet& p) { return p.number < 4 ? refused(EINVAL) : answered(p); });
@@ -264,7 +264,7 @@ TEST_CASE("an operation may cancel, withdraw and submit others where it ends") {
     CHECK(later.answered_right());
 }
 
-TEST_CASE("an operation may be destroyed where it ends") {
+TEST_CASE("a completion handler can destroy its operation") {
     rig r({.max_outstanding = 2});
     std::map<u32, std::unique_ptr<operation>> all;
     for (u32 i = 0; i < 20; ++i) {
@@ -281,7 +281,7 @@ TEST_CASE("an operation may be destroyed where it ends") {
     CHECK(all.empty());
 }
 
-TEST_CASE("run_ready ends only what was ready when it was called") {
+TEST_CASE("run_ready completes only operations that were ready at the call") {
     rig r;
     r.net.set_script([](const packet&) { return refused(EINVAL); });
     operation first(1), second(2);
@@ -297,7 +297,7 @@ TEST_CASE("run_ready ends only what was ready when it was called") {
 
 // ---- everything at once ----------------------------------------------------------------------------------------------
 
-TEST_CASE("through any mixture of fault_plan every operation ends once, rightly, and the counters balance") {
+TEST_CASE("every operation completes once with the right result, and the counters balance, under random faults") {
     const u32 seed = GENERATE(range(1u, 41u));
     CAPTURE(seed);
     std::mt19937 random(seed);

@@ -55,7 +55,7 @@ private:
 
 // ---- what counts -----------------------------------------------------------------------------------------------------
 
-TEST_CASE("a late MAD counts until something that was sent after it is answered") {
+TEST_CASE("a late MAD counts in the window until a reply to a later MAD arrives") {
     rig r({.max_outstanding = 2});
     meet(r, 4);
     const std::size_t before = r.net.taken().size();
@@ -76,7 +76,7 @@ TEST_CASE("a late MAD counts until something that was sent after it is answered"
     check_balance(r.mads);
 }
 
-TEST_CASE("what is late for a tenth of a second is lost, whether anything is answered or not") {
+TEST_CASE("a MAD that is late by 100 ms is lost, with or without other replies") {
     rig r({.max_outstanding = 2});
     r.net.set_script([](const packet& p) { return p.bytes[129] > 100 ? dropped() : answered(p, 100us); });
     meet(r, 4);
@@ -91,7 +91,7 @@ TEST_CASE("what is late for a tenth of a second is lost, whether anything is ans
     check_balance(r.mads);
 }
 
-TEST_CASE("a lost MAD leaves its place to others at once") {
+TEST_CASE("a lost MAD releases its slot in the window at once") {
     rig r({.max_outstanding = 2});
     meet(r, 4);
     r.net.set_script([](const packet& p) { return p.bytes[129] == 1 ? dropped() : answered(p, 100us); });
@@ -107,7 +107,7 @@ TEST_CASE("a lost MAD leaves its place to others at once") {
     check_balance(r.mads);
 }
 
-TEST_CASE("any number of dead targets leave the window to the living") {
+TEST_CASE("any number of dead targets leave the whole window to responsive targets") {
     rig r({.max_outstanding = 8});
     r.net.set_script([](const packet& p) { return p.bytes[129] > 100 ? dropped() : answered(p, 100us); });
     meet(r, 4);
@@ -127,7 +127,7 @@ TEST_CASE("any number of dead targets leave the window to the living") {
     check_balance(r.mads);
 }
 
-TEST_CASE("copies count: a MAD that may still be answered keeps its place when its operation has ended") {
+TEST_CASE("a MAD whose reply may still arrive keeps its slot in the window after its operation ended") {
     rig r({.max_outstanding = 2, .per_destination = 1});
     meet(r, 3);
     const std::size_t before = r.net.taken().size();
@@ -155,7 +155,7 @@ TEST_CASE("copies count: a MAD that may still be answered keeps its place when i
     check_balance(r.mads);
 }
 
-TEST_CASE("what the transport gives back has no place any more") {
+TEST_CASE("a send that the transport returned has no slot in the window") {
     rig r({.max_outstanding = 1});
     r.net.set_script([](const packet& p) {
         return witness::number_of(p.bytes.data()) == 1 ? fate{{}, {report(p, 50us)}} : answered(p);
@@ -171,7 +171,7 @@ TEST_CASE("what the transport gives back has no place any more") {
     check_balance(r.mads);
 }
 
-TEST_CASE("what was cancelled and is never answered has its place no longer than the transport was told") {
+TEST_CASE("a canceled MAD without a reply keeps its slot at most for the timeout given to the transport") {
     rig r({.max_outstanding = 1});
     r.net.set_script([](const packet& p) { return witness::number_of(p.bytes.data()) == 1 ? dropped() : answered(p); });
     measured_get first(1, route(1)), second(2, route(2));
@@ -187,7 +187,7 @@ TEST_CASE("what was cancelled and is never answered has its place no longer than
     check_balance(r.mads);
 }
 
-TEST_CASE("requests that count at their destination until they are forgotten there leave no room for more") {
+TEST_CASE("requests count at their destination until the transport returns them, even after they were abandoned") {
     // As those to the SA, which a kernel holds and counts, also when nobody wants them any more.
     rig r({.max_outstanding = 64});
     std::set<u32> held;
@@ -220,7 +220,7 @@ TEST_CASE("requests that count at their destination until they are forgotten the
     check_balance(r.mads);
 }
 
-TEST_CASE("a timeout times its attempts is no more than there is") {
+TEST_CASE("timeout times attempts saturates at the largest duration") {
     rig r;
     r.net.set_script([](const packet& p) { return answered(p, 1s); });
     operation o(1);
@@ -234,7 +234,7 @@ TEST_CASE("a timeout times its attempts is no more than there is") {
 
 // ---- when everything is late -----------------------------------------------------------------------------------------
 
-TEST_CASE("while a device answers nobody, one probe goes, and no loss is seen when it goes on") {
+TEST_CASE("a paused device gets one probe, and no losses are counted when the device resumes") {
     const unsigned window = GENERATE(1u, 4u, 32u);
     rig r({.max_outstanding = window});
     meet(r, 50);
@@ -257,7 +257,7 @@ TEST_CASE("while a device answers nobody, one probe goes, and no loss is seen wh
     check_balance(r.mads);
 }
 
-TEST_CASE("after pauses like it, deadlines leave room for one") {
+TEST_CASE("deadlines adapt to repeated pauses of a device") {
     rig r({.max_outstanding = 32});
     meet(r, 50);
     counting_device device(r, 50us);
@@ -280,7 +280,7 @@ TEST_CASE("after pauses like it, deadlines leave room for one") {
     CHECK(r.mads.counters().probes - before <= 1);
 }
 
-TEST_CASE("on a device that counts there are never more than the window, but for one probe") {
+TEST_CASE("the number of MADs in a device never exceeds the window plus one probe") {
     const unsigned window = GENERATE(1u, 4u, 32u, 100u, 512u);
     const u32 seed = GENERATE(1u, 2u, 3u);
     CAPTURE(window, seed);
@@ -308,7 +308,7 @@ TEST_CASE("on a device that counts there are never more than the window, but for
     check_balance(r.mads);
 }
 
-TEST_CASE("what is silent for a reason of its own is probed while nothing else happens, and given up in time") {
+TEST_CASE("unresponsive targets are probed while the engine is idle, and time out within the time limit") {
     rig r({.max_outstanding = 16});
     meet(r, 4);
     r.net.set_script([](const packet&) { return dropped(); });
@@ -324,7 +324,7 @@ TEST_CASE("what is silent for a reason of its own is probed while nothing else h
     CHECK(r.mads.counters().probes == 12);
 }
 
-TEST_CASE("a MAD without an answer that went as a probe holds nothing up later") {
+TEST_CASE("a probe without a reply delays no later request") {
     rig r({.max_outstanding = 8});
     meet(r, 8);
     r.net.set_script([](const packet&) { return dropped(); });
@@ -405,7 +405,7 @@ void run_beside(rig& r, background& others, const measured_get& o) {
 
 } // namespace
 
-TEST_CASE("a slow target is met with three attempts at most, and then asked once for each answer") {
+TEST_CASE("a slow target gets three attempts at most, then one attempt per reply") {
     const duration service = GENERATE(10ms, 20ms, 60ms, 100ms, 150ms, 300ms, 900ms);
     CAPTURE(service.count());
     rig r({.max_outstanding = 16, .per_destination = 1});
@@ -434,7 +434,7 @@ TEST_CASE("a slow target is met with three attempts at most, and then asked once
     check_balance(r.mads);
 }
 
-TEST_CASE("an answer to any attempt tells how long answers take") {
+TEST_CASE("a reply to any attempt measures the round-trip time") {
     // Only the second of three attempts arrives there, and is answered when the third is under way.
     rig r({.max_outstanding = 4});
     for (u32 i = 0; i < 20; ++i) {
@@ -468,8 +468,7 @@ TEST_CASE("an answer to any attempt tells how long answers take") {
     REQUIRE(r.run());
 }
 
-TEST_CASE("where the clock goes on by itself, a round trip counts from the sending, not from the next look at it",
-          "[bare]") {
+TEST_CASE("a round trip starts at the time of the send, even if the clock advances between updates", "[bare]") {
     // A driver looks at the clock once for many MADs: before, tasks may have computed for long; behind, the answer is there.
     static time_point clock;
     rig r;
@@ -489,7 +488,7 @@ TEST_CASE("where the clock goes on by itself, a round trip counts from the sendi
     CHECK(expected.deadline < 40ms);
 }
 
-TEST_CASE("every target that answers after it was given up is heard, in whatever place it was asked") {
+TEST_CASE("every target that replies after its timeout is heard, whatever the order of the queries") {
     const unsigned window = GENERATE(1u, 16u);
     rig r({.max_outstanding = window});
     meet(r, 5);
@@ -508,7 +507,7 @@ TEST_CASE("every target that answers after it was given up is heard, in whatever
     for (u32 i = 0; i < 5; ++i) CHECK(!r.mads.measured().is_unresponsive(mad::destination_key(all[i].to)));
 }
 
-TEST_CASE("what is told to the transport leaves slow targets the time that they have") {
+TEST_CASE("the timeout given to the transport covers the time limit of slow targets") {
     rig r({.max_outstanding = 4});
     meet(r, 1, 20);
     measured_get known(1, route(1)), unknown(2, route(9));
@@ -523,7 +522,7 @@ TEST_CASE("what is told to the transport leaves slow targets the time that they 
 
 // ---- whose answer it is ----------------------------------------------------------------------------------------------
 
-TEST_CASE("an answer to another question under our transaction ID is not taken") {
+TEST_CASE("a reply to another request with the transaction ID of this request is rejected") {
     rig r;
     measured_get o(7, route(1, 2));
     r.net.set_script([](const packet& p) {
@@ -541,7 +540,7 @@ TEST_CASE("an answer to another question under our transaction ID is not taken")
     CHECK(r.mads.counters().mismatched == 4);
 }
 
-TEST_CASE("the last hops of a long route are looked at as well") {
+TEST_CASE("the match of replies includes the last hops of a 63-hop route") {
     IBDRPath longest;
     for (u8 i = 1; i <= 63; ++i) longest = longest.extended(i);
     rig r;
@@ -557,7 +556,7 @@ TEST_CASE("the last hops of a long route are looked at as well") {
     CHECK(r.mads.counters().mismatched == 1);
 }
 
-TEST_CASE("a Get that was answered BUSY and then finds no place has all its attempts as soon as there is one") {
+TEST_CASE("a Get that waits for the window after BUSY keeps all its attempts") {
     rig r({.max_outstanding = 1});
     meet(r, 1);
     const std::size_t before = r.net.taken().size();
@@ -586,7 +585,7 @@ TEST_CASE("a Get that was answered BUSY and then finds no place has all its atte
     check_balance(r.mads);
 }
 
-TEST_CASE("each operation has all its BUSY retries, whoever was in its place before") {
+TEST_CASE("each operation has all its BUSY retries, regardless of the previous operation in its slot") {
     rig r({.max_outstanding = 1});
     unsigned sent = 0;
     r.net.set_script([&](const packet& p) {

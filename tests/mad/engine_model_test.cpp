@@ -343,7 +343,7 @@ private:
 
 } // namespace
 
-TEST_CASE("the engine does what its model says, whatever happens") {
+TEST_CASE("the engine behaves like its model for random events") {
     world::counts all;
     run_model(800'000, {1572072857498037404}, [&](u64 seed) { return world(seed, all).run(); });
     if (std::getenv("COMAD_MODEL_SECONDS"))

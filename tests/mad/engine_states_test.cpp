@@ -574,7 +574,7 @@ private:
 
 } // namespace
 
-TEST_CASE("every change of a state in the engine is a row of the state tables, and every row occurs") {
+TEST_CASE("every state change in the engine is a row of the state tables, and every row occurs") {
     coverage covered;
     test::run_model(160'000, {20261126}, [&](u64 seed) { return run(seed, covered).go(); });
     if (std::getenv("COMAD_MODEL_SEED")) return; // one seed does not reach all rows
@@ -592,7 +592,7 @@ TEST_CASE("every change of a state in the engine is a row of the state tables, a
     }
 }
 
-TEST_CASE("the functions of the state tables exist in the engine") {
+TEST_CASE("the functions named in the state tables exist in the engine") {
     std::string text;
     for (const char* name : {"/src/mad/engine.cpp", "/include/comad/mad/detail/attempts.hpp"}) {
         std::ifstream file(std::string(COMAD_SOURCE_DIR) + name);

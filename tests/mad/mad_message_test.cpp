@@ -69,7 +69,7 @@ mad_bytes good_reply(const mad_bytes& to) {
 
 // ---- requests -------------------------------------------------------------------------------------------------------
 
-TEST_CASE("a LID-routed request is the common header, the M_Key and zeros") {
+TEST_CASE("a LID-routed request consists of the common header, the M_Key and zeros") {
     IBPath path;
     path.DLID = iba::lid{7};
     path.MKey = 0x1122334455667788;
@@ -80,7 +80,7 @@ TEST_CASE("a LID-routed request is the common header, the M_Key and zeros") {
                     {24, {0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88}}}));
 }
 
-TEST_CASE("a request of congestion control has the CC_Key of its path") {
+TEST_CASE("a congestion control request carries the CC_Key of its path") {
     IBPath path;
     path.DLID = iba::lid{7};
     path.MKey = 1; // of other classes
@@ -92,7 +92,7 @@ TEST_CASE("a request of congestion control has the CC_Key of its path") {
                                                    {24, {0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88}}}));
 }
 
-TEST_CASE("a directed request has class 0x81, a hop count, permissive LIDs and the route") {
+TEST_CASE("a directed-route request has class 0x81, a hop count, permissive LIDs and the route") {
     IBDRPath path = route(1, 4, 36);
     path.MKey = 0xa1;
     CHECK(request(set_port_info, path, 4) ==
@@ -105,7 +105,7 @@ TEST_CASE("a directed request has class 0x81, a hop count, permissive LIDs and t
                     {128, {0, 1, 4, 36}}}));
 }
 
-TEST_CASE("the LID-routed parts of a directed route are written as they are given") {
+TEST_CASE("a request contains the LID-routed parts of a directed route unchanged") {
     IBDRPath path = route(2);
     path.drSLID = iba::lid{0x0102};
     path.drDLID = iba::lid{0x0304};
@@ -113,7 +113,7 @@ TEST_CASE("the LID-routed parts of a directed route are written as they are give
     CHECK(std::vector<u8>(bytes.begin() + 32, bytes.begin() + 36) == std::vector<u8>{1, 2, 3, 4});
 }
 
-TEST_CASE("the local node is a route of no hops") {
+TEST_CASE("the route to the local node has no hops") {
     CHECK(request(get_port_info, IBDRPath{}) ==
           expected({{0, {0x01, 0x81, 0x01, 0x01}}, {16, {0x00, 0x15}}, {32, {0xff, 0xff, 0xff, 0xff}}}));
 }
@@ -133,7 +133,7 @@ TEST_CASE("a route of 63 hops fills the initial path to its end") {
                                                     {128, written}}));
 }
 
-TEST_CASE("the payload of an SMP begins at byte 64") {
+TEST_CASE("the payload of an SMP starts at byte 64") {
     mad_bytes bytes;
     CHECK(mad::write_request(bytes.data(), get_port_info, IBPath{}, 0) == bytes.data() + 64);
     CHECK(mad::write_request(bytes.data(), get_port_info, IBDRPath{}, 0) == bytes.data() + 64);
@@ -141,14 +141,14 @@ TEST_CASE("the payload of an SMP begins at byte 64") {
     CHECK(mad::payload_offset(MgmtClass::SubnDirected) == 64);
 }
 
-TEST_CASE("only SMPs change class on a directed route") {
+TEST_CASE("only SMPs change their class on a directed route") {
     const mad::rpc_kind performance{MgmtClass::Performance, 1, Method::Get, 0x12, true};
     CHECK(mad::class_on(get_port_info, IBPath{}) == MgmtClass::SubnLID);
     CHECK(mad::class_on(get_port_info, IBDRPath{}) == MgmtClass::SubnDirected);
     CHECK(mad::class_on(performance, IBDRPath{}) == MgmtClass::Performance);
 }
 
-TEST_CASE("only the low 32 bits of a transaction ID are ours") {
+TEST_CASE("the engine owns only the low 32 bits of a transaction ID") {
     mad_bytes bytes;
     bytes.fill(0xee);
     mad::set_low_tid(bytes.data(), 0x01020304);
@@ -175,7 +175,7 @@ IBPath to_lid(u16 DLID) {
 
 } // namespace
 
-TEST_CASE("a GetResp of the same class and attribute is the reply to a Get and to a Set") {
+TEST_CASE("a GetResp of the same class and attribute matches a Get and a Set") {
     for (const mad::rpc_kind& kind : {get_port_info, set_port_info}) {
         for (const any_path& path : {any_path{IBPath{}}, any_path{route(1)}}) {
             const mad_bytes asked = request(kind, path);
@@ -184,7 +184,7 @@ TEST_CASE("a GetResp of the same class and attribute is the reply to a Get and t
     }
 }
 
-TEST_CASE("a reply repeats class version and OUI of its request, and PortSelect where the attribute has one") {
+TEST_CASE("a reply must repeat class version and OUI of its request, and PortSelect if the attribute has one") {
     mad_bytes asked = request(get_port_info, IBPath{});
     mad_bytes reply = good_reply(asked);
     CHECK(mad::broken_echo(asked, reply).empty());
@@ -219,7 +219,7 @@ TEST_CASE("a reply repeats class version and OUI of its request, and PortSelect 
     CHECK(with_PortSelect >= 15);
 }
 
-TEST_CASE("other methods are answered by themselves with the response bit") {
+TEST_CASE("the reply method of other methods is the same method with the response bit") {
     const std::map<Method, u8> responses{{Method::GetTable, 0x92}, {Method::GetTraceTable, 0x92},
                                          {Method::GetMulti, 0x94}, {Method::Report, 0x86},
                                          {Method::Delete, 0x95},   {Method::Trap, 0x07}};
@@ -233,7 +233,7 @@ TEST_CASE("other methods are answered by themselves with the response bit") {
     }
 }
 
-TEST_CASE("a reply differs from the request in one thing, and is told so") {
+TEST_CASE("match reports the field in which a reply differs from its request") {
     const any_path path = route(1, 2);
     const mad_bytes asked = request(get_port_info, path, 0x01020304);
     struct spoiling {
@@ -271,7 +271,7 @@ TEST_CASE("a reply differs from the request in one thing, and is told so") {
     CHECK(relation(asked, path, reply) == s.seen);
 }
 
-TEST_CASE("every hop of a directed route is looked at, and none behind its last") {
+TEST_CASE("match compares every hop of a directed route and no byte after the last hop") {
     for (unsigned hops = 0; hops <= IBDRPath::max_hops; ++hops) {
         IBDRPath path;
         for (unsigned i = 1; i <= hops; ++i) path = path.extended(static_cast<u8>(i));
@@ -291,7 +291,7 @@ TEST_CASE("every hop of a directed route is looked at, and none behind its last"
     }
 }
 
-TEST_CASE("a reply comes from the LID that was asked, if that is known") {
+TEST_CASE("match requires the queried LID as the source of a reply if the LID is known") {
     const any_path path = to_lid(7);
     const mad_bytes asked = request(get_port_info, path);
     const mad_bytes reply = good_reply(asked);
@@ -307,7 +307,7 @@ TEST_CASE("a reply comes from the LID that was asked, if that is known") {
     CHECK(relation(asked_on_route, directed, good_reply(asked_on_route), iba::lid{8}) == match::reply);
 }
 
-TEST_CASE("a redirection answers with a ClassPortInfo, whatever was asked for") {
+TEST_CASE("a ClassPortInfo with redirection status matches any request") {
     const any_path path = to_lid(7);
     const mad_bytes asked = request(kind_of(Method::Get), path, 9);
     mad_bytes reply = good_reply(asked);
@@ -320,7 +320,7 @@ TEST_CASE("a redirection answers with a ClassPortInfo, whatever was asked for") 
     CHECK(relation(asked, path, reply) == match::reply);
 }
 
-TEST_CASE("in baseboard management the lowest bit of the modifier is the response bit") {
+TEST_CASE("the lowest bit of the modifier is the response bit in baseboard management") {
     const mad::rpc_kind kind{MgmtClass::BM, 1, Method::Send, 0x10, false};
     const mad_bytes asked = request(kind, to_lid(7), 0x100);
     mad_bytes reply = asked;
@@ -331,7 +331,7 @@ TEST_CASE("in baseboard management the lowest bit of the modifier is the respons
     CHECK(relation(asked, to_lid(7), reply) == match::wrong_modifier);
 }
 
-TEST_CASE("a reply that is not exactly one MAD long is none, but of a table") {
+TEST_CASE("a reply that is not exactly one MAD long is rejected, unless the reply is a table") {
     const mad_bytes by_route = request(get_port_info, route(1)), by_lid = request(kind_of(Method::GetTable), to_lid(7));
     std::vector<u8> of_route, table;
     for (const u8 byte : good_reply(by_route)) of_route.push_back(byte);
@@ -350,7 +350,7 @@ TEST_CASE("a reply that is not exactly one MAD long is none, but of a table") {
     }
 }
 
-TEST_CASE("what a reply may change does not make it foreign") {
+TEST_CASE("match ignores the fields that a reply may change") {
     const any_path path = route(1, 2);
     const mad_bytes asked = request(get_port_info, path, 5);
     mad_bytes reply = good_reply(asked);
@@ -368,7 +368,7 @@ TEST_CASE("what a reply may change does not make it foreign") {
 
 // ---- status ---------------------------------------------------------------------------------------------------------
 
-TEST_CASE("the D bit of a directed route is not a status") {
+TEST_CASE("the D bit of a directed route is not part of the status") {
     mad_bytes reply = good_reply(request(get_port_info, route(1)));
     reply[4] = 0x80;
     CHECK(mad::status_of(reply.data()) == 0);
@@ -378,14 +378,14 @@ TEST_CASE("the D bit of a directed route is not a status") {
     CHECK(mad::status_of(reply.data()) == 0x7f1c);
 }
 
-TEST_CASE("the status of any other MAD has 16 bits") {
+TEST_CASE("the status of a MAD without directed route has 16 bits") {
     mad_bytes reply = good_reply(request(get_port_info, IBPath{}));
     reply[4] = 0x83;
     reply[5] = 0x01;
     CHECK(mad::status_of(reply.data()) == 0x8301);
 }
 
-TEST_CASE("common status bits win over class-specific ones") {
+TEST_CASE("common status bits take precedence over class-specific bits") {
     CHECK(mad::judge(0) == std::nullopt);
     for (u16 bit : {0x01, 0x02, 0x04, 0x08, 0x10}) CHECK(mad::judge(bit) == mad::errc::status);
     CHECK(mad::judge(0x031c) == mad::errc::status);
@@ -393,7 +393,7 @@ TEST_CASE("common status bits win over class-specific ones") {
     CHECK(mad::judge(0x8000) == mad::errc::class_status);
 }
 
-TEST_CASE("a status is told in words") { // IBA 13.4.7
+TEST_CASE("status_text describes each status in words") { // IBA 13.4.7
     CHECK(mad::status_text(0x0001) == "busy");
     CHECK(mad::status_text(0x0002) == "redirect");
     CHECK(mad::status_text(0x0004) == "bad base or class version");
@@ -423,12 +423,12 @@ mad::mad_error error_of(mad::errc code, const any_path& path) {
 
 } // namespace
 
-TEST_CASE("an error is one line: what was asked, what happened, where") {
+TEST_CASE("an error is one line with request, cause and location") {
     CHECK(to_string(error_of(mad::errc::timed_out, route(1, 4))) ==
           "RPC MAD_METHOD_GET(1) SMPFormatDirected(129.1) SMPPortInfo(21) timed out to 'DR Path (0, 1, 4)'");
 }
 
-TEST_CASE("each kind of error says its reason") {
+TEST_CASE("each kind of error prints its cause") {
     IBPath path;
     path.DLID = iba::lid{7};
     const std::string rpc = "RPC MAD_METHOD_GET(1) SMPFormat(1.1) SMPPortInfo(21) ";
@@ -462,14 +462,14 @@ TEST_CASE("each kind of error says its reason") {
               "was not sent to 'Path 0 -> 7 SL=0 PKey=0xffff DQPN=1': SMPPortInfo.LMC: value 9 does not fit in 3 bits");
 }
 
-TEST_CASE("context that was added last stands in front") {
+TEST_CASE("an error prints the context that was added last first") {
     mad::mad_error e = error_of(mad::errc::timed_out, route(1));
     e.message("reading port 3").message("discovering");
     CHECK(to_string(e) == "discovering [RPC MAD_METHOD_GET(1) SMPFormatDirected(129.1) SMPPortInfo(21) timed out to "
                           "'DR Path (0, 1)']");
 }
 
-TEST_CASE("in a user's words an error says who did not do what, and how long it was waited for") {
+TEST_CASE("the plain text of an error names the target, the request, the attempts and the elapsed time") {
     using namespace std::chrono_literals;
     IBPath path;
     path.DLID = iba::lid{999};
@@ -553,7 +553,7 @@ TEST_CASE("in a user's words an error says who did not do what, and how long it 
     }
 }
 
-TEST_CASE("who answers that it does not know an attribute has not failed to answer") {
+TEST_CASE("a node that reports an unsupported attribute does not count as unresponsive") {
     mad::mad_error e = error_of(mad::errc::status, route(1));
     for (const u16 status : {0x04, 0x08, 0x0c, 0x1c, 0x1d}) { // IBA 13.4.7
         e.status = status;
@@ -564,7 +564,7 @@ TEST_CASE("who answers that it does not know an attribute has not failed to answ
     CHECK_FALSE(is_unsupported(error_of(mad::errc::timed_out, route(1))));
 }
 
-TEST_CASE("an error without detail still takes context") {
+TEST_CASE("an error without detail accepts context") {
     mad::mad_error e;
     e.message("reading port 3");
     CHECK(to_string(e).starts_with("reading port 3 ["));
@@ -572,7 +572,7 @@ TEST_CASE("an error without detail still takes context") {
 
 // ---- paths ----------------------------------------------------------------------------------------------------------
 
-TEST_CASE("one LID is one destination, whatever service level or queue pair the packet names") {
+TEST_CASE("packets to one LID have one destination, whatever their service level or queue pair") {
     IBPath path;
     path.DLID = iba::lid{7};
     const u64 key = destination_key(any_path{path});
@@ -585,7 +585,7 @@ TEST_CASE("one LID is one destination, whatever service level or queue pair the 
     CHECK(destination_key(any_path{path}) != key);
 }
 
-TEST_CASE("every route is a destination of its own, and the bytes behind it do not count") {
+TEST_CASE("every directed route is its own destination, and the bytes after its last hop are ignored") {
     std::map<u64, std::string> seen;
     for (unsigned length = 0; length <= 63; ++length) {
         for (unsigned changed = 0; changed <= length; ++changed) {
@@ -602,7 +602,7 @@ TEST_CASE("every route is a destination of its own, and the bytes behind it do n
     }
 }
 
-TEST_CASE("the same hops from another LID, or to another, are another destination") {
+TEST_CASE("the same hops with another source LID or destination LID are another destination") {
     const u64 key = destination_key(any_path{route(1, 2)});
     IBDRPath from = route(1, 2);
     from.DLID = iba::lid{5};

@@ -52,13 +52,13 @@ std::array<u8, mad_size> random_mad(u64 seed, u8 mgmt_class) {
 
 } // namespace
 
-TEST_CASE("the invariant CRC of the IBA's sample packet is the one that the IBA prints") {
+TEST_CASE("the invariant CRC of the sample packet in the IBA matches the printed value") {
     const std::vector<u8> packet = from_hex(sample);
     const u32 crc = invariant_crc(packet);
     for (unsigned i = 0; i < 4; ++i) CHECK(static_cast<u8>(crc >> 8 * i) == sample_invariant_crc[i]);
 }
 
-TEST_CASE("the invariant CRC does not see what switches and routers change") {
+TEST_CASE("the invariant CRC excludes the fields that switches and routers change") {
     const std::vector<u8> local = from_hex(sample);
     std::vector<u8> changed = local;
     changed[0] ^= 0xf0;  // VL
@@ -79,7 +79,7 @@ TEST_CASE("the invariant CRC does not see what switches and routers change") {
     CHECK(invariant_crc(routed) != invariant_crc(global));
 }
 
-TEST_CASE("the variant CRC is that of the bits one by one") {
+TEST_CASE("the variant CRC matches a bitwise calculation") {
     std::mt19937_64 random(1);
     for (std::size_t size : {0u, 1u, 2u, 56u, 288u}) {
         std::vector<u8> bytes(size);
@@ -88,7 +88,7 @@ TEST_CASE("the variant CRC is that of the bits one by one") {
     }
 }
 
-TEST_CASE("a packet has the headers of its address, the MAD, and checksums over both") {
+TEST_CASE("a packet consists of the headers of its address, the MAD and both checksums") {
     const auto mad = random_mad(1, 0x04);
     const packet_address address{iba::lid{7}, iba::lid{0x1234}, 3, 0x8001, 0x123456, 0xabcdef, 0x80010000};
     const auto packet = make_packet(address, 0x654321, mad);
@@ -112,7 +112,7 @@ TEST_CASE("a packet has the headers of its address, the MAD, and checksums over 
     CHECK(make_packet(address, 0, random_mad(2, 0x81))[0] >> 4 == 15); // SMPs: VL 15
 }
 
-TEST_CASE("a packet that was made is taken apart into the same headers and MAD") {
+TEST_CASE("parsing a generated packet returns its headers and its MAD") {
     const auto mad = random_mad(3, 0x03);
     const auto packet = make_packet({}, 0, mad);
     const auto parts = parse_packet(packet, packet_start::LRH);
@@ -126,7 +126,7 @@ TEST_CASE("a packet that was made is taken apart into the same headers and MAD")
     CHECK(std::equal(parts->payload.begin(), parts->payload.end(), mad.begin(), mad.end()));
 }
 
-TEST_CASE("a global header, immediate data and other services are followed as far as they go") {
+TEST_CASE("the parser follows global headers, immediate data and other services as far as possible") {
     std::vector<u8> packet(40 + 12 + 8 + 4 + 256);
     packet[0] = 0x60;  // GRH: IP version 6
     packet[6] = 0x1b;  // BTH follows
@@ -156,7 +156,7 @@ TEST_CASE("a global header, immediate data and other services are followed as fa
     CHECK_FALSE(parts->is_datagram);
 }
 
-TEST_CASE("bytes of any length and kind are taken apart without reading behind them") {
+TEST_CASE("the parser never reads beyond random bytes of any length") {
     std::mt19937_64 random(4);
     unsigned whole = 0;
     for (int round = 0; round < 20000; ++round) {
@@ -180,7 +180,7 @@ TEST_CASE("bytes of any length and kind are taken apart without reading behind t
         CHECK_FALSE(parse_packet(std::span(packet).first(size), packet_start::LRH));
 }
 
-TEST_CASE("a request travels as its path says, to QP0 or with the well-known Q_Key to QP1") {
+TEST_CASE("a request goes to QP0, or to QP1 with the well-known Q_Key, as its path specifies") {
     IBPath path;
     path.DLID = iba::lid{5};
     path.SLID = iba::lid{6};

@@ -90,12 +90,12 @@ constexpr iba::errc unknown_name = iba::errc::unknown_name;
 
 // ---- paths ----------------------------------------------------------------------------------------------------------
 
-TEST_CASE("a path is small and copied as bytes") {
+TEST_CASE("a path is small and trivially copyable") {
     STATIC_REQUIRE(std::is_trivially_copyable_v<any_path>);
     STATIC_REQUIRE(sizeof(any_path) <= 112);
 }
 
-TEST_CASE("a MAD's timeout is twice the packet lifetime and the response time") {
+TEST_CASE("the timeout of a MAD is twice the packet lifetime plus the response time") {
     // 4.096 us * (2^19 + 2^20): python-rdma's 6.442 s
     CHECK(mad_timeout(IBPath{}) == 6442450944ns);
     IBDRPath path;
@@ -107,7 +107,7 @@ TEST_CASE("a MAD's timeout is twice the packet lifetime and the response time") 
     CHECK(mad_timeout(path) == 4096ns * (32768 + 256));
 }
 
-TEST_CASE("no exponent makes a timeout that is no duration") {
+TEST_CASE("every exponent gives a timeout that fits a duration") {
     IBPath path;
     for (unsigned exponent : {49, 50, 63, 255}) {
         path.packet_life_time = path.resp_time = static_cast<u8>(exponent);
@@ -115,7 +115,7 @@ TEST_CASE("no exponent makes a timeout that is no duration") {
     }
 }
 
-TEST_CASE("a reply's path has the ends of the request's the other way round") {
+TEST_CASE("the path of a reply swaps the source and destination of the request") {
     const IBPath request = global_path();
     const IBPath reply = reverse(request);
     CHECK(reply.SLID == iba::lid{7});
@@ -132,13 +132,13 @@ TEST_CASE("a reply's path has the ends of the request's the other way round") {
     CHECK(reverse(any_path{request}) == any_path{reply});
 }
 
-TEST_CASE("without a GRH the hop limit stays") {
+TEST_CASE("the reply path without a GRH keeps the hop limit") {
     IBPath path = to_lid(7);
     path.hop_limit = 3;
     CHECK(reverse(path).hop_limit == 3);
 }
 
-TEST_CASE("the hops of a directed route are not reversed") {
+TEST_CASE("the reply path keeps the hops of a directed route in order") {
     IBDRPath path = route(1, 4);
     path.DLID = iba::lid{9};
     path.SLID = path.drSLID = iba::lid{2};
@@ -151,7 +151,7 @@ TEST_CASE("the hops of a directed route are not reversed") {
     CHECK(reverse(any_path{path}) == any_path{reply});
 }
 
-TEST_CASE("a LID-routed path is complete with two unicast LIDs, and two GIDs if it has a GRH") {
+TEST_CASE("a LID-routed path is complete with two unicast LIDs, and with two GIDs if it has a GRH") {
     IBPath path;
     const auto is_complete = [&](unsigned SLID, unsigned DLID) {
         path.SLID = iba::lid{static_cast<u16>(SLID)};
@@ -172,7 +172,7 @@ TEST_CASE("a LID-routed path is complete with two unicast LIDs, and two GIDs if 
     CHECK(is_complete(1, 1));
 }
 
-TEST_CASE("a directed route is complete, but for a LID-routed part in front that lacks an end") {
+TEST_CASE("a directed route is complete unless its LID-routed first part lacks a LID") {
     IBDRPath path = route(1);
     CHECK(complete(any_path{path}));
     CHECK(complete(any_path{IBDRPath{}}));
@@ -188,7 +188,7 @@ TEST_CASE("a directed route is complete, but for a LID-routed part in front that
 
 // ---- told ------------------------------------------------------------------------------------------------------------
 
-TEST_CASE("paths are told as python-rdma tells them") {
+TEST_CASE("to_string prints paths in the format of python-rdma") {
     CHECK(to_string(any_path{to_lid(7)}) == "Path 0 -> 7 SL=0 PKey=0xffff DQPN=1");
     IBPath path = global_path();
     CHECK(to_string(any_path{path}) == "Path fe80::11 3 -> fec0:0:0:1::22 7 TC=8 FL=77 HL=9 SL=4 PKey=0x8001 DQPN=6");
@@ -199,7 +199,7 @@ TEST_CASE("paths are told as python-rdma tells them") {
     CHECK(to_string(any_path{route(1, 4)}) == "DR Path (0, 1, 4)");
 }
 
-TEST_CASE("LID-routed parts of a directed route are told where they are") {
+TEST_CASE("to_string prints the LID-routed parts of a directed route before and after the hops") {
     IBDRPath path = route(1, 4);
     path.drDLID = iba::lid{12};
     CHECK(to_string(any_path{path}) == "DR Path (0, 1, 4) -> 12");
@@ -212,7 +212,7 @@ TEST_CASE("LID-routed parts of a directed route are told where they are") {
 
 // ---- read ------------------------------------------------------------------------------------------------------------
 
-TEST_CASE("LIDs are targets in decimal and hexadecimal, if they are unicast") {
+TEST_CASE("unicast LIDs are valid targets in decimal and hexadecimal") {
     CHECK(path_of("7") == any_path{to_lid(7)});
     CHECK(path_of(" 0x1F ") == any_path{to_lid(31)});
     CHECK(path_of("1") == any_path{to_lid(1)});
@@ -222,7 +222,7 @@ TEST_CASE("LIDs are targets in decimal and hexadecimal, if they are unicast") {
     CHECK(failure_of("0xc000").text == "invalid unicast LID '0xc000'; must be 1..0xbfff");
 }
 
-TEST_CASE("directed routes are targets") {
+TEST_CASE("directed routes are valid targets") {
     CHECK(path_of("0,") == any_path{IBDRPath{}});
     CHECK(path_of("0,1,4") == any_path{route(1, 4)});
     CHECK(path_of("0,1,4,") == any_path{route(1, 4)});
@@ -234,7 +234,7 @@ TEST_CASE("directed routes are targets") {
         CHECK(failure_of(text).code == unreadable);
 }
 
-TEST_CASE("a directed route has 63 hops at most") {
+TEST_CASE("a directed route with more than 63 hops is rejected") {
     std::string text = "0";
     for (int i = 0; i < 63; ++i) text += ",1";
     CHECK(mad::directed(path_of(text))->hopCount == 63);
@@ -242,7 +242,7 @@ TEST_CASE("a directed route has 63 hops at most") {
     CHECK(failure_of(text + ",1").code == out_of_range);
 }
 
-TEST_CASE("GIDs are targets without a LID") {
+TEST_CASE("GIDs are valid targets without a LID") {
     CHECK(path_of("fe80::2:c903:0:1491") == any_path{to_gid(link_local, 0x0002c90300001491)});
     CHECK(path_of("FEC0:0000:0000:0001:0000:0000:0000:0001") == any_path{to_gid(0xfec0000000000001, 1)});
     CHECK(failure_of("::").code == out_of_range);
@@ -250,7 +250,7 @@ TEST_CASE("GIDs are targets without a LID") {
         CHECK(failure_of(text).code == unreadable);
 }
 
-TEST_CASE("a GID may name the end port to go from") {
+TEST_CASE("the suffix %PORT of a GID target selects the local end port") {
     const address a = parsed("fe80::2:c903:0:1491%mlx5_0/1");
     CHECK(a.path == any_path{to_gid(link_local, 0x0002c90300001491)});
     CHECK(a.end_port == "mlx5_0/1");
@@ -260,7 +260,7 @@ TEST_CASE("a GID may name the end port to go from") {
     CHECK(failure_of("::%mlx5_0").code == out_of_range);
 }
 
-TEST_CASE("a GUID is the link-local GID of its port") {
+TEST_CASE("a GUID target is the link-local GID of its port") {
     CHECK(path_of("0002:c903:0000:1491") == any_path{to_gid(link_local, 0x0002c90300001491)});
     CHECK(path_of("2:c903:0:1491") == any_path{to_gid(link_local, 0x0002c90300001491)});
     CHECK(path_of("0002c90300001491") == any_path{to_gid(link_local, 0x0002c90300001491)});
@@ -273,7 +273,7 @@ TEST_CASE("a GUID is the link-local GID of its port") {
         CHECK(failure_of(text).code == unreadable);
 }
 
-TEST_CASE("hex digits behind 0x are a GUID where the caller says so") {
+TEST_CASE("hexadecimal digits after 0x are a GUID if the caller requests a GUID") {
     const auto guid = mad::hex_means::GUID;
     CHECK(path_of("0x0002c90300001491", guid) == any_path{to_gid(link_local, 0x0002c90300001491)});
     CHECK(path_of("0x2c90300001491", guid) == any_path{to_gid(link_local, 0x0002c90300001491)});
@@ -283,7 +283,7 @@ TEST_CASE("hex digits behind 0x are a GUID where the caller says so") {
     CHECK(failure_of("0x0002c90300001491").code == out_of_range);
 }
 
-TEST_CASE("what is no target is answered with the forms that are") {
+TEST_CASE("the message for an invalid target lists the valid forms") {
     for (const char* text : {"", " ", "x", "-7", "+7", "7 8", "0x", "mlx5_0/1"})
         CHECK(failure_of(text).code == unreadable);
     CHECK_THAT(failure_of("switch\n7").text, Catch::StartsWith("invalid target 'switch\\x0a7'; expected a LID"));
@@ -312,7 +312,7 @@ TEST_CASE("a path specification sets members by name") {
     CHECK(path_of("IBPath(DGID=fe80::1491)") == global);
 }
 
-TEST_CASE("a path specification may name the end port") {
+TEST_CASE("a path specification can name the end port") {
     const address a = parsed("IBPath(end_port='mlx4_0/1', DLID=7)");
     CHECK(a.path == any_path{to_lid(7)});
     CHECK(a.end_port == "mlx4_0/1");
@@ -321,7 +321,7 @@ TEST_CASE("a path specification may name the end port") {
     CHECK(failure_of("IBPath(end_port='')").code == unreadable);
 }
 
-TEST_CASE("each member has the range of its header's field") {
+TEST_CASE("each member of a path specification has the value range of its header field") {
     const struct {
         const char* name;
         u64 largest;
@@ -348,7 +348,7 @@ TEST_CASE("each member has the range of its header's field") {
     CHECK(failure_of("IBDRPath(drPath=1:4)").code == out_of_range);
 }
 
-TEST_CASE("a wrong path specification says what is wrong with it") {
+TEST_CASE("the message for an invalid path specification names the mistake") {
     CHECK(failure_of("IBPath(foo=1)").code == unknown_name);
     CHECK_THAT(failure_of("IBPath(DLIDS=1)").text,
                Catch::StartsWith("IBPath has no member 'DLIDS'; the nearest are DLID, "));
@@ -365,7 +365,7 @@ TEST_CASE("a wrong path specification says what is wrong with it") {
         CHECK(failure_of(text).code == unreadable);
 }
 
-TEST_CASE("a specification has the members that are not as usual, by name") {
+TEST_CASE("the specification of a path lists by name the members that differ from the defaults") {
     CHECK(spec_string(any_path{IBPath{}}) == "IBPath()");
     IBPath path = to_lid(7);
     path.SL = 1;
@@ -383,7 +383,7 @@ TEST_CASE("a specification has the members that are not as usual, by name") {
     CHECK(spec_string(any_path{route(0)}) == "IBDRPath(drPath=0:0:)");
 }
 
-TEST_CASE("every path is read back from its specification") {
+TEST_CASE("every path survives printing and parsing of its specification") {
     std::mt19937_64 random(4);
     // Zero, the largest, or anything: each member as it is half of the time.
     const auto bits = [&](unsigned count) {

@@ -68,7 +68,7 @@ std::string refusal(const std::string& path) {
 
 } // namespace
 
-TEST_CASE("a port has its own key of each kind, or the default") {
+TEST_CASE("a port without its own key of a kind uses the default key") {
     port_keys keys;
     REQUIRE(keys.add("# who      what    the key\n"
                      "\n"
@@ -89,7 +89,7 @@ TEST_CASE("a port has its own key of each kind, or the default") {
     CHECK_FALSE(keys.differ(key_kind::SMKey));
 }
 
-TEST_CASE("OpenSM's guid2mkey is a key file") {
+TEST_CASE("port_keys reads the guid2mkey file of OpenSM") {
     // The lines are as OpenSM 3.3.23 wrote them on ibsim, whose ports have no keys: these were put in place of zeros.
     port_keys keys;
     REQUIRE(keys.add("0x0000000000100001 0x1122334455667788\n\n0x0000000000200000 0x1122334455667788\n\n"));
@@ -98,7 +98,7 @@ TEST_CASE("OpenSM's guid2mkey is a key file") {
     CHECK(keys.of(key_kind::MKey, iba::guid{0x100000}) == 0);
 }
 
-TEST_CASE("what is wrong in a key file is told by its line, without the key, and nothing is taken") {
+TEST_CASE("an error in a key file names the line without the key, and no key is added") {
     const std::string good = "0002c90300a1b2c4 1\n";
     CHECK(error_of(good + "0x1\n") == "line 2: expected a port GUID or 'default', optionally M_Key, SM_Key or CC_Key, "
                                       "and the key; the line has 1 word");
@@ -134,7 +134,7 @@ TEST_CASE("a path gets the keys that it lacks") {
     CHECK(mad::headers_of(keys.put_into(mad::IBDRPath{})).MKey == 4);
 }
 
-TEST_CASE("a key file is read if nobody but its owner has access to it") {
+TEST_CASE("a key file that other users can access is rejected") {
     port_keys keys;
     keys.set_default(key_kind::MKey, 3);
     transports::add_key_file(keys, file("0x0002c90300a1b2c3 5\n", 0600).path());
@@ -157,7 +157,7 @@ TEST_CASE("a key file is read if nobody but its owner has access to it") {
     }
 }
 
-TEST_CASE("who is known to be at the other end of a cable has its own key from the first question on") {
+TEST_CASE("a neighbor known from the cache gets its own key with the first query") {
     port_keys keys;
     keys.set_default(key_kind::MKey, 1);
     keys.set(key_kind::MKey, second, 2);
@@ -187,7 +187,7 @@ TEST_CASE("who is known to be at the other end of a cable has its own key from t
     CHECK(wrong("0x1:1 x:2") == "line 1: invalid port 'x:2'; expected GUID:PORT, such as 0x0002c90300a1b2c3:1");
 }
 
-TEST_CASE("OpenSM's cache is read as a folder, and its files by their names") {
+TEST_CASE("the cache directory of OpenSM is read by file names") {
     const file cache("", 0600);
     cache.add("guid2mkey", "0x0002c90300a1b2c4 0x2\n", 0600);
     cache.add("guid2lid", "0x0002c90300a1b2c4 0x0001 0x0001\n", 0644); // no business of ours

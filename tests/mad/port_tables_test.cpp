@@ -44,7 +44,7 @@ const iba::gid first{iba::link_local_prefix, iba::guid{1}}, second{0xfec0'0000'0
 
 } // namespace
 
-TEST_CASE("a path without a P_Key has the index of 0xffff, else of 0x7fff, else 0") {
+TEST_CASE("a path without a P_Key uses the index of 0xffff, else of 0x7fff, else 0") {
     CHECK(found({{0x8001, 0xffff, 0x7fff}, {}}, {}) == "1=0xffff");
     CHECK(found({{0x7fff, 0x8001}, {}}, {}) == "0=0x7fff");
     CHECK(found({{0x8001, 0x7fff}, {}}, {}) == "1=0x7fff");
@@ -54,7 +54,7 @@ TEST_CASE("a path without a P_Key has the index of 0xffff, else of 0x7fff, else 
     CHECK(found({}, {}) == "0=0xffff");
 }
 
-TEST_CASE("the index of a path's P_Key is that of its partition, full membership before limited") {
+TEST_CASE("the index of a P_Key is that of its partition, full membership before limited") {
     const port_tables tables({0x7fff, 0x0001, 0x0002, 0, 0x8001, 0x8003}, {});
     CHECK(found(tables, with_pkey(0x8001)) == "4=0x8001");
     CHECK(found(tables, with_pkey(0x0001)) == "4=0x8001");
@@ -63,7 +63,7 @@ TEST_CASE("the index of a path's P_Key is that of its partition, full membership
     CHECK(found(tables, with_pkey(0x7fff)) == "0=0x7fff");
 }
 
-TEST_CASE("a P_Key that the port does not have is refused, and the message has those of the port") {
+TEST_CASE("a P_Key that is not in the table of the port is rejected with a list of the available P_Keys") {
     const port_tables tables({0x7fff, 0, 0x8002}, {});
     CHECK(tables.find(with_pkey(0x8001)).miss == table_miss::pkey);
     CHECK(found(tables, with_pkey(0x8001)) ==
@@ -76,7 +76,7 @@ TEST_CASE("a P_Key that the port does not have is refused, and the message has t
     CHECK_THAT(found({many, {}}, with_pkey(0x8001)), Catch::EndsWith("0x8017 (index 7) and 32 more"));
 }
 
-TEST_CASE("an explicit P_Key index wins, and has to be that of an entry in use") {
+TEST_CASE("an explicit P_Key index takes precedence and must be a used entry") {
     port_tables tables({0x7fff, 0x8001, 0}, {});
     IBPath both = with_index(0);
     both.pkey = 0x8001;
@@ -90,16 +90,16 @@ TEST_CASE("an explicit P_Key index wins, and has to be that of an entry in use")
     CHECK(found({}, with_index(5)) == "5=0xffff");
 }
 
-TEST_CASE("a rule for all paths wins over the P_Key of a path, also after the table has changed") {
+TEST_CASE("a P_Key rule for all paths overrides the P_Key of a path, also after a table update") {
     port_tables tables({0x7fff, 0x8001}, {});
-    SECTION("by index") {
+    SECTION("rule by index") {
         tables.use_pkey_index(1);
         CHECK(found(tables, {}) == "1=0x8001");
         CHECK(found(tables, with_pkey(0x9999)) == "1=0x8001");
         tables.update({0x7fff}, {});
         CHECK_THAT(found(tables, {}), Contains("no P_Key at index 1; its P_Keys: 0x7fff"));
     }
-    SECTION("by value") {
+    SECTION("rule by value") {
         tables.use_pkey(0x8001);
         CHECK(found(tables, with_pkey(0x9999)) == "1=0x8001");
         tables.update({0x8001, 0x7fff}, {});
@@ -109,7 +109,7 @@ TEST_CASE("a rule for all paths wins over the P_Key of a path, also after the ta
     }
 }
 
-TEST_CASE("of a transport with one P_Key, paths that need another do not fit") {
+TEST_CASE("a transport with one P_Key rejects paths that need another P_Key") {
     port_tables tables({0x7fff, 0x8001, 0x8002}, {});
     tables.only_pkey_index(1, 2);
     CHECK(found(tables, {}) == "1=0x8001");
@@ -123,7 +123,7 @@ TEST_CASE("of a transport with one P_Key, paths that need another do not fit") {
     CHECK(found(tables, with_pkey(0x8002)) == "1=0x8001");
 }
 
-TEST_CASE("the GID index of a path with a GRH is that of its SGID, unless the path has an explicit one") {
+TEST_CASE("a GRH path uses the GID index of its SGID unless the path has an explicit index") {
     const port_tables tables({0xffff}, {first, {}, second});
     CHECK(tables.find(with_grh(first)).SGID_index == 0);
     CHECK(tables.find(with_grh(second)).SGID_index == 2);
@@ -143,7 +143,7 @@ TEST_CASE("the GID index of a path with a GRH is that of its SGID, unless the pa
     CHECK(tables.find(path).miss == table_miss::none);
 }
 
-TEST_CASE("a path gets the P_Key and the SGID that are on the wire, and is looked up again after a change") {
+TEST_CASE("put_into sets the P_Key and SGID of a path, and find uses the tables after an update") {
     port_tables tables({0x7fff, 0x0001}, {first, second});
     any_path path = with_pkey(0x8001);
     CHECK(tables.put_into(path) == table_miss::none);

@@ -28,14 +28,14 @@ std::string refusal(const std::vector<u8>& bytes, std::size_t record_size) {
 
 } // namespace
 
-TEST_CASE("a record begins at the next multiple of 8 bytes") {
+TEST_CASE("a record starts at the next multiple of 8 bytes") {
     CHECK(mad::attribute_offset_of(108) == 14); // NodeRecord: 112 bytes
     CHECK(mad::attribute_offset_of(64) == 8);   // PathRecord: no padding
     CHECK(mad::attribute_offset_of(65) == 9);
     CHECK(mad::attribute_offset_of(1) == 1);
 }
 
-TEST_CASE("records stand where AttributeOffset says") {
+TEST_CASE("AttributeOffset determines the position of each record") {
     const std::vector<u8> bytes = message(14, 224);
     const auto table = record_table::of(bytes, 108);
     REQUIRE(table);
@@ -46,7 +46,7 @@ TEST_CASE("records stand where AttributeOffset says") {
     CHECK(table.value()[1].size() == 108);
 }
 
-TEST_CASE("records of a newer server may be longer than those that are known") {
+TEST_CASE("records of a newer server can be longer than the known layout") {
     const std::vector<u8> bytes = message(9, 144);
     const auto table = record_table::of(bytes, 64);
     REQUIRE(table);
@@ -54,7 +54,7 @@ TEST_CASE("records of a newer server may be longer than those that are known") {
     CHECK(table.value()[1].front() == 72);
 }
 
-TEST_CASE("no data, or zeros without AttributeOffset, is no record") {
+TEST_CASE("a table without data, or of zeros without AttributeOffset, has no records") {
     std::vector<u8> padded = message(0, 0);
     padded.resize(256);
     for (const auto& bytes : {message(14, 0), message(0, 0), padded}) {
@@ -64,7 +64,7 @@ TEST_CASE("no data, or zeros without AttributeOffset, is no record") {
     }
 }
 
-TEST_CASE("the last record may lack its padding") {
+TEST_CASE("the last record can omit its padding") {
     for (std::size_t data : {220u, 223u, 224u}) {
         const std::vector<u8> bytes = message(14, data);
         const auto table = record_table::of(bytes, 108);
@@ -73,7 +73,7 @@ TEST_CASE("the last record may lack its padding") {
     }
 }
 
-TEST_CASE("what is no table of whole records is refused") {
+TEST_CASE("a table with an incomplete record is rejected") {
     CHECK(refusal(message(13, 224), 108) == "AttributeOffset is 104 bytes, but a record has 108 bytes");
     CHECK(refusal(message(14, 219), 108) == "the last of 2 records is truncated: it has 107 of 108 bytes");
     CHECK(refusal(message(14, 225), 108) == "the last of 3 records is truncated: it has 1 of 108 bytes");
@@ -87,8 +87,7 @@ TEST_CASE("what is no table of whole records is refused") {
     CHECK(refusal({}, 108) == "an SA message must have at least 56 bytes, but has 0");
 }
 
-TEST_CASE("a reply to a request for a table that is not an RMPP transfer is refused, whatever its length and "
-          "AttributeOffset") {
+TEST_CASE("a reply to a table request without RMPP is rejected, whatever its length and AttributeOffset") {
     for (const std::size_t data : {0u, 108u, 200u, 448u})
         for (const u16 offset : {0, 13, 14, 25, 0xffff}) {
             CAPTURE(data, offset);

@@ -51,7 +51,7 @@ const std::vector<sample> samples{{"sa_201_data", sa_header, 201},
 
 } // namespace
 
-TEST_CASE("segments of Linux become the message, as Linux would give it") {
+TEST_CASE("segments from the Linux kernel form the message that Linux delivers") {
     for (const sample& s : samples) {
         CAPTURE(s.name);
         const std::vector<mad_bytes> segments = linux_mads(s.name);
@@ -65,7 +65,7 @@ TEST_CASE("segments of Linux become the message, as Linux would give it") {
     }
 }
 
-TEST_CASE("our segments are those of Linux, byte for byte") {
+TEST_CASE("the segments that comad sends are identical to those of Linux") {
     for (const sample& s : samples) {
         CAPTURE(s.name);
         const std::vector<mad_bytes> segments = linux_mads(s.name);
@@ -76,7 +76,7 @@ TEST_CASE("our segments are those of Linux, byte for byte") {
     }
 }
 
-TEST_CASE("ACKs of Linux carry a message to its end") {
+TEST_CASE("ACKs from the Linux kernel complete the transfer of a message") {
     for (const bool is_vendor : {false, true}) {
         const std::vector<mad_bytes> acks = linux_mads(is_vendor ? "vendor_300_ack" : "sa_201_ack");
         const std::size_t header = is_vendor ? vendor_header : sa_header;
@@ -92,7 +92,7 @@ TEST_CASE("ACKs of Linux carry a message to its end") {
     }
 }
 
-TEST_CASE("our ACKs are those of Linux, byte for byte but for the last one's window") {
+TEST_CASE("the ACKs that comad sends are identical to those of Linux except for the window of the last one") {
     for (const bool is_vendor : {false, true}) {
         const std::vector<mad_bytes> acks = linux_mads(is_vendor ? "vendor_300_ack" : "sa_201_ack");
         const std::size_t header = is_vendor ? vendor_header : sa_header;
@@ -110,7 +110,7 @@ TEST_CASE("our ACKs are those of Linux, byte for byte but for the last one's win
     }
 }
 
-TEST_CASE("a double-sided transfer goes as Linux does it") {
+TEST_CASE("a double-sided transfer with the Linux kernel succeeds") {
     const std::vector<mad_bytes> question = linux_mads("question_data");
     const mad_bytes turn = linux_mads("question_turn").front();
 
@@ -150,7 +150,7 @@ TEST_CASE("a double-sided transfer goes as Linux does it") {
     CHECK(ours == turn);
 }
 
-TEST_CASE("our ABORT is that of Linux, byte for byte, and its is understood") {
+TEST_CASE("the ABORT that comad sends is identical to that of Linux, and comad accepts the ABORT of Linux") {
     const mad_bytes abort = linux_mads("abort").front();
     mad_bytes begin = abort;
     begin[3] = 0x92;

@@ -858,15 +858,15 @@ u64 feed_segments(u64 seed) {
 
 } // namespace
 
-TEST_CASE("a receiver of segments that contradict each other says what its model does") {
+TEST_CASE("a receiver of contradictory segments behaves like its model") {
     run_model(sanitized ? 50'000 : 200'000, {}, feed_segments);
 }
 
-TEST_CASE("both ends of any transfer say and send what their model does, and what arrives is what was sent") {
+TEST_CASE("sender and receiver of random transfers behave like their models and deliver the message") {
     run_model(sanitized ? 50'000 : 400'000, {}, [](u64 seed) { return transfer(seed).run(); });
 }
 
-TEST_CASE("a message that is announced takes no memory before it arrives") {
+TEST_CASE("an announced message occupies no memory before its segments arrive") {
     if (sanitized) return;
     const auto in_use = [] {
         const auto m = mallinfo2();

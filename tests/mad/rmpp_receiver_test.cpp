@@ -33,7 +33,7 @@ void check_failed(rmpp_receiver& r, RMPPStatus why) {
 
 } // namespace
 
-TEST_CASE("a message of one segment is whole at once, and acknowledged") {
+TEST_CASE("a message of one segment is complete at once and is acknowledged") {
     // One NodeRecord: 108 bytes and the SA header's 20.
     const mad_bytes data = segment(1, first | last, 128);
     rmpp_receiver r = receiver_of(data);
@@ -55,13 +55,13 @@ TEST_CASE("a message of one segment is whole at once, and acknowledged") {
     CHECK(std::equal(message.begin(), message.end(), data.begin()));
 }
 
-TEST_CASE("a table without records is a message of a header alone") {
+TEST_CASE("a table without records is a message that consists of a header only") {
     rmpp_receiver r = receiver_of(segment(1, first | last, 20));
     REQUIRE(r.state() == rmpp_state::complete);
     CHECK(r.take_message().size() == 56);
 }
 
-TEST_CASE("the headers of later segments do not stay in the message") {
+TEST_CASE("the message contains only the header of the first segment") {
     // 201 bytes: Linux announces 241, 20 header bytes for each of two segments.
     rmpp_receiver r = receiver_of(segment(1, first, 241));
     CHECK(r.state() == rmpp_state::more);
@@ -74,7 +74,7 @@ TEST_CASE("the headers of later segments do not stay in the message") {
     CHECK(r.take_message() == expected);
 }
 
-TEST_CASE("a vendor's header of 4 bytes counts 4 bytes per segment") {
+TEST_CASE("a 4-byte vendor header counts 4 bytes per segment") {
     mad_bytes one = segment(1, first, 216 + 5 + 8), two = segment(2, last, 5 + 4);
     one[1] = two[1] = 0x30;
     rmpp_receiver r(one, vendor_header, at(0s));
@@ -86,7 +86,7 @@ TEST_CASE("a vendor's header of 4 bytes counts 4 bytes per segment") {
     CHECK(r.take_message().size() == 40 + 216 + 5);
 }
 
-TEST_CASE("the window moves on at half of it") {
+TEST_CASE("the receiver advances its window when half of the window arrived") {
     rmpp_receiver r = receiver_with(1); // ACK 1, 65
     for (u32 n = 2; n < 33; ++n) {
         r.feed(segment(n, 0, 0), at(0s));
@@ -96,21 +96,21 @@ TEST_CASE("the window moves on at half of it") {
     CHECK(all_of(r) == words_list{ack(33, 97)});
 }
 
-TEST_CASE("a window of one segment has every segment acknowledged") {
+TEST_CASE("a receiver with a window of one segment acknowledges every segment") {
     rmpp_receiver r = receiver_of(segment(1, first, 0), {.window = 1});
     CHECK(all_of(r) == words_list{ack(1, 2)});
     r.feed(segment(2, 0, 0), at(0s));
     CHECK(all_of(r) == words_list{ack(2, 3)});
 }
 
-TEST_CASE("a window out of range is the nearest in range") {
+TEST_CASE("the receiver clamps an out-of-range window to the nearest supported value") {
     rmpp_receiver none = receiver_of(segment(1, first, 0), {.window = 0});
     CHECK(all_of(none) == words_list{ack(1, 2)});
     rmpp_receiver many = receiver_of(segment(1, first, 0), {.window = 65});
     CHECK(all_of(many) == words_list{ack(1, 65)});
 }
 
-TEST_CASE("segments in any order within the window make the message") {
+TEST_CASE("segments in any order within the window form the message") {
     rmpp_receiver r = receiver_of(segment(1, first, 4 * 220 + 25));
     all_of(r);
     for (u32 n : {4u, 5u, 3u}) {
@@ -124,7 +124,7 @@ TEST_CASE("segments in any order within the window make the message") {
     CHECK(std::equal(message.begin() + 56, message.end(), expected.begin() + 56));
 }
 
-TEST_CASE("a whole window may arrive backwards") {
+TEST_CASE("a whole window can arrive in reverse order") {
     rmpp_receiver r = receiver_with(1);
     for (u32 n = 65; n > 2; --n) r.feed(segment(n, 0, 0), at(0s));
     CHECK(!r.has_packet());
@@ -140,7 +140,7 @@ TEST_CASE("a segment beyond the window is dropped") {
     CHECK(all_of(r) == words_list{ack(65, 129)});
 }
 
-TEST_CASE("before the first segment came the window is that segment") {
+TEST_CASE("a receiver without the first segment waits for that segment without sending an ACK") {
     rmpp_receiver r = receiver_of(segment(2, 0, 0));
     CHECK(r.next_deadline() == at(2s));
     CHECK(r.state() == rmpp_state::more);
@@ -151,7 +151,7 @@ TEST_CASE("before the first segment came the window is that segment") {
     CHECK(all_of(r) == words_list{ack(1, 65)});
 }
 
-TEST_CASE("a doubled segment is acknowledged again and changes nothing") {
+TEST_CASE("a duplicate segment is acknowledged again and changes nothing") {
     rmpp_receiver r = receiver_with(3);
     mad_bytes other = segment(2, 0, 0);
     other[100] ^= 0xff;
@@ -166,7 +166,7 @@ TEST_CASE("a doubled segment is acknowledged again and changes nothing") {
     check_failed(r, RMPPStatus::InconsistentLastAndPayloadLength);
 }
 
-TEST_CASE("what comes after the whole message is acknowledged again") {
+TEST_CASE("a segment after the complete message is acknowledged again") {
     rmpp_receiver r = receiver_with(2);
     r.feed(segment(3, last, 100), at(0s));
     CHECK(all_of(r) == words_list{ack(3, 67)});
@@ -181,7 +181,7 @@ TEST_CASE("what comes after the whole message is acknowledged again") {
     CHECK(r.take_message().size() == 56 + 480);
 }
 
-TEST_CASE("a stalled sender gets the last ACK again, then an ABORT") {
+TEST_CASE("the receiver repeats the last ACK to a stalled sender and then sends an ABORT") {
     rmpp_receiver r = receiver_of(segment(1, first, 0), {.timing = {.response = 1s, .retries = 2, .total = 1min}});
     CHECK(all_of(r) == words_list{ack(1, 65)});
     r.feed(segment(2, 0, 0), at(500ms));
@@ -197,7 +197,7 @@ TEST_CASE("a stalled sender gets the last ACK again, then an ABORT") {
     check_failed(r, RMPPStatus::TooManyRetries);
 }
 
-TEST_CASE("a sender that goes on in time has all its retries again") {
+TEST_CASE("the receiver restores all retries when the sender continues in time") {
     rmpp_receiver r = receiver_of(segment(1, first, 0), {.timing = {.response = 1s, .retries = 1, .total = 1min}});
     all_of(r);
     for (u32 n = 2; n < 20; ++n) {
@@ -210,7 +210,7 @@ TEST_CASE("a sender that goes on in time has all its retries again") {
     CHECK(r.on_time(r.next_deadline()) == rmpp_state::failed);
 }
 
-TEST_CASE("a transfer takes no longer than its total time") {
+TEST_CASE("a receiver ends the transfer at the total time") {
     rmpp_receiver r = receiver_of(segment(1, first, 0), {.timing = {.response = 2s, .retries = 5, .total = 3s}});
     all_of(r);
     r.feed(segment(2, 0, 0), at(2s));
@@ -220,7 +220,7 @@ TEST_CASE("a transfer takes no longer than its total time") {
     check_failed(r, RMPPStatus::TotalTimeTooLong);
 }
 
-TEST_CASE("a sender that says that it is slow is waited for") {
+TEST_CASE("a receiver waits longer for a sender that announces a long response time") {
     mad_bytes slow = segment(1, first, 0);
     slow[26] = 20 << 3 | first | active; // 4.096 us * 2^20
     rmpp_receiver r = receiver_of(slow, {.timing = {.response = 1s, .retries = 1, .total = 1h}});
@@ -234,13 +234,13 @@ TEST_CASE("a sender that says that it is slow is waited for") {
     CHECK(r.next_deadline() == at(5294967296ns));
 }
 
-TEST_CASE("times without end do not wrap") {
+TEST_CASE("the deadline of a receiver with unlimited times does not wrap") {
     rmpp_receiver r(segment(1, first, 0), sa_header, at(1s),
                     {.timing = {.response = duration::max(), .retries = 1, .total = duration::max()}});
     CHECK(r.next_deadline() == time_point::max());
 }
 
-TEST_CASE("a length that lies ends the transfer: inconsistent Last and PayloadLength") {
+TEST_CASE("contradictory Last and PayloadLength end the transfer as inconsistent") {
     struct lie {
         const char* what;
         std::vector<mad_bytes> segments;
@@ -274,7 +274,7 @@ TEST_CASE("a length that lies ends the transfer: inconsistent Last and PayloadLe
     }
 }
 
-TEST_CASE("the first segment may tell no length, or that of all fields with their padding") {
+TEST_CASE("the first segment can omit the length or announce all fields including padding") {
     for (u32 announced : {0u, 222u + 20u, 440u}) {
         CAPTURE(announced);
         rmpp_receiver r = receiver_of(segment(1, first, announced));
@@ -284,7 +284,7 @@ TEST_CASE("the first segment may tell no length, or that of all fields with thei
     }
 }
 
-TEST_CASE("a message longer than the limit is stopped, whatever was announced") {
+TEST_CASE("a message longer than the limit is aborted, whatever length was announced") {
     const rmpp_receiver_options limit{.max_message = 56 + 500};
     {
         rmpp_receiver r = receiver_of(segment(1, first, 0xffffffff), limit);
@@ -323,22 +323,22 @@ TEST_CASE("a message longer than the limit is stopped, whatever was announced") 
     }
 }
 
-TEST_CASE("a receiver ends a transfer for each fault with its own status") {
+TEST_CASE("a receiver ends a transfer with the status that belongs to each fault") {
     mad_bytes wrong = segment(2, 0, 0);
     RMPPStatus expected{};
-    SECTION("another version") {
+    SECTION("other version") {
         wrong[24] = 2;
         expected = RMPPStatus::UnsupportedVersion;
     }
-    SECTION("no version") {
+    SECTION("version 0") {
         wrong[24] = 0;
         expected = RMPPStatus::UnsupportedVersion;
     }
-    SECTION("no type") {
+    SECTION("type 0") {
         wrong[25] = 0;
         expected = RMPPStatus::BadRMPPType;
     }
-    SECTION("an unknown type") {
+    SECTION("unknown type") {
         wrong[25] = 5;
         expected = RMPPStatus::BadRMPPType;
     }
@@ -346,23 +346,23 @@ TEST_CASE("a receiver ends a transfer for each fault with its own status") {
         wrong[27] = 1;
         expected = RMPPStatus::IllegalStatus;
     }
-    SECTION("a STOP that does not say why") {
+    SECTION("STOP without a status") {
         wrong = to_receiver({stop_type, 0, 0, 0, 0});
         expected = RMPPStatus::IllegalStatus;
     }
-    SECTION("a STOP that should be an ABORT") {
+    SECTION("STOP with the status of an ABORT") {
         wrong = to_receiver({stop_type, 0, 118, 0, 0});
         expected = RMPPStatus::IllegalStatus;
     }
-    SECTION("an ABORT that should be a STOP") {
+    SECTION("ABORT with the status of a STOP") {
         wrong = to_receiver({abort_type, 0, 1, 0, 0});
         expected = RMPPStatus::IllegalStatus;
     }
-    SECTION("an ABORT below the range") {
+    SECTION("ABORT status below the range") {
         wrong = to_receiver({abort_type, 0, 117, 0, 0});
         expected = RMPPStatus::IllegalStatus;
     }
-    SECTION("an ABORT above the range") {
+    SECTION("ABORT status above the range") {
         wrong = to_receiver({abort_type, 0, 128, 0, 0});
         expected = RMPPStatus::IllegalStatus;
     }
@@ -389,7 +389,7 @@ TEST_CASE("a receiver ends a transfer for each fault with its own status") {
     }
 }
 
-TEST_CASE("an ABORT's bytes are those of Linux") {
+TEST_CASE("the bytes of an ABORT are identical to those of Linux") {
     rmpp_receiver r = receiver_with(1);
     r.feed(segment(2, first, 0), at(0s));
     mad_bytes expected{1, 3, 2, 0x12, 0, 0, 0, 0, 0, 0, 0, 1, 0x12, 0x34, 0x56, 0x78, 0, 0x11};
@@ -401,7 +401,7 @@ TEST_CASE("an ABORT's bytes are those of Linux") {
     CHECK(next_of(r, at(0s)) == expected);
 }
 
-TEST_CASE("a sender that ends the transfer is not answered") {
+TEST_CASE("a receiver sends nothing after an ABORT from the sender") {
     for (const RMPPStatus why : ending_statuses) {
         CAPTURE(static_cast<int>(why));
         rmpp_receiver r = receiver_with(2);
@@ -414,7 +414,7 @@ TEST_CASE("a sender that ends the transfer is not answered") {
     }
 }
 
-TEST_CASE("who receives may end the transfer with any status") {
+TEST_CASE("the user of a receiver can abort the transfer with any status") {
     for (const RMPPStatus why : ending_statuses) {
         CAPTURE(static_cast<int>(why));
         rmpp_receiver r = receiver_with(2);
@@ -425,7 +425,7 @@ TEST_CASE("who receives may end the transfer with any status") {
     }
 }
 
-TEST_CASE("an ABORT takes the place of an ACK that is due") {
+TEST_CASE("an ABORT replaces a pending ACK") {
     rmpp_receiver r = receiver_of(segment(1, first, 0));
     r.abort();
     check_failed(r, RMPPStatus::Unspecified);
@@ -433,7 +433,7 @@ TEST_CASE("an ABORT takes the place of an ACK that is due") {
     CHECK(!r.has_packet());
 }
 
-TEST_CASE("a sender that goes on after an ABORT gets it again, but no ABORT gets one") {
+TEST_CASE("a receiver repeats its ABORT for every further segment, but not in reply to an ABORT") {
     rmpp_receiver r = receiver_with(2);
     r.abort();
     r.feed(segment(3, 0, 0), at(0s)); // before it was sent: one is enough
@@ -446,7 +446,7 @@ TEST_CASE("a sender that goes on after an ABORT gets it again, but no ABORT gets
     CHECK(r.status() == RMPPStatus::Unspecified);
 }
 
-TEST_CASE("MADs of others are none of a receiver's business") {
+TEST_CASE("a receiver ignores MADs of other transfers") {
     rmpp_receiver r = receiver_with(1);
     const auto foreign = [&](std::size_t byte) {
         mad_bytes mad = to_receiver(ending(RMPPStatus::Unspecified));
@@ -463,7 +463,7 @@ TEST_CASE("MADs of others are none of a receiver's business") {
     CHECK(r.feed(ours, at(0s)) == rmpp_state::failed);
 }
 
-TEST_CASE("the high half of a transaction ID counts where it is not the transport's") {
+TEST_CASE("a receiver compares the high half of the transaction ID for requests from a peer") {
     mad_bytes data = sa_mad(0x14, {data_type, first, 0, 1, 0}); // a request: its number is its sender's
     rmpp_receiver r = receiver_of(data);
     mad_bytes other = sa_mad(0x14, ending(RMPPStatus::Unspecified));
@@ -473,7 +473,7 @@ TEST_CASE("the high half of a transaction ID counts where it is not the transpor
     CHECK(r.feed(other, at(0s)) == rmpp_state::failed);
 }
 
-TEST_CASE("only a first segment begins a transfer") {
+TEST_CASE("only a first segment starts a transfer") {
     CHECK(rmpp_receiver::begins(segment(1, first, 0)));
     CHECK(rmpp_receiver::begins(segment(1, first | last, 20)));
     CHECK(!rmpp_receiver::begins(segment(2, 0, 0)));
@@ -487,7 +487,7 @@ TEST_CASE("only a first segment begins a transfer") {
     CHECK(!mad::is_rmpp(std::span(plain).first(30)));
 }
 
-TEST_CASE("an ACK that could not be sent yet is not sent any more after the sender's ABORT") {
+TEST_CASE("a pending ACK is discarded after an ABORT from the sender") {
     rmpp_receiver r(segment(1, first, 0), sa_header, at(0s));
     r.feed(to_receiver(ending(RMPPStatus::Unspecified)), at(0s));
     CHECK(!r.has_packet());

@@ -34,7 +34,7 @@ std::vector<u32> numbers(const words_list& all) {
 
 } // namespace
 
-TEST_CASE("a message becomes segments with the header in front of each") {
+TEST_CASE("a sender splits a message into segments, each with the header first") {
     // 2 NodeRecords of 112 bytes: 224 = 200 + 24; all PayloadLength = 224 + 2 * 20.
     rmpp_sender s(message_of(224), sa_header, at(0s));
     CHECK(s.segments() == 2);
@@ -51,7 +51,7 @@ TEST_CASE("a message becomes segments with the header in front of each") {
     CHECK(s.next_deadline() == time_point::max());
 }
 
-TEST_CASE("lengths as counted by hand, and as Linux sends them") {
+TEST_CASE("the payload lengths of a sender match the manual calculation and Linux") {
     struct sample {
         std::size_t data;
         u32 segments, first_length, last_length;
@@ -81,7 +81,7 @@ TEST_CASE("lengths as counted by hand, and as Linux sends them") {
     CHECK(all_of(vendor) == words_list{{data_type, first, 0, 1, 217 + 8}, {data_type, last, 0, 2, 1 + 4}});
 }
 
-TEST_CASE("as many segments are under way as the receiver allows") {
+TEST_CASE("a sender keeps as many segments in flight as the receiver allows") {
     rmpp_sender s = sender_of(100);
     s.feed(to_sender(ack(1, 5)), at(0s));
     CHECK(numbers(all_of(s)) == std::vector<u32>{2, 3, 4, 5});
@@ -100,7 +100,7 @@ TEST_CASE("as many segments are under way as the receiver allows") {
     CHECK(s.feed(to_sender(ack(100, 100)), at(0s)) == rmpp_state::complete);
 }
 
-TEST_CASE("without an ACK all after the last one is sent again, then the transfer is aborted") {
+TEST_CASE("a sender without an ACK repeats the segments after the last ACK and then aborts") {
     rmpp_sender s = sender_of(10, 0, {.timing = {.response = 1s, .retries = 2, .total = 1min}});
     s.feed(to_sender(ack(1, 4)), at(0s));
     CHECK(s.next_deadline() == at(1min)); // nothing is under way
@@ -118,7 +118,7 @@ TEST_CASE("without an ACK all after the last one is sent again, then the transfe
     check_failed(s, RMPPStatus::TooManyRetries);
 }
 
-TEST_CASE("an ACK between retries gives all retries back, and what it acknowledges is not sent again") {
+TEST_CASE("an ACK between retries restores all retries, and acknowledged segments are not repeated") {
     rmpp_sender s = sender_of(10, 0, {.timing = {.response = 1s, .retries = 1, .total = 1min}});
     s.feed(to_sender(ack(1, 5)), at(0s));
     all_of(s, at(0s));
@@ -135,7 +135,7 @@ TEST_CASE("an ACK between retries gives all retries back, and what it acknowledg
     CHECK(s.on_time(at(3500ms)) == rmpp_state::failed);
 }
 
-TEST_CASE("sending takes no longer than the total time") {
+TEST_CASE("a sender ends the transfer at the total time") {
     rmpp_sender s = sender_of(10, 3, {.timing = {.response = 2s, .retries = 5, .total = 3s}});
     s.on_time(at(2s));
     all_of(s, at(2s));
@@ -144,7 +144,7 @@ TEST_CASE("sending takes no longer than the total time") {
     check_failed(s, RMPPStatus::TotalTimeTooLong);
 }
 
-TEST_CASE("a receiver that says that it is slow is waited for") {
+TEST_CASE("a sender waits longer for a receiver that announces a long response time") {
     rmpp_sender s = sender_of(10, 0, {.timing = {.response = 1s, .retries = 1, .total = 1h}});
     mad_bytes slow = to_sender(ack(1, 2));
     slow[26] = 20 << 3 | active; // 4.096 us * 2^20
@@ -153,7 +153,7 @@ TEST_CASE("a receiver that says that it is slow is waited for") {
     CHECK(s.next_deadline() == at(5294967296ns));
 }
 
-TEST_CASE("what the message says of RRespTime is kept, all else of RMPP is written") {
+TEST_CASE("a sender keeps RRespTime of the message and overwrites all other RMPP fields") {
     std::vector<u8> message = message_of(100);
     message[26] = 17 << 3 | last;
     message[24] = message[25] = message[27] = message[31] = 0xee;
@@ -164,38 +164,38 @@ TEST_CASE("what the message says of RRespTime is kept, all else of RMPP is writt
     CHECK(words_of(*sent) == rmpp_words{data_type, first | last, 0, 1, 120});
 }
 
-TEST_CASE("a sender ends a transfer for each fault with its own status") {
+TEST_CASE("a sender ends a transfer with the status that belongs to each fault") {
     mad_bytes wrong = to_sender(ack(4, 8));
     RMPPStatus expected{};
-    SECTION("another version") {
+    SECTION("other version") {
         wrong[24] = 2;
         expected = RMPPStatus::UnsupportedVersion;
     }
-    SECTION("an unknown type") {
+    SECTION("unknown type") {
         wrong[25] = 5;
         expected = RMPPStatus::BadRMPPType;
     }
-    SECTION("an ACK with a status") {
+    SECTION("ACK with a status") {
         wrong[27] = 126;
         expected = RMPPStatus::IllegalStatus;
     }
-    SECTION("a STOP that does not say why") {
+    SECTION("STOP without a status") {
         wrong = to_sender({stop_type, 0, 0, 0, 0});
         expected = RMPPStatus::IllegalStatus;
     }
-    SECTION("an ABORT that should be a STOP") {
+    SECTION("ABORT with the status of a STOP") {
         wrong = to_sender({abort_type, 0, 1, 0, 0});
         expected = RMPPStatus::IllegalStatus;
     }
-    SECTION("a window that ends before what arrived") {
+    SECTION("window that ends before the acknowledged segment") {
         wrong = to_sender(ack(4, 3));
         expected = RMPPStatus::NewWindowLastTooSmall;
     }
-    SECTION("a segment that was not sent yet") {
+    SECTION("ACK of a segment that was not sent yet") {
         wrong = to_sender(ack(5, 8));
         expected = RMPPStatus::SegmentNumberTooBig;
     }
-    SECTION("a segment that there is not") {
+    SECTION("ACK of a segment that does not exist") {
         wrong = to_sender(ack(0xffffffff, 0xffffffff));
         expected = RMPPStatus::SegmentNumberTooBig;
     }
@@ -204,7 +204,7 @@ TEST_CASE("a sender ends a transfer for each fault with its own status") {
     check_failed(s, expected);
 }
 
-TEST_CASE("a receiver that ends the transfer is not answered") {
+TEST_CASE("a sender sends nothing after an ABORT from the receiver") {
     for (const RMPPStatus why : ending_statuses) {
         CAPTURE(static_cast<int>(why));
         rmpp_sender s = sender_of(10, 3);
@@ -217,7 +217,7 @@ TEST_CASE("a receiver that ends the transfer is not answered") {
     }
 }
 
-TEST_CASE("who sends may end the transfer with any status, and repeats it to who goes on") {
+TEST_CASE("the user of a sender can abort with any status, and the ABORT is repeated if the peer continues") {
     for (const RMPPStatus why : ending_statuses) {
         CAPTURE(static_cast<int>(why));
         rmpp_sender s = sender_of(10, 3);
@@ -230,7 +230,7 @@ TEST_CASE("who sends may end the transfer with any status, and repeats it to who
     }
 }
 
-TEST_CASE("MADs of others, and DATA, are none of a sender's business") {
+TEST_CASE("a sender ignores MADs of other transfers and DATA") {
     rmpp_sender s = sender_of(10, 3);
     for (std::size_t byte : {0u, 1u, 2u, 3u, 8u, 15u, 26u}) { // versions, class, method, both halves of the ID, Active
         CAPTURE(byte);
@@ -242,7 +242,7 @@ TEST_CASE("MADs of others, and DATA, are none of a sender's business") {
     CHECK(!s.has_packet());
 }
 
-TEST_CASE("a request's ACK is known by the low half of its transaction ID: the high half is the transport's") {
+TEST_CASE("a sender matches ACKs of a request by the low half of the transaction ID") {
     std::vector<u8> request = message_of(100);
     request[3] = 0x14;
     rmpp_sender s(request, sa_header, at(0s));
@@ -255,7 +255,7 @@ TEST_CASE("a request's ACK is known by the low half of its transaction ID: the h
     CHECK(s.feed(answer, at(0s)) == rmpp_state::complete);
 }
 
-TEST_CASE("a double-sided transfer is turned after the last ACK, as often as that comes") {
+TEST_CASE("a double-sided sender repeats the turnaround ACK after every repeated last ACK") {
     rmpp_sender s = sender_of(2, 1, {.double_sided = true});
     CHECK(s.feed(to_sender(ack(2, 66)), at(0s)) == rmpp_state::complete);
     const auto turn = next_of(s, at(0s));
@@ -274,7 +274,7 @@ TEST_CASE("a double-sided transfer is turned after the last ACK, as often as tha
     CHECK(!single_sided.has_packet());
 }
 
-TEST_CASE("the turn tells the receiver what window its answer begins with") {
+TEST_CASE("the turnaround ACK gives the receiver the first window of its reply") {
     rmpp_receiver r(segment(1, first | last, 120), sa_header, at(0s));
     CHECK(r.reply_window() == 1);
     r.feed(to_receiver(ack(0, 8)), at(0s));
@@ -292,7 +292,7 @@ TEST_CASE("the turn tells the receiver what window its answer begins with") {
     CHECK(unfinished.state() == rmpp_state::more);
 }
 
-TEST_CASE("a turn that could not be sent yet is not forgotten for an old ACK") {
+TEST_CASE("an old ACK does not discard a pending turnaround ACK") {
     rmpp_sender s(message_of(400), sa_header, at(0s), {.first_window = 2, .double_sided = true});
     all_of(s);
     s.feed(to_sender(ack(2, 66)), at(0s)); // the wire is busy: nothing is asked for

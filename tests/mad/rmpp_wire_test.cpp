@@ -104,7 +104,7 @@ void check_whole(transfer_result& o, const rmpp_sender& sender, std::size_t reco
 
 } // namespace
 
-TEST_CASE("any number of records arrives over a wire without faults, each segment once") {
+TEST_CASE("any number of records arrives over a fault-free link with each segment sent once") {
     for (std::size_t records : {0u, 1u, 2u, 1000u, 100000u}) {
         CAPTURE(records);
         const std::vector<u8> sent = table_of(records);
@@ -115,7 +115,7 @@ TEST_CASE("any number of records arrives over a wire without faults, each segmen
     }
 }
 
-TEST_CASE("any number of records arrives over a wire that loses, doubles and reorders") {
+TEST_CASE("any number of records arrives over a link that loses, duplicates and reorders MADs") {
     const u32 seed = GENERATE(range(1u, 11u));
     for (std::size_t records : {0u, 1u, 2u, 1000u}) {
         CAPTURE(seed, records);
@@ -126,14 +126,14 @@ TEST_CASE("any number of records arrives over a wire that loses, doubles and reo
     }
 }
 
-TEST_CASE("100,000 records arrive over a wire that loses, doubles and reorders") {
+TEST_CASE("100,000 records arrive over a link that loses, duplicates and reorders MADs") {
     const std::vector<u8> sent = table_of(100000);
     rmpp_sender sender(sent, sa_header, at(0s), {.timing = quick});
     transfer_result o = transfer(sender, {.lost = 10, .doubled = 10, .delayed = 100}, 1);
     check_whole(o, sender, 100000, sent);
 }
 
-TEST_CASE("a small window does, too") {
+TEST_CASE("a transfer with a small window completes over a link that loses, duplicates and reorders MADs") {
     const std::vector<u8> sent = table_of(500);
     for (unsigned window : {1u, 2u, 3u, 63u}) {
         CAPTURE(window);
@@ -144,7 +144,7 @@ TEST_CASE("a small window does, too") {
     }
 }
 
-TEST_CASE("whatever single MAD is lost, the message arrives") {
+TEST_CASE("a message arrives if any single MAD is lost") {
     // Loses the n-th of those that the sender sends and, in another run, of those that the receiver sends.
     const std::vector<u8> sent = table_of(300); // 168 segments: 1, 64, 64, 39 of them before each ACK
     for (int direction : {0, 1}) {
@@ -181,7 +181,7 @@ TEST_CASE("whatever single MAD is lost, the message arrives") {
     }
 }
 
-TEST_CASE("over a wire that loses everything both ends give up, each in its time") {
+TEST_CASE("both ends time out, each at its own limit, if the link loses every MAD") {
     rmpp_sender sender(table_of(10), sa_header, at(0s), {.timing = {.response = 1ms, .retries = 3, .total = 1h}});
     transfer_result o = transfer(sender, {.lost = 1000}, 1);
     CHECK(sender.state() == rmpp_state::failed);
@@ -191,15 +191,15 @@ TEST_CASE("over a wire that loses everything both ends give up, each in its time
     CHECK(!o.receiver);
 }
 
-TEST_CASE("an end that gives up tells the other") {
-    SECTION("the receiver has no room") {
+TEST_CASE("an end that aborts a transfer informs its peer") {
+    SECTION("receiver without memory") {
         rmpp_sender sender(table_of(1000), sa_header, at(0s), {.timing = quick});
         transfer_result o = transfer(sender, {}, 1, {.timing = quick, .max_message = 1000});
         CHECK(o.receiver->status() == RMPPStatus::ResourcesExhausted);
         CHECK(sender.status() == RMPPStatus::ResourcesExhausted);
         CHECK(sender.failed_by_peer());
     }
-    SECTION("the sender has no time") {
+    SECTION("sender without time") {
         rmpp_sender sender(table_of(100000), sa_header, at(0s),
                            {.timing = {.response = 1ms, .retries = 20, .total = 5ms}});
         transfer_result o = transfer(sender, {.lost = 50}, 1);
@@ -209,7 +209,7 @@ TEST_CASE("an end that gives up tells the other") {
     }
 }
 
-TEST_CASE("a question and an answer of many segments each: a double-sided transfer") {
+TEST_CASE("a double-sided transfer carries a request and a reply of many segments each") {
     std::vector<u8> question = table_of(50), answer = table_of(80);
     question[3] = 0x14; // GetMulti
     answer[3] = 0x94;   // GetMultiResp

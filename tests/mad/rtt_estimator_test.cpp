@@ -33,7 +33,7 @@ void answered(rtt_estimator& trips, u64 destination, rtt_estimator::distance d, 
 
 // ---- deadlines -------------------------------------------------------------------------------------------------------
 
-TEST_CASE("before anything was measured a deadline is the first one") {
+TEST_CASE("the deadline before any measurement is the initial deadline") {
     const patience_options options{.first_deadline = 32768us};
     const rtt_estimator trips(options, timer_resolution);
     const auto expected = trips.expect(here, 3);
@@ -43,7 +43,7 @@ TEST_CASE("before anything was measured a deadline is the first one") {
     CHECK_FALSE(expected.unresponsive);
 }
 
-TEST_CASE("deadlines follow mean and deviation as RFC 6298 has them") {
+TEST_CASE("deadlines follow mean and deviation as defined by RFC 6298") {
     rtt_estimator trips({}, timer_resolution);
     answered(trips, here, 3, 8ms); // mean 8, deviation 4: 8 + 4 * 4
     CHECK(is_about(trips.expect(here, 3).deadline, 24ms));
@@ -53,7 +53,7 @@ TEST_CASE("deadlines follow mean and deviation as RFC 6298 has them") {
     CHECK(is_about(trips.expect(here, 3).deadline, 24ms));
 }
 
-TEST_CASE("after one answer a target scatters as the others at its distance do, within bounds") {
+TEST_CASE("a target with one reply gets the deviation of targets at its distance, within bounds") {
     rtt_estimator trips({}, timer_resolution);
     for (int i = 0; i < 100; ++i) answered(trips, there, 3, 8ms); // never scatter
     answered(trips, here, 3, 8ms);
@@ -64,7 +64,7 @@ TEST_CASE("after one answer a target scatters as the others at its distance do, 
     CHECK(is_about(scattered.expect(here, 3).deadline, 24ms)); // at most a half
 }
 
-TEST_CASE("equal round trips leave half of one, or the transport's timer_resolution, whichever is longer") {
+TEST_CASE("the margin for equal round trips is half a round trip or the timer resolution, whichever is longer") {
     rtt_estimator trips({}, timer_resolution);
     for (int i = 0; i < 100; ++i) {
         answered(trips, here, 3, 8ms);
@@ -74,7 +74,7 @@ TEST_CASE("equal round trips leave half of one, or the transport's timer_resolut
     CHECK(is_about(trips.expect(there, 3).deadline, 110us));
 }
 
-TEST_CASE("who has not answered yet is expected as the others at its distance, and waited for longer") {
+TEST_CASE("a target without replies gets the deadline of its distance and a longer time limit") {
     rtt_estimator trips({}, timer_resolution);
     for (int i = 0; i < 100; ++i) answered(trips, here, 3, 8ms);
     const auto expected = trips.expect(there, 3);
@@ -85,7 +85,7 @@ TEST_CASE("who has not answered yet is expected as the others at its distance, a
     CHECK(trips.expect(here, 3).patience == usual.patience);
 }
 
-TEST_CASE("one hop beyond all that was measured is several times as far") {
+TEST_CASE("a target one hop beyond all measurements gets a deadline several times as long") {
     rtt_estimator trips({}, timer_resolution);
     for (int i = 0; i < 100; ++i) answered(trips, here, 3, 1ms);
     CHECK(is_about(trips.expect(there, 4).deadline, 6ms)); // 4 * 1.5
@@ -95,7 +95,7 @@ TEST_CASE("one hop beyond all that was measured is several times as far") {
     CHECK(is_about(trips.expect(there, 70).deadline, usual.first_deadline));
 }
 
-TEST_CASE("a deadline has a limit, and so has patience") {
+TEST_CASE("deadline and time limit are bounded") {
     rtt_estimator trips({}, timer_resolution);
     answered(trips, here, 3, 5s);
     CHECK(trips.expect(here, 3).deadline == usual.longest_deadline);
@@ -104,13 +104,13 @@ TEST_CASE("a deadline has a limit, and so has patience") {
     CHECK(brief.expect(here, 3).patience == 10ms);
 }
 
-TEST_CASE("who takes long to answer is waited for longer") {
+TEST_CASE("a target with slow replies gets a longer time limit") {
     rtt_estimator trips({}, timer_resolution);
     for (int i = 0; i < 100; ++i) answered(trips, here, 3, 40ms); // 60 ms, eight times
     CHECK(is_about(trips.expect(here, 3).patience, 480ms));
 }
 
-TEST_CASE("answers that were only late leave more room in all deadlines, for a while") {
+TEST_CASE("repeated stalls extend all deadlines for some time") {
     rtt_estimator trips({}, timer_resolution);
     const auto room = [&] { return trips.expect(here, 3).deadline - 10us; };
     for (int i = 0; i < 100; ++i) answered(trips, here, 3, 10us);
@@ -127,7 +127,7 @@ TEST_CASE("answers that were only late leave more room in all deadlines, for a w
     CHECK(room() <= 25ms);
 }
 
-TEST_CASE("the slowest is forgotten") {
+TEST_CASE("the slowest round trip decays over time") {
     rtt_estimator trips({}, timer_resolution);
     answered(trips, here, 3, 100ms);
     CHECK(trips.slowest() == 100ms);
@@ -137,7 +137,7 @@ TEST_CASE("the slowest is forgotten") {
 
 // ---- Sets ------------------------------------------------------------------------------------------------------------
 
-TEST_CASE("the wait for the reply to a Set is eight deadlines of a Get, and at least OpenSM's 200 ms") {
+TEST_CASE("the timeout of a Set is eight deadlines of a Get and at least the 200 ms of OpenSM") {
     rtt_estimator trips({}, timer_resolution);
     answered(trips, here, 3, 1ms);
     CHECK(trips.set_timeout(here, 3) == 200ms);
@@ -146,14 +146,14 @@ TEST_CASE("the wait for the reply to a Set is eight deadlines of a Get, and at l
     CHECK(trips.set_timeout(there, 3) >= 8 * 150ms);
 }
 
-TEST_CASE("a Set to a node that has not answered waits for a second") {
+TEST_CASE("the timeout of a Set to a node that has never replied is one second") {
     rtt_estimator trips({}, timer_resolution);
     CHECK(trips.set_timeout(here, 3) == usual.first_patience);
     answered(trips, there, 3, 1ms);
     CHECK(trips.set_timeout(here, 3) == usual.first_patience);
 }
 
-TEST_CASE("a node that answered only Sets counts as one that has answered") {
+TEST_CASE("a node that replied only to Sets counts as a node that has replied") {
     rtt_estimator trips({}, timer_resolution);
     trips.set_answered(here, 1ms);
     CHECK(trips.set_timeout(here, 3) == 200ms);
@@ -161,7 +161,7 @@ TEST_CASE("a node that answered only Sets counts as one that has answered") {
     CHECK_FALSE(trips.expect(here, 3).known);
 }
 
-TEST_CASE("a silent destination that answers a Set is not silent") {
+TEST_CASE("an unresponsive destination that replies to a Set is responsive again") {
     rtt_estimator trips({}, timer_resolution);
     trips.given_up(here);
     REQUIRE(trips.expect(here, 3).unresponsive);
@@ -170,7 +170,7 @@ TEST_CASE("a silent destination that answers a Set is not silent") {
     CHECK(trips.set_timeout(here, 3) == 200ms);
 }
 
-TEST_CASE("a Set that took long makes later Sets wait for at least twice as long, and is forgotten") {
+TEST_CASE("a slow Set at least doubles the timeout of later Sets until the measurement decays") {
     rtt_estimator trips({}, timer_resolution);
     answered(trips, here, 3, 1ms);
     trips.set_answered(here, 300ms);
@@ -182,7 +182,7 @@ TEST_CASE("a Set that took long makes later Sets wait for at least twice as long
 
 // ---- who is silent ---------------------------------------------------------------------------------------------------
 
-TEST_CASE("who was given up is waited for less, until it answers") {
+TEST_CASE("a target that timed out gets a shorter time limit until it replies") {
     rtt_estimator trips({}, timer_resolution);
     answered(trips, here, 3, 1ms);
     trips.given_up(here);
@@ -198,7 +198,7 @@ TEST_CASE("who was given up is waited for less, until it answers") {
     CHECK(trips.expect(here, 3).known);
 }
 
-TEST_CASE("who is silent and slow is still waited for as long as it takes") {
+TEST_CASE("an unresponsive target with slow replies keeps a time limit longer than its round trips") {
     rtt_estimator trips({}, timer_resolution);
     for (int i = 0; i < 20; ++i) answered(trips, here, 3, 300ms);
     trips.given_up(here);
@@ -206,7 +206,7 @@ TEST_CASE("who is silent and slow is still waited for as long as it takes") {
     CHECK(trips.expect(here, 3).patience <= usual.first_patience);
 }
 
-TEST_CASE("who never answered can be silent, too") {
+TEST_CASE("a target that has never replied can become unresponsive") {
     rtt_estimator trips({}, timer_resolution);
     trips.given_up(here);
     CHECK(trips.expect(here, 3).unresponsive);
@@ -214,7 +214,7 @@ TEST_CASE("who never answered can be silent, too") {
     CHECK_FALSE(trips.expect(here, 3).unresponsive);
 }
 
-TEST_CASE("another destination in the same place takes it, and is not taken for the first") {
+TEST_CASE("a destination that maps to an occupied entry replaces the entry and inherits nothing") {
     rtt_estimator trips({}, timer_resolution);
     const u64 same_place = here ^ u64 { 1 } << 63;
     answered(trips, here, 3, 1ms);
@@ -228,7 +228,7 @@ TEST_CASE("another destination in the same place takes it, and is not taken for 
 
 // ---- baselines -------------------------------------------------------------------------------------------------------
 
-TEST_CASE("a target that was asked while few were in flight has its own baseline") {
+TEST_CASE("a target that was queried with few MADs in flight has its own baseline") {
     rtt_estimator trips({}, timer_resolution);
     CHECK(trips.answered(here, 3, 50us, true) == 50us);
     CHECK(trips.answered(there, 3, 200us, true) == 200us); // a slower one, as far away
@@ -236,7 +236,7 @@ TEST_CASE("a target that was asked while few were in flight has its own baseline
     CHECK(trips.answered(there, 3, 600us, false) == 200us);
 }
 
-TEST_CASE("a baseline is a mean, not the luckiest round trip") {
+TEST_CASE("a baseline is the mean of the round trips, not the minimum") {
     rtt_estimator trips({}, timer_resolution);
     std::mt19937 random(1);
     const auto scattered = [&] { return 100us + duration(random() % 40'000); };
@@ -246,7 +246,7 @@ TEST_CASE("a baseline is a mean, not the luckiest round trip") {
     CHECK(std::abs(sum / 100 - 120e3) < 12e3);
 }
 
-TEST_CASE("a target that is met in a crowd is expected as those at its distance are without one") {
+TEST_CASE("a target first queried under load gets the unloaded baseline of its distance") {
     rtt_estimator trips({}, timer_resolution);
     for (u64 i = 1; i <= 20; ++i) trips.answered(i << 32 | i, 3, 100us, true);
     CHECK(abs(trips.answered(here, 3, 300us, false) - 100us) < 1us); // queueing from the first
@@ -259,7 +259,7 @@ TEST_CASE("a target that is met in a crowd is expected as those at its distance 
     CHECK(mixed.answered(there, 3, 110us, false) == 110us); // it cannot take longer than it did
 }
 
-TEST_CASE("ways may become longer for good") {
+TEST_CASE("the baseline follows a permanently longer round-trip time") {
     rtt_estimator trips({}, timer_resolution);
     for (int i = 0; i < 50; ++i) trips.answered(here, 3, 100us, true);
     for (int i = 0; i < 50; ++i) trips.answered(here, 3, 200us, true);
@@ -283,7 +283,7 @@ retry_policy after_loss(int one_in, int rounds = 20'000) {
 
 } // namespace
 
-TEST_CASE("attempts on who answers are as many as the loss needs") {
+TEST_CASE("the number of attempts to a responsive target follows the loss rate") {
     struct loss {
         int one_in; // attempts
         unsigned attempts;
@@ -298,7 +298,7 @@ TEST_CASE("attempts on who answers are as many as the loss needs") {
     CHECK(r.attempts(true, true) >= 3);
 }
 
-TEST_CASE("who never answered gets three attempts, and more only where much is lost") {
+TEST_CASE("a target that has never replied gets three attempts, and more only at high loss rates") {
     CHECK(retry_policy().attempts(false) == 3);
     CHECK(after_loss(1'000'000).attempts(false) == 3);
     CHECK(after_loss(50).attempts(false) == 3);
@@ -306,7 +306,7 @@ TEST_CASE("who never answered gets three attempts, and more only where much is l
     CHECK(after_loss(5).attempts(false) < after_loss(5).attempts(true));
 }
 
-TEST_CASE("the first losses count at once") {
+TEST_CASE("the first losses affect the loss rate at once") {
     retry_policy r;
     r.count_answered();
     r.count_lost();
@@ -315,7 +315,7 @@ TEST_CASE("the first losses count at once") {
     CHECK(r.loss() == Approx(0.5));
 }
 
-TEST_CASE("waits grow from attempt to attempt, later where much is lost, and have a limit") {
+TEST_CASE("the back-off grows with each attempt, later at high loss rates, up to a limit") {
     const retry_policy clean = after_loss(1'000'000), lossy = after_loss(5);
     unsigned before = 0;
     for (const unsigned attempt : {1u, 2u, 3u, 4u, 5u}) {

@@ -15,7 +15,7 @@ int any() { return ::open("/dev/null", O_RDONLY | O_CLOEXEC); }
 
 } // namespace
 
-TEST_CASE("a descriptor is closed by who has it last, 0 like any other") {
+TEST_CASE("the last owner of a descriptor closes it, including descriptor 0") {
     const int fd = any();
     {
         unique_fd owner(fd);

@@ -103,7 +103,7 @@ double mean_window(wire& net, window_control& w, unsigned mads) {
 
 } // namespace
 
-TEST_CASE("a window on a wire that takes everything doubles up to the most") {
+TEST_CASE("a window on a link without losses doubles up to the maximum") {
     window_control w(512, false);
     wire net;
     CHECK(w.window() == 8);
@@ -116,14 +116,14 @@ TEST_CASE("a window on a wire that takes everything doubles up to the most") {
     CHECK(small.window() == 5);
 }
 
-TEST_CASE("round trips that scatter by themselves do not hold the window back") {
+TEST_CASE("random jitter of round-trip times does not limit the window") {
     window_control w(512, false);
     wire net(wire_options{.jitter = 10us}); // 5 % on the average: what the baseline of round_trips has in it as well
     net.carry(w, 4000);
     CHECK(w.window() == 512);
 }
 
-TEST_CASE("a window that is not used up does not grow") {
+TEST_CASE("a window that is not fully used does not grow") {
     window_control w(512, false);
     for (int i = 0; i < 1000; ++i) w.answered(8); // never full
     CHECK(w.window() == 8);
@@ -135,7 +135,7 @@ TEST_CASE("a window that is not used up does not grow") {
     CHECK(w.window() == 8);
 }
 
-TEST_CASE("a window stays at the knee of a wire with buffers that never fill") {
+TEST_CASE("a window settles at the knee of a link with unlimited buffers") {
     // What is in flight at the knee: the round trip over the service time.
     struct setting {
         duration far, service;
@@ -154,7 +154,7 @@ TEST_CASE("a window stays at the knee of a wire with buffers that never fill") {
     CHECK(static_cast<double>(net.answered - before) * s.service / (net.now - begin) > 0.95);
 }
 
-TEST_CASE("where buffers are small the window gives way to losses, and few are lost") {
+TEST_CASE("a window on a link with small buffers shrinks after losses, and few MADs are lost") {
     struct setting {
         unsigned buffer;
         duration service;
@@ -171,7 +171,7 @@ TEST_CASE("where buffers are small the window gives way to losses, and few are l
     CHECK(static_cast<double>(net.answered) * s.service / (net.now - begin) > 0.75);
 }
 
-TEST_CASE("losses that do not depend on the window do not keep it small") {
+TEST_CASE("losses that do not depend on the window do not keep the window small") {
     const double loss = GENERATE(0.01, 0.05, 0.1, 0.19, 0.36);
     CAPTURE(loss);
     window_control w(512, false);
@@ -180,14 +180,14 @@ TEST_CASE("losses that do not depend on the window do not keep it small") {
     CHECK(mean_window(net, w, 10'000) > 200);
 }
 
-TEST_CASE("losses of the wire do not hide a queue") {
+TEST_CASE("random losses of the link do not hide a growing queue") {
     window_control w(512, false);
     wire net(wire_options{.service = 10us, .loss = 0.1});
     net.carry(w, 5000);
     CHECK(mean_window(net, w, 10'000) < 20);
 }
 
-TEST_CASE("a wire that loses some does not excuse a buffer that drops many") {
+TEST_CASE("random losses of the link do not mask a buffer that drops many MADs") {
     const unsigned buffer = GENERATE(2u, 3u, 6u);
     CAPTURE(buffer);
     window_control w(512, false);
@@ -198,7 +198,7 @@ TEST_CASE("a wire that loses some does not excuse a buffer that drops many") {
     CHECK(static_cast<double>(net.dropped) / static_cast<double>(net.answered) < 0.1);
 }
 
-TEST_CASE("round trips that were not measured teach nothing of what a window brings") {
+TEST_CASE("unmeasured round trips do not influence the size of the window") {
     window_control w(512, false);
     const auto epoch = [&](duration took) { // of a full window; 0: not measured
         const unsigned crowd = w.window();
@@ -213,7 +213,7 @@ TEST_CASE("round trips that were not measured teach nothing of what a window bri
     CHECK(w.window() == 16);
 }
 
-TEST_CASE("a polite window is never larger than a subnet manager's") {
+TEST_CASE("a polite window is never larger than the window of a subnet manager") {
     window_control w(512, true);
     wire net;
     CHECK(w.window() == 4);
@@ -223,7 +223,7 @@ TEST_CASE("a polite window is never larger than a subnet manager's") {
     CHECK(smaller.window() == 2);
 }
 
-TEST_CASE("who says BUSY is asked less, and as before when that is over") {
+TEST_CASE("BUSY replies shrink the window, and the window grows again afterwards") {
     window_control w(512, false);
     wire net;
     net.carry(w, 4000);
@@ -234,7 +234,7 @@ TEST_CASE("who says BUSY is asked less, and as before when that is over") {
     CHECK(w.window() > 256);
 }
 
-TEST_CASE("a window that shrank for losses that were none is as it was") {
+TEST_CASE("a window that shrank because of spurious losses is restored") {
     window_control w(512, false);
     wire net(wire_options{.service = 2us, .buffer = 40});
     net.carry(w, 3000);
@@ -251,7 +251,7 @@ TEST_CASE("a window that shrank for losses that were none is as it was") {
     CHECK(w.window() == before);
 }
 
-TEST_CASE("a late answer takes its loss back before anything came of it") {
+TEST_CASE("a late reply revokes its loss before the window shrinks") {
     window_control w(64, false);
     wire net;
     net.carry(w, 500);
@@ -267,7 +267,7 @@ TEST_CASE("a late answer takes its loss back before anything came of it") {
     CHECK(w.window() == 64);
 }
 
-TEST_CASE("a window is never 0, and for losses alone not below few") {
+TEST_CASE("a window is never 0, and losses do not reduce the window below its minimum") {
     window_control w(512, false), unasked(512, false);
     for (int i = 0; i < 1000; ++i) w.lost(8);
     CHECK(w.window() == window_control::few);
@@ -277,7 +277,7 @@ TEST_CASE("a window is never 0, and for losses alone not below few") {
 
 // ---- rates ----------------------------------------------------------------------------------------------------------
 
-TEST_CASE("a rate is kept, with a millisecond's worth at once") {
+TEST_CASE("send_rate keeps its rate and allows a burst of one millisecond") {
     mad::detail::send_rate rate(10'000); // one in 100 us
     mad::time_point now{5s};
     unsigned sent = 0;
@@ -302,7 +302,7 @@ TEST_CASE("a rate is kept, with a millisecond's worth at once") {
     CHECK(sent == 10);
 }
 
-TEST_CASE("a low rate is one MAD at a time, and no rate is no bound") {
+TEST_CASE("a low send rate allows one MAD at a time, and rate 0 is unlimited") {
     mad::detail::send_rate slow(2), any(0);
     mad::time_point now{5s};
     REQUIRE(slow.is_open(now));
