@@ -82,7 +82,7 @@ std::size_t per_measurement(std::size_t when_recycled) {
 
 } // namespace
 
-TEST_CASE("frames up to 2 KiB are recycled by their sizes, larger ones are the heap's") {
+TEST_CASE("frames up to 2 KiB are recycled by size, and larger frames come from the heap") {
     if (!coro::detail::recycles_frames()) return;
     for (const std::size_t bytes : {64u, 65u, 2047u, 2048u, 2049u, 2112u, 2113u, 4096u}) {
         CAPTURE(bytes);
@@ -167,7 +167,7 @@ TEST_CASE("time-outs and retries allocate nothing") {
     CHECK(allocated <= per_measurement(0));
 }
 
-TEST_CASE("the count counts") {
+TEST_CASE("the allocation counter counts a vector and its reallocation") {
     const std::size_t before = allocations::so_far().count;
     std::vector<int> some(100);
     some.resize(1000);

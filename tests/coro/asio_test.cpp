@@ -86,7 +86,7 @@ task<int> fail_after(MADSchedule& s) {
 
 // ---- tokens ------------------------------------------------------------------------------------------------------------
 
-TEST_CASE("a callback gets the task's value, and the io_context then has nothing left to do") {
+TEST_CASE("a callback receives the value of the task, and the io_context then runs out of work") {
     asio_rig r;
     int right = 0;
     async_run(r, ask_many(r.schedule, 500), [&](int n) { right = n; });
@@ -95,7 +95,7 @@ TEST_CASE("a callback gets the task's value, and the io_context then has nothing
     CHECK(right == 500);
 }
 
-TEST_CASE("a task without value completes a token without value") {
+TEST_CASE("a task without a value completes a token without a value") {
     asio_rig r;
     bool done = false;
     async_run(r, touch(r.schedule, route(1)), [&] { done = true; });
@@ -103,7 +103,7 @@ TEST_CASE("a task without value completes a token without value") {
     CHECK(done);
 }
 
-TEST_CASE("a task that never waits completes as well, and not from inside") {
+TEST_CASE("a task that never waits completes its token, and not from inside the initiation") {
     asio_rig r;
     const auto at_once = []() -> task<int> { co_return 7; };
     int value = 0;
@@ -113,7 +113,7 @@ TEST_CASE("a task that never waits completes as well, and not from inside") {
     CHECK(value == 7);
 }
 
-TEST_CASE("a future gets the task's value, movable ones moved") {
+TEST_CASE("a future receives the value of the task, and movable values are moved") {
     asio_rig r;
     const auto make = [](MADSchedule& s) -> task<std::unique_ptr<int>> {
         const int right = co_await ask_many(s, 10);
@@ -124,7 +124,7 @@ TEST_CASE("a future gets the task's value, movable ones moved") {
     CHECK(*future.get() == 10);
 }
 
-TEST_CASE("a task is awaited inside an asio::awaitable") {
+TEST_CASE("an asio::awaitable can await a task") {
     asio_rig r;
     const auto program = [](asio_rig& rig) -> asio::awaitable<int> {
         int right = co_await async_run(rig, ask_many(rig.schedule, 20), asio::use_awaitable);
@@ -136,7 +136,7 @@ TEST_CASE("a task is awaited inside an asio::awaitable") {
     CHECK(future.get() == 50);
 }
 
-TEST_CASE("a deferred operation starts when it is given a token") {
+TEST_CASE("a deferred operation starts when it gets a token") {
     asio_rig r;
     auto later = async_run(r, ask_many(r.schedule, 20), asio::deferred);
     CHECK(r.net.sent == 0);
@@ -146,7 +146,7 @@ TEST_CASE("a deferred operation starts when it is given a token") {
     CHECK(right == 20);
 }
 
-TEST_CASE("one RPC is an Asio operation, with any token") {
+TEST_CASE("a single RPC is an Asio operation and accepts any token") {
     asio_rig r;
     std::optional<mad::result<smp::NodeInfo>> info;
     async_SubnGet<smp::NodeInfo>(r, route(1, 2), 0, {}, [&](auto answer) { info.emplace(std::move(answer)); });
@@ -186,7 +186,7 @@ template <class T> struct counting_allocator {
 
 } // namespace
 
-TEST_CASE("an operation's memory is its handler's, and is given back before the handler is called") {
+TEST_CASE("an operation allocates with the allocator of its handler and deallocates before the handler runs") {
     asio_rig r;
     int kept = 0, then = -1, most = 0;
     const auto handler = [&](auto) { then = kept; };
@@ -209,7 +209,7 @@ TEST_CASE("a handler runs on its own executor") {
     CHECK(on_strand);
 }
 
-TEST_CASE("what a task throws leaves run, and the driver goes on") {
+TEST_CASE("an exception of a task leaves io_context::run, and the driver continues") {
     asio_rig r;
     int right = 0;
     bool completed = false;
@@ -223,13 +223,13 @@ TEST_CASE("what a task throws leaves run, and the driver goes on") {
 
 // ---- running -----------------------------------------------------------------------------------------------------------
 
-TEST_CASE("without operations the driver does not keep run from returning") {
+TEST_CASE("an Asio driver without operations lets io_context::run return") {
     asio_rig r;
     r.run();
     CHECK(r.net.sent == 0);
 }
 
-TEST_CASE("run may be called again for another operation") {
+TEST_CASE("io_context::run can be called again for another operation") {
     asio_rig r;
     for (int round = 0; round < 5; ++round) {
         int right = 0;
@@ -239,7 +239,7 @@ TEST_CASE("run may be called again for another operation") {
     }
 }
 
-TEST_CASE("operations run side by side") {
+TEST_CASE("several Asio operations run concurrently") {
     asio_rig r({.max_outstanding = 4, .timeout = 1h});
     int right = 0;
     for (int i = 0; i < 10; ++i) async_run(r, ask_many(r.schedule, 50), [&](int n) { right += n; });
@@ -247,7 +247,7 @@ TEST_CASE("operations run side by side") {
     CHECK(right == 500);
 }
 
-TEST_CASE("an operation that is started by the last one's handler is not forgotten") {
+TEST_CASE("the Asio driver runs operations that start in the handler of the last operation") {
     asio_rig r;
     // Two in flight at the end are answered together, so that the driver means to come back while it stops waiting.
     int rounds = 0, right = 0;
@@ -261,7 +261,7 @@ TEST_CASE("an operation that is started by the last one's handler is not forgott
     CHECK(right == 2 + 33 * (1 + 2 + 3));
 }
 
-TEST_CASE("an operation that is started by the last one's handler is answered when the answer comes") {
+TEST_CASE("the Asio driver receives replies for an operation that started in the handler of the last one") {
     asio_rig r;
     int right = 0;
     asio::steady_timer under_way(r.io);
@@ -276,7 +276,7 @@ TEST_CASE("an operation that is started by the last one's handler is answered wh
     CHECK(right == 3);
 }
 
-TEST_CASE("losses are retried after their timeout") {
+TEST_CASE("the Asio driver retries lost MADs after their timeout") {
     asio_rig r({.max_outstanding = 16, .timeout = 2ms, .retries = 20});
     r.net.drop_every = 10;
     int right = 0;
@@ -286,7 +286,7 @@ TEST_CASE("losses are retried after their timeout") {
     CHECK(r.schedule.counters().retried >= 30);
 }
 
-TEST_CASE("a silent fabric ends in a time-out") {
+TEST_CASE("an operation on an unresponsive fabric times out under the Asio driver") {
     asio_rig r({.timeout = 1ms, .retries = 2});
     r.net.drop_every = 1;
     std::optional<errc> code;
@@ -296,7 +296,7 @@ TEST_CASE("a silent fabric ends in a time-out") {
     CHECK(r.net.sent == 3);
 }
 
-TEST_CASE("a transport without descriptor cannot be driven by Asio, and says so") {
+TEST_CASE("the Asio driver rejects a transport without a descriptor with an error message") {
     asio::io_context io;
     memory_transport net;
     MADSchedule schedule(net);
@@ -305,7 +305,7 @@ TEST_CASE("a transport without descriptor cannot be driven by Asio, and says so"
 
 // ---- cancelling --------------------------------------------------------------------------------------------------------
 
-TEST_CASE("a cancellation slot cancels what the task waits for, at once") {
+TEST_CASE("a cancellation slot cancels the pending wait of a task at once") {
     asio_rig r;
     r.net.drop_every = 1;
     asio::cancellation_signal signal;
@@ -316,7 +316,7 @@ TEST_CASE("a cancellation slot cancels what the task waits for, at once") {
     CHECK(code == errc::cancelled);
 }
 
-TEST_CASE("cancelling a sweep ends it at once, and leaves another operation alone") {
+TEST_CASE("canceling a sweep ends the sweep at once and does not affect another operation") {
     asio_rig r({.timeout = 50ms, .retries = 0});
     r.net.drop_every = 1;
     const auto many = [](MADSchedule& s) -> generator<task<void>> {
@@ -338,7 +338,7 @@ TEST_CASE("cancelling a sweep ends it at once, and leaves another operation alon
     CHECK(other == errc::timed_out);
 }
 
-TEST_CASE("a signal that comes when all is over reaches nobody") {
+TEST_CASE("a cancellation signal in or after the handler has no effect") {
     asio_rig r;
     asio::cancellation_signal signal;
     int right = 0;
@@ -351,7 +351,7 @@ TEST_CASE("a signal that comes when all is over reaches nobody") {
     CHECK(right == 10);
 }
 
-TEST_CASE("a signal between the task's end and its handler changes nothing") {
+TEST_CASE("a cancellation signal between the end of a task and its handler has no effect") {
     asio_rig r;
     asio::cancellation_signal signal;
     int value = 0;
@@ -362,7 +362,7 @@ TEST_CASE("a signal between the task's end and its handler changes nothing") {
     CHECK(value == 7);
 }
 
-TEST_CASE("what a handler cancels or queues by itself takes effect once the driver is woken") {
+TEST_CASE("a cancellation in a posted handler takes effect when the driver is woken") {
     asio_rig r;
     r.net.drop_every = 1;
     std::optional<errc> code;
@@ -377,7 +377,7 @@ TEST_CASE("what a handler cancels or queues by itself takes effect once the driv
 
 // ---- lifetimes ---------------------------------------------------------------------------------------------------------
 
-TEST_CASE("a driver may die as soon as its operations ended, while the io_context runs on") {
+TEST_CASE("a driver can be destroyed after its operations ended while the io_context runs on") {
     asio_rig r;
     r.driver.reset();
     const auto program = [](asio_rig& rig) -> asio::awaitable<int> {
@@ -396,7 +396,7 @@ TEST_CASE("a driver may die as soon as its operations ended, while the io_contex
     CHECK(future.get() == 19);
 }
 
-TEST_CASE("a driver that dies takes unfinished operations with it") {
+TEST_CASE("destroying an Asio driver destroys its unfinished operations") {
     asio_rig r({.per_destination = 2});
     r.net.drop_every = 1;
     census lives;
@@ -418,7 +418,7 @@ TEST_CASE("a driver that dies takes unfinished operations with it") {
     CHECK(lives.ghosts() == 0);
 }
 
-TEST_CASE("a driver may die between a task's end and its handler") {
+TEST_CASE("a driver can be destroyed between the end of a task and its handler") {
     asio_rig r;
     bool completed = false;
     const auto at_once = []() -> task<void> { co_return; };
@@ -428,7 +428,7 @@ TEST_CASE("a driver may die between a task's end and its handler") {
     CHECK(!completed);
 }
 
-TEST_CASE("an io_context may be stopped and left with operations under way") {
+TEST_CASE("an io_context can be stopped and destroyed while operations are in flight") {
     census lives;
     const auto hold = [](MADSchedule& s, counted) -> task<void> { co_await touch(s, route(1)); };
     {
@@ -446,7 +446,7 @@ TEST_CASE("an io_context may be stopped and left with operations under way") {
     CHECK(lives.ghosts() == 0);
 }
 
-TEST_CASE("a schedule has the time before its driver's first turn") {
+TEST_CASE("a schedule has the current time before the first turn of its driver") {
     const auto before = std::chrono::steady_clock::now();
     const asio_rig r;
     CHECK(r.schedule.now() >= before);

@@ -112,7 +112,7 @@ task<info_result> ask_info(MADSchedule& s, IBDRPath to) { co_return co_await s.S
 
 // ---- tokens ------------------------------------------------------------------------------------------------------------
 
-TEST_CASE("an RPC takes any token, and without one is awaited in an asio::awaitable") {
+TEST_CASE("an RPC of the Asio transactor accepts any token and is an asio::awaitable by default") {
     threaded_rig r;
     std::atomic<int> right{0};
     r.mads->async_SubnGet<smp::NodeInfo>(route(1),
@@ -140,7 +140,7 @@ TEST_CASE("an RPC takes any token, and without one is awaited in an asio::awaita
     CHECK((info && is_answer(info.value(), route(2))));
 }
 
-TEST_CASE("requests to the SA go to the schedule's, tables come whole, and an RPC without a path is an error") {
+TEST_CASE("SA requests need an SA path, tables arrive whole, and an RPC without a path fails") {
     sim::simulation net = sim::make_sim("fattree2,radix=4,sm=1,time=real", sim::time_mode::real);
     asio::io_context io;
     asio_transactor mads(io.get_executor(), *net.transport);
@@ -165,7 +165,7 @@ TEST_CASE("requests to the SA go to the schedule's, tables come whole, and an RP
     CHECK(all.value().size() == net.fabric->graph().nodes.size());
 }
 
-TEST_CASE("completions come in the handler's executor, else in the transactor's, never from inside") {
+TEST_CASE("completions run in the executor of the handler, else of the transactor, and never inline") {
     threaded_rig r;
     auto strand = asio::make_strand(r.io);
     std::atomic<int> on_strand{0}, there{0};
@@ -186,7 +186,7 @@ TEST_CASE("completions come in the handler's executor, else in the transactor's,
     CHECK_FALSE(inside);
 }
 
-TEST_CASE("ten thousand RPCs of forty coroutines in four threads") {
+TEST_CASE("ten thousand RPCs of forty coroutines complete in four threads") {
     threaded_rig r({.max_outstanding = 64, .timeout = 1h});
     std::atomic<unsigned> right{0}, ended{0};
     const auto program = [](asio_transactor& mads, u32 first, std::atomic<unsigned>& sum) -> asio::awaitable<void> {
@@ -208,7 +208,7 @@ TEST_CASE("ten thousand RPCs of forty coroutines in four threads") {
 
 // ---- cancelling --------------------------------------------------------------------------------------------------------
 
-TEST_CASE("a cancellation from another thread ends the RPC at once, once, and its reply is stale") {
+TEST_CASE("a cancellation from another thread ends the RPC once and at once, and its reply is stale") {
     threaded_rig r;
     r.net.hold();
     auto strand = asio::make_strand(r.io);
@@ -249,7 +249,7 @@ TEST_CASE("a cancellation from another thread ends the RPC at once, once, and it
     signal.emit(terminal); // reaches nobody
 }
 
-TEST_CASE("a cancellation that is emitted right behind the initiation is not lost") {
+TEST_CASE("a cancellation directly after the initiation is not lost") {
     threaded_rig r;
     r.net.drop_every = 1;
     asio::cancellation_signal signals[2];
@@ -267,7 +267,7 @@ TEST_CASE("a cancellation that is emitted right behind the initiation is not los
     CHECK(cancelled == 2);
 }
 
-TEST_CASE("hundreds of RPCs that are cancelled at any moment complete once each") {
+TEST_CASE("hundreds of RPCs that are canceled at random moments complete exactly once") {
     threaded_rig r({.max_outstanding = 8, .timeout = 1h});
     r.net.drop_every = 3;
     struct one {
@@ -301,7 +301,7 @@ TEST_CASE("hundreds of RPCs that are cancelled at any moment complete once each"
 
 // ---- tasks and exceptions ----------------------------------------------------------------------------------------------
 
-TEST_CASE("what a task throws is thrown where it is awaited, and the transactor goes on") {
+TEST_CASE("an exception of a task reaches its awaiter, and the transactor continues") {
     threaded_rig r;
     std::atomic<int> caught{0}, right{0};
     const auto program = [](asio_transactor& mads, std::atomic<int>& c, std::atomic<int>& n) -> asio::awaitable<void> {
@@ -324,7 +324,7 @@ TEST_CASE("what a task throws is thrown where it is awaited, and the transactor 
     CHECK_THROWS_WITH(future.get(), "as expected");
 }
 
-TEST_CASE("a transactor that goes takes unfinished operations with it, also those that were not begun yet") {
+TEST_CASE("destroying a transactor destroys all unfinished operations, started or not") {
     threaded_rig r;
     r.net.drop_every = 1;
     census lives;
@@ -344,7 +344,7 @@ TEST_CASE("a transactor that goes takes unfinished operations with it, also thos
 
 // ---- Asio operations in tasks ------------------------------------------------------------------------------------------
 
-TEST_CASE("a task awaits timers, sockets and what completes at once, and goes on in its schedule's executor") {
+TEST_CASE("a task awaits timers, sockets and immediate operations and resumes in the executor of its schedule") {
     threaded_rig r;
     tcp::socket left(r.io), right(r.io);
     {
@@ -388,7 +388,7 @@ TEST_CASE("a task awaits timers, sockets and what completes at once, and goes on
     CHECK(future.get() == 8);
 }
 
-TEST_CASE("cancelling a task cancels the Asio operation that it awaits, begun before or after") {
+TEST_CASE("canceling a task cancels its Asio operation, whether the cancellation comes before or after the start") {
     threaded_rig r;
     const auto wait = [](threaded_rig& rig) -> task<int> {
         asio::steady_timer timer(rig.io, 1h);
@@ -406,7 +406,7 @@ TEST_CASE("cancelling a task cancels the Asio operation that it awaits, begun be
     CHECK(aborted == 2);
 }
 
-TEST_CASE("a task that is destroyed while it awaits an Asio operation cancels it") {
+TEST_CASE("destroying a task cancels the Asio operation that the task awaits") {
     threaded_rig r;
     census lives;
     const auto wait = [](threaded_rig& rig, asio::steady_timer& timer, counted) -> task<void> {

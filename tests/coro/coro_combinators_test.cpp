@@ -60,7 +60,7 @@ mad::duration elapsed(MADSchedule& s) { return s.now().time_since_epoch(); }
 
 // ---- when_all ----------------------------------------------------------------------------------------------------------
 
-TEST_CASE("when_all gives values of several types in their order, after as long as the longest takes") {
+TEST_CASE("when_all returns values of several types in order, after the time of the longest task") {
     rig r;
     const auto text = [](MADSchedule& s) -> task<std::unique_ptr<std::string>> {
         co_await s.pause(1ms);
@@ -78,7 +78,7 @@ TEST_CASE("when_all gives values of several types in their order, after as long 
     CHECK(elapsed(r.schedule) == 5ms);
 }
 
-TEST_CASE("when_all gives the values of many tasks in their order, and of none at once") {
+TEST_CASE("when_all returns the values of many tasks in order, and returns at once for no tasks") {
     rig r;
     const auto body = [](MADSchedule& s) -> task<void> {
         std::vector<task<int>> tasks;
@@ -97,7 +97,7 @@ TEST_CASE("when_all gives the values of many tasks in their order, and of none a
     CHECK(elapsed(r.schedule) == 150ms);
 }
 
-TEST_CASE("what a task of when_all throws is thrown when the others, cancelled, have ended") {
+TEST_CASE("when_all cancels the other tasks after an exception and rethrows when all have ended") {
     rig r;
     mad::time_point ended{};
     bool thrown = false;
@@ -114,7 +114,7 @@ TEST_CASE("what a task of when_all throws is thrown when the others, cancelled, 
     CHECK(ended.time_since_epoch() == 3ms);
 }
 
-TEST_CASE("cancelling when_all reaches all of its tasks, which still end") {
+TEST_CASE("canceling when_all cancels all of its tasks and waits for them") {
     rig r;
     const auto body = [](MADSchedule& s) -> task<void> {
         scope children(co_await current_scope{});
@@ -130,7 +130,7 @@ TEST_CASE("cancelling when_all reaches all of its tasks, which still end") {
     CHECK(elapsed(r.schedule) == 1ms);
 }
 
-TEST_CASE("a combinator that is destroyed takes its tasks with it") {
+TEST_CASE("destroying a combinator destroys its tasks") {
     rig r;
     census lives;
     {
@@ -149,7 +149,7 @@ TEST_CASE("a combinator that is destroyed takes its tasks with it") {
 
 // ---- when_any ----------------------------------------------------------------------------------------------------------
 
-TEST_CASE("when_any gives the first value and which it was, after the others were cancelled and have ended") {
+TEST_CASE("when_any returns the first value and its index after the canceled tasks have ended") {
     rig r;
     mad::time_point ended{};
     const auto body = [](MADSchedule& s, mad::time_point& e) -> task<void> {
@@ -162,7 +162,7 @@ TEST_CASE("when_any gives the first value and which it was, after the others wer
     CHECK(ended.time_since_epoch() == 3ms);
 }
 
-TEST_CASE("when_any of many gives the index, and a task that never waits is first") {
+TEST_CASE("when_any of many tasks returns the index, and a task that never waits wins") {
     rig r;
     const auto at_once = [](int value) -> task<int> { co_return value; };
     const auto body = [](MADSchedule& s, auto now) -> task<void> {
@@ -183,7 +183,7 @@ TEST_CASE("when_any of many gives the index, and a task that never waits is firs
     CHECK(elapsed(r.schedule) == 1ms);
 }
 
-TEST_CASE("when_any cancels RPCs of the others, and nothing of theirs is sent again") {
+TEST_CASE("when_any cancels the RPCs of the other tasks, and none of them is retried") {
     rig r([](const packet& p) { return p.bytes[131] == 1 ? answered(p, 1ms) : dropped(); });
     const auto body = [](MADSchedule& s) -> task<void> {
         auto first = co_await when_any(code_of_answer(s, route(0, 0, 2), rpc_options{.timeout = 10ms, .retries = 5}),
@@ -197,7 +197,7 @@ TEST_CASE("when_any cancels RPCs of the others, and nothing of theirs is sent ag
     CHECK(r.net.taken().size() == 2);
 }
 
-TEST_CASE("exceptions leave when_any: of the first, and of one that was cancelled") {
+TEST_CASE("when_any rethrows the exception of the first task, and of a canceled task") {
     rig r;
     mad::time_point ended{};
     const auto cancelled_and_throws = [](MADSchedule& s) -> task<int> {
@@ -218,7 +218,7 @@ TEST_CASE("exceptions leave when_any: of the first, and of one that was cancelle
 
 // ---- with_timeout ------------------------------------------------------------------------------------------------------
 
-TEST_CASE("with_timeout gives the value of a task in time, and does not wait for its time to pass") {
+TEST_CASE("with_timeout returns the value of a task in time without waiting for the timeout") {
     rig r;
     const auto body = [](MADSchedule& s) -> task<void> {
         const auto value = co_await with_timeout(s, 1h, late(s, 2ms, 7));
@@ -231,7 +231,7 @@ TEST_CASE("with_timeout gives the value of a task in time, and does not wait for
     CHECK(elapsed(r.schedule) == 4ms);
 }
 
-TEST_CASE("with_timeout gives nothing when the time is over, and by then the task has ended") {
+TEST_CASE("with_timeout returns no value after the timeout, when the canceled task has ended") {
     rig r;
     mad::time_point ended{};
     const auto body = [](MADSchedule& s, mad::time_point& e) -> task<void> {
@@ -243,7 +243,7 @@ TEST_CASE("with_timeout gives nothing when the time is over, and by then the tas
     sync_wait(r.schedule, body(r.schedule, ended));
 }
 
-TEST_CASE("with_timeout ends an RPC that goes on trying, and throws what its task throws") {
+TEST_CASE("with_timeout ends an RPC that still retries, and rethrows the exception of its task") {
     rig r(silence);
     const auto body = [](MADSchedule& s) -> task<void> {
         const auto value =
@@ -257,7 +257,7 @@ TEST_CASE("with_timeout ends an RPC that goes on trying, and throws what its tas
     CHECK(elapsed(r.schedule) == 26ms);
 }
 
-TEST_CASE("with_timeout that is cancelled gives the value of its task") {
+TEST_CASE("a canceled with_timeout returns the value of its task") {
     rig r;
     const auto body = [](MADSchedule& s) -> task<void> {
         scope children(co_await current_scope{});
@@ -282,7 +282,7 @@ task<void> wait_and_note(event& e, std::vector<int>& order, int number) {
 
 } // namespace
 
-TEST_CASE("an event ends the waits of all who wait, in their order, not from inside, and later ones at once") {
+TEST_CASE("an event resumes all waiting tasks in order, not inline, and later waits complete at once") {
     rig r;
     std::vector<int> order;
     const auto body = [](MADSchedule& s, std::vector<int>& o) -> task<void> {
@@ -308,7 +308,7 @@ TEST_CASE("an event ends the waits of all who wait, in their order, not from ins
     CHECK(r.schedule.idle());
 }
 
-TEST_CASE("a wait for an event is cancelled, and only that one") {
+TEST_CASE("canceling one wait for an event does not affect the other waits") {
     rig r;
     std::vector<int> order;
     const auto body = [](MADSchedule& s, std::vector<int>& o) -> task<void> {
@@ -329,7 +329,7 @@ TEST_CASE("a wait for an event is cancelled, and only that one") {
     CHECK(order == std::vector<int>{-2, -4, 1, 3});
 }
 
-TEST_CASE("an event that was set before the cancellation came has been set") {
+TEST_CASE("an event that was set before a cancellation completes its wait as set") {
     rig r;
     std::vector<int> order;
     const auto body = [](MADSchedule& s, std::vector<int>& o) -> task<void> {
@@ -344,7 +344,7 @@ TEST_CASE("an event that was set before the cancellation came has been set") {
     CHECK(order == std::vector<int>{1});
 }
 
-TEST_CASE("whoever is destroyed while it waits for an event is forgotten, and the event may go once it is set") {
+TEST_CASE("destroying a waiting task removes the task from the event, and a set event can be destroyed") {
     rig r;
     std::vector<int> order;
     std::optional<event> ready(std::in_place, r.schedule);
@@ -357,14 +357,14 @@ TEST_CASE("whoever is destroyed while it waits for an event is forgotten, and th
     CHECK(first.done());
 }
 
-TEST_CASE("waiting for an event that nobody can set is an error of the program") {
+TEST_CASE("waiting for an event that no task can set throws std::logic_error") {
     rig r;
     event never(r.schedule);
     std::vector<int> order;
     CHECK_THROWS_AS(sync_wait(r.schedule, wait_and_note(never, order, 1)), std::logic_error);
 }
 
-TEST_CASE("two tasks that wake each other leave time to receive") {
+TEST_CASE("two tasks that wake each other do not prevent the driver from receiving") {
     rig r;
     const auto player = [](event& mine, event& other, bool& stop, u64& turns) -> task<void> {
         while (!stop) {
@@ -397,7 +397,7 @@ TEST_CASE("two tasks that wake each other leave time to receive") {
 
 // ---- tickers -----------------------------------------------------------------------------------------------------------
 
-TEST_CASE("a ticker ticks at once and then every period, whatever is done in between") {
+TEST_CASE("a ticker ticks at once and then every period, regardless of work between the ticks") {
     rig r;
     const auto body = [](MADSchedule& s) -> task<void> {
         co_await s.pause(3ms);
@@ -416,7 +416,7 @@ TEST_CASE("a ticker ticks at once and then every period, whatever is done in bet
     sync_wait(r.schedule, body(r.schedule));
 }
 
-TEST_CASE("a tick that is late comes at once, and those that are over are skipped and counted") {
+TEST_CASE("a late tick comes at once, and missed ticks are skipped and counted") {
     rig r;
     const auto body = [](MADSchedule& s) -> task<void> {
         ticker ticks(s, 10ms);
@@ -435,7 +435,7 @@ TEST_CASE("a tick that is late comes at once, and those that are over are skippe
     sync_wait(r.schedule, body(r.schedule));
 }
 
-TEST_CASE("a cancelled ticker says so, and a period of no length is refused") {
+TEST_CASE("a canceled ticker returns false, and a period of zero is rejected") {
     rig r;
     const auto body = [](MADSchedule& s) -> task<void> {
         scope children(co_await current_scope{});

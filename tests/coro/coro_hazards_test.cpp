@@ -70,7 +70,7 @@ template <class Body> void check_where_possible(Body body) {
 
 // ---- what programs here write ----------------------------------------------------------------------------------------
 
-TEST_CASE("right: arguments that are named and moved in") {
+TEST_CASE("right: named arguments that are moved in") {
     check(
         [](MADSchedule&, census& c) -> task<int> {
             counted named(c);
@@ -90,7 +90,7 @@ TEST_CASE("right: temporaries of a class with a constructor") {
         2);
 }
 
-TEST_CASE("right: trivial aggregates, designated or not") {
+TEST_CASE("right: trivial aggregates with or without designated initializers") {
     check(
         [](MADSchedule&, census&) -> task<int> {
             const int a = co_await take_trivial({1, 2});
@@ -101,7 +101,7 @@ TEST_CASE("right: trivial aggregates, designated or not") {
         10);
 }
 
-TEST_CASE("right: a task that is named before it is awaited, whatever its arguments") {
+TEST_CASE("right: a task with any arguments that is named before it is awaited") {
     check(
         [](MADSchedule&, census& c) -> task<int> {
             auto with_aggregate = take_aggregate(aggregate{1, counted(c)});
@@ -142,7 +142,7 @@ TEST_CASE("right: co_await in a condition") {
         1);
 }
 
-TEST_CASE("right: a loop over what was awaited") {
+TEST_CASE("right: a loop over an awaited range") {
     check(
         [](MADSchedule&, census& c) -> task<int> {
             int n = 0;
@@ -158,7 +158,7 @@ TEST_CASE("right: co_await as an argument of a call") {
           3);
 }
 
-TEST_CASE("right: BOOST_OUTCOME_CO_TRY, with a value and with an error") {
+TEST_CASE("right: BOOST_OUTCOME_CO_TRY with a value and with an error") {
     check(
         [](MADSchedule& s, census& c) -> task<int> {
             const auto body = [](census& lives) -> task<result<int>> {
@@ -174,7 +174,7 @@ TEST_CASE("right: BOOST_OUTCOME_CO_TRY, with a value and with an error") {
         1);
 }
 
-TEST_CASE("right: RPCs with paths and options written in place") {
+TEST_CASE("right: RPCs with inline paths and options") {
     check(
         [](MADSchedule& s, census&) -> task<int> {
             const IBDRPath base = route(1);
@@ -187,7 +187,7 @@ TEST_CASE("right: RPCs with paths and options written in place") {
         1);
 }
 
-TEST_CASE("right: a sweep whose sequence and options are written in place") {
+TEST_CASE("right: a sweep with an inline sequence and inline options") {
     check(
         [](MADSchedule& s, census& c) -> task<int> {
             const auto items = [](MADSchedule& schedule, counted held) -> generator<task<void>> {
@@ -206,19 +206,19 @@ TEST_CASE("right: a sweep whose sequence and options are written in place") {
 
 // ---- what the habit is there for -------------------------------------------------------------------------------------
 
-TEST_CASE("by habit avoided: a lambda with a capture inside the awaited call") {
+TEST_CASE("avoided by convention: a lambda with a capture inside the awaited call") {
     check_where_possible([](census& c) -> task<void> {
         const counted held(c);
         co_await call([held] { return 1; });
     });
 }
 
-TEST_CASE("by habit avoided: an aggregate with a member that has a destructor inside the awaited call") {
+TEST_CASE("avoided by convention: an aggregate with a non-trivially destructible member inside the awaited call") {
     check_where_possible([](census& c) -> task<void> { co_await take_aggregate(aggregate{1, counted(c)}); });
     check_where_possible([](census& c) -> task<void> { co_await take_aggregate({.number = 1, .member = counted(c)}); });
 }
 
-TEST_CASE("by habit avoided: co_await inside an aggregate's initializer") {
+TEST_CASE("avoided by convention: co_await inside the initializer of an aggregate") {
     check_where_possible([](census& c) -> task<void> {
         const aggregate made{co_await one(), counted(c)};
         (void)made;

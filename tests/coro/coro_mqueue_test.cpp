@@ -45,7 +45,7 @@ task<mqueue_report> sweep(MADSchedule& s, u32 count, tally& t, mqueue_options op
 
 // ---- pulling ---------------------------------------------------------------------------------------------------------
 
-TEST_CASE("every task of a sequence runs once, and gives its own result") {
+TEST_CASE("every task of a sequence runs once and returns its own result") {
     const unsigned window = GENERATE(1u, 2u, 16u, 256u);
     rig r(schedule_options{.max_outstanding = window});
     tally t;
@@ -58,7 +58,7 @@ TEST_CASE("every task of a sequence runs once, and gives its own result") {
     CHECK(t.lives.ghosts() == 0);
 }
 
-TEST_CASE("a sequence of 400,000 tasks has no more live ones than the window, and one that just ended") {
+TEST_CASE("a sequence of 400,000 tasks has at most one live task more than the window") {
     memory_transport net;
     MADSchedule schedule(net, {.max_outstanding = 256});
     tally t;
@@ -84,7 +84,7 @@ TEST_CASE("a sequence is pulled only while the window has room") {
     CHECK(t.pulled == 10);
 }
 
-TEST_CASE("tasks that wait for something else than a MAD are bounded as well") {
+TEST_CASE("the window also bounds tasks that do not wait for a MAD") {
     memory_transport net;
     MADSchedule schedule(net, {.max_outstanding = 16});
     tally t;
@@ -105,7 +105,7 @@ TEST_CASE("tasks that wait for something else than a MAD are bounded as well") {
     CHECK(t.lives.peak() <= 3 * most + 3); // in a task its item, and what that was given
 }
 
-TEST_CASE("tasks for one node pile up to a limit only") {
+TEST_CASE("tasks for one node accumulate only up to a limit") {
     memory_transport net;
     MADSchedule schedule(net, {.max_outstanding = 16});
     tally t;
@@ -120,7 +120,7 @@ TEST_CASE("tasks for one node pile up to a limit only") {
     CHECK(t.lives.peak() <= 300);
 }
 
-TEST_CASE("an empty sequence ends, ten thousand of them without growing the stack") {
+TEST_CASE("ten thousand empty sequences end without growing the stack") {
     rig r;
     tally t;
     const auto body = [](MADSchedule& s, tally& all) -> task<u64> {
@@ -135,7 +135,7 @@ TEST_CASE("an empty sequence ends, ten thousand of them without growing the stac
     CHECK(r.net.offered() == 0);
 }
 
-TEST_CASE("tasks that end at once are pulled to the end") {
+TEST_CASE("a sequence of tasks that complete at once is pulled to its end") {
     rig r;
     const auto at_once = []() -> task<void> { co_return; };
     const auto many = [](auto make) -> generator<task<void>> {
@@ -169,7 +169,7 @@ task<mqueue_report> nested(MADSchedule& s, u32 count, tally& t) {
 
 } // namespace
 
-TEST_CASE("nested sequences do not deadlock in the narrowest window, nor keep many tasks alive in a wide one") {
+TEST_CASE("nested sequences neither deadlock in a window of one nor keep many tasks alive in a large window") {
     const unsigned window = GENERATE(1u, 16u, 64u);
     memory_transport net;
     MADSchedule schedule(net, {.max_outstanding = window});
@@ -186,7 +186,7 @@ TEST_CASE("nested sequences do not deadlock in the narrowest window, nor keep ma
     CHECK(t.lives.ghosts() == 0);
 }
 
-TEST_CASE("sequences nest to any depth") {
+TEST_CASE("sequences can be nested to any depth") {
     rig r(schedule_options{.max_outstanding = 3});
     struct tree {
         static task<void> visit(MADSchedule& s, IBDRPath to, int depth, u64& right) {
@@ -205,7 +205,7 @@ TEST_CASE("sequences nest to any depth") {
 
 // ---- idling ----------------------------------------------------------------------------------------------------------
 
-TEST_CASE("a sequence that yields no task is asked again when something happened, and others run meanwhile") {
+TEST_CASE("an idle sequence is pulled again after an event, and other tasks run meanwhile") {
     rig r(schedule_options{.max_outstanding = 4});
     struct work { // each answer makes more work, as in a discovery
         std::deque<u32> todo{1};
@@ -239,7 +239,7 @@ TEST_CASE("a sequence that yields no task is asked again when something happened
     CHECK(w.asked < 3 * 999); // not in a busy loop
 }
 
-TEST_CASE("an idle inner sequence does not hold up the outer one") {
+TEST_CASE("an idle inner sequence does not block the outer sequence") {
     rig r(schedule_options{.max_outstanding = 4});
     bool released = false;
     const auto until = [](bool& flag) -> generator<task<void>> {
@@ -260,7 +260,7 @@ TEST_CASE("an idle inner sequence does not hold up the outer one") {
     CHECK(sync_wait(r.schedule, body(r.schedule, released)).finished == 2);
 }
 
-TEST_CASE("a sequence that idles for ever is an error, not a hang") {
+TEST_CASE("a sequence that stays idle forever is an error instead of a hang") {
     rig r;
     const auto for_ever = []() -> generator<task<void>> {
         for (;;) co_yield task<void>();
@@ -271,7 +271,7 @@ TEST_CASE("a sequence that idles for ever is an error, not a hang") {
 
 // ---- failing ---------------------------------------------------------------------------------------------------------
 
-TEST_CASE("failures are counted, and the first few are kept") {
+TEST_CASE("a sequence counts failures and keeps the first few") {
     rig r([](const packet& p) { return p.bytes[131] % 10 == 3 ? dropped() : answered(p); },
           {.max_outstanding = 1, .timeout = 1ms, .retries = 0});
     tally t;
@@ -288,7 +288,7 @@ TEST_CASE("failures are counted, and the first few are kept") {
     }
 }
 
-TEST_CASE("a sequence that stops on errors pulls no more and cancels what runs") {
+TEST_CASE("a sequence with stop_on_error pulls no more tasks after an error and cancels running tasks") {
     rig r([](const packet& p) { return p.bytes[131] == 50 ? refused(EINVAL) : answered(p, 1ms); },
           {.max_outstanding = 8, .timeout = 10ms});
     tally t;
@@ -305,7 +305,7 @@ TEST_CASE("a sequence that stops on errors pulls no more and cancels what runs")
     CHECK(r.schedule.idle());
 }
 
-TEST_CASE("stopping one sequence leaves others alone") {
+TEST_CASE("stopping one sequence does not affect other sequences") {
     rig r([](const packet& p) { return p.bytes[131] == 50 ? refused(EINVAL) : answered(p); });
     tally stopped, other;
     const auto untouched = [](MADSchedule& s, tally& t) -> task<mqueue_report> {
@@ -322,7 +322,7 @@ TEST_CASE("stopping one sequence leaves others alone") {
     CHECK(other.right == 40);
 }
 
-TEST_CASE("what a task throws is thrown where the sequence is awaited, after the rest was cancelled") {
+TEST_CASE("an exception of a task cancels the other tasks and reaches the awaiter of the sequence") {
     rig r([](const packet& p) { return p.bytes[131] == 50 ? answered(p) : answered(p, 1s); }, {.max_outstanding = 8});
     tally t;
     const auto throws = [](MADSchedule& s, counted) -> task<result<void>> {
@@ -344,7 +344,7 @@ TEST_CASE("what a task throws is thrown where the sequence is awaited, after the
     CHECK(r.schedule.idle());
 }
 
-TEST_CASE("what the sequence itself throws is thrown where it is awaited, after its tasks ended") {
+TEST_CASE("an exception of the sequence itself reaches its awaiter after the tasks ended") {
     rig r;
     tally t;
     const auto broken = [](MADSchedule& s, tally& all) -> generator<task<result<void>>> {
@@ -359,7 +359,7 @@ TEST_CASE("what the sequence itself throws is thrown where it is awaited, after 
 
 // ---- ending otherwise ------------------------------------------------------------------------------------------------
 
-TEST_CASE("destroying who awaits a sequence destroys its tasks, withdraws their MADs and frees the sequence") {
+TEST_CASE("destroying the awaiter of a sequence destroys its tasks, withdraws their MADs and frees the sequence") {
     const unsigned turns = GENERATE(0u, 1u, 5u);
     rig r([](const packet& p) { return p.bytes[131] < 4 ? answered(p) : dropped(); }, {.max_outstanding = 8});
     tally t;
@@ -383,7 +383,7 @@ TEST_CASE("destroying who awaits a sequence destroys its tasks, withdraws their 
     CHECK(!r.schedule.settle()); // no source is left that could be pulled
 }
 
-TEST_CASE("a task may destroy the sweep that a sibling awaits") {
+TEST_CASE("a task can destroy the sweep that a sibling awaits") {
     rig r([](const packet& p) { return p.bytes[131] == 1 ? answered(p) : dropped(); }, {.max_outstanding = 8});
     tally t;
     const auto body = [](MADSchedule& s, tally& all) -> task<void> {
@@ -399,7 +399,7 @@ TEST_CASE("a task may destroy the sweep that a sibling awaits") {
     CHECK(r.schedule.idle());
 }
 
-TEST_CASE("a cancelled sequence ends at once, even if others never leave it any room") {
+TEST_CASE("a canceled sequence ends at once, even if other tasks keep the window full") {
     rig r([](const packet& p) { return answered(p, 100us); }, {.max_outstanding = 2, .per_destination = 0});
     struct load { // more RPCs than the window, one after the other, until told to end
         static task<void> run(MADSchedule& s, u32 number, const bool& go_on) {
@@ -426,7 +426,7 @@ TEST_CASE("a cancelled sequence ends at once, even if others never leave it any 
     sync_wait(r.schedule, body(r.schedule, never_begun));
 }
 
-TEST_CASE("a sequence that is begun in a cancelled scope yields nothing") {
+TEST_CASE("a sequence that starts in a canceled scope is never pulled") {
     rig r;
     tally t;
     r.schedule.root().cancel();
@@ -436,7 +436,7 @@ TEST_CASE("a sequence that is begun in a cancelled scope yields nothing") {
     CHECK(t.pulled == 0);
 }
 
-TEST_CASE("the body of a sequence may queue tasks and look at the schedule") {
+TEST_CASE("the body of a sequence can queue tasks and inspect the schedule") {
     rig r(schedule_options{.max_outstanding = 2});
     tally t;
     std::vector<job<result<void>>> started;

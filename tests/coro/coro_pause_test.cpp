@@ -37,7 +37,7 @@ task<mad::duration> pause_once(MADSchedule& s, mad::duration length) {
 
 } // namespace
 
-TEST_CASE("pauses end when their time has passed, the shortest first and equal ones in their order") {
+TEST_CASE("pauses end after their duration, the shortest first and equal pauses in order") {
     rig r;
     std::vector<pause_end> endings;
     const auto body = [](MADSchedule& s, std::vector<pause_end>& e) -> task<void> {
@@ -53,7 +53,7 @@ TEST_CASE("pauses end when their time has passed, the shortest first and equal o
     CHECK(r.schedule.idle());
 }
 
-TEST_CASE("a pause begins where the last one ended, and RPCs go on beside it") {
+TEST_CASE("a pause starts at the end of the previous pause, and RPCs run during a pause") {
     rig r;
     const auto body = [](MADSchedule& s) -> task<mad::duration> {
         scope children(co_await current_scope{});
@@ -69,7 +69,7 @@ TEST_CASE("a pause begins where the last one ended, and RPCs go on beside it") {
     CHECK(sync_wait(r.schedule, body(r.schedule)) == 3s);
 }
 
-TEST_CASE("a cancelled pause ends at once, and none begins in what is cancelled") {
+TEST_CASE("a canceled pause ends at once, and a pause in a canceled scope does not wait") {
     rig r;
     std::vector<pause_end> endings;
     const auto body = [](MADSchedule& s, std::vector<pause_end>& e) -> task<void> {
@@ -89,7 +89,7 @@ TEST_CASE("a cancelled pause ends at once, and none begins in what is cancelled"
     CHECK(r.schedule.idle());
 }
 
-TEST_CASE("a pause that is cancelled twice before it ends is not lost") {
+TEST_CASE("a pause that is canceled twice before its end completes") {
     rig r;
     std::vector<pause_end> endings;
     const auto body = [](MADSchedule& s, std::vector<pause_end>& e) -> task<void> {
@@ -103,7 +103,7 @@ TEST_CASE("a pause that is cancelled twice before it ends is not lost") {
     CHECK(endings == std::vector<pause_end>{{0, false, 0ms}});
 }
 
-TEST_CASE("whoever is destroyed while it pauses is forgotten") {
+TEST_CASE("destroying a task during a pause removes the pause") {
     rig r;
     std::vector<pause_end> endings;
     {
@@ -120,14 +120,14 @@ TEST_CASE("whoever is destroyed while it pauses is forgotten") {
     CHECK(endings.empty());
 }
 
-TEST_CASE("a pause for ever is none that virtual time could bring to an end") {
+TEST_CASE("an endless pause is an error in virtual time") {
     rig r;
     std::vector<pause_end> endings;
     CHECK_THROWS_AS(sync_wait(r.schedule, pause_and_note(r.schedule, 0, mad::duration::max(), endings)),
                     std::logic_error);
 }
 
-TEST_CASE("pauses last as long by the clock, under the blocking and under the Asio driver") {
+TEST_CASE("pauses have their real duration under the blocking and the Asio driver") {
     memory_transport net(memory_transport::time::real);
     MADSchedule schedule(net);
     CHECK(sync_wait(schedule, pause_once(schedule, 5ms)) >= 5ms);

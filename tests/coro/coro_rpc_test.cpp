@@ -59,7 +59,7 @@ template <class F> std::string last_words(F wrong) {
 
 // ---- requests and replies ----------------------------------------------------------------------------------------------
 
-TEST_CASE("an RPC gives the reply of the node that was asked, decoded") {
+TEST_CASE("an RPC returns the decoded reply of the queried node") {
     rig r;
     const IBDRPath to = route(1, 2, 3);
     auto info = sync_wait(r.schedule, r.schedule.SubnGet<smp::NodeInfo>(to, 0x01020304));
@@ -70,7 +70,7 @@ TEST_CASE("an RPC gives the reply of the node that was asked, decoded") {
     CHECK(r.net.taken()[0].bytes[3] == 0x01);
 }
 
-TEST_CASE("a request of a type is zeros, a request of a value carries it") {
+TEST_CASE("a request given as a type is zero-filled, and a request given as a value carries the value") {
     rig r;
     smp::PortInfo wanted;
     wanted.LID = iba::lid{0x1234};
@@ -87,7 +87,7 @@ TEST_CASE("a request of a type is zeros, a request of a value carries it") {
     CHECK(sent[2].bytes[3] == 0x02);
 }
 
-TEST_CASE("a request with a value that has more bits than its field is not sent, and the error says which") {
+TEST_CASE("an RPC rejects a value that does not fit its field and names the field in the error") {
     rig r;
     smp::PortInfo wanted;
     wanted.LMC = 9;
@@ -108,7 +108,7 @@ TEST_CASE("a request with a value that has more bits than its field is not sent,
     CHECK(r.net.taken().size() == 1);
 }
 
-TEST_CASE("a request that is not sent holds no slot, and may be one of many") {
+TEST_CASE("a request that was rejected before the send holds no slot, also as one of many") {
     rig r({.max_outstanding = 1});
     const auto set = [](MADSchedule& schedule, u8 LMC) -> task<bool> {
         smp::PortInfo wanted;
@@ -128,7 +128,7 @@ TEST_CASE("a request that is not sent holds no slot, and may be one of many") {
     CHECK(r.schedule.in_flight() == 0);
 }
 
-TEST_CASE("a retried Set carries the request again, not what came meanwhile") {
+TEST_CASE("a retried Set carries the original request instead of the last received bytes") {
     rig r([](const packet& p) { return p.number < 2 ? dropped() : answered(p); });
     smp::PortInfo wanted;
     wanted.LID = iba::lid{0x1234};
@@ -137,7 +137,7 @@ TEST_CASE("a retried Set carries the request again, not what came meanwhile") {
     for (const packet& p : r.net.taken()) CHECK((p.bytes[64 + 16] == 0x12 && p.bytes[64 + 17] == 0x34));
 }
 
-TEST_CASE("a Set follows measured round trips, and has seven attempts") {
+TEST_CASE("a Set uses measured round-trip times and makes seven attempts") {
     rig r;
     REQUIRE(sync_wait(r.schedule, r.schedule.SubnGet<smp::PortInfo>(route(1), 1)));
     const std::size_t before = r.net.taken().size();
@@ -151,7 +151,7 @@ TEST_CASE("a Set follows measured round trips, and has seven attempts") {
         CHECK(r.net.taken()[before + i].attempt_timeout == std::chrono::milliseconds(waits[i]));
 }
 
-TEST_CASE("a Set to a node that has not answered yet waits for a second, the schedule's timeout at most") {
+TEST_CASE("the timeout of a Set to a node without replies is one second or the shorter one of the schedule") {
     const auto first_wait = [](coro::schedule_options options) {
         rig r([](const packet&) { return dropped(); }, options);
         CHECK(!sync_wait(r.schedule, r.schedule.SubnSet<smp::PortInfo>(smp::PortInfo{}, route(1), 1)));
@@ -162,7 +162,7 @@ TEST_CASE("a Set to a node that has not answered yet waits for a second, the sch
     CHECK(first_wait({.timeout = 50ms}) == 50ms);
 }
 
-TEST_CASE("a Set with a number of retries makes no more attempts") {
+TEST_CASE("a Set with an explicit number of retries makes no further attempts") {
     rig r([](const packet&) { return dropped(); }, {.retries = 1});
     auto set = sync_wait(r.schedule, r.schedule.SubnSet<smp::PortInfo>(smp::PortInfo{}, route(1), 1));
     REQUIRE(!set);
@@ -173,7 +173,7 @@ TEST_CASE("a Set with a number of retries makes no more attempts") {
     CHECK(once.error().attempts == 1);
 }
 
-TEST_CASE("a LID-routed path gives a LID-routed SMP") {
+TEST_CASE("a LID-routed path produces a LID-routed SMP") {
     rig r;
     mad::IBPath to;
     to.DLID = iba::lid{7};
@@ -181,7 +181,7 @@ TEST_CASE("a LID-routed path gives a LID-routed SMP") {
     CHECK(r.net.taken()[0].bytes[1] == 0x01);
 }
 
-TEST_CASE("on request the reply's header and source come with its payload") {
+TEST_CASE("with_header returns header and source of the reply with the payload") {
     rig r;
     auto body = [](MADSchedule& s) -> task<mad::result<coro::reply<smp::NodeInfo>>> {
         co_return co_await s.SubnGet<smp::NodeInfo, with_header>(route(5), 2);
@@ -198,7 +198,7 @@ TEST_CASE("on request the reply's header and source come with its payload") {
     CHECK(static_cast<u32>(header.transactionID) == r.net.taken()[0].tid);
 }
 
-TEST_CASE("an RPC may be named before it is awaited") {
+TEST_CASE("an RPC can be named before it is awaited") {
     rig r;
     const auto body = [](MADSchedule& s) -> task<bool> {
         auto first = s.SubnGet<smp::NodeInfo>(route(1));
@@ -210,7 +210,7 @@ TEST_CASE("an RPC may be named before it is awaited") {
     CHECK(sync_wait(r.schedule, body(r.schedule)));
 }
 
-TEST_CASE("one SMP is in flight to one route by default, and any number with no bound") {
+TEST_CASE("one SMP per route is in flight by default, and any number without a bound") {
     for (const unsigned bound : {2u, 1u, 0u}) {
         rig r(silence, {.max_outstanding = 64, .per_destination = bound, .timeout = 1ms, .retries = 0});
         const schedule_options defaults;
@@ -232,7 +232,7 @@ TEST_CASE("one SMP is in flight to one route by default, and any number with no 
 
 // ---- errors ------------------------------------------------------------------------------------------------------------
 
-TEST_CASE("an RPC without answer fails after all attempts, and says how many") {
+TEST_CASE("an RPC without a reply fails after all attempts and reports their number") {
     rig r(silence, {.timeout = 10ms, .retries = 2});
     const mad::mad_error e = error_of(r.schedule, route(1, 4));
     CHECK(e.code == errc::timed_out);
@@ -262,7 +262,7 @@ TEST_CASE("timeout and retries come from the call, else from the schedule") {
     CHECK(r.net.now().time_since_epoch() == mad::detail::deadlines::rounded(s.timeout) * static_cast<int>(s.attempts));
 }
 
-TEST_CASE("a status is an error, with its value, apart from the D bit") {
+TEST_CASE("a reply with an error status is an error with that status, without the D bit") {
     struct setting {
         u8 high, low;
         errc code;
@@ -279,7 +279,7 @@ TEST_CASE("a status is an error, with its value, apart from the D bit") {
     CHECK(e.attempts == (s.status == 0x01 ? 6 : 1)); // BUSY is asked again
 }
 
-TEST_CASE("an error carries request, reply and path") {
+TEST_CASE("an error contains request, reply and path") {
     rig r([](const packet& p) { return answer_with_status(p, 0, 0x1c); });
     const mad::mad_error e = error_of(r.schedule, route(1, 4));
     REQUIRE(e.detail);
@@ -293,7 +293,7 @@ TEST_CASE("an error carries request, reply and path") {
     CHECK(e.attributeModifier == 3);
 }
 
-TEST_CASE("a path without a LID is refused, and nothing is sent") {
+TEST_CASE("an RPC on a path without a LID fails, and nothing is sent") {
     rig r;
     mad::IBPath to;
     to.DGID = iba::gid(iba::link_local_prefix, iba::guid{0x1234});
@@ -314,14 +314,14 @@ TEST_CASE("a path without a LID is refused, and nothing is sent") {
     CHECK(sync_wait(r.schedule, r.schedule.SubnGet<smp::NodeInfo>(to)).error().code == errc::incomplete_path);
 }
 
-TEST_CASE("what the transport refuses fails with its errno") {
+TEST_CASE("a request that the transport rejects fails with the errno of the transport") {
     rig r([](const packet&) { return refused(EINVAL); });
     const mad::mad_error e = error_of(r.schedule);
     CHECK(e.code == errc::send_failed);
     CHECK(e.sys_errno == EINVAL);
 }
 
-TEST_CASE("when the transport goes, everything fails, and so does what comes after") {
+TEST_CASE("all pending and later RPCs fail when the transport fails") {
     rig r(silence, {.max_outstanding = 2});
     std::vector<job<bool>> jobs;
     for (u32 i = 0; i < 5; ++i) jobs.push_back(r.schedule.queue(ask(r.schedule, route_to(i))));
@@ -338,7 +338,7 @@ TEST_CASE("when the transport goes, everything fails, and so does what comes aft
     CHECK(error_of(r.schedule).sys_errno == ENODEV);
 }
 
-TEST_CASE("an RPC in flight when the transport goes says so") {
+TEST_CASE("an RPC in flight reports a failed transport") {
     rig r(silence);
     r.net.inject(failure(1ms, ENODEV));
     const mad::mad_error e = error_of(r.schedule);
@@ -346,7 +346,7 @@ TEST_CASE("an RPC in flight when the transport goes says so") {
     CHECK(e.sys_errno == ENODEV);
 }
 
-TEST_CASE("who asks a result for what it has not is told what it has") {
+TEST_CASE("accessing the missing value or error of a result aborts with a message") {
     rig r(silence, {.timeout = 10ms});
     const auto failed = sync_wait(r.schedule, r.schedule.SubnGet<smp::NodeInfo>(route(1, 2), 3));
     REQUIRE(!failed);
@@ -359,7 +359,7 @@ TEST_CASE("who asks a result for what it has not is told what it has") {
           "comad: the error of a successful result was accessed");
 }
 
-TEST_CASE("results are either or, and errors do not copy") {
+TEST_CASE("a result holds either a value or an error, and errors are not copyable") {
     static_assert(!std::is_copy_constructible_v<mad::mad_error>);
     static_assert(std::is_nothrow_move_constructible_v<mad::mad_error>);
     static_assert(

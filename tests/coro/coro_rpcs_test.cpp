@@ -61,7 +61,7 @@ template <class T> T sample() {
 
 } // namespace
 
-TEST_CASE("each RPC asks with the class, version, method and attribute of the IBA") {
+TEST_CASE("each RPC sends the class, version, method and attribute of the IBA") {
     rig r(echoed);
     coro::MADSchedule& s = r.schedule;
     const mad::IBPath to = lid_path(7);
@@ -122,8 +122,7 @@ TEST_CASE("each RPC asks with the class, version, method and attribute of the IB
     CHECK(last() == asked{0x03, 2, 0x06, 0x02});
 }
 
-TEST_CASE(
-    "whatever comes for a reply, an RPC of any class ends with it or with a typed error, and the next is not touched") {
+TEST_CASE("an RPC of any class ends with a reply or a typed error for any input, and the next RPC is unaffected") {
     // The reply as it should be, wrong in one way; each byte counts as in IBA 13.4.3.
     using damage = void (*)(std::vector<u8>&);
     struct wrong {
@@ -192,7 +191,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("what expects no reply is sent once and waits for none") {
+TEST_CASE("a request without a reply is sent once and completes without waiting") {
     rig r(silence);
     const iba::cm::REQ request = sample<iba::cm::REQ>();
     auto sent = sync_wait(r.schedule, r.schedule.CommMgtSend(request, lid_path(7)));
@@ -203,7 +202,7 @@ TEST_CASE("what expects no reply is sent once and waits for none") {
     CHECK(r.net.now() == mad::time_point{});
 }
 
-TEST_CASE("the payload lies where its class has it, in the request and in the reply") {
+TEST_CASE("the payload of request and reply is at the offset of its class") {
     rig r(echoed);
     const auto check = [&](const auto& payload, auto rpc, std::size_t begin) {
         using T = std::decay_t<decltype(payload)>;
@@ -227,7 +226,7 @@ TEST_CASE("the payload lies where its class has it, in the request and in the re
     check(unit, s.Report(unit, to), 56);
 }
 
-TEST_CASE("a request to the SA has its component mask, and goes to the SA's path") {
+TEST_CASE("an SA request has its component mask and uses the SA path") {
     rig r(echoed);
     r.schedule.set_sa_path(lid_path(0x1234));
     const auto query = iba::query<NodeRecord>{}.where<&NodeRecord::LID>(iba::lid{9});
@@ -305,7 +304,7 @@ private:
 
 } // namespace
 
-TEST_CASE("a table has the records of its reply, none, one or many") {
+TEST_CASE("a table RPC returns zero, one or many records of its reply") {
     for (const std::size_t records : {0, 1, 2, 3, 1344}) {
         INFO(records);
         scripted_transport net([&](const packet& p) { return fate{{}, {table_of(p, records)}}; });
@@ -321,7 +320,7 @@ TEST_CASE("a table has the records of its reply, none, one or many") {
     }
 }
 
-TEST_CASE("records that are smaller than they should be, and a table of which only the beginning came, are errors") {
+TEST_CASE("undersized records and truncated tables are errors") {
     rig small([](const packet& p) { return fate{{}, {table_of(p, 1, 13)}}; }); // 104 bytes apart
     auto table = sync_wait(small.schedule, small.schedule.SubnAdmGetTable<NodeRecord>());
     REQUIRE(!table);
@@ -340,8 +339,7 @@ TEST_CASE("records that are smaller than they should be, and a table of which on
           "NodeRecord: malformed reply: the RMPP transfer ended after the first segment, which is not the last one");
 }
 
-TEST_CASE(
-    "no more requests to the SA are in flight than schedule_options or else the transport says, whatever the window") {
+TEST_CASE("SA requests in flight are limited by schedule_options or the transport, whatever the window") {
     const auto [asked, sa_window, expected] =
         GENERATE(table<u16, unsigned, unsigned>({{5, 16, 5}, {0, 16, 16}, {30, 16, 30}, {0, 4096, 40}, {0, 0, 1}}));
     CAPTURE(asked, sa_window);
@@ -373,7 +371,7 @@ TEST_CASE(
 
 // ---- BUSY ----------------------------------------------------------------------------------------------------------
 
-TEST_CASE("who says BUSY is asked again after pauses that grow, and the answer counts as the first would have") {
+TEST_CASE("a request is retried after BUSY with growing back-off, and the late result is normal") {
     std::vector<mad::time_point> sent;
     rig r([&](const packet& p) {
         sent.push_back(p.at);
@@ -398,7 +396,7 @@ TEST_CASE("who says BUSY is asked again after pauses that grow, and the answer c
     CHECK(r.schedule.counters().timed_out == 0);
 }
 
-TEST_CASE("a pause after BUSY uses up no attempt of those for silence") {
+TEST_CASE("a retry after BUSY does not count as one of the attempts after timeouts") {
     unsigned offers = 0;
     rig r([&](const packet& p) {
         fate f = answered(p);
@@ -415,7 +413,7 @@ TEST_CASE("a pause after BUSY uses up no attempt of those for silence") {
 
 // ---- blocking ------------------------------------------------------------------------------------------------------
 
-TEST_CASE("the same RPCs block, and give their result") {
+TEST_CASE("the blocking transactor offers the RPCs and returns their results") {
     scripted_transport net;
     coro::blocking_transactor umad(net);
     const IBDRPath to = route(1, 2);
@@ -431,7 +429,7 @@ TEST_CASE("the same RPCs block, and give their result") {
     CHECK(none.error().code == errc::timed_out);
 }
 
-TEST_CASE("a request that is put together at run time is sent as it is, and its reply comes whole") {
+TEST_CASE("a request built at run time is sent unchanged, and its whole reply is returned") {
     rig r(echoed);
     const mad::any_path to = lid_path(7);
     static constexpr mad::rpc_kind kind{iba::MgmtClass::SubnAdm, 2, iba::Method::Get, 0x11, true};
@@ -462,7 +460,7 @@ arrival class_port_info(const packet& p, const iba::ClassPortInfo& info, u8 stat
 
 } // namespace
 
-TEST_CASE("who redirects is followed, and remembered for its class") {
+TEST_CASE("an RPC follows a redirection and remembers the target for the class") {
     iba::ClassPortInfo info;
     info.redirectLID = iba::lid{0x21};
     info.redirectQP = 0x123456;
@@ -498,7 +496,7 @@ TEST_CASE("who redirects is followed, and remembered for its class") {
     CHECK(r.net.taken().back().destination == first); // another class has not moved
 }
 
-TEST_CASE("the way to a GID that a redirection names without a LID is asked for, and remembered") {
+TEST_CASE("a redirection with a GID and without a LID is resolved to a path once") {
     iba::ClassPortInfo info;
     info.redirectGID = iba::gid(iba::link_local_prefix, iba::guid{0x21});
     info.redirectQP = 0x123456;
@@ -530,7 +528,7 @@ TEST_CASE("the way to a GID that a redirection names without a LID is asked for,
     };
     const auto get = [&] { return r.schedule.PerformanceGet<iba::pm::PortCounters, with_header>(lid_path(7)); };
 
-    SECTION("whether it is known at once or not") {
+    SECTION("path known at once or later") {
         resolver ways(r.schedule);
         ways.asks = GENERATE(true, false);
         auto counters = sync_wait(r.schedule, get());
@@ -543,7 +541,7 @@ TEST_CASE("the way to a GID that a redirection names without a LID is asked for,
         REQUIRE(sync_wait(r.schedule, get()));
         CHECK(ways.asked == 1);
     }
-    SECTION("none is the RPC's error") {
+    SECTION("no path") {
         info.redirectGID = iba::gid(iba::link_local_prefix, iba::guid{0x22});
         resolver ways(r.schedule);
         ways.asks = GENERATE(true, false);
@@ -551,7 +549,7 @@ TEST_CASE("the way to a GID that a redirection names without a LID is asked for,
         REQUIRE(!counters);
         CHECK(counters.error().code == errc::path_not_found);
     }
-    SECTION("cancelled or destroyed while it looks for the way, or has gone on behind it, it ends") {
+    SECTION("cancellation or destruction during the path query or after it") {
         resolver ways(r.schedule);
         ways.asks = GENERATE(true, false);
         r.net.set_script([&](const packet& p) {
@@ -578,7 +576,7 @@ TEST_CASE("the way to a GID that a redirection names without a LID is asked for,
     }
 }
 
-TEST_CASE("a circle of redirections, and one that names neither LID nor GID, is an error") {
+TEST_CASE("a redirection loop and a redirection without LID and GID are errors") {
     iba::ClassPortInfo info;
     info.redirectLID = iba::lid{0x21};
     rig circle([&](const packet& p) { return fate{{}, {class_port_info(p, info, 0x02)}}; });
@@ -594,7 +592,7 @@ TEST_CASE("a circle of redirections, and one that names neither LID nor GID, is 
     CHECK(nowhere.net.taken().size() == 1);
 }
 
-TEST_CASE("without a timeout of its own a Set has that of its path, and of what the target said") {
+TEST_CASE("a Set without an explicit timeout uses path lifetime and reported response time") {
     iba::ClassPortInfo info;
     info.respTimeValue = 8;
     rig r([&](const packet& p) { return fate{{}, {class_port_info(p, info, 0)}}; });
@@ -632,7 +630,7 @@ struct recorder final : mad::trace_sink {
 
 } // namespace
 
-TEST_CASE("of one class's GMPs few are in flight to one destination, and SMPs have a bound of their own") {
+TEST_CASE("GMPs in flight to one destination are limited per class, separately from SMPs") {
     const u16 bound = GENERATE(u16{4}, u16{1}, u16{0});
     coro::schedule_options options{.max_outstanding = 64};
     if (bound != 4) options.gmps_per_destination = bound; // 4 is the default
@@ -660,7 +658,7 @@ TEST_CASE("of one class's GMPs few are in flight to one destination, and SMPs ha
     CHECK(r.net.taken().size() == 50);
 }
 
-TEST_CASE("a sink hears of each send, retry, reply, timeout and stray MAD") {
+TEST_CASE("a trace sink receives each send, retry, reply, timeout and stray MAD") {
     using kind = mad::trace_event::kind;
     unsigned offers = 0;
     rig r([&](const packet& p) { return offers++ == 1 ? fate{{}, {reply(p), reply(p, 2 * round_trip)}} : dropped(); });
@@ -678,7 +676,7 @@ TEST_CASE("a sink hears of each send, retry, reply, timeout and stray MAD") {
     CHECK(heard.kinds.size() == 6);
 }
 
-TEST_CASE("tracers write the lines that python-rdma's write") {
+TEST_CASE("tracers print the same lines as python-rdma") {
     std::vector<std::string> lines;
     const auto keep = [&](const std::string& line) { lines.push_back(line); };
     unsigned offers = 0;
@@ -705,7 +703,7 @@ TEST_CASE("tracers write the lines that python-rdma's write") {
                     "Reply MAD_METHOD_GET_RESP(129) SMPFormatDirected(129.1) SMPNodeInfo(17)") != lines.end());
 }
 
-TEST_CASE("a vendor's attribute is told by the OUI, and one of another vendor not by that number") {
+TEST_CASE("describe_mad identifies a vendor attribute by OUI and attribute ID") {
     const auto text_of = [](u32 OUI) {
         std::array<u8, mad::mad_size> mad{};
         mad[0] = 1;
@@ -722,7 +720,7 @@ TEST_CASE("a vendor's attribute is told by the OUI, and one of another vendor no
 
 // ---- errors in full ------------------------------------------------------------------------------------------------
 
-TEST_CASE("an error tells as much as the level asks for") {
+TEST_CASE("an error prints the details of the requested level") {
     rig r([](const packet& p) {
         fate f = echoed(p);
         f.arrivals[0].bytes[4] = 0x03; // ERR_NO_RECORDS
@@ -743,7 +741,7 @@ TEST_CASE("an error tells as much as the level asks for") {
     CHECK(all.find("\nD: +Reply Packet SAFormat\nD:   0 01030281 ") != std::string::npos);
 }
 
-TEST_CASE("a Get of the SA has the timeout and retries of its path, measured by nobody") {
+TEST_CASE("an SA Get uses timeout and retries of its path instead of measured times") {
     rig r(silence);
     mad::IBPath SA;
     SA.DLID = iba::lid{1};
@@ -757,7 +755,7 @@ TEST_CASE("a Get of the SA has the timeout and retries of its path, measured by 
     CHECK(r.net.taken().size() == 1u + coro::schedule_options::usual_retries);
 }
 
-TEST_CASE("silence behind a redirection is that of the new target, which is waited for less from then on") {
+TEST_CASE("a timeout after a redirection counts for the new target and shortens its time limit") {
     iba::ClassPortInfo info;
     info.redirectLID = iba::lid{0x21};
     info.redirectQP = 1;

@@ -49,7 +49,7 @@ TEST_CASE("join waits for all children") {
     CHECK(endings == std::vector<ending>(200));
 }
 
-TEST_CASE("joining a scope without children does not wait, and a scope may be joined again") {
+TEST_CASE("joining an empty scope does not wait, and a scope can be joined again") {
     rig r;
     std::vector<ending> endings;
     const auto body = [](MADSchedule& s, std::vector<ending>& e) -> task<void> {
@@ -64,7 +64,7 @@ TEST_CASE("joining a scope without children does not wait, and a scope may be jo
     sync_wait(r.schedule, body(r.schedule, endings));
 }
 
-TEST_CASE("children may spawn siblings while their scope is joined") {
+TEST_CASE("children can spawn siblings while their scope is joined") {
     rig r;
     struct node {
         static task<void> visit(MADSchedule& s, scope& family, IBDRPath to, int depth, int& visited) {
@@ -84,7 +84,7 @@ TEST_CASE("children may spawn siblings while their scope is joined") {
     CHECK(visited == 1 + 3 + 9 + 27 + 81);
 }
 
-TEST_CASE("join rethrows what a child threw, once, after all ended") {
+TEST_CASE("join rethrows the exception of a child once, after all children ended") {
     rig r;
     std::vector<ending> endings;
     const auto body = [](MADSchedule& s, std::vector<ending>& e) -> task<void> {
@@ -104,7 +104,7 @@ TEST_CASE("join rethrows what a child threw, once, after all ended") {
     sync_wait(r.schedule, body(r.schedule, endings));
 }
 
-TEST_CASE("cancelling ends what children wait for, in the air, waiting for a slot, or begun later") {
+TEST_CASE("canceling a scope ends waits of its children in flight, in the queue and started later") {
     rig r(silence, {.max_outstanding = 2});
     std::vector<ending> endings;
     const auto body = [](MADSchedule& s, std::vector<ending>& e) -> task<void> {
@@ -123,7 +123,7 @@ TEST_CASE("cancelling ends what children wait for, in the air, waiting for a slo
     CHECK(r.net.taken().size() == 2);
 }
 
-TEST_CASE("cancelling reaches inner scopes, queued tasks and mqueues, and nothing outside") {
+TEST_CASE("canceling a scope cancels inner scopes, queued tasks and mqueues, and nothing outside") {
     rig r([](const packet& p) { return answered(p, 500ms); });
     std::vector<ending> inside, outside;
     const auto items = [](MADSchedule& s, std::vector<ending>& e) -> generator<task<void>> {
@@ -158,7 +158,7 @@ TEST_CASE("cancelling reaches inner scopes, queued tasks and mqueues, and nothin
     CHECK(outside == std::vector<ending>(1));
 }
 
-TEST_CASE("cancelling a scope inside leaves the outer one alone") {
+TEST_CASE("canceling an inner scope does not affect the outer scope") {
     rig r;
     std::vector<ending> inside, outside;
     const auto body = [](MADSchedule& s, std::vector<ending>& in, std::vector<ending>& out) -> task<void> {
@@ -175,7 +175,7 @@ TEST_CASE("cancelling a scope inside leaves the outer one alone") {
     CHECK(outside == std::vector<ending>(1));
 }
 
-TEST_CASE("a scope that is made inside a cancelled one is cancelled") {
+TEST_CASE("a scope that is created in a canceled scope is canceled") {
     rig r;
     std::vector<ending> endings;
     const auto body = [](MADSchedule& s, std::vector<ending>& e) -> task<void> {
@@ -190,7 +190,7 @@ TEST_CASE("a scope that is made inside a cancelled one is cancelled") {
     CHECK(r.net.offered() == 0);
 }
 
-TEST_CASE("leaving a scope destroys children that are still suspended, and withdraws their MADs") {
+TEST_CASE("leaving a scope destroys suspended children and withdraws their MADs") {
     rig r(silence, {.max_outstanding = 3});
     census lives;
     const auto body = [](MADSchedule& s, census& c) -> task<void> {
@@ -209,7 +209,7 @@ TEST_CASE("leaving a scope destroys children that are still suspended, and withd
     CHECK(r.schedule.idle());
 }
 
-TEST_CASE("an exception that leaves a scope takes its children with it") {
+TEST_CASE("an exception that leaves a scope destroys the children of the scope") {
     rig r(silence);
     census lives;
     const auto body = [](MADSchedule& s, census& c) -> task<void> {
@@ -223,7 +223,7 @@ TEST_CASE("an exception that leaves a scope takes its children with it") {
     CHECK(r.schedule.idle());
 }
 
-TEST_CASE("frames of children are freed as they end, all but the last one's") {
+TEST_CASE("a scope frees the frames of ended children except for the last one") {
     rig r;
     census lives;
     const auto body = [](MADSchedule& s, census& c) -> task<void> {
@@ -240,7 +240,7 @@ TEST_CASE("frames of children are freed as they end, all but the last one's") {
     CHECK(lives.peak() <= 3); // the one that runs, the one that ended last, a parameter on its way
 }
 
-TEST_CASE("children that end at once, inside spawn, are joined as well") {
+TEST_CASE("children that complete inside spawn are joined") {
     rig r;
     census lives;
     const auto at_once = [](counted) -> task<void> { co_return; };
@@ -298,7 +298,7 @@ struct scope_tree {
 
 } // namespace
 
-TEST_CASE("nothing leaves after cancel(), in any nesting of scopes") {
+TEST_CASE("no request is sent after cancel() in any nesting of scopes") {
     unsigned cancelled_waiting = 0;
     for (u32 seed = 1; seed <= 300; ++seed) {
         CAPTURE(seed);

@@ -25,7 +25,7 @@ task<int> fail() {
 
 // ---- task ------------------------------------------------------------------------------------------------------------
 
-TEST_CASE("a task runs when it is awaited, and not before") {
+TEST_CASE("a task starts when it is awaited and not earlier") {
     rig r;
     bool ran = false;
     const auto note = [](bool& flag) -> task<void> {
@@ -59,7 +59,7 @@ TEST_CASE("a task that is never awaited frees its parameters") {
     CHECK(lives.ghosts() == 0);
 }
 
-TEST_CASE("results travel by return, movable ones moved") {
+TEST_CASE("results are returned by move if they are movable") {
     rig r;
     const auto make = []() -> task<std::unique_ptr<std::string>> { co_return std::make_unique<std::string>("here"); };
     const auto twice = [](auto inner) -> task<std::string> {
@@ -70,7 +70,7 @@ TEST_CASE("results travel by return, movable ones moved") {
     CHECK(sync_wait(r.schedule, twice(make)) == "herehere");
 }
 
-TEST_CASE("a result lives once for each hand it goes through, and no longer") {
+TEST_CASE("a result has exactly one live copy per owner") {
     rig r;
     census lives;
     const auto make = [](census& c) -> task<counted> { co_return counted(c); };
@@ -86,7 +86,7 @@ TEST_CASE("a result lives once for each hand it goes through, and no longer") {
     CHECK(lives.ghosts() == 0);
 }
 
-TEST_CASE("what a task throws reaches who awaits it, through any number of tasks") {
+TEST_CASE("an exception passes through any number of tasks to the awaiter") {
     rig r;
     const auto outer = []() -> task<int> {
         const int value = co_await fail();
@@ -104,7 +104,7 @@ TEST_CASE("what a task throws reaches who awaits it, through any number of tasks
     CHECK_THROWS_WITH(sync_wait(r.schedule, outer()), "as expected");
 }
 
-TEST_CASE("locals die in order when a task throws") {
+TEST_CASE("an exception in a task destroys the locals in order") {
     rig r;
     census lives;
     const auto body = [](census& c) -> task<void> {
@@ -178,7 +178,7 @@ TEST_CASE("ten thousand RPCs in a cancelled scope complete at once and do not gr
 
 // ---- generator ---------------------------------------------------------------------------------------------------------
 
-TEST_CASE("a generator runs only while the next value is asked for") {
+TEST_CASE("a generator runs only when the next value is requested") {
     int made = 0;
     const auto numbers = [](int& counter) -> generator<int> {
         for (int i = 0; i < 3; ++i) {
@@ -197,7 +197,7 @@ TEST_CASE("a generator runs only while the next value is asked for") {
     CHECK(g.next() == nullptr); // and stays at its end
 }
 
-TEST_CASE("a generator yields lvalues and temporaries, and values may be moved out") {
+TEST_CASE("a generator yields lvalues and temporaries, and the caller can move values out") {
     const auto strings = []() -> generator<std::string> {
         std::string named = "a named one, too long for the small buffer";
         co_yield named;
@@ -212,7 +212,7 @@ TEST_CASE("a generator yields lvalues and temporaries, and values may be moved o
                                            "a conversion, too long for the small buffer"});
 }
 
-TEST_CASE("a generator that throws says so once and is at its end") {
+TEST_CASE("a generator rethrows its exception once and is then at its end") {
     const auto numbers = []() -> generator<int> {
         co_yield 1;
         throw std::runtime_error("as expected");
@@ -223,7 +223,7 @@ TEST_CASE("a generator that throws says so once and is at its end") {
     CHECK(g.next() == nullptr);
 }
 
-TEST_CASE("a generator that is left frees what it holds") {
+TEST_CASE("a generator that is destroyed early frees its locals") {
     census lives;
     const auto numbers = [](counted) -> generator<int> {
         for (int i = 0;; ++i) co_yield i;
@@ -248,14 +248,14 @@ TEST_CASE("a queued task starts at once") {
     CHECK(sync_wait(r.schedule, join(j)));
 }
 
-TEST_CASE("a job that is done gives its result without waiting") {
+TEST_CASE("a completed job returns its result without waiting") {
     rig r;
     job<int> j = r.schedule.queue(give(7));
     CHECK(j.done());
     CHECK(j.take() == 7);
 }
 
-TEST_CASE("jobs run side by side, and are joined in any order") {
+TEST_CASE("jobs run concurrently and can be joined in any order") {
     rig r(schedule_options{.max_outstanding = 64});
     const auto body = [](MADSchedule& s) -> task<int> {
         std::vector<job<bool>> jobs;
@@ -271,14 +271,14 @@ TEST_CASE("jobs run side by side, and are joined in any order") {
     CHECK(r.net.now().time_since_epoch() == round_trip);
 }
 
-TEST_CASE("a job throws where it is joined") {
+TEST_CASE("a job rethrows its exception where it is joined") {
     rig r;
     job<int> j = r.schedule.queue(fail());
     const auto join = [](job<int>& running) -> task<int> { co_return co_await running; };
     CHECK_THROWS_WITH(sync_wait(r.schedule, join(j)), "as expected");
 }
 
-TEST_CASE("destroying a job withdraws the MAD it waits for, and frees every frame it is in") {
+TEST_CASE("destroying a job withdraws its pending MAD and frees all frames of the job") {
     rig r(silence);
     census lives;
     const auto inner = [](MADSchedule& s, counted) -> task<void> { co_await touch(s, IBDRPath{}); };
@@ -294,7 +294,7 @@ TEST_CASE("destroying a job withdraws the MAD it waits for, and frees every fram
     CHECK(r.schedule.idle());
 }
 
-TEST_CASE("a job may be moved while its task runs") {
+TEST_CASE("a job can be moved while its task runs") {
     rig r;
     std::optional<job<bool>> second;
     {
@@ -307,7 +307,7 @@ TEST_CASE("a job may be moved while its task runs") {
 
 // ---- sync_wait ---------------------------------------------------------------------------------------------------------
 
-TEST_CASE("waiting for what the schedule will never bring is an error, not a hang") {
+TEST_CASE("waiting for an event that can never occur is an error instead of a hang") {
     rig r;
     census lives;
     const auto for_ever = [](counted) -> task<void> { co_await std::suspend_always{}; };

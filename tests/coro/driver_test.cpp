@@ -87,7 +87,7 @@ const survey expected_survey{500, 2000, 0, 0, "cancelled"};
 
 // ---- the same coroutine ------------------------------------------------------------------------------------------------
 
-TEST_CASE("one coroutine gives the same under the blocking, the Asio and the virtual-time driver") {
+TEST_CASE("a coroutine returns the same result under the blocking, the Asio and the virtual-time driver") {
     const unsigned lossy = GENERATE(0u, 20u);
     const schedule_options options{.max_outstanding = 16, .timeout = 10ms, .retries = 30};
 
@@ -105,7 +105,7 @@ TEST_CASE("one coroutine gives the same under the blocking, the Asio and the vir
     }
 }
 
-TEST_CASE("one schedule may be driven by one driver after the other") {
+TEST_CASE("several drivers can drive one schedule in turn") {
     memory_transport net(memory_transport::time::real);
     MADSchedule schedule(net);
     CHECK(sync_wait(schedule, ask(schedule, route(1))));
@@ -114,7 +114,7 @@ TEST_CASE("one schedule may be driven by one driver after the other") {
     CHECK(sync_wait(schedule, ask(schedule, route(4))));
 }
 
-TEST_CASE("in real time doubled, late and garbled replies leave nothing unread that somebody waits for") {
+TEST_CASE("duplicate, late and garbled replies in real time leave no awaited reply unread") {
     // Nothing is lost, so that only a reply that lies unread could let anything wait for its minute.
     const unsigned window = GENERATE(1u, 2u, 16u);
     const bool asio = GENERATE(false, true);
@@ -137,7 +137,7 @@ TEST_CASE("in real time doubled, late and garbled replies leave nothing unread t
     CHECK(schedule.counters().malformed > 0);
 }
 
-TEST_CASE("what was cancelled holds its place, and who waits for that is waited for") {
+TEST_CASE("a canceled MAD keeps its slot in the window, and the driver waits for its release") {
     // Nothing is under way then but a MAD that nobody awaits any more.
     const bool asio = GENERATE(false, true);
     sim::simulation net = sim::make_sim("ring,switches=4,latency=10ms", sim::time_mode::real);
@@ -168,7 +168,7 @@ TEST_CASE("what was cancelled holds its place, and who waits for that is waited 
 
 // ---- time-outs in real time --------------------------------------------------------------------------------------------
 
-TEST_CASE("an RPC that nobody drove yet is not timed yet") {
+TEST_CASE("the timeout of an RPC does not start before a driver runs") {
     // Answers take 5 ms of real time. The schedule's clock was never read before, or a long time ago.
     sim::simulation net = sim::make_sim("ring,switches=4,latency=2500us", sim::time_mode::real);
     MADSchedule schedule(*net.transport, {.timeout = 60s, .retries = 0});
@@ -241,7 +241,7 @@ task<mad::time_point> time_out_under_load(MADSchedule& s, stopwatch& net, mad::d
 
 } // namespace
 
-TEST_CASE("in real time a timeout is kept under continuous traffic: never early, and late by what can have waited") {
+TEST_CASE("a timeout under continuous traffic in real time is never early and late only by pending work") {
     const mad::duration timeout = GENERATE(1ms, 20ms, 200ms);
     const unsigned window = GENERATE(2u, 64u, 256u);
     const bool asio = GENERATE(false, true);
@@ -263,7 +263,7 @@ TEST_CASE("in real time a timeout is kept under continuous traffic: never early,
     CHECK(net.messages > 0);
 }
 
-TEST_CASE("a task that computes for longer than a timeout does not shorten it") {
+TEST_CASE("a task that computes for longer than a timeout does not shorten the timeout") {
     // The task keeps the only thread busy before it asks, so that every clock reading before that is too old.
     sim::simulation net = sim::make_sim("ring,switches=4,latency=100us", sim::time_mode::real);
     MADSchedule schedule(*net.transport, {.timeout = 50ms, .retries = 0});
@@ -280,7 +280,7 @@ TEST_CASE("a task that computes for longer than a timeout does not shorten it") 
 
 // ---- time-outs in virtual time -----------------------------------------------------------------------------------------
 
-TEST_CASE("in virtual time a timeout is kept within 5 percent or 1 ms, whatever else happens") {
+TEST_CASE("a timeout in virtual time is accurate to 5 percent or 1 ms, whatever else happens") {
     const mad::duration timeout = GENERATE(100us, 1ms, 20ms, 333ms, 1s);
     memory_transport net;
     struct silent_node final : mad::transport { // answers all but one
@@ -385,7 +385,7 @@ run_result lossy_run(u64 seed) {
 
 } // namespace
 
-TEST_CASE("two virtual runs with one seed give the same trace, and another seed gives another") {
+TEST_CASE("two virtual-time runs with one seed have equal traces, and another seed changes the trace") {
     const run_result first = lossy_run(7), again = lossy_run(7), other = lossy_run(8);
     CHECK(first.right == 2000);
     CHECK(first.counters.retried > 0);
@@ -396,14 +396,14 @@ TEST_CASE("two virtual runs with one seed give the same trace, and another seed 
     CHECK(first.trace != other.trace);
 }
 
-TEST_CASE("an answer and a deadline at one moment: the answer counts") {
+TEST_CASE("a reply that arrives at the moment of the deadline counts") {
     rig r([](const packet& p) { return answered(p, mad::detail::deadlines::rounded(1ms)); },
           {.timeout = 1ms, .retries = 0});
     CHECK(sync_wait(r.schedule, ask(r.schedule, route(1))));
     CHECK(r.schedule.counters().timed_out == 0);
 }
 
-TEST_CASE("time never goes back, and stands still while something is to be done now") {
+TEST_CASE("time never goes back and does not advance while work is pending") {
     std::vector<mad::time_point> seen;
     rig r([&](const packet& p) {
         seen.push_back(p.at);
@@ -419,8 +419,7 @@ TEST_CASE("time never goes back, and stands still while something is to be done 
     CHECK(r.schedule.now().time_since_epoch() == 10 * round_trip);
 }
 
-TEST_CASE(
-    "a task finds the time at its first step, in real time and in that of a simulation that others moved before") {
+TEST_CASE("a task reads the current time at its first step, in real time and in virtual time") {
     namespace sim = transports::sim;
     const auto ask_time = [](MADSchedule& s) -> task<mad::time_point> {
         const mad::time_point first = s.now();

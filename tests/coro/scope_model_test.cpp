@@ -1182,12 +1182,11 @@ u64 world::run() {
 
 } // namespace
 
-TEST_CASE(
-    "domains and what is pending in them are cancelled with what is around them, in any order of beginning and end") {
+TEST_CASE("canceling a scope cancels everything nested in it, in any order of creation and destruction") {
     run_model(sanitized ? 20'000 : 100'000, {}, [](u64 seed) { return domain_lists(seed).run(); });
 }
 
-TEST_CASE("a domain that has taken the place of one that was left is not cancelled with what that one was in") {
+TEST_CASE("a scope that reuses the memory of an earlier scope is not canceled with the old parent") {
     scope_state around(nullptr), other(nullptr);
     std::optional<scope_state> older(std::in_place, &around), newer(std::in_place, &around);
     newer.reset();
@@ -1199,7 +1198,7 @@ TEST_CASE("a domain that has taken the place of one that was left is not cancell
     CHECK(newer->cancelled());
 }
 
-TEST_CASE("any program of tasks and scopes begins, cancels, throws and ends as its model says") {
+TEST_CASE("random programs of tasks and scopes start, cancel, throw and end like their model") {
     run_model(sanitized ? 20'000 : 200'000, {}, [](u64 seed) { return world(seed).run(); });
 }
 

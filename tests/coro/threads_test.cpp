@@ -93,14 +93,14 @@ template <class Work> u64 everywhere(Work work) {
 
 } // namespace
 
-TEST_CASE("schedules in several threads do not know of each other") {
+TEST_CASE("schedules in several threads are independent") {
     CHECK(everywhere(by_poll) == u64{threads} * rounds * items_per_round);
     CHECK(everywhere(by_asio) == u64{threads} * rounds * items_per_round);
     CHECK(everywhere(in_virtual_time) == u64{threads} * rounds * items_per_round);
     CHECK(everywhere(in_a_simulated_fabric) == u64{threads} * rounds * items_per_round);
 }
 
-TEST_CASE("drivers of all kinds run side by side") {
+TEST_CASE("drivers of all kinds run concurrently") {
     CHECK(everywhere([](u32 t) {
               return t % 4 == 0   ? by_poll(t)
                      : t % 4 == 1 ? by_asio(t)
@@ -109,7 +109,7 @@ TEST_CASE("drivers of all kinds run side by side") {
           }) == u64{threads} * rounds * items_per_round);
 }
 
-TEST_CASE("errors in several threads are told by each") {
+TEST_CASE("schedules in several threads report their own errors") {
     CHECK(everywhere([](u32) {
               memory_transport net;
               net.drop_every = 1;
@@ -119,7 +119,7 @@ TEST_CASE("errors in several threads are told by each") {
           }) == u64{threads} * rounds);
 }
 
-TEST_CASE("a schedule may be made in one thread and driven, with its tasks and frames, in another") {
+TEST_CASE("a schedule can be created in one thread and driven in another with its tasks and frames") {
     memory_transport net(memory_transport::time::real);
     auto schedule = std::make_unique<MADSchedule>(net);
     census lives;
@@ -140,7 +140,7 @@ TEST_CASE("a schedule may be made in one thread and driven, with its tasks and f
 
 // ---- ended from another thread --------------------------------------------------------------------------------------------
 
-TEST_CASE("a task that blocks its thread is ended from another one, and its schedule lives on") {
+TEST_CASE("a stop request from another thread ends a blocking task, and its schedule remains usable") {
     memory_transport net(memory_transport::time::real);
     MADSchedule schedule(net, {.timeout = 1h});
     net.drop_every = 1;
@@ -170,7 +170,7 @@ TEST_CASE("a task that blocks its thread is ended from another one, and its sche
     CHECK(sync_wait(schedule, ask(schedule, route(2)), std::stop_source{}.get_token()));
 }
 
-TEST_CASE("a task that goes on after it was told to end does not spin meanwhile") {
+TEST_CASE("a task that continues after a stop request does not spin") {
     struct counting final : mad::transport {
         memory_transport net{memory_transport::time::real};
         u64 reads = 0;
@@ -193,7 +193,7 @@ TEST_CASE("a task that goes on after it was told to end does not spin meanwhile"
     CHECK(net.reads < 20);
 }
 
-TEST_CASE("in virtual time a task sees a request to stop, too") {
+TEST_CASE("a task in virtual time sees a stop request") {
     memory_transport net;
     MADSchedule schedule(net, {.max_outstanding = 4, .timeout = 1ms});
     std::stop_source stop;
@@ -236,7 +236,7 @@ task<mad::result<smp::NodeInfo>> info_of(MADSchedule& s, std::size_t item) {
 
 } // namespace
 
-TEST_CASE("tasks of several threads give their values by index, each from a thread of its own") {
+TEST_CASE("run_in_threads returns values by index, each from its own thread") {
     crew c(3);
     const auto where = [](std::size_t i, MADSchedule& s) -> task<std::pair<std::size_t, std::thread::id>> {
         co_await touch(s, route(1));
@@ -252,7 +252,7 @@ TEST_CASE("tasks of several threads give their values by index, each from a thre
     CHECK(coro::run_in_threads(std::span<MADSchedule* const>{}, where).empty());
 }
 
-TEST_CASE("what a task of one thread throws ends the others and is thrown when all have ended") {
+TEST_CASE("run_in_threads cancels all threads after an exception and rethrows when all have ended") {
     crew c(3);
     c.nets[0].drop_every = 1; // it would wait for an hour
     std::atomic<unsigned> ended = 0;
@@ -266,7 +266,7 @@ TEST_CASE("what a task of one thread throws ends the others and is thrown when a
     CHECK(ended == 3);
 }
 
-TEST_CASE("every shared item is done once, and its result stands at its place") {
+TEST_CASE("share_items processes every item once and stores its result at its index") {
     for (const std::size_t members : {1u, 2u, 4u}) {
         crew c(members);
         const auto results = coro::share_items(c.schedules, 3000, info_of);
@@ -281,7 +281,7 @@ TEST_CASE("every shared item is done once, and its result stands at its place") 
     CHECK(coro::share_items(c.schedules, 0, info_of).empty());
 }
 
-TEST_CASE("who has to wait leaves the items to others") {
+TEST_CASE("a thread that has to wait leaves the shared items to other threads") {
     // Its answers come when another thread says so.
     struct held_back final : mad::transport {
         memory_transport net{memory_transport::time::real};
@@ -328,7 +328,7 @@ TEST_CASE("who has to wait leaves the items to others") {
     CHECK(late.net.sent <= 8); // its window
 }
 
-TEST_CASE("what a failed transport lost the others do again") {
+TEST_CASE("other threads process the shared items that a failed transport lost") {
     struct failing final : mad::transport {
         memory_transport net{memory_transport::time::real};
         u64 left = 37;
@@ -368,7 +368,7 @@ TEST_CASE("what a failed transport lost the others do again") {
     CHECK(absent == 500 - 37 - failed);
 }
 
-TEST_CASE("after a request to stop, items that were not begun have no result") {
+TEST_CASE("shared items that were not started before a stop request have no result") {
     crew c(2);
     std::stop_source stop;
     std::atomic<std::size_t> done = 0;
