@@ -288,7 +288,7 @@ TEST_CASE("a sequence counts failures and keeps the first few") {
     }
 }
 
-TEST_CASE("a sequence with stop_on_error pulls no more tasks after an error and cancels running tasks") {
+TEST_CASE("a sequence that stops on errors pulls no more tasks after an error and cancels running tasks") {
     rig r([](const packet& p) { return p.bytes[131] == 50 ? refused(EINVAL) : answered(p, 1ms); },
           {.max_outstanding = 8, .timeout = 10ms});
     tally t;

@@ -1012,19 +1012,19 @@ private:
 
 } // namespace
 
-TEST_CASE("what two readings say of a counter is what has happened, or not more than that and so marked") {
+TEST_CASE("the change between two samples of a counter is exact or marked as a lower bound") {
     run_model(sanitized ? 10'000 : 100'000, {}, [](u64 seed) { return read_port(seed).run(); });
 }
 
-TEST_CASE("findings are what rules make of what has happened between two readings") {
+TEST_CASE("health findings are the rules applied to the changes between two samples") {
     run_model(sanitized ? 5'000 : 50'000, {}, [](u64 seed) { return judged_port(seed).run(); });
 }
 
-TEST_CASE("a sweep tells what answers, says of everything else once why not, and clears what it read") {
+TEST_CASE("a sweep returns all replies, reports every failure once with its cause and clears what it read") {
     run_model(sanitized ? 10'000 : 100'000, {}, [](u64 seed) { return swept_subnet(seed).run(); });
 }
 
-TEST_CASE("a sweep of before stands beside one of today by GUID and port, whatever has come and gone") {
+TEST_CASE("an earlier sweep is aligned to the current subnet by GUID and port after any changes") {
     run_model(sanitized ? 5'000 : 30'000, {}, [](u64 seed) { return discovered_again(seed).run(); });
 }
 

@@ -78,7 +78,7 @@ severity of_growth(const health_rules& rules, u64 more, mad::duration between) {
 
 } // namespace
 
-TEST_CASE("a counter may grow by as much as its limit says, and no more, in whatever time") {
+TEST_CASE("a counter may grow up to the limit of its rule and no more in any interval") {
     const health_rules hourly = only(counter::portRcvErrors, {.warning = 10, .error = 20, .critical = 40});
     CHECK(of_growth(hourly, 0, 1h) == severity::ok);
     CHECK(of_growth(hourly, 10, 1h) == severity::ok);
@@ -101,7 +101,7 @@ TEST_CASE("a counter may grow by as much as its limit says, and no more, in what
     CHECK(of_growth(health_rules(), 1000, 1s) == severity::ok);
 }
 
-TEST_CASE("a finding says where, which rule, what was measured and what would have been right") {
+TEST_CASE("a finding names location, rule, measured value and limit") {
     PortCountersExt before, after;
     after.linkDownedCounter = 3;
     const health_rules rules = only(counter::linkDownedCounter, {.warning = {}, .error = 0, .critical = 10});
@@ -119,8 +119,7 @@ TEST_CASE("a finding says where, which rule, what was measured and what would ha
                                         .is_at_least = false});
 }
 
-TEST_CASE("of a counter that was cleared or came to its end there was at least so much, of one that stays there nobody "
-          "knows") {
+TEST_CASE("a cleared or saturating counter gives a lower bound, and a saturated counter gives no value") {
     health_rules rules = only(counter::symbolErrorCounter, {.warning = 0, .error = {}, .critical = {}});
     rules.pegged = severity::error;
     const auto judged = [&](u16 then, u16 now) {
@@ -148,7 +147,7 @@ TEST_CASE("of a counter that was cleared or came to its end there was at least s
     CHECK(judged(3, 3).empty());
 }
 
-TEST_CASE("symbol errors are measured by the bits that the link signalled meanwhile") {
+TEST_CASE("symbol error rates are relative to the bits that the link transmitted") {
     const auto judged = [](u64 errors, mad::duration between, cable c = {}) {
         PortCountersExt before, after;
         after.symbolErrorCounter = errors;
@@ -171,7 +170,7 @@ TEST_CASE("symbol errors are measured by the bits that the link signalled meanwh
     CHECK(judged(1, 399s, slow) == severity::error);
 }
 
-TEST_CASE("what error correction mended and could not mend is measured by bits, too, with RS correction and without") {
+TEST_CASE("corrected and uncorrected error rates are relative to bits, with and without RS-FEC") {
     health_rules rules;
     rules.raw_bit_errors = {.warning = 5e-5, .error = 2.4e-4, .critical = {}};
     rules.bit_errors = {.warning = 1e-15, .error = 1e-12, .critical = {}};
@@ -220,7 +219,7 @@ TEST_CASE("what error correction mended and could not mend is measured by bits, 
     CHECK(judged(before, PortExtendedSpeedsCountersRSFEC{}).empty());
 }
 
-TEST_CASE("a link is judged by what both its ends support") {
+TEST_CASE("the width and speed of a link are judged by what both ends support") {
     health_rules rules;
     rules.width = severity::critical;
     rules.speed = severity::warning;
@@ -246,7 +245,7 @@ TEST_CASE("a link is judged by what both its ends support") {
     CHECK(judged().empty());
 }
 
-TEST_CASE("QDR between ends that could do FDR10 is too slow") {
+TEST_CASE("QDR between two ends that support FDR10 is too slow") {
     health_rules rules;
     rules.speed = severity::error;
     cable c;
@@ -258,7 +257,7 @@ TEST_CASE("QDR between ends that could do FDR10 is too slow") {
     CHECK(judge(rules, c.s, seen({}, 0s), seen({}, 1s)).empty());
 }
 
-TEST_CASE("a port that was not read in both sweeps has no finding") {
+TEST_CASE("a port that is missing in one of two sweeps has no finding") {
     cable c;
     c.end(0).linkWidthActive = iba::LinkWidth::w1x;
     sweep first = seen({}, 0s), second = seen({}, 1s);
@@ -304,12 +303,12 @@ std::string example() {
 
 } // namespace
 
-TEST_CASE("the file of rules in the documentation is what stands where no file is given") {
+TEST_CASE("the rules file in the documentation equals the default rules") {
     CHECK(read_health_rules(rules_file(example()).name(), health_rules()) == default_rules());
     CHECK_FALSE(default_rules() == health_rules());
 }
 
-TEST_CASE("the rules file of the service has the default rules, in lines that can be uncommented") {
+TEST_CASE("the rules file of the service has the default rules in lines that can be uncommented") {
     const std::string file = COMAD_SOURCE_DIR "/packaging/health.toml";
     CHECK(read_health_rules(file) == default_rules());
     std::ifstream lines(file);
@@ -319,7 +318,7 @@ TEST_CASE("the rules file of the service has the default rules, in lines that ca
     CHECK(read_health_rules(rules_file(text).name(), health_rules()) == default_rules());
 }
 
-TEST_CASE("a file changes what it names and leaves the rest") {
+TEST_CASE("a rules file changes only the rules that it names") {
     CHECK(read("") == default_rules());
     health_rules expected = default_rules();
     expected.width = severity::ok;
@@ -335,7 +334,7 @@ TEST_CASE("a file changes what it names and leaves the rest") {
                "[counters.portXmitDiscards]\n") == expected);
 }
 
-TEST_CASE("a wrong file is told by its line, what is wrong and what would be right") {
+TEST_CASE("an error in a rules file is reported with line, mistake and valid values") {
     CHECK(problem("\nwidht = 'error'\n") == "rules.toml:2: unknown key 'widht' in the rules file; expected width, "
                                             "speed, pegged, bit_errors, raw_bit_errors "
                                             "or counters");
@@ -367,7 +366,7 @@ TEST_CASE("a wrong file is told by its line, what is wrong and what would be rig
                Catch::Equals("cannot read '/nonexistent/rules.toml': No such file or directory"));
 }
 
-TEST_CASE("a file of rules is bounded before it is parsed: its size, and how deep its keys nest") {
+TEST_CASE("size and nesting depth of a rules file are limited before the file is parsed") {
     std::string key = "a";
     for (int i = 0; i < 200'000; ++i) key += ".a";
     for (const std::string& deep : {key + " = 1\n", "[" + key + "]\n", "a = { " + key + " = 1 }\n"}) {

@@ -33,7 +33,7 @@ sample look(const PortCountersExt& told, mad::duration at = 0s) {
 
 } // namespace
 
-TEST_CASE("capabilities are the bits of ClassPortInfo") {
+TEST_CASE("PMA capabilities are the bits of ClassPortInfo") {
     iba::ClassPortInfo info;
     CHECK(capabilities::of(info) == none);
     info.capabilityMask = 0x0100; // IBA 16.1.3.1: AllPortSelect
@@ -52,7 +52,7 @@ TEST_CASE("capabilities are the bits of ClassPortInfo") {
     CHECK(capabilities::of(info).RS_FEC);
 }
 
-TEST_CASE("each counter comes from the field of its name, with that field's width") {
+TEST_CASE("each counter comes from the field of its name and has the width of that field") {
     PortCounters narrow;
     narrow.symbolErrorCounter = 1;
     narrow.linkDownedCounter = 2;
@@ -82,7 +82,7 @@ TEST_CASE("each counter comes from the field of its name, with that field's widt
     CHECK((w[counter::VL15Dropped] == 9 && w.width(counter::VL15Dropped) == 64));
 }
 
-TEST_CASE("values of two ports are added, and each sum stops at the largest value of its field") {
+TEST_CASE("sums of port counters saturate at the largest value of their field") {
     PortCounters a, b;
     a.symbolErrorCounter = 0xfff0;
     b.symbolErrorCounter = 0x10;
@@ -111,7 +111,7 @@ TEST_CASE("values of two ports are added, and each sum stops at the largest valu
     CHECK(wide[counter::portXmitData] == ~u64{0});
 }
 
-TEST_CASE("what a PMA cannot do is not told, whatever stands in its reply") {
+TEST_CASE("counters that the PMA does not support are absent, whatever its reply contains") {
     counter_values c;
     PortCounters narrow;
     narrow.portXmitWait = 77;
@@ -139,7 +139,7 @@ TEST_CASE("what a PMA cannot do is not told, whatever stands in its reply") {
     CHECK(d[counter::portXmitPkts] == 1000);
 }
 
-TEST_CASE("between two readings a counter counts, stands at its end, was cleared or wrapped") {
+TEST_CASE("a counter between two samples is counting, saturated, cleared or wrapped") {
     const auto narrow_change = [](u16 before, u16 after) {
         PortCounters a, b;
         a.symbolErrorCounter = before;
@@ -173,7 +173,7 @@ TEST_CASE("between two readings a counter counts, stands at its end, was cleared
     for (const state s : {state::saturated, state::reset, state::unknown}) CHECK_FALSE(counter_change{s, 1}.is_exact());
 }
 
-TEST_CASE("looks of different width, and counters that one of them did not tell, say nothing") {
+TEST_CASE("a counter of different width, or missing in one sample, has an unknown change") {
     PortCounters narrow;
     narrow.portXmitData = 1;
     PortCountersExt wide;
@@ -183,20 +183,20 @@ TEST_CASE("looks of different width, and counters that one of them did not tell,
     CHECK(change_of(counter::portUnicastXmitPkts, look(wide), look(wide, 1s)).what == state::counted);
 }
 
-TEST_CASE("rates are per second, those of data in bytes") {
+TEST_CASE("counter rates are per second, and data rates are in bytes") {
     CHECK(rate_of(counter::portXmitData, {state::counted, 1000}, 2s) == 2000.0);
     CHECK(rate_of(counter::portXmitPkts, {state::counted, 1000}, 500ms) == 2000.0);
     CHECK(rate_of(counter::portXmitPkts, {state::counted, 1000}, 0s) == 0.0);
 }
 
-TEST_CASE("all counters are those that there are") {
+TEST_CASE("counter_set::all contains every counter and nothing else") {
     counter_set each;
     for (unsigned c = 0; c < counters::counter_count; ++c) each.add(static_cast<counter>(c));
     CHECK(each.without(counter_set::all()).empty());
     CHECK(counter_set::all().without(each).empty());
 }
 
-TEST_CASE("a Set clears what it should in each attribute that has it, and selects nothing else") {
+TEST_CASE("clearing selects exactly the requested counters in each attribute that supports them") {
     const auto of = [](std::initializer_list<counter> which) {
         counter_set set;
         for (const counter c : which) set.add(c);

@@ -87,7 +87,7 @@ template <class T> std::size_t told_as(const counters::sweep& s) {
 
 } // namespace
 
-TEST_CASE("the sum of a switch is asked for first, and its ports where that is too much") {
+TEST_CASE("a sweep reads the sum of a switch first and its ports only if the sum is too high") {
     counted_world w("fattree2,radix=8");
     const u32 bad = w.nth_switch(2);
     w.preset({bad, 3});
@@ -106,7 +106,7 @@ TEST_CASE("the sum of a switch is asked for first, and its ports where that is t
     CHECK(w.sweep(s).mads == w.switches() + w.host_ports() + 8);
 }
 
-TEST_CASE("where no sum is known, or ports are left out, each is asked for itself") {
+TEST_CASE("ports without a usable switch sum are queried individually") {
     counted_world w("fattree2,radix=8");
     w.net.set_pma(w.graph_node(w.nth_switch(0)), static_cast<u8>(~pma_ability::all_ports));
     counters::sweep_options how = sums_first();
@@ -119,7 +119,7 @@ TEST_CASE("where no sum is known, or ports are left out, each is asked for itsel
     CHECK(all.mads == w.known.nodes.size() + (w.switches() - 2) + w.host_ports() + 8 + 7);
 }
 
-TEST_CASE("an attribute that has no counter that matters is not asked for") {
+TEST_CASE("a sweep does not query attributes without a requested counter") {
     counted_world w("fattree2,radix=8");
     w.preset({w.nth_switch(0), 3});
     counters::sweep_options data, errors;
@@ -147,7 +147,7 @@ TEST_CASE("an attribute that has no counter that matters is not asked for") {
     }
 }
 
-TEST_CASE("a node with several ports is asked once what it can, whichever of them answers") {
+TEST_CASE("a node with several ports is queried once for its capabilities, by any port that replies") {
     std::istringstream text("caguid=0xa000\nHca 2 \"A\"\n[1] \"S\"[1]\n[2] \"S\"[2]\n"
                             "caguid=0xb000\nHca 1 \"B\"\n[1] \"S\"[3]\n"
                             "switchguid=0x5000\nSwitch 3 \"S\"\n[1] \"A\"[1]\n[2] \"A\"[2]\n[3] \"B\"[1]\n");
@@ -172,7 +172,7 @@ TEST_CASE("a node with several ports is asked once what it can, whichever of the
     CHECK(told(one) == 5);
 }
 
-TEST_CASE("a switch that dies is no node without errors, and its ports are not asked in turn") {
+TEST_CASE("a dead switch is a failure, and its ports are not queried individually") {
     counted_world w("fattree2,radix=8");
     const u32 dead = w.nth_switch(3);
     counters::sweeper s(w.schedule, w.known, sums_first());
@@ -188,7 +188,7 @@ TEST_CASE("a switch that dies is no node without errors, and its ports are not a
     CHECK_FALSE(sum->valid);
 }
 
-TEST_CASE("details are asked for where the counters make them worth it") {
+TEST_CASE("a sweep reads details only for ports whose counters require them") {
     counted_world w("fattree2,radix=8");
     const u32 bad = w.nth_switch(0);
     w.preset({bad, 3});
@@ -207,7 +207,7 @@ TEST_CASE("details are asked for where the counters make them worth it") {
     CHECK(std::holds_alternative<PortRcvErrorDetails>(sum->details[0]));
 }
 
-TEST_CASE("extended speeds are told as the error correction of the link has it") {
+TEST_CASE("extended speed counters are read according to the error correction of the link") {
     struct {
         const char* subnet;
         u8 can;
@@ -241,7 +241,7 @@ TEST_CASE("extended speeds are told as the error correction of the link has it")
     }
 }
 
-TEST_CASE("nothing is cleared that nobody asked for") {
+TEST_CASE("a sweep clears only the requested counters") {
     counted_world w("fattree2,radix=8");
     const port_ref bad{w.nth_switch(0), 3};
     w.preset(bad);
@@ -270,7 +270,7 @@ TEST_CASE("nothing is cleared that nobody asked for") {
     CHECK(w.count(bad, counter::portRcvErrors) == 3);
 }
 
-TEST_CASE("only the ports that are wanted are cleared, and their details where that is asked for") {
+TEST_CASE("a sweep clears only the requested ports and clears their details if requested") {
     counted_world w("fattree2,radix=8");
     const u32 bad = w.nth_switch(0);
     w.preset({bad, 3});
@@ -287,7 +287,7 @@ TEST_CASE("only the ports that are wanted are cleared, and their details where t
     CHECK(w.count({bad, 3}, counter::portRcvErrors) == 3);
 }
 
-TEST_CASE("a sum that is not too much is cleared, too") {
+TEST_CASE("a switch whose sum is acceptable is cleared if clearing is requested") {
     counted_world w("fattree2,radix=8");
     const u32 some = w.nth_switch(0);
     w.preset({some, 3});
@@ -300,7 +300,7 @@ TEST_CASE("a sum that is not too much is cleared, too") {
     CHECK(w.count({some, 3}, counter::symbolErrorCounter) == 0);
 }
 
-TEST_CASE("a sweep that only clears clears a whole switch for one wanted port, and compares both attributes") {
+TEST_CASE("a clear-only sweep clears a whole switch for one requested port and compares both attributes") {
     counted_world w("fattree2,radix=8");
     const u32 some = w.nth_switch(0);
     w.preset({some, 3});
@@ -330,7 +330,7 @@ TEST_CASE("a sweep that only clears clears a whole switch for one wanted port, a
     CHECK(w.count({some, 4}, counter::symbolErrorCounter) == 5);
 }
 
-TEST_CASE("failures of a sweep that only clears say that counters were not cleared") {
+TEST_CASE("failures of a clear-only sweep report that counters were not cleared") {
     counted_world w("fattree2,radix=8");
     const u32 dead = w.nth_switch(3);
     w.net.apply({transports::sim::topology_event::kind::kill, w.graph_node(dead)});
@@ -346,7 +346,7 @@ TEST_CASE("failures of a sweep that only clears say that counters were not clear
     CHECK(done.cleared.size() == w.switches() - 1 + w.host_ports());
 }
 
-TEST_CASE("the sum of a switch is read for one wanted port if the rule is of_switches") {
+TEST_CASE("the sum of a switch is read for one requested port if the rule is of_switches") {
     counted_world w("fattree2,radix=8");
     const u32 some = w.nth_switch(0);
     w.preset({some, 4});
@@ -361,7 +361,7 @@ TEST_CASE("the sum of a switch is read for one wanted port if the rule is of_swi
     CHECK(told(all) == 0);
 }
 
-TEST_CASE("a path is completed before it is used") {
+TEST_CASE("a sweep completes each path with complete_path before it uses the path") {
     counted_world w("fattree2,radix=8");
     std::size_t asked = 0;
     counters::sweep_options how;
@@ -374,7 +374,7 @@ TEST_CASE("a path is completed before it is used") {
     CHECK(asked > 0);
 }
 
-TEST_CASE("a dead switch is one gap of every sweep, and one time-out of the second") {
+TEST_CASE("a dead switch is one failure in every sweep and costs one timeout in the second sweep") {
     counted_world w("fattree2,radix=8");
     const u32 dead = w.nth_switch(3);
     counters::sweeper s(w.schedule, w.known, sums_first());

@@ -30,7 +30,7 @@ timing round_trip(mad::duration rtt) {
 
 } // namespace
 
-TEST_CASE("a sweep asks each PMA once what it can, and each port once for its counters") {
+TEST_CASE("a sweep queries each PMA once for its capabilities and each port once for its counters") {
     swept_world w("fattree3,radix=8");
     const u64 before = w.sent();
     counters::sweeper s(w.schedule, w.known);
@@ -45,7 +45,7 @@ TEST_CASE("a sweep asks each PMA once what it can, and each port once for its co
     CHECK(second.mads == w.all_ports()); // what they can is known
 }
 
-TEST_CASE("both ends of each cable have counted the same, as said before the simulation began") {
+TEST_CASE("both ends of each cable have equal preset counters") {
     faults earlier;
     earlier.counter_seed = 7;
     swept_world w("fattree2,radix=8", {}, {}, earlier);
@@ -70,7 +70,7 @@ TEST_CASE("both ends of each cable have counted the same, as said before the sim
 }
 
 // By a kernel there are 128 MADs in flight, not 512.
-TEST_CASE("results arrive one by one, and one PMA has no more to answer than it was told", "[bare]") {
+TEST_CASE("results arrive one by one, and the requests in flight to one PMA stay below its limit", "[bare]") {
     coro::schedule_options options;
     options.max_outstanding = 512;
     options.gmps_per_destination = 16;
@@ -88,7 +88,7 @@ TEST_CASE("results arrive one by one, and one PMA has no more to answer than it 
     }
 }
 
-TEST_CASE("details that a PMA does not have are asked for once, and are no gap") {
+TEST_CASE("details that a PMA does not support are queried once and are not a failure") {
     swept_world w("fattree2,radix=4");
     counters::sweep_options how;
     how.details.add<iba::pm::PortVLXmitTimeCong>().add<iba::pm::PortXmitConCtrl>();
@@ -106,7 +106,7 @@ TEST_CASE("details that a PMA does not have are asked for once, and are no gap")
     check(transports::sim::pma_ability::none, false);
 }
 
-TEST_CASE("only the ports that are wanted are read") {
+TEST_CASE("a sweep reads only the requested ports") {
     swept_world w("fattree2,radix=8");
     counters::sweep_options how;
     how.wants = [](const subnet& s, port_ref p) { return !s.nodes[p.node].is_switch(); };
@@ -116,7 +116,7 @@ TEST_CASE("only the ports that are wanted are read") {
     for (const counters::reading& l : hosts.ports) CHECK_FALSE(w.known.nodes[l.where.node].is_switch());
 }
 
-TEST_CASE("a subnet without a subnet manager has no LIDs, which is said of each PMA") {
+TEST_CASE("a sweep of a subnet without a subnet manager reports for each PMA that it has no LID") {
     world w(transports::sim::make_topology("fattree2,radix=4"));
     const subnet known = w.discover();
     counters::sweeper s(w.schedule, known);
@@ -126,8 +126,7 @@ TEST_CASE("a subnet without a subnet manager has no LIDs, which is said of each 
     for (const failure& g : all.failures) CHECK(g.kind == failure_kind::no_address);
 }
 
-TEST_CASE(
-    "twenty dead hosts among a thousand are named, cost half as much again at most, and are asked last and once") {
+TEST_CASE("twenty dead hosts of a thousand are reported, are queried last and once, and cost at most half more") {
     constexpr std::size_t dead = 20;
     swept_world w("fattree3,radix=16", {}, round_trip(1ms));
     REQUIRE(w.hosts().size() + 1 == 1024);
@@ -167,7 +166,7 @@ TEST_CASE(
     CHECK(w.sweep(s).complete());
 }
 
-TEST_CASE("a sweep that is cancelled keeps what it read and says what it did not") {
+TEST_CASE("a canceled sweep keeps its samples and reports the ports that it did not read") {
     swept_world w("fattree2,radix=16", {}, round_trip(1ms));
     std::size_t read = 0;
     coro::scope around(w.schedule.root());
@@ -196,7 +195,7 @@ TEST_CASE("a sweep that is cancelled keeps what it read and says what it did not
     }
 }
 
-TEST_CASE("a sweep of an earlier discovery is put beside one of today, port by port, whatever has gone or come") {
+TEST_CASE("a sweep of an earlier discovery is aligned to the current ports after nodes were added or removed") {
     swept_world w("fattree2,radix=4", {}, {}, {.counter_seed = 3});
     const counters::sweep first = w.sweep();
     const subnet then = w.known;
@@ -230,7 +229,7 @@ TEST_CASE("a sweep of an earlier discovery is put beside one of today, port by p
         CHECK(l.valid == (then.nodes[l.where.node].info.nodeGUID != stranger));
 }
 
-TEST_CASE("no host that lives is given up because it is farther than the hurry of a sweep") {
+TEST_CASE("a sweep does not give up a responsive host because of a long round trip") {
     timing far;
     far.hop_delay = 10ms; // round trips of 20 to 120 ms
     swept_world w("fattree3,radix=4", {}, far);
@@ -239,7 +238,7 @@ TEST_CASE("no host that lives is given up because it is farther than the hurry o
     CHECK(swept.complete());
 }
 
-TEST_CASE("a counter is kept if a Set does not lower it, unless it counts as fast as before") {
+TEST_CASE("a counter counts as not cleared if a Set does not lower it, except at its former rate") {
     swept_world w("fattree2,radix=4");
     const std::vector<u64> before{0, 10, 10, 10, 10};
     std::vector<std::vector<u64>> replies{{5, 9, 10, 12, 10}, {5, 9, 10, 17, 14}};
@@ -263,7 +262,7 @@ TEST_CASE("a counter is kept if a Set does not lower it, unless it counts as fas
     CHECK(reads == 1);
 }
 
-TEST_CASE("what could not be cleared is told of the port that was read, or of the node where all are cleared at once") {
+TEST_CASE("a failed clear is reported for the port that was read, or for the node if all ports are cleared at once") {
     swept_world w("fattree2,radix=4");
     const auto known = std::ranges::find(w.known.nodes, std::string("leaf-0004"), &discovery::node::description);
     REQUIRE(known != w.known.nodes.end());
@@ -283,7 +282,7 @@ TEST_CASE("what could not be cleared is told of the port that was read, or of th
     };
     counters::sweep_options how;
     how.clears.add(counter::portRcvErrors);
-    SECTION("a port of several") {
+    SECTION("one port of several") {
         how.wants = [&](const subnet&, port_ref p) { return p == port_ref{leaf, 3}; };
         how.choose_details = [&](const counters::reading&) { // its counters were read
             die();

@@ -84,14 +84,14 @@ std::vector<unsigned> lines_of(const cabling_fault& f, const std::vector<planned
 
 } // namespace
 
-TEST_CASE("a subnet that is as planned has no fault") {
+TEST_CASE("a subnet that matches its plan has no faults") {
     const cabling is = compared(whole());
     CHECK(is.faults.empty());
     CHECK(is.as_planned == 6);
     CHECK(is.links == 6);
 }
 
-TEST_CASE("a cable that nobody planned is extra") {
+TEST_CASE("a cable that is not in the plan is extra") {
     auto plan = whole();
     plan.erase(plan.begin() + 1);
     const cabling is = compared(plan);
@@ -105,7 +105,7 @@ TEST_CASE("a cable that nobody planned is extra") {
     CHECK(is.as_planned == 5);
 }
 
-TEST_CASE("a planned cable that is not there is missing, and it is told what is known") {
+TEST_CASE("a planned cable without a link is missing, and the fault describes both planned ends") {
     auto plan = whole();
     plan.push_back({{"leaf", 5}, {"spine, tall", 2}, 10});
     plan.push_back({{"leaf", 6}, {"host that is off", 1}, 11});
@@ -120,7 +120,7 @@ TEST_CASE("a planned cable that is not there is missing, and it is told what is 
     CHECK(is.as_planned == 6);
 }
 
-TEST_CASE("two cables whose ends are exchanged are swapped, whichever ends") {
+TEST_CASE("two cables with exchanged ends are swapped, whichever ends were exchanged") {
     auto plan = whole();
     std::swap(plan[0].b, plan[1].a); // a and b at the leaf
     const cabling hosts = compared(plan);
@@ -147,7 +147,7 @@ TEST_CASE("two cables whose ends are exchanged are swapped, whichever ends") {
     CHECK(circle.faults[0].why == "leaf[1] is connected to a[1]; b[1] is connected to leaf[2]");
 }
 
-TEST_CASE("a cable in a port beside its own is moved") {
+TEST_CASE("a cable in another port of its planned node is moved") {
     auto plan = whole();
     plan[0].a.port = 4; // it is in 1
     const cabling is = compared(plan);
@@ -165,7 +165,7 @@ TEST_CASE("a cable in a port beside its own is moved") {
     CHECK(taken.faults[0].what == kind::missing);
 }
 
-TEST_CASE("names of a node name map count as descriptions do") {
+TEST_CASE("names of a node name map identify nodes like descriptions") {
     auto plan = whole();
     plan[0].b.node = "Alice";
     CHECK(compared(plan).faults.size() == 2);
@@ -177,7 +177,7 @@ TEST_CASE("names of a node name map count as descriptions do") {
     CHECK_THAT(two.faults[0].why, Catch::Contains("2 nodes are named 'b'"));
 }
 
-TEST_CASE("a plan names switches and hosts as people do, in any case") {
+TEST_CASE("plan names match switches and hosts without regard to case") {
     // A chassis of two boards and a spine, a leaf, and hosts; made after the public ibnetdiscover text of such a fabric.
     std::istringstream in(R"(
 vendid=0x2c9
@@ -247,7 +247,7 @@ Ca	2 "H3"	# "node18 mlx5_0"
     CHECK(fault({"core1", 41, 16, 2, "Blade 16_Port 2/41"}, leaf) == "'core1' has no port 41");
 }
 
-TEST_CASE("a cable that a plan has from both ends is one cable") {
+TEST_CASE("a cable that the plan lists from both ends is one cable") {
     auto plan = whole();
     plan.push_back({{"a", 1}, {"LEAF", 1}, 7});
     plan.push_back({{"leaf", 1}, {"0xa000", 1}, 8});
@@ -260,7 +260,7 @@ TEST_CASE("a cable that a plan has from both ends is one cable") {
     CHECK(lines_of(is.faults[0], plan) == std::vector{9u});
 }
 
-TEST_CASE("a port with two cables in a plan is refused, by whichever name") {
+TEST_CASE("a plan with two cables in one port is rejected, whichever node names the plan uses") {
     auto plan = whole();
     plan.push_back({{"0x5000", 7}, {"spine, tall", 2}, 9});
     CHECK_THROWS_WITH(compared(plan),

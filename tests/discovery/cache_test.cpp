@@ -63,7 +63,7 @@ std::string with_checksum(std::string bytes) {
 
 } // namespace
 
-TEST_CASE("a subnet that was written is read as it was, but for the M_Keys") {
+TEST_CASE("writing and reading a cache preserves the subnet except for the M_Keys") {
     subnet s = partial_subnet();
     const cached_subnet c = read(cache_bytes(s, some_time));
     CHECK(c.discovered_at == some_time);
@@ -96,7 +96,7 @@ TEST_CASE("a subnet that was written is read as it was, but for the M_Keys") {
     CHECK(read(cache_bytes({}, some_time)).found.nodes.empty());
 }
 
-TEST_CASE("text of a cache is safe for a terminal, whoever wrote it") {
+TEST_CASE("the text of a cache is safe for a terminal, whoever wrote the cache") {
     subnet s = partial_subnet();
     s.failures[0].text = "no \x1b[2J answer\x7f";
     s.failures[0].cause = " ~";
@@ -110,7 +110,7 @@ static bool is_refusal(const std::string& why) {
     return why == "the file is not a subnet cache" || (why.find("at byte ") != why.npos && why.find('\n') == why.npos);
 }
 
-TEST_CASE("a cache that was cut off or changed anywhere is refused in one line that says where") {
+TEST_CASE("a truncated or changed cache is rejected with one line that names the position") {
     const std::string whole = cache_bytes(partial_subnet(), some_time);
     for (std::size_t size = 0; size < whole.size(); ++size) {
         CAPTURE(size);
@@ -125,7 +125,7 @@ TEST_CASE("a cache that was cut off or changed anywhere is refused in one line t
     CHECK_THAT(complaint(whole + "x"), Contains("checksum"));
 }
 
-TEST_CASE("a cache with a right checksum and wrong contents is refused, or makes a subnet that holds together") {
+TEST_CASE("a cache with a valid checksum and wrong contents is rejected or gives a consistent subnet") {
     const std::string whole = cache_bytes(partial_subnet(), some_time);
     std::size_t refused = 0;
     for (std::size_t at = 0; at + 4 < whole.size(); ++at) {
@@ -151,7 +151,7 @@ TEST_CASE("a cache with a right checksum and wrong contents is refused, or makes
     CHECK(refused > 100);
 }
 
-TEST_CASE("no cache has an M_Key, nor has a cache with keys whose GUIDs are edited") {
+TEST_CASE("a cache never contains an M_Key, even in a cache with edited keys") {
     constexpr u64 key = 0x1a2b3c4d5e6f7081;
     subnet s = whole_subnet();
     for (node& n : s.nodes)
@@ -171,7 +171,7 @@ TEST_CASE("no cache has an M_Key, nor has a cache with keys whose GUIDs are edit
     CHECK(edited.find(bytes) == std::string::npos);
 }
 
-TEST_CASE("libibnetdisc's format has what its description says, where it says") {
+TEST_CASE("the bytes of a libibnetdisc cache match the documented format") {
     const subnet s = whole_subnet();
     const std::string bytes = diags_cache_bytes(s);
     const auto at = [&](std::size_t i) { return static_cast<u8>(bytes[i]); };
@@ -200,7 +200,7 @@ TEST_CASE("libibnetdisc's format has what its description says, where it says") 
     }
 }
 
-TEST_CASE("what differs between two subnets is told by its kind and place") {
+TEST_CASE("the difference of two subnets lists kind and location of each change") {
     using subject = difference::subject;
     const subnet was = whole_subnet();
     CHECK(differences(was, was).empty());

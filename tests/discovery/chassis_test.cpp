@@ -58,7 +58,7 @@ struct grouped_fabric {
 
 } // namespace
 
-TEST_CASE("boards of a Voltaire chassis are where their cables say") {
+TEST_CASE("boards of a Voltaire chassis get their positions from their cables") {
     const grouped_fabric f(chassis_fabric());
     CHECK(f.slot("ISR9288-spine-2.3") == "Spine 2 Chip 3");
     CHECK(f.slot("ISR9288-line-3.2") == "Line 3 Chip 2");
@@ -89,7 +89,7 @@ TEST_CASE("boards of a Voltaire chassis are where their cables say") {
     CHECK(f.groups.external_port({}) == 0);
 }
 
-TEST_CASE("who has a system image GUID in common is one system") {
+TEST_CASE("nodes with a common system image GUID form one system") {
     const grouped_fabric f(chassis_fabric());
     using names = std::set<std::string>;
     CHECK(f.with("H-1") == names{"H-1", "H-2"});
@@ -102,7 +102,7 @@ TEST_CASE("who has a system image GUID in common is one system") {
     for (u32 number = 0; const discovery::chassis& c : f.groups.chassis) CHECK(c.number == ++number);
 }
 
-TEST_CASE("a Mellanox board says where it is") {
+TEST_CASE("the description of a Mellanox board gives its position") {
     const auto slot = [](const std::string& description) {
         described_fabric f;
         const described_fabric::described IS4{0x2c9, 0xbd36, 0x100};
@@ -124,7 +124,7 @@ TEST_CASE("a Mellanox board says where it is") {
     }
 }
 
-TEST_CASE("a slot has one board, and of its type as much is told as libibnetdisc keeps") {
+TEST_CASE("a slot holds one board, and board types are truncated as in libibnetdisc") {
     const grouped_fabric f(chassis_fabric());
     const chassis_place& line = f.place("MF0;sx6536:a type of more than 20 letters/L01/U2");
     CHECK(line.type == "a type of more than"); // 19
@@ -134,7 +134,7 @@ TEST_CASE("a slot has one board, and of its type as much is told as libibnetdisc
     CHECK(f.groups.chassis[line.chassis].others.size() == 2); // MGMT and one that says nothing
 }
 
-TEST_CASE("routers sit where a line could") {
+TEST_CASE("a router occupies the slot of a line board") {
     const auto with_router = [](bool is_ca, unsigned spine_device, u64 spine_guid) {
         described_fabric f;
         f.add_switch("spine", 24, spine_guid, {voltaire, spine_device, 0});
@@ -161,7 +161,7 @@ TEST_CASE("routers sit where a line could") {
     CHECK(with_router(true, 0x5a5c, 0x100).slot("router").empty());
 }
 
-TEST_CASE("boards that are cabled as no such board is have no position") {
+TEST_CASE("boards whose cables match no known board have no position") {
     described_fabric f;
     f.add_switch("spine", 36, 0x100, {voltaire, 0x5a08, 0});
     f.add_switch("lonely", 36, 0x104, {voltaire, 0x5a5c, 0}); // no line
@@ -184,7 +184,7 @@ TEST_CASE("boards that are cabled as no such board is have no position") {
     for (const char* nowhere : {"lonely", "line too", "high"}) CHECK_FALSE(g.place(nowhere).is_in_chassis());
 }
 
-TEST_CASE("what is no line takes no slot of one, not even the first") {
+TEST_CASE("an unknown board does not occupy a line slot, not even the first one") {
     described_fabric f;
     f.add_switch("spine", 36, 0x100, {voltaire, 0x5a08, 0});
     f.add_switch("line", 24, 0x200, {voltaire, 0x5a09, 0});
@@ -196,7 +196,7 @@ TEST_CASE("what is no line takes no slot of one, not even the first") {
     CHECK(g.with("line") == std::set<std::string>{"spine", "line"});
 }
 
-TEST_CASE("sockets are numbered as far as there are some, whatever a board claims to have") {
+TEST_CASE("socket numbers stop at the number of sockets of the board type") {
     described_fabric f;
     f.add_switch("spine", 40, 0x100, {voltaire, 0x5a5d, 0}); // with sockets for 12x at ports 19 to 36
     f.add_switch("line", 40, 0x200, {voltaire, 0x5a5b, 0});  // with sockets 1 to 18 there
@@ -214,7 +214,7 @@ TEST_CASE("sockets are numbered as far as there are some, whatever a board claim
     CHECK(socket("line", 37) == 0);
 }
 
-TEST_CASE("a topology by chassis is one that can be read again") {
+TEST_CASE("a topology file grouped by chassis can be read again") {
     const grouped_fabric f(chassis_fabric());
     const std::string text = topology_text(f.s, {}, {.full = false, .mads_used = {}, .grouping = true});
     CHECK_THAT(text, Catch::Contains("# Spine Nodes") && Catch::Contains("Hostname: xsigo manager"));
@@ -224,7 +224,7 @@ TEST_CASE("a topology by chassis is one that can be read again") {
     CHECK(again.groups.chassis.size() == f.groups.chassis.size());
 }
 
-TEST_CASE("JSON has systems by number and external ports") {
+TEST_CASE("the JSON form has numbered systems and external ports") {
     const grouped_fabric f(chassis_fabric());
     const auto all = nlohmann::json::parse(json_text(f.s));
     REQUIRE(all.at("chassis").size() == f.groups.chassis.size());

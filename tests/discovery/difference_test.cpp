@@ -49,7 +49,7 @@ struct two_subnets {
 
 } // namespace
 
-TEST_CASE("two subnets that are the same do not differ, in whatever order their nodes are") {
+TEST_CASE("equal subnets have no differences in any order of their nodes") {
     two_subnets s;
     CHECK(s.all().empty());
     put_in_order(s.is, s.find("h-0005 HCA-1"), 1);
@@ -57,7 +57,7 @@ TEST_CASE("two subnets that are the same do not differ, in whatever order their 
     CHECK(s.all().empty());
 }
 
-TEST_CASE("a description, a LID, an LMC, a rate and a state that changed are one difference each") {
+TEST_CASE("a changed description, LID, LMC, rate or state is one difference each") {
     two_subnets s;
     const u32 host = s.find("h-0003 HCA-1"), leaf = s.find("leaf-0002");
     SECTION("description") {
@@ -79,7 +79,7 @@ TEST_CASE("a description, a LID, an LMC, a rate and a state that changed are one
         CHECK(d.was == fmt::format("LID {} LMC 0", value(s.was.at({host, 1}).info->LID)));
         CHECK(d.is == "LID 77 LMC 0");
     }
-    SECTION("LMC of a switch, and no LID of its other ports, which mean nothing") {
+    SECTION("LMC of a switch and ignored LIDs of its other ports") {
         s.now({leaf, 0}).info->LMC = 2;
         s.now({leaf, 1}).info->LID = iba::lid{99};
         const difference d = s.only();
@@ -110,7 +110,7 @@ TEST_CASE("a description, a LID, an LMC, a rate and a state that changed are one
     }
 }
 
-TEST_CASE("of a link that went the states of its ends are no further difference, and a moved cable is two") {
+TEST_CASE("a removed link hides the state changes of its ends, and a moved cable is two differences") {
     two_subnets s;
     const u32 leaf = s.find("leaf-0002"), spine = s.find("spine-0001");
     const port_ref up{leaf, 3}, down = s.was.at(up).peer;
@@ -137,7 +137,7 @@ TEST_CASE("of a link that went the states of its ends are no further difference,
     CHECK(kinds == std::vector<kind>{kind::removed, kind::removed, kind::added});
 }
 
-TEST_CASE("a node that is gone takes its end ports along, and a port of another GUID is another end port") {
+TEST_CASE("a removed node removes its end ports, and a new port GUID is a new end port") {
     two_subnets s;
     const u32 host = s.find("h-0003 HCA-1");
     s.now({host, 1}).portGUID = iba::guid{0x1234};
@@ -169,7 +169,7 @@ TEST_CASE("a node that is gone takes its end ports along, and a port of another 
     CHECK_THAT(named[1].place, Catch::StartsWith("H-0002c90300000300 \"rack 7\"[1] <=> "));
 }
 
-TEST_CASE("a notice puts in doubt what it is about") {
+TEST_CASE("a notice marks the ports that it describes as possibly stale") {
     two_subnets s;
     const u32 host = s.find("h-0003 HCA-1"), leaf = s.find("leaf-0002");
     using refs = std::vector<port_ref>;

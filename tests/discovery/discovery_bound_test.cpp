@@ -27,7 +27,7 @@ discovery_bound bound_of(const char* specification, unsigned per_destination, un
 
 } // namespace
 
-TEST_CASE("two hosts and a cable take six SMPs and three round trips") {
+TEST_CASE("the bound for two hosts and a cable is six SMPs and three round trips") {
     // NodeInfo, PortInfo and NodeDescription of each. Behind the cable is what NodeInfo and PortInfo of here, at once, tell;
     // then three more, two at a time.
     const auto b = bound_of("single", 2);
@@ -52,7 +52,7 @@ TEST_CASE("two hosts and a cable take six SMPs and three round trips") {
     CHECK(narrow.time() == 600us);
 }
 
-TEST_CASE("on a line each switch costs the ports up to the one that leads on") {
+TEST_CASE("the bound for a line counts the ports of each switch up to the next hop") {
     // Host, switch left by port 1, switch left by port 3, host. Of a switch there are NodeInfo, SwitchInfo, NodeDescription
     // and four PortInfos.
     const auto b = bound_of("line,switches=2,hosts=1", 2);
@@ -74,7 +74,7 @@ TEST_CASE("on a line each switch costs the ports up to the one that leads on") {
     CHECK(without.as_asked == 8);
 }
 
-TEST_CASE("what several ways lead to is known by the quickest of them") {
+TEST_CASE("the bound uses the fastest of several routes to a node") {
     // Four switches in a ring, port 1 to the next, port 2 to the one before. The one opposite is known after 2 + 2 questions
     // by ports 1, after 3 + 3 by ports 2; then come its six.
     const auto b = bound_of("ring,switches=4,hosts=0", 1);
@@ -85,7 +85,7 @@ TEST_CASE("what several ways lead to is known by the quickest of them") {
     CHECK(b.any_order == 4 + 6);
 }
 
-TEST_CASE("what is cut off is not counted, and a host passes nothing on") {
+TEST_CASE("the bound excludes disconnected nodes and routes through hosts") {
     topology t = make_topology("line,switches=3,hosts=1");
     t.unlink(*t.find("sw-0002"), 1);
     CHECK(bound_at(t, {100us, 0, 2}).nodes == 4);
@@ -111,14 +111,14 @@ TEST_CASE("what is cut off is not counted, and a host passes nothing on") {
     CHECK(bound_at(both, {100us, 0, 2}).smps == 3 + 7 + 3 + 2);
 }
 
-TEST_CASE("a fat tree of 1344 nodes takes the 11,201 SMPs that its formula gives") {
+TEST_CASE("the bound for a fat tree of 1344 nodes is 11,201 SMPs as calculated by formula") {
     // NodeInfo here and through each of 3,072 cables; PortInfo of 1,024 hosts and 17 ports of 320 switches; SwitchInfo; and
     // NodeDescription.
     CHECK(3073 + 1024 + 17 * 320 + 320 + 1344 == 11201);
     CHECK(bound_of("fattree3,radix=16", 2).smps == 11201);
 }
 
-TEST_CASE("no discovery takes less than the bound") {
+TEST_CASE("no discovery takes fewer SMPs or round trips than the bound") {
     const auto* specification = GENERATE("single", "line,switches=9", "ring,switches=12,hosts=2", "torus,x=3,y=4,z=3",
                                          "fattree2,radix=12", "fattree3,radix=8");
     const unsigned outstanding = GENERATE(1u, 8u, 256u);

@@ -51,14 +51,14 @@ constexpr std::string_view tree = "fattree2,radix=4";
 
 } // namespace
 
-TEST_CASE("a subnet in which nothing has changed says so, by an SMP for each switch and one for the local port") {
+TEST_CASE("find_changes reports an unchanged subnet with one SMP per switch and one for the local port") {
     changing_world w(tree);
     const u64 before = w.sent();
     CHECK(w.find_changes() == nothing);
     CHECK(w.sent() - before == 6 + 1);
 }
 
-TEST_CASE("switches without a table of port states are asked for each port") {
+TEST_CASE("find_changes queries each port of a switch without a PortStateChange table") {
     changing_world w(tree);
     w.forget_state_tables();
     const u64 before = w.sent();
@@ -66,7 +66,7 @@ TEST_CASE("switches without a table of port states are asked for each port") {
     CHECK(w.sent() - before == 6 * (1 + 4) + 1);
 }
 
-TEST_CASE("a cable that was pulled is told by both of its ends, with or without tables of states") {
+TEST_CASE("find_changes reports a removed cable at both ends, with or without PortStateChange tables") {
     const bool with_tables = GENERATE(true, false);
     CAPTURE(with_tables);
     changing_world w(tree);
@@ -91,7 +91,7 @@ TEST_CASE("a cable that was pulled is told by both of its ends, with or without 
     CHECK(w.find_changes() == nothing);
 }
 
-TEST_CASE("a switch that died since is told once, one that was silent before is not") {
+TEST_CASE("find_changes reports a new dead switch once, and no switch that was unresponsive before") {
     changing_world w(tree);
     const u32 leaf = w.node("leaf-0004"); // no other switch's route leads through it
     const std::string name = w.name(leaf);
@@ -103,7 +103,7 @@ TEST_CASE("a switch that died since is told once, one that was silent before is 
     CHECK(w.find_changes() == nothing);
 }
 
-TEST_CASE("a switch whose LID has changed is told where its ports are asked") {
+TEST_CASE("find_changes reports a switch with a changed LID when it queries the ports") {
     changing_world w(tree);
     w.forget_state_tables();
     const u32 leaf = w.node("leaf-0001");
@@ -113,7 +113,7 @@ TEST_CASE("a switch whose LID has changed is told where its ports are asked") {
     CHECK(w.find_changes() == std::vector{w.name(leaf) + ": LID is " + std::to_string(LID) + ", was 1000"});
 }
 
-TEST_CASE("the SA's tables tell the same, compared with what they said before") {
+TEST_CASE("find_changes through SA tables reports changes relative to the previous tables") {
     changing_world w(tree);
     sa::client client(
         w.schedule,
@@ -144,7 +144,7 @@ TEST_CASE("the SA's tables tell the same, compared with what they said before") 
     CHECK(look().empty());
 }
 
-TEST_CASE("the SA's tables tell of a link that has become slower") {
+TEST_CASE("find_changes through SA tables reports a link that became slower") {
     changing_world w(tree);
     sa::client client(
         w.schedule,
@@ -174,7 +174,7 @@ TEST_CASE("the SA's tables tell of a link that has become slower") {
     CHECK(look() == std::set<std::string>{"width or speed changed"});
 }
 
-TEST_CASE("a look that is cancelled tells no change") {
+TEST_CASE("a canceled find_changes reports no change") {
     changing_world w(tree);
     w.forget_state_tables();
     coro::scope around(w.schedule.root());
@@ -187,7 +187,7 @@ TEST_CASE("a look that is cancelled tells no change") {
     CHECK(coro::sync_wait(w.schedule, cancelled()).empty());
 }
 
-TEST_CASE("an SA that does not answer is an error, and what was known before stays") {
+TEST_CASE("find_changes returns an error and keeps the known subnet if the SA does not reply") {
     changing_world w(tree);
     discovery::sa_tables tables(w.schedule);
     mad::IBPath nobody;

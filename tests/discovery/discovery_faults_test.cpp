@@ -87,7 +87,7 @@ bool is_subset(const cables& part, const cables& whole) {
 
 } // namespace
 
-TEST_CASE("a dead host is one problem that names the switch and port before it, and costs its three attempts") {
+TEST_CASE("a dead host is one failure at the switch port before it and costs three attempts") {
     const topology t = managed("fattree2,radix=8");
     const u32 dead = *t.find(t.nodes[5].id);
     REQUIRE_FALSE(t.nodes[dead].is_switch());
@@ -113,7 +113,7 @@ TEST_CASE("a dead host is one problem that names the switch and port before it, 
     CHECK(w.elapsed() < 3200ms); // timeouts are rounded up by at most 3.2 %
 }
 
-TEST_CASE("who was silent is asked once more at the end, when that is not too late") {
+TEST_CASE("a discovery queries unresponsive nodes once more at its end if there is time left") {
     const topology t = managed("fattree2,radix=8");
     const u32 mute = *t.find(t.nodes[GENERATE(5u, 33u)].id); // a host, and a leaf
     CAPTURE(t.nodes[mute].id);
@@ -127,7 +127,7 @@ TEST_CASE("who was silent is asked once more at the end, when that is not too la
     CHECK(w.elapsed() < 1100ms);
 }
 
-TEST_CASE("dead nodes cost a second, all together, and an eighth of one to ask them once more") {
+TEST_CASE("all dead nodes together cost one second, and the last query one eighth of a second") {
     const topology t = managed("fattree2,radix=8");
     world w(t, coro::schedule_options{});
     for (const u32 dead : {4u, 5u, 33u}) w.net.apply({topology_event::kind::kill, *t.find(t.nodes[dead].id), 0});
@@ -137,7 +137,7 @@ TEST_CASE("dead nodes cost a second, all together, and an eighth of one to ask t
     CHECK(w.elapsed() < 1200ms);
 }
 
-TEST_CASE("behind a dead switch everything that another way leads to is found") {
+TEST_CASE("a discovery finds all nodes that a route around a dead switch reaches") {
     const topology t = managed("torus,x=4,y=4,hosts=1");
     u32 dead = 0;
     while (!t.nodes[dead].is_switch() || t.nodes[dead].nodeGUID == behind_which(t, t.default_node()).nodeGUID) ++dead;
@@ -152,7 +152,7 @@ TEST_CASE("behind a dead switch everything that another way leads to is found") 
     CHECK(w.elapsed() < 2 * 3200ms);
 }
 
-TEST_CASE("a switch that dies after its first answer is given up after two time-outs in a row") {
+TEST_CASE("a switch that dies after its first reply is given up after two timeouts in a row") {
     const u32 dying = 1;
     // NodeInfo of the host and, with it, its port and description come at once; then NodeInfo of the switch.
     timing slow;
@@ -176,7 +176,7 @@ TEST_CASE("a switch that dies after its first answer is given up after two time-
     CHECK(w.elapsed() < 3200ms);
 }
 
-TEST_CASE("a switch that is silent twice, and answers between, is asked further") {
+TEST_CASE("a switch that misses two queries with a reply in between is queried further") {
     timing slow;
     slow.service_time = 1ms;
     world w(host_and_switch(), window(1, 0), slow);
@@ -192,7 +192,7 @@ TEST_CASE("a switch that is silent twice, and answers between, is asked further"
     CHECK(std::ranges::count_if(found.nodes[1].ports, is_known) == 63);
 }
 
-TEST_CASE("a cable that is pulled at any moment leaves a result that is consistent and hides nothing") {
+TEST_CASE("a cable removed at any moment gives a consistent result that reports every loss") {
     const char* const specification = GENERATE("fattree2,radix=4", "ring,switches=4,hosts=1", "torus,x=3,y=3,hosts=1");
     const topology before = managed(specification);
     coro::schedule_options options = window(8);
@@ -233,7 +233,7 @@ TEST_CASE("a cable that is pulled at any moment leaves a result that is consiste
     CHECK(whole_results < results);
 }
 
-TEST_CASE("a node that dies at any moment, and comes back, leaves a result that is consistent and hides nothing") {
+TEST_CASE("a node that dies at any moment and returns gives a consistent result that reports every loss") {
     const topology t = managed("torus,x=3,y=2,hosts=1");
     coro::schedule_options options = window(8);
     options.timeout = 1ms;
@@ -260,7 +260,7 @@ TEST_CASE("a node that dies at any moment, and comes back, leaves a result that 
     }
 }
 
-TEST_CASE("what is beyond 63 hops is said at the last switch that a route can reach, and the rest is complete") {
+TEST_CASE("nodes beyond 63 hops are reported at the last reachable switch, and the rest is complete") {
     world w(managed("line,switches=70,hosts=1"));
     const subnet found = w.discover();
     CHECK(found.max_hops() == 63);
@@ -281,7 +281,7 @@ TEST_CASE("what is beyond 63 hops is said at the last switch that a route can re
     CHECK(w.elapsed() < 1s);
 }
 
-TEST_CASE("what only a long way round led beyond the longest route is found by the short way") {
+TEST_CASE("a node first found over a route that is too long is reached by the shorter route") {
     // The hosts of a ring's far side are 62 hops away at most. The neighbour on one side is so slow that the other way
     // round is walked to its end first.
     const topology t = managed("ring,switches=120,hosts=1");
@@ -305,7 +305,7 @@ TEST_CASE("what only a long way round led beyond the longest route is found by t
     CHECK(text_of(undisturbed.discover()) == text_of(found));
 }
 
-TEST_CASE("a given limit of hops holds") {
+TEST_CASE("a discovery respects max_hops") {
     for (unsigned most : {0u, 1u, 2u, 3u, 4u}) {
         CAPTURE(most);
         world w(managed("fattree3,radix=4"));
@@ -317,7 +317,7 @@ TEST_CASE("a given limit of hops holds") {
     }
 }
 
-TEST_CASE("loss, duplicates, reordering and garbage hide nothing while the retries last") {
+TEST_CASE("loss, duplicates, reordering and garbage hide nothing while retries are left") {
     const double loss = GENERATE(0.0, 0.01, 0.05);
     u64 late_replies = 0;
     for (u64 seed = 1; seed <= 10; ++seed) {
@@ -344,7 +344,7 @@ TEST_CASE("loss, duplicates, reordering and garbage hide nothing while the retri
     CHECK(late_replies > 0);
 }
 
-TEST_CASE("switches that take their time to pass SMPs on, and drop some, hide nothing while the retries last") {
+TEST_CASE("switches that forward SMPs slowly and drop some hide nothing while retries are left") {
     timing times = with_jitter();
     times.transit = 5us;
     times.buffer = 4;
@@ -355,7 +355,7 @@ TEST_CASE("switches that take their time to pass SMPs on, and drop some, hide no
     CHECK(w.net.counters().overflowed > 0);
 }
 
-TEST_CASE("a discovery while cables flap is consistent, and the same each time") {
+TEST_CASE("a discovery during flapping cables is consistent and reproducible") {
     using transports::sim::topology_event;
     const auto discovered = [] {
         world w(managed("fattree3,radix=6"), window(16, 2), with_jitter(), faults{.request_loss = 0.01, .seed = 3});
@@ -374,7 +374,7 @@ TEST_CASE("a discovery while cables flap is consistent, and the same each time")
 }
 
 // Lost attempts stay in the kernel as long as it was told; where its agents are capped, they keep others from leaving.
-TEST_CASE("loss hides nothing with the default options, and costs little") {
+TEST_CASE("random loss hides nothing with the default options and costs little time") {
     faults wrong;
     wrong.request_loss = wrong.reply_loss = GENERATE(0.01, 0.1);
     world lossless(managed("fattree3,radix=8"), {});
@@ -388,7 +388,7 @@ TEST_CASE("loss hides nothing with the default options, and costs little") {
     CHECK(w.elapsed() < (w.kernel ? 150 : 20) * (lossless.elapsed() + least));
 }
 
-TEST_CASE("a host that takes 110 ms for each SMP is found among those that take microseconds") {
+TEST_CASE("a discovery finds a host that takes 110 ms per SMP among hosts that take microseconds") {
     world w(managed("fattree2,radix=8"), {});
     const u32 slow = *w.net.graph().find(w.net.graph().nodes[5].id);
     REQUIRE_FALSE(w.net.graph().nodes[slow].is_switch());
@@ -398,7 +398,7 @@ TEST_CASE("a host that takes 110 ms for each SMP is found among those that take 
     CHECK(differences(found, w) == none);
 }
 
-TEST_CASE("what is lost too often is a problem of that port or node, and the rest is complete") {
+TEST_CASE("a request lost in all attempts is a failure of that port or node, and the rest is complete") {
     faults wrong;
     wrong.request_loss = 0.2;
     for (u64 seed = 1; seed <= 20; ++seed) {
@@ -418,7 +418,7 @@ TEST_CASE("what is lost too often is a problem of that port or node, and the res
     }
 }
 
-TEST_CASE("an error status is a problem that names it") {
+TEST_CASE("an error status in a reply is a failure that names the status") {
     faults wrong;
     wrong.busy = 0.02;
     wrong.seed = 3;
@@ -431,7 +431,7 @@ TEST_CASE("an error status is a problem that names it") {
     CHECK(found.failures.size() == w.net.counters().busy);
 }
 
-TEST_CASE("nodes that are busy now and then are asked again, and nothing is missing") {
+TEST_CASE("nodes that are occasionally busy are retried, and nothing is missing") {
     faults wrong;
     wrong.busy = 0.02;
     wrong.seed = 3;
@@ -442,8 +442,8 @@ TEST_CASE("nodes that are busy now and then are asked again, and nothing is miss
     CHECK(w.schedule.counters().busy == w.net.counters().busy);
 }
 
-TEST_CASE("two nodes of one GUID are a contradiction and not a crash") {
-    SECTION("hosts that look alike") {
+TEST_CASE("two nodes with one GUID are a contradiction and do not crash the discovery") {
+    SECTION("equal hosts") {
         topology t = managed("fattree2,radix=4");
         std::vector<u32> hosts;
         for (u32 n = 0; n < t.nodes.size(); ++n) {
@@ -459,7 +459,7 @@ TEST_CASE("two nodes of one GUID are a contradiction and not a crash") {
             CHECK(inconsistencies(found) == none);
         }
     }
-    SECTION("switches that differ") {
+    SECTION("different switches") {
         topology t;
         const u32 host = t.add_node(iba::NodeType::CA, 1, iba::guid{0x1}, "host", edr);
         const u32 small = t.add_node(iba::NodeType::Switch, 4, iba::guid{0x100}, "small", edr);
@@ -500,7 +500,7 @@ coro::task<mad::result<subnet>> discover_for_a_while(coro::MADSchedule& schedule
 
 } // namespace
 
-TEST_CASE("a cancelled discovery gives what it found, says that it was cancelled, and leaves the schedule usable") {
+TEST_CASE("a canceled discovery returns its partial result as canceled and leaves the schedule usable") {
     const topology t = managed("fattree2,radix=8");
     std::size_t cancelled_early = 0;
     for (unsigned answers = 1; answers < 60; ++answers) {
@@ -530,7 +530,7 @@ TEST_CASE("a cancelled discovery gives what it found, says that it was cancelled
     CHECK(cancelled_early > 5);
 }
 
-TEST_CASE("a local port that does not answer is an error, not an empty subnet") {
+TEST_CASE("a local port that does not reply is an error instead of an empty subnet") {
     world w(managed("fattree2,radix=4"));
     w.net.apply({topology_event::kind::kill, w.port.node(), 0});
     auto outcome = coro::sync_wait(w.schedule, discovery::discover(w.schedule));
@@ -539,7 +539,7 @@ TEST_CASE("a local port that does not answer is an error, not an empty subnet") 
     CHECK(w.schedule.counters().sent == 1);
 }
 
-TEST_CASE("an unplugged local port is a subnet of one node, and complete") {
+TEST_CASE("an unplugged local port is a complete subnet of one node") {
     topology t = managed("single");
     t.unlink(0, 1);
     world w(t);
@@ -570,7 +570,7 @@ template <class Key> void protect(world& w, u8 bits, Key&& key_of) {
 
 } // namespace
 
-TEST_CASE("ports that show their M_Key only to who has it show it to a discovery with keys") {
+TEST_CASE("a discovery with keys reads M_Keys of ports that hide the M_Key without authentication") {
     const topology t = managed("fattree2,radix=4");
     const mad::port_keys keys = different_keys(t);
     world w(t);
@@ -587,8 +587,7 @@ TEST_CASE("ports that show their M_Key only to who has it show it to a discovery
     CHECK(shown(found) == static_cast<std::ptrdiff_t>(t.nodes.size()) - 1);
 }
 
-TEST_CASE("a subnet whose ports answer only who has the key of each is discovered where it is known who is beyond each "
-          "port") {
+TEST_CASE("a subnet with a protected key per port is discovered if the cache names the neighbors") {
     const topology t = managed("fattree2,radix=4");
     mad::port_keys keys;
     std::string neighbors;
@@ -613,7 +612,7 @@ TEST_CASE("a subnet whose ports answer only who has the key of each is discovere
     CHECK(found.nodes.size() == t.nodes.size());
 }
 
-TEST_CASE("a subnet that answers nobody without its M_Key is discovered with it") {
+TEST_CASE("a subnet that replies only to its M_Key is discovered with that key") {
     world w(managed("fattree2,radix=4"));
     protect(w, 2, [](iba::guid) { return u64{0x1122334455667788}; });
     const subnet without = w.discover();

@@ -27,7 +27,7 @@ const std::filesystem::path examples = "/usr/share/doc/ibsim-utils/net-examples"
 
 } // namespace
 
-TEST_CASE("ibsim's own examples look to discovery as they do to ibnetdiscover, before OpenSM and after") {
+TEST_CASE("discovery and ibnetdiscover agree on the example topologies of ibsim, before and after OpenSM") {
     const char* const name = GENERATE("net", "net.1", "net.2sw2path", "net.2sw2path4hca", "net.2sw2path4hca2port");
     CAPTURE(name);
     if (!std::filesystem::exists(examples / name)) {
@@ -42,7 +42,7 @@ TEST_CASE("ibsim's own examples look to discovery as they do to ibnetdiscover, b
     CHECK(has_lids(managed));
 }
 
-TEST_CASE("generated subnets look to discovery as they do to ibnetdiscover, before OpenSM and after") {
+TEST_CASE("discovery and ibnetdiscover agree on generated subnets, before and after OpenSM") {
     const char* const specification = GENERATE("fattree2,radix=8,speed=HDR", "fattree3,radix=8",
                                                "torus,x=4,y=4,z=2,hosts=1,speed=QDR", "ring,switches=5,hosts=2");
     CAPTURE(specification);
@@ -100,7 +100,7 @@ void check_sane(const subnet& found, const subnet& whole) {
 
 } // namespace
 
-TEST_CASE("a cable or a node that is unlinked at any send leaves a problem or a smaller subnet, and nothing mixed up") {
+TEST_CASE("a cable or node removed at any send gives a failure or a smaller consistent subnet") {
     ibsim_server server(topology_file_of("fattree2,radix=4"));
     const subnet whole = discover(server, 8);
     REQUIRE(whole.complete());
@@ -220,7 +220,7 @@ unsigned nodes_that_tell_no_speed(const discovery::subnet& s) {
 
 } // namespace
 
-TEST_CASE("of an irregular fabric discovery asks no more than ibnetdiscover, from any node and with any window") {
+TEST_CASE("a discovery of an irregular fabric sends no more SMPs than ibnetdiscover, from any node and window") {
     ibsim_server server(irregular);
     server.console("Unlink \"H2\"[1]");
     for (const char* const node : {"S0", "H0", "H1", "R0"}) {
@@ -242,7 +242,7 @@ TEST_CASE("of an irregular fabric discovery asks no more than ibnetdiscover, fro
     }
 }
 
-TEST_CASE("discoveries with a window of 256 survive a console that pulls cables all the time") {
+TEST_CASE("discoveries with a window of 256 survive continuous cable removals") {
     ibsim_server server(topology_file_of("fattree3,radix=4"));
     const subnet whole = discover(server, 64);
     std::size_t disturbed = 0;

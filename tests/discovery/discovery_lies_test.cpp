@@ -85,7 +85,7 @@ topology line_of_two() { return managed("line,switches=2"); } // two hosts at tw
 
 // ---- what cannot be true -------------------------------------------------------------------------------------------
 
-TEST_CASE("a neighbour that cannot be is a finding at the port that leads to it, and the rest is found") {
+TEST_CASE("an impossible neighbor is a failure at the port before it, and the rest is found") {
     const auto [field, number, words] = GENERATE(table<const char*, u64, const char*>(
         {{"nodeGUID", 0, "the neighbor reports node GUID 0"},
          {"nodeType", 0, "the neighbor reports unknown node type 0"},
@@ -113,7 +113,7 @@ TEST_CASE("a neighbour that cannot be is a finding at the port that leads to it,
     CHECK(found.failures[0].where.nodeGUID != iba::guid{});
 }
 
-TEST_CASE("a local node that cannot be is a finding, and what lies behind it is found") {
+TEST_CASE("an impossible local node is a failure, and the nodes connected to it are found") {
     const auto [field, number, words] = GENERATE(table<const char*, u64, const char*>(
         {{"nodeGUID", 0, "the local node reports node GUID 0"},
          {"nodeType", 77, "the local node reports unknown node type 77"},
@@ -131,7 +131,7 @@ TEST_CASE("a local node that cannot be is a finding, and what lies behind it is 
     if (has_its_port) CHECK(found.nodes.size() == 4);
 }
 
-TEST_CASE("replies to another question, or by another way, are no answers") {
+TEST_CASE("replies to another request or over another route are ignored") {
     const auto byte = [](std::size_t offset) {
         return [offset](std::span<u8> reply) {
             if (reply.size() == mad::mad_size) reply[offset] ^= 1;
@@ -159,7 +159,7 @@ TEST_CASE("replies to another question, or by another way, are no answers") {
     CHECK(w.schedule.counters().mismatched > 0);
 }
 
-TEST_CASE("records that stand nowhere, or farther apart than they lie, are no table") {
+TEST_CASE("a table reply with an invalid AttributeOffset is rejected") {
     const u64 offset = GENERATE(u64{0}, u64{65535}, u64{20}); // of 8 bytes; it is 14
     CAPTURE(offset);
     lying_world w(line_of_two(), {});
@@ -184,7 +184,7 @@ TEST_CASE("records that stand nowhere, or farther apart than they lie, are no ta
     CHECK(lied.error().code == mad::errc::malformed_reply);
 }
 
-TEST_CASE("whatever a peer says in any field of any reply, the discovery ends, and what it found is consistent") {
+TEST_CASE("any value in any field of any reply leads to a consistent result of the discovery") {
     const topology t = line_of_two();
     const std::vector<const iba::record_info*> attributes{&iba::info_of<NodeInfo>, &iba::info_of<PortInfo>,
                                                           &iba::info_of<SwitchInfo>, &iba::info_of<NodeDescription>,
@@ -223,7 +223,7 @@ TEST_CASE("whatever a peer says in any field of any reply, the discovery ends, a
 
 // ---- what never ends -----------------------------------------------------------------------------------------------
 
-TEST_CASE("a subnet without an end is discovered up to the nodes that a discovery may find") {
+TEST_CASE("discovery of an endless subnet stops at max_nodes") {
     lying_world w(managed("torus,x=3,y=3"), new_guid_for_each_route);
     const subnet found = w.discover({.max_nodes = 500});
     CHECK(found.nodes.size() == 500);
@@ -237,7 +237,7 @@ TEST_CASE("a subnet without an end is discovered up to the nodes that a discover
     CHECK(w.schedule.counters().sent < 500 * (2 * 6 + 3));
 }
 
-TEST_CASE("the ports of an endless subnet are bounded as well as its nodes") {
+TEST_CASE("discovery of an endless subnet stops at max_ports") {
     lying_world w(managed("torus,x=3,y=3"), new_guid_for_each_route);
     const subnet found = w.discover({.max_ports = 300});
     std::size_t ports = 0;
@@ -249,8 +249,7 @@ TEST_CASE("the ports of an endless subnet are bounded as well as its nodes") {
     CHECK_THAT(found.failures[0].text, Catch::Contains("the limit is 300 ports"));
 }
 
-TEST_CASE(
-    "a subnet of as many nodes as a discovery may find is complete, and with one less, links between those are known") {
+TEST_CASE("a subnet of exactly max_nodes is complete, and one node less keeps the links between known nodes") {
     const topology t = managed("fattree2,radix=4"); // 8 hosts, 6 switches
     world w(t);
     CHECK(w.discover({.max_nodes = 14}).complete());
@@ -263,7 +262,7 @@ TEST_CASE(
     CHECK(found.link_count() == 15);
 }
 
-TEST_CASE("a discovery ends when its time is over, with what it has") {
+TEST_CASE("a discovery ends at its time limit with a partial result") {
     timing slow;
     slow.hop_delay = 1ms;
     world w(managed("line,switches=20"), {}, slow, {}, {});
@@ -282,7 +281,7 @@ TEST_CASE("a discovery ends when its time is over, with what it has") {
     CHECK(enough.elapsed() < 10s); // it does not wait for the rest of it
 }
 
-TEST_CASE("a discovery ends when somebody says that memory is low") {
+TEST_CASE("a discovery ends when the memory_is_short flag is set") {
     std::atomic<bool> enough = false;
     unsigned replies = 0;
     lying_world w(managed("torus,x=3,y=3"), [&](std::span<u8> reply) {
@@ -300,7 +299,7 @@ TEST_CASE("a discovery ends when somebody says that memory is low") {
 
 // ---- as many ports as there can be ------------------------------------------------------------------------------------
 
-TEST_CASE("nodes with 254 and 255 ports are found with all of them, and told to the end") {
+TEST_CASE("discovery finds and reports all ports of nodes with 254 and 255 ports") {
     const unsigned ports = GENERATE(254u, 255u);
     constexpr transports::sim::link_codes edr{2, 16};
     topology t;

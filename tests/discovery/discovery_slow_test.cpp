@@ -121,7 +121,7 @@ const auto all_slow = {slowness{"host", some_host, 10ms}, {"host", some_host, 20
 
 } // namespace
 
-TEST_CASE("one slow node does not hide, and is asked hardly more often than needed") {
+TEST_CASE("one slow node is found and gets few unnecessary retries") {
     const slowness slow = GENERATE(values(all_slow));
     const bool is_capped = GENERATE(false, true);
     CAPTURE(slow.who, slow.service.count(), is_capped);
@@ -137,7 +137,7 @@ TEST_CASE("one slow node does not hide, and is asked hardly more often than need
     }
 }
 
-TEST_CASE("one slow node does not hide where one MAD of a hundred is lost each way") {
+TEST_CASE("one slow node is found at one percent loss in each direction") {
     const slowness slow = GENERATE(values(all_slow));
     const u64 seed = GENERATE(1u, 2u, 3u, 4u, 5u);
     CAPTURE(slow.who, slow.service.count(), seed);
@@ -148,7 +148,7 @@ TEST_CASE("one slow node does not hide where one MAD of a hundred is lost each w
     CHECK(differences(found, w.t, w.start, 1).empty());
 }
 
-TEST_CASE("the dead are given up a second after they were asked, and a tenth of one") {
+TEST_CASE("every dead node times out within 1.1 seconds after its first query") {
     class oldest final : public mad::trace_sink {
     public:
         void on_event(const mad::trace_event& e) noexcept override {

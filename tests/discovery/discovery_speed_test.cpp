@@ -107,7 +107,7 @@ void run_at_qdr(PortInfo& i) {
 
 } // namespace
 
-TEST_CASE("an XDR link is found as one, and nobody asks whether it is FDR10") {
+TEST_CASE("an XDR link is reported as XDR, and FDR10 is not queried") {
     retold_world w(tree);
     w.wire.retell = run_at_xdr;
     const subnet s = w.find();
@@ -117,7 +117,7 @@ TEST_CASE("an XDR link is found as one, and nobody asks whether it is FDR10") {
     CHECK(discovery::link_speed_text(s, s.at({0, s.start_port}).peer) == "XDR");
 }
 
-TEST_CASE("of a QDR link both ends are asked whether it is FDR10") {
+TEST_CASE("both ends of a QDR link are queried for FDR10") {
     retold_world w(tree);
     w.wire.retell = run_at_qdr;
     const subnet s = w.find();
@@ -125,7 +125,7 @@ TEST_CASE("of a QDR link both ends are asked whether it is FDR10") {
     CHECK(s.complete());
 }
 
-TEST_CASE("a device that does not know of FDR10, although its ID says so, lacks nothing") {
+TEST_CASE("a device that rejects the FDR10 attribute in spite of its vendor ID causes no failure") {
     retold_world w(tree, 0x1234); // the simulator's devices of another vendor refuse, with 0x0c
     w.wire.retell = run_at_qdr;
     const subnet s = w.find();
@@ -135,7 +135,7 @@ TEST_CASE("a device that does not know of FDR10, although its ID says so, lacks 
         for (const discovery::port& p : n.ports) CHECK_FALSE(p.fdr10);
 }
 
-TEST_CASE("a link that has fallen back from XDR is a change, at a switch and at a host") {
+TEST_CASE("a link that fell back from XDR is a change at a switch and at a host") {
     retold_world w(tree);
     w.wire.retell = run_at_xdr;
     subnet known = w.find();
@@ -186,7 +186,7 @@ double gigabits_of(std::string_view speed) {
 
 } // namespace
 
-TEST_CASE("every width and speed survives discovery, topology files and caches") {
+TEST_CASE("discovery, topology files and caches preserve every width and speed") {
     for (const std::string_view width : every_width) {
         for (const std::string_view speed : every_speed) {
             const std::set<std::string> expected{fmt::format("{}{}", width, speed)};

@@ -48,7 +48,7 @@ topology two_port_adapters() {
 
 } // namespace
 
-TEST_CASE("discovery finds nodes, ports, links and shortest routes as they are") {
+TEST_CASE("discovery finds the nodes, ports, links and shortest routes of the fabric") {
     const char* const specification = GENERATE("single", "fattree2,radix=4", "fattree2,radix=8,speed=QDR",
                                                "fattree3,radix=8", "torus,x=2,y=2,hosts=2", "torus,x=4,y=3,z=2,hosts=1",
                                                "torus,x=2,y=5,hosts=1", "ring,switches=9,hosts=1,width=12x,speed=SDR",
@@ -63,7 +63,7 @@ TEST_CASE("discovery finds nodes, ports, links and shortest routes as they are")
     CHECK(w.seen.asked_twice == 0);
 }
 
-TEST_CASE("discovery starts at any node: a host in the middle, a switch, a spine") {
+TEST_CASE("discovery can start at a host in the middle, at a switch and at a spine") {
     const topology t = managed("fattree3,radix=4");
     for (u32 start = 0; start < t.nodes.size(); ++start) {
         CAPTURE(t.nodes[start].id);
@@ -74,7 +74,7 @@ TEST_CASE("discovery starts at any node: a host in the middle, a switch, a spine
     }
 }
 
-TEST_CASE("a CA with two cabled ports is one node, and routes leave only by the port where the program is") {
+TEST_CASE("a CA with two cabled ports is one node, and routes leave only through the local port") {
     const topology t = two_port_adapters();
     for (u32 node = 0; node < t.nodes.size(); ++node) {
         const unsigned last = t.nodes[node].is_switch() ? 0 : 2;
@@ -89,7 +89,7 @@ TEST_CASE("a CA with two cabled ports is one node, and routes leave only by the 
     }
 }
 
-TEST_CASE("a router, an enhanced port 0, a long description and differing links are found as they are") {
+TEST_CASE("discovery reads routers, enhanced ports 0, long descriptions and mixed links correctly") {
     world w(read(R"(
 vendid=0x2c9
 devid=0xbd36
@@ -120,7 +120,7 @@ Ca	2 "H-0000000000002000"		# "host"
     CHECK(found.find(iba::guid{0x1000})->ports[0].info->LMC == 2);
 }
 
-TEST_CASE("nodes come breadth first from the start, by port number") {
+TEST_CASE("discovery returns nodes breadth-first from the start in order of port numbers") {
     world w(managed("fattree3,radix=4"));
     const subnet found = w.discover();
     unsigned hops = 0;
@@ -135,7 +135,7 @@ TEST_CASE("nodes come breadth first from the start, by port number") {
     }
 }
 
-TEST_CASE("routes are short from the beginning: none is longer than to the farthest node and over one more cable") {
+TEST_CASE("a discovery sends no SMP over a route longer than one hop beyond the farthest node") {
     const char* const specification = GENERATE("ring,switches=60,hosts=1", "torus,x=6,y=6,hosts=1", "fattree3,radix=8");
     for (unsigned outstanding : {1u, 64u}) {
         CAPTURE(specification, outstanding);
@@ -147,7 +147,7 @@ TEST_CASE("routes are short from the beginning: none is longer than to the farth
     }
 }
 
-TEST_CASE("what is found and its order are the same for every window and every timing") {
+TEST_CASE("results and their order are the same for every window and every timing") {
     const char* const specification = GENERATE("fattree3,radix=8", "torus,x=4,y=4,hosts=2", "ring,switches=30,hosts=1");
     world reference(managed(specification), window(1));
     const std::string expected = text_of(reference.discover());
@@ -169,7 +169,7 @@ TEST_CASE("what is found and its order are the same for every window and every t
 // Each fact needs one SMP: NodeInfo of the local node and through every link that the walk goes along, or that only
 // closes a circle; PortInfo of every port of a switch, port 0 included, and of each CA's port; NodeDescription of every
 // node; SwitchInfo of every switch. Beyond that, an SMP can only come from both ends of a link being probed at once.
-TEST_CASE("on a fat tree of 1344 nodes no window sends more SMPs than the facts need and simultaneous probes excuse") {
+TEST_CASE("discovery of 1344 nodes sends only required SMPs plus simultaneous probes, for every window") {
     const topology t = managed("fattree3,radix=16");
     REQUIRE(t.nodes.size() == 1344);
     REQUIRE(t.link_count() == 3072);
@@ -204,7 +204,7 @@ TEST_CASE("on a fat tree of 1344 nodes no window sends more SMPs than the facts 
     WARN("1344 nodes, 3072 links, at least " << least << " SMPs" << report);
 }
 
-TEST_CASE("never more MADs are in flight than the window allows, nor SMPs to one destination than its bound") {
+TEST_CASE("the MADs in flight never exceed the window, nor the SMPs to one destination their bound") {
     const bool jitter = GENERATE(false, true);
     for (unsigned outstanding : {1u, 2u, 7u, 64u}) {
         for (unsigned bound : {1u, 2u, 4u, 0u}) {
@@ -221,7 +221,7 @@ TEST_CASE("never more MADs are in flight than the window allows, nor SMPs to one
     CHECK(coro::schedule_options{}.per_destination == 1);
 }
 
-TEST_CASE("the bound per destination holds while MADs are lost and sent again") {
+TEST_CASE("the bound per destination holds while MADs are lost and retried") {
     faults wrong;
     wrong.request_loss = wrong.reply_loss = 0.05;
     world w(managed("fattree2,radix=8"), window(16, 8), with_jitter(), wrong);
@@ -232,7 +232,7 @@ TEST_CASE("the bound per destination holds while MADs are lost and sent again") 
     CHECK(differences(found, w) == none);
 }
 
-TEST_CASE("two virtual runs with one seed are the same run, and another seed gives another") {
+TEST_CASE("two virtual-time discoveries with one seed are identical, and another seed differs") {
     const auto run = [](u64 seed) {
         faults wrong;
         wrong.request_loss = wrong.reply_loss = wrong.duplicate = wrong.reorder = wrong.garbage = 0.02;
@@ -248,7 +248,7 @@ TEST_CASE("two virtual runs with one seed are the same run, and another seed giv
     CHECK(std::get<0>(run(8)) == std::get<0>(first));
 }
 
-TEST_CASE("the same coroutine finds the same under the blocking, the Asio and the virtual-time driver") {
+TEST_CASE("a discovery finds the same subnet under the blocking, the Asio and the virtual-time driver") {
     const topology t = managed("fattree3,radix=4");
     world in_virtual_time(t);
     const std::string expected = text_of(in_virtual_time.discover());
@@ -271,7 +271,7 @@ TEST_CASE("the same coroutine finds the same under the blocking, the Asio and th
     CHECK(text_of(with_asio->value()) == expected);
 }
 
-TEST_CASE("progress tells what was found so far") {
+TEST_CASE("discovery_progress counts the nodes, links and failures found so far") {
     world w(managed("fattree2,radix=4"));
     discovery::discovery_progress progress;
     const subnet found = w.discover({.progress = &progress});
@@ -280,7 +280,7 @@ TEST_CASE("progress tells what was found so far") {
     CHECK(progress.failures.load() == 0);
 }
 
-TEST_CASE("each SMP has the M_Key of its port, once that is known") {
+TEST_CASE("each SMP carries the M_Key of its port as soon as the key is known") {
     const topology t = GENERATE(two_port_adapters(), managed("fattree2,radix=4"), managed("ring,switches=9,hosts=1"));
     mad::port_keys keys = different_keys(t);
     keys.set_default(mad::key_kind::MKey, 1);
@@ -298,7 +298,7 @@ TEST_CASE("each SMP has the M_Key of its port, once that is known") {
 
 // ---- Filters ----
 
-TEST_CASE("a discovery with a filter sends no SMP to what lies behind ports that are not followed") {
+TEST_CASE("a discovery with a port filter sends no SMP beyond the excluded ports") {
     world w(managed("fattree2,radix=8"));
     const discovery::port_filter filter = [](const subnet& s, discovery::port_ref at) {
         return !s.nodes[at.node].description.starts_with("spine-");
@@ -324,7 +324,7 @@ TEST_CASE("a discovery with a filter sends no SMP to what lies behind ports that
     }
 }
 
-TEST_CASE("a discovery that follows all ports finds what a discovery without a filter finds") {
+TEST_CASE("a filter that accepts all ports finds the subnet of a discovery without a filter") {
     world w(managed("fattree3,radix=4")), filtered(managed("fattree3,radix=4"));
     const discovery::port_filter filter = [](const subnet&, discovery::port_ref) { return true; };
     discovery::discover_options options;
@@ -333,7 +333,7 @@ TEST_CASE("a discovery that follows all ports finds what a discovery without a f
     CHECK(filtered.sent() == w.sent());
 }
 
-TEST_CASE("a filter of a discovery sees the port and the description of its node") {
+TEST_CASE("a port filter receives the port and the description of its node") {
     world w(managed("fattree2,radix=4"));
     std::vector<std::string> seen;
     const discovery::port_filter filter = [&](const subnet& s, discovery::port_ref at) {

@@ -67,7 +67,7 @@ fabric two_pods() {
 
 } // namespace
 
-TEST_CASE("the level of a switch is its distance from the nearest host, aggregation nodes apart") {
+TEST_CASE("the level of a switch is its distance from the nearest host, without aggregation nodes") {
     fabric f = two_pods();
     f.host(0, "Mellanox Technologies Aggregation Node");
     const auto levels = levels_above_edge(f.s);
@@ -90,7 +90,7 @@ TEST_CASE("the level of a switch is its distance from the nearest host, aggregat
     }
 }
 
-TEST_CASE("a link is as the first of its ends says that says something") {
+TEST_CASE("the state of a link comes from the first end with a known state") {
     fabric f;
     const u32 a = f.add_switch("a"), b = f.add_switch("b");
     f.cable(a, b);
@@ -108,7 +108,7 @@ TEST_CASE("a link is as the first of its ends says that says something") {
     CHECK(condition_of(f.s, link) == link_condition::active);
 }
 
-TEST_CASE("switches stand over the middle of what they lead to") {
+TEST_CASE("a drawing centers switches above their descendants") {
     fabric f;
     const u32 first = f.add_switch("first"), right = f.add_switch("right"), left = f.add_switch("left");
     const u32 left_leaf = f.add_switch("left leaf"), right_leaf = f.add_switch("right leaf");
@@ -121,7 +121,7 @@ TEST_CASE("switches stand over the middle of what they lead to") {
     CHECK(d.spots[left].x < d.spots[right].x);
 }
 
-TEST_CASE("Slurm's topology.conf has leaves with hosts, a switch for each pod, one above all") {
+TEST_CASE("the topology.conf of Slurm has leaves with hosts, a switch per pod and one root") {
     const export_text conf = slurm_conf_text(two_pods().s, {});
     CHECK(conf.notes.empty());
     CHECK(conf.text == "# Slurm topology of an InfiniBand subnet, for TopologyPlugin=topology/tree; Slurm ignores this "
@@ -142,7 +142,7 @@ TEST_CASE("Slurm's topology.conf has leaves with hosts, a switch for each pod, o
                    Catch::Contains("      - switch: \"spine1\"\n        children: \"a-upper1,b-upper1\"\n"));
 }
 
-TEST_CASE("what Slurm cannot be told is noted, and fabrics apart have roots of their own") {
+TEST_CASE("the Slurm export notes what it omits and gives separate fabrics separate roots") {
     fabric f;
     const u32 left = f.add_switch("sw"), right = f.add_switch("sw"); // of one name: their IDs
     f.host(left, "n009"), f.host(left, "n010"), f.host(left, "n10"), f.host(left, "n7 HCA-1"), f.host(left, "n7 HCA-2");
@@ -176,7 +176,7 @@ TEST_CASE("what Slurm cannot be told is noted, and fabrics apart have roots of t
     CHECK(conf.hosts == 7);
 }
 
-TEST_CASE("Slurm gets no adapter that has the name of its factory, and one note counts them") {
+TEST_CASE("the Slurm export omits adapters with factory descriptions and counts them in one note") {
     fabric f;
     const u32 leaf = f.add_switch("leaf");
     f.host(leaf, "n1 mlx5_0");
@@ -200,7 +200,7 @@ TEST_CASE("Slurm gets no adapter that has the name of its factory, and one note 
                    Catch::EndsWith(", ..."));
 }
 
-TEST_CASE("chips of a chassis and of a system have readable names in Slurm's topology") {
+TEST_CASE("the Slurm export uses readable names for the chips of a chassis and of a system") {
     fabric f;
     const u32 up = f.add_switch("MF0;core1:CS7520/S03/U1");
     for (const char* leaf :
@@ -249,7 +249,7 @@ std::string lines_of(const export_text& conf) { return conf.text.substr(conf.tex
 
 } // namespace
 
-TEST_CASE("a rail of several is selected by the names of adapters or of switches") {
+TEST_CASE("a name selection exports one rail by the names of adapters or of switches") {
     const fabric f = two_rails();
     const std::string compute = "SwitchName=sw1 Nodes=nodea,nodeb\nSwitchName=sw2 Nodes=nodec\n"
                                 "SwitchName=sp1 Switches=sw[1-2]\n";
@@ -284,7 +284,7 @@ TEST_CASE("a rail of several is selected by the names of adapters or of switches
               "adapters of one rail: nodea (sw1, st1), nodeb (sw1, st1), nodec (sw2, st1)"});
 }
 
-TEST_CASE("Slurm's topology is the same wherever discovery starts") {
+TEST_CASE("the Slurm export is independent of the start of the discovery") {
     fabric f = two_rails();
     for (node& n : f.s.nodes) f.s.by_guid[n.info.nodeGUID] = static_cast<u32>(&n - f.s.nodes.data());
     for (const bool selected : {false, true}) {
@@ -298,7 +298,7 @@ TEST_CASE("Slurm's topology is the same wherever discovery starts") {
     }
 }
 
-TEST_CASE("a link is exported once, a loop, too, and one whose ends disagree from both") {
+TEST_CASE("each link is exported once, including loops, and inconsistent links from both ends") {
     fabric f;
     const u32 a = f.add_switch("a"), b = f.add_switch("b");
     f.cable(a, b), f.cable(a, b), f.cable(a, a);

@@ -13,7 +13,7 @@ using namespace comad;
 using namespace comad::test;
 using nlohmann::json;
 
-TEST_CASE("P_Keys, SL to VL and VL arbitration stand beside their ports, and only where they were read") {
+TEST_CASE("P_Keys, SL to VL tables and VL arbitration appear at their ports only if they were read") {
     const discovery::subnet s = made_subnet();
     discovery::subnet_tables facts;
     iba::smp::PKeyTable first, second;

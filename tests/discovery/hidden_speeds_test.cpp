@@ -12,7 +12,7 @@ using discovery::hides_extended_speeds;
 using discovery::understands_extended_speeds;
 using iba::smp::PortInfo;
 
-TEST_CASE("a port hides extended speeds where its end port has them and it tells nothing of any") {
+TEST_CASE("hides_extended_speeds is true if the end port has extended speeds and the port reports none") {
     PortInfo end_port, port;
     CHECK_FALSE(hides_extended_speeds(end_port, port));
     end_port.capabilityMask = 0x4000; // IsExtendedSpeedsSupported, bit 14 (IBA 14.2.5.6)
@@ -35,7 +35,7 @@ TEST_CASE("a port hides extended speeds where its end port has them and it tells
     CHECK_FALSE(hides_extended_speeds(end_port, port));
 }
 
-TEST_CASE("a simulated device that hides them tells them to who asks with bit 31") {
+TEST_CASE("a simulated device with hidden speeds reports them in replies to queries with bit 31") {
     topology t = managed("fattree2,radix=4");
     for (auto& n : t.nodes) n.hides_extended_speeds = n.is_switch();
     world w(std::move(t));
@@ -65,7 +65,7 @@ void check_ports_equal(const subnet& s, const subnet& expected) {
             CHECK(s.nodes[n].ports[p].info == expected.nodes[n].ports[p].info);
 }
 
-TEST_CASE("discovery finds hidden speeds by one question more for each port that hides them") {
+TEST_CASE("discovery finds hidden speeds with one more query per port that hides them") {
     const topology open = managed("fattree2,radix=4");
     topology hiding = open;
     u64 ports_that_hide = 0;
@@ -83,7 +83,7 @@ TEST_CASE("discovery finds hidden speeds by one question more for each port that
     check_ports_equal(by_lid.discover({.from_lid = local.LID}), expected);
 }
 
-TEST_CASE("of a node that tells no more to who understands extended speeds only one port is asked so") {
+TEST_CASE("discovery tries bit 31 at one port only of a node that reports nothing more") {
     topology t = managed("fattree2,radix=4,speed=QDR");
     world plain(t);
     u64 switches = 0;
@@ -99,7 +99,7 @@ TEST_CASE("of a node that tells no more to who understands extended speeds only 
     check_ports_equal(s, expected);
 }
 
-TEST_CASE("a node that rejects the bit for extended speeds is read without it, and one that ignores it is a problem") {
+TEST_CASE("a node that rejects bit 31 is read without it, and a node that ignores bit 31 is a failure") {
     const bool rejects = GENERATE(true, false);
     CAPTURE(rejects);
     topology t = managed("fattree2,radix=4");

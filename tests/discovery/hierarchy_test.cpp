@@ -31,7 +31,7 @@ hierarchies read(world& w, const subnet& s) {
 
 } // namespace
 
-TEST_CASE("ports that have HierarchyInfo are asked for each index in use, and no others") {
+TEST_CASE("ports with HierarchyInfo are queried for each index in use, and other ports are not queried") {
     world w(with_hierarchies());
     const subnet s = w.discover();
     REQUIRE(s.complete());
@@ -61,7 +61,7 @@ TEST_CASE("ports that have HierarchyInfo are asked for each index in use, and no
     CHECK_FALSE(nlohmann::json::parse(json_text(s)).at("nodes").at(sw).at("ports").at(3).contains("hierarchies"));
 }
 
-TEST_CASE("a subnet without HierarchyInfo is asked nothing") {
+TEST_CASE("a subnet without HierarchyInfo gets no HierarchyInfo query") {
     world w(managed("fattree2,radix=4"));
     const subnet s = w.discover();
     const u64 before = w.sent();
@@ -69,7 +69,7 @@ TEST_CASE("a subnet without HierarchyInfo is asked nothing") {
     CHECK(w.sent() == before);
 }
 
-TEST_CASE("a port that says it has HierarchyInfo and does not is told, once for each port") {
+TEST_CASE("a port that announces HierarchyInfo and rejects it is reported once") {
     world w(managed("fattree2,radix=4"));
     subnet s = w.discover();
     const port_ref here{1, 0};

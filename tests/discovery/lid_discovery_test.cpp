@@ -65,7 +65,7 @@ private:
 
 } // namespace
 
-TEST_CASE("by LIDs the database is that of directed routes, with as many SMPs and nobody on the way") {
+TEST_CASE("LID discovery finds what directed routes find with as many SMPs and no intermediate SMA") {
     const std::string specification =
         GENERATE("fattree3,radix=4", "torus,x=4,y=3,hosts=2", "ring,switches=7,hosts=1", "single");
     CAPTURE(specification);
@@ -83,7 +83,7 @@ TEST_CASE("by LIDs the database is that of directed routes, with as many SMPs an
     CHECK(slow.sent() == slow_directed.sent());
 }
 
-TEST_CASE("by LIDs with losses, with one SMP in flight, and from a switch, the database is the same") {
+TEST_CASE("LID discovery works with losses, with one SMP in flight and from a switch") {
     const auto [specification, lost, outstanding] =
         GENERATE(std::tuple{"fattree2,radix=8", 0.01, 64u}, std::tuple{"torus,x=4,y=4,z=2,hosts=1", 0.01, 64u},
                  std::tuple{"torus,x=3,y=3,hosts=1", 0.0, 1u});
@@ -100,7 +100,7 @@ TEST_CASE("by LIDs with losses, with one SMP in flight, and from a switch, the d
     check_equal(from_switch, from_switch.discover(by_lid(from_switch)));
 }
 
-TEST_CASE("LIDs lead on where directed routes end, and every route that is given leads there") {
+TEST_CASE("LID discovery goes beyond 63 hops, and every returned route leads to its node") {
     world w(managed("line,switches=150,hosts=1"));
     const subnet found = w.discover(by_lid(w));
     CHECK(found.complete());
@@ -111,7 +111,7 @@ TEST_CASE("LIDs lead on where directed routes end, and every route that is given
         REQUIRE(again);
         CHECK(again.value().nodeGUID == n.info.nodeGUID);
     }
-    SECTION("but not beyond the hops that are wanted") {
+    SECTION("limited by max_hops") {
         discovery::discover_options how = by_lid(w);
         how.max_hops = 100;
         const subnet near = w.discover(how);
@@ -119,7 +119,7 @@ TEST_CASE("LIDs lead on where directed routes end, and every route that is given
         CHECK_FALSE(near.failures.empty());
         for (const discovery::failure& p : near.failures) CHECK(p.kind == discovery::failure_kind::too_far);
     }
-    SECTION("and without LIDs the longest directed route is the end") {
+    SECTION("limited to 63 hops without LIDs") {
         const subnet near = w.discover();
         CHECK(near.max_hops() == 63);
         CHECK_FALSE(near.failures.empty());
@@ -127,7 +127,7 @@ TEST_CASE("LIDs lead on where directed routes end, and every route that is given
     }
 }
 
-TEST_CASE("where LIDs lead nowhere directed routes find all, and LIDs are given up soon") {
+TEST_CASE("discovery falls back to directed routes soon if LID-routed SMPs do not arrive") {
     using fate = spoiled::fate;
     const fate what = GENERATE(fate::refused, fate::lost);
     const bool only_from_lid = GENERATE(false, true);
@@ -146,7 +146,7 @@ TEST_CASE("where LIDs lead nowhere directed routes find all, and LIDs are given 
     CHECK(schedule.now().time_since_epoch() < std::chrono::milliseconds(6500));
 }
 
-TEST_CASE("a transport that takes no more SMPs by LID after a while is given directed ones") {
+TEST_CASE("discovery switches to directed routes if the transport rejects LID-routed SMPs later") {
     const bool measures = GENERATE(false, true);
     world w(managed("fattree2,radix=8"));
     unsigned taken = 0;
@@ -159,7 +159,7 @@ TEST_CASE("a transport that takes no more SMPs by LID after a while is given dir
     check_equal(w, found.value());
 }
 
-TEST_CASE("SMPs by LID name the LID that they leave from, as a port with an LMC has several") {
+TEST_CASE("LID-routed SMPs carry the source LID of the query for a port with an LMC") {
     world w(managed("fattree2,radix=4"));
     const discovery::discover_options how = by_lid(w);
     unsigned asked = 0, right = 0;
@@ -176,7 +176,7 @@ TEST_CASE("SMPs by LID name the LID that they leave from, as a port with an LMC 
     CHECK(right == asked);
 }
 
-TEST_CASE("nodes that LIDs do not reach are read by their directed routes") {
+TEST_CASE("LID discovery reads nodes without a reachable LID by directed routes") {
     const bool measures = GENERATE(false, true);
     world w(managed("fattree2,radix=8"));
     const topology& t = w.net.graph();
@@ -197,7 +197,7 @@ TEST_CASE("nodes that LIDs do not reach are read by their directed routes") {
     CHECK(w.sent() < directed.sent() * 3 / 2); // it did not begin anew
 }
 
-TEST_CASE("a link that trained again leads nowhere by LID before a subnet manager has activated it") {
+TEST_CASE("LID discovery does not use a retrained link before a subnet manager activated it") {
     world w(managed("fattree2,radix=8"));
     using transports::sim::topology_event;
     const u32 host = 9;
@@ -208,7 +208,7 @@ TEST_CASE("a link that trained again leads nowhere by LID before a subnet manage
     CHECK(w.net.counters().undelivered == 0);
 }
 
-TEST_CASE("where two ports have one LID nothing is asked by it, and both are named") {
+TEST_CASE("LID discovery uses no LID that two ports share, and reports both ports") {
     topology t = managed("fattree2,radix=4");
     const u32 one = 1, other = static_cast<u32>(t.nodes.size() - 1);
     REQUIRE((!t.nodes[one].is_switch() && t.nodes[other].is_switch()));
@@ -225,7 +225,7 @@ TEST_CASE("where two ports have one LID nothing is asked by it, and both are nam
     CHECK(text_of(again.discover()) == text_of(found));
 }
 
-TEST_CASE("a discovery that begins again where a LID is doubled has no more time for that") {
+TEST_CASE("a discovery that restarts after a duplicate LID keeps its total time limit") {
     topology t = managed("fattree2,radix=4");
     t.nodes.back().ports[0].LID = t.nodes[1].ports[1].LID;
     transports::sim::timing slow;
@@ -244,7 +244,7 @@ TEST_CASE("a discovery that begins again where a LID is doubled has no more time
     CHECK(found.failures[0].text == fmt::format("stopped at the time limit of {} s", mad::in_seconds(how.max_time)));
 }
 
-TEST_CASE("nodes come as they are found, each once, while the discovery goes on") {
+TEST_CASE("a node_sequence returns each node once as soon as it is found") {
     const bool lids = GENERATE(true, false), has_losses = GENERATE(false, true);
     faults wrong;
     wrong.request_loss = wrong.reply_loss = has_losses ? 0.01 : 0;
@@ -281,7 +281,7 @@ TEST_CASE("nodes come as they are found, each once, while the discovery goes on"
     }
 }
 
-TEST_CASE("who waits for nodes hears of the end, whatever ends the discovery") {
+TEST_CASE("a node_sequence ends for every way in which the discovery ends") {
     world w(managed("fattree2,radix=4"));
     discovery::node_sequence nodes(w.schedule);
     discovery::discover_options how;
@@ -291,13 +291,13 @@ TEST_CASE("who waits for nodes hears of the end, whatever ends the discovery") {
         while (co_await nodes.next()) ++all;
         co_return all;
     };
-    SECTION("the local port does not answer") {
+    SECTION("local port without a reply") {
         w.net.apply({transports::sim::topology_event::kind::kill, w.port.node()});
         auto [found, all] = coro::sync_wait(w.schedule, coro::when_all(discovery::discover(w.schedule, how), count()));
         CHECK_FALSE(found);
         CHECK(all == 0);
     }
-    SECTION("two end ports have one LID, and all is asked again") {
+    SECTION("restart after a duplicate LID") {
         topology t = managed("fattree2,radix=4");
         t.nodes.back().ports[0].LID = t.nodes[1].ports[1].LID;
         world again(t);

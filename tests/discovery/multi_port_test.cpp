@@ -273,8 +273,7 @@ TEST_CASE("any thread may read the progress of a multi-port discovery") {
 
 // ---- what fails ------------------------------------------------------------------------------------------------------------
 
-TEST_CASE(
-    "if a port fails during a multi-port discovery, the other ports find everything and a problem names the port") {
+TEST_CASE("a multi-port discovery continues if a port fails, and reports the failed port") {
     const topology t = managed("fattree2,radix=8");
     const auto places = hosts(t, 3);
     const subnet expected = by_one_port(t, places[0].node, places[0].port);
@@ -294,7 +293,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("a multi-port discovery reports a port that does not reply, and takes its order from the first that does") {
+TEST_CASE("a multi-port discovery reports a port that does not reply and is ordered from the first that does") {
     const topology t = managed("fattree2,radix=4");
     const auto places = hosts(t, 3);
     for (const std::size_t silent : {0u, 1u}) {
@@ -319,8 +318,7 @@ TEST_CASE("a multi-port discovery without any port that replies returns the erro
     CHECK((found.error().code == mad::errc::send_failed || found.error().code == mad::errc::transport_failed));
 }
 
-TEST_CASE(
-    "if all ports fail during a multi-port discovery, it returns the nodes found so far and problems for the rest") {
+TEST_CASE("a multi-port discovery returns a partial result if all ports fail") {
     const topology t = managed("fattree2,radix=8");
     const auto places = hosts(t, 2);
     multi_port_world w(t, places);
@@ -333,7 +331,7 @@ TEST_CASE(
     CHECK(count(found, failure_kind::send_failed) == found.failures.size());
 }
 
-TEST_CASE("a dead switch causes equal problems in discoveries through one port and through several") {
+TEST_CASE("a dead switch causes equal failures in discoveries through one port and through several") {
     topology t = managed("fattree2,radix=8");
     const auto places = hosts(t, 3);
     u32 dead = 0; // a spine: cabled to switches only
@@ -363,7 +361,7 @@ TEST_CASE("a dead switch causes equal problems in discoveries through one port a
     CHECK(describe_all(found) == describe_all(expected));
 }
 
-TEST_CASE("a stop request ends a multi-port discovery at all ports, also at one that waits for a reply") {
+TEST_CASE("a stop request ends a multi-port discovery at all ports, including a port that waits for a reply") {
     const topology t = managed("fattree3,radix=8");
     multi_port_world w(t, hosts(t, 3));
     std::stop_source stop;

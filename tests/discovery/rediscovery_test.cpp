@@ -128,14 +128,14 @@ private:
 
 } // namespace
 
-TEST_CASE("nothing has changed: the subnet is as before, for a tenth of the MADs") {
+TEST_CASE("rediscovery of an unchanged subnet returns the known subnet for a tenth of the MADs") {
     const change_source source = GENERATE(change_source::sa, change_source::switches, change_source::automatic);
     known_world w("fattree2,radix=8");
     CHECK(text_of(w.again(source)) == text_of(w.known));
     CHECK(w.again_sent * 10 <= w.first_sent);
 }
 
-TEST_CASE("switches that cannot tell of all ports at once are asked port by port, whoever manages the subnet") {
+TEST_CASE("rediscovery queries every port of switches without PortStateChange") {
     known_world w("fattree2,radix=4");
     u64 ports = 1; // the local one
     for (discovery::node& n : w.known.nodes) {
@@ -152,7 +152,7 @@ TEST_CASE("switches that cannot tell of all ports at once are asked port by port
     CHECK(w.sent() - before == ports);
 }
 
-TEST_CASE("a problem of a port or a node that nobody has is not asked again") {
+TEST_CASE("rediscovery does not repeat a failure of a port or node that no longer exists") {
     known_world w("fattree2,radix=4");
     w.again(change_source::sa);
     const u64 as_it_was = w.again_sent;
@@ -169,7 +169,7 @@ TEST_CASE("a problem of a port or a node that nobody has is not asked again") {
     CHECK(w.again_sent == as_it_was);
 }
 
-TEST_CASE("whatever cables are cut and plugged in again, the result is that of a whole discovery") {
+TEST_CASE("rediscovery equals a full discovery for any cables that are removed and restored") {
     const change_source source = GENERATE(change_source::sa, change_source::switches);
     const unsigned seed = GENERATE(range(1u, 9u));
     CAPTURE(source, seed);
@@ -196,7 +196,7 @@ TEST_CASE("whatever cables are cut and plugged in again, the result is that of a
     }
 }
 
-TEST_CASE("a cable that was cut costs the two ends of it and what tells of it") {
+TEST_CASE("rediscovery after a removed cable costs its two ends and the detection of the change") {
     known_world w("fattree2,radix=8");
     u32 leaf = 0;
     while (w.net.graph().nodes[leaf].description != "leaf-0002") ++leaf;
@@ -206,7 +206,7 @@ TEST_CASE("a cable that was cut costs the two ends of it and what tells of it") 
     CHECK(w.again_sent * 8 <= w.first_sent);
 }
 
-TEST_CASE("a switch that dies takes along what only it leads to, and all of it comes back with it") {
+TEST_CASE("rediscovery removes the nodes that only a dead switch reaches and restores them with it") {
     known_world w("fattree2,radix=4");
     const u32 leaf = simulated(w, "leaf-0003");
     const auto place = [&](u32 n, unsigned p) {
@@ -243,7 +243,7 @@ TEST_CASE("a switch that dies takes along what only it leads to, and all of it c
     CHECK(text_of(with) == text_of(before));
 }
 
-TEST_CASE("whatever happens while a subnet is looked at the look after it says what is there") {
+TEST_CASE("rediscovery after changes during a rediscovery finds the actual subnet") {
     const change_source source = GENERATE(change_source::sa, change_source::switches);
     const unsigned seed = GENERATE(range(1u, 17u));
     CAPTURE(source, seed);
@@ -278,7 +278,7 @@ TEST_CASE("whatever happens while a subnet is looked at the look after it says w
     CHECK(w.known.nodes.size() == w.net.graph().nodes.size());
 }
 
-TEST_CASE("what happens during a discovery makes it partial or is found by the next look") {
+TEST_CASE("a change during a discovery makes the result partial or is found by the next rediscovery") {
     const auto what = GENERATE(cut, kill_);
     const unsigned time = GENERATE(range(0u, 40u));
     CAPTURE(what, time);
@@ -300,7 +300,7 @@ TEST_CASE("what happens during a discovery makes it partial or is found by the n
     CHECK(sorted_text_of(w.known) == sorted_text_of(w.discover()));
 }
 
-TEST_CASE("nodes that are asked in turn tell that they died or have another name, one SMP each") {
+TEST_CASE("nodes that are checked in turn report their death or a new description with one SMP each") {
     const bool by_lid = GENERATE(false, true);
     CAPTURE(by_lid);
     known_world w("fattree2,radix=4");
@@ -339,7 +339,7 @@ TEST_CASE("nodes that are asked in turn tell that they died or have another name
     CHECK_FALSE(now.value().complete());
 }
 
-TEST_CASE("a node that is gone leaves links between nodes that directed routes do not reach as they were") {
+TEST_CASE("a removed node does not affect links between nodes beyond the reach of directed routes") {
     known_world w("ring,switches=140,hosts=1");
     discovery::discover_options how;
     how.from_lid = w.known.at({0, w.known.start_port}).info->LID;
@@ -366,7 +366,7 @@ TEST_CASE("a node that is gone leaves links between nodes that directed routes d
         }
 }
 
-TEST_CASE("a link that was met on its way to Active is asked again until it is there") {
+TEST_CASE("rediscovery repeats the query of a link that was not yet Active") {
     known_world w("fattree2,radix=4");
     const u32 spine = simulated(w, "spine-0002");
     w.net.apply({cut, spine, 2});

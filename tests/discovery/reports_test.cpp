@@ -102,7 +102,7 @@ node_names read_names(const std::string& text) {
 
 } // namespace
 
-TEST_CASE("the reports of a node that claims 255 ports, one more than there can be, have an end") {
+TEST_CASE("the reports of a node that claims 255 ports, one more than possible, end") {
     for (const NodeType type : {NodeType::Switch, NodeType::CA}) {
         subnet s;
         const u32 many = add(s, type, 255, 0x1000, 0x1000, "many"),
@@ -115,7 +115,7 @@ TEST_CASE("the reports of a node that claims 255 ports, one more than there can 
     }
 }
 
-TEST_CASE("a topology file has infiniband-diags' stanzas: switches, CAs, routers") {
+TEST_CASE("a topology file has the stanzas of infiniband-diags for switches, CAs and routers") {
     CHECK(topology_text(odd_subnet(), {}, {.mads_used = {}, .generated_on = "Thu Jan  1 00:00:00 1970"}) ==
           "#\n"
           "# Topology file: generated on Thu Jan  1 00:00:00 1970\n"
@@ -146,7 +146,7 @@ TEST_CASE("a topology file has infiniband-diags' stanzas: switches, CAs, routers
           "[2](3002) \t\"S-0000000000001000\"[2]\t\t# lid 49151 lmc 0 \"sw \\x1b[31m\\x0ared\" lid 3 8xDDR\n");
 }
 
-TEST_CASE("with -f each link says its codes, with -m the head says hops and MADs") {
+TEST_CASE("topology_text adds link codes with -f and hops and MADs to the head with -m") {
     subnet s;
     const u32 a = add(s, NodeType::CA, 1, 0xa, 0xa, "a");
     const u32 b = add(s, NodeType::CA, 1, 0xb, 0xb, "b");
@@ -173,7 +173,7 @@ TEST_CASE("with -f each link says its codes, with -m the head says hops and MADs
           "[1](b1) \t\"H-000000000000000a\"[1] (a1) \t\t# lid 2 lmc 0 \"a\" lid 0 4xHDR s=4 w=2 v=4\n");
 }
 
-TEST_CASE("the ports report has a line for each port that is known, descending") {
+TEST_CASE("the ports report has a line for each known port in descending order") {
     CHECK(ports_report(odd_subnet(), {}) ==
           "CA     5  2 0x0000000000002002 1x SDR - SW     3  3 0x0000000000001000 ( 'host HCA-1' - "
           "'sw \\x1b[31m\\x0ared' )\n"
@@ -190,7 +190,7 @@ TEST_CASE("the ports report has a line for each port that is known, descending")
           "'sw \\x1b[31m\\x0ared' )\n");
 }
 
-TEST_CASE("lists have a line per node of the types asked for, in the order asked for") {
+TEST_CASE("node lists have a line per node of the requested types in the requested order") {
     const subnet s = odd_subnet();
     const std::string host = "Ca\t : 0x0000000000002000 ports 2 devid 0xd2f0 vendid 0x2c9 \"host HCA-1\"\n";
     const std::string sw = "Switch\t : 0x0000000000001000 ports 5 devid 0xd2f0 vendid 0x2c9 \"sw \\x1b[31m\\x0ared\"\n";
@@ -202,7 +202,7 @@ TEST_CASE("lists have a line per node of the types asked for, in the order asked
           "Switch\t: 0x0000000000001000 ports 5 \"sw \\x1b[31m\\x0ared\" enhanced port 0 lid 3 lmc 1\n");
 }
 
-TEST_CASE("widths and speeds have infiniband-diags' names, and unknown ones question marks") {
+TEST_CASE("widths and speeds have the names of infiniband-diags, and unknown ones are question marks") {
     subnet s;
     add(s, NodeType::CA, 1, 0xa, 0xa, "a");
     const auto names = [&](const port_facts& facts) {
@@ -239,14 +239,14 @@ TEST_CASE("widths and speeds have infiniband-diags' names, and unknown ones ques
     CHECK(link_speed_text(s, {0, 1}) == "???");
 }
 
-TEST_CASE("the speed of a switch whose port 0 is silent is unknown: it would tell whether extended speeds count") {
+TEST_CASE("the speed of a switch without PortInfo of port 0 is unknown because extended speeds may apply") {
     subnet s = odd_subnet();
     s.nodes[1].ports[0].info.reset();
     CHECK(link_speed_text(s, {1, 1}) == "???");
     CHECK(link_speed_text(s, {0, 1}) == "EDR");
 }
 
-TEST_CASE("an XDR link is one in every form") {
+TEST_CASE("an XDR link is XDR in every report") {
     subnet s = odd_subnet();
     for (const port_ref end : {port_ref{0, 1}, port_ref{1, 1}})
         s.nodes[end.node].ports[end.port].info->linkSpeedExtActive2 = iba::LinkSpeedExt2::XDR;
@@ -259,14 +259,14 @@ TEST_CASE("an XDR link is one in every form") {
     CHECK(nodes.at(1).at("ports").at(1).at("linkSpeedActive") == "XDR");
 }
 
-TEST_CASE("a subnet of nothing is a head without a start") {
+TEST_CASE("the reports of an empty subnet contain only the head of the topology file") {
     CHECK(topology_text({}, {}, {.mads_used = {}, .generated_on = "now"}) ==
           "#\n# Topology file: generated on now\n#\n");
     CHECK(ports_report({}, {}).empty());
     CHECK(nlohmann::json::parse(json_text({})).at("nodes").empty());
 }
 
-TEST_CASE("a node name map names nodes wherever they are named") {
+TEST_CASE("every report applies the node name map") {
     const subnet s = odd_subnet();
     const node_names names = read_names("# a comment, with a \"quote\"\n"
                                         "\n"
@@ -290,7 +290,7 @@ TEST_CASE("a node name map names nodes wherever they are named") {
     CHECK(read_names("").of(s.nodes[0]) == "host HCA-1");
 }
 
-TEST_CASE("a line that is none of a node name map is a warning with file and line, and all others count") {
+TEST_CASE("an invalid line of a node name map is a warning with file and line, and other lines apply") {
     subnet s = odd_subnet();
     node& first = s.nodes[0];
     node& second = s.nodes[1];
@@ -311,7 +311,7 @@ TEST_CASE("a line that is none of a node name map is a warning with file and lin
     }
 }
 
-TEST_CASE("the JSON form has nodes, ports, links and problems under their IBA names") {
+TEST_CASE("the JSON form has nodes, ports, links and failures under their IBA names") {
     subnet s = odd_subnet();
     put_in_order(s);
     const u8 hops[] = {1, 5};
@@ -361,7 +361,7 @@ TEST_CASE("the JSON form has nodes, ports, links and problems under their IBA na
     CHECK(nlohmann::json::parse(json_text(s)).at("complete") == true);
 }
 
-TEST_CASE("a problem is described in one line with its place") {
+TEST_CASE("a failure is described in one line with its location") {
     const subnet s = odd_subnet();
     CHECK(describe(s, {failure_kind::timeout, {iba::guid{0x1000}, 5}, "silent"}) ==
           "S-0000000000001000 \"sw \\x1b[31m\\x0ared\"[5]: silent");

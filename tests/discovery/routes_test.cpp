@@ -70,7 +70,7 @@ struct ring {
 
 } // namespace
 
-TEST_CASE("routes of a ring all reach their hosts and share its links") {
+TEST_CASE("routes of a ring reach all hosts and share the links of the ring") {
     const route_check r = ring(4).routes();
     CHECK(r.is_good());
     CHECK(r.pairs == 12);
@@ -83,7 +83,7 @@ TEST_CASE("routes of a ring all reach their hosts and share its links") {
     }
 }
 
-TEST_CASE("each fault of a table is found with its place and the routes that it cuts") {
+TEST_CASE("each fault of a forwarding table is found with its location and the broken routes") {
     using enum route_fault::kind;
     ring r(4);
     SECTION("no entry") {
@@ -96,7 +96,7 @@ TEST_CASE("each fault of a table is found with its place and the routes that it 
         CHECK(found.faults[0].pairs == 2);
         CHECK(found.unreachable == 2);
     }
-    SECTION("a port that the switch has not, the next one after its last") {
+    SECTION("a port number above the last port of the switch") {
         r.entry(1, 4, 4);
         const route_check found = r.routes();
         REQUIRE(found.faults.size() == 1);
@@ -134,7 +134,7 @@ TEST_CASE("each fault of a table is found with its place and the routes that it 
         CHECK(found.faults[0].where == port_ref{1, 2});
         CHECK(found.unreachable == 6);
     }
-    SECTION("another's port") {
+    SECTION("a link to another host") {
         r.entry(1, 4, 1);
         const route_check found = r.routes();
         REQUIRE(found.faults.size() == 1);
@@ -159,7 +159,7 @@ TEST_CASE("each fault of a table is found with its place and the routes that it 
     }
 }
 
-TEST_CASE("a ring that all packets go round one way has a credit loop") {
+TEST_CASE("a ring whose packets all go in one direction has a credit loop") {
     const credit_check found = ring(4).credits();
     REQUIRE(found.loops.size() == 1);
     CHECK(found.loops[0].lanes == 4);
@@ -175,7 +175,7 @@ TEST_CASE("a line has no credit loop") {
     CHECK(line.credits().is_good());
 }
 
-TEST_CASE("virtual lanes part what would be a credit loop, as long as SLs have lanes of their own") {
+TEST_CASE("virtual lanes break a credit loop if the SLs use separate lanes") {
     // SL 1 of what passes the link from switch 2 to switch 0.
     const ring r(3);
     virtual_lanes lanes;
@@ -189,7 +189,7 @@ TEST_CASE("virtual lanes part what would be a credit loop, as long as SLs have l
     CHECK(r.credits(lanes).loops.size() == 1);
 }
 
-TEST_CASE("LIDs with an LMC lead to their port, and a LID of two ports is told") {
+TEST_CASE("LIDs of an LMC belong to their port, and a LID of two ports is reported") {
     ring r(3);
     r.net.nodes[3].ports[1].info->LID = iba::lid(8);
     r.net.nodes[3].ports[1].info->LMC = 2;
@@ -203,7 +203,7 @@ TEST_CASE("LIDs with an LMC lead to their port, and a LID of two ports is told")
     CHECK(index.duplicates()[0].second == port_ref{4, 1});
 }
 
-TEST_CASE("with switches as sources and ends their own LIDs end at port 0") {
+TEST_CASE("with switches as sources and destinations their own LIDs end at port 0") {
     ring r(3);
     for (u32 n = 0; n < 3; ++n) {
         r.tables.of_node[n].unicast.resize(128, not_forwarded);
@@ -218,7 +218,7 @@ TEST_CASE("with switches as sources and ends their own LIDs end at port 0") {
     CHECK_FALSE(find_credit_loops(r.net, lid_index(r.net), r.tables, {}, {.switches_too = true}).is_good());
 }
 
-TEST_CASE("two hosts that are cabled to each other reach each other without a switch") {
+TEST_CASE("two hosts connected by a cable reach each other without a switch") {
     ring r(0);
     for (const u32 n : {0u, 1u}) {
         node& host = r.net.nodes.emplace_back();
@@ -234,7 +234,7 @@ TEST_CASE("two hosts that are cabled to each other reach each other without a sw
     CHECK(found.by_hops == std::vector<u64>{2});
 }
 
-TEST_CASE("faults beyond the most that are told are one for all, and their routes are counted") {
+TEST_CASE("faults beyond max_faults are summarized in one fault that counts their routes") {
     ring r(4);
     for (u32 host = 0; host < 4; ++host) r.entry(host, 1 + host, not_forwarded);
     const route_check found = check_routes(r.net, lid_index(r.net), r.tables, {.max_faults = 2});
@@ -246,8 +246,7 @@ TEST_CASE("faults beyond the most that are told are one for all, and their route
     CHECK(found.unreachable == 12);
 }
 
-TEST_CASE(
-    "a link that only one end forwards to cuts off the other direction, and makes a circle where such links go round") {
+TEST_CASE("a multicast link forwarded by one end only cuts off the other direction and forms a circle in a ring") {
     ring r(3);
     r.group(0, {1});
     r.group(1, {1, 3}); // to 0, which sends nothing back
@@ -267,7 +266,7 @@ TEST_CASE(
     CHECK(r.groups().faults[0].MLID == first_mlid);
 }
 
-TEST_CASE("a member to which no switch forwards is cut off, unless it is alone") {
+TEST_CASE("a group member without a forwarding switch is cut off unless it is the only member") {
     ring r(3);
     r.group(0, {1, 2});
     r.group(1, {1, 3}); // a tree of two switches
@@ -286,7 +285,7 @@ TEST_CASE("a member to which no switch forwards is cut off, unless it is alone")
 
 // ---- credit loops: what parts lanes and what joins them ---------------------------------------------------------------
 
-TEST_CASE("the VL of a hop is that of the port by which a packet comes in") {
+TEST_CASE("the VL of a hop depends on the ingress port of the packet") {
     // Packets of hosts are on VL 0, those of the switch before on VL 1, and go no further than two links.
     const ring r(3);
     virtual_lanes lanes;
@@ -302,7 +301,7 @@ TEST_CASE("the VL of a hop is that of the port by which a packet comes in") {
     CHECK(found.is_good());
 }
 
-TEST_CASE("packets on VL 15 are dropped, and wait for nobody") {
+TEST_CASE("packets on VL 15 are dropped and create no dependency") {
     ring r(3);
     virtual_lanes lanes;
     virtual_lanes::sl_to_vl dropped;
@@ -321,7 +320,7 @@ TEST_CASE("packets on VL 15 are dropped, and wait for nobody") {
     CHECK(with_groups(lanes).dependencies == 0);
 }
 
-TEST_CASE("each host of a switch has SLs of its own") {
+TEST_CASE("each host of a switch has its own SLs") {
     // The second hosts alone do not change the lane where the ring closes.
     ring r(3);
     virtual_lanes lanes;
@@ -335,7 +334,7 @@ TEST_CASE("each host of a switch has SLs of its own") {
     CHECK(r.routes().faults.size() == 3); // nobody else knows the second hosts
 }
 
-TEST_CASE("SLs that share a lane go on by lanes of their own") {
+TEST_CASE("SLs that share a lane continue on separate lanes") {
     ring line(4);
     for (u32 n = 0; n < 4; ++n)
         for (u32 host = 0; host < 3; ++host) line.entry(n, 1 + host, not_forwarded); // only the last host is anywhere
@@ -360,7 +359,7 @@ TEST_CASE("a cable that leads back into its own port is a credit loop of one lan
     CHECK(r.routes().faults.at(0).what == route_fault::kind::loop);
 }
 
-TEST_CASE("a group that goes round by the first ports of switches, too, waits for itself both ways") {
+TEST_CASE("a multicast group that circles through first ports of switches is a credit loop in both directions") {
     ring r(3);
     for (node& n : r.net.nodes)
         for (port& p : n.ports) p.peer = {};
@@ -373,7 +372,7 @@ TEST_CASE("a group that goes round by the first ports of switches, too, waits fo
     CHECK(found.loops.size() == 2);
 }
 
-TEST_CASE("a channel's second way on counts as well as its first") {
+TEST_CASE("the second next hop of a channel is checked for credit loops like the first") {
     // Between the last switch and its host stands another one: packets to it leave by port 1, those that go round by port 2.
     ring r(3);
     const auto between = static_cast<u32>(r.net.nodes.size());
@@ -389,7 +388,7 @@ TEST_CASE("a channel's second way on counts as well as its first") {
     CHECK(r.credits().loops[0].lanes == 3);
 }
 
-TEST_CASE("the routes of one LID do not count for the next where a switch has no host of its own") {
+TEST_CASE("routes of one LID do not carry over to the next at a switch without hosts") {
     ring r(3);
     r.net.nodes[1].ports[1].peer = r.net.nodes[4].ports[1].peer = {};
     r.net.nodes[5].ports[1].info->LMC = 1; // LIDs 3 and 4

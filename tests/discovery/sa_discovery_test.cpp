@@ -121,8 +121,7 @@ std::vector<std::string> unlike_parts(const subnet& a, const subnet& b) {
 
 } // namespace
 
-TEST_CASE(
-    "the SA's tables give the database that directed routes give, losses and all, and so do they what ports hold") {
+TEST_CASE("SA discovery returns what directed routes and the ports report, even with losses") {
     const auto [specification, nodes] =
         GENERATE(std::pair<std::string, std::size_t>{"fattree2,radix=8,loss=0.01", 32 + 8 + 4},
                  std::pair<std::string, std::size_t>{"torus,x=3,y=3,z=2,hosts=1,loss=0.01", 36},
@@ -190,7 +189,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("a record that cannot be is told and left out, and the rest makes a subnet") {
+TEST_CASE("an impossible SA record is reported and dropped, and the other records form the subnet") {
     using namespace iba::sa;
     using Catch::Contains;
     wrong_sa w;
@@ -213,7 +212,7 @@ TEST_CASE("a record that cannot be is told and left out, and the rest makes a su
     CHECK_THAT(problems_of(of_host), Contains("but no switch has this LID"));
 }
 
-TEST_CASE("what is beyond the most nodes that it may find is one problem of nobody") {
+TEST_CASE("SA discovery reports nodes beyond max_nodes as one failure without a location") {
     wrong_sa w;
     discovery::discover_options how;
     how.max_nodes = 3;
@@ -226,7 +225,7 @@ TEST_CASE("what is beyond the most nodes that it may find is one problem of nobo
     CHECK(p.where.port == 0);
 }
 
-TEST_CASE("an SA that claims 255 ports for every adapter gets ports where its records name them, and few others") {
+TEST_CASE("an SA that claims 255 ports per adapter gets ports only for its records") {
     wrong_sa SA("fattree3,radix=16,sm=1"); // 1,024 adapters and 320 switches
     const auto lie = [](u8 local_port, iba::NodeType type = iba::NodeType::CA) {
         return [local_port, type](std::span<u8> reply) {
@@ -274,7 +273,7 @@ TEST_CASE("an SA that claims 255 ports for every adapter gets ports where its re
     CHECK(switches.failures.size() < most);
 }
 
-TEST_CASE("an SA that is silent ends the discovery when its time is over") {
+TEST_CASE("SA discovery ends at its time limit if the SA does not reply") {
     const simulation sim = make_sim("ring,switches=3,hosts=2,sm=1", time_mode::virtual_);
     coro::MADSchedule schedule(*sim.transport, window());
     mad::IBPath nobody;
@@ -288,7 +287,7 @@ TEST_CASE("an SA that is silent ends the discovery when its time is over") {
     CHECK_THAT(to_string(found.error()), Catch::Contains("stopped at the time limit of 0.25 s"));
 }
 
-TEST_CASE("LIDs of an LMC belong to one port, and who shares or changes them is named") {
+TEST_CASE("LIDs of an LMC belong to one port, and ports that share or change LIDs are reported") {
     const simulation sim = make_sim("ring,switches=3,hosts=2,sm=1", time_mode::virtual_);
     coro::MADSchedule schedule(*sim.transport, window());
     const auto found = coro::sync_wait(schedule, discovery::discover(schedule));

@@ -1665,23 +1665,23 @@ private:
 
 } // namespace
 
-TEST_CASE("whatever the order in which facts come, and how often, the subnet that is found is the one that is there") {
+TEST_CASE("the discovered subnet equals the real one for any order and repetition of replies") {
     run_model(sanitized ? 10'000 : 100'000, {}, [](u64 seed) { return random_discovery(seed).run(); });
 }
 
-TEST_CASE("of facts that contradict each other the first stays, and the other is a problem") {
+TEST_CASE("the first of contradictory replies stays, and the other one is a failure") {
     run_model(sanitized ? 10'000 : 100'000, {}, [](u64 seed) { return contradicted_subnet(seed).run(); });
 }
 
-TEST_CASE("widths and speeds of a link, and the best that it could have, are what both its ends say") {
+TEST_CASE("width and speed of a link, and their best values, combine both ends") {
     run_model(sanitized ? 5'000 : 50'000, {}, [](u64 seed) { return random_links(seed).run(); });
 }
 
-TEST_CASE("a look at a subnet tells what was edited since it was discovered, either way round, and nothing else") {
+TEST_CASE("find_changes on an edited subnet reports exactly the edits, in both directions") {
     run_model(sanitized ? 5'000 : 50'000, {}, [](u64 seed) { return edited_subnet(seed).run(); });
 }
 
-TEST_CASE("two looks at the tables of the SA tell what was edited in between, speeds of all kinds included") {
+TEST_CASE("two reads of the SA tables differ exactly by the edits, including speeds of all kinds") {
     run_model(sanitized ? 5'000 : 50'000, {}, [](u64 seed) { return edited_tables(seed).run(); });
 }
 

@@ -97,7 +97,7 @@ std::set<unsigned> ports_of(const discovery::switch_forwarding& t, unsigned MLID
 
 } // namespace
 
-TEST_CASE("tables of switches with more than 144 ports are read to their last port, from them and from the SA") {
+TEST_CASE("tables of switches with more than 144 ports are read to the last port, from switches and the SA") {
     const unsigned ports = GENERATE(145u, 160u, 254u);
     const bool by_sa = GENERATE(false, true);
     CAPTURE(ports, by_sa);
@@ -141,7 +141,7 @@ TEST_CASE("tables of switches with more than 144 ports are read to their last po
     CHECK(broken.faults[0].where == port_ref{sw, static_cast<u8>(ports)});
 }
 
-TEST_CASE("a part of the tables is read where no more is asked for") {
+TEST_CASE("only the requested part of the forwarding tables is read") {
     managed_subnet s(wide(40, {1, 2}));
     const u32 sw = s.at("wide");
     set_group(s, sw, 0xc000, {1});
@@ -155,7 +155,7 @@ TEST_CASE("a part of the tables is read where no more is asked for") {
     CHECK(ports_of(tables.of_node[sw], 0xc000).empty());
 }
 
-TEST_CASE("of a multicast table that ends before the first LID nothing is read") {
+TEST_CASE("a multicast table that ends before the first LID is not read") {
     managed_subnet s(wide(40, {1, 2}));
     for (discovery::node& n : s.found.nodes)
         if (n.switch_info) n.switch_info->multicastFDBTop = discovery::first_mlid - 1; // IBA 14.2.5.4
@@ -164,7 +164,7 @@ TEST_CASE("of a multicast table that ends before the first LID nothing is read")
     CHECK(s.schedule.counters().sent == before);
 }
 
-TEST_CASE("a switch that is silent is not asked for all of its blocks, and told as a gap") {
+TEST_CASE("an unresponsive switch is not queried for all its blocks and is reported as a failure") {
     managed_subnet s(wide(254, {1}));
     const u32 other = s.at("other");
     const u32 dead = *s.net.graph().find("wide");
@@ -179,7 +179,7 @@ TEST_CASE("a switch that is silent is not asked for all of its blocks, and told 
     CHECK_FALSE(tables.of_node[other].complete());
 }
 
-TEST_CASE("a node that is silent is not asked for all that its ports hold, and each block is told as missing") {
+TEST_CASE("an unresponsive node is not queried for all port tables, and each block is reported as missing") {
     managed_subnet s(wide(40, {1, 2}));
     s.net.apply({transports::sim::topology_event::kind::kill, *s.net.graph().find("wide")});
     const u64 before = s.schedule.counters().sent;
@@ -193,7 +193,7 @@ TEST_CASE("a node that is silent is not asked for all that its ports hold, and e
     CHECK_FALSE(facts.SLToVL.complete());
 }
 
-TEST_CASE("tables that the SA does not tell are failures that say why") {
+TEST_CASE("tables that the SA does not return are failures with a cause") {
     managed_subnet s(wide(8, {1}));
     s.schedule.set_sa_path({}); // nobody is there
     for (const bool is_unicast : {true, false}) {
@@ -210,7 +210,7 @@ TEST_CASE("tables that the SA does not tell are failures that say why") {
 
 // ---- virtual lanes ----------------------------------------------------------------------------------------------------
 
-TEST_CASE("SL to VL is that of the port where packets come in and of that where they leave") {
+TEST_CASE("the SL to VL table of a hop is selected by ingress port and egress port") {
     const bool by_sa = GENERATE(false, true);
     managed_subnet s(wide(8, {1, 2}));
     const u32 sw = s.at("wide");
@@ -240,7 +240,7 @@ TEST_CASE("SL to VL is that of the port where packets come in and of that where 
     CHECK(one.VL(sw, 2, 1, 5) == 5);
 }
 
-TEST_CASE("the SA is asked for the paths from each host, and what it does not tell is counted") {
+TEST_CASE("the SA is queried for the paths of each host, and missing paths are counted") {
     managed_subnet s(wide(8, {1, 2}));
     const discovery::lid_index lids(s.found);
     discovery::virtual_lanes lanes;
@@ -261,7 +261,7 @@ TEST_CASE("the SA is asked for the paths from each host, and what it does not te
     CHECK(none.is_single());
 }
 
-TEST_CASE("each LID of an LMC is a path, and an SA that is silent is not asked again") {
+TEST_CASE("each LID of an LMC is a path, and an unresponsive SA is not queried again") {
     managed_subnet s(wide(8, {1, 2}));
     const u32 far = s.at("far host");
     s.found.nodes[far].ports[1].info->LMC = 2; // of which the SA does not know, but of the base LID
@@ -285,7 +285,7 @@ TEST_CASE("each LID of an LMC is a path, and an SA that is silent is not asked a
     CHECK(untold.error->code == mad::errc::timed_out);
 }
 
-TEST_CASE("a path that the SA tells twice counts once") {
+TEST_CASE("a path that the SA returns twice counts once") {
     managed_subnet s(wide(8, {1, 2}));
     const discovery::lid_index lids(s.found);
     // The paths from a host to itself, to the switch, and to two other hosts: the last in place of all.

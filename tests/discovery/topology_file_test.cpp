@@ -142,7 +142,7 @@ constexpr u64 leaf = 0x2c90300000900, spine = 0x2c90300000d00, h1 = 0x2c90300000
 
 } // namespace
 
-TEST_CASE("a topology file gives a subnet with the widths, speeds, LIDs and states that it has") {
+TEST_CASE("a topology file gives a subnet with the widths, speeds, LIDs and states of its text") {
     const described_subnet d = read(plain, reading::strict);
     const subnet& s = d.found;
     CHECK(d.skipped.empty());
@@ -171,7 +171,7 @@ TEST_CASE("a topology file gives a subnet with the widths, speeds, LIDs and stat
     CHECK_FALSE(node_at(s, spine).switch_info->enhancedPort0);
 }
 
-TEST_CASE("changes of blanks and line breaks are no damage to a topology file") {
+TEST_CASE("changes of blanks and line breaks do not damage a topology file") {
     const std::string text(plain), whole = json_of(plain);
     const auto is_same = [&](const std::string& other) {
         return refusal_of(other) == "no error" && json_of(other) == whole;
@@ -190,7 +190,7 @@ TEST_CASE("changes of blanks and line breaks are no damage to a topology file") 
     CHECK(is_same(text.substr(0, text.size() - 1)));
 }
 
-TEST_CASE("lines of other programs between and inside of stanzas are skipped, counted and refused if strict") {
+TEST_CASE("lines of other programs in a topology file are skipped and counted, or rejected in strict mode") {
     const std::string text(plain), whole = json_of(plain);
     const auto with_line = [&](std::string_view line, std::string_view before) {
         return replaced(text, before, fmt::format("{}\n{}", line, before));
@@ -225,14 +225,14 @@ TEST_CASE("lines of other programs between and inside of stanzas are skipped, co
     CHECK(read(log).skipped == "skipped 2 lines; first at line 1: unrecognized line 'root@head# ibnetdiscover'");
 }
 
-TEST_CASE("a byte-order mark is skipped and reported") {
+TEST_CASE("a byte-order mark in a topology file is skipped and reported") {
     const std::string marked = "\xef\xbb\xbf" + std::string(plain);
     CHECK(json_of(marked) == json_of(plain));
     CHECK(read(marked).skipped == "skipped 1 byte-order mark, in line 1");
     CHECK(refusal_of(marked) == "pasted:1: the line has a byte-order mark; save the file without it");
 }
 
-TEST_CASE("two logs of one subnet in one file are one subnet") {
+TEST_CASE("two logs of one subnet in one file give one subnet") {
     const std::string twice = std::string(plain) + std::string(plain);
     const described_subnet d = read(twice);
     CHECK(json_text(d.found) == json_of(plain));
@@ -241,7 +241,7 @@ TEST_CASE("two logs of one subnet in one file are one subnet") {
     CHECK_THAT(d.skipped, StartsWith(fmt::format("skipped 16 lines; first at line {}: node id", plain_lines + 10)));
 }
 
-TEST_CASE("a link to a node that is not in the file is a link to what the line says of that node") {
+TEST_CASE("a link to a node that is not in the file uses the description of the node in the link") {
     const std::size_t begin = plain.find("vendid=0x2c9\ndevid=0x1003"), end = plain.find("vendid=0x2c9\ndevid=0xc839");
     const std::string text = std::string(plain.substr(0, begin)) + std::string(plain.substr(end));
     const described_subnet d = read(text);
@@ -269,7 +269,7 @@ TEST_CASE("a link to a node that is not in the file is a link to what the line s
           "1 link leads to 1 node not in the file, the first in line 22 to \"H-0002c90300000300\"");
 }
 
-TEST_CASE("every way to cut a topology file off leaves what is before the cut, and nothing is missing from it") {
+TEST_CASE("a topology file truncated anywhere keeps everything before the truncation") {
     const subnet whole = read(plain).found;
     unsigned readable = 0;
     for (std::size_t size = 0; size < plain.size(); size += 3) {
@@ -295,7 +295,7 @@ TEST_CASE("every way to cut a topology file off leaves what is before the cut, a
     CHECK(readable > 400);
 }
 
-TEST_CASE("a stanza whose head is damaged is unknown, and its ports are not those of the stanza before") {
+TEST_CASE("a stanza with a damaged head is unknown, and its ports do not belong to the previous stanza") {
     for (const auto& [what, by] : {std::pair<std::string_view, std::string_view>{"Switch\t4 \"S-0002c90300000d00\"",
                                                                                  "Switch\t4 S-0002c90300000d00"},
                                    {"Switch\t4 \"S-0002c90300000d00\"", "Swi\t4 \"S-0002c90300000d00\""},
@@ -313,7 +313,7 @@ TEST_CASE("a stanza whose head is damaged is unknown, and its ports are not thos
     }
 }
 
-TEST_CASE("a damaged line of a port makes the cable unknown, not missing") {
+TEST_CASE("a damaged port line makes the cable unknown instead of missing") {
     const subnet whole = read(plain).found;
     const std::string leaf_side = "[4]\t\"S-0002c90300000d00\"[1]", spine_side = "[1]\t\"S-0002c90300000900\"[4]";
     std::string text = replaced(std::string(plain), leaf_side, "[4]\t\"S-0002c903");
@@ -331,7 +331,7 @@ TEST_CASE("a damaged line of a port makes the cable unknown, not missing") {
           std::vector<std::string>{"link 0 S-0002c90300000900 \"leaf 1\"[4] <=> S-0002c90300000d00 \"spine 1\"[1]"});
 }
 
-TEST_CASE("what a topology file cannot say of a discovered subnet is no difference") {
+TEST_CASE("facts that a topology file cannot express are not differences to a discovered subnet") {
     const described_subnet d = read(plain);
     subnet real = d.found;
     for (node& n : real.nodes) {
@@ -350,7 +350,7 @@ TEST_CASE("what a topology file cannot say of a discovered subnet is no differen
           std::vector<std::string>{"LID 2 H-0002c90300000100 \"h-1 mlx5_0\"[1]"});
 }
 
-TEST_CASE("an unknown speed or LID leaves the cable, and is reported") {
+TEST_CASE("a link with an unknown speed or LID is kept, and the line is reported") {
     std::string text = all_replaced(std::string(plain), "4xEDR", "4xABC");
     CHECK_THAT(read(text).skipped, StartsWith("skipped 2 lines; first at line 11: '4xABC' is not a width and a speed"));
     CHECK(rate_of(read(text).found, leaf, 1) == "?????");
@@ -363,7 +363,7 @@ TEST_CASE("an unknown speed or LID leaves the cable, and is reported") {
     CHECK(rate_of(read(text).found, leaf, 2) == "2xHDR");
 }
 
-TEST_CASE("names in a topology file may have quotes, marks and control characters, and are read as they were") {
+TEST_CASE("names with quotes, question marks and control characters survive a topology file") {
     for (const std::string_view name :
          {R"(host "quoted" HCA-1)", "bad lid 7 4xSDR name", "a # b", "", "[1] (x)", "gr\xc3\xbcn", "tab\tand\x1b[31m",
           "not UTF-8 \xff\xfe", R"(back\slash \x)", "w=1 s=1"}) {
@@ -379,7 +379,7 @@ TEST_CASE("names in a topology file may have quotes, marks and control character
     }
 }
 
-TEST_CASE("a subnet written as a topology file or as a cache and read again is the same") {
+TEST_CASE("a subnet survives writing and reading as a topology file and as a cache") {
     namespace sim = transports::sim;
     const auto* specification =
         GENERATE("fattree2,radix=4", "fattree3,radix=4,speed=HDR,width=2x", "torus,x=3,y=3,z=2,speed=QDR",
@@ -416,7 +416,7 @@ TEST_CASE("a subnet written as a topology file or as a cache and read again is t
     CHECK(json_of(written.str()) == json_text(first));
 }
 
-TEST_CASE("a damaged topology file that is written and read again still may lack what it lacked") {
+TEST_CASE("a damaged topology file stays marked as incomplete when it is written and read again") {
     const std::string damaged = replaced(std::string(plain), "Ca\t2 \"H-", "Ca\t2 H-");
     const subnet first = read(replaced(damaged, "[4]\t\"S-0002c90300000d00\"[1]", "[4]\t\"S-")).found;
     CHECK(first.may_lack_nodes);
@@ -430,7 +430,7 @@ TEST_CASE("a damaged topology file that is written and read again still may lack
     CHECK(node_at(cached, h3).known == extent::links_only);
 }
 
-TEST_CASE("a topology file without a node, or with too many ports, is refused") {
+TEST_CASE("a topology file without a node or with too many ports is rejected") {
     CHECK_THAT(refusal_of("", reading::tolerant), Contains("the file contains no nodes"));
     CHECK_THAT(refusal_of("hello\nworld\n", reading::tolerant), Contains("the file contains no nodes"));
     std::string many;
@@ -438,7 +438,7 @@ TEST_CASE("a topology file without a node, or with too many ports, is refused") 
     CHECK_THAT(refusal_of(many, reading::tolerant), Contains("the file has more ports than the maximum of 2000000"));
 }
 
-TEST_CASE("a plug that leads back into its own port is kept") {
+TEST_CASE("a cable that leads back into its own port is kept") {
     const std::string text =
         replaced(std::string(plain), "[4]\t\"S-0002c90300000d00\"",
                  "[3]\t\"S-0002c90300000900\"[3]\t\t# \"leaf 1\" lid 9 4xEDR\n[4]\t\"S-0002c90300000d00\"");
