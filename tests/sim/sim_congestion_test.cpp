@@ -93,7 +93,7 @@ bytes key_bytes(u64 key, bool is_protected, u16 lease, u16 violations) {
 
 } // namespace
 
-TEST_CASE("congestion control agents have the attributes of their kind of node") {
+TEST_CASE("simulated congestion control agents support the attributes of their node type") {
     rig r;
     CHECK(r.get(class_port_info, a_switch, 2) == bytes{1, 2});
     CHECK(r.get(info, a_switch, 3) == bytes{0, 1, 0}); // credit starvation
@@ -111,13 +111,13 @@ TEST_CASE("congestion control agents have the attributes of their kind of node")
     CHECK(r.status(Method::Get, 0x19, a_ca) == refused_attribute);
 }
 
-TEST_CASE("a node without congestion control refuses its class") {
+TEST_CASE("a simulated node without congestion control rejects the class") {
     rig r("cc=leaf-0001:none");
     CHECK(r.status(Method::Get, info, a_switch) == refused_method);
     CHECK(r.status(Method::Get, info, a_ca) == 0);
 }
 
-TEST_CASE("a Set of a switch's setting writes the members that its control map means") {
+TEST_CASE("a Set of SwitchCongestionSetting writes only the members selected by its control map") {
     rig r;
     bytes all(76);
     for (std::size_t i = 4; i < all.size(); ++i) all[i] = static_cast<u8>(i);
@@ -139,7 +139,7 @@ TEST_CASE("a Set of a switch's setting writes the members that its control map m
     CHECK(r.get(switch_setting, "leaf-0002", 76) == bytes(76));
 }
 
-TEST_CASE("settings of a switch's ports come in blocks of 32 and those of ports that are not there stay 0") {
+TEST_CASE("SwitchPortCongestionSetting has blocks of 32 ports, and entries of missing ports stay 0") {
     rig r("", "fattree2,radix=40");
     const bytes wanted(128, 0x85);
     CHECK(r.set(port_setting, a_switch, wanted, 0) == wanted);
@@ -152,7 +152,7 @@ TEST_CASE("settings of a switch's ports come in blocks of 32 and those of ports 
     CHECK(r.status(Method::Get, port_setting, a_switch, 0xffffffff) == refused_value);
 }
 
-TEST_CASE("a Set of a CA's setting writes the service levels of its control map") {
+TEST_CASE("a Set of CACongestionSetting writes only the service levels of its control map") {
     rig r;
     bytes wanted(132, 0x11);
     for (std::size_t SL = 0; SL < 16; ++SL)
@@ -165,7 +165,7 @@ TEST_CASE("a Set of a CA's setting writes the service levels of its control map"
     CHECK(r.get(ca_setting, a_ca, 132) == expected);
 }
 
-TEST_CASE("a congestion control table has blocks of 64 entries and one limit") {
+TEST_CASE("a CongestionControlTable has blocks of 64 entries and one limit") {
     rig r;
     bytes block(132);
     block[1] = 127; // the limit
@@ -184,7 +184,7 @@ TEST_CASE("a congestion control table has blocks of 64 entries and one limit") {
     CHECK(r.get(table, a_ca, 132, 1)[1] == 127);
 }
 
-TEST_CASE("a MAD without the CC_Key is dropped and counted unless it asks for the key") {
+TEST_CASE("a MAD without the CC_Key is dropped and counted unless it queries the key") {
     rig r;
     CHECK(r.set(key_info, a_switch, key_bytes(0x1234, false, 0, 9)) == key_bytes(0x1234, false, 0, 0));
     CHECK_FALSE(r.send(Method::Get, info, a_switch));
@@ -201,7 +201,7 @@ TEST_CASE("a MAD without the CC_Key is dropped and counted unless it asks for th
     CHECK(r.set(key_info, a_switch, key_bytes(0x1234, true, 0, 0)) == key_bytes(0x1234, true, 0, 0));
 }
 
-TEST_CASE("the lease of a CC_Key begins with a violation and ends the protection unless its owner comes") {
+TEST_CASE("the lease of a CC_Key starts with a violation and ends the protection unless the owner appears") {
     rig r;
     r.set(key_info, a_ca, key_bytes(7, true, 10, 0));
     r.set_time(100s);
@@ -220,7 +220,7 @@ TEST_CASE("the lease of a CC_Key begins with a violation and ends the protection
     CHECK(r.get(key_info, a_ca, 14) == key_bytes(7, false, 10, 3));
 }
 
-TEST_CASE("a switch logs the last fifteen packets that it marked and counts those since it was read") {
+TEST_CASE("a simulated switch logs the last 15 marked packets and counts the packets since the last read") {
     rig r;
     r.set_time(1024ms); // 10^6 units of its clock
     for (u16 i = 1; i <= 17; ++i) {
@@ -250,7 +250,7 @@ TEST_CASE("a switch logs the last fifteen packets that it marked and counts thos
     CHECK(told == expected);
 }
 
-TEST_CASE("a CA logs connections that passed their threshold by service level") {
+TEST_CASE("a simulated CA logs connections above their threshold by service level") {
     rig r("cc=0.5:0,cc=h-0002 HCA-1:3");
     r.set_time(1024us * 3);
     iba::cc::CongestionLogEventCA e;
@@ -271,7 +271,7 @@ TEST_CASE("a CA logs connections that passed their threshold by service level") 
     CHECK(r.get(log, "h-0002 HCA-1", 4) == bytes{2, 0, 0, 3}); // what the specification says
 }
 
-TEST_CASE("what is no number of events is an error of the specification") {
+TEST_CASE("an invalid number of congestion events is an error in the specification") {
     CHECK_THROWS_WITH(rig("cc=some"), Catch::Contains("cc=some is invalid"));
     CHECK_THROWS_WITH(rig("cc=nobody:none"), Catch::Contains("cc=nobody: unknown node"));
 }

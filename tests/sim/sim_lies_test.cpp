@@ -69,7 +69,7 @@ liar::lie put(std::size_t byte, u8 number) {
 
 } // namespace
 
-TEST_CASE("a reply with another class version than its request is an error that names it, in every class") {
+TEST_CASE("a reply with another class version than its request is an error that names the class version") {
     lying_subnet s(put(class_version_byte, 7));
     const mad::IBPath leaf = to_lid(value(s.switch_lid()));
     CHECK(misfit(s.umad.SubnGet<NodeInfo>(route({1}))) == "its class version is 7, not 1 as in the request");
@@ -81,7 +81,7 @@ TEST_CASE("a reply with another class version than its request is an error that 
     CHECK(misfit(s.umad.SubnAdmGetTable<NodeRecord>()) == "its class version is 7, not 2 as in the request");
 }
 
-TEST_CASE("a refusal is one, whatever class version it has") {
+TEST_CASE("a reply with an error status is an error status, whatever its class version") {
     lying_subnet s([](std::span<u8> reply) {
         reply[class_version_byte] = 2;
         reply[status_byte] = 4; // bad version (IBA 13.4.7)
@@ -92,7 +92,7 @@ TEST_CASE("a refusal is one, whatever class version it has") {
     CHECK(told.error().status == 4);
 }
 
-TEST_CASE("counters of another port than the one that was asked for are an error that names PortSelect") {
+TEST_CASE("counters of another port than requested are an error that names PortSelect") {
     lying_subnet s;
     const mad::IBPath leaf = to_lid(value(s.switch_lid()));
     REQUIRE(s.umad.PerformanceGet<PortCounters>(counters_of(1), leaf));
@@ -118,7 +118,7 @@ TEST_CASE("counters of another port than the one that was asked for are an error
     CHECK(s.umad.PerformanceGet<iba::ClassPortInfo>(leaf)); // has no PortSelect there
 }
 
-TEST_CASE("a PMA may answer a Set with an empty attribute, and not with that of another port") {
+TEST_CASE("a PMA can reply to a Set with an empty attribute but not with the attribute of another port") {
     lying_subnet s(put(PortSelect_byte, 0));
     CHECK(s.umad.PerformanceSet<PortCounters>(counters_of(1), to_lid(value(s.switch_lid()))));
     s.between.tell(put(PortSelect_byte, 2));
@@ -126,8 +126,7 @@ TEST_CASE("a PMA may answer a Set with an empty attribute, and not with that of 
           "its PortSelect is 2, not 1 as in the request");
 }
 
-TEST_CASE(
-    "a reply to SubnAdmGetTable that is not an RMPP transfer is an error, and one to SubnAdmGet need not be one") {
+TEST_CASE("a reply to SubnAdmGetTable without RMPP is an error, and a reply to SubnAdmGet does not need RMPP") {
     lying_subnet s(put(rmpp_flags_byte, 0));
     const std::size_t nodes = s.sim.fabric->graph().nodes.size();
     REQUIRE(nodes > 1);
@@ -139,7 +138,7 @@ TEST_CASE(
     CHECK(s.umad.SubnAdmGetTable<NodeRecord>().value().size() == nodes);
 }
 
-TEST_CASE("only the LID and QP of the SA, or of where it redirected requests to, are the SA's") {
+TEST_CASE("is_sa accepts only the LID and QP of the SA or of its redirection target") {
     lying_subnet s;
     coro::MADSchedule& schedule = s.umad.schedule();
     const iba::lid SA = schedule.sa_path().DLID;

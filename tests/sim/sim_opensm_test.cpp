@@ -166,7 +166,7 @@ private:
 
 } // namespace
 
-TEST_CASE("the simulated SA changes what it has as OpenSM does") {
+TEST_CASE("the simulated SA changes its records like OpenSM") {
     const subnet s;
     transports::ibsim_transport beside(s.at("A"));
     iba::smp::PortInfo info;

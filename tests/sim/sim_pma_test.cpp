@@ -140,8 +140,7 @@ constexpr u16 optional_ids[] = {0x15, 0x16, 0x17, 0x18, 0x19, 0x1a, 0x1b, 0x1c, 
 
 } // namespace
 
-TEST_CASE("a simulated PMA has counters of an enhanced port 0, which count the MADs to and from the switch, and none "
-          "of a base one") {
+TEST_CASE("a simulated PMA counts MADs of an enhanced port 0 and has no counters of a base port 0") {
     simulation sim = make_sim("fattree2,radix=4,sm=1", time_mode::virtual_);
     topology graph = sim.fabric->graph();
     graph.nodes[graph.find("leaf-0001").value()].enhanced_port0 = true;
@@ -174,7 +173,7 @@ TEST_CASE("a simulated PMA has counters of an enhanced port 0, which count the M
     CHECK(counters.portRcvData == 3 * (8 + 12 + 8 + 256 + 4) / 4);
 }
 
-TEST_CASE("each bit of a Set writes its counter alone, to its highest value and back to 0") {
+TEST_CASE("each bit of a counter Set writes only its counter, to its highest value and back to 0") {
     rig r;
     for (const run& t : runs) {
         for (unsigned i = 0; i < t.count; ++i) {
@@ -204,7 +203,7 @@ TEST_CASE("each bit of a Set writes its counter alone, to its highest value and 
     }
 }
 
-TEST_CASE("a PMA answers all attributes of counters that there are, and a port that is not there with 0x1c") {
+TEST_CASE("a simulated PMA supports all counter attributes and replies 0x1c for a missing port") {
     rig r;
     std::set<u16> known;
     for (const run& t : runs) known.insert(t.attributeID);
@@ -227,7 +226,7 @@ TEST_CASE("a PMA answers all attributes of counters that there are, and a port t
     CHECK(r.status(all_of_port<PortXmitDiscardDetails>(1), "h-0003 HCA-1") == 0);
 }
 
-TEST_CASE("what all ports have counted is their sum, which stops at the highest value, too") {
+TEST_CASE("AllPortSelect counters are the sum of all ports and saturate at the highest value") {
     rig r;
     for (const u16 attributeID : optional_ids) {
         INFO("attribute " << attributeID);
@@ -260,7 +259,7 @@ TEST_CASE("what all ports have counted is their sum, which stops at the highest 
     }
 }
 
-TEST_CASE("one end of a cable receives what the other sends, by the clock") {
+TEST_CASE("a port receives what its neighbor sends, as a function of time") {
     rig r("traffic=1000");
     CHECK(r.get<PortCountersExt>(2).portXmitPkts == 0);
     r.set_time(1s);
@@ -305,7 +304,7 @@ TEST_CASE("one end of a cable receives what the other sends, by the clock") {
     CHECK(sizes("traffic=1000,seed=2") != first);
 }
 
-TEST_CASE("packets are told by level, lane and OpCode as parts of all") {
+TEST_CASE("packets per service level, virtual lane and OpCode are parts of all packets") {
     rig r("traffic=1000");
     r.set_time(1s);
     const auto port = r.get<PortCountersExt>(2);
@@ -361,7 +360,7 @@ TEST_CASE("packets are told by level, lane and OpCode as parts of all") {
     CHECK(r.get<PortCountersExt>(2) == port);
 }
 
-TEST_CASE("small counters stop at their highest value until they are cleared, wide ones wrap") {
+TEST_CASE("narrow counters saturate until they are cleared, and wide counters wrap") {
     rig r("traffic=1000000000");
     r.set_time(4s);
     CHECK(r.get<PortCounters>(2).portXmitPkts == 4'000'000'000);
@@ -390,7 +389,7 @@ TEST_CASE("small counters stop at their highest value until they are cleared, wi
     CHECK(r.get<PortCountersExt>(2).portXmitPkts == 500'000'000);
 }
 
-TEST_CASE("errors of a bad cable have details that add up to them") {
+TEST_CASE("the error details of a bad cable add up to the error counters") {
     rig r("errors=1:1000");
     r.set_time(1s);
     const auto port = r.get<PortCountersExt>(3); // of a switch
@@ -446,7 +445,7 @@ TEST_CASE("errors of a bad cable have details that add up to them") {
     CHECK(total(r.get<PortVLXmitFlowCtlUpdateErrors>(3).portVLXmitFlowCtlUpdateErrors) == 4 * 3);
 }
 
-TEST_CASE("errors are at both ends of a share of the cables, which the seed draws") {
+TEST_CASE("errors occur at both ends of a fraction of the cables selected by the seed") {
     const auto bad_ends = [](const std::string& options) {
         rig r(options, "leaf-0001", "fattree3,radix=8");
         r.set_time(1s);
@@ -474,7 +473,7 @@ TEST_CASE("errors are at both ends of a share of the cables, which the seed draw
     CHECK(bad_ends("errors=0:100").empty());
 }
 
-TEST_CASE("links of extended speed tell what forward error correction mends, as PortInfoExtended says it is done") {
+TEST_CASE("links of extended speeds count corrected errors according to the FEC mode in PortInfoExtended") {
     const auto link_of = [](const std::string& speed) {
         auto r = std::make_unique<rig>("errors=1:1000,speed=" + speed);
         r->set_time(1s);
@@ -486,12 +485,12 @@ TEST_CASE("links of extended speed tell what forward error correction mends, as 
         CHECK(info->capabilityMask == 1);
         return info->FECModeActive;
     };
-    SECTION("QDR: nothing") {
+    SECTION("QDR: no FEC") {
         const auto r = link_of("QDR");
         CHECK(FEC(*r) == iba::FECMode::None);
         CHECK(r->get<PortExtendedSpeedsCounters>(3) == all_of_port<PortExtendedSpeedsCounters>(3));
     }
-    SECTION("FDR: by lane") {
+    SECTION("FDR: per lane") {
         const auto r = link_of("FDR");
         CHECK(FEC(*r) == iba::FECMode::FireCode);
         const auto told = r->get<PortExtendedSpeedsCounters>(3);
@@ -517,7 +516,7 @@ TEST_CASE("links of extended speed tell what forward error correction mends, as 
             CHECK(total(r->get<PortExtendedSpeedsCounters>(3).FECUncorrectableBlockCounterLane) == 0);
         }
     }
-    SECTION("two lanes") {
+    SECTION("width 2x: two lanes") {
         rig r("errors=1:1000,width=2x,speed=HDR");
         r.set_time(1s);
         CHECK(r.get<PortExtendedSpeedsCountersRSFEC>(3).FECCorrectableSymbolCounterLane ==
@@ -525,7 +524,7 @@ TEST_CASE("links of extended speed tell what forward error correction mends, as 
     }
 }
 
-TEST_CASE("an SMA knows PortInfoExtended and says so, and nobody sets it") {
+TEST_CASE("a simulated SMA supports PortInfoExtended, announces the support and rejects a Set") {
     rig r;
     const auto info = get<smp::PortInfo>(*r.sim.transport, route({}), 0);
     CHECK((info->capabilityMask & 1u << 15) != 0);
@@ -540,7 +539,7 @@ TEST_CASE("an SMA knows PortInfoExtended and says so, and nobody sets it") {
     CHECK(umad.SubnSet(*extended, route({}), 1).error().status == 0x0c);
 }
 
-TEST_CASE("a link that goes down counts it at both ends, and carries nothing while it is down") {
+TEST_CASE("a link that goes down counts LinkDowned at both ends and carries no traffic while down") {
     // Down for the first 50 ms of every 200, from 100 ms on.
     rig r("traffic=1000,flap=leaf-0001/2@100ms:50ms:200ms");
     const auto both = [&] {
@@ -567,7 +566,7 @@ TEST_CASE("a link that goes down counts it at both ends, and carries nothing whi
     CHECK(r.get<PortCountersExt>(2).linkDownedCounter == 300);
 }
 
-TEST_CASE("so does a link that a manager takes down, until it may train again") {
+TEST_CASE("a link that a manager disables counts LinkDowned and carries no traffic until it is enabled") {
     rig r("traffic=1000");
     const auto set_physical = [&](iba::PortPhysicalState state) {
         coro::blocking_transactor umad(*r.sim.transport);
@@ -601,7 +600,7 @@ TEST_CASE("so does a link that a manager takes down, until it may train again") 
     CHECK(r.get<PortCounters>(2).linkDownedCounter == 2);
 }
 
-TEST_CASE("PMAs differ in what they can do, and say so") {
+TEST_CASE("simulated PMAs differ in their capabilities and report them") {
     rig r("traffic=1000,errors=1:1000,pma=leaf-0002:basic,pma=spine-0001:wide+wait,pma=spine-0002:all+wide+unicast,"
           "pma=h-0002 HCA-1:groups,pma=h-0003 HCA-1:rsfec+errors+unicast");
     r.set_time(1s);
@@ -657,7 +656,7 @@ TEST_CASE("PMAs differ in what they can do, and say so") {
     CHECK(r.get<PortCounters>(2, "spine-0002").portXmitWait == 0);
 }
 
-TEST_CASE("a share of the PMAs can do little, all of them, or one that is named later") {
+TEST_CASE("basic PMAs are selected as a fraction, as all nodes or by name") {
     const auto basic = [](const std::string& options) {
         rig r(options);
         std::set<std::string> names;
@@ -674,7 +673,7 @@ TEST_CASE("a share of the PMAs can do little, all of them, or one that is named 
     CHECK(basic("pma=0.5:basic,seed=2") != half);
 }
 
-TEST_CASE("wrong loads and capabilities are said in one line") {
+TEST_CASE("an invalid traffic load or PMA capability is rejected in one line") {
     CHECK_THROWS_WITH(make_sim("single,traffic=-1"), "single: traffic=-1 is not a rate; must be 0..1e9 per second");
     CHECK_THROWS_WITH(make_sim("single,errors=2:5"), "single: errors=2 is not a probability; must be 0..1");
     CHECK_THROWS_WITH(make_sim("single,errors=0.5:x"), Catch::Contains("errors=x is not a rate"));
@@ -684,7 +683,7 @@ TEST_CASE("wrong loads and capabilities are said in one line") {
     CHECK_THROWS_WITH(make_sim("single,pma=nobody:full"), Catch::Contains("pma=nobody: unknown node"));
 }
 
-TEST_CASE("a host that is dead or was killed answers neither subnet nor performance management") {
+TEST_CASE("a dead or killed host replies to neither subnet management nor performance management") {
     rig r("dead=h-0003 HCA-1,kill=h-0004 HCA-1@1s,revive=h-0004 HCA-1@2s");
     const auto answers = [&](const std::string& name) {
         const mad::any_path path = r.to(name);

@@ -79,7 +79,7 @@ iba::Notice notice_in(const smp_bytes& trap) { return iba::smp::notice_of(attrib
 
 } // namespace
 
-TEST_CASE("a simulated port takes a GMP if its P_Key table has the partition and one side is a full member") {
+TEST_CASE("a simulated port accepts a GMP if its P_Key table has the partition and one side is a full member") {
     struct row {
         PKeys sender, receiver;
         u16 path;
@@ -110,7 +110,7 @@ TEST_CASE("a simulated port takes a GMP if its P_Key table has the partition and
     CHECK(s.sim.fabric->counters().refused == (r.is_violation ? 1 : 0));
 }
 
-TEST_CASE("a program on the simulator sends the P_Key at an explicit index, and no partition has the number 0") {
+TEST_CASE("a request on the simulator uses the P_Key at its explicit index, and partition 0 does not exist") {
     subnet s;
     s.set_pkeys(own, {0xffff, 0x8000, 0x8003});
     s.set_pkeys(neighbor, {0xffff, 0x8000, 0x0003});
@@ -124,7 +124,7 @@ TEST_CASE("a program on the simulator sends the P_Key at an explicit index, and 
     CHECK(s.get<PortInfo>(neighbor).PKeyViolations == 1);
 }
 
-TEST_CASE("a simulated switch and an answer's receiver check P_Keys, too") {
+TEST_CASE("simulated switches and receivers of replies check P_Keys") {
     subnet s;
     const unsigned leaf_lid = value(s.get<PortInfo>(leaf, 0).LID);
     CHECK(s.answers(lid(leaf_lid)));
@@ -155,7 +155,7 @@ TEST_CASE("a simulated switch and an answer's receiver check P_Keys, too") {
     CHECK(s.get<PortInfo>(own).PKeyViolations == 1);
 }
 
-TEST_CASE("a simulated port drops GMPs with another Q_Key, queue pair or GID, and counts the Q_Keys") {
+TEST_CASE("a simulated port drops GMPs with a wrong Q_Key, queue pair or GID and counts Q_Key violations") {
     subnet s;
     mad::IBPath path = lid(2);
     path.qkey = 0x8001'0001;
@@ -184,7 +184,7 @@ TEST_CASE("a simulated port drops GMPs with another Q_Key, queue pair or GID, an
     CHECK(info.PKeyViolations == 0);
 }
 
-TEST_CASE("the simulated SA gives paths between ports that share a partition, with the P_Key of the source") {
+TEST_CASE("the simulated SA returns paths between ports with a common partition and the P_Key of the source") {
     struct row {
         PKeys source, destination;
         u16 wanted, P_Key; // 0: none
@@ -213,7 +213,7 @@ TEST_CASE("the simulated SA gives paths between ports that share a partition, wi
     if (r.P_Key != 0) CHECK(paths.value()[0].PKey == r.P_Key);
 }
 
-TEST_CASE("violations that a simulated port counts stop at 65535, and a manager sets them to 0") {
+TEST_CASE("violation counters of a simulated port saturate at 65535, and a manager can set them to 0") {
     subnet s;
     mad::IBPath path = lid(2);
     path.qkey = 1;
@@ -224,8 +224,7 @@ TEST_CASE("violations that a simulated port counts stop at 65535, and a manager 
     CHECK(s.get<PortInfo>(neighbor).QKeyViolations == 0);
 }
 
-TEST_CASE(
-    "traps 257 and 258 of a simulated port have the headers of the packet, at most one in PortInfo:SubnetTimeOut") {
+TEST_CASE("traps 257 and 258 contain the headers of the packet and are limited by PortInfo:SubnetTimeOut") {
     subnet s;
     trap_reader manager(s);
     s.set_pkeys(neighbor, {0xffff, 0x8005});
@@ -273,7 +272,7 @@ TEST_CASE(
     CHECK(info.QKeyViolations == 2);
 }
 
-TEST_CASE("trap 256 of a simulated port names the SMP with the wrong M_Key and the route back to its sender") {
+TEST_CASE("trap 256 names the SMP with the wrong M_Key and the route back to its sender") {
     subnet s;
     trap_reader manager(s);
     s.change<PortInfo>(neighbor, 0, [](PortInfo& i) { i.MKey = 5, i.MKeyProtectBits = 2; });
@@ -309,7 +308,7 @@ TEST_CASE("trap 256 of a simulated port names the SMP with the wrong M_Key and t
     CHECK(details.drHopCount == 0);
 }
 
-TEST_CASE("an M_Key's protection at a simulated port ends with its lease, which the key renews") {
+TEST_CASE("M_Key protection of a simulated port ends with its lease, and the correct key renews the lease") {
     subnet s;
     const auto with_key = [](u64 key) {
         mad::IBDRPath path = route({1, 2});
@@ -333,7 +332,7 @@ TEST_CASE("an M_Key's protection at a simulated port ends with its lease, which 
     CHECK(info.MKeyViolations == 3);
 }
 
-TEST_CASE("an M_Key without a lease protects a simulated port forever, and traps and answers need no M_Key") {
+TEST_CASE("an M_Key without a lease protects forever, and traps and replies need no M_Key") {
     subnet s;
     s.change<PortInfo>(neighbor, 0, [](PortInfo& i) { i.MKey = 5, i.MKeyProtectBits = 2; });
     CHECK_FALSE(s.answers_smp(neighbor));
@@ -355,7 +354,7 @@ TEST_CASE("an M_Key without a lease protects a simulated port forever, and traps
     CHECK(s.get<PortInfo>(path).MKeyViolations == 3);
 }
 
-TEST_CASE("the simulated manager forwards traps of wrong keys to subscribers") {
+TEST_CASE("the simulated manager forwards key violation traps to subscribers") {
     subnet s;
     sim_transport subscriber(*s.sim.fabric, 1, 1, time_mode::virtual_);
     coro::blocking_transactor asks(subscriber, {.timeout = 1ms});
@@ -379,7 +378,7 @@ TEST_CASE("the simulated manager forwards traps of wrong keys to subscribers") {
     CHECK(iba::load_be<u64>(notice.issuerGID.bytes.data() + 8) == value(s.sim.fabric->graph().nodes[2].ports[1].GUID));
 }
 
-TEST_CASE("GMPs of a service level without a virtual lane are dropped where forwarding tables were written") {
+TEST_CASE("GMPs on a service level without a virtual lane are dropped after forwarding tables were written") {
     subnet s;
     using iba::smp::SLToVLMappingTable;
     s.change<iba::smp::SwitchInfo>(leaf, 0, [](auto&) {});
@@ -403,7 +402,7 @@ TEST_CASE("GMPs of a service level without a virtual lane are dropped where forw
     CHECK_FALSE(s.answers(path));
 }
 
-TEST_CASE("a server on the simulator gets the headers that Linux delivers") {
+TEST_CASE("a server on the simulator receives the headers that Linux delivers") {
     const auto what = GENERATE(test::asked::by_ports, test::asked::by_lid, test::asked::of_other_port);
     simulation s = make_sim("single,sm=1,at=h-0002 HCA-1", time_mode::virtual_);
     sim_transport server(*s.fabric, 0, 1, time_mode::virtual_);
@@ -418,7 +417,7 @@ TEST_CASE("a server on the simulator gets the headers that Linux delivers") {
     CHECK(test::differences(test::fields_of(r.source, r.mad), test::expected_of(what, there)) == "");
 }
 
-TEST_CASE("a server on the simulator gets path bits, the P_Key's index and the global route header") {
+TEST_CASE("a server on the simulator receives path bits, P_Key index and global route header") {
     subnet s;
     s.change<PortInfo>(neighbor, 0, [](PortInfo& i) { i.LID = iba::lid{0x40}, i.LMC = 3; });
     s.change<PortInfo>(own, 0, [](PortInfo& i) { i.LID = iba::lid{0x80}, i.LMC = 2; });

@@ -91,7 +91,7 @@ const char* const host3 = "h-0003 HCA-1";
 
 } // namespace
 
-TEST_CASE("a group is created by its first full member, joined, and ends with its last full member") {
+TEST_CASE("a multicast group is created by its first full member and ends with its last full member") {
     managed m;
     const iba::gid MGID = gid_of(0xff12'0000'0000'0000, 7);
     CHECK(refusal(m.umad.SubnAdmSet(join(MGID, m.gid(host1), full))) == insufficient); // there is none to join
@@ -128,7 +128,7 @@ TEST_CASE("a group is created by its first full member, joined, and ends with it
     CHECK(value(m.umad.SubnAdmSet(create(MGID, m.gid(host1))).value().MLID) == 0xc001); // its MLID was free again
 }
 
-TEST_CASE("a join that does not fit the group, or makes no sense, is refused") {
+TEST_CASE("a join that does not fit the group or is inconsistent is rejected") {
     managed m;
     const iba::gid MGID = gid_of(0xff12'0000'0000'0000, 7), port = m.gid(host1), other = m.gid(host2);
     REQUIRE(m.umad.SubnAdmSet(create(MGID, port)));
@@ -175,7 +175,7 @@ TEST_CASE("a join that does not fit the group, or makes no sense, is refused") {
     CHECK(refusal(limited([](auto& q) { q.template where<&MCMemberRecord::rate>(iba::Rate::r200); })) == invalid);
 }
 
-TEST_CASE("the broadcast group stays without members") {
+TEST_CASE("the broadcast group persists without members") {
     managed m("single");
     CHECK(m.table(group(broadcast)).size() == 2);
     const node& far = m.graph().nodes[1];
@@ -186,7 +186,7 @@ TEST_CASE("the broadcast group stays without members") {
     CHECK(m.table(group(broadcast)).size() == 1);
 }
 
-TEST_CASE("a port whose link is slower than a group cannot join, and of one that is not Active nobody is told") {
+TEST_CASE("a port slower than the group cannot join, and ports that are not Active are not in the records") {
     managed m;
     const iba::gid MGID = gid_of(0xff12'0000'0000'0000, 7);
     REQUIRE(m.umad.SubnAdmSet(create(MGID, m.gid(host1)))); // at the 100 Gb/s of its port
@@ -201,7 +201,7 @@ TEST_CASE("a port whose link is slower than a group cannot join, and of one that
     CHECK(refusal(m.umad.SubnAdmSet(join(broadcast, m.gid(host2), full))) == 0);
 }
 
-TEST_CASE("a port has GUIDs beside its own, by which it is found") {
+TEST_CASE("a port can have additional GUIDs, and the SA finds the port by them") {
     managed m;
     const iba::lid LID = m.port_of(host2).LID;
     const auto block = [&](u8 number) {
@@ -246,7 +246,7 @@ TEST_CASE("a port has GUIDs beside its own, by which it is found") {
     CHECK(refusal(m.umad.SubnAdmGet(path)) == no_records);
 }
 
-TEST_CASE("paths between groups of ports are those of each pair") {
+TEST_CASE("paths between groups of ports are the paths of each pair") {
     managed m;
     const std::vector<iba::gid> from{m.gid(host1), m.gid(host2)}, to{m.gid(host3)};
     const auto ask = [&](std::vector<iba::gid> gids, u8 sources, u64 mask, MultiPathRecord wanted = {}) {
@@ -285,7 +285,7 @@ TEST_CASE("paths between groups of ports are those of each pair") {
     CHECK(mad::record_table::of(none, 64).value().size() == 0);
 }
 
-TEST_CASE("a trace tells the nodes on the way of a path, ports of entry and of exit") {
+TEST_CASE("GetTraceTable returns the nodes of a path with ingress and egress ports") {
     managed m;
     const auto ask = [&](const PathRecord& wanted, u64 mask) {
         const mad::rpc_kind kind{MgmtClass::SubnAdm, 2, iba::Method::GetTraceTable, 0x39, true};
@@ -393,7 +393,7 @@ struct subscriber {
 
 } // namespace
 
-TEST_CASE("subscribers hear of groups that come and go, once") {
+TEST_CASE("subscribers receive one report for each created or deleted multicast group") {
     managed m;
     subscriber s(m, host2);
     REQUIRE(s.set(subscriber::about(TrapNumber::MulticastGroupCreated)));
@@ -420,7 +420,7 @@ TEST_CASE("subscribers hear of groups that come and go, once") {
     CHECK_FALSE(m.sim.fabric->next_event());
 }
 
-TEST_CASE("who asks for all notices hears of groups until it ends that") {
+TEST_CASE("a subscriber to all notices receives group reports until it unsubscribes") {
     managed m;
     subscriber s(m, host2);
     coro::MADSchedule& schedule = s.umad.schedule();
@@ -433,7 +433,7 @@ TEST_CASE("who asks for all notices hears of groups until it ends that") {
     CHECK(s.heard.size() == 1);
 }
 
-TEST_CASE("a Report that is not acknowledged comes again, four times in all") {
+TEST_CASE("an unacknowledged Report is repeated, four times in all") {
     managed m;
     subscriber s(m, host2);
     REQUIRE(s.set(subscriber::about(TrapNumber::MulticastGroupCreated)));
@@ -449,7 +449,7 @@ TEST_CASE("a Report that is not acknowledged comes again, four times in all") {
     CHECK_FALSE(m.sim.fabric->next_event());
 }
 
-TEST_CASE("Reports arrive on a subnet that loses and doubles") {
+TEST_CASE("Reports arrive on a subnet that loses and duplicates MADs") {
     managed m("fattree2,radix=4,loss=0.2,duplicate=0.2,seed=7");
     subscriber s(m, host2);
     REQUIRE(s.set(subscriber::about(TrapNumber::MulticastGroupCreated)));
@@ -464,7 +464,7 @@ TEST_CASE("Reports arrive on a subnet that loses and doubles") {
     for (u64 i = 1; i <= 10; ++i) CHECK(std::count(groups.begin(), groups.end(), i) >= 1);
 }
 
-TEST_CASE("subscribers hear of ports that go out of service and come back") {
+TEST_CASE("subscribers receive reports of ports that go out of service and return") {
     managed m;
     subscriber s(m, host2);
     auto all = subscriber::about(TrapNumber{0xffff});
@@ -497,7 +497,7 @@ TEST_CASE("subscribers hear of ports that go out of service and come back") {
     CHECK(s.heard[2].trapNumber == TrapNumber::GIDOutOfService);
 }
 
-TEST_CASE("a change that is planned is reported at its time, though nobody sends anything then") {
+TEST_CASE("a planned change is reported on time even without other traffic") {
     managed m("fattree2,radix=4,flap=leaf-0002/1@1500ms:1s:1000s");
     subscriber s(m, host2);
     REQUIRE(s.set(subscriber::about(TrapNumber{0xffff})));
@@ -515,7 +515,7 @@ TEST_CASE("a change that is planned is reported at its time, though nobody sends
     CHECK_FALSE(unplanned.sim.fabric->next_change());
 }
 
-TEST_CASE("a change that is planned wakes no program where nobody subscribed to reports") {
+TEST_CASE("a planned change wakes no program without subscribers") {
     managed m("fattree2,radix=4,flap=leaf-0002/1@1500ms:1s:1000s");
     CHECK(m.sim.fabric->next_change());
     CHECK_FALSE(m.sim.fabric->next_event());
@@ -523,7 +523,7 @@ TEST_CASE("a change that is planned wakes no program where nobody subscribed to 
     CHECK_THROWS_AS(s.wait(1), std::logic_error); // nothing will ever happen
 }
 
-TEST_CASE("in real time a subscriber's descriptor becomes readable when a planned change is due") {
+TEST_CASE("the descriptor of a subscriber becomes readable in real time when a planned change is due") {
     const auto real = make_sim("fattree2,radix=4,sm=1", time_mode::real);
     coro::blocking_transactor umad(*real.transport);
     umad.schedule().set_sa_path(to_lid(value(real.fabric->graph().sm_lid)));
@@ -535,7 +535,7 @@ TEST_CASE("in real time a subscriber's descriptor becomes readable when a planne
     CHECK(::poll(&descriptor, 1, 30'000) == 1);
 }
 
-TEST_CASE("subscriptions have records, end as they began, and concern what they say") {
+TEST_CASE("subscriptions have records, can be ended and match only the requested notices") {
     managed m;
     subscriber s(m, host2);
     const auto wanted = subscriber::about(TrapNumber::GIDInService);

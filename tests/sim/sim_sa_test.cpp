@@ -112,7 +112,7 @@ template <class R> void check_components(managed& m) {
 
 } // namespace
 
-TEST_CASE("every SubnGet that the SA knows gives what the SMP gives") {
+TEST_CASE("an SA query for every attribute that the SA knows returns what the SMP returns") {
     const auto* specification = GENERATE("fattree2,radix=4", "torus,x=3,y=3,hosts=2,speed=HDR", "line,switches=3");
     INFO(specification);
     managed m(specification);
@@ -158,7 +158,7 @@ TEST_CASE("an SA query sends no SMP") {
     m.umad.schedule().set_trace(nullptr);
 }
 
-TEST_CASE("tables have the records of the whole fabric") {
+TEST_CASE("SA tables contain the records of the whole fabric") {
     struct counts {
         const char* specification;
         std::size_t hosts, switches, radix, links;
@@ -200,7 +200,7 @@ TEST_CASE("tables have the records of the whole fabric") {
     }
 }
 
-TEST_CASE("every component of every record is compared if the mask says so, and not otherwise") {
+TEST_CASE("every component of every record is compared exactly if its mask bit is set") {
     managed m("fattree2,radix=4");
     check_components<NodeRecord>(m);
     check_components<sa_records::PortInfoRecord>(m);
@@ -225,7 +225,7 @@ TEST_CASE("every component of every record is compared if the mask says so, and 
     CHECK(m.table(q).empty());
 }
 
-TEST_CASE("a mask with a bit that the record has not is an invalid request") {
+TEST_CASE("a component mask with an undefined bit is an invalid request") {
     managed m("single");
     const mad::IBPath path = to_lid(value(m.graph().sm_lid));
     struct record {
@@ -249,7 +249,7 @@ TEST_CASE("a mask with a bit that the record has not is an invalid request") {
     CHECK(class_status_with(~u64{0}) == invalid);
 }
 
-TEST_CASE("Get has one record: none and several are errors of the SA") {
+TEST_CASE("SubnAdmGet needs exactly one record, and none or several are SA errors") {
     managed m("fattree2,radix=4");
     CHECK(m.refused(iba::query<NodeRecord>{}) == too_many_records);
     CHECK(m.refused(iba::query<NodeRecord>{}.where<&NodeRecord::LID>(iba::lid{0xbeef})) == no_records);
@@ -257,7 +257,7 @@ TEST_CASE("Get has one record: none and several are errors of the SA") {
     CHECK(m.umad.SubnAdmGet<sa_records::SMInfoRecord>());
 }
 
-TEST_CASE("what the SA cannot answer gives the status that the IBA has for it") {
+TEST_CASE("the simulated SA rejects unsupported requests with the status that the IBA defines") {
     managed m("single");
     auto& t = *m.sim.transport;
     const mad::IBPath path = to_lid(value(m.graph().sm_lid));
@@ -290,7 +290,7 @@ TEST_CASE("what the SA cannot answer gives the status that the IBA has for it") 
     CHECK_FALSE(ask(t, to_lid(77), sa_request(Method::Get, 0x0001, path, 0)));
 }
 
-TEST_CASE("the subnet manager is where the specification says") {
+TEST_CASE("the subnet manager runs at the node in the specification") {
     auto s = make_sim("fattree2,radix=4,sm=spine-0001", time_mode::virtual_);
     const topology& t = s.fabric->graph();
     const node& spine = t.nodes[*t.find("spine-0001")];
@@ -307,7 +307,7 @@ TEST_CASE("the subnet manager is where the specification says") {
     CHECK_FALSE(ask(*before.transport, to_lid(1), sa_request(Method::Get, 0x0001, to_lid(1), 0)));
 }
 
-TEST_CASE("forwarding tables lead every LID home, and the broadcast group to every host once") {
+TEST_CASE("forwarding tables deliver every LID to its port and the broadcast group to every host once") {
     const auto* specification = GENERATE("fattree2,radix=4", "torus,x=4,y=3,hosts=2", "ring,switches=7,hosts=1");
     INFO(specification);
     managed m(specification);
@@ -354,7 +354,7 @@ TEST_CASE("forwarding tables lead every LID home, and the broadcast group to eve
     }
 }
 
-TEST_CASE("SMAs answer tables, and refuse blocks and ports that they have not") {
+TEST_CASE("simulated SMAs return tables and reject blocks and ports that they do not have") {
     managed m("fattree2,radix=4");
     auto& t = *m.sim.transport;
     const auto status = [&](const mad::any_path& path, u16 attribute, u32 modifier) {
@@ -393,7 +393,7 @@ TEST_CASE("SMAs answer tables, and refuse blocks and ports that they have not") 
     CHECK(status(route({}), 0x20, 0) == 0);
 }
 
-TEST_CASE("after a cable is cut, records and tables are those of what is left") {
+TEST_CASE("after a cable is cut, records and tables describe the remaining fabric") {
     managed m("ring,switches=4,hosts=1");
     using sa_records::LinkRecord;
     const u32 first = *m.graph().find("sw-0001");
@@ -409,7 +409,7 @@ TEST_CASE("after a cable is cut, records and tables are those of what is left") 
     for (const u8 out : table.portBlock) CHECK(out != 1);
 }
 
-TEST_CASE("paths are those that MADs take") {
+TEST_CASE("path records are the paths that MADs take") {
     using iba::sa::PathRecord;
     managed m("fattree2,radix=4,speed=HDR");
     const topology& t = m.graph();
@@ -463,7 +463,7 @@ TEST_CASE("paths are those that MADs take") {
     CHECK(resolved.value().DLID == far.LID);
 }
 
-TEST_CASE("the slowest cable of a way is the rate of its path") {
+TEST_CASE("the rate of a path is the rate of its slowest cable") {
     topology t;
     const link_codes fast = capable_of({2, 16}), slow = capable_of({2, 4}); // 4x EDR, 4x QDR
     const u32 a = t.add_node(iba::NodeType::CA, 1, iba::guid{0x10}, "a", fast);
@@ -513,7 +513,7 @@ TEST_CASE("the path between two hosts has the rate of their cable, at every widt
     }
 }
 
-TEST_CASE("services are registered, found, changed with their key and ended") {
+TEST_CASE("services are registered, found, changed with their key and removed") {
     using iba::sa::ServiceRecord;
     managed m("single");
     const auto service = [](u64 id, u32 lease, u8 key) {
@@ -551,7 +551,7 @@ TEST_CASE("services are registered, found, changed with their key and ended") {
     CHECK(m.table<ServiceRecord>().empty()); // its lease has expired
 }
 
-TEST_CASE("a PMA tells the MADs that its port sent and received, and begins anew when it is told to") {
+TEST_CASE("a simulated PMA counts the MADs of its port and starts at zero after a clear") {
     using iba::pm::PortCounters;
     using iba::pm::PortCountersExt;
     managed m("single");
@@ -604,7 +604,7 @@ TEST_CASE("a PMA tells the MADs that its port sent and received, and begins anew
     CHECK(told.portUnicastRcvPkts == 1002);
 }
 
-TEST_CASE("a PMA knows its ports, all of them at once, and what it can do") {
+TEST_CASE("a simulated PMA supports each port, AllPortSelect and ClassPortInfo") {
     using iba::pm::PortCounters;
     managed m("fattree2,radix=4,counters=3");
     const topology& t = m.graph();
@@ -655,7 +655,7 @@ TEST_CASE("a PMA knows its ports, all of them at once, and what it can do") {
           other.umad.PerformanceGet(two, path).value().portXmitWait);
 }
 
-TEST_CASE("a long answer is one message, which waits until it is read whole") {
+TEST_CASE("a long SA reply is one message that waits until it is read completely") {
     managed m("fattree2,radix=4");
     auto& t = *m.sim.transport;
     const mad::IBPath path = to_lid(value(m.graph().sm_lid));
@@ -676,7 +676,7 @@ TEST_CASE("a long answer is one message, which waits until it is read whole") {
     CHECK(t.receive(buffer).state == mad::receive_state::would_block);
 }
 
-TEST_CASE("faults spare neither the SA nor PMAs") {
+TEST_CASE("simulated faults also affect the SA and PMAs") {
     auto s = make_sim("fattree2,radix=4,sm=1,loss=0.2,duplicate=0.2,reorder=0.1,busy=0.1,seed=5", time_mode::virtual_);
     coro::schedule_options patient;
     patient.retries = 20;
@@ -689,7 +689,7 @@ TEST_CASE("faults spare neither the SA nor PMAs") {
     CHECK(umad.SubnAdmGetTable<NodeRecord>({}, path).error().code == errc::timed_out);
 }
 
-TEST_CASE("a program serves on a simulated subnet, beside the agents that are there") {
+TEST_CASE("a program can serve requests on a simulated subnet in addition to the built-in agents") {
     auto s = make_sim("fattree2,radix=4,sm=1", time_mode::virtual_);
     const topology& t = s.fabric->graph();
     const u32 far = *t.find("h-0008 HCA-1");
@@ -744,7 +744,7 @@ TEST_CASE("a program serves on a simulated subnet, beside the agents that are th
     CHECK(agent.counters().replies == 2);
 }
 
-TEST_CASE("a program answers directed routes to its port, which lead back by the way that they came") {
+TEST_CASE("a program replies to directed-route requests to its port over the reverse route") {
     auto s = make_sim("fattree2,radix=4", time_mode::virtual_);
     const topology& t = s.fabric->graph();
     const u32 far = *t.find("h-0003 HCA-1");

@@ -69,7 +69,7 @@ const mad::any_path here = route({}), leaf = route({1}), spine = route({1, 3}), 
 
 } // namespace
 
-TEST_CASE("a port's state goes from Initialize to Armed to Active, and nowhere else") {
+TEST_CASE("the state of a port changes only from Initialize to Armed to Active") {
     subnet s("fattree2,radix=4");
     CHECK(is_invalid(s.set_state(leaf, 3, PortState::Active)));
     CHECK(is_invalid(s.set_state(leaf, 3, PortState{5})));
@@ -86,7 +86,7 @@ TEST_CASE("a port's state goes from Initialize to Armed to Active, and nowhere e
     CHECK_FALSE(s.umad.SubnSet(PortInfo{}, leaf, 5)); // there is no port 5
 }
 
-TEST_CASE("a link that is taken down trains anew, at both ends") {
+TEST_CASE("a link that is taken down retrains at both ends") {
     subnet s("fattree2,radix=4,sm=1");
     const auto clear = [&](const mad::any_path& path) {
         const auto after = s.change<SwitchInfo>(path, 0, [](SwitchInfo& i) { i.portStateChange = true; });
@@ -107,7 +107,7 @@ TEST_CASE("a link that is taken down trains anew, at both ends") {
           s.answers(route({1, 4, 2, 3})));
 }
 
-TEST_CASE("a port that is disabled takes its neighbour down, and both come back when it is enabled") {
+TEST_CASE("disabling a port takes its neighbor down, and enabling brings both back") {
     subnet s("fattree2,radix=4,sm=1");
     CHECK(s.answers(spine));
     const auto disabled = s.set_physical(leaf, 3, PortPhysicalState::Disabled);
@@ -145,7 +145,7 @@ TEST_CASE("a port that is disabled takes its neighbour down, and both come back 
     CHECK(s.set_physical(leaf, 1, PortPhysicalState::Disabled).error().code == errc::timed_out);
 }
 
-TEST_CASE("two ports that sleep stay down, and one that polls wakes its neighbour") {
+TEST_CASE("two sleeping ports stay down, and a polling port wakes its neighbor") {
     subnet s("fattree2,radix=4");
     CHECK(s.set_physical(leaf, 3, PortPhysicalState::Sleep).value().portState == PortState::Initialize);
     const auto around = route({1, 4, 2, 3});
@@ -154,7 +154,7 @@ TEST_CASE("two ports that sleep stay down, and one that polls wakes its neighbou
     CHECK(s.set_physical(around, 1, PortPhysicalState::Polling).value().portState == PortState::Initialize);
 }
 
-TEST_CASE("widths and speeds that are enabled count when the link trains again") {
+TEST_CASE("enabled widths and speeds take effect when the link retrains") {
     subnet s("fattree2,radix=4");
     const auto enable = [&](u8 width, u8 speed, u8 extended) {
         return s.change<PortInfo>(leaf, 3, [&](PortInfo& i) {
@@ -189,7 +189,7 @@ TEST_CASE("widths and speeds that are enabled count when the link trains again")
     CHECK(s.set_physical(leaf, 3, PortPhysicalState::Polling).value().portState == PortState::Initialize);
 }
 
-TEST_CASE("link= makes one link narrow and slow at both ends until it trains again") {
+TEST_CASE("link= makes one link narrow and slow at both ends until it retrains") {
     subnet s("fattree2,radix=4,link=leaf-0001/3:1xQDR,link=leaf-0001/4:4xFDR");
     for (const auto& [path, port] : {std::pair{leaf, 3u}, {spine, 1u}}) {
         const PortInfo i = s.get<PortInfo>(path, port);
@@ -216,7 +216,7 @@ TEST_CASE("link= makes one link narrow and slow at both ends until it trains aga
     CHECK(refused("h-0001 HCA-1/2:1xQDR").ends_with("no cable at port 2 of 'h-0001 HCA-1', whose ports are 1..1"));
 }
 
-TEST_CASE("FDR10 is enabled by MlnxExtPortInfo, and PortInfo reports QDR for it") {
+TEST_CASE("FDR10 is enabled through MlnxExtPortInfo, and PortInfo then reports QDR") {
     subnet s("fattree2,radix=4,speed=FDR10");
     const auto of = [&](const mad::any_path& path, u32 port) { return s.get<smp::MlnxExtPortInfo>(path, port); };
     CHECK(of(leaf, 3).LinkSpeedActive == 1);
@@ -248,7 +248,7 @@ TEST_CASE("FDR10 is enabled by MlnxExtPortInfo, and PortInfo reports QDR for it"
     CHECK(is_invalid(fast.change<smp::MlnxExtPortInfo>(leaf, 3, [](auto& i) { i.LinkSpeedEnabled = 1; })));
 }
 
-TEST_CASE("an XDR port has QDR, NDR and XDR in the three sets of PortInfo, and each is enabled by its own") {
+TEST_CASE("an XDR port has QDR, NDR and XDR in the three PortInfo fields, each with its own enable field") {
     subnet s("fattree2,radix=4,speed=XDR");
     const PortInfo before = s.get<PortInfo>(leaf, 3);
     CHECK(before.linkSpeedSupported == 7);
@@ -274,7 +274,7 @@ TEST_CASE("an XDR port has QDR, NDR and XDR in the three sets of PortInfo, and e
     CHECK(old.get<PortInfo>(leaf, 3).linkSpeedExtEnabled == 4);
 }
 
-TEST_CASE("the reply to a Set is what the node then has, and a refused one changes nothing") {
+TEST_CASE("the reply to a Set is the new state of the node, and a rejected Set changes nothing") {
     subnet s("fattree2,radix=4,sm=1");
     const auto set = s.change<PortInfo>(neighbour, 1, [](PortInfo& i) {
         i.LID = iba::lid{100};
@@ -324,7 +324,7 @@ TEST_CASE("the reply to a Set is what the node then has, and a refused one chang
     CHECK(s.get<PortInfo>(neighbour, 1) == set.value());
 }
 
-TEST_CASE("where the subnet manager is goes with its LID") {
+TEST_CASE("requests follow the LID of the subnet manager when the LID changes") {
     subnet s("fattree2,radix=4,sm=1");
     REQUIRE(s.change<PortInfo>(here, 0, [](PortInfo& i) { i.LID = iba::lid{77}; }));
     mad::IBPath path = to_lid(77);
@@ -334,7 +334,7 @@ TEST_CASE("where the subnet manager is goes with its LID") {
     CHECK(s.get<PortInfo>(neighbour, 1).masterSMLID == iba::lid{77});
 }
 
-TEST_CASE("M_Keys guard what their protection bits say") {
+TEST_CASE("M_Key protection follows the protection bits") {
     subnet s("fattree2,radix=4");
     const auto with_key = [](u64 key) {
         mad::IBDRPath path = route({1, 2});
@@ -379,7 +379,7 @@ TEST_CASE("M_Keys guard what their protection bits say") {
     CHECK(changed.value().GIDPrefix == 0);
 }
 
-TEST_CASE("tables keep what is written to them, each by itself") {
+TEST_CASE("each table block keeps what is written to it, independent of other blocks") {
     subnet s("fattree2,radix=4");
     const auto check = [&](const mad::any_path& path, u32 modifier, u32 other, auto value) {
         using T = decltype(value);
@@ -435,7 +435,7 @@ TEST_CASE("tables keep what is written to them, each by itself") {
     CHECK_FALSE(s.umad.SubnSet(wanted, neighbour)); // no switch
 }
 
-TEST_CASE("a subnet manager is told its state by the modifier") {
+TEST_CASE("the attribute modifier of SMInfo controls the state of a subnet manager") {
     subnet s("fattree2,radix=4,sm=1");
     const auto tell = [&](u32 modifier) { return s.umad.SubnSet(smp::SMInfo{}, here, modifier); };
     CHECK(s.get<smp::SMInfo>(here).SMState == iba::SMState::Master);
@@ -548,7 +548,7 @@ private:
 
 } // namespace
 
-TEST_CASE("a manager brings up a subnet by SubnSets alone, and LIDs lead where its tables say") {
+TEST_CASE("a manager configures a subnet with SubnSets only, and LIDs lead where its tables point") {
     const auto* specification = GENERATE("fattree2,radix=8", "torus,x=3,y=3,hosts=2", "line,switches=4,hosts=2");
     INFO(specification);
     subnet s(specification);
@@ -594,7 +594,7 @@ TEST_CASE("a manager brings up a subnet by SubnSets alone, and LIDs lead where i
     CHECK_FALSE(s.answers(path));
 }
 
-TEST_CASE("tables that send a MAD in circles lose it") {
+TEST_CASE("a MAD is lost if the forwarding tables form a loop") {
     subnet s("line,switches=2,hosts=1,sm=1");
     const auto far = s.graph().nodes.size();
     smp::LinearForwardingTable table = s.get<smp::LinearForwardingTable>(route({1, 1}), 0);
@@ -664,14 +664,14 @@ set_load load_one_switch(const std::string& specification, unsigned many) {
 
 } // namespace
 
-TEST_CASE("2,000 Get and Set pairs to one switch with 2 % loss each way take less than 25 s, and none fails") {
+TEST_CASE("2,000 Get and Set pairs to one switch with 2 % loss each way succeed in less than 25 s") {
     const set_load load = load_one_switch("fattree2,radix=8,loss=0.02", 2000);
     CHECK(load.sets == 2000);
     CHECK(load.failed.empty());
     CHECK(mad::in_seconds(load.took) <= 25);
 }
 
-TEST_CASE("with 5 % loss each way no Get and no Set fails, whatever the seed") {
+TEST_CASE("every Get and Set succeeds with 5 % loss each way for any seed") {
     for (unsigned seed = 1; seed <= 20; ++seed) {
         CAPTURE(seed);
         const set_load load = load_one_switch(fmt::format("fattree2,radix=8,loss=0.05,seed={}", seed), 300);

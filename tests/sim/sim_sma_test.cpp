@@ -74,7 +74,7 @@ std::optional<smp_bytes> ask_ibsim(transports::ibsim_transport& t, const mad::an
 
 } // namespace
 
-TEST_CASE("NodeInfo says by which port the SMP came in") {
+TEST_CASE("NodeInfo contains the port where the SMP arrived") {
     const auto s = make("fattree2,radix=4");
     const topology& t = s.fabric->graph();
     const auto self = get<NodeInfo>(*s.transport, route({}));
@@ -103,7 +103,7 @@ TEST_CASE("NodeInfo says by which port the SMP came in") {
     CHECK(get<NodeInfo>(*s.transport, route({1, 1}))->nodeGUID == self->nodeGUID);
 }
 
-TEST_CASE("a reply to a directed route has its return path, its D bit, hop pointer 0 and the request's own bytes") {
+TEST_CASE("a reply to a directed route has its return path, the D bit, hop pointer 0 and the request bytes") {
     const auto s = make("fattree2,radix=4");
     const auto path = route({1, 4, 3, 2});
     smp_bytes request = get_request(iba::attribute_id<NodeInfo>, path, 0x12345678);
@@ -143,19 +143,19 @@ TEST_CASE("a directed route that a subnet cannot follow is dropped") {
 
     const auto path = route({1, 3});
     smp_bytes request = get_request(iba::attribute_id<NodeInfo>, path);
-    SECTION("it must begin at its first hop") {
+    SECTION("hop pointer not at the first hop") {
         iba::put<&directed_header::hopPointer>(request.data(), 1);
         CHECK_FALSE(ask(t, path, request));
     }
-    SECTION("it must be outbound") {
+    SECTION("D bit set in a request") {
         iba::put<&directed_header::D>(request.data(), true);
         CHECK_FALSE(ask(t, path, request));
     }
-    SECTION("a route of ports alone has permissive LIDs at both ends") {
+    SECTION("DrSLID that is not permissive") {
         iba::put<&FormatDirected::drSLID>(request.data(), iba::lid{1});
         CHECK_FALSE(ask(t, path, request));
     }
-    SECTION("as it is it arrives") { CHECK(ask(t, path, request)); }
+    SECTION("unchanged valid route") { CHECK(ask(t, path, request)); }
 }
 
 TEST_CASE("a directed route has at most 63 hops") {
@@ -174,7 +174,7 @@ TEST_CASE("a directed route has at most 63 hops") {
     CHECK_FALSE(ask(*s.transport, longest, request));
 }
 
-TEST_CASE("PortInfo of port 0 is a switch's own port, and a CA's port of arrival") {
+TEST_CASE("PortInfo of port 0 is the switch port 0, and for a CA the port of arrival") {
     const auto s = make("fattree2,radix=4,sm=1");
     auto& t = *s.transport;
     const auto leaf = *s.fabric->graph().find("leaf-0001");
@@ -209,7 +209,7 @@ TEST_CASE("PortInfo of port 0 is a switch's own port, and a CA's port of arrival
     CHECK(get<PortInfo>(t, route({1}), 0x80000003) == uplink);
 }
 
-TEST_CASE("base port 0 has no LID mask, enhanced port 0 has") {
+TEST_CASE("base port 0 has no LID mask, and enhanced port 0 has one") {
     std::istringstream in("Switch 4 \"S1\" # \"one\" base port 0 lid 4 lmc 2\n[1] \"S2\"[1]\n\n"
                           "Switch 4 \"S2\" # \"two\" enhanced port 0 lid 8 lmc 2\n");
     fabric net(read_topology(in, "text"));
@@ -224,7 +224,7 @@ TEST_CASE("base port 0 has no LID mask, enhanced port 0 has") {
     CHECK_FALSE(get<NodeInfo>(t, to_lid(12)));
 }
 
-TEST_CASE("no LID is reached through a CA, even one with a cable to each side") {
+TEST_CASE("a CA forwards no LID-routed packets, even with a cable at each port") {
     std::istringstream in("caguid=0xa000\nHca 1 \"A\"\n[1] \"S1\"[1]\n"
                           "caguid=0xb000\nHca 2 \"B\"\n[1] \"S2\"[1]\n[2] \"S1\"[2]\n"
                           "switchguid=0x1000\nSwitch 2 \"S1\"\n[1] \"A\"[1]\n[2] \"B\"[2]\n"
@@ -244,7 +244,7 @@ TEST_CASE("no LID is reached through a CA, even one with a cable to each side") 
     CHECK_FALSE(get<NodeInfo>(from_A, to_lid(behind)));
 }
 
-TEST_CASE("what an SMA cannot answer gives the status that the IBA has for it") {
+TEST_CASE("a simulated SMA rejects unsupported requests with the status that the IBA defines") {
     const auto s = make("fattree2,radix=4");
     auto& t = *s.transport;
     const mad::any_path leaf = route({1}), host = route({1, 2});
@@ -282,7 +282,7 @@ TEST_CASE("what an SMA cannot answer gives the status that the IBA has for it") 
     CHECK(iba::get<&directed_header::D>(error->data()));
 }
 
-TEST_CASE("before a subnet manager there are no LIDs and links are Initialize, and after it LIDs lead everywhere") {
+TEST_CASE("links are Initialize and have no LIDs until a subnet manager runs") {
     const auto before = make("torus,x=3,y=3,hosts=2");
     CHECK(get<PortInfo>(*before.transport, route({}), 0)->portState == iba::PortState::Initialize);
     CHECK(get<PortInfo>(*before.transport, route({}), 0)->LID == iba::lid{0});
@@ -309,7 +309,7 @@ TEST_CASE("before a subnet manager there are no LIDs and links are Initialize, a
     CHECK(get<NodeInfo>(*after.transport, to_lid(0xffff))->nodeGUID == t.nodes[6].nodeGUID); // permissive: here
 }
 
-TEST_CASE("LIDs do not lead through cables that were cut, nor through links that are not Active again") {
+TEST_CASE("LID routing uses neither cut cables nor links that are not Active again") {
     const auto s = make("ring,switches=4,hosts=1,sm=1");
     auto& t = *s.transport;
     const topology& g = s.fabric->graph();
@@ -330,7 +330,7 @@ TEST_CASE("LIDs do not lead through cables that were cut, nor through links that
     CHECK_FALSE(get<NodeInfo>(t, across));
 }
 
-TEST_CASE("a route may have parts by LID before and behind its ports") {
+TEST_CASE("a directed route can have LID-routed parts before and after its hops") {
     const auto s = make("line,switches=5,hosts=1,sm=1");
     const topology& g = s.fabric->graph();
     const auto lid_of = [&](std::string_view name) {
@@ -360,7 +360,7 @@ TEST_CASE("a route may have parts by LID before and behind its ports") {
     CHECK_FALSE(ask(*s.transport, path, get_request(iba::attribute_id<NodeDescription>, path)));
 }
 
-TEST_CASE("long descriptions are cut to what the attribute holds") {
+TEST_CASE("long descriptions are truncated to the size of the attribute") {
     topology t = make_topology("single");
     t.nodes[1].description = std::string(70, 'x');
     fabric net(std::move(t));
@@ -368,7 +368,7 @@ TEST_CASE("long descriptions are cut to what the attribute holds") {
     CHECK(text(*get<NodeDescription>(transport, route({1}))) == std::string(64, 'x'));
 }
 
-TEST_CASE("where ibsim and the IBA agree, every answer is ibsim's") {
+TEST_CASE("the simulator and ibsim reply equally wherever ibsim follows the IBA") {
     const auto* specification = GENERATE("fattree2,radix=6", "torus,x=3,y=3,speed=QDR,width=12x", "single,speed=DDR",
                                          "line,switches=3,hosts=2,speed=FDR");
     const bool managed = GENERATE(false, true);

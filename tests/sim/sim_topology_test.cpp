@@ -133,7 +133,7 @@ std::filesystem::path example(const char* name) {
 
 } // namespace
 
-TEST_CASE("generated subnets have the numbers of nodes and links that their formulas give") {
+TEST_CASE("generated subnets have the numbers of nodes and links that their formulas predict") {
     CHECK(count(make_topology("single")) == numbers{2, 0, 1});
     // k leaves, k/2 spines, k^2/2 hosts; as many links up from the leaves as down.
     CHECK(count(make_topology("fattree2,radix=4")) == numbers{8, 6, 16});
@@ -153,7 +153,7 @@ TEST_CASE("generated subnets have the numbers of nodes and links that their form
     CHECK(count(make_topology("line,switches=70,hosts=3")) == numbers{210, 70, 69 + 210});
 }
 
-TEST_CASE("generated subnets are in one piece, with consistent cables and GUIDs that no two ports share") {
+TEST_CASE("generated subnets are connected and have consistent cables and unique port GUIDs") {
     const auto* specification = GENERATE("single", "fattree2,radix=8", "fattree3,radix=8", "fattree3,radix=8,pods=3",
                                          "torus,x=3,y=2,z=4,hosts=2", "ring,switches=5,hosts=2", "line,switches=9");
     INFO(specification);
@@ -184,7 +184,7 @@ TEST_CASE("generated subnets are in one piece, with consistent cables and GUIDs 
     }
 }
 
-TEST_CASE("every port of a fat tree is cabled, half of a leaf's to hosts") {
+TEST_CASE("every port of a fat tree has a cable, and half the leaf ports lead to hosts") {
     const topology t = make_topology("fattree3,radix=6,speed=HDR,width=12x");
     for (const node& n : t.nodes) {
         unsigned hosts = 0;
@@ -198,7 +198,7 @@ TEST_CASE("every port of a fat tree is cabled, half of a leaf's to hosts") {
     }
 }
 
-TEST_CASE("a specification that makes no sense is refused in one line that names what would do") {
+TEST_CASE("an invalid topology specification is rejected in one line that lists valid values") {
     CHECK(refusal_of("fatree3,radix=16") ==
           "fatree3: unknown kind of subnet; expected one of single, fattree2, fattree3, torus, ring, line");
     CHECK(refusal_of("fattree3,radix=7") == "fattree3: radix=7 is odd; must be an even number, 2..64");
@@ -213,7 +213,7 @@ TEST_CASE("a specification that makes no sense is refused in one line that names
     CHECK(refusal_of("torus,x=1000,y=1000,hosts=1").find("too many") != std::string::npos);
 }
 
-TEST_CASE("a subnet that is written and read again is the same") {
+TEST_CASE("a topology survives writing and reading") {
     const auto* specification =
         GENERATE("single,speed=NDR,width=2x", "single,speed=XDR,width=1x", "single,speed=FDR10",
                  "fattree2,radix=6,speed=QDR", "torus,x=3,y=3,z=2", "line,switches=4,hosts=0,speed=SDR,width=1x");
@@ -240,7 +240,7 @@ TEST_CASE("a subnet that is written and read again is the same") {
     }
 }
 
-TEST_CASE("link masks that the active width and speed do not tell survive being written and read") {
+TEST_CASE("link masks that differ from the active width and speed survive writing and reading") {
     topology t = make_topology("single");
     t.unlink(0, 1);
     t.nodes[0].ports[1].enabled = {2, 4};
@@ -253,7 +253,7 @@ TEST_CASE("link masks that the active width and speed do not tell survive being 
     CHECK(again.nodes[1].ports[1].active == link_codes{2, 4});
 }
 
-TEST_CASE("masks that enable XDR and FDR10 beside another active speed survive being written and read") {
+TEST_CASE("masks that enable XDR and FDR10 at a lower active speed survive writing and reading") {
     for (const u16 extra : {u16{iba::lane_speed::XDR}, u16{iba::lane_speed::FDR10}}) {
         CAPTURE(extra);
         topology t = make_topology("single,speed=EDR");
@@ -271,7 +271,7 @@ TEST_CASE("masks that enable XDR and FDR10 beside another active speed survive b
     CHECK(parsed(written(fallen)).nodes[0].ports[1].enabled == fallen.nodes[0].ports[1].enabled);
 }
 
-TEST_CASE("two ports train to the fastest speed that both have enabled, FDR10 between QDR and FDR") {
+TEST_CASE("two ports train to the fastest speed that both have enabled, with FDR10 between QDR and FDR") {
     namespace speed = iba::lane_speed;
     const auto trained = [](u32 a, u32 b) -> u32 {
         topology t = make_topology("single");
@@ -288,7 +288,7 @@ TEST_CASE("two ports train to the fastest speed that both have enabled, FDR10 be
     CHECK(trained(0xff, 0xff) == speed::XDR);
 }
 
-TEST_CASE("ports with no width or no speed in common do not link") {
+TEST_CASE("ports without a common width or speed do not link") {
     topology t = make_topology("single");
     t.unlink(0, 1);
     CHECK(t.nodes[1].ports[1].state == iba::PortState::Down);
@@ -298,7 +298,7 @@ TEST_CASE("ports with no width or no speed in common do not link") {
     CHECK(t.link_count() == 0);
 }
 
-TEST_CASE("the subnet manager leaves a LID at every end port and every link Active") {
+TEST_CASE("the subnet manager assigns a LID to every end port and activates every link") {
     topology t = make_topology("fattree2,radix=4");
     bring_up(t);
     std::set<unsigned> lids;
@@ -317,7 +317,7 @@ TEST_CASE("the subnet manager leaves a LID at every end port and every link Acti
     CHECK(nearly.nodes.back().ports[0].LID == iba::lid{47'808});
 }
 
-TEST_CASE("a node is found by its id, its description and its GUIDs") {
+TEST_CASE("a node is found by its ID, its description and its GUIDs") {
     const topology t = make_topology("fattree2,radix=4");
     CHECK(t.find("h-0003 HCA-1") == 2u);
     CHECK(t.find(t.nodes[9].id) == 9u);
@@ -328,7 +328,7 @@ TEST_CASE("a node is found by its id, its description and its GUIDs") {
     CHECK_FALSE(t.find("nobody"));
 }
 
-TEST_CASE("what ibnetdiscover -f and -g add to the format is understood") {
+TEST_CASE("the topology reader accepts the output of ibnetdiscover -f and -g") {
     const std::string text =
         "Chassis 1 (guid 0x5)\n\n# Spine Nodes\n\n"
         "vendid=0x2c9\ndevid=0xd2f2\nsysimgguid=0x99\t\t# Chassis 1 \n"
@@ -365,7 +365,7 @@ TEST_CASE("what ibnetdiscover -f and -g add to the format is understood") {
     CHECK(t.sm_lid == iba::lid{9});
 }
 
-TEST_CASE("a link may be told at one end, by alias, with ibsim's masks and default GUIDs") {
+TEST_CASE("a topology file can name a link at one end or by alias, with the masks and default GUIDs of ibsim") {
     const topology t = parsed("speed=3\n"
                               "Switch 4 \"S1\"\n[1] \"H1\"[2]\n[2] \"@uplink\" w=8 s=2\n\n"
                               "Hca 2 \"H1\" # fourth floor\n\n"
@@ -382,7 +382,7 @@ TEST_CASE("a link may be told at one end, by alias, with ibsim's masks and defau
     CHECK(t.nodes[1].ports[2].GUID == iba::guid{0x100002});
 }
 
-TEST_CASE("a file that cannot be right is refused with its line and a remedy") {
+TEST_CASE("an invalid topology file is rejected with its line and a possible fix") {
     const std::string two = "Switch 4 \"S1\"\n[1] \"S2\"[1]\n\nSwitch 4 \"S2\"\n";
     CHECK(message_of("") == "net:0: the file contains no nodes; expected a topology file of ibnetdiscover or ibsim");
     CHECK(message_of(two + "[1] \"S1\"[2]\n") ==
@@ -418,7 +418,7 @@ TEST_CASE("a file that cannot be right is refused with its line and a remedy") {
     CHECK(message_of(std::string("\0\xff\x01 garbage \n", 13)).starts_with("net:1: "));
 }
 
-TEST_CASE("ibsim's own example topologies read as ibsim reads them") {
+TEST_CASE("the example topologies of ibsim read as ibsim reads them") {
     const auto* name = GENERATE("net", "net.1", "net.2sw2path", "net.2sw2path4hca", "net.2sw2path4hca2port");
     INFO(name);
     if (!std::filesystem::exists(example(name))) {
@@ -431,7 +431,7 @@ TEST_CASE("ibsim's own example topologies read as ibsim reads them") {
     CHECK(difference(written(discovered(ours)), run_beside(server, "ibnetdiscover")) == "");
 }
 
-TEST_CASE("a real ibsim understands what is written: ibnetdiscover prints the same stanzas there") {
+TEST_CASE("a real ibsim accepts a written topology, and ibnetdiscover prints its stanzas") {
     const auto* specification = GENERATE("single", "fattree2,radix=8,speed=HDR", "fattree3,radix=4,speed=FDR,width=1x",
                                          "torus,x=3,y=3,z=3,hosts=2,speed=QDR", "ring,switches=7,hosts=3,width=12x",
                                          "line,switches=5,hosts=0,speed=SDR");
@@ -451,7 +451,7 @@ TEST_CASE("a real ibsim understands what is written: ibnetdiscover prints the sa
     CHECK(difference(written(t), run_beside(plain, "ibnetdiscover")) == "");
 }
 
-TEST_CASE("a real ibsim's ibnetdiscover -f and -g outputs read as the subnet itself") {
+TEST_CASE("ibnetdiscover -f and -g outputs from a real ibsim read as the original subnet") {
     topology t = make_topology("fattree2,radix=6");
     bring_up(t);
     const ibsim_server server(written(t));

@@ -80,7 +80,7 @@ u64 trace_hash(std::string_view specification) {
 
 } // namespace
 
-TEST_CASE("a reply takes the cables there and back and the SMA's time, to the nanosecond") {
+TEST_CASE("the time of a reply is twice the latency of its cables plus the service time") {
     const auto s = make("fattree2,radix=4,latency=7us,service=3us");
     send_numbered(*s.transport, route({}), 1);
     send_numbered(*s.transport, route({1}), 2);
@@ -92,7 +92,7 @@ TEST_CASE("a reply takes the cables there and back and the SMA's time, to the na
     CHECK(since_start(all[2]) == 8 * 7us + 3us);
 }
 
-TEST_CASE("an SMA answers one SMP after the other, two SMAs at once") {
+TEST_CASE("an SMA serves one SMP after the other, and two SMAs serve at once") {
     const auto s = make("fattree2,radix=4,latency=1us,service=10us");
     for (u64 tid : {1, 2, 3}) send_numbered(*s.transport, route({1}), tid);
     send_numbered(*s.transport, route({1, 2}), 4);
@@ -110,7 +110,7 @@ TEST_CASE("an SMA answers one SMP after the other, two SMAs at once") {
     CHECK(s.fabric->most_held() == 3);
 }
 
-TEST_CASE("one node may be slower than the others") {
+TEST_CASE("set_service_time slows one node only") {
     const auto s = make("fattree2,radix=4,latency=0ns,service=1us");
     s.fabric->set_service_time(*s.fabric->graph().find("h-0002 HCA-1"), 50us);
     send_numbered(*s.transport, route({1, 2}), 1);
@@ -120,7 +120,7 @@ TEST_CASE("one node may be slower than the others") {
     CHECK(since_start(all[1]) == 50us);
 }
 
-TEST_CASE("a delay is the same for all, however long the way") {
+TEST_CASE("delay= adds the same time to every reply, whatever the length of the route") {
     const auto s = make("fattree2,radix=4,delay=50us,latency=0us,service=4us");
     send_numbered(*s.transport, route({}), 1);
     send_numbered(*s.transport, route({1}), 2);
@@ -150,7 +150,7 @@ TEST_CASE("each cable adds its own jitter") {
     CHECK(since_start(all[1]) > 100us);
 }
 
-TEST_CASE("switches that pass a directed-route SMP on are busy with it, there and back") {
+TEST_CASE("switches need transit time for each directed-route SMP in both directions") {
     const std::string times = ",latency=1us,service=10us,transit=5us";
     const auto s = make("line,switches=3" + times);
     const u32 first = *s.fabric->graph().find("sw-0001");
@@ -161,7 +161,7 @@ TEST_CASE("switches that pass a directed-route SMP on are busy with it, there an
         REQUIRE(all.size() == 1);
         return all[0].when - start;
     };
-    SECTION("each of them") {
+    SECTION("each switch of the route") {
         CHECK(time_to(route({})) == 10us);
         CHECK(time_to(route({1})) == 12us);
         CHECK(time_to(route({1, 1})) == 2 * 2us + 2 * 5us + 10us);
@@ -169,7 +169,7 @@ TEST_CASE("switches that pass a directed-route SMP on are busy with it, there an
         CHECK(time_to(route({1, 1, 1, 3})) == 2 * 4us + 6 * 5us + 10us);
         CHECK(s.fabric->counters(first).received == 1 + 2 + 2 + 2);
     }
-    SECTION("one after the other, with those that are for itself") {
+    SECTION("one SMP after the other, together with SMPs to the switch") {
         send_numbered(*s.transport, route({1, 1}), 1);
         send_numbered(*s.transport, route({1}), 2);
         const auto all = drain(*s.transport);
@@ -181,7 +181,7 @@ TEST_CASE("switches that pass a directed-route SMP on are busy with it, there an
         CHECK(s.fabric->counters(first).most_held == 2);
         CHECK(s.fabric->counters(first).held == 0);
     }
-    SECTION("not one that is dead or has lost its cable meanwhile") {
+    SECTION("no switch that died or lost its cable meanwhile") {
         const u32 second = *s.fabric->graph().find("sw-0002");
         const auto what = GENERATE(topology_event::kind::kill, topology_event::kind::cut);
         s.fabric->apply_at(mad::time_point(3us), {what, first, 1}); // while it is there
@@ -193,7 +193,7 @@ TEST_CASE("switches that pass a directed-route SMP on are busy with it, there an
     }
 }
 
-TEST_CASE("a switch passes on what came or goes on by LID") {
+TEST_CASE("a switch forwards SMPs that arrive or continue by LID") {
     const auto s = make("line,switches=2,sm=1,latency=1us,service=10us,transit=5us");
     const topology& g = s.fabric->graph();
     const auto lid_of = [&](const char* name, unsigned port) { return g.nodes[*g.find(name)].ports[port].LID; };
@@ -215,7 +215,7 @@ TEST_CASE("a switch passes on what came or goes on by LID") {
     CHECK(s.fabric->counters(*g.find("sw-0002")).received == 1); // the first one, as its destination
 }
 
-TEST_CASE("what a switch is to pass on takes room in its buffer, requests and replies") {
+TEST_CASE("forwarded requests and replies occupy the buffer of a switch") {
     const auto s = make("line,switches=2,latency=1us,service=10us,transit=5us,buffer=1");
     const u32 first = *s.fabric->graph().find("sw-0001");
     send_numbered(*s.transport, route({1, 1}), 1);
@@ -228,7 +228,7 @@ TEST_CASE("what a switch is to pass on takes room in its buffer, requests and re
     CHECK(s.fabric->counters(first).received == 4);
 }
 
-TEST_CASE("what a node's buffer has no room for is lost, and counted") {
+TEST_CASE("MADs that do not fit the buffer of a node are lost and counted") {
     const auto s = make("fattree2,radix=4,latency=1us,service=10us,buffer=2");
     for (u64 tid : {1, 2, 3, 4}) send_numbered(*s.transport, route({1}), tid);
     CHECK(tids(drain(*s.transport)) == std::vector<u64>{1, 2});
@@ -242,7 +242,7 @@ TEST_CASE("what a node's buffer has no room for is lost, and counted") {
     CHECK(tids(drain(*s.transport)) == std::vector<u64>{5});
 }
 
-TEST_CASE("requests and replies are lost with the probabilities given") {
+TEST_CASE("requests and replies are lost with the given probabilities") {
     topology t = make_topology("single");
     SECTION("every request") {
         fabric net(t, {}, {.request_loss = 1});
@@ -258,7 +258,7 @@ TEST_CASE("requests and replies are lost with the probabilities given") {
         CHECK(net.counters(1).received == 1);
         CHECK(net.counters().lost == 1);
     }
-    SECTION("one in ten, each way") {
+    SECTION("one in ten in each direction") {
         fabric net(t, {}, {.request_loss = 0.1, .reply_loss = 0.1, .seed = 7});
         sim_transport transport(net, time_mode::virtual_);
         constexpr unsigned tries = 10'000;
@@ -271,7 +271,7 @@ TEST_CASE("requests and replies are lost with the probabilities given") {
     }
 }
 
-TEST_CASE("a duplicated MAD arrives twice, and is answered twice") {
+TEST_CASE("a duplicated MAD arrives twice and gets two replies") {
     fabric net(make_topology("single"), {}, {.duplicate = 1});
     sim_transport transport(net, time_mode::virtual_);
     send_numbered(transport, route({1}), 1);
@@ -292,7 +292,7 @@ TEST_CASE("jitter and reordering change the order of replies and lose none") {
     CHECK(order.size() == 100);
 }
 
-TEST_CASE("a busy SMA says so, with D bit and return path as ever") {
+TEST_CASE("a busy SMA replies BUSY with the usual D bit and return path") {
     fabric net(make_topology("single"), {}, {.busy = 1});
     sim_transport transport(net, time_mode::virtual_);
     const auto reply = ask(transport, route({1}), get_request(iba::attribute_id<NodeInfo>, route({1})));
@@ -302,7 +302,7 @@ TEST_CASE("a busy SMA says so, with D bit and return path as ever") {
     CHECK(net.counters().busy == 1);
 }
 
-TEST_CASE("garbage of 0 to 400 bytes comes beside the replies, and never more than the buffer holds") {
+TEST_CASE("garbage of 0 to 400 bytes arrives among the replies and never exceeds the buffer") {
     fabric net(make_topology("single"), {}, {.garbage = 1});
     sim_transport transport(net, time_mode::virtual_);
     for (u64 tid = 0; tid < 1000; ++tid) send_numbered(transport, route({1}), tid);
@@ -324,7 +324,7 @@ TEST_CASE("garbage of 0 to 400 bytes comes beside the replies, and never more th
     CHECK(longest <= 400);
 }
 
-TEST_CASE("a dead node neither answers nor passes directed routes on, until it is revived") {
+TEST_CASE("a dead node neither replies nor forwards directed routes until it is revived") {
     const auto s = make("line,switches=3,hosts=1,sm=1,dead=sw-0002");
     auto& t = *s.transport;
     const topology& g = s.fabric->graph();
@@ -337,7 +337,7 @@ TEST_CASE("a dead node neither answers nor passes directed routes on, until it i
     CHECK(get<NodeInfo>(t, route({1, 1, 1})));
 }
 
-TEST_CASE("what happens at a time happens to the MADs that come after it") {
+TEST_CASE("a scheduled event affects the MADs that arrive after it") {
     const auto s = make("line,switches=2,hosts=1,latency=10us,service=0ns");
     const u32 first = *s.fabric->graph().find("sw-0001");
     s.fabric->apply_at(mad::time_point(100us), {topology_event::kind::restore, first, 1});
@@ -358,7 +358,7 @@ TEST_CASE("what happens at a time happens to the MADs that come after it") {
     CHECK_FALSE(get<NodeInfo>(t, route({1})));
 }
 
-TEST_CASE("a specification says what happens to cables and nodes, and when") {
+TEST_CASE("a specification schedules changes of cables and nodes") {
     const auto answers_at = [](simulation& s, mad::duration when) {
         s.transport->set_now(mad::time_point(when));
         return get<NodeInfo>(*s.transport, route({1, 1})).has_value();
@@ -374,7 +374,7 @@ TEST_CASE("a specification says what happens to cables and nodes, and when") {
         CHECK_FALSE(up(30us));
         CHECK(up(40us));
     }
-    SECTION("again and again") {
+    SECTION("periodically") {
         auto s = make(line + "flap=sw-0001/1@100us:50us:200us");
         const auto up = [&](mad::duration when) { return answers_at(s, when); };
         CHECK(up(99us));
@@ -387,7 +387,7 @@ TEST_CASE("a specification says what happens to cables and nodes, and when") {
         CHECK_FALSE(up(1'000'149us));
         CHECK(up(1'000'150us));
     }
-    SECTION("in real time counted from when it is made") {
+    SECTION("in real time from the creation of the simulation") {
         const auto s = make_sim("single,cut=h-0001 HCA-1/1@1000s");
         std::array<u8, 320> buffer;
         s.transport->receive(buffer); // looks at the clock, which may be at anything
@@ -395,7 +395,7 @@ TEST_CASE("a specification says what happens to cables and nodes, and when") {
     }
 }
 
-TEST_CASE("a share of the nodes is slow or dead, others for another seed, and never the program's own dead") {
+TEST_CASE("seeds select the slow and dead nodes, and the node of the program is never dead") {
     // 8 hosts, 4 leaves, 2 spines; by LID, so that none depends on another one's management.
     const std::string tree = "fattree2,radix=4,sm=1,latency=0us,service=4us,";
     const auto times = [](simulation s) {
@@ -425,7 +425,7 @@ TEST_CASE("a share of the nodes is slow or dead, others for another seed, and ne
     CHECK(std::count(lonely.begin(), lonely.end(), mad::duration(-1)) == 13);
 }
 
-TEST_CASE("the same seed gives the same run, another seed another") {
+TEST_CASE("equal seeds give equal simulations, and another seed differs") {
     const std::string faults =
         std::string("fattree2,radix=6,jitter=5us,loss=0.1,duplicate=0.1,reorder=0.1,busy=0.1,garbage=0.1,") +
         GENERATE("", "slow=0.2:30us,dead=0.05,flap=leaf-0001/5@20us:10us:40us,",
@@ -436,7 +436,7 @@ TEST_CASE("the same seed gives the same run, another seed another") {
     CHECK(trace_hash(faults + "2") != first);
 }
 
-TEST_CASE("nothing is allocated per MAD once the fabric has held as many") {
+TEST_CASE("the simulator allocates nothing per MAD after its peak load") {
     fabric net(make_topology("fattree2,radix=8"), {.jitter = 5us},
                {.request_loss = 0.05, .duplicate = 0.05, .busy = 0.05, .garbage = 0.05});
     sim_transport t(net, time_mode::virtual_);
@@ -464,7 +464,7 @@ TEST_CASE("nothing is allocated per MAD once the fabric has held as many") {
     CHECK(received > 200 * 60);
 }
 
-TEST_CASE("a subnet of more than 100,000 ports stays well below 100 MB") {
+TEST_CASE("a subnet of more than 100,000 ports needs less than 100 MB") {
     const std::size_t before = allocations::so_far().bytes;
     topology t = make_topology("fattree3,radix=44");
     std::size_t ports = 0;
@@ -475,7 +475,7 @@ TEST_CASE("a subnet of more than 100,000 ports stays well below 100 MB") {
     CHECK(allocations::so_far().bytes - before < 40'000'000);
 }
 
-TEST_CASE("a MAD of another size is refused, one of another class is dropped") {
+TEST_CASE("a MAD of another size is rejected, and a MAD of another class is dropped") {
     const auto s = make("single");
     const mad::any_path path = route({1});
     std::array<u8, mad::headroom + mad::mad_size> packet{};
@@ -488,7 +488,7 @@ TEST_CASE("a MAD of another size is refused, one of another class is dropped") {
     CHECK_FALSE(ask(*s.transport, gmp, performance));
 }
 
-TEST_CASE("programs at several places of a fabric get their own replies") {
+TEST_CASE("programs at several nodes of a fabric receive their own replies") {
     fabric net(make_topology("fattree2,radix=4"));
     sim_transport first(net, time_mode::virtual_);
     {
@@ -509,7 +509,7 @@ TEST_CASE("programs at several places of a fabric get their own replies") {
     CHECK_THROWS_WITH(sim_transport(net, 9, 1, time_mode::virtual_), Catch::Contains("must be 0 for a switch"));
 }
 
-TEST_CASE("in real time the descriptor is readable when a reply is due, and not before nor after") {
+TEST_CASE("the descriptor in real time is readable exactly while a reply is due") {
     const auto s = make("single,latency=10ms,service=1ms,time=real");
     auto& t = *s.transport;
     REQUIRE(t.native_handle() >= 0);
@@ -532,7 +532,7 @@ TEST_CASE("in real time the descriptor is readable when a reply is due, and not 
     CHECK_FALSE(t.next_event());
 }
 
-TEST_CASE("in real time the descriptor stays readable while messages wait, however few are taken at a time") {
+TEST_CASE("the descriptor in real time stays readable while messages wait, however few are read at a time") {
     const auto s = make("single,latency=0ns,service=0ns,time=real");
     auto& t = *s.transport;
     std::array<u8, 320> buffer{};
@@ -549,7 +549,7 @@ TEST_CASE("in real time the descriptor stays readable while messages wait, howev
     CHECK(t.receive(buffer).state == mad::receive_state::would_block);
 }
 
-TEST_CASE("in real time the descriptor hears of what another program of the subnet sends") {
+TEST_CASE("the descriptor in real time becomes readable for requests from another program") {
     const auto s = make("fattree2,radix=4,sm=1,latency=1us,time=real");
     const u32 host = s.fabric->graph().find("h-0008 HCA-1").value();
     sim_transport server(*s.fabric, host, 1, time_mode::real);
@@ -573,7 +573,7 @@ TEST_CASE("in real time the descriptor hears of what another program of the subn
     CHECK(r.state == mad::receive_state::message);
 }
 
-TEST_CASE("a specification says where the program runs, in which time, and over which file") {
+TEST_CASE("a specification selects the node of the program, the clock and the topology file") {
     const auto at_leaf = make("fattree2,radix=4,at=leaf-0002");
     CHECK(at_leaf.place->port() == 0);
     CHECK(text(*get<iba::smp::NodeDescription>(*at_leaf.transport, route({}))) == "leaf-0002");
@@ -610,7 +610,7 @@ TEST_CASE("a specification says where the program runs, in which time, and over 
               "one of single, fattree2, fattree3, torus, ring, line");
 }
 
-TEST_CASE("with `kernel` the program uses umad over a Linux kernel") {
+TEST_CASE("`kernel` in a specification adds umad on a Linux kernel model") {
     const auto without = make("single");
     CHECK_FALSE(without.kernel);
     CHECK(without.transport == without.place.get());
@@ -634,7 +634,7 @@ TEST_CASE("with `kernel` the program uses umad over a Linux kernel") {
     CHECK(back[0].when < sent_at + 1s + 1ms);
 }
 
-TEST_CASE("a specification of a simulation that makes no sense is refused in one line") {
+TEST_CASE("an invalid simulation specification is rejected in one line") {
     CHECK(refusal_of("single,kernel=2026") ==
           "single: kernel=2026 is unknown; expected kernel, kernel=2024 or kernel=2025");
     CHECK(refusal_of("single,kernel,time=real") == "single: kernel needs virtual time; add time=virtual");

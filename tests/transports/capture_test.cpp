@@ -223,7 +223,7 @@ void write_random_mads(ibtool::pcap_writer& out, std::mt19937_64& random, iba::M
 
 } // namespace
 
-TEST_CASE("the dissector finds the same fields in a captured discovery, and nothing malformed") {
+TEST_CASE("tshark decodes the same fields in a captured discovery and finds nothing malformed") {
     const directory files;
     const std::string file = files / "discovery.pcap";
     check_success(run({"--fabric", "sim:fattree2,radix=4,time=virtual", "ibnetdiscover", "--pcap", file}));
@@ -232,7 +232,7 @@ TEST_CASE("the dissector finds the same fields in a captured discovery, and noth
     CHECK(unexpected(all.other_place) == std::set<std::string>{});
 }
 
-TEST_CASE("the dissector finds the same fields in SMPs and MADs of the SA and PerfMgt with random contents") {
+TEST_CASE("tshark decodes the same fields in random SMPs and MADs of the SA and PerfMgt") {
     const directory files;
     const std::string file = files / "random.pcap";
     ibtool::pcap_writer out(file);

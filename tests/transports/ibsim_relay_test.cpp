@@ -145,7 +145,7 @@ constexpr const char* tree = "fattree2,radix=8";
 
 } // namespace
 
-TEST_CASE("through a relay discovery and ibnetdiscover find what they find without it") {
+TEST_CASE("discovery and ibnetdiscover find the same through a relay as without the relay") {
     const ibsim_server server(topology_file_of(tree));
     running_relay relay(server);
     const auto direct = test::discover(server, 64);
@@ -164,7 +164,7 @@ TEST_CASE("through a relay discovery and ibnetdiscover find what they find witho
     CHECK(gone[0].requests.came == gone[1].requests.came);
 }
 
-TEST_CASE("a relay delays each request and each reply, and any number at a time") {
+TEST_CASE("a relay delays each request and each reply independently of their number") {
     const ibsim_server server(topology_file_of(tree));
     const auto [request_delay, reply_delay] = GENERATE(std::pair{4ms, 0ms}, std::pair{0ms, 4ms}, std::pair{2ms, 2ms});
     relay_options options;
@@ -181,7 +181,7 @@ TEST_CASE("a relay delays each request and each reply, and any number at a time"
     CHECK(text_of(discover(relay, 64)) == text_of(direct));
 }
 
-TEST_CASE("a relay loses each direction's share, by its seed, and discovery is complete nevertheless") {
+TEST_CASE("a relay loses a seeded fraction of each direction, and discovery is still complete") {
     const ibsim_server server(topology_file_of(tree));
     const auto direct = test::discover(server, 64);
     const auto lossy = [&](double request_loss, double reply_loss, u64 seed) {
@@ -192,7 +192,7 @@ TEST_CASE("a relay loses each direction's share, by its seed, and discovery is c
         return options;
     };
 
-    SECTION("of the requests") {
+    SECTION("requests") {
         running_relay relay(server, lossy(1, 0, 1));
         CHECK(ask_at_once(relay, 3) == std::vector<bool>(3, false));
         const relay_counts counts = relay.end().at(0);
@@ -200,7 +200,7 @@ TEST_CASE("a relay loses each direction's share, by its seed, and discovery is c
         CHECK(counts.requests.lost == 3);
         CHECK(counts.replies.came == 0);
     }
-    SECTION("of the replies") {
+    SECTION("replies") {
         running_relay relay(server, lossy(0, 1, 1));
         CHECK(ask_at_once(relay, 3) == std::vector<bool>(3, false));
         const relay_counts counts = relay.end().at(0);
@@ -209,7 +209,7 @@ TEST_CASE("a relay loses each direction's share, by its seed, and discovery is c
         CHECK(counts.replies.came == 3);
         CHECK(counts.replies.lost == 3);
     }
-    SECTION("the same ones again, and others by another seed") {
+    SECTION("equal losses for equal seeds only") {
         std::vector<std::vector<bool>> answered;
         for (const u64 seed : {5u, 5u, 6u}) {
             running_relay relay(server, lossy(0.25, 0.25, seed));
@@ -218,7 +218,7 @@ TEST_CASE("a relay loses each direction's share, by its seed, and discovery is c
         CHECK(answered[0] == answered[1]);
         CHECK(answered[0] != answered[2]);
     }
-    SECTION("a tenth each way") {
+    SECTION("a tenth in each direction") {
         running_relay relay(server, lossy(0.1, 0.1, 1));
         ibsim_transport port(relay.at());
         {
@@ -240,7 +240,7 @@ TEST_CASE("a relay loses each direction's share, by its seed, and discovery is c
     }
 }
 
-TEST_CASE("clients of a relay share its buffer, and what finds no place there is dropped and counted") {
+TEST_CASE("clients of a relay share its buffer, and MADs that do not fit are dropped and counted") {
     const ibsim_server server(topology_file_of(tree));
     relay_options options;
     options.buffer_places = 4;
@@ -272,12 +272,12 @@ TEST_CASE("a relay with a buffer serves one MAD after the other, requests and re
     options.service_time = 2ms;
     const unsigned questions = 20;
     const auto begin = std::chrono::steady_clock::now();
-    SECTION("of many at a time") {
+    SECTION("many requests at a time") {
         running_relay relay(server, options);
         CHECK(ask_at_once(relay, questions) == std::vector<bool>(questions, true));
         CHECK(relay.end().at(0).requests.overflowed == 0);
     }
-    SECTION("of one after the other, for which one place is enough") {
+    SECTION("one request after the other with a buffer of one") {
         options.buffer_places = 1;
         running_relay relay(server, options);
         CHECK(ask_one_by_one(relay, questions) == std::vector<bool>(questions, true));
@@ -289,7 +289,7 @@ TEST_CASE("a relay with a buffer serves one MAD after the other, requests and re
     CHECK(std::chrono::steady_clock::now() - begin >= 2 * questions * 2ms);
 }
 
-TEST_CASE("where a buffer is too small for what comes, discovery repeats what was dropped and is complete") {
+TEST_CASE("discovery retries what a small relay buffer dropped and is complete") {
     const ibsim_server server(topology_file_of(tree));
     const auto direct = test::discover(server, 64);
     relay_options options;
@@ -309,12 +309,12 @@ TEST_CASE("where a buffer is too small for what comes, discovery repeats what wa
     CHECK(std::max(counts.requests.most_held, counts.replies.most_held) == 4);
 }
 
-TEST_CASE("a relay that plays the kernel repeats what is lost behind it, for clients that do not") {
+TEST_CASE("a relay in kernel mode retries lost requests for its clients") {
     const ibsim_server server(topology_file_of(tree));
     relay_options lossy, kernel;
     kernel.kernel_timeout = 20ms;
     kernel.kernel_retries = 20;
-    SECTION("until it is answered") {
+    SECTION("until a reply arrives") {
         lossy.request_loss = lossy.reply_loss = 0.1;
         running_relay fabric(server, lossy), relay(fabric, kernel);
         check_same_topology(run_beside(relay.sockname(), "ibnetdiscover"), run_beside(server, "ibnetdiscover"));
@@ -324,7 +324,7 @@ TEST_CASE("a relay that plays the kernel repeats what is lost behind it, for cli
         CHECK(asked.replies.came == asked.requests.came);
         CHECK(sent.requests.came == asked.requests.came + asked.repeated);
     }
-    SECTION("or so many times, and gives it back") {
+    SECTION("up to the number of retries, then returns the request") {
         lossy.request_loss = 1;
         kernel.kernel_retries = 2;
         running_relay fabric(server, lossy), relay(fabric, kernel);
@@ -335,7 +335,7 @@ TEST_CASE("a relay that plays the kernel repeats what is lost behind it, for cli
         CHECK(asked.given_back == 4);
         CHECK(sent.requests.came == 4 * 3);
     }
-    SECTION("and passes one reply to each") {
+    SECTION("with one reply per request") {
         lossy.reply_delay = 500ms;
         kernel.kernel_retries = 1000;
         running_relay fabric(server, lossy), relay(fabric, kernel);
@@ -348,7 +348,7 @@ TEST_CASE("a relay that plays the kernel repeats what is lost behind it, for cli
     }
 }
 
-TEST_CASE("a relay is distance or a kernel") {
+TEST_CASE("a relay rejects delay options together with kernel options") {
     const ibsim_server server(topology_file_of(tree));
     relay_options options;
     options.server = server.sockname();
@@ -363,7 +363,7 @@ TEST_CASE("a relay is distance or a kernel") {
     CHECK_THROWS_AS(ibsim_relay(options), std::invalid_argument);
 }
 
-TEST_CASE("clients of a relay come and go, at the same time and one after the other, more than there are slots") {
+TEST_CASE("more clients than slots can use a relay concurrently and in turn") {
     const ibsim_server server(topology_file_of(tree));
     running_relay relay(server);
     const auto direct = test::discover(server, 64);
@@ -380,7 +380,7 @@ TEST_CASE("clients of a relay come and go, at the same time and one after the ot
     CHECK(relay.end().size() == 16);
 }
 
-TEST_CASE("a client that dies in the middle leaves its slot to others and troubles nobody") {
+TEST_CASE("a relay reuses the slot of a client that was killed without affecting other clients") {
     const ibsim_server server(topology_file_of("fattree3,radix=8"));
     relay_options options;
     options.request_delay = 1ms;
@@ -397,7 +397,7 @@ TEST_CASE("a client that dies in the middle leaves its slot to others and troubl
     CHECK(text_of(discover(relay, 64)) == text_of(direct));
 }
 
-TEST_CASE("clients of a relay whose server has ended are refused, and a relay whose name is taken says so") {
+TEST_CASE("a relay rejects clients after its server ended, and reports a socket name that is in use") {
     ibsim_server server(topology_file_of(tree));
     running_relay relay(server);
     relay_options same_name;

@@ -121,7 +121,7 @@ std::string attached(ibsim_server& server) { return server.console("Attached"); 
 
 } // namespace
 
-TEST_CASE("a directed-route NodeInfo makes the round trip to every node") {
+TEST_CASE("a directed-route NodeInfo query reaches every node and returns") {
     ibsim_server server(small_fabric);
     ibsim_transport transport(at(server.sockname(), "A"));
     CHECK(transport.node() == "A");
@@ -150,7 +150,7 @@ TEST_CASE("a directed-route NodeInfo makes the round trip to every node") {
     CHECK(transport.receive(buffer).state == mad::receive_state::would_block);
 }
 
-TEST_CASE("without a node name the first node of the topology is ours") {
+TEST_CASE("the first node of the topology is the local node without a node name") {
     ibsim_server server(small_fabric);
     ibsim_transport transport(at(server.sockname()));
     CHECK(transport.node() == "S");
@@ -158,7 +158,7 @@ TEST_CASE("without a node name the first node of the topology is ours") {
     CHECK(node_guid(exchange(transport, node_info_request({}), buffer).mad) == 0x5000);
 }
 
-TEST_CASE("a route to nowhere comes back at once with status 110") {
+TEST_CASE("a request over a route that leads nowhere returns at once with status 110") {
     ibsim_server server(small_fabric);
     ibsim_transport transport(at(server.sockname(), "A"));
     packet_buffer buffer;
@@ -169,7 +169,7 @@ TEST_CASE("a route to nowhere comes back at once with status 110") {
     CHECK(low_tid(reply.mad) == 0x1234);
 }
 
-TEST_CASE("a port where a manager runs says so, and what arrives while the server is told so is not lost") {
+TEST_CASE("setting IsSM on ibsim changes PortInfo and loses no packet that arrives meanwhile") {
     ibsim_server server(small_fabric);
     ibsim_transport transport(at(server.sockname(), "A"));
     packet_buffer buffer;
@@ -199,8 +199,7 @@ TEST_CASE("a port where a manager runs says so, and what arrives while the serve
 }
 
 // ibsim keeps the hop pointer of the sender and takes answers with it only; it writes the port of arrival before the return path, too.
-TEST_CASE(
-    "a subnet manager on ibsim gets the headers of directed-route SMInfo that Linux delivers, except for two fields") {
+TEST_CASE("a subnet manager on ibsim receives directed-route SMInfo with the headers of Linux except two fields") {
     ibsim_server server("Hca 1 \"A\"\n[1] \"B\"[1]\n\nHca 1 \"B\"\n[1] \"A\"[1]\n");
     ibsim_transport manager(at(server.sockname(), "A")), asking(at(server.sockname(), "B"));
     REQUIRE(manager.set_is_sm(true) == 0);
@@ -222,7 +221,7 @@ TEST_CASE(
     CHECK(got.at("ReturnPath 0") == 1);
 }
 
-TEST_CASE("a link that is cut on the console is cut when the console has answered") {
+TEST_CASE("a link that was cut on the console is cut when the console has replied") {
     ibsim_server server(small_fabric);
     ibsim_transport transport(at(server.sockname(), "A"));
     packet_buffer buffer;
@@ -233,7 +232,7 @@ TEST_CASE("a link that is cut on the console is cut when the console has answere
     CHECK(exchange(transport, node_info_request({1, 2}), buffer).status == 0);
 }
 
-TEST_CASE("a full queue is no error: 256 requests are in flight by waiting for writability") {
+TEST_CASE("a full socket queue is not an error, and 256 requests are sent as the socket becomes writable") {
     ibsim_server server(small_fabric);
     ibsim_transport transport(at(server.sockname(), "A"));
     constexpr u32 window = 256;
@@ -277,7 +276,7 @@ TEST_CASE("a full queue is no error: 256 requests are in flight by waiting for w
     CHECK(transport.receive(buffer).state == mad::receive_state::would_block);
 }
 
-TEST_CASE("a destroyed transport gives its slot back") {
+TEST_CASE("destroying an ibsim transport releases its slot") {
     ibsim_server server(small_fabric);
     packet_buffer buffer;
     for (int i = 0; i < 30; ++i) {
@@ -288,7 +287,7 @@ TEST_CASE("a destroyed transport gives its slot back") {
     CHECK(attached(server).empty());
 }
 
-TEST_CASE("a transport that never read its replies gives its slot back") {
+TEST_CASE("destroying an ibsim transport with unread replies releases its slot") {
     ibsim_server server(small_fabric);
     {
         ibsim_transport transport(at(server.sockname()));
@@ -302,7 +301,7 @@ TEST_CASE("a transport that never read its replies gives its slot back") {
     CHECK(attached(server).empty());
 }
 
-TEST_CASE("an exception while attached gives the slot back") {
+TEST_CASE("an exception during the attachment releases the ibsim slot") {
     ibsim_server server(small_fabric);
     try {
         ibsim_transport transport(at(server.sockname()));
@@ -311,7 +310,7 @@ TEST_CASE("an exception while attached gives the slot back") {
     CHECK(attached(server).empty());
 }
 
-TEST_CASE("ten transports of one process are ten clients, and there is no eleventh") {
+TEST_CASE("one process can have ten ibsim transports but not eleven") {
     ibsim_server server(small_fabric);
     std::vector<std::unique_ptr<ibsim_transport>> clients;
     std::set<u32> slots;
@@ -342,7 +341,7 @@ TEST_CASE("ten transports of one process are ten clients, and there is no eleven
     CHECK(ibsim_transport(at(server.sockname())).node() == "S");
 }
 
-TEST_CASE("an unknown node to attach to is named, and costs no slot") {
+TEST_CASE("attaching to an unknown node fails with its name and uses no slot") {
     ibsim_server server(small_fabric);
     CHECK_THAT(message_of([&] { ibsim_transport transport(at(server.sockname(), "nobody")); }),
                Catch::Contains("no node 'nobody'") && Catch::Contains(server.sockname()));
@@ -352,7 +351,7 @@ TEST_CASE("an unknown node to attach to is named, and costs no slot") {
     CHECK(attached(server).empty());
 }
 
-TEST_CASE("a missing server is one line that says what to do") {
+TEST_CASE("a missing ibsim server is reported in one line with a possible fix") {
     const std::string message = message_of([] { ibsim_transport transport(at("comad-test-nobody-serves-this")); });
     CHECK_THAT(message, Catch::Contains("no ibsim server at socket name 'comad-test-nobody-serves-this'") &&
                             Catch::Contains("start ibsim") && Catch::Contains("Connection refused"));
@@ -360,7 +359,7 @@ TEST_CASE("a missing server is one line that says what to do") {
     CHECK_THAT(message_of([] { ibsim_transport transport(at(std::string(200, 'x'))); }), Catch::Contains("too long"));
 }
 
-TEST_CASE("a server that does not answer is given up") {
+TEST_CASE("attaching to an unresponsive ibsim server times out") {
     ibsim_server server(small_fabric);
     server.stop();
     auto options = at(server.sockname());
@@ -368,7 +367,7 @@ TEST_CASE("a server that does not answer is given up") {
     CHECK_THAT(message_of([&] { ibsim_transport transport(options); }), Catch::Contains("does not reply"));
 }
 
-TEST_CASE("once the server is gone a send fails, and then everything does") {
+TEST_CASE("the next send and all later operations fail after the ibsim server ended") {
     ibsim_server server(small_fabric);
     ibsim_transport transport(at(server.sockname()));
     server.kill();
@@ -387,7 +386,7 @@ TEST_CASE("once the server is gone a send fails, and then everything does") {
     CHECK(last.error == ECONNREFUSED);
 }
 
-TEST_CASE("RPCs that are under way when the server ends hear of it with its name") {
+TEST_CASE("RPCs in flight fail with the name of the ibsim server when the server ends") {
     ibsim_server server(small_fabric);
     ibsim_transport transport(at(server.sockname()));
     coro::MADSchedule schedule(transport, {.max_outstanding = 8, .per_destination = 0, .timeout = 60s, .retries = 0});
@@ -406,7 +405,7 @@ TEST_CASE("RPCs that are under way when the server ends hear of it with its name
                Catch::StartsWith("ibsim server '" + server.sockname() + "' was disconnected [RPC"));
 }
 
-TEST_CASE("only whole MADs of 256 bytes are sent") {
+TEST_CASE("an ibsim transport sends only whole MADs of 256 bytes") {
     ibsim_server server(small_fabric);
     ibsim_transport transport(at(server.sockname()));
     node_info_request request({});
@@ -487,7 +486,7 @@ private:
 
 } // namespace
 
-TEST_CASE("a datagram of any size is a message, never more") {
+TEST_CASE("an ibsim transport delivers a datagram of any size as one bounded message") {
     made_up_server server;
     ibsim_transport transport(at(server.sockname()));
     packet_buffer buffer;
@@ -505,7 +504,7 @@ TEST_CASE("a datagram of any size is a message, never more") {
     CHECK(transport.receive(buffer).state == mad::receive_state::would_block);
 }
 
-TEST_CASE("requests carry ibsim's header: LIDs, queue pairs, length") {
+TEST_CASE("ibsim requests carry LIDs, queue pairs and length in the ibsim header") {
     made_up_server server;
     ibsim_transport transport(at(server.sockname()));
 

@@ -134,7 +134,7 @@ std::vector<u8> request_of_others() {
 
 // ---- timeouts ------------------------------------------------------------------------------------------------------------
 
-TEST_CASE("a told timeout has whole milliseconds, rounded up, and at least one") {
+TEST_CASE("the kernel timeout is rounded up to whole milliseconds and is at least one") {
     const auto told = [](mad::duration operation) { return comes_back({.operation = operation}); };
     CHECK(told(20ms) == 20ms);
     CHECK(told(20ms + 1ns) == 21ms);
@@ -142,7 +142,7 @@ TEST_CASE("a told timeout has whole milliseconds, rounded up, and at least one")
     CHECK(told(0ns) == 1ms);
 }
 
-TEST_CASE("timers run on jiffies: a timeout takes whole ones and is noticed at one") {
+TEST_CASE("kernel timers run on whole jiffies and expire at a jiffy") {
     // Measured with HZ=250: 1 ms took 7, 100 ms took 104.
     const auto told = [](mad::duration operation, mad::duration at) {
         return comes_back({.operation = operation}, at, 4ms);
@@ -155,7 +155,7 @@ TEST_CASE("timers run on jiffies: a timeout takes whole ones and is noticed at o
     CHECK(comes_back({.operation = 11ms}, 0ms, 10ms) == 20ms);
 }
 
-TEST_CASE("a request that nobody answers comes back once: status 110, 24 bytes, the whole transaction ID") {
+TEST_CASE("an unanswered request returns once with status 110, 24 bytes and the whole transaction ID") {
     program p;
     REQUIRE(p.ask(0x01020304, {.operation = 100ms}).state == sent);
     CHECK(p.read_at(100ms - 1ns).empty());
@@ -173,7 +173,7 @@ TEST_CASE("a request that nobody answers comes back once: status 110, 24 bytes, 
     CHECK_FALSE(p.kernel.next_event());
 }
 
-TEST_CASE("it is held as long as the operation lasts, so that a late answer to an earlier attempt arrives") {
+TEST_CASE("the kernel holds a request for the whole operation, so that a late reply arrives") {
     program p;
     REQUIRE(p.ask(1, {.attempt = 10ms, .operation = 40ms}).state == sent);
     p.answer(0, 35ms);
@@ -186,7 +186,7 @@ TEST_CASE("it is held as long as the operation lasts, so that a late answer to a
     CHECK(p.read_at(1s).empty());
 }
 
-TEST_CASE("an answer after the told timeout is dropped") {
+TEST_CASE("a reply after the kernel timeout is dropped") {
     program p;
     REQUIRE(p.ask(1, {.operation = 100ms}).state == sent);
     p.answer(0, 100ms + 1ns);
@@ -197,7 +197,7 @@ TEST_CASE("an answer after the told timeout is dropped") {
     CHECK(p.counters().answered == 0);
 }
 
-TEST_CASE("a program that sleeps finds what arrived meanwhile, but for what came too late") {
+TEST_CASE("a program that sleeps finds what arrived meanwhile, except replies after the timeout") {
     program p;
     for (u32 i = 0; i < 4; ++i) REQUIRE(p.ask(i, {.operation = 10ms}).state == sent);
     p.answer(0, 0ms);
@@ -209,7 +209,7 @@ TEST_CASE("a program that sleeps finds what arrived meanwhile, but for what came
     CHECK(p.counters().late == 1);
 }
 
-TEST_CASE("an answer at the very end of the timeout is in time") {
+TEST_CASE("a reply at the very end of the timeout is in time") {
     program p;
     REQUIRE(p.ask(1, {.operation = 100ms}).state == sent);
     p.answer(0, 100ms);
@@ -219,7 +219,7 @@ TEST_CASE("an answer at the very end of the timeout is in time") {
     CHECK(p.read_at(1s).empty());
 }
 
-TEST_CASE("a thousand outstanding requests all come back, in the order in which their time is over") {
+TEST_CASE("a thousand requests in flight return in the order of their timeouts") {
     program p;
     for (u32 i = 0; i < 1000; ++i) {
         const bool is_short = i % 2;
@@ -236,7 +236,7 @@ TEST_CASE("a thousand outstanding requests all come back, in the order in which 
 
 // ---- answers -------------------------------------------------------------------------------------------------------------
 
-TEST_CASE("a doubled answer is dropped") {
+TEST_CASE("the kernel drops a duplicate reply") {
     program p;
     REQUIRE(p.ask(1).state == sent);
     p.answer(0, 1ms);
@@ -248,7 +248,7 @@ TEST_CASE("a doubled answer is dropped") {
     CHECK(p.counters().doubled == 2);
 }
 
-TEST_CASE("an answer with an unknown transaction ID is delivered to nobody") {
+TEST_CASE("a reply with an unknown transaction ID is not delivered") {
     program p;
     REQUIRE(p.ask(1).state == sent);
     std::vector<u8> answer(p.wire.taken()[0].bytes.begin(), p.wire.taken()[0].bytes.end());
@@ -262,7 +262,7 @@ TEST_CASE("an answer with an unknown transaction ID is delivered to nobody") {
     CHECK(p.read_at(1ms).size() == 1); // it was not its
 }
 
-TEST_CASE("an answer in another class than its request's is delivered to nobody") {
+TEST_CASE("a reply in another class than its request is not delivered") {
     program p;
     REQUIRE(p.ask(1).state == sent);
     std::vector<u8> answer(p.wire.taken()[0].bytes.begin(), p.wire.taken()[0].bytes.end());
@@ -273,14 +273,14 @@ TEST_CASE("an answer in another class than its request's is delivered to nobody"
     CHECK(p.counters().unknown == 1);
 }
 
-TEST_CASE("an agent may send another class than its own, and the answer is to be in that") {
+TEST_CASE("an agent can send another class than its own, and the reply must have the class of the request") {
     program p;
     REQUIRE(p.ask(1, {.class_in_mad = MgmtClass::SubnLID}).state == sent);
     p.answer(0, 1ms);
     CHECK(p.read_at(1ms).size() == 1);
 }
 
-TEST_CASE("without a timeout a request leaves once, is never given back, and its answer is not delivered") {
+TEST_CASE("a request without a timeout is sent once, never returned, and its reply is not delivered") {
     program p;
     REQUIRE(p.ask(1, {.method = Send, .expects_reply = false}).state == sent);
     CHECK(p.on_wire() == 1);
@@ -292,7 +292,7 @@ TEST_CASE("without a timeout a request leaves once, is never given back, and its
     CHECK(p.counters().requests == 0);
 }
 
-TEST_CASE("a message of another base version is dropped, and its request times out") {
+TEST_CASE("a reply with another base version is dropped, and its request times out") {
     program p;
     REQUIRE(p.ask(1, {.operation = 10ms}).state == sent);
     std::vector<u8> answer(p.wire.taken()[0].bytes.begin(), p.wire.taken()[0].bytes.end());
@@ -306,7 +306,7 @@ TEST_CASE("a message of another base version is dropped, and its request times o
     CHECK(p.read_at(10ms).size() == 1);
 }
 
-TEST_CASE("500 unread answers arrive in order, each as it is, and after the last one there is nothing") {
+TEST_CASE("500 unread replies arrive unchanged in order") {
     program p;
     for (u32 i = 0; i < 500; ++i) {
         REQUIRE(p.ask(i).state == sent);
@@ -325,8 +325,7 @@ TEST_CASE("500 unread answers arrive in order, each as it is, and after the last
     CHECK(p.kernel.receive(buffer).state == mad::receive_state::would_block);
 }
 
-TEST_CASE(
-    "what arrives is dropped while more than 200,000 messages wait to be read, but nothing of what is given back") {
+TEST_CASE("replies are dropped while 200,000 messages are unread, and returned requests are never dropped") {
     CHECK(kernel_options{}.max_unread == 200'000); // read in the source
     program p({.max_unread = 3});
     for (u32 i = 0; i < 8; ++i) {
@@ -342,7 +341,7 @@ TEST_CASE(
 
 // ---- transaction IDs -----------------------------------------------------------------------------------------------------
 
-TEST_CASE("the upper half of a request's transaction ID is its agent's number, that of a response stays") {
+TEST_CASE("requests carry the agent number in the upper half of the transaction ID, and responses keep theirs") {
     program p;
     REQUIRE(p.ask(1).state == sent);
     REQUIRE(p.ask(2).state == sent);
@@ -368,7 +367,7 @@ TEST_CASE("the upper half of a request's transaction ID is its agent's number, t
     CHECK(answers[0].mad[2] == 1);
 }
 
-TEST_CASE("a request with an outstanding number of its agent is refused with EINVAL, even to another destination") {
+TEST_CASE("a request with a transaction ID in use fails with EINVAL, even to another destination") {
     program p;
     REQUIRE(p.ask(1, {.operation = 10ms}).state == sent);
     for (const bool expects_reply : {true, false}) {
@@ -392,7 +391,7 @@ TEST_CASE("a request with an outstanding number of its agent is refused with EIN
     CHECK(p.read().size() == 2);
 }
 
-TEST_CASE("a descriptor has 32 agents and not more") {
+TEST_CASE("the kernel model supports exactly 32 agents per descriptor") {
     program p;
     for (u8 version = 1; version <= 33; ++version) {
         const auto result = p.ask(1, {.class_version = version});
@@ -404,7 +403,7 @@ TEST_CASE("a descriptor has 32 agents and not more") {
 
 // ---- sizes ---------------------------------------------------------------------------------------------------------------
 
-TEST_CASE("36 bytes of a MAD are enough and become 256, and fewer, or more without RMPP, are EINVAL") {
+TEST_CASE("36 bytes of a MAD are padded to 256, and shorter or too long writes fail with EINVAL") {
     program p;
     CHECK(p.ask(1, {.size = 35}).error == EINVAL);
     CHECK(p.ask(1, {.size = 257}).error == EINVAL);
@@ -454,7 +453,7 @@ private:
 
 } // namespace
 
-TEST_CASE("a message that is larger than the buffer is its first segment and its full size, until it is read whole") {
+TEST_CASE("a message larger than the buffer returns its first segment and size until it is read completely") {
     const std::size_t size = GENERATE(257, 5000, 1 << 20);
     long_answer wire(size);
     kernel_model kernel(wire);
@@ -486,7 +485,7 @@ TEST_CASE("a message that is larger than the buffer is its first segment and its
     CHECK(kernel.counters().answered == 1);
 }
 
-TEST_CASE("the kernel shows no pieces of a message, and they do not prolong the timeout") {
+TEST_CASE("the kernel delivers no partial RMPP message, and segments do not extend the timeout") {
     // The other end answers by RMPP, of which nobody acknowledges more than the first segments.
     lossy_wire air;
     lossy_wire::end here(air, 1), there(air, 2);
@@ -574,7 +573,7 @@ private:
 
 } // namespace
 
-TEST_CASE("a request that arrives is given as it is, and does not end any of ours") {
+TEST_CASE("a request that arrives is delivered unchanged and does not complete an outgoing request") {
     program p;
     REQUIRE(p.ask(1).state == sent);
     std::vector<u8> theirs(p.wire.taken()[0].bytes.begin(), p.wire.taken()[0].bytes.end()); // even with our number
@@ -588,7 +587,7 @@ TEST_CASE("a request that arrives is given as it is, and does not end any of our
     CHECK(p.counters().answered == 0);
 }
 
-TEST_CASE("serving is the inner transport's affair, and a reply leaves as it is, through the agent of its request") {
+TEST_CASE("the inner transport serves requests, and replies leave unchanged through the agent of the request") {
     const int refusal = GENERATE(0, EINVAL);
     served_wire wire(refusal);
     kernel_model kernel(wire);
@@ -621,7 +620,7 @@ TEST_CASE("serving is the inner transport's affair, and a reply leaves as it is,
 
 // ---- what umad_transport tells the kernel --------------------------------------------------------------------------------
 
-TEST_CASE("from half of the bound on the kernel is told the attempt's time only, and at the bound nothing is sent") {
+TEST_CASE("the kernel gets only the attempt timeout from half of max_held, and no sends at max_held") {
     program p({.max_held = 8});
     for (u32 i = 0; i < 8; ++i) REQUIRE(p.ask(i, {.attempt = 10ms, .operation = 30ms}).state == sent);
     CHECK(p.ask(8).state == would_block);
@@ -639,7 +638,7 @@ TEST_CASE("from half of the bound on the kernel is told the attempt's time only,
     CHECK(p.kernel.held() == 0);
 }
 
-TEST_CASE("a request counts as held, by its class, until its end was read") {
+TEST_CASE("a request counts as held for its class until its completion was read") {
     program p;
     REQUIRE(p.ask(1).state == sent);
     REQUIRE(p.ask(1, {.mgmt_class = MgmtClass::Performance}).state == sent);
@@ -656,7 +655,7 @@ TEST_CASE("a request counts as held, by its class, until its end was read") {
     CHECK(p.counters().most_on_wire_of[value(MgmtClass::Performance)] == 2);
 }
 
-TEST_CASE("limits are those of the device, and of the inner transport where it allows less") {
+TEST_CASE("the limits are those of the device, or of the inner transport if those are smaller") {
     program p;
     CHECK(p.kernel.limits().max_window == 128);
     CHECK(p.kernel.limits().sa_window == 16);
@@ -681,7 +680,7 @@ TEST_CASE("limits are those of the device, and of the inner transport where it a
 
 // ---- kernels since 2025, as read in their source -------------------------------------------------------------------------
 
-TEST_CASE("a capped agent has 128 SMPs or 16 requests to the SA on the wire, and any number of PerformanceGets") {
+TEST_CASE("a capped agent has 128 SMPs or 16 SA requests on the wire and any number of PerformanceGets") {
     const auto [mgmt_class, cap] = GENERATE(table<MgmtClass, std::size_t>({{MgmtClass::SubnDirected, 128},
                                                                            {MgmtClass::SubnLID, 128},
                                                                            {MgmtClass::CommMgt, 128},
@@ -710,7 +709,7 @@ TEST_CASE("each agent has its own cap") {
     CHECK(p.counters().most_held_back == 22);
 }
 
-TEST_CASE("what is held back leaves when a request is answered or given back, the oldest first") {
+TEST_CASE("the oldest capped request leaves when a request is answered or returned") {
     program p({.is_capped = true});
     const asking to_sa{.mgmt_class = MgmtClass::SubnAdm, .attempt = 20ms, .operation = 20ms};
     for (u32 i = 0; i < 30; ++i) REQUIRE(p.ask(i, to_sa).state == sent);
@@ -729,7 +728,7 @@ TEST_CASE("what is held back leaves when a request is answered or given back, th
     CHECK(p.read().size() == 16);
 }
 
-TEST_CASE("the timeout of what is held back begins when it leaves") {
+TEST_CASE("the timeout of a capped request starts when it leaves") {
     program p({.is_capped = true});
     const asking to_sa{.mgmt_class = MgmtClass::SubnAdm, .attempt = 20ms, .operation = 20ms};
     for (u32 i = 0; i < 17; ++i) REQUIRE(p.ask(i, to_sa).state == sent);
@@ -740,7 +739,7 @@ TEST_CASE("the timeout of what is held back begins when it leaves") {
     CHECK(last[0].number() == 16);
 }
 
-TEST_CASE("a number that is held back is outstanding, and an answer to it is to nobody") {
+TEST_CASE("a capped request occupies its transaction ID, and a reply to it is not delivered") {
     program p({.is_capped = true});
     for (u32 i = 0; i < 17; ++i) REQUIRE(p.ask(i, {.mgmt_class = MgmtClass::SubnAdm}).state == sent);
     CHECK(p.ask(16, {.mgmt_class = MgmtClass::SubnAdm}).error == EINVAL);
@@ -753,7 +752,7 @@ TEST_CASE("a number that is held back is outstanding, and an answer to it is to 
     CHECK(p.on_wire() == 16);
 }
 
-TEST_CASE("transfers by RMPP and what expects no reply are not held back") {
+TEST_CASE("RMPP transfers and requests without a reply are not capped") {
     program p({.is_capped = true});
     for (u32 i = 0; i < 20; ++i) REQUIRE(p.ask(i, {.mgmt_class = MgmtClass::SubnAdm}).state == sent);
     REQUIRE(p.on_wire() == 16);
@@ -762,7 +761,7 @@ TEST_CASE("transfers by RMPP and what expects no reply are not held back") {
     CHECK(p.on_wire() == 18);
 }
 
-TEST_CASE("against an agent's cap count requests of capped classes, whatever the agent's own class is") {
+TEST_CASE("the cap of an agent counts requests of capped classes, whatever the class of the agent") {
     program p({.is_capped = true});
     for (u32 i = 0; i < 5; ++i) REQUIRE(p.ask(i, {.mgmt_class = MgmtClass::SubnAdm, .RMPPFlags = 1}).state == sent);
     for (u32 i = 5; i < 30; ++i) REQUIRE(p.ask(i, {.mgmt_class = MgmtClass::SubnAdm}).state == sent);
@@ -773,7 +772,7 @@ TEST_CASE("against an agent's cap count requests of capped classes, whatever the
     CHECK(p.on_wire() == 5 + 16 + 20);
 }
 
-TEST_CASE("a request that cannot leave after it was held back is reported to nobody") {
+TEST_CASE("a capped request that fails when it is sent later is not reported") {
     program p({.is_capped = true});
     for (u32 i = 0; i < 18; ++i) REQUIRE(p.ask(i, {.mgmt_class = MgmtClass::SubnAdm}).state == sent);
     p.wire.set_script([](const packet& s) { return s.tid == 16 ? refused(EIO) : dropped(); });
@@ -790,7 +789,7 @@ TEST_CASE("a request that cannot leave after it was held back is reported to nob
 
 // ---- sends of the inner transport, and its end ---------------------------------------------------------------------------
 
-TEST_CASE("what the wire refuses or cannot take now is neither held nor outstanding") {
+TEST_CASE("a request that the wire rejects or blocks is neither held nor in use") {
     program p;
     p.wire.set_script([](const packet& s) { return s.number == 0 ? refused(EMSGSIZE) : blocked(); });
     const auto result = p.ask(1);
@@ -803,7 +802,7 @@ TEST_CASE("what the wire refuses or cannot take now is neither held nor outstand
     CHECK(p.ask(1).state == sent);
 }
 
-TEST_CASE("what the wire cannot take when it is its turn leaves later") {
+TEST_CASE("a capped request that the wire blocks leaves later") {
     program p({.is_capped = true});
     for (u32 i = 0; i < 18; ++i) REQUIRE(p.ask(i, {.mgmt_class = MgmtClass::SubnAdm}).state == sent);
     p.wire.set_script([](const packet& s) { return s.at < mad::time_point(2ms) ? blocked(1ms) : dropped(); });
@@ -818,7 +817,7 @@ TEST_CASE("what the wire cannot take when it is its turn leaves later") {
     for (u32 i = 16; i < 19; ++i) CHECK(p.wire.taken()[i].tid == i);
 }
 
-TEST_CASE("a report of the inner transport ends its request, and one of nothing is dropped") {
+TEST_CASE("a send report of the inner transport ends its request, and unknown reports are dropped") {
     program p;
     REQUIRE(p.ask(1).state == sent);
     p.wire.inject(report(p.wire.taken()[0], 1ms, EIO));
@@ -830,7 +829,7 @@ TEST_CASE("a report of the inner transport ends its request, and one of nothing 
     CHECK(p.kernel.held() == 0);
 }
 
-TEST_CASE("when the device has gone, reads and writes fail") {
+TEST_CASE("reads and writes fail when the device is removed") {
     program p;
     REQUIRE(p.ask(1, {.operation = 10ms}).state == sent);
     p.wire.inject(failure(1ms, ENODEV));
@@ -847,14 +846,14 @@ TEST_CASE("when the device has gone, reads and writes fail") {
     CHECK_FALSE(p.kernel.next_event());
 }
 
-TEST_CASE("a transport in real time cannot be modelled") {
+TEST_CASE("kernel_model rejects a transport in real time") {
     memory_transport wire(memory_transport::time::real);
     CHECK_THROWS_WITH(kernel_model(wire), Catch::Contains("virtual time"));
 }
 
 // ---- all of it -----------------------------------------------------------------------------------------------------------
 
-TEST_CASE("whenever the program looks, each request ends once, as its answers and its time have it") {
+TEST_CASE("each request completes exactly once as its replies and timeout require, for random read times") {
     const auto seed = GENERATE(range(1u, 6u));
     CAPTURE(seed);
     const mad::duration tick = seed % 2 ? 1ms : 4ms;
@@ -925,7 +924,7 @@ TEST_CASE("whenever the program looks, each request ends once, as its answers an
     CHECK(p.kernel.held() == 0);
 }
 
-TEST_CASE("late and doubled answers are told from unknown ones for the latest 16,384 requests") {
+TEST_CASE("late and duplicate replies are distinguished from unknown ones for the latest 16,384 requests") {
     program p;
     constexpr u32 count = 20'000;
     for (u32 i = 0; i < count; ++i) {

@@ -45,7 +45,7 @@ constexpr time_point at(std::chrono::milliseconds t) { return time_point(t); }
 
 } // namespace
 
-TEST_CASE("a buffer serves one after the other, and drops what comes while all places are taken") {
+TEST_CASE("a relay buffer serves MADs in turn and drops arrivals while it is full") {
     relay_buffer buffer(3, 10ms);
     CHECK(take(buffer, 100ms) == taken({110ms, 1}));
     CHECK(take(buffer, 100ms) == taken({120ms, 2}));
@@ -61,7 +61,7 @@ TEST_CASE("a buffer serves one after the other, and drops what comes while all p
     CHECK(take(buffer, 1s) == taken({1010ms, 1}));
 }
 
-TEST_CASE("a buffer without a bound drops nothing, and one that serves at once holds one at most") {
+TEST_CASE("an unbounded relay buffer drops nothing, and a buffer without service time holds at most one MAD") {
     relay_buffer endless(0, 1ms);
     for (unsigned i = 1; i <= 1000; ++i) REQUIRE(take(endless, 0ms) == taken({i * 1ms, i}));
     relay_buffer quick(1, 0ms);
@@ -69,7 +69,7 @@ TEST_CASE("a buffer without a bound drops nothing, and one that serves at once h
     CHECK(take(quick, 10ms) == taken({10ms, 1}));
 }
 
-TEST_CASE("lanes enter their buffer in the order of arrivals, and as of these, however late that is done") {
+TEST_CASE("lanes enter their buffer in the order and with the time of their arrivals") {
     relay_buffer buffer(1, 1ms);
     std::mt19937_64 luck;
     relay_lane quick(0ms, 0, luck), slow(1ms, 0, luck);
@@ -99,7 +99,7 @@ TEST_CASE("lanes enter their buffer in the order of arrivals, and as of these, h
     CHECK(quick.counts().most_held == 1);
 }
 
-TEST_CASE("a kernel sends an unanswered request again after each timeout, so many times, then gives it back") {
+TEST_CASE("a relay kernel retries an unanswered request after each timeout and then returns it") {
     kernel_repeats kernel(200ms, 3);
     CHECK_FALSE(kernel.due());
     const datagram request = mad_of(Get, 7);
@@ -124,7 +124,7 @@ TEST_CASE("a kernel sends an unanswered request again after each timeout, so man
     CHECK_FALSE(kernel.accepts(mad_of(GetResp, 7)));
 }
 
-TEST_CASE("a kernel hands out one reply to each request, and no other") {
+TEST_CASE("a relay kernel delivers exactly one reply per request") {
     kernel_repeats kernel(200ms, 3);
     kernel.note(mad_of(Get, 1), at(0ms));
     kernel.note(mad_of(Set, 2), at(50ms));
@@ -141,7 +141,7 @@ TEST_CASE("a kernel hands out one reply to each request, and no other") {
     CHECK_FALSE(kernel.due());
 }
 
-TEST_CASE("a kernel passes on what is no reply, and what the server gives back at once") {
+TEST_CASE("a relay kernel forwards requests from peers and packets that the server returned") {
     kernel_repeats kernel(200ms, 3);
     CHECK(kernel.accepts(mad_of(Get, 1))); // somebody's question to this client
     CHECK(kernel.accepts(mad_of(Trap, 1)));
@@ -153,7 +153,7 @@ TEST_CASE("a kernel passes on what is no reply, and what the server gives back a
     CHECK(kernel.accepts(datagram{})); // of which it knows nothing
 }
 
-TEST_CASE("a kernel awaits no reply to a reply, a trap or a Send") {
+TEST_CASE("a relay kernel waits for no reply to a response, a trap or a Send") {
     kernel_repeats kernel(200ms, 3);
     for (const u8 method : {GetResp, Trap, TrapRepress, Send}) {
         kernel.note(mad_of(method, method), at(0ms));

@@ -167,7 +167,7 @@ bool is_whole(const std::vector<u8>& message, std::size_t records) {
 
 } // namespace
 
-TEST_CASE("an answer of one segment leaves by RMPP, too, and is forgotten when it is acknowledged") {
+TEST_CASE("a reply of one segment is sent by RMPP and freed when it is acknowledged") {
     subnet s(1);
     raw r(s, 7);
     r.send(plain_request());
@@ -186,7 +186,7 @@ TEST_CASE("an answer of one segment leaves by RMPP, too, and is forgotten when i
     CHECK(s.carrier.transfers() == 0);
 }
 
-TEST_CASE("segments of an answer leave as the requester's windows allow") {
+TEST_CASE("segments of a reply leave as the windows of the requester allow") {
     subnet s(10);
     raw r(s, 7);
     const auto numbers = [&] {
@@ -207,7 +207,7 @@ TEST_CASE("segments of an answer leave as the requester's windows allow") {
     CHECK(numbers() == std::vector<u32>{3, 4, 5, 6});
 }
 
-TEST_CASE("a request that comes twice has one answer") {
+TEST_CASE("a duplicate request gets one reply") {
     subnet s(10);
     raw r(s, 7);
     r.send(plain_request());
@@ -222,7 +222,7 @@ TEST_CASE("a request that comes twice has one answer") {
     CHECK(s.carrier.transfers() == 2);
 }
 
-TEST_CASE("a requester that ends the transfer gets nothing more") {
+TEST_CASE("a requester that aborts the transfer receives nothing more") {
     const RMPPStatus why = GENERATE(from_range(ending_statuses));
     subnet s(10);
     raw r(s, 7);
@@ -236,7 +236,7 @@ TEST_CASE("a requester that ends the transfer gets nothing more") {
     CHECK(r.take().empty());
 }
 
-TEST_CASE("who acknowledges what was never sent is told so") {
+TEST_CASE("an ACK of a segment that was never sent is aborted") {
     subnet s(10);
     raw r(s, 7);
     r.send(plain_request());
@@ -248,7 +248,7 @@ TEST_CASE("who acknowledges what was never sent is told so") {
     CHECK(s.carrier.transfers() == 0);
 }
 
-TEST_CASE("a requester that stops to acknowledge is forgotten, and meanwhile others are served") {
+TEST_CASE("a requester that stops sending ACKs is dropped, and other requesters are served meanwhile") {
     subnet s(300);
     std::list<raw> silent;
     for (u16 i = 0; i < 20; ++i) silent.emplace_back(s, static_cast<u16>(10 + i)).send(plain_request());
@@ -270,7 +270,7 @@ TEST_CASE("a requester that stops to acknowledge is forgotten, and meanwhile oth
     }
 }
 
-TEST_CASE("answers that are under way are bounded in number and in bytes, and no other is held up by them") {
+TEST_CASE("RMPP replies in progress are limited in number and bytes without delaying single-MAD replies") {
     rmpp_options options;
     SECTION("number") { options.max_transfers = 3; }
     SECTION("bytes") { options.max_sending = 3 * (56 + 300 * 200); }
@@ -294,7 +294,7 @@ TEST_CASE("answers that are under way are bounded in number and in bytes, and no
     CHECK(is_whole(other.got[0], 300));
 }
 
-TEST_CASE("many requesters at once have their tables whole, over a wire that loses, doubles and reorders") {
+TEST_CASE("many concurrent requesters receive whole tables over a lossy, duplicating and reordering link") {
     subnet s(100, {}, {.loss = 0.02, .twice = 0.02, .late = 0.1}, 3);
     std::vector<subnet::asker*> all;
     for (int i = 0; i < 100; ++i) all.push_back(&s.add_asker());
@@ -310,7 +310,7 @@ TEST_CASE("many requesters at once have their tables whole, over a wire that los
     CHECK(s.carrier.transfers() == 0);
 }
 
-TEST_CASE("a request that comes by RMPP reaches its handler whole, and its answer goes back") {
+TEST_CASE("a handler receives a whole RMPP request, and its reply returns") {
     const std::size_t size = GENERATE(112u, 200u, 208u, 2000u, 20'000u);
     CAPTURE(size);
     subnet s(1, {}, {.loss = 0.02, .twice = 0.05, .late = 0.1}, 2);
@@ -334,7 +334,7 @@ TEST_CASE("a request that comes by RMPP reaches its handler whole, and its answe
     CHECK(a.carrier.transfers() == 0);
 }
 
-TEST_CASE("who turns the direction of a transfer says how many segments of the answer may come") {
+TEST_CASE("the turnaround ACK of a requester sets the first window of the reply") {
     subnet s(1);
     raw r(s, 7);
     mad_bytes one = sa_mad(get_multi, {data_type, first, 0, 1, 0}),
@@ -364,21 +364,21 @@ TEST_CASE("who turns the direction of a transfer says how many segments of the a
     CHECK(s.carrier.transfers() == 0);
 }
 
-TEST_CASE("a request whose transfer fails reaches no handler") {
+TEST_CASE("a handler receives no request whose transfer failed") {
     subnet s(1);
     raw r(s, 7);
     r.send(sa_mad(get_multi, {data_type, first, 0, 1, 0}));
     s.run();
     REQUIRE(r.take().size() == 1);
-    SECTION("by its sender") { r.send(sa_mad(get_multi, ending(RMPPStatus::Unspecified))); }
-    SECTION("by a fault") { r.send(sa_mad(get_multi, {data_type, first, 0, 2, 0})); }
-    SECTION("by silence") {}
+    SECTION("abort by the sender") { r.send(sa_mad(get_multi, ending(RMPPStatus::Unspecified))); }
+    SECTION("protocol fault") { r.send(sa_mad(get_multi, {data_type, first, 0, 2, 0})); }
+    SECTION("timeout") {}
     s.run(2min);
     CHECK(s.requests == 0);
     CHECK(s.carrier.transfers() == 0);
 }
 
-TEST_CASE("a transfer that nobody serves is none") {
+TEST_CASE("segments of a method without a server start no transfer") {
     subnet s(1);
     raw r(s, 7);
     r.send(sa_mad(0x02, {data_type, first, 0, 1, 0})); // Set
@@ -394,7 +394,7 @@ TEST_CASE("a transfer that nobody serves is none") {
     CHECK(other.take().empty());
 }
 
-TEST_CASE("a requester behind a router is answered and acknowledged by its GID") {
+TEST_CASE("a requester behind a router receives the reply and ACKs through its GID") {
     subnet s(3);
     raw router(s, 7);
     const auto by = [](u8 requester) {
@@ -421,7 +421,7 @@ TEST_CASE("a requester behind a router is answered and acknowledged by its GID")
     CHECK(router.last_source.has_grh);
 }
 
-TEST_CASE("a port can ask itself by RMPP") {
+TEST_CASE("a port can send an RMPP request to itself") {
     subnet s(1);
     std::vector<u8> request = message_of(2000);
     request[3] = get_multi;
@@ -433,7 +433,7 @@ TEST_CASE("a port can ask itself by RMPP") {
     CHECK(s.carrier.transfers() == 0);
 }
 
-TEST_CASE("transfers take turns when the transport below blocks") {
+TEST_CASE("RMPP transfers take turns when the inner transport blocks") {
     subnet s(300);
     raw a(s, 7), b(s, 8);
     for (raw* r : {&a, &b}) r->send(plain_request());
@@ -447,7 +447,7 @@ TEST_CASE("transfers take turns when the transport below blocks") {
     for (raw* r : {&a, &b}) CHECK(r->take().size() == 5);
 }
 
-TEST_CASE("a transfer that is over makes room for the next") {
+TEST_CASE("a completed transfer frees its slot for the next") {
     rmpp_options options;
     options.max_transfers = 1;
     subnet s(1, options);
@@ -462,7 +462,7 @@ TEST_CASE("a transfer that is over makes room for the next") {
     CHECK(s.requests == 2);
 }
 
-TEST_CASE("a response starts a transfer only if it answers a request of our own, from where that went, and once") {
+TEST_CASE("a response starts a transfer once, and only from the destination of an outgoing request") {
     subnet s(1);
     subnet::asker& client = s.add_asker();
     mad::IBPath to_client, to_peer = to_server();
@@ -515,7 +515,7 @@ TEST_CASE("a response starts a transfer only if it answers a request of our own,
     CHECK_FALSE(respond(peer, 11));
 }
 
-TEST_CASE("a reply to a request of our own has a place although requests of others take all of them") {
+TEST_CASE("a response to an outgoing request gets a transfer even if incoming requests use all of them") {
     rmpp_options options;
     options.max_transfers = 3;
     subnet s(1, options);
@@ -536,7 +536,7 @@ TEST_CASE("a reply to a request of our own has a place although requests of othe
     CHECK(server.take_words().size() == 1); // its acknowledgement
 }
 
-TEST_CASE("all messages that arrive have a bound in bytes together, and the transfer that exceeds it is stopped") {
+TEST_CASE("all received messages share a byte limit, and the transfer that exceeds it is aborted") {
     rmpp_options options;
     options.max_receiving = 3 * 256;
     subnet s(1, options);
@@ -556,7 +556,7 @@ TEST_CASE("all messages that arrive have a bound in bytes together, and the tran
     CHECK(send_segment(b, 1) == words_list{ack(1, 65)});
 }
 
-TEST_CASE("who asks for a table by several MADs turns the direction, again if it has to") {
+TEST_CASE("a requester with a multi-segment request sends the turnaround ACK and repeats it if necessary") {
     lossy_wire wire;
     lossy_wire::end end(wire, 100), server(wire, server_lid);
     rmpp_transport client(end);

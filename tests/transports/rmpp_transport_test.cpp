@@ -102,7 +102,7 @@ bool is_whole(const std::vector<NodeRecord>& table, std::size_t records) {
 
 } // namespace
 
-TEST_CASE("a table arrives whole over single MADs, whatever its length") {
+TEST_CASE("a table of any length arrives whole over single MADs") {
     for (const std::size_t records : {0, 1, 2, 3, 1000, 100'000}) {
         INFO(records);
         served net(records);
@@ -116,7 +116,7 @@ TEST_CASE("a table arrives whole over single MADs, whatever its length") {
     }
 }
 
-TEST_CASE("a table arrives whole over a wire that loses, doubles and reorders") {
+TEST_CASE("a table arrives whole over a link that loses, duplicates and reorders MADs") {
     for (unsigned seed = 1; seed <= 20; ++seed) {
         CAPTURE(seed);
         served net(1000, {.loss = 0.03, .twice = 0.03, .late = 0.1}, seed);
@@ -127,7 +127,7 @@ TEST_CASE("a table arrives whole over a wire that loses, doubles and reorders") 
     }
 }
 
-TEST_CASE("segments on their way keep a request from timing out") {
+TEST_CASE("arriving segments keep a request from timing out") {
     served net(100'000); // 56,000 segments, 5 us each way and window by window: longer than the timeout
     rmpp_transport client(net);
     auto table = ask_for_all(client, 500us);
@@ -136,7 +136,7 @@ TEST_CASE("segments on their way keep a request from timing out") {
     CHECK(net.requests == 1);
 }
 
-TEST_CASE("a sender that stops in the middle is a timeout, and the next request is as any other") {
+TEST_CASE("a sender that stops in the middle causes a timeout, and the next request is unaffected") {
     served net(1000);
     rmpp_transport client(net);
     schedule_options options;
@@ -157,7 +157,7 @@ TEST_CASE("a sender that stops in the middle is a timeout, and the next request 
     CHECK(is_whole(table.value(), 1000));
 }
 
-TEST_CASE("a message that is longer than allowed is a malformed reply at once") {
+TEST_CASE("a message longer than the limit is a malformed reply at once") {
     served net(1000);
     rmpp_options options;
     options.receiving.max_message = 50'000;
@@ -167,7 +167,7 @@ TEST_CASE("a message that is longer than allowed is a malformed reply at once") 
     CHECK(table.error().code == errc::malformed_reply);
 }
 
-TEST_CASE("what is no segment passes as it is") {
+TEST_CASE("MADs that are not segments pass unchanged") {
     scripted_transport net;
     rmpp_transport client(net);
     coro::MADSchedule schedule(client);

@@ -75,7 +75,7 @@ std::vector<u8> answer_to(std::vector<u8> written) {
 
 } // namespace
 
-TEST_CASE("SMPs leave through the SMI's device, all other MADs through the GSI's") {
+TEST_CASE("SMPs leave through the device of the SMI and all other MADs through the device of the GSI") {
     planarized port;
     for (const u8 mgmt_class : {class_directed, class_lid_routed}) {
         REQUIRE(port.transport.send(for_class(mgmt_class)()).state == mad::send_state::sent);
@@ -89,7 +89,7 @@ TEST_CASE("SMPs leave through the SMI's device, all other MADs through the GSI's
     }
 }
 
-TEST_CASE("requests are served where their class is at home") {
+TEST_CASE("requests are served at the device that carries their class") {
     planarized port;
     using enum iba::MgmtClass;
     CHECK(port.transport.serve({SubnDirected, 1, mad::methods(iba::Method::Get)}) == 0);
@@ -99,7 +99,7 @@ TEST_CASE("requests are served where their class is at home") {
     CHECK(port.smi.registrations.size() == 1);
 }
 
-TEST_CASE("one descriptor tells of messages of both devices, and neither waits behind the other") {
+TEST_CASE("one descriptor reports messages of both devices, and no device delays the other") {
     planarized port;
     CHECK_FALSE(port.readable());
     CHECK(port.receive().state == mad::receive_state::would_block);
@@ -121,15 +121,15 @@ TEST_CASE("one descriptor tells of messages of both devices, and neither waits b
                                      class_directed, class_Performance});
 }
 
-TEST_CASE("when one of two devices has gone, the port has") {
+TEST_CASE("a port of two devices fails if one of its devices is removed") {
     planarized port;
-    SECTION("the SMI's") { port.smi.remove(ENODEV); }
-    SECTION("the GSI's") { port.gsi.remove(ENODEV); }
+    SECTION("SMI removed") { port.smi.remove(ENODEV); }
+    SECTION("GSI removed") { port.gsi.remove(ENODEV); }
     CHECK(port.readable());
     CHECK(port.receive().state == mad::receive_state::failed);
 }
 
-TEST_CASE("of a port of two devices the one that failed says what to do") {
+TEST_CASE("the advice for a failed send comes from the device that failed") {
     planarized port;
     port.smi.error = EPROTONOSUPPORT;
     CHECK(port.transport.send(for_class(class_directed)()).error == EPROTONOSUPPORT);
@@ -140,7 +140,7 @@ TEST_CASE("of a port of two devices the one that failed says what to do") {
                Catch::Contains("directed route"));
 }
 
-TEST_CASE("of a port of two devices the one says what to do whose read failed") {
+TEST_CASE("the advice for a failed read comes from the device that failed") {
     auto smi = std::make_unique<named_side>("SMI"), gsi = std::make_unique<named_side>("GSI");
     named_side &first = *smi, &second = *gsi;
     smi_gsi_transport port(std::move(smi), std::move(gsi));
@@ -159,7 +159,7 @@ TEST_CASE("of a port of two devices the one says what to do whose read failed") 
     CHECK(advice() == "SMI");
 }
 
-TEST_CASE("a port of two devices carries what both can") {
+TEST_CASE("the limits of a port of two devices combine both devices") {
     planarized port;
     CHECK(port.transport.limits().smi);
     CHECK(port.transport.limits().kernel_rmpp);
@@ -167,7 +167,7 @@ TEST_CASE("a port of two devices carries what both can") {
     CHECK(port.transport.limits().sa_window == 16);
 }
 
-TEST_CASE("a schedule awaits SMPs and GMPs of a port of two devices") {
+TEST_CASE("a schedule sends SMPs and GMPs through a port of two devices") {
     planarized port;
     coro::MADSchedule schedule(port.transport);
     boost::asio::io_context io;
@@ -194,7 +194,7 @@ TEST_CASE("a schedule awaits SMPs and GMPs of a port of two devices") {
     CHECK(gmp_arrived);
 }
 
-TEST_CASE("of a planarized host's port both devices are opened, of an ordinary one its own") {
+TEST_CASE("both devices of a planarized port are opened, and only one device of an ordinary port") {
     sysfs_tree sys;
     sys.abi();
     const auto port = [&](unsigned umad, const std::string& device, const char* guid, const char* cap_mask) {

@@ -106,8 +106,7 @@ public:
 
 } // namespace
 
-TEST_CASE(
-    "a kernel that caps its agents sends 128 SMPs and 16 requests to the SA at a time, however many it is given") {
+TEST_CASE("a capped kernel has 128 SMPs and 16 SA requests on the wire, however many were submitted") {
     const auto [what, mgmt_class, cap] = GENERATE(table<traffic, u8, std::size_t>(
         {{traffic::smps, class_directed, 128}, {traffic::sa_requests, class_SubnAdm, 16}}));
     capped_kernel kernel;
@@ -121,7 +120,7 @@ TEST_CASE(
     CHECK(kernel.wire.now().time_since_epoch() == round_trip * (1024 / cap));
 }
 
-TEST_CASE("a schedule on several descriptors has as many times more on the wire, and nothing is held back") {
+TEST_CASE("a schedule on several descriptors multiplies the MADs on the wire, and no MAD is held back") {
     const auto [what, mgmt_class, cap] = GENERATE(table<traffic, u8, std::size_t>(
         {{traffic::smps, class_directed, 128}, {traffic::sa_requests, class_SubnAdm, 16}}));
     const std::size_t descriptors = GENERATE(1, 2, 4, 8);
@@ -142,7 +141,7 @@ TEST_CASE("a schedule on several descriptors has as many times more on the wire,
     CHECK(kernels[0].wire.now().time_since_epoch() == round_trip * (2048 / (cap * descriptors)));
 }
 
-TEST_CASE("when some answers take long, the rest goes by the members that have room") {
+TEST_CASE("members with free slots carry the traffic while replies of other members are slow") {
     // What one member carries of the first round takes a hundred times as long.
     std::vector<capped_kernel> kernels(4);
     for (auto& k : kernels) k.wire.set_script(echoed);
@@ -159,7 +158,7 @@ TEST_CASE("when some answers take long, the rest goes by the members that have r
     CHECK(kernels[0].wire.now().time_since_epoch() == 100 * round_trip);
 }
 
-TEST_CASE("what is lost is held until its time has passed, and is not forgotten to be free again") {
+TEST_CASE("a lost request stays held until its kernel timeout ends") {
     std::vector<capped_kernel> kernels(2);
     for (auto& k : kernels)
         k.wire.set_script([](const packet& p) { return p.number % 50 == 3 ? dropped() : answered(p); });
@@ -182,7 +181,7 @@ TEST_CASE("members that do not know what they hold are used evenly") {
     for (const auto& net : nets) CHECK(net.taken().size() == 100);
 }
 
-TEST_CASE("in virtual time the whole wakes for whichever member is due first") {
+TEST_CASE("a striped transport in virtual time wakes for the member with the earliest event") {
     std::vector<scripted_transport> nets(3);
     nets[1].inject(failure(5ms, 0));
     striped_transport transport = striped(nets);
@@ -192,7 +191,7 @@ TEST_CASE("in virtual time the whole wakes for whichever member is due first") {
     CHECK(transport.next_event() == mad::time_point(3ms));
 }
 
-TEST_CASE("one request at a time stays with one member") {
+TEST_CASE("sequential requests stay with one member") {
     std::vector<capped_kernel> kernels(4);
     striped_transport transport = striped(kernels);
     MADSchedule schedule(transport, {.max_outstanding = 1, .timeout = 1s});
@@ -202,7 +201,7 @@ TEST_CASE("one request at a time stays with one member") {
     CHECK(carried == std::vector<u64>{50, 0, 0, 0});
 }
 
-TEST_CASE("a member that fails loses nothing that the others can carry again") {
+TEST_CASE("the requests of a failed member are carried by the other members") {
     std::vector<scripted_transport> nets(3);
     // The second member answers ten, then its device is removed while requests are on their way.
     nets[1].set_script([](const packet& p) {
@@ -218,7 +217,7 @@ TEST_CASE("a member that fails loses nothing that the others can carry again") {
     CHECK_FALSE(schedule.transport_failed());
 }
 
-TEST_CASE("when all members have gone, the transport has") {
+TEST_CASE("a striped transport fails when all members failed") {
     std::vector<scripted_transport> nets(2);
     for (auto& net : nets) net.inject(failure(1ms, ENODEV));
     striped_transport transport = striped(nets);
@@ -235,7 +234,7 @@ TEST_CASE("when all members have gone, the transport has") {
     CHECK(again.error().attempts == 0);
 }
 
-TEST_CASE("what one member refuses or would block another takes, and only what all refuse fails") {
+TEST_CASE("a request that one member rejects or blocks goes to another member, and fails if all reject it") {
     std::vector<scripted_transport> nets(3);
     nets[0].set_script([](const packet&) { return refused(EIO); });
     nets[1].set_script([](const packet&) { return blocked(); });
@@ -251,7 +250,7 @@ TEST_CASE("what one member refuses or would block another takes, and only what a
     CHECK((result.error == EINVAL || result.error == EIO));
 }
 
-TEST_CASE("members that would block delay a sweep and lose nothing of it") {
+TEST_CASE("members that would block delay a sweep and lose nothing") {
     std::vector<scripted_transport> nets(2);
     for (auto& net : nets) net.set_script([](const packet& p) { return p.number % 3 == 0 ? blocked() : answered(p); });
     striped_transport transport = striped(nets);
@@ -287,7 +286,7 @@ struct long_message final : mad::transport {
 
 } // namespace
 
-TEST_CASE("a message that did not fit is read whole from the member that has it") {
+TEST_CASE("a message that did not fit is read completely from the member that has it") {
     std::vector<long_message> messages{long_message(1), long_message(2)};
     striped_transport transport = striped(messages);
     CHECK(transport.limits().kernel_rmpp);
@@ -306,7 +305,7 @@ TEST_CASE("a message that did not fit is read whole from the member that has it"
     CHECK(transport.receive(large).state == mad::receive_state::would_block);
 }
 
-TEST_CASE("descriptors of one device have its name together, those of several theirs") {
+TEST_CASE("a striped transport is named after its devices, each named once") {
     std::vector<fake_kernel> kernels(3);
     const char* const names[] = {"b", "a", "b"};
     std::vector<std::unique_ptr<mad::transport>> members;
@@ -318,7 +317,7 @@ TEST_CASE("descriptors of one device have its name together, those of several th
     CHECK(striped_transport(std::move(members)).name() == "a, b");
 }
 
-TEST_CASE("members in virtual time and those with descriptors do not mix, and there is at least one") {
+TEST_CASE("members in virtual time and members with descriptors cannot be mixed, and one member is required") {
     std::vector<std::unique_ptr<mad::transport>> members;
     CHECK_THAT(message_of([&] { striped_transport none(std::move(members)); }),
                Catch::Contains("needs at least one member"));
@@ -416,7 +415,7 @@ u64 run_by_asio(MADSchedule& schedule, u32 count) {
 
 } // namespace
 
-TEST_CASE("one descriptor tells of messages of all members, and none waits behind another") {
+TEST_CASE("one descriptor reports messages of all members, and no member delays another") {
     device d(3);
     CHECK_FALSE(d.readable());
     CHECK(d.receive().state == mad::receive_state::would_block);
@@ -442,7 +441,7 @@ TEST_CASE("one descriptor tells of messages of all members, and none waits behin
     CHECK_FALSE(d.readable());
 }
 
-TEST_CASE("only members that have messages are read, and each once in vain") {
+TEST_CASE("only members with messages are read, each with one empty read") {
     device d(5);
     for (int i = 0; i < 20; ++i) {
         d.kernels[1].deliver(a_reply());
@@ -456,7 +455,7 @@ TEST_CASE("only members that have messages are read, and each once in vain") {
     CHECK(reads == std::vector<u64>{0, 21, 0, 21, 0});
 }
 
-TEST_CASE("an edge-triggered epoll around the descriptor misses nothing") {
+TEST_CASE("an edge-triggered epoll on the striped descriptor misses nothing") {
     device d(3);
     const mad::unique_fd outer(::epoll_create1(EPOLL_CLOEXEC));
     epoll_event event{.events = EPOLLIN | EPOLLET, .data = {}};
@@ -475,7 +474,7 @@ TEST_CASE("an edge-triggered epoll around the descriptor misses nothing") {
     CHECK(messages >= 45);
 }
 
-TEST_CASE("a sweep over several descriptors is answered under the blocking driver and under Asio") {
+TEST_CASE("a sweep over several descriptors completes under the blocking driver and under Asio") {
     const bool by_asio = GENERATE(false, true);
     const unsigned window = GENERATE(1u, 7u, 512u);
     CAPTURE(by_asio, window);
@@ -491,7 +490,7 @@ TEST_CASE("a sweep over several descriptors is answered under the blocking drive
     CHECK(d.transport->held(MgmtClass::SubnDirected) == 0u);
 }
 
-TEST_CASE("under both drivers a removed device costs the others' sweep nothing but a timeout") {
+TEST_CASE("a removed member costs a sweep only one timeout under both drivers") {
     const bool by_asio = GENERATE(false, true);
     device d(3);
     d.kernels[1].remove(ENODEV);
@@ -505,7 +504,7 @@ TEST_CASE("under both drivers a removed device costs the others' sweep nothing b
     CHECK_FALSE(d.readable()); // what has gone is not watched any more
 }
 
-TEST_CASE("each member is bounded by what its kernel may hold, and one that got something back takes more") {
+TEST_CASE("each member is limited by max_held, and a member with returned requests accepts more") {
     device d(2, 4);
     request r;
     for (int i = 0; i < 8; ++i) REQUIRE(d.transport->send(r()).state == mad::send_state::sent);
@@ -519,7 +518,7 @@ TEST_CASE("each member is bounded by what its kernel may hold, and one that got 
     CHECK(d.umads[1].held() == 4);
 }
 
-TEST_CASE("the classes of a member are counted apart, and by the agent that a message came back to") {
+TEST_CASE("requests are counted per member and class, by the agent that received the message") {
     device d(2);
     request smp, gmp;
     gmp.mgmt_class = class_Performance;
@@ -539,7 +538,7 @@ TEST_CASE("the classes of a member are counted apart, and by the agent that a me
     CHECK(d.transport->held(MgmtClass::Performance) == 1u);
 }
 
-TEST_CASE("the first member serves, and a reply leaves by the member and the agent that got its request") {
+TEST_CASE("the first member serves, and a reply leaves through the member and agent of its request") {
     device d(3);
     CHECK(d.transport->serve({MgmtClass::Performance, 1, mad::methods(iba::Method::Get)}) == 0);
     CHECK(d.kernels[0].registrations.size() == 1);
@@ -564,7 +563,7 @@ TEST_CASE("the first member serves, and a reply leaves by the member and the age
     }
 }
 
-TEST_CASE("a reply to a member that has gone fails") {
+TEST_CASE("a reply to a removed member fails") {
     device d(2);
     d.kernels[0].deliver(delivery(0, Get, 256));
     const mad::received got = d.receive();
@@ -609,7 +608,7 @@ private:
 
 } // namespace
 
-TEST_CASE("a member that can be written to again makes the descriptor readable, once") {
+TEST_CASE("a member that becomes writable makes the descriptor readable once") {
     std::vector<full_socket> sockets(2);
     striped_transport transport = striped(sockets);
     const auto readable = [&] {

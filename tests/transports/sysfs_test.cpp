@@ -58,7 +58,7 @@ constexpr const char* disabled = "3: Disabled\n";
 
 } // namespace
 
-TEST_CASE("an end port has what its files say") {
+TEST_CASE("an end port has the values of its sysfs files") {
     tree sys;
     sys.abi();
     sys.port(3, "mlx5_0", 2, infiniband, active, link_up);
@@ -112,7 +112,7 @@ TEST_CASE("an end port has what its files say") {
     CHECK(complete(to_sa));
 }
 
-TEST_CASE("files that make no sense are as good as missing") {
+TEST_CASE("invalid sysfs files count as missing") {
     tree sys;
     sys.abi();
     sys.umad(0, "mlx5_0", 1);
@@ -142,7 +142,7 @@ TEST_CASE("files that make no sense are as good as missing") {
     CHECK_FALSE(ep.pkey_index(0));
 }
 
-TEST_CASE("MAD devices that name no port, and other entries, are passed over") {
+TEST_CASE("MAD devices without a port and other directory entries are skipped") {
     tree sys;
     sys.abi();
     sys.umad(0, "mlx5_0", 1);
@@ -155,7 +155,7 @@ TEST_CASE("MAD devices that name no port, and other entries, are passed over") {
     CHECK(all.front().umad == "umad0");
 }
 
-TEST_CASE("end ports come in natural order") {
+TEST_CASE("end ports are listed in natural order") {
     tree sys;
     sys.abi();
     sys.umad(0, "mlx5_10", 1);
@@ -167,7 +167,7 @@ TEST_CASE("end ports come in natural order") {
     CHECK(names == std::vector<std::string>{"mlx4_0/1", "mlx5_2/9", "mlx5_2/10", "mlx5_10/1"});
 }
 
-TEST_CASE("the first Active InfiniBand port is the default, never an Ethernet one") {
+TEST_CASE("the first Active InfiniBand port is the default, and never an Ethernet port") {
     tree sys;
     sys.abi();
     sys.port(0, "mlx5_0", 1, ethernet, active, link_up);
@@ -179,7 +179,7 @@ TEST_CASE("the first Active InfiniBand port is the default, never an Ethernet on
     CHECK(select_end_port({}, sys.root()).umad == "umad4");
 }
 
-TEST_CASE("where no port is Active the first that is physically up is the default") {
+TEST_CASE("the first port with LinkUp is the default if no port is Active") {
     tree sys;
     sys.abi();
     sys.port(0, "mlx5_0", 1, infiniband, down, polling);
@@ -188,7 +188,7 @@ TEST_CASE("where no port is Active the first that is physically up is the defaul
     CHECK(sys.chosen() == "mlx5_0/2");
 }
 
-TEST_CASE("a device's name means its best port, device and port mean that one") {
+TEST_CASE("a device name selects the best port of the device, and device/port selects one port") {
     tree sys;
     sys.abi();
     sys.port(0, "mlx5_0", 1, infiniband, active, link_up);
@@ -199,7 +199,7 @@ TEST_CASE("a device's name means its best port, device and port mean that one") 
     CHECK(sys.chosen("mlx5_0/1") == "mlx5_0/1");
 }
 
-TEST_CASE("a port's number alone means the best of all ports with that number") {
+TEST_CASE("a port number selects the best of all ports with that number") {
     tree sys;
     sys.abi();
     sys.port(0, "mlx5_0", 1, infiniband, active, link_up);
@@ -218,7 +218,7 @@ TEST_CASE("a port without a link_layer file counts as InfiniBand") {
     CHECK(sys.chosen() == "ibsim0/1");
 }
 
-TEST_CASE("a machine without a MAD device is told of the module that makes them") {
+TEST_CASE("the message for a machine without MAD devices names the missing kernel module") {
     const auto names_the_module = [](const tree& sys) {
         const std::string message = sys.error();
         CHECK_THAT(message, Catch::Contains("no InfiniBand device") && Catch::Contains("ib_umad") &&
@@ -231,7 +231,7 @@ TEST_CASE("a machine without a MAD device is told of the module that makes them"
     names_the_module(sys); // ib_umad without hardware
 }
 
-TEST_CASE("a name that is not there is answered with those that are") {
+TEST_CASE("the message for an unknown name lists the available names") {
     tree sys;
     sys.abi();
     sys.port(0, "mlx5_0", 1, infiniband, active, link_up);
@@ -241,7 +241,7 @@ TEST_CASE("a name that is not there is answered with those that are") {
                                         Catch::Contains("mlx5_0/1 (Active), mlx5_1/1 (Ethernet)"));
 }
 
-TEST_CASE("Ethernet ports alone are no fabric") {
+TEST_CASE("a machine with only Ethernet ports has no default port") {
     tree sys;
     sys.abi();
     sys.port(0, "mlx5_0", 1, ethernet, active, link_up);
@@ -251,7 +251,7 @@ TEST_CASE("Ethernet ports alone are no fabric") {
     CHECK_THAT(sys.error("mlx5_1/1"), Catch::Contains("link layer InfiniBand"));
 }
 
-TEST_CASE("ports that are down must be named") {
+TEST_CASE("a port that is down is used only if it is named") {
     tree sys;
     sys.abi();
     sys.port(0, "mlx5_0", 1, infiniband, down, polling);
@@ -261,7 +261,7 @@ TEST_CASE("ports that are down must be named") {
     CHECK(sys.chosen("mlx5_0/2") == "mlx5_0/2");
 }
 
-TEST_CASE("an interface older than ABI version 5 is refused") {
+TEST_CASE("an interface older than ABI version 5 is rejected") {
     tree sys;
     sys.port(0, "mlx5_0", 1, infiniband, active, link_up);
     CHECK_THAT(sys.error(), Catch::Contains("ABI version"));
@@ -277,7 +277,7 @@ TEST_CASE("an interface older than ABI version 5 is refused") {
 
 // ---- tables --------------------------------------------------------------------------------------------------------
 
-TEST_CASE("the index of a P_Key is that of its partition, full membership before limited") {
+TEST_CASE("pkey_index of an end port finds the partition, full membership before limited") {
     end_port ep;
     ep.PKeys = {0xffff, 0x0000, 0x8001, 0x0002, 0x0001, 0x8001};
     CHECK(ep.pkey_index(0xffff) == 0);
@@ -290,7 +290,7 @@ TEST_CASE("the index of a P_Key is that of its partition, full membership before
     CHECK_FALSE(ep.pkey_index(0x8000));
 }
 
-TEST_CASE("a GID is found in its first place, as far as a path can name it") {
+TEST_CASE("gid_index finds the first entry of a GID within the range of a path") {
     end_port ep;
     const iba::gid a{1, iba::guid{1}}, b{1, iba::guid{2}}, last{1, iba::guid{3}}, late{1, iba::guid{4}};
     ep.gids = {a, {}, b, a};
@@ -324,7 +324,7 @@ void two_subnets(tree& sys) {
 
 } // namespace
 
-TEST_CASE("an end port is got by its GIDs, its GUID and its names") {
+TEST_CASE("an end port is found by its GIDs, its GUID and its names") {
     tree sys;
     two_subnets(sys);
     CHECK(sys.got("fe80::11") == "mlx5_0/1");
@@ -341,7 +341,7 @@ TEST_CASE("an end port is got by its GIDs, its GUID and its names") {
     CHECK(select_end_port("mlx5_1/2", sys.root()).gids.size() == 2);
 }
 
-TEST_CASE("no end port is got by a GID or GUID that none has, or only an Ethernet port") {
+TEST_CASE("a GID or GUID that no port or only an Ethernet port has finds no end port") {
     tree sys;
     two_subnets(sys);
     sys.port(4, "mlx5_3", 1, infiniband, active, link_up); // has no GID, thus no GUID
@@ -356,7 +356,7 @@ TEST_CASE("no end port is got by a GID or GUID that none has, or only an Etherne
     CHECK_THAT(error_of([] { tree().got("fe80::1"); }), Catch::Contains("no InfiniBand device"));
 }
 
-TEST_CASE("a target says which end port it is reached from") {
+TEST_CASE("the GID prefix or %PORT suffix of a target selects the end port") {
     tree sys;
     two_subnets(sys);
     const auto from = [&](const char* target, std::string_view chosen = {}) {
@@ -377,7 +377,7 @@ TEST_CASE("a target says which end port it is reached from") {
           "the path requires end port mlx5_1/2, but mlx5_0/1 was selected");
 }
 
-TEST_CASE("a link-local target is reached from the default end port, because its prefix says nothing") {
+TEST_CASE("a link-local target uses the default end port because its prefix is not unique") {
     tree sys;
     sys.abi();
     sys.port(0, "mlx5_0", 1, infiniband, initialize, link_up);
@@ -389,7 +389,7 @@ TEST_CASE("a link-local target is reached from the default end port, because its
 
 // ---- devices -------------------------------------------------------------------------------------------------------
 
-TEST_CASE("a device has what its files say, and its ports") {
+TEST_CASE("a device has the values of its sysfs files and its ports") {
     tree sys;
     sys.umad(4, "mlx5_0", 2);
     const fs::path directory = "infiniband/mlx5_0";
@@ -435,7 +435,7 @@ TEST_CASE("a device has what its files say, and its ports") {
     CHECK(all[2].end_ports.empty());
 }
 
-TEST_CASE("a device is got by its name or its node GUID") {
+TEST_CASE("a device is found by its name or its node GUID") {
     tree sys;
     sys.write("infiniband/mlx5_10/node_guid", "0002:c903:0000:0010\n");
     sys.write("infiniband/mlx5_9/node_guid", "0002:c903:0000:0009\n");
@@ -485,14 +485,14 @@ void planarized(tree& sys) {
 
 } // namespace
 
-TEST_CASE("an ordinary port sends SMPs and all other MADs") {
+TEST_CASE("an ordinary port carries SMPs and all other MADs") {
     tree sys;
     two_subnets(sys);
     CHECK(pair_of(sys, "mlx5_0/1") == sides{"mlx5_0/1", "mlx5_0/1"});
     CHECK(pair_of(sys, "mlx5_1/1") == sides{"mlx5_1/1", "mlx5_1/1"});
 }
 
-TEST_CASE("on a planarized host SMPs go through the device that has the SMI") {
+TEST_CASE("SMPs of a planarized host go through the device with the SMI") {
     tree sys;
     planarized(sys);
     CHECK(pair_of(sys, "mlx5_0/1") == sides{"smi1/2", "mlx5_0/1"}); // the first plane is down
@@ -503,7 +503,7 @@ TEST_CASE("on a planarized host SMPs go through the device that has the SMI") {
     CHECK(sys.got("fe80::11") == "mlx5_0/1");
 }
 
-TEST_CASE("ports are paired by their GUID only, and never with Ethernet") {
+TEST_CASE("SMI and GSI ports are paired only by GUID and never with Ethernet") {
     tree sys;
     planarized(sys);
     sys.port(4, "mlx5_1", 1, infiniband, active, link_up);
@@ -521,7 +521,7 @@ TEST_CASE("ports are paired by their GUID only, and never with Ethernet") {
     CHECK(pair_of(sys, "broken1/1") == sides{"none", "broken1/1"});
 }
 
-TEST_CASE("for GMPs over verbs no MAD device is needed, and a port of RoCE is taken when it is named in full") {
+TEST_CASE("GMPs over verbs need no MAD device, and a RoCE port is used if it is named in full") {
     tree t;
     const auto add = [&](const std::string& device, const char* link_layer, const char* state) {
         t.write(t.port_dir(device, 1) / "link_layer", link_layer);

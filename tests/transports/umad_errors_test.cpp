@@ -66,7 +66,7 @@ struct device {
 
 // ---- reads ---------------------------------------------------------------------------------------------------------
 
-TEST_CASE("a read that fails once is repeated after 1 ms, and what was there meanwhile is not lost") {
+TEST_CASE("a read that fails once is retried after 1 ms and loses no message") {
     const int error = GENERATE(EIO, ENOMEM, ENOBUFS, ENOSPC, EBUSY);
     device d;
     d.kernel.failing_reads = {error};
@@ -87,7 +87,7 @@ TEST_CASE("a read that fails once is repeated after 1 ms, and what was there mea
     CHECK(d.receive().state == message);
 }
 
-TEST_CASE("a read that brings less than a header is counted, and is repeated") {
+TEST_CASE("a read shorter than the header is counted and retried") {
     const std::size_t size = GENERATE(1u, 4u, 63u);
     device d;
     d.kernel.deliver(std::vector<u8>(size, 0xff));
@@ -99,7 +99,7 @@ TEST_CASE("a read that brings less than a header is counted, and is repeated") {
     CHECK(d.transport.short_reads() == 1);
 }
 
-TEST_CASE("a device that brings nothing but fragments has failed after the tenth") {
+TEST_CASE("a device fails after the tenth short read") {
     device d;
     for (unsigned i = 0; i < 20; ++i) d.kernel.deliver(std::vector<u8>(63, 0xff));
     for (unsigned i = 0; i < repetitions; ++i) {
@@ -112,7 +112,7 @@ TEST_CASE("a device that brings nothing but fragments has failed after the tenth
     CHECK(d.transport.short_reads() == repetitions + 1);
 }
 
-TEST_CASE("a device that has gone is known to have after nine repetitions and half a second, and is left alone then") {
+TEST_CASE("a removed device fails after nine retries within half a second and is then no longer accessed") {
     const int error = GENERATE(EIO, ENOMEM, ENOSPC); // the last one with ever larger buffers, up to a bound
     device d;
     REQUIRE(d.send().state == sent);
@@ -140,8 +140,7 @@ TEST_CASE("a device that has gone is known to have after nine repetitions and ha
     CHECK(d.kernel.writes == 1);
 }
 
-TEST_CASE("a message whose length the kernel does not tell is read by ever larger buffers, and then handed over as any "
-          "other") {
+TEST_CASE("a message whose length the kernel does not report is read with ever larger buffers") {
     device d;
     d.kernel.tells_length = false;
     d.kernel.deliver(delivery(0, 0x92, 100'000)); // more than the first of them
@@ -174,7 +173,7 @@ TEST_CASE("a message whose length the kernel does not tell is read by ever large
     CHECK(d.kernel.reads == 5);
 }
 
-TEST_CASE("an error that does not pass ends the transport at once") {
+TEST_CASE("a permanent error ends the transport at once") {
     const int error = GENERATE(ENODEV, ENXIO, EBADF, EINVAL, EFAULT);
     device d;
     d.kernel.remove(error);
@@ -185,7 +184,7 @@ TEST_CASE("an error that does not pass ends the transport at once") {
     CHECK(d.send().error == error);
 }
 
-TEST_CASE("reads that succeed, and those that find nothing, forget the ones that failed") {
+TEST_CASE("a successful or empty read resets the count of failed reads") {
     const bool finds_something = GENERATE(false, true);
     device d;
     for (unsigned round = 0; round < 3 * repetitions; ++round) {
@@ -201,7 +200,7 @@ TEST_CASE("reads that succeed, and those that find nothing, forget the ones that
 
 // ---- writes --------------------------------------------------------------------------------------------------------
 
-TEST_CASE("a write that fails once is repeated after 1 ms") {
+TEST_CASE("a write that fails once is retried after 1 ms") {
     const int error = GENERATE(EIO, ENOSPC, ENOMEM, ENOBUFS, EBUSY, EAGAIN);
     device d;
     d.kernel.failing_writes = {error};
@@ -219,8 +218,7 @@ TEST_CASE("a write that fails once is repeated after 1 ms") {
     CHECK_FALSE(d.transport.next_event());
 }
 
-TEST_CASE(
-    "a write that goes on failing fails its request after half a second, and the others at once until one succeeds") {
+TEST_CASE("a repeatedly failing write fails its request after half a second, and others at once until one succeeds") {
     const int error = GENERATE(EIO, ENOSPC, ENOMEM, EAGAIN);
     device d;
     d.kernel.failing_writes = {error};
@@ -249,7 +247,7 @@ TEST_CASE(
     CHECK(d.until_next() == 1ms);
 }
 
-TEST_CASE("when a repeated write is due and nobody offers it any more, nothing is due") {
+TEST_CASE("a withdrawn request cancels its pending write retry") {
     device d;
     d.kernel.failing_writes = {EIO};
     CHECK(d.send().state == would_block);
@@ -259,8 +257,7 @@ TEST_CASE("when a repeated write is due and nobody offers it any more, nothing i
     CHECK_FALSE(d.transport.next_event());
 }
 
-TEST_CASE(
-    "a kernel short of memory that holds requests is offered another when one has come back, as long as it takes") {
+TEST_CASE("writes to a kernel short of memory are retried whenever a held request returns") {
     const int error = GENERATE(ENOMEM, ENOBUFS, EAGAIN);
     device d;
     REQUIRE(d.send().state == sent);
@@ -276,7 +273,7 @@ TEST_CASE(
     CHECK(d.send().state == sent);
 }
 
-TEST_CASE("what the kernel refuses is not repeated") {
+TEST_CASE("a write that the kernel rejects is not retried") {
     const int error = GENERATE(EINVAL, EFAULT, EBADF, ENODATA);
     device d;
     d.kernel.failing_writes = {error};
@@ -288,7 +285,7 @@ TEST_CASE("what the kernel refuses is not repeated") {
 
 // ---- what to do about it -----------------------------------------------------------------------------------------------
 
-TEST_CASE("the table of errors in the documentation is the one that messages are made of") {
+TEST_CASE("the error table in the documentation equals the table of the messages") {
     std::ifstream page(COMAD_SOURCE_DIR "/docs/explanation/devices.md");
     std::vector<std::string> told;
     for (std::string line; std::getline(page, line);)
@@ -300,7 +297,7 @@ TEST_CASE("the table of errors in the documentation is the one that messages are
     CHECK(told == known);
 }
 
-TEST_CASE("a call that fails has its own advice, and a device that has gone that of its end") {
+TEST_CASE("a failed call has its own advice, and a removed device has the advice for removal") {
     device d;
     d.kernel.error = EPROTONOSUPPORT; // of the agent
     CHECK(d.send().error == EPROTONOSUPPORT);
@@ -417,7 +414,7 @@ constexpr u64 few = 100; // turns of a driver: one that does not wait makes many
 
 } // namespace
 
-TEST_CASE("under both drivers calls that fail and then succeed cost an RPC nothing but time") {
+TEST_CASE("calls that fail and then succeed cost an RPC only time under both drivers") {
     const auto by = GENERATE(driver::poll, driver::asio);
     const auto as = GENERATE(form::plain, form::smi_gsi, form::striped, form::striped_smi_gsi);
     port p(as);
@@ -431,7 +428,7 @@ TEST_CASE("under both drivers calls that fail and then succeed cost an RPC nothi
     CHECK(p.transport.turns < few);
 }
 
-TEST_CASE("under both drivers RPCs in flight hear of a device that went away, and nothing turns in circles") {
+TEST_CASE("RPCs in flight report a removed device under both drivers without a busy loop") {
     const auto by = GENERATE(driver::poll, driver::asio);
     const auto as = GENERATE(form::plain, form::smi_gsi, form::striped, form::striped_smi_gsi);
     port p(as);
@@ -460,7 +457,7 @@ TEST_CASE("under both drivers RPCs in flight hear of a device that went away, an
     CHECK(p.transport.turns - before < few / 10);
 }
 
-TEST_CASE("an RPC that a device does not send says why that call fails") {
+TEST_CASE("an RPC that a device does not send reports the cause of the failed call") {
     port p(form::plain);
     p.kernel.error = EPROTONOSUPPORT; // no QP0: only of sending
     MADSchedule schedule(p.transport, {.timeout = 60s, .retries = 0});
@@ -469,7 +466,7 @@ TEST_CASE("an RPC that a device does not send says why that call fails") {
     CHECK_THAT(seen.text, Catch::Contains(" rejected the request (") && Catch::Contains("no QP0"));
 }
 
-TEST_CASE("under both drivers a request that is never taken, with nothing in flight, fails instead of waiting") {
+TEST_CASE("a request that the device never accepts fails under both drivers if nothing is in flight") {
     const auto by = GENERATE(driver::poll, driver::asio);
     port p(form::plain);
     p.kernel.failing_writes = {EAGAIN};
@@ -483,7 +480,7 @@ TEST_CASE("under both drivers a request that is never taken, with nothing in fli
     CHECK_FALSE(schedule.transport_failed());
 }
 
-TEST_CASE("a table of which only the beginning could be read is read again, and arrives whole") {
+TEST_CASE("a table that was read partially is read again and arrives whole") {
     port p(form::plain);
     MADSchedule schedule(p.transport, {.timeout = 60s, .retries = 0});
     p.transport.after_send = [&] {

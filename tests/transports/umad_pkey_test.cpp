@@ -81,7 +81,7 @@ mad::IBPath to_lid_7(u16 pkey = 0xffff) {
 
 } // namespace
 
-TEST_CASE("a GMP leaves with the index of its path's P_Key, and trace and capture show the P_Key at that index") {
+TEST_CASE("a GMP uses the index of the P_Key of its path, and trace and capture show that P_Key") {
     tenant_port port;
     struct expected {
         u16 pkey;
@@ -104,7 +104,7 @@ TEST_CASE("a GMP leaves with the index of its path's P_Key, and trace and captur
     }
 }
 
-TEST_CASE("an explicit P_Key index wins over the P_Key of the path, and is the one that trace and capture show") {
+TEST_CASE("an explicit P_Key index overrides the P_Key of the path, also in trace and capture") {
     tenant_port port;
     mad::IBPath path = to_lid_7(0x8001);
     path.pkey_index = 0;
@@ -114,7 +114,7 @@ TEST_CASE("an explicit P_Key index wins over the P_Key of the path, and is the o
     CHECK_THAT(port.lines.at(0), Contains("PKey=0x7fff "));
 }
 
-TEST_CASE("a P_Key, an index or a GID that the port does not have is refused before anything is sent") {
+TEST_CASE("a P_Key, P_Key index or GID that the port does not have is rejected before the send") {
     tenant_port port;
     const auto refused = [&](const mad::IBPath& path) {
         const auto info = port.ask(path);
@@ -146,7 +146,7 @@ TEST_CASE("a P_Key, an index or a GID that the port does not have is refused bef
                Contains("does not have GID fe80::2"));
 }
 
-TEST_CASE("a path with a GRH leaves with the index of its SGID") {
+TEST_CASE("a path with a GRH uses the index of its SGID") {
     tenant_port port;
     mad::IBPath path = to_lid_7(0x8001);
     path.has_grh = true;
@@ -164,7 +164,7 @@ TEST_CASE("a path with a GRH leaves with the index of its SGID") {
     CHECK_THAT(port.lines.back(), Contains("fec0:0:0:1::1 "));
 }
 
-TEST_CASE("tables that were read again count for the next MAD") {
+TEST_CASE("updated port tables apply to the next MAD") {
     tenant_port port;
     REQUIRE(port.ask(to_lid_7(0x8001)));
     port.device.tables()->update({0x8001, 0x7fff}, {pkey_first_gid});
@@ -175,7 +175,7 @@ TEST_CASE("tables that were read again count for the next MAD") {
     CHECK(indices == std::vector<u16>{1, 0, 1});
 }
 
-TEST_CASE("a redirected request leaves with the P_Key of the redirection") {
+TEST_CASE("a redirected request uses the P_Key of the redirection") {
     tenant_port port;
     iba::ClassPortInfo elsewhere;
     elsewhere.redirectLID = iba::lid{9};
@@ -186,16 +186,16 @@ TEST_CASE("a redirected request leaves with the P_Key of the redirection") {
         iba::put<&iba::MADHeader::status>(mad.data(), iba::status_redirect);
         iba::encode(elsewhere, mad.data() + 64);
     };
-    SECTION("that the port has") {
+    SECTION("P_Key that the port has") {
         elsewhere.redirectPKey = 0x8001;
         REQUIRE(port.ask(to_lid_7()));
         CHECK(pkey_index_of(port.sent.at(1)) == 1);
     }
-    SECTION("that is 0 and so none: with that of the request") {
+    SECTION("P_Key 0: the P_Key of the request") {
         REQUIRE(port.ask(to_lid_7()));
         CHECK(pkey_index_of(port.sent.at(1)) == 0);
     }
-    SECTION("that the port does not have: not at all") {
+    SECTION("P_Key that the port does not have: an error") {
         elsewhere.redirectPKey = 0x8005;
         const auto info = port.ask(to_lid_7());
         REQUIRE_FALSE(info);
@@ -219,7 +219,7 @@ TEST_CASE("SMPs have P_Key index 0 whatever the rule for GMPs is") {
     CHECK(pkey_index_of(port.sent.back()) == 1);
 }
 
-TEST_CASE("a server's reply leaves with the P_Key index of the request, and its trace shows that P_Key") {
+TEST_CASE("a reply of a server uses the P_Key index of its request, and its trace shows that P_Key") {
     tenant_port port;
     server::responder answers;
     answers.add({iba::MgmtClass::Performance, 1, mad::methods(iba::Method::Get)},
@@ -244,7 +244,7 @@ TEST_CASE("a server's reply leaves with the P_Key index of the request, and its 
     port.schedule.set_server(nullptr);
 }
 
-TEST_CASE("segments of a long request leave with the index of its path's P_Key") {
+TEST_CASE("segments of a long request use the index of the P_Key of its path") {
     fake_kernel kernel;
     transports::umad_options options = kernel.options();
     options.user_rmpp = true;
@@ -271,7 +271,7 @@ TEST_CASE("segments of a long request leave with the index of its path's P_Key")
     CHECK(pkey_index_of(kernel.written()) == 1);
 }
 
-TEST_CASE("several descriptors of a port share its tables, and descriptors of several ports each use their own") {
+TEST_CASE("descriptors of one port share its tables, and descriptors of several ports each use their own") {
     fake_kernel kernels[2];
     const auto opened = [&](std::size_t which, std::shared_ptr<mad::port_tables> tables) {
         transports::umad_options options = kernels[which].options();

@@ -40,7 +40,7 @@ using packet_buffer = std::array<u8, 1024>;
 
 } // namespace
 
-TEST_CASE("a directed-route SMP is written behind a header of 64 bytes, in one piece") {
+TEST_CASE("a directed-route SMP is written in one piece after a header of 64 bytes") {
     fake_kernel kernel;
     umad_transport transport(kernel.device(), kernel.options());
     request r;
@@ -86,7 +86,7 @@ TEST_CASE("a LID-routed GMP carries LID, SL, path bits, queue pair, Q_Key and P_
     CHECK(host_at<u16>(packet, 56) == 0x0102);
 }
 
-TEST_CASE("a path with a GRH hands over its global addresses") {
+TEST_CASE("a path with a GRH passes its global addresses to the kernel") {
     fake_kernel kernel;
     umad_transport transport(kernel.device(), kernel.options());
     mad::IBPath path;
@@ -114,7 +114,7 @@ TEST_CASE("a path with a GRH hands over its global addresses") {
     CHECK(bytes_at(kernel.written(), 32, 24) == std::vector<u8>(24, 0));
 }
 
-TEST_CASE("a LID-routed SMP goes to QP0 whatever its path says") {
+TEST_CASE("a LID-routed SMP goes to QP0 whatever queue pair its path names") {
     fake_kernel kernel;
     umad_transport transport(kernel.device(), kernel.options());
     mad::IBPath path;
@@ -128,7 +128,7 @@ TEST_CASE("a LID-routed SMP goes to QP0 whatever its path says") {
     CHECK(bytes_at(packet, 28, 2) == std::vector<u8>{0, 7});
 }
 
-TEST_CASE("P_Key indices are enabled first, and each class registers one agent when it is first sent") {
+TEST_CASE("P_Key indices are enabled first, and each class registers one agent at its first send") {
     fake_kernel kernel;
     umad_transport transport(kernel.device(), kernel.options());
     REQUIRE(kernel.requests == std::vector<unsigned long>{IB_USER_MAD_ENABLE_PKEY});
@@ -160,7 +160,7 @@ TEST_CASE("P_Key indices are enabled first, and each class registers one agent w
     CHECK(kernel.registrations.size() == std::size(classes));
 }
 
-TEST_CASE("a refused registration fails the send, and is tried again by the next") {
+TEST_CASE("a rejected registration fails the send, and the next send tries again") {
     fake_kernel kernel;
     umad_transport transport(kernel.device(), kernel.options());
     request r;
@@ -174,7 +174,7 @@ TEST_CASE("a refused registration fails the send, and is tried again by the next
     CHECK(transport.send(r()).state == sent);
 }
 
-TEST_CASE("a descriptor has 32 agents and not more") {
+TEST_CASE("umad_transport registers at most 32 agents per descriptor") {
     fake_kernel kernel;
     umad_transport transport(kernel.device(), kernel.options());
     request r;
@@ -187,7 +187,7 @@ TEST_CASE("a descriptor has 32 agents and not more") {
     CHECK(kernel.registrations.size() == 32);
 }
 
-TEST_CASE("the kernel's timeout is rounded up to milliseconds, and 0 means that no reply is expected") {
+TEST_CASE("the kernel timeout is rounded up to milliseconds, and 0 means that no reply is expected") {
     fake_kernel kernel;
     umad_transport transport(kernel.device(), kernel.options());
     const auto timeout_for = [&](mad::duration remaining, bool expects_reply) {
@@ -206,7 +206,7 @@ TEST_CASE("the kernel's timeout is rounded up to milliseconds, and 0 means that 
     CHECK(transport.held() == 5); // the last one is not held
 }
 
-TEST_CASE("the number of requests that the kernel holds is bounded") {
+TEST_CASE("the number of requests that the kernel holds is limited") {
     fake_kernel kernel;
     umad_transport transport(kernel.device(), kernel.options(8));
     request r;
@@ -243,7 +243,7 @@ TEST_CASE("the number of requests that the kernel holds is bounded") {
     }
 }
 
-TEST_CASE("replies that nobody asked for do not make the count negative") {
+TEST_CASE("unexpected replies do not make the number of held requests negative") {
     fake_kernel kernel;
     umad_transport transport(kernel.device(), kernel.options(1));
     packet_buffer buffer;
@@ -257,7 +257,7 @@ TEST_CASE("replies that nobody asked for do not make the count negative") {
     CHECK(transport.send(r()).state == would_block);
 }
 
-TEST_CASE("a reply is its MAD and where it came from") {
+TEST_CASE("a received reply consists of its MAD and its source") {
     fake_kernel kernel;
     umad_transport transport(kernel.device(), kernel.options());
     packet_buffer buffer;
@@ -279,7 +279,7 @@ TEST_CASE("a reply is its MAD and where it came from") {
     CHECK(transport.receive(buffer).state == mad::receive_state::would_block);
 }
 
-TEST_CASE("an expired send is status 110 and the 24 bytes of its MAD header") {
+TEST_CASE("an expired send is reported with status 110 and the 24-byte MAD header") {
     fake_kernel kernel;
     umad_transport transport(kernel.device(), kernel.options());
     packet_buffer buffer;
@@ -292,7 +292,7 @@ TEST_CASE("an expired send is status 110 and the 24 bytes of its MAD header") {
     CHECK(std::vector<u8>(got.mad.begin(), got.mad.end()) == bytes_at(packet, 64, 24));
 }
 
-TEST_CASE("messages of any length from a header on are messages") {
+TEST_CASE("messages of any length that contain a header are accepted") {
     fake_kernel kernel;
     umad_transport transport(kernel.device(), kernel.options());
     packet_buffer buffer;
@@ -307,7 +307,7 @@ TEST_CASE("messages of any length from a header on are messages") {
     CHECK(transport.short_reads() == 0);
 }
 
-TEST_CASE("a message larger than the buffer gives its first segment and its full size") {
+TEST_CASE("a message larger than the buffer returns its first segment and its full size") {
     std::array<u8, 64 + 256> buffer{};
     ib_user_mad_hdr h{};
     h.length = 64 + 5000;
@@ -324,7 +324,7 @@ TEST_CASE("a message larger than the buffer gives its first segment and its full
     CHECK(umad_transport::interpret(untouched, -1, ENOSPC).state == mad::receive_state::failed);
 }
 
-TEST_CASE("a kernel without P_Key indices is refused") {
+TEST_CASE("a kernel without P_Key index support is rejected") {
     fake_kernel kernel;
     kernel.error = EINVAL;
     CHECK_THAT(message_of([&] { umad_transport transport(kernel.device(), kernel.options()); }),
@@ -357,7 +357,7 @@ struct without_privileges {
 
 } // namespace
 
-TEST_CASE("a device that cannot be opened is one line with its name and what to do") {
+TEST_CASE("a device that cannot be opened is reported in one line with its name and a possible fix") {
     const temporary_file file;
     const auto message = message_of([&] { umad_transport transport(file.directory / "umad7"); });
     CHECK_THAT(message, Catch::Contains((file.directory / "umad7").string()) && Catch::Contains("No such file") &&
@@ -375,7 +375,7 @@ TEST_CASE("a device that cannot be opened is one line with its name and what to 
     CHECK(denied.find('\n') == std::string::npos);
 }
 
-TEST_CASE("a file that is no MAD device is refused") {
+TEST_CASE("a file that is not a MAD device is rejected") {
     const temporary_file file;
     CHECK_THAT(message_of([&] { umad_transport transport(file.path); }), Catch::Contains("P_Key"));
 }
@@ -387,8 +387,7 @@ TEST_CASE("an end port is opened under /dev/infiniband") {
                Catch::Contains("/dev/infiniband/umad-that-is-not-there"));
 }
 
-TEST_CASE(
-    "a server's agent is registered with its methods and OUI, and its replies leave through it without a timeout") {
+TEST_CASE("an agent of a server is registered with methods and OUI, and sends replies without a timeout") {
     fake_kernel kernel;
     umad_transport transport(kernel.device(), kernel.options());
     const u32 get_and_table = 1u << 0x01 | 1u << 0x12;
@@ -449,7 +448,7 @@ TEST_CASE(
     CHECK(transport.held() == 0);
 }
 
-TEST_CASE("a ping of infiniband-diags that the kernel delivers is answered through its agent") {
+TEST_CASE("a ping of infiniband-diags from the kernel gets a reply through its agent") {
     fake_kernel kernel;
     umad_transport transport(kernel.device(), kernel.options());
     server::responder answers;
@@ -486,7 +485,7 @@ TEST_CASE("a ping of infiniband-diags that the kernel delivers is answered throu
     CHECK(agent.counters().replies == 2);
 }
 
-TEST_CASE("a refused server says why") {
+TEST_CASE("a rejected server registration reports the cause") {
     fake_kernel kernel;
     umad_transport transport(kernel.device(), kernel.options());
     kernel.error = EINVAL; // somebody else has the method
@@ -500,7 +499,7 @@ TEST_CASE("a refused server says why") {
             Catch::EndsWith("): Invalid argument"));
 }
 
-TEST_CASE("with RMPP of the program's own, classes that have it get agents by the second ioctl, and single MADs") {
+TEST_CASE("user-space RMPP registers RMPP classes with the second ioctl and sends single MADs") {
     fake_kernel kernel;
     umad_options options = kernel.options();
     options.user_rmpp = true;
@@ -546,8 +545,7 @@ TEST_CASE("with RMPP of the program's own, classes that have it get agents by th
     }
 }
 
-TEST_CASE(
-    "how long the kernel is told to hold requests is the operation's time or the attempt's, where somebody says so") {
+TEST_CASE("the kernel timeout is the time of the operation or of the attempt, as the option selects") {
     using transports::kernel_timeout;
     for (const auto how : {kernel_timeout::operation, kernel_timeout::attempt}) {
         fake_kernel kernel;
@@ -563,7 +561,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("requests to the SA are as few as the end port says, where that is less than usual") {
+TEST_CASE("sa_window of the end port lowers the default limit of SA requests") {
     const temporary_file file;
     const std::string fifo = file.directory / "umad1"; // can be opened and waited for as a device
     REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
@@ -582,7 +580,7 @@ TEST_CASE("requests to the SA are as few as the end port says, where that is les
     CHECK(window_of(10, 12) == 12);
 }
 
-TEST_CASE("a reply by RMPP that nobody acknowledged is no request of ours that expired") {
+TEST_CASE("an unacknowledged RMPP reply does not count as an expired request") {
     fake_kernel kernel;
     umad_transport transport(kernel.device(), kernel.options());
     request r;
@@ -594,7 +592,7 @@ TEST_CASE("a reply by RMPP that nobody acknowledged is no request of ours that e
 }
 
 // With none a lost segment would end the answer (mad_rmpp.c, retry_send()).
-TEST_CASE("the kernel is to repeat what is not acknowledged of a reply by RMPP, and nothing else") {
+TEST_CASE("the kernel retries only RMPP replies") {
     fake_kernel kernel;
     umad_transport transport(kernel.device(), kernel.options());
     request r;
@@ -621,7 +619,7 @@ TEST_CASE("the kernel is to repeat what is not acknowledged of a reply by RMPP, 
     CHECK(host_at<u32>(of_segments.written(), 12) == 0);
 }
 
-TEST_CASE("requests of a vendor class go through an agent with their OUI, one for each") {
+TEST_CASE("requests of a vendor class use one agent per OUI") {
     fake_kernel kernel;
     umad_transport transport(kernel.device(), kernel.options());
     request r;

@@ -91,7 +91,7 @@ coro::task<mad::result<PortCounters>> ask(coro::MADSchedule& schedule, u16 LID) 
 
 } // namespace
 
-TEST_CASE("a GMP leaves as a datagram to QP1, with the path's address and Q_Key") {
+TEST_CASE("a GMP leaves as a datagram to QP1 with the address and Q_Key of its path") {
     answered port;
     port.answers = false;
     request r = for_class(class_Performance);
@@ -114,7 +114,7 @@ TEST_CASE("a GMP leaves as a datagram to QP1, with the path's address and Q_Key"
     CHECK(port.made.misuses.empty());
 }
 
-TEST_CASE("a schedule asks over verbs, by poll and by Asio, one at a time and many") {
+TEST_CASE("RPCs over verbs work under the blocking driver and under Asio, one or many at a time") {
     answered port;
     coro::MADSchedule schedule(port.transport);
     for (int i = 0; i < 3; ++i) CHECK(coro::sync_wait(schedule, ask(schedule, 7)));
@@ -140,7 +140,7 @@ TEST_CASE("a schedule asks over verbs, by poll and by Asio, one at a time and ma
     CHECK(port.made.misuses.empty());
 }
 
-TEST_CASE("the upper half of a transaction ID is the transport's: what has another one is not for us") {
+TEST_CASE("a verbs transport drops replies whose upper transaction ID half is not its own") {
     verbs_options options;
     options.session = 0x12345678;
     answered port(options);
@@ -168,7 +168,7 @@ TEST_CASE("the upper half of a transaction ID is the transport's: what has anoth
     CHECK(std::equal(port.made.sent[1].bytes.begin(), port.made.sent[1].bytes.end(), r.bytes.begin() + mad::headroom));
 }
 
-TEST_CASE("a datagram says where it came from") {
+TEST_CASE("a received datagram has its source address") {
     answered port;
     port.answers = false;
     request r = for_class(class_Performance);
@@ -191,7 +191,7 @@ TEST_CASE("a datagram says where it came from") {
     CHECK(got.source.hop_limit == 64);
 }
 
-TEST_CASE("SMPs, other P_Keys and what is no GMP are refused with a reason") {
+TEST_CASE("SMPs, other P_Keys and packets that are not GMPs are rejected with a cause") {
     answered port;
     CHECK(port.transport.send(for_class(class_lid_routed)()).error == EPROTONOSUPPORT);
     CHECK_FALSE(port.transport.limits().smi);
@@ -211,7 +211,7 @@ TEST_CASE("SMPs, other P_Keys and what is no GMP are refused with a reason") {
                Contains("made0/1 (verbs) rejected the request (SMPs cannot be sent over verbs; use a umad device"));
 }
 
-TEST_CASE("requests of others arrive where they are served, and nowhere else") {
+TEST_CASE("requests from peers arrive only for served classes") {
     answered port;
     const u32 ours = port.transport.qp_number();
     std::vector<u8> asked(256);
@@ -232,7 +232,7 @@ TEST_CASE("requests of others arrive where they are served, and nowhere else") {
     CHECK(port.made.receives_posted(ours) == 512);
 }
 
-TEST_CASE("no more MADs are on their way out than there are buffers") {
+TEST_CASE("the number of MADs being sent never exceeds the number of buffers") {
     verbs_options options;
     options.sends = 2;
     answered port(options);
@@ -254,7 +254,7 @@ TEST_CASE("no more MADs are on their way out than there are buffers") {
     CHECK(port.made.alive["ah"] == 1);
 }
 
-TEST_CASE("the descriptor tells of a datagram, of an event, and of nothing else") {
+TEST_CASE("the descriptor is readable only for a datagram or an event") {
     answered port;
     CHECK(port.receive().state == mad::receive_state::would_block);
     CHECK_FALSE(port.readable());
@@ -271,7 +271,7 @@ TEST_CASE("the descriptor tells of a datagram, of an event, and of nothing else"
     CHECK_FALSE(port.readable());
 }
 
-TEST_CASE("events are told with what they changed, and address handles are made anew") {
+TEST_CASE("events report what they changed, and address handles are created again") {
     std::vector<std::string> heard;
     verbs_options options;
     options.on_event = [&](const verbs::event& e, const transports::end_port& now) {
@@ -302,7 +302,7 @@ TEST_CASE("events are told with what they changed, and address handles are made 
     CHECK(heard.size() == 1);
 }
 
-TEST_CASE("a P_Key that moves in its table is followed") {
+TEST_CASE("the transport follows a P_Key that moves in its table") {
     answered port;
     coro::MADSchedule schedule(port.transport);
     CHECK(coro::sync_wait(schedule, ask(schedule, 7)));
@@ -317,8 +317,7 @@ TEST_CASE("a P_Key that moves in its table is followed") {
     CHECK(port.made.alive["qp"] == 1);
 }
 
-TEST_CASE("the queue pair has the P_Key of the options, else the port's default one, and paths that need another are "
-          "refused") {
+TEST_CASE("the queue pair uses one P_Key, and paths that need another P_Key are rejected") {
     const auto [opened, pkey, index] =
         GENERATE(std::tuple(mad::path_headers::look_up, 0x7fff, 1), std::tuple(u16{2}, 0x8002, 2));
     CAPTURE(opened);
@@ -342,7 +341,7 @@ TEST_CASE("the queue pair has the P_Key of the options, else the port's default 
           fmt::format("the local queue pair can use only P_Key {:#06x} (index {}), not 0x8001", pkey, index));
 }
 
-TEST_CASE("a queue pair that fails is replaced, and who was under way is asked again") {
+TEST_CASE("a failed queue pair is replaced, and requests in flight are sent again") {
     answered port;
     coro::MADSchedule schedule(port.transport, [] {
         coro::schedule_options options;
@@ -363,7 +362,7 @@ TEST_CASE("a queue pair that fails is replaced, and who was under way is asked a
     CHECK(port.made.misuses.empty());
 }
 
-TEST_CASE("a queue pair that fails over and over ends the transport") {
+TEST_CASE("a queue pair that fails repeatedly ends the transport") {
     answered port;
     mad::received got;
     for (unsigned i = 0; i < 20 && got.state != mad::receive_state::failed; ++i) {
@@ -377,7 +376,7 @@ TEST_CASE("a queue pair that fails over and over ends the transport") {
     CHECK(port.transport.next_event()); // a driver comes by at once, whoever found out
 }
 
-TEST_CASE("when the device fails, everything under way ends with an error that names it") {
+TEST_CASE("requests in flight fail with the name of the device when the device fails") {
     answered port;
     port.answers = false;
     coro::MADSchedule schedule(port.transport);
@@ -391,7 +390,7 @@ TEST_CASE("when the device fails, everything under way ends with an error that n
     CHECK(port.transport.send(for_class(class_Performance)()).error == ENODEV);
 }
 
-TEST_CASE("tables of many MADs come by our own RMPP, and requests of many MADs leave by it") {
+TEST_CASE("multi-segment tables and requests use user-space RMPP") {
     // Two ends of one device: what one sends to the other's QP arrives there.
     made_device made;
     made.on_send = [&](const made_datagram& d) { made.deliver(d.dqpn, d.bytes, {}, d.sqpn, d.to.dlid); };
@@ -436,7 +435,7 @@ TEST_CASE("tables of many MADs come by our own RMPP, and requests of many MADs l
     CHECK(made.misuses.empty());
 }
 
-TEST_CASE("SMPs go by umad and all other MADs over verbs, as one transport") {
+TEST_CASE("SMPs over umad and GMPs over verbs form one transport") {
     made_device made;
     made.on_send = [&](const made_datagram& d) { made.deliver(d.sqpn, answer_to(d.bytes), {}, 1, d.to.dlid); };
     fake_kernel kernel;
@@ -451,7 +450,7 @@ TEST_CASE("SMPs go by umad and all other MADs over verbs, as one transport") {
     CHECK(kernel.written().size() == 64 + 256);
 }
 
-TEST_CASE("a transport for GMPs tells of events where somebody listens") {
+TEST_CASE("a GMP transport reports events if a handler is set") {
     sysfs_tree tree;
     const bool is_heard = GENERATE(true, false);
     std::string heard;
@@ -466,7 +465,7 @@ TEST_CASE("a transport for GMPs tells of events where somebody listens") {
     CHECK(heard == (is_heard ? "LID changed" : ""));
 }
 
-TEST_CASE("a transport for GMPs is over verbs, else umad's, and says which") {
+TEST_CASE("a GMP transport uses verbs, else umad, and reports which") {
     sysfs_tree tree;
     transports::gmp_options options;
     options.sys_class = tree.root();
@@ -487,7 +486,7 @@ TEST_CASE("a transport for GMPs is over verbs, else umad's, and says which") {
                Contains("umad_that_is_not_there") && Contains("libibverbs cannot list devices"));
 }
 
-TEST_CASE("what opening takes and does not get ends with one line, and leaves nothing behind") {
+TEST_CASE("a failed step of opening a device ends with one line and releases everything") {
     made_device made;
     for (const char* step : {"ibv_open_device", "ibv_alloc_pd", "ibv_create_comp_channel", "ibv_create_cq",
                              "ibv_reg_mr", "ibv_create_qp", "ibv_modify_qp", "ibv_post_recv"}) {

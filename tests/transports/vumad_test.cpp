@@ -131,7 +131,7 @@ struct two_ports {
 
 } // namespace
 
-TEST_CASE("agents of a MAD device are registered as the kernel registers them") {
+TEST_CASE("agents of a virtual MAD device register as in the kernel") {
     two_ports w;
     program p(w.near), q(w.near);
     CHECK(p.add(0x04, 1, 0, 0, 0, 2) == -EINVAL); // no such QP
@@ -168,7 +168,7 @@ TEST_CASE("agents of a MAD device are registered as the kernel registers them") 
     CHECK(p.add(0x04, 1) == 7); // the lowest that is free
 }
 
-TEST_CASE("the second registration call knows flags and larger OUIs than there are") {
+TEST_CASE("the second registration ioctl accepts flags and rejects OUIs that are too large") {
     two_ports w;
     program p(w.near);
     ib_user_mad_reg_req2 r{};
@@ -189,7 +189,7 @@ TEST_CASE("the second registration call knows flags and larger OUIs than there a
     CHECK(r.id == 0);
 }
 
-TEST_CASE("without P_Key indices a packet has the header of older programs") {
+TEST_CASE("a packet without P_Key indices has the header of older programs") {
     two_ports w;
     std::unique_ptr<kernel_port::file> file = w.near.open();
     ib_user_mad_reg_req r{};
@@ -208,7 +208,7 @@ TEST_CASE("without P_Key indices a packet has the header of older programs") {
     CHECK(file->read(std::span(report).first(55)) == -EINVAL);
 }
 
-TEST_CASE("a MAD device refuses writes and reads with the kernel's errors") {
+TEST_CASE("a virtual MAD device rejects reads and writes with the errors of the kernel") {
     two_ports w;
     program p(w.near);
     REQUIRE(p.add(0x04, 1) == 0);
@@ -229,7 +229,7 @@ TEST_CASE("a MAD device refuses writes and reads with the kernel's errors") {
     CHECK_FALSE(p.file->is_readable());
 }
 
-TEST_CASE("SMPs leave by the port of their device, with the hop pointer at the beginning") {
+TEST_CASE("SMPs leave through the port of their device with the initial hop pointer") {
     two_ports w;
     kernel_port port({&w.near_end, 1});
     program p(port);
@@ -253,7 +253,7 @@ TEST_CASE("SMPs leave by the port of their device, with the hop pointer at the b
     CHECK(p.send(0, 0xffff, m) == -EINVAL);
 }
 
-TEST_CASE("a request comes to the agent that registered it, and its answer back to the one that asked") {
+TEST_CASE("a request goes to the agent that registered its class, and the reply to the requesting agent") {
     two_ports w;
     program client(w.near), other(w.near), server(w.far);
     REQUIRE(other.add(0x04, 1) == 0);
@@ -295,7 +295,7 @@ TEST_CASE("a request comes to the agent that registered it, and its answer back 
     CHECK(client.read().empty()); // no report of what was answered
 }
 
-TEST_CASE("an agent of class 0 gets answers of any class") {
+TEST_CASE("an agent of class 0 receives replies of any class") {
     two_ports w;
     program client(w.near), server(w.far);
     REQUIRE(client.add(0, 0) == 0);
@@ -309,7 +309,7 @@ TEST_CASE("an agent of class 0 gets answers of any class") {
     CHECK(client.read().size() == 320);
 }
 
-TEST_CASE("what nobody answers is sent as often as its header says, and reported once") {
+TEST_CASE("an unanswered request is sent as often as its header specifies and reported once") {
     struct sample {
         u32 timeout_ms, retries;
         mad::duration least, most;
@@ -349,7 +349,7 @@ TEST_CASE("what nobody answers is sent as often as its header says, and reported
     CHECK(client.read().empty());
 }
 
-TEST_CASE("what has no timeout is sent once, and neither its answer nor its loss is told") {
+TEST_CASE("a request without a timeout is sent once, and neither its reply nor its loss is reported") {
     two_ports w;
     program client(w.near), server(w.far);
     REQUIRE(client.add(0x04, 1) == 0);
@@ -364,7 +364,7 @@ TEST_CASE("what has no timeout is sent once, and neither its answer nor its loss
     CHECK(client.read().empty());
 }
 
-TEST_CASE("a transaction ID is an agent's own while it is outstanding") {
+TEST_CASE("a transaction ID belongs to its agent while in use") {
     two_ports w;
     program p(w.near);
     REQUIRE(p.add(0x04, 1) == 0);
@@ -377,7 +377,7 @@ TEST_CASE("a transaction ID is an agent's own while it is outstanding") {
     CHECK(p.send(0, 2, make_mad(0x04, 1, get, 5), 10) == 320);
 }
 
-TEST_CASE("a thousand are outstanding, and each is reported, but not what is closed") {
+TEST_CASE("each of a thousand requests in flight is reported, except those of a closed device") {
     two_ports w;
     program p(w.near);
     REQUIRE(p.add(0x04, 1) == 0);
@@ -395,7 +395,7 @@ TEST_CASE("a thousand are outstanding, and each is reported, but not what is clo
     CHECK(p.read().empty());
 }
 
-TEST_CASE("a Get that nobody serves is answered by the kernel itself") {
+TEST_CASE("the kernel itself rejects a Get that no agent serves") {
     two_ports w;
     program client(w.near);
     REQUIRE(client.add(0x0a, 1) == 0);
@@ -409,7 +409,7 @@ TEST_CASE("a Get that nobody serves is answered by the kernel itself") {
     CHECK(client.read().empty());
 }
 
-TEST_CASE("a message of any length goes there and back by RMPP of the kernel") {
+TEST_CASE("a message of any length travels both ways by kernel RMPP") {
     const std::size_t size = GENERATE(0, 1, 199, 200, 201, 12345, 1u << 20);
     const faults f = GENERATE(faults{}, faults{.loss = 0.02, .twice = 0.02, .late = 0.05});
     if (size > 100'000 && f.loss > 0) return; // the same, longer
@@ -445,7 +445,7 @@ TEST_CASE("a message of any length goes there and back by RMPP of the kernel") {
     CHECK(server.read().empty()); // all was acknowledged: nothing is reported
 }
 
-TEST_CASE("a message that does not fit stays, and its beginning says how long it is") {
+TEST_CASE("a message that does not fit the buffer stays, and its first segment contains the length") {
     two_ports w;
     program client(w.near), server(w.far);
     REQUIRE(client.add(0x03, 2, 0, 1) == 0);
@@ -464,7 +464,7 @@ TEST_CASE("a message that does not fit stays, and its beginning says how long it
     CHECK(client.read().size() == 64 + 56 + 5000);
 }
 
-TEST_CASE("a message that nobody acknowledges is reported, whether it has a timeout or not") {
+TEST_CASE("a message without an ACK is reported with or without a timeout") {
     struct sample {
         u32 timeout_ms, retries;
         mad::duration least, most;
@@ -485,7 +485,7 @@ TEST_CASE("a message that nobody acknowledges is reported, whether it has a time
     CHECK(header_of(report).status == ETIMEDOUT);
 }
 
-TEST_CASE("an answer by RMPP with a timeout waits for an answer itself") {
+TEST_CASE("an RMPP reply with a timeout waits for a reply to itself") {
     two_ports w;
     program client(w.near), server(w.far);
     REQUIRE(client.add(0x03, 2, 0, 1) == 0);
@@ -502,7 +502,7 @@ TEST_CASE("an answer by RMPP with a timeout waits for an answer itself") {
     CHECK(server.read().size() == 88);
 }
 
-TEST_CASE("an agent that does RMPP itself sees every segment") {
+TEST_CASE("an agent with user-space RMPP receives every segment") {
     two_ports w;
     program client(w.near), server(w.far);
     ib_user_mad_reg_req2 r{};
@@ -592,7 +592,7 @@ packet request_segment(u32 number, bool is_last, u32 payload_length) {
 
 } // namespace
 
-TEST_CASE("the kernel ends the receiving of a message whose other segments never arrive") {
+TEST_CASE("the kernel ends the reception of a message with missing segments") {
     two_ports w;
     program client(w.near), server(w.far);
     ib_user_mad_reg_req2 r{};
@@ -638,7 +638,7 @@ public:
 
 } // namespace
 
-TEST_CASE("a request in segments is acknowledged at once and leaves whole with its last segment") {
+TEST_CASE("segments of a request are acknowledged at once, and the request leaves whole after the last one") {
     recording inner;
     transports::vumad::single_mads carrier(inner);
     const mad::any_path to = mad::IBPath{};
@@ -666,7 +666,7 @@ TEST_CASE("a request in segments is acknowledged at once and leaves whole with i
     CHECK(received_type() == 2);
 }
 
-TEST_CASE("tables of the simulated SA arrive whole, segment by segment, and none is left over") {
+TEST_CASE("tables of the simulated SA arrive whole in segments without remainders") {
     simulated s("fattree2,radix=8,sm=1");
     program p(s.port);
     REQUIRE(p.add(0x03, 2, 0, 1) == 0);
@@ -689,7 +689,7 @@ TEST_CASE("tables of the simulated SA arrive whole, segment by segment, and none
     CHECK(s.port.counters().timed_out == 0);
 }
 
-TEST_CASE("a manager on the virtual device serves its port, and its SMA goes on") {
+TEST_CASE("a manager on the virtual device serves its port, and the SMA keeps running") {
     simulated s("single,sm=1");
     program manager(s.port), tool(s.port);
     REQUIRE(manager.add(0x81, 1, 1u << get | 1u << 2, 0, 0, 0) == 0);
@@ -736,7 +736,7 @@ TEST_CASE("a manager on the virtual device serves its port, and its SMA goes on"
     CHECK((capability_mask(nobody, there, 0) & is_sm) == 0);
 }
 
-TEST_CASE("a server on the virtual device gets the headers that Linux delivers, whatever Q_Key was written") {
+TEST_CASE("a server on the virtual device receives the headers of Linux, whatever Q_Key was written") {
     const auto what = GENERATE(test::asked::by_ports, test::asked::by_lid, test::asked::of_other_port);
     simulated s("single,sm=1,at=h-0002 HCA-1");
     program server(s.port);
@@ -779,7 +779,7 @@ TEST_CASE("a server on the virtual device gets the headers that Linux delivers, 
     CHECK(test::differences(test::fields_of(from, mad_of(came)), test::expected_of(what, there)) == "");
 }
 
-TEST_CASE("a program on the virtual device chooses its P_Key by index, and reads the index of the one that arrived") {
+TEST_CASE("a program on the virtual device selects its P_Key by index and reads the index of received MADs") {
     simulated s("single,sm=1");
     transports::sim::fabric& fabric = *s.simulation.fabric;
     program client(s.port);
@@ -824,7 +824,7 @@ TEST_CASE("a program on the virtual device chooses its P_Key by index, and reads
     CHECK(fabric.counters().refused == 2);
 }
 
-TEST_CASE("the virtual device refuses the SMPs that Linux' SMI refuses") {
+TEST_CASE("the virtual device rejects the SMPs that the SMI of Linux rejects") {
     // By smi_handle_dr_smp_send(): of a channel adapter's port 2.
     struct row {
         u8 D, pointer, count, initial, back;
@@ -862,7 +862,7 @@ TEST_CASE("the virtual device refuses the SMPs that Linux' SMI refuses") {
     CHECK(p.send(0, 0xffff, m) == (r.is_sent ? 320 : -EINVAL));
 }
 
-TEST_CASE("sysfs says of a virtual device what its SMA says, as the kernel writes it") {
+TEST_CASE("sysfs of a virtual device shows the values of its SMA in the format of the kernel") {
     simulated s("fattree2,radix=4,sm=1,loss=0.2");
     transports::vumad::local_port local(s.port);
     const transports::vumad::described_port described{"vib0", 1};
@@ -923,7 +923,7 @@ TEST_CASE("sysfs says of a virtual device what its SMA says, as the kernel write
 }
 
 // The texts of Linux (drivers/infiniband/core/sysfs.c, rate_show). Its drivers tell FDR10 from QDR by MlnxExtPortInfo.
-TEST_CASE("the rate file of a virtual device has the width and speed of its link, XDR and FDR10 included") {
+TEST_CASE("the rate file of a virtual device has the width and speed of its link, including XDR and FDR10") {
     const std::pair<const char*, const char*> rates[] = {{"single,speed=FDR10", "40 Gb/sec (4X FDR10)\n"},
                                                          {"single,speed=FDR10,loss=0.3", "40 Gb/sec (4X FDR10)\n"},
                                                          {"single,speed=QDR", "40 Gb/sec (4X QDR)\n"},
