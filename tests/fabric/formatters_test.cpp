@@ -11,7 +11,7 @@
 
 using namespace comad;
 
-TEST_CASE("GUIDs, GIDs and LIDs are formatted as the IBA writes them, with the width of the format") {
+TEST_CASE("GUIDs, GIDs and LIDs are formatted as in the IBA and respect the format width") {
     const iba::guid GUID{0x0002c90300001491};
     CHECK(fmt::format("{}", GUID) == "0002:c903:0000:1491");
     CHECK(fmt::format("{:>21}", GUID) == "  0002:c903:0000:1491");
@@ -20,13 +20,13 @@ TEST_CASE("GUIDs, GIDs and LIDs are formatted as the IBA writes them, with the w
     CHECK(fmt::format("{} {:4} {:#06x}", iba::lid{7}, iba::lid{7}, iba::lid{7}) == "7    7 0x0007");
 }
 
-TEST_CASE("enumerations of the IBA are formatted by name, and values without a name by number") {
+TEST_CASE("enumerators of the IBA are formatted by name, and unnamed values by number") {
     CHECK(fmt::format("{}", iba::PortState::Active) == "Active");
     CHECK(fmt::format("{:>8}|{:.3}", iba::NodeType::Switch, iba::NodeType::Switch) == "  Switch|Swi");
     CHECK(fmt::format("{}", iba::Method{0x7e}) == "?? 126");
 }
 
-TEST_CASE("paths and errors are formatted as their messages") {
+TEST_CASE("formatters print paths and errors like their to_string functions") {
     const mad::IBDRPath route = mad::IBDRPath().extended(1).extended(4);
     CHECK(fmt::format("{}", route) == "DR Path (0, 1, 4)");
     CHECK(fmt::format("{:>20}", mad::any_path(route)) == "   DR Path (0, 1, 4)");

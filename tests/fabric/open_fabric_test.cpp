@@ -43,7 +43,7 @@ coro::task<mad::result<u16>> lid_by_sa(opened_fabric& fabric, mad::IBPath to) {
 
 } // namespace
 
-TEST_CASE("parse_fabric reads each kind of fabric, and to_string writes the same text") {
+TEST_CASE("parse_fabric reads each kind of fabric, and to_string writes its input back") {
     struct line {
         const char* text;
         fabric_kind kind;
@@ -66,7 +66,7 @@ TEST_CASE("parse_fabric reads each kind of fabric, and to_string writes the same
     }
 }
 
-TEST_CASE("parse_fabric rejects a text that names no fabric, and lists what is valid") {
+TEST_CASE("parse_fabric rejects an unknown fabric text and lists valid ones") {
     for (const char* text : {"sim", "sim:", "mlx5_0", "UMAD", "umadx:y", ":"}) {
         CAPTURE(text);
         const auto named = parse_fabric(text);
@@ -78,7 +78,7 @@ TEST_CASE("parse_fabric rejects a text that names no fabric, and lists what is v
     }
 }
 
-TEST_CASE("a simulated fabric is opened with a schedule, the local port and paths, in virtual time") {
+TEST_CASE("a simulated fabric opens with a schedule, the local port and paths in virtual time") {
     auto opened = open_fabric("sim:fattree2,radix=4,sm=1,time=virtual", {}, {.max_outstanding = 3});
     REQUIRE(opened);
     opened_fabric fabric = std::move(opened.value()); // references to its parts stay valid
@@ -105,7 +105,7 @@ TEST_CASE("a simulated fabric is opened with a schedule, the local port and path
     CHECK(LID.value() == 5);
 }
 
-TEST_CASE("a P_Key that the local port does not have is an error with the P_Keys that it has") {
+TEST_CASE("a P_Key that the local port lacks is an error that lists the available P_Keys") {
     const char* const text = "sim:fattree2,radix=4,sm=1,time=virtual";
     const fabric_error e = error_of(text, {.pkey = 0x8001});
     CHECK(e.code == fabric_errc::no_pkey);
@@ -116,7 +116,7 @@ TEST_CASE("a P_Key that the local port does not have is an error with the P_Keys
     CHECK(opened.value().transport().tables()->find(mad::IBPath{}).pkey_index == 0);
 }
 
-TEST_CASE("open_fabric rejects options that the kind of the fabric does not have") {
+TEST_CASE("open_fabric rejects options that the kind of fabric does not support") {
     fabric_options options;
     options.descriptors = 2;
     CHECK(error_of("sim:single", options).code == fabric_errc::invalid_option);
@@ -132,8 +132,7 @@ TEST_CASE("open_fabric rejects options that the kind of the fabric does not have
                StartsWith("the local port 'mlx5_0/1' of the target needs a local device"));
 }
 
-TEST_CASE(
-    "a fabric that cannot be opened is an error with one line: no device, no port, no server, no such simulation") {
+TEST_CASE("open_fabric reports a missing device, port or server or an invalid simulation in one line") {
     const sysfs_tree none;
     fabric_options options;
     options.sys_class = none.root();
@@ -157,7 +156,7 @@ TEST_CASE(
     CHECK_THAT(error_of("sim:fattree2,radix=7").text, Contains("radix=7"));
 }
 
-TEST_CASE("a fabric on an ibsim server is opened at the node of the text") {
+TEST_CASE("an ibsim fabric opens at the node in its text") {
     std::ostringstream topology;
     write_topology(topology, transports::sim::make_topology("fattree2,radix=4"));
     const ibsim_server server(topology.str());
@@ -176,7 +175,7 @@ TEST_CASE("a fabric on an ibsim server is opened at the node of the text") {
     CHECK(found.value().nodes.size() == 14);
 }
 
-TEST_CASE("a fabric on a MAD device is opened by the name of its port, and its port is read again from sysfs") {
+TEST_CASE("a MAD device fabric opens by the name of its port and rereads the port from sysfs") {
     using namespace ibtool_rig;
     const char* const beside = std::getenv("COMAD_TEST_BESIDE_DEVICE");
     if (!beside) { // this test case runs again next to the device

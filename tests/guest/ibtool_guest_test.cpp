@@ -60,7 +60,7 @@ std::string without(std::string text, const std::string& from, const std::string
 
 } // namespace
 
-TEST_CASE("ibtool prints what infiniband-diags print, over real devices under a real OpenSM") {
+TEST_CASE("ibtool prints the output of infiniband-diags on kernel devices with a real OpenSM") {
     const subnet s;
     for (const char* device : {"fib0", "fib1"}) {
         const both topology(device, {"ibnetdiscover"}, {});
@@ -89,7 +89,7 @@ TEST_CASE("ibtool prints what infiniband-diags print, over real devices under a 
     compare(nullptr, {"ibstat", "fib1", "1"});
 }
 
-TEST_CASE("ibping and its server, of infiniband-diags and ours, talk to each other over the kernel") {
+TEST_CASE("ibping of comad and of infiniband-diags interoperate over the kernel") {
     const subnet s;
     const auto without_times = [](std::string text) {
         for (const char* before : {"time ", "avg/max = "}) text = without(text, before, "\n");
@@ -113,7 +113,7 @@ TEST_CASE("ibping and its server, of infiniband-diags and ours, talk to each oth
     CHECK_THAT(said[0], Contains("1 packets transmitted, 1 received, 0% packet loss"));
 }
 
-TEST_CASE("ibtool says what a device that it cannot use lacks") {
+TEST_CASE("ibtool reports what an unsuitable device lacks") {
     check_failure(run({"smpquery", "nodeinfo", "1", "-C", "rxe0"}), 1, "link layer");
     check_failure(run({"ibhosts", "-C", "mlx5_0"}), 1, "mlx5_0");
     const subnet s;

@@ -199,7 +199,7 @@ std::vector<step> script_of(unsigned seed) {
 
 } // namespace
 
-TEST_CASE("the same sends, delays and losses give the same events on the kernel and on its model") {
+TEST_CASE("the kernel and its model produce the same events for equal sends, delays and losses") {
     const auto seed = GENERATE(1u, 2u);
     CAPTURE(seed);
     const std::vector<step> script = script_of(seed);

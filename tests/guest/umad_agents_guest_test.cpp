@@ -93,7 +93,7 @@ mad::registration serving(const kind& k) {
 
 } // namespace
 
-TEST_CASE("the kernel gives agents of all classes to who asks and who serves, and carries their MADs") {
+TEST_CASE("the kernel registers agents of all classes for clients and servers and carries their MADs") {
     use_fakeib();
     umad_options options;
     options.user_rmpp = GENERATE(false, true); // by the first ioctl and by the second
@@ -112,7 +112,7 @@ TEST_CASE("the kernel gives agents of all classes to who asks and who serves, an
     }
 }
 
-TEST_CASE("soft RoCE has agents for GMPs, from GID to GID, and none for SMPs") {
+TEST_CASE("soft RoCE has agents for GMPs between GIDs and none for SMPs") {
     const end_port here = port_of("rxe0/1"), there = port_of("rxe1/1");
     umad_transport asking(here), answering(there);
     for (const kind& k : {kind{MgmtClass::Performance, 1}, kind{MgmtClass::SubnAdm, 2}, kind{MgmtClass::VendOUI, 1}}) {
@@ -129,7 +129,7 @@ TEST_CASE("soft RoCE has agents for GMPs, from GID to GID, and none for SMPs") {
     CHECK(answering.serve({MgmtClass::SubnLID, 1, mad::methods(Method::Get)}) == EPROTONOSUPPORT);
 }
 
-TEST_CASE("a class that somebody serves at a port is refused to others there, in words that say so") {
+TEST_CASE("a class that is served at a port cannot be registered again, and the error explains it") {
     use_fakeib();
     umad_transport first(port_of("fib1/1")), second(port_of("fib1/1")), elsewhere(port_of("fib0/1"));
     server::responder answers;
@@ -144,7 +144,7 @@ TEST_CASE("a class that somebody serves at a port is refused to others there, in
     CHECK(second.serve({server::ping_class, 1, mad::methods(Method::Send), server::openfabrics_oui}) == 0);
 }
 
-TEST_CASE("an open device has 32 agents, and another one of the same port has its own") {
+TEST_CASE("each open device of a port has 32 agents of its own") {
     use_fakeib();
     umad_transport device(port_of("fib0/1")), other(port_of("fib0/1"));
     for (u8 version = 1; version <= 33; ++version) {
@@ -159,7 +159,7 @@ TEST_CASE("an open device has 32 agents, and another one of the same port has it
     CHECK(device.serve({MgmtClass::DevMgt, 1, mad::methods(Method::Get)}) == ENOMEM);
 }
 
-TEST_CASE("who may not open a device hears which one, and what to do") {
+TEST_CASE("a user without access to a device gets an error with the device and a possible fix") {
     const end_port port = port_of("rxe0/1");
     std::string refused;
     REQUIRE(::geteuid() == 0);
@@ -176,7 +176,7 @@ TEST_CASE("who may not open a device hears which one, and what to do") {
         Catch::StartsWith("cannot open /dev/infiniband/umad99: No such file or directory; load the module ib_umad"));
 }
 
-TEST_CASE("while issm is open the port says that an SM is there, and nobody else may open it") {
+TEST_CASE("an open issm device sets IsSM of the port and cannot be opened twice") {
     use_fakeib();
     const end_port port = port_of("fib1/1");
     umad_transport device(port_of("fib0/1"));

@@ -51,7 +51,7 @@ server::responder manager_with_counters() {
 
 } // namespace
 
-TEST_CASE("of a port of two devices SMPs leave by the one and GMPs by the other, and both serve") {
+TEST_CASE("SMPs and GMPs of a port of two devices use different devices, and both devices serve") {
     use_fakeib("presets=1 split=1");
     for (const char* name : {"fib0/1", "smi0/1"}) { // whichever side is named
         const end_port here = port_of(name), there = port_of("fib1/1");
@@ -84,7 +84,7 @@ TEST_CASE("of a port of two devices SMPs leave by the one and GMPs by the other,
     CHECK(refused.error().sys_errno == EPROTONOSUPPORT);
 }
 
-TEST_CASE("a trap is heard where its class is served, and who sent it is told so") {
+TEST_CASE("a trap reaches the server of its class, and its sender gets a reply") {
     use_fakeib();
     std::promise<u16> traps[2]; // who sent them
     unsigned heard = 0;
@@ -165,7 +165,7 @@ void rdma(const std::vector<std::string>& words) {
 
 } // namespace
 
-TEST_CASE("RPCs in flight end soon when their device is removed, with its name and what to do, under both drivers") {
+TEST_CASE("RPCs in flight fail soon after their device is removed, under both drivers") {
     const bool by_asio = GENERATE(false, true);
     CAPTURE(by_asio);
     constexpr unsigned count = 10;
@@ -211,7 +211,7 @@ TEST_CASE("RPCs in flight end soon when their device is removed, with its name a
     CHECK(rpcs.PerformanceGet<PortCounters>(to_gid(port_of("rxe1/1")), 1));
 }
 
-TEST_CASE("a device that was removed refuses agents and requests, each with an error that says so") {
+TEST_CASE("a removed device rejects agents and requests with explanatory errors") {
     umad_transport device(port_of("rxe1/1"));
     rdma({"del", "rxe1"});
     CHECK(device.serve({MgmtClass::Performance, 1, mad::methods(Method::Get)}) == EPIPE);

@@ -31,7 +31,7 @@ std::unique_ptr<mad::transport> with_rmpp(const end_port& port, bool ours) {
 
 } // namespace
 
-TEST_CASE("tables up to 1 MiB arrive whole, whoever sends and receives the segments") {
+TEST_CASE("tables up to 1 MiB arrive whole, whether kernel or user space does the RMPP") {
     use_fakeib();
     const auto [ours_asks, ours_answers] =
         GENERATE(table<bool, bool>({{false, false}, {false, true}, {true, false}, {true, true}}));
@@ -45,7 +45,7 @@ TEST_CASE("tables up to 1 MiB arrive whole, whoever sends and receives the segme
     CHECK(server.agent().counters().unsent == 0);
 }
 
-TEST_CASE("tables cross soft RoCE, too") {
+TEST_CASE("tables arrive whole over soft RoCE") {
     const end_port there = port_of("rxe1/1");
     const auto [ours_asks, ours_answers] = GENERATE(table<bool, bool>({{false, false}, {true, false}, {false, true}}));
     CAPTURE(ours_asks, ours_answers);
@@ -56,7 +56,7 @@ TEST_CASE("tables cross soft RoCE, too") {
     if (!ours_asks && !ours_answers) check_table(rpcs, to_gid(there), mebibyte);
 }
 
-TEST_CASE("a message that is larger than the buffer says its length, and stays until it is read whole") {
+TEST_CASE("a message larger than the buffer reports its length and stays until it is read whole") {
     use_fakeib();
     const served_port server(with_rmpp(port_of("fib1/1"), false), record_tables());
     umad_transport device(port_of("fib0/1"));
@@ -85,7 +85,7 @@ TEST_CASE("a message that is larger than the buffer says its length, and stays u
     CHECK(device.receive(large).state == mad::receive_state::would_block);
 }
 
-TEST_CASE("requests of many MADs reach their handler whole") {
+TEST_CASE("multi-segment requests reach their handler whole") {
     use_fakeib();
     const bool ours_asks = GENERATE(false, true);
     const bool ours_answers = GENERATE(false, true);

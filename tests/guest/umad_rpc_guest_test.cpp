@@ -80,7 +80,7 @@ void read_all_back(MADSchedule& s, umad_transport& device, mad::duration limit) 
 
 } // namespace
 
-TEST_CASE("SMPs go by directed routes and by LIDs, and the driver's SMA answers") {
+TEST_CASE("SMPs travel by directed route and by LID, and the SMA of the driver replies") {
     use_fakeib();
     umad_transport device(port_of("fib0/1"));
     coro::blocking_transactor rpcs(device, {.timeout = 100ms});
@@ -108,7 +108,7 @@ TEST_CASE("SMPs go by directed routes and by LIDs, and the driver's SMA answers"
     CHECK_FALSE(no_port);
 }
 
-TEST_CASE("a server over the kernel gets the headers that servers on the simulator get") {
+TEST_CASE("a server over the kernel receives the headers that servers on the simulator receive") {
     use_fakeib();
     umad_transport device(port_of("fib0/1")), server(port_of("fib1/1"));
     for (const asked what : {asked::by_ports, asked::by_lid, asked::of_other_port}) {
@@ -125,7 +125,7 @@ TEST_CASE("a server over the kernel gets the headers that servers on the simulat
     }
 }
 
-TEST_CASE("GMPs go by LID over InfiniBand and by GID over soft RoCE, and come back") {
+TEST_CASE("GMPs travel by LID over InfiniBand and by GID over soft RoCE and return") {
     use_fakeib();
     const auto check = [](const end_port& from, const end_port& at, const mad::IBPath& to) {
         CAPTURE(from.name(), at.name());
@@ -142,7 +142,7 @@ TEST_CASE("GMPs go by LID over InfiniBand and by GID over soft RoCE, and come ba
     check(port_of("rxe0/1"), port_of("rxe0/1"), to_gid(port_of("rxe0/1"))); // to itself
 }
 
-TEST_CASE("a class that nobody serves is refused by the kernel itself") {
+TEST_CASE("the kernel itself rejects a class that no agent serves") {
     use_fakeib();
     umad_transport device(port_of("fib0/1"));
     coro::blocking_transactor rpcs(device);
@@ -152,7 +152,7 @@ TEST_CASE("a class that nobody serves is refused by the kernel itself") {
     CHECK(refused.error().status == 0x000c);
 }
 
-TEST_CASE("who does not answer is asked as often as the options say, and the kernel keeps nothing of it") {
+TEST_CASE("an unresponsive node gets the configured attempts, and the kernel keeps no request afterwards") {
     use_fakeib();
     const peer silent(port_of("fib1/1"), performance, silence());
     umad_transport device(port_of("fib0/1"));
@@ -167,8 +167,7 @@ TEST_CASE("who does not answer is asked as often as the options say, and the ker
     CHECK(schedule.counters().expired_reports == 3);
 }
 
-TEST_CASE(
-    "an answer to an earlier attempt counts where the kernel was told of the operation, and is dropped where not") {
+TEST_CASE("a reply to an earlier attempt counts only if the kernel timeout covers the operation") {
     use_fakeib();
     // The first request is answered when its attempt is over, all others never.
     bool is_first = true;
@@ -186,7 +185,7 @@ TEST_CASE(
     read_all_back(schedule, device, 2s);
 }
 
-TEST_CASE("doubled answers and those that come after the end reach nobody") {
+TEST_CASE("duplicate replies and replies after the end are not delivered") {
     use_fakeib();
     const peer chatty(port_of("fib1/1"), performance, [](std::span<const u8>) {
         return std::vector<mad::duration>{0ms, 0ms, 5ms, 40ms};
@@ -199,7 +198,7 @@ TEST_CASE("doubled answers and those that come after the end reach nobody") {
     CHECK(schedule.counters().replied == 3);
 }
 
-TEST_CASE("a transaction ID that is outstanding is refused, and one of another agent is not") {
+TEST_CASE("a transaction ID in use is rejected, and another agent can use it") {
     use_fakeib();
     const peer silent(port_of("fib1/1"), performance, silence());
     umad_transport device(port_of("fib0/1"));
@@ -225,13 +224,13 @@ TEST_CASE("a transaction ID that is outstanding is refused, and one of another a
     CHECK(request.send(device).state == mad::send_state::sent); // it is free again
 }
 
-TEST_CASE("a thousand outstanding requests all come back, each once") {
+TEST_CASE("a thousand requests in flight all complete exactly once") {
     use_fakeib();
     constexpr u32 count = 1000;
     umad_options options;
     options.max_held = 2 * count;
     umad_transport device(port_of("fib0/1"), options);
-    SECTION("that nobody answers") {
+    SECTION("no replies") {
         const peer silent(port_of("fib1/1"), performance, silence());
         for (u32 i = 0; i < count; ++i) {
             outgoing_mad request(to_lid(2), MgmtClass::Performance, 1, Method::Get, 0x12, i);
@@ -249,7 +248,7 @@ TEST_CASE("a thousand outstanding requests all come back, each once") {
         CHECK(back.size() == count);
         CHECK(device.held() == 0);
     }
-    SECTION("that are answered late") {
+    SECTION("late replies") {
         const peer slow(port_of("fib1/1"), performance, answer_after(200ms));
         coro::schedule_options all_at_once{.max_outstanding = count, .gmps_per_destination = 0, .timeout = 20s};
         MADSchedule schedule(device, all_at_once);
@@ -261,7 +260,7 @@ TEST_CASE("a thousand outstanding requests all come back, each once") {
     }
 }
 
-TEST_CASE("copies beyond the bound wait until the kernel has given some back, and all RPCs end") {
+TEST_CASE("attempts beyond max_held wait until the kernel returns requests, and all RPCs end") {
     use_fakeib();
     const peer silent(port_of("fib1/1"), performance, silence());
     umad_options options;
@@ -278,7 +277,7 @@ TEST_CASE("copies beyond the bound wait until the kernel has given some back, an
     CHECK(schedule.counters().stale == 0);
 }
 
-TEST_CASE("a slow node is waited for, without more copies than its slowness is worth") {
+TEST_CASE("a slow node gets its time without excessive retries") {
     use_fakeib();
     const peer slow(port_of("fib1/1"), performance, answer_after(700ms));
     umad_transport device(port_of("fib0/1"));
@@ -292,7 +291,7 @@ TEST_CASE("a slow node is waited for, without more copies than its slowness is w
     CHECK(schedule.counters().timed_out == 0);
 }
 
-TEST_CASE("each message is an edge of an epoll around the device's descriptor, read or not") {
+TEST_CASE("each message is an epoll edge of the device descriptor, whether read or not") {
     use_fakeib();
     const peer answers(port_of("fib1/1"), performance, answer_after(10ms));
     umad_transport device(port_of("fib0/1"));
@@ -320,7 +319,7 @@ TEST_CASE("each message is an edge of an epoll around the device's descriptor, r
     CHECK(edge_within(2000));
 }
 
-TEST_CASE("Asio's driver carries a sweep over the kernel, and misses nothing") {
+TEST_CASE("the Asio driver runs a sweep over the kernel and misses nothing") {
     use_fakeib();
     const peer answers(port_of("fib1/1"), performance, answer_after(1ms));
     umad_transport device(port_of("fib0/1"));
@@ -334,7 +333,7 @@ TEST_CASE("Asio's driver carries a sweep over the kernel, and misses nothing") {
     CHECK(answered(all) == 300);
 }
 
-TEST_CASE("several open devices of a port have more in flight than one, and each hears of its own") {
+TEST_CASE("several open devices of a port have more requests in flight and receive their own replies") {
     use_fakeib();
     const peer slow(port_of("fib1/1"), performance, answer_after(1500ms));
     const auto wide = transports::open_end_port(port_of("fib0/1"), "/sys/class", 4);

@@ -78,7 +78,7 @@ coro::task<unsigned> ask_many(coro::MADSchedule& schedule, mad::IBPath to, unsig
 
 } // namespace
 
-TEST_CASE("a UD queue pair and a umad server at the other port talk, one at a time and a thousand at once") {
+TEST_CASE("a UD queue pair and a umad server exchange requests one at a time and a thousand at once") {
     const served_port server(umad_at("rxe1/1"), counters());
     verbs_transport device(port_of("rxe0/1"));
     CHECK(device.name() == "rxe0/1 (verbs)");
@@ -101,7 +101,7 @@ TEST_CASE("a UD queue pair and a umad server at the other port talk, one at a ti
     CHECK(refused->mad[5] == 0x0c);
 }
 
-TEST_CASE("all 64 bits of a transaction ID come back, and the answer says where it came from") {
+TEST_CASE("all 64 bits of a transaction ID return, and the reply has its source") {
     const end_port here = port_of("rxe0/1"), there = port_of("rxe1/1");
     const served_port server(std::make_unique<umad_transport>(there), counters());
     verbs_options how;
@@ -120,7 +120,7 @@ TEST_CASE("all 64 bits of a transaction ID come back, and the answer says where 
     CHECK(device.foreign() == 0);
 }
 
-TEST_CASE("the kernel's RMPP sends to ours over verbs, and ours to the kernel's, up to 1 MiB") {
+TEST_CASE("kernel RMPP and user-space RMPP over verbs exchange messages up to 1 MiB") {
     const end_port here = port_of("rxe0/1"), there = port_of("rxe1/1");
     {
         const served_port server(std::make_unique<umad_transport>(there), record_tables());
@@ -166,7 +166,7 @@ private:
 
 } // namespace
 
-TEST_CASE("segments and acknowledgements that are lost are sent again, by the kernel and by ours") {
+TEST_CASE("lost segments and ACKs are repeated by the kernel and by user-space RMPP") {
     const end_port here = port_of("rxe0/1"), there = port_of("rxe1/1");
     const lossy_device to_us("eth0", 29), to_them("eth1", 7);
     const auto over_verbs = [](const end_port& port) { return transports::open_verbs_port(port); };
@@ -193,7 +193,7 @@ TEST_CASE("segments and acknowledgements that are lost are sent again, by the ke
     CHECK(to_them.dropped() > 2);
 }
 
-TEST_CASE("a queue pair that fails with RPCs in flight is replaced, and all are answered") {
+TEST_CASE("a queue pair that fails with RPCs in flight is replaced, and all RPCs get replies") {
     const end_port there = port_of("rxe1/1");
     const served_port server(std::make_unique<umad_transport>(there), counters());
     verbs_transport device(port_of("rxe0/1"));
@@ -212,7 +212,7 @@ TEST_CASE("a queue pair that fails with RPCs in flight is replaced, and all are 
     CHECK(device.qp_number() != first);
 }
 
-TEST_CASE("events of the port arrive, from the driver and injected, with what they changed") {
+TEST_CASE("port events from the driver and injected events arrive with what they changed") {
     std::vector<std::string> heard;
     verbs_options how;
     how.on_event = [&](const verbs::event& e, const end_port& now) {
@@ -241,7 +241,7 @@ TEST_CASE("events of the port arrive, from the driver and injected, with what th
     CHECK(device.replaced() == 0);
 }
 
-TEST_CASE("RPCs in flight end with an error that names the device when it has failed") {
+TEST_CASE("RPCs in flight fail with the name of the device when the device fails") {
     const end_port there = port_of("rxe1/1");
     const peer nobody(there, {MgmtClass::Performance, 1, mad::methods(Method::Get)}, silence());
     verbs_transport device(port_of("rxe0/1"));
@@ -266,7 +266,7 @@ TEST_CASE("RPCs in flight end with an error that names the device when it has fa
 }
 
 // Drivers of hardware take it away and tell (IBV_EVENT_DEVICE_FATAL); this one does neither.
-TEST_CASE("soft RoCE is removed when nobody has it open any more, and can be opened again when it is back") {
+TEST_CASE("soft RoCE can be removed when no process uses it, and can be opened again when it returns") {
     std::vector<std::string> heard;
     verbs_options how;
     how.on_event = [&](const verbs::event& e, const end_port&) { heard.push_back(e.name()); };
@@ -337,7 +337,7 @@ struct end {
 
 } // namespace
 
-TEST_CASE("connected queue pairs of both kinds send, write, and those of RC read") {
+TEST_CASE("connected queue pairs of type RC and UC send and write, and RC can read") {
     const ibv_qp_type type = GENERATE(IBV_QPT_RC, IBV_QPT_UC);
     CAPTURE(static_cast<int>(type));
     end a("rxe0", type), b("rxe1", type);
@@ -375,7 +375,7 @@ TEST_CASE("connected queue pairs of both kinds send, write, and those of RC read
     CHECK_THAT(verbs::error_of(refused).text, Contains("remote access error"));
 }
 
-TEST_CASE("receives are shared, groups are joined, and a device tells what it is") {
+TEST_CASE("UD queue pairs share receives and join groups, and a device reports its attributes") {
     end a("rxe0", IBV_QPT_UD);
     const auto shared = had(verbs::shared_receive_queue::create(a.domain, 8));
     had(shared.set_limit(2));
@@ -421,7 +421,7 @@ TEST_CASE("receives are shared, groups are joined, and a device tells what it is
     had(a.queue.resize(256));
 }
 
-TEST_CASE("a transport for GMPs is over verbs, and by umad where the device may not be opened") {
+TEST_CASE("get_gmp_mad uses verbs, and umad if the verbs device cannot be opened") {
     const end_port port = port_of("rxe0/1");
     const auto over = transports::get_gmp_mad(port);
     CHECK(over.transport->name() == "rxe0/1 (verbs)");
@@ -442,7 +442,7 @@ TEST_CASE("a transport for GMPs is over verbs, and by umad where the device may 
     CHECK_THAT(refused, Contains("rxe0/1 has no umad device, and verbs cannot be used: "));
 }
 
-TEST_CASE("rdma_bw writes from one port to the other, and what it wrote is there") {
+TEST_CASE("rdma_bw writes data from one port to the other") {
     process server(ibtool({"rdma_bw", "-P", "rxe1/1", "--tcp-port", "4455"}));
     process_result client;
     await([&] {
@@ -460,7 +460,7 @@ TEST_CASE("rdma_bw writes from one port to the other, and what it wrote is there
                Contains("50 writes of 65536 bytes in ") && Contains("all data from the remote end has arrived\n"));
 }
 
-TEST_CASE("ibtool asks an SA over verbs alone where there is no umad device") {
+TEST_CASE("ibtool queries an SA over verbs without a umad device") {
     const end_port there = port_of("rxe1/1");
     auto single = std::make_unique<verbs_transport>(there);
     const std::string sa =

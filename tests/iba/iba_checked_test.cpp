@@ -49,7 +49,7 @@ TEST_CASE("too few bytes are an error that names the structure and both sizes") 
           "SMPNodeInfo needs 40 bytes, but got only 1");
 }
 
-TEST_CASE("as many bytes as the structure has, or more, decode as ever") {
+TEST_CASE("a buffer of at least the size of the structure decodes without an error") {
     std::vector<u8> bytes(41);
     bytes[39] = 9;
     bytes[40] = 0xff;
@@ -60,7 +60,7 @@ TEST_CASE("as many bytes as the structure has, or more, decode as ever") {
     CHECK(decode_checked<nothing>({}));
 }
 
-TEST_CASE("what fits is encoded as without a check") {
+TEST_CASE("the checked encoder gives the same bytes for valid values as the unchecked one") {
     smp::PortInfo port = port_with_lmc(7);
     port.reserved_274 = 7;
     port.linkRoundTripLatency = 0xffffff;
@@ -87,7 +87,7 @@ TEST_CASE("a value wider than its field is an error that names field, value and 
     CHECK(refusal(port) == "SMPPortInfo.reserved_274: value 8 does not fit in 3 bits"); // the first in wire order
 }
 
-TEST_CASE("a misfit in an array, a nested structure or an inlined header is named by its path") {
+TEST_CASE("the error for a value in an array, a nested structure or an inlined header contains its path") {
     mixture m{};
     m.blocks[1].LMC = 8;
     CHECK(refusal(m) == "Mixture.blocks[1].LMC: value 8 does not fit in 3 bits");
@@ -114,7 +114,7 @@ TEST_CASE("a misfit in an array, a nested structure or an inlined header is name
     CHECK(refusal(query) == "SAFormat.RMPPFlags: value 8 does not fit in 3 bits");
 }
 
-TEST_CASE("differences are found in every bit of a GID") {
+TEST_CASE("differences considers every bit of a GID") {
     wide a{}, b{};
     b.gids[1] = gid(1, guid{0});
     CHECK(differences(a, b) == std::vector<std::string>{"GIDs[1]"});

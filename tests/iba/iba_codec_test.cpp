@@ -177,7 +177,7 @@ TEST_CASE("encode writes the low bits of each value to its field, and nothing el
     }
 }
 
-TEST_CASE("decode gives the values that encode to the same bytes") {
+TEST_CASE("decode returns the values that encode to the input bytes") {
     std::mt19937_64 random(2);
     for (int round = 0; round < 500; ++round) {
         const image encoded = expected_bytes(random_value(random));
@@ -190,7 +190,7 @@ TEST_CASE("decode gives the values that encode to the same bytes") {
     }
 }
 
-TEST_CASE("decoding and encoding again keep every bit, reserved ones too") {
+TEST_CASE("decoding and encoding preserves every bit, including reserved bits") {
     std::mt19937_64 random(8);
     for (int round = 0; round < 500; ++round) {
         const image raw = random_bytes(random);
@@ -198,20 +198,20 @@ TEST_CASE("decoding and encoding again keep every bit, reserved ones too") {
     }
 }
 
-TEST_CASE("a reserved row is named by its place, and what it holds is no difference") {
+TEST_CASE("a reserved row is named after its bit offset, and differences ignores its value") {
     CHECK(info_of<header>.rows[3].name == "reserved_14");
     CHECK(info_of<everything>.rows[5].name == "reserved_32");
     CHECK(info_of<everything>.rows[5].is_reserved);
     CHECK_FALSE(info_of<everything>.rows[6].is_reserved);
 }
 
-TEST_CASE("a structure may be empty") {
+TEST_CASE("a structure can be empty") {
     CHECK(wire_size<nothing_at_all> == 0);
     CHECK(info_of<nothing_at_all>.rows.empty());
     CHECK(encode(nothing_at_all{}).empty());
 }
 
-TEST_CASE("any address will do, and no byte outside the structure is touched") {
+TEST_CASE("encode and decode work at any address and touch no byte outside the structure") {
     std::mt19937_64 random(3);
     for (unsigned shift = 0; shift < 8; ++shift) {
         const everything v = random_value(random);
@@ -229,7 +229,7 @@ TEST_CASE("any address will do, and no byte outside the structure is touched") {
     }
 }
 
-TEST_CASE("get reads one member as decode does") {
+TEST_CASE("get reads one member like decode") {
     std::mt19937_64 random(4);
     for (int round = 0; round < 100; ++round) {
         const image raw = random_bytes(random);
@@ -249,7 +249,7 @@ TEST_CASE("get reads one member as decode does") {
     }
 }
 
-TEST_CASE("put changes the bits of its member and no other") {
+TEST_CASE("put changes only the bits of its member") {
     std::mt19937_64 random(5);
     for (int round = 0; round < 200; ++round) {
         const image before = random_bytes(random);
@@ -278,7 +278,7 @@ TEST_CASE("put changes the bits of its member and no other") {
     }
 }
 
-TEST_CASE("compare orders structures as memcmp orders their bytes") {
+TEST_CASE("compare orders structures like memcmp on their bytes") {
     std::mt19937_64 random(6);
     int equal_pairs = 0;
     for (int round = 0; round < 2000; ++round) {
@@ -298,7 +298,7 @@ TEST_CASE("compare orders structures as memcmp orders their bytes") {
     CHECK(equal_pairs > 100);
 }
 
-TEST_CASE("compare takes of a value only the bits of its field") {
+TEST_CASE("compare uses only the bits of a value that fit its field") {
     smp::PortInfo a;
     smp::PortInfo b;
     a.LMC = 0b0001;
@@ -327,7 +327,7 @@ TEST_CASE("differences names the members that differ") {
     CHECK(differences(info_of<everything>, reserved_bits.data(), image{}.data()).empty());
 }
 
-TEST_CASE("tables work in constant expressions") {
+TEST_CASE("tables can be used in constant expressions") {
     constexpr auto encoded = [] {
         smp::PortInfo info;
         info.LID = lid{0x1234};
@@ -354,7 +354,7 @@ TEST_CASE("tables work in constant expressions") {
     STATIC_REQUIRE(wire_size<smp::FormatDirected> == 256);
 }
 
-TEST_CASE("rows of an inlined header are rows of the format, without a prefix") {
+TEST_CASE("rows of an inlined header are rows of the format without a prefix") {
     const auto rows = info_of<everything>.rows;
     REQUIRE(rows.size() == 5 + 12);
     CHECK(rows[1].name == "number");
@@ -364,7 +364,7 @@ TEST_CASE("rows of an inlined header are rows of the format, without a prefix") 
     CHECK(rows[6].width == 3);
 }
 
-TEST_CASE("a gid is sixteen bytes, and its halves are numbers") {
+TEST_CASE("a GID is 16 bytes, and its halves are numbers") {
     const gid g(0xfe80000000000000, guid{0x0002c90300a0b1c2});
     CHECK(g.bytes[0] == 0xfe);
     CHECK(g.bytes[8] == 0x00);
@@ -374,13 +374,13 @@ TEST_CASE("a gid is sixteen bytes, and its halves are numbers") {
     CHECK(info_of<everything>.rows[15].how == show::gid);
 }
 
-TEST_CASE("a guid is shown as one and a lid as a number, unless the row says otherwise") {
+TEST_CASE("the default format of a guid row is GUID and of a lid row a decimal number") {
     CHECK(info_of<everything>.rows[7].how == show::guid);
     CHECK(info_of<smp::PortInfo>.rows[2].name == "LID");
     CHECK(info_of<smp::PortInfo>.rows[2].how == show::dec);
 }
 
-TEST_CASE("a new SMP needs only what differs") {
+TEST_CASE("a default-constructed SMP has valid header values") {
     const auto routed = encode(smp::Format{});
     CHECK(routed[0] == 1); // base version, class, class version
     CHECK(routed[1] == 0x01);
@@ -391,7 +391,7 @@ TEST_CASE("a new SMP needs only what differs") {
     CHECK(std::all_of(directed.begin() + 36, directed.end(), [](u8 byte) { return byte == 0; }));
 }
 
-TEST_CASE("the D bit is apart from the 15 bits of status") {
+TEST_CASE("the D bit is separate from the 15 status bits") {
     auto mad = encode(smp::FormatDirected{});
     put<&MADHeaderDirected::status>(mad.data(), 0xffff);
     CHECK_FALSE(get<&MADHeaderDirected::D>(mad.data()));

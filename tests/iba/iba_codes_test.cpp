@@ -10,7 +10,7 @@ using namespace comad;
 using namespace comad::iba;
 using namespace std::chrono_literals;
 
-TEST_CASE("a code of time is 4.096 us, doubled so often, and a time has the code that is not shorter") {
+TEST_CASE("time codes are powers of two times 4.096 us, and times are rounded up to a code") {
     CHECK(time_of_code(0) == 4096ns);
     CHECK(time_of_code(18) == 1'073'741'824ns);
     const auto exact = 4096ns * (1 << 20);
@@ -23,7 +23,7 @@ TEST_CASE("a code of time is 4.096 us, doubled so often, and a time has the code
     for (u8 code = 0; code < 32; ++code) CHECK(to_time_code(time_of_code(code)) == code);
 }
 
-TEST_CASE("any LID of a port tells all of them") {
+TEST_CASE("lids_of returns all LIDs of a port for any of them") {
     CHECK(lids_of(lid{9}, 2) == lid_range{lid{8}, lid{11}});
     CHECK(lids_of(lid{8}, 2) == lid_range{lid{8}, lid{11}});
     CHECK(lids_of(lid{9}, 0) == lid_range{lid{9}, lid{9}});
@@ -33,7 +33,7 @@ TEST_CASE("any LID of a port tells all of them") {
     CHECK_FALSE(lids_of(lid{9}, 2).contains(lid{7}));
 }
 
-TEST_CASE("every rate has the bits per second that its name says, and back") {
+TEST_CASE("every rate converts to the bits per second in its name and back") {
     std::set<u64> all;
     for (const enum_name& named : names_of<Rate>) {
         const Rate code{static_cast<u8>(named.value)};

@@ -90,7 +90,7 @@ template <class Dump> std::string dumped(Dump dump, u32 number) {
 
 } // namespace
 
-TEST_CASE("every enumerator has its name, and no other number has one") {
+TEST_CASE("every enumerator has a name, and other numbers have none") {
     CHECK(names<Method>() == enumerators<Method>());
     CHECK(names<RMPPStatus>() == enumerators<RMPPStatus>());
     CHECK(names<NoticeType>() == enumerators<NoticeType>());
@@ -129,7 +129,7 @@ TEST_CASE("every enumerator has its name, and no other number has one") {
     CHECK(have_same_numbers(names<Rate>(), enumerators<Rate>()));
 }
 
-TEST_CASE("capability bits have libibmad's names") {
+TEST_CASE("capability bits have the names of libibmad") {
     // It shortens and misspells some.
     const std::map<std::string, std::string> theirs{
         {"iscommunicationmanagementsupported", "iscommunicatonmanagementsupported"},
@@ -151,7 +151,7 @@ TEST_CASE("capability bits have libibmad's names") {
     check_names(names<CapabilityMask2>(), mad_dump_portcapmask2, 16);
 }
 
-TEST_CASE("states, widths, MTUs and VLs have libibmad's names") {
+TEST_CASE("states, widths, MTUs and VLs have the names of libibmad") {
     for (const auto& [number, name] : names<PortState>()) CHECK(name == dumped(mad_dump_portstate, number));
     for (const auto& [number, name] : names<PortPhysicalState>()) {
         if (number != 0) CHECK(name == dumped(mad_dump_physportstate, number));
@@ -162,7 +162,7 @@ TEST_CASE("states, widths, MTUs and VLs have libibmad's names") {
     for (const auto& [number, name] : names<VLCap>()) CHECK(name == dumped(mad_dump_vlcap, number));
 }
 
-TEST_CASE("classes, methods and status are libibumad's") {
+TEST_CASE("classes, methods and status values equal those of libibumad") {
     check({{MgmtClass::SubnLID, UMAD_CLASS_SUBN_LID_ROUTED},
            {MgmtClass::SubnAdm, UMAD_CLASS_SUBN_ADM},
            {MgmtClass::Performance, UMAD_CLASS_PERF_MGMT},
@@ -202,7 +202,7 @@ TEST_CASE("classes, methods and status are libibumad's") {
     CHECK(class_status(0x03ff) == 3);
 }
 
-TEST_CASE("subnet administration has libibumad's status, capabilities and selectors") {
+TEST_CASE("subnet administration has the status, capabilities and selectors of libibumad") {
     check({{SAStatus::ERR_NO_RESOURCES, UMAD_SA_STATUS_NO_RESOURCES},
            {SAStatus::ERR_REQ_INVALID, UMAD_SA_STATUS_REQ_INVALID},
            {SAStatus::ERR_NO_RECORDS, UMAD_SA_STATUS_NO_RECORDS},
@@ -238,7 +238,7 @@ TEST_CASE("subnet administration has libibumad's status, capabilities and select
            {Selector::Best, UMAD_SA_SELECTOR_LARGEST_AVAIL}});
 }
 
-TEST_CASE("traps have libibumad's numbers") {
+TEST_CASE("traps have the numbers of libibumad") {
     check({{TrapNumber::GIDInService, UMAD_SM_GID_IN_SERVICE_TRAP},
            {TrapNumber::GIDOutOfService, UMAD_SM_GID_OUT_OF_SERVICE_TRAP},
            {TrapNumber::MulticastGroupCreated, UMAD_SM_MGID_CREATED_TRAP},
@@ -257,7 +257,7 @@ TEST_CASE("traps have libibumad's numbers") {
            {TrapNumber::BadPKeyAtSwitch, UMAD_SM_BAD_SWITCH_PKEY_TRAP}});
 }
 
-TEST_CASE("rates have libibverbs' codes") {
+TEST_CASE("rates have the codes of libibverbs") {
     check({{Rate::r2_5, IBV_RATE_2_5_GBPS}, {Rate::r5, IBV_RATE_5_GBPS},       {Rate::r10, IBV_RATE_10_GBPS},
            {Rate::r14, IBV_RATE_14_GBPS},   {Rate::r20, IBV_RATE_20_GBPS},     {Rate::r25, IBV_RATE_25_GBPS},
            {Rate::r28, IBV_RATE_28_GBPS},   {Rate::r30, IBV_RATE_30_GBPS},     {Rate::r40, IBV_RATE_40_GBPS},
@@ -273,7 +273,7 @@ TEST_CASE("rates have libibverbs' codes") {
     }
 }
 
-TEST_CASE("attributes have libibumad's ids") {
+TEST_CASE("attributes have the IDs of libibumad") {
     check({{attribute_id<smp::NodeDescription>, UMAD_SM_ATTR_NODE_DESC},
            {attribute_id<smp::NodeInfo>, UMAD_SM_ATTR_NODE_INFO},
            {attribute_id<smp::SwitchInfo>, UMAD_SM_ATTR_SWITCH_INFO},
@@ -343,7 +343,7 @@ TEST_CASE("attributes have libibumad's ids") {
            {attribute_id<cc::TimeStamp>, IB_CC_ATTR_TIMESTAMP}});
 }
 
-TEST_CASE("the bits of a set are listed, lowest first, those without a name together") {
+TEST_CASE("the bits of a set are listed in ascending order, and unnamed bits form one item") {
     CHECK(bits_text<LinkWidth>(0x12) == "4x, 2x");
     CHECK(bits_text<LinkSpeed>(7) == "SDR, DDR, QDR");
     CHECK(bits_text<LinkSpeedExt>(0) == "none");

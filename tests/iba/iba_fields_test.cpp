@@ -90,7 +90,7 @@ TEST_CASE("fields are enumerated in wire order, nested structures before their f
     }
 }
 
-TEST_CASE("a field tells what it holds") {
+TEST_CASE("kind_of returns the kind of value in a field") {
     const auto kind = [](std::string_view name) { return kind_of(find_field(info_of<wide>, name).value()); };
     CHECK(kind("one") == "GID");
     CHECK(kind("GUIDs") == "GUID");
@@ -105,7 +105,7 @@ TEST_CASE("a field tells what it holds") {
     CHECK(kind("reserved_992") == "bytes");
 }
 
-TEST_CASE("a field is found by its name, an element by its index, with its place in the whole") {
+TEST_CASE("find_field finds fields by name and elements by index with their absolute offset") {
     const auto at_bit = [](std::string_view name) { return find_field(info_of<wide>, name).value().off; };
     CHECK(at_bit("GIDs") == 128);
     CHECK(at_bit("GIDs[1]") == 256);
@@ -119,7 +119,7 @@ TEST_CASE("a field is found by its name, an element by its index, with its place
     CHECK(element.width == 128);
 }
 
-TEST_CASE("fields are read as text") {
+TEST_CASE("get_field returns fields as text") {
     smp::PortInfo port;
     port.MKey = 5;
     port.GIDPrefix = 0xfe80000000000000;
@@ -152,7 +152,7 @@ TEST_CASE("fields are read as text") {
     CHECK(got(w, "tables[1].entries[2].multiplier") == "16383");
 }
 
-TEST_CASE("integers are set in decimal or hex") {
+TEST_CASE("set_field accepts integers in decimal or hex") {
     CHECK(with(smp::PortInfo{}, "LID", "65535").LID == lid{65535});
     CHECK(with(smp::PortInfo{}, "LID", "0xc000").LID == lid{0xc000});
     CHECK(with(smp::PortInfo{}, "LID", "007").LID == lid{7});
@@ -163,7 +163,7 @@ TEST_CASE("integers are set in decimal or hex") {
     CHECK(with(half_bytes{}, "SLtoVL[14]", "0xf").SLtoVL[14] == 15);
 }
 
-TEST_CASE("setting one field leaves every other bit") {
+TEST_CASE("set_field leaves every other bit unchanged") {
     smp::PortInfo port;
     decode(port,
            [] {
@@ -177,7 +177,7 @@ TEST_CASE("setting one field leaves every other bit") {
     CHECK(changed.reserved_274 == 7);
 }
 
-TEST_CASE("enumerations are set by name or number") {
+TEST_CASE("set_field accepts enumerators by name or number") {
     CHECK(with(smp::NodeInfo{}, "nodeType", "Switch").nodeType == NodeType::Switch);
     CHECK(with(smp::NodeInfo{}, "nodeType", "2").nodeType == NodeType::Switch);
     CHECK(with(smp::NodeInfo{}, "nodeType", "77").nodeType == NodeType{77});
@@ -187,7 +187,7 @@ TEST_CASE("enumerations are set by name or number") {
           "SMPNodeInfo.nodeType is 'Swich', expected an unsigned integer or one of CA, Switch, Router");
 }
 
-TEST_CASE("GUIDs are set as people write them") {
+TEST_CASE("set_field accepts GUIDs in all common notations") {
     for (const char* text : {"0017:77ff:feb6:2ca4", "17:77ff:feb6:2ca4", "0x001777fffeb62ca4", "0x1777FFFEB62CA4",
                              "001777fffeb62ca4", "0017:77FF:FEB6:2CA4"})
         CHECK(with(mixture{}, "nodeInfo.portGUID", text).nodeInfo.portGUID == guid{0x001777fffeb62ca4});
@@ -200,7 +200,7 @@ TEST_CASE("GUIDs are set as people write them") {
     CHECK(refused(mixture{}, "nodeInfo.portGUID", "0x10000000000000000").code == errc::out_of_range);
 }
 
-TEST_CASE("GIDs and their prefixes are set as IPv6 addresses") {
+TEST_CASE("set_field accepts GIDs and GID prefixes as IPv6 addresses") {
     CHECK(with(wide{}, "one", "fe80::17:77ff:feb6:2ca4").one == gid(0xfe80000000000000, guid{0x001777fffeb62ca4}));
     CHECK(with(wide{}, "GIDs[1]", "::2").gids[1] == gid(0, guid{2}));
     CHECK(with(wide{}, "GIDs", "[::1, ::2]").gids == std::array{gid(0, guid{1}), gid(0, guid{2})});
@@ -215,7 +215,7 @@ TEST_CASE("GIDs and their prefixes are set as IPv6 addresses") {
         CHECK(refused(smp::PortInfo{}, "GIDPrefix", text).code == errc::unreadable);
 }
 
-TEST_CASE("text is set as it is, and the rest of the field becomes zero") {
+TEST_CASE("set_field stores text and fills the rest of the field with zeros") {
     smp::NodeDescription description = with(smp::NodeDescription{}, "nodeString", "a long name");
     description = with(description, "nodeString", "MF0;sw-1, 'x'=1");
     CHECK(text(description) == "MF0;sw-1, 'x'=1");
@@ -228,7 +228,7 @@ TEST_CASE("text is set as it is, and the rest of the field becomes zero") {
           "SMPNodeDescription.nodeString must have at most 64 bytes, but got 65");
 }
 
-TEST_CASE("byte strings are set as hex, all of them") {
+TEST_CASE("set_field requires byte strings as complete hex") {
     CHECK(with(wide{}, "blob", "0x0102Ff").blob == std::array<u8, 3>{1, 2, 255});
     CHECK(with(wide{}, "reserved_992", "0x0000000000000000000000ee").reserved_992[11] == 0xee);
     CHECK(with(wide{}, "blob[1]", "0x10").blob == std::array<u8, 3>{0, 16, 0});
@@ -237,7 +237,7 @@ TEST_CASE("byte strings are set as hex, all of them") {
     CHECK(refused(wide{}, "blob", "0x0102").text == "Wide.blob is '0x0102', expected 0x and 6 hex digits");
 }
 
-TEST_CASE("arrays are set as lists, what is not given becomes zero") {
+TEST_CASE("set_field accepts arrays as lists and fills missing elements with zeros") {
     wide w{};
     w.list = {9, 9, 9};
     w.longs = {9, 9};
@@ -253,7 +253,7 @@ TEST_CASE("arrays are set as lists, what is not given becomes zero") {
     CHECK(refused(w, "list", "1,256").text == "Wide.list[1]: value 256 does not fit in 8 bits");
 }
 
-TEST_CASE("what has more bits than the field is refused") {
+TEST_CASE("set_field rejects a value with more bits than the field") {
     CHECK(refused(smp::PortInfo{}, "LMC", "9").text == "SMPPortInfo.LMC: value 9 does not fit in 3 bits");
     CHECK(refused(smp::PortInfo{}, "LMC", "0x9").text == "SMPPortInfo.LMC: value 0x9 does not fit in 3 bits");
     CHECK(refused(smp::PortInfo{}, "clientReregister", "2").text ==
@@ -264,7 +264,7 @@ TEST_CASE("what has more bits than the field is refused") {
     CHECK(refused(mixture{}, "blocks[1].LMC", "8").text == "Mixture.blocks[1].LMC: value 8 does not fit in 3 bits");
 }
 
-TEST_CASE("what is no number is refused") {
+TEST_CASE("set_field rejects text that is not a number") {
     for (const char* text : {"", "x", "0x", "-1", "+1", "1.5", "1e3", " 1", "1 ", "0b1", "0x1g"})
         CHECK(refused(smp::PortInfo{}, "LMC", text).code == errc::unreadable);
     CHECK(refused(smp::PortInfo{}, "LMC", "a\x1b\nb").text ==
@@ -272,7 +272,7 @@ TEST_CASE("what is no number is refused") {
     CHECK(refused(smp::PortInfo{}, "LMC", std::string(1000, 'y')).text.size() < 120);
 }
 
-TEST_CASE("a value that does not fit anyway is not cut while another field is set") {
+TEST_CASE("set_field reports another member with an oversized value instead of truncating it") {
     smp::PortInfo port;
     port.LMC = 9;
     const auto done = set_field(port, "LID", "1");
@@ -281,7 +281,7 @@ TEST_CASE("a value that does not fit anyway is not cut while another field is se
     CHECK(port.LID == lid{});
 }
 
-TEST_CASE("a wrong name gets the right ones, the most similar first") {
+TEST_CASE("the message for an unknown field name suggests valid names, most similar first") {
     CHECK(unnamed<block>("lmc") == "Block has no field 'lmc'; the nearest are LMC, port");
     CHECK(unnamed<smp::NodeInfo>("nodeGuid")
               .starts_with("SMPNodeInfo has no field 'nodeGuid'; the nearest are nodeGUID, portGUID, "));
@@ -304,7 +304,7 @@ TEST_CASE("a wrong name gets the right ones, the most similar first") {
     CHECK(unnamed<smp::PortInfo>(std::string(100000, 'x')).size() < 300);
 }
 
-TEST_CASE("an index that there is not, or a part of what has none, is a wrong name") {
+TEST_CASE("the message for an invalid index names the valid range or the mistake") {
     CHECK(unnamed<smp::PortInfo>("LMC[0]") == "SMPPortInfo.LMC is not an array; omit the index");
     CHECK(unnamed<half_bytes>("SLtoVL[16]") == "the index of HalfBytes.SLtoVL must be 0..15");
     CHECK(unnamed<half_bytes>("SLtoVL[99999999999999999999]") == "the index of HalfBytes.SLtoVL must be 0..15");
@@ -317,7 +317,7 @@ TEST_CASE("an index that there is not, or a part of what has none, is a wrong na
         unnamed<smp::PortInfo>(name);
 }
 
-TEST_CASE("a field of too few bytes is neither read nor written") {
+TEST_CASE("get_field and set_field reject a buffer smaller than the structure") {
     std::array<u8, 63> bytes{};
     const auto text = get_field(info_of<smp::PortInfo>, bytes, "MKey");
     REQUIRE(!text);
@@ -325,7 +325,7 @@ TEST_CASE("a field of too few bytes is neither read nor written") {
     CHECK(set_field(info_of<smp::PortInfo>, bytes, "MKey", "1").error().code == errc::too_short);
 }
 
-TEMPLATE_TEST_CASE("what is read from random bytes can be written, and gives the same bytes", "", mixture, wide,
+TEMPLATE_TEST_CASE("fields read from random bytes can be written and give the same bytes", "", mixture, wide,
                    half_bytes, smp::PortInfo, smp::FormatDirected) {
     std::mt19937 random(7);
     for (int round = 0; round < 50; ++round) {
@@ -349,7 +349,7 @@ TEMPLATE_TEST_CASE("what is read from random bytes can be written, and gives the
     }
 }
 
-TEST_CASE("a path record that was set field by field has python-rdma's bytes") {
+TEST_CASE("a path record that is set field by field has the bytes of python-rdma") {
     sa::PathRecord path;
     for (const auto& [name, text] : {std::pair{"DGID", "fe80::1"},
                                      {"DLID", "3"},
@@ -369,7 +369,7 @@ TEST_CASE("a path record that was set field by field has python-rdma's bytes") {
     CHECK(fmt::format("{:02x}", fmt::join(bytes, "")) == known);
 }
 
-TEST_CASE("an assignment is a name and a text, which may contain another equals sign") {
+TEST_CASE("an assignment consists of a name and a text that can contain equals signs") {
     const auto a = parse_assignment("nodeInfo.portGUID=0017:77ff:feb6:2ca4");
     REQUIRE(a);
     CHECK(a.value().name == "nodeInfo.portGUID");
@@ -379,7 +379,7 @@ TEST_CASE("an assignment is a name and a text, which may contain another equals 
     CHECK(parse_assignment("LMC").error().text == "invalid assignment 'LMC'; expected NAME=VALUE");
 }
 
-TEST_CASE("similar names come first: those that contain the wrong one, then by changed characters") {
+TEST_CASE("similar names are sorted by containment and then by the number of changed characters") {
     CHECK(most_similar_first("guid", {"LID", "portGUID", "GUIDs", "gid"}) == "portGUID, GUIDs, gid, LID");
     CHECK(most_similar_first("Switch", {"Router", "swich", "CA"}) == "swich, Router, CA");
     CHECK(most_similar_first("x", {}).empty());

@@ -68,7 +68,7 @@ template <wire T> std::string refused(std::string_view text) {
 
 } // namespace
 
-TEST_CASE("exact JSON has the known values of known bytes, and becomes the bytes again") {
+TEST_CASE("exact JSON of known bytes has the known values and converts back to the bytes") {
     std::set<std::string> all, disputed;
     for (const json_value& vector : load_data("iba_vectors.jsonl")) {
         const std::string name = vector["struct"];
@@ -99,7 +99,7 @@ TEST_CASE("exact JSON has the known values of known bytes, and becomes the bytes
                                             "SMPVendorDiag"});
 }
 
-TEST_CASE("random bytes become exact JSON, and the same bytes again") {
+TEST_CASE("random bytes survive conversion to exact JSON and back") {
     std::vector<const record_info*> all = {&info_of<quarter_bytes>, &info_of<half_bytes>, &info_of<block>,
                                            &info_of<mixture>,       &info_of<table>,      &info_of<wide>};
     for (const structure& s : structures()) all.push_back(s.info);
@@ -116,7 +116,7 @@ TEST_CASE("random bytes become exact JSON, and the same bytes again") {
     }
 }
 
-TEST_CASE("readable JSON loses reserved bits, and what in a text is not valid UTF-8") {
+TEST_CASE("readable JSON loses reserved bits and invalid UTF-8 in texts") {
     wide w{};
     w.name = {'a', 'b', 0};
     w.list = {1, 2, 3};
@@ -129,7 +129,7 @@ TEST_CASE("readable JSON loses reserved bits, and what in a text is not valid UT
     CHECK(equal(back.value(), w));
 }
 
-TEST_CASE("keys come in any order, and what is not given stays as it was") {
+TEST_CASE("JSON keys can have any order, and missing members keep their values") {
     const auto info = from_json<mixture>(R"({"last":3,"nodeInfo":{"portGUID":"0017:77ff:feb6:2ca4"},)"
                                          R"( "blocks":[{"port":1},{"LMC":7}], "QOSClass":"0xabc"})");
     REQUIRE(info);
@@ -153,7 +153,7 @@ TEST_CASE("keys come in any order, and what is not given stays as it was") {
     CHECK(ones == expected);
 }
 
-TEST_CASE("an array that is given is given whole") {
+TEST_CASE("an array in JSON must be complete") {
     std::array<u8, 136> ones;
     ones.fill(0xff);
     REQUIRE(set_json(info_of<wide>, ones, R"({"longs":[1],"list":[],"GIDs":["::1"],"tables":[{"limit":1}]})"));
@@ -167,7 +167,7 @@ TEST_CASE("an array that is given is given whole") {
     CHECK(w.number == 0xffff);
 }
 
-TEST_CASE("values may be strings as a command line has them") {
+TEST_CASE("JSON values can be strings in command-line notation") {
     const auto w = from_json<wide>(R"({"kind":"Router","prefix":"fe80::/64","one":"fe80::1","number":"0x10",)"
                                    R"("longs":"[1, 2]","name":"ab","GUIDs":[1,"0:0:0:2"]})");
     REQUIRE(w);
@@ -180,7 +180,7 @@ TEST_CASE("values may be strings as a command line has them") {
     CHECK(w.value().guids == std::array{guid{1}, guid{2}});
 }
 
-TEST_CASE("a JSON value that does not fit is refused with its path") {
+TEST_CASE("a JSON value that does not fit is rejected with its path") {
     CHECK(refused<smp::PortInfo>(R"({"LID":1,"LMC":9})") == "SMPPortInfo.LMC: value 9 does not fit in 3 bits");
     CHECK(refused<mixture>(R"({"blocks":[{},{"LMC":8}]})") == "Mixture.blocks[1].LMC: value 8 does not fit in 3 bits");
     CHECK(refused<mixture>(R"({"nodeInfo":{"vendorID":16777216}})") ==
@@ -194,7 +194,7 @@ TEST_CASE("a JSON value that does not fit is refused with its path") {
           "SMPPortInfo.MKey: value (not shown) does not fit in 64 bits");
 }
 
-TEST_CASE("an unknown key is refused with the right ones") {
+TEST_CASE("an unknown JSON key is rejected with a list of valid keys") {
     CHECK(refused<block>(R"({"lmc":1})") == "Block has no field 'lmc'; the nearest are LMC, port");
     CHECK(refused<mixture>(R"({"nodeInfo":{"prtGUID":0}})")
               .starts_with("Mixture.nodeInfo has no field 'prtGUID'; the nearest are portGUID, "));
@@ -203,7 +203,7 @@ TEST_CASE("an unknown key is refused with the right ones") {
     CHECK(refused<nothing>(R"({"x":1})") == "Nothing has no fields");
 }
 
-TEST_CASE("a JSON value of the wrong kind is refused") {
+TEST_CASE("a JSON value of the wrong type is rejected") {
     CHECK(refused<smp::PortInfo>(R"({"LMC":-1})") == "SMPPortInfo.LMC is '-1', expected an unsigned integer");
     CHECK(refused<smp::PortInfo>(R"({"LMC":1.5})") == "SMPPortInfo.LMC is '1.5', expected an unsigned integer");
     CHECK(refused<smp::PortInfo>(R"({"LMC":null})") == "SMPPortInfo.LMC is 'null', expected an unsigned integer");
@@ -219,7 +219,7 @@ TEST_CASE("a JSON value of the wrong kind is refused") {
     CHECK(refused<wide>("[]") == "Wide is 'array', expected a JSON object");
 }
 
-TEST_CASE("what is no JSON is refused") {
+TEST_CASE("text that is not JSON is rejected") {
     CHECK(refused<block>("") == "Block: invalid JSON at byte 1");
     CHECK(refused<block>(R"({"LMC":})") == "Block: invalid JSON at byte 8");
     CHECK(refused<block>("{\"LMC\":\"\xff\"}").starts_with("Block: invalid JSON at byte "));
@@ -228,7 +228,7 @@ TEST_CASE("what is no JSON is refused") {
     CHECK(refused<block>(R"({"LMC":1e999})") == "Block: a number is too large for any field");
 }
 
-TEST_CASE("JSON is not read into too few bytes") {
+TEST_CASE("JSON is rejected if the buffer is smaller than the structure") {
     std::array<u8, 3> bytes{};
     const auto done = set_json(info_of<block>, bytes, "{}");
     REQUIRE(!done);

@@ -13,7 +13,7 @@ namespace iba_json_values_test {
 using namespace comad::iba::detail;
 using nlohmann::ordered_json;
 
-TEST_CASE("JSON numbers have a fraction only if it is not zero") {
+TEST_CASE("JSON numbers have a fraction only if the fraction is not zero") {
     const auto written = [](double number) { return json_compact(json_number(number)); };
     CHECK(written(5.0) == "5");
     CHECK(written(-3.0) == "-3");

@@ -48,7 +48,7 @@ smp::PortInfo port_info(u64 key) {
 
 } // namespace
 
-TEST_CASE("an SMP's M_Key is hidden, and that of a PortInfo in it, and the SM_Key of an SMInfo") {
+TEST_CASE("the M_Key in the header of an SMP and in PortInfo, and the SM_Key in SMInfo, are hidden") {
     const auto smp = [](u64 key, u16 attributeID, std::span<const u8> attribute) {
         smp::Format f;
         f.header.attributeID = attributeID;
@@ -69,7 +69,7 @@ TEST_CASE("an SMP's M_Key is hidden, and that of a PortInfo in it, and the SM_Ke
     check_hidden(had, mad_of(directed, info));
 }
 
-TEST_CASE("of congestion control the CC_Key is hidden, also that of CongestionKeyInfo") {
+TEST_CASE("the CC_Key of congestion control MADs and of CongestionKeyInfo is hidden") {
     const auto mad = [](u64 key) {
         cc::Format f;
         f.header.attributeID = attribute_id<cc::CongestionKeyInfo>;
@@ -79,7 +79,7 @@ TEST_CASE("of congestion control the CC_Key is hidden, also that of CongestionKe
     check_hidden(mad(secret), mad(0));
 }
 
-TEST_CASE("of a table of the SA every record's M_Key is hidden, in whichever segments it lies") {
+TEST_CASE("the M_Key of every record of an SA table is hidden, even across segments") {
     // 11 records of 72 bytes in segments of 200: keys lie within segments and across their ends.
     constexpr std::size_t stride = (wire_size<sa::PortInfoRecord> + 7) / 8 * 8;
     const auto segments = [](u64 key) {
@@ -146,7 +146,7 @@ struct keys_of_mad {
 } // namespace
 
 // Counted by hand: IBA 14.2.1, 15.2.1, 16.2.1, A10.4; of Mellanox' classes by packets_layouts.h of ibis.
-TEST_CASE("in a MAD of each class exactly the keys are hidden, of known and unknown attributes and class versions") {
+TEST_CASE("exactly the keys are hidden in MADs of all classes, versions, known and unknown attributes") {
     ranges neighbors{{24, 32}};
     for (std::size_t i = 0; i < 14; ++i) neighbors.emplace_back(32 + 16 * i + 8, 32 + 16 * i + 16);
     for (const keys_of_mad& m : std::vector<keys_of_mad>{
@@ -192,7 +192,7 @@ TEST_CASE("in a MAD of each class exactly the keys are hidden, of known and unkn
 }
 
 // OpenSM's ib_types.h: ntc_256, ntc_bkey_259 and ntc_cckey_0 of ib_mad_notice_attr_t, whose data_details begin at byte 10.
-TEST_CASE("the key in a notice of a key violation is hidden, whatever the bytes of RMPP say") {
+TEST_CASE("the key in a key violation notice is hidden, whatever its RMPP bytes contain") {
     const auto notice = [](u8 mgmt_class, u8 version, std::size_t data, u16 trap) {
         std::vector<u8> mad = full_mad(mgmt_class, version, 2);
         mad[data] = 0x83; // generic, type 3
@@ -214,7 +214,7 @@ TEST_CASE("the key in a notice of a key violation is hidden, whatever the bytes 
     check(notice(0x21, 2, 64, 0), {{24, 32}, {64 + 8 + 16, 64 + 10 + 24}}); // ibis has the key two bytes before OpenSM
 }
 
-TEST_CASE("bytes that are no MAD, or one of an unknown class, stay as they are") {
+TEST_CASE("bytes that are not a MAD or are of an unknown class stay unchanged") {
     for (const std::size_t size : {std::size_t{0}, std::size_t{10}, std::size_t{23}, std::size_t{256}}) {
         std::vector<u8> bytes(size, 0x7e);
         const std::vector<u8> before = bytes;
@@ -223,7 +223,7 @@ TEST_CASE("bytes that are no MAD, or one of an unknown class, stay as they are")
     }
 }
 
-TEST_CASE("printers leave a hidden key out, and say so where there are lines") {
+TEST_CASE("printers omit a hidden key, and line formats mark it as hidden") {
     smp::PortInfo info;
     info.MKey = secret;
     info.LID = lid{7};

@@ -124,7 +124,7 @@ lines known_differences(const disputes& all, const std::string& structure) {
 
 } // namespace
 
-TEST_CASE("every structure of the IBA has a table, which differs only where other sources do") {
+TEST_CASE("the table of every IBA structure equals the independent layout data, except for documented disputes") {
     unsigned disputed = 0;
     for (const json& facts : load_data("iba_layout.jsonl")) {
         const std::string name = facts["struct"];
@@ -169,7 +169,7 @@ lines mask_lines(const record_info& info) {
 
 } // namespace
 
-TEST_CASE("components have the bits of the IBA, unless other sources say otherwise") {
+TEST_CASE("component mask bits equal the independent layout data, except for documented disputes") {
     unsigned masks = 0;
     unsigned disputed = 0;
     for (const json& facts : load_data("iba_layout.jsonl")) {

@@ -276,7 +276,7 @@ bool read_the_same(const pair& p, buffer& bytes) {
 
 } // namespace
 
-TEST_CASE("libibmad reads the same values from random bytes") {
+TEST_CASE("libibmad decodes the same values from random bytes") {
     std::map<std::string, std::vector<pair>> structures;
     std::vector<common_field> all = known_fields();
     all.insert(all.end(), more_fields.begin(), more_fields.end());
@@ -300,7 +300,7 @@ TEST_CASE("libibmad reads the same values from random bytes") {
     }
 }
 
-TEST_CASE("what is one field in libibmad and several here has the same bits") {
+TEST_CASE("a field of libibmad that has several members here covers the same bits") {
     for (const several& s : fields_of_several) {
         INFO(s.structure << '.' << s.first);
         const leaf last = leaf_of(s.structure, s.last);
@@ -310,7 +310,7 @@ TEST_CASE("what is one field in libibmad and several here has the same bits") {
     }
 }
 
-TEST_CASE("libibmad reads other bits only where it is known to be wrong") {
+TEST_CASE("libibmad reads other bits only in its known errors") {
     for (const wrong& w : wrong_fields) {
         INFO(w.structure << '.' << w.name);
         CHECK(place_of(w.field) == w.theirs);
@@ -318,7 +318,7 @@ TEST_CASE("libibmad reads other bits only where it is known to be wrong") {
     }
 }
 
-TEST_CASE("no field of libibmad has been forgotten") {
+TEST_CASE("every field of libibmad is compared") {
     std::set<MAD_FIELDS> compared = fields_of_libibmad_alone;
     for (const common_field& s : known_fields()) compared.insert(s.field);
     for (const common_field& s : more_fields)
@@ -331,7 +331,7 @@ TEST_CASE("no field of libibmad has been forgotten") {
     }
 }
 
-TEST_CASE("the method byte is libibmad's method and response bit") {
+TEST_CASE("the method byte combines method and response bit as in libibmad") {
     for (unsigned byte = 0; byte < 256; ++byte) {
         std::array<u8, 24> bytes{};
         bytes[3] = static_cast<u8>(byte);

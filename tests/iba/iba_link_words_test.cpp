@@ -26,7 +26,7 @@ const std::map<std::string_view, u32> speeds{{"SDR", 1},  {"DDR", 2},  {"QDR", 4
 
 } // namespace
 
-TEST_CASE("a width followed by a speed is parsed, and each name is written back") {
+TEST_CASE("parse_link_word parses a width followed by a speed, and each name is written back") {
     for (const auto& [width, width_code] : widths) {
         for (const auto& [speed, speed_code] : speeds) {
             const std::string word = std::string(width) + std::string(speed);
@@ -42,7 +42,7 @@ TEST_CASE("a width followed by a speed is parsed, and each name is written back"
     CHECK(iba::parse_link_word("4Xedr").speed == 16);
 }
 
-TEST_CASE("question marks for a width or a speed are not taken for a width or a speed") {
+TEST_CASE("question marks are not parsed as a width or a speed") {
     CHECK(iba::parse_link_word("?????").what == kind::unknown);
     CHECK(iba::parse_link_word("4x???").what == kind::known);
     CHECK(iba::parse_link_word("4x???").width == LinkWidth::w4x);
@@ -56,14 +56,14 @@ TEST_CASE("question marks for a width or a speed are not taken for a width or a 
     CHECK(iba::speed_name(0x18) == "???");
 }
 
-TEST_CASE("a word in the form of a width and a speed that do not exist is invalid") {
+TEST_CASE("a word shaped like width and speed with unknown values is invalid") {
     for (const char* word : {"4xABC", "3xEDR", "16xHDR", "4xGDR", "4xFDR100", "4xE", "??ABC", "3x???"}) {
         CAPTURE(word);
         CHECK(iba::parse_link_word(word).what == kind::invalid);
     }
 }
 
-TEST_CASE("a word about something else is neither a link's width and speed nor invalid") {
+TEST_CASE("a word of any other shape is neither width and speed nor invalid") {
     for (const char* word : {"", "lid", "7", "w=3", "4x", "x", "EDR", "0x2c9", "0xabc", "slot", "(scp)", "??", "???",
                              "4x-EDR", "4x EDR", "\"4xEDR\""}) {
         CAPTURE(word);
@@ -71,7 +71,7 @@ TEST_CASE("a word about something else is neither a link's width and speed nor i
     }
 }
 
-TEST_CASE("messages name every width and speed") {
+TEST_CASE("messages list every width and speed") {
     for (const auto& [width, code] : widths) CHECK(iba::all_width_names().find(width) != std::string_view::npos);
     for (const auto& [speed, code] : speeds) CHECK(iba::all_speed_names().find(speed) != std::string_view::npos);
 }

@@ -98,7 +98,7 @@ u64 named(std::string_view name) {
 
 // 0, 1 serviceID; 2 number; 3 reserved_80; nested: 4 first, 5 reserved_8, 6 and 7 slots, 8 deeper; 9 to 12 data8;
 // 13 list; 14 upper and lower; 15 blocks.
-TEST_CASE("components are counted in wire order, reserved rows too") {
+TEST_CASE("mask components are counted in wire order, including reserved rows") {
     CHECK(named("serviceID") == (bit(0) | bit(1)));
     CHECK(named("number") == bit(2));
     CHECK(named("reserved_80") == bit(3));
@@ -108,7 +108,7 @@ TEST_CASE("components are counted in wire order, reserved rows too") {
     CHECK(named("blocks") == bit(15));
 }
 
-TEST_CASE("the rows of a nested structure are components one level down") {
+TEST_CASE("the rows of a nested structure are separate components") {
     CHECK(named("nested.first") == bit(4));
     CHECK(named("nested.reserved_8") == bit(5));
     CHECK(named("nested.slots") == (bit(6) | bit(7)));
@@ -118,7 +118,7 @@ TEST_CASE("the rows of a nested structure are components one level down") {
     CHECK(named("nested") == (bit(4) | bit(6) | bit(7) | bit(8)));
 }
 
-TEST_CASE("an element of an array has its own bit, or that of the array") {
+TEST_CASE("an array element has its own mask bit or the bit of the array") {
     CHECK(named("data8") == (bit(9) | bit(10) | bit(11) | bit(12)));
     CHECK(named("data8[0]") == bit(9));
     CHECK(named("data8[3]") == bit(12));
@@ -126,7 +126,7 @@ TEST_CASE("an element of an array has its own bit, or that of the array") {
     CHECK(named("blocks[1].LMC") == bit(15));
 }
 
-TEST_CASE("a name without a bit, or no name, is an error") {
+TEST_CASE("a name without a mask bit and an unknown name are errors") {
     const auto refused = [](std::string_view name) { return component_mask(info_of<rules>, name).error().text; };
     CHECK(refused("reserved_96") == "Rules.reserved_96 cannot be selected: it has no bit in the component mask");
     CHECK(refused("nested.hidden") == "Rules.nested.hidden cannot be selected: it has no bit in the component mask");
@@ -135,7 +135,7 @@ TEST_CASE("a name without a bit, or no name, is an error") {
     CHECK(refused("data8[4]") == "the index of Rules.data8 must be 0..3");
 }
 
-TEST_CASE("members have their bits at compile time") {
+TEST_CASE("members have their mask bits at compile time") {
     STATIC_REQUIRE(mask_of<&rules::serviceID> == 0b11);
     STATIC_REQUIRE(mask_of<&rules::reserved_80> == 1u << 3);
     STATIC_REQUIRE(mask_of<&rules::nested, &inner::first> == 1u << 4);
@@ -148,7 +148,7 @@ TEST_CASE("members have their bits at compile time") {
     STATIC_REQUIRE(mask_of_element<&rules::nested, &inner::slots>(1) == 1u << 7);
 }
 
-TEST_CASE("a query's values set their bits") {
+TEST_CASE("setting values of a query sets their mask bits") {
     query<rules> q;
     CHECK(q.component_mask() == 0);
     q.where<&rules::number>(9).where<&rules::nested, &inner::first>(3);
@@ -165,7 +165,7 @@ TEST_CASE("a query's values set their bits") {
     CHECK(one.component_mask() == bit(13));
 }
 
-TEST_CASE("a query takes names and texts") {
+TEST_CASE("a query accepts member names and texts") {
     query<rules> q;
     REQUIRE(q.set("nested.slots[1]", "0x10"));
     REQUIRE(q.set("data8[3]", "5"));
@@ -183,14 +183,14 @@ TEST_CASE("a query takes names and texts") {
     CHECK(q.value().nested.hidden == 0);
 }
 
-TEST_CASE("what a mask of 64 bits has no room for has no bit") {
+TEST_CASE("components beyond bit 63 have no mask bit") {
     CHECK(component_mask(info_of<many>, "elements[63]").value() == bit(63));
     CHECK(!component_mask(info_of<many>, "elements[64]"));
     CHECK(!component_mask(info_of<many>, "elements"));
     CHECK(!component_mask(info_of<many>, "last"));
 }
 
-TEST_CASE("the records of the SA have the bits that the IBA gives them") {
+TEST_CASE("SA records have the component mask bits of the IBA") {
     // OpenSM knows these otherwise than the file's source (ib_types.h, IB_PR_, IB_MPR_, IB_MFTR_, IB_GIR_COMPMASK_).
     const std::set<std::string> otherwise{"SAMultiPathRecord.*", "SAMulticastForwardingTableRecord.*",
                                           "SAPathRecord.serviceID", "SAPathRecord.serviceID56LSB",
@@ -214,7 +214,7 @@ TEST_CASE("the records of the SA have the bits that the IBA gives them") {
     CHECK(records == 21);
 }
 
-TEST_CASE("the bits of OpenSM's constants are those of the members") {
+TEST_CASE("component mask constants of OpenSM equal the bits of the members") {
     using namespace sa;
     STATIC_REQUIRE(mask_of<&PathRecord::serviceID> == 0b11);
     STATIC_REQUIRE(mask_of<&PathRecord::DGID> == bit(2));
@@ -253,7 +253,7 @@ TEST_CASE("the bits of OpenSM's constants are those of the members") {
     STATIC_REQUIRE(mask_of<&MCMemberRecord::proxyJoin> == bit(17));
 }
 
-TEST_CASE("MultiPathRecord's bits are those of OpenSM") {
+TEST_CASE("the component mask bits of MultiPathRecord equal those of OpenSM") {
     const auto of = [](std::string_view name) { return component_mask(info_of<sa::MultiPathRecord>, name).value(); };
     CHECK(of("rawTraffic") == bit(0));
     CHECK(of("PKey") == bit(7));

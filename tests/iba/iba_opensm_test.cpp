@@ -289,7 +289,7 @@ const std::vector<record_masks> opensm_masks{
 
 } // namespace
 
-TEST_CASE("components have the bits that OpenSM gives them") {
+TEST_CASE("component masks equal those that OpenSM uses") {
     for (const record_masks& record : opensm_masks) {
         const structure* s = find_structure(record.structure);
         REQUIRE(s);

@@ -49,7 +49,7 @@ template <class T> bool contains(const std::string& text, const T& line) {
 
 } // namespace
 
-TEST_CASE("a MAD is dumped word by word, with its attribute") {
+TEST_CASE("a MAD is dumped word by word with its attribute") {
     smp::Format reply;
     reply.header.method = Method::GetResp;
     reply.header.transactionID = 0x1122334455667788;
@@ -95,7 +95,7 @@ TEST_CASE("a dump shows the D bit, hops and paths of a directed route") {
     CHECK(contains(text, "\n188 00000000 60:0, 61:0, 62:0, 63:0]\n192 00000000 returnPath=[0:0, 1:0, 2:0, 3:0\n"));
 }
 
-TEST_CASE("a dump puts each element of an array beside the word where it begins") {
+TEST_CASE("a dump shows each array element next to the word where it starts") {
     half_bytes map;
     for (u8 i = 0; i < 16; ++i) map.SLtoVL[i] = i;
     CHECK(dump(map) == "  0 01234567 SLtoVL=[0:0, 1:1, 2:2, 3:3, 4:4, 5:5, 6:6, 7:7\n"
@@ -103,7 +103,7 @@ TEST_CASE("a dump puts each element of an array beside the word where it begins"
     CHECK(contains(dump(quarter_bytes{{3, 2, 1}}), "  0 E4000000 value=[0:3, 1:2, 2:1, 3:0,"));
 }
 
-TEST_CASE("a dump gives nested structures their absolute offsets, and the last bytes their own width") {
+TEST_CASE("a dump shows absolute offsets of nested structures and the actual width of the last bytes") {
     mixture m{};
     m.QOSClass = 0xabc;
     m.blocks[1] = {9, 0, 3};
@@ -117,7 +117,7 @@ TEST_CASE("a dump gives nested structures their absolute offsets, and the last b
     CHECK(contains(text, "   - nodeInfo\n 60 5A last=90\n"));
 }
 
-TEST_CASE("a dump has whole words wherever structures begin, a shared word in each of them") {
+TEST_CASE("a dump shows whole words at unaligned structures and repeats a shared word") {
     const table t{5, {pair{1, 2}, {3, 4}, {0, 5}}};
     CHECK(dump(t) == "  0 00054002 limit=5\n"
                      "   + entries[0] Pair\n"
@@ -145,7 +145,7 @@ TEST_CASE("a dump has whole words wherever structures begin, a shared word in ea
                          "120 00000000 \n124 00000000 reserved_992=<12 bytes>\n128 00000000 \n132 00000001 \n"));
 }
 
-TEST_CASE("what an attribute leaves of the data area is not dumped") {
+TEST_CASE("a dump omits the part of the data area that the attribute does not use") {
     smp::Format reply;
     const record_info& few = info_of<table>; // eight of 64 bytes
     CHECK(contains(dump(info_of<smp::Format>, encode(reply), &few),
@@ -154,7 +154,7 @@ TEST_CASE("what an attribute leaves of the data area is not dumped") {
                    "   + data Nothing\n   - data\n128 00000000 reserved_1024="));
 }
 
-TEST_CASE("a structure of no bytes prints as nothing") {
+TEST_CASE("a structure without bytes prints as nothing") {
     CHECK(dump(nothing{}).empty());
     CHECK(dotted(nothing{}).empty());
     CHECK(json(nothing{}) == "{}");
@@ -171,7 +171,7 @@ TEST_CASE("a MAD of an unknown class is dumped as words") {
     CHECK(dump_mad({}).empty());
 }
 
-TEST_CASE("printers read no byte behind what arrived, whatever it is") {
+TEST_CASE("printers never read beyond the received bytes") {
     std::mt19937 random(3);
     for (std::size_t size = 0; size <= 256; ++size) {
         std::vector<u8> mad(size); // sized exactly, for AddressSanitizer
@@ -188,7 +188,7 @@ TEST_CASE("printers read no byte behind what arrived, whatever it is") {
     }
 }
 
-TEST_CASE("fields that did not arrive are left out") {
+TEST_CASE("printers omit fields that were not received") {
     const std::array<u8, 4> beginning{1, 0x81, 1, 0x01};
     CHECK(dotted(info_of<MADHeader>, beginning) == "BaseVersion......................1\n"
                                                    "MgmtClass........................129\n"
@@ -197,7 +197,7 @@ TEST_CASE("fields that did not arrive are left out") {
     CHECK(json(info_of<MADHeader>, {}) == "{}");
 }
 
-TEST_CASE("dotted lines show hex, prefixes, names, text and numbers in their own way") {
+TEST_CASE("dotted lines show hex, prefixes, names, text and numbers in their own formats") {
     smp::PortInfo port;
     port.MKey = 5;
     port.GIDPrefix = 0xfe80000000000000;
@@ -223,7 +223,7 @@ TEST_CASE("dotted lines show hex, prefixes, names, text and numbers in their own
     CHECK(dotted(description) == "NodeString.......................'sw \"A\"\\x1b'\n");
 }
 
-TEST_CASE("dotted lines of nested structures begin with their path") {
+TEST_CASE("dotted lines of nested structures start with their path") {
     smp::Format reply;
     encode(node_info(), reply.data.data());
     const std::string text = dotted(info_of<smp::Format>, encode(reply), &info_of<smp::NodeInfo>);
@@ -244,7 +244,7 @@ TEST_CASE("dotted lines of nested structures begin with their path") {
     CHECK(contains(dotted(quarter_bytes{{3, 2}}), "Value............................[0:3, 1:2, 2:0,"));
 }
 
-TEST_CASE("dotted lines take a column, a colon, reserved bits, and a line for each element") {
+TEST_CASE("dotted lines support a column, a colon, reserved bits and a line per array element") {
     mixture m{};
     m.reserved_12 = 9;
     m.last = 3;
@@ -264,7 +264,7 @@ TEST_CASE("dotted lines take a column, a colon, reserved bits, and a line for ea
                    "\nReserved_256.....................0x00000000"));
 }
 
-TEST_CASE("perfquery's lines have a colon, and one for each virtual lane") {
+TEST_CASE("perfquery lines have a colon, and one line per virtual lane") {
     pm::PortVLXmitFlowCtlUpdateErrors errors;
     errors.portSelect = 3;
     errors.portVLXmitFlowCtlUpdateErrors = {3, 2};
@@ -273,7 +273,7 @@ TEST_CASE("perfquery's lines have a colon, and one for each virtual lane") {
     CHECK(contains(text, "\nPortVLXmitFlowCtlUpdateErrors[0]:3\nPortVLXmitFlowCtlUpdateErrors[1]:2\n"));
 }
 
-TEST_CASE("dotted lines show a GID as an IPv6 address, each of several in its own line") {
+TEST_CASE("dotted lines show each GID as an IPv6 address on its own line") {
     wide w{};
     w.one = gid(0xfe80000000000000, guid{1});
     w.gids[1] = gid(0, guid{2});
@@ -341,14 +341,14 @@ TEST_CASE("JSON nests structures and lists arrays") {
     CHECK(mad["MKey"] == "0x0000000000000000");
 }
 
-TEST_CASE("JSON has descriptions as text, bytes that are no UTF-8 as U+00NN") {
+TEST_CASE("JSON has descriptions as text with invalid UTF-8 bytes as U+00NN") {
     smp::NodeDescription description;
     const std::string name = "a\"\\\xff\x1b";
     std::copy(name.begin(), name.end(), description.nodeString.begin());
     CHECK(json(description) == R"({"nodeString":"a\"\\\u00ff\u001b"})");
 }
 
-TEST_CASE("exact JSON has reserved members, and strings of bytes in wire order") {
+TEST_CASE("exact JSON has reserved members and byte strings in wire order") {
     wide w{};
     w.one = gid(0xfe80000000000000, guid{1});
     w.gids[1] = gid(0, guid{2});
@@ -391,7 +391,7 @@ std::vector<u8> notice_144() {
 
 } // namespace
 
-TEST_CASE("the details of a notice are shown as its trap says") {
+TEST_CASE("the details of a notice are shown according to its trap number") {
     const std::string text = dotted(info_of<Notice>, notice_144());
     CHECK(contains(text, "dataDetails.LidAddr..............4660\n"));
     CHECK(contains(text, "dataDetails.CapabilityMask.......0x89abcdef\n"));
@@ -402,7 +402,7 @@ TEST_CASE("the details of a notice are shown as its trap says") {
     CHECK(shown["dataDetails"]["capabilityMask"] == 0x89abcdef);
 }
 
-TEST_CASE("the details of an unknown trap, or of a vendor's, are bytes") {
+TEST_CASE("the details of an unknown or vendor-specific trap are shown as bytes") {
     std::vector<u8> unknown = notice_144();
     unknown[5] = 143;
     std::vector<u8> of_vendor = notice_144();
@@ -414,7 +414,7 @@ TEST_CASE("the details of an unknown trap, or of a vendor's, are bytes") {
     }
 }
 
-TEST_CASE("exact JSON keeps the details of a notice as bytes, and both styles read back") {
+TEST_CASE("exact JSON keeps the details of a notice as bytes, and both JSON styles can be read back") {
     const std::vector<u8> notice = notice_144();
     const std::string exact = json(info_of<Notice>, notice, nullptr, json_style::exact);
     CHECK(json_value::parse(exact)["dataDetails"].get<std::string>().starts_with("0x00001234000189abcdef0001"));

@@ -45,7 +45,7 @@ std::set<std::string> described_names() {
 
 } // namespace
 
-TEST_CASE("every table of the headers is registered") {
+TEST_CASE("every table in the headers is registered") {
     std::set<std::string> registered;
     for (const structure& s : structures()) registered.emplace(s.info->name);
     CHECK(described_names() == registered);
@@ -79,7 +79,7 @@ TEST_CASE("a format is found by class and version") {
     CHECK(find_format(MgmtClass::CongestionControl, 1) == nullptr);
 }
 
-TEST_CASE("every class of a vendor has the format of its range") {
+TEST_CASE("every vendor class has the format of its range") {
     for (unsigned c = 0; c <= 0xff; ++c) {
         INFO(c);
         const record_info* expected = nullptr;
@@ -90,7 +90,7 @@ TEST_CASE("every class of a vendor has the format of its range") {
     }
 }
 
-TEST_CASE("an attribute is found by class and id") {
+TEST_CASE("an attribute is found by class and ID") {
     unsigned attributes = 0;
     for (const json& facts : load_data("iba_layout.jsonl")) {
         if (!facts.contains("attributes")) continue;
@@ -111,7 +111,7 @@ TEST_CASE("an attribute is found by class and id") {
     CHECK(find_attribute(MgmtClass{0x7f}, 1, 0x0001) == nullptr);
 }
 
-TEST_CASE("an attribute of a vendor is found in its class, and by its OUI") {
+TEST_CASE("a vendor attribute is found by its class and OUI") {
     const MgmtClass mlx{0x0a};
     const MgmtClass openfabrics{0x33};
     CHECK(find_attribute(mlx, 1, 0x0017) == &info_of<vend::MlxGeneralInfo>);
@@ -124,14 +124,14 @@ TEST_CASE("an attribute of a vendor is found in its class, and by its OUI") {
         CHECK(find_attribute(MgmtClass{c}, 1, 0x0001, 0x123456) == &info_of<ClassPortInfo>);
 }
 
-TEST_CASE("of structures with one id the first is found that has room in the format") {
+TEST_CASE("find_attribute returns the first structure with the ID that fits the format") {
     CHECK(find_attribute(MgmtClass::SubnLID, 1, 0x0002) == &info_of<smp::NoticeTrap>);
     CHECK(find_attribute(MgmtClass::DevMgt, 1, 0x0002) == &info_of<Notice>);
     CHECK(find_attribute(MgmtClass::CongestionControl, 2, 0x0013) == &info_of<cc::CongestionLogSwitch>);
     CHECK(find_attribute(MgmtClass::Performance, 1, 0x001f) == &info_of<pm::PortExtendedSpeedsCounters>);
 }
 
-TEST_CASE("the requests of the IBA are legal") {
+TEST_CASE("all requests of the IBA are legal") {
     for (const structure& s : structures()) {
         for (const attribute_use& use : s.uses) {
             for (const enum_name& method : names_of<Method>) {
@@ -147,7 +147,7 @@ TEST_CASE("the requests of the IBA are legal") {
     CHECK(is_legal_request(MgmtClass::SubnLID, 1, Method::Set, 0x0002)); // though another table describes it
 }
 
-TEST_CASE("requests that the IBA does not have are not legal") {
+TEST_CASE("requests that the IBA does not define are not legal") {
     CHECK_FALSE(is_legal_request(MgmtClass::SubnLID, 1, Method::Set, 0x0011));
     CHECK_FALSE(is_legal_request(MgmtClass::SubnLID, 1, Method::GetResp, 0x0011));
     CHECK_FALSE(is_legal_request(MgmtClass::SubnLID, 1, Method::GetTable, 0x0011));
@@ -159,7 +159,7 @@ TEST_CASE("requests that the IBA does not have are not legal") {
     CHECK_FALSE(is_legal_request(MgmtClass::SubnLID, 1, Method{0x22}, 0x0011)); // 32 above Set
 }
 
-TEST_CASE("a use covers the classes for which its own stands") {
+TEST_CASE("attribute_use of a class covers the classes that it represents") {
     constexpr attribute_use smp = in_class<MgmtClass::SubnLID, 1, Method::Get>;
     constexpr attribute_use vendor = in_class<MgmtClass::Vend, 1, Method::Get>;
     constexpr attribute_use vendor_with_oui = in_class<MgmtClass::VendOUI, 1, Method::Get>;
@@ -174,7 +174,7 @@ TEST_CASE("a use covers the classes for which its own stands") {
     }
 }
 
-TEST_CASE("the details of a notice are found by its trap") {
+TEST_CASE("the structure of notice details is found by trap number") {
     std::map<unsigned, std::string> expected;
     for (const json& facts : load_data("iba_layout.jsonl")) {
         if (facts["kind"] != "notice_details") continue;
@@ -193,7 +193,7 @@ TEST_CASE("the details of a notice are found by its trap") {
     }
 }
 
-TEST_CASE("a notice's details are decoded from it") {
+TEST_CASE("the details of a notice are decoded from the notice") {
     Notice notice;
     notice.trapNumber = TrapNumber::LocalChange;
     NoticeTrap144 change;
@@ -208,7 +208,7 @@ TEST_CASE("a notice's details are decoded from it") {
     CHECK(decode<NoticeTrap144>(notice.dataDetails) == change);
 }
 
-TEST_CASE("a notice of subnet management is one like any other") {
+TEST_CASE("a notice of subnet management prints like any other notice") {
     smp::NoticeTrap trap;
     trap.isGeneric = true;
     trap.nodeType = ProducerType::Switch;

@@ -31,7 +31,7 @@ std::string json_quoted(std::string_view raw) { return detail::json_compact(deta
 
 } // namespace
 
-TEST_CASE("ordinary descriptions and UTF-8 pass unchanged") {
+TEST_CASE("plain descriptions and valid UTF-8 pass unchanged") {
     for (std::string_view text : {"", "switch 1", "MT47396 Infiniscale-III Mellanox Technologies", "C:\\node \"7\" '~'",
                                   "Zürich – 節点", "\xf0\x9f\x96\xa7", "\xc2\xa0", "\xef\xbf\xbd"})
         CHECK(escaped(text) == text);
@@ -55,7 +55,7 @@ TEST_CASE("characters that reorder or break lines are escaped") {
     CHECK(escaped("\u2028\u2029") == "\\xe2\\x80\\xa8\\xe2\\x80\\xa9");
 }
 
-TEST_CASE("what nobody sees is escaped") {
+TEST_CASE("invisible characters are escaped") {
     // Soft hyphen, combining grapheme joiner, Arabic letter mark, Hangul fillers, zero-width space and joiners, marks of
     // direction, word joiner, invisible operators, variation selectors, byte-order mark, annotations, tags.
     for (const char* text :
@@ -78,7 +78,7 @@ TEST_CASE("what nobody sees is escaped") {
         CHECK(escaped(text) == text);
 }
 
-TEST_CASE("what is no UTF-8 is escaped byte by byte, and text behind it is kept") {
+TEST_CASE("invalid UTF-8 is escaped byte by byte, and the text after it is kept") {
     CHECK(escaped("\xff"
                   "a") == "\\xffa");
     CHECK(escaped("\xc3") == "\\xc3");                            // cut
@@ -93,7 +93,7 @@ TEST_CASE("what is no UTF-8 is escaped byte by byte, and text behind it is kept"
     CHECK(escaped("\xe2\x82\xc3\xa4") == "\\xe2\\x82\xc3\xa4"); // cut, then a whole character
 }
 
-TEST_CASE("whatever the bytes, no control byte comes out") {
+TEST_CASE("the escaped text of any bytes contains no control byte") {
     std::mt19937 random(1);
     for (int round = 0; round < 2000; ++round) {
         std::string raw(random() % 65, '\0');
@@ -105,7 +105,7 @@ TEST_CASE("whatever the bytes, no control byte comes out") {
     }
 }
 
-TEST_CASE("a JSON string is what it was, byte for byte if it was UTF-8") {
+TEST_CASE("a JSON string equals its input if the input was valid UTF-8") {
     for (const std::string& text : {"plain"s, "quote \" backslash \\"s, "Zürich"s, "\x1b\n\0\x7f"s, "\u202e\u0085"s})
         CHECK(nlohmann::json::parse(json_quoted(text)).get<std::string>() == text);
     CHECK(json_quoted("a\x1b"
@@ -115,7 +115,7 @@ TEST_CASE("a JSON string is what it was, byte for byte if it was UTF-8") {
                       "a") == "\"\\u00ffa\""); // no UTF-8
 }
 
-TEST_CASE("valid_utf8 keeps valid UTF-8, and makes a character of each other byte") {
+TEST_CASE("valid_utf8 keeps valid UTF-8 and converts each other byte to a character") {
     for (const std::string& text : {""s, "plain"s, "Zürich – 節点"s, "\xf0\x9f\x96\xa7"s, "\x1b\0\x7f"s})
         CHECK(valid_utf8(text) == text);
     CHECK(valid_utf8("\xff\x80z") == "\u00ff\u0080z");
@@ -124,13 +124,13 @@ TEST_CASE("valid_utf8 keeps valid UTF-8, and makes a character of each other byt
     CHECK(valid_utf8("\xe2\x82\xc3\xa4") == "\u00e2\u0082\u00e4"); // cut, then a whole character
 }
 
-TEST_CASE("JSON is ASCII, and contains the same text") {
+TEST_CASE("escaped JSON is ASCII and contains the original text") {
     const std::string in_json = json_quoted("Zürich – 節点");
     CHECK(std::all_of(in_json.begin(), in_json.end(), [](char c) { return c > 0; }));
     CHECK(nlohmann::json::parse(in_json) == "Zürich – 節点");
 }
 
-TEST_CASE("a node description ends at the first NUL, or not at all") {
+TEST_CASE("a node description ends at the first NUL or at its full length") {
     CHECK(text(description("")).empty());
     CHECK(text(description("switch \"A\"")) == "switch \"A\"");
     CHECK(text(description("host\0rest"s)) == "host");
@@ -140,7 +140,7 @@ TEST_CASE("a node description ends at the first NUL, or not at all") {
     CHECK(text(description(sixty_four)) == sixty_four);
 }
 
-TEST_CASE("values without a name show their number") {
+TEST_CASE("values without a name print their number") {
     CHECK(name_or_number(NodeType::Switch) == "Switch");
     CHECK(name_or_number(NodeType{7}) == "?? 7");
     CHECK(name_or_number(LinkWidth{0}) == "?? 0");
@@ -150,7 +150,7 @@ TEST_CASE("values without a name show their number") {
     CHECK(name_or_number(Method{0x92}) == "GetTableResp");
 }
 
-TEST_CASE("guid and lid have formats of their own") {
+TEST_CASE("the formatters of guid and lid have their own format specifications") {
     CHECK(fmt::format("{}", guid{0x001777fffeb62ca4}) == "0017:77ff:feb6:2ca4");
     CHECK(fmt::format("{}", guid{}) == "0000:0000:0000:0000");
     CHECK(fmt::format("[{:>21}]", guid{1}) == "[  0000:0000:0000:0001]");

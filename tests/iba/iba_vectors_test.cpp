@@ -48,7 +48,7 @@ std::string_view last_name(std::string_view leaf_name) {
 
 } // namespace
 
-TEST_CASE("known bytes have their known values") {
+TEST_CASE("known bytes decode to their known values") {
     unsigned vectors = 0;
     for (const json& vector : load_data("iba_vectors.jsonl")) {
         ++vectors;
@@ -76,7 +76,7 @@ TEST_CASE("known bytes have their known values") {
     CHECK(vectors == 480);
 }
 
-TEST_CASE("known bytes decode, and encode to the same bytes") {
+TEST_CASE("known bytes survive decoding and encoding") {
     for (const json& vector : load_data("iba_vectors.jsonl")) {
         INFO(vector["struct"]);
         const typed& t = typed_of(vector["struct"].get<std::string>());
@@ -85,7 +85,7 @@ TEST_CASE("known bytes decode, and encode to the same bytes") {
     }
 }
 
-TEST_CASE("any bytes of any structure decode to the values of their rows, and encode to the same bytes") {
+TEST_CASE("random bytes of any structure decode to the values of their rows and encode to the same bytes") {
     std::mt19937_64 random(15);
     for (const typed& t : all_typed()) {
         INFO(t.info->name);
@@ -98,7 +98,7 @@ TEST_CASE("any bytes of any structure decode to the values of their rows, and en
     }
 }
 
-TEST_CASE("every row is named as its member, and is where that is") {
+TEST_CASE("every row has the name and offset of its member") {
     for (const typed& t : all_typed()) {
         const std::vector<member> members = t.members();
         // The rows of an inlined header come first.

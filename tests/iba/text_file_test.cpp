@@ -39,7 +39,7 @@ std::string message_of(const std::function<void()>& f) {
     return "";
 }
 
-TEST_CASE("a text file is read whole, and refused if it is not a text or a line is too long") {
+TEST_CASE("open_text_file reads a whole text file and rejects binary files and overlong lines") {
     const directory files;
     CHECK(iba::open_text_file(files.write("a", "one\ntwo")).str() == "one\ntwo");
     const std::string longest(iba::longest_line_of_text, 'x');
@@ -57,7 +57,7 @@ TEST_CASE("a text file is read whole, and refused if it is not a text or a line 
     CHECK(iba::read_bytes(d) == std::string("a\0b", 3));
 }
 
-TEST_CASE("a pipe is read to its end, also where its writer comes late") {
+TEST_CASE("a pipe is read to its end even if its writer opens it later") {
     const directory files;
     const std::string fifo = fifo_in(files);
     std::thread writer([&] { std::ofstream(fifo) << "late\n"; });
@@ -65,7 +65,7 @@ TEST_CASE("a pipe is read to its end, also where its writer comes late") {
     writer.join();
 }
 
-TEST_CASE("a signal ends the wait for the writer of a pipe, also where calls are restarted") {
+TEST_CASE("a signal ends the wait for the writer of a pipe even with SA_RESTART") {
     const directory files;
     const std::string fifo = fifo_in(files);
     struct sigaction action {
@@ -88,7 +88,7 @@ TEST_CASE("a signal ends the wait for the writer of a pipe, also where calls are
     ::sigaction(SIGUSR1, &before, nullptr);
 }
 
-TEST_CASE("only a regular file, or a link to one, is regular") {
+TEST_CASE("require_regular_file accepts only a regular file or a link to one") {
     const directory files;
     const std::string file = files.write("a", "");
     fs::create_symlink(file, files / "link");
@@ -100,7 +100,7 @@ TEST_CASE("only a regular file, or a link to one, is regular") {
     CHECK_THAT(message_of([] { iba::require_regular_file("/no/such"); }), Catch::EndsWith("No such file or directory"));
 }
 
-TEST_CASE("the first line of a file is bounded, and that of what is not a regular file is empty") {
+TEST_CASE("first_line_of is limited in length and empty for files that are not regular") {
     const directory files;
     CHECK(iba::first_line_of(files.write("a", "one\ntwo\n")) == "one");
     CHECK(iba::first_line_of(files.write("b", std::string(100'000, 'x'))).size() == 4096);
@@ -109,7 +109,7 @@ TEST_CASE("the first line of a file is bounded, and that of what is not a regula
     CHECK(iba::first_line_of("/no/such").empty());
 }
 
-TEST_CASE("lines of a large file come one at a time, across the parts in which it is read") {
+TEST_CASE("a large file is read line by line across buffer boundaries") {
     const directory files;
     std::string text;
     std::vector<std::string> wanted;

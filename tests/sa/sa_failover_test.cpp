@@ -88,7 +88,7 @@ struct failover_rig {
 
 } // namespace
 
-TEST_CASE("a request that the old SA does not take is sent to the SA that the port names now") {
+TEST_CASE("a request that the old SA rejects is sent to the current SA of the port") {
     failover_rig s;
     s.first = GENERATE(SA::silent, SA::unsupported, SA::denied);
     const bool has_reader = GENERATE(true, false); // else the port's own SMA is asked
@@ -124,7 +124,7 @@ TEST_CASE("a subscription is made at the SA that took over") {
     CHECK(s.asked.back() == second_sa);
 }
 
-TEST_CASE("an SA that answers that it has no records is not looked for elsewhere") {
+TEST_CASE("an SA reply without records does not start a failover") {
     failover_rig s;
     s.use_reader();
     s.r.net.set_script([](const packet& p) {
@@ -139,7 +139,7 @@ TEST_CASE("an SA that answers that it has no records is not looked for elsewhere
     CHECK(s.reads == 0);
 }
 
-TEST_CASE("the port is read ever less often while an SA is refused and the port names no other") {
+TEST_CASE("port queries back off while an SA rejects requests and the port names no other SA") {
     failover_rig s;
     s.use_reader();
     s.first = SA::unsupported;
@@ -161,7 +161,7 @@ TEST_CASE("the port is read ever less often while an SA is refused and the port 
     CHECK(s.asked.back() == second_sa);
 }
 
-TEST_CASE("requests that fail at the same time read the port once, and each is sent once more") {
+TEST_CASE("concurrent failures read the port once, and each request is sent once more") {
     failover_rig s;
     s.first = SA::silent;
     s.sm_by_sma = second_sa;
@@ -181,7 +181,7 @@ TEST_CASE("requests that fail at the same time read the port once, and each is s
     CHECK(std::count(s.asked.begin(), s.asked.end(), second_sa) == 20);
 }
 
-TEST_CASE("a path to the SA that the program set stays, whatever the port says") {
+TEST_CASE("failover never replaces an SA path that the program set") {
     failover_rig s;
     s.use_reader();
     s.now.sa_path = path_to(second_sa);
@@ -192,7 +192,7 @@ TEST_CASE("a path to the SA that the program set stays, whatever the port says")
     CHECK(std::count(s.asked.begin(), s.asked.end(), second_sa) == 0);
 }
 
-TEST_CASE("a request with a path of its own is not sent elsewhere") {
+TEST_CASE("a request with its own path is not sent to another SA") {
     failover_rig s;
     s.use_reader();
     s.now.sa_path = path_to(second_sa);
@@ -202,7 +202,7 @@ TEST_CASE("a request with a path of its own is not sent elsewhere") {
     CHECK(s.reads == 0);
 }
 
-TEST_CASE("an SA that redirected is asked itself again when the port that it named falls silent") {
+TEST_CASE("the redirecting SA is queried again when its redirection target becomes unresponsive") {
     failover_rig s;
     s.use_reader();
     s.first = SA::redirects;
@@ -218,19 +218,19 @@ TEST_CASE("an SA that redirected is asked itself again when the port that it nam
     CHECK(s.asked == std::vector{first_sa});
 }
 
-TEST_CASE("a port without a subnet manager, and one that cannot be read, change nothing") {
+TEST_CASE("failover needs a readable port with a LID and a subnet manager") {
     failover_rig s;
     s.first = SA::silent;
-    SECTION("no subnet manager") { s.now.sa_path = {}; }
-    SECTION("no LID") {
+    SECTION("port without a subnet manager") { s.now.sa_path = {}; }
+    SECTION("port without a LID") {
         s.now.sa_path = path_to(second_sa);
         s.now.LID = {};
     }
     s.use_reader();
-    SECTION("an exception") {
+    SECTION("port reader that throws") {
         s.client.set_port_reader([]() -> task<mad::result<sa::local_port>> { throw std::runtime_error("no device"); });
     }
-    SECTION("not readable") {
+    SECTION("port reader that returns an error") {
         s.client.set_port_reader([]() -> task<mad::result<sa::local_port>> {
             mad::mad_error why;
             why.code = errc::transport_failed;
@@ -244,7 +244,7 @@ TEST_CASE("a port without a subnet manager, and one that cannot be read, change 
     CHECK(s.client.local().LID == local_lid);
 }
 
-TEST_CASE("paths are asked for from the port's new LID, and those of the old one are forgotten") {
+TEST_CASE("path queries use the new LID of the port, and cached paths of the old LID are dropped") {
     failover_rig s;
     s.use_reader();
     mad::IBPath target = path_to(iba::lid{9});
@@ -260,7 +260,7 @@ TEST_CASE("paths are asked for from the port's new LID, and those of the old one
     CHECK(value(path.value().SLID) == 12); // the SA of this test gives back what it was asked
 }
 
-TEST_CASE("the request to the new SA has the SM_Key of the port where it is") {
+TEST_CASE("a request to the new SA carries the SM_Key of the port of the new SA") {
     failover_rig s;
     s.use_reader();
     mad::port_keys keys;
@@ -279,7 +279,7 @@ TEST_CASE("the request to the new SA has the SM_Key of the port where it is") {
     CHECK(sent_key == 0x5a);
 }
 
-TEST_CASE("a request that is cancelled while the SA is looked for ends as cancelled") {
+TEST_CASE("a request that is canceled during failover ends as canceled") {
     failover_rig s;
     s.first = SA::unsupported;
     s.client.set_port_reader([&s]() -> task<mad::result<sa::local_port>> {

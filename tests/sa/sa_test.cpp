@@ -111,7 +111,7 @@ mad::any_path to(iba::lid LID) {
 
 } // namespace
 
-TEST_CASE("attributes of a node come from its record, and no SMP is sent") {
+TEST_CASE("SATransactor reads node attributes from SA records and sends no SMP") {
     sa_rig s;
     auto info = s.get<smp::NodeInfo>(to(CA_LID));
     REQUIRE(info);
@@ -125,7 +125,7 @@ TEST_CASE("attributes of a node come from its record, and no SMP is sent") {
     CHECK(none.error().code == errc::class_status);
 }
 
-TEST_CASE("a node whose record was read is not asked again what it is") {
+TEST_CASE("SATransactor queries the node type once per node") {
     sa_rig s;
     REQUIRE(s.get<smp::NodeInfo>(to(CA_LID)));
     CHECK_FALSE(s.get<smp::PortInfo>(to(CA_LID), 1)); // there is no such record
@@ -133,7 +133,7 @@ TEST_CASE("a node whose record was read is not asked again what it is") {
     CHECK(iba::load_be<u16>(s.fabric.asked[1].bytes.data() + 16) == iba::attribute_id<PortInfoRecord>);
 }
 
-TEST_CASE("port 0 is a switch's own port, and of a CA the port that is asked") {
+TEST_CASE("port 0 selects the switch port 0, and for a CA the queried port") {
     sa_rig s;
     for (const u8 port : {u8{0}, u8{1}, u8{4}}) {
         PortInfoRecord r;
@@ -163,7 +163,7 @@ TEST_CASE("port 0 is a switch's own port, and of a CA the port that is asked") {
     CHECK(s.fabric.smps() == 0);
 }
 
-TEST_CASE("a modifier becomes the fields of the record") {
+TEST_CASE("SATransactor converts an attribute modifier to record fields") {
     sa_rig s;
     iba::sa::MulticastForwardingTableRecord mft;
     mft.LID = switch_lid;
@@ -225,7 +225,7 @@ TEST_CASE("a modifier becomes the fields of the record") {
     CHECK(s.fabric.smps() == 0);
 }
 
-TEST_CASE("no record is an empty block of P_Keys, but no block of a forwarding table") {
+TEST_CASE("a missing record means an empty P_Key block, but is an error for a forwarding table") {
     sa_rig s;
     auto keys = s.get<smp::PKeyTable>(to(CA_LID), 1);
     REQUIRE(keys);
@@ -237,7 +237,7 @@ TEST_CASE("no record is an empty block of P_Keys, but no block of a forwarding t
         CHECK_FALSE(forwarding);
 }
 
-TEST_CASE("a directed route leads to a LID through the records of its links, each asked for once") {
+TEST_CASE("a directed route is converted to a LID through link records, each queried once") {
     sa_rig s;
     const auto link = [&](iba::lid from, u8 port, iba::lid at) {
         iba::sa::LinkRecord r;
@@ -263,7 +263,7 @@ TEST_CASE("a directed route leads to a LID through the records of its links, eac
     CHECK(s.fabric.smps() == 0);
 }
 
-TEST_CASE("what the SA does not know is asked of the node, and Sets are") {
+TEST_CASE("SATransactor sends Sets and attributes unknown to the SA to the node") {
     sa_rig s;
     CHECK(s.get<smp::LedInfo>(to(CA_LID)));
     CHECK(s.fabric.smps() == 1);
@@ -271,7 +271,7 @@ TEST_CASE("what the SA does not know is asked of the node, and Sets are") {
     CHECK(s.fabric.smps() == 2);
 }
 
-TEST_CASE("the same over a parent that blocks") {
+TEST_CASE("SATransactor works over a blocking transactor") {
     table_sa fabric;
     fabric.add(node(CA_LID, iba::NodeType::CA));
     scripted_transport net([&](const packet& p) { return fabric(p); });
@@ -286,7 +286,7 @@ TEST_CASE("the same over a parent that blocks") {
 
 // ---- paths ---------------------------------------------------------------------------------------------------------
 
-TEST_CASE("a GID becomes a path by one query, which is remembered") {
+TEST_CASE("a GID is resolved to a path by one query, and the path is cached") {
     sa_rig s;
     sa::local_port local{local_lid, iba::gid(0xfe80000000000000, iba::guid{0x11}), s.r.schedule.sa_path()};
     sa::client client(s.r.schedule, local);
@@ -364,7 +364,7 @@ TEST_CASE("a target with a P_Key gets a path in that partition") {
     CHECK(none.error().code == errc::path_not_found);
 }
 
-TEST_CASE("a path begins at the GID that it names, and has a GRH where it leaves the subnet") {
+TEST_CASE("a path query uses the requested SGID, and paths out of the subnet have a GRH") {
     sa_rig s;
     sa::local_port local{local_lid, iba::gid(iba::link_local_prefix, iba::guid{0x11}), s.r.schedule.sa_path()};
     sa::client client(s.r.schedule, local);
@@ -415,7 +415,7 @@ struct keys_rig : sa_rig {
 
 } // namespace
 
-TEST_CASE("a path gets the key of the port that it leads to") {
+TEST_CASE("a path gets the M_Key of its destination port") {
     keys_rig s;
     iba::sa::LinkRecord link;
     link.fromLID = local_lid;
@@ -448,9 +448,9 @@ TEST_CASE("a path gets the key of the port that it leads to") {
     CHECK(to_string(unknown.error()).starts_with("cannot select the key for Path "));
 }
 
-TEST_CASE("where no port has a key of its own, or no SA is known, nobody is asked whose it is") {
+TEST_CASE("the port of a path is not queried if its key is already determined") {
     keys_rig s;
-    SECTION("one key for all") {
+    SECTION("one key for all ports") {
         mad::port_keys one;
         one.set_default(mad::key_kind::MKey, 0xdef);
         s.client.set_keys(&one);
@@ -467,20 +467,20 @@ TEST_CASE("where no port has a key of its own, or no SA is known, nobody is aske
     CHECK(s.fabric.asked.empty());
 }
 
-TEST_CASE("requests to the SA have the SM_Key of its port") {
+TEST_CASE("SA requests carry the SM_Key of the SA port") {
     keys_rig s;
-    SECTION("of that port") {
+    SECTION("key of the SA port") {
         s.keys.set(mad::key_kind::SMKey, node(iba::lid{1}, iba::NodeType::CA).nodeInfo.portGUID, 0x5a);
         s.keys.set_default(mad::key_kind::SMKey, 1);
     }
-    SECTION("of any") { s.keys.set_default(mad::key_kind::SMKey, 0x5a); }
+    SECTION("default key") { s.keys.set_default(mad::key_kind::SMKey, 0x5a); }
     REQUIRE(sync_wait(s.r.schedule, s.client.take_sm_key()));
     CHECK(s.r.schedule.sa_path().SMKey == 0x5a);
     REQUIRE(s.get<smp::NodeInfo>(to(CA_LID)));
     CHECK(iba::load_be<u64>(s.fabric.asked.back().bytes.data() + 36) == 0x5a);
 }
 
-TEST_CASE("an SM_Key that the path to the SA has stays") {
+TEST_CASE("an explicit SM_Key in the SA path is kept") {
     keys_rig s;
     s.keys.set_default(mad::key_kind::SMKey, 0x5a);
     mad::IBPath to_sa = s.r.schedule.sa_path();
@@ -490,7 +490,7 @@ TEST_CASE("an SM_Key that the path to the SA has stays") {
     CHECK(s.r.schedule.sa_path().SMKey == 7);
 }
 
-TEST_CASE("a subscription is to all generic notices, to QP1 of the port that asks") {
+TEST_CASE("sa::subscribe requests all generic notices for QP1 of the local port") {
     // IBA 13.4.8.3: all ones are any; without a GID the range of LIDs is the permissive one.
     sa_rig s;
     for (const u8 subscribe : {1, 0}) {

@@ -43,7 +43,7 @@ unsigned status_of(const mad_vector& reply) {
 
 } // namespace
 
-TEST_CASE("requests of infiniband-diags get the answers of infiniband-diags, byte for byte") {
+TEST_CASE("responders of ping and ibsysstat reply byte for byte like infiniband-diags") {
     const server::responder answers = both();
     for (const std::string name : {"ping", "sysstat_ping", "sysstat_host", "sysstat_cpu"}) {
         CAPTURE(name);
@@ -56,7 +56,7 @@ TEST_CASE("requests of infiniband-diags get the answers of infiniband-diags, byt
     }
 }
 
-TEST_CASE("an ibsysstat ping gets back what it carried") {
+TEST_CASE("the reply to an ibsysstat ping contains the data of the request") {
     mad_vector request = diags_mad("sysstat_ping_request");
     for (std::size_t i = 40; i < 256; ++i) request[i] = static_cast<u8>(i);
     mad_vector wanted = request;
@@ -64,14 +64,14 @@ TEST_CASE("an ibsysstat ping gets back what it carried") {
     CHECK(both().answer(request, {}) == wanted);
 }
 
-TEST_CASE("a name has room for 215 bytes and its NUL") {
+TEST_CASE("a host name is limited to 215 bytes and a NUL") {
     const auto name_in = [](const mad_vector& reply) { return std::string(reply.begin() + 40, reply.end()); };
     const server::responder answers = both({std::string(300, 'n'), {}});
     CHECK(name_in(answers.answer(diags_mad("ping_request"), {})) == std::string(215, 'n') + '\0');
     CHECK(name_in(answers.answer(diags_mad("sysstat_host_request"), {})) == std::string(215, 'n') + '\0');
 }
 
-TEST_CASE("processors that a MAD has no room for come by RMPP") {
+TEST_CASE("a CPU list that does not fit a MAD is sent by RMPP") {
     const auto answer_of = [](std::size_t bytes) {
         return both({"host", std::string(bytes, 'c')}).answer(diags_mad("sysstat_cpu_request"), {});
     };
@@ -88,7 +88,7 @@ TEST_CASE("processors that a MAD has no room for come by RMPP") {
     CHECK(std::string(several.begin() + 40, several.end()) == std::string(216, 'c') + '\0');
 }
 
-TEST_CASE("both classes have a ClassPortInfo, and other attributes, methods and OUIs are refused") {
+TEST_CASE("ping and ibsysstat have a ClassPortInfo and reject other attributes, methods and OUIs") {
     const server::responder answers = both();
     for (const char* name : {"ping_request", "sysstat_ping_request"}) {
         CAPTURE(name);
@@ -111,7 +111,7 @@ TEST_CASE("both classes have a ClassPortInfo, and other attributes, methods and 
     CHECK(status_of(answers.answer(asked("ping_request", 0x0010), {})) == 0x0c);
 }
 
-TEST_CASE("another OUI is served in the place of the usual one") {
+TEST_CASE("add_ping with another OUI serves only that OUI") {
     server::responder answers;
     server::add_ping(answers, seen_host, 0x123456);
     mad_vector request = diags_mad("ping_request");
@@ -126,7 +126,7 @@ TEST_CASE("another OUI is served in the place of the usual one") {
     CHECK(registered[0].methods == 2); // Get
 }
 
-TEST_CASE("processors are read from text like /proc/cpuinfo") {
+TEST_CASE("CPU information is parsed from text in the format of /proc/cpuinfo") {
     std::istringstream two(
         "processor\t: 0\nvendor_id\t: X\nmodel name\t: Made up\ncpu MHz\t\t: 2400.000\nflags\t\t: a b\n\n"
         "processor\t: 1\nmodel name\t: Other: one\ncpu MHz\t\t: 1.5\n\n");
@@ -143,7 +143,7 @@ TEST_CASE("processors are read from text like /proc/cpuinfo") {
     CHECK(text.find('7') == text.find("cpu 7") + 4); // no processor has what is said of the last
 }
 
-TEST_CASE("this host says its own name") {
+TEST_CASE("local host information contains the host name") {
     const server::host_info host = server::this_host();
     char name[256] = {};
     REQUIRE(::gethostname(name, sizeof name - 1) == 0);
@@ -151,7 +151,7 @@ TEST_CASE("this host says its own name") {
     CHECK(host.cpus.starts_with("cpu 0: model "));
 }
 
-TEST_CASE("on a simulated subnet the hosts answer by the names of their nodes, and switches do not") {
+TEST_CASE("simulated hosts reply to ping with their node names, and switches do not reply") {
     namespace sim = transports::sim;
     auto s = sim::make_sim("fattree2,radix=4,sm=1", sim::time_mode::virtual_);
     for (const sim::node& n : s.fabric->graph().nodes) {

@@ -112,7 +112,7 @@ public:
 
 } // namespace
 
-TEST_CASE("a request is taken apart") {
+TEST_CASE("parse_request returns the fields of a request") {
     const bytes mad = sa_request();
     mad::source_address source;
     source.SLID = iba::lid{9};
@@ -134,7 +134,7 @@ TEST_CASE("a request is taken apart") {
     CHECK(parse_request(mad_of(0x01, 1, 1, 0x0011), {}).value().data.data()[0] == 64);
 }
 
-TEST_CASE("each fault of a request has its status, or silence") {
+TEST_CASE("each invalid request gets the status of its fault or no reply") {
     CHECK_FALSE(fault_of(sa_request()));
     const auto told = [](const bytes& message, fault f, unsigned status) {
         CHECK(fault_of(message) == f);
@@ -175,7 +175,7 @@ TEST_CASE("each fault of a request has its status, or silence") {
     told(multi, fault::wrong_length, 0);
 }
 
-TEST_CASE("the method of the answer is that of the IBA") {
+TEST_CASE("the reply method is the method that the IBA defines") {
     const auto answer_to = [](u8 method) -> std::optional<unsigned> {
         const auto reply = make_reply(mad_of(0x06, 1, method, 0x0001), {}, 0);
         if (!reply) return std::nullopt;
@@ -203,7 +203,7 @@ TEST_CASE("the method of the answer is that of the IBA") {
     CHECK_FALSE(make_error(bm, 0x0c));
 }
 
-TEST_CASE("an answer is the request with another method, status and payload") {
+TEST_CASE("a reply is the request with another method, status and payload") {
     const bytes request = mad_of(0x04, 1, 0x02, 0x0012);
     const bytes payload(44, 0xee);
     bytes wanted = request;
@@ -223,7 +223,7 @@ TEST_CASE("an answer is the request with another method, status and payload") {
     CHECK(as_bytes(make_error(request, 0x1c)) == wanted);
 }
 
-TEST_CASE("an error answers with the versions that are understood") {
+TEST_CASE("an error reply contains the supported versions") {
     bytes request = mad_of(0x04, 3, 0x01, 0x0012);
     request[0] = 2;
     const bytes reply = as_bytes(make_error(request, 0x04));
@@ -232,7 +232,7 @@ TEST_CASE("an error answers with the versions that are understood") {
     CHECK(reply[5] == 4);
 }
 
-TEST_CASE("an SMP's answer does not tell the M_Key") {
+TEST_CASE("the reply to an SMP does not contain the M_Key") {
     const bytes request = mad_of(0x01, 1, 0x01, 0x0011);
     bytes wanted = request;
     wanted[3] = 0x81;
@@ -240,7 +240,7 @@ TEST_CASE("an SMP's answer does not tell the M_Key") {
     CHECK(as_bytes(make_error(request, 0)) == wanted);
 }
 
-TEST_CASE("a directed route's answer has its D bit and its hop pointer behind the last hop, and keeps both paths") {
+TEST_CASE("the reply to a directed route sets D bit and hop pointer and keeps both paths") {
     bytes request = mad_of(0x81, 1, 0x01, 0x0011);
     request[6] = 2; // hop pointer
     request[7] = 2; // hop count
@@ -261,7 +261,7 @@ TEST_CASE("a directed route's answer has its D bit and its hop pointer behind th
     CHECK(std::equal(error.begin() + 64, error.end(), request.begin() + 64));
 }
 
-TEST_CASE("an SA's answer keeps the component mask, hides the SM_Key and says how long its record is") {
+TEST_CASE("an SA reply keeps the component mask, clears the SM_Key and has the record length") {
     bytes request = sa_request();
     for (std::size_t i = 25; i < 36; ++i) request[i] = 0xff; // of RMPP, which a single MAD is not sent by
     const bytes payload(108, 0xee);
@@ -282,7 +282,7 @@ TEST_CASE("an SA's answer keeps the component mask, hides the SM_Key and says ho
     CHECK(error[45] == 0);
 }
 
-TEST_CASE("records of a table begin at multiples of 8 bytes, and none is padded that ends at one") {
+TEST_CASE("table records start at multiples of 8 bytes without unnecessary padding") {
     const auto [size, stride] =
         GENERATE(std::pair<std::size_t, std::size_t>{8, 8}, std::pair<std::size_t, std::size_t>{68, 72},
                  std::pair<std::size_t, std::size_t>{72, 72}, std::pair<std::size_t, std::size_t>{108, 112},
@@ -314,7 +314,7 @@ TEST_CASE("records of a table begin at multiples of 8 bytes, and none is padded 
     CHECK(view.value().size() == count);
 }
 
-TEST_CASE("a long answer of a vendor class counts segments of its own") {
+TEST_CASE("a long reply of a vendor class numbers its own segments") {
     bytes request = mad_of(0x30, 1, 0x01, 0x0010);
     const bytes message = server::make_long_reply(request, bytes(217, 0xee));
     REQUIRE(message.size() == 40 + 217);
@@ -322,7 +322,7 @@ TEST_CASE("a long answer of a vendor class counts segments of its own") {
     CHECK(iba::load_be<u32>(message.data() + 36) == iba::load_be<u32>(request.data() + 36)); // OUI
 }
 
-TEST_CASE("an answer goes back to where the request came from") {
+TEST_CASE("a reply returns to the source of its request") {
     mad::source_address source;
     source.SLID = iba::lid{9};
     source.SL = 3;
@@ -364,7 +364,7 @@ TEST_CASE("an answer goes back to where the request came from") {
     CHECK(mad::directed(route)->DLID == iba::permissive_lid);
 }
 
-TEST_CASE("a request goes to the first handler that takes it, and otherwise gets the right error") {
+TEST_CASE("a request goes to the first handler that accepts it, or gets the matching error") {
     server::responder answers;
     unsigned gets = 0, sets = 0;
     answers.add({MgmtClass::Performance, 1, mad::methods(Method::Get)}, [&](const server::request& r) {
@@ -423,7 +423,7 @@ TEST_CASE("a request goes to the first handler that takes it, and otherwise gets
     CHECK(gets + sets == 4);
 }
 
-TEST_CASE("a vendor class handler gets the attributes that only its program describes") {
+TEST_CASE("a vendor class handler receives attributes that only its program describes") {
     // Mellanox' class, of which the library lists other attributes; another one without an OUI; one with an OUI.
     constexpr u32 OUI = 0x123456;
     const std::pair<u8, std::size_t> classes[] = {{u8{0x0a}, 24}, {u8{0x0b}, 24}, {u8{0x33}, 40}}; // where the data are
@@ -453,7 +453,7 @@ TEST_CASE("a vendor class handler gets the attributes that only its program desc
     }
 }
 
-TEST_CASE("traps are repressed and reports acknowledged with their own notice, if the handler says so") {
+TEST_CASE("traps are repressed and reports acknowledged with their own notice if the handler agrees") {
     server::responder answers;
     std::vector<iba::Notice> heard;
     bool accepts = true;
@@ -493,7 +493,7 @@ TEST_CASE("traps are repressed and reports acknowledged with their own notice, i
     CHECK(answers.answer(mad_of(0x01, 1, 5, 0x11), {}).empty()); // no notice, and no answer to a Trap that is at fault
 }
 
-TEST_CASE("requests and answers are traced") {
+TEST_CASE("requests and replies are traced") {
     struct sink final : mad::trace_sink {
         std::vector<mad::trace_event::kind> kinds;
         std::vector<std::string> lines;
@@ -519,7 +519,7 @@ TEST_CASE("requests and answers are traced") {
                             "PKey=0xffff DQPN=0'");
 }
 
-TEST_CASE("an agent serves beside the RPCs of its schedule") {
+TEST_CASE("an agent serves requests while its schedule runs RPCs") {
     served_transport port;
     server::responder answers;
     answers.add({MgmtClass::Performance, 1, mad::methods(Method::Get)},
@@ -554,7 +554,7 @@ TEST_CASE("an agent serves beside the RPCs of its schedule") {
     CHECK(port.sent[0].mad[64] == 42);
     CHECK(mad::headers_of(port.sent[0].path).DLID == iba::lid{9});
 
-    SECTION("a schedule runs for its server alone") {
+    SECTION("schedule without RPCs") {
         for (const u8 method : {1, 2}) port.incoming.push_back({mad_of(0x04, 1, method, 0x12), mad::received{}});
         coro::run_until(schedule, [&] { return port.sent.size() == 3; });
         CHECK(port.sent[2].mad[64] == 43);
@@ -562,7 +562,7 @@ TEST_CASE("an agent serves beside the RPCs of its schedule") {
         CHECK_THROWS_AS(coro::run_until(schedule, [] { return false; }),
                         std::logic_error); // in virtual time nobody asks
     }
-    SECTION("responses, reports of the transport and what is no MAD are the engine's") {
+    SECTION("responses, send reports and packets that are not MADs go to the engine") {
         deliver(mad_of(0x04, 1, 0x81, 0x12));
         deliver(mad_of(0x04, 1, 0x07, 0x12));
         deliver(bytes(24), ETIMEDOUT);
@@ -572,13 +572,13 @@ TEST_CASE("an agent serves beside the RPCs of its schedule") {
         CHECK(schedule.counters().expired_reports == 1);
         CHECK(schedule.counters().malformed == 1);
     }
-    SECTION("without a server a request is unexpected, as a stale reply is") {
+    SECTION("requests without a server count as stale") {
         schedule.set_server(nullptr);
         deliver(mad_of(0x04, 1, 1, 0x12));
         CHECK(schedule.counters().stale == 1);
         CHECK(port.sent.size() == 1);
     }
-    SECTION("a reply that blocks is offered again, in order") {
+    SECTION("blocked replies are sent later in order") {
         port.blocks = true;
         deliver(mad_of(0x04, 1, 1, 0x12));
         deliver(mad_of(0x04, 1, 2, 0x12));
@@ -590,13 +590,13 @@ TEST_CASE("an agent serves beside the RPCs of its schedule") {
         CHECK(port.sent[2].mad[64] == 43);
         CHECK(agent.counters().replies == 3);
     }
-    SECTION("the queue of blocked replies is bounded") {
+    SECTION("limited queue of blocked replies") {
         port.blocks = true;
         for (std::size_t i = 0; i < server::agent::most_waiting + 3; ++i) deliver(mad_of(0x04, 1, 1, 0x12));
         CHECK(agent.waiting() == server::agent::most_waiting);
         CHECK(agent.counters().overflowed == 3);
     }
-    SECTION("a long reply leaves whole where segments are the transport's affair, and not at all elsewhere") {
+    SECTION("long reply only over a transport with RMPP") {
         deliver(sa_request(0x12, 0x20));
         CHECK(agent.counters().unsent == 1);
         CHECK(port.sent.size() == 1);
@@ -612,7 +612,7 @@ TEST_CASE("an agent serves beside the RPCs of its schedule") {
     }
 }
 
-TEST_CASE("an agent serves through a capture, which sees both ways") {
+TEST_CASE("an agent works over a capture that records both directions") {
     served_transport port;
     std::vector<u8> methods;
     transports::capture_transport capture(port,
@@ -629,7 +629,7 @@ TEST_CASE("an agent serves through a capture, which sees both ways") {
     CHECK(methods == std::vector<u8>{0x01, 0x81});
 }
 
-TEST_CASE("an agent says so when a transport brings no requests") {
+TEST_CASE("an agent reports a transport that delivers no requests") {
     served_transport port;
     port.refusal = EINVAL;
     server::responder answers;
@@ -640,7 +640,7 @@ TEST_CASE("an agent says so when a transport brings no requests") {
     CHECK_THROWS_AS(server::agent(mute, answers), std::system_error);
 }
 
-TEST_CASE("a report about a server's reply ends no request that has the same number") {
+TEST_CASE("a send report of a server reply does not end a request with an equal transaction ID") {
     const auto also_reports = [](const packet& p) {
         fate f = answered(p);
         arrival reported = report(p, 1us);

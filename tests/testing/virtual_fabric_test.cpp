@@ -86,7 +86,7 @@ TEST_CASE("a client gets the reply of a server on another schedule of the same v
     CHECK(fabric.now().time_since_epoch() < 1ms);
 }
 
-TEST_CASE("a virtual fabric drives a schedule that the program made, until it ends") {
+TEST_CASE("a virtual fabric drives a schedule of the program until the schedule ends") {
     virtual_fabric fabric(small);
     MADSchedule& client = fabric.schedule("h-0001 HCA-1");
     const mad::IBPath to = fabric.path_to("h-0008 HCA-1/1");
@@ -99,7 +99,7 @@ TEST_CASE("a virtual fabric drives a schedule that the program made, until it en
     CHECK(sync_wait(client, ask(client, to, 1)) == 0);
 }
 
-TEST_CASE("tasks on two ports of one virtual fabric take turns by virtual time") {
+TEST_CASE("tasks on two ports of one virtual fabric interleave by virtual time") {
     virtual_fabric fabric(small);
     MADSchedule& first = fabric.schedule("h-0001 HCA-1");
     MADSchedule& second = fabric.schedule("h-0002 HCA-1");
@@ -135,7 +135,7 @@ TEST_CASE("a task that sets an event of another schedule wakes that schedule at 
     CHECK_FALSE(setting.done());
 }
 
-TEST_CASE("an Asio program runs in virtual time beside a server of the same fabric") {
+TEST_CASE("an Asio program runs in virtual time with a server on the same fabric") {
     virtual_fabric fabric(small);
     MADSchedule& client = fabric.schedule("h-0001 HCA-1");
     MADSchedule& serving = fabric.schedule("h-0008 HCA-1");
@@ -156,7 +156,7 @@ TEST_CASE("an Asio program runs in virtual time beside a server of the same fabr
     CHECK(std::chrono::steady_clock::now() - begun < 2s);
 }
 
-TEST_CASE("a blocking program runs in virtual time beside a server of the same fabric") {
+TEST_CASE("a blocking program runs in virtual time with a server on the same fabric") {
     virtual_fabric fabric(small);
     const ten_times server(fabric.schedule("h-0008 HCA-1"));
     coro::blocking_transactor client(fabric.open("h-0001 HCA-1"));
@@ -166,7 +166,7 @@ TEST_CASE("a blocking program runs in virtual time beside a server of the same f
     CHECK(client.VendGet(request, fabric.path_to("h-0008 HCA-1")).value().cookie == 40);
 }
 
-TEST_CASE("a virtual fabric gives the same times in each run, with losses of a seed") {
+TEST_CASE("a virtual fabric has equal times in each run with seeded losses") {
     const auto run = [] {
         virtual_fabric fabric("fattree2,radix=4,sm=1,loss=0.2,seed=7");
         MADSchedule& client = fabric.schedule("h-0001 HCA-1");
@@ -179,7 +179,7 @@ TEST_CASE("a virtual fabric gives the same times in each run, with losses of a s
 
 // ---- Errors ----
 
-TEST_CASE("sync_wait reports a server in virtual time that nothing drives") {
+TEST_CASE("sync_wait reports a server in virtual time that no driver runs") {
     virtual_fabric fabric(small);
     MADSchedule client(fabric.open("h-0001 HCA-1")), serving(fabric.open("h-0008 HCA-1"));
     const ten_times server(serving);
@@ -188,7 +188,7 @@ TEST_CASE("sync_wait reports a server in virtual time that nothing drives") {
           "testing::virtual_fabric for several schedules in virtual time");
 }
 
-TEST_CASE("a virtual fabric reports a schedule on it that it does not drive") {
+TEST_CASE("a virtual fabric reports a schedule that it does not drive") {
     virtual_fabric fabric(small);
     MADSchedule& client = fabric.schedule("h-0001 HCA-1");
     MADSchedule forgotten(fabric.open("h-0002 HCA-1"));
@@ -206,7 +206,7 @@ TEST_CASE("a schedule without work in virtual time needs no driver") {
     CHECK(sync_wait(client, error_of<NodeInfo>(client, local())).empty());
 }
 
-TEST_CASE("a virtual fabric reports a task that waits for what no schedule delivers") {
+TEST_CASE("a virtual fabric reports a task that waits for an event that no schedule delivers") {
     virtual_fabric fabric(small);
     MADSchedule& client = fabric.schedule("h-0001 HCA-1");
     coro::event never(client);
@@ -214,7 +214,7 @@ TEST_CASE("a virtual fabric reports a task that waits for what no schedule deliv
     CHECK_THROWS_AS(sync_wait(client, wait(never)), std::logic_error);
 }
 
-TEST_CASE("sync_wait inside a task of the same virtual time is an error") {
+TEST_CASE("sync_wait inside a task in the same virtual time is an error") {
     virtual_fabric fabric(small);
     MADSchedule& first = fabric.schedule("h-0001 HCA-1");
     MADSchedule& second = fabric.schedule("h-0002 HCA-1");
@@ -225,14 +225,14 @@ TEST_CASE("sync_wait inside a task of the same virtual time is an error") {
     CHECK(sync_wait(first, nested()) == "a task calls sync_wait for a schedule of its own virtual time; use co_await");
 }
 
-TEST_CASE("an asio_driver refuses a schedule in virtual time that no virtual fabric drives") {
+TEST_CASE("asio_driver rejects a schedule in virtual time without a virtual fabric") {
     virtual_fabric fabric(small);
     MADSchedule client(fabric.open("h-0001 HCA-1"));
     boost::asio::io_context io;
     CHECK_THROWS_AS(coro::asio_driver(io, client), std::invalid_argument);
 }
 
-TEST_CASE("a virtual fabric names the nodes and ports that it does not have") {
+TEST_CASE("a virtual fabric names unknown nodes and ports in its errors") {
     virtual_fabric fabric(small);
     CHECK(message_of([&] { fabric.open("h-0009 HCA-1"); }) == "the fabric has no node 'h-0009 HCA-1'");
     CHECK(message_of([&] { fabric.kill("leaf-0009"); }) == "the fabric has no node 'leaf-0009'");
@@ -274,7 +274,7 @@ TEST_CASE("a scripted node replies with the attribute that the script returns") 
     CHECK(sync_wait(client, client.SubnGet<NodeInfo>(mad::IBDRPath().extended(1))).value().numPorts == 77);
 }
 
-TEST_CASE("a script that returns nothing leaves the reply to the node") {
+TEST_CASE("a script without a result leaves the reply to the node") {
     virtual_fabric fabric(small);
     MADSchedule& client = fabric.schedule("h-0001 HCA-1");
     int requests = 0;
@@ -287,7 +287,7 @@ TEST_CASE("a script that returns nothing leaves the reply to the node") {
     CHECK(requests == 2); // the first one was not answered
 }
 
-TEST_CASE("a scripted node replies to requests of the PMA, too") {
+TEST_CASE("a scripted node replies to PMA requests") {
     virtual_fabric fabric(small);
     MADSchedule& client = fabric.schedule("h-0001 HCA-1");
     fabric.answer<iba::pm::PortCounters>("leaf-0001", [](const server::request& r) {
@@ -302,7 +302,7 @@ TEST_CASE("a scripted node replies to requests of the PMA, too") {
     CHECK(reply.value().portSelect == 3);
 }
 
-TEST_CASE("a change of replies makes a node lie") {
+TEST_CASE("change_replies changes the replies of a node") {
     virtual_fabric fabric(small);
     MADSchedule& client = fabric.schedule("h-0001 HCA-1");
     fabric.change_replies<NodeInfo>("leaf-0001", [](std::span<u8> reply) {
@@ -314,7 +314,7 @@ TEST_CASE("a change of replies makes a node lie") {
 
 // ---- Faults ----
 
-TEST_CASE("requests to a node are lost at the share that the test gives") {
+TEST_CASE("requests to a node are lost with the probability that the test specifies") {
     virtual_fabric fabric(small);
     MADSchedule& client = fabric.schedule("h-0001 HCA-1");
     const mad::IBPath leaf = fabric.path_to("leaf-0001");
@@ -337,7 +337,7 @@ TEST_CASE("a delayed node replies after the delay") {
     CHECK(fabric.now() - before < 21ms);
 }
 
-TEST_CASE("faults with a time come true at that time") {
+TEST_CASE("scheduled faults occur at their virtual time") {
     virtual_fabric fabric(small);
     MADSchedule& client = fabric.schedule("h-0001 HCA-1");
     const mad::IBPath host = fabric.path_to("h-0002 HCA-1");

@@ -57,7 +57,7 @@ bool nothing_is_left(const made_device& d) {
 
 } // namespace
 
-TEST_CASE("a device tells its attributes, ports and tables") {
+TEST_CASE("a verbs device reports its attributes, ports and tables") {
     made_device made;
     made.gids[2] = iba::gid(iba::link_local_prefix, iba::guid{0x12});
     CHECK(had(verbs::device_names()) == std::vector<std::string>{"made0"});
@@ -82,7 +82,7 @@ TEST_CASE("the effective speed of a port is reported in bits per second if drive
     CHECK_FALSE(device.effective_speed(1));
 }
 
-TEST_CASE("a device that is not there, or may not be opened, is told with what to do") {
+TEST_CASE("a missing or inaccessible verbs device is reported with a possible fix") {
     made_device made;
     CHECK_THAT(verbs::context::open("mlx5_9").error().text,
                Contains("available: made0") && Contains("ibverbs-providers"));
@@ -95,7 +95,7 @@ TEST_CASE("a device that is not there, or may not be opened, is told with what t
     CHECK_THAT(verbs::context::open("made0").error().text, Contains("ib_uverbs"));
 }
 
-TEST_CASE("what a queue pair was made of lives as long as it, in whatever order it is let go") {
+TEST_CASE("the resources of a queue pair live as long as the queue pair, in any order of destruction") {
     made_device made;
     std::optional<verbs::queue_pair> last;
     {
@@ -111,7 +111,7 @@ TEST_CASE("what a queue pair was made of lives as long as it, in whatever order 
     CHECK(nothing_is_left(made));
 }
 
-TEST_CASE("each step that fails is an error with its errno, and leaves nothing behind") {
+TEST_CASE("each failed verbs call is an error with its errno and releases everything") {
     made_device made;
     const auto fails = [&](const char* function, auto make) {
         made.failures[function] = {ENOMEM};
@@ -148,7 +148,7 @@ TEST_CASE("each step that fails is an error with its errno, and leaves nothing b
 }
 
 // IBA 10.3.1 and table 96 (the required attributes of each transition), as ibv_modify_qp(3) lists them.
-TEST_CASE("a path brings up queue pairs of each kind with the attributes that it takes") {
+TEST_CASE("queue pairs of each type come up with the path attributes that they require") {
     made_device made;
     mad::IBPath path;
     path.DLID = iba::lid{7};
@@ -220,7 +220,7 @@ TEST_CASE("a path brings up queue pairs of each kind with the attributes that it
     CHECK(third.max_rd_atomic == 3);
 }
 
-TEST_CASE("two ends of a connection agree on what both can and wait for the slower adapter") {
+TEST_CASE("both ends of a connection agree on common limits and wait for the slower adapter") {
     made_device made;
     const bench b(of_type(IBV_QPT_RC));
     ibv_device_attr device{};
@@ -269,7 +269,7 @@ TEST_CASE("two ends of a connection agree on what both can and wait for the slow
     CHECK(timeout(31, 16) == 31);
 }
 
-TEST_CASE("of a list of work requests the first that was not posted is known") {
+TEST_CASE("a failed post of several work requests reports the first one that was not posted") {
     made_device made;
     const bench b;
     had(verbs::to_init(b.pair, mad::IBPath{}, {}));
@@ -286,7 +286,7 @@ TEST_CASE("of a list of work requests the first that was not posted is known") {
     CHECK(made.receives_posted(b.pair.number()) == 2);
 }
 
-TEST_CASE("a source is what the completion and the header in front of a datagram say") {
+TEST_CASE("source_of combines the completion and the GRH of a datagram") {
     ibv_wc wc{};
     wc.slid = 7;
     wc.sl = 3;
@@ -326,7 +326,7 @@ TEST_CASE("a source is what the completion and the header in front of a datagram
     CHECK(verbs::source_of(wc, grh).SGID.bytes[0] == 0x66);
 }
 
-TEST_CASE("address handles are kept by path, as many as there may be, and the one not asked for longest goes") {
+TEST_CASE("the address cache keeps handles by path up to its size and evicts the least recently used") {
     made_device made;
     const bench b;
     verbs::address_cache cache(b.domain, 1, 2);
@@ -370,7 +370,7 @@ TEST_CASE("address handles are kept by path, as many as there may be, and the on
     CHECK(made.addresses.size() == 10);
 }
 
-TEST_CASE("a pool lends its buffers, posts those of receives again and takes those of sends back") {
+TEST_CASE("a buffer pool lends buffers, reposts receive buffers and reclaims send buffers") {
     made_device made;
     {
         const bench b;
@@ -409,7 +409,7 @@ TEST_CASE("a pool lends its buffers, posts those of receives again and takes tho
     CHECK(nothing_is_left(made));
 }
 
-TEST_CASE("queue pairs may share their receives") {
+TEST_CASE("queue pairs can share a receive queue") {
     made_device made;
     {
         const bench b;
@@ -438,7 +438,7 @@ TEST_CASE("queue pairs may share their receives") {
     CHECK(nothing_is_left(made));
 }
 
-TEST_CASE("a queue pair is in a multicast group for as long as somebody wants it") {
+TEST_CASE("a queue pair stays in a multicast group while a membership object exists") {
     made_device made;
     {
         std::optional<verbs::multicast_membership> member;
@@ -454,7 +454,7 @@ TEST_CASE("a queue pair is in a multicast group for as long as somebody wants it
     CHECK(nothing_is_left(made));
 }
 
-TEST_CASE("writes of a reliable connection arrive where the other end lets them") {
+TEST_CASE("RDMA writes of a reliable connection reach only permitted memory") {
     made_device made;
     const bench a(of_type(IBV_QPT_RC)), b(of_type(IBV_QPT_RC));
     std::vector<u8> from(64, 5), to(64);
@@ -486,7 +486,7 @@ TEST_CASE("writes of a reliable connection arrive where the other end lets them"
     CHECK(to[40] == 0);
 }
 
-TEST_CASE("a poller waits for a completion, hears events, and comes back in time") {
+TEST_CASE("a poller waits for a completion, reports events and returns at its timeout") {
     made_device made;
     const bench b;
     had(verbs::establish(b.pair, mad::IBPath{}));
@@ -515,7 +515,7 @@ TEST_CASE("a poller waits for a completion, hears events, and comes back in time
     CHECK(ended.error().text == "made0: local catastrophic error");
 }
 
-TEST_CASE("notifications and events are acknowledged, or nothing could be destroyed") {
+TEST_CASE("notifications and events are acknowledged before their objects are destroyed") {
     made_device made;
     {
         const bench b;
