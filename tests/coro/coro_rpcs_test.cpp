@@ -676,7 +676,7 @@ TEST_CASE("a trace sink receives each send, retry, reply, timeout and stray MAD"
     CHECK(heard.kinds.size() == 6);
 }
 
-TEST_CASE("tracers print the same lines as python-rdma") {
+TEST_CASE("tracers print lines identical to those of python-rdma") {
     std::vector<std::string> lines;
     const auto keep = [&](const std::string& line) { lines.push_back(line); };
     unsigned offers = 0;

@@ -158,7 +158,7 @@ TEST_CASE("ten thousand tasks that await each other do not grow the stack") {
     CHECK(stack.bytes() < 4096);
 }
 
-TEST_CASE("ten thousand RPCs in a cancelled scope complete at once and do not grow the stack") {
+TEST_CASE("ten thousand RPCs in a canceled scope complete at once and do not grow the stack") {
     rig r;
     stack_extent stack;
     const auto body = [](MADSchedule& s, stack_extent& extent) -> task<int> {

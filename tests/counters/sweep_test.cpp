@@ -229,7 +229,7 @@ TEST_CASE("a sweep of an earlier discovery is aligned to the current ports after
         CHECK(l.valid == (then.nodes[l.where.node].info.nodeGUID != stranger));
 }
 
-TEST_CASE("a sweep does not give up a responsive host because of a long round trip") {
+TEST_CASE("a sweep does not abandon a responsive host because of a long round trip") {
     timing far;
     far.hop_delay = 10ms; // round trips of 20 to 120 ms
     swept_world w("fattree3,radix=4", {}, far);
@@ -262,7 +262,7 @@ TEST_CASE("a counter counts as not cleared if a Set does not lower it, except at
     CHECK(reads == 1);
 }
 
-TEST_CASE("a failed clear is reported for the port that was read, or for the node if all ports are cleared at once") {
+TEST_CASE("a failed clear is reported for its port, or for the node if all ports are cleared at once") {
     swept_world w("fattree2,radix=4");
     const auto known = std::ranges::find(w.known.nodes, std::string("leaf-0004"), &discovery::node::description);
     REQUIRE(known != w.known.nodes.end());

@@ -96,7 +96,7 @@ TEST_CASE("writing and reading a cache preserves the subnet except for the M_Key
     CHECK(read(cache_bytes({}, some_time)).found.nodes.empty());
 }
 
-TEST_CASE("the text of a cache is safe for a terminal, whoever wrote the cache") {
+TEST_CASE("the text of a cache is safe for a terminal, whichever program wrote the cache") {
     subnet s = partial_subnet();
     s.failures[0].text = "no \x1b[2J answer\x7f";
     s.failures[0].cause = " ~";

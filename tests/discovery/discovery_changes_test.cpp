@@ -187,7 +187,7 @@ TEST_CASE("a canceled find_changes reports no change") {
     CHECK(coro::sync_wait(w.schedule, cancelled()).empty());
 }
 
-TEST_CASE("find_changes returns an error and keeps the known subnet if the SA does not reply") {
+TEST_CASE("find_changes returns an error without an SA reply and keeps the known subnet") {
     changing_world w(tree);
     discovery::sa_tables tables(w.schedule);
     mad::IBPath nobody;

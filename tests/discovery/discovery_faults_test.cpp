@@ -152,7 +152,7 @@ TEST_CASE("a discovery finds all nodes that a route around a dead switch reaches
     CHECK(w.elapsed() < 2 * 3200ms);
 }
 
-TEST_CASE("a switch that dies after its first reply is given up after two timeouts in a row") {
+TEST_CASE("a switch that dies after its first reply is abandoned after two timeouts in a row") {
     const u32 dying = 1;
     // NodeInfo of the host and, with it, its port and description come at once; then NodeInfo of the switch.
     timing slow;
@@ -192,7 +192,7 @@ TEST_CASE("a switch that misses two queries with a reply in between is queried f
     CHECK(std::ranges::count_if(found.nodes[1].ports, is_known) == 63);
 }
 
-TEST_CASE("a cable removed at any moment gives a consistent result that reports every loss") {
+TEST_CASE("a cable that is removed at any moment gives a consistent result without hidden losses") {
     const char* const specification = GENERATE("fattree2,radix=4", "ring,switches=4,hosts=1", "torus,x=3,y=3,hosts=1");
     const topology before = managed(specification);
     coro::schedule_options options = window(8);
@@ -233,7 +233,7 @@ TEST_CASE("a cable removed at any moment gives a consistent result that reports 
     CHECK(whole_results < results);
 }
 
-TEST_CASE("a node that dies at any moment and returns gives a consistent result that reports every loss") {
+TEST_CASE("a node that dies at any moment and returns gives a consistent result without hidden losses") {
     const topology t = managed("torus,x=3,y=2,hosts=1");
     coro::schedule_options options = window(8);
     options.timeout = 1ms;

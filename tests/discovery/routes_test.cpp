@@ -134,7 +134,7 @@ TEST_CASE("each fault of a forwarding table is found with its location and the b
         CHECK(found.faults[0].where == port_ref{1, 2});
         CHECK(found.unreachable == 6);
     }
-    SECTION("a link to another host") {
+    SECTION("a port of another host") {
         r.entry(1, 4, 1);
         const route_check found = r.routes();
         REQUIRE(found.faults.size() == 1);

@@ -156,7 +156,7 @@ TEST_CASE("open_fabric reports a missing device, port or server or an invalid si
     CHECK_THAT(error_of("sim:fattree2,radix=7").text, Contains("radix=7"));
 }
 
-TEST_CASE("an ibsim fabric opens at the node in its text") {
+TEST_CASE("a fabric on an ibsim server opens at the node in its text") {
     std::ostringstream topology;
     write_topology(topology, transports::sim::make_topology("fattree2,radix=4"));
     const ibsim_server server(topology.str());
@@ -175,7 +175,7 @@ TEST_CASE("an ibsim fabric opens at the node in its text") {
     CHECK(found.value().nodes.size() == 14);
 }
 
-TEST_CASE("a MAD device fabric opens by the name of its port and rereads the port from sysfs") {
+TEST_CASE("a fabric on a MAD device opens by the name of its port and rereads the port from sysfs") {
     using namespace ibtool_rig;
     const char* const beside = std::getenv("COMAD_TEST_BESIDE_DEVICE");
     if (!beside) { // this test case runs again next to the device

@@ -300,7 +300,7 @@ TEST_CASE("libibmad decodes the same values from random bytes") {
     }
 }
 
-TEST_CASE("a field of libibmad that has several members here covers the same bits") {
+TEST_CASE("a field of libibmad that has several members in comad covers the same bits") {
     for (const several& s : fields_of_several) {
         INFO(s.structure << '.' << s.first);
         const leaf last = leaf_of(s.structure, s.last);

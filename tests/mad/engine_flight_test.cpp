@@ -488,7 +488,7 @@ TEST_CASE("a round trip starts at the time of the send, even if the clock advanc
     CHECK(expected.deadline < 40ms);
 }
 
-TEST_CASE("every target that replies after its timeout is heard, whatever the order of the queries") {
+TEST_CASE("every target that replies after its timeout completes its query, whatever the order of the queries") {
     const unsigned window = GENERATE(1u, 16u);
     rig r({.max_outstanding = window});
     meet(r, 5);

@@ -219,7 +219,7 @@ TEST_CASE("a reply must repeat class version and OUI of its request, and PortSel
     CHECK(with_PortSelect >= 15);
 }
 
-TEST_CASE("the reply method of other methods is the same method with the response bit") {
+TEST_CASE("the reply method of other methods is the request method with the response bit") {
     const std::map<Method, u8> responses{{Method::GetTable, 0x92}, {Method::GetTraceTable, 0x92},
                                          {Method::GetMulti, 0x94}, {Method::Report, 0x86},
                                          {Method::Delete, 0x95},   {Method::Trap, 0x07}};
@@ -602,7 +602,7 @@ TEST_CASE("every directed route is its own destination, and the bytes after its 
     }
 }
 
-TEST_CASE("the same hops with another source LID or destination LID are another destination") {
+TEST_CASE("equal hops with another source LID or destination LID are another destination") {
     const u64 key = destination_key(any_path{route(1, 2)});
     IBDRPath from = route(1, 2);
     from.DLID = iba::lid{5};

@@ -250,7 +250,7 @@ TEST_CASE("GIDs are valid targets without a LID") {
         CHECK(failure_of(text).code == unreadable);
 }
 
-TEST_CASE("the suffix %PORT of a GID target selects the local end port") {
+TEST_CASE("the port suffix of a GID target selects the local end port") {
     const address a = parsed("fe80::2:c903:0:1491%mlx5_0/1");
     CHECK(a.path == any_path{to_gid(link_local, 0x0002c90300001491)});
     CHECK(a.end_port == "mlx5_0/1");

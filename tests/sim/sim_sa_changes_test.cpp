@@ -186,7 +186,7 @@ TEST_CASE("the broadcast group persists without members") {
     CHECK(m.table(group(broadcast)).size() == 1);
 }
 
-TEST_CASE("a port slower than the group cannot join, and ports that are not Active are not in the records") {
+TEST_CASE("a port slower than the group cannot join, and a port that is down is not in the broadcast group") {
     managed m;
     const iba::gid MGID = gid_of(0xff12'0000'0000'0000, 7);
     REQUIRE(m.umad.SubnAdmSet(create(MGID, m.gid(host1)))); // at the 100 Gb/s of its port

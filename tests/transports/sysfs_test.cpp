@@ -356,7 +356,7 @@ TEST_CASE("a GID or GUID that no port or only an Ethernet port has finds no end 
     CHECK_THAT(error_of([] { tree().got("fe80::1"); }), Catch::Contains("no InfiniBand device"));
 }
 
-TEST_CASE("the GID prefix or %PORT suffix of a target selects the end port") {
+TEST_CASE("the GID prefix or port suffix of a target selects the end port") {
     tree sys;
     two_subnets(sys);
     const auto from = [&](const char* target, std::string_view chosen = {}) {

@@ -218,7 +218,7 @@ TEST_CASE("a write that fails once is retried after 1 ms") {
     CHECK_FALSE(d.transport.next_event());
 }
 
-TEST_CASE("a repeatedly failing write fails its request after half a second, and others at once until one succeeds") {
+TEST_CASE("a failing write fails its request after half a second, and others at once until a write succeeds") {
     const int error = GENERATE(EIO, ENOSPC, ENOMEM, EAGAIN);
     device d;
     d.kernel.failing_writes = {error};

@@ -232,7 +232,7 @@ TEST_CASE("requests from peers arrive only for served classes") {
     CHECK(port.made.receives_posted(ours) == 512);
 }
 
-TEST_CASE("the number of MADs being sent never exceeds the number of buffers") {
+TEST_CASE("the number of MADs being sent never exceeds the number of send buffers") {
     verbs_options options;
     options.sends = 2;
     answered port(options);

@@ -168,7 +168,7 @@ TEST_CASE("agents of a virtual MAD device register as in the kernel") {
     CHECK(p.add(0x04, 1) == 7); // the lowest that is free
 }
 
-TEST_CASE("the second registration ioctl accepts flags and rejects OUIs that are too large") {
+TEST_CASE("the second registration ioctl rejects unknown flags and too large OUIs") {
     two_ports w;
     program p(w.near);
     ib_user_mad_reg_req2 r{};
