@@ -155,7 +155,7 @@ TEST_CASE("a sequence per node and a task per MAD allocate nothing in virtual ti
     CHECK(allocated <= per_measurement(0));
 }
 
-TEST_CASE("time-outs and retries allocate nothing") {
+TEST_CASE("timeouts and retries allocate nothing") {
     memory_transport net;
     net.drop_every = 7;
     MADSchedule schedule(net, {.timeout = 1ms, .retries = 30});

@@ -134,7 +134,7 @@ TEST_CASE("a slot holds one board, and board types are truncated as in libibnetd
     CHECK(f.groups.chassis[line.chassis].others.size() == 2); // MGMT and one that says nothing
 }
 
-TEST_CASE("a router occupies the slot of a line board") {
+TEST_CASE("a router sits where a line board could sit") {
     const auto with_router = [](bool is_ca, unsigned spine_device, u64 spine_guid) {
         described_fabric f;
         f.add_switch("spine", 24, spine_guid, {voltaire, spine_device, 0});

@@ -37,7 +37,7 @@ std::string codes_of(const port& p) {
 
 } // namespace
 
-TEST_CASE("each field of a topology file has its own value") {
+TEST_CASE("a topology file prints each value in its own field") {
     subnet s = test::made_subnet();
     s.nodes[0].switch_info->enhancedPort0 = true;
     const auto &sw = s.nodes[0], &host = s.nodes[1], &router = s.nodes[2];
@@ -66,7 +66,7 @@ TEST_CASE("each field of a topology file has its own value") {
     CHECK(topology_text(s, {}, {.full = true, .mads_used = 77, .generated_on = "a day"}) == wanted);
 }
 
-TEST_CASE("each field of the node lists has its own value") {
+TEST_CASE("the node lists print each value in their own field") {
     const subnet s = test::made_subnet();
     std::string all;
     const auto line = [](const char* type, const node& n, const char* name) {
@@ -84,7 +84,7 @@ TEST_CASE("each field of the node lists has its own value") {
                                               lid_of(s.nodes[0].ports[0]), lmc_of(s.nodes[0].ports[0])));
 }
 
-TEST_CASE("each field of the ports report has its own value") {
+TEST_CASE("the ports report prints each value in its own field") {
     const subnet s = test::made_subnet();
     const auto end = [&](const char* type, port_ref r) {
         return fmt::format("{} {:5} {:2} 0x{:016x} ", type, lid_of(s.end_port(r)), r.port, number(s.at(r).portGUID));
@@ -99,7 +99,7 @@ TEST_CASE("each field of the ports report has its own value") {
     has_line(end("SW", {0, 1}) + "1x SDR - " + end("RT", made_router_port) + "( 'made switch' - 'made router' )");
 }
 
-TEST_CASE("each member of the JSON form has its own value") {
+TEST_CASE("the JSON form prints each value in its own member") {
     subnet s = test::made_subnet();
     s.nodes[0].ports[1].info->portState = iba::PortState::Armed;
     s.nodes[0].ports[1].info->portPhysicalState = iba::PortPhysicalState::LinkErrorRecovery;

@@ -102,7 +102,7 @@ node_names read_names(const std::string& text) {
 
 } // namespace
 
-TEST_CASE("the reports of a node that claims 255 ports, one more than possible, end") {
+TEST_CASE("reports end for a node that claims 255 ports, one more than possible") {
     for (const NodeType type : {NodeType::Switch, NodeType::CA}) {
         subnet s;
         const u32 many = add(s, type, 255, 0x1000, 0x1000, "many"),

@@ -84,7 +84,7 @@ TEST_CASE("a MAD is dumped word by word with its attribute") {
     CHECK(dump_mad(encode(reply)) == expected);
 }
 
-TEST_CASE("a dump shows the D bit, hops and paths of a directed route") {
+TEST_CASE("a dump of a directed-route SMP shows the D bit, the hops and both paths") {
     smp::FormatDirected request;
     request.header.attributeID = 0x11;
     request.header.hopCount = 2;

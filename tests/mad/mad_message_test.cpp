@@ -553,7 +553,7 @@ TEST_CASE("the plain text of an error names the target, the request, the attempt
     }
 }
 
-TEST_CASE("a node that reports an unsupported attribute does not count as unresponsive") {
+TEST_CASE("is_unsupported is true for statuses of unsupported requests and false for BUSY and timeouts") {
     mad::mad_error e = error_of(mad::errc::status, route(1));
     for (const u16 status : {0x04, 0x08, 0x0c, 0x1c, 0x1d}) { // IBA 13.4.7
         e.status = status;

@@ -364,7 +364,7 @@ TEST_CASE("a target with a P_Key gets a path in that partition") {
     CHECK(none.error().code == errc::path_not_found);
 }
 
-TEST_CASE("a path query uses the requested SGID, and paths out of the subnet have a GRH") {
+TEST_CASE("a resolved path keeps the requested SGID and has a GRH if it leaves the subnet") {
     sa_rig s;
     sa::local_port local{local_lid, iba::gid(iba::link_local_prefix, iba::guid{0x11}), s.r.schedule.sa_path()};
     sa::client client(s.r.schedule, local);

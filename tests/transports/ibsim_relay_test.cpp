@@ -348,7 +348,7 @@ TEST_CASE("a relay in kernel mode retries lost requests for its clients") {
     }
 }
 
-TEST_CASE("a relay rejects delay options together with kernel options") {
+TEST_CASE("a relay rejects delay, loss and service options together with kernel options") {
     const ibsim_server server(topology_file_of(tree));
     relay_options options;
     options.server = server.sockname();

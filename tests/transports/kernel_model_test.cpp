@@ -697,7 +697,7 @@ TEST_CASE("a capped agent has 128 SMPs or 16 SA requests on the wire and any num
     CHECK(p.kernel.held() == 600);
 }
 
-TEST_CASE("each agent has its own cap") {
+TEST_CASE("the cap on requests applies to each agent separately") {
     program p({.is_capped = true});
     for (u32 i = 0; i < 150; ++i) {
         REQUIRE(p.ask(i).state == sent);

@@ -561,7 +561,7 @@ TEST_CASE("the kernel timeout is the time of the operation or of the attempt, as
     }
 }
 
-TEST_CASE("sa_window of the end port lowers the default limit of SA requests") {
+TEST_CASE("the SA limit of the end port lowers the default limit of SA requests") {
     const temporary_file file;
     const std::string fifo = file.directory / "umad1"; // can be opened and waited for as a device
     REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
