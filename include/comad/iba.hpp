@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// all.hpp - every structure of the IBA that has a table, and the list of them. For what works on all of them; who needs
-// a few compiles faster with the headers of these.
+// iba.hpp - every structure of the IBA that has a table, and the list of all of them. Include it for code that works
+// on all structures. Code that needs a few structures compiles faster with their own headers.
 #pragma once
 #include <comad/iba/cc.hpp>
 #include <comad/iba/detail/bm.hpp>
@@ -20,10 +20,10 @@
 
 namespace comad::iba {
 
-/// A list of structures, for templates to take apart.
+/// A list of structure types, for templates.
 template <wire... T> struct structure_list {};
 
-/// Every structure, by chapter. A new table is entered here, and nowhere else.
+/// Every structure, in the order of the chapters. Add a new table here; there is no other list.
 using all_structures = structure_list<
     // 5, 7, 8, 9: packets
     hdr::RWH, hdr::LRH, hdr::FlowControl, hdr::GRH, hdr::BTH, hdr::RDETH, hdr::DETH, hdr::RETH, hdr::AtomicETH,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// latency_histogram.hpp - round-trip times by the million, for their percentiles. Knows no MAD.
+// latency_histogram.hpp - percentiles of millions of round-trip times. It does not depend on MADs.
 #pragma once
 #include <comad/iba/types.hpp>
 #include <comad/mad/detail/time.hpp>
@@ -8,16 +8,18 @@
 
 namespace comad::mad {
 
-/// Counts times in buckets, 128 for each power of two, so that adding one allocates nothing. A percentile is the largest
-/// time of the bucket that it falls into: one that occurred, less than 0.8 % above the exact one, which it is where all times
-/// are the same. 70 kB.
+/// Counts times in buckets, 128 for each power of two, so that add() does not allocate. percentile() returns the
+/// largest time in the bucket of the percentile. It is a time that occurred, less than 0.8 % above the exact
+/// percentile, and exact if all times are equal. The size is 70 kB.
 class latency_histogram {
 public:
     latency_histogram();
 
+    /// Adds one time.
     void add(duration) noexcept;
+    /// Returns the number of times.
     u64 count() const noexcept { return count_; }
-    /// The time that `percent` of 100 do not exceed. Precondition: there is one; 0 < percent <= 100.
+    /// Returns the time that `percent` of 100 times do not exceed. Precondition: count() is not 0; 0 < percent <= 100.
     duration percentile(double percent) const noexcept;
 
 private:
