@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// cc.hpp - congestion control: the formats and all attributes (IBA A10.4; positions as in OpenSM, libibmad and ibis).
-// Knows no policy.
+// cc.hpp - congestion control: the MAD formats and all attributes (IBA A10.4; positions as in OpenSM, libibmad and
+// ibis).
 #pragma once
 #include <comad/iba/detail/attribute.hpp>
 #include <comad/iba/detail/enums.hpp>
@@ -15,7 +15,7 @@ namespace comad::iba {
 
 namespace cc {
 
-/// A MAD of congestion control, of all attributes but the logs.
+/// A congestion control MAD, for all attributes except the logs.
 struct Format {
     MADHeader header{.mgmtClass = MgmtClass::CongestionControl, .classVersion = 2};
     u64 CCKey = 0;
@@ -25,7 +25,7 @@ struct Format {
     friend bool operator==(const Format&, const Format&) = default;
 };
 
-/// A MAD of congestion control with a log.
+/// A congestion control MAD that contains a log.
 struct LogFormat {
     MADHeader header{.mgmtClass = MgmtClass::CongestionControl, .classVersion = 2};
     u64 CCKey = 0;
@@ -61,20 +61,20 @@ template <> struct described<cc::LogFormat> : std::true_type {
 
 namespace cc {
 
-/// What a node can do about congestion.
+/// The congestion control capabilities of a node.
 struct CongestionInfo {
-    u16 congestionInfo = 0; ///< of a switch, 1: credit starvation is supported
-    u8 controlTableCap = 0; ///< of a CA: blocks of 64 entries in the congestion control table
+    u16 congestionInfo = 0; ///< for a switch, 1: credit starvation is supported
+    u8 controlTableCap = 0; ///< for a CA: number of 64-entry blocks in the congestion control table
 
     friend bool operator==(const CongestionInfo&, const CongestionInfo&) = default;
 };
 
-/// The key that MADs of congestion control must have.
+/// The key that congestion control MADs must carry.
 struct CongestionKeyInfo {
-    u64 CCKey = 0; ///< 0: none is needed
+    u64 CCKey = 0; ///< 0: no key is required
     bool CCKeyProtectBit = false;
     u16 reserved_65 = 0;
-    u16 CCKeyLeasePeriod = 0; ///< seconds; 0: the protect bit stays
+    u16 CCKeyLeasePeriod = 0; ///< seconds; 0: the protect bit stays set
     u16 CCKeyViolations = 0;
 
     friend bool operator==(const CongestionKeyInfo&, const CongestionKeyInfo&) = default;
@@ -124,7 +124,7 @@ struct CongestionLogEventSwitch {
     friend bool operator==(const CongestionLogEventSwitch&, const CongestionLogEventSwitch&) = default;
 };
 
-/// The log of a switch.
+/// The congestion log of a switch.
 struct CongestionLogSwitch {
     u8 logType = 0;               ///< 1
     u8 congestionFlags = 0;       ///< 1: the lease period of the CC_Key is running
@@ -136,9 +136,9 @@ struct CongestionLogSwitch {
     friend bool operator==(const CongestionLogSwitch&, const CongestionLogSwitch&) = default;
 };
 
-/// A connection of a CA that passed its threshold.
+/// A connection of a CA that exceeded its threshold.
 struct CongestionLogEventCA {
-    u32 localQP = 0; ///< 24 bits; 0: the port as a whole
+    u32 localQP = 0; ///< 24 bits; 0: the event belongs to the whole port
     u8 reserved_24 = 0;
     u32 remoteQP = 0;   ///< 24 bits; 0: datagrams
     u8 SL = 0;          ///< 4 bits
@@ -150,7 +150,7 @@ struct CongestionLogEventCA {
     friend bool operator==(const CongestionLogEventCA&, const CongestionLogEventCA&) = default;
 };
 
-/// The log of a CA: the same attribute as a switch's; logType tells them apart.
+/// The congestion log of a CA. It is the same attribute as the log of a switch; logType distinguishes the two.
 struct CongestionLogCA {
     u8 logType = 0;                      ///< 2
     u8 congestionFlags = 0;              ///< 1: the lease period of the CC_Key is running
@@ -196,8 +196,8 @@ struct attribute_of<cc::CongestionLogSwitch>
 template <> struct described<cc::CongestionLogEventCA> : std::true_type {
     using T = cc::CongestionLogEventCA;
     // clang-format off
-    // ib_cong_log_event_ca_t of OpenSM, CongestionLogEventListCAElement of ibis. libibmad has SL and serviceType in the
-    // first word, and a local LID in front of the remote one.
+    // The layout is that of ib_cong_log_event_ca_t of OpenSM and CongestionLogEventListCAElement of ibis. libibmad has
+    // SL and serviceType in the first word, and a local LID before the remote one.
     static constexpr auto layout = describe<16>("CCCongestionLogEventCA", "A10.4.3.5",
         field<&T::localQP,        at{0},    24>{"localQP"},
         reserved<&T::reserved_24, at{3},     8>{},
@@ -231,36 +231,37 @@ struct attribute_of<cc::CongestionLogCA>
 
 namespace cc {
 
-/// When a switch marks packets.
+/// The settings with which a switch marks packets.
 struct SwitchCongestionSetting {
-    u32 controlMap = 0;              ///< which of the members a Set means: bit 0 victimMask, ..., bit 4 markingRate
-    std::array<u8, 32> victimMask{}; ///< ports that mark packets though congestion begins elsewhere; bit 0 is the last
-    std::array<u8, 32> creditMask{}; ///< the same, of ports that apply credit starvation
-    u8 threshold = 0;                ///< 4 bits: 0 never, 15 soonest
+    u32 controlMap = 0;              ///< for a Set: which members are written: bit 0 victimMask, ..., bit 4 markingRate
+    std::array<u8, 32> victimMask{}; ///< ports that mark packets even if the congestion starts elsewhere; bit 0 is the
+                                     ///< last port
+    std::array<u8, 32> creditMask{}; ///< ports that apply credit starvation; bit 0 is the last port
+    u8 threshold = 0;                ///< 4 bits: 0 never, 15 earliest
     u8 reserved_548 = 0;
-    u8 packetSize = 0;  ///< in 64 bytes: smaller packets are not marked
-    u8 CSThreshold = 0; ///< 4 bits: as threshold, of credit starvation
+    u8 packetSize = 0;  ///< smallest packets that are marked, in 64 bytes
+    u8 CSThreshold = 0; ///< 4 bits: threshold of credit starvation
     u16 reserved_564 = 0;
-    u16 CSReturnDelay = 0; ///< how slowly credits are returned
-    u16 markingRate = 0;   ///< packets between two marked ones, on average
+    u16 CSReturnDelay = 0; ///< delay before credits are returned
+    u16 markingRate = 0;   ///< mean number of packets between two marked ones
 
     friend bool operator==(const SwitchCongestionSetting&, const SwitchCongestionSetting&) = default;
 };
 
-/// When one port of a switch marks packets.
+/// The settings with which one port of a switch marks packets.
 struct SwitchPortCongestionSettingElement {
     bool valid = false;
     bool controlType = false; ///< false: congestion control, true: credit starvation
     u8 reserved_2 = 0;
-    u8 threshold = 0;            ///< 4 bits: 0 never, 15 soonest
-    u8 packetSize = 0;           ///< in 64 bytes: smaller packets are not marked
-    u16 congParmMarkingRate = 0; ///< packets between two marked ones, on average
+    u8 threshold = 0;            ///< 4 bits: 0 never, 15 earliest
+    u8 packetSize = 0;           ///< smallest packets that are marked, in 64 bytes
+    u16 congParmMarkingRate = 0; ///< mean number of packets between two marked ones
 
     friend bool operator==(const SwitchPortCongestionSettingElement&,
                            const SwitchPortCongestionSettingElement&) = default;
 };
 
-/// The same for 32 ports; attribute modifier n: ports from 32 * n.
+/// The settings of 32 ports; attribute modifier n: ports from 32 * n.
 struct SwitchPortCongestionSetting {
     std::array<SwitchPortCongestionSettingElement, 32> element{};
 
@@ -317,10 +318,11 @@ struct attribute_of<cc::SwitchPortCongestionSetting>
 
 namespace cc {
 
-/// How a service level of a CA slows down. CCTI: its index into the congestion control table.
+/// How a CA reduces the rate of a service level. CCTI is the index of the service level into the congestion control
+/// table.
 struct CACongestionEntry {
-    u16 CCTITimer = 0;       ///< in 1.024 us: after it the CCTI decreases by one
-    u8 CCTIIncrease = 0;     ///< for each BECN
+    u16 CCTITimer = 0;       ///< in 1.024 us: time after which the CCTI decreases by one
+    u8 CCTIIncrease = 0;     ///< increase of the CCTI for each BECN
     u8 triggerThreshold = 0; ///< the CCTI at which an event is logged
     u8 CCTIMin = 0;          ///< the lowest CCTI
     u32 reserved_40 = 0;
@@ -328,16 +330,16 @@ struct CACongestionEntry {
     friend bool operator==(const CACongestionEntry&, const CACongestionEntry&) = default;
 };
 
-/// How a CA slows down, by service level.
+/// How a CA reduces its rate, for each service level.
 struct CACongestionSetting {
     u16 portControl = 0; ///< 0: by QP, 1: by SL
-    u16 controlMap = 0;  ///< of a Set: bit n: the entry of SL n is written
+    u16 controlMap = 0;  ///< for a Set, bit n: the entry of SL n is written
     std::array<CACongestionEntry, 16> congestionEntry{};
 
     friend bool operator==(const CACongestionSetting&, const CACongestionSetting&) = default;
 };
 
-/// A delay between packets: the packet's time on the wire shifted right by CCTShift, times CCTMultiplier.
+/// A delay between packets: the transmission time of the packet, shifted right by CCTShift, times CCTMultiplier.
 struct CongestionControlTableEntry {
     u8 CCTShift = 0;       ///< 2 bits
     u16 CCTMultiplier = 0; ///< 14 bits
@@ -345,7 +347,7 @@ struct CongestionControlTableEntry {
     friend bool operator==(const CongestionControlTableEntry&, const CongestionControlTableEntry&) = default;
 };
 
-/// 64 entries of a CA's table of delays; the attribute modifier is the block's number.
+/// 64 entries of the congestion control table of a CA; the attribute modifier is the number of the block.
 struct CongestionControlTable {
     u16 CCTILimit = 0; ///< the highest index in the whole table
     u16 reserved_16 = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// checked.hpp - decode and encode that refuse what does not fit: too few bytes, values wider than their fields.
-// Knows no structure of the IBA.
+// checked.hpp - decode and encode with checks: they return an error for too few bytes, or for values wider than their
+// fields. It does not depend on any structure of the IBA.
 #pragma once
 #include <comad/iba/detail/codec.hpp>
 #include <comad/iba/detail/error.hpp>
@@ -19,7 +19,7 @@ namespace detail {
 
 template <wire T> constexpr u64 excess_of(const T& in) noexcept;
 
-/// The bits of a value that its field has no room for; of arrays and structures those of all elements together.
+/// Returns the bits of a value that do not fit its field; for arrays and structures, those of all elements combined.
 template <unsigned Width, class V> constexpr u64 excess(const V& v) noexcept {
     using parts = elements<V>;
     using element = typename parts::type;
@@ -46,7 +46,7 @@ constexpr u64 excess_of_rows(const record<Bytes, field<Member, Off, Width>...>&,
 
 template <wire T> constexpr u64 excess_of(const T& in) noexcept { return excess_of_rows(described<T>::layout, in); }
 
-/// A value wider than its field, and the way to it: `.blocks[1].LMC`.
+/// A value that is wider than its field, and the path of the field: `.blocks[1].LMC`.
 struct misfit {
     std::string path;
     u64 value = 0;
@@ -97,21 +97,21 @@ misfit misfit_in_rows(const record<Bytes, field<Member, Off, Width>...>&, [[mayb
     return found;
 }
 
-/// The first value of `in` that does not fit. Precondition: there is one.
+/// Returns the first value of `in` that does not fit. Precondition: one does not fit.
 template <wire T> misfit misfit_of(const T& in) { return misfit_in_rows(described<T>::layout, in); }
 
 } // namespace detail
 
-/// True if every value has no more bits than its field, so that encode() loses none. Free where members are as wide as
-/// their fields.
+/// Returns true if every value fits its field, so that encode() loses no bits. The check costs nothing if members are
+/// as wide as their fields.
 template <wire T> constexpr bool fits(const T& value) noexcept { return detail::excess_of(value) == 0; }
 
-/// Why `value` does not fit: `SMPPortInfo.LMC is 9, but has 3 bits`. Precondition: !fits(value).
+/// Returns why `value` does not fit: `SMPPortInfo.LMC is 9, but has 3 bits`. Precondition: !fits(value).
 template <wire T> error range_error(const T& value) {
     return detail::range_error(info_of<T>, detail::misfit_of(value));
 }
 
-/// The structure at the beginning of `bytes`; more bytes than it has are none of its business.
+/// Returns the structure at the start of `bytes`. Further bytes are ignored.
 /// Errors: too_short, `SMPNodeInfo needs 40 bytes, there are 12`.
 template <wire T> result<T> decode_checked(std::span<const u8> bytes) {
     if (bytes.size() < wire_size<T>) return detail::size_error(info_of<T>, bytes.size());
@@ -120,7 +120,7 @@ template <wire T> result<T> decode_checked(std::span<const u8> bytes) {
     return out;
 }
 
-/// The structure as bytes. Errors: out_of_range, with the first value that does not fit.
+/// Returns the encoded structure. Errors: out_of_range, with the first value that does not fit.
 template <wire T> result<std::array<u8, wire_size<T>>> encode_checked(const T& value) {
     if (!fits(value)) return range_error(value);
     return encode(value);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// from_json.hpp - JSON read into structures: the way back from json() (print.hpp). Works over tables and bytes; knows no
-// structure.
+// from_json.hpp - parses JSON into structures, the reverse of json() (print.hpp). It works on tables and bytes, and
+// does not depend on any structure.
 //
-// Keys may stand in any order; of a key that is missing the structure keeps what it has. A value is a number, or a string
-// as set_field() (fields.hpp) takes it; nested structures are objects, arrays are lists. An array that is given is given
-// whole: elements that the list does not have become zero.
+// Keys may have any order. Members that the JSON lacks keep their values in the structure. A value is a number, or a string in
+// a form that set_field() (fields.hpp) accepts. Nested structures are objects, arrays are lists. A list sets the whole
+// array: elements that the list lacks become zero.
 //
-// Errors are one line and name the place: too_short; unreadable, also for what is no JSON; unknown_name, with the right
-// ones, the most similar first; out_of_range.
+// Error messages have one line and name the location: too_short; unreadable, also for text that is not JSON; unknown_name,
+// with the valid names, the most similar first; out_of_range.
 #pragma once
 #include <comad/iba/checked.hpp>
 #include <comad/iba/detail/wire.hpp>
@@ -18,17 +18,17 @@
 
 namespace comad::iba {
 
-/// Changes the structure at the beginning of `bytes` to what the JSON object `text` says; nothing on an error.
+/// Writes the members of the JSON object `text` into the structure at the start of `bytes`. An error changes nothing.
 result<void> set_json(const record_info& info, std::span<u8> bytes, std::string_view text);
 
-/// A structure of which everything that is not in `text` is zero.
+/// Returns an encoded structure from JSON. Members that `text` lacks are zero.
 inline result<std::vector<u8>> from_json(const record_info& info, std::string_view text) {
     std::vector<u8> bytes(info.bytes);
     if (auto done = set_json(info, bytes, text); !done) return std::move(done).error();
     return bytes;
 }
 
-/// A T of which everything that is not in `text` is as in T{}.
+/// Returns a T from JSON. Members that `text` lacks have their values of T{}.
 template <wire T> result<T> from_json(std::string_view text) {
     auto bytes = encode(T{});
     if (auto done = set_json(info_of<T>, bytes, text); !done) return std::move(done).error();

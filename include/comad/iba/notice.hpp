@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// notice.hpp - notices, what their details mean, and subscriptions to them (IBA 13.4.8.2, 13.4.8.3, 14.2.5.1). Knows no
-// class and no queue.
+// notice.hpp - notices, the structures of their details, and subscriptions to notices (IBA 13.4.8.2, 13.4.8.3,
+// 14.2.5.1).
 #pragma once
 #include <comad/iba/detail/attribute.hpp>
 #include <comad/iba/detail/enums.hpp>
@@ -13,19 +13,19 @@ namespace comad::iba {
 
 // ---- Notice ---------------------------------------------------------------------------------------------------------
 
-/// An event that a node or a class manager reports. In subnet management it is 64 bytes long, without issuerGID
-/// (smp::NoticeTrap). What dataDetails means depends on the trap: decode<NoticeTrap144>(notice.dataDetails), and so on;
-/// find_notice_details() (registry.hpp) knows which.
+/// An event that a node or a class manager reports. Notices of subnet management have 64 bytes and no issuerGID
+/// (smp::NoticeTrap). The trap number determines the structure of dataDetails:
+/// decode<NoticeTrap144>(notice.dataDetails), for example. find_notice_details() (registry.hpp) returns its table.
 struct Notice {
     bool isGeneric = false;  ///< false: nodeType is a vendor ID and trapNumber a device ID
     NoticeType noticeType{}; ///< 7 bits
-    ProducerType nodeType{}; ///< 24 bits: who reports
+    ProducerType nodeType{}; ///< 24 bits: type of the reporting node
     TrapNumber trapNumber{};
-    lid issuerLID{};           ///< of the port that reports
+    lid issuerLID{};           ///< LID of the reporting port
     bool noticeToggle = false; ///< alternates with every notice that is read
     u16 noticeCount = 0;       ///< 15 bits: notices in the queue
     std::array<u8, 54> dataDetails{};
-    gid issuerGID; ///< in reports of the SA: of the port that noticed
+    gid issuerGID; ///< in reports of the SA: GID of the port that detected the event
 
     friend bool operator==(const Notice&, const Notice&) = default;
 };
@@ -55,42 +55,42 @@ struct attribute_of<Notice>
 
 // ---- Details --------------------------------------------------------------------------------------------------------
 
-/// Traps 64 to 67: a port came or left, a multicast group was created or deleted.
+/// Traps 64 to 67: a port was added or removed, or a multicast group was created or deleted.
 struct NoticeTrap64 {
     u16 reserved_0 = 0;
     u32 reserved_16 = 0;
-    gid gidAddr; ///< of the port or group
+    gid gidAddr; ///< GID of the port or group
     std::array<u8, 32> padding{};
 
     friend bool operator==(const NoticeTrap64&, const NoticeTrap64&) = default;
 };
 
-/// Trap 128: the state of a switch's ports changed.
+/// Trap 128: the state of a port of a switch changed.
 struct NoticeTrap128 {
-    lid lidAddr{}; ///< of the switch
+    lid lidAddr{}; ///< LID of the switch
     std::array<u8, 52> padding{};
 
     friend bool operator==(const NoticeTrap128&, const NoticeTrap128&) = default;
 };
 
-/// Traps 129 to 131: a threshold of a port was passed.
+/// Traps 129 to 131: an error counter of a port exceeded its threshold.
 struct NoticeTrap129 {
     u16 reserved_0 = 0;
-    lid lidAddr{};  ///< of the node
-    u8 portNum = 0; ///< the port
+    lid lidAddr{};  ///< LID of the node
+    u8 portNum = 0; ///< port number
     u8 reserved_40 = 0;
     std::array<u8, 48> reserved_48{};
 
     friend bool operator==(const NoticeTrap129&, const NoticeTrap129&) = default;
 };
 
-/// Trap 144: something changed at a port.
+/// Trap 144: a setting of a port changed.
 struct NoticeTrap144 {
     u16 reserved_0 = 0;
-    lid lidAddr{}; ///< of the port
+    lid lidAddr{}; ///< LID of the port
     u8 reserved_32 = 0;
     u8 reserved_40 = 0;
-    bool otherLocalChanges = false; ///< the four flags below mean something
+    bool otherLocalChanges = false; ///< the four flags below are valid
     u32 capabilityMask = 0;         ///< the new PortInfo.capabilityMask
     u8 reserved_80 = 0;
     u8 reserved_88 = 0;
@@ -104,12 +104,12 @@ struct NoticeTrap144 {
     friend bool operator==(const NoticeTrap144&, const NoticeTrap144&) = default;
 };
 
-/// Trap 145: a system image GUID changed.
+/// Trap 145: the system image GUID of a node changed.
 struct NoticeTrap145 {
     u16 reserved_0 = 0;
-    lid lidAddr{}; ///< of the node
+    lid lidAddr{}; ///< LID of the node
     u16 reserved_32 = 0;
-    guid systemImageGUID{}; ///< the new one
+    guid systemImageGUID{}; ///< new system image GUID
     std::array<u8, 40> reserved_112{};
 
     friend bool operator==(const NoticeTrap145&, const NoticeTrap145&) = default;
@@ -119,15 +119,15 @@ struct NoticeTrap145 {
 struct NoticeTrap256 {
     u16 reserved_0 = 0;
     lid lidAddr{}; ///< SLID of the SMP
-    lid drSLID{};  ///< of a directed-route SMP
-    u8 method = 0; ///< of the SMP, as the next three
+    lid drSLID{};  ///< drSLID of a directed-route SMP
+    u8 method = 0; ///< method of the SMP; the next three members are also those of the SMP
     u8 reserved_56 = 0;
     u16 attributeID = 0;
     u32 attributeModifier = 0;
     u64 MKey = 0;
     u8 reserved_176 = 0;
     bool drNotice = false;        ///< the SMP was directed-route
-    bool drPathTruncated = false; ///< it had more hops than fit
+    bool drPathTruncated = false; ///< the SMP had more hops than fit into the notice
     u8 drHopCount = 0;            ///< 6 bits: entries of the return path
     u8 drNoticeReturnPath0 = 0;
     u8 drNoticeReturnPath1 = 0;
@@ -167,35 +167,35 @@ struct NoticeTrap256 {
 struct NoticeTrap257 {
     u16 reserved_0 = 0;
     lid lidAddr1{}; ///< SLID of the packet
-    lid lidAddr2{}; ///< DLID
+    lid lidAddr2{}; ///< DLID of the packet
     u32 key = 0;    ///< P_Key in the low 16 bits, or Q_Key
-    u8 SL = 0;      ///< 4 bits, the packet's
+    u8 SL = 0;      ///< 4 bits: SL of the packet
     u8 reserved_84 = 0;
-    u32 qp1 = 0; ///< 24 bits, source
+    u32 qp1 = 0; ///< 24 bits: source QP
     u8 reserved_112 = 0;
-    u32 qp2 = 0;  ///< 24 bits, destination
-    gid gidAddr1; ///< source, or zero
-    gid gidAddr2; ///< destination, or zero
+    u32 qp2 = 0;  ///< 24 bits: destination QP
+    gid gidAddr1; ///< source GID, or zero
+    gid gidAddr2; ///< destination GID, or zero
     u32 padding = 0;
 
     friend bool operator==(const NoticeTrap257&, const NoticeTrap257&) = default;
 };
 
-/// Trap 259: a switch dropped a packet for its P_Key.
+/// Trap 259: a switch dropped a packet because of its P_Key.
 struct NoticeTrap259 {
-    u16 dataValid = 0; ///< set of bits: which of the members below the switch filled in
+    u16 dataValid = 0; ///< set of bits: the members below that the switch filled in
     lid lidAddr1{};    ///< SLID of the packet
-    lid lidAddr2{};    ///< DLID
+    lid lidAddr2{};    ///< DLID of the packet
     u16 PKey = 0;
-    u8 SL = 0; ///< 4 bits, the packet's
+    u8 SL = 0; ///< 4 bits: SL of the packet
     u8 reserved_68 = 0;
-    u32 qp1 = 0; ///< 24 bits, source
+    u32 qp1 = 0; ///< 24 bits: source QP
     u8 reserved_96 = 0;
-    u32 qp2 = 0; ///< 24 bits, destination
+    u32 qp2 = 0; ///< 24 bits: destination QP
     gid gidAddr1;
     gid gidAddr2;
-    lid swLidAddr{}; ///< of the switch
-    u8 portNum = 0;  ///< where the packet came in
+    lid swLidAddr{}; ///< LID of the switch
+    u8 portNum = 0;  ///< ingress port of the packet
     u32 padding = 0; ///< 24 bits
 
     friend bool operator==(const NoticeTrap259&, const NoticeTrap259&) = default;
@@ -357,21 +357,21 @@ template <> struct described<NoticeTrap259> : std::true_type {
 
 // ---- InformInfo -----------------------------------------------------------------------------------------------------
 
-/// Subscribes to notices that the SA forwards as reports, or ends the subscription.
+/// Starts or ends a subscription to notices, which the SA then forwards as reports.
 struct InformInfo {
-    gid GID;             ///< whose notices; zero: LID range
-    lid LIDRangeBegin{}; ///< 0xffff: everybody's
+    gid GID;             ///< GID of the port whose notices are wanted; zero: the LID range applies
+    lid LIDRangeBegin{}; ///< 0xffff: notices of all ports
     lid LIDRangeEnd{};   ///< 0: the range is one LID
     u16 reserved_160 = 0;
-    u8 isGeneric = 0;   ///< 1: nodeType below, 0: vendor
-    u8 subscribe = 0;   ///< 1; 0: unsubscribe
-    u16 type = 0;       ///< a NoticeType; 0xffff: all
-    u16 trapNumber = 0; ///< 0xffff: all
-    u32 QPN = 0;        ///< 24 bits: where reports go, 1 unless another is wanted
+    u8 isGeneric = 0;   ///< 1: generic notices, see producerType; 0: notices of a vendor
+    u8 subscribe = 0;   ///< 1: subscribe, 0: unsubscribe
+    u16 type = 0;       ///< a NoticeType; 0xffff: all types
+    u16 trapNumber = 0; ///< 0xffff: all traps
+    u32 QPN = 0;        ///< 24 bits: QP that receives the reports, usually 1
     u8 reserved_248 = 0;
-    u8 respTimeValue = 0; ///< 5 bits: reports are answered within 4.096 us * 2^n
+    u8 respTimeValue = 0; ///< 5 bits: the subscriber replies to reports within 4.096 us * 2^n
     u8 reserved_256 = 0;
-    u32 producerType = 0; ///< 24 bits, a ProducerType; 0xffffff: all
+    u32 producerType = 0; ///< 24 bits, a ProducerType; 0xffffff: all types
 
     friend bool operator==(const InformInfo&, const InformInfo&) = default;
 };

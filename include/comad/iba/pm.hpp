@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// pm.hpp - performance management: the format and all attributes (IBA 16.1, A10, A13). Knows no threshold.
+// pm.hpp - performance management: the MAD format and all attributes (IBA 16.1, A10, A13).
 #pragma once
 #include <comad/iba/detail/pm/congestion.hpp>
 #include <comad/iba/detail/pm/counters.hpp>

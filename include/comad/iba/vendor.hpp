@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// vendor.hpp - vendor classes: the two formats, and attributes of Mellanox and of the OpenFabrics Alliance (IBA 16.5;
-// infiniband-diags' vendstat and ibsysstat). Knows no device.
+// vendor.hpp - vendor classes: the two MAD formats, and attributes of the OpenFabrics Alliance (IBA 16.5; vendstat and
+// ibsysstat of infiniband-diags).
 #pragma once
 #include <comad/iba/detail/attribute.hpp>
 #include <comad/iba/detail/enums.hpp>
@@ -24,7 +24,7 @@ struct Format {
     friend bool operator==(const Format&, const Format&) = default;
 };
 
-/// A MAD of the vendor classes 0x30 to 0x4f: RMPP, and the OUI of whose class it is.
+/// A MAD of the vendor classes 0x30 to 0x4f: it has an RMPP header and the OUI of the vendor.
 struct OUIFormat {
     rmpp::Header rmpp{.header = {.mgmtClass = MgmtClass::VendOUI}};
     u8 reserved_288 = 0;
@@ -60,7 +60,7 @@ template <> struct described<vend::OUIFormat> : std::true_type {
 
 namespace vend {
 
-/// What ibping sends and gets back.
+/// The data of ibping, which the peer returns unchanged.
 struct OFASysStatPing {
     u64 cookie = 0;
     std::array<u8, 56> reserved_64{};
