@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// bits.hpp - big-endian integers and bit ranges in unaligned bytes. Knows no field and no structure.
-// Bits are counted as the IBA counts them: bit 0 is the most significant bit of byte 0.
+// bits.hpp - big-endian integers and bit ranges in unaligned bytes. Bits are numbered as in the IBA: bit 0 is the most
+// significant bit of byte 0.
 #pragma once
 #include <comad/iba/types.hpp>
 
@@ -8,12 +8,12 @@
 #include <cstring>
 #include <type_traits>
 
-/// Functions that decode and encode consist of: without it clang's result is more than twice as slow.
+/// For the functions from which decode and encode are built. Without it, the code of clang is more than twice as slow.
 #define COMAD_IBA_INLINE [[gnu::always_inline]] inline
 
 namespace comad::iba {
 
-/// The big-endian integer at `p`; any alignment.
+/// Returns the big-endian integer at `p`; any alignment.
 template <class U> COMAD_IBA_INLINE constexpr U load_be(const u8* p) noexcept {
     static_assert(std::is_unsigned_v<U>);
     U value = 0;
@@ -44,13 +44,13 @@ template <class U> COMAD_IBA_INLINE constexpr void store_be(u8* p, std::type_ide
     std::memcpy(p, &value, sizeof value);
 }
 
-/// The unsigned integer of 1, 2, 4 or 8 bytes that is the first piece of `Bytes` bytes.
+/// The unsigned integer type of 1, 2, 4 or 8 bytes for the first piece of `Bytes` bytes.
 template <unsigned Bytes>
 using first_piece =
     std::conditional_t<(Bytes >= 8), u64,
                        std::conditional_t<(Bytes >= 4), u32, std::conditional_t<(Bytes >= 2), u16, u8>>>;
 
-/// The big-endian integer of 1 to 8 bytes at `p`. Touches no byte beyond them.
+/// Returns the big-endian integer of 1 to 8 bytes at `p`. Reads no other bytes.
 template <unsigned Bytes> COMAD_IBA_INLINE constexpr u64 load_bytes(const u8* p) noexcept {
     static_assert(Bytes >= 1 && Bytes <= 8);
     using piece = first_piece<Bytes>;
@@ -59,7 +59,7 @@ template <unsigned Bytes> COMAD_IBA_INLINE constexpr u64 load_bytes(const u8* p)
     else return static_cast<u64>(load_be<piece>(p)) << 8 * rest | load_bytes<rest>(p + sizeof(piece));
 }
 
-/// Writes the low `Bytes` bytes of `value` big-endian to `p`. Touches no byte beyond them.
+/// Writes the low `Bytes` bytes of `value` big-endian to `p`. Writes no other bytes.
 template <unsigned Bytes> COMAD_IBA_INLINE constexpr void store_bytes(u8* p, u64 value) noexcept {
     static_assert(Bytes >= 1 && Bytes <= 8);
     using piece = first_piece<Bytes>;
@@ -68,10 +68,10 @@ template <unsigned Bytes> COMAD_IBA_INLINE constexpr void store_bytes(u8* p, u64
     if constexpr (rest > 0) store_bytes<rest>(p + sizeof(piece), value);
 }
 
-/// A mask of the low `width` bits, 1 to 64.
+/// Returns a mask of the low `width` bits, 1 to 64.
 constexpr u64 low_bits(unsigned width) noexcept { return ~u64{0} >> (64 - width); }
 
-/// The bits [Off, Off + Width) of `p` as an integer. They must touch at most 8 bytes.
+/// Returns the bits [Off, Off + Width) of `p` as an integer. They must touch at most 8 bytes.
 template <unsigned Off, unsigned Width> COMAD_IBA_INLINE constexpr u64 get_bits(const u8* p) noexcept {
     constexpr unsigned end = (Off + Width + 7) / 8;
     constexpr unsigned behind = end * 8 - (Off + Width);
@@ -80,7 +80,7 @@ template <unsigned Off, unsigned Width> COMAD_IBA_INLINE constexpr u64 get_bits(
     return load_bytes<end - first>(p + first) >> behind & low_bits(Width);
 }
 
-/// Writes the low `Width` bits of `value` to the bits [Off, Off + Width) of `p`; neighbouring bits keep their values.
+/// Writes the low `Width` bits of `value` to the bits [Off, Off + Width) of `p`; all other bits keep their values.
 template <unsigned Off, unsigned Width> COMAD_IBA_INLINE constexpr void put_bits(u8* p, u64 value) noexcept {
     constexpr unsigned first = Off / 8;
     constexpr unsigned end = (Off + Width + 7) / 8;
@@ -91,21 +91,22 @@ template <unsigned Off, unsigned Width> COMAD_IBA_INLINE constexpr void put_bits
     store_bytes<end - first>(p + first, word | (value << behind & mask));
 }
 
-/// Copies `Bytes` bytes as a block: element by element GCC makes the decoding of SANodeRecord 4.5 times slower.
+/// Copies `Bytes` bytes as a block. If it copied single elements, the code of GCC would decode SANodeRecord 4.5 times
+/// slower.
 template <unsigned Bytes> COMAD_IBA_INLINE constexpr void copy_bytes(u8* to, const u8* from) noexcept {
     if (std::is_constant_evaluated())
         for (unsigned i = 0; i < Bytes; ++i) to[i] = from[i];
     else std::memcpy(to, from, Bytes);
 }
 
-/// get_bits() for positions known at run time only: `width` 1 to 64 bits.
+/// Returns bits as get_bits() does, for positions that are known only at run time: `width` 1 to 64 bits.
 constexpr u64 bits_at(const u8* p, unsigned off, unsigned width) noexcept {
     u64 value = 0;
     for (unsigned bit = off; bit < off + width; ++bit) value = value << 1 | (p[bit / 8] >> (7 - bit % 8) & 1);
     return value;
 }
 
-/// put_bits() for positions known at run time only: `width` 1 to 64 bits.
+/// Writes bits as put_bits() does, for positions that are known only at run time: `width` 1 to 64 bits.
 constexpr void put_bits_at(u8* p, unsigned off, unsigned width, u64 value) noexcept {
     for (unsigned bit = off + width; bit-- > off; value >>= 1) {
         const unsigned here = 0x80u >> bit % 8;

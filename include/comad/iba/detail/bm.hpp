@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// bm.hpp - baseboard management: the format (IBA 16.2). Knows no attribute; ClassPortInfo and Notice are elsewhere.
+// bm.hpp - baseboard management: the MAD format (IBA 16.2). ClassPortInfo and Notice are in other headers.
 #pragma once
 #include <comad/iba/detail/enums.hpp>
 #include <comad/iba/detail/mad_header.hpp>
@@ -13,7 +13,7 @@ namespace comad::iba {
 
 namespace bm {
 
-/// A MAD of baseboard management.
+/// A baseboard management MAD.
 struct Format {
     MADHeader header{.mgmtClass = MgmtClass::BM};
     u64 BKey = 0;
@@ -28,7 +28,7 @@ struct Format {
 template <> struct described<bm::Format> : std::true_type {
     using T = bm::Format;
     // clang-format off
-    // libibmad's bm.c and Intel's BM_MAD.
+    // The layout is that of bm.c of libibmad and BM_MAD of Intel.
     static constexpr auto layout = describe<256>("BMFormat", "16.2.1",
         inlined<&T::header,        at{0}>{},
         field<&T::BKey,            at{24},   64>{"BKey", show::hex},

@@ -1,33 +1,34 @@
 // SPDX-License-Identifier: MIT
-// class_port_info.hpp - the attribute that all management classes but subnet management have (IBA 13.4.8.1). Knows no
-// class.
+// class_port_info.hpp - ClassPortInfo, an attribute of all management classes except subnet management (IBA 13.4.8.1).
 #pragma once
 #include <comad/iba/detail/attribute.hpp>
 #include <comad/iba/detail/wire.hpp>
 
 namespace comad::iba {
 
-/// What a management class can do at a port, where its requests go if not there (redirection), and where its traps go.
+/// The capabilities of a management class at a port, the target of its requests if they are redirected, and the target
+/// of its traps.
 struct ClassPortInfo {
-    u8 baseVersion = 0;      ///< of MADs
-    u8 classVersion = 0;     ///< of the class
-    u16 capabilityMask = 0;  ///< set of ClassCapability; the upper byte is the class's own
-    u32 capabilityMask2 = 0; ///< 27 bits, the class's own
-    u8 respTimeValue = 0;    ///< 5 bits: requests are answered within 4.096 us * 2^n
-    gid redirectGID;         ///< zero: the LID below suffices
-    u8 redirectTC = 0;       ///< of redirected requests, like all that begin with redirect
+    u8 baseVersion = 0;      ///< version of MADs
+    u8 classVersion = 0;     ///< version of the class
+    u16 capabilityMask = 0;  ///< set of ClassCapability; the upper byte is defined by the class
+    u32 capabilityMask2 = 0; ///< 27 bits, defined by the class
+    u8 respTimeValue = 0;    ///< 5 bits: the port replies to requests within 4.096 us * 2^n
+    gid redirectGID;         ///< zero: redirectLID is sufficient
+    u8 redirectTC = 0;       ///< traffic class of redirected requests; all members that start with `redirect` apply to
+                             ///< them
     u8 redirectSL = 0;       ///< 4 bits
     u32 redirectFL = 0;      ///< 20 bits
-    lid redirectLID{};       ///< zero: not redirected, unless redirectGID says so
+    lid redirectLID{};       ///< zero: no redirection, unless redirectGID is set
     u16 redirectPKey = 0;
     u8 reserved_256 = 0;
     u32 redirectQP = 0; ///< 24 bits
     u32 redirectQKey = 0;
-    gid trapGID;    ///< zero: the LID below suffices
-    u8 trapTC = 0;  ///< of traps, like all that begin with trap
+    gid trapGID;    ///< zero: trapLID is sufficient
+    u8 trapTC = 0;  ///< traffic class of traps; all members that start with `trap` apply to them
     u8 trapSL = 0;  ///< 4 bits
     u32 trapFL = 0; ///< 20 bits
-    lid trapLID{};  ///< zero: no traps
+    lid trapLID{};  ///< zero: the port sends no traps
     u16 trapPKey = 0;
     u8 trapHL = 0;  ///< hop limit
     u32 trapQP = 0; ///< 24 bits

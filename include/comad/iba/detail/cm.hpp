@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// cm.hpp - communication management: the format and all messages (IBA chapter 12). Knows no connection.
+// cm.hpp - communication management: the MAD format and all messages (IBA chapter 12).
 #pragma once
 #include <comad/iba/detail/attribute.hpp>
 #include <comad/iba/detail/class_port_info.hpp>
@@ -15,7 +15,7 @@ namespace comad::iba {
 
 namespace cm {
 
-/// A MAD of communication management.
+/// A communication management MAD.
 struct Format {
     MADHeader header{.mgmtClass = MgmtClass::CommMgt, .classVersion = 2};
     std::array<u8, 232> data{}; ///< the message
@@ -32,11 +32,11 @@ struct Path {
     u32 flowLabel = 0; ///< 20 bits
     u8 reserved_308 = 0;
     u8 reserved_312 = 0;
-    u8 PD = 0; ///< 6 bits: packet delay, from the link's speed to the path's
+    u8 PD = 0; ///< 6 bits: packet delay, for paths that are slower than the local link
     u8 TClass = 0;
     u8 hopLimit = 0;
     u8 SL = 0;                ///< 4 bits
-    bool subnetLocal = false; ///< both ends are in one subnet
+    bool subnetLocal = false; ///< both ends are in the same subnet
     u8 reserved_341 = 0;
     u8 localACKTimeout = 0; ///< 5 bits: 4.096 us * 2^n
     u8 reserved_349 = 0;
@@ -81,68 +81,68 @@ template <> struct described<cm::Path> : std::true_type {
 
 namespace cm {
 
-/// Asks for a connection.
+/// REQ: requests a connection.
 struct REQ {
     u32 LCID = 0; ///< local communication ID: of who sends
     u32 reserved_32 = 0;
     u64 serviceID = 0;
-    guid LGUID{}; ///< of the CA
+    guid LGUID{}; ///< GUID of the CA
     u32 reserved_192 = 0;
     u32 localQKey = 0;
     u32 localQPN = 0; ///< 24 bits
     u8 responderResources = 0;
-    u32 localEECN = 0; ///< 24 bits, end-to-end context of reliable datagrams
+    u32 localEECN = 0; ///< 24 bits, end-to-end context for reliable datagrams
     u8 initiatorDepth = 0;
     u32 remoteEECN = 0;           ///< 24 bits
-    u8 remoteResponseTimeout = 0; ///< 5 bits: 4.096 us * 2^n, of the other's answer to this message
-    u8 transportService = 0;      ///< 2 bits: 0 RC, 1 UC, 2 RD, 3 as extendedTransportType
-    bool flowControl = false;     ///< end to end
+    u8 remoteResponseTimeout = 0; ///< 5 bits: 4.096 us * 2^n, time limit for the peer's reply to this message
+    u8 transportService = 0;      ///< 2 bits: 0 RC, 1 UC, 2 RD, 3 see extendedTransportType
+    bool flowControl = false;     ///< end-to-end flow control
     u32 startingPSN = 0;          ///< 24 bits
-    u8 localResponseTimeout = 0;  ///< 5 bits: 4.096 us * 2^n, of the own answers
+    u8 localResponseTimeout = 0;  ///< 5 bits: 4.096 us * 2^n, time limit for the sender's own replies
     u8 retryCount = 0;            ///< 3 bits
     u16 PKey = 0;
     MTU pathPacketMTU{};          ///< 4 bits
-    bool RDCExists = false;       ///< of reliable datagrams: the channel exists
+    bool RDCExists = false;       ///< for reliable datagrams: the channel exists
     u8 RNRRetryCount = 0;         ///< 3 bits
     u8 maxCMRetries = 0;          ///< 4 bits
     bool SRQ = false;             ///< the QP has a shared receive queue
     u8 extendedTransportType = 0; ///< 3 bits: 1 XRC
     Path primaryPath;
-    Path alternatePath;               ///< zero: none
+    Path alternatePath;               ///< zero: no alternate path
     std::array<u8, 92> privateData{}; ///< of the two who talk
 
     friend bool operator==(const REQ&, const REQ&) = default;
 };
 
-/// Says that an answer takes longer.
+/// MRA: announces that a reply takes longer.
 struct MRA {
     u32 LCID = 0;        ///< local communication ID: of who sends
     u32 RCID = 0;        ///< remote communication ID: of who receives
     u8 messageMRAed = 0; ///< 2 bits: 0 REQ, 1 REP, 2 LAP
     u8 reserved_66 = 0;
-    u8 serviceTimeout = 0; ///< 5 bits: 4.096 us * 2^n until the answer
+    u8 serviceTimeout = 0; ///< 5 bits: 4.096 us * 2^n until the reply
     u8 reserved_77 = 0;
     std::array<u8, 222> privateData{}; ///< of the two who talk
 
     friend bool operator==(const MRA&, const MRA&) = default;
 };
 
-/// Rejects.
+/// REJ: rejects a request or a connection.
 struct REJ {
     u32 LCID = 0;           ///< local communication ID: of who sends
     u32 RCID = 0;           ///< remote communication ID: of who receives
     u8 messageRejected = 0; ///< 2 bits: 0 REQ, 1 REP, 2 neither
     u8 reserved_66 = 0;
-    u8 rejectInfoLength = 0; ///< 7 bits: bytes of ARI
+    u8 rejectInfoLength = 0; ///< 7 bits: number of valid bytes in ARI
     u8 reserved_79 = 0;
-    u16 reason = 0;                    ///< a code (IBA 12.6.7.2)
+    u16 reason = 0;                    ///< a rejection code (IBA 12.6.7.2)
     std::array<u8, 72> ARI{};          ///< additional reject information
     std::array<u8, 148> privateData{}; ///< of the two who talk
 
     friend bool operator==(const REJ&, const REJ&) = default;
 };
 
-/// Accepts.
+/// REP: accepts a connection.
 struct REP {
     u32 LCID = 0; ///< local communication ID: of who sends
     u32 RCID = 0; ///< remote communication ID: of who receives
@@ -157,17 +157,17 @@ struct REP {
     u8 initiatorDepth = 0;
     u8 targetACKDelay = 0;    ///< 5 bits: 4.096 us * 2^n
     u8 failoverAccepted = 0;  ///< 2 bits: 0 accepted, 1 not supported, 2 rejected
-    bool flowControl = false; ///< end to end
+    bool flowControl = false; ///< end-to-end flow control
     u8 RNRRetryCount = 0;     ///< 3 bits
     bool SRQ = false;         ///< the QP has a shared receive queue
     u8 reserved_220 = 0;
-    guid LGUID{};                      ///< of the CA
+    guid LGUID{};                      ///< GUID of the CA
     std::array<u8, 196> privateData{}; ///< of the two who talk
 
     friend bool operator==(const REP&, const REP&) = default;
 };
 
-/// Says that the connection may be used.
+/// RTU: the connection is ready to use.
 struct RTU {
     u32 LCID = 0;                      ///< local communication ID: of who sends
     u32 RCID = 0;                      ///< remote communication ID: of who receives
@@ -181,7 +181,7 @@ struct RTU {
 template <> struct described<cm::REQ> : std::true_type {
     using T = cm::REQ;
     // clang-format off
-    // reserved_192, SRQ and extendedTransportType as in Linux and Wireshark.
+    // The layout of reserved_192, SRQ and extendedTransportType is that of Linux and Wireshark.
     static constexpr auto layout = describe<232>("CMREQ", "12.6.5",
         field<&T::LCID,                  at{0},      32>{"LCID"},
         reserved<&T::reserved_32,        at{4},      32>{},
@@ -217,7 +217,7 @@ template <> struct attribute_of<cm::REQ> : attribute_traits<0x0010, in_class<Mgm
 template <> struct described<cm::MRA> : std::true_type {
     using T = cm::MRA;
     // clang-format off
-    // privateData as in Linux; descriptions exist that reserve its first two bytes.
+    // The layout of privateData is that of Linux. In other descriptions, its first two bytes are reserved.
     static constexpr auto layout = describe<232>("CMMRA", "12.6.6",
         field<&T::LCID,           at{0},      32>{"LCID"},
         field<&T::RCID,           at{4},      32>{"RCID"},
@@ -250,7 +250,7 @@ template <> struct attribute_of<cm::REJ> : attribute_traits<0x0012, in_class<Mgm
 template <> struct described<cm::REP> : std::true_type {
     using T = cm::REP;
     // clang-format off
-    // SRQ as in Linux and Wireshark.
+    // The layout of SRQ is that of Linux and Wireshark.
     static constexpr auto layout = describe<232>("CMREP", "12.6.8",
         field<&T::LCID,               at{0},       32>{"LCID"},
         field<&T::RCID,               at{4},       32>{"RCID"},
@@ -290,7 +290,7 @@ template <> struct attribute_of<cm::RTU> : attribute_traits<0x0014, in_class<Mgm
 
 namespace cm {
 
-/// Ends a connection.
+/// DREQ: requests the end of a connection.
 struct DREQ {
     u32 LCID = 0;      ///< local communication ID: of who sends
     u32 RCID = 0;      ///< remote communication ID: of who receives
@@ -301,7 +301,7 @@ struct DREQ {
     friend bool operator==(const DREQ&, const DREQ&) = default;
 };
 
-/// Confirms its end.
+/// DREP: confirms the end of a connection.
 struct DREP {
     u32 LCID = 0;                      ///< local communication ID: of who sends
     u32 RCID = 0;                      ///< remote communication ID: of who receives
@@ -340,12 +340,12 @@ template <> struct attribute_of<cm::DREP> : attribute_traits<0x0016, in_class<Mg
 
 namespace cm {
 
-/// Offers another alternate path.
+/// LAP: offers another alternate path.
 struct LAP {
     u32 LCID = 0; ///< local communication ID: of who sends
     u32 RCID = 0; ///< remote communication ID: of who receives
     u32 reserved_64 = 0;
-    u32 RQPN = 0;      ///< 24 bits, remote
+    u32 RQPN = 0;      ///< 24 bits, remote QP
     u8 RCMTimeout = 0; ///< 5 bits: 4.096 us * 2^n
     u8 reserved_125 = 0;
     u32 reserved_128 = 0;
@@ -360,7 +360,7 @@ struct LAP {
     u8 reserved_488 = 0;
     u8 altIPD = 0;               ///< 6 bits: inter-packet delay
     u8 altSL = 0;                ///< 4 bits
-    bool altSubnetLocal = false; ///< both ends are in one subnet
+    bool altSubnetLocal = false; ///< both ends are in the same subnet
     u8 reserved_501 = 0;
     u8 altLocalACKTimeout = 0; ///< 5 bits: 4.096 us * 2^n
     u8 reserved_509 = 0;
@@ -369,11 +369,11 @@ struct LAP {
     friend bool operator==(const LAP&, const LAP&) = default;
 };
 
-/// Answers LAP.
+/// APR: the reply to LAP.
 struct APR {
     u32 LCID = 0;                ///< local communication ID: of who sends
     u32 RCID = 0;                ///< remote communication ID: of who receives
-    u8 additionalInfoLength = 0; ///< bytes
+    u8 additionalInfoLength = 0; ///< number of valid bytes of additional information
     u8 APstatus = 0;             ///< 0: the path is loaded
     u16 reserved_80 = 0;
     std::array<u8, 72> additionalInfo{};
@@ -387,7 +387,7 @@ struct APR {
 template <> struct described<cm::LAP> : std::true_type {
     using T = cm::LAP;
     // clang-format off
-    // reserved_64 as in Linux.
+    // The layout of reserved_64 is that of Linux.
     static constexpr auto layout = describe<232>("CMLAP", "12.8.1",
         field<&T::LCID,               at{0},       32>{"LCID"},
         field<&T::RCID,               at{4},       32>{"RCID"},
@@ -435,7 +435,7 @@ template <> struct attribute_of<cm::APR> : attribute_traits<0x001a, in_class<Mgm
 
 namespace cm {
 
-/// Asks which QP serves a service with datagrams.
+/// SIDR_REQ: requests the QP of a datagram service.
 struct SIDR_REQ {
     u32 requestID = 0;
     u16 PKey = 0;
@@ -446,17 +446,17 @@ struct SIDR_REQ {
     friend bool operator==(const SIDR_REQ&, const SIDR_REQ&) = default;
 };
 
-/// Tells it.
+/// SIDR_REP: the reply to SIDR_REQ, with the QP.
 struct SIDR_REP {
     u32 requestID = 0;
     u8 status = 0; ///< 0: valid, 1: no such service, 2: rejected, 3: no QP, 4: redirected, 5: unsupported version
-    u8 additionalInfoLength = 0; ///< bytes of classPortinfo that are valid
+    u8 additionalInfoLength = 0; ///< number of valid bytes in classPortinfo
     u16 reserved_48 = 0;
     u32 QPN = 0; ///< 24 bits
     u8 reserved_88 = 0;
     u64 serviceID = 0;
     u32 QKey = 0;
-    ClassPortInfo classPortinfo;       ///< where to ask if redirected
+    ClassPortInfo classPortinfo;       ///< target of a new request if status is 4 (redirected)
     std::array<u8, 136> privateData{}; ///< of the two who talk
 
     friend bool operator==(const SIDR_REP&, const SIDR_REP&) = default;
@@ -467,7 +467,7 @@ struct SIDR_REP {
 template <> struct described<cm::SIDR_REQ> : std::true_type {
     using T = cm::SIDR_REQ;
     // clang-format off
-    // PKey as in Linux.
+    // The layout of PKey is that of Linux.
     static constexpr auto layout = describe<232>("CMSIDR_REQ", "12.11.1",
         field<&T::requestID,      at{0},    32>{"requestID"},
         field<&T::PKey,           at{4},    16>{"PKey", show::hex},
@@ -482,7 +482,7 @@ struct attribute_of<cm::SIDR_REQ> : attribute_traits<0x0017, in_class<MgmtClass:
 template <> struct described<cm::SIDR_REP> : std::true_type {
     using T = cm::SIDR_REP;
     // clang-format off
-    // As in Linux; descriptions exist that follow the IBA before its errata.
+    // The layout is that of Linux. Other descriptions follow the IBA before its errata.
     static constexpr auto layout = describe<232>("CMSIDR_REP", "12.11.2",
         field<&T::requestID,            at{0},    32>{"requestID"},
         field<&T::status,               at{4},     8>{"status"},

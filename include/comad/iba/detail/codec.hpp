@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// codec.hpp - decode, encode and access to single fields, derived from a structure's table. Knows no structure of the
-// IBA. Everything works on bytes of any alignment and in constant expressions.
+// codec.hpp - decodes and encodes structures and accesses single fields, by the table of a structure. All functions
+// accept bytes of any alignment and work in constant expressions. They do not depend on any structure of the IBA.
 #pragma once
 #include <comad/iba/detail/bits.hpp>
 #include <comad/iba/detail/table.hpp>
@@ -55,14 +55,14 @@ COMAD_IBA_INLINE constexpr void write_value(const V& v, u8* p) noexcept {
     else put_bits<Off, Width>(p, static_cast<u64>(v));
 }
 
-/// Encoding writes every bit once, in order, so it never reads the buffer: values are shifted into `pending` and each
-/// one stores the bytes that it completes. `pending` starts anew on each byte boundary; one chain across the record
-/// would make GCC's code 1.8 times slower.
+/// Encoding writes every bit once, in order, so it never reads the buffer: values are shifted into `pending`, and each
+/// value stores the bytes that it completes. `pending` restarts at each byte boundary, because one chain of dependent
+/// instructions across the record would make the code of GCC 1.8 times slower.
 template <unsigned Off, unsigned Width>
 COMAD_IBA_INLINE constexpr void push_bits(u8* p, u64 value, u64& pending) noexcept {
     constexpr unsigned end = Off + Width;
     constexpr unsigned complete = end / 8 - Off / 8;
-    if constexpr (Off % 8 == 0) pending = value; // bits above Width end up above the bytes that are stored
+    if constexpr (Off % 8 == 0) pending = value; // bits above Width end up above the stored bytes
     else pending = pending << Width | (value & low_bits(Width));
     if constexpr (complete > 0) store_bytes<complete>(p + Off / 8, pending >> end % 8);
 }
@@ -101,7 +101,7 @@ template <auto Member, auto Other> consteval bool is_same_member() {
     else return false;
 }
 
-/// The place of a member among those of its table.
+/// Returns the index of a member in its table.
 template <auto Member, unsigned Bytes, auto... Members, unsigned... Off, unsigned... Width>
 consteval std::size_t place_in(const record<Bytes, field<Members, Off, Width>...>&) {
     std::size_t index = 0;
@@ -114,39 +114,40 @@ template <auto Member> consteval std::size_t place_index() {
                   "member has no row in its structure's table");
     return index;
 }
-/// Where a member is on the wire.
+/// The position of a member in the encoded structure.
 template <auto Member>
 inline constexpr const place& extent_of = described<owner_of<Member>>::layout.places[place_index<Member>()];
 
 } // namespace detail
 
-/// Reads a structure from the wire_size<T> bytes at `p`; of bytes whose number is not known, decode_checked (checked.hpp).
+/// Decodes a structure from the wire_size<T> bytes at `p`. For bytes of unknown length, use decode_checked()
+/// (checked.hpp).
 template <wire T> constexpr void decode(T& out, const u8* p) noexcept {
     detail::decode_rows(described<T>::layout, out, p);
 }
 
-/// The structure at `bytes`.
+/// Returns the structure that `bytes` contain.
 template <wire T> constexpr T decode(std::span<const u8, wire_size<T>> bytes) noexcept {
     T out{};
     decode(out, bytes.data());
     return out;
 }
 
-/// Writes a structure to the wire_size<T> bytes at `p`. Of a value that is too large for its field the low bits are
-/// written, neighbours are never touched; encode_checked (checked.hpp) refuses it.
+/// Encodes a structure into the wire_size<T> bytes at `p`. If a value is too large for its field, its low bits are
+/// written; other fields keep their values. encode_checked() (checked.hpp) rejects such values.
 template <wire T> constexpr void encode(const T& in, u8* p) noexcept {
     detail::encode_rows(described<T>::layout, in, p);
 }
 
-/// The structure as bytes.
+/// Returns the encoded structure.
 template <wire T> constexpr std::array<u8, wire_size<T>> encode(const T& in) noexcept {
     std::array<u8, wire_size<T>> bytes{};
     encode(in, bytes.data());
     return bytes;
 }
 
-/// One field, straight from the encoded structure at `p`: get<&PortInfo::LID>(p). For a member of an inlined header
-/// name the header's own member, with the address of the header: get<&MADHeader::method>(p).
+/// Returns one field of the encoded structure at `p`: get<&PortInfo::LID>(p). For a member of an inlined header, name
+/// the member of the header and pass the address of the header: get<&MADHeader::method>(p).
 template <auto Member> constexpr auto get(const u8* p) noexcept {
     constexpr const detail::place& where = detail::extent_of<Member>;
     detail::value_of<Member> v{};
@@ -154,14 +155,14 @@ template <auto Member> constexpr auto get(const u8* p) noexcept {
     return v;
 }
 
-/// Writes one field of the encoded structure at `p`; every other bit keeps its value. A value that is too large is cut
-/// to its low bits. Members of inlined headers as for get().
+/// Writes one field of the encoded structure at `p`; every other bit keeps its value. If the value is too large, its
+/// low bits are written. For members of inlined headers, see get().
 template <auto Member> constexpr void put(u8* p, const detail::value_of<Member>& v) noexcept {
     constexpr const detail::place& where = detail::extent_of<Member>;
     detail::write_value<where.off, where.width>(v, p);
 }
 
-/// The byte at which a member begins: of Format::data, where the attribute stands in the MAD.
+/// The offset of a member in bytes. For Format::data, the offset of the attribute in the MAD.
 template <auto Member> inline constexpr unsigned offset_of = detail::extent_of<Member>.off / 8;
 
 } // namespace comad::iba

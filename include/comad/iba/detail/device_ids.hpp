@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// device_ids.hpp - which devices respond to vendor attributes of subnet management, by vendor ID and device ID.
+// device_ids.hpp - the devices that reply to vendor attributes of subnet management, by vendor ID and device ID.
 #pragma once
 #include <comad/iba/types.hpp>
 
@@ -8,9 +8,9 @@
 
 namespace comad::iba {
 
-/// Whether infiniband-diags send MlnxExtPortInfo (SMP 0xff90) to such a device: they know that it responds. Other devices
-/// may ignore the request. As in rdma-core (libibnetdisc/ibnetdisc.c, is_mlnx_ext_port_info_supported), the vendor ID counts
-/// only for the chips that Bull sells under its own vendor ID.
+/// Returns whether infiniband-diags sends MlnxExtPortInfo (SMP 0xff90) to this device, because the device is known to
+/// reply. Other devices may ignore the request. As in rdma-core (libibnetdisc/ibnetdisc.c,
+/// is_mlnx_ext_port_info_supported), the vendor ID only matters for the chips that Bull sells under its own vendor ID.
 constexpr bool has_mlnx_ext_port_info(u32 vendorID, u16 deviceID) noexcept {
     struct range {
         u16 first, last;

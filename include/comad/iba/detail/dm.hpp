@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// dm.hpp - device management: the format and all attributes (IBA 16.3). Knows no device.
+// dm.hpp - device management: the MAD format and all attributes (IBA 16.3).
 #pragma once
 #include <comad/iba/detail/attribute.hpp>
 #include <comad/iba/detail/enums.hpp>
@@ -14,7 +14,7 @@ namespace comad::iba {
 
 namespace dm {
 
-/// A MAD of device management.
+/// A device management MAD.
 struct Format {
     MADHeader header{.mgmtClass = MgmtClass::DevMgt};
     std::array<u8, 40> reserved_192{};
@@ -39,21 +39,21 @@ template <> struct described<dm::Format> : std::true_type {
 
 namespace dm {
 
-/// An I/O unit: the node as a place for I/O controllers.
+/// An I/O unit: a node that contains I/O controllers.
 struct IOUnitInfo {
-    u16 changeID = 0; ///< grows when controllers come or go
+    u16 changeID = 0; ///< changes if controllers are added or removed
     u8 maxControllers = 0;
     u8 reserved_24 = 0;
     bool diagDeviceID = false;            ///< DiagCode is supported
-    bool optionROM = false;               ///< has one
-    std::array<u8, 128> controllerList{}; ///< 4 bits a slot: 0 empty, 1 controller, 15 no slot
+    bool optionROM = false;               ///< an option ROM is present
+    std::array<u8, 128> controllerList{}; ///< 4 bits per slot: 0 empty, 1 controller, 15 no slot
 
     friend bool operator==(const IOUnitInfo&, const IOUnitInfo&) = default;
 };
 
-/// An I/O controller. The attribute modifier is its slot, from 1.
+/// An I/O controller. The attribute modifier is its slot, starting with 1.
 struct IOControllerProfile {
-    guid GUID{};      ///< of the controller
+    guid GUID{};      ///< GUID of the controller
     u32 vendorID = 0; ///< 24 bits, an OUI
     u8 reserved_88 = 0;
     u32 deviceID = 0;
@@ -68,17 +68,18 @@ struct IOControllerProfile {
     u16 protocolVersion = 0;
     u16 reserved_288 = 0;
     u16 reserved_304 = 0;
-    u16 sendMessageDepth = 0; ///< messages at once
+    u16 sendMessageDepth = 0; ///< largest number of messages at the same time
     u8 reserved_336 = 0;
-    u8 RDMAReadDepth = 0;            ///< RDMA reads at once
+    u8 RDMAReadDepth = 0;            ///< largest number of RDMA reads at the same time
     u32 sendMessageSize = 0;         ///< bytes
     u32 RDMATransferSize = 0;        ///< bytes
-    u8 controllerOperationsMask = 0; ///< set, from bit 0: sends, RDMA reads, writes, atomics; of each to it, from it
+    u8 controllerOperationsMask = 0; ///< set of bits, from bit 0: sends, RDMA reads, writes, atomics; for each one to
+                                     ///< the controller and from the controller
     u8 reserved_424 = 0;
     u8 serviceEntries = 0; ///< number of ServiceEntries
     u8 reserved_440 = 0;
     u64 reserved_448 = 0;
-    std::array<u8, 64> IDString{}; ///< UTF-8; NUL-terminated only if it is shorter
+    std::array<u8, 64> IDString{}; ///< UTF-8; NUL-terminated only if shorter than the field
 
     friend bool operator==(const IOControllerProfile&, const IOControllerProfile&) = default;
 };
@@ -141,7 +142,7 @@ namespace dm {
 
 /// A service of an I/O controller.
 struct ServiceEntry {
-    std::array<u8, 40> serviceName{}; ///< UTF-8; NUL-terminated only if it is shorter
+    std::array<u8, 40> serviceName{}; ///< UTF-8; NUL-terminated only if shorter than the field
     u64 serviceID = 0;
 
     friend bool operator==(const ServiceEntry&, const ServiceEntry&) = default;
@@ -179,31 +180,31 @@ struct attribute_of<dm::ServiceEntries> : attribute_traits<0x0012, in_class<Mgmt
 
 namespace dm {
 
-/// How long a test may take. The attribute modifier is the slot.
+/// The longest duration of a test. The attribute modifier is the slot.
 struct DiagnosticTimeout {
     u32 maxDiagTime = 0; ///< milliseconds
 
     friend bool operator==(const DiagnosticTimeout&, const DiagnosticTimeout&) = default;
 };
 
-/// Set prepares a device for a test; Get asks whether it is prepared. It has no bytes.
+/// Set prepares a device for a test; Get queries whether the device is prepared. The attribute has no data.
 struct PrepareToTest {
     friend bool operator==(const PrepareToTest&, const PrepareToTest&) = default;
 };
 
-/// Set tests a device once. It has no bytes.
+/// Set tests a device once. The attribute has no data.
 struct TestDeviceOnce {
     friend bool operator==(const TestDeviceOnce&, const TestDeviceOnce&) = default;
 };
 
-/// Set tests a device until the next Set. It has no bytes.
+/// Set tests a device until the next Set. The attribute has no data.
 struct TestDeviceLoop {
     friend bool operator==(const TestDeviceLoop&, const TestDeviceLoop&) = default;
 };
 
 /// The result of a test. The attribute modifier is the slot.
 struct DiagCode {
-    u16 diagCode = 0; ///< 0: passed; else the vendor's
+    u16 diagCode = 0; ///< 0: passed; other values are defined by the vendor
     u16 reserved_16 = 0;
 
     friend bool operator==(const DiagCode&, const DiagCode&) = default;

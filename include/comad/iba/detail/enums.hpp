@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// enums.hpp - all enumerations of the IBA and the names of their values. Knows no structure.
+// enums.hpp - all enumerations of the IBA and the names of their values. Includes enums/*.hpp.
 #pragma once
 #include <comad/iba/detail/enums/gsi.hpp>
 #include <comad/iba/detail/enums/mad.hpp>

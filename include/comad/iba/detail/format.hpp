@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// format.hpp - fmt, and the types of types.hpp. The formatters of guid, gid and lid are in types.hpp.
+// format.hpp - includes fmt and types.hpp, which has the formatters of guid, gid and lid.
 #pragma once
 #include <comad/iba/types.hpp>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// link_words.hpp - names of link widths and speeds, as ibnetdiscover prints them after a link: `4xEDR`. The one place that
-// parses and writes these names.
+// link_words.hpp - names of link widths and speeds, as ibnetdiscover prints them after a link: `4xEDR`. All code that
+// parses or writes these names uses this header.
 #pragma once
 #include <comad/iba/detail/enums.hpp>
 #include <comad/iba/types.hpp>
@@ -10,9 +10,9 @@
 
 namespace comad::iba {
 
-/// A set of speeds of one lane, one bit each, in the order of the speeds (IBA 14.2.5.6): LinkSpeed in bits 0 to 2,
-/// LinkSpeedExt from bit 3, LinkSpeedExt2 from bit 7. FDR10 is not part of the IBA: PortInfo reports QDR, and
-/// MlnxExtPortInfo tells the two apart; here it has the highest bit.
+/// A set of lane speeds, one bit each, in ascending order (IBA 14.2.5.6): LinkSpeed in bits 0 to 2, LinkSpeedExt from
+/// bit 3, LinkSpeedExt2 from bit 7. FDR10 is not part of the IBA and has the highest bit here: PortInfo reports QDR,
+/// and only MlnxExtPortInfo distinguishes FDR10 from QDR.
 using lane_speeds = u32;
 namespace lane_speed {
 inline constexpr lane_speeds SDR = 1, DDR = 2, QDR = 4, FDR = 8, EDR = 16, HDR = 32, NDR = 64, XDR = 128,
@@ -20,15 +20,16 @@ inline constexpr lane_speeds SDR = 1, DDR = 2, QDR = 4, FDR = 8, EDR = 16, HDR =
 inline constexpr unsigned first_extended_bit = 3, first_extended2_bit = 7;
 } // namespace lane_speed
 
-/// The name of one width: `4x`. `??` for anything else, as in ibnetdiscover.
+/// Returns the name of one width: `4x`. `??` for anything else, as in ibnetdiscover.
 std::string_view width_name(LinkWidth) noexcept;
-/// The name of one speed: `EDR`. `???` for anything else, a set of several speeds included, as in ibnetdiscover.
+/// Returns the name of one speed: `EDR`. `???` for anything else, including a set of several speeds, as in
+/// ibnetdiscover.
 std::string_view speed_name(lane_speeds) noexcept;
-/// The width or speed of that name, in any letter case. nullopt if there is none.
+/// Returns the width or speed with this name, in any letter case; nullopt if there is none.
 std::optional<LinkWidth> width_of_name(std::string_view) noexcept;
 std::optional<lane_speeds> speed_of_name(std::string_view) noexcept;
 
-/// What one word of a line says about a link.
+/// A parsed word of a line about a link.
 struct link_word {
     enum class kind : u8 {
         other,   ///< not about width and speed: `lid`, `w=3`
@@ -43,7 +44,8 @@ struct link_word {
 /// Parses one word without blanks. The name of a width and the name of a speed follow each other directly.
 link_word parse_link_word(std::string_view) noexcept;
 
-/// The names of all speeds for messages, slowest first: `SDR, DDR, QDR, FDR10, ...`; and of all widths: `1x, 2x, ...`.
+/// Returns the names of all speeds for messages, slowest first: `SDR, DDR, QDR, FDR10, ...`; or of all widths: `1x,
+/// 2x, ...`.
 std::string_view all_speed_names() noexcept;
 std::string_view all_width_names() noexcept;
 

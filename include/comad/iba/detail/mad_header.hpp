@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// mad_header.hpp - the headers that every MAD begins with (IBA 13.4.3, 14.2.1.2). Knows no class and no attribute.
+// mad_header.hpp - the headers at the start of every MAD (IBA 13.4.3, 14.2.1.2).
 #pragma once
 #include <comad/iba/detail/enums.hpp>
 #include <comad/iba/detail/wire.hpp>
@@ -12,9 +12,9 @@ struct MADHeader {
     MgmtClass mgmtClass{};
     u8 classVersion = 1;
     Method method{};
-    u16 status = 0; ///< 0: success; the low byte is common to all classes (IBA 13.4.7)
+    u16 status = 0; ///< 0: success; the low byte has the same meaning in all classes (IBA 13.4.7)
     u16 classSpecific = 0;
-    u64 transactionID = 0; ///< on umad the kernel owns the upper 32 bits
+    u64 transactionID = 0; ///< with umad, the kernel sets the upper 32 bits
     u16 attributeID = 0;
     u16 reserved_144 = 0;
     u32 attributeModifier = 0;
@@ -22,7 +22,7 @@ struct MADHeader {
     friend bool operator==(const MADHeader&, const MADHeader&) = default;
 };
 
-/// The header of a directed-route SMP: the bits of status and classSpecific mean something else. Host order.
+/// The header of a directed-route SMP, where the bits of status and classSpecific have other meanings. Host order.
 struct MADHeaderDirected {
     u8 baseVersion = 1;
     MgmtClass mgmtClass = MgmtClass::SubnDirected;

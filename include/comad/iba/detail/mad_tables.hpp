@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// mad_tables.hpp - the tables of a MAD that somebody else built: its format, and the attribute in it. Decodes no more than
-// that takes.
+// mad_tables.hpp - finds the tables of a received MAD: the table of its format and that of its attribute. It decodes
+// only the header fields that are necessary for that.
 #pragma once
 #include <comad/iba/detail/table.hpp>
 #include <comad/iba/types.hpp>
@@ -9,13 +9,15 @@
 
 namespace comad::iba {
 
+/// The tables of a MAD.
 struct mad_tables {
-    const record_info* format = nullptr;    ///< null: an unknown class, or no whole MAD header
-    const record_info* attribute = nullptr; ///< null: unknown, or not wholly there
-    unsigned data_begin = 0;                ///< the byte at which the attribute begins
+    const record_info* format = nullptr;    ///< null: the class is unknown, or the MAD is shorter than a header
+    const record_info* attribute = nullptr; ///< null: the attribute is unknown or incomplete
+    unsigned data_begin = 0;                ///< byte offset of the attribute
 };
 
-/// By class, class version, attribute id and, in a vendor class that tells it, OUI. `mad` has any length.
+/// Finds the tables by class, class version, attribute ID and, in a vendor class with OUI, the OUI. `mad` may have any
+/// length.
 mad_tables tables_of(std::span<const u8> mad) noexcept;
 
 } // namespace comad::iba

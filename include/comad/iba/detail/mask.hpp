@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// mask.hpp - component masks: which bits say "compare this field" in an SA query (IBA 15.2.5). Knows no record.
+// mask.hpp - component masks: the bits of an SA query that select the fields to compare (IBA 15.2.5).
 //
-// Bits are given in wire order from bit 0, reserved rows too, as row_info.masked says: a nested structure's rows one
-// level down, an array one bit unless each element has its own.
+// Bits are assigned in wire order from bit 0, including reserved rows, as row_info.masked specifies. The rows of a nested
+// structure have their own bits, one level deep. An array has one bit unless each element has its own.
 #pragma once
 #include <comad/iba/detail/codec.hpp>
 #include <comad/iba/detail/error.hpp>
@@ -17,12 +17,12 @@ namespace comad::iba {
 
 namespace detail {
 
-/// Bits of the mask, `count` of them from `first` on.
+/// Bits of a component mask: `count` bits from bit `first` on.
 struct components {
     unsigned first = 0;
     unsigned count = 0;
 
-    /// A mask has 64 bits; structures that are no records may have more rows.
+    /// Returns the mask bits. A mask has 64 bits; structures that are not records may have more rows.
     constexpr u64 bits() const noexcept {
         return count == 0 || count > 64 || first > 64 - count ? 0 : low_bits(count) << first;
     }
@@ -46,7 +46,7 @@ constexpr unsigned component_count(const row_info& row, bool expands = true) noe
     return all;
 }
 
-/// The components of the row `index` of `info`, whose first has the bit `first`.
+/// Returns the components of the row `index` of `info`, if the first row starts at bit `first`.
 constexpr components components_of(const record_info& info, std::size_t index, unsigned first, bool expands) noexcept {
     for (std::size_t i = 0; i < index; ++i) first += component_count(info.rows[i], expands);
     const row_info& row = info.rows[index];
@@ -56,7 +56,7 @@ constexpr components components_of(const record_info& info, std::size_t index, u
 constexpr components components_of(const record_info& info, std::size_t index) noexcept {
     return components_of(info, index, 0, true);
 }
-/// The same of the row `inner` of the structure in row `index`.
+/// Returns the components of the row `inner` of the structure in row `index`.
 constexpr components components_of(const record_info& info, std::size_t index, std::size_t inner) noexcept {
     const components outer = components_of(info, index);
     const row_info& row = info.rows[index];
@@ -65,7 +65,7 @@ constexpr components components_of(const record_info& info, std::size_t index, s
 constexpr components component_of_element(components all, const row_info& row, unsigned element) noexcept {
     return row.masked == mask::each ? components{all.first + element, 1} : all;
 }
-/// A structure that is named as a whole means its fields, not its reserved bits.
+/// Returns the bits of a row. For a nested structure these are the bits of its fields, without reserved ranges.
 constexpr u64 bits_of_row(const record_info& info, std::size_t index) noexcept {
     const row_info& row = info.rows[index];
     if (!is_expanded(row)) return components_of(info, index).bits();
@@ -75,7 +75,7 @@ constexpr u64 bits_of_row(const record_info& info, std::size_t index) noexcept {
     return bits;
 }
 
-/// The row of a member among those of its structure.
+/// Returns the index of a member's row in its structure.
 template <auto Member> consteval std::size_t row_index() {
     constexpr auto& places = described<owner_of<Member>>::layout.places;
     return flat_count(std::span(places).first(place_index<Member>()));
@@ -100,11 +100,11 @@ template <auto Member, auto... Inner> consteval u64 member_bits() {
 
 } // namespace detail
 
-/// The bits of a member of an SA record, or of a member of the structure in it:
-/// mask_of<&NodeRecord::nodeInfo, &NodeInfo::nodeGUID>. Of an array all that it has; of a structure those of its fields.
+/// The bits of a member of an SA record, or of a member of a nested structure: mask_of<&NodeRecord::nodeInfo,
+/// &NodeInfo::nodeGUID>. For an array, the bits of all elements; for a structure, those of its fields.
 template <auto Member, auto... Inner> inline constexpr u64 mask_of = detail::member_bits<Member, Inner...>();
 
-/// The bit of one element of an array: its own if each has one, else that of the array.
+/// Returns the bit of one element of an array: its own bit if each element has one, else the bit of the array.
 template <auto Member, auto... Inner> constexpr u64 mask_of_element(unsigned element) noexcept {
     static_assert(mask_of<Member, Inner...> != 0);
     return detail::component_of_element(detail::member_components<Member, Inner...>(),
@@ -112,15 +112,15 @@ template <auto Member, auto... Inner> constexpr u64 mask_of_element(unsigned ele
         .bits();
 }
 
-/// The bits of a field by its dotted name: `DGID`, `nodeInfo.nodeGUID`, `serviceData8[3]`.
-/// Errors: unknown_name, also for a field that has no bit.
+/// Returns the bits of a field by its dotted name: `DGID`, `nodeInfo.nodeGUID`, `serviceData8[3]`.
+/// Errors: unknown_name, also for a field without a bit.
 result<u64> component_mask(const record_info& record, std::string_view name);
 
-/// All bits that a component mask of the record may have.
+/// Returns all bits that a component mask of the record may have.
 u64 all_components(const record_info& record) noexcept;
 
-/// What a mask has compared: as many bytes as the encoded record, whose bits are 1 where a record must have those of the
-/// query. Bits of the mask beyond all_components() mean nothing.
+/// Returns which bits of the encoded record a mask compares: a bit is 1 if a record must match the query there. Bits
+/// of the mask outside all_components() are ignored.
 std::vector<u8> compared_bits(const record_info& record, u64 mask);
 
 } // namespace comad::iba

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// mellanox.hpp - what Mellanox' devices let read and write in their vendor class, 0x0a (infiniband-diags' vendstat.c), and their
-// attribute of adaptive routing in SMPs. Knows no device.
+// mellanox.hpp - attributes of Mellanox devices: those of vendor class 0x0a (vendstat.c of infiniband-diags), and
+// adaptive routing in SMPs.
 #pragma once
 #include <comad/iba/detail/attribute.hpp>
 #include <comad/iba/detail/wire.hpp>
@@ -13,11 +13,12 @@ namespace vend {
 
 inline constexpr MgmtClass mellanox_class{0x0a};
 
-/// Hardware, firmware, software and capabilities of a device: HWInfo, FWInfo, SWInfo and the capability mask of ibdiagnet's
-/// VendorSpec_GeneralInfo, after the vs_key, with which the data of every MAD of this class begins. Older devices have SWInfo in
-/// the place of the extended firmware version, and nothing after it (is3_general_info_t of vendstat.c).
+/// Hardware, firmware, software and capabilities of a device: HWInfo, FWInfo, SWInfo and the capability mask of
+/// VendorSpec_GeneralInfo of ibdiagnet. They follow the vs_key, with which the data of every MAD of this class starts.
+/// Older devices have SWInfo instead of the extended firmware version, and nothing after it (is3_general_info_t of
+/// vendstat.c).
 struct MlxGeneralInfo {
-    u64 VSKey = 0; ///< the vs_key; 0: the device asks for none
+    u64 VSKey = 0; ///< the vs_key; 0: the device requires none
     u16 hw_revision = 0;
     u16 device_id = 0;
     std::array<u8, 24> reserved_96{};
@@ -27,19 +28,19 @@ struct MlxGeneralInfo {
     u8 fw_minor = 0;
     u8 fw_sub_minor = 0;
     u32 fw_build_id = 0;
-    u8 fw_month = 0; ///< binary-coded decimal, as day, year and hour
+    u8 fw_month = 0; ///< binary-coded decimal, as are day, year and hour
     u8 fw_day = 0;
     u16 fw_year = 0;
     u16 reserved_416 = 0;
-    u16 fw_hour = 0;              ///< and minute
-    std::array<u8, 16> fw_psid{}; ///< NUL-terminated only if it is shorter
+    u16 fw_hour = 0;              ///< hour and minute
+    std::array<u8, 16> fw_psid{}; ///< NUL-terminated only if shorter than the field
     u32 fw_init_file_version = 0;
     u32 fw_ext_major = 0; ///< the firmware version of newer devices: see firmware_version()
     u32 fw_ext_minor = 0;
     u32 fw_ext_sub_minor = 0;
     std::array<u8, 16> reserved_704{};
     u8 reserved_832 = 0;
-    u8 sw_major = 0; ///< of the oldest driver that fits
+    u8 sw_major = 0; ///< version of the oldest compatible driver
     u8 sw_minor = 0;
     u8 sw_sub_minor = 0;
     std::array<u8, 28> reserved_864{};
@@ -48,42 +49,44 @@ struct MlxGeneralInfo {
     friend bool operator==(const MlxGeneralInfo&, const MlxGeneralInfo&) = default;
 };
 
-/// The device has an extended firmware version. In its place an older device has SWInfo, whose major number makes it larger than any
-/// version of a firmware.
+/// Returns whether the device has an extended firmware version. In its place an older device has SWInfo, whose major
+/// number makes the value larger than any firmware version.
 constexpr bool has_extended_version(const MlxGeneralInfo& g) noexcept {
     constexpr u32 highest_major = 0xff;
     return (g.fw_ext_major != 0 || g.fw_ext_minor != 0 || g.fw_ext_sub_minor != 0) && g.fw_ext_major <= highest_major;
 }
 
-/// Major, minor and sub-minor number of the firmware: the extended version if there is one, else that of 8 bits each, as ibdiagnet has
-/// it. Usual text: 31.2012.1068.
+/// Returns major, minor and sub-minor number of the firmware: the extended version if there is one, else the version
+/// with 8 bits each, as in ibdiagnet. Example: 31.2012.1068.
 constexpr std::array<u32, 3> firmware_version(const MlxGeneralInfo& g) noexcept {
     if (has_extended_version(g)) return {g.fw_ext_major, g.fw_ext_minor, g.fw_ext_sub_minor};
     return {g.fw_major, g.fw_minor, g.fw_sub_minor};
 }
 
-/// A word of a device's configuration space.
+/// A word of the configuration space of a device.
 struct MlxConfigRecord {
     u32 address = 0;
     u32 data = 0;
-    u32 mask = 0; ///< bits that count
+    u32 mask = 0; ///< bits of the word that are valid
 
     friend bool operator==(const MlxConfigRecord&, const MlxConfigRecord&) = default;
 };
 
-/// Up to 18 words of a device's configuration space. The attribute modifier says how many: config_space_modifier().
+/// Up to 18 words of the configuration space of a device. The attribute modifier contains the number of words:
+/// config_space_modifier().
 struct MlxConfigSpace {
-    u64 VSKey = 0; ///< the vs_key; 0: the device asks for none
+    u64 VSKey = 0; ///< the vs_key; 0: the device requires none
     std::array<MlxConfigRecord, 18> record{};
 
     friend bool operator==(const MlxConfigSpace&, const MlxConfigSpace&) = default;
 };
 
+/// Returns the attribute modifier of MlxConfigSpace for this number of words.
 constexpr u32 config_space_modifier(unsigned records) noexcept { return 2u << 22 | records << 16; }
 
-/// Groups of counters that a port has. The attribute modifier is the port.
+/// The counter groups that a port has. The attribute modifier is the port.
 struct MlxCounterGroupInfo {
-    u64 VSKey = 0; ///< the vs_key; 0: the device asks for none
+    u64 VSKey = 0; ///< the vs_key; 0: the device requires none
     std::array<u8, 3> reserved_64{};
     u8 groupCount = 0;
     std::array<u32, 2> groupMask{};
@@ -91,9 +94,9 @@ struct MlxCounterGroupInfo {
     friend bool operator==(const MlxCounterGroupInfo&, const MlxCounterGroupInfo&) = default;
 };
 
-/// Which counters the two groups of a port count. The attribute modifier is the port.
+/// The counters that the two groups of a port count. The attribute modifier is the port.
 struct MlxCounterGroupConfig {
-    u64 VSKey = 0; ///< the vs_key; 0: the device asks for none
+    u64 VSKey = 0; ///< the vs_key; 0: the device requires none
     u32 reserved_64 = 0;
     std::array<u32, 2> groupSelect{}; ///< 8 bits each
 
@@ -104,21 +107,21 @@ struct MlxCounterGroupConfig {
 
 namespace smp {
 
-/// Adaptive routing of a switch (SMP 0xff20; struct adaptive_routing_info of ibdiagnet's packets_layouts.h, whose field names these
-/// are). The attribute modifier is 0. Only switches of Mellanox know it. Big-endian words; the tables of the groups are other
-/// attributes.
+/// Adaptive routing of a switch (SMP 0xff20; struct adaptive_routing_info in packets_layouts.h of ibdiagnet, with the
+/// same field names). The attribute modifier is 0. Only switches of Mellanox support it. Words are big-endian; the
+/// tables of the groups are other attributes.
 struct MlnxARInfo {
     bool reserved_0 = false;
-    bool dyn_cap_calc_sup = false; ///< capabilities depend on what else is set
+    bool dyn_cap_calc_sup = false; ///< capabilities depend on other settings
     bool by_transp_cap = false;    ///< by_transport_disable is supported
-    bool by_sl_en = false;         ///< only the SLs of enable_by_sl_mask are routed adaptively, else all
+    bool by_sl_en = false;         ///< only the SLs in enable_by_sl_mask are routed adaptively; false: all SLs
     bool by_sl_cap = false;        ///< enable_by_sl_mask is supported
     bool glb_groups = false;       ///< the groups are the same for all private forwarding tables
     bool is4_mode = false;
     bool no_fallback = false;
     u8 direction_num_sup = 0;
     u8 group_table_copy_sup = 0; ///< 4 bits
-    u8 sub_grps_active = 0;      ///< 4 bits: subgroups used in each group
+    u8 sub_grps_active = 0;      ///< 4 bits: number of subgroups in use in each group
     u8 reserved_24 = 0;          ///< 2 bits
     bool rn_xmit_enabled = false;
     bool fr_enabled = false; ///< fallback routing is on
@@ -129,7 +132,7 @@ struct MlnxARInfo {
     u8 string_width_cap = 0;   ///< 4 bits
     u8 group_table_cap = 0;    ///< 4 bits
     u16 group_top = 0;         ///< 12 bits: the highest group in use
-    u16 group_cap = 0;         ///< 12 bits: groups that a table has room for; 0: no adaptive routing
+    u16 group_cap = 0;         ///< 12 bits: largest number of groups; 0: no adaptive routing
     u16 enable_by_sl_mask = 0; ///< a bit for each SL
     u8 sub_grps_supported = 0;
     u8 rn_version_cap = 0; ///< 4 bits
@@ -187,7 +190,7 @@ struct attribute_of<smp::MlnxARInfo>
 template <> struct described<vend::MlxGeneralInfo> : std::true_type {
     using T = vend::MlxGeneralInfo;
     // clang-format off
-    // vendstat of infiniband-diags (is4_general_info_t); VendorSpec_GeneralInfo of ibis.
+    // The layout is that of vendstat of infiniband-diags (is4_general_info_t) and VendorSpec_GeneralInfo of ibis.
     static constexpr auto layout = describe<152>("MlxGeneralInfo", "vendor attribute 0x17",
         field<&T::VSKey,                at{0},   64>{"VSKey", show::hex},
         field<&T::hw_revision,          at{8},   16>{"hw_revision"},

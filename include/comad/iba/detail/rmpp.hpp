@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// rmpp.hpp - headers and packets of the reliable multi-packet protocol (IBA 13.6.2). Knows no transfer.
+// rmpp.hpp - headers and packets of the reliable multi-packet protocol (IBA 13.6.2).
 #pragma once
 #include <comad/iba/detail/enums.hpp>
 #include <comad/iba/detail/mad_header.hpp>
@@ -13,26 +13,26 @@ namespace comad::iba {
 
 namespace rmpp {
 
-/// What classes with RMPP have in front of their own header.
+/// The header before the class header, in classes with RMPP.
 struct Header {
     iba::MADHeader header;
-    u8 RMPPVersion = 0; ///< 1; 0: no RMPP
+    u8 RMPPVersion = 0; ///< 1; 0: not an RMPP packet
     iba::RMPPType RMPPType{};
-    u8 RRespTime = 0;  ///< 5 bits: 4.096 us * 2^n, 31: not told
+    u8 RRespTime = 0;  ///< 5 bits: 4.096 us * 2^n; 31: not specified
     u8 RMPPFlags = 0;  ///< 3 bits, set of RMPPFlag
     u8 RMPPStatus = 0; ///< an RMPPStatus code
-    u32 data1 = 0;     ///< of DATA and ACK the segment number
-    u32 data2 = 0;     ///< of DATA the payload length, of ACK NewWindowLast
+    u32 data1 = 0;     ///< for DATA and ACK the segment number
+    u32 data2 = 0;     ///< for DATA the payload length, for ACK NewWindowLast
 
     friend bool operator==(const Header&, const Header&) = default;
 };
 
-/// The same without the two words whose meaning depends on the type.
+/// The RMPP header without the two words whose meaning depends on the type.
 struct ShortHeader {
     iba::MADHeader header;
-    u8 RMPPVersion = 0; ///< 1; 0: no RMPP
+    u8 RMPPVersion = 0; ///< 1; 0: not an RMPP packet
     iba::RMPPType RMPPType{};
-    u8 RRespTime = 0;  ///< 5 bits: 4.096 us * 2^n, 31: not told
+    u8 RRespTime = 0;  ///< 5 bits: 4.096 us * 2^n; 31: not specified
     u8 RMPPFlags = 0;  ///< 3 bits, set of RMPPFlag
     u8 RMPPStatus = 0; ///< an RMPPStatus code
 
@@ -73,42 +73,43 @@ template <> struct described<rmpp::ShortHeader> : std::true_type {
 
 namespace rmpp {
 
-/// A segment.
+/// DATA: one segment of a message.
 struct Data {
     ShortHeader header;
-    u32 segmentNumber = 0; ///< from 1
-    u32 payLoadLength = 0; ///< in the first segment of all of them, in the last of it; bytes
+    u32 segmentNumber = 0; ///< number of the segment, starting with 1
+    u32 payLoadLength = 0; ///< bytes; in the first segment the length of all segments, in the last segment its own
+                           ///< length
     std::array<u8, 220> data{};
 
     friend bool operator==(const Data&, const Data&) = default;
 };
 
-/// Tells how far segments arrived.
+/// ACK: reports which segments arrived.
 struct Ack {
     ShortHeader header;
-    u32 segmentNumber = 0; ///< the last that arrived in order
-    u32 newWindowLast = 0; ///< the last that may be sent
+    u32 segmentNumber = 0; ///< the last segment that arrived in order
+    u32 newWindowLast = 0; ///< the last segment that may be sent
     std::array<u8, 220> reserved_288{};
 
     friend bool operator==(const Ack&, const Ack&) = default;
 };
 
-/// Ends a transfer: resources are exhausted.
+/// STOP: ends a transfer because resources are exhausted.
 struct Stop {
     ShortHeader header;
     u32 reserved_224 = 0;
     u32 reserved_256 = 0;
-    std::array<u8, 220> errorData{}; ///< why, in words of the class
+    std::array<u8, 220> errorData{}; ///< reason, in a format that the class defines
 
     friend bool operator==(const Stop&, const Stop&) = default;
 };
 
-/// Ends a transfer: the other side erred.
+/// ABORT: ends a transfer because of an error of the peer.
 struct Abort {
     ShortHeader header;
     u32 reserved_224 = 0;
     u32 reserved_256 = 0;
-    std::array<u8, 220> errorData{}; ///< why, in words of the class
+    std::array<u8, 220> errorData{}; ///< reason, in a format that the class defines
 
     friend bool operator==(const Abort&, const Abort&) = default;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// snmp.hpp - SNMP tunneling: the format and all attributes (IBA 16.4). Knows no SNMP.
+// snmp.hpp - SNMP tunneling: the MAD format and all attributes (IBA 16.4).
 #pragma once
 #include <comad/iba/detail/attribute.hpp>
 #include <comad/iba/detail/enums.hpp>
@@ -14,14 +14,14 @@ namespace comad::iba {
 
 namespace snmp {
 
-/// A MAD of SNMP tunneling.
+/// An SNMP tunneling MAD.
 struct Format {
     MADHeader header{.mgmtClass = MgmtClass::SNMP};
     std::array<u8, 32> reserved_192{};
-    u32 RAddress = 0;           ///< tells the request apart at the node that sent it
-    u8 payloadLength = 0;       ///< of data, in this segment; bytes
-    u8 segmentNumber = 0;       ///< bit 7: the last; else from 0
-    lid sourceLID{};            ///< of who sent the request
+    u32 RAddress = 0;           ///< identifies the request at the node that sent it
+    u8 payloadLength = 0;       ///< bytes of data in this segment
+    u8 segmentNumber = 0;       ///< bit 7: last segment; else number of the segment, starting with 0
+    lid sourceLID{};            ///< LID of the sender of the request
     std::array<u8, 192> data{}; ///< the attribute
 
     friend bool operator==(const Format&, const Format&) = default;
@@ -47,9 +47,9 @@ template <> struct described<snmp::Format> : std::true_type {
 
 namespace snmp {
 
-/// The SNMP community that follows PDUs are for.
+/// The SNMP community of the PDUs that follow.
 struct CommunityInfo {
-    std::array<u8, 64> communityName{}; ///< NUL-terminated only if it is shorter
+    std::array<u8, 64> communityName{}; ///< NUL-terminated only if shorter than the field
 
     friend bool operator==(const CommunityInfo&, const CommunityInfo&) = default;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// suggest.hpp - right names for a wrong one. Knows no structure.
+// suggest.hpp - suggests valid names for a wrong one.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -8,12 +8,13 @@
 
 namespace comad::iba {
 
-/// The right names as `a, b, c`: first those that contain the wrong one, then those that take the fewest insertions,
-/// deletions and changes of characters, whether capital or not; among equals in their own order.
+/// Returns the valid names as `a, b, c`: first those that contain the wrong name, then those with the fewest
+/// insertions, deletions and replacements of characters. Letter case does not matter. Equally similar names keep their
+/// order.
 std::string most_similar_first(std::string_view wrong, std::vector<std::string_view> right);
-/// How many names a message suggests.
+/// The number of names that a message suggests.
 inline constexpr std::size_t most_suggestions = 3;
-/// The same, but only the first `most`.
+/// Returns only the first `most` names of most_similar_first().
 std::string most_similar(std::string_view wrong, std::vector<std::string_view> right,
                          std::size_t most = most_suggestions);
 

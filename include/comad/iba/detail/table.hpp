@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// table.hpp - the vocabulary in which an IBA structure is described, one row per field, and the checks of a table.
-// Knows no structure of the IBA and moves no bytes; codec.hpp does.
+// table.hpp - the types that describe an IBA structure as a table with one row per field, and the checks of a table.
+// It does not depend on any structure of the IBA, and does not access data; codec.hpp does.
 //
 //     struct Example { u8 kind; u8 reserved_8; u32 number; std::array<u8, 4> list; };
 //     template <> struct described<Example> : std::true_type {
@@ -12,9 +12,9 @@
 //             field<&T::list,          at{4},    32>{"list"});
 //     };
 //
-// Rows stand in wire order and tile the structure; reserved ranges are rows with members, so that what a newer peer put
-// there survives decoding and encoding. A table that does not tile is an error where it is written, whether or not
-// anything uses it.
+// Rows are in wire order and cover the structure completely. Reserved ranges are rows with members, so decoding and encoding
+// preserve the values that newer peers put there. A table with a gap or an overlap does not compile, whether or not it is
+// used.
 #pragma once
 #include <comad/iba/types.hpp>
 
@@ -27,43 +27,44 @@
 
 namespace comad::iba {
 
-/// A position as the IBA writes it: byte, then bit, most significant bit first.
+/// A position in the notation of the IBA: byte, then bit, most significant bit first.
 struct at {
     unsigned byte;
     unsigned bit = 0;
 
-    /// Bits before it.
+    /// Returns the number of bits before the position.
     constexpr operator unsigned() const noexcept { return byte * 8 + bit; }
 };
 
 /// How printers show a field.
 enum class show : u8 {
     dec,    ///< decimal
-    hex,    ///< 0x and as many digits as the width has
+    hex,    ///< 0x and all digits of the field's width
     guid,   ///< 0017:77ff:feb6:2ca4
     gid,    ///< fe80::17:77ff:feb6:2ca4
     prefix, ///< the upper half of a GID: fe80::/64
     name,   ///< the name that names_of<> gives the value
-    text,   ///< bytes, UTF-8 up to the first NUL
+    text,   ///< bytes as UTF-8 text, up to the first NUL
     bytes,  ///< opaque bytes
-    data,   ///< opaque bytes that hold the attribute of a MAD
-    details ///< opaque bytes that hold what the trap of their notice says (find_notice_details() in registry.hpp)
+    data,   ///< opaque bytes that contain the attribute of a MAD
+    details ///< opaque bytes that contain the details of a notice; their structure depends on the trap
+            ///< (find_notice_details() in registry.hpp)
 };
 
-/// True of what is shown as bytes, not as numbers.
+/// Returns true if the field is shown as bytes, not as numbers.
 constexpr bool is_of_bytes(show how) noexcept { return how >= show::text; }
 
-/// How many bits of an SA query's component mask a row has (IBA 15.2.5: from bit 0 on, in wire order, reserved rows
-/// too).
+/// How many bits of an SA query's component mask a row has (IBA 15.2.5: from bit 0 on, in wire order, including
+/// reserved rows).
 enum class mask : u8 {
-    one,           ///< as nearly all; a nested structure has those of its rows instead
-    two,           ///< PathRecord.serviceID: the field was once two
-    each,          ///< one for each element
-    with_previous, ///< the bit of the row before: one component that is described in two pieces
-    none,          ///< a range that was added without a bit
+    one,           ///< one bit, as in nearly all rows; a nested structure has the bits of its rows instead
+    two,           ///< two bits: PathRecord.serviceID, which was two fields in the past
+    each,          ///< one bit for each element
+    with_previous, ///< the bit of the row before: the two rows describe one component
+    none,          ///< no bit: a range that was added later
 };
 
-/// What a row says behind its name: how it is shown, what it has of a component mask, both, or nothing.
+/// What a row specifies after its name: how it is shown, its component mask, both, or neither.
 struct annotation {
     show how = show::dec;
     bool has_explicit_format = false; ///< false: the type of the field determines the format
@@ -74,8 +75,8 @@ struct annotation {
     constexpr annotation(show s, mask m = mask::one) : how(s), has_explicit_format(true), masked(m) {}
 };
 
-/// Whether the fields of a structure keep to 32-bit words. All of the IBA do, except details of notices, which begin in
-/// the middle of a word.
+/// Whether the fields of a structure stay within 32-bit words. All fields of the IBA do, except in details of notices,
+/// which start in the middle of a word.
 enum class words : u8 { kept, crossed };
 
 /// One enumerator and its name, for printing.
@@ -83,47 +84,47 @@ struct enum_name {
     u64 value;
     std::string_view name;
 };
-/// The names of an enumeration. Specialised beside the enumeration, before any table uses it.
+/// The names of an enumeration. Specialized next to the enumeration, before a table uses it.
 template <class E> inline constexpr std::span<const enum_name> names_of{};
 
 struct record_info;
 
-/// One row as run-time code (printers, filters, comparison) sees it. Rows of an inlined header appear as rows of the
-/// record that inlines it.
+/// One row for run-time code (printers, filters, comparison). Rows of an inlined header become rows of the record that
+/// inlines the header.
 struct row_info {
-    std::string_view name; ///< IBA name; of a reserved range `reserved_144`: its first bit
+    std::string_view name; ///< name in the IBA; for a reserved range `reserved_144`, by its first bit
     u16 off = 0;           ///< first bit
     u16 width = 0;         ///< bits of one element
-    u16 count = 1;         ///< elements; 1 if not an array
+    u16 count = 1;         ///< number of elements; 1 if the member is not an array
     show how = show::dec;
-    std::span<const enum_name> names;    ///< of show::name
-    const record_info* nested = nullptr; ///< the table of each element if it is a structure
+    std::span<const enum_name> names;    ///< names of values, for show::name
+    const record_info* nested = nullptr; ///< table of each element if it is a structure
     mask masked = mask::one;
     bool is_reserved = false;
 
     constexpr unsigned bits() const noexcept { return unsigned{width} * count; }
-    /// True if its bytes are one value, not a list of numbers.
+    /// Returns true if its bytes are one value, not a list of numbers.
     constexpr bool is_blob() const noexcept { return is_of_bytes(how); }
-    /// True if it is a number, or an array of numbers, of at most 64 bits each.
+    /// Returns true if it is a number, or an array of numbers, of at most 64 bits each.
     constexpr bool is_number() const noexcept { return !nested && !is_blob() && how != show::gid; }
 };
 
-/// A table as run-time code sees it.
+/// A table for run-time code.
 struct record_info {
     std::string_view name;    ///< full name, SMPNodeInfo
-    std::string_view section; ///< of the IBA, volume 1, unless it says otherwise
+    std::string_view section; ///< section of the IBA, volume 1, unless the text names another source
     unsigned bytes;
     std::span<const row_info> rows; ///< in wire order
 };
 
-/// Specialised for every structure with a table: derives from std::true_type and has a static `layout`.
+/// Specialized for every structure with a table: derives from std::true_type and has a static `layout`.
 template <class T> struct described : std::false_type {};
 
 /// A structure with a table.
 template <class T>
 concept wire = described<T>::value;
 
-/// Bytes of the structure on the wire.
+/// The number of bytes of the encoded structure.
 template <wire T> inline constexpr unsigned wire_size = decltype(described<T>::layout)::bytes;
 
 namespace detail {
@@ -148,7 +149,7 @@ template <auto Member> using value_of = typename member_pointer<decltype(Member)
 template <class V> inline constexpr bool is_array = false;
 template <class E, std::size_t N> inline constexpr bool is_array<std::array<E, N>> = true;
 
-/// What a row repeats: the elements of an array, or the member itself, once.
+/// The repeated part of a row: the element of an array, or the member itself, once.
 template <class V> struct elements {
     using type = V;
     static constexpr unsigned count = 1;
@@ -161,15 +162,15 @@ template <class V> using element_of = typename elements<V>::type;
 
 template <class E> inline constexpr bool is_gid = std::is_same_v<E, gid>;
 
-/// What a row must know of its member's type. Facts are found once for a type and rows are checked and listed by
-/// ordinary functions: with templates for each row a file with all tables would compile twice as long.
+/// The properties of a member's type that a row needs. They are computed once per type, and ordinary functions check
+/// and list the rows. If templates did this for each row, a file with all tables would take twice as long to compile.
 struct member_facts {
     unsigned count;                   ///< elements
-    unsigned bits;                    ///< of an element; 0: it has no form on the wire
-    bool is_whole;                    ///< an element has all its bits on the wire, and begins on a byte
-    show how;                         ///< unless the row says otherwise
-    std::span<const enum_name> names; ///< of an enumeration
-    const record_info* nested;        ///< of a structure
+    unsigned bits;                    ///< bits of an element; 0: it cannot be encoded
+    bool is_whole;                    ///< all bits of an element are encoded, and it starts at a byte boundary
+    show how;                         ///< format, unless the row specifies one
+    std::span<const enum_name> names; ///< names, for an enumeration
+    const record_info* nested;        ///< table, for a structure
 };
 
 template <class E> constexpr member_facts facts_of_elements(unsigned count) {
@@ -184,7 +185,7 @@ template <class E> constexpr member_facts facts_of_elements(unsigned count) {
 template <class V>
 inline constexpr member_facts facts_of = facts_of_elements<typename elements<V>::type>(elements<V>::count);
 
-/// Where a row lies, and what in.
+/// The position and the type of a row.
 struct place {
     unsigned off;
     unsigned width;
@@ -192,15 +193,16 @@ struct place {
     bool is_header;
 };
 
-/// `width` 0: a header, which has the width of its structure.
+/// Returns the position of a row. `width` 0: a header, which has the width of its structure.
 constexpr place place_of(unsigned off, unsigned width, const member_facts& member) {
     return {off, width > 0 ? width : member.bits, &member, width == 0};
 }
 
-/// What may be wrong with a row alone.
+/// A mistake in a single row.
 enum class flaw : u8 { none, no_wire_form, uneven, narrow, other_size, straddles };
 
-/// Up to 32 bits lie in one 32-bit word, more in two. The IBA keeps to it, so a row that does not is mistyped.
+/// Returns true if a row crosses a word boundary: up to 32 bits must be in one 32-bit word, wider rows in two. Such a
+/// row is a typing error, because the IBA has none.
 constexpr bool straddles(unsigned off, unsigned width) { return off % 32 + width > (width <= 32 ? 32 : 64); }
 
 constexpr flaw flaw_of(const place& row, words kept) {
@@ -216,7 +218,7 @@ constexpr flaw flaw_of(const place& row, words kept) {
     return flaw::none;
 }
 
-/// Says what is wrong with a row: a type, so that the error names the row.
+/// Reports a mistake in a row. It is a type, so that the compiler's message names the row.
 template <class Row, flaw Flaw> struct checked_row {
     static_assert(Flaw != flaw::no_wire_form,
                   "member is neither unsigned, bool, enumeration, gid, structure nor their array");
@@ -227,14 +229,14 @@ template <class Row, flaw Flaw> struct checked_row {
     static constexpr bool is_flawless = Flaw == flaw::none;
 };
 
-/// The rows of a header and of the headers in it.
+/// Returns the number of rows of a header, including those of nested headers.
 constexpr unsigned flat_count(const record_info& header) {
     unsigned count = 0;
     for (const row_info& row : header.rows) count += row.nested ? flat_count(*row.nested) : 1;
     return count;
 }
 
-/// Appends the rows of a header that begins at bit `off`.
+/// Appends the rows of a header that starts at bit `off`.
 constexpr row_info* flatten(const record_info& header, unsigned off, row_info* out) {
     for (row_info row : header.rows) {
         row.off = static_cast<u16>(row.off + off);
@@ -244,14 +246,14 @@ constexpr row_info* flatten(const record_info& header, unsigned off, row_info* o
     return out;
 }
 
-/// The rows of run-time code that `places` become.
+/// Returns the number of run-time rows for `places`.
 constexpr unsigned flat_count(std::span<const place> places) {
     unsigned count = 0;
     for (const place& row : places) count += row.is_header ? flat_count(*row.member->nested) : 1;
     return count;
 }
 
-/// `reserved_144`, as characters.
+/// Returns `reserved_144` as characters.
 template <std::size_t Digits> constexpr std::array<char, 9 + Digits> reserved_characters(unsigned off) {
     std::array<char, 9 + Digits> text{'r', 'e', 's', 'e', 'r', 'v', 'e', 'd', '_'};
     for (std::size_t i = text.size(); i-- > 9; off /= 10) text[i] = static_cast<char>('0' + off % 10);
@@ -265,13 +267,14 @@ inline constexpr auto reserved_text = reserved_characters < Off < 10 ? 1
 template <unsigned Off>
 inline constexpr std::string_view reserved_name{reserved_text<Off>.data(), reserved_text<Off>.size()};
 
-/// What a row says of itself beside its place.
+/// The contents of a row other than its position.
 struct row_value {
-    const char* name = nullptr; ///< null: reserved
+    const char* name = nullptr; ///< null for a reserved range
     annotation how = {};
 };
 
-/// Takes over what rows say. Throws, which does not compile, if one cannot be shown as it says.
+/// Copies the contents of the rows. If a row cannot be shown in its format, the function throws, so that the table
+/// does not compile.
 constexpr void collect(std::initializer_list<const row_value*> rows, std::span<const place> places, row_value* out) {
     std::size_t i = 0;
     for (const row_value* row : rows) {
@@ -288,7 +291,7 @@ constexpr void collect(std::initializer_list<const row_value*> rows, std::span<c
     }
 }
 
-/// What run-time code sees of a row that is no header.
+/// Returns the run-time row for a row that is not a header.
 constexpr row_info info_of_row(const row_value& row, const place& where, std::string_view name_if_reserved) {
     const member_facts& m = *where.member;
     const bool is_reserved = row.name == nullptr;
@@ -309,24 +312,24 @@ constexpr row_info info_of_row(const row_value& row, const place& where, std::st
 
 } // namespace detail
 
-/// One row of an IBA table: member, position, width in bits of the whole member; then name, display and what it has of
-/// a component mask. Members are unsigned integers, bool (one bit), enumerations, gids, described structures, or a
-/// std::array of those, whose elements share the width evenly. A guid or gid is shown as one unless the row says
-/// otherwise. Without a name it is a reserved range.
+/// One row of an IBA table: member, position, width in bits of the whole member; then name, display and component
+/// mask. Members are unsigned integers, bool (one bit), enumerations, gids, described structures, or a std::array of
+/// those, whose elements share the width evenly. A guid or gid is shown as one unless the row specifies another
+/// format. A row without a name is a reserved range.
 ///
-/// A class with next to nothing in it: there are 1,500 of them, and each member of theirs would be compiled as often.
+/// The class is nearly empty, because there are 1,500 instances, and each of its members would be compiled for each instance.
 template <auto Member, unsigned Off, unsigned Width> struct field : detail::row_value {};
 
-/// A range without meaning: zero unless somebody put something there; shown by dumps only. Its member is an unsigned
-/// integer or, above 64 bits, an array of bytes; its name comes from its place.
+/// A reserved range: usually zero; only dumps show it. Its member is an unsigned integer or, above 64 bits, an array
+/// of bytes. Its name is derived from its position.
 template <auto Member, unsigned Off, unsigned Width> using reserved = field<Member, Off, Width>;
 
-/// A header that a format begins with: a nested structure whose rows appear as rows of this record, without a prefix.
-/// The header that this header itself begins with is taken apart, too.
+/// A header at the start of a format: a nested structure whose rows become rows of this record, without a prefix. A
+/// header inside of this header is expanded in the same way.
 template <auto Member, unsigned Off> using inlined = field<Member, Off, 0>;
 
-/// A described structure: what describe() returns. The types of the rows are what decode and encode are made from,
-/// their values in `rows` what run-time code reads.
+/// A described structure, as describe() returns it. Decode and encode use the types of the rows; run-time code uses
+/// the values in `rows`.
 template <unsigned Bytes, class... Rows> struct record;
 template <unsigned Bytes, auto... Member, unsigned... Off, unsigned... Width>
 struct record<Bytes, field<Member, Off, Width>...> {
@@ -338,7 +341,7 @@ struct record<Bytes, field<Member, Off, Width>...> {
     const char* section;
     std::array<detail::row_value, sizeof...(Member)> values;
 
-    /// The rows for run-time code.
+    /// Returns the rows for run-time code.
     constexpr auto list_rows() const {
         constexpr std::array<std::string_view, sizeof...(Off)> reserved_names{detail::reserved_name<Off>...};
         std::array<row_info, detail::flat_count(places)> rows;
@@ -350,7 +353,7 @@ struct record<Bytes, field<Member, Off, Width>...> {
         return rows;
     }
 
-    /// Does not compile: the error names the rows and what is wrong with them.
+    /// Does not compile if a row has a mistake: the compiler's message names the rows and the mistakes.
     template <words Words> static consteval void name_flaws() {
         (void)(detail::checked_row<field<Member, Off, Width>,
                                    detail::flaw_of(
@@ -362,7 +365,7 @@ struct record<Bytes, field<Member, Off, Width>...> {
 
 namespace detail {
 
-/// What may be wrong with the rows of a record together.
+/// A mistake in the rows of a record as a whole.
 enum class problem : u8 { none, flawed_row, disorder, overlap, hole, outside };
 
 constexpr problem problem_of(std::span<const place> rows, unsigned bytes, words kept) {
@@ -383,9 +386,9 @@ constexpr problem problem_of(std::span<const place> rows, unsigned bytes, words 
 
 } // namespace detail
 
-/// Describes a structure of `Bytes` bytes on the wire: its full name, its section of the IBA, its rows in wire order.
-/// Does not compile if rows overlap, leave a hole, lie outside the record, cross a 32-bit word, are wider than their
-/// member, or have another size than the structure they nest.
+/// Describes a structure of `Bytes` encoded bytes: its full name, its section of the IBA, its rows in wire order. It
+/// does not compile if rows overlap, leave a gap, are outside the record, cross a 32-bit word, are wider than their
+/// member, or have another size than the structure in them.
 template <unsigned Bytes, words Words = words::kept, class... Rows>
 consteval record<Bytes, Rows...> describe(const char* name, const char* section, const Rows&... rows) {
     using namespace detail;

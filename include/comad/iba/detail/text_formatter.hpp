@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// text_formatter.hpp - the base of our fmt formatters: a value is formatted as a text. Includes only fmt/core.h, which is small.
+// text_formatter.hpp - the base class of our fmt formatters, which format a value as text. Includes only fmt/core.h,
+// which is small.
 #pragma once
 #include <fmt/core.h>
 
@@ -7,7 +8,8 @@
 
 namespace comad::iba::detail {
 
-/// Parses the format specification of a string, and formats texts with it. A fmt::formatter derives from it, and adds format().
+/// Parses the format specification of a string, and formats texts with it. Derive a fmt::formatter from it and add
+/// format().
 class text_formatter {
 public:
     constexpr auto parse(fmt::format_parse_context& context) { return specification_.parse(context); }

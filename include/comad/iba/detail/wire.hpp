@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// wire.hpp - the field-table machinery: describe a structure once; decode, encode, access and checks follow.
-// Knows no structure of the IBA; printing and comparison stand in print.hpp and compare.hpp.
+// wire.hpp - includes the field tables and the codec: describe a structure once; decode, encode, access and checks
+// follow from the table. Printing and comparison are in print.hpp and compare.hpp.
 #pragma once
 #include <comad/iba/detail/bits.hpp>
 #include <comad/iba/detail/codec.hpp>

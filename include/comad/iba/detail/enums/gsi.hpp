@@ -30,7 +30,7 @@ inline constexpr enum_name sa_status_names[] = {
 };
 template <> inline constexpr std::span<const enum_name> names_of<SAStatus> = sa_status_names;
 
-/// The rate of a path, one direction of it (IBA 15.2.5.16). Its names are Gb/s.
+/// The rate of a path in one direction (IBA 15.2.5.16). The names are in Gb/s.
 enum class Rate : u8 {
     r2_5 = 2,
     r10 = 3,
@@ -64,13 +64,13 @@ inline constexpr enum_name rate_names[] = {
 };
 template <> inline constexpr std::span<const enum_name> names_of<Rate> = rate_names;
 
-/// How a query's MTU, rate or packet life time limits that of a path (IBA 15.2.5.16). Best: the largest MTU or rate,
-/// the smallest life time.
+/// How the MTU, rate or packet life time of a query restricts that of a path (IBA 15.2.5.16). Best: the largest MTU or
+/// rate, the shortest life time.
 enum class Selector : u8 { GreaterThan = 0, LessThan = 1, Exactly = 2, Best = 3 };
 inline constexpr enum_name selector_names[] = {{0, "GreaterThan"}, {1, "LessThan"}, {2, "Exactly"}, {3, "Best"}};
 template <> inline constexpr std::span<const enum_name> names_of<Selector> = selector_names;
 
-/// ClassPortInfo.capabilityMask of the SA, its own bits (IBA 15.2.3).
+/// ClassPortInfo.capabilityMask of the SA: the bits that the SA class defines (IBA 15.2.3).
 enum class SACapability : u16 {
     IsSubnetOptionalRecordsSupported = 1u << 8,
     IsUDMulticastSupported = 1u << 9,
@@ -124,7 +124,7 @@ inline constexpr enum_name sa_capability2_names[] = {
 };
 template <> inline constexpr std::span<const enum_name> names_of<SACapability2> = sa_capability2_names;
 
-/// ClassPortInfo.capabilityMask of performance management, its own bits (IBA 16.1.3.1).
+/// ClassPortInfo.capabilityMask of performance management: the bits that the class defines (IBA 16.1.3.1).
 enum class PMCapability : u16 {
     IsAllPortSelectSupported = 1u << 8,
     IsExtendedWidthSupported = 1u << 9,

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// mad.hpp - enumerations of what all management classes have: classes, methods, status, RMPP, notices (IBA chapter 13).
+// mad.hpp - enumerations that all management classes have in common: classes, methods, status, RMPP, notices (IBA
+// chapter 13).
 #pragma once
 #include <comad/iba/detail/enums/names.hpp>
 
 namespace comad::iba {
 
-/// Management classes (IBA 13.4.4). Vend and VendOUI are the first of a range each: 0x09..0x0f, 0x30..0x4f.
+/// Management classes (IBA 13.4.4). Vend and VendOUI are each the first class of a range: 0x09..0x0f, 0x30..0x4f.
 enum class MgmtClass : u8 {
     SubnLID = 0x01,
     SubnAdm = 0x03,
@@ -29,14 +30,15 @@ inline constexpr enum_name mgmt_class_names[] = {
 };
 template <> inline constexpr std::span<const enum_name> names_of<MgmtClass> = mgmt_class_names;
 
-/// True for subnet management, whose packets (SMPs) go to QP0; all others go to QP1 (IBA 13.4.4).
+/// Returns true for the subnet management classes, whose packets (SMPs) go to QP0; all other classes use QP1 (IBA
+/// 13.4.4).
 constexpr bool is_smp(MgmtClass c) noexcept { return c == MgmtClass::SubnLID || c == MgmtClass::SubnDirected; }
-/// True for the classes of vendors that tell no OUI.
+/// Returns true for the vendor classes without OUI.
 constexpr bool is_vendor(MgmtClass c) noexcept { return value(c) >= 0x09 && value(c) <= 0x0f; }
-/// True for the classes of vendors that tell their OUI in each MAD.
+/// Returns true for the vendor classes whose MADs contain an OUI.
 constexpr bool is_vendor_oui(MgmtClass c) noexcept { return value(c) >= 0x30 && value(c) <= 0x4f; }
 
-/// Methods (IBA 13.4.5 and, from GetTable on, 15.2.2). An RPC is named by class and method: SubnGet.
+/// Methods (IBA 13.4.5; from GetTable on, 15.2.2). The name of an RPC consists of class and method: SubnGet.
 enum class Method : u8 {
     Get = 0x01,
     Set = 0x02,
@@ -61,7 +63,8 @@ inline constexpr enum_name method_names[] = {
 };
 template <> inline constexpr std::span<const enum_name> names_of<Method> = method_names;
 
-/// The R bit: set in the method of a response (IBA 13.4.5). TrapRepress answers a Trap without it.
+/// The R bit, which is set in the method of a response (IBA 13.4.5). TrapRepress, the reply to a Trap, does not have
+/// it.
 inline constexpr u8 response_bit = 0x80;
 constexpr bool is_response(Method m) noexcept { return (value(m) & response_bit) != 0; }
 
@@ -77,7 +80,7 @@ enum class StatusCode : u8 {
     InvalidAttribute = 7,
 };
 constexpr StatusCode status_code(u16 status) noexcept { return StatusCode{static_cast<u8>(status >> 2 & 7)}; }
-/// The upper byte of MADHeader.status: what the class says (SAStatus).
+/// Returns the upper byte of MADHeader.status, which the class defines (SAStatus).
 constexpr u8 class_status(u16 status) noexcept { return static_cast<u8>(status >> 8); }
 inline constexpr enum_name status_code_names[] = {
     {0, "none"},
@@ -88,7 +91,8 @@ inline constexpr enum_name status_code_names[] = {
 };
 template <> inline constexpr std::span<const enum_name> names_of<StatusCode> = status_code_names;
 
-/// ClassPortInfo.capabilityMask: what the bits mean in every class (IBA 13.4.8.1). The upper byte is the class's own.
+/// ClassPortInfo.capabilityMask: bits with the same meaning in every class (IBA 13.4.8.1). Each class defines the
+/// upper byte.
 enum class ClassCapability : u16 {
     IsTrapSupported = 0x0001,
     IsGetSetNoticeSupported = 0x0002,
@@ -139,7 +143,7 @@ inline constexpr enum_name rmpp_status_names[] = {
 };
 template <> inline constexpr std::span<const enum_name> names_of<RMPPStatus> = rmpp_status_names;
 
-/// Notice.noticeType (IBA 13.4.8.2). Empty answers a Get(Notice) where nothing is queued.
+/// Notice.noticeType (IBA 13.4.8.2). Empty is the reply to a Get(Notice) if no notice is queued.
 enum class NoticeType : u8 {
     Fatal = 0,
     Urgent = 1,
@@ -152,7 +156,7 @@ inline constexpr enum_name notice_type_names[] = {
     {0, "Fatal"}, {1, "Urgent"}, {2, "Security"}, {3, "SubnetManagement"}, {4, "Informational"}, {0x7f, "Empty"}};
 template <> inline constexpr std::span<const enum_name> names_of<NoticeType> = notice_type_names;
 
-/// Who reports a generic notice: 24 bits (IBA 13.4.8.2).
+/// Type of the node that reports a generic notice: 24 bits (IBA 13.4.8.2).
 enum class ProducerType : u32 { CA = 1, Switch = 2, Router = 3, ClassManager = 4 };
 inline constexpr enum_name producer_type_names[] = {{1, "CA"}, {2, "Switch"}, {3, "Router"}, {4, "ClassManager"}};
 template <> inline constexpr std::span<const enum_name> names_of<ProducerType> = producer_type_names;

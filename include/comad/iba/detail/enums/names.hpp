@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// names.hpp - the numbers of enumerators, the names of numbers and of bits. Knows no enumeration.
-// Values come from the wire: any number may stand in any enumeration, and every printer must cope.
+// names.hpp - numbers of enumerators, names of numbers and names of bits. Values come from the network: an enumeration
+// may contain any number, and every printer must handle it.
 #pragma once
 #include <comad/iba/detail/table.hpp>
 #include <comad/iba/detail/text_formatter.hpp>
@@ -13,21 +13,21 @@
 
 namespace comad::iba {
 
-/// The number of an enumerator.
+/// Returns the number of an enumerator.
 template <class E>
     requires std::is_enum_v<E>
 constexpr auto value(E e) noexcept {
     return static_cast<std::underlying_type_t<E>>(e);
 }
 
-/// The name of `number` among `names`, empty if it has none.
+/// Returns the name of `number` in `names`, or an empty string.
 constexpr std::string_view find_name(std::span<const enum_name> names, u64 number) noexcept {
     for (const enum_name& n : names)
         if (n.value == number) return n.name;
     return {};
 }
 
-/// The name, or `?? 7` for a number without one.
+/// Returns the name, or `?? 7` for a number without a name.
 std::string name_or_number(std::span<const enum_name> names, u64 number);
 template <class E>
     requires std::is_enum_v<E>
@@ -36,10 +36,10 @@ auto name_or_number(E e) {
     return name_or_number(names_of<E>, static_cast<u64>(e));
 }
 
-/// The names of the bits that are set in `set`, lowest first: `1x, 4x`; the bits that have none together as `?? 0x60`;
-/// `none` if no bit is set. Names of several bits, or of 0, are passed over.
+/// Returns the names of the bits in `set`, lowest first: `1x, 4x`. All bits without a name are combined as `?? 0x60`.
+/// `none` if no bit is set. Names of several bits, or of 0, are not used.
 std::string bits_text(std::span<const enum_name> names, u64 set);
-/// The same of a set of E's enumerators.
+/// Returns the names of a set of enumerators of E.
 template <class E>
     requires std::is_enum_v<E>
 auto bits_text(u64 set) {
@@ -64,7 +64,8 @@ protected:
 
 } // namespace comad::iba
 
-/// The name of an enumerator, `Active`, or `?? 7` for a number without a name; takes the format specification of a string.
+/// Formats an enumerator by its name, `Active`, or `?? 7` for a number without a name; takes the format specification
+/// of a string.
 template <comad::iba::named_enumeration E> struct fmt::formatter<E> : comad::iba::detail::name_formatter {
     format_context::iterator format(E e, format_context& context) const {
         return format_name(comad::iba::names_of<E>, static_cast<comad::u64>(e), context);

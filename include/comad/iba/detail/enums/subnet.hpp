@@ -49,24 +49,24 @@ enum class LinkSpeed : u8 { SDR = 1, DDR = 2, QDR = 4 };
 inline constexpr enum_name link_speed_names[] = {{1, "SDR"}, {2, "DDR"}, {4, "QDR"}};
 template <> inline constexpr std::span<const enum_name> names_of<LinkSpeed> = link_speed_names;
 
-/// One extended link speed (IBA 14.2.5.6): 14.0625, 25.78125, 53.125 and 106.25 Gb/s per lane; 0: LinkSpeed tells.
-/// The supported and enabled fields are sets of these bits.
+/// One extended link speed (IBA 14.2.5.6): 14.0625, 25.78125, 53.125 and 106.25 Gb/s per lane; 0: see LinkSpeed. The
+/// supported and enabled fields are sets of these bits.
 enum class LinkSpeedExt : u8 { none = 0, FDR = 1, EDR = 2, HDR = 4, NDR = 8 };
 inline constexpr enum_name link_speed_ext_names[] = {{0, "none"}, {1, "FDR"}, {2, "EDR"}, {4, "HDR"}, {8, "NDR"}};
 template <> inline constexpr std::span<const enum_name> names_of<LinkSpeedExt> = link_speed_ext_names;
 
-/// One of the speeds for which LinkSpeedExt has no bit left (IBA 14.2.5.6): 212.5 Gb/s per lane; 0: LinkSpeedExt tells.
-/// The supported and enabled fields are sets of these bits.
+/// A link speed without a bit in LinkSpeedExt (IBA 14.2.5.6): 212.5 Gb/s per lane; 0: see LinkSpeedExt. The supported
+/// and enabled fields are sets of these bits.
 enum class LinkSpeedExt2 : u8 { none = 0, XDR = 1 };
 inline constexpr enum_name link_speed_ext2_names[] = {{0, "none"}, {1, "XDR"}};
 template <> inline constexpr std::span<const enum_name> names_of<LinkSpeedExt2> = link_speed_ext2_names;
 
-/// The largest payload of a packet (IBA 14.2.5.6): 128 * 2^n bytes. Its names are the bytes.
+/// The largest payload of a packet (IBA 14.2.5.6): 128 * 2^n bytes. The names are the number of bytes.
 enum class MTU : u8 { m256 = 1, m512 = 2, m1024 = 3, m2048 = 4, m4096 = 5 };
 inline constexpr enum_name mtu_names[] = {{1, "256"}, {2, "512"}, {3, "1024"}, {4, "2048"}, {5, "4096"}};
 template <> inline constexpr std::span<const enum_name> names_of<MTU> = mtu_names;
 
-/// The data VLs of a port (IBA 14.2.5.6).
+/// The data VLs that a port supports (IBA 14.2.5.6).
 enum class VLCap : u8 { VL0 = 1, VL0_1 = 2, VL0_3 = 3, VL0_7 = 4, VL0_14 = 5 };
 inline constexpr enum_name vl_cap_names[] = {{1, "VL0"}, {2, "VL0-1"}, {3, "VL0-3"}, {4, "VL0-7"}, {5, "VL0-14"}};
 template <> inline constexpr std::span<const enum_name> names_of<VLCap> = vl_cap_names;
