@@ -83,7 +83,7 @@ namespace cm {
 
 /// REQ: requests a connection.
 struct REQ {
-    u32 LCID = 0; ///< local communication ID: of who sends
+    u32 LCID = 0; ///< local communication ID, of the sender
     u32 reserved_32 = 0;
     u64 serviceID = 0;
     guid LGUID{}; ///< GUID of the CA
@@ -109,43 +109,43 @@ struct REQ {
     u8 extendedTransportType = 0; ///< 3 bits: 1 XRC
     Path primaryPath;
     Path alternatePath;               ///< zero: no alternate path
-    std::array<u8, 92> privateData{}; ///< of the two who talk
+    std::array<u8, 92> privateData{}; ///< data of the two applications
 
     friend bool operator==(const REQ&, const REQ&) = default;
 };
 
 /// MRA: announces that a reply takes longer.
 struct MRA {
-    u32 LCID = 0;        ///< local communication ID: of who sends
-    u32 RCID = 0;        ///< remote communication ID: of who receives
+    u32 LCID = 0;        ///< local communication ID, of the sender
+    u32 RCID = 0;        ///< remote communication ID, of the receiver
     u8 messageMRAed = 0; ///< 2 bits: 0 REQ, 1 REP, 2 LAP
     u8 reserved_66 = 0;
     u8 serviceTimeout = 0; ///< 5 bits: 4.096 us * 2^n until the reply
     u8 reserved_77 = 0;
-    std::array<u8, 222> privateData{}; ///< of the two who talk
+    std::array<u8, 222> privateData{}; ///< data of the two applications
 
     friend bool operator==(const MRA&, const MRA&) = default;
 };
 
 /// REJ: rejects a request or a connection.
 struct REJ {
-    u32 LCID = 0;           ///< local communication ID: of who sends
-    u32 RCID = 0;           ///< remote communication ID: of who receives
+    u32 LCID = 0;           ///< local communication ID, of the sender
+    u32 RCID = 0;           ///< remote communication ID, of the receiver
     u8 messageRejected = 0; ///< 2 bits: 0 REQ, 1 REP, 2 neither
     u8 reserved_66 = 0;
     u8 rejectInfoLength = 0; ///< 7 bits: number of valid bytes in ARI
     u8 reserved_79 = 0;
     u16 reason = 0;                    ///< a rejection code (IBA 12.6.7.2)
     std::array<u8, 72> ARI{};          ///< additional reject information
-    std::array<u8, 148> privateData{}; ///< of the two who talk
+    std::array<u8, 148> privateData{}; ///< data of the two applications
 
     friend bool operator==(const REJ&, const REJ&) = default;
 };
 
 /// REP: accepts a connection.
 struct REP {
-    u32 LCID = 0; ///< local communication ID: of who sends
-    u32 RCID = 0; ///< remote communication ID: of who receives
+    u32 LCID = 0; ///< local communication ID, of the sender
+    u32 RCID = 0; ///< remote communication ID, of the receiver
     u32 localQKey = 0;
     u32 localQPN = 0; ///< 24 bits
     u8 reserved_120 = 0;
@@ -162,16 +162,16 @@ struct REP {
     bool SRQ = false;         ///< the QP has a shared receive queue
     u8 reserved_220 = 0;
     guid LGUID{};                      ///< GUID of the CA
-    std::array<u8, 196> privateData{}; ///< of the two who talk
+    std::array<u8, 196> privateData{}; ///< data of the two applications
 
     friend bool operator==(const REP&, const REP&) = default;
 };
 
 /// RTU: the connection is ready to use.
 struct RTU {
-    u32 LCID = 0;                      ///< local communication ID: of who sends
-    u32 RCID = 0;                      ///< remote communication ID: of who receives
-    std::array<u8, 224> privateData{}; ///< of the two who talk
+    u32 LCID = 0;                      ///< local communication ID, of the sender
+    u32 RCID = 0;                      ///< remote communication ID, of the receiver
+    std::array<u8, 224> privateData{}; ///< data of the two applications
 
     friend bool operator==(const RTU&, const RTU&) = default;
 };
@@ -292,20 +292,20 @@ namespace cm {
 
 /// DREQ: requests the end of a connection.
 struct DREQ {
-    u32 LCID = 0;      ///< local communication ID: of who sends
-    u32 RCID = 0;      ///< remote communication ID: of who receives
+    u32 LCID = 0;      ///< local communication ID, of the sender
+    u32 RCID = 0;      ///< remote communication ID, of the receiver
     u32 remoteQPN = 0; ///< 24 bits
     u8 reserved_88 = 0;
-    std::array<u8, 220> privateData{}; ///< of the two who talk
+    std::array<u8, 220> privateData{}; ///< data of the two applications
 
     friend bool operator==(const DREQ&, const DREQ&) = default;
 };
 
 /// DREP: confirms the end of a connection.
 struct DREP {
-    u32 LCID = 0;                      ///< local communication ID: of who sends
-    u32 RCID = 0;                      ///< remote communication ID: of who receives
-    std::array<u8, 224> privateData{}; ///< of the two who talk
+    u32 LCID = 0;                      ///< local communication ID, of the sender
+    u32 RCID = 0;                      ///< remote communication ID, of the receiver
+    std::array<u8, 224> privateData{}; ///< data of the two applications
 
     friend bool operator==(const DREP&, const DREP&) = default;
 };
@@ -342,8 +342,8 @@ namespace cm {
 
 /// LAP: offers another alternate path.
 struct LAP {
-    u32 LCID = 0; ///< local communication ID: of who sends
-    u32 RCID = 0; ///< remote communication ID: of who receives
+    u32 LCID = 0; ///< local communication ID, of the sender
+    u32 RCID = 0; ///< remote communication ID, of the receiver
     u32 reserved_64 = 0;
     u32 RQPN = 0;      ///< 24 bits, remote QP
     u8 RCMTimeout = 0; ///< 5 bits: 4.096 us * 2^n
@@ -364,20 +364,20 @@ struct LAP {
     u8 reserved_501 = 0;
     u8 altLocalACKTimeout = 0; ///< 5 bits: 4.096 us * 2^n
     u8 reserved_509 = 0;
-    std::array<u8, 168> privateData{}; ///< of the two who talk
+    std::array<u8, 168> privateData{}; ///< data of the two applications
 
     friend bool operator==(const LAP&, const LAP&) = default;
 };
 
 /// APR: the reply to LAP.
 struct APR {
-    u32 LCID = 0;                ///< local communication ID: of who sends
-    u32 RCID = 0;                ///< remote communication ID: of who receives
+    u32 LCID = 0;                ///< local communication ID, of the sender
+    u32 RCID = 0;                ///< remote communication ID, of the receiver
     u8 additionalInfoLength = 0; ///< number of valid bytes of additional information
     u8 APstatus = 0;             ///< 0: the path is loaded
     u16 reserved_80 = 0;
     std::array<u8, 72> additionalInfo{};
-    std::array<u8, 148> privateData{}; ///< of the two who talk
+    std::array<u8, 148> privateData{}; ///< data of the two applications
 
     friend bool operator==(const APR&, const APR&) = default;
 };
@@ -441,7 +441,7 @@ struct SIDR_REQ {
     u16 PKey = 0;
     u16 reserved_48 = 0;
     u64 serviceID = 0;
-    std::array<u8, 216> privateData{}; ///< of the two who talk
+    std::array<u8, 216> privateData{}; ///< data of the two applications
 
     friend bool operator==(const SIDR_REQ&, const SIDR_REQ&) = default;
 };
@@ -457,7 +457,7 @@ struct SIDR_REP {
     u64 serviceID = 0;
     u32 QKey = 0;
     ClassPortInfo classPortinfo;       ///< target of a new request if status is 4 (redirected)
-    std::array<u8, 136> privateData{}; ///< of the two who talk
+    std::array<u8, 136> privateData{}; ///< data of the two applications
 
     friend bool operator==(const SIDR_REP&, const SIDR_REP&) = default;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// transport_headers.hpp - the headers of a packet in front of its payload (IBA chapters 5, 7, 8 and 9). Knows neither
-// which headers a packet has nor any checksum.
+// transport_headers.hpp - the headers before the payload of a packet (IBA chapters 5, 7, 8 and 9). packet.hpp parses
+// packets and computes their checksums.
 #pragma once
 #include <comad/iba/detail/wire.hpp>
 
@@ -10,35 +10,35 @@ namespace comad::iba {
 
 namespace hdr {
 
-/// Local route header: in front of every packet.
+/// Local route header: the first header of every packet inside a subnet.
 struct LRH {
     u8 VL = 0;   ///< 4 bits, virtual lane
     u8 LVer = 0; ///< 4 bits, link version: 0
     u8 SL = 0;   ///< 4 bits, service level
     u8 reserved_12 = 0;
-    u8 LNH = 0; ///< 2 bits, what follows: 0 raw, 1 GRH without IBA transport, 2 BTH, 3 GRH
+    u8 LNH = 0; ///< 2 bits, next header: 0 raw, 1 GRH without IBA transport, 2 BTH, 3 GRH
     lid DLID{};
     u8 reserved_32 = 0;
-    u16 pktLen = 0; ///< 11 bits: 4-byte words from the first of this header to the last before the VCRC
+    u16 pktLen = 0; ///< 11 bits: 4-byte words from the start of this header to the last word before the VCRC
     lid SLID{};
 
     friend bool operator==(const LRH&, const LRH&) = default;
 };
 
-/// Raw header: of packets that carry another protocol (LRH.LNH 0).
+/// Raw header: for packets that carry another protocol (LRH.LNH 0).
 struct RWH {
     u16 reserved_0 = 0;
-    u16 etherType = 0; ///< the protocol, as Ethernet numbers them
+    u16 etherType = 0; ///< the protocol, as an Ethernet type
 
     friend bool operator==(const RWH&, const RWH&) = default;
 };
 
-/// Flow control packet: the credits of one virtual lane, between the two ends of a link. A block is 64 bytes.
+/// Flow control packet: the credits of one virtual lane between the two ends of a link. A block is 64 bytes.
 struct FlowControl {
     u8 op = 0;     ///< 4 bits: 0 normal, 1 initialization
-    u16 FCTBS = 0; ///< 12 bits: blocks sent on the lane since initialization
+    u16 FCTBS = 0; ///< 12 bits: blocks sent on the virtual lane since initialization
     u8 VL = 0;     ///< 4 bits
-    u16 FCCL = 0;  ///< 12 bits: FCTBS up to which the receiver has room
+    u16 FCCL = 0;  ///< 12 bits: value of FCTBS up to which the receiver accepts blocks
 
     friend bool operator==(const FlowControl&, const FlowControl&) = default;
 };
@@ -90,9 +90,9 @@ struct GRH {
     u8 IPVer = 6; ///< 4 bits
     u8 TClass = 0;
     u32 flowLabel = 0; ///< 20 bits
-    u16 payLen = 0;    ///< bytes behind this header, the ICRC included
-    u8 nxtHdr = 0x1b;  ///< an IBA transport follows
-    u8 hopLmt = 0;     ///< routers that may still forward the packet
+    u16 payLen = 0;    ///< bytes after this header, including the ICRC
+    u8 nxtHdr = 0x1b;  ///< 0x1b: an IBA transport header follows
+    u8 hopLmt = 0;     ///< number of routers that may still forward the packet
     gid SGID;
     gid DGID;
 
@@ -120,16 +120,17 @@ template <> struct described<hdr::GRH> : std::true_type {
 
 namespace hdr {
 
-/// Base transport header. Service and function together are the OpCode, which tells the extended headers that follow.
+/// Base transport header. Service and function are together the OpCode, which determines the extended headers that
+/// follow.
 struct BTH {
     u8 service = 0;      ///< 3 bits: 0 RC, 1 UC, 2 RD, 3 UD, 4 CNP, 5 XRC
-    u8 function = 0;     ///< 5 bits: the packet's part in a send, an RDMA operation, ...
+    u8 function = 0;     ///< 5 bits: part of the packet in a send, an RDMA operation, and so on
     bool SE = false;     ///< solicited event
     bool migReq = false; ///< migration state
-    u8 padCnt = 0;       ///< 2 bits: bytes that fill the payload up to a word
+    u8 padCnt = 0;       ///< 2 bits: number of bytes that pad the payload to a word
     u8 TVer = 0;         ///< 4 bits, transport version: 0
     u16 PKey = 0;
-    u8 reserved_32 = 0; ///< FECN and BECN are its upper two bits (IBA A10)
+    u8 reserved_32 = 0; ///< FECN and BECN are the upper two bits (IBA A10)
     u32 destQP = 0;     ///< 24 bits
     bool ackReq = false;
     u8 reserved_65 = 0;
@@ -171,7 +172,7 @@ struct RDETH {
     friend bool operator==(const RDETH&, const RDETH&) = default;
 };
 
-/// Datagram extended transport header: of every MAD's packet.
+/// Datagram extended transport header: in every packet with a MAD.
 struct DETH {
     u32 QKey = 0; ///< 0x80010000 for QP1
     u8 reserved_32 = 0;
@@ -193,15 +194,15 @@ struct RETH {
 struct AtomicETH {
     u64 VA = 0; ///< virtual address at the responder
     u32 RKey = 0;
-    u64 swapData = 0; ///< what is swapped in or added
-    u64 cmpData = 0;  ///< what CmpSwap compares with
+    u64 swapData = 0; ///< value to swap in or to add
+    u64 cmpData = 0;  ///< value that CmpSwap compares
 
     friend bool operator==(const AtomicETH&, const AtomicETH&) = default;
 };
 
 /// ACK extended transport header.
 struct AETH {
-    u8 syndrome = 0; ///< ACK, RNR NAK or NAK, and its credits, timer or code (IBA 9.7.5.2.4)
+    u8 syndrome = 0; ///< ACK, RNR NAK or NAK, with credits, timer or code (IBA 9.7.5.2.4)
     u32 MSN = 0;     ///< 24 bits, message sequence number
 
     friend bool operator==(const AETH&, const AETH&) = default;
@@ -209,12 +210,12 @@ struct AETH {
 
 /// Atomic acknowledge extended transport header.
 struct AtomicAckETH {
-    u64 origRData = 0; ///< what stood at the address before
+    u64 origRData = 0; ///< value at the address before the operation
 
     friend bool operator==(const AtomicAckETH&, const AtomicAckETH&) = default;
 };
 
-/// Immediate data.
+/// Immediate data, for the receiver's completion.
 struct ImmDt {
     u32 immediateData = 0;
 

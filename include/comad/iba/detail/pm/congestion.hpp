@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// congestion.hpp - counters of congestion (IBA A10; positions as in libibmad, names and order as in ibis and the option masks of
-// PortSamplesControl). Knows no congestion control.
+// congestion.hpp - performance counters of congestion (IBA A10; positions as in libibmad, names and order as in ibis
+// and the option masks of PortSamplesControl).
 #pragma once
 #include <comad/iba/detail/attribute.hpp>
 #include <comad/iba/detail/enums.hpp>
@@ -17,8 +17,8 @@ namespace pm {
 /// Packets received with a congestion notification.
 struct PortRcvConCtrl {
     u8 reserved_0 = 0;
-    u8 portSelect = 0;     ///< the port; 255: all, where ClassPortInfo allows
-    u16 counterSelect = 0; ///< of a Set: which counters are written
+    u8 portSelect = 0;     ///< port number; 255: all ports, if ClassPortInfo allows that
+    u16 counterSelect = 0; ///< for a Set: counters to write
     u32 portPktRcvFECN = 0;
     u32 portPktRcvBECN = 0;
 
@@ -28,8 +28,8 @@ struct PortRcvConCtrl {
 /// Packets received with FECN, by service level.
 struct PortSLRcvFECN {
     u8 reserved_0 = 0;
-    u8 portSelect = 0;     ///< the port; 255: all, where ClassPortInfo allows
-    u16 counterSelect = 0; ///< of a Set: which counters are written
+    u8 portSelect = 0;     ///< port number; 255: all ports, if ClassPortInfo allows that
+    u16 counterSelect = 0; ///< for a Set: counters to write
     std::array<u32, 16> portSLRcvFECN{};
 
     friend bool operator==(const PortSLRcvFECN&, const PortSLRcvFECN&) = default;
@@ -38,8 +38,8 @@ struct PortSLRcvFECN {
 /// Packets received with BECN, by service level.
 struct PortSLRcvBECN {
     u8 reserved_0 = 0;
-    u8 portSelect = 0;     ///< the port; 255: all, where ClassPortInfo allows
-    u16 counterSelect = 0; ///< of a Set: which counters are written
+    u8 portSelect = 0;     ///< port number; 255: all ports, if ClassPortInfo allows that
+    u16 counterSelect = 0; ///< for a Set: counters to write
     std::array<u32, 16> portSLRcvBECN{};
 
     friend bool operator==(const PortSLRcvBECN&, const PortSLRcvBECN&) = default;
@@ -94,21 +94,21 @@ struct attribute_of<pm::PortSLRcvBECN>
 
 namespace pm {
 
-/// Time in which the port was congested.
+/// Time during which the port was congested.
 struct PortXmitConCtrl {
     u8 reserved_0 = 0;
-    u8 portSelect = 0;     ///< the port; 255: all, where ClassPortInfo allows
-    u16 counterSelect = 0; ///< of a Set: which counters are written
+    u8 portSelect = 0;     ///< port number; 255: all ports, if ClassPortInfo allows that
+    u16 counterSelect = 0; ///< for a Set: counters to write
     u32 portXmitTimeCong = 0;
 
     friend bool operator==(const PortXmitConCtrl&, const PortXmitConCtrl&) = default;
 };
 
-/// Time in which a data virtual lane was congested.
+/// Time during which each data virtual lane was congested.
 struct PortVLXmitTimeCong {
     u8 reserved_0 = 0;
-    u8 portSelect = 0;     ///< the port; 255: all, where ClassPortInfo allows
-    u16 counterSelect = 0; ///< of a Set: which counters are written
+    u8 portSelect = 0;     ///< port number; 255: all ports, if ClassPortInfo allows that
+    u16 counterSelect = 0; ///< for a Set: counters to write
     std::array<u32, 15> portVLXmitTimeCong{};
 
     friend bool operator==(const PortVLXmitTimeCong&, const PortVLXmitTimeCong&) = default;

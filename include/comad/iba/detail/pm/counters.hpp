@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// counters.hpp - the counters of a port (IBA 16.1.3.5, 16.1.4). Knows no threshold.
+// counters.hpp - the performance counters of a port (IBA 16.1.3.5, 16.1.4).
 #pragma once
 #include <comad/iba/detail/attribute.hpp>
 #include <comad/iba/detail/enums.hpp>
@@ -13,41 +13,41 @@ namespace comad::iba {
 
 namespace pm {
 
-/// The counters that every port has. They stop at their highest value until a Set clears them.
+/// The counters that every port has. They stop at their largest value until a Set clears them.
 struct PortCounters {
     u8 reserved_0 = 0;
-    u8 portSelect = 0;     ///< the port; 255: all, where ClassPortInfo allows
-    u16 counterSelect = 0; ///< of a Set: which counters are written
+    u8 portSelect = 0;     ///< port number; 255: all ports, if ClassPortInfo allows that
+    u16 counterSelect = 0; ///< for a Set: counters to write
     u16 symbolErrorCounter = 0;
     u8 linkErrorRecoveryCounter = 0; ///< recoveries that succeeded
     u8 linkDownedCounter = 0;        ///< recoveries that failed
     u16 portRcvErrors = 0;
     u16 portRcvRemotePhysicalErrors = 0;
-    u16 portRcvSwitchRelayErrors = 0; ///< of a switch: packets that could not be forwarded
+    u16 portRcvSwitchRelayErrors = 0; ///< for a switch: packets that could not be forwarded
     u16 portXmitDiscards = 0;
     u8 portXmitConstraintErrors = 0;
     u8 portRcvConstraintErrors = 0;
-    u8 counterSelect2 = 0;               ///< of a Set: 1: portXmitWait is written
+    u8 counterSelect2 = 0;               ///< for a Set, 1: portXmitWait is written
     u8 localLinkIntegrityErrors = 0;     ///< 4 bits
     u8 excessiveBufferOverrunErrors = 0; ///< 4 bits
-    u16 QP1Dropped = 0;                  ///< where PMCapability has IsQP1DroppedSupported
+    u16 QP1Dropped = 0;                  ///< valid if PMCapability has IsQP1DroppedSupported
     u16 VL15Dropped = 0;
     u32 portXmitData = 0; ///< 4-byte words
     u32 portRcvData = 0;  ///< 4-byte words
     u32 portXmitPkts = 0;
     u32 portRcvPkts = 0;
-    u32 portXmitWait = 0; ///< ticks in which there were packets and no credits
+    u32 portXmitWait = 0; ///< ticks during which there were packets to send, and no credits
 
     friend bool operator==(const PortCounters&, const PortCounters&) = default;
 };
 
-/// The same with 64 bits. They wrap. Those from symbolErrorCounter on mean something only where PMCapability2 has
-/// IsAdditionalPortCountersExtendedSupported.
+/// The counters of a port with 64 bits. They wrap. The counters from symbolErrorCounter on are valid only if
+/// PMCapability2 has IsAdditionalPortCountersExtendedSupported.
 struct PortCountersExt {
     u8 reserved_0 = 0;
-    u8 portSelect = 0;      ///< the port; 255: all, where ClassPortInfo allows
-    u16 counterSelect = 0;  ///< of a Set: which counters are written
-    u32 counterSelect2 = 0; ///< of a Set: which of the counters from symbolErrorCounter on
+    u8 portSelect = 0;      ///< port number; 255: all ports, if ClassPortInfo allows that
+    u16 counterSelect = 0;  ///< for a Set: counters to write
+    u32 counterSelect2 = 0; ///< for a Set: counters to write, from symbolErrorCounter on
     u64 portXmitData = 0;   ///< 4-byte words
     u64 portRcvData = 0;    ///< 4-byte words
     u64 portXmitPkts = 0;
@@ -68,7 +68,7 @@ struct PortCountersExt {
     u64 localLinkIntegrityErrors = 0;
     u64 excessiveBufferOverrunErrors = 0;
     u64 VL15Dropped = 0;
-    u64 portXmitWait = 0; ///< ticks in which there were packets and no credits
+    u64 portXmitWait = 0; ///< ticks during which there were packets to send, and no credits
     u64 QP1Dropped = 0;
 
     friend bool operator==(const PortCountersExt&, const PortCountersExt&) = default;
@@ -79,7 +79,7 @@ struct PortCountersExt {
 template <> struct described<pm::PortCounters> : std::true_type {
     using T = pm::PortCounters;
     // clang-format off
-    // QP1Dropped as in OpenSM; libibmad 44 reads VL15Dropped for it.
+    // QP1Dropped as in OpenSM; libibmad 44 decodes it as VL15Dropped.
     static constexpr auto layout = describe<44>("PMPortCounters", "16.1.3.5",
         reserved<&T::reserved_0,                at{0},      8>{},
         field<&T::portSelect,                   at{1},      8>{"portSelect"},
@@ -112,7 +112,8 @@ struct attribute_of<pm::PortCounters>
 template <> struct described<pm::PortCountersExt> : std::true_type {
     using T = pm::PortCountersExt;
     // clang-format off
-    // From counterSelect2 on as in OpenSM and libibmad; older releases of the IBA end at 72 bytes.
+    // From counterSelect2 on, the layout is that of OpenSM and libibmad; in older releases of the IBA, the attribute
+    // ends at 72 bytes.
     static constexpr auto layout = describe<184>("PMPortCountersExt", "16.1.4.11",
         reserved<&T::reserved_0,                at{0},    8>{},
         field<&T::portSelect,                   at{1},    8>{"portSelect"},
@@ -150,13 +151,13 @@ struct attribute_of<pm::PortCountersExt>
 
 namespace pm {
 
-/// Errors on a link of extended speed, lane by lane. Of a port whose forward error correction is RS the same attribute
-/// is PortExtendedSpeedsCountersRSFEC (PortInfoExtended.FECModeActive tells).
+/// Errors on a link of extended speed, by lane. If the forward error correction of the port is RS, the attribute
+/// contains PortExtendedSpeedsCountersRSFEC instead (see PortInfoExtended.FECModeActive).
 struct PortExtendedSpeedsCounters {
     u8 reserved_0 = 0;
-    u8 portSelect = 0; ///< the port; 255: all, where ClassPortInfo allows
+    u8 portSelect = 0; ///< port number; 255: all ports, if ClassPortInfo allows that
     u64 reserved_16 = 0;
-    u64 counterSelect = 0; ///< of a Set: which counters are written
+    u64 counterSelect = 0; ///< for a Set: counters to write
     u16 syncHeaderErrorCounter = 0;
     u16 unknownBlockCounter = 0;
     std::array<u16, 12> errorDetectionCounterLane{};
@@ -170,9 +171,9 @@ struct PortExtendedSpeedsCounters {
 /// PortInfoExtended.FECModeActive is RS or RS2.
 struct PortExtendedSpeedsCountersRSFEC {
     u8 reserved_0 = 0;
-    u8 portSelect = 0; ///< the port; 255: all, where ClassPortInfo allows
+    u8 portSelect = 0; ///< port number; 255: all ports, if ClassPortInfo allows that
     u64 reserved_16 = 0;
-    u64 counterSelect = 0; ///< of a Set: which counters are written
+    u64 counterSelect = 0; ///< for a Set: counters to write
     u16 syncHeaderErrorCounter = 0;
     u16 unknownBlockCounter = 0;
     std::array<u8, 24> reserved_160{};
@@ -190,7 +191,7 @@ struct PortExtendedSpeedsCountersRSFEC {
 template <> struct described<pm::PortExtendedSpeedsCounters> : std::true_type {
     using T = pm::PortExtendedSpeedsCounters;
     // clang-format off
-    // libibmad; pm_PortExtendedSpeedsCounters of ibis.
+    // The layout is that of libibmad and of pm_PortExtendedSpeedsCounters of ibis.
     static constexpr auto layout = describe<140>("PMPortExtendedSpeedsCounters", "16.1.4",
         reserved<&T::reserved_0,                    at{0},    8>{},
         field<&T::portSelect,                       at{1},    8>{"portSelect"},
@@ -210,7 +211,7 @@ struct attribute_of<pm::PortExtendedSpeedsCounters>
 template <> struct described<pm::PortExtendedSpeedsCountersRSFEC> : std::true_type {
     using T = pm::PortExtendedSpeedsCountersRSFEC;
     // clang-format off
-    // libibmad and ibis (packets_layouts.h) agree in every bit.
+    // The layouts of libibmad and ibis (packets_layouts.h) are equal.
     static constexpr auto layout = describe<152>("PMPortExtendedSpeedsCountersRSFEC", "16.1.4",
         reserved<&T::reserved_0,                    at{0},     8>{},
         field<&T::portSelect,                       at{1},     8>{"portSelect"},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// details.hpp - errors, discards and packets by cause and kind (IBA 16.1.4.1 to 16.1.4.4). Knows no threshold.
+// details.hpp - counters of errors and discards by cause, and of packets by kind (IBA 16.1.4.1 to 16.1.4.4).
 #pragma once
 #include <comad/iba/detail/attribute.hpp>
 #include <comad/iba/detail/enums.hpp>
@@ -11,11 +11,11 @@ namespace comad::iba {
 
 namespace pm {
 
-/// What PortCounters.portRcvErrors counts, by cause.
+/// The errors in PortCounters.portRcvErrors, by cause.
 struct PortRcvErrorDetails {
     u8 reserved_0 = 0;
-    u8 portSelect = 0;     ///< the port; 255: all, where ClassPortInfo allows
-    u16 counterSelect = 0; ///< of a Set: which counters are written
+    u8 portSelect = 0;     ///< port number; 255: all ports, if ClassPortInfo allows that
+    u16 counterSelect = 0; ///< for a Set: counters to write
     u16 portLocalPhysicalErrors = 0;
     u16 portMalformedPacketErrors = 0;
     u16 portBufferOverrunErrors = 0;
@@ -26,15 +26,15 @@ struct PortRcvErrorDetails {
     friend bool operator==(const PortRcvErrorDetails&, const PortRcvErrorDetails&) = default;
 };
 
-/// What PortCounters.portXmitDiscards counts, by cause.
+/// The discards in PortCounters.portXmitDiscards, by cause.
 struct PortXmitDiscardDetails {
     u8 reserved_0 = 0;
-    u8 portSelect = 0;            ///< the port; 255: all, where ClassPortInfo allows
-    u16 counterSelect = 0;        ///< of a Set: which counters are written
+    u8 portSelect = 0;            ///< port number; 255: all ports, if ClassPortInfo allows that
+    u16 counterSelect = 0;        ///< for a Set: counters to write
     u16 portInactiveDiscards = 0; ///< the port was not active
     u16 portNeighborMTUDiscards = 0;
     u16 portSwLifetimeLimitDiscards = 0;
-    u16 portSwHOQLimitDiscards = 0; ///< waited too long at the head of the queue
+    u16 portSwHOQLimitDiscards = 0; ///< packets that waited too long at the head of the queue
 
     friend bool operator==(const PortXmitDiscardDetails&, const PortXmitDiscardDetails&) = default;
 };
@@ -81,22 +81,22 @@ struct attribute_of<pm::PortXmitDiscardDetails>
 
 namespace pm {
 
-/// What a port received of one OpCode.
+/// Packets and data that a port received with one OpCode.
 struct PortOpRcvCounters {
-    u8 opCode = 0;         ///< which
-    u8 portSelect = 0;     ///< the port; 255: all, where ClassPortInfo allows
-    u16 counterSelect = 0; ///< of a Set: which counters are written
+    u8 opCode = 0;         ///< the OpCode that is counted
+    u8 portSelect = 0;     ///< port number; 255: all ports, if ClassPortInfo allows that
+    u16 counterSelect = 0; ///< for a Set: counters to write
     u32 portOpRcvPkts = 0;
     u32 portOpRcvData = 0;
 
     friend bool operator==(const PortOpRcvCounters&, const PortOpRcvCounters&) = default;
 };
 
-/// Flow control packets.
+/// Flow control packets that a port sent and received.
 struct PortFlowCtlCounters {
     u8 reserved_0 = 0;
-    u8 portSelect = 0;     ///< the port; 255: all, where ClassPortInfo allows
-    u16 counterSelect = 0; ///< of a Set: which counters are written
+    u8 portSelect = 0;     ///< port number; 255: all ports, if ClassPortInfo allows that
+    u16 counterSelect = 0; ///< for a Set: counters to write
     u32 portXmitFlowPkts = 0;
     u32 portRcvFlowPkts = 0;
 

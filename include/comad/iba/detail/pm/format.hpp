@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// format.hpp - the format of performance management (IBA 16.1.1). Knows no counter.
+// format.hpp - the MAD format of performance management (IBA 16.1.1).
 #pragma once
 #include <comad/iba/detail/enums.hpp>
 #include <comad/iba/detail/mad_header.hpp>
@@ -13,7 +13,7 @@ namespace comad::iba {
 
 namespace pm {
 
-/// A MAD of performance management.
+/// A performance management MAD.
 struct Format {
     MADHeader header{.mgmtClass = MgmtClass::Performance};
     std::array<u8, 40> reserved_192{};

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lanes.hpp - counters by virtual lane or service level: arrays with that as index (IBA 16.1.4, A13.6.5). Knows no
-// arbitration.
+// lanes.hpp - counters by virtual lane or service level: arrays with the lane or level as index (IBA 16.1.4, A13.6.5).
 #pragma once
 #include <comad/iba/detail/attribute.hpp>
 #include <comad/iba/detail/enums.hpp>
@@ -14,51 +13,51 @@ namespace comad::iba {
 
 namespace pm {
 
-/// Packets received of one OpCode, by virtual lane.
+/// Packets received with one OpCode, by virtual lane.
 struct PortVLOpPackets {
-    u8 opCode = 0;         ///< which
-    u8 portSelect = 0;     ///< the port; 255: all, where ClassPortInfo allows
-    u16 counterSelect = 0; ///< of a Set: which counters are written
+    u8 opCode = 0;         ///< the OpCode that is counted
+    u8 portSelect = 0;     ///< port number; 255: all ports, if ClassPortInfo allows that
+    u16 counterSelect = 0; ///< for a Set: counters to write
     std::array<u16, 16> portVLOpPackets{};
 
     friend bool operator==(const PortVLOpPackets&, const PortVLOpPackets&) = default;
 };
 
-/// Data received of one OpCode, by virtual lane.
+/// Data received with one OpCode, by virtual lane.
 struct PortVLOpData {
-    u8 opCode = 0;                      ///< which
-    u8 portSelect = 0;                  ///< the port; 255: all, where ClassPortInfo allows
-    u16 counterSelect = 0;              ///< of a Set: which counters are written
+    u8 opCode = 0;                      ///< the OpCode that is counted
+    u8 portSelect = 0;                  ///< port number; 255: all ports, if ClassPortInfo allows that
+    u16 counterSelect = 0;              ///< for a Set: counters to write
     std::array<u32, 16> portVLOpData{}; ///< kilobytes
 
     friend bool operator==(const PortVLOpData&, const PortVLOpData&) = default;
 };
 
-/// Errors of flow control, by virtual lane.
+/// Flow control errors, by virtual lane.
 struct PortVLXmitFlowCtlUpdateErrors {
     u8 reserved_0 = 0;
-    u8 portSelect = 0;                                  ///< the port; 255: all, where ClassPortInfo allows
-    u16 counterSelect = 0;                              ///< of a Set: which counters are written
+    u8 portSelect = 0;                                  ///< port number; 255: all ports, if ClassPortInfo allows that
+    u16 counterSelect = 0;                              ///< for a Set: counters to write
     std::array<u8, 16> portVLXmitFlowCtlUpdateErrors{}; ///< 2 bits each
 
     friend bool operator==(const PortVLXmitFlowCtlUpdateErrors&, const PortVLXmitFlowCtlUpdateErrors&) = default;
 };
 
-/// Ticks in which a virtual lane had packets and no credits.
+/// Ticks during which a virtual lane had packets to send, and no credits.
 struct PortVLXmitWaitCounters {
     u8 reserved_0 = 0;
-    u8 portSelect = 0;     ///< the port; 255: all, where ClassPortInfo allows
-    u16 counterSelect = 0; ///< of a Set: which counters are written
+    u8 portSelect = 0;     ///< port number; 255: all ports, if ClassPortInfo allows that
+    u16 counterSelect = 0; ///< for a Set: counters to write
     std::array<u16, 16> portVLXmitWait{};
 
     friend bool operator==(const PortVLXmitWaitCounters&, const PortVLXmitWaitCounters&) = default;
 };
 
-/// Packets that a switch discarded for congestion, by virtual lane.
+/// Packets that a switch discarded because of congestion, by virtual lane.
 struct SwPortVLCongestion {
     u8 reserved_0 = 0;
-    u8 portSelect = 0;     ///< the port; 255: all, where ClassPortInfo allows
-    u16 counterSelect = 0; ///< of a Set: which counters are written
+    u8 portSelect = 0;     ///< port number; 255: all ports, if ClassPortInfo allows that
+    u16 counterSelect = 0; ///< for a Set: counters to write
     std::array<u16, 16> swPortVLCongestion{};
 
     friend bool operator==(const SwPortVLCongestion&, const SwPortVLCongestion&) = default;
@@ -143,8 +142,8 @@ namespace pm {
 /// Data sent, by service level.
 struct PortXmitDataSL {
     u8 reserved_0 = 0;
-    u8 portSelect = 0;                    ///< the port; 255: all, where ClassPortInfo allows
-    u16 counterSelect = 0;                ///< of a Set: which counters are written
+    u8 portSelect = 0;                    ///< port number; 255: all ports, if ClassPortInfo allows that
+    u16 counterSelect = 0;                ///< for a Set: counters to write
     std::array<u32, 16> portXmitDataSL{}; ///< 4-byte words
 
     friend bool operator==(const PortXmitDataSL&, const PortXmitDataSL&) = default;
@@ -153,8 +152,8 @@ struct PortXmitDataSL {
 /// Data received, by service level.
 struct PortRcvDataSL {
     u8 reserved_0 = 0;
-    u8 portSelect = 0;                   ///< the port; 255: all, where ClassPortInfo allows
-    u16 counterSelect = 0;               ///< of a Set: which counters are written
+    u8 portSelect = 0;                   ///< port number; 255: all ports, if ClassPortInfo allows that
+    u16 counterSelect = 0;               ///< for a Set: counters to write
     std::array<u32, 16> portRcvDataSL{}; ///< 4-byte words
 
     friend bool operator==(const PortRcvDataSL&, const PortRcvDataSL&) = default;

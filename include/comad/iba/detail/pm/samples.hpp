@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// samples.hpp - sampling of counters (IBA 16.1.3.2 to 16.1.3.4, 16.1.4.10). Knows no schedule.
+// samples.hpp - sampling of counters (IBA 16.1.3.2 to 16.1.3.4, 16.1.4.10).
 #pragma once
 #include <comad/iba/detail/attribute.hpp>
 #include <comad/iba/detail/enums.hpp>
@@ -13,15 +13,15 @@ namespace comad::iba {
 
 namespace pm {
 
-/// Orders that counters be sampled over an interval. The attribute modifier is the number of the sampling mechanism.
+/// Starts sampling of counters over an interval. The attribute modifier is the number of the sampling mechanism.
 struct PortSamplesCtl {
-    u8 opCode = 0;     ///< for counters by OpCode
-    u8 portSelect = 0; ///< the port; 255: all, where ClassPortInfo allows
-    u8 tick = 0;       ///< the unit of sampleStart and sampleInterval, coded (IBA 16.1.3.2)
+    u8 opCode = 0;     ///< OpCode, for counters that count one OpCode
+    u8 portSelect = 0; ///< port number; 255: all ports, if ClassPortInfo allows that
+    u8 tick = 0;       ///< unit of sampleStart and sampleInterval, encoded (IBA 16.1.3.2)
     u8 reserved_24 = 0;
     u8 counterWidth = 0; ///< 3 bits: 16 + 4 * n bits
     u8 reserved_32 = 0;
-    u8 counterMask0 = 0; ///< 3 bits: what counter 0 can sample, like all masks
+    u8 counterMask0 = 0; ///< 3 bits: what counter 0 can sample; all masks have this format
     u8 counterMask1 = 0; ///< 3 bits
     u8 counterMask2 = 0; ///< 3 bits
     u8 counterMask3 = 0; ///< 3 bits
@@ -37,15 +37,15 @@ struct PortSamplesCtl {
     u8 counterMask12 = 0;    ///< 3 bits
     u8 counterMask13 = 0;    ///< 3 bits
     u8 counterMask14 = 0;    ///< 3 bits
-    u8 sampleMechanisms = 0; ///< that the port has, less one
+    u8 sampleMechanisms = 0; ///< number of sampling mechanisms of the port, minus one
     u8 reserved_88 = 0;
     u8 sampleStatus = 0;    ///< 2 bits: 0 done, 1 start delayed, 2 running
     u64 optionMask = 0;     ///< set of the optional counters that can be sampled
-    u64 vendorMask = 0;     ///< the same of the vendor's
-    u32 sampleStart = 0;    ///< ticks from the Set to the beginning
+    u64 vendorMask = 0;     ///< set of the vendor's counters that can be sampled
+    u32 sampleStart = 0;    ///< ticks from the Set to the start
     u32 sampleInterval = 0; ///< ticks
-    u16 tag = 0;            ///< of who ordered; comes back in the results
-    u16 counterSelect0 = 0; ///< what counter 0 samples, like all selects
+    u16 tag = 0;            ///< number chosen by the program that starts sampling; the results contain it, too
+    u16 counterSelect0 = 0; ///< what counter 0 samples; all selects have this format
     u16 counterSelect1 = 0;
     u16 counterSelect2 = 0;
     u16 counterSelect3 = 0;
@@ -131,9 +131,9 @@ struct attribute_of<pm::PortSamplesCtl>
 
 namespace pm {
 
-/// What was sampled.
+/// The results of sampling.
 struct PortSamplesRes {
-    u16 tag = 0; ///< of the order
+    u16 tag = 0; ///< tag of the PortSamplesCtl
     u16 reserved_16 = 0;
     u8 sampleStatus = 0; ///< 2 bits: as in PortSamplesCtl
     std::array<u32, 15> counter{};
@@ -141,12 +141,12 @@ struct PortSamplesRes {
     friend bool operator==(const PortSamplesRes&, const PortSamplesRes&) = default;
 };
 
-/// The same with counters of up to 64 bits.
+/// The results of sampling with counters of up to 64 bits.
 struct PortSamplesResExt {
-    u16 tag = 0; ///< of the order
+    u16 tag = 0; ///< tag of the PortSamplesCtl
     u16 reserved_16 = 0;
     u8 sampleStatus = 0;  ///< 2 bits: as in PortSamplesCtl
-    u8 extendedWidth = 0; ///< 2 bits: 1: 48 bits, 2: 64
+    u8 extendedWidth = 0; ///< 2 bits: 1: 48 bits, 2: 64 bits
     u32 reserved_34 = 0;
     std::array<u64, 15> counter{};
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// select.hpp - what PortCounters and PortCountersExtended have in common: the same counters, narrow and wide, and the bits
-// by which a Set selects them (IBA 16.1.3.5, 16.1.4.11). Knows no PMA.
+// select.hpp - the counters that PortCounters and PortCountersExtended have in common, narrow and wide, and the bits
+// by which a Set selects them (IBA 16.1.3.5, 16.1.4.11).
 #pragma once
 #include <comad/iba/detail/pm/counters.hpp>
 
@@ -9,10 +9,11 @@
 
 namespace comad::iba::pm {
 
-/// One counter of PortCountersExt. `Narrow`: the same in PortCounters; nullptr: it has none.
+/// One counter of PortCountersExt. `Narrow`: the same counter in PortCounters, or nullptr if PortCounters does not
+/// have it.
 template <auto Wide, auto Narrow> struct counter_pair {
     bool is_additional;  ///< PortCountersExt has it only with IsAdditionalPortCountersExtendedSupported
-    unsigned narrow_bit; ///< of PortCounters: in counterSelect, from 16 on in counterSelect2
+    unsigned narrow_bit; ///< bit in counterSelect of PortCounters; from 16 on, bit in counterSelect2
     static constexpr bool has_narrow = !std::is_same_v<decltype(Narrow), std::nullptr_t>;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// format.hpp - header and format of subnet administration (IBA 15.2.1). Knows no record.
+// format.hpp - the header and the MAD format of subnet administration (IBA 15.2.1).
 #pragma once
 #include <comad/iba/detail/enums.hpp>
 #include <comad/iba/detail/rmpp.hpp>
@@ -13,13 +13,13 @@ namespace comad::iba {
 
 namespace sa {
 
-/// What every SA MAD begins with.
+/// The header of every SA MAD.
 struct Header {
     rmpp::Header rmpp{.header = {.mgmtClass = MgmtClass::SubnAdm, .classVersion = 2}};
     u64 SMKey = 0;
-    u16 attributeOffset = 0; ///< of one record to the next in a reply, in 8 bytes
+    u16 attributeOffset = 0; ///< distance between two records of a reply, in 8 bytes
     u16 reserved_368 = 0;
-    u64 componentMask = 0; ///< of a query: which components the records must match
+    u64 componentMask = 0; ///< for a query: the components that records must match
 
     friend bool operator==(const Header&, const Header&) = default;
 };
@@ -27,7 +27,7 @@ struct Header {
 /// An SA MAD.
 struct Format {
     Header header;
-    std::array<u8, 200> data{}; ///< the record, or a piece of records
+    std::array<u8, 200> data{}; ///< a record, or a part of several records
 
     friend bool operator==(const Format&, const Format&) = default;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// groups.hpp - records of what ports take part in: notices, services, multicast groups (IBA 15.2.5). Knows no member.
+// groups.hpp - SA records of subscriptions, services and multicast groups (IBA 15.2.5).
 #pragma once
 #include <comad/iba/detail/attribute.hpp>
 #include <comad/iba/detail/enums.hpp>
@@ -17,7 +17,7 @@ namespace sa {
 /// A subscription to notices.
 struct InformInfoRecord {
     gid subscriberGID;
-    u16 enumeration = 0; ///< tells apart what one subscriber has subscribed to
+    u16 enumeration = 0; ///< number of the subscription among those of one subscriber
     u16 reserved_144 = 0;
     u32 reserved_160 = 0;
     InformInfo informInfo;
@@ -31,7 +31,7 @@ struct InformInfoRecord {
 template <> struct described<sa::InformInfoRecord> : std::true_type {
     using T = sa::InformInfoRecord;
     // clang-format off
-    // 64 bytes as in OpenSM; descriptions exist of 80.
+    // 64 bytes as in OpenSM; in other descriptions 80 bytes.
     static constexpr auto layout = describe<64>("SAInformInfoRecord", "15.2.5.12",
         field<&T::subscriberGID,   at{0},  128>{"subscriberGID"},
         field<&T::enumeration,     at{16},  16>{"enumeration"},
@@ -49,16 +49,16 @@ struct attribute_of<sa::InformInfoRecord>
 
 namespace sa {
 
-/// A service that somebody offers. Set registers, Delete ends it.
+/// A service that a port offers. Set registers the service, Delete removes it.
 struct ServiceRecord {
     u64 serviceID = 0;
-    gid serviceGID; ///< of the port that offers it
+    gid serviceGID; ///< GID of the port that offers the service
     u16 servicePKey = 0;
     u16 reserved_208 = 0;
-    u32 serviceLease = 0;              ///< seconds; 0xffffffff: for ever
-    gid serviceKey;                    ///< must be known to change or delete the record
-    std::array<u8, 64> serviceName{};  ///< UTF-8; NUL-terminated only if it is shorter
-    std::array<u8, 16> serviceData8{}; ///< of the service: what it likes, as the three arrays below
+    u32 serviceLease = 0;              ///< seconds; 0xffffffff: unlimited
+    gid serviceKey;                    ///< key that requests need to change or delete the record
+    std::array<u8, 64> serviceName{};  ///< UTF-8; NUL-terminated only if shorter than the field
+    std::array<u8, 16> serviceData8{}; ///< data that the service defines, as are the three arrays below
     std::array<u16, 8> serviceData16{};
     std::array<u32, 4> serviceData32{};
     std::array<u64, 2> serviceData64{};
@@ -66,7 +66,7 @@ struct ServiceRecord {
     friend bool operator==(const ServiceRecord&, const ServiceRecord&) = default;
 };
 
-/// Services that belong together.
+/// A service key and the name of a service.
 struct ServiceAssociationRecord {
     gid serviceKey;                   ///< of ServiceRecord
     std::array<u8, 64> serviceName{}; ///< of ServiceRecord
@@ -114,10 +114,10 @@ struct attribute_of<sa::ServiceAssociationRecord>
 
 namespace sa {
 
-/// A member of a multicast group, and the group. Set joins or creates, Delete leaves.
+/// A member of a multicast group, and the group. Set joins or creates the group, Delete leaves it.
 struct MCMemberRecord {
     gid MGID;
-    gid portGID; ///< of the member
+    gid portGID; ///< GID of the member
     u32 QKey = 0;
     lid MLID{};
     Selector MTUSelector{}; ///< 2 bits
@@ -132,8 +132,8 @@ struct MCMemberRecord {
     u32 flowLabel = 0;                 ///< 20 bits
     u8 hopLimit = 0;
     u8 scope = 0;           ///< 4 bits
-    u8 joinState = 0;       ///< 4 bits, set: 1 full, 2 non-member, 4 send-only non-member, 8 send-only full
-    bool proxyJoin = false; ///< of another port than who asks
+    u8 joinState = 0;       ///< 4 bits, set of bits: 1 full, 2 non-member, 4 send-only non-member, 8 send-only full
+    bool proxyJoin = false; ///< the request is for another port than the one that sends it
     u32 reserved_393 = 0;
 
     friend bool operator==(const MCMemberRecord&, const MCMemberRecord&) = default;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// paths.hpp - records of links and paths (IBA 15.2.5). Knows no routing.
+// paths.hpp - SA records of links and paths (IBA 15.2.5).
 #pragma once
 #include <comad/iba/detail/attribute.hpp>
 #include <comad/iba/detail/enums.hpp>
@@ -11,7 +11,7 @@ namespace comad::iba {
 
 namespace sa {
 
-/// A cable: an end of it, and the other.
+/// A link: the ports at its two ends.
 struct LinkRecord {
     lid fromLID{};
     u8 fromPort = 0;
@@ -45,18 +45,18 @@ namespace sa {
 
 /// A path between two ports.
 struct PathRecord {
-    u64 serviceID = 0; ///< of a service for which the path is wanted
+    u64 serviceID = 0; ///< service for which the path is requested
     gid DGID;
     gid SGID;
     lid DLID{};
     lid SLID{};
-    bool rawTraffic = false; ///< for raw packets
+    bool rawTraffic = false; ///< the path carries raw packets
     u8 reserved_353 = 0;
     u32 flowLabel = 0; ///< 20 bits
     u8 hopLimit = 0;
     u8 TClass = 0;
-    bool reversible = false; ///< the path in the other direction has the same quality
-    u8 numbPath = 0;         ///< 7 bits: of a query, how many paths at most
+    bool reversible = false; ///< the path in the reverse direction has the same properties
+    u8 numbPath = 0;         ///< 7 bits: for a query, the largest number of paths
     u16 PKey = 0;
     u16 QOSClass = 0;                  ///< 12 bits
     u8 SL = 0;                         ///< 4 bits
@@ -74,16 +74,16 @@ struct PathRecord {
     friend bool operator==(const PathRecord&, const PathRecord&) = default;
 };
 
-/// A request for paths between groups of ports. As many GIDs follow as the two counts say: sources, then destinations;
-/// SDGID is the first.
+/// A request for paths between groups of ports. SDGID and the bytes after it contain the GIDs: SGIDCount sources, then
+/// DGIDCount destinations.
 struct MultiPathRecord {
     bool rawTraffic = false;
     u8 reserved_1 = 0;
     u32 flowLabel = 0; ///< 20 bits
     u8 hopLimit = 0;
     u8 TClass = 0;
-    bool reversible = false; ///< the path in the other direction has the same quality
-    u8 numbPath = 0;         ///< 7 bits: how many paths at most, for each pair of ports
+    bool reversible = false; ///< the path in the reverse direction has the same properties
+    u8 numbPath = 0;         ///< 7 bits: the largest number of paths for each pair of ports
     u16 PKey = 0;
     u16 QOSClass = 0;                  ///< 12 bits
     u8 SL = 0;                         ///< 4 bits
@@ -93,24 +93,24 @@ struct MultiPathRecord {
     Rate rate{};                       ///< 6 bits
     Selector packetLifeTimeSelector{}; ///< 2 bits
     u8 packetLifeTime = 0;             ///< 6 bits: 4.096 us * 2^n
-    u8 serviceID8MSB = 0;              ///< of a service for which the paths are wanted
-    u8 independenceSelector = 0;       ///< 2 bits: 2: paths that share as little as possible
+    u8 serviceID8MSB = 0;              ///< upper 8 bits of the service ID for which the paths are requested
+    u8 independenceSelector = 0;       ///< 2 bits: 2: the paths share as few links and nodes as possible
     u8 reserved_114 = 0;
-    u8 SGIDCount = 0;       ///< sources
-    u8 DGIDCount = 0;       ///< destinations
-    u64 serviceID56LSB = 0; ///< 56 bits: of it the rest
+    u8 SGIDCount = 0;       ///< number of source GIDs
+    u8 DGIDCount = 0;       ///< number of destination GIDs
+    u64 serviceID56LSB = 0; ///< lower 56 bits of the service ID
     gid SDGID;
 
     friend bool operator==(const MultiPathRecord&, const MultiPathRecord&) = default;
 };
 
-/// A hop of a path, in the order of the path. The IDs stand for nodes, chassis and ports without naming them.
+/// A hop of a path, in the order of the path. The IDs identify nodes, chassis and ports without their GUIDs.
 struct TraceRecord {
     u64 GIDPrefix = 0;
-    u16 IDGeneration = 0; ///< IDs of different generations do not compare
+    u16 IDGeneration = 0; ///< IDs of different generations are not comparable
     u8 reserved_80 = 0;
     NodeType nodeType{};
-    u64 nodeID = 0; ///< like the IDs below: the GUID, scrambled
+    u64 nodeID = 0; ///< scrambled GUID, like the IDs below
     u64 chassisID = 0;
     u64 entryPortID = 0;
     u64 exitPortID = 0;
@@ -161,7 +161,7 @@ struct attribute_of<sa::PathRecord>
 template <> struct described<sa::MultiPathRecord> : std::true_type {
     using T = sa::MultiPathRecord;
     // clang-format off
-    // QOSClass and serviceID as in OpenSM. The 56 bits are one component.
+    // QOSClass and serviceID as in OpenSM. The mask has one bit for the 56 bits of the service ID.
     static constexpr auto layout = describe<40>("SAMultiPathRecord", "15.2.5.20",
         field<&T::rawTraffic,             at{0, 0},    1>{"rawTraffic"},
         reserved<&T::reserved_1,          at{0, 1},    3>{},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// records.hpp - records that hold an attribute of subnet management and say whose it is (IBA 15.2.5). Knows no query.
+// records.hpp - SA records that contain a subnet management attribute and identify its node or port (IBA 15.2.5).
 #pragma once
 #include <comad/iba/detail/attribute.hpp>
 #include <comad/iba/detail/enums.hpp>
@@ -12,9 +12,9 @@ namespace comad::iba {
 
 namespace sa {
 
-/// What a node is; one for each of its ports that has a LID.
+/// The properties of a node; one record for each of its ports that has a LID.
 struct NodeRecord {
-    lid LID{}; ///< of a port
+    lid LID{}; ///< LID of a port of the node
     u16 reserved_16 = 0;
     smp::NodeInfo nodeInfo;
     smp::NodeDescription nodeDescription;
@@ -22,11 +22,11 @@ struct NodeRecord {
     friend bool operator==(const NodeRecord&, const NodeRecord&) = default;
 };
 
-/// A port. A switch's ports all have the LID of its port 0.
+/// A port. All ports of a switch have the LID of its port 0.
 struct PortInfoRecord {
-    lid endportLID{}; ///< of the port, or of the switch's port 0
+    lid endportLID{}; ///< LID of the port; for a switch, of its port 0
     u8 portNum = 0;
-    u8 reserved_24 = 0; ///< Options in later IBA releases
+    u8 reserved_24 = 0; ///< the field Options in later releases of the IBA
     smp::PortInfo portInfo;
 
     friend bool operator==(const PortInfoRecord&, const PortInfoRecord&) = default;
@@ -88,7 +88,7 @@ struct attribute_of<sa::SMInfoRecord>
 
 namespace sa {
 
-/// What a switch can do.
+/// The capabilities of a switch.
 struct SwitchInfoRecord {
     lid LID{};
     u16 reserved_16 = 0;
@@ -97,17 +97,17 @@ struct SwitchInfoRecord {
     friend bool operator==(const SwitchInfoRecord&, const SwitchInfoRecord&) = default;
 };
 
-/// A block of a switch's linear forwarding table.
+/// A block of the linear forwarding table of a switch.
 struct LinearForwardingTableRecord {
     lid LID{};
-    u16 blockNum = 0; ///< n: LIDs from 64 * n
+    u16 blockNum = 0; ///< block n: LIDs from 64 * n
     u32 reserved_32 = 0;
     smp::LinearForwardingTable linearForwardingTable;
 
     friend bool operator==(const LinearForwardingTableRecord&, const LinearForwardingTableRecord&) = default;
 };
 
-/// A block of a switch's random forwarding table.
+/// A block of the random forwarding table of a switch.
 struct RandomForwardingTableRecord {
     lid LID{};
     u16 blockNum = 0;
@@ -117,12 +117,12 @@ struct RandomForwardingTableRecord {
     friend bool operator==(const RandomForwardingTableRecord&, const RandomForwardingTableRecord&) = default;
 };
 
-/// A block of a switch's multicast forwarding table.
+/// A block of the multicast forwarding table of a switch.
 struct MulticastForwardingTableRecord {
     lid LID{};
-    u8 position = 0; ///< 4 bits, p: ports from 16 * p
+    u8 position = 0; ///< 4 bits, position p: ports from 16 * p
     u8 reserved_20 = 0;
-    u16 blockNum = 0; ///< 9 bits, n: LIDs from 0xc000 + 32 * n
+    u16 blockNum = 0; ///< 9 bits, block n: LIDs from 0xc000 + 32 * n
     u32 reserved_32 = 0;
     smp::MulticastForwardingTable multicastForwardingTable;
 
@@ -175,7 +175,7 @@ struct attribute_of<sa::RandomForwardingTableRecord>
 template <> struct described<sa::MulticastForwardingTableRecord> : std::true_type {
     using T = sa::MulticastForwardingTableRecord;
     // clang-format off
-    // position and blockNum as in OpenSM and Wireshark; descriptions exist that have them at bits 18 and 22.
+    // position and blockNum as in OpenSM and Wireshark; in other descriptions they start at bits 18 and 22.
     static constexpr auto layout = describe<72>("SAMulticastForwardingTableRecord", "15.2.5.8",
         field<&T::LID,                      at{0},     16>{"LID"},
         field<&T::position,                 at{2, 0},   4>{"position"},
@@ -196,37 +196,38 @@ namespace sa {
 /// How a port maps service levels to virtual lanes.
 struct SLToVLMappingTableRecord {
     lid LID{};
-    u8 inputPortNum = 0;  ///< of a switch
-    u8 outputPortNum = 0; ///< of a switch
+    u8 inputPortNum = 0;  ///< only for switches
+    u8 outputPortNum = 0; ///< only for switches
     u32 reserved_32 = 0;
     smp::SLToVLMappingTable SLToVLMappingTable;
 
     friend bool operator==(const SLToVLMappingTableRecord&, const SLToVLMappingTableRecord&) = default;
 };
 
-/// A block of a port's P_Key table.
+/// A block of the P_Key table of a port.
 struct PKeyTableRecord {
     lid LID{};
     u16 blockNum = 0;
-    u8 portNum = 0; ///< of a switch
+    u8 portNum = 0; ///< only for switches
     u32 reserved_40 = 0;
     smp::PKeyTable PKeyTable;
 
     friend bool operator==(const PKeyTableRecord&, const PKeyTableRecord&) = default;
 };
 
-/// A part of a port's VL arbitration table.
+/// A part of the VL arbitration table of a port.
 struct VLArbitrationTableRecord {
     lid LID{};
-    u8 outputPortNum = 0; ///< of a switch
-    u8 blockNum = 0;      ///< 1 and 2: low priority, 3 and 4: high
+    u8 outputPortNum = 0; ///< only for switches
+    u8 blockNum = 0;      ///< 1 and 2: low priority, 3 and 4: high priority
     u32 reserved_32 = 0;
     smp::VLArbitrationTable VLArbitrationTable;
 
     friend bool operator==(const VLArbitrationTableRecord&, const VLArbitrationTableRecord&) = default;
 };
 
-/// A block of a port's GUIDs. Set and Delete change those whose bits the component mask has: one for each GUID.
+/// A block of the GUIDs of a port. Set and Delete change the GUIDs whose bits are set in the component mask, which has
+/// one bit for each GUID.
 struct GUIDInfoRecord {
     lid LID{};
     u8 blockNum = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// format.hpp - the two formats of subnet management packets (IBA 14.2.1). Knows no attribute and how to send none.
+// format.hpp - the two MAD formats of subnet management packets (IBA 14.2.1).
 #pragma once
 #include <comad/iba/detail/enums.hpp>
 #include <comad/iba/detail/mad_header.hpp>
@@ -33,7 +33,7 @@ struct FormatDirected {
     std::array<u8, 28> reserved_288{};
     std::array<u8, 64> data{};        ///< the attribute
     std::array<u8, 64> initialPath{}; ///< [0] is unused; [i] is the egress port of hop i
-    std::array<u8, 64> returnPath{};  ///< [i] is the port by which the SMP came in on hop i
+    std::array<u8, 64> returnPath{};  ///< [i] is the ingress port of hop i
 
     friend bool operator==(const FormatDirected&, const FormatDirected&) = default;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// node.hpp - attributes of a node, its subnet manager included (IBA 14.2.5). Knows no port.
+// node.hpp - attributes of a node, including its subnet manager (IBA 14.2.5).
 #pragma once
 #include <comad/iba/detail/attribute.hpp>
 #include <comad/iba/detail/enums.hpp>
@@ -15,15 +15,15 @@ namespace comad::iba {
 
 namespace smp {
 
-/// What an administrator calls the node, in UTF-8; NUL-terminated only if it is shorter than 64 bytes.
+/// The name that an administrator gave the node, in UTF-8; NUL-terminated only if shorter than 64 bytes.
 struct NodeDescription {
     std::array<u8, 64> nodeString{};
 
     friend bool operator==(const NodeDescription&, const NodeDescription&) = default;
 };
 
-/// The bytes before the first NUL, all 64 if there is none: as they came from the network, so escaped() (text.hpp)
-/// before a terminal sees them.
+/// Returns the bytes before the first NUL, or all 64 if there is none. They come from the network, so call escaped()
+/// (text.hpp) before you print them.
 std::string text(const NodeDescription& d);
 
 } // namespace smp
@@ -42,16 +42,16 @@ struct attribute_of<smp::NodeDescription> : attribute_traits<0x0010, in_class<Mg
 
 namespace smp {
 
-/// What a node is. portGUID and localPortNum are those of the port by which the request came in.
+/// The properties of a node. portGUID and localPortNum are those of the port that received the request.
 struct NodeInfo {
     u8 baseVersion = 0;
     u8 classVersion = 0;
     NodeType nodeType{};
-    u8 numPorts = 0; ///< physical ports: a switch's port 0 is not counted
+    u8 numPorts = 0; ///< number of physical ports, without port 0 of a switch
     guid systemImageGUID{};
     guid nodeGUID{};
     guid portGUID{};
-    u16 partitionCap = 0; ///< entries of the P_Key table
+    u16 partitionCap = 0; ///< number of entries in the P_Key table
     u16 deviceID = 0;
     u32 revision = 0;
     u8 localPortNum = 0;
@@ -87,28 +87,28 @@ struct attribute_of<smp::NodeInfo> : attribute_traits<0x0011, in_class<MgmtClass
 
 namespace smp {
 
-/// What a switch can do and how it forwards.
+/// The capabilities of a switch, and how it forwards.
 struct SwitchInfo {
-    u16 linearFDBCap = 0;    ///< entries
-    u16 randomFDBCap = 0;    ///< entries
-    u16 multicastFDBCap = 0; ///< entries
+    u16 linearFDBCap = 0;    ///< number of entries
+    u16 randomFDBCap = 0;    ///< number of entries
+    u16 multicastFDBCap = 0; ///< number of entries
     u16 linearFDBTop = 0;    ///< highest LID of the linear forwarding table
     u8 defaultPort = 0;
     u8 defaultMulticastPrimaryPort = 0;
     u8 defaultMulticastNotPrimaryPort = 0;
-    u8 lifeTimeValue = 0;                     ///< 5 bits: packets live 4.096 us * 2^n; above 19: forever
-    bool portStateChange = false;             ///< a port changed state since this was last cleared by writing 1
+    u8 lifeTimeValue = 0;                     ///< 5 bits: lifetime of packets, 4.096 us * 2^n; above 19: unlimited
+    bool portStateChange = false;             ///< a port changed its state since the bit was last cleared by writing 1
     u8 optimizedSLtoVLMappingProgramming = 0; ///< 2 bits
     u16 LIDsPerPort = 0;
-    u16 partitionEnforcementCap = 0; ///< entries of a port's P_Key table
+    u16 partitionEnforcementCap = 0; ///< number of entries in the P_Key table of a port
     bool inboundEnforcementCap = false;
     bool outboundEnforcementCap = false;
     bool filterRawInboundCap = false;
     bool filterRawOutboundCap = false;
-    bool enhancedPort0 = false; ///< port 0 carries data and has a LID mask of its own
+    bool enhancedPort0 = false; ///< port 0 carries data and has its own LMC
     u8 reserved_133 = 0;
     u8 reserved_136 = 0;
-    u16 multicastFDBTop = 0; ///< highest multicast LID, if PortInfo.capabilityMask says so
+    u16 multicastFDBTop = 0; ///< highest multicast LID, if PortInfo.capabilityMask has the bit for this field
 
     friend bool operator==(const SwitchInfo&, const SwitchInfo&) = default;
 };
@@ -149,12 +149,12 @@ struct attribute_of<smp::SwitchInfo>
 
 namespace smp {
 
-/// The subnet manager at a port. Set to it with an attribute modifier of 1 to 5 to negotiate who is master.
+/// The subnet manager at a port. A Set with an attribute modifier of 1 to 5 negotiates which SM is the master.
 struct SMInfo {
-    guid GUID{};            ///< of its port
-    u64 SMKey = 0;          ///< zero unless it trusts who asks
-    u32 actCount = 0;       ///< grows while it lives
-    u8 priority = 0;        ///< 4 bits: the highest becomes master
+    guid GUID{};            ///< GUID of the port
+    u64 SMKey = 0;          ///< zero unless the SM trusts the requester
+    u32 actCount = 0;       ///< increases while the SM runs
+    u8 priority = 0;        ///< 4 bits: the SM with the highest priority becomes master
     iba::SMState SMState{}; ///< 4 bits
     u32 reserved_168 = 0;
 
@@ -183,16 +183,16 @@ struct attribute_of<smp::SMInfo> : attribute_traits<0x0020, in_class<MgmtClass::
 
 namespace smp {
 
-/// A notice as an SMP carries it; notice_of() makes the common structure of it.
+/// A notice as an SMP contains it; notice_of() converts it to the structure of the other classes.
 struct NoticeTrap {
     bool isGeneric = false;  ///< false: nodeType is a vendor ID and trapNumber a device ID
     NoticeType noticeType{}; ///< 7 bits
-    ProducerType nodeType{}; ///< 24 bits: who reports
+    ProducerType nodeType{}; ///< 24 bits: type of the reporting node
     TrapNumber trapNumber{};
-    lid issuerLID{};           ///< of the port that reports
+    lid issuerLID{};           ///< LID of the reporting port
     bool noticeToggle = false; ///< alternates with every notice that is read
     u16 noticeCount = 0;       ///< 15 bits: notices in the queue
-    u16 dataDetails = 0;       ///< the details' first two bytes
+    u16 dataDetails = 0;       ///< the first two bytes of the details
     std::array<u16, 26> dataDetails2{};
 
     friend bool operator==(const NoticeTrap&, const NoticeTrap&) = default;
@@ -221,7 +221,7 @@ struct attribute_of<smp::NoticeTrap>
 
 namespace smp {
 
-/// The notice in the form that all classes have; its issuerGID stays zero.
+/// Returns the notice in the form that all other classes use; its issuerGID is zero.
 constexpr Notice notice_of(const NoticeTrap& trap) noexcept {
     std::array<u8, wire_size<Notice>> bytes{};
     encode(trap, bytes.data());
@@ -234,9 +234,9 @@ constexpr Notice notice_of(const NoticeTrap& trap) noexcept {
 
 namespace smp {
 
-/// Diagnostic data of the vendor. The attribute modifier is the index of the piece.
+/// Diagnostic data of the vendor. The attribute modifier is the index of the part.
 struct VendorDiag {
-    u16 nextIndex = 0; ///< where the data goes on; 0: nowhere
+    u16 nextIndex = 0; ///< index of the next part; 0: this is the last one
     std::array<u8, 62> diagData{};
 
     friend bool operator==(const VendorDiag&, const VendorDiag&) = default;
@@ -247,7 +247,7 @@ struct VendorDiag {
 template <> struct described<smp::VendorDiag> : std::true_type {
     using T = smp::VendorDiag;
     // clang-format off
-    // diagData as in Wireshark; descriptions exist that reserve its first two bytes.
+    // diagData as in Wireshark; in other descriptions, its first two bytes are reserved.
     static constexpr auto layout = describe<64>("SMPVendorDiag", "14.2.5.14",
         field<&T::nextIndex, at{0},  16>{"nextIndex"},
         field<&T::diagData,  at{2}, 496>{"diagData", show::bytes});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// port.hpp - attributes of a port (IBA 14.2.5, A15). Knows no table of forwarding or arbitration.
+// port.hpp - attributes of a port (IBA 14.2.5, A15).
 #pragma once
 #include <comad/iba/detail/attribute.hpp>
 #include <comad/iba/detail/enums.hpp>
@@ -13,7 +13,8 @@ namespace comad::iba {
 
 namespace smp {
 
-/// Eight GUIDs of a port; the attribute modifier is the block's number. The first GUID of block 0 is the port's own.
+/// Eight GUIDs of a port; the attribute modifier is the number of the block. The first GUID of block 0 is the GUID of
+/// the port.
 struct GUIDInfo {
     std::array<guid, 8> GUIDBlock{};
 
@@ -37,17 +38,17 @@ struct attribute_of<smp::GUIDInfo>
 
 namespace smp {
 
-/// State and abilities of one port. The attribute modifier is the port number; 0 asks a CA or router for the port by
-/// which the request came in, a switch for its port 0.
+/// The state and the capabilities of one port. The attribute modifier is the port number. 0 selects the port that
+/// received the request, for a CA or router, or port 0 of a switch.
 struct PortInfo {
     u64 MKey = 0;
-    u64 GIDPrefix = 0; ///< upper half of the port's GIDs
+    u64 GIDPrefix = 0; ///< upper half of the GIDs of the port
     lid LID{};
     lid masterSMLID{};
     u32 capabilityMask = 0; ///< set of CapabilityMask
     u16 diagCode = 0;
     u16 MKeyLeasePeriod = 0;   ///< seconds; 0: never expires
-    u8 localPortNum = 0;       ///< the port by which the request came in
+    u8 localPortNum = 0;       ///< the port that received the request
     u8 linkWidthEnabled = 0;   ///< set of LinkWidth
     u8 linkWidthSupported = 0; ///< set of LinkWidth
     LinkWidth linkWidthActive{};
@@ -57,7 +58,7 @@ struct PortInfo {
     PortPhysicalState linkDownDefaultState{}; ///< Sleep or Polling
     u8 MKeyProtectBits = 0;                   ///< 2 bits
     u8 reserved_274 = 0;
-    u8 LMC = 0; ///< 3 bits: the port answers to 2^LMC LIDs
+    u8 LMC = 0; ///< 3 bits: the port has 2^LMC LIDs
     LinkSpeed linkSpeedActive{};
     u8 linkSpeedEnabled = 0; ///< 4 bits, set of LinkSpeed
     MTU neighborMTU{};
@@ -79,7 +80,7 @@ struct PortInfo {
     u16 MKeyViolations = 0;
     u16 PKeyViolations = 0;
     u16 QKeyViolations = 0;
-    u8 GUIDCap = 0; ///< entries of the GUIDInfo table
+    u8 GUIDCap = 0; ///< number of entries in the GUIDInfo table
     bool clientReregister = false;
     u8 multicastPKeyTrapSuppressionEnabled = 0; ///< 2 bits
     u8 subnetTimeOut = 0;                       ///< 5 bits: 4.096 us * 2^n
@@ -93,7 +94,7 @@ struct PortInfo {
     u8 linkSpeedExtSupported2 = 0; ///< 2 bits, set of LinkSpeedExt2
     u8 linkSpeedExtEnabled2 = 0;   ///< 3 bits, set of LinkSpeedExt2
     u32 linkRoundTripLatency = 0;  ///< 24 bits
-    u16 capabilityMask2 = 0; ///< set of CapabilityMask2; nothing unless capabilityMask has IsCapabilityMask2Supported
+    u16 capabilityMask2 = 0; ///< set of CapabilityMask2; valid only if capabilityMask has IsCapabilityMask2Supported
     LinkSpeedExt linkSpeedExtActive{};
     u8 linkSpeedExtSupported = 0; ///< 4 bits, set of LinkSpeedExt
     u8 reserved_504 = 0;
@@ -177,9 +178,9 @@ struct attribute_of<smp::PortInfo>
 
 namespace smp {
 
-/// The LED that shows a technician the port. The attribute modifier is the port number.
+/// The LED that identifies the port to a technician. The attribute modifier is the port number.
 struct LedInfo {
-    bool ledMask = false; ///< lit
+    bool ledMask = false; ///< the LED is on
     u32 reserved_1 = 0;
 
     friend bool operator==(const LedInfo&, const LedInfo&) = default;
@@ -203,12 +204,12 @@ struct attribute_of<smp::LedInfo>
 
 namespace smp {
 
-/// Forward error correction of a port. The attribute modifier is the port number. Ask only ports whose capabilityMask2
-/// says that they know it.
+/// Forward error correction of a port. The attribute modifier is the port number. Query only ports whose
+/// capabilityMask2 has the bit for this attribute.
 struct PortInfoExtended {
     u32 capabilityMask = 0; ///< 1: FEC modes are supported
     FECMode FECModeActive{};
-    u16 FDRFECModeSupported = 0; ///< bit n: FECMode n, like all below
+    u16 FDRFECModeSupported = 0; ///< bit n: FECMode n, as in the other members
     u16 FDRFECModeEnabled = 0;
     u16 EDRFECModeSupported = 0;
     u16 EDRFECModeEnabled = 0;
@@ -226,7 +227,8 @@ struct PortInfoExtended {
 template <> struct described<smp::PortInfoExtended> : std::true_type {
     using T = smp::PortInfoExtended;
     // clang-format off
-    // ib_port_info_ext_t of OpenSM, smp_PortInfoExtended of ibis. libibmad 44 reads HDR and NDR from other bits.
+    // The layout is that of ib_port_info_ext_t of OpenSM and smp_PortInfoExtended of ibis. libibmad 44 reads HDR and
+    // NDR from other bits.
     static constexpr auto layout = describe<64>("SMPPortInfoExtended", "14.2.5.19",
         field<&T::capabilityMask,      at{0},   32>{"capabilityMask", show::hex},
         field<&T::FECModeActive,       at{4},   16>{"FECModeActive", show::name},
@@ -249,16 +251,16 @@ struct attribute_of<smp::PortInfoExtended>
 
 namespace smp {
 
-/// Where a port is in its chassis, or which plane of a planarized port it is: levels whose meaning the template tells.
-/// Attribute modifier: port number, and the hierarchy's index times 256.
+/// The position of a port in its chassis, or the plane of a port in a planarized fabric: levels whose meaning the
+/// template defines. Attribute modifier: port number, and the index of the hierarchy times 256.
 struct HierarchyInfo {
-    guid templateGUID{};      ///< its vendor's key to the levels
-    u8 maxSupportedIndex = 0; ///< the highest index that the port can have
+    guid templateGUID{};      ///< vendor's GUID for the meaning of the levels
+    u8 maxSupportedIndex = 0; ///< the highest index that the port supports
     u8 maxActiveIndex = 0;    ///< the highest index in use
-    u8 activeLevels = 0;      ///< 4 bits: levels in use; 0: this hierarchy is unused
+    u8 activeLevels = 0;      ///< 4 bits: number of levels in use; 0: this hierarchy is unused
     u8 reserved_84 = 0;
     u8 reserved_88 = 0;
-    std::array<u32, 13> levelData{}; ///< level 0 first
+    std::array<u32, 13> levelData{}; ///< value of each level, level 0 first
 
     friend bool operator==(const HierarchyInfo&, const HierarchyInfo&) = default;
 };
@@ -268,7 +270,7 @@ struct HierarchyInfo {
 template <> struct described<smp::HierarchyInfo> : std::true_type {
     using T = smp::HierarchyInfo;
     // clang-format off
-    // ib_hierarchy_info_t of NVIDIA's OpenSM, smp_HierarchyInfo of ibis.
+    // The layout is that of ib_hierarchy_info_t of NVIDIA's OpenSM and smp_HierarchyInfo of ibis.
     static constexpr auto layout = describe<64>("SMPHierarchyInfo", "A15",
         field<&T::templateGUID,      at{0},      64>{"templateGUID"},
         field<&T::maxSupportedIndex, at{8},       8>{"maxSupportedIndex"},
@@ -287,8 +289,9 @@ struct attribute_of<smp::HierarchyInfo>
 
 namespace smp {
 
-/// Mellanox' additions to PortInfo (ib_mlnx_ext_port_info_t of OpenSM): tells FDR10, which PortInfo calls QDR.
-/// The attribute modifier is the port number. Ask only devices that know it: others do not answer.
+/// Mellanox' additions to PortInfo (ib_mlnx_ext_port_info_t of OpenSM). They distinguish FDR10 from QDR, which
+/// PortInfo does not. The attribute modifier is the port number. Query only devices that support the attribute: others
+/// do not reply.
 struct MlnxExtPortInfo {
     u32 reserved_0 = 0;
     u8 StateChangeEnable = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tables.hpp - the tables of ports and switches: partitions, virtual lanes, forwarding (IBA 14.2.5). Each attribute
-// holds a block of a table; knows no whole table.
+// tables.hpp - tables of ports and switches: partitions, virtual lanes, forwarding (IBA 14.2.5). Each attribute
+// contains one block of a table.
 #pragma once
 #include <comad/iba/detail/attribute.hpp>
 #include <comad/iba/detail/enums.hpp>
@@ -14,24 +14,24 @@ namespace comad::iba {
 
 namespace smp {
 
-/// 32 P_Keys of a port. Attribute modifier: the block's number, and of a switch's port its number times 65536.
+/// 32 P_Keys of a port. Attribute modifier: number of the block; for a port of a switch plus its number times 65536.
 struct PKeyTable {
-    std::array<u16, 32> PKeyBlock{}; ///< bit 15: full member; the rest 0: no entry
+    std::array<u16, 32> PKeyBlock{}; ///< bit 15: full member; other bits all 0: unused entry
 
     friend bool operator==(const PKeyTable&, const PKeyTable&) = default;
 };
 
-/// The virtual lane of each service level. Attribute modifier, of a switch: input port times 256, and output port.
+/// The virtual lane of each service level. Attribute modifier for a switch: input port times 256, plus output port.
 struct SLToVLMappingTable {
-    std::array<u8, 16> SLtoVL{}; ///< [SL], 4 bits each; 15: packets are dropped
+    std::array<u8, 16> SLtoVL{}; ///< [SL], 4 bits each; 15: packets are discarded
 
     friend bool operator==(const SLToVLMappingTable&, const SLToVLMappingTable&) = default;
 };
 
-/// Half a table of VL arbitration. Attribute modifier: port number, and part times 65536: 1 and 2 the table of low
-/// priority, 3 and 4 of high.
+/// Half of a VL arbitration table. Attribute modifier: port number, plus part times 65536: parts 1 and 2 are the
+/// low-priority table, parts 3 and 4 the high-priority table.
 struct VLArbitrationTable {
-    std::array<u16, 32> VLWeightBlock{}; ///< VL in bits 11 to 8, weight (64 bytes each) in the low byte
+    std::array<u16, 32> VLWeightBlock{}; ///< VL in bits 11 to 8, weight in 64 bytes in the low byte
 
     friend bool operator==(const VLArbitrationTable&, const VLArbitrationTable&) = default;
 };
@@ -77,15 +77,15 @@ namespace smp {
 
 /// The ports to which a switch forwards 64 unicast LIDs. Attribute modifier n: LIDs from 64 * n.
 struct LinearForwardingTable {
-    std::array<u8, 64> portBlock{}; ///< 255: LID is not forwarded
+    std::array<u8, 64> portBlock{}; ///< 255: the LID is not forwarded
 
     friend bool operator==(const LinearForwardingTable&, const LinearForwardingTable&) = default;
 };
 
-/// An entry of a random forwarding table: the port to which a range of LIDs is forwarded.
+/// An entry of a random forwarding table: a range of LIDs and the port to which the switch forwards it.
 struct LIDPortBlock {
-    lid LID{};          ///< the first
-    bool valid = false; ///< false: no entry
+    lid LID{};          ///< first LID of the range
+    bool valid = false; ///< false: unused entry
     u8 LMC = 0;         ///< 3 bits: the range has 2^LMC LIDs
     u8 reserved_20 = 0;
     u8 port = 0;
@@ -93,15 +93,15 @@ struct LIDPortBlock {
     friend bool operator==(const LIDPortBlock&, const LIDPortBlock&) = default;
 };
 
-/// 16 entries of a random forwarding table; the attribute modifier is the block's number.
+/// 16 entries of a random forwarding table; the attribute modifier is the number of the block.
 struct RandomForwardingTable {
     std::array<smp::LIDPortBlock, 16> LIDPortBlock{};
 
     friend bool operator==(const RandomForwardingTable&, const RandomForwardingTable&) = default;
 };
 
-/// The ports to which a switch forwards 32 multicast LIDs, of 16 ports. Attribute modifier: block n (LIDs from
-/// 0xc000 + 32 * n), and position p times 2^28 (ports from 16 * p).
+/// For each of 32 multicast LIDs, the ports to which a switch forwards packets, out of 16 ports. Attribute modifier:
+/// block n (LIDs from 0xc000 + 32 * n), plus position p times 2^28 (ports from 16 * p).
 struct MulticastForwardingTable {
     std::array<u16, 32> portMaskBlock{}; ///< bit b: port 16 * p + b
 
@@ -159,8 +159,8 @@ struct attribute_of<smp::MulticastForwardingTable>
 
 namespace smp {
 
-/// The states of 128 ports of a switch; attribute modifier n: ports from 128 * n. Ask only switches whose port 0 says
-/// in capabilityMask2 that they know it.
+/// The states of 128 ports of a switch; attribute modifier n: ports from 128 * n. Query only switches whose port 0 has
+/// the bit for this attribute in capabilityMask2.
 struct SwitchPortStateTable {
     std::array<PortState, 128> portState{};
 
@@ -172,7 +172,7 @@ struct SwitchPortStateTable {
 template <> struct described<smp::SwitchPortStateTable> : std::true_type {
     using T = smp::SwitchPortStateTable;
     // clang-format off
-    // ib_switch_port_state_table_t of NVIDIA's OpenSM, smp_SwitchPortStateTable of ibis.
+    // The layout is that of ib_switch_port_state_table_t of NVIDIA's OpenSM and smp_SwitchPortStateTable of ibis.
     static constexpr auto layout = describe<64>("SMPSwitchPortStateTable", "14.2.5.20",
         field<&T::portState, at{0, 0}, 512>{"portState", show::name});
     // clang-format on
