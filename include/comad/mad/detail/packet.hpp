@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// packet.hpp - a MAD in the InfiniBand packet that carries it: headers in front, checksums behind. For captures and for
-// reading them; what is sent gets its headers from the device. Knows no file format.
+// packet.hpp - builds and parses the InfiniBand packet that carries a MAD: headers, MAD and checksums. For captures:
+// the device adds the headers of MADs that are sent. It does not depend on file formats.
 #pragma once
 #include <comad/mad/path.hpp>
 #include <comad/mad/transport.hpp>
@@ -16,7 +16,7 @@ struct record_info;
 
 namespace comad::mad {
 
-/// What the headers of a MAD's packet say (IBA 5.2, 9.2, 9.3.1). Host order.
+/// The addresses in the headers of a packet with a MAD (IBA 5.2, 9.2, 9.3.1). Host order.
 struct packet_address {
     iba::lid SLID{};
     iba::lid DLID{};
@@ -27,41 +27,44 @@ struct packet_address {
     u32 QKey = 0;
 };
 
-/// The packet of a request to `path`, as far as it is known before a device made one: the source LID is the path's, 0 if
-/// the device fills it in, the P_Key that of the path, which port_tables::put_into() makes that of the index.
+/// Returns the addresses of a request to `path`, as far as they are known before the device builds the packet. The
+/// source LID is that of the path, 0 if the device fills it in. The P_Key is that of the path; port_tables::put_into()
+/// sets it from the index.
 packet_address request_address(const any_path& path, u8 mgmt_class) noexcept;
-/// The packet of what arrived, at a port whose LID is not known here: 0, or permissive if the source was.
+/// Returns the addresses of a received MAD. The LID of the local port is not known: 0, or permissive if the source LID
+/// was permissive.
 packet_address reply_address(const source_address& source, u8 mgmt_class) noexcept;
 
-/// Local route, base transport and datagram headers, the MAD, invariant and variant CRC.
+/// Bytes of local route, base transport and datagram headers, the MAD, invariant and variant CRC.
 inline constexpr std::size_t packet_size = 8 + 12 + 8 + mad_size + 4 + 2;
-/// `PSN`: 24 bits. SMPs travel on VL 15, others on VL 0.
+/// Builds the packet of a MAD. `PSN`: 24 bits. SMPs use VL 15, other MADs VL 0.
 std::array<u8, packet_size> make_packet(const packet_address&, u32 PSN, std::span<const u8, mad_size> mad) noexcept;
 
-/// A structure that a packet begins with.
+/// One header of a packet.
 struct packet_header {
     const iba::record_info* table;
-    std::size_t begin; ///< bytes from the packet's first
+    std::size_t begin; ///< offset in the packet, in bytes
 };
-/// A packet taken apart.
+/// A parsed packet.
 struct packet_parts {
     std::vector<packet_header> headers; ///< in order
-    std::span<const u8> payload;        ///< what follows them, without checksums
-    bool is_datagram = false;           ///< the payload is that of an unreliable datagram, as MADs are
+    std::span<const u8> payload;        ///< bytes after the headers, without checksums
+    bool is_datagram = false;           ///< the payload belongs to an unreliable datagram, as MADs do
 };
 
-/// The header that comes first.
+/// The first header of a packet.
 enum class packet_start : u8 { LRH, GRH, BTH };
 
-/// Follows the headers as far as they say what comes next (IBA 5.2, 7.7.5, 9.2.1). Bytes come from anywhere: none if they
-/// are too short for the headers that they announce. `has_crcs`: the last 4 or 6 bytes are checksums, which of a packet
-/// with LRH its packetLength tells.
+/// Parses the headers as far as each one identifies the next one (IBA 5.2, 7.7.5, 9.2.1). The bytes are not trusted:
+/// nullopt if they are shorter than the headers that they announce. `has_crcs`: the last 4 or 6 bytes are checksums.
+/// For a packet with LRH, packetLength determines which.
 std::optional<packet_parts> parse_packet(std::span<const u8> packet, packet_start from) noexcept;
 
-/// Of a packet from its LRH to its payload: over what no switch or router changes (IBA 7.8.1). As a number whose bytes
-/// follow in the packet with the lowest first.
+/// Returns the CRC of the bytes that switches and routers do not change (IBA 7.8.1). `packet`: from the LRH to the end
+/// of the payload. The packet contains the CRC with the lowest byte first.
 u32 invariant_crc(std::span<const u8> packet) noexcept;
-/// Of a packet from its LRH to its invariant CRC (IBA 7.8.2); lowest byte first in the packet.
+/// Returns the CRC of a packet from its LRH to its invariant CRC (IBA 7.8.2). The packet contains it with the lowest
+/// byte first.
 u16 variant_crc(std::span<const u8> packet) noexcept;
 
 } // namespace comad::mad

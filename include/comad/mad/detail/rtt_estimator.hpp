@@ -64,20 +64,20 @@ private:
         void add(float sample) noexcept;
         float deadline(float margin) const noexcept;
     };
-    /// A place for one destination. Another one that falls on it takes it: what was measured is then lost, and its
-    /// distance's estimate serves.
+    /// The entry of one destination. Another destination with the same index replaces it; the measured values are then
+    /// lost, and the estimate of its distance is used.
     struct target {
         u32 tag = 0;
         bool unresponsive = false;
-        bool has_answered_set = false; // it answered a request that changes something
-        bool has_baseline = false;     // it was measured while few MADs were in flight
+        bool has_answered_set = false; // it replied to a request that changes something
+        bool has_baseline = false;     // a round trip was measured while few MADs were in flight
         estimate measured;
-        float shortest = 0; // ns: the baseline, or else the shortest lately; 0: nothing measured
+        float shortest = 0; // ns: the baseline, or else the shortest recent round trip; 0: nothing measured
         bool is(u64 destination) const noexcept { return tag == tag_of(destination); }
     };
     struct at_distance {
         estimate measured;
-        float shortest = 0; // of all targets
+        float shortest = 0; // shortest of all targets
         float spread = 0;   // a usual baseline as a multiple of the shortest; 0: not known
     };
     static u32 tag_of(u64 destination) noexcept { return static_cast<u32>(destination >> 32) | 1; }

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
-// unique_fd.hpp - owns one file descriptor and closes it. Knows nothing of what is behind it.
+// unique_fd.hpp - an owner of one file descriptor, which closes it.
 #pragma once
 #include <unistd.h>
 #include <utility>
 
 namespace comad::mad {
 
+/// Owns a file descriptor and closes it in its destructor.
 class unique_fd {
 public:
     unique_fd() noexcept = default;
-    /// Takes over `fd`; a negative value is "none".
+    /// Takes ownership of `fd`; a negative value means no descriptor.
     explicit unique_fd(int fd) noexcept : fd_(fd) {}
     unique_fd(unique_fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
     unique_fd& operator=(unique_fd&& other) noexcept {
@@ -18,7 +19,7 @@ public:
     }
     ~unique_fd() { reset(); }
 
-    /// The descriptor, or -1.
+    /// Returns the descriptor, or -1.
     int get() const noexcept { return fd_; }
     explicit operator bool() const noexcept { return fd_ >= 0; }
     void reset() noexcept {
