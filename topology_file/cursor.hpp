@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// cursor.hpp - lines of topology files, eaten from the front. Knows words, numbers and quotes, and no keyword.
+// cursor.hpp - parses a line of a topology file from its start: words, numbers and quoted text. It does not depend on
+// keywords.
 #pragma once
 #include <comad/iba/types.hpp>
 
@@ -13,12 +14,13 @@ namespace comad::topology_file {
 
 inline constexpr std::string_view blanks = " \t\r\v\f";
 
-/// What is left of a line, eaten from the front.
+/// The rest of a line. Each function removes what it parses from the start.
 struct cursor {
     std::string_view rest;
 
     void skip_blanks() noexcept {
         const auto start = rest.find_first_not_of(blanks);
+        /// Removes the text from the start; returns false if the line does not start with it.
         rest.remove_prefix(start == rest.npos ? rest.size() : start);
     }
     bool eat(std::string_view text) noexcept {
@@ -26,7 +28,7 @@ struct cursor {
         rest.remove_prefix(text.size());
         return true;
     }
-    /// A number with the prefix 0x, or of `base`.
+    /// Parses a number with the prefix 0x, or with this base.
     std::optional<u64> number(int base = 10) noexcept {
         if (eat("0x") || eat("0X")) base = 16;
         u64 value = 0;
@@ -43,7 +45,7 @@ struct cursor {
         rest.remove_prefix(end + 1);
         return text;
     }
-    /// The next run of anything but blanks.
+    /// Returns the next word, which ends at a blank.
     std::string_view word() noexcept {
         skip_blanks();
         const auto text = rest.substr(0, rest.find_first_of(blanks));
@@ -52,8 +54,8 @@ struct cursor {
     }
 };
 
-/// A comment after a node or link: text in quotes, and what stands before and after it. Nothing but the text contains
-/// quotes, so that it ends at the last one, whatever it contains.
+/// A comment after a node or link: quoted text, and the text before and after it. Only the quoted text may contain
+/// quotes, so it extends to the last quote of the line.
 struct comment {
     std::string_view before, text, after;
     bool has_text = false;
@@ -61,7 +63,7 @@ struct comment {
     explicit comment(std::string_view all) noexcept : before(all) {
         const auto first = all.find('"');
         const auto last = all.rfind('"');
-        if (first == last) return; // also both npos
+        if (first == last) return; // also true if there is no quote
         before = all.substr(0, first);
         text = all.substr(first + 1, last - first - 1);
         after = all.substr(last + 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// description.cpp - escapes taken back.
+// description.cpp - reverses the escapes of iba::escaped().
 #include "description.hpp"
 
 #include <comad/iba/detail/text.hpp>
@@ -27,7 +27,7 @@ std::string without_escapes(std::string_view text) {
 
 std::string description_of(std::string_view text) {
     std::string bytes = without_escapes(text.substr(0, 4 * longest));
-    if (iba::escaped(bytes) != text) bytes = text; // a backslash that means itself
+    if (iba::escaped(bytes) != text) bytes = text; // the backslash is part of the description, not an escape
     if (bytes.size() > longest) bytes.resize(longest);
     return bytes;
 }

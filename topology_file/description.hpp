@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// description.hpp - NodeDescriptions as text files have them. Knows no line.
+// description.hpp - converts the text of a NodeDescription in files to its bytes.
 #pragma once
 #include <string>
 #include <string_view>
 
 namespace comad::topology_file {
 
-/// The bytes that iba::escaped() wrote as `text`, if it did; else the text itself. At most 64 bytes, as NodeDescription has.
+/// Returns the bytes for which iba::escaped() returns `text`; if there are none, `text` itself. At most 64 bytes, as
+/// in NodeDescription.
 std::string description_of(std::string_view text);
 
 } // namespace comad::topology_file

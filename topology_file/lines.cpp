@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lines.cpp - line breaks, byte-order marks and escape sequences (ECMA-48) of terminal logs.
+// lines.cpp - splits text into lines, and removes byte-order marks and escape sequences (ECMA-48) of terminal logs.
 #include "lines.hpp"
 
 #include "cursor.hpp"
@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view byte_order_mark = "\xef\xbb\xbf", no_break_space = "\xc2\xa0";
 constexpr char escape = '\x1b', bell = '\a';
 
-/// How many bytes at the front, which is ESC, one sequence has.
+/// Returns the length of the escape sequence at the start of the text, which is ESC.
 std::size_t sequence_length(std::string_view text) noexcept {
     if (text.size() < 2) return text.size();
     const auto until_final_byte = [&] {
@@ -47,7 +47,7 @@ std::string cleaned_part(std::string_view line) {
     return out;
 }
 
-/// The name in a comment, from its first to its last quote: whatever it has is part of the name.
+/// Returns the name in a comment, from its first to its last quote, with everything between.
 std::string_view name_in(std::string_view line) noexcept {
     const std::size_t hash = line.find('#'), first = line.find('"', hash == line.npos ? line.size() : hash);
     const std::size_t last = line.rfind('"');

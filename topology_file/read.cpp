@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// read.cpp - topology files line by line. A line counts as a whole or not at all.
+// read.cpp - the parser of topology files. It uses a line as a whole or not at all.
 #include "cursor.hpp"
 #include "description.hpp"
 #include "lines.hpp"
@@ -23,10 +23,10 @@ struct defect {
     std::string what, remedy;
 };
 
-/// The other end of a cable as a line names it.
+/// The remote end of a link, as a line names it.
 struct named_end {
     u32 node;
-    u8 port, remote_port; // remote_port 0: the one that the alias names
+    u8 port, remote_port; // remote_port 0: the port that the alias names
     unsigned line;
     std::string remote_id;
     std::optional<iba::guid> remote_guid;
@@ -53,7 +53,7 @@ NodeType type_in_id(std::string_view id) noexcept {
 
 bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 
-/// GUIDs of nodes that have no line for theirs: ibsim counts up from the last one given.
+/// Assigns GUIDs to nodes whose GUID is not in the file: like ibsim, it counts up from the last GUID in the file.
 struct guid_counter {
     u64 base, next;
     bool is_of_this_stanza = false;
@@ -66,7 +66,7 @@ struct guid_counter {
     u64 take(u64 how_many) noexcept { return std::exchange(next, next + how_many); }
 };
 
-/// What a message quotes of the file.
+/// Returns a quotation from the file for messages, truncated.
 std::string cut(std::string_view text) {
     constexpr std::size_t most = 100;
     return text.size() <= most ? std::string(text) : std::string(text.substr(0, most)) + "...";
@@ -97,12 +97,12 @@ public:
 
 private:
     [[noreturn]] void fail(unsigned line, const defect& d) const {
-        // What is wrong quotes the file, and the file may contain anything.
+        // The message quotes the file, which may contain any bytes.
         throw std::runtime_error(
             fmt::format("{}:{}: {}; {}", iba::escaped(name_), line, iba::escaped(d.what), d.remedy));
     }
 
-    /// Counts a line that is not used, or not as a whole.
+    /// Counts a line that is skipped, entirely or in part.
     void skip(unsigned line, const defect& d) {
         if (how_ == reading::strict) fail(line, d);
         skipped& s = contents_.skipped;
@@ -150,7 +150,7 @@ private:
         contents_.start_portGUID = iba::guid{*port};
     }
 
-    /// Eats `Switch`, `Ca`, `Hca` or `Rt`, behind which a tab may be lost.
+    /// Parses `Switch`, `Ca`, `Hca` or `Rt`. The tab after the keyword may be lost.
     static std::optional<NodeType> read_keyword(cursor& c) noexcept {
         static constexpr std::pair<std::string_view, NodeType> keywords[] = {
             {"Switch", NodeType::Switch}, {"Hca", NodeType::CA}, {"Ca", NodeType::CA}, {"Rt", NodeType::Router}};
@@ -199,7 +199,7 @@ private:
         }
     }
 
-    /// A line of a stanza before that of the node itself.
+    /// Parses a line of a stanza before the line of the node.
     void read_identity(std::string_view key, u64 number, bool relative, cursor rest) {
         static constexpr std::pair<std::string_view, NodeType> guid_keys[] = {
             {"switchguid", NodeType::Switch}, {"switchguids", NodeType::Switch}, {"caguid", NodeType::CA},
@@ -214,7 +214,9 @@ private:
                          "expected vendid, devid, sysimgguid, switchguid, caguid, rtguid, width, speed or extspeed"};
         const auto which =
             is_guid ? of - std::begin(guid_keys) : std::size(guid_keys) + (other - std::begin(other_keys));
-        if (pending_keys_ & 1u << which) end_pending(); // those before are of a stanza without its node
+        if (pending_keys_ & 1u << which)
+            end_pending(); // the settings so far belong to a stanza whose node line is
+                           // lost
         pending_keys_ |= 1u << which;
         current_ = nobody;
         if (pending_line_ == 0) pending_line_ = line_;
@@ -230,7 +232,7 @@ private:
         }
     }
 
-    /// Settings that no node follows are of a stanza that is lost.
+    /// Settings without a node after them belong to a stanza whose node line is lost.
     void end_pending() {
         const unsigned line = pending_line_;
         reset_pending();
@@ -266,7 +268,7 @@ private:
         c.skip_blanks();
         const auto id = c.quoted();
         if (!ports || *ports < 1 || *ports > max_ports || !id || id->empty()) {
-            // A line of words that begins like this is not of the file: what is around it still is.
+            // A sentence that starts with this word is not part of the file, and does not affect the lines around it.
             if (has_number || pending_line_ != 0) {
                 lose_stanza();
                 reset_pending();
@@ -278,7 +280,7 @@ private:
         }
         const node n = node_of(type, static_cast<unsigned>(*ports), std::string(*id));
         reset_pending();
-        current_ = nobody; // what follows a node that is there twice is not used
+        current_ = nobody; // the parser skips the lines after a duplicate node
         if (ids_.contains(n.id))
             throw defect{fmt::format("node id \"{}\" is already taken", cut(n.id)), "give each node an id of its own"};
         if (guids_.contains(value(n.nodeGUID)))
@@ -296,10 +298,10 @@ private:
         n.type = type;
         n.line = line_;
         n.num_ports = ports;
-        // Where the line of its GUID is lost, the id of ibnetdiscover still has it.
+        // If the line with the GUID is lost, the id in files of ibnetdiscover still contains it.
         const u64 by_id = guids.is_of_this_stanza ? 0 : guid_in_id(id);
         n.nodeGUID = iba::guid{by_id != 0 ? by_id : guids.take(type == NodeType::Switch ? 1 : u64{ports} + 1)};
-        n.description = id; // unless a comment has one
+        n.description = id; // the default if no comment has a description
         n.id = std::move(id);
         n.portGUID = portguid_ != 0 ? iba::guid{portguid_} : n.nodeGUID;
         n.systemImageGUID = iba::guid{sysimgguid_};
@@ -333,7 +335,7 @@ private:
         } else if (c.rest.starts_with('"')) {
             n.description = description_of(c.rest.substr(1));
             throw defect{"the name in the comment has no closing quote", "enclose the name in quotes"};
-        } else { // ibsim takes a comment without quotes for the description, too
+        } else { // ibsim also accepts a comment without quotes as the description
             const auto name_end = std::min({c.rest.find(" base port 0"), c.rest.find(" enhanced port 0"),
                                             c.rest.find(" lid "), c.rest.find(" lmc "), c.rest.size()});
             if (name_end != 0) n.description = description_of(c.rest.substr(0, name_end));
@@ -352,7 +354,7 @@ private:
             const bool is_lid = word == "lid";
             c.skip_blanks();
             const auto number = c.number();
-            constexpr u64 none = 0xffff; // of ports that no subnet manager has configured
+            constexpr u64 none = 0xffff; // the LID of ports that no subnet manager has configured
             const bool exists = number && (is_lid ? *number <= 0xbfff || *number == none : *number <= 7);
             if (!exists)
                 throw defect{fmt::format("invalid {}", cut(word)), "a lid must be 0..49151 or 65535, an lmc 0..7"};
@@ -363,7 +365,7 @@ private:
 
     // ---- ports ------------------------------------------------------------------------------------------------------
 
-    /// `[7]` at the front, in a node that has it.
+    /// Parses `[7]` at the start, the number of a port that the node has.
     u8 read_port_number(cursor& c) {
         if (!c.rest.starts_with('[') || c.rest.size() < 2 || !is_digit(c.rest[1]))
             throw defect{"unrecognized line: '[' without a port number", "write a port as [1]"}; // [root@host ~]#
@@ -390,7 +392,7 @@ private:
         const u8 number = read_port_number(c);
         node& n = contents_.nodes[current_];
         named_end end{current_, number, 1, line_, {}, {}, {}, {}};
-        port said; // all of the line, before anything of it counts
+        port said; // collects the whole line before any part of it is used
         try {
             if (const auto GUID = read_decoration(c); GUID && !n.is_switch()) said.GUID = iba::guid{*GUID};
             read_other_end(c, end);
@@ -398,12 +400,12 @@ private:
             lose_port(n);
             throw;
         }
-        if (is_after_blank && number <= last_port_) { // the lines between were those of another node
+        if (is_after_blank && number <= last_port_) { // the lines in between belonged to another node
             lose_stanza();
             throw defect{"a port line outside of a node", "write it below the Switch, Ca or Rt line of its node"};
         }
         last_port_ = number;
-        std::optional<defect> bad; // something beside the cable itself
+        std::optional<defect> bad; // a defect outside of the link itself
         try {
             read_link_facts(c, n, said, end);
         } catch (const defect& d) {
@@ -422,7 +424,7 @@ private:
         return *at;
     }
 
-    /// Of two lines of one port the first counts.
+    /// If a port has two lines, the first one is used.
     void take_line(node& n, u8 number, const port& said) {
         port& p = port_at(n, number);
         if (p.has_line) return;
@@ -450,11 +452,11 @@ private:
             throw defect{"the id of the neighbor has no closing quote",
                          "write it in quotes, then its port, such as \"S-1\"[1]"};
         }
-        c.skip_blanks(); // ibnetdiscover has a blank here between two CAs
+        c.skip_blanks(); // ibnetdiscover prints a blank here between two CAs
         if (const auto GUID = read_decoration(c)) end.remote_guid = iba::guid{*GUID};
     }
 
-    /// What may follow a port: `[ext 3]` and `(guid)`.
+    /// Parses the optional parts after a port: `[ext 3]` and `(guid)`.
     static std::optional<u64> read_decoration(cursor& c) {
         if (c.eat("[ext ") && (!c.number() || !c.eat("]")))
             throw defect{"an external port has no number", "write it as [ext 3]"};
@@ -479,7 +481,7 @@ private:
         if (!n.is_switch()) read_lid(said.before, p.LID, p.LMC);
         read_lid(said.after, end.remote_lid, no_lmc);
         read_rate(said.after, p);
-        read_masks({said.after}, p); // where ibnetdiscover -f has them
+        read_masks({said.after}, p); // ibnetdiscover -f prints them here
     }
 
     static void read_rate(std::string_view facts, port& p) {
@@ -528,7 +530,8 @@ private:
 
     // ---- cables -----------------------------------------------------------------------------------------------------
 
-    /// The place that a link's other end names. Nothing: it has no stanza, and the id says too little of it.
+    /// Returns the port at the remote end of a link; nullopt if its node has no stanza, and its id does not contain
+    /// type and GUID.
     std::optional<place> remote_of(const named_end& end) {
         if (end.remote_port == 0) {
             const auto alias = aliases_.find(end.remote_id);
@@ -564,7 +567,7 @@ private:
         if (lost_ids_.emplace(end.remote_id, 0).second) ++s.missing_nodes;
     }
 
-    /// A node without a stanza, as far as its id has its type and GUID.
+    /// Adds a node without a stanza, if its id contains type and GUID.
     std::unordered_map<std::string, u32>::iterator add_unlisted(const named_end& end) {
         const u64 GUID = guid_in_id(end.remote_id);
         if (GUID == 0 || guids_.contains(GUID)) return ids_.end();
@@ -592,7 +595,8 @@ private:
     }
 
     void connect(const named_end& end, place remote) {
-        port_at(contents_.nodes[remote.node], remote.port); // from here on both are there, and stay where they are
+        port_at(contents_.nodes[remote.node], remote.port); // adds both ports first, so that the references below stay
+                                                            // valid
         port& here = port_at(contents_.nodes[end.node], end.port);
         port& other = port_at(contents_.nodes[remote.node], remote.port);
         const bool is_connected = here.peer_node == remote.node && here.peer_port == remote.port;
@@ -612,7 +616,7 @@ private:
             other.peer_port = end.port;
             if (other.line == 0) other.line = end.line;
         }
-        // What the line says of the other end counts where the other end does not say it itself.
+        // Values of the remote end count if the remote end does not specify them itself.
         node& there_node = contents_.nodes[remote.node];
         if (!there_node.is_switch()) {
             if (!other.GUID) other.GUID = end.remote_guid;
@@ -628,7 +632,7 @@ private:
         for (node& n : contents_.nodes) {
             std::erase_if(n.ports, [](const port& p) { return !p.has_line && p.peer_port == 0; });
             if (n.known != extent::all) continue;
-            // ibnetdiscover names a link at both ends.
+            // ibnetdiscover prints a link at both ends.
             if (std::ranges::any_of(n.ports, [](const port& p) { return !p.has_line; })) n.known = extent::some;
         }
     }
@@ -638,14 +642,14 @@ private:
     contents contents_;
     unsigned line_ = 0, last_skipped_ = 0;
     bool is_double_spaced_ = false, is_after_blank_ = false;
-    u32 current_ = nobody;      // the node whose ports follow
-    u8 last_port_ = 0;          // of them
-    unsigned pending_line_ = 0; // the first line of a stanza whose node has not come yet; 0: none
-    unsigned pending_keys_ = 0; // which of its settings have come
+    u32 current_ = nobody;      // the node that the port lines belong to
+    u8 last_port_ = 0;          // last port number of that node
+    unsigned pending_line_ = 0; // the first line of a stanza whose node line has not been read yet; 0: none
+    unsigned pending_keys_ = 0; // the settings of that stanza so far, as a set of bits
     u32 vendid_ = 0;
     u16 devid_ = 0;
     u64 sysimgguid_ = 0, portguid_ = 0;
-    u8 width_mask_ = 2, speed_mask_ = 1, extended_speed_mask_ = 0; // 4x SDR, ibsim's default
+    u8 width_mask_ = 2, speed_mask_ = 1, extended_speed_mask_ = 0; // 4x SDR, the default of ibsim
     guid_counter cas_{0x100000, 0x100000}, switches_{0x200000, 0x200000}, routers_{0x300000, 0x300000};
     std::size_t ports_ = 0;
     std::unordered_map<std::string, u32> ids_, lost_ids_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// deadlines.cpp - lists of slots by rounded timeout.
+// deadlines.cpp - the lists of slots, one for each rounded timeout.
 #include <comad/mad/detail/deadlines.hpp>
 
 #include <algorithm>
@@ -43,7 +43,7 @@ void deadlines::set_now(time_point now) noexcept {
     fresh_.find([&](unsigned list) {
         fresh_.clear(list);
         u32 i = nodes_[slots_ + list].previous;
-        if (i == slots_ + list) return false; // all were disarmed
+        if (i == slots_ + list) return false; // all slots of the list were disarmed
         for (; i < slots_ && nodes_[i].start == unstarted; i = nodes_[i].previous) nodes_[i].start = now;
         filled_.set(list);
         earliest_ = std::min(earliest_, now + timeout_of(list));
@@ -70,7 +70,7 @@ u32 deadlines::expire(time_point now) noexcept {
         earliest_ = std::min(earliest_, deadline);
         if (deadline > now) return false;
         expired = first;
-        disarm(first); // others may be due as well: look again next time
+        disarm(first); // more slots of the list may be due, so the next call checks it again
         return true;
     });
     return expired;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// error.cpp - errors as text.
+// error.cpp - the texts of errors.
 #include <comad/iba/detail/codec.hpp>
 #include <comad/iba/detail/format.hpp>
 #include <comad/iba/detail/keys.hpp>
@@ -21,7 +21,7 @@
 namespace comad::mad {
 
 std::string mad_error::description() const {
-    if (detail && detail->request[1] == value(mgmt_class)) return describe_mad(detail->request); // tells an OUI, too
+    if (detail && detail->request[1] == value(mgmt_class)) return describe_mad(detail->request); // includes the OUI
     iba::MADHeader header;
     header.mgmtClass = mgmt_class;
     header.classVersion = class_version;
@@ -38,7 +38,7 @@ mad_error& mad_error::message(std::string text) {
 
 namespace {
 
-/// `MAD_STATUS_SA_NO_RECORDS(3)`; of classes whose codes have no names only the number.
+/// Returns `MAD_STATUS_SA_NO_RECORDS(3)`, or only the number if the class has no names for its codes.
 std::string class_status_text(const mad_error& e) {
     const u8 code = iba::class_status(e.status);
     std::string_view name;
@@ -47,7 +47,7 @@ std::string class_status_text(const mad_error& e) {
     return fmt::format("MAD_STATUS_SA_{}({})", name.substr(name.find('_') + 1), code);
 }
 
-/// What is wrong with a reply, behind what was said of it before.
+/// Returns what is wrong with the reply, as a suffix of the message.
 std::string misfit_words(const mad_error& e) {
     return e.detail && !e.detail->misfit.empty() ? ": " + e.detail->misfit : std::string();
 }
@@ -79,7 +79,8 @@ std::string rpc_text(const mad_error& e) {
 
 // ---- in a user's words ----------------------------------------------------------------------------------------------
 
-/// What infiniband-diags' ibping and ibsysstat ask for in their vendor classes; empty: another attribute.
+/// Returns the name of a vendor attribute that ibping or ibsysstat of infiniband-diags queries; empty for other
+/// attributes.
 std::string_view diags_words(const mad_error& e) {
     constexpr iba::MgmtClass ping{0x32}, sysstat{0x33};
     if (e.mgmt_class == ping && e.attributeID == 0) return "the ping";
@@ -92,7 +93,7 @@ std::string_view diags_words(const mad_error& e) {
     }
 }
 
-/// `NodeInfo`, `Set of PortInfo`, `attribute 0xff90`.
+/// Returns the request: `NodeInfo`, `Set of PortInfo`, `attribute 0xff90`.
 std::string request_words(const mad_error& e) {
     if (const std::string_view words = diags_words(e); !words.empty()) return std::string(words);
     const iba::record_info* known = iba::find_attribute(e.mgmt_class, e.class_version, e.attributeID);
@@ -108,7 +109,7 @@ std::string request_words(const mad_error& e) {
     return fmt::format("{} of {}", iba::name_or_number(e.method), name);
 }
 
-/// `LID 7`, `route 0,1,4`, `the SA at LID 1`.
+/// Returns the target: `LID 7`, `route 0,1,4`, `the SA at LID 1`.
 std::string target_words(const mad_error& e) {
     if (!e.detail) return "the target";
     if (const IBDRPath* route = directed(e.detail->path)) {
@@ -124,7 +125,7 @@ std::string target_words(const mad_error& e) {
     return e.mgmt_class == iba::MgmtClass::SubnAdm ? "the SA at " + place : place;
 }
 
-/// Why a reply is no answer: `busy (status 0x1)`.
+/// Returns the status of the reply: `busy (status 0x1)`.
 std::string status_words(const mad_error& e) {
     if (e.code == errc::status) return fmt::format("{} (status {:#x})", status_text(e.status), e.status);
     constexpr std::string_view sa_words[] = {"",
@@ -135,14 +136,14 @@ std::string status_words(const mad_error& e) {
                                              "invalid GID",
                                              "insufficient components",
                                              "denied",
-                                             "priority suggested"}; // by SAStatus
+                                             "priority suggested"}; // indexed by SAStatus
     const u8 code = iba::class_status(e.status);
     const bool is_known = e.mgmt_class == iba::MgmtClass::SubnAdm && code > 0 && code < std::size(sa_words);
     return is_known ? fmt::format("{} (status {:#x})", sa_words[code], e.status)
                     : fmt::format("status {:#x}", e.status);
 }
 
-/// ` (3 attempts, 1.2 s)`
+/// Returns ` (3 attempts, 1.2 s)`, or an empty string if nothing was sent.
 std::string effort_words(const mad_error& e) {
     if (e.attempts == 0) return {};
     std::string text = fmt::format(" ({} attempt{}", e.attempts, e.attempts == 1 ? "" : "s");
@@ -153,7 +154,7 @@ std::string effort_words(const mad_error& e) {
     return text + ')';
 }
 
-/// Without a LID in the path to the SA, the local port has no SM LID.
+/// Returns why the path has no LID. Without a LID in the path to the SA, the local port has no SM LID.
 std::string missing_lid_words(const mad_error& e, const char* otherwise) {
     return e.mgmt_class == iba::MgmtClass::SubnAdm ? "no subnet manager has configured the local port" : otherwise;
 }

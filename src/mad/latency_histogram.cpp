@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// latency_histogram.cpp - buckets by the logarithm.
+// latency_histogram.cpp - the buckets, which have logarithmic sizes.
 #include <comad/mad/latency_histogram.hpp>
 
 #include <algorithm>
@@ -11,10 +11,11 @@ namespace comad::mad {
 
 namespace {
 
-constexpr unsigned precision = 7;    // bits behind the highest
-constexpr unsigned highest_bit = 44; // bits of a time: nearly five hours, in the last bucket what is longer
+constexpr unsigned precision = 7;    // bits after the highest one that select a bucket
+constexpr unsigned highest_bit = 44; // highest bit of a time: nearly five hours; the last bucket also contains longer
+                                     // times
 
-/// Up to 255 ns each time has its own; from there each power of two has 128.
+/// Returns the bucket of a time. Up to 255 ns, each nanosecond has a bucket; above, each power of two has 128 buckets.
 constexpr std::size_t bucket_of(u64 ns) noexcept {
     const unsigned bits = static_cast<unsigned>(std::bit_width(ns));
     if (bits <= precision + 1) return static_cast<std::size_t>(ns);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// message.cpp - the MAD header as requests write it and replies answer it.
+// message.cpp - writes the MAD headers of requests and compares those of replies.
 #include <comad/iba/cc.hpp>
 #include <comad/iba/detail/bm.hpp>
 #include <comad/iba/detail/class_port_info.hpp>
@@ -34,8 +34,8 @@ using iba::MADHeader;
 using iba::Method;
 using iba::MgmtClass;
 
-// GetResp answers Get and Set, a table every question for one but GetMulti, TrapRepress a Trap; every other method is
-// answered by itself with the response bit (IBA 13.4.5, 15.2.2).
+// GetResp is the reply to Get and Set; the table methods have their own response methods, and TrapRepress is the reply
+// to a Trap. The response to any other method is the method with the response bit (IBA 13.4.5, 15.2.2).
 constexpr Method response_to(Method method) noexcept {
     if (method == Method::Set) return Method::GetResp;
     if (method == Method::GetTraceTable) return Method::GetTableResp;
@@ -92,7 +92,8 @@ MgmtClass class_on(const rpc_kind& kind, const any_path& path) noexcept {
 
 u8* write_request(u8* mad, const rpc_kind& kind, const any_path& path, u32 attributeModifier,
                   u64 component_mask) noexcept {
-    // In blocks that GCC clears with vectors: of the whole it would make a string instruction, which takes longer.
+    // GCC clears blocks of this size with vector instructions. For the whole MAD it would use a string instruction,
+    // which takes longer.
     for (u8* block = mad; block != mad + mad_size; block += 64) std::memset(block, 0, 64);
     const MgmtClass mgmt_class = class_on(kind, path);
     iba::put<&MADHeader::baseVersion>(mad, 1);
@@ -132,7 +133,7 @@ void set_low_tid(u8* mad, u32 tid) noexcept {
 
 namespace {
 
-// Words of the wire as they lie in memory: masks are for those.
+// The words are loaded from the MAD in memory order, and so are the masks.
 static_assert(std::endian::native == std::endian::little);
 constexpr u64 byte_mask(unsigned byte, u64 bits = 0xff) { return bits << 8 * byte; }
 constexpr u64 version_mask = byte_mask(0), class_mask = byte_mask(1), method_mask = byte_mask(3);
@@ -157,13 +158,13 @@ constexpr std::array<u8, 256> responses = [] {
     return all;
 }();
 
-/// Of the bytes of a route's first word those that are hops: as many as hopCount, behind the first, which is none.
+/// Returns a mask of the hops in the first word of a route: hopCount bytes after the first byte, which is not a hop.
 u64 hops_mask(u64 header) noexcept {
     const auto hopCount = static_cast<unsigned>(header >> 56);
     return (hopCount >= 7 ? ~u64{0} : ~(~u64{0} << 8 * (hopCount + 1))) & ~u64{0xff};
 }
 
-/// 0: it is from there. What the transport does not say, and the permissive LID, contradict nothing.
+/// Returns 0 if the reply comes from the target. An unknown source, and the permissive LID, match every target.
 u64 whence_differs(const reply_pattern& expected, const u8* reply, iba::lid SLID) noexcept {
     if (is_directed(expected.header))
         return (expected.whence ^ word_at(reply, initial_path_at)) & hops_mask(expected.header);
@@ -182,7 +183,7 @@ match difference(const reply_pattern& expected, const u8* reply, u64 header_diff
     if (header_differs || whence) return match::wrong_route;
     // In baseboard management a bit of the modifier is the response bit (IBA 16.2.1.1).
     if (class_of(expected.header) == MgmtClass::BM) attribute_differs &= ~modifier_bit_0;
-    // Who redirects answers with a ClassPortInfo, whatever was asked for (IBA 13.5.2).
+    // The reply of a node that redirects requests contains a ClassPortInfo, whatever the request was (IBA 13.5.2).
     const bool is_redirect = iba::get<&MADHeader::attributeID>(reply) == iba::attribute_id<iba::ClassPortInfo> &&
                              (iba::get<&MADHeader::status>(reply) & iba::status_redirect) != 0;
     if (attribute_differs == 0 || is_redirect) return match::reply;
@@ -222,7 +223,8 @@ namespace {
 
 constexpr std::size_t PortSelect_at = iba::offset_of<&iba::pm::PortCounters::portSelect>;
 
-/// True of the attributes of performance management that say in PortSelect which port they are about, all in the same byte.
+/// Returns true for the performance management attributes that name their port in PortSelect, which is the same byte
+/// in all of them.
 bool has_PortSelect(u16 attributeID) {
     static const std::bitset<256> all = [] {
         std::bitset<256> found;

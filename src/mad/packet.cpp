@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// packet.cpp - headers and checksums of the packets that carry MADs.
+// packet.cpp - builds and parses the headers and checksums of packets that carry MADs.
 #include <comad/iba/detail/enums.hpp>
 #include <comad/iba/detail/transport_headers.hpp>
 #include <comad/mad/detail/packet.hpp>
@@ -13,7 +13,7 @@ namespace {
 
 namespace hdr = iba::hdr;
 
-constexpr u8 lnh_bth = 2; // IBA 7.7.5: what follows the LRH
+constexpr u8 lnh_bth = 2; // next header in the LRH, IBA 7.7.5
 constexpr u8 lnh_grh = 3;
 constexpr u8 next_header_bth = 0x1b; // IBA 8.3
 constexpr u8 service_ud = 3;         // IBA 9.2.1, table of opcodes: the upper three bits
@@ -26,12 +26,12 @@ template <class Header> u8* put(u8* at, const Header& header) noexcept {
     return at + iba::wire_size<Header>;
 }
 
-/// Takes headers off the front of a packet.
+/// Reads headers from the start of a packet.
 class reader {
 public:
     explicit reader(std::span<const u8> packet) : packet_(packet) {}
 
-    /// False if there is not enough left.
+    /// Reads a header; returns false if the packet has too few bytes left.
     template <class Header> bool take(Header& header) {
         if (packet_.size() - begin_ < iba::wire_size<Header>) return false;
         iba::decode(header, packet_.data() + begin_);
@@ -39,7 +39,7 @@ public:
         begin_ += iba::wire_size<Header>;
         return true;
     }
-    /// What lies beyond byte `end` are checksums.
+    /// Removes the checksums, which start at byte `end`.
     void cut(std::size_t end) { packet_ = packet_.first(std::clamp(end, begin_, packet_.size())); }
     packet_parts finish(bool is_datagram) {
         parts_.payload = packet_.subspan(begin_);
@@ -74,7 +74,7 @@ std::array<u8, packet_size> make_packet(const packet_address& a, u32 PSN, std::s
     lrh.LNH = lnh_bth;
     lrh.DLID = a.DLID;
     lrh.SLID = a.SLID;
-    lrh.pktLen = (packet_size - 2) / 4; // words, the variant CRC apart
+    lrh.pktLen = (packet_size - 2) / 4; // in words, without the variant CRC
     hdr::BTH bth;
     bth.service = service_ud;
     bth.function = send_only;
@@ -102,9 +102,9 @@ std::optional<packet_parts> parse_packet(std::span<const u8> packet, packet_star
         hdr::LRH lrh;
         if (!in.take(lrh)) return std::nullopt;
         if (lrh.LNH != lnh_bth && lrh.LNH != lnh_grh)
-            return in.finish(false); // raw packets: nothing of the IBA follows
+            return in.finish(false); // raw packets have no further IBA headers
         has_grh = lrh.LNH == lnh_grh;
-        if (lrh.pktLen > 0) in.cut(lrh.pktLen * 4u - 4u); // the invariant CRC is its last word
+        if (lrh.pktLen > 0) in.cut(lrh.pktLen * 4u - 4u); // the last word is the invariant CRC
     }
     if (has_grh) {
         hdr::GRH grh;
@@ -121,8 +121,8 @@ std::optional<packet_parts> parse_packet(std::span<const u8> packet, packet_star
 }
 
 u32 invariant_crc(std::span<const u8> packet) noexcept {
-    // What may change on the way counts as ones (IBA 7.8.1): a local packet's VL; with a global header the whole LRH and
-    // of the GRH traffic class, flow label and hop limit; the BTH's reserved byte.
+    // Fields that switches and routers may change count as ones (IBA 7.8.1): the VL of a local packet; with a GRH the
+    // whole LRH and the traffic class, flow label and hop limit of the GRH; the reserved byte of the BTH.
     boost::crc_32_type crc;
     const bool has_grh = packet.size() > 1 && (packet[1] & 3) == lnh_grh;
     const std::size_t bth = has_grh ? 8 + 40 : 8;

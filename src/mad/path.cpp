@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// path.cpp - destination keys, timeouts, reversal and message texts of paths.
+// path.cpp - destination keys, timeouts, reverse paths and message texts of paths.
 #include <comad/iba/detail/codes.hpp>
 #include <comad/iba/detail/format.hpp>
 #include <comad/mad/path.hpp>
@@ -13,7 +13,7 @@
 namespace comad::mad {
 namespace {
 
-// Multiply and fold; a good spread of few input bits is all that the destination table needs.
+// Multiplies and folds. The table of destinations only needs that few different input bits spread well.
 u64 mix(u64 hash, u64 word) noexcept {
     hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
     return hash ^ hash >> 32;
@@ -49,14 +49,14 @@ u64 destination_key(const any_path& p) noexcept {
         hash = mix(seed, u64{value(route->DLID)} << 32 | u64{value(route->drDLID)} << 16 | route->hopCount);
         for (unsigned at = 0; at <= route->hopCount; at += 8) hash = mix(hash, route_word(*route, at));
     } else {
-        constexpr u64 by_lid = u64{1} << 48; // no route begins so
+        constexpr u64 by_lid = u64{1} << 48; // no directed route has this value
         hash = mix(seed, by_lid | value(headers_of(p).DLID));
     }
     return hash ? hash : 1;
 }
 
 duration mad_timeout(const path_headers& p) noexcept {
-    constexpr u8 most = 49; // the time of this code and of the next one still are a duration together
+    constexpr u8 most = 49; // the time of this code and that of the next one together still fit the type
     return iba::time_of_code(std::min(p.packet_life_time, most) + 1u) + iba::time_of_code(std::min(p.resp_time, most));
 }
 

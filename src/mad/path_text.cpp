@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// path_text.cpp - the grammar of targets, and path specifications from one table of members.
+// path_text.cpp - the parser of targets, and path specifications, which use one table of members.
 #include <comad/iba/detail/bits.hpp>
 #include <comad/iba/detail/format.hpp>
 #include <comad/iba/detail/suggest.hpp>
@@ -26,7 +26,7 @@ constexpr u16 first_multicast_lid = 0xc000;
 iba::error unreadable(std::string text) { return {iba::errc::unreadable, std::move(text)}; }
 iba::error out_of_range(std::string text) { return {iba::errc::out_of_range, std::move(text)}; }
 
-/// The text up to the first `separator`, taken away with it.
+/// Returns the text up to the first `separator`, and removes both from `text`.
 std::string_view take_until(std::string_view& text, char separator) {
     const std::size_t end = std::min(text.find(separator), text.size());
     const std::string_view taken = text.substr(0, end);
@@ -101,7 +101,7 @@ template <class Path> std::string spec_of(std::string_view name, const Path& pat
     return fmt::format("{}({})", name, fmt::join(pairs, ", "));
 }
 
-/// Numbers between separators, of which one may stand behind the last: `0,1,4` and `0:1:4:`.
+/// Parses ports between separators; one separator may follow the last port: `0,1,4` and `0:1:4:`.
 iba::result<void> set_hops(IBDRPath& path, std::string_view text, char separator, std::string_view what) {
     IBDRPath route;
     std::string_view rest = trimmed(text);
@@ -126,7 +126,7 @@ iba::result<void> set_hops(IBDRPath& path, std::string_view text, char separator
     return iba::success();
 }
 
-/// What stands between two equal quotes, or the text itself.
+/// Returns the text between two equal quotes, or the text itself if it is not quoted.
 std::string_view unquoted(std::string_view text) {
     const bool quoted =
         text.size() >= 2 && (text.front() == '\'' || text.front() == '"') && text.back() == text.front();
@@ -150,7 +150,7 @@ iba::result<void> set_member(path_headers&, iba::gid& g, unsigned, std::string_v
 template <class T>
 iba::result<void> set_member(path_headers&, T& member, unsigned bits, std::string_view name, std::string_view text) {
     const auto number = iba::parse_number(text);
-    const std::string given = name.ends_with("Key") ? "(not shown)" : as_given(text); // a secret
+    const std::string given = name.ends_with("Key") ? "(not shown)" : as_given(text); // keys are secret
     if (!number) return unreadable(fmt::format("{} is {}, expected an unsigned integer", name, given));
     if (number->is_larger || number->value > iba::low_bits(bits))
         return out_of_range(
@@ -168,7 +168,7 @@ iba::result<void> set_end_port(std::optional<std::string>& end_port, std::string
     return iba::success();
 }
 
-/// `end_port` and the members, `inner` being what stands between the parentheses.
+/// Parses `end_port` and the members. `inner`: the text between the parentheses.
 template <class Path> iba::result<address> read_members(std::string_view class_name, std::string_view inner) {
     address result{Path{}, std::nullopt};
     Path& path = *std::get_if<Path>(&result.path);
@@ -180,8 +180,9 @@ template <class Path> iba::result<address> read_members(std::string_view class_n
         const std::string_view key = trimmed(pair.substr(0, equals));
         const std::string_view text = equals == pair.npos ? std::string_view{} : trimmed(pair.substr(equals + 1));
         if (key.empty() || text.empty())
-            return unreadable(fmt::format("{}: invalid argument {}; expected NAME=VALUE", class_name,
-                                          as_given(pair.substr(0, pair.find(' '))))); // behind it may be a key
+            return unreadable(
+                fmt::format("{}: invalid argument {}; expected NAME=VALUE", class_name,
+                            as_given(pair.substr(0, pair.find(' '))))); // the text after the blank may be a key
         if (more && trimmed(inner).empty()) return unreadable(fmt::format("{} must not end with a comma", class_name));
         if (std::find(seen.begin(), seen.end(), key) != seen.end())
             return unreadable(fmt::format("{}: {} is given twice", class_name, as_given(key)));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// port_keys.cpp - the text of key files.
+// port_keys.cpp - the parser of key files.
 #include <comad/iba/detail/text.hpp>
 #include <comad/iba/parse.hpp>
 #include <comad/mad/port_keys.hpp>
@@ -41,12 +41,12 @@ std::optional<iba::guid> guid_of(std::string_view word) {
 
 /// One line of a key file.
 struct entry {
-    std::optional<iba::guid> port; // none: the default
+    std::optional<iba::guid> port; // nullopt: the default of the kind
     key_kind kind;
     u64 key = 0;
 };
 
-/// The entry, or what is wrong.
+/// Parses an entry; returns what is wrong, or nullopt.
 std::optional<std::string> read(const std::vector<std::string_view>& words, entry& e) {
     if (words.size() != 2 && words.size() != 3)
         return fmt::format("expected a port GUID or 'default', optionally M_Key, SM_Key or CC_Key, and the key; "
@@ -76,7 +76,7 @@ std::optional<std::string> read(const std::vector<std::string_view>& words, entr
 
 namespace {
 
-/// Calls `read` with the words of each line that has some; it gives what is wrong.
+/// Calls `read` with the words of each line that has words. `read` returns what is wrong, or nullopt.
 template <class Read> iba::result<void> for_each_line(std::string_view text, Read&& read) {
     unsigned number = 0;
     while (!text.empty()) {
@@ -93,7 +93,7 @@ template <class Read> iba::result<void> for_each_line(std::string_view text, Rea
 
 using numbered_port = std::pair<iba::guid, u8>;
 
-/// `0x0002c90300a1b2c3:1`
+/// Parses `0x0002c90300a1b2c3:1`.
 std::optional<numbered_port> read_port(std::string_view word) {
     const std::size_t colon = word.rfind(':');
     if (colon == std::string_view::npos) return std::nullopt;

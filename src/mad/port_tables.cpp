@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// port_tables.cpp - P_Keys and GIDs to indices, and what is said if there is none.
+// port_tables.cpp - finds the indices of P_Keys and GIDs, and describes misses.
 #include <comad/iba/detail/format.hpp>
 #include <comad/mad/detail/port_tables.hpp>
 
@@ -14,7 +14,7 @@ namespace {
 
 constexpr u16 look_up = path_headers::look_up;
 
-/// `0x7fff (index 0), 0x8001 (index 1)`: the first entries that are in use.
+/// Returns the first entries in use: `0x7fff (index 0), 0x8001 (index 1)`.
 template <class T, class IsUsed, class Text>
 std::string entries_text(const std::vector<T>& table, IsUsed is_used, Text text) {
     constexpr std::size_t most = 8;
@@ -74,7 +74,7 @@ table_entries port_tables::default_entry() const noexcept {
     return {.pkey_index = index, .pkey = pkey_at(index)};
 }
 
-/// `pkey`: what the path has, for a table that is not known.
+/// Returns the entries for an index. `pkey`: P_Key of the path, for an unknown table.
 table_entries port_tables::at_index(u16 index, u16 pkey) const noexcept {
     if (only_ && index == only_->or_else) index = only_->index;
     if (PKeys_.empty()) return if_sendable({.pkey_index = index, .pkey = pkey});
@@ -92,7 +92,7 @@ table_entries port_tables::find_other(const path_headers& p) const noexcept {
     return p.pkey_index != look_up ? at_index(p.pkey_index, p.pkey) : if_sendable(find_value(p.pkey));
 }
 
-/// What was found, if the transport can send with it.
+/// Returns the found entries, or a miss if the transport cannot send with them.
 table_entries port_tables::if_sendable(const table_entries& found) const noexcept {
     if (!only_ || found.miss != table_miss::none || found.pkey_index == only_->index) return found;
     const table_entries ours = default_entry();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// record_table.cpp - where the records of an SA reply begin and end.
+// record_table.cpp - finds the start and the end of the records of an SA reply.
 #include <comad/iba/detail/sa/format.hpp>
 #include <comad/mad/detail/message.hpp>
 #include <comad/mad/detail/record_table.hpp>
@@ -14,9 +14,9 @@ namespace comad::mad {
 
 namespace {
 
-constexpr std::size_t padding = 8; // of a record: always less
+constexpr std::size_t padding = 8; // a record has less padding than this
 
-/// Precondition: the header is whole.
+/// Returns the distance of the records. Precondition: the header is complete.
 std::size_t stride_of(std::span<const u8> message) noexcept {
     return std::size_t{iba::get<&iba::sa::Header::attributeOffset>(message.data())} * 8;
 }
@@ -34,7 +34,7 @@ iba::result<record_table> record_table::of(std::span<const u8> message, std::siz
 
     const std::span<const u8> data = message.subspan(header_size);
     const std::size_t stride = stride_of(message);
-    if (stride == 0) { // there are none
+    if (stride == 0) { // no records
         if (std::ranges::any_of(data, [](u8 byte) { return byte != 0; }))
             return too_short(fmt::format("AttributeOffset is 0, but {} bytes of records follow", data.size()));
         return record_table(data, record_size, 0, 0);

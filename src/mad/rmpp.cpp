@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// rmpp.cpp - what both ends of a transfer do: recognise its packets, judge them, end it, watch the time.
+// rmpp.cpp - the code that both ends of a transfer share: recognizes packets, checks them, ends the transfer, and
+// handles timeouts.
 #include <comad/iba/detail/codes.hpp>
 #include <comad/iba/detail/rmpp.hpp>
 #include <comad/mad/detail/message.hpp>
@@ -21,7 +22,7 @@ constexpr std::size_t rmpp_header_size = iba::wire_size<rmpp>;
 constexpr u8 version = 1;
 constexpr u8 no_response_time = 31;
 
-/// What an ABORT may say (IBA 13.6.2.2).
+/// Returns whether an ABORT may contain this status (IBA 13.6.2.2).
 bool is_abort_status(u8 status) noexcept {
     return status >= iba::value(RMPPStatus::TotalTimeTooLong) && status <= iba::value(RMPPStatus::Unspecified);
 }
@@ -64,7 +65,8 @@ bool rmpp_transfer::admit(std::span<const u8> mad) noexcept {
     const u8 told = iba::get<&rmpp::RMPPStatus>(p);
     const bool is_ending = type == RMPPType::STOP || type == RMPPType::ABORT;
     if (state_ == rmpp_state::failed) {
-        // It goes on: what ended the transfer was lost. An ending is never answered with an ending, or two would meet forever.
+        // The peer continues, so it did not receive the packet that ended the transfer. A STOP or ABORT is never the
+        // reply to another one, because two ends would then exchange them forever.
         ending_due_ = ending_due_ || (!failed_by_peer_ && !is_ending);
         return false;
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// rmpp_receiver.cpp - segments in any order become a message.
+// rmpp_receiver.cpp - reassembles a message from segments that arrive in any order.
 #include <comad/iba/detail/rmpp.hpp>
 #include <comad/mad/detail/message.hpp>
 #include <comad/mad/detail/rmpp.hpp>
@@ -23,14 +23,14 @@ bool has_flag(const u8* mad, RMPPFlag flag) noexcept {
     return (iba::get<&rmpp::RMPPFlags>(mad) & iba::value(flag)) != 0;
 }
 
-/// The header of what answers `mad`: class headers travel back as they came, as Linux does it and needs it to find the
-/// agent of a vendor's OUI.
+/// Returns the header of replies to `mad`. The class header is copied unchanged: Linux copies it, and needs it to find
+/// the agent of a vendor class with OUI.
 std::array<u8, mad_size> answering_header(std::span<const u8> mad) noexcept {
     std::array<u8, mad_size> header{};
     std::copy(mad.begin(), mad.end(), header.begin());
     const u8 method = iba::value(iba::get<&iba::MADHeader::method>(mad.data()));
     iba::put<&iba::MADHeader::method>(header.data(), iba::Method{static_cast<u8>(method ^ iba::response_bit)});
-    iba::put<&rmpp::RRespTime>(header.data(), 31); // not told
+    iba::put<&rmpp::RRespTime>(header.data(), 31); // not specified
     return header;
 }
 
@@ -55,9 +55,9 @@ rmpp_state rmpp_receiver::feed(std::span<const u8> mad, time_point now) {
         const u8* p = mad.data();
         if (iba::get<&rmpp::RMPPType>(p) == RMPPType::DATA) take_segment(p, now);
         else if (state() == rmpp_state::complete && iba::get<&rmpp::data1>(p) == 0)
-            reply_window_ = std::max(iba::get<&rmpp::data2>(p), u32{1}); // the direction turns
+            reply_window_ = std::max(iba::get<&rmpp::data2>(p), u32{1}); // the peer turns the direction
     } else if (failed_by_peer()) {
-        ack_due_ = false; // it would make the other end repeat its ending
+        ack_due_ = false; // an ACK would make the peer repeat its STOP or ABORT
     }
     return state();
 }
@@ -67,10 +67,10 @@ void rmpp_receiver::take_segment(const u8* mad, time_point now) {
     if (segment == 0 || has_flag(mad, RMPPFlag::First) != (segment == 1))
         return fail(RMPPStatus::InconsistentFirstAndSegmentNumber);
     if (segment <= in_order_) {
-        ack_due_ = true; // the one that it had was lost
+        ack_due_ = true; // the segment is a duplicate, so the previous ACK was lost
         return;
     }
-    // What no window allowed is dropped, as Linux does.
+    // As in Linux, segments outside of the window are dropped.
     if (state() != rmpp_state::more || segment > window_last_) return;
     const u64 bit = u64{1} << (segment - in_order_ - 1);
     if ((arrived_ & bit) != 0) return;
@@ -94,7 +94,7 @@ void rmpp_receiver::take_segment(const u8* mad, time_point now) {
     progressed();
     await_response(now);
     if (in_order_ == last_segment_) complete();
-    // Early enough for the sender to go on without a pause.
+    // The ACK is early enough for the sender to continue without a pause.
     if (state() == rmpp_state::complete || window_last_ - in_order_ <= window_ / 2) ack_due_ = true;
 }
 
@@ -115,7 +115,7 @@ bool rmpp_receiver::plausible(u32 segment, bool is_last, u32 payload_length) noe
         const u64 valid = all_fields - transferred_data + payload_length;
         holds = payload_length >= class_header_size() && payload_length <= transferred_data && segment > highest_ &&
                 last_segment_ == 0 &&
-                // The IBA can also be read as if the first segment told the size of all fields, padding included.
+                // The IBA can be read so that the first segment announces the size of all fields, including padding.
                 (announced_ == 0 || announced_ == valid || announced_ == all_fields);
         last_segment_ = segment;
     } else {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// rmpp_sender.cpp - a message becomes segments, as many under way as the receiver allows.
+// rmpp_sender.cpp - splits a message into segments, and sends as many as the window of the receiver permits.
 #include <comad/iba/detail/rmpp.hpp>
 #include <comad/mad/detail/rmpp.hpp>
 
@@ -30,13 +30,14 @@ rmpp_state rmpp_sender::feed(std::span<const u8> mad, time_point now) noexcept {
     const u32 segment = iba::get<&rmpp::data1>(mad.data());
     const u32 new_window_last = iba::get<&rmpp::data2>(mad.data());
     if (state() == rmpp_state::complete) {
-        turn_due_ |= double_sided_ && segment == segments_; // the one that it had was lost
+        turn_due_ |= double_sided_ && segment == segments_; // the receiver repeats its last ACK, so the ACK that
+                                                            // turned the direction was lost
     } else if (new_window_last < segment) {
         fail(RMPPStatus::NewWindowLastTooSmall);
     } else if (segment > sent_) {
         fail(RMPPStatus::SegmentNumberTooBig);
     } else {
-        // Of an ACK that a newer one overtook nothing is new.
+        // An ACK that arrives after a newer one changes nothing.
         window_last_ = std::max(window_last_, new_window_last);
         if (segment > acknowledged_) {
             acknowledged_ = segment;
@@ -70,7 +71,7 @@ bool rmpp_sender::next_packet(std::span<u8, mad_size> out, time_point now) noexc
     if (ending_due()) {
         write_ending(out);
     } else if (std::exchange(turn_due_, false)) {
-        write(out, RMPPType::ACK, 0, 0, 1); // one segment, as receivers begin
+        write(out, RMPPType::ACK, 0, 0, 1); // a window of one segment, as receivers start with
     } else {
         write_segment(out, next_);
         sent_ = std::max(sent_, next_);
@@ -88,7 +89,8 @@ void rmpp_sender::write_segment(std::span<u8, mad_size> out, u32 segment) const 
     if (segment == 1) {
         flags |= iba::value(RMPPFlag::First);
         payload_length = message_.size() - header_size() + u64{segments_} * class_header_size();
-        if (payload_length > std::numeric_limits<u32>::max()) payload_length = 0; // not told
+        if (payload_length > std::numeric_limits<u32>::max())
+            payload_length = 0; // too large for the field: not specified
     }
     if (segment == segments_) {
         flags |= iba::value(RMPPFlag::Last);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// rtt_estimator.cpp - estimates and what follows from them.
+// rtt_estimator.cpp - the estimates, and the deadlines derived from them.
 #include <comad/mad/detail/rtt_estimator.hpp>
 
 #include <algorithm>
@@ -10,12 +10,13 @@
 namespace comad::mad {
 namespace {
 
-constexpr int unresponsive_share = 8; // a part of that with others
-constexpr float max_margin = 20e6f;   // ns: what lasts longer is no habit
+constexpr int unresponsive_share = 8; // divisor of the time limit for unresponsive destinations
+constexpr float max_margin = 20e6f;   // ns: longer delays are exceptions, and do not count
 
-/// Up to the next of four steps per octave: few different deadlines are few lists to look through.
+/// Rounds up to one of four steps per octave. With fewer different deadlines, fewer lists of slots need to be
+/// searched.
 duration rounded_up(float ns) noexcept {
-    constexpr u32 step = u32{1} << 21; // of a float's 23 bits behind the point
+    constexpr u32 step = u32{1} << 21; // of the 23 mantissa bits of a float
     return duration{
         static_cast<duration::rep>(std::bit_cast<float>((std::bit_cast<u32>(ns) + step - 1) & ~(step - 1)))};
 }
@@ -37,12 +38,12 @@ void rtt_estimator::estimate::add(float sample) noexcept {
     deviation += (std::abs(error) - deviation) / 4;
 }
 
-// Equal round trips have no deviation, but the next one is not therefore equal.
+// Equal round trips have a deviation of 0, but the next one may still take longer.
 float rtt_estimator::estimate::deadline(float margin) const noexcept {
     return mean + std::max({4 * deviation, mean / 2, margin});
 }
 
-// A first look one hop farther: several times what was seen nearer.
+// For the first query to a new distance: several times the deadline of a smaller distance.
 float rtt_estimator::unmeasured(distance d) const noexcept {
     if (d <= most_hops) {
         for (unsigned nearer = d; nearer-- > 0;) {
@@ -77,7 +78,7 @@ rtt_estimator::target& rtt_estimator::claim(u64 destination) noexcept {
     return t;
 }
 
-// After one answer a target's deviation is guessed: that of others as far away, within bounds.
+// After one reply, the deviation of a target is estimated as that of other targets at this distance, within bounds.
 duration rtt_estimator::answered(u64 destination, distance d, duration round_trip_time, bool few_in_flight) noexcept {
     assert(d <= most_distance);
     const float ns = std::max(static_cast<float>(round_trip_time.count()), 1.0f);
@@ -93,9 +94,9 @@ duration rtt_estimator::answered(u64 destination, distance d, duration round_tri
     return duration(static_cast<duration::rep>(baseline(t, same_distance, ns, few_in_flight)));
 }
 
-// A target's own time is known from when few MADs were in flight. Of one that was never asked then, the shortest that it took
-// may be queueing as well: then the shortest of all at its distance counts, times what is usual between the two. Ways may
-// become longer for good, so that what is shortest is slowly forgotten.
+// The baseline of a target is known after a round trip with few MADs in flight. Without such a round trip, even the
+// shortest one of the target may include queueing. Then the shortest round trip at its distance counts, times the
+// usual ratio between the two. Routes may become longer permanently, so the shortest round trips are slowly forgotten.
 float rtt_estimator::baseline(target& t, at_distance& same_distance, float round_trip_time,
                               bool few_in_flight) noexcept {
     constexpr float most_spread = 16;

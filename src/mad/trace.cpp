@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// trace.cpp - events as lines.
+// trace.cpp - formats events as lines.
 #include <comad/iba/detail/codec.hpp>
 #include <comad/iba/detail/keys.hpp>
 #include <comad/iba/detail/mad_header.hpp>
@@ -22,7 +22,7 @@ using kind = trace_event::kind;
 std::string target_of(const trace_event& e) { return e.path ? "'" + to_string(*e.path) + "'" : "?"; }
 std::string sender_of(const trace_event& e) { return e.source ? fmt::format("'Lid {}'", value(e.source->SLID)) : "?"; }
 
-/// Empty: the event has no line of its own.
+/// Returns the line of an event; empty if the event has no line.
 std::string line_of(const trace_event& e) {
     switch (e.what) {
     case kind::send: return {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// window_control.cpp - epochs and what they teach.
+// window_control.cpp - evaluates epochs and sets the window.
 #include <comad/mad/detail/window_control.hpp>
 
 #include <algorithm>
@@ -10,22 +10,24 @@ namespace {
 
 constexpr unsigned first_window = 8;
 constexpr double shortest_epoch = 16;
-constexpr double memory = 400; // MADs that a share of losses is about
+constexpr double memory = 400; // number of recent MADs that a loss rate is computed from
 
-// round trips, as multiples of those with few in flight
+// round-trip times as multiples of those with few MADs in flight
 constexpr double unqueued = 1.05, visible = 1.04, long_enough = 1.15, too_long = 1.4;
 constexpr double shrink_for_queue = 0.85;
 
-// The window grows by `careful` in an epoch near the knee and shrinks by `least_shrink` for a loss: so about one MAD in 150 is
-// lost there. More of either moves the window about more, and a window that moves is slower than its mean.
+// The window grows by `careful` in an epoch near the knee and shrinks by `least_shrink` for a loss, so about one MAD
+// in 150 is lost there. Larger values make the window vary more, and the throughput of a varying window is lower than
+// that of its mean.
 constexpr double quick = 0.125, careful = 0.009, far_above = 4 * careful;
 constexpr double least_shrink = 0.05, most_shrink = 0.5;
 constexpr double shrink_after_doubling = 0.6;
 
-constexpr double paying = 0.6, paying_well = 0.8; // of the throughput that a larger window could bring
+constexpr double paying = 0.6, paying_well = 0.8; // share of the throughput that a larger window could add
 constexpr double most_tried = 60;                 // MADs of a trial
-constexpr double few_losses = 0.03;               // that may be the wire's where nothing is known
-constexpr double unknown = 1e9;                   // a knee
+constexpr double few_losses = 0.03;               // loss rate that may be due to the link while its loss rate is
+                                                  // unknown
+constexpr double unknown = 1e9;                   // value of an unknown knee
 
 } // namespace
 
@@ -38,7 +40,7 @@ void window_control::set(double window) noexcept {
     window_ = static_cast<unsigned>(std::lround(exact_));
 }
 
-// Not below few: so many are in nobody's way.
+// The window does not shrink below `few`, because this number of requests in flight cannot cause congestion.
 void window_control::shrink(double factor) noexcept { set(std::max(exact_ * factor, std::min<double>(few, exact_))); }
 
 void window_control::share::add(double more_sent, double more_lost) noexcept {
@@ -54,7 +56,7 @@ void window_control::share::take_back_a_loss() noexcept { lost = std::max(0.0, l
 // ---- what happens ------------------------------------------------------------------------------------------------------
 
 void window_control::measured(duration round_trip_time, duration baseline, unsigned in_flight) noexcept {
-    if (2 * in_flight < window_) return; // says little of the window as it is
+    if (2 * in_flight < window_) return; // too few in flight to measure this window
     constexpr int outlier = 4;
     now_.round_trip_time += static_cast<double>(std::min(round_trip_time, outlier * baseline).count());
     now_.baseline += static_cast<double>(baseline.count());
@@ -120,8 +122,8 @@ void window_control::learn_throughput(double inflation) noexcept {
     known = known == 0 ? seen : (known + seen) / 2;
 }
 
-// What a larger window brought of what it could bring, against one that was smaller by half an octave to one and a half. 0: it
-// is not known.
+// Returns the throughput that the current window added, as a share of what it could add, compared with a window that
+// is smaller by half an octave to one and a half octaves. 0: unknown.
 double window_control::gain() const noexcept {
     const auto level = static_cast<std::size_t>(std::lround(4 * std::log2(exact_)));
     for (std::size_t below = 2; below <= 6 && below <= level; ++below) {
@@ -152,7 +154,7 @@ void window_control::grow(double inflation, bool pays) noexcept {
 
 namespace {
 
-/// Whether it is more than chance, and much, that of `sent` so many were lost, beside others.
+/// Returns whether the loss rate lost / sent is significantly and considerably higher than the other one.
 bool is_worse(double sent, double lost, double other_sent, double other_lost) noexcept {
     if (sent == 0 || other_sent == 0) return false;
     const double p = (lost + other_lost) / (sent + other_sent);
@@ -163,7 +165,7 @@ bool is_worse(double sent, double lost, double other_sent, double other_lost) no
 
 } // namespace
 
-// As many are lost while few are in flight, and that is no chance.
+// Returns whether about the same share is lost with few MADs in flight, and the share is significant.
 bool window_control::is_link_loss() const noexcept {
     constexpr double least_sent = 30, notable = 0.01;
     const double surely_lost = few_.lost - 2 * std::sqrt(few_.lost);
@@ -171,7 +173,7 @@ bool window_control::is_link_loss() const noexcept {
            !is_worse(recent_.sent, recent_.lost, few_.sent, few_.lost);
 }
 
-// False: they are no reason to.
+// Returns false if the losses are no reason to shrink the window.
 bool window_control::yield_to_losses(bool queues) noexcept {
     if (is_link_loss()) return false;
     constexpr double well_known = 100, next_to_nothing = 0.02;
@@ -180,7 +182,7 @@ bool window_control::yield_to_losses(bool queues) noexcept {
     const double by_chance = few_losses * recent_.sent + 2 * std::sqrt(few_losses * recent_.sent);
     if (!is_window && recent_.lost <= by_chance) return false;
 
-    constexpr unsigned in_vain = 4; // decreases that change nothing
+    constexpr unsigned in_vain = 4; // decreases without an effect on the losses
     if (!is_window || (decreases_ >= in_vain && few_.sent < most_tried)) return begin_trial();
     if (decreases_++ == 0) before_decreases_ = exact_;
     last_ = {exact_, knee_, doubling_, now_.lost};
@@ -196,8 +198,8 @@ bool window_control::yield_to_losses(bool queues) noexcept {
     return true;
 }
 
-// With few in flight: are as many lost then? A first trial is short, and another comes long after it, if it told too little.
-// False: that has to wait.
+// Starts a trial with few MADs in flight, to see whether as many are lost then. A first trial is short. If its result
+// is not clear, another one follows much later. Returns false if the trial has to wait.
 bool window_control::begin_trial() noexcept {
     constexpr double enough_to_tell = 200, long_after = 5000;
     const bool is_again = few_.sent >= most_tried;
@@ -211,7 +213,7 @@ bool window_control::begin_trial() noexcept {
     return true;
 }
 
-// False: it goes on.
+// Returns false if the trial continues.
 bool window_control::end_trial() noexcept {
     if (few_.sent < enough_) return false;
     const bool helps = is_worse(on_trial_.sent, on_trial_.lost, few_.sent, few_.lost);
@@ -220,7 +222,7 @@ bool window_control::end_trial() noexcept {
     set(helps ? before_trial_ / 2 : before_trial_);
     before_trial_ = 0;
     recent_ = {};
-    now_ = {}; // an epoch without losses, so that decreases count anew
+    now_ = {}; // an epoch without losses, so that the count of decreases restarts
     return true;
 }
 
