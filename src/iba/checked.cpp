@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// checked.cpp - what does not fit, in words.
+// checked.cpp - the messages about values and sizes that do not fit.
 #include <comad/iba/checked.hpp>
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@ misfit in_field(std::string_view name, misfit inside) {
     return inside;
 }
 
-// The fields of a header, and of headers in it, are fields of the format.
+// Fields of a header, and of headers in it, are printed as fields of the format.
 misfit in_header(misfit inside) {
     inside.path.erase(0, inside.path.rfind('.'));
     return inside;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// compare.cpp - differences of two encoded structures, over their table at run time.
+// compare.cpp - the differences of two encoded structures, by their table at run time.
 #include <comad/iba/detail/compare.hpp>
 
 #include <fmt/format.h>
@@ -8,7 +8,7 @@ namespace comad::iba {
 
 namespace {
 
-/// Any number of bits: a GID has more than an integer.
+/// Compares any number of bits: a GID has more than an integer.
 bool are_equal(const u8* a, const u8* b, unsigned off, unsigned width) {
     for (; width > 64; off += 64, width -= 64)
         if (bits_at(a, off, 64) != bits_at(b, off, 64)) return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// enums.cpp - a number as its name, a set of bits as the names of its bits. Knows no enumeration.
+// enums.cpp - the name of a number, and the names of the bits in a set.
 #include <comad/iba/detail/enums/names.hpp>
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// error.cpp - the last words of a program that asks a result for what it has not.
+// error.cpp - the messages of programs that end because they accessed a value or an error that a result does not have.
 #include <comad/iba/detail/error.hpp>
 
 #include <cstdio>

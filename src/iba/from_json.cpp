@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// from_json.cpp - JSON read into structures.
+// from_json.cpp - parses JSON into structures.
 #include "names.hpp"
 #include "rows.hpp"
 #include "values.hpp"
@@ -19,7 +19,7 @@ namespace {
 using detail::target;
 using json_value = nlohmann::json;
 
-/// What a value is called in an error.
+/// Returns the text of a value in an error message.
 std::string text_of(const json_value& value) {
     if (value.is_string()) return value.get<std::string>();
     return value.is_structured() ? value.type_name() : value.dump();
@@ -65,7 +65,8 @@ result<void> set_record(std::span<u8> bytes, const record_info& info, const std:
     for (const auto& [key, value] : object.items())
         if (std::ranges::find(info.rows, key, &row_info::name) == info.rows.end())
             return detail::unknown_field(info, path, key);
-    for (const row_info& row : info.rows) { // in wire order: what tells the details of a notice comes before them
+    for (const row_info& row : info.rows) { // in wire order: the fields that determine the structure of notice details
+                                            // precede the details
         const auto value = object.find(row.name);
         if (value == object.end()) continue;
         const target to{bytes, row, fmt::format("{}.{}", path, row.name)};
@@ -86,7 +87,7 @@ result<void> set_json(const record_info& info, std::span<u8> bytes, std::string_
         parsed = json_value::parse(text);
     } catch (const json_value::parse_error& problem) {
         return error{errc::unreadable, fmt::format("{}: invalid JSON at byte {}", info.name, problem.byte)};
-    } catch (const json_value::out_of_range&) { // 1e999: the parser has no number for it
+    } catch (const json_value::out_of_range&) { // the parser cannot represent numbers such as 1e999
         return error{errc::out_of_range, fmt::format("{}: a number is too large for any field", info.name)};
     }
     std::vector<u8> changed(bytes.begin(), bytes.begin() + info.bytes);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// json.cpp - the only file that instantiates nlohmann's serializer of ordered_json: every other file that did would compile it again.
+// json.cpp - the only file that instantiates nlohmann's serializer of ordered_json. Any other file that used it would
+// compile it again.
 #include <comad/iba/detail/json.hpp>
 #include <comad/iba/detail/text.hpp>
 
@@ -24,7 +25,7 @@ std::string serialized(const ordered_json& value, int indent) {
 ordered_json json_string(std::string_view raw) { return valid_utf8(raw); }
 
 ordered_json json_number(double number) {
-    constexpr double limit = 9007199254740992; // 2^53: smaller whole numbers are exact
+    constexpr double limit = 9007199254740992; // 2^53: smaller whole numbers are exact in a double
     if (std::abs(number) < limit && std::trunc(number) == number) return static_cast<long long>(number);
     return number;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// keys.cpp - keys are found by their names in the tables; a list has the keys that no table describes.
+// keys.cpp - finds keys by their names in the tables, and by a list for the keys that no table contains.
 #include "rows.hpp"
 #include <comad/iba/detail/codec.hpp>
 #include <comad/iba/detail/keys.hpp>
@@ -18,25 +18,26 @@ namespace {
 
 constexpr std::string_view key_names[] = {"MKey", "SMKey", "BKey", "CCKey", "VSKey", "serviceKey"};
 
-/// Bytes of a structure or MAD.
+/// A range of bytes in a structure or MAD.
 struct range {
     u64 begin, end;
 };
 
-/// Keys of MADs that have no row in a table here. All attributes of the class, or one.
+/// A key of MADs that has no row in a table here, in all attributes of a class or in one.
 struct untabled_key {
     static constexpr u16 any = 0xffff;
     MgmtClass mgmt_class;
     u16 attributeID;
-    range bytes; ///< in the MAD
+    range bytes; ///< bytes of the key in the MAD
     unsigned count = 1, stride = 0;
 };
 
 constexpr u16 notice_id = 0x0002;
 constexpr MgmtClass nvlink_class{0x09}, aggregation_class{0x0b}, node_to_node_class{0x0c};
 
-/// Of the vendor classes, as Mellanox' devices have them (ibis of ibutils2, packets_layouts.h and ibis_types.h). Of notices, IBA
-/// 16.2.3 and A10.4.3 as OpenSM's ib_types.h has them (ntc_bkey_259, ntc_cckey_0); ibis has the CC_Key two bytes earlier.
+/// Keys of the vendor classes are those of Mellanox devices (ibis of ibutils2, packets_layouts.h and ibis_types.h).
+/// Keys in notices (IBA 16.2.3 and A10.4.3) are those of ib_types.h of OpenSM (ntc_bkey_259, ntc_cckey_0); ibis has
+/// the CC_Key two bytes earlier.
 constexpr untabled_key untabled_keys[] = {
     {MgmtClass::Performance, untabled_key::any, {24, 32}}, // pm_key
     {nvlink_class, untabled_key::any, {24, 32}},           // vs_key
@@ -53,7 +54,7 @@ constexpr untabled_key untabled_keys[] = {
     {node_to_node_class, 0x0010, {40, 48}, 14, 16},        // NeighborsInfo: the key of each neighbor
 };
 
-/// Zeros as much of the range as the bytes have. Gives whether one was not 0.
+/// Sets the bytes of the range to zero, as far as they exist. Returns whether one was not zero.
 bool clear(std::span<u8> bytes, range r) noexcept {
     r.end = std::min<u64>(r.end, bytes.size());
     if (r.begin >= r.end) return false;
@@ -78,7 +79,8 @@ void add_keys(const record_info& info, unsigned base, std::vector<range>& out) {
 
 bool is_subnet_class(MgmtClass c) noexcept { return is_smp(c) || c == MgmtClass::SubnAdm; }
 
-/// Of a MAD that is a segment of a table; a whole table, put together, has none. In other MADs the bytes of RMPP mean nothing.
+/// Returns the number of segments before this one, for a MAD that is a segment of a table. A whole table has none. In
+/// other MADs the RMPP bytes have no meaning.
 u32 count_segments_before(std::span<const u8> mad) noexcept {
     if (mad.size() != wire_size<sa::Format>) return 0;
     switch (get<&MADHeader::method>(mad.data())) {
@@ -90,7 +92,7 @@ u32 count_segments_before(std::span<const u8> mad) noexcept {
     return segment > 0 ? segment - 1 : 0;
 }
 
-/// In records that begin here or in a segment before.
+/// Replaces the keys in records that start in this MAD or in an earlier segment.
 bool hide_in_table(std::span<u8> mad, const record_info& attribute, unsigned data_begin, u32 segments_before) {
     std::vector<range> keys;
     add_keys(attribute, 0, keys);
@@ -98,11 +100,12 @@ bool hide_in_table(std::span<u8> mad, const record_info& attribute, unsigned dat
     constexpr unsigned segment_data = wire_size<sa::Format> - wire_size<sa::Header>;
     const unsigned told = mad.size() >= wire_size<sa::Header> ? 8u * get<&sa::Header::attributeOffset>(mad.data()) : 0;
     const unsigned stride = std::max(told, (attribute.bytes + 7) / 8 * 8);
-    const u64 before = u64{segments_before} * segment_data % stride; // of a record that began there
+    const u64 before = u64{segments_before} * segment_data % stride; // bytes of the first record that are in earlier
+                                                                     // segments
     bool has_some = false;
     for (u64 record = 0; record < before + mad.size(); record += stride)
         for (const range& key : keys) {
-            const auto within = [&](u64 byte) { // of the table's, in the MAD
+            const auto within = [&](u64 byte) { // converts an offset in the table to one in the MAD
                 return byte <= before ? data_begin : data_begin + byte - before;
             };
             has_some |= clear(mad, {within(record + key.begin), within(record + key.end)});
@@ -110,7 +113,7 @@ bool hide_in_table(std::span<u8> mad, const record_info& attribute, unsigned dat
     return has_some;
 }
 
-/// The M_Key of trap 256.
+/// Replaces the M_Key of trap 256.
 bool hide_in_notice(std::span<u8> mad, unsigned notice_begin) {
     const std::span<u8> bytes = mad.subspan(std::min<std::size_t>(notice_begin, mad.size()));
     const record_info* const details = detail::details_in(info_of<Notice>, bytes);
@@ -122,7 +125,7 @@ bool hide_in_notice(std::span<u8> mad, unsigned notice_begin) {
     return has_some;
 }
 
-/// Of the version that is known here, whatever the MAD says: a key is as secret in a MAD of another one.
+/// Returns a format of the class even if the version of the MAD is unknown: a key is as secret in other versions.
 const record_info* format_of(MgmtClass c, u8& version, u16 attributeID) noexcept {
     for (const u8 known : {version, u8{1}, u8{2}}) {
         const record_info* const found = find_format(c, known, attributeID);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// link_words.cpp - the names of rdma-core (infiniband-diags/ibnetdiscover.c, dump_linkspeed_compat and its neighbors).
+// link_words.cpp - names of link widths and speeds, as in rdma-core (infiniband-diags/ibnetdiscover.c,
+// dump_linkspeed_compat and similar functions).
 #include <comad/iba/detail/link_words.hpp>
 
 #include <algorithm>
@@ -43,7 +44,7 @@ template <class Table, class T> string_view name_in(const Table& table, T value,
     return found == table.end() ? otherwise : found->first;
 }
 
-/// The length of the part about the width: `12x`, `??`. 0 if the word does not start with one.
+/// Returns the length of the width in a word: `12x`, `??`. 0 if the word does not start with a width.
 std::size_t width_length(string_view word) noexcept {
     if (word.starts_with(unknown_width)) return unknown_width.size();
     const auto digits = static_cast<std::size_t>(std::ranges::find_if_not(word, is_digit) - word.begin());
@@ -60,7 +61,7 @@ std::optional<lane_speeds> speed_of_name(string_view name) noexcept { return of_
 link_word parse_link_word(string_view word) noexcept {
     const std::size_t length = width_length(word);
     const string_view width = word.substr(0, length), speed = word.substr(length);
-    // What follows `0x` is a number in hex.
+    // The word is a hexadecimal number if it starts with `0x`.
     const bool is_about_link =
         length != 0 && !speed.empty() && width != "0x" &&
         (speed == unknown_speed || (upper(speed.front()) >= 'A' && std::ranges::all_of(speed, is_letter_or_digit)));

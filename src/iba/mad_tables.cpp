@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// mad_tables.cpp - from a MAD's header to its tables.
+// mad_tables.cpp - finds the tables of a MAD by its header.
 #include <comad/iba/detail/codec.hpp>
 #include <comad/iba/detail/mad_header.hpp>
 #include <comad/iba/detail/mad_tables.hpp>
@@ -12,7 +12,7 @@ namespace comad::iba {
 
 namespace {
 
-/// smp::NoticeTrap with its details in one row, so that they are shown as what they are.
+/// smp::NoticeTrap with all details in one row, so that printers can show them as the structure of the trap.
 constexpr record_info notice_of_smp{info_of<smp::NoticeTrap>.name, info_of<smp::NoticeTrap>.section,
                                     wire_size<smp::NoticeTrap>,
                                     info_of<Notice>.rows.first(info_of<Notice>.rows.size() - 1)};

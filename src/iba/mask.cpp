@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// mask.cpp - component masks by name.
+// mask.cpp - component masks by the names of fields.
 #include "names.hpp"
 #include <comad/iba/detail/mask.hpp>
 
@@ -16,7 +16,7 @@ void set_bits(std::vector<u8>& bytes, unsigned off, unsigned count) {
         bytes[bit / 8] = static_cast<u8>(bytes[bit / 8] | 0x80u >> bit % 8);
 }
 
-/// What a row with these components has compared, from bit `off` of the record on.
+/// Sets the bits of the record that a row with these components compares. `off`: position of the row in the record.
 void compare_row(std::vector<u8>& compared, const row_info& row, unsigned off, detail::components all, u64 mask) {
     if (row.masked != mask::each) {
         if ((all.bits() & mask) != 0) set_bits(compared, off, row.bits());
@@ -61,7 +61,7 @@ result<u64> component_mask(const record_info& record, std::string_view name) {
     const auto& way = steps.value();
     const std::size_t outer = index_of(record, way[0]);
     const bool is_inner = way.size() > 1 && detail::is_expanded(*way[0].row);
-    const detail::step& last = way[is_inner ? 1 : 0]; // what lies deeper has no bits of its own
+    const detail::step& last = way[is_inner ? 1 : 0]; // fields at deeper levels have no bits of their own
 
     const detail::components all = is_inner ? detail::components_of(record, outer, index_of(*way[0].row->nested, last))
                                             : detail::components_of(record, outer);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// names.cpp - dotted names taken apart along the tables.
+// names.cpp - resolves dotted names by the tables.
 #include "names.hpp"
 
 #include <comad/iba/detail/suggest.hpp>
@@ -20,7 +20,7 @@ std::vector<std::string_view> names_in(const record_info& info) {
     return names;
 }
 
-/// `name[7]` in two; without a number in brackets at its end, all of it is a name.
+/// A name with an index, split: `name[7]`. If the text does not end with a number in brackets, all of it is the name.
 struct part_of_name {
     std::string_view name;
     std::string_view index{};
@@ -80,7 +80,7 @@ result<std::vector<step>> resolve(const record_info& info, std::string_view name
 
 namespace {
 
-/// What follows the names that a message suggests.
+/// Returns the text after the names that a message suggests: `, ...` if there are more names.
 std::string_view rest_of(const std::vector<std::string_view>& names) {
     return names.size() > most_suggestions ? ", ..." : "";
 }

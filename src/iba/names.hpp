@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// names.hpp - dotted names taken apart along the tables. Knows no bytes.
+// names.hpp - resolves dotted names of fields by the tables. It does not access data.
 #pragma once
 #include <comad/iba/detail/error.hpp>
 #include <comad/iba/detail/table.hpp>
@@ -11,17 +11,17 @@
 
 namespace comad::iba::detail {
 
-/// One part of a dotted name: the row, and which element of it, if the name says.
+/// One part of a dotted name: the row, and the index of the element if the name has one.
 struct step {
     const row_info* row;
     std::optional<unsigned> element;
 };
-/// The rows from the outermost structure to the field. Errors: unknown_name.
+/// Returns the rows from the outermost structure to the field. Errors: unknown_name.
 result<std::vector<step>> resolve(const record_info& info, std::string_view name);
 
-/// `where` has no field of this name, but those of `info`.
+/// Returns the error that `where` has no field of this name. The message suggests names of `info`.
 error unknown_field(const record_info& info, std::string_view where, std::string_view name);
-/// A structure was named where a value is needed.
+/// Returns the error that the name of a structure was given where a value is needed.
 error is_structure(const row_info& row, std::string_view where);
 
 } // namespace comad::iba::detail

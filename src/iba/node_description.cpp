@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// node_description.cpp - the text in a NodeDescription.
+// node_description.cpp - returns the text of a NodeDescription.
 #include <comad/iba/detail/smp/node.hpp>
 
 #include <cstring>

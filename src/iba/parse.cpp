@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// parse.cpp - numbers, GUIDs and GIDs from text.
+// parse.cpp - parses numbers, GUIDs and GIDs.
 #include <comad/iba/parse.hpp>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// print_dump.cpp - words in hex, each with the fields that begin in it.
+// print_dump.cpp - prints words in hex, each with the fields that start in it.
 #include "rows.hpp"
 #include <comad/iba/detail/bits.hpp>
 #include <comad/iba/detail/mad_tables.hpp>
@@ -25,7 +25,7 @@ std::string value_text(const row_info& row, byte_span record, unsigned element) 
 }
 
 /// Writes lines of one word each; items are added in the order of their words. Words are counted from the first byte,
-/// wherever structures begin: a word that two of them share has a line in each.
+/// independent of the start of nested structures. A word that two structures share has a line in each.
 class dumper {
 public:
     explicit dumper(byte_span bytes) : bytes_(bytes) {}
@@ -40,12 +40,12 @@ public:
             }
             for (const part& p : parts) add_part(p, base, path);
             const unsigned end = base + (row.off + row.bits()) / 8;
-            next_ = std::max(next_, (end + 3) / 4 * 4); // words of a data area behind its attribute say nothing
+            next_ = std::max(next_, (end + 3) / 4 * 4); // words of a data area after its attribute have no meaning
         }
         write_until(base + info.bytes);
     }
 
-    /// The lines, without zero words and closing lines at the end.
+    /// Returns the lines, without zero words and closing lines at the end.
     std::string text() const {
         std::size_t count = lines_.size();
         while (count > 0 && lines_[count - 1].is_idle) --count;
@@ -57,7 +57,7 @@ public:
 private:
     struct line {
         std::string text;
-        bool is_idle; ///< nothing is lost if it is left out at the end
+        bool is_idle; ///< the line contains no information and may be omitted at the end
     };
 
     void add_part(const part& p, unsigned base, const std::string& path) {
@@ -90,12 +90,12 @@ private:
     void add_item(unsigned off, std::string_view separator, const std::string& item) {
         const unsigned word = off / 32 * 4;
         write_until(word);
-        next_ = word; // again, if it is in the line of the structure before
+        next_ = word; // repeats the word if it is already on a line of the previous structure
         if (!items_.empty()) items_ += separator;
         items_ += item;
     }
 
-    /// Writes the words that begin before byte `end`, the first of them with the items collected for it.
+    /// Writes the words that start before byte `end`. The first one has the items that were collected for it.
     void write_until(std::size_t end) {
         while (next_ < std::min(end, bytes_.size())) {
             const unsigned count = static_cast<unsigned>(std::min<std::size_t>(4, bytes_.size() - next_));
@@ -110,7 +110,7 @@ private:
     byte_span bytes_;
     std::vector<line> lines_;
     std::string items_;
-    unsigned next_ = 0; ///< the first byte that is not in a line yet
+    unsigned next_ = 0; ///< the first byte that is not on a line yet
 };
 
 } // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// print_json.cpp - structures as JSON objects.
+// print_json.cpp - converts structures to JSON objects.
 #include "rows.hpp"
 #include <comad/iba/detail/json.hpp>
 #include <comad/iba/print.hpp>
@@ -49,7 +49,7 @@ struct json_builder {
             if ((row.is_reserved && style == json_style::readable) || !is_within(row, bytes)) continue;
             if (keys == key_display::hidden && is_key(row)) continue;
             const bool stays_bytes = style == json_style::exact && row.how == show::details;
-            // Names are unique in a structure, so nothing has to be searched.
+            // Names are unique in a structure, so there is no need to search for duplicates.
             members.emplace_back(row.name,
                                  value(row, bytes, stays_bytes ? parts_of(row) : parts_in(info, bytes, row, data)));
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// registry.cpp - tables by name, class and id. What structures there are, all.hpp says.
+// registry.cpp - finds tables by name, class and ID. iba.hpp lists all structures.
 #include <comad/iba.hpp>
 #include <comad/iba/detail/registry.hpp>
 
@@ -27,14 +27,14 @@ constexpr bool have_different_names() {
 }
 static_assert(have_different_names(), "a table is entered twice");
 
-/// The bytes that a format has for the attribute.
+/// Returns the bytes of a format's data area.
 unsigned data_size(const record_info& format) noexcept {
     for (const row_info& row : format.rows)
         if (row.how == show::data) return row.count;
     return 0;
 }
 
-/// True if the structure is the attribute of the class.
+/// Returns true if the structure is an attribute of the class.
 bool is_attribute(const attribute_use& use, MgmtClass mgmt_class, u8 class_version, u32 OUI) noexcept {
     return use.covers(mgmt_class) && use.class_version == class_version && (use.OUI == 0 || use.OUI == OUI);
 }

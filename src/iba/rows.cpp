@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// rows.cpp - values of single rows, read and shown.
+// rows.cpp - reads and formats the values of single rows.
 #include "rows.hpp"
 
 #include <comad/iba/detail/bits.hpp>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// rows.hpp - values of single rows in encoded structures, read and shown. Knows no structure and no layout of output.
+// rows.hpp - reads and formats the values of single rows in encoded structures. It does not depend on any structure or
+// output format.
 #pragma once
 #include <comad/iba/detail/table.hpp>
 
@@ -12,37 +13,37 @@ namespace comad::iba::detail {
 
 using byte_span = std::span<const u8>;
 
-/// True if the whole row is in `bytes`, which begin where the structure does, as everywhere here.
+/// Returns true if the whole row is within `bytes`. Here and below, `bytes` start with the structure.
 inline bool is_within(const row_info& row, byte_span bytes) { return row.off + row.bits() <= bytes.size() * 8; }
 
-/// One element of an array; of a text or byte string, one byte.
+/// Returns the row of one element of an array, or of one byte of a text or byte string.
 row_info element_of_row(const row_info&, unsigned element);
 
 u64 number_in(const row_info&, byte_span, unsigned element = 0);
 byte_span blob_in(const row_info&, byte_span);
-/// Up to the first NUL.
+/// Returns the text up to the first NUL.
 std::string_view text_in(const row_info&, byte_span);
 
-/// `0x` and two digits for each byte.
+/// Returns `0x` and two digits for each byte.
 std::string hex_bytes(byte_span);
-/// `0x` and as many digits as the width of an element has.
+/// Returns `0x` and as many digits as the width of an element has.
 std::string hex_number(const row_info&, u64 n);
 std::string gid_text(const row_info&, byte_span, unsigned element);
-/// As show says.
+/// Returns an element in the format that `show` specifies.
 std::string element_text(const row_info&, byte_span, unsigned element);
 
-/// A structure inside a record: of a nested row, of each element of an array of them, or the attribute in a data area.
+/// A structure inside a record: an element of a nested row, or the attribute in a data area.
 struct part {
     std::string name;
     const record_info* info;
-    unsigned byte; ///< where it begins in the record
+    unsigned byte; ///< offset in the record, in bytes
 };
-/// The structures of a nested row; none of another.
+/// Returns the structures of a nested row; none for other rows.
 std::vector<part> parts_of(const row_info&);
-/// The structures in a row of `record`: parts_of(), the attribute `data` of a row that shows data, the details of a
-/// notice; none if there are none or they are not known.
+/// Returns the structures in a row of `record`: parts_of(), the attribute `data` of a row that shows data, or the
+/// details of a notice. Empty if there are none or they are unknown.
 std::vector<part> parts_in(const record_info& record, byte_span, const row_info&, const record_info* data);
-/// The structure of the row that shows details, null if the notice does not tell or has an unknown trap.
+/// Returns the structure of the details of a notice; null if the notice is not generic, or its trap is unknown.
 const record_info* details_in(const record_info& notice, byte_span) noexcept;
 
 } // namespace comad::iba::detail

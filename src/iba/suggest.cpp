@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// suggest.cpp - names in the order of their likeness.
+// suggest.cpp - sorts names by similarity.
 #include <comad/iba/detail/suggest.hpp>
 
 #include <fmt/format.h>
@@ -18,9 +18,9 @@ std::string lower_case(std::string_view text) {
     return lower;
 }
 
-/// Levenshtein's distance.
+/// Returns the Levenshtein distance of two texts.
 std::size_t distance(std::string_view a, std::string_view b) {
-    std::vector<std::size_t> row(b.size() + 1); // from the beginning of `a` so far to each beginning of `b`
+    std::vector<std::size_t> row(b.size() + 1); // distances from the part of `a` so far to each prefix of `b`
     for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
     for (std::size_t i = 0; i < a.size(); ++i) {
         std::size_t diagonal = std::exchange(row[0], i + 1);
@@ -33,7 +33,7 @@ std::size_t distance(std::string_view a, std::string_view b) {
     return row[b.size()];
 }
 
-constexpr std::size_t longest_compared = 64; // no name is longer, and strangers' texts may be of any length
+constexpr std::size_t longest_compared = 64; // no name is longer, and untrusted text may have any length
 
 } // namespace
 

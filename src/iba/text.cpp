@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// text.cpp - UTF-8 as strangers send it, taken apart and escaped.
+// text.cpp - decodes and escapes UTF-8 from untrusted sources.
 #include <comad/iba/detail/text.hpp>
 
 #include <fmt/format.h>
@@ -12,7 +12,7 @@ namespace comad::iba {
 
 namespace {
 
-/// The first character of a text: its bytes, and its code point unless the byte is no UTF-8.
+/// The first character of a text: its bytes, and its code point unless the byte is not UTF-8.
 struct character {
     std::string_view bytes;
     char32_t code = 0;
@@ -21,8 +21,8 @@ struct character {
 
 unsigned char byte_at(std::string_view text, std::size_t i) { return static_cast<unsigned char>(text[i]); }
 
-/// Takes the first character from a text that is not empty. Overlong forms, surrogates and numbers above U+10FFFF are
-/// no UTF-8 (RFC 3629); of those one byte is taken.
+/// Removes the first character from a text that is not empty. Overlong forms, surrogates and numbers above U+10FFFF
+/// are not UTF-8 (RFC 3629); the function then removes one byte.
 character take_character(std::string_view& text) {
     const unsigned char first = byte_at(text, 0);
     const unsigned length = first < 0x80   ? 1
@@ -50,8 +50,8 @@ struct code_range {
     char32_t first, last;
 };
 
-/// Controls, and what Unicode 15 shows as nothing: Default_Ignorable_Code_Point of DerivedCoreProperties.txt (among it all
-/// that reorders text), separators of lines, annotations (U+FFF9 to U+FFFB). In order.
+/// Control characters, and characters that Unicode 15 does not show, in ascending order: Default_Ignorable_Code_Point
+/// of DerivedCoreProperties.txt (including all that reorder text), line separators, annotations (U+FFF9 to U+FFFB).
 constexpr code_range invisible[] = {
     {0x00, 0x1f},     {0x7f, 0x9f},       {0xad, 0xad},       {0x34f, 0x34f},     {0x61c, 0x61c},
     {0x115f, 0x1160}, {0x17b4, 0x17b5},   {0x180b, 0x180f},   {0x200b, 0x200f},   {0x2028, 0x202e},
@@ -59,7 +59,7 @@ constexpr code_range invisible[] = {
     {0xfff0, 0xfffb}, {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff},
 };
 
-/// A character that does something to a terminal, or to who reads it, instead of being shown.
+/// Returns whether the character is not shown, but affects the terminal or misleads the reader.
 bool is_invisible(char32_t code) {
     const auto* const range = std::ranges::lower_bound(invisible, code, {}, &code_range::last);
     return range != std::end(invisible) && range->first <= code;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// text_file.cpp - opens files without waiting, waits for pipes in a way that a signal ends, and counts what it reads.
+// text_file.cpp - opens files without blocking, waits for pipes so that a signal can end the wait, and limits what it
+// reads.
 #include <comad/iba/detail/text.hpp>
 #include <comad/iba/detail/text_file.hpp>
 
@@ -33,7 +34,7 @@ std::runtime_error too_large(std::size_t most) {
 }
 
 std::atomic<bool> waits_end = false;
-static_assert(std::atomic<bool>::is_always_lock_free); // for handlers of signals
+static_assert(std::atomic<bool>::is_always_lock_free); // signal handlers use such a variable
 
 struct open_file {
     explicit open_file(const std::string& name) : number(open_to_read(name)) {
@@ -46,7 +47,7 @@ struct open_file {
     int number;
 };
 
-/// While it lives, signals arrive only in await_input(): one that arrived between two waits would not end the second one.
+/// Blocks signals except in await_input(). Otherwise a signal between two waits would not end the second one.
 class held_signals {
 public:
     held_signals() noexcept {
@@ -69,7 +70,7 @@ private:
     sigset_t before_;
 };
 
-/// Reads parts of an open file.
+/// Reads an open file in parts.
 class part_reader {
 public:
     explicit part_reader(int descriptor) : descriptor_(descriptor) {
@@ -77,9 +78,9 @@ public:
         if (::fstat(descriptor, &about) != 0 || !S_ISREG(about.st_mode)) held_.emplace();
         else size_ = static_cast<std::size_t>(std::max<off_t>(about.st_size, 0));
     }
-    /// Of a regular file, in bytes; else 0.
+    /// Returns the size of a regular file, in bytes; else 0.
     std::size_t size() const noexcept { return size_; }
-    /// How many bytes were read; 0 at the end.
+    /// Returns the number of bytes read; 0 at the end.
     std::size_t read(char* to, std::size_t room) const {
         for (;;) {
             if (held_) held_->await_input(descriptor_);
@@ -92,12 +93,12 @@ public:
 private:
     int descriptor_;
     std::size_t size_ = 0;
-    std::optional<held_signals> held_; // nothing for a regular file, which never waits
+    std::optional<held_signals> held_; // nullopt for a regular file, whose reads do not wait
 };
 
 constexpr std::size_t part_size = 65536;
 
-/// Refuses what is not a text, part by part.
+/// Rejects data that are not a text, part by part.
 class text_check {
 public:
     void take(std::string_view part) {
@@ -118,7 +119,7 @@ private:
             throw std::runtime_error(
                 fmt::format("line {} is longer than the maximum of {} KiB", number_, longest_line_of_text >> 10));
     }
-    std::size_t length_ = 0; // of the line that has not ended
+    std::size_t length_ = 0; // of the line that has not ended yet
     unsigned number_ = 1;
 };
 
@@ -196,7 +197,7 @@ std::string first_line_of(const std::string& name) {
 struct text_lines::source {
     source(const std::string& named, std::size_t most) : name(named), longest(most), file(named), in(file.number) {}
 
-    /// False at the end of the file.
+    /// Reads more; returns false at the end of the file.
     bool read_more() {
         constexpr std::uint64_t most_read = std::uint64_t{16} << 30;
         buffer.erase(0, std::exchange(at, 0));
@@ -220,7 +221,7 @@ struct text_lines::source {
     open_file file;
     part_reader in;
     std::string buffer;
-    std::size_t at = 0; // what was returned ends here
+    std::size_t at = 0; // end of the text that next() has returned
     std::uint64_t total = 0;
     unsigned number = 0;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// text_formatter.cpp - GUIDs, GIDs, LIDs and names of enumerators for fmt.
+// text_formatter.cpp - the fmt formatters of GUIDs, GIDs, LIDs and enumerators.
 #include <comad/iba/detail/enums/names.hpp>
 #include <comad/iba/detail/text_formatter.hpp>
 #include <comad/iba/types.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// values.cpp - values of single rows written into encoded structures, from text.
+// values.cpp - parses values and writes them to single rows of encoded structures.
 #include "values.hpp"
 
 #include "names.hpp"
@@ -30,7 +30,7 @@ std::optional<parsed_number> read_prefix(std::string_view text) {
 std::optional<parsed_number> read_name(const row_info& row, std::string_view text) {
     for (const enum_name& candidate : row.names)
         if (candidate.name == text) return parsed_number{candidate.value};
-    if (text.starts_with("?? ")) text.remove_prefix(3); // as printers show a value without a name
+    if (text.starts_with("?? ")) text.remove_prefix(3); // printers show a value without a name as `?? 7`
     return parse_number(text);
 }
 
@@ -81,7 +81,7 @@ result<void> set_list(const target& to, std::string_view text) {
     return success();
 }
 
-/// What a text should have been.
+/// Returns which text a field accepts, for messages.
 std::string expected(const row_info& row, std::string_view given) {
     if (row.is_blob()) return fmt::format("0x and {} hex digits", 2 * row.count);
     if (row.count > 1) return fmt::format("a list of up to {}", row.count);
@@ -137,7 +137,7 @@ result<void> set_text(const target& to, std::string_view text) {
 
 error out_of_range(const target& to, std::string_view given) {
     const unsigned width = to.row.width;
-    constexpr std::size_t longest = 60; // zeros may stand in front
+    constexpr std::size_t longest = 60; // leading zeros may make a number long
     const std::string_view what = is_key(to.row) ? "(not shown)" : given.substr(0, longest);
     return {errc::out_of_range,
             fmt::format("{}: value {} does not fit in {} bit{}", to.path, what, width, width == 1 ? "" : "s")};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// values.hpp - values of single rows written into encoded structures, from text. Knows no structure and no names.
+// values.hpp - parses values and writes them to single rows of encoded structures. It does not depend on any structure
+// or on names of fields.
 #pragma once
 #include <comad/iba/detail/error.hpp>
 #include <comad/iba/detail/table.hpp>
@@ -10,24 +11,24 @@
 
 namespace comad::iba::detail {
 
-/// Where a value goes.
+/// The field that a value is written to.
 struct target {
-    std::span<u8> bytes; ///< of the structure, all of it
-    row_info row;        ///< no structure
-    std::string path;    ///< for errors: `SMPPortInfo.LMC`
+    std::span<u8> bytes; ///< bytes of the whole structure
+    row_info row;        ///< row of the field; not a structure
+    std::string path;    ///< path for messages: `SMPPortInfo.LMC`
 
-    /// The element of an array, or byte of a text.
+    /// Returns the target of an element of an array, or of a byte of a text.
     target element(unsigned i) const;
 };
 
-/// Makes it zero.
+/// Sets the field to zero.
 void clear(const target&);
-/// Writes a number; `given` is what an error calls it. Precondition: a field, or element, of at most 64 bits.
+/// Writes a number; `given` is its text in error messages. Precondition: a field, or element, of at most 64 bits.
 result<void> set_number(const target&, u64 n, std::string_view given);
-/// Writes the value that a text means (fields.hpp, set_field). On an error anything may have been written.
+/// Parses a text and writes its value (fields.hpp, set_field). After an error, the field may have any value.
 result<void> set_text(const target&, std::string_view text);
 
-/// Errors.
+/// Return errors for a value that does not fit, a list with too many elements, or invalid text.
 error out_of_range(const target&, std::string_view given);
 error too_many(const target&, std::size_t elements);
 error unreadable(const target&, std::string_view given);
