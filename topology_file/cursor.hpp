@@ -12,6 +12,7 @@
 
 namespace comad::topology_file {
 
+/// The characters that separate words.
 inline constexpr std::string_view blanks = " \t\r\v\f";
 
 /// The rest of a line. Each function removes what it parses from the start.

@@ -11,6 +11,7 @@
 
 namespace comad::iba::detail {
 
+/// Encoded bytes.
 using byte_span = std::span<const u8>;
 
 /// Returns true if the whole row is within `bytes`. Here and below, `bytes` start with the structure.
@@ -19,7 +20,9 @@ inline bool is_within(const row_info& row, byte_span bytes) { return row.off + r
 /// Returns the row of one element of an array, or of one byte of a text or byte string.
 row_info element_of_row(const row_info&, unsigned element);
 
+/// Returns an element of a numeric row.
 u64 number_in(const row_info&, byte_span, unsigned element = 0);
+/// Returns the bytes of a row.
 byte_span blob_in(const row_info&, byte_span);
 /// Returns the text up to the first NUL.
 std::string_view text_in(const row_info&, byte_span);
@@ -28,6 +31,7 @@ std::string_view text_in(const row_info&, byte_span);
 std::string hex_bytes(byte_span);
 /// Returns `0x` and as many digits as the width of an element has.
 std::string hex_number(const row_info&, u64 n);
+/// Returns the text of a GID in a row.
 std::string gid_text(const row_info&, byte_span, unsigned element);
 /// Returns an element in the format that `show` specifies.
 std::string element_text(const row_info&, byte_span, unsigned element);

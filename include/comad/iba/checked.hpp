@@ -17,6 +17,7 @@ namespace comad::iba {
 
 namespace detail {
 
+/// Returns the bits of a structure's values that do not fit their fields, combined.
 template <wire T> constexpr u64 excess_of(const T& in) noexcept;
 
 /// Returns the bits of a value that do not fit its field; for arrays and structures, those of all elements combined.
@@ -38,6 +39,7 @@ template <unsigned Width, class V> constexpr u64 excess(const V& v) noexcept {
     }
 }
 
+/// Returns the excess bits of all rows, combined.
 template <class T, unsigned Bytes, auto... Member, unsigned... Off, unsigned... Width>
 constexpr u64 excess_of_rows(const record<Bytes, field<Member, Off, Width>...>&,
                              [[maybe_unused]] const T& in) noexcept {
@@ -52,14 +54,18 @@ struct misfit {
     u64 value = 0;
     unsigned width = 0;
 };
+/// Return `inside` with the name of the field, header or element that contains it.
 misfit in_field(std::string_view name, misfit inside);
 misfit in_header(misfit inside);
 misfit in_element(std::size_t index, misfit inside);
+/// Returns the out_of_range error for a value that does not fit.
 error range_error(const record_info& info, const misfit& found);
+/// Returns the too_short error for `size` bytes.
 error size_error(const record_info& info, std::size_t size);
 
 template <wire T> misfit misfit_of(const T& in);
 
+/// Returns the first value of a member that does not fit. Precondition: one does not fit.
 template <unsigned Width, class V> misfit misfit_in(const V& v) {
     using parts = elements<V>;
     if constexpr (wire<V>) {
@@ -76,6 +82,7 @@ template <unsigned Width, class V> misfit misfit_in(const V& v) {
     }
 }
 
+/// Stores the first value of a member that does not fit; returns false if all values fit.
 template <unsigned Width, class V> bool find_misfit(misfit& found, const V& v, std::string_view name) {
     if (!excess<Width>(v)) return false;
     found = misfit_in<Width>(v);
@@ -83,6 +90,7 @@ template <unsigned Width, class V> bool find_misfit(misfit& found, const V& v, s
     return true;
 }
 
+/// Returns the first value of the rows that does not fit. Precondition: one does not fit.
 template <class T, unsigned Bytes, auto... Member, unsigned... Off, unsigned... Width>
 misfit misfit_in_rows(const record<Bytes, field<Member, Off, Width>...>&, [[maybe_unused]] const T& in) {
     misfit found;

@@ -16,13 +16,16 @@ template <wire T> constexpr void encode(const T& in, u8* p) noexcept;
 
 namespace detail {
 
+/// Whether a member is an array of whole bytes at a byte boundary, which is copied as a block.
 template <class V, unsigned Off, unsigned Width> inline constexpr bool is_byte_block = false;
 template <std::size_t N, unsigned Off, unsigned Width>
 inline constexpr bool is_byte_block<std::array<u8, N>, Off, Width> = Off % 8 == 0 && Width == 8 * N;
 
+/// Decode and encode one member: a number, GID, nested structure or array.
 template <unsigned Off, unsigned Width, class V> constexpr void read_value(V& v, const u8* p) noexcept;
 template <unsigned Off, unsigned Width, class V> constexpr void write_value(const V& v, u8* p) noexcept;
 
+/// Decodes the elements of an array.
 template <unsigned Off, unsigned Width, class V, std::size_t... I>
 COMAD_IBA_INLINE constexpr void read_elements(V& v, const u8* p, std::index_sequence<I...>) noexcept {
     (read_value<Off + I * Width, Width>(v[I], p), ...);
@@ -39,6 +42,7 @@ COMAD_IBA_INLINE constexpr void read_value(V& v, const u8* p) noexcept {
     else v = static_cast<V>(get_bits<Off, Width>(p));
 }
 
+/// Encodes the elements of an array.
 template <unsigned Off, unsigned Width, class V, std::size_t... I>
 COMAD_IBA_INLINE constexpr void write_elements(const V& v, u8* p, std::index_sequence<I...>) noexcept {
     (write_value<Off + I * Width, Width>(v[I], p), ...);
@@ -67,8 +71,10 @@ COMAD_IBA_INLINE constexpr void push_bits(u8* p, u64 value, u64& pending) noexce
     if constexpr (complete > 0) store_bytes<complete>(p + Off / 8, pending >> end % 8);
 }
 
+/// Encodes one member in wire order, with push_bits() for numbers.
 template <unsigned Off, unsigned Width, class V> constexpr void push_value(const V& v, u8* p, u64& pending) noexcept;
 
+/// Encodes the elements of an array in wire order.
 template <unsigned Off, unsigned Width, class V, std::size_t... I>
 COMAD_IBA_INLINE constexpr void push_elements(const V& v, u8* p, u64& pending, std::index_sequence<I...>) noexcept {
     (push_value<Off + I * Width, Width>(v[I], p, pending), ...);
@@ -83,12 +89,14 @@ COMAD_IBA_INLINE constexpr void push_value(const V& v, u8* p, u64& pending) noex
     else push_bits<Off, Width>(p, static_cast<u64>(v), pending);
 }
 
+/// Decodes all rows of a table.
 template <class T, unsigned Bytes, auto... Member, unsigned... Off, unsigned... Width>
 COMAD_IBA_INLINE constexpr void decode_rows(const record<Bytes, field<Member, Off, Width>...>&, [[maybe_unused]] T& out,
                                             [[maybe_unused]] const u8* p) noexcept {
     (read_value<Off, Width>(out.*Member, p), ...);
 }
 
+/// Encodes all rows of a table, in wire order.
 template <class T, unsigned Bytes, auto... Member, unsigned... Off, unsigned... Width>
 COMAD_IBA_INLINE constexpr void encode_rows(const record<Bytes, field<Member, Off, Width>...>&,
                                             [[maybe_unused]] const T& in, [[maybe_unused]] u8* p) noexcept {
@@ -96,6 +104,7 @@ COMAD_IBA_INLINE constexpr void encode_rows(const record<Bytes, field<Member, Of
     (push_value<Off, Width>(in.*Member, p, pending), ...);
 }
 
+/// Returns whether two pointers point to the same member, of any type.
 template <auto Member, auto Other> consteval bool is_same_member() {
     if constexpr (std::is_same_v<decltype(Member), decltype(Other)>) return Member == Other;
     else return false;
@@ -108,6 +117,8 @@ consteval std::size_t place_in(const record<Bytes, field<Members, Off, Width>...
     (void)((is_same_member<Member, Members>() || (++index, false)) || ...);
     return index;
 }
+/// Returns the index of a member in the table of its structure. Does not compile if the table has no row for the
+/// member.
 template <auto Member> consteval std::size_t place_index() {
     constexpr std::size_t index = place_in<Member>(described<owner_of<Member>>::layout);
     static_assert(index < described<owner_of<Member>>::layout.places.size(),

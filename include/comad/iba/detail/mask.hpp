@@ -28,10 +28,12 @@ struct components {
     }
 };
 
+/// Returns whether the rows of a nested structure have their own bits.
 constexpr bool is_expanded(const row_info& row) noexcept {
     return row.nested && row.count == 1 && row.masked == mask::one;
 }
 
+/// Returns the number of bits of a row. `expands`: false for rows inside a nested structure.
 constexpr unsigned component_count(const row_info& row, bool expands = true) noexcept {
     switch (row.masked) {
     case mask::two: return 2;
@@ -53,6 +55,7 @@ constexpr components components_of(const record_info& info, std::size_t index, u
     if (row.masked == mask::with_previous) return {first - 1, 1};
     return {first, component_count(row, expands)};
 }
+/// Returns the components of the row `index` of a record.
 constexpr components components_of(const record_info& info, std::size_t index) noexcept {
     return components_of(info, index, 0, true);
 }
@@ -62,6 +65,7 @@ constexpr components components_of(const record_info& info, std::size_t index, s
     const row_info& row = info.rows[index];
     return is_expanded(row) ? components_of(*row.nested, inner, outer.first, false) : outer;
 }
+/// Returns the component of one element: its own bit, or `all` if the elements have no bits of their own.
 constexpr components component_of_element(components all, const row_info& row, unsigned element) noexcept {
     return row.masked == mask::each ? components{all.first + element, 1} : all;
 }
@@ -81,16 +85,19 @@ template <auto Member> consteval std::size_t row_index() {
     return flat_count(std::span(places).first(place_index<Member>()));
 }
 
+/// Returns the components of a member, or of a member of the nested structure in it.
 template <auto Member, auto... Inner> consteval components member_components() {
     static_assert(sizeof...(Inner) <= 1, "components lie one level down at most");
     static_assert((std::is_same_v<value_of<Member>, owner_of<Inner>> && ...), "no member of the nested structure");
     return components_of(info_of<owner_of<Member>>, row_index<Member>(), row_index<Inner>()...);
 }
+/// Returns the row of the innermost member.
 template <auto Member, auto... Inner> consteval const row_info& last_row() {
     if constexpr (sizeof...(Inner) > 0) return last_row<Inner...>();
     else return info_of<owner_of<Member>>.rows[row_index<Member>()];
 }
 
+/// Returns the mask bits of a member. Does not compile if it has none.
 template <auto Member, auto... Inner> consteval u64 member_bits() {
     constexpr u64 bits = sizeof...(Inner) == 0 ? bits_of_row(info_of<owner_of<Member>>, row_index<Member>())
                                                : member_components<Member, Inner...>().bits();

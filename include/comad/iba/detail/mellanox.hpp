@@ -11,6 +11,7 @@ namespace comad::iba {
 
 namespace vend {
 
+/// The vendor class of Mellanox devices.
 inline constexpr MgmtClass mellanox_class{0x0a};
 
 /// Hardware, firmware, software and capabilities of a device: HWInfo, FWInfo, SWInfo and the capability mask of

@@ -138,14 +138,17 @@ inline constexpr record_info info_of{described<T>::layout.name, described<T>::la
 
 namespace detail {
 
+/// The class and the value type of a pointer to a member.
 template <class M> struct member_pointer;
 template <class Owner, class Value> struct member_pointer<Value Owner::*> {
     using owner = Owner;
     using value = Value;
 };
+/// The class and the value type of a member.
 template <auto Member> using owner_of = typename member_pointer<decltype(Member)>::owner;
 template <auto Member> using value_of = typename member_pointer<decltype(Member)>::value;
 
+/// Whether a type is a std::array.
 template <class V> inline constexpr bool is_array = false;
 template <class E, std::size_t N> inline constexpr bool is_array<std::array<E, N>> = true;
 
@@ -158,8 +161,10 @@ template <class E, std::size_t N> struct elements<std::array<E, N>> {
     using type = E;
     static constexpr unsigned count = N;
 };
+/// The type of the elements of an array, or the type itself.
 template <class V> using element_of = typename elements<V>::type;
 
+/// Whether a type is a GID, which is encoded as 16 bytes.
 template <class E> inline constexpr bool is_gid = std::is_same_v<E, gid>;
 
 /// The properties of a member's type that a row needs. They are computed once per type, and ordinary functions check
@@ -173,6 +178,7 @@ struct member_facts {
     const record_info* nested;        ///< table, for a structure
 };
 
+/// Returns the properties of `count` elements of a type.
 template <class E> constexpr member_facts facts_of_elements(unsigned count) {
     if constexpr (wire<E>) return {count, wire_size<E> * 8, true, show::dec, {}, &info_of<E>};
     else if constexpr (is_gid<E>) return {count, 128, true, show::gid, {}, nullptr};
@@ -205,6 +211,7 @@ enum class flaw : u8 { none, no_wire_form, uneven, narrow, other_size, straddles
 /// row is a typing error, because the IBA has none.
 constexpr bool straddles(unsigned off, unsigned width) { return off % 32 + width > (width <= 32 ? 32 : 64); }
 
+/// Returns the mistake in a row, or flaw::none.
 constexpr flaw flaw_of(const place& row, words kept) {
     const member_facts& member = *row.member;
     if (member.bits == 0) return flaw::no_wire_form;
@@ -368,6 +375,7 @@ namespace detail {
 /// A mistake in the rows of a record as a whole.
 enum class problem : u8 { none, flawed_row, disorder, overlap, hole, outside };
 
+/// Returns the mistake in the rows of a record, or problem::none.
 constexpr problem problem_of(std::span<const place> rows, unsigned bytes, words kept) {
     problem found = problem::none;
     unsigned begin = 0;

@@ -66,6 +66,7 @@ struct attempt_transition {
     std::string_view function; ///< of engine or attempt_table
 };
 
+/// All transitions of attempts.
 inline constexpr auto attempt_transitions = [] {
     using enum attempt_state;
     using event = attempt_event;
@@ -185,6 +186,7 @@ struct operation_transition {
     std::string_view function; ///< of engine
 };
 
+/// All transitions of operations.
 inline constexpr auto operation_transitions = [] {
     using enum operation_state;
     using event = operation_event;

@@ -15,6 +15,7 @@ namespace comad::mad {
 /// The membership bit of a P_Key: set for full members. The low 15 bits are the partition (IBA 10.9.1.1); partition 0
 /// is invalid.
 inline constexpr u16 full_membership = 0x8000;
+/// Returns whether the partition of the P_Key is not 0.
 constexpr bool is_valid_pkey(u16 pkey) noexcept { return (pkey & ~full_membership) != 0; }
 
 /// Returns the index of a P_Key of the same partition: the first one with full membership, else the first one with

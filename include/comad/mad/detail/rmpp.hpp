@@ -31,10 +31,11 @@ struct rmpp_timing {
 
 /// The common part of both ends of a transfer.
 ///
-/// The caller passes the MADs of the peer and the time to an end, and gets the MADs to send. Call next_packet() after every
-/// other call until it returns false. Received MADs may be reordered, duplicated, lost or foreign. An end ignores MADs of other
-/// transactions, by class, class version, method and transaction ID; the caller checks addresses. Errors end the transfer as
-/// in IBA 13.6.2.2: with an ABORT, or with a STOP if resources are exhausted. The end repeats it if the peer continues.
+/// The caller passes the MADs of the peer and the time to an end, and gets the MADs to send. After each of these
+/// calls, call next_packet() until it returns false. Received MADs may be reordered, duplicated, lost or foreign. An
+/// end ignores MADs of other transactions, by class, class version, method and transaction ID; the caller checks
+/// addresses. Errors end the transfer as in IBA 13.6.2.2: with an ABORT, or with a STOP if resources are exhausted.
+/// The end repeats it if the peer continues.
 class rmpp_transfer {
 public:
     rmpp_state state() const noexcept { return state_; }

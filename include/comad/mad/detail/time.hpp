@@ -5,6 +5,7 @@
 
 namespace comad::mad {
 
+/// A time span in nanoseconds.
 using duration = std::chrono::nanoseconds;
 /// A moment of steady time, real or virtual, as the driver decides.
 using time_point = std::chrono::time_point<std::chrono::steady_clock, duration>;

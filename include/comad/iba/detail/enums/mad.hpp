@@ -66,6 +66,7 @@ template <> inline constexpr std::span<const enum_name> names_of<Method> = metho
 /// The R bit, which is set in the method of a response (IBA 13.4.5). TrapRepress, the reply to a Trap, does not have
 /// it.
 inline constexpr u8 response_bit = 0x80;
+/// Returns whether the method has the response bit.
 constexpr bool is_response(Method m) noexcept { return (value(m) & response_bit) != 0; }
 
 /// The flags in MADHeader.status (IBA 13.4.7).
@@ -79,6 +80,7 @@ enum class StatusCode : u8 {
     MethodAttributeNotSupported = 3,
     InvalidAttribute = 7,
 };
+/// Returns the code in a status.
 constexpr StatusCode status_code(u16 status) noexcept { return StatusCode{static_cast<u8>(status >> 2 & 7)}; }
 /// Returns the upper byte of MADHeader.status, which the class defines (SAStatus).
 constexpr u8 class_status(u16 status) noexcept { return static_cast<u8>(status >> 8); }

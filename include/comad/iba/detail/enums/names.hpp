@@ -29,6 +29,7 @@ constexpr std::string_view find_name(std::span<const enum_name> names, u64 numbe
 
 /// Returns the name, or `?? 7` for a number without a name.
 std::string name_or_number(std::span<const enum_name> names, u64 number);
+/// Returns the name of an enumerator, or `?? 7` for a number without a name.
 template <class E>
     requires std::is_enum_v<E>
 auto name_or_number(E e) {
