@@ -214,9 +214,8 @@ private:
                          "expected vendid, devid, sysimgguid, switchguid, caguid, rtguid, width, speed or extspeed"};
         const auto which =
             is_guid ? of - std::begin(guid_keys) : std::size(guid_keys) + (other - std::begin(other_keys));
-        if (pending_keys_ & 1u << which)
-            end_pending(); // the settings so far belong to a stanza whose node line is
-                           // lost
+        // A repeated setting: the settings so far belong to a stanza whose node line is lost.
+        if (pending_keys_ & 1u << which) end_pending();
         pending_keys_ |= 1u << which;
         current_ = nobody;
         if (pending_line_ == 0) pending_line_ = line_;
@@ -595,8 +594,8 @@ private:
     }
 
     void connect(const named_end& end, place remote) {
-        port_at(contents_.nodes[remote.node], remote.port); // adds both ports first, so that the references below stay
-                                                            // valid
+        // Adds both ports first, so that the references below stay valid.
+        port_at(contents_.nodes[remote.node], remote.port);
         port& here = port_at(contents_.nodes[end.node], end.port);
         port& other = port_at(contents_.nodes[remote.node], remote.port);
         const bool is_connected = here.peer_node == remote.node && here.peer_port == remote.port;

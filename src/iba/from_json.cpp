@@ -65,8 +65,8 @@ result<void> set_record(std::span<u8> bytes, const record_info& info, const std:
     for (const auto& [key, value] : object.items())
         if (std::ranges::find(info.rows, key, &row_info::name) == info.rows.end())
             return detail::unknown_field(info, path, key);
-    for (const row_info& row : info.rows) { // in wire order: the fields that determine the structure of notice details
-                                            // precede the details
+    // In wire order: the fields that determine the structure of notice details precede the details.
+    for (const row_info& row : info.rows) {
         const auto value = object.find(row.name);
         if (value == object.end()) continue;
         const target to{bytes, row, fmt::format("{}.{}", path, row.name)};

@@ -100,8 +100,7 @@ bool hide_in_table(std::span<u8> mad, const record_info& attribute, unsigned dat
     constexpr unsigned segment_data = wire_size<sa::Format> - wire_size<sa::Header>;
     const unsigned told = mad.size() >= wire_size<sa::Header> ? 8u * get<&sa::Header::attributeOffset>(mad.data()) : 0;
     const unsigned stride = std::max(told, (attribute.bytes + 7) / 8 * 8);
-    const u64 before = u64{segments_before} * segment_data % stride; // bytes of the first record that are in earlier
-                                                                     // segments
+    const u64 before = u64{segments_before} * segment_data % stride; // bytes of the first record in earlier segments
     bool has_some = false;
     for (u64 record = 0; record < before + mad.size(); record += stride)
         for (const range& key : keys) {

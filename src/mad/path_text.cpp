@@ -180,9 +180,8 @@ template <class Path> iba::result<address> read_members(std::string_view class_n
         const std::string_view key = trimmed(pair.substr(0, equals));
         const std::string_view text = equals == pair.npos ? std::string_view{} : trimmed(pair.substr(equals + 1));
         if (key.empty() || text.empty())
-            return unreadable(
-                fmt::format("{}: invalid argument {}; expected NAME=VALUE", class_name,
-                            as_given(pair.substr(0, pair.find(' '))))); // the text after the blank may be a key
+            return unreadable(fmt::format("{}: invalid argument {}; expected NAME=VALUE", class_name,
+                                          as_given(pair.substr(0, pair.find(' '))))); // the rest may be a key
         if (more && trimmed(inner).empty()) return unreadable(fmt::format("{} must not end with a comma", class_name));
         if (std::find(seen.begin(), seen.end(), key) != seen.end())
             return unreadable(fmt::format("{}: {} is given twice", class_name, as_given(key)));

@@ -30,8 +30,8 @@ rmpp_state rmpp_sender::feed(std::span<const u8> mad, time_point now) noexcept {
     const u32 segment = iba::get<&rmpp::data1>(mad.data());
     const u32 new_window_last = iba::get<&rmpp::data2>(mad.data());
     if (state() == rmpp_state::complete) {
-        turn_due_ |= double_sided_ && segment == segments_; // the receiver repeats its last ACK, so the ACK that
-                                                            // turned the direction was lost
+        // The receiver repeats its last ACK, so the ACK that turned the direction was lost.
+        turn_due_ |= double_sided_ && segment == segments_;
     } else if (new_window_last < segment) {
         fail(RMPPStatus::NewWindowLastTooSmall);
     } else if (segment > sent_) {
@@ -89,8 +89,7 @@ void rmpp_sender::write_segment(std::span<u8, mad_size> out, u32 segment) const 
     if (segment == 1) {
         flags |= iba::value(RMPPFlag::First);
         payload_length = message_.size() - header_size() + u64{segments_} * class_header_size();
-        if (payload_length > std::numeric_limits<u32>::max())
-            payload_length = 0; // too large for the field: not specified
+        if (payload_length > std::numeric_limits<u32>::max()) payload_length = 0; // not specified
     }
     if (segment == segments_) {
         flags |= iba::value(RMPPFlag::Last);

@@ -10,7 +10,7 @@
 namespace comad::mad {
 namespace {
 
-constexpr int unresponsive_share = 8; // divisor of the time limit for unresponsive destinations
+constexpr int unresponsive_share = 8; // shortest time limit of unresponsive destinations: first_patience / 8
 constexpr float max_margin = 20e6f;   // ns: longer delays are exceptions, and do not count
 
 /// Rounds up to one of four steps per octave. With fewer different deadlines, fewer lists of slots need to be

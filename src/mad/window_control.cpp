@@ -25,8 +25,7 @@ constexpr double shrink_after_doubling = 0.6;
 
 constexpr double paying = 0.6, paying_well = 0.8; // share of the throughput that a larger window could add
 constexpr double most_tried = 60;                 // MADs of a trial
-constexpr double few_losses = 0.03;               // loss rate that may be due to the link while its loss rate is
-                                                  // unknown
+constexpr double few_losses = 0.03;               // loss rate that may be due to the link
 constexpr double unknown = 1e9;                   // value of an unknown knee
 
 } // namespace

@@ -37,7 +37,7 @@ struct send_request {
     duration
         operation_timeout; ///< remaining time of the operation, retries included: replies to this attempt are accepted
                            ///< until then
-    u32 agent = any_agent; ///< of a reply: source_address::agent of the request
+    u32 agent = any_agent; ///< for a reply: source_address::agent of the request
     bool timeout_is_estimate = false; ///< attempt_timeout is an estimate, because the destination has not replied
                                       ///< before
     unsigned in_flight =
