@@ -527,7 +527,7 @@ private:
                          "give each port an alias of its own"};
     }
 
-    // ---- cables -----------------------------------------------------------------------------------------------------
+    // ---- links ------------------------------------------------------------------------------------------------------
 
     /// Returns the port at the remote end of a link; nullopt if its node has no stanza, and its id does not contain
     /// type and GUID.

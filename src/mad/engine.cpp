@@ -711,7 +711,7 @@ void engine::emit_trace(trace_event::kind what, u32 i, const received* r) noexce
     trace_->on_event(e);
 }
 
-// ---- ends ----------------------------------------------------------------------------------------------------------------
+// ---- end of operations ---------------------------------------------------------------------------------------------------
 
 // The freed space is used before `done` runs, so that the window stays full while user code runs.
 void engine::end(operation& o, completion&& how, u32 answered) noexcept {

@@ -77,7 +77,7 @@ std::string rpc_text(const mad_error& e) {
     return fmt::format("RPC {} {}", e.description(), what_happened(e, where));
 }
 
-// ---- in a user's words ----------------------------------------------------------------------------------------------
+// ---- plain text -----------------------------------------------------------------------------------------------------
 
 /// Returns the name of a vendor attribute that ibping or ibsysstat of infiniband-diags queries; empty for other
 /// attributes.

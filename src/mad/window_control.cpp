@@ -52,7 +52,7 @@ void window_control::share::add(double more_sent, double more_lost) noexcept {
 
 void window_control::share::take_back_a_loss() noexcept { lost = std::max(0.0, lost - 1); }
 
-// ---- what happens ------------------------------------------------------------------------------------------------------
+// ---- events ------------------------------------------------------------------------------------------------------------
 
 void window_control::measured(duration round_trip_time, duration baseline, unsigned in_flight) noexcept {
     if (2 * in_flight < window_) return; // too few in flight to measure this window
@@ -93,7 +93,7 @@ void window_control::end_epoch_if_over() noexcept {
     if (now_.sent() >= std::max<double>(window_, shortest_epoch)) end_epoch();
 }
 
-// ---- what it teaches -----------------------------------------------------------------------------------------------------
+// ---- results of an epoch -------------------------------------------------------------------------------------------------
 
 void window_control::end_epoch() noexcept {
     const double inflation = now_.inflation();

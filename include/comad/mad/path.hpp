@@ -98,6 +98,7 @@ struct IBDRPath : path_headers {
         return route;
     }
 
+    /// Returns whether the route has fewer than max_hops hops.
     bool can_extend() const noexcept { return hopCount < max_hops; }
     /// Returns the route with one more hop, through `port` of its last node. Precondition: can_extend().
     IBDRPath extended(u8 port) const noexcept {

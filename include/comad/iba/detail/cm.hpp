@@ -77,7 +77,7 @@ template <> struct described<cm::Path> : std::true_type {
     // clang-format on
 };
 
-// ---- Making a connection --------------------------------------------------------------------------------------------
+// ---- Connection setup -----------------------------------------------------------------------------------------------
 
 namespace cm {
 
@@ -286,7 +286,7 @@ template <> struct described<cm::RTU> : std::true_type {
 };
 template <> struct attribute_of<cm::RTU> : attribute_traits<0x0014, in_class<MgmtClass::CommMgt, 2, Method::Send>> {};
 
-// ---- Ending it ------------------------------------------------------------------------------------------------------
+// ---- Connection end -------------------------------------------------------------------------------------------------
 
 namespace cm {
 

@@ -176,7 +176,7 @@ template <> struct described<dm::ServiceEntries> : std::true_type {
 template <>
 struct attribute_of<dm::ServiceEntries> : attribute_traits<0x0012, in_class<MgmtClass::DevMgt, 1, Method::Get>> {};
 
-// ---- Diagnosis ------------------------------------------------------------------------------------------------------
+// ---- Diagnostics ----------------------------------------------------------------------------------------------------
 
 namespace dm {
 

@@ -89,6 +89,7 @@ public:
     u16 pkey_at(u16 index) const noexcept {
         return index < PKeys_.size() && is_valid_pkey(PKeys_[index]) ? PKeys_[index] : default_pkey;
     }
+    /// Return the tables.
     const std::vector<u16>& PKeys() const noexcept { return PKeys_; }
     const std::vector<iba::gid>& gids() const noexcept { return gids_; }
 

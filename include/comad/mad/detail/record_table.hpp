@@ -28,6 +28,7 @@ public:
     ///         which of them are missing, would be unknown.
     static iba::result<record_table> of_reply(std::span<const u8> reply, std::size_t record_size);
 
+    /// Returns the number of records.
     std::size_t size() const noexcept { return size_; }
     /// Returns the bytes from one record to the next; 0 without records.
     std::size_t stride() const noexcept { return stride_; }

@@ -38,12 +38,13 @@ struct rmpp_timing {
 /// The end repeats it if the peer continues.
 class rmpp_transfer {
 public:
+    /// Returns the state of the transfer.
     rmpp_state state() const noexcept { return state_; }
     /// Returns the reason why a transfer failed; otherwise Normal.
     iba::RMPPStatus status() const noexcept { return status_; }
     /// Returns whether the peer ended the transfer with STOP or ABORT; status() is then the status of that packet.
     bool failed_by_peer() const noexcept { return failed_by_peer_; }
-    /// Ends a transfer that is in progress, and sends an ABORT to the peer.
+    /// Ends a transfer that is in progress; the next packet is an ABORT, or a STOP for ResourcesExhausted.
     void abort(iba::RMPPStatus why = iba::RMPPStatus::Unspecified) noexcept { fail(why); }
     /// Returns when to call on_time(); time_point::max() if never.
     time_point next_deadline() const noexcept;
@@ -67,8 +68,9 @@ protected:
     /// Returns true for a DATA or an ACK of this transaction whose common fields are correct. Handles all other
     /// packets.
     bool admit(std::span<const u8> mad) noexcept;
-    /// Returns true if the peer did not reply in time and attempts are left.
+    /// Returns true if the peer did not reply in time and attempts are left. If none are left, the transfer fails.
     bool must_retry(time_point now) noexcept;
+    /// Sets the deadline for the next packet of the peer.
     void await_response(time_point now) noexcept;
     void await_nothing() noexcept { response_due_ = time_point::max(); }
     void progressed() noexcept { retried_ = 0; }
@@ -80,6 +82,7 @@ protected:
     void write(std::span<u8, mad_size> out, iba::RMPPType, u8 flags, u32 data1, u32 data2) const noexcept;
 
 private:
+    /// Returns whether the MAD belongs to this transaction.
     bool concerns(std::span<const u8> mad) const noexcept;
 
     std::array<u8, mad_size> header_{};
@@ -114,7 +117,9 @@ public:
     /// for such a MAD.
     static bool begins(std::span<const u8> mad) noexcept;
 
+    /// Handles a MAD of the peer. Returns the new state.
     rmpp_state feed(std::span<const u8> mad, time_point now);
+    /// Handles a deadline that has passed, see next_deadline(). Returns the new state.
     rmpp_state on_time(time_point now) noexcept;
     bool has_packet() const noexcept { return ending_due() || ack_due_; }
     /// Writes the next MAD to send. Returns false if there is none.
@@ -166,12 +171,15 @@ public:
     /// the RMPP fields of the header, except RRespTime, which it keeps.
     rmpp_sender(std::vector<u8> message, std::size_t header_size, time_point now, rmpp_sender_options = {});
 
+    /// Handles a MAD of the peer. Returns the new state.
     rmpp_state feed(std::span<const u8> mad, time_point now) noexcept;
+    /// Handles a deadline that has passed, see next_deadline(). Returns the new state.
     rmpp_state on_time(time_point now) noexcept;
     bool has_packet() const noexcept;
     /// Writes the next MAD, which the caller sends now. Returns false if there is none.
     bool next_packet(std::span<u8, mad_size> out, time_point now) noexcept;
 
+    /// Returns the number of segments of the message.
     u32 segments() const noexcept { return segments_; }
     u32 acknowledged() const noexcept { return acknowledged_; }
 

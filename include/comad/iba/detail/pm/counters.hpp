@@ -147,7 +147,7 @@ template <>
 struct attribute_of<pm::PortCountersExt>
     : attribute_traits<0x001d, in_class<MgmtClass::Performance, 1, Method::Get, Method::Set>> {};
 
-// ---- Extended speeds ------------------------------------------------------------------------------------------------
+// ---- Errors by lane -------------------------------------------------------------------------------------------------
 
 namespace pm {
 
