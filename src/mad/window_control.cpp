@@ -121,8 +121,8 @@ void window_control::learn_throughput(double inflation) noexcept {
     known = known == 0 ? seen : (known + seen) / 2;
 }
 
-// Returns the throughput that the current window added, as a share of what it could add, compared with a window that
-// is smaller by half an octave to one and a half octaves. 0: unknown.
+// Returns the throughput that the current window added, as a share of what it could add. The comparison is with a window
+// that is smaller by half an octave to one and a half octaves. 0: unknown.
 double window_control::gain() const noexcept {
     const auto level = static_cast<std::size_t>(std::lround(4 * std::log2(exact_)));
     for (std::size_t below = 2; below <= 6 && below <= level; ++below) {
