@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// asio.hpp - a schedule inside a Boost.Asio program: the driver that waits on the transport's descriptor, and the two
-// bridges from tasks and RPCs to completion tokens. Asio appears in this header and those that include it alone.
+// asio.hpp - runs a schedule in a Boost.Asio program: the driver, and async_run() and async_SubnGet(), which turn tasks and RPCs into
+// Asio operations.
+// Only this header and those that include it depend on Asio.
 #pragma once
 #include <comad/coro/schedule.hpp>
 
@@ -27,10 +28,10 @@ class asio_driver;
 
 namespace detail {
 
-/// Something unfinished that a driver has to go on for.
+/// An unfinished operation. The driver keeps driving the schedule while it has one.
 class driven {
 public:
-    /// Ends it without completing it, because the driver dies.
+    /// Ends the operation without completing it, because the driver is destroyed.
     virtual void abandon() noexcept = 0;
 
 protected:
@@ -44,35 +45,42 @@ private:
 
 } // namespace detail
 
-/// Moves a schedule from an io_context: waits for readability of the transport's descriptor, drains it, and keeps one
-/// lazily armed timer. It waits only while something that was started through async_run is unfinished, so that
-/// io_context::run returns.
-/// Threads: everything happens in its executor: that of an io_context that one thread runs, or a strand. Also its users must
-///          be there, and its constructor and destructor, or nothing may run meanwhile. asio_transactor.hpp is for others.
+/// Drives a schedule from an io_context. The driver waits until the transport's descriptor is readable, reads all
+/// messages, and keeps one timer, which it arms only if needed. It waits only while an operation that async_run()
+/// started is unfinished. Therefore io_context::run() returns when all operations are done.
+/// Threads: everything happens in the driver's executor: an io_context that one thread runs, or a strand. Use,
+///          construct and destroy the driver there, or while nothing else runs in that executor. For other threads,
+///          see asio_transactor.hpp.
 class asio_driver {
 public:
-    /// The io_context and the schedule must outlive the driver. The transport must have a descriptor; it stays the transport's.
-    /// Only testing::virtual_fabric drives schedules in virtual time, which have no descriptor. Throws std::invalid_argument if the
-    /// schedule is in virtual time and not of a virtual_fabric, and boost::system::system_error if the descriptor cannot be registered.
+    /// Creates a driver for a schedule. The transport must have a descriptor, which the transport continues to own.
+    /// The only exception is a schedule in virtual time that belongs to a testing::virtual_fabric.
+    /// Errors:   throws std::invalid_argument if the schedule is in virtual time but not in a virtual_fabric. Throws
+    ///           boost::system::system_error if the descriptor cannot be registered.
+    /// Lifetime: the io_context and the schedule must outlive the driver.
     asio_driver(boost::asio::io_context& io, MADSchedule& schedule) : asio_driver(io.get_executor(), schedule) {}
-    /// The same in an executor that does one thing at a time: a strand, where several threads run the io_context.
+    /// Creates a driver in an executor that runs one handler at a time. Pass a strand if several threads run the
+    /// io_context.
     asio_driver(boost::asio::any_io_executor executor, MADSchedule& schedule);
-    /// Destroys unfinished operations with their tasks; their handlers are destroyed, too, and never called.
+    /// Destroys unfinished operations with their tasks. It destroys their handlers without calling them.
     ~asio_driver();
     asio_driver(const asio_driver&) = delete;
     asio_driver& operator=(const asio_driver&) = delete;
 
+    /// Returns the schedule that this driver drives.
     MADSchedule& schedule() noexcept;
+    /// Returns the executor in which the driver runs.
     boost::asio::any_io_executor get_executor() const noexcept;
 
-    /// Looks at the schedule soon. For handlers of other things that cancelled or queued something themselves: a driver
-    /// that waits for the transport or a deadline cannot see that.
+    /// Makes the driver run a turn of the schedule soon. Call it after a handler outside the schedule cancels or
+    /// queues something. A driver that waits for the transport or a deadline cannot detect such changes.
     void wake();
 
-    /// One more thing to wait for: moves the schedule until finished().
+    /// Adds an operation to wait for. The driver drives the schedule until finished() removes the operation.
+    /// Removes an operation that started() added.
     void started(detail::driven&);
     void finished(detail::driven&);
-    /// Expires with the driver, and so with all that it drives.
+    /// Returns a pointer that expires when the driver is destroyed.
     std::weak_ptr<void> watch() const noexcept;
 
 private:
@@ -82,15 +90,18 @@ private:
 
 namespace detail {
 
-/// A handler's executor, kept going: executor_work_guard does not know strands of an any_io_executor.
+/// Returns the executor of a handler and keeps outstanding work on it. executor_work_guard does not support a strand
+/// inside an any_io_executor.
 template <class Handler> auto working_executor(const Handler& h, const boost::asio::any_io_executor& otherwise) {
     return boost::asio::prefer(boost::asio::get_associated_executor(h, otherwise),
                                boost::asio::execution::outstanding_work.tracked);
 }
+/// The type that working_executor() returns for a handler.
 template <class Handler>
 using working_executor_of =
     decltype(working_executor(std::declval<const Handler&>(), std::declval<const boost::asio::any_io_executor&>()));
 
+/// The completion signature of async_run() for a task<T>.
 template <class T> struct completion_signature {
     using type = void(T);
 };
@@ -98,7 +109,8 @@ template <> struct completion_signature<void> {
     using type = void();
 };
 
-// What one async_run keeps: the handler, the cancellation domain, and the running task last, so that it ends first.
+// The state of one async_run(): the handler, the cancellation domain and the running task.
+// The task is the last member, so that it is destroyed first.
 template <class T, class Handler> struct asio_operation final : driven {
     using allocator = typename std::allocator_traits<boost::asio::associated_allocator_t<
         Handler, boost::asio::recycling_allocator<void>>>::template rebind_alloc<asio_operation>;
@@ -116,7 +128,8 @@ template <class T, class Handler> struct asio_operation final : driven {
     scope_state domain;
     std::optional<job<void>> running;
 
-    // The frame that calls these still stands: hand over to Asio, which destroys the operation from outside of it.
+    // The coroutine frame that calls these functions still exists. Asio destroys the operation later, from outside
+    // the frame.
     template <class... Value> void complete(Value&&... value) {
         boost::asio::post(driver.get_executor(),
                           [this, alive = driver.watch(), ... v = std::forward<Value>(value)]() mutable {
@@ -141,7 +154,7 @@ template <class T, class Handler> struct asio_operation final : driven {
 private:
     Handler end() {
         auto slot = boost::asio::get_associated_cancellation_slot(handler);
-        if (slot.is_connected()) slot.clear(); // whoever holds the signal may still emit it
+        if (slot.is_connected()) slot.clear(); // the owner of the signal may still emit it
         Handler h = std::move(handler);
         driver.finished(*this);
         allocator a = allocator_of(h);
@@ -151,6 +164,7 @@ private:
     }
 };
 
+/// Runs `t` and passes its result or exception to the operation.
 template <class T, class Operation> task<void> run_and_complete(task<T> t, Operation& operation) {
     try {
         if constexpr (std::is_void_v<T>) {
@@ -165,6 +179,7 @@ template <class T, class Operation> task<void> run_and_complete(task<T> t, Opera
     }
 }
 
+/// Creates and starts the operation of one async_run().
 struct initiate_run {
     template <class Handler, class T> void operator()(Handler&& handler, asio_driver* driver, task<T> t) const {
         using operation = asio_operation<T, std::decay_t<Handler>>;
@@ -184,11 +199,13 @@ struct initiate_run {
 
 } // namespace detail
 
-/// Runs `t` on the driver's schedule and completes `token` with its value: signature void(T), or void() for task<void>.
-/// `co_await async_run(driver, discover(...), asio::use_awaitable)`; `asio::use_future`; a callback.
-/// Errors:  fabric failures are in the value (mad::result). What a task throws leaves io_context::run, as from a handler;
-///          the token is then not completed.
-/// Cancel:  the token's cancellation slot cancels what the task waits for; the task still ends and completes the token.
+/// Runs `t` on the driver's schedule and completes `token` with its value. The signature is void(T), or void() for a
+/// task<void>. The token can be a callback, asio::use_future or asio::use_awaitable:
+/// `co_await async_run(driver, discover(...), asio::use_awaitable)`.
+/// Errors:   the value (mad::result) contains failures of the fabric. An exception of the task leaves
+///           io_context::run(), as an exception of a handler does; the token is then not completed.
+/// Cancel:   the token's cancellation slot cancels the operations that the task waits for. The task still ends and
+///           completes the token.
 /// Lifetime: the driver must outlive the operation.
 template <class T, class Token> auto async_run(asio_driver& driver, task<T> t, Token&& token) {
     return boost::asio::async_initiate<Token, typename detail::completion_signature<T>::type>(
@@ -196,13 +213,14 @@ template <class T, class Token> auto async_run(asio_driver& driver, task<T> t, T
 }
 
 namespace detail {
+/// Makes one SubnGet as a task.
 template <class T>
 task<mad::result<T>> subn_get(MADSchedule& schedule, mad::any_path path, u32 attributeModifier, rpc_options options) {
     co_return co_await schedule.SubnGet<T>(path, attributeModifier, options);
 }
 } // namespace detail
 
-/// One SubnGet as an Asio operation: completes `token` with mad::result<T>.
+/// Makes one SubnGet as an Asio operation and completes `token` with mad::result<T>.
 template <iba::attribute T, class Token>
 auto async_SubnGet(asio_driver& driver, const mad::any_path& path, u32 attributeModifier, rpc_options options,
                    Token&& token) {

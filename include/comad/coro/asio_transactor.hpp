@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// asio_transactor.hpp - every RPC and any task as an Asio operation, begun in any thread, with any completion token. Knows of
-// the RPCs only that rpcs.hpp makes them.
+// asio_transactor.hpp - asio_transactor: every RPC and any task as an Asio operation with any completion token, started from any thread.
 #pragma once
 #include <comad/coro/asio.hpp>
 #include <comad/coro/detail/rpcs.hpp>
@@ -27,9 +26,10 @@ namespace comad::coro {
 
 namespace detail {
 
+/// Stands for a payload of zeros.
 struct no_payload {};
 
-/// One RPC that is still to be made: all that rpc_request refers to, as values. Payload: no_payload for zeros.
+/// A stored RPC request: copies of everything that rpc_request refers to. A Payload of no_payload stands for zeros.
 template <class Payload> struct stored_request {
     const mad::rpc_kind* kind;
     mad::any_path path;
@@ -37,9 +37,10 @@ template <class Payload> struct stored_request {
     u64 component_mask;
     rpc_options options;
     Payload payload;
-    bool to_sa; ///< the path is the schedule's sa_path(), which only its own thread may read
+    bool to_sa; ///< true: send to the schedule's sa_path(), which only the schedule's thread may read
 };
 
+/// Makes the stored RPC on a schedule.
 template <class T, bool Header, class Payload>
 task<mad::result<typename rpc<T, Header>::value_type>> make(MADSchedule& schedule, stored_request<Payload> r) {
     const mad::any_path path = r.to_sa ? mad::any_path(schedule.sa_path()) : r.path;
@@ -53,6 +54,7 @@ task<mad::result<typename rpc<T, Header>::value_type>> make(MADSchedule& schedul
     }
 }
 
+/// Makes the stored table RPC on a schedule.
 template <class Record, bool Header, class Request>
 task<mad::result<typename table_rpc<Request, Record, Header>::value_type>> make_table(MADSchedule& schedule,
                                                                                       stored_request<Request> r) {
@@ -62,19 +64,20 @@ task<mad::result<typename table_rpc<Request, Record, Header>::value_type>> make_
     co_return std::move(result);
 }
 
-/// What begins a task<Value> in the schedule's thread.
+/// Creates the task of a stored RPC in the schedule's thread.
 template <class T, bool Header, class Payload> struct make_rpc {
     using value = mad::result<typename rpc<T, Header>::value_type>;
     stored_request<Payload> request;
     task<value> operator()(MADSchedule& s) && { return make<T, Header>(s, std::move(request)); }
 };
+/// Creates the task of a stored table RPC in the schedule's thread.
 template <class Record, bool Header, class Request> struct make_table_rpc {
     using value = mad::result<typename table_rpc<Request, Record, Header>::value_type>;
     stored_request<Request> request;
     task<value> operator()(MADSchedule& s) && { return make_table<Record, Header>(s, std::move(request)); }
 };
 
-/// The RPCs of rpcs.hpp, of which each gives a request that is still to be made. Lives for one of them.
+/// The RPCs of rpcs.hpp, each of which returns a stored request instead of sending it. Use one object per RPC.
 class rpc_requests : public rpcs<rpc_requests> {
 public:
     const mad::IBPath& sa_path() noexcept {
@@ -100,7 +103,7 @@ private:
     bool to_sa_ = false;
 };
 
-/// How a task ended.
+/// The end of a task: its value or the exception that it threw.
 template <class T> struct task_end {
     std::exception_ptr thrown;
     std::optional<T> value;
@@ -108,6 +111,7 @@ template <class T> struct task_end {
 template <> struct task_end<void> {
     std::exception_ptr thrown;
 };
+/// Runs `t` and returns its value or exception.
 template <class T> task<task_end<T>> caught(task<T> t) {
     task_end<T> end;
     try {
@@ -122,13 +126,14 @@ template <class T> task<task_end<T>> caught(task<T> t) {
     }
     co_return std::move(end);
 }
+/// Creates a task in the schedule's thread that catches the exception of another task.
 template <class T> struct run_caught {
     using value = task_end<T>;
     task<T> wanted;
     task<value> operator()(MADSchedule&) && { return caught(std::move(wanted)); }
 };
 
-/// What stands beside an exception, where nobody looks.
+/// Returns a placeholder value that accompanies an exception. The caller does not read it.
 template <class T> T no_value() {
     if constexpr (std::is_default_constructible_v<T>) {
         return T();
@@ -139,6 +144,7 @@ template <class T> T no_value() {
     }
 }
 
+/// Calls a handler with a value, or with the exception and value of a task.
 template <class Handler, class Value> void hand_over(Handler& handler, Value& value) {
     std::move(handler)(std::move(value));
 }
@@ -148,11 +154,12 @@ template <class Handler, class T> void hand_over(Handler& handler, task_end<T>& 
     else std::move(handler)(std::exception_ptr(), std::move(*end.value));
 }
 
-/// Takes a value in the schedule's executor to a handler, in the handler's. Never from inside: the schedule has more to do.
+/// Passes a value from the schedule's executor to a handler, in the handler's executor. It never calls the handler
+/// directly, because the schedule has more work to do.
 template <class Handler> struct forward_completion {
     Handler handler;
     working_executor_of<Handler> home;
-    std::shared_ptr<boost::asio::cancellation_signal> signal; // whose slot the operation has
+    std::shared_ptr<boost::asio::cancellation_signal> signal; // the operation uses the slot of this signal
     template <class Value> void operator()(Value value) {
         const auto to = home;
         boost::asio::post(
@@ -160,7 +167,7 @@ template <class Handler> struct forward_completion {
     }
 };
 
-/// Begins, in the schedule's executor, what was initiated anywhere.
+/// Starts an operation in the schedule's executor; the caller can be in any thread.
 struct initiate_there {
     template <class Handler, class Begin> void operator()(Handler&& handler, asio_driver* driver, Begin begin) const {
         using home = forward_completion<std::decay_t<Handler>>;
@@ -168,7 +175,8 @@ struct initiate_there {
         auto signal = std::make_shared<boost::asio::cancellation_signal>();
         auto slot = boost::asio::get_associated_cancellation_slot(handler);
         if (slot.is_connected()) {
-            // Posted, so that it comes behind the beginning. The slot may be asked long after the end.
+            // The signal is posted, so that it arrives after the start. The slot can be emitted long after the
+            // operation ends.
             slot.assign([watched = std::weak_ptr(signal), there](boost::asio::cancellation_type type) {
                 auto held = watched.lock();
                 if (held) boost::asio::post(there, [s = std::move(held), type] { s->emit(type); });
@@ -177,7 +185,7 @@ struct initiate_there {
         auto to = working_executor(handler, there);
         boost::asio::dispatch(there, [driver, alive = driver->watch(), b = std::move(begin),
                                       h = home{std::forward<Handler>(handler), std::move(to), signal}]() mutable {
-            if (alive.expired()) return; // as what the driver's end finds unfinished
+            if (alive.expired()) return; // destroy the handler, as the driver's destructor does with unfinished operations
             const auto slot_there = h.signal->slot();
             initiate_run{}(boost::asio::bind_cancellation_slot(slot_there, std::move(h)), driver,
                            std::move(b)(driver->schedule()));
@@ -185,6 +193,7 @@ struct initiate_there {
     }
 };
 
+/// The completion signature of asio_transactor::async_run() for a task<T>.
 template <class T> struct end_signature {
     using type = void(std::exception_ptr, T);
 };
@@ -194,32 +203,38 @@ template <> struct end_signature<void> {
 
 } // namespace detail
 
-/// A schedule for an Asio program of any number of threads: every RPC of rpcs.hpp as `async_` and its name, and any task.
+/// A schedule for Asio programs with any number of threads. It offers every RPC of rpcs.hpp with the prefix `async_`,
+/// and runs any task.
 ///
 ///     asio_transactor mads(io.get_executor(), device);
 ///     auto info = co_await mads.async_SubnGet<PortInfo>(path, 1);                          // in an asio::awaitable
 ///     mads.async_SubnGet<NodeInfo>(path, [](mad::result<NodeInfo> info) { ... });          // or any other token
 ///
-/// RPCs:      arguments as in rpcs.hpp, named ones instead of braces, then a completion token; without one the operation is
-///            asio::deferred, which an asio::awaitable awaits. All arguments are copied.
-/// Signature: void(mad::result<T>). An error_code beside a T would lose what a mad_error knows: path, attribute, attempts,
-///            status, the MADs; and there would be a T where there is none. co_await and futures give the result, and throw
-///            nothing.
-/// Executor:  the handler is called in its associated executor, else in get_executor(); never from inside the initiation.
-/// Cancel:    any type of cancellation cancels the MAD; the handler is called all the same, once, with errc::cancelled, or with
-///            the answer if that was faster. A later reply is counted as stale. As with all of Asio, a signal is emitted where
-///            the handler's executor runs or otherwise not at the same time as it is connected; its slot keeps nothing alive.
-/// Threads:   initiations from any thread. schedule() and driver() only in get_executor().
-/// Lifetime:  the transport and the io_context outlive it. It is destroyed in get_executor(), or while nothing runs there, and
-///            nothing is initiated then; unfinished operations are destroyed with it, their handlers not called.
+/// RPCs:      the arguments are those of rpcs.hpp, followed by a completion token. Use named arguments instead of
+///            braces. Without a token, the operation is asio::deferred, which an asio::awaitable can await. All
+///            arguments are copied.
+/// Signature: void(mad::result<T>). A signature with an error_code and a T would lose the contents of mad_error:
+///            path, attribute, attempts, status and MADs. It would also need a T for failures. co_await and futures
+///            return the result and do not throw.
+/// Executor:  the handler runs in its associated executor, or in get_executor() if it has none. The initiating
+///            function never calls it.
+/// Cancel:    every cancellation type cancels the MAD. The handler is still called once, with errc::cancelled, or
+///            with the reply if the reply arrived first. A later reply is counted as stale. As in Asio, emit a signal
+///            in the handler's executor, or at least not while the signal is being connected. Its slot keeps nothing
+///            alive.
+/// Threads:   start operations from any thread. Use schedule() and driver() only in get_executor().
+/// Lifetime:  the transport and the io_context must outlive the transactor. Destroy it in get_executor(), or while
+///            nothing runs there, and start no operation meanwhile. Unfinished operations are destroyed with it;
+///            their handlers are not called.
 class asio_transactor {
 public:
     using executor_type = boost::asio::any_io_executor;
 
-    /// Has a schedule of its own over `t`, in a strand of `io`. Throws what MADSchedule and asio_driver throw.
+    /// Creates a schedule over `t`, in a strand of `io`. Throws what MADSchedule and asio_driver throw.
     asio_transactor(const boost::asio::any_io_executor& io, mad::transport& t, schedule_options options = {})
         : own_(std::make_unique<own>(boost::asio::make_strand(io), t, options)), driver_(own_->driver) {}
-    /// On a driver that lives elsewhere, and longer. Its executor must be a strand if several threads run the io_context.
+    /// Uses an existing driver, which must outlive the transactor. Its executor must be a strand if several threads
+    /// run the io_context.
     explicit asio_transactor(asio_driver& driver) noexcept : driver_(driver) {}
     asio_transactor(const asio_transactor&) = delete;
     asio_transactor& operator=(const asio_transactor&) = delete;
@@ -228,17 +243,19 @@ public:
     asio_driver& driver() noexcept { return driver_; }
     MADSchedule& schedule() noexcept { return driver_.schedule(); }
 
-    /// Runs a task on the schedule: signature void(std::exception_ptr, T), or void(std::exception_ptr) for task<void>. What
-    /// the task throws is thrown where it is awaited, as by asio::co_spawn; T is then T(), or a mad::result of no meaning.
-    /// Without a token it gives an asio::awaitable<T>: Boost 1.81 cannot await a deferred operation with this signature.
-    /// Cancel: what the task waits for is cancelled; it still ends, and its value counts.
-    /// The task's frame must not have begun; it is destroyed in get_executor().
+    /// Runs a task on the schedule. The signature is void(std::exception_ptr, T), or void(std::exception_ptr) for a
+    /// task<void>. With a token that throws, the awaiting coroutine gets the exception of the task, as with
+    /// asio::co_spawn. The T is then T(), or a meaningless mad::result.
+    /// Without a token, it returns an asio::awaitable<T>: Boost 1.81 cannot await a deferred operation with this
+    /// signature.
+    /// Cancel:   cancels the operations that the task waits for. The task still ends and returns its value.
+    /// Lifetime: the task must not have started. Its frame is destroyed in get_executor().
     template <class T, class Token = boost::asio::use_awaitable_t<>> auto async_run(task<T> t, Token token = {}) {
         return boost::asio::async_initiate<Token, typename detail::end_signature<T>::type>(
             detail::initiate_there{}, token, &driver_, detail::run_caught<T>{std::move(t)});
     }
 
-// One name of rpcs.hpp with whatever template arguments it has there: none but deduced ones; a type and values; values.
+// The first overload takes RPCs with type arguments, or only deduced ones; the second takes one type and values.
 #define COMAD_ASYNC_RPC(NAME)                                                                                          \
     template <class... T, class... Args> auto async_##NAME(Args&&... args) {                                           \
         return initiate([](detail::rpc_requests& r, auto&&... a) -> decltype(r.template NAME<T...>(                    \
@@ -297,7 +314,7 @@ private:
         asio_driver driver;
     };
 
-    // The last argument is the token, unless the RPC takes all of them.
+    // The last argument is the token, unless the RPC accepts all arguments.
     template <class Make, class... Args> auto initiate(const Make& make, Args&... args) {
         detail::rpc_requests requests;
         if constexpr (std::is_invocable_v<const Make&, detail::rpc_requests&, Args&...>) {
@@ -320,7 +337,7 @@ private:
                                                                                &driver_, std::move(begin));
     }
 
-    std::unique_ptr<own> own_; // null: the driver lives elsewhere
+    std::unique_ptr<own> own_; // null: the driver is owned elsewhere
     asio_driver& driver_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// event.hpp - something that happens, and that any number of tasks of one schedule wait for. Knows no clock and no MAD.
+// event.hpp - event: a flag that any number of tasks of one schedule can wait for. It depends on no clock and no MAD.
 #pragma once
 #include <comad/coro/detail/pause.hpp>
 #include <comad/coro/schedule.hpp>
@@ -10,23 +10,26 @@ namespace comad::coro {
 
 class [[nodiscard]] event_awaiter;
 
-/// Set or not, until somebody says otherwise. `co_await ready.wait()` gives true when it is set, at once if it is already,
-/// and false if the wait was cancelled before.
-/// Resuming: set() ends the waits of all who wait then, whatever reset() does after it; the schedule resumes them with its
-///           next turn, never set() itself. Whoever sets it from outside of the schedule's tasks wakes the driver after it
-///           (asio_driver::wake()).
-/// Errors:   none. A task that waits for an event that nothing else on the schedule can set makes sync_wait throw.
-/// Threads:  the schedule's alone.
-/// Lifetime: the schedule outlives the event; the event outlives whoever waits for it.
+/// A flag that stays set until reset() clears it. `co_await ready.wait()` returns true when the event is set,
+/// immediately if it is set already. It returns false if the wait was cancelled first.
+/// Resuming: set() ends all current waits, even if reset() follows. The schedule resumes the tasks in its next turn;
+/// set() itself resumes none. Code outside the schedule's tasks must call asio_driver::wake() after set().
+/// Errors:   none. sync_wait() throws if a task waits for an event that no other task of the schedule can set.
+/// Threads:  only the thread of the schedule.
+/// Lifetime: the schedule must outlive the event. The event must outlive the tasks that wait for it.
 class event {
 public:
     explicit event(MADSchedule& schedule) noexcept : resumed_by_(schedule.pauses_) {}
     event(const event&) = delete;
     event& operator=(const event&) = delete;
 
+    /// Returns true if the event is set.
     bool is_set() const noexcept { return set_; }
+    /// Sets the event and ends all current waits.
     void set() noexcept;
+    /// Clears the event.
     void reset() noexcept { set_ = false; }
+    /// Returns an awaitable that waits until the event is set.
     event_awaiter wait() noexcept;
 
 private:
@@ -34,11 +37,11 @@ private:
     void add(detail::waiting&) noexcept;
 
     detail::pauses& resumed_by_;
-    detail::ring_link waiting_; // head; the first to wait comes first
+    detail::ring_link waiting_; // the head of the ring; the oldest wait is first
     bool set_ = false;
 };
 
-/// Awaited once, where it was made.
+/// The awaitable that event::wait() returns. Await it once, where it was created.
 class event_awaiter final : public detail::waiting {
 public:
     event_awaiter(event& awaited, detail::pauses& all) noexcept : waiting(all), event_(awaited) {}

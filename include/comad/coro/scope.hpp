@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// scope.hpp - structured concurrency: jobs that are joined, scopes that own children and cancel what they wait for.
-// Knows no driver and no MAD.
+// scope.hpp - structured concurrency: job, a task that has started, and scope, which owns and cancels child tasks.
+// It depends on no driver and no MAD.
 #pragma once
 #include <comad/coro/task.hpp>
 
@@ -8,12 +8,12 @@
 
 namespace comad::coro {
 
-/// Something that a scope can cancel: an operation that is under way. Linked while pending.
+/// An unfinished operation that a scope can cancel. It is linked into its scope while it is pending.
 class pending {
 public:
     pending(const pending&) = delete;
     pending& operator=(const pending&) = delete;
-    /// Makes the operation end soon as cancelled; not from inside this call.
+    /// Requests that the operation end soon with the result "cancelled". The operation does not end inside this call.
     virtual void cancel() noexcept = 0;
 
 protected:
@@ -21,18 +21,18 @@ protected:
     virtual ~pending() { unlink(); }
     void link(scope_state* scope) noexcept;
     void unlink() noexcept;
-    /// Where it is linked; null: nowhere.
+    /// Returns the scope that contains the operation; null: none.
     scope_state* linked_in() const noexcept { return scope_; }
 
 private:
     friend class scope_state;
     scope_state* scope_ = nullptr;
-    pending* previous_; // in the scope's list, while scope_ is set
+    pending* previous_; // in the scope's list; valid only if scope_ is set
     pending* next_;
 };
 
-/// A cancellation domain: the operations pending in it and the domains inside it. A task is in the domain of the task
-/// that awaits it; scopes open new ones.
+/// A cancellation domain: the operations that are pending in it, and its inner domains. A task belongs to the domain
+/// of the task that awaits it. A scope opens a new domain.
 class scope_state {
 public:
     explicit scope_state(scope_state* parent) noexcept;
@@ -40,8 +40,10 @@ public:
     scope_state(const scope_state&) = delete;
     scope_state& operator=(const scope_state&) = delete;
 
+    /// Returns true if the domain or an outer domain has been cancelled.
     bool cancelled() const noexcept { return cancelled_; }
-    /// Cancels all that is pending here and in inner domains, and whatever is begun here later.
+    /// Cancels everything that is pending in this domain and in inner domains, and everything that starts in them
+    /// later.
     void cancel() noexcept;
 
 private:
@@ -70,7 +72,7 @@ inline void pending::unlink() noexcept {
     scope_ = nullptr;
 }
 
-/// `co_await current_scope{}` gives the domain that the running task is in.
+/// `co_await current_scope{}` returns the domain of the running task.
 struct current_scope {
     scope_state* state = nullptr;
     bool await_ready() const noexcept { return false; }
@@ -81,8 +83,9 @@ struct current_scope {
     scope_state& await_resume() const noexcept { return *state; }
 };
 
-/// A started task. `co_await` gives its result (once); destroying an unfinished job destroys the task and withdraws what
-/// it waits for. Must not outlive the scope or schedule that queued it.
+/// A task that has started. `co_await` returns its result, once. Destroying an unfinished job destroys the task and
+/// withdraws its pending operation.
+/// Lifetime: the scope or schedule that queued the job must outlive it.
 template <class T> class [[nodiscard]] job {
 public:
     job(job&& other) noexcept : frame_(std::exchange(other.frame_, {})) {}
@@ -94,8 +97,9 @@ public:
         if (frame_) frame_.destroy();
     }
 
+    /// Returns true if the task has ended.
     bool done() const noexcept { return frame_.done(); }
-    /// The result of a finished job: what the task returned, or throws what it threw. Precondition: done(), once.
+    /// Returns what the task returned, or throws what the task threw. Precondition: done(). Call it once.
     T take() { return frame_.promise().take(); }
 
     struct awaiter {
@@ -104,10 +108,11 @@ public:
         void await_suspend(std::coroutine_handle<> awaiting) const noexcept { frame.promise().continuation = awaiting; }
         T await_resume() const { return frame.promise().take(); }
     };
-    // Not an awaitable itself: GCC 12.2 copies what a function returned by reference, as in `co_await jobs.back()`.
+    // The job is not itself an awaiter: in `co_await jobs.back()`, GCC 12.2 copies an awaiter that a function
+    // returned by reference.
     awaiter operator co_await() const noexcept { return {frame_}; }
 
-    /// Starts `t` in the domain `scope`; it runs until it waits for something.
+    /// Starts `t` in the domain `scope`. The task runs until it first waits.
     static job start(task<T> t, scope_state& scope) {
         job started(t.release());
         started.frame_.promise().scope = &scope;
@@ -122,9 +127,9 @@ private:
 
 namespace detail {
 
-/// Children and the frame of the last one that ended. That frame is destroyed only when the next one ends: a coroutine
-/// cannot be destroyed from its own final suspension where the compiler keeps the successor's handle in the frame
-/// (clang before 17, GCC without optimisation).
+/// Child tasks, and the frame of the child that ended last. That frame is destroyed only when the next child ends.
+/// Some compilers keep the handle of the next coroutine in the frame (clang before 17, GCC without optimization).
+/// With them, a coroutine cannot be destroyed from its own final suspension.
 class child_frames {
 public:
     ~child_frames() {
@@ -164,19 +169,23 @@ private:
 
 } // namespace detail
 
-/// Owns child tasks. `spawn` starts them, `co_await join()` waits for all, `cancel()` ends what they wait for; leaving
-/// the scope destroys children that are still suspended, and with them withdraws their operations. One thread.
+/// Owns child tasks. `spawn()` starts a child, `co_await join()` waits for all children, and `cancel()` cancels what
+/// they wait for. Destroying the scope destroys children that are still suspended and withdraws their operations.
+/// Threads: only the thread of the schedule.
 class scope final : private detail::child_owner {
 public:
-    /// A domain inside `parent`: `co_await current_scope{}` or `MADSchedule::root()`.
+    /// Creates a domain inside `parent`, which is `co_await current_scope{}` or `MADSchedule::root()`.
     explicit scope(scope_state& parent) noexcept : state_(&parent) {}
 
-    /// Starts a child at once; it runs until it waits for something.
+    /// Starts a child at once. The child runs until it first waits.
     void spawn(task<void> child) { children_.start(std::move(child), *this, state_); }
-    /// Starts a task that is joined by name but is cancelled with this scope.
+    /// Starts a task that the caller joins through its job. cancel() cancels this task too.
     template <class T> job<T> queue(task<T> t) { return job<T>::start(std::move(t), state_); }
+    /// Cancels everything that the children and queued tasks wait for.
     void cancel() noexcept { state_.cancel(); }
+    /// Returns the number of children that have not ended.
     std::size_t live_children() const noexcept { return children_.live(); }
+    /// Returns the cancellation domain of this scope.
     scope_state& state() noexcept { return state_; }
 
     struct join_awaiter {
@@ -187,7 +196,7 @@ public:
             if (joined.exception_) std::rethrow_exception(std::exchange(joined.exception_, nullptr));
         }
     };
-    /// Waits for all children. Rethrows the first exception that one of them threw. One joiner at a time.
+    /// Waits for all children, then rethrows the first exception of a child. Only one coroutine can join at a time.
     join_awaiter join() noexcept { return {*this}; }
 
 private:
@@ -201,7 +210,7 @@ private:
     scope_state state_;
     std::coroutine_handle<> joiner_;
     std::exception_ptr exception_;
-    detail::child_frames children_; // last: destroyed first, while the domain still stands
+    detail::child_frames children_; // last, so that it is destroyed first, while the domain still exists
 };
 
 } // namespace comad::coro

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// task.hpp - the coroutine that users write: lazy, awaited by one, resumed by symmetric transfer.
-// Knows scopes only by name and no driver, so the same coroutine runs under every driver.
+// task.hpp - task: a lazy coroutine that one coroutine awaits. It is resumed by symmetric transfer.
+// It depends on no driver, so the same coroutine runs under every driver.
 #pragma once
 #include <comad/coro/detail/frame_cache.hpp>
 
@@ -19,21 +19,24 @@ namespace detail {
 
 struct promise_base;
 
-/// Owns tasks that nobody awaits by name (children of a scope, of mqueue) and hears of their end.
+/// Owns tasks that no coroutine awaits directly (the children of a scope or of an mqueue). Each task reports its end
+/// to its owner.
 class child_owner {
 public:
-    /// The task is suspended for the last time. May destroy its frame; returns what runs next.
+    /// Called when the task reaches its final suspension. May destroy the task's frame. Returns the coroutine to run
+    /// next.
     virtual std::coroutine_handle<> child_done(promise_base&) noexcept = 0;
 
 protected:
     ~child_owner() = default;
 };
 
+/// The part of a task's promise that does not depend on the type of its value.
 struct promise_base : recycled {
-    std::coroutine_handle<> continuation = std::noop_coroutine(); // who awaits the task
-    scope_state* scope = nullptr; // whose cancellation reaches it: inherited from the awaiter
-    child_owner* owner = nullptr; // set for children
-    std::coroutine_handle<> self; // of children: their frame
+    std::coroutine_handle<> continuation = std::noop_coroutine(); // the coroutine that awaits the task
+    scope_state* scope = nullptr; // its cancellation reaches the task; inherited from the awaiting coroutine
+    child_owner* owner = nullptr; // only for children
+    std::coroutine_handle<> self; // the frame of the task; only for children
     promise_base* previous_child = nullptr;
     promise_base* next_child = nullptr;
     std::exception_ptr exception;
@@ -55,6 +58,7 @@ struct promise_base : recycled {
     }
 };
 
+/// The promise of a task<T>.
 template <class T> struct promise final : promise_base {
     std::optional<T> value;
     task<T> get_return_object() noexcept;
@@ -77,7 +81,7 @@ template <> struct promise<void> final : promise_base {
     void take() const { rethrow(); }
 };
 
-/// Owned children of a scope or of mqueue, threaded through their promises.
+/// A list of the children of a scope or an mqueue. The links are in their promises.
 class child_list {
 public:
     bool empty() const noexcept { return !first_; }
@@ -99,15 +103,18 @@ private:
 
 } // namespace detail
 
-/// A coroutine that gives a T. It starts when it is awaited (or queued), once, and belongs to whoever holds it:
-/// destroying a suspended task destroys its frame, and with it withdraws whatever MAD it waits for.
-/// Parameters are copied into the frame only if they are values: a reference or a span must outlive the task.
+/// A coroutine that returns a T. It starts when another coroutine awaits it or a schedule queues it, and can be
+/// awaited once. The holder of the object owns the coroutine.
+/// Destroying a suspended task destroys its frame and withdraws the MAD that it waits for.
+/// Lifetime: the frame contains copies of parameters that are values. A reference or a span must refer to something
+///           that outlives the task.
 template <class T> class [[nodiscard]] task {
 public:
     using promise_type = detail::promise<T>;
     using value_type = T;
 
-    /// No task; what a generator yields to say "nothing to start just now" (see MADSchedule::mqueue).
+    /// Creates an empty task. A generator yields an empty task if there is nothing to start now (see
+    /// MADSchedule::mqueue).
     task() noexcept = default;
     task(task&& other) noexcept : frame_(std::exchange(other.frame_, {})) {}
     task& operator=(task&& other) noexcept {
@@ -132,7 +139,7 @@ public:
     };
     awaiter operator co_await() const&& noexcept { return awaiter{frame_}; }
 
-    /// For owners of started tasks: the frame is theirs to destroy.
+    /// Releases the frame. The caller must destroy it.
     std::coroutine_handle<promise_type> release() noexcept { return std::exchange(frame_, {}); }
 
 private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// threads.hpp - several schedules at once, each driven by a thread of its own, and work that they share.
-// Knows no MAD and no transport.
+// threads.hpp - runs several schedules, each in its own thread, and shares work between them.
+// It depends on no MAD and no transport.
 #pragma once
 #include <comad/coro/driver.hpp>
 #include <comad/coro/schedule.hpp>
@@ -17,12 +17,13 @@
 
 namespace comad::coro {
 
-/// Runs `make(i, *schedules[i])`, a task<T> each, to their ends, every one in a thread of its own, and gives their values by
-/// index. A single one runs in the calling thread. Tasks of different schedules meet in what they share: guard it, and hold
-/// no lock while a task waits.
-/// Errors:  throws what the first of the tasks, by index, has thrown, once all have ended; the others are cancelled then.
-/// Cancel:  `stop` cancels what the tasks wait for; they still end.
-/// Threads: the schedules must not be used elsewhere meanwhile. `make` is called in the schedule's thread.
+/// Runs the task `make(i, *schedules[i])` for each schedule in its own thread. Returns the values of the tasks by
+/// index. If there is only one schedule, it runs in the calling thread. Guard data that tasks of different schedules
+/// share, and hold no lock while a task waits.
+/// Errors:  if a task throws, the other tasks are cancelled. When all tasks have ended, throws the exception of the
+///          task with the lowest index.
+/// Cancel:  `stop` cancels the operations that the tasks wait for. The tasks still end.
+/// Threads: do not use the schedules elsewhere meanwhile. `make` runs in the thread of its schedule.
 template <class Make>
 auto run_in_threads(std::span<MADSchedule* const> schedules, Make make, std::stop_token stop = {}) {
     using value = decltype(sync_wait(*schedules[0], make(std::size_t{}, *schedules[0])));
@@ -52,14 +53,15 @@ auto run_in_threads(std::span<MADSchedule* const> schedules, Make make, std::sto
 
 namespace detail {
 
-/// One sweep over the items that are left, by all schedules that can still be used.
+/// One sweep over all remaining items, by all schedules that are still usable.
 template <class Value, class Make> class shared_sweep {
 public:
     shared_sweep(std::size_t items, Make make) : make_(std::move(make)), results_(items), left_(items) {
         for (std::size_t i = 0; i < items; ++i) left_[i] = i;
     }
 
-    // What a transport lost when it failed is done again by the others: they may all have ended before.
+    // The other schedules repeat the items that a failed transport lost. They repeat them in a new pass, because all
+    // of them may have ended before the failure.
     std::vector<std::optional<Value>> run(std::span<MADSchedule* const> all, const std::stop_token& stop) {
         std::vector<MADSchedule*> schedules(all.begin(), all.end());
         while (!left_.empty() && !schedules.empty() && !stop.stop_requested()) {
@@ -93,11 +95,12 @@ private:
     }
 
     Make make_;
-    std::vector<std::optional<Value>> results_; // by item; one thread writes each
+    std::vector<std::optional<Value>> results_; // by item; one thread writes each element
     std::vector<std::size_t> left_;
-    std::atomic<std::size_t> taken_{0}; // of left_
+    std::atomic<std::size_t> taken_{0}; // the number of elements of left_ that are taken
 };
 
+/// The type of the value of a task.
 template <class T> struct value_of_task;
 template <class T> struct value_of_task<task<T>> {
     using type = T;
@@ -105,12 +108,14 @@ template <class T> struct value_of_task<task<T>> {
 
 } // namespace detail
 
-/// Runs `make(schedule, item)`, a task that gives a mad::result, for every item below `items`. Each item is taken by the
-/// schedule that next has room in its window, each schedule runs in a thread of its own; the results come by item.
-/// Errors:  of items are in their results. What a transport that fails loses is done by the other schedules; without any
-///          left, the error of the failure stays, or nothing where the item was not begun. Throws as run_in_threads().
-/// Cancel:  after `stop`, items that were not begun have no result.
-/// Threads: `make` is called in the schedule's thread, possibly in several at once.
+/// Runs the task `make(schedule, item)`, which returns a mad::result, for every item from 0 to `items` - 1. The next
+/// schedule with space in its window takes the next item. Each schedule runs in its own thread. Returns the results
+/// by item.
+/// Errors:  the results contain the errors of their items. If a transport fails, the other schedules repeat the items
+///          that it lost. If no schedule is left, the result of a lost item is the error, and items that did not
+///          start have no result. Throws what run_in_threads() throws.
+/// Cancel:  after `stop`, items that did not start have no result.
+/// Threads: `make` runs in the thread of its schedule, and can run in several threads at the same time.
 template <class Make>
 auto share_items(std::span<MADSchedule* const> schedules, std::size_t items, Make make, std::stop_token stop = {}) {
     using value = typename detail::value_of_task<decltype(make(std::declval<MADSchedule&>(), std::size_t{}))>::type;

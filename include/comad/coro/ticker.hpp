@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ticker.hpp - something to do in every period of a schedule's clock. Knows no MAD.
+// ticker.hpp - ticker: a periodic timer on the clock of a schedule. It depends on no MAD.
 #pragma once
 #include <comad/coro/detail/periods.hpp>
 #include <comad/coro/schedule.hpp>
@@ -8,20 +8,23 @@
 
 namespace comad::coro {
 
-/// `while (co_await ticks.next()) ...` runs at the beginning of each period: true, or false if it was cancelled. The first
-/// tick comes at once and begins the first period; no delay adds up, since periods follow from the first one.
-/// Missed:   a tick whose period began meanwhile comes at once; those whose periods are over are skipped and counted.
-/// Period:   > 0, else the constructor throws std::invalid_argument.
-/// Threads:  the schedule's alone. One next() at a time.
-/// Lifetime: the schedule outlives the ticker, and the ticker whoever awaits it.
+/// A periodic timer. `while (co_await ticks.next()) ...` runs its body once per period. The first tick comes
+/// immediately and starts the first period. Delays do not accumulate, because each period is calculated from the
+/// first one.
+/// Missed:   if a period has started but not ended, its tick comes immediately. Ticks of periods that have ended are
+///           skipped and counted.
+/// Period:   must be > 0; otherwise the constructor throws std::invalid_argument.
+/// Threads:  only the thread of the schedule. Only one next() can be pending.
+/// Lifetime: the schedule must outlive the ticker. The ticker must outlive the task that awaits it.
 class ticker {
 public:
     ticker(MADSchedule&, mad::duration period);
     ticker(const ticker&) = delete;
     ticker& operator=(const ticker&) = delete;
 
+    /// Waits for the next tick. Returns false if the wait was cancelled.
     task<bool> next();
-    /// Ticks that were missed, all in all.
+    /// Returns the number of missed ticks since the ticker was created.
     u64 skipped() const noexcept { return skipped_; }
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// use_task.hpp - any Asio operation as something that a task awaits. Knows no MAD.
+// use_task.hpp - use_task: an Asio completion token that lets a task await any Asio operation. It depends on no MAD.
 #pragma once
 #include <comad/coro/asio.hpp>
 #include <comad/coro/scope.hpp>
@@ -19,19 +19,21 @@
 
 namespace comad::coro {
 
-/// A completion token: `auto [error, n] = co_await socket.async_read_some(buffer, use_task(driver));` in a task that runs on
-/// the driver's schedule.
-/// Gives:    what the handler would get: nothing, one value, or a std::tuple. An error_code is one of the values, and is not
-///           thrown: failures of the network are values, as those of the fabric. A std::exception_ptr in front is thrown if
-///           it holds something, and else left out.
-/// Resumes:  in the driver's executor, never from inside the initiation.
-/// Cancel:   of the task's domain reaches the operation, as cancellation_type::terminal; it then ends as it does for that
-///           (most with error::operation_aborted, those that know no cancellation when they are done).
-/// Lifetime: awaited once, in the expression that makes it or from a named local. A task that is destroyed while it waits
-///           cancels the operation at once and is not resumed. Buffers of operations that know no cancellation must live on.
+/// A completion token for tasks that run on the driver's schedule: `auto [error, n] = co_await
+/// socket.async_read_some(buffer, use_task(driver));`
+/// Gives:    the values that the handler would get: none, one value, or a std::tuple. An error_code is one of these
+///           values and is not thrown, because network failures are values, like failures of the fabric. If the first
+///           value is a std::exception_ptr, it is thrown if it is not null, and is otherwise left out.
+/// Resumes:  in the driver's executor. The initiating function never resumes the task.
+/// Cancel:   cancelling the task's domain cancels the operation with cancellation_type::terminal. Most operations
+///           then end with error::operation_aborted. Operations without cancellation support end when they are done.
+/// Lifetime: await it once, in the expression that creates it or from a named local variable. Destroying a task that
+///           waits cancels the operation at once and does not resume the task. If an operation does not support
+///           cancellation, its buffers must outlive the operation.
 class use_task {
 public:
     explicit use_task(asio_driver& driver) noexcept : driver_(&driver) {}
+    /// Returns the driver whose schedule runs the task.
     asio_driver& driver() const noexcept { return *driver_; }
 
 private:
@@ -40,16 +42,17 @@ private:
 
 namespace detail {
 
+/// The part of asio_awaiter that does not depend on the initiation.
 template <class... Values> class asio_awaiter_base : protected pending {
 protected:
     using values = std::tuple<Values...>;
-    /// What the operation's handler shares with the task that waits; only the driver's executor touches it.
+    /// The state that the operation's handler shares with the waiting task. Only the driver's executor uses it.
     struct shared {
-        asio_awaiter_base* waiting; // null: gone, or resumed
+        asio_awaiter_base* waiting; // null: destroyed or resumed
         boost::asio::cancellation_signal signal;
     };
 
-    /// The handler.
+    /// The handler of the operation.
     struct complete {
         using executor_type = boost::asio::any_io_executor;
         using cancellation_slot_type = boost::asio::cancellation_slot;
@@ -66,10 +69,10 @@ protected:
     ~asio_awaiter_base() override {
         if (!state_ || !state_->waiting) return;
         state_->waiting = nullptr;
-        state_->signal.emit(boost::asio::cancellation_type::terminal); // now: its buffers may go with the task
+        state_->signal.emit(boost::asio::cancellation_type::terminal); // immediately, because its buffers may be destroyed with the task
     }
 
-    /// False: it is over already.
+    /// Starts the operation. Returns false if the operation has ended already.
     template <class Start> bool begin(std::coroutine_handle<> awaiting, scope_state* scope, Start&& start) {
         awaiting_ = awaiting;
         state_ = std::make_shared<shared>();
@@ -94,7 +97,7 @@ private:
         unlink();
         given_.emplace(std::move(given)...);
         if (beginning_) return;
-        driver_.wake();     // for what the task begins
+        driver_.wake();     // the task may start operations
         awaiting_.resume(); // this object may be gone after it
     }
 
@@ -105,7 +108,7 @@ private:
     bool beginning_ = true;
 };
 
-/// What is given of the values of a handler.
+/// Returns the values of a handler as `co_await` returns them.
 template <class... Values> auto values_given(std::tuple<Values...>&& all) {
     if constexpr (sizeof...(Values) == 1) return std::move(std::get<0>(all));
     else if constexpr (sizeof...(Values) > 1) return std::move(all);
@@ -117,7 +120,7 @@ template <class... Values> auto values_given(std::tuple<std::exception_ptr, Valu
         all);
 }
 
-/// An operation that is still to begin, and the wait for it.
+/// An operation that has not started, and the wait for its end.
 template <class Initiation, class Arguments, class... Values>
 class [[nodiscard]] asio_awaiter final : public asio_awaiter_base<Values...> {
     using base = asio_awaiter_base<Values...>;
@@ -142,7 +145,7 @@ private:
 } // namespace detail
 } // namespace comad::coro
 
-/// For Asio: how an operation begins that is given a use_task.
+/// Tells Asio how to start an operation that gets a use_task token.
 template <class... Values> class boost::asio::async_result<comad::coro::use_task, void(Values...)> {
 public:
     template <class Initiation, class... Arguments>
