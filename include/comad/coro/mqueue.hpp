@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// mqueue.hpp - a lazy sequence of tasks that run in parallel, pulled only as the window has room.
-// Knows of the schedule only that it asks for the next task.
+// mqueue.hpp - mqueue: runs a lazy sequence of tasks in parallel, and starts the next one only when the window has space.
+// It depends on the schedule only for pulling the next task.
 #pragma once
 #include <comad/coro/detail/generator.hpp>
 #include <comad/coro/scope.hpp>
@@ -14,36 +14,37 @@ namespace comad::coro {
 
 class MADSchedule;
 
-/// What to do when a task of an mqueue fails.
+/// Selects what an mqueue does if a task fails.
 enum class on_error : u8 {
-    go_on, ///< count it and continue
-    stop,  ///< pull no more, cancel what is under way
+    go_on, ///< count the error and continue
+    stop,  ///< start no more tasks and cancel the running ones
 };
+/// Options of an mqueue.
 struct mqueue_options {
     on_error policy = on_error::go_on;
-    unsigned keep_errors = 8; ///< how many errors the report keeps
+    unsigned keep_errors = 8; ///< the largest number of errors in the report
     unsigned max_tasks =
-        4096; ///< alive at a time: those that wait for something else than a MAD take no room in the window
+        4096; ///< tasks alive at a time; tasks that wait for something other than a MAD take no space in the window
 };
 
-/// What became of an mqueue.
+/// The result of an mqueue.
 struct mqueue_report {
-    u64 finished = 0;                   ///< tasks that ended, failed ones included
-    u64 failed = 0;                     ///< of those, tasks that returned an error
-    std::vector<mad::mad_error> errors; ///< the first few
-    bool stopped = false;               ///< by on_error::stop or cancellation: the sequence was not pulled to its end
+    u64 finished = 0;                   ///< tasks that ended, including failed ones
+    u64 failed = 0;                     ///< tasks that returned an error
+    std::vector<mad::mad_error> errors; ///< the first mqueue_options::keep_errors errors
+    bool stopped = false;               ///< on_error::stop or a cancellation ended the sequence early
 };
 
 namespace detail {
 
-/// One sequence that the schedule pulls from; the newest is asked first, so that inner sweeps finish before outer ones
-/// go on, and the number of live tasks stays small.
+/// A sequence from which the schedule pulls tasks. The schedule pulls from the newest source first. Thus inner sweeps
+/// finish before outer ones continue, and the number of live tasks stays small.
 class task_source : protected child_owner {
 public:
     enum class pulled : u8 { started, idle, exhausted };
-    /// Starts the next task. After `exhausted` the source is unlinked and may be gone.
+    /// Starts the next task. If it returns `exhausted`, the source is unlinked and may have been destroyed.
     virtual pulled pull() noexcept = 0;
-    /// The next pull() will say `exhausted`, and needs no room in the window for that.
+    /// Returns true if the next pull() will return `exhausted`. That pull() needs no space in the window.
     virtual bool cancelled() const noexcept = 0;
 
 protected:
@@ -55,12 +56,13 @@ private:
     task_source* newer_ = nullptr;
 };
 
+/// Whether T is a mad::result.
 template <class T> struct is_result : std::false_type {};
 template <class T> struct is_result<mad::result<T>> : std::true_type {};
 
 } // namespace detail
 
-/// The awaitable that MADSchedule::mqueue returns; lives in the frame of the task that awaits it.
+/// The awaitable that MADSchedule::mqueue returns. It lives in the frame of the awaiting task.
 template <class T> class [[nodiscard]] mqueue_awaiter final : private detail::task_source, private pending {
     static_assert(std::is_void_v<T> || detail::is_result<T>::value, "tasks of an mqueue return void or a mad::result");
 
@@ -97,16 +99,16 @@ private:
     std::coroutine_handle<> awaiting_;
     std::exception_ptr exception_;
     bool joined_ = false;    // in the schedule's list of sources
-    bool exhausted_ = false; // nothing more to pull
+    bool exhausted_ = false; // no more tasks to pull
     std::optional<scope_state> scope_;
-    detail::child_frames children_; // last: destroyed first, while the domain still stands
+    detail::child_frames children_; // last, so that it is destroyed first, while the domain still exists
 };
 
 template <class T> void mqueue_awaiter<T>::note(detail::promise<T>& child) noexcept {
     ++report_.finished;
     if (child.exception) {
         if (!exception_) exception_ = child.exception;
-        stop(); // an exception is a defect of ours, not of the fabric
+        stop(); // an exception is a programming error, not a failure of the fabric
         return;
     }
     if constexpr (!std::is_void_v<T>) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// blocking.hpp - the RPCs for programs without coroutines: each blocks until it has its result.
+// blocking.hpp - blocking_transactor: the RPCs for programs without coroutines. Each call blocks until it has its result.
 #pragma once
 #include <comad/coro/detail/rpcs.hpp>
 #include <comad/coro/driver.hpp>
@@ -7,18 +7,19 @@
 
 namespace comad::coro {
 
-/// Every RPC of rpcs.hpp, made on a schedule of its own and waited for: `auto info = umad.SubnGet<NodeInfo>(path);` gives
-/// mad::result<NodeInfo>. The same code as the awaited ones. One thread; not from inside a task of its schedule.
+/// Makes every RPC of rpcs.hpp on its own schedule and blocks until the result is there. `auto info =
+/// umad.SubnGet<NodeInfo>(path);` returns a mad::result<NodeInfo>. It uses the same code as the awaitable RPCs.
+/// Threads: one. Do not call it from a task of its schedule.
 class blocking_transactor : public rpcs<blocking_transactor> {
 public:
-    /// `t` must outlive it. Throws what MADSchedule throws.
+    /// Creates the schedule. `t` must outlive the object. Throws what MADSchedule throws.
     explicit blocking_transactor(mad::transport& t, schedule_options options = {}) : schedule_(t, options) {}
 
-    /// For tasks, tracing, counters; tasks run while an RPC or sync_wait() blocks.
+    /// Returns the schedule, for tasks, tracing and counters. Tasks run only while an RPC or sync_wait() blocks.
     MADSchedule& schedule() noexcept { return schedule_; }
     const mad::IBPath& sa_path() const noexcept { return schedule_.sa_path(); }
 
-    /// For rpcs.hpp.
+    /// The interface that rpcs.hpp requires.
     template <iba::wire T, bool Header> auto call(const rpc_request& request) {
         return sync_wait(schedule_, schedule_.call<T, Header>(request));
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// generator.hpp - a lazy sequence of values (std::generator is C++23). Knows no schedule.
+// generator.hpp - generator: a lazy sequence of values, as std::generator of C++23. It depends on no schedule.
 #pragma once
 #include <comad/coro/detail/frame_cache.hpp>
 
@@ -10,7 +10,7 @@
 
 namespace comad::coro {
 
-/// A coroutine that `co_yield`s values of type T and runs only while somebody asks for the next one.
+/// A coroutine that yields values of type T with `co_yield`. It runs only during next().
 template <class T> class [[nodiscard]] generator {
 public:
     struct promise_type : detail::recycled {
@@ -39,7 +39,7 @@ public:
         if (frame_) frame_.destroy();
     }
 
-    /// The next value, valid until the next call, or null at the end. Rethrows what the body threw.
+    /// Returns the next value, which is valid until the next call, or null at the end. Rethrows what the body threw.
     T* next() {
         if (!frame_ || frame_.done()) return nullptr;
         frame_.resume();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// pause.hpp - time that passes on a schedule's clock, as something to await. Knows no driver and no MAD.
+// pause.hpp - pauses on the clock of a schedule, as awaitables. It depends on no driver and no MAD.
 #pragma once
 #include <comad/coro/scope.hpp>
 #include <comad/mad/detail/time.hpp>
@@ -14,7 +14,7 @@ class pause_awaiter;
 
 namespace detail {
 
-/// A place in a ring; alone, it is a ring of its own.
+/// A link of a circular list. A link that is in no list forms a ring of one.
 class ring_link {
 public:
     ring_link() noexcept : previous_(this), next_(this) {}
@@ -45,30 +45,34 @@ private:
 
 class waiting;
 
-/// The pauses of one schedule, and whatever else it resumes that waits for no MAD. Beginning a pause costs as much as there
-/// are others that end later.
+/// The pauses of one schedule, and all other waits that it resumes and that wait for no MAD. Starting a pause takes
+/// time proportional to the number of pauses that end later.
 class pauses {
 public:
+    /// Starts a pause.
     void begin(pause_awaiter&) noexcept;
-    /// Resumes it with the next end_ready(). Once it is called for one, further calls change nothing.
+    /// Resumes the coroutine in the next end_ready(). Further calls for the same wait have no effect.
     void end_soon(waiting&, bool passed) noexcept;
 
-    /// Those that began since the last call are timed from `now`.
+    /// Sets the time. Pauses that started since the last call count from `now`.
     void set_now(mad::time_point now) noexcept;
-    /// When the first one ends; max(): never.
+    /// Returns the time at which the first pause ends; max(): never.
     mad::time_point next_end() const noexcept;
-    /// Resumes those that are over at `now`.
+    /// Resumes the pauses that have ended at `now`.
     void end_due(mad::time_point now) noexcept;
-    /// Resumes those that end_soon() named.
+    /// Resumes the waits that end_soon() has named.
     void end_ready() noexcept;
+    /// Returns true if end_ready() has a wait to resume.
     bool has_ready() const noexcept { return !ready_.alone(); }
+    /// Returns true if nothing waits.
     bool none() const noexcept { return begun_.alone() && running_.alone() && ready_.alone(); }
 
 private:
-    ring_link begun_, running_, ready_; // heads; running_: the first to end comes first
+    ring_link begun_, running_, ready_; // heads of rings; in running_, the pause that ends first comes first
 };
 
-/// A coroutine that waits for no MAD. The schedule resumes it, never whoever ends the wait. True: what it waited for came.
+/// The base of awaitables that wait for no MAD. Only the schedule resumes the coroutine, never the code that ends the
+/// wait. `co_await` returns true if the awaited event happened, and false after a cancellation.
 class waiting : private pending, private ring_link {
 public:
     bool await_ready() const noexcept { return false; }
@@ -76,7 +80,8 @@ public:
 
 protected:
     explicit waiting(pauses& all) noexcept : all_(all) {}
-    /// False if its domain is cancelled; else it suspends, and ends with it.
+    /// Suspends the coroutine until the wait ends or its domain is cancelled. Returns false if the domain is
+    /// cancelled already.
     bool suspend(std::coroutine_handle<> awaiting, scope_state* scope) noexcept {
         if (scope && scope->cancelled()) return false;
         awaiting_ = awaiting;
@@ -94,16 +99,16 @@ private:
         ring_link::leave();
         pending::unlink();
         passed_ = passed;
-        awaiting_.resume(); // this object may be gone after it
+        awaiting_.resume(); // resume() may destroy this object
     }
     std::coroutine_handle<> awaiting_;
-    bool ending_ = false; // the schedule is going to resume it
+    bool ending_ = false; // the schedule is about to resume the coroutine
 };
 
 } // namespace detail
 
-/// `co_await schedule.pause(1s)`: true when the time has passed, false when it was cancelled before. Awaited once, where it
-/// was made.
+/// The awaitable of `co_await schedule.pause(1s)`. It returns true when the time has passed, and false if it was
+/// cancelled first. Await it once, where it was created.
 class [[nodiscard]] pause_awaiter final : public detail::waiting {
 public:
     pause_awaiter(detail::pauses& all, mad::duration length) noexcept : waiting(all), length_(length) {}
@@ -119,7 +124,7 @@ private:
     friend class detail::pauses;
     mad::duration length_{};
     mad::time_point end_{};
-    bool has_end_ = false; // else it counts from the next set_now()
+    bool has_end_ = false; // false: the length counts from the next set_now()
 };
 
 } // namespace comad::coro

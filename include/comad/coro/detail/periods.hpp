@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// periods.hpp - what is to be done at the beginning of each period, and how often it was not. Knows no clock.
+// periods.hpp - periods: calculates the times of a periodic action and counts missed periods. It depends on no clock.
 #pragma once
 #include <comad/iba/types.hpp>
 #include <comad/mad/detail/time.hpp>
@@ -9,26 +9,26 @@
 
 namespace comad::coro {
 
-/// Periods of one length, > 0, that follow each other from the first one's beginning. Times are of one steady clock.
+/// Consecutive periods of equal length, which must be > 0. All times are of one steady clock.
 class periods {
 public:
     using time_point = mad::time_point;
 
     explicit periods(std::chrono::nanoseconds length) : length_(length) {}
 
-    /// The first period begins.
+    /// Starts the first period.
     void begin(time_point now) noexcept {
         begin_ = now;
         next_ = 0;
     }
-    /// What had to be done in it is done.
+    /// Marks the action of the current period as done.
     void done() noexcept { ++next_; }
-    /// When the next one that counts begins: the first that is neither done nor given up.
+    /// Returns the start of the next period that is neither done nor skipped.
     time_point next() const noexcept { return begin_ + next_ * length_; }
 
-    /// Gives up those that began already. Gives their number.
+    /// Skips the periods that have started already. Returns their number.
     u64 skip_begun(time_point now) noexcept { return skip_to((now - begin_) / length_ + 1); }
-    /// Gives up those that are over already.
+    /// Skips the periods that have ended already. Returns their number.
     u64 skip_over(time_point now) noexcept { return skip_to((now - begin_) / length_); }
 
 private:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// rpc.hpp - the awaitable of one RPC: the engine's operation, the request and the decoded reply, in the coroutine frame.
+// rpc.hpp - rpc, table_rpc and raw_rpc: awaitables that make one RPC. The request, the engine's operation and the reply live in the
+// coroutine frame.
 #pragma once
 #include <comad/coro/scope.hpp>
 #include <comad/iba/checked.hpp>
@@ -26,43 +27,44 @@ namespace comad::coro {
 
 class MADSchedule;
 
-/// How patiently one RPC is made. What is left out comes from the schedule's options.
+/// Timeout, retries and time limit of one RPC. Defaults come from the schedule's options.
 struct rpc_options {
-    mad::duration timeout{0}; ///< per attempt; kept within 1 ms or 5 %; 0: the schedule's
-    int retries = -1; ///< attempts after the first, 0..255; -1: the schedule's. With a number also Gets have a timeout
-    /// Of Gets without a timeout: how long the target may be silent before it is given up, if that is shorter than the
-    /// schedule's patience, and no less than three times the longest round trip lately; 0: the schedule's.
+    mad::duration timeout{0}; ///< per attempt, accurate to 1 ms or 5 %; 0: the schedule's
+    int retries = -1; ///< attempts after the first, 0..255; -1: the schedule's; a number also gives Gets a timeout
+    /// For Gets without a timeout: the time limit without a reply from the target. It applies if it is shorter than
+    /// the schedule's patience. It is never less than three times the longest recent round-trip time. 0: the
+    /// schedule's.
     mad::duration patience{0};
 };
 
-/// What an RPC asks of whom, without its payload. Lives while the RPC is made.
+/// The target, method and attribute of an RPC, without its payload. It exists only while the RPC is created.
 struct rpc_request {
-    const mad::rpc_kind& kind; ///< static
-    const mad::any_path& path; ///< copied by the RPC
+    const mad::rpc_kind& kind; ///< must have static lifetime
+    const mad::any_path& path; ///< the RPC copies it
     u32 attributeModifier = 0;
-    u64 component_mask = 0; ///< of a request to the SA
+    u64 component_mask = 0; ///< only for requests to the SA
     rpc_options options{};
 };
 
-/// A reply with all that came with it.
+/// A reply with its header, the path of the request and the source of the reply.
 template <class T> struct reply {
     T payload;
-    iba::MADHeader header;      ///< of the reply; on directed routes the D bit is the highest of its status
-    mad::any_path path;         ///< where the request went
-    mad::source_address source; ///< where the reply came from, as the packet says
+    iba::MADHeader header; ///< header of the reply; on directed routes, the D bit is the most significant bit of its status
+    mad::any_path path;         ///< the path of the request
+    mad::source_address source; ///< the source of the reply, from the packet
 };
 
 namespace detail {
 
 class rpc_base;
-/// The functions that handle the payload of one type.
+/// Functions that process the payload of one type.
 struct payload_ops {
-    bool (*fits)(const rpc_base&) noexcept;             ///< false: some value is wider than its field
-    std::string (*misfit)(const rpc_base&);             ///< which, in words
-    void (*encode)(const rpc_base&, u8* data) noexcept; ///< `data` lies in a whole MAD
+    bool (*fits)(const rpc_base&) noexcept;             ///< false: a value is too large for its field
+    std::string (*misfit)(const rpc_base&);             ///< describes the value that is too large
+    void (*encode)(const rpc_base&, u8* data) noexcept; ///< `data` must point into a complete MAD
 };
 
-/// What all RPCs share; not a template, so that it is compiled once.
+/// The common part of all RPCs. It is not a template, so that it is compiled once.
 class rpc_base : private mad::operation, private pending {
 public:
     rpc_base(const rpc_base&) = delete;
@@ -75,7 +77,7 @@ public:
     }
 
 protected:
-    /// Decodes the payload. Empty: it is taken. Else why it cannot be.
+    /// Decodes the payload of a reply. Returns an empty string, or the reason why the payload is invalid.
     using take_reply = std::string (*)(rpc_base&, std::span<const u8> mad) noexcept;
     rpc_base(MADSchedule&, const rpc_request&, const payload_ops*, take_reply, bool takes_table) noexcept;
     ~rpc_base() override;
@@ -112,38 +114,40 @@ private:
     mad::any_path path_;
     u32 attributeModifier_;
     u64 component_mask_;
-    const payload_ops* payload_ops_; // null: zeros
+    const payload_ops* payload_ops_; // null: the payload is zeros
     take_reply take_reply_;
     std::coroutine_handle<> awaiting_;
     mad::source_address source_;
     u8 redirects_ = 0;
-    iba::lid SA_LID_{}; // of a request to the schedule's sa_path(), until that was looked for again; 0: of all others
+    iba::lid SA_LID_{}; // of a request to the schedule's sa_path(), until the SA is searched for again; 0: of all other requests
     struct detour;
-    std::unique_ptr<detour> detour_; // while the way to another target is looked for
+    std::unique_ptr<detour> detour_; // while the path to another target is being resolved
     std::optional<mad::mad_error> error_;
 };
 
-/// payload_ops for the payload_ of an Rpc.
+/// The payload_ops functions for the member payload_ of an Rpc.
 template <class Rpc> struct payload_access {
     static const auto& request(const rpc_base& self) noexcept { return static_cast<const Rpc&>(self).payload_; }
     static bool fits(const rpc_base& self) noexcept { return iba::fits(request(self)); }
     static std::string misfit(const rpc_base& self) { return iba::range_error(request(self)).text; }
     static void encode(const rpc_base& self, u8* data) noexcept { iba::encode(request(self), data); }
 };
+/// The payload_ops of an Rpc.
 template <class Rpc>
 inline constexpr payload_ops payload_ops_of{&payload_access<Rpc>::fits, &payload_access<Rpc>::misfit,
                                             &payload_access<Rpc>::encode};
 
 } // namespace detail
 
-/// One RPC that gives a T, or the T with its header, path and source (`with_header`). Awaited once, where it was made.
+/// One RPC that returns a T, or with `with_header`, the T with its header, path and source. Await it once, where it
+/// was created.
 template <iba::wire T, bool WithHeader = false> class [[nodiscard]] rpc final : public detail::rpc_base {
 public:
     using value_type = std::conditional_t<WithHeader, reply<T>, T>;
 
-    /// A request with zeros for a payload.
+    /// Creates a request with a payload of zeros.
     rpc(MADSchedule& s, const rpc_request& request) noexcept : rpc_base(s, request, nullptr, &take, false) {}
-    /// A request that carries `payload`.
+    /// Creates a request with a payload.
     rpc(MADSchedule& s, const rpc_request& request, const T& payload) noexcept
         : rpc_base(s, request, &detail::payload_ops_of<rpc>, &take, false), payload_(payload) {}
 
@@ -168,9 +172,10 @@ private:
     [[no_unique_address]] std::conditional_t<WithHeader, iba::MADHeader, nothing> header_{};
 };
 
-/// One RPC that carries a Request and gives a table of Records: a std::vector, or one with its header, path and source.
-/// Its reply has one MAD or any number (IBA 13.6). Awaited once, where it was made. Errors: also malformed_reply, for
-/// records that are smaller than a Record.
+/// One RPC that sends a Request and returns a table of Records as a std::vector; with `with_header`, the table with
+/// its header, path and source. The reply can have any number of MADs (IBA 13.6). Await it once, where it was
+/// created.
+/// Errors: those of rpcs.hpp; malformed_reply also if the records are smaller than a Record.
 template <iba::wire Request, iba::wire Record, bool WithHeader = false>
 class [[nodiscard]] table_rpc final : public detail::rpc_base {
 public:
@@ -203,19 +208,19 @@ private:
     [[no_unique_address]] std::conditional_t<WithHeader, iba::MADHeader, nothing> header_{};
 };
 
-/// Replies that a raw_rpc takes.
+/// The lengths of replies that a raw_rpc accepts.
 enum class reply_size : u8 {
-    of_method,  ///< 256 bytes; of a table any length
-    any_length, ///< also where the method is no table's: attributes of vendors that have no size
+    of_method,  ///< 256 bytes; any length for table methods
+    any_length, ///< any length for all methods, for vendor attributes without a defined size
 };
 
-/// One RPC whose payload is known at run time alone: `mad` is a whole request, transaction ID excepted, and the result a
-/// whole reply. For tools that are told class, method and fields.
+/// One RPC whose payload is known only at run time. `mad` is a complete request, except for its transaction ID. The
+/// result is a complete reply. It is for tools that get class, method and fields from the user.
 class [[nodiscard]] raw_rpc final : public detail::rpc_base {
 public:
     using value_type = reply<std::vector<u8>>;
 
-    /// kind and modifier of `request` must be those in `mad`.
+    /// Creates the RPC. The kind and modifier of `request` must match those in `mad`.
     raw_rpc(MADSchedule& s, const rpc_request& request, std::span<const u8, mad::mad_size> mad,
             reply_size size = reply_size::of_method) noexcept
         : rpc_base(s, request, &raw_payload_ops, &take,
@@ -232,7 +237,7 @@ private:
     static std::string misfit(const rpc_base&) { return {}; }
     static void encode(const rpc_base& self, u8* data) noexcept {
         const auto& me = static_cast<const raw_rpc&>(self);
-        constexpr std::size_t header = iba::wire_size<iba::MADHeader>; // all but that is the caller's
+        constexpr std::size_t header = iba::wire_size<iba::MADHeader>; // the caller provides everything after the header
         u8* mad = data - mad::payload_offset(iba::MgmtClass{me.request_[1]}, me.kind().attributeID);
         std::memcpy(mad + header, me.request_.data() + header, mad::mad_size - header);
     }

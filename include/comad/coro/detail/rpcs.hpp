@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// rpcs.hpp - the RPCs of the IBA by name, written once for everything that can make one: a schedule, whose RPCs are
-// awaited, a transactor that blocks, one that asks the SA instead of the nodes. Knows none of these.
+// rpcs.hpp - the RPCs of the IBA by name, defined once for every class that can make one: an awaitable schedule, a blocking transactor
+// and one that queries the SA. It depends on none of these classes.
 #pragma once
 #include <comad/coro/detail/rpc.hpp>
 #include <comad/iba/detail/attribute.hpp>
@@ -10,11 +10,12 @@
 
 namespace comad::coro {
 
-/// For the last template argument of an RPC: the reply's header, path and source come with the payload.
+/// For the last template argument of an RPC: returns the reply's header, path and source with the payload.
 inline constexpr bool with_header = true;
 
 namespace detail {
 
+/// The rpc_kind of an attribute, a class and a method.
 template <class T, iba::MgmtClass Class, iba::Method M, u32 OUI = 0>
 inline constexpr mad::rpc_kind kind_of{Class,
                                        iba::use_of<T>(Class).class_version,
@@ -23,14 +24,14 @@ inline constexpr mad::rpc_kind kind_of{Class,
                                        M != iba::Method::Send&& M != iba::Method::TrapRepress&& M != iba::Method::Trap,
                                        OUI};
 
-/// Where a vendor's attribute belongs: the first vendor class that has it.
+/// Returns the first vendor class that has the attribute.
 template <class T> consteval iba::attribute_use vendor_use() {
     for (const iba::attribute_use& use : iba::attribute_of<T>::uses)
         if (iba::is_vendor(use.mgmt_class) || iba::is_vendor_oui(use.mgmt_class)) return use;
     return {iba::MgmtClass{}, 0, 0};
 }
 
-/// The first class in which T has the method.
+/// Returns the first class in which T has the method.
 template <class T, iba::Method M> consteval iba::MgmtClass first_class() {
     for (const iba::attribute_use& use : iba::attribute_of<T>::uses)
         if (use.allows(M)) return use.mgmt_class;
@@ -39,19 +40,19 @@ template <class T, iba::Method M> consteval iba::MgmtClass first_class() {
 
 } // namespace detail
 
-/// Every RPC takes a type, whose request is then zeros, or a value, and gives the payload of the reply as
-/// mad::result<T>, or with `with_header` as mad::result<reply<T>>. What "gives" means says Self: MADSchedule gives an
-/// awaitable, blocking_transactor the result itself.
+/// All RPCs by name. Each RPC takes a value, or a type for a request of zeros. It returns the payload of the reply as
+/// mad::result<T>, or with `with_header` as mad::result<reply<T>>. Self decides how it returns the result:
+/// MADSchedule returns an awaitable, blocking_transactor the result itself.
 ///
-/// Paths are copied. GMPs need a LID-routed path; those to the SA go to sa_path() unless one is given.
-/// Modifier: attributeModifier, host order (of PortInfo: the port number).
-/// Errors:   timed_out after all attempts; status and class_status, BUSY and REDIRECT having been followed;
-///           malformed_reply, send_failed, transport_failed, cancelled; out_of_range if a value in the request does not fit
-///           its field, then nothing is sent. Never throws.
-/// Legality: an RPC that the IBA does not give the attribute does not compile.
+/// Paths are copied. GMPs need a LID-routed path. Requests to the SA go to sa_path() unless the caller passes a path.
+/// Modifier: attributeModifier in host byte order (for PortInfo, the port number).
+/// Errors:   timed_out after all attempts; status and class_status, after BUSY and REDIRECT were handled;
+///           malformed_reply, send_failed, transport_failed, cancelled. out_of_range if a value in the request does
+///           not fit its field; nothing is sent then. RPCs never throw.
+/// Legality: an RPC that the IBA does not define for an attribute does not compile.
 ///
-/// Self has: call<T, Header>(request), call<T, Header>(request, payload), call_table<Request, Record, Header>(request,
-/// payload), sa_path().
+/// Self must have call<T, Header>(request), call<T, Header>(request, payload), call_table<Request, Record,
+/// Header>(request, payload) and sa_path().
 template <class Self> class rpcs {
     using C = iba::MgmtClass;
     using M = iba::Method;
@@ -59,6 +60,7 @@ template <class Self> class rpcs {
 public:
     // ---- subnet management: LID-routed or directed ---------------------------------------------------------------------
 
+    /// Reads an attribute of a node.
     template <iba::attribute T, bool Header = false>
         requires iba::allows<T, C::SubnLID, M::Get>
     auto SubnGet(const mad::any_path& path, u32 modifier = 0, rpc_options options = {}) {
@@ -69,7 +71,8 @@ public:
     auto SubnGet(const T& payload, const mad::any_path& path, u32 modifier = 0, rpc_options options = {}) {
         return ask<T, C::SubnLID, M::Get, Header>(payload, path, modifier, options);
     }
-    /// Writes to the fabric. Retried after a timeout like a Get; gives what the node then holds.
+    /// Writes to the fabric. Retried after a timeout like a Get. Returns the attribute as the node holds it after the
+    /// write.
     template <iba::attribute T, bool Header = false>
         requires iba::allows<T, C::SubnLID, M::Set>
     auto SubnSet(const T& payload, const mad::any_path& path, u32 modifier = 0, rpc_options options = {}) {
@@ -78,6 +81,7 @@ public:
 
     // ---- performance management ----------------------------------------------------------------------------------------
 
+    /// Reads performance counters of a port.
     template <iba::attribute T, bool Header = false>
         requires iba::allows<T, C::Performance, M::Get>
     auto PerformanceGet(const mad::IBPath& path, u32 modifier = 0, rpc_options options = {}) {
@@ -88,7 +92,7 @@ public:
     auto PerformanceGet(const T& payload, const mad::IBPath& path, u32 modifier = 0, rpc_options options = {}) {
         return ask<T, C::Performance, M::Get, Header>(payload, path, modifier, options);
     }
-    /// Writes to the fabric.
+    /// Writes counters or sampling controls of a port.
     template <iba::attribute T, bool Header = false>
         requires iba::allows<T, C::Performance, M::Set>
     auto PerformanceSet(const T& payload, const mad::IBPath& path, u32 modifier = 0, rpc_options options = {}) {
@@ -97,7 +101,8 @@ public:
 
     // ---- subnet administration -----------------------------------------------------------------------------------------
 
-    /// One record that matches; class_status ERR_NO_RECORDS if none does, ERR_TOO_MANY_RECORDS if several do.
+    /// Returns the one record that matches. The error is class_status ERR_NO_RECORDS if no record matches, and
+    /// ERR_TOO_MANY_RECORDS if several match.
     template <iba::attribute R, bool Header = false>
         requires iba::allows<R, C::SubnAdm, M::Get>
     auto SubnAdmGet(const iba::query<R>& query, const mad::IBPath& path, rpc_options options = {}) {
@@ -108,7 +113,7 @@ public:
     auto SubnAdmGet(const iba::query<R>& query = {}, rpc_options options = {}) {
         return ask_sa<R, M::Get, Header>(query, self().sa_path(), options);
     }
-    /// All records that match, a std::vector.
+    /// Returns all records that match as a std::vector.
     template <iba::attribute R, bool Header = false>
         requires iba::allows<R, C::SubnAdm, M::GetTable>
     auto SubnAdmGetTable(const iba::query<R>& query, const mad::IBPath& path, rpc_options options = {}) {
@@ -119,26 +124,26 @@ public:
     auto SubnAdmGetTable(const iba::query<R>& query = {}, rpc_options options = {}) {
         return ask_sa_table<R, R, M::GetTable, Header>(query, self().sa_path(), options);
     }
-    /// Writes to the SA's tables.
+    /// Adds or changes a record in the tables of the SA.
     template <iba::attribute R, bool Header = false>
         requires iba::allows<R, C::SubnAdm, M::Set>
     auto SubnAdmSet(const iba::query<R>& record, rpc_options options = {}) {
         return ask_sa<R, M::Set, Header>(record, self().sa_path(), options);
     }
-    /// Writes to the SA's tables.
+    /// Removes a record from the tables of the SA.
     template <iba::attribute R, bool Header = false>
         requires iba::allows<R, C::SubnAdm, M::Delete>
     auto SubnAdmDelete(const iba::query<R>& record, rpc_options options = {}) {
         return ask_sa<R, M::Delete, Header>(record, self().sa_path(), options);
     }
-    /// Paths between groups of ports: a std::vector of PathRecord.
+    /// Returns paths between groups of ports as a std::vector of PathRecord.
     template <bool Header = false>
     auto SubnAdmGetMulti(const iba::query<iba::sa::MultiPathRecord>& query, rpc_options options = {}) {
         using iba::sa::MultiPathRecord;
         return ask_sa_table<MultiPathRecord, iba::sa::PathRecord, M::GetMulti, Header>(query, self().sa_path(),
                                                                                        options);
     }
-    /// The nodes on the way of the path that a PathRecord names: a std::vector of TraceRecord.
+    /// Returns the nodes along the path of a PathRecord as a std::vector of TraceRecord.
     template <bool Header = false>
     auto SubnAdmGetTraceTable(const iba::query<iba::sa::PathRecord>& query, rpc_options options = {}) {
         using iba::sa::TraceRecord;
@@ -148,7 +153,7 @@ public:
 
     // ---- vendors -------------------------------------------------------------------------------------------------------
 
-    /// The class, and with it the OUI, is that of the attribute.
+    /// Reads a vendor attribute. The attribute determines the class and the OUI.
     template <iba::attribute T, bool Header = false>
         requires(detail::vendor_use<T>().allows(M::Get))
     auto VendGet(const mad::IBPath& path, u32 modifier = 0, rpc_options options = {}) {
@@ -159,73 +164,80 @@ public:
     auto VendGet(const T& payload, const mad::IBPath& path, u32 modifier = 0, rpc_options options = {}) {
         return ask_vendor<T, M::Get, Header>(payload, path, modifier, options);
     }
-    /// Writes to the fabric.
+    /// Writes a vendor attribute to the fabric.
     template <iba::attribute T, bool Header = false>
         requires(detail::vendor_use<T>().allows(M::Set))
     auto VendSet(const T& payload, const mad::IBPath& path, u32 modifier = 0, rpc_options options = {}) {
         return ask_vendor<T, M::Set, Header>(payload, path, modifier, options);
     }
 
-    // ---- baseboard and device management, SNMP tunnelling, communication management ---------------------------------
+    // ---- baseboard and device management, SNMP tunneling, communication management ----------------------------------
 
+    /// Reads a baseboard management attribute.
     template <iba::attribute T, bool Header = false>
         requires iba::allows<T, C::BM, M::Get>
     auto BMGet(const mad::IBPath& path, u32 modifier = 0, rpc_options options = {}) {
         return ask<T, C::BM, M::Get, Header>(path, modifier, options);
     }
-    /// Writes to the fabric.
+    /// Writes a baseboard management attribute to the fabric.
     template <iba::attribute T, bool Header = false>
         requires iba::allows<T, C::BM, M::Set>
     auto BMSet(const T& payload, const mad::IBPath& path, u32 modifier = 0, rpc_options options = {}) {
         return ask<T, C::BM, M::Set, Header>(payload, path, modifier, options);
     }
+    /// Reads a device management attribute.
     template <iba::attribute T, bool Header = false>
         requires iba::allows<T, C::DevMgt, M::Get>
     auto DevMgtGet(const mad::IBPath& path, u32 modifier = 0, rpc_options options = {}) {
         return ask<T, C::DevMgt, M::Get, Header>(path, modifier, options);
     }
-    /// Writes to the fabric.
+    /// Writes a device management attribute to the fabric.
     template <iba::attribute T, bool Header = false>
         requires iba::allows<T, C::DevMgt, M::Set>
     auto DevMgtSet(const T& payload, const mad::IBPath& path, u32 modifier = 0, rpc_options options = {}) {
         return ask<T, C::DevMgt, M::Set, Header>(payload, path, modifier, options);
     }
+    /// Reads an SNMP tunneling attribute.
     template <iba::attribute T, bool Header = false>
         requires iba::allows<T, C::SNMP, M::Get>
     auto SNMPGet(const mad::IBPath& path, u32 modifier = 0, rpc_options options = {}) {
         return ask<T, C::SNMP, M::Get, Header>(path, modifier, options);
     }
-    /// Without a reply: gives its own payload back when it has left.
+    /// Sends without a reply. Returns the sent payload when the MAD has been sent.
     template <iba::attribute T, bool Header = false>
         requires iba::allows<T, C::SNMP, M::Send>
     auto SNMPSend(const T& payload, const mad::IBPath& path, u32 modifier = 0, rpc_options options = {}) {
         return ask<T, C::SNMP, M::Send, Header>(payload, path, modifier, options);
     }
+    /// Reads a communication management attribute.
     template <iba::attribute T, bool Header = false>
         requires iba::allows<T, C::CommMgt, M::Get>
     auto CommMgtGet(const mad::IBPath& path, u32 modifier = 0, rpc_options options = {}) {
         return ask<T, C::CommMgt, M::Get, Header>(path, modifier, options);
     }
+    /// Writes a communication management attribute to the fabric.
     template <iba::attribute T, bool Header = false>
         requires iba::allows<T, C::CommMgt, M::Set>
     auto CommMgtSet(const T& payload, const mad::IBPath& path, u32 modifier = 0, rpc_options options = {}) {
         return ask<T, C::CommMgt, M::Set, Header>(payload, path, modifier, options);
     }
-    /// Without a reply: gives its own payload back when it has left.
+    /// Sends without a reply. Returns the sent payload when the MAD has been sent.
     template <iba::attribute T, bool Header = false>
         requires iba::allows<T, C::CommMgt, M::Send>
     auto CommMgtSend(const T& payload, const mad::IBPath& path, u32 modifier = 0, rpc_options options = {}) {
         return ask<T, C::CommMgt, M::Send, Header>(payload, path, modifier, options);
     }
 
-    // ---- congestion control: its key is the path's ---------------------------------------------------------------------
+    // ---- congestion control: the path contains its key
+    // ------------------------------------------------------------------
 
+    /// Reads a congestion control attribute.
     template <iba::attribute T, bool Header = false>
         requires iba::allows<T, C::CongestionControl, M::Get>
     auto CongestionControlGet(const mad::IBPath& path, u32 modifier = 0, rpc_options options = {}) {
         return ask<T, C::CongestionControl, M::Get, Header>(path, modifier, options);
     }
-    /// Writes to the fabric.
+    /// Writes a congestion control attribute to the fabric.
     template <iba::attribute T, bool Header = false>
         requires iba::allows<T, C::CongestionControl, M::Set>
     auto CongestionControlSet(const T& payload, const mad::IBPath& path, u32 modifier = 0, rpc_options options = {}) {
@@ -234,19 +246,19 @@ public:
 
     // ---- notices -------------------------------------------------------------------------------------------------------
 
-    /// Without waiting for the TrapRepress: gives the notice back when it has left.
+    /// Sends a trap without waiting for the TrapRepress. Returns the notice when it has been sent.
     template <iba::attribute N, C Class = detail::first_class<N, M::Trap>(), bool Header = false>
         requires iba::allows<N, Class, M::Trap>
     auto Trap(const N& notice, const mad::any_path& path, rpc_options options = {}) {
         return ask<N, Class, M::Trap, Header>(notice, path, 0, options);
     }
-    /// Without a reply.
+    /// Sends a TrapRepress, which has no reply.
     template <iba::attribute N, C Class = detail::first_class<N, M::TrapRepress>(), bool Header = false>
         requires iba::allows<N, Class, M::TrapRepress>
     auto TrapRepress(const N& notice, const mad::any_path& path, rpc_options options = {}) {
         return ask<N, Class, M::TrapRepress, Header>(notice, path, 0, options);
     }
-    /// Gives what the ReportResp carries.
+    /// Sends a Report. Returns the payload of the ReportResp.
     template <bool Header = false>
     auto Report(const iba::Notice& notice, const mad::IBPath& path, rpc_options options = {}) {
         return ask<iba::Notice, C::SubnAdm, M::Report, Header>(notice, path, 0, options);
@@ -281,7 +293,7 @@ private:
             rpc_request{detail::kind_of<R, C::SubnAdm, Method>, path, 0, query.component_mask(), options},
             query.value());
     }
-    /// Named: whose attributeID it is.
+    /// Named: the type whose attributeID the request has.
     template <class Request, class Record, M Method, bool Header, class Named = Request>
     auto ask_sa_table(const iba::query<Request>& query, const mad::any_path& path, const rpc_options& options) {
         return self().template call_table<Request, Record, Header>(

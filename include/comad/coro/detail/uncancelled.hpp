@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// uncancelled.hpp - a short read that is made even if its domain is cancelled: the check of a write that a signal interrupted.
-// Knows no MAD.
+// uncancelled.hpp - uncancelled(): makes a short read even if its domain is cancelled. A write that a signal interrupted uses it to
+// verify its effect.
+// It depends on no MAD.
 #pragma once
 #include <comad/coro/detail/with_timeout.hpp>
 #include <comad/mad/error.hpp>
@@ -11,11 +12,12 @@
 
 namespace comad::coro {
 
-/// Runs the task that `make` makes. If the domain of the awaiting task is cancelled, before or meanwhile, runs another one
-/// outside of that domain, for at most `length` of the schedule's time.
-/// Errors:   those of the task; errc::timed_out without a detail if `length` was over first.
-/// Cancel:   see above: it ends `length` later at the latest.
-/// Lifetime: what `make` refers to must outlive the operation. Threads: the schedule's alone.
+/// Runs the task that `make` returns. If the domain of the awaiting task is cancelled, before or during that task, it
+/// runs another one. The second task runs outside the domain, for at most `length` of the schedule's time.
+/// Errors:   those of the task; errc::timed_out without a detail if `length` ended first.
+/// Cancel:   a cancellation starts the second task, which delays the end by at most `length`.
+/// Lifetime: everything that `make` refers to must outlive the operation.
+/// Threads:  only the thread of the schedule.
 template <class T>
 task<mad::result<T>> uncancelled(MADSchedule& schedule, mad::duration length,
                                  std::function<task<mad::result<T>>()> make) {

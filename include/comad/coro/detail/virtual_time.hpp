@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// virtual_time.hpp - one virtual time for several schedules: whoever waits for one of them drives all of them.
-// <comad/testing.hpp> is the public face of it.
+// virtual_time.hpp - a shared virtual time for several schedules: waiting on one schedule drives all of them.
+// Its public interface is <comad/testing.hpp>.
 #pragma once
 #include <comad/mad/detail/time.hpp>
 
@@ -30,19 +30,22 @@ public:
     /// is in a group already.
     void add(MADSchedule&);
 
-    /// Drives all schedules until `ended()`. Throws std::logic_error if nothing will happen any more, if a schedule with the same
-    /// clock that is in no group has an event that is due, and if it is called by a task of one of the schedules.
+    /// Drives all schedules until `ended()` returns true. Throws std::logic_error in three cases: no further event
+    /// can happen; a schedule outside the group, with the same clock, has an event that is due; or a task of one of
+    /// the schedules calls it.
     void run_until(const std::function<bool()>& ended);
-    /// Drives all schedules until virtual time is `end`.
+    /// Drives all schedules until the virtual time is `end`.
     void run_until(mad::time_point end);
-    /// Calls `poll` in each turn, too, until `ended()`: an event loop, whose handlers belong to the same program. `poll` returns
-    /// whether it did something.
+    /// Drives all schedules until `ended()` returns true, and calls `poll` in each turn. `poll` runs an event loop
+    /// whose handlers belong to the same program, and returns whether it did something.
     void run_with(const std::function<bool()>& poll, const std::function<bool()>& ended);
+    /// Drives all schedules until `until` is reached.
     void drive(until&);
 
+    /// Returns the present virtual time.
     mad::time_point now() const noexcept;
 
-    /// A schedule of the group ends.
+    /// Removes a schedule of the group that is being destroyed.
     void forget(const MADSchedule&) noexcept;
 
     struct impl;
@@ -51,12 +54,13 @@ private:
     const std::unique_ptr<impl> impl_;
 };
 
-/// The group that a schedule is in; null: none.
+/// Returns the group of a schedule; null: none.
 virtual_time* group_of(const MADSchedule&) noexcept;
-/// A schedule begins and ends. Only schedules in virtual time are remembered.
+/// Registers a new schedule. Only schedules in virtual time are registered.
 void remember(MADSchedule&);
+/// Removes a schedule that is being destroyed.
 void forget(const MADSchedule&) noexcept;
-/// Throws std::logic_error if another schedule with the clock of this one is unfinished and has an event before `next`.
+/// Throws std::logic_error if another unfinished schedule with the same clock has an event before `next`.
 void refuse_undriven(const MADSchedule& driven, mad::time_point next);
 
 } // namespace comad::coro::detail

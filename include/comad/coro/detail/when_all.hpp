@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// when_all.hpp - tasks that run at the same time, and all of their values. Knows no driver and no MAD.
+// when_all.hpp - when_all(): runs several tasks at the same time and returns all their values. It depends on no driver and no MAD.
 #pragma once
 #include <comad/coro/scope.hpp>
 
@@ -15,10 +15,10 @@ namespace comad::coro {
 
 namespace detail {
 
-/// What stands in a tuple or variant for the value of a task<T>.
+/// The value of a task<T> in a tuple or variant: std::monostate for a task<void>.
 template <class T> using value_or_monostate = std::conditional_t<std::is_void_v<T>, std::monostate, T>;
 
-/// Puts the value of `t` where it belongs. What `t` throws cancels those beside it.
+/// Stores the value of `t`. An exception of `t` cancels the other tasks in `together`.
 template <class T> task<void> put(task<T> t, std::optional<value_or_monostate<T>>& value, scope_state& together) {
     try {
         if constexpr (std::is_void_v<T>) {
@@ -34,6 +34,7 @@ template <class T> task<void> put(task<T> t, std::optional<value_or_monostate<T>
     }
 }
 
+/// Implements when_all() for a tuple of tasks.
 template <class... Ts, std::size_t... I>
 task<std::tuple<value_or_monostate<Ts>...>> all_of(std::tuple<task<Ts>...> tasks, std::index_sequence<I...>) {
     std::tuple<std::optional<value_or_monostate<Ts>>...> values;
@@ -45,18 +46,19 @@ task<std::tuple<value_or_monostate<Ts>...>> all_of(std::tuple<task<Ts>...> tasks
 
 } // namespace detail
 
-/// Runs tasks at the same time and gives their values in their order, std::monostate for a task<void>:
-/// `auto [info, counters] = co_await when_all(read_info(s), read_counters(s));`
-/// Errors:   those of the fabric are in the values, and end nobody else. What a task throws cancels the others; when all have
-///           ended, the first exception is thrown.
-/// Cancel:   reaches all of them; they still end, and their values count.
-/// Lifetime: nothing of theirs outlives it. Threads: the schedule's alone.
+/// Runs tasks at the same time and returns their values in the same order, std::monostate for a task<void>: `auto
+/// [info, counters] = co_await when_all(read_info(s), read_counters(s));`
+/// Errors:   the values contain failures of the fabric, which do not affect the other tasks. An exception of a task
+///           cancels the other tasks. When all have ended, the first exception is thrown.
+/// Cancel:   cancels all tasks. They still end and return their values.
+/// Lifetime: all tasks are destroyed before the operation ends.
+/// Threads:  only the thread of the schedule.
 template <class... Ts> task<std::tuple<detail::value_or_monostate<Ts>...>> when_all(task<Ts>... tasks) {
     return detail::all_of(std::tuple<task<Ts>...>(std::move(tasks)...), std::index_sequence_for<Ts...>{});
 }
 
-/// The same for any number of tasks of one type, all begun at once: for many, MADSchedule::mqueue begins them as the window
-/// has room.
+/// Runs any number of tasks of one type, and starts all at once. For many tasks, use MADSchedule::mqueue, which
+/// starts them as the window has space.
 template <class T> task<std::vector<T>> when_all(std::vector<task<T>> tasks) {
     std::vector<std::optional<T>> values(tasks.size());
     scope together(co_await current_scope{});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// when_any.hpp - tasks that run at the same time until one has ended. Knows no driver and no MAD.
+// when_any.hpp - when_any(): runs several tasks at the same time until one has ended. It depends on no driver and no MAD.
 #pragma once
 #include <comad/coro/detail/when_all.hpp>
 #include <comad/coro/scope.hpp>
@@ -14,7 +14,7 @@
 
 namespace comad::coro {
 
-/// Which of several tasks ended first, and its value.
+/// The index and the value of the task that ended first.
 template <class T> struct first_of {
     std::size_t index;
     T value;
@@ -22,7 +22,7 @@ template <class T> struct first_of {
 
 namespace detail {
 
-/// Calls `ended` with the value of `t` if it is the first, and cancels those beside it.
+/// Calls `ended` with the value of `t` if `t` is the first to end, and cancels the other tasks in `together`.
 template <class T, class Ended> task<void> race(task<T> t, bool& is_over, scope_state& together, Ended ended) {
     try {
         if constexpr (std::is_void_v<T>) {
@@ -39,19 +39,22 @@ template <class T, class Ended> task<void> race(task<T> t, bool& is_over, scope_
     together.cancel();
 }
 
-/// A function object for race(), with a name: GCC 12 and captures (docs/reference/library.md).
+/// A function object for race(). It is a named type because GCC 12 miscompiles captures here
+/// (docs/reference/library.md).
 template <std::size_t I, class Variant> struct keep_as {
     std::optional<Variant>* first;
     template <class T> void operator()(T&& value) const {
         first->emplace(std::in_place_index<I>, std::forward<T>(value));
     }
 };
+/// A function object for race() with tasks of one type.
 template <class T> struct keep_at {
     std::optional<first_of<T>>* first;
     std::size_t index;
     void operator()(T&& value) const { first->emplace(first_of<T>{index, std::move(value)}); }
 };
 
+/// Implements when_any() for a tuple of tasks.
 template <class... Ts, std::size_t... I>
 task<std::variant<value_or_monostate<Ts>...>> any_of(std::tuple<task<Ts>...> tasks, std::index_sequence<I...>) {
     using variant = std::variant<value_or_monostate<Ts>...>;
@@ -65,20 +68,23 @@ task<std::variant<value_or_monostate<Ts>...>> any_of(std::tuple<task<Ts>...> tas
 
 } // namespace detail
 
-/// Runs tasks at the same time. When one has ended the others are cancelled; when these have ended as well, gives the value
-/// of the first: a std::variant whose index() says which it was, std::monostate for a task<void>.
-/// Errors:   an error of the fabric is a value as any other: whoever fails first is first. What any task throws, after it was
-///           cancelled too, cancels the others and is thrown when all have ended: the first exception, before any value.
-/// Cancel:   reaches all of them; the one that ends first is the first.
-/// Lifetime: nothing of theirs outlives it; values of those that came later are dropped. Threads: the schedule's alone.
+/// Runs tasks at the same time and returns the value of the task that ends first. When one has ended, it cancels the
+/// others and waits for their ends. The index() of the returned std::variant is that of the first task; a task<void>
+/// has std::monostate.
+/// Errors:   a failure of the fabric is a value, so a task that fails first is the first. An exception of any task,
+///           even of a cancelled one, cancels the other tasks. When all have ended, the first exception is thrown
+///           instead of a value.
+/// Cancel:   cancels all tasks. The one that ends first is the first.
+/// Lifetime: all tasks are destroyed before the operation ends. The values of later tasks are dropped.
+/// Threads:  only the thread of the schedule.
 template <class... Ts>
     requires(sizeof...(Ts) > 0)
 task<std::variant<detail::value_or_monostate<Ts>...>> when_any(task<Ts>... tasks) {
     return detail::any_of(std::tuple<task<Ts>...>(std::move(tasks)...), std::index_sequence_for<Ts...>{});
 }
 
-/// The same for any number of tasks of one type: the index of the first and its value. Throws std::invalid_argument if there
-/// is no task.
+/// Runs any number of tasks of one type and returns the index and the value of the first. Throws
+/// std::invalid_argument if there is no task.
 template <class T> task<first_of<detail::value_or_monostate<T>>> when_any(std::vector<task<T>> tasks) {
     using value = detail::value_or_monostate<T>;
     if (tasks.empty()) throw std::invalid_argument("when_any needs at least one task");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// with_timeout.hpp - a task that may take only so long on its schedule's clock. Knows no MAD: an RPC has a timeout of its own.
+// with_timeout.hpp - with_timeout(): limits how long a task may run on the clock of its schedule. RPCs have timeouts of their own.
 #pragma once
 #include <comad/coro/detail/when_all.hpp>
 #include <comad/coro/schedule.hpp>
@@ -12,22 +12,25 @@ namespace comad::coro {
 
 namespace detail {
 
+/// Stores the value of `t` and cancels the timer in `together`.
 template <class T>
 task<void> put_and_cancel(task<T> t, std::optional<value_or_monostate<T>>& value, scope_state& together) {
     co_await put(std::move(t), value, together);
     together.cancel();
 }
 
-/// Defined once, in with_timeout.cpp.
+/// Cancels `together` after `length` and sets `is_over`. Defined in with_timeout.cpp, so that it is compiled once.
 task<void> cancel_after(MADSchedule&, mad::duration, scope_state& together, bool& is_over);
 
 } // namespace detail
 
-/// Runs `t` for at most `length`, which counts as that of MADSchedule::pause. Gives its value; or nothing when the time was
-/// over first: `t` is then cancelled, and has ended when this has. For a task<void> the value is std::monostate.
-/// Errors:   what `t` throws is thrown, also after the time was over.
-/// Cancel:   from outside reaches `t`, which ends and gives its value.
-/// Lifetime: nothing outlives it. A task that does not end when it is cancelled is waited for. Threads: the schedule's alone.
+/// Runs `t` for at most `length`, which is measured as in MADSchedule::pause. Returns its value, std::monostate for a
+/// task<void>. If the time ends first, it cancels `t`, waits for its end and returns nullopt.
+/// Errors:   throws what `t` throws, even after the time has ended.
+/// Cancel:   a cancellation from outside reaches `t`, which ends and returns its value.
+/// Lifetime: the task is destroyed before the operation ends. If the task does not end when it is cancelled, the
+///           operation waits for it.
+/// Threads:  only the thread of the schedule.
 template <class T>
 task<std::optional<detail::value_or_monostate<T>>> with_timeout(MADSchedule& schedule, mad::duration length,
                                                                 task<T> t) {
