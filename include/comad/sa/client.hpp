@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// client.hpp - paths from the subnet administrator, asked once: a target of any form becomes the path that a MAD takes
-// there (IBA 15.2.5.16, 15.4). Follows the SA when another subnet manager takes over. Knows no device.
+// client.hpp - sa::client: gets paths from the SA and caches them (IBA 15.2.5.16, 15.4). It turns every kind of target into a path for
+// MADs, and follows the SA when another subnet manager takes over. It depends on no device.
 #pragma once
 #include <comad/coro/event.hpp>
 #include <comad/coro/schedule.hpp>
@@ -18,22 +18,28 @@
 
 namespace comad::sa {
 
-/// The path to the SA of a port whose PortInfo this is.
+/// Returns the path from a port with this PortInfo to the SA.
 mad::IBPath sa_path_of(const iba::smp::PortInfo&) noexcept;
 
-/// Asks the SA for paths, and remembers the answers until forget(). Uses, and sets, the schedule's sa_path(), and finds the
-/// ways to which its targets redirect. One thread, as the schedule's, which must outlive it.
+/// Queries the SA for paths and caches the replies until forget(). It sets and uses the schedule's sa_path(), and
+/// resolves the paths of redirects.
 ///
-/// Failover: when another subnet manager takes over, the SA is at another LID, and the local port's PortInfo.masterSMLID
-/// names it. If a request to the schedule's sa_path() times out or is refused, the client reads the local port again and
-/// the schedule sends that request once more, to the SA that the port names now. No caller sees the first failure. Reads
-/// for this cause are at least first_pause apart, and up to longest_pause while they find nothing new. What the subnet
-/// manager forgot, as subscriptions and multicast memberships, the program renews: on_port_change() says when. A program
-/// that waits for reports, and sends no requests, calls refresh_port() now and then.
+/// Failover: when another subnet manager takes over, the LID of the SA changes, and PortInfo.masterSMLID of the local
+/// port contains the new one. If a request to the schedule's sa_path() times out or is rejected, the client reads the
+/// local port again. If the port names another SA, the schedule sends that request once more, to the new SA. The
+/// caller does not see the first failure. The client makes these reads at least first_pause apart; the interval grows
+/// up to longest_pause while the reads find nothing new.
+/// A new subnet manager does not know the subscriptions and multicast memberships of the previous one. The program
+/// must renew them; on_port_change() reports when. A program that waits for Reports and sends no requests must call
+/// refresh_port() periodically.
+///
+/// Lifetime: the schedule must outlive the client.
+/// Threads:  only the thread of the schedule.
 class client final : public coro::path_resolver {
 public:
     static constexpr mad::duration first_pause = std::chrono::seconds(1), longest_pause = std::chrono::seconds(32);
 
+    /// Creates the client, and makes it the path resolver of the schedule.
     client(coro::MADSchedule& schedule, const local_port& local)
         : schedule_(schedule), local_(local), places_(schedule, local.LID), has_read_(schedule) {
         schedule.set_sa_path(local.sa_path);
@@ -43,56 +49,62 @@ public:
     client(const client&) = delete;
     client& operator=(const client&) = delete;
 
-    /// The path to where `to` leads: to its DGID if it has one, else to its DLID. If `to` has another P_Key than the default
-    /// one, the path is in that partition. LIDs, SL, P_Key, MTU, rate, life time and,
-    /// across a router, the global header are the SA's; everything else stays as it is in `to`.
-    /// `properties`: what else the path must have, as PKey.
-    /// Errors: path_not_found if the SA has none; else those of SubnAdmGet, with the target in their message.
+    /// Returns the path to the DGID of `to`, or to its DLID if it has no DGID. If the P_Key of `to` is not the
+    /// default one, the path is in that partition. The SA determines LIDs, SL, P_Key, MTU, rate, packet lifetime, and
+    /// across a router the global route header. All other fields keep their values in `to`.
+    /// `properties`: other required properties of the path, such as PKey.
+    /// Errors: path_not_found if the SA has no such path; otherwise those of SubnAdmGet, with the target in their
+    ///         message.
     coro::task<mad::result<mad::IBPath>> resolve_path(mad::IBPath to, iba::query<iba::sa::PathRecord> properties);
     coro::task<mad::result<mad::IBPath>> resolve_path(mad::IBPath to) override { return resolve_path(to, {}); }
 
-    /// The path of a MAD to any target, with_keys(). Directed routes, and LIDs unless `by_sa`, are paths already.
+    /// Returns the path of a MAD to any target, with_keys(). Directed routes are paths already; LIDs are too, unless
+    /// `by_sa` is true.
     coro::task<mad::result<mad::any_path>> get_mad_path(mad::any_path to, bool by_sa = false);
 
-    /// The keys that paths get; null: none. They must outlive the client, or be taken away.
+    /// Sets the keys for the paths; null: none. The keys must outlive the client, or be reset to null first.
     void set_keys(const mad::port_keys* keys) noexcept { keys_ = keys; }
-    /// `path` with the M_Key and CC_Key of the port that it leads to, where it has none. Where ports have keys of their own
-    /// the SA is asked which port that is, unless its GID says it; while no SA is known, keys are those of any port.
+    /// Returns `path` with the M_Key and CC_Key of its destination port, unless the path has keys. If keys differ
+    /// between ports, the client queries the SA for the destination port, unless the GID identifies it. While no SA
+    /// is known, it uses the default keys.
     /// Errors: those of SubnAdmGet.
     coro::task<mad::result<mad::any_path>> with_keys(mad::any_path path);
-    /// Gives the schedule's sa_path() the SM_Key of the port where the SA is, unless it has one: requests to the SA have it
-    /// from then on. Errors: those of SubnAdmGet, which then is made without.
+    /// Adds the SM_Key of the SA's port to the schedule's sa_path(), unless sa_path() has an SM_Key. Later requests
+    /// to the SA contain it.
+    /// Errors: those of SubnAdmGet; sa_path() then stays without an SM_Key.
     coro::task<mad::result<void>> take_sm_key();
-    /// The same after the keys have changed, of the port that it was found to be then.
+    /// Updates the SM_Key of sa_path() after the keys have changed. It uses the port that take_sm_key() found.
     void renew_sm_key();
 
-    /// Forgets paths and places: the subnet has changed.
+    /// Forgets cached paths and locations. Call it after the subnet has changed.
     void forget() noexcept {
         known_.clear();
         places_.forget();
     }
-    /// As it was read last.
+    /// Returns the local port as it was last read.
     const local_port& local() const noexcept { return local_; }
 
     // ---- when the local port or the subnet manager changes -----------------------------------------------------------
 
-    /// How the local port is read again. Without a reader, the client asks the port's own SMA for PortInfo (a directed route
-    /// without hops), where the transport carries SMPs; elsewhere, as over verbs, nothing is read, so set one there.
+    /// Sets the function that reads the local port again. Without a reader, the client sends a SubnGet of PortInfo to
+    /// the port's own SMA (a directed route without hops). If the transport carries no SMPs (verbs), set a reader:
+    /// without one, nothing is read.
     void set_port_reader(port_reader reader) { reader_ = std::move(reader); }
-    /// Called after the port was read and LID, LMC, GID or the path to the SA had changed; local() is `now` already, and
-    /// what was remembered is forgotten. It must not block; it may start tasks.
+    /// Sets a function that is called after the LID, LMC, GID or path to the SA of the local port has changed. At
+    /// that time local() is `now` already, and the caches are empty. The function must not block; it may start tasks.
     void on_port_change(std::function<void(const local_port& was, const local_port& now)> call) {
         changed_ = std::move(call);
     }
-    /// Reads the local port again, and uses from then on what it says. Returns whether anything changed. A port that names no
-    /// subnet manager, as one whose link is down, changes nothing. An sa_path() that the program itself gave the schedule
-    /// stays. Errors: those of the reader.
+    /// Reads the local port again and uses the new values from then on. Returns whether anything has changed. A port
+    /// without a master subnet manager changes nothing, for example if its link is down. An sa_path() that the
+    /// program set itself remains.
+    /// Errors: those of the reader.
     coro::task<mad::result<bool>> refresh_port();
-    /// For the schedule: see path_resolver.
+    /// Called by the schedule; see path_resolver.
     coro::task<std::optional<mad::IBPath>> find_sa(iba::lid asked) override;
 
 private:
-    struct key { // all that was asked for, both ends included
+    struct key { // all properties of the query, including both endpoints
         u64 mask;
         std::array<u8, iba::wire_size<iba::sa::PathRecord>> wanted;
         friend auto operator<=>(const key&, const key&) = default;
@@ -106,14 +118,14 @@ private:
     local_port local_;
     detail::places places_;
     const mad::port_keys* keys_ = nullptr;
-    iba::guid sa_port_{}; // zero: unknown, as where no port has an SM_Key of its own
+    iba::guid sa_port_{}; // zero: unknown, or the SM_Key does not differ between ports
     std::map<key, iba::sa::PathRecord> known_;
 
     port_reader reader_; // empty: ask_own_sma()
     std::function<void(const local_port& was, const local_port& now)> changed_;
-    coro::event has_read_; // while is_reading_
+    coro::event has_read_; // set at the end of a read; valid while is_reading_ is true
     bool is_reading_ = false;
-    mad::time_point next_read_{}; // for a request that failed: not before
+    mad::time_point next_read_{}; // after a failed request, no read starts before this time
     mad::duration pause_ = first_pause;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// transactor.hpp - SATransactor: the RPCs of a parent, with SubnGet answered by the SA's records instead of the nodes, for
-// those who may not send SMPs or would rather ask once. Everything else goes to the parent as it is.
+// transactor.hpp - SATransactor: makes SubnGets by queries to the SA instead of SMPs to the nodes. Use it if the program may not send
+// SMPs. Its parent makes all other RPCs unchanged.
 #pragma once
 #include <comad/coro/detail/blocking.hpp>
 #include <comad/coro/detail/rpcs.hpp>
@@ -10,27 +10,33 @@
 
 namespace comad::sa {
 
-/// Parent is MADSchedule, and RPCs are tasks that give mad::result; or blocking_transactor, and they give it themselves.
+/// Replaces SubnGets with queries to the SA. Parent is MADSchedule, whose RPCs become tasks that return a
+/// mad::result, or blocking_transactor, whose RPCs return the mad::result directly.
 ///
 /// SubnGet of NodeInfo, NodeDescription, PortInfo, SwitchInfo, GUIDInfo, PKeyTable, SLToVLMappingTable,
-/// VLArbitrationTable, LinearForwardingTable, MulticastForwardingTable and SMInfo becomes SubnAdmGet: no SMP is sent for
-/// them, and none for the route there. What the SMP would say, this says; except that it says what the SA knew last.
-/// Errors: those of SubnAdmGet. A block of a forwarding table of which the SA has no record is ERR_NO_RECORDS; of P_Keys,
-///         SL to VL and VL arbitration it is an empty block, as the SMP says.
-/// Header: with `with_header` it is that of the SA's reply.
+/// VLArbitrationTable, LinearForwardingTable, MulticastForwardingTable and SMInfo becomes SubnAdmGet. It sends no
+/// SMP, not even to resolve a directed route. The result equals that of the SMP, except that it is the last state
+/// that the SA knows.
+/// Errors: those of SubnAdmGet. If the SA has no record of a block of a forwarding table, the error is
+///         ERR_NO_RECORDS. For P_Keys, SL to VL and VL arbitration tables, the result is then an empty block, as that
+///         of the SMP.
+/// Header: `with_header` returns the header of the SA's reply.
 template <class Parent> class SATransactor : public coro::rpcs<SATransactor<Parent>> {
     static constexpr bool blocks = std::is_same_v<Parent, coro::blocking_transactor>;
 
 public:
-    /// `parent` must outlive it, and its sa_path() must be set. `local`: the LID of its port.
+    /// Creates the transactor. `parent` must outlive it, and the sa_path() of `parent` must be set. `local`: the LID
+    /// of the local port.
     SATransactor(Parent& parent, iba::lid local) : parent_(parent), places_(schedule_of(parent), local) {}
 
+    /// Returns the path to the SA.
     const mad::IBPath& sa_path() const noexcept { return parent_.sa_path(); }
+    /// Returns the object that makes all other RPCs.
     Parent& parent() noexcept { return parent_; }
-    /// The local port has this LID now. Forgets what the SA said before.
+    /// Sets a new LID of the local port and forgets the cached replies of the SA.
     void set_local_lid(iba::lid local) noexcept { places_.start_at(local); }
 
-    /// For rpcs.hpp.
+    /// The interface that rpcs.hpp requires.
     template <iba::wire T, bool Header> auto call(const coro::rpc_request& request) {
         return give(ask<T, Header>(request.kind, request.path, request.attributeModifier, request.component_mask,
                                    request.options, T{}));
@@ -100,7 +106,7 @@ private:
         else return equivalent<T>::take(r.payload);
     }
 
-    /// Whether a CA's record is asked for in another way than a switch's.
+    /// Whether the query depends on the node type: a CA's record is identified differently from a switch's.
     template <class T>
     static constexpr bool depends_on_type =
         std::is_same_v<T, iba::smp::PortInfo> || std::is_same_v<T, iba::smp::PKeyTable> ||

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// equivalents.hpp - which SA record tells what an SMP would: how to ask for it, and where in it the attribute is
-// (IBA 14.2.5, 15.2.5). Asks nobody.
+// equivalents.hpp - maps attributes of SMPs to SA records: the query for the record, and the field that contains the attribute (IBA
+// 14.2.5, 15.2.5). It sends nothing.
 #pragma once
 #include <comad/iba/detail/sa/records.hpp>
 #include <comad/iba/query.hpp>
@@ -8,43 +8,46 @@
 
 namespace comad::sa {
 
-/// What an SMP is about: the node that answers it, and its attributeModifier.
+/// The target of an SMP: the node that replies, and the attributeModifier.
 struct smp_target {
-    iba::lid LID{};         ///< of a switch its only one, of a CA that of the port
-    bool is_switch = false; ///< the modifier may name a port; a CA's LID does
+    iba::lid LID{};         ///< the only LID of a switch, or the LID of the CA's port
+    bool is_switch = false; ///< true: the modifier can select a port; the LID of a CA does so itself
     u32 modifier = 0;
 };
 
-/// What NO_RECORDS means. SAs keep no record of a block that is empty, though the table has it.
+/// How to handle ERR_NO_RECORDS. SAs keep no record of an empty block of a table.
 enum class if_none : u8 {
-    error,      ///< there is no such thing
-    empty_block ///< zeros, as the SMP would say
+    error,      ///< return the error
+    empty_block ///< return zeros, as the reply to the SMP would contain
 };
 
-/// Specialised for every attribute that the SA knows.
+/// Describes the SA record that contains the attribute T. It is specialized for every attribute that the SA provides.
 template <class T> struct equivalent;
 
+/// True if the SA has a record with the attribute T.
 template <class T>
 concept known_to_sa = requires { typename equivalent<T>::record; };
 
-/// What most equivalents are made of.
+/// The common part of most specializations of equivalent.
 template <class Record, auto Attribute, if_none None = if_none::error> struct equivalent_in {
     using record = Record;
     static constexpr if_none none = None;
     static auto take(const Record& r) noexcept { return r.*Attribute; }
 };
 
+/// NodeInfo, in the NodeRecord of the LID.
 template <> struct equivalent<iba::smp::NodeInfo> : equivalent_in<iba::sa::NodeRecord, &iba::sa::NodeRecord::nodeInfo> {
     static iba::query<record> ask(const smp_target& t) { return iba::query<record>{}.where<&record::LID>(t.LID); }
 };
 
+/// NodeDescription, in the NodeRecord of the LID.
 template <>
 struct equivalent<iba::smp::NodeDescription>
     : equivalent_in<iba::sa::NodeRecord, &iba::sa::NodeRecord::nodeDescription> {
     static iba::query<record> ask(const smp_target& t) { return iba::query<record>{}.where<&record::LID>(t.LID); }
 };
 
-/// Of a CA the modifier 0 means the port that is asked, and its LID tells which that is.
+/// PortInfo. For a CA, the modifier 0 selects the port that receives the SMP, which the LID identifies.
 template <>
 struct equivalent<iba::smp::PortInfo> : equivalent_in<iba::sa::PortInfoRecord, &iba::sa::PortInfoRecord::portInfo> {
     static iba::query<record> ask(const smp_target& t) {
@@ -54,12 +57,14 @@ struct equivalent<iba::smp::PortInfo> : equivalent_in<iba::sa::PortInfoRecord, &
     }
 };
 
+/// SwitchInfo, in the SwitchInfoRecord of the LID.
 template <>
 struct equivalent<iba::smp::SwitchInfo>
     : equivalent_in<iba::sa::SwitchInfoRecord, &iba::sa::SwitchInfoRecord::switchInfo> {
     static iba::query<record> ask(const smp_target& t) { return iba::query<record>{}.where<&record::LID>(t.LID); }
 };
 
+/// GUIDInfo. Modifier: block of 8 GUIDs.
 template <>
 struct equivalent<iba::smp::GUIDInfo> : equivalent_in<iba::sa::GUIDInfoRecord, &iba::sa::GUIDInfoRecord::GUIDInfo> {
     static iba::query<record> ask(const smp_target& t) {
@@ -67,7 +72,7 @@ struct equivalent<iba::smp::GUIDInfo> : equivalent_in<iba::sa::GUIDInfoRecord, &
     }
 };
 
-/// Modifier: port of a switch << 16 | block of 32 keys.
+/// PKeyTable. Modifier: port of a switch << 16 | block of 32 P_Keys.
 template <>
 struct equivalent<iba::smp::PKeyTable>
     : equivalent_in<iba::sa::PKeyTableRecord, &iba::sa::PKeyTableRecord::PKeyTable, if_none::empty_block> {
@@ -79,7 +84,7 @@ struct equivalent<iba::smp::PKeyTable>
     }
 };
 
-/// Modifier: input port << 8 | output port, of a switch.
+/// SLToVLMappingTable. Modifier, for a switch: input port << 8 | output port.
 template <>
 struct equivalent<iba::smp::SLToVLMappingTable>
     : equivalent_in<iba::sa::SLToVLMappingTableRecord, &iba::sa::SLToVLMappingTableRecord::SLToVLMappingTable,
@@ -93,7 +98,7 @@ struct equivalent<iba::smp::SLToVLMappingTable>
     }
 };
 
-/// Modifier: block 1 to 4 << 16 | output port of a switch.
+/// VLArbitrationTable. Modifier: block 1 to 4 << 16 | output port of a switch.
 template <>
 struct equivalent<iba::smp::VLArbitrationTable>
     : equivalent_in<iba::sa::VLArbitrationTableRecord, &iba::sa::VLArbitrationTableRecord::VLArbitrationTable,
@@ -106,7 +111,8 @@ struct equivalent<iba::smp::VLArbitrationTable>
     }
 };
 
-/// A missing block is no record: zeros would say that port 0 leads everywhere.
+/// LinearForwardingTable. Modifier: block of 64 LIDs. A missing block is an error: zeros would mean that all LIDs
+/// leave through port 0.
 template <>
 struct equivalent<iba::smp::LinearForwardingTable>
     : equivalent_in<iba::sa::LinearForwardingTableRecord,
@@ -116,7 +122,7 @@ struct equivalent<iba::smp::LinearForwardingTable>
     }
 };
 
-/// Modifier: position of 16 ports << 28 | block of 32 LIDs (IBA 14.2.5.12).
+/// MulticastForwardingTable. Modifier: position of 16 ports << 28 | block of 32 LIDs (IBA 14.2.5.12).
 template <>
 struct equivalent<iba::smp::MulticastForwardingTable>
     : equivalent_in<iba::sa::MulticastForwardingTableRecord,
@@ -129,6 +135,7 @@ struct equivalent<iba::smp::MulticastForwardingTable>
     }
 };
 
+/// SMInfo, in the SMInfoRecord of the LID.
 template <> struct equivalent<iba::smp::SMInfo> : equivalent_in<iba::sa::SMInfoRecord, &iba::sa::SMInfoRecord::SMInfo> {
     static iba::query<record> ask(const smp_target& t) { return iba::query<record>{}.where<&record::LID>(t.LID); }
 };

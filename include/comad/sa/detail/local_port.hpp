@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// local_port.hpp - the local port as requests to the SA need it, and how a program reads it again. Knows no device.
+// local_port.hpp - local_port: the properties of the local port that requests to the SA need, and the function type that reads them. It
+// depends on no device.
 #pragma once
 #include <comad/coro/task.hpp>
 #include <comad/iba/types.hpp>
@@ -10,18 +11,19 @@
 
 namespace comad::sa {
 
-/// The port from which paths begin.
+/// The local port, the source of all paths.
 struct local_port {
     iba::lid LID{};
-    iba::gid GID;          ///< its first one; zero: unknown, paths are asked for by its LID
-    mad::IBPath sa_path{}; ///< to the SA: master SM's LID and SL (IBA 15.4.2)
-    u8 LMC = 0;            ///< the port has 2^LMC LIDs
+    iba::gid GID;          ///< the first GID; zero: unknown, queries for paths contain the LID instead
+    mad::IBPath sa_path{}; ///< path to the SA: LID and SL of the master SM (IBA 15.4.2)
+    u8 LMC = 0;            ///< LID mask control: the port has 2^LMC LIDs
 
     friend bool operator==(const local_port&, const local_port&) = default;
 };
 
-/// Reads the local port as it is now: from sysfs, from libibverbs, from wherever the program has it. It may suspend.
-/// Errors: the port cannot be read now, also by an exception of its own; the client then keeps what it has.
+/// Reads the present state of the local port, for example from sysfs or libibverbs. It may suspend.
+/// Errors: the port cannot be read at the moment, reported as a result or an exception. The client then keeps its
+///         values.
 using port_reader = std::function<coro::task<mad::result<local_port>>()>;
 
 } // namespace comad::sa

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// places.hpp - where directed routes lead, and what is at a LID, as the SA knows it. Asked once each.
+// places.hpp - resolves directed routes to LIDs, and LIDs to nodes, by queries to the SA. It caches the replies.
 #pragma once
 #include <comad/coro/schedule.hpp>
 #include <comad/iba/detail/smp/node.hpp>
@@ -10,20 +10,22 @@
 
 namespace comad::sa::detail {
 
-/// What the SA said of the subnet. One thread, as the schedule's, which must outlive it.
+/// Locations in the subnet that the SA has reported.
+/// Lifetime: the schedule must outlive it. Threads: only the thread of the schedule.
 class places {
 public:
-    /// `local`: the LID of the port where routes begin.
+    /// `local`: the LID of the port where directed routes start.
     places(coro::MADSchedule& schedule, iba::lid local) : schedule_(schedule), local_(local) {}
 
-    /// The LID of the node at the end of a path, a directed route hop by hop through LinkRecords.
+    /// Returns the LID of the node at the end of a path. It follows a directed route hop by hop through LinkRecords.
     coro::task<mad::result<iba::lid>> lid_at(mad::any_path path);
-    /// The node with this LID, of a CA the port.
+    /// Returns the NodeInfo of the node with this LID; the LID of a CA identifies the port.
     coro::task<mad::result<iba::smp::NodeInfo>> node_at(iba::lid LID);
+    /// Adds a NodeInfo to the cache.
     void learn(iba::lid LID, const iba::smp::NodeInfo& node) { nodes_[value(LID)] = node; }
-    /// The subnet has changed.
+    /// Clears the cache after the subnet has changed.
     void forget() noexcept;
-    /// Routes start at this LID from now on. Forgets everything.
+    /// Sets the LID where routes start, and clears the cache.
     void start_at(iba::lid local) noexcept {
         local_ = local;
         forget();
@@ -32,7 +34,7 @@ public:
 private:
     coro::MADSchedule& schedule_;
     iba::lid local_;
-    std::map<std::vector<u8>, iba::lid> routes_; // by where they begin and their ports
+    std::map<std::vector<u8>, iba::lid> routes_; // key: the LID where the route starts and its ports
     std::unordered_map<u16, iba::smp::NodeInfo> nodes_;
 };
 

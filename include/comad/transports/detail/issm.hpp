@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// issm.hpp - the kernel's device by which a subnet manager makes itself known. Knows no MAD.
+// issm.hpp - opens the kernel's issm device, through which a subnet manager sets the IsSM bit. It depends on no MAD.
 #pragma once
 #include <comad/mad/detail/unique_fd.hpp>
 #include <comad/transports/sysfs.hpp>
@@ -8,11 +8,12 @@
 
 namespace comad::transports {
 
-/// While the descriptor is open, the port says in its CapabilityMask that a subnet manager is there (IsSM), and the master hears
-/// of it. A subnet manager opens it beside serving SMInfo; no other server needs it. One process at a time has it.
+/// Opens the issm device of a port. While the descriptor is open, the port's CapabilityMask contains IsSM, and the
+/// master subnet manager is notified. A subnet manager opens it in addition to serving SMInfo; no other server needs
+/// it. Only one process at a time can open it.
 ///
-/// Errors: std::runtime_error with one line that says what to do: the port has no such device, somebody else has it, or
-/// as of umad_transport.
+/// Errors: throws std::runtime_error with one line that says what to do: the port has no issm device, another process
+///         has opened it, or an error of umad_transport.
 mad::unique_fd open_issm(const end_port& port, const std::filesystem::path& sys_class = "/sys/class",
                          const std::filesystem::path& devices = "/dev/infiniband");
 

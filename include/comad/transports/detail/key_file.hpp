@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// key_file.hpp - files of keys by port GUID that only their owner can read. Knows nothing of what is in them.
+// key_file.hpp - reads files with keys by port GUID, and checks their permissions. It does not parse their contents.
 #pragma once
 #include <comad/mad/port_keys.hpp>
 
@@ -7,11 +7,13 @@
 
 namespace comad::transports {
 
-/// Adds the keys in a file, whose text is that of mad::port_keys::add(); of one that is called `guid2cckey` keys are CC_Keys where
-/// nothing is said, and one called `neighbors` has who is at the other ends of cables (add_neighbors()), as OpenSM calls them.
-/// Of a folder, OpenSM's cache: what there is of its guid2mkey, guid2cckey and neighbors.
-/// Nobody but its owner may have access to a file, to `neighbors` nobody else may write; and the owner is who runs the program, or
-/// root. Errors: std::runtime_error with one line; then something may have been added.
+/// Adds the keys in a file or directory to `keys`. The syntax of a file is that of mad::port_keys::add(). The names
+/// are those of OpenSM. In a file named `guid2cckey`, keys without a kind are CC_Keys. A file named `neighbors`
+/// contains the neighbors of ports (add_neighbors()). A directory is OpenSM's cache: all of guid2mkey, guid2cckey and
+/// neighbors that exist are read.
+/// The user who runs the program, or root, must own the file. Other users must have no access to it; they may read,
+/// but not write, `neighbors`.
+/// Errors: throws std::runtime_error with one line; some keys may have been added already.
 void add_key_file(mad::port_keys& keys, const std::string& file);
 
 } // namespace comad::transports

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// umad_errors.hpp - the errors of the kernel's MAD device: what each means there, and what somebody may do about it. Opens no
-// device.
+// umad_errors.hpp - the errors of the kernel's MAD device: the meaning of each, and advice to the user. It opens no device.
 #pragma once
 #include <comad/iba/types.hpp>
 
@@ -9,25 +8,26 @@
 
 namespace comad::transports {
 
-/// What was asked of the device when it failed.
+/// The call to the device that failed.
 enum class umad_call : u8 {
     open,
-    ioctl, ///< P_Key indices enabled, an agent registered
+    ioctl, ///< enabling P_Key indices, or registering an agent
     read,
     write,
-    poll, ///< epoll, by which it is waited for
+    poll, ///< epoll, which waits for the device
 };
-/// `open`
+/// Returns the name of a call, for example `open`.
 std::string_view name(umad_call) noexcept;
 
+/// One error of the MAD device.
 struct umad_error {
     umad_call call;
     int error;               ///< errno
-    std::string_view advice; ///< in a few words
+    std::string_view advice; ///< a short phrase
 };
-/// All of them (Linux, drivers/infiniband/core/user_mad.c and mad.c, and what was seen).
+/// Returns all known errors, from Linux drivers/infiniband/core/user_mad.c and mad.c and from observation.
 std::span<const umad_error> umad_errors() noexcept;
-/// What to do about one; empty if it is none of these.
+/// Returns the advice for an error; empty if the error is unknown.
 std::string_view umad_advice(umad_call, int error) noexcept;
 
 } // namespace comad::transports

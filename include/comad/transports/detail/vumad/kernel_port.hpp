@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// kernel_port.hpp - the kernel's side of a MAD device (rdma/ib_user_mad.h), over a transport that carries single MADs: what
-// programs write to /dev/infiniband/umadN in, what they read out. Knows no file system, no clock and no descriptor.
+// kernel_port.hpp - kernel_port: simulates the kernel's side of a MAD device (rdma/ib_user_mad.h) over a transport that carries single
+// MADs. It processes the packets that programs write to and read from /dev/infiniband/umadN. It depends on no file system, clock or
+// descriptor.
 #pragma once
 #include <comad/mad/detail/rmpp.hpp>
 #include <comad/mad/transport.hpp>
@@ -19,36 +20,37 @@
 
 namespace comad::transports::vumad {
 
-/// What a port needs of its fabric.
+/// The connection of a port to its fabric.
 struct port_place {
-    mad::transport* carrier; ///< of single MADs; must outlive the port
-    unsigned port = 0;       ///< by which directed routes leave a CA; 0: of a switch, or unknown
-    std::function<void(const mad::registration&)> unserve{}; ///< undoes carrier->serve(); empty: nothing undoes it
-    std::function<void(bool)> set_is_sm{}; ///< of the port's capability mask; empty: it has no such bit
+    mad::transport* carrier; ///< carries single MADs; must outlive the port
+    unsigned port = 0;       ///< port through which directed routes leave a CA; 0: a switch, or unknown
+    std::function<void(const mad::registration&)> unserve{}; ///< reverts carrier->serve(); empty: nothing does
+    std::function<void(bool)> set_is_sm{}; ///< sets the IsSM bit of the port's capability mask; empty: the port has none
 };
 
-/// 0 where `what` is missing.
+/// Counters of a port.
 struct port_counters {
     u64 written = 0;   ///< MADs and messages that programs sent
-    u64 read = 0;      ///< messages and reports that they have read
-    u64 sent = 0;      ///< MADs that left for the fabric: each segment, acknowledgement and repetition is one
-    u64 received = 0;  ///< MADs that came from it; of fabrics that carry messages whole, messages
-    u64 repeated = 0;  ///< requests and segments sent again, their time being over
-    u64 timed_out = 0; ///< reported to their programs
-    u64 dropped = 0;   ///< arrived, and nobody has asked for them, or waits for them any more
-    std::size_t most_outstanding = 0;
+    u64 read = 0;      ///< messages and reports that programs have read
+    u64 sent = 0;      ///< MADs sent to the fabric, including segments, acknowledgements and retries
+    u64 received = 0;  ///< MADs received from the fabric; whole messages if the fabric carries messages whole
+    u64 repeated = 0;  ///< requests and segments sent again after their timeout
+    u64 timed_out = 0; ///< timeouts reported to programs
+    u64 dropped = 0;   ///< received MADs without a registered agent or waiting request
+    std::size_t most_outstanding = 0; ///< largest number of requests held at the same time
 };
 
-/// One end port, as the kernel has it: agents of any number of open files share it.
+/// One end port as the kernel implements it. The agents of all open files share it.
 ///
-/// Agents:    a reply goes to the agent whose number the kernel has put into the upper half of its request's transaction ID, a
-///            request to the agent that registered its class, version, method and OUI. A Get or Set that nobody registered is
-///            answered with status 0x0c.
-/// Timeouts:  of each send, and so many repetitions, as its header says; they end at a tick. Then it is reported: status
-///            ETIMEDOUT, the first 24 bytes. One without a timeout is forgotten at once, and its reply is dropped.
-/// RMPP:      of agents that asked for version 1, messages of any length are cut into segments, put together and acknowledged
-///            (IBA 13.6). Agents with IB_USER_MAD_USER_RMPP see the segments.
-/// Time:      set_now() makes up for what has happened. Everything else is at that time.
+/// Agents:    a reply goes to the agent whose number the kernel put into the upper half of the request's transaction
+///            ID. A request goes to the agent that registered its class, version, method and OUI. A Get or Set
+///            without such an agent gets a reply with status 0x0c.
+/// Timeouts:  the header of each send contains a timeout and a number of retries, which end at a tick. Then the
+///            kernel reports status ETIMEDOUT with the first 24 bytes. The kernel forgets a request without a timeout
+///            at once, and drops its reply.
+/// RMPP:      for agents that requested version 1, the port segments, reassembles and acknowledges messages of any
+///            length (IBA 13.6). Agents with IB_USER_MAD_USER_RMPP see the segments.
+/// Time:      set_now() does everything that was due. All other calls happen at that time.
 class kernel_port {
 public:
     class file;
@@ -58,20 +60,24 @@ public:
     kernel_port(const kernel_port&) = delete;
     kernel_port& operator=(const kernel_port&) = delete;
 
-    /// As open(2) of umadN. The file must be gone before the port.
+    /// Opens a file, as open(2) of umadN does. Destroy the file before the port.
     std::unique_ptr<file> open();
-    /// As open(2) and close(2) of issmN: one at a time. False: somebody has it.
+    /// Opens the issm device, as open(2) of issmN does, for one user at a time. Returns false if it is open already.
     bool claim_sm();
+    /// Closes the issm device, as close(2) of issmN does.
     void give_up_sm();
 
-    /// When set_now() has something to do although no descriptor tells of it.
+    /// Returns the time at which set_now() has work to do that no descriptor reports.
     std::optional<mad::time_point> next_event() const noexcept;
+    /// Sets the time and does everything that is due.
     void set_now(mad::time_point now);
-    /// The carrier has failed, with this errno; 0: it has not. From then on reads and writes fail with EIO.
+    /// Returns the errno with which the carrier has failed; 0: it has not failed. After a failure, reads and writes
+    /// return EIO.
     int gone() const noexcept { return gone_; }
-    /// The carrier waits for its descriptor to become writable.
+    /// Returns true if the carrier waits for its descriptor to become writable.
     bool wants_writable() const noexcept { return !outbox_.empty() && place_.carrier->wants_writable(); }
 
+    /// Returns the counters of the port.
     const port_counters& counters() const noexcept { return counters_; }
 
 private:
@@ -87,27 +93,27 @@ private:
     };
     using timers = std::multimap<mad::time_point, timer>;
 
-    /// A MAD on its way to the carrier.
+    /// A MAD that waits to be sent through the carrier.
     struct outgoing {
         mad::any_path path;
         u32 answers;
         alignas(8) std::array<u8, mad::headroom + mad::mad_size> bytes{};
         std::span<u8, mad::mad_size> mad() noexcept { return std::span(bytes).last<mad::mad_size>(); }
     };
-    /// A message that a program sent and the kernel still has.
+    /// A message that a program sent and that the kernel still holds.
     struct sent {
         u64 tid;
         u8 mgmt_class;
         bool is_response;
-        packet_header header; // as it was written
+        packet_header header; // as the program wrote it
         std::array<u8, mad_header_size> mad_header;
         u32 timeout_ms, repetitions;
-        outgoing packet; // of a single MAD
+        outgoing packet; // for single MADs
         std::optional<mad::rmpp_sender> transfer{};
-        bool is_acknowledged = false; // the whole transfer
+        bool is_acknowledged = false; // the whole transfer was acknowledged
         timers::iterator timer{};
     };
-    /// A message that arrives segment by segment.
+    /// A message that arrives in segments.
     struct incoming {
         mad::rmpp_receiver transfer;
         mad::source_address source;
@@ -116,12 +122,12 @@ private:
     };
     struct agent {
         file* owner;
-        u32 id; // in the file
+        u32 id; // identifies the agent within its file
         u16 number;
-        mad::registration what; // its class is 0 if it registered none
+        mad::registration what; // the class is 0 if the agent registered none
         bool is_smi, has_rmpp, has_user_rmpp;
         sends outstanding{};
-        std::unordered_multimap<u32, sends::iterator> by_tid{}; // its low half
+        std::unordered_multimap<u32, sends::iterator> by_tid{}; // key: the low half of the transaction ID
         std::list<incoming> arriving{};
 
         bool has_kernel_rmpp() const noexcept { return has_rmpp && !has_user_rmpp; }
@@ -166,29 +172,30 @@ private:
     std::deque<outgoing> outbox_;
     std::vector<u8> buffer_;
     std::size_t outstanding_ = 0;
-    // Fabrics that want to be told which request an answer is to.
+    // For fabrics that need to know which request a response belongs to.
     std::unordered_map<u64, u32> origins_;
     std::deque<u64> origins_by_age_;
     std::vector<file*> files_;
     port_counters counters_;
 };
 
-/// What open(2) of the device gives: its read(2), write(2) and ioctl(2), which never wait.
+/// An open MAD device: its read(2), write(2) and ioctl(2), which never block.
 class kernel_port::file {
 public:
     ~file();
     file(const file&) = delete;
     file& operator=(const file&) = delete;
 
-    /// `request`: IB_USER_MAD_...; `argument`: its structure, in and out. Gives 0 or an errno.
+    /// `request`: IB_USER_MAD_...; `argument`: its structure, in and out. Returns 0 or an errno.
     int ioctl(unsigned long request, void* argument);
-    /// One packet in, or out. Bytes, or a negative errno: -EAGAIN of a read if there is none. A packet that does not fit stays;
-    /// of one longer than a MAD, -ENOSPC, its header and first MAD are in the buffer.
+    /// Writes or reads one packet. Returns the number of bytes, or a negative errno: -EAGAIN if there is nothing to
+    /// read. A packet that does not fit into the buffer remains. If such a packet is longer than a MAD, read()
+    /// returns -ENOSPC with its header and first MAD in the buffer.
     std::ptrdiff_t write(std::span<const u8> packet);
     std::ptrdiff_t read(std::span<u8> buffer);
-    /// read() would give something else than -EAGAIN.
+    /// Returns true if read() would return something other than -EAGAIN.
     bool is_readable() const noexcept { return !unread_.empty() || port_.gone_ != 0; }
-    /// Called when something more can be read.
+    /// Sets a function that is called when more data can be read.
     void on_arrival(std::function<void()> tell) { tell_ = std::move(tell); }
 
 private:

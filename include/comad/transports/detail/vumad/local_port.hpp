@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// local_port.hpp - what the port's own subnet management agent says of it, asked as a program asks it: through an open file of
-// the port. Knows no file system.
+// local_port.hpp - local_port: queries the attributes of a port from its own subnet management agent, through an open file of the port as
+// a program does. It depends on no file system.
 #pragma once
 #include <comad/iba/smp.hpp>
 #include <comad/transports/detail/vumad/kernel_port.hpp>
@@ -12,43 +12,45 @@
 
 namespace comad::transports::vumad {
 
-/// Which of the attributes are wanted.
+/// A set of attributes to query.
 namespace local_attribute {
 enum : unsigned {
     node_info = 1,
     node_description = 2,
     port_info = 4,
     pkey_table = 8,
-    /// Sent only if node_info and port_info, which must be wanted as well, say that the link may run at FDR10. Linux'
-    /// mlx4 and mlx5 do the same.
+    /// Sent only if NodeInfo and PortInfo indicate that the link may run at FDR10; node_info and port_info must be
+    /// queried as well. The Linux drivers mlx4 and mlx5 do the same.
     mlnx_ext_port_info = 16,
 };
 } // namespace local_attribute
 
-/// Those that nobody wanted are empty.
+/// The attributes of a port. Attributes that were not queried are empty.
 struct local_attributes {
     iba::smp::NodeInfo node;
     iba::smp::NodeDescription description;
     iba::smp::PortInfo port;
-    iba::smp::PKeyTable pkeys;               ///< the first 32
-    iba::smp::MlnxExtPortInfo mlnx_ext_port; ///< also empty if the agent does not respond to it
+    iba::smp::PKeyTable pkeys;               ///< the first 32 P_Keys
+    iba::smp::MlnxExtPortInfo mlnx_ext_port; ///< also empty if the agent does not reply to it
 };
 
+/// Queries the attributes of a port asynchronously.
 class local_port {
 public:
-    /// Null: the agent does not answer.
+    /// Receives the attributes; null: the agent did not reply.
     using reader = std::function<void(const local_attributes*)>;
 
-    /// `of` must outlive it. Throws std::runtime_error when the port has no agent for it.
+    /// Opens a file of the port, which must outlive this object. Throws std::runtime_error if it cannot register an
+    /// agent.
     explicit local_port(kernel_port& of);
-    /// Whoever waits hears of no answer.
+    /// Calls all pending readers with null.
     ~local_port();
     local_port(const local_port&) = delete;
     local_port& operator=(const local_port&) = delete;
 
-    /// Asks for `what`, a set of local_attribute, now: nothing is kept from earlier. `then` is called by take_answers().
+    /// Queries `what`, a set of local_attribute, without using earlier replies. take_answers() calls `then`.
     void ask(unsigned what, reader then);
-    /// After the port's set_now().
+    /// Processes the replies. Call it after the port's set_now().
     void take_answers();
 
 private:
@@ -71,7 +73,7 @@ private:
     u32 agent_ = 0;
     u32 last_tid_ = 0;
     questions questions_;
-    std::map<u32, request> requests_; // by transaction ID
+    std::map<u32, request> requests_; // key: transaction ID
 };
 
 } // namespace comad::transports::vumad

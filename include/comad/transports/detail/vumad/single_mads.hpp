@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// single_mads.hpp - a transport that carries single MADs over one that carries messages whole, as the embedded simulator does: what
-// is longer crosses it segment by segment, and is acknowledged. The other side of rmpp_transport.
+// single_mads.hpp - single_mads: a transport of single MADs over a transport of whole messages, such as the embedded simulator. It
+// segments and acknowledges longer messages, as the peer of rmpp_transport.
 #pragma once
 #include <comad/mad/detail/rmpp.hpp>
 #include <comad/mad/transport.hpp>
@@ -14,12 +14,12 @@
 
 namespace comad::transports::vumad {
 
-/// Messages of `inner` leave receive() as segments, each as far as those before it are acknowledged by what send() gets;
-/// requests that come to send() as segments leave for `inner` when they are whole. All other MADs pass, those of transfers
-/// between two programs too.
+/// Converts between whole messages and RMPP segments. receive() returns the messages of `inner` as segments, and
+/// continues as acknowledgements arrive through send(). send() collects the segments of a request and passes the
+/// whole request to `inner`. All other MADs pass unchanged, including those of transfers between two programs.
 class single_mads final : public mad::transport {
 public:
-    /// `inner` must outlive it.
+    /// Creates the transport. `inner` must outlive it.
     explicit single_mads(mad::transport& inner);
 
     int native_handle() const noexcept override { return inner_.native_handle(); }
@@ -33,7 +33,7 @@ public:
     std::optional<mad::time_point> simulated_time() const noexcept override { return inner_.simulated_time(); }
     void set_now(mad::time_point) noexcept override;
 
-    /// Messages under way.
+    /// Returns the number of unfinished transfers.
     std::size_t transfers() const noexcept { return answers_.size() + requests_.size(); }
 
 private:
@@ -47,7 +47,7 @@ private:
         mad::any_path path;
         u64 tid;
         mad::time_point began;
-        bool has_left = false; // kept, as its sender may ask for the last ACK again
+        bool has_left = false; // kept because its sender may need the last ACK again
     };
     struct segment {
         std::array<u8, mad::mad_size> bytes;
@@ -63,7 +63,7 @@ private:
     std::vector<u8> whole_;
     std::list<answer> answers_;
     std::list<request> requests_;
-    std::deque<segment> segments_; // for receive()
+    std::deque<segment> segments_; // waiting for receive()
 };
 
 } // namespace comad::transports::vumad
