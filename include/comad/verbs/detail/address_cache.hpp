@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// address_cache.hpp - address handles by path, a bounded number of them: making one costs a system call, and of RoCE a look
-// for the neighbour.
+// address_cache.hpp - address_cache: a bounded cache of address handles by path. Creating a handle costs a system call, and for RoCE the
+// resolution of the neighbor.
 #pragma once
 #include <comad/verbs/detail/address.hpp>
 
@@ -9,21 +9,21 @@
 
 namespace comad::verbs {
 
-/// Of one port. A handle that is forgotten lives on with whoever still has it: a send that is under way.
+/// The address handles of one port. A handle that the cache drops continues to exist while a send still uses it.
 class address_cache {
 public:
-    /// `most`: at least 1.
+    /// `most`: the largest number of handles, at least 1.
     address_cache(pd domain, u8 port, std::size_t most) : domain_(std::move(domain)), port_(port), most_(most) {}
 
-    /// The handle of a path, made now if there is none; then the one that was asked for longest ago makes room. At the port's
-    /// own rate, as kernels send MADs.
+    /// Returns the handle of a path. If there is none, it creates one and drops the least recently used handle if the
+    /// cache is full. Handles use the port's own rate, as kernels do for MADs.
     result<address_handle> get(const mad::IBPath&);
-    /// For when LIDs or GIDs have changed.
+    /// Drops all handles. Call it after LIDs or GIDs have changed.
     void clear() noexcept;
     std::size_t size() const noexcept { return by_use_.size(); }
 
 private:
-    /// What of a path makes an address.
+    /// The fields of a path that determine an address.
     struct key {
         explicit key(const mad::IBPath&) noexcept;
         iba::gid DGID;
@@ -43,7 +43,7 @@ private:
     pd domain_;
     u8 port_;
     std::size_t most_;
-    std::list<entry> by_use_; // the latest is in front
+    std::list<entry> by_use_; // the most recently used entry is first
     std::unordered_map<key, std::list<entry>::iterator, hash> known_;
 };
 

@@ -23,6 +23,7 @@ struct event {
     unsigned port = 0;            ///< the number of the port, for events of a port
     const void* object = nullptr; ///< the get() of the CQ, QP or SRQ, for its events
 
+    /// Returns true if the event concerns a port.
     bool is_of_port() const noexcept;
     /// True if the device, a QP, a CQ or an SRQ failed, or a path was not migrated.
     bool is_fatal() const noexcept;
@@ -46,12 +47,17 @@ public:
     /// Errors: there is no such device, or the user may not open it.
     static result<context> open(std::string_view device);
 
+    /// Returns the name of the device.
     std::string name() const;
+    /// Returns the attributes of the device.
     result<ibv_device_attr> attributes() const;
+    /// Returns the attributes of a port.
     result<ibv_port_attr> port_attributes(u8 port) const;
+    /// Returns one entry of the GID table.
     result<iba::gid> gid(u8 port, unsigned index) const;
     /// Returns the whole GID table; zero: an entry that is not used.
     result<std::vector<iba::gid>> gids(u8 port) const;
+    /// Returns one entry of the P_Key table.
     result<u16> pkey(u8 port, unsigned index) const;
     /// Returns the whole P_Key table; zero: an entry that is not used.
     result<std::vector<u16>> pkeys(u8 port) const;
@@ -61,7 +67,7 @@ public:
     /// it.
     std::optional<u64> effective_speed(u8 port) const;
 
-    /// A descriptor that is readable when there is an event.
+    /// Returns a descriptor that is readable when there is an event.
     int event_descriptor() const noexcept { return get()->async_fd; }
     /// Returns the next event, or nullopt if there is none. It never waits.
     result<std::optional<event>> next_event() const;

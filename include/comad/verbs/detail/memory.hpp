@@ -8,7 +8,7 @@
 
 namespace comad::verbs {
 
-/// A protection domain: objects of one domain work together, and not with objects of others.
+/// A protection domain: its objects can be used together, but not with objects of other domains.
 ///
 ///     auto device = verbs::context::open("mlx5_0");
 ///     auto domain = verbs::pd::create(device.value());
@@ -16,7 +16,9 @@ namespace comad::verbs {
 ///     auto region = verbs::memory_region::create(domain.value(), bytes);
 class pd : public owned<ibv_pd> {
 public:
+    /// Creates a protection domain on a device.
     static result<pd> create(const context&);
+    /// Returns the device of the domain.
     const context& device() const noexcept { return device_; }
 
 private:
@@ -28,12 +30,16 @@ private:
 /// Lifetime: The caller owns the bytes, which must not move or end before the region.
 class memory_region : public owned<ibv_mr> {
 public:
-    /// `access`: IBV_ACCESS_... Errors: ENOMEM also if the memory exceeds RLIMIT_MEMLOCK.
+    /// Registers memory. `access`: IBV_ACCESS_... Errors: also ENOMEM if the memory exceeds RLIMIT_MEMLOCK.
     static result<memory_region> create(const pd&, std::span<u8> bytes, int access = IBV_ACCESS_LOCAL_WRITE);
 
+    /// Returns the registered memory.
     std::span<u8> bytes() const noexcept { return {static_cast<u8*>(get()->addr), get()->length}; }
+    /// Returns the address of the memory, for remote access.
     u64 address() const noexcept { return reinterpret_cast<std::uintptr_t>(get()->addr); }
+    /// Returns the local key.
     u32 lkey() const noexcept { return get()->lkey; }
+    /// Returns the remote key.
     u32 rkey() const noexcept { return get()->rkey; }
     /// Returns a part of the region for a work request. Precondition: the part is inside.
     ibv_sge piece(std::size_t offset, std::size_t length) const noexcept {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// poller.hpp - waits for completions, for so long, and hears of asynchronous events meanwhile: for programs without a loop of
-// their own.
+// poller.hpp - poller: waits for completions until a deadline and processes asynchronous events meanwhile. It is for programs without an
+// event loop.
 #pragma once
 #include <comad/mad/detail/time.hpp>
 #include <comad/verbs/detail/completion.hpp>
@@ -10,14 +10,16 @@
 
 namespace comad::verbs {
 
+/// Waits for the completions of one queue.
 class poller {
 public:
-    /// `on_event`: hears of the device's events; without it, a fatal one ends the waiting with its error, the others are
-    /// dropped.
+    /// `on_event`: called with every asynchronous event of the device. If it is empty, a fatal event ends wait() with
+    /// its error, and other events are dropped.
     poller(context device, completions what, std::function<void(const event&)> on_event = {})
         : device_(std::move(device)), what_(std::move(what)), on_event_(std::move(on_event)) {}
 
-    /// What has completed, as many as there is room for; the beginning of `into`. Nothing: `until` (steady clock) is over.
+    /// Returns completions, as many as fit into `into`: the filled part of `into`. It is empty if `until` (steady
+    /// clock) has passed.
     result<std::span<ibv_wc>> wait(std::span<ibv_wc> into, mad::time_point until);
 
 private:

@@ -37,7 +37,7 @@ struct port_counters {
     u64 repeated = 0;  ///< requests and segments sent again after their timeout
     u64 timed_out = 0; ///< timeouts reported to programs
     u64 dropped = 0;   ///< received MADs without a registered agent or waiting request
-    std::size_t most_outstanding = 0; ///< largest number of requests held at the same time
+    std::size_t most_outstanding = 0; ///< largest number of requests in flight
 };
 
 /// One end port as the kernel implements it. The agents of all open files share it.
