@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// asio_driver.cpp - readiness and one timer: the only source file that includes Asio's descriptors.
+// asio_driver.cpp - implements asio_driver with the transport's descriptor and one timer. No other source file includes Asio's
+// descriptors.
 #include <comad/coro/asio.hpp>
 #include <comad/coro/detail/virtual_time.hpp>
 #include <comad/coro/driver.hpp>
@@ -18,7 +19,7 @@ namespace {
 
 using device_stream = boost::asio::posix::stream_descriptor;
 
-/// Whether something else drives the schedule: its virtual time, which it shares with others.
+/// Returns whether the group of the schedule's virtual time drives the schedule.
 bool is_driven(const MADSchedule& schedule) {
     if (!detail::is_virtual(schedule)) return false;
     if (detail::group_of(schedule)) return true;
@@ -34,7 +35,8 @@ device_stream stream_of(const boost::asio::any_io_executor& executor, MADSchedul
 
 } // namespace
 
-// Owned by the driver alone. What waits in the io_context only watches it: that may come when the driver is gone.
+// Only the driver owns it. Handlers in the io_context hold weak pointers, because they can run after the driver is
+// destroyed.
 struct asio_driver::impl : std::enable_shared_from_this<impl> {
     using descriptor = device_stream;
 
@@ -44,7 +46,7 @@ struct asio_driver::impl : std::enable_shared_from_this<impl> {
     descriptor device;
     boost::asio::steady_timer timer;
     detail::driven* unfinished = nullptr;
-    mad::time_point armed_for = mad::time_point::max(); // the timer's expiry; max: not waiting
+    mad::time_point armed_for = mad::time_point::max(); // expiry time of the timer; max: the timer is not waiting
     bool reading = false, writing = false, turn_posted = false;
 
     impl(boost::asio::any_io_executor in, MADSchedule& s)
@@ -52,7 +54,7 @@ struct asio_driver::impl : std::enable_shared_from_this<impl> {
           timer(executor) {
         if (is_driven_by_others) return;
         schedule.use_clock(std::chrono::steady_clock::now);
-        schedule.set_now(std::chrono::steady_clock::now()); // for who asks before the first turn
+        schedule.set_now(std::chrono::steady_clock::now()); // for calls of now() before the first turn
     }
     ~impl() {
         if (!is_driven_by_others) device.release(); // the transport closes it
@@ -80,15 +82,16 @@ struct asio_driver::impl : std::enable_shared_from_this<impl> {
             wait_for(descriptor::wait_read, &impl::reading);
             if (schedule.transport().wants_writable()) wait_for(descriptor::wait_write, &impl::writing);
         }
-        schedule.set_now(std::chrono::steady_clock::now()); // starts the timeouts of what was just sent
-        // Re-armed only for an earlier deadline: most deadlines are met, and a late wake-up costs one look.
+        schedule.set_now(std::chrono::steady_clock::now()); // starts the timeouts of the MADs that were just sent
+        // Re-arm the timer only for an earlier deadline. Replies arrive before most deadlines, and a useless wake-up
+        // costs only one turn.
         const mad::time_point next = schedule.next_deadline();
         if (next >= armed_for) return;
         armed_for = next;
         timer.expires_at(next);
         timer.async_wait([watched = weak_from_this()](boost::system::error_code error) {
             const auto self = watched.lock();
-            if (!self || error) return; // re-armed or stopped
+            if (!self || error) return; // the timer was re-armed or stopped
             self->armed_for = mad::time_point::max();
             self->turn();
         });
@@ -99,7 +102,8 @@ struct asio_driver::impl : std::enable_shared_from_this<impl> {
         device.async_wait(what, [watched = weak_from_this(), waiting](boost::system::error_code) {
             const auto self = watched.lock();
             if (!self) return;
-            // Even if the wait was stopped: something else may have been started since and counts on it.
+            // Continue even if the wait was stopped: a new operation may have started since then and depends on this
+            // turn.
             (*self).*waiting = false;
             self->turn();
         });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// driver.cpp - the blocking driver and the virtual-time driver.
+// driver.cpp - the blocking driver and the driver for virtual time.
 #include <comad/coro/detail/virtual_time.hpp>
 #include <comad/coro/driver.hpp>
 
@@ -22,10 +22,10 @@ namespace {
 
 void wait_for_transport(MADSchedule& schedule, const until& end) {
     const mad::time_point now = std::chrono::steady_clock::now();
-    schedule.set_now(now); // starts the timeouts of what was just sent
+    schedule.set_now(now); // starts the timeouts of the MADs that were just sent
     pollfd descriptors[]{{end.descriptor(), POLLIN, 0}, {schedule.transport().native_handle(), POLLIN, 0}};
     if (schedule.transport().wants_writable()) descriptors[1].events |= POLLOUT;
-    if (schedule.transport_failed()) descriptors[1].fd = -1; // a dead descriptor is readable for ever
+    if (schedule.transport_failed()) descriptors[1].fd = -1; // the descriptor of a failed transport is always readable
     timespec left{};
     const bool bounded = schedule.next_deadline() != mad::time_point::max();
     if (bounded) {
@@ -75,7 +75,7 @@ void drive_virtual_time(MADSchedule& schedule, until& end) {
         const bool more = schedule.turn();
         if (end.reached()) return;
         if (more) continue;
-        schedule.set_now(schedule.now()); // starts the timeouts of what was just sent
+        schedule.set_now(schedule.now()); // starts the timeouts of the MADs that were just sent
         const mad::time_point next = schedule.next_deadline();
         if (next > schedule.now()) refuse_undriven(schedule, next);
         if (next == mad::time_point::max()) nothing_to_wait_for();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// event.cpp - who waits for an event, in their order.
+// event.cpp - the list of tasks that wait for an event, in the order in which they started to wait.
 #include <comad/coro/event.hpp>
 
 namespace comad::coro {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// frame_cache.cpp - blocks by size, and a list of free ones for each.
+// frame_cache.cpp - per-thread free lists of coroutine frames, one list per size class.
 #include <comad/coro/detail/frame_cache.hpp>
 
 #include <array>
@@ -20,8 +20,9 @@
 namespace comad::coro::detail {
 namespace {
 
-/// Free lists of blocks in 64-byte classes up to 2 KiB; larger frames go to the heap. One per thread: a frame is freed
-/// by the thread that runs its schedule then, where strands move it into that one's.
+/// Free lists of blocks in 64-byte classes up to 2 KiB; larger frames go to the heap. Each thread has one set of
+/// lists. The thread that runs the schedule frees a frame. If a strand moves the schedule to another thread, the
+/// block moves to that thread's lists.
 class frame_cache {
 public:
     static frame_cache& local() noexcept {

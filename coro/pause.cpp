@@ -7,7 +7,7 @@ namespace comad::coro::detail {
 void pauses::begin(pause_awaiter& p) noexcept { static_cast<waiting&>(p).join_behind(begun_.previous()); }
 
 void pauses::end_soon(waiting& w, bool passed) noexcept {
-    if (std::exchange(w.ending_, true)) return; // whatever came first counts
+    if (std::exchange(w.ending_, true)) return; // only the first reason to end counts
     w.passed_ = passed;
     w.join_behind(ready_.previous());
 }
@@ -33,7 +33,8 @@ void pauses::end_due(mad::time_point now) noexcept {
 }
 
 void pauses::end_ready() noexcept {
-    // Who becomes ready meanwhile comes with the next turn: two that wake each other leave time for the rest.
+    // Waits that become ready during this call are resumed in the next turn. Thus two tasks that wake each other do
+    // not block other work.
     ring_link now;
     while (has_ready()) static_cast<waiting&>(ready_.next()).join_behind(now.previous());
     while (!now.alone()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// rpc.cpp - what every RPC does whatever its payload: submit, follow redirections, judge the reply, tell the error.
+// rpc.cpp - the part of an RPC that does not depend on its payload: sending, redirects, checks of the reply and errors.
 #include <comad/coro/detail/rpc.hpp>
 #include <comad/coro/schedule.hpp>
 #include <comad/mad/detail/engine.hpp>
@@ -8,19 +8,19 @@
 namespace comad::coro::detail {
 namespace {
 
-constexpr u8 most_redirects = 3; // who sends us further is in a circle
-constexpr u64 all_sas = 0x5a;    // where SA requests share a bound: no route or LID gives a key so small but by chance
+constexpr u8 most_redirects = 3; // more redirects are likely a loop
+constexpr u64 all_sas = 0x5a;    // destination key of all requests to the SA; keys of paths equal it only by chance
 
 constexpr mad::rtt_estimator::distance first_group = mad::rtt_estimator::most_hops + 1;
-constexpr u32 groups = mad::rtt_estimator::most_distance - first_group; // of classes of GMPs, behind SMPs by LID
+constexpr u32 groups = mad::rtt_estimator::most_distance - first_group; // number of groups of GMP classes, after LID-routed SMPs
 
-/// Two of them under way do no harm; and their answers take about the same time. The SA is a program that pauses for
-/// seconds when the subnet changes: asking it again sooner only adds to its work.
+/// Two copies of such a request in flight are harmless, and their replies take similar times. The SA is excluded: it
+/// stops for seconds when the subnet changes, and an early retry only adds to its load.
 bool may_be_hedged(const mad::rpc_kind& kind) noexcept {
     return kind.method == iba::Method::Get && kind.expects_reply && kind.mgmt_class != iba::MgmtClass::SubnAdm;
 }
 
-/// A second copy must not be under way while the first may still act.
+/// A retry of a Set must not be in flight while the first attempt may still take effect.
 bool is_set(const mad::rpc_kind& kind) noexcept {
     return kind.method == iba::Method::Set && kind.expects_reply && kind.mgmt_class != iba::MgmtClass::SubnAdm;
 }
@@ -36,7 +36,7 @@ mad::errc code_of(mad::completion_status v) noexcept {
 
 constexpr mad::completion never_begun{mad::completion_status::cancelled, 0, 0, {}, {}};
 
-/// Suspends for good and lets another coroutine run, which may destroy this one.
+/// Suspends the coroutine forever and resumes another one, which may destroy the suspended one.
 struct resuming {
     std::coroutine_handle<> other;
     bool await_ready() const noexcept { return false; }
@@ -46,7 +46,7 @@ struct resuming {
 
 } // namespace
 
-/// The search for the way to where an RPC was redirected: a coroutine that the RPC owns.
+/// The search for a path to a redirect target: a coroutine that the RPC owns.
 struct rpc_base::detour {
     detour(scope_state* around, task<void> search) : outer(around), domain(around), way(search.release()) {
         way.promise().scope = &domain;
@@ -93,11 +93,11 @@ rpc_base::rpc_base(MADSchedule& schedule, const rpc_request& request, const payl
     takes_table = table;
 }
 
-/// Who shares a bound, and what was measured, with this RPC.
+/// Sets the keys that determine which RPCs share a limit and measured round-trip times with this one.
 void rpc_base::address() noexcept {
     counts_attempts = kind_.mgmt_class == iba::MgmtClass::SubnAdm;
     if (counts_attempts) {
-        // Kernels hold back what an agent sends to the SA beyond a bound, and our clock runs all the same.
+        // The kernel holds back requests of an agent to the SA beyond a limit, while our timeouts run.
         destination = all_sas;
         destination_bound = schedule_.options().sa_outstanding;
         return;
@@ -108,10 +108,10 @@ void rpc_base::address() noexcept {
         return;
     }
     distance = first_group;
-    if (!is_gmp()) return; // an SMP by LID
+    if (!is_gmp()) return; // a LID-routed SMP
     destination_bound = schedule_.options().gmps_per_destination;
     if (destination_bound == 0) destination_bound = unbounded;
-    const u32 group = value(kind_.mgmt_class) % groups; // agents of different classes take different times
+    const u32 group = value(kind_.mgmt_class) % groups; // response times differ between agents of different classes
     distance = static_cast<u8>(first_group + 1 + group);
     destination ^= u64{group + 1} << 32;
 }
@@ -121,7 +121,7 @@ bool rpc_base::submit(scope_state* scope) noexcept {
         fail(mad::errc::cancelled, never_begun);
         return false;
     }
-    // RoCE has GIDs alone.
+    // RoCE paths have only GIDs.
     if (const auto* to = std::get_if<mad::IBPath>(&path_);
         to && to->DLID == iba::lid{} && !(to->has_grh && to->DGID != iba::gid{})) {
         fail(mad::errc::incomplete_path, never_begun);
@@ -139,7 +139,7 @@ bool rpc_base::submit(scope_state* scope) noexcept {
     return true;
 }
 
-/// False: it has failed. SMPs go to QP0, which has no P_Key, and have no GRH.
+/// Returns false if the RPC has failed. SMPs are exempt: they go to QP0, which has no P_Key, and have no GRH.
 bool rpc_base::fits_port_tables() noexcept {
     const mad::port_tables* const tables = iba::is_smp(kind_.mgmt_class) ? nullptr : schedule_.transport_.tables();
     if (!tables || tables->put_into(path_) == mad::table_miss::none) return true;
@@ -148,7 +148,7 @@ bool rpc_base::fits_port_tables() noexcept {
     return false;
 }
 
-/// Of a Set without a timeout of its own.
+/// Derives the timeout of a Set from the measured round-trip times, unless the caller has set a timeout.
 void rpc_base::follow_round_trips() noexcept {
     if (longest_timeout.count() > 0)
         timeout = std::min(schedule_.engine_->measured().set_timeout(destination, distance), longest_timeout);
@@ -165,7 +165,7 @@ void rpc_base::encode_request(mad::operation& o, u8* mad) {
 
 bool rpc_base::is_gmp() const noexcept { return kind_.mgmt_class != iba::MgmtClass::SubnLID; }
 
-// True if the reply sends us elsewhere, and the request is on its way there, or has failed.
+// Returns true if the reply is a redirect and the request was sent to its target or has failed.
 bool rpc_base::follow_redirect(std::span<const u8> reply) {
     const auto* from = std::get_if<mad::IBPath>(&path_);
     const std::size_t begin = mad::payload_offset(kind_.mgmt_class, kind_.attributeID);
@@ -184,11 +184,12 @@ bool rpc_base::follow_redirect(std::span<const u8> reply) {
         awaiting_.resume();
         return true;
     }
-    // A GID alone: the way there has to be asked for first, in a domain that is cancelled with the RPC's own.
+    // The redirect contains only a GID. The path must be queried first, in a domain that the cancellation of the RPC
+    // also cancels.
     scope_state* const domain = linked_in();
     unlink();
     detour_ = std::make_unique<detour>(domain, find_way(*to));
-    detour_->way.resume(); // the RPC may be gone after it
+    detour_->way.resume(); // resume() may destroy the RPC
     return true;
 }
 
@@ -196,7 +197,8 @@ void rpc_base::learn_redirect(const mad::IBPath& to) {
     schedule_.peer_cache_->redirect(*std::get_if<mad::IBPath>(&path_), kind_.mgmt_class, to);
 }
 
-/// False: the path does not fit the tables, error_ is set, and the waiting coroutine is not resumed.
+/// Sends the request to another target. Returns false if the path does not fit the port tables; error_ is then set,
+/// and the waiting coroutine is not resumed.
 bool rpc_base::send_to(const mad::IBPath& to) noexcept {
     path_ = to;
     address();
@@ -223,7 +225,8 @@ task<void> rpc_base::find_way(mad::IBPath to) {
     co_await resuming{awaiting_};
 }
 
-/// The SA did not reply, or the port refused the request because no SA runs there any more (IBA 13.4.7, 15.2.2).
+/// Returns true if the SA did not reply, or if the port rejected the request because no SA runs there any more (IBA
+/// 13.4.7, 15.2.2).
 bool rpc_base::wants_other_sa() const noexcept {
     if (SA_LID_ == iba::lid{} || !schedule_.path_resolver_) return false;
     if (error_->code == mad::errc::timed_out || error_->code == mad::errc::status) return true;
@@ -236,7 +239,7 @@ task<void> rpc_base::ask_sa_again() {
     const iba::lid asked = std::exchange(SA_LID_, iba::lid{});
     auto search = schedule_.path_resolver_->find_sa(asked);
     std::optional<mad::IBPath> to = co_await std::move(search);
-    if (!to && has_left_sa()) { // the SA is where it was, and what it had redirected to is not
+    if (!to && has_left_sa()) { // the SA has not moved, but its redirect target is gone
         schedule_.peer_cache_->forget(schedule_.sa_path(), kind_.mgmt_class);
         to = schedule_.sa_path();
     }
@@ -252,14 +255,14 @@ task<void> rpc_base::ask_sa_again() {
     co_await resuming{awaiting_};
 }
 
-/// It was redirected from the schedule's sa_path().
+/// Returns true if the request was redirected away from the schedule's sa_path().
 bool rpc_base::has_left_sa() const noexcept {
     const mad::IBPath& begin = schedule_.sa_path();
     const auto& now = *std::get_if<mad::IBPath>(&path_);
     return now.DLID != begin.DLID || now.dqpn != begin.dqpn || now.DGID != begin.DGID;
 }
 
-// From a ClassPortInfo.
+// Learns the response time of the target from a ClassPortInfo.
 void rpc_base::learn(std::span<const u8> reply) {
     const auto* target = std::get_if<mad::IBPath>(&path_);
     const std::size_t begin = mad::payload_offset(kind_.mgmt_class, kind_.attributeID);
@@ -269,7 +272,8 @@ void rpc_base::learn(std::span<const u8> reply) {
     schedule_.peer_cache_->response_time(*target, kind_.mgmt_class, exponent);
 }
 
-/// Why a successful reply is not taken; else takes it. The request is written once more only where its payload is compared.
+/// Returns why a successful reply is invalid. If it is valid, decodes it and returns an empty string. The request is
+/// encoded again only for classes whose replies are compared with the request.
 std::string rpc_base::misfit_of(std::span<const u8> reply) {
     const bool has_echo = kind_.mgmt_class == iba::MgmtClass::Performance || iba::is_vendor_oui(kind_.mgmt_class);
     const bool is_as_asked = iba::get<&iba::MADHeader::classVersion>(reply.data()) == kind_.class_version;
@@ -302,7 +306,7 @@ void rpc_base::finished(mad::operation& o, const mad::completion& how) {
         return;
     }
     self.detour_ = std::make_unique<detour>(domain, self.ask_sa_again());
-    self.detour_->way.resume(); // the RPC may be gone after it
+    self.detour_->way.resume(); // resume() may destroy the RPC
 }
 
 void rpc_base::fail(mad::errc code, const mad::completion& how) {
@@ -319,7 +323,7 @@ void rpc_base::fail(mad::errc code, const mad::completion& how) {
     e.detail = std::make_unique<mad::error_detail>();
     e.detail->path = path_;
     encode_request(*this, e.detail->request.data());
-    // Whose fault it is: of several devices, and of one that went away while the program went on.
+    // Name the device in the error: the program may use several devices, and may continue after one is disconnected.
     if (std::string text = schedule_.transport_.name(); how.error != 0 && !text.empty()) {
         const bool has_gone = code == mad::errc::transport_failed;
         text += has_gone ? " was disconnected" : " rejected the request";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// schedule.cpp - what drivers move, and the sources that are pulled.
+// schedule.cpp - the parts of a schedule that drivers call, and the sources from which it pulls tasks.
 #include <comad/coro/detail/virtual_time.hpp>
 #include <comad/coro/schedule.hpp>
 #include <comad/mad/detail/engine.hpp>
@@ -62,13 +62,14 @@ mad::time_point MADSchedule::next_deadline() const noexcept {
     // Something ended after the last turn, for example because a task of another schedule ended it.
     if (engine_->has_ready() || pauses_.has_ready() || source_cancelled_) return now();
     const mad::time_point ours = std::min(engine_->next_deadline(), pauses_.next_end());
-    if (transport_failed_) return ours; // nobody calls it any more
+    if (transport_failed_) return ours; // no code calls the transport any more
     return std::min(ours, transport_.next_event().value_or(mad::time_point::max()));
 }
 
-// What came in time is not late because it was read late: before anything expires, all is read that can have been there, an
-// answer and a late one to each MAD in flight. Otherwise, with one MAD in flight its reply is all there is: asking for more
-// would be a system call for nothing. With none, there are the requests to a server.
+// A reply that arrived in time must not expire because it was read late. Before anything expires, this function
+// therefore reads everything that can have arrived: a reply and a late reply for each MAD in flight. In other cases,
+// with one MAD in flight, its reply is the only expected message, and another read would be a useless system call.
+// With none in flight, only requests to a server can arrive.
 bool MADSchedule::turn() noexcept {
     const bool is_due = engine_->may_be_due();
     if (!is_due) to_read_ = 2 * engine_->in_flight();
@@ -82,18 +83,19 @@ bool MADSchedule::turn() noexcept {
 
 bool MADSchedule::receive(unsigned max) noexcept {
     for (;;) {
-        // At most a quarter of what is in flight, so that the wire stays busy while tasks run.
+        // Read at most a quarter of the MADs in flight, so that the link stays busy while tasks run.
         const unsigned wanted = std::min(max, std::clamp(engine_->in_flight() / 4, 1u, batch));
         const unsigned handled = receive_batch(wanted);
         if (handled < wanted || transport_failed_) return false;
         max -= handled;
         if (max == 0) return true;
-        if (clock_) set_now(clock_()); // what one batch takes is no part of the next one's round trips
+        if (clock_) set_now(clock_()); // the time for this batch must not count in the round-trip times of the next one
     }
 }
 
-// First all reads, then all that they cause, then all writes: each of the three finds its code and data in the caches,
-// and the other side is busy with one batch while this one is with the next. In turn it takes a fifth longer (bench/).
+// Does all reads first, then all processing, then all writes. Each of the three phases finds its code and data in the
+// caches, and the peer processes one batch while this side processes the next. Without batches it takes 20 % longer
+// (bench/).
 unsigned MADSchedule::receive_batch(unsigned wanted) noexcept {
     unsigned count = 0;
     while (count < wanted && !transport_failed_) {
@@ -122,11 +124,12 @@ void MADSchedule::handle(const mad::received& message) noexcept {
     else engine_->on_received(message);
 }
 
-// What the transport keeps until it is read whole. There is one buffer for it, so that a batch ends with it.
+// Reads a message that the transport keeps until it is read whole. There is only one buffer for such messages, so the
+// batch ends with it.
 bool MADSchedule::receive_long(incoming& cut) {
     if (!transport_.limits().kernel_rmpp) return false;
     long_message_.resize(mad::headroom + cut.message.full_size);
-    cut.message = transport_.receive(long_message_); // would_block: the transport gives its beginning again
+    cut.message = transport_.receive(long_message_); // would_block: the transport returns the start of the message again later
     return true;
 }
 
@@ -139,7 +142,8 @@ bool MADSchedule::settle() noexcept {
     return engine_->has_ready() || pauses_.has_ready() || source_cancelled_;
 }
 
-// Newest source first. Starting a task runs user code, which may add sources and end them: look from the top each time.
+// Pulls from the newest source first. A started task runs user code, which may add and end sources. Therefore each
+// search starts again at the newest source.
 void MADSchedule::pull() noexcept {
     if (source_cancelled_) end_cancelled_sources();
     while (engine_->has_room()) {
@@ -149,7 +153,7 @@ void MADSchedule::pull() noexcept {
     }
 }
 
-// Whether there is room or not: others might never leave any.
+// Ends sources even if the window has no space, because other sources might never leave any.
 void MADSchedule::end_cancelled_sources() noexcept {
     source_cancelled_ = false;
     for (detail::task_source* source = newest_; source;) {

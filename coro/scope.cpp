@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// scope.cpp - the lists that cancellation walks.
+// scope.cpp - the lists of operations and inner domains that a cancellation visits.
 #include <comad/coro/scope.hpp>
 
 #include <cassert>

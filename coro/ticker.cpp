@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ticker.cpp - waits for the next period, and counts those that it finds to be over.
+// ticker.cpp - waits for the next period, and counts periods that have ended already.
 #include <comad/coro/ticker.hpp>
 
 #include <stdexcept>
@@ -11,7 +11,7 @@ ticker::ticker(MADSchedule& schedule, mad::duration period) : schedule_(schedule
 }
 
 task<bool> ticker::next() {
-    // Also the first: the driver has looked at the clock when it is over.
+    // The first tick also pauses, so that the driver has read the clock when it returns.
     const mad::time_point when = begun_ ? periods_.next() : schedule_.now();
     const bool passed = co_await schedule_.pause_until(when);
     if (!passed) co_return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// virtual_time.cpp - which schedules run in virtual time, and the driver of those that share it.
+// virtual_time.cpp - the list of all schedules in virtual time, and the driver of a group of schedules.
 #include <comad/coro/detail/virtual_time.hpp>
 #include <comad/coro/driver.hpp>
 #include <comad/mad/detail/shared_clock.hpp>
@@ -15,12 +15,12 @@
 
 namespace comad::coro::detail {
 
-/// Members can leave while a turn is in progress: their places are then null until the turn is over.
+/// A schedule can leave during a turn. Its element is then null until the turn ends.
 struct virtual_time::impl {
     std::vector<MADSchedule*> members;
     const std::function<bool()>* poll = nullptr;
     mad::time_point now{};
-    mad::time_point end = mad::time_point::max(); // virtual time does not advance beyond it
+    mad::time_point end = mad::time_point::max(); // limit of the virtual time
     bool is_driving = false;
 
     void leave(const MADSchedule& s) noexcept {
@@ -28,7 +28,7 @@ struct virtual_time::impl {
     }
     bool turn() {
         bool has_more = false;
-        for (std::size_t i = 0; i < members.size(); ++i) // a turn can add schedules
+        for (std::size_t i = 0; i < members.size(); ++i) // the vector can grow during a turn
             if (members[i]) has_more |= members[i]->turn();
         if (poll) has_more |= (*poll)();
         std::erase(members, nullptr);
@@ -38,7 +38,7 @@ struct virtual_time::impl {
         now = std::max(now, then);
         for (MADSchedule* s : members) s->set_now(now);
     }
-    /// Something else can have driven the fabric meanwhile.
+    /// Adopts the latest time of all schedules, because another driver can have advanced the fabric.
     void follow_clock() {
         mad::time_point latest = now;
         for (MADSchedule* s : members)
@@ -56,20 +56,21 @@ namespace {
 
 struct known_schedule {
     MADSchedule* schedule;
-    const mad::detail::shared_clock* clock; // null: shared with no other schedule
+    const mad::detail::shared_clock* clock; // null: no other schedule shares the clock
     virtual_time* group;
 };
 
-/// All schedules in virtual time. Only whoever drives a fabric reads the state of its schedules; the mutex is for the list.
+/// All schedules in virtual time. Only the driver of a fabric reads the state of its schedules; the mutex protects
+/// only the list.
 struct known_schedules {
     std::mutex mutex;
     std::vector<known_schedule> all;
-    std::atomic<std::size_t> count = 0; // of `all`
+    std::atomic<std::size_t> count = 0; // size of `all`
 
     auto find(const MADSchedule& s) { return std::ranges::find(all, &s, &known_schedule::schedule); }
 };
 known_schedules& known() {
-    static known_schedules* const all = new known_schedules; // outlives schedules that are static
+    static known_schedules* const all = new known_schedules; // never destroyed, because it must outlive static schedules
     return *all;
 }
 
@@ -96,7 +97,7 @@ private:
     const std::function<bool()>& ended_;
 };
 
-/// Sets a variable, and sets it back at the end.
+/// Sets a variable and restores its value in the destructor.
 template <class T> class set_for_now {
 public:
     set_for_now(T& variable, T value) : variable_(variable), before_(std::exchange(variable, value)) {}
@@ -137,7 +138,7 @@ virtual_time* group_of(const MADSchedule& s) noexcept {
 }
 
 void refuse_undriven(const MADSchedule& driven, mad::time_point next) {
-    if (known().count.load(std::memory_order_relaxed) < 2) return; // the usual case, in each step of virtual time
+    if (known().count.load(std::memory_order_relaxed) < 2) return; // fast path for the usual case, as this runs in each step of virtual time
     const std::lock_guard lock(known().mutex);
     const auto own = known().find(driven);
     if (own == known().all.end() || !own->clock) return;
@@ -189,7 +190,7 @@ void virtual_time::drive(until& end) {
         const bool has_more = group.turn();
         if (end.reached()) return;
         if (has_more) continue;
-        group.set_now(group.now); // starts the timeouts of what was just sent
+        group.set_now(group.now); // starts the timeouts of the MADs that were just sent
         const mad::time_point next = std::min(group.next_deadline(), group.end);
         if (next == mad::time_point::max())
             throw std::logic_error("a task waits for an event that no schedule of its virtual time delivers");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// with_timeout.cpp - the time that passes beside a task.
+// with_timeout.cpp - the timer task of with_timeout().
 #include <comad/coro/detail/with_timeout.hpp>
 
 namespace comad::coro::detail {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// client.cpp - path queries and their cache; the local port, read again.
+// client.cpp - path queries and their cache, keys, and refreshing the local port.
 #include <comad/sa/client.hpp>
 #include <comad/sa/detail/no_records.hpp>
 
@@ -27,7 +27,7 @@ mad::IBPath filled_in(mad::IBPath to, const PathRecord& r) noexcept {
     to.MTU = r.MTU;
     to.rate = r.rate;
     to.packet_life_time = r.packetLifeTime;
-    to.has_grh = r.hopLimit > 1; // 1 and 0 do not leave the subnet (IBA 8.3.6, 15.2.5.16)
+    to.has_grh = r.hopLimit > 1; // hop limits of 1 and 0 do not leave the subnet (IBA 8.3.6, 15.2.5.16)
     return to;
 }
 
@@ -133,7 +133,7 @@ bool is_same_way(mad::IBPath a, const mad::IBPath& b) noexcept {
     return a == b;
 }
 
-/// Ends a read for all who wait for it, however it ends.
+/// Marks a read as running, and wakes all tasks that wait for its end, including after exceptions.
 class read_under_way {
 public:
     read_under_way(bool& is_reading, coro::event& ended) noexcept : is_reading_(is_reading), ended_(ended) {
@@ -192,7 +192,7 @@ coro::task<mad::result<local_port>> client::read_port() {
     try {
         auto reading = reader_();
         co_return co_await std::move(reading);
-    } catch (const std::exception& e) { // whoever waits for the answer of an SA gets an error in any case
+    } catch (const std::exception& e) { // every exception becomes an error, so that requests to the SA fail normally
         why.code = mad::errc::transport_failed;
         why.message(e.what());
     }
@@ -203,7 +203,7 @@ coro::task<mad::result<bool>> client::take(local_port now) {
     if (now.sa_path.DLID == iba::lid{} || now.LID == iba::lid{}) co_return false;
     const mad::IBPath in_use = schedule_.sa_path();
     const bool is_ours = is_same_way(in_use, local_.sa_path);
-    mad::IBPath to_sa = local_.sa_path; // all else in it stays as the program gave it
+    mad::IBPath to_sa = local_.sa_path; // the other fields keep the values of the program
     to_sa.DLID = now.sa_path.DLID;
     to_sa.SL = now.sa_path.SL;
     if (to_sa.SLID != iba::lid{}) to_sa.SLID = now.LID;
@@ -217,7 +217,7 @@ coro::task<mad::result<bool>> client::take(local_port now) {
     if (is_ours) {
         sa_port_ = iba::guid{};
         schedule_.set_sa_path(local_.sa_path);
-        // The SM_Key of the port where the SA is now. Without it, the requests themselves report what is wrong.
+        // Adds the SM_Key of the new port of the SA. If that fails, later requests to the SA report the error.
         if (in_use.SMKey != local_.sa_path.SMKey) [[maybe_unused]]
             const auto taken = co_await take_sm_key();
     }
@@ -226,7 +226,7 @@ coro::task<mad::result<bool>> client::take(local_port now) {
 }
 
 coro::task<std::optional<mad::IBPath>> client::find_sa(iba::lid asked) {
-    if (schedule_.sa_path().DLID != asked) co_return schedule_.sa_path(); // it was found since
+    if (schedule_.sa_path().DLID != asked) co_return schedule_.sa_path(); // the SA was found in the meantime
     const mad::IBPath before = schedule_.sa_path();
     if (!is_reading_) {
         if (schedule_.now() < next_read_) co_return std::nullopt;
@@ -234,7 +234,7 @@ coro::task<std::optional<mad::IBPath>> client::find_sa(iba::lid asked) {
         pause_ = std::min(2 * pause_, longest_pause);
     }
     auto reading = refresh_port();
-    [[maybe_unused]] const auto read = co_await std::move(reading); // what cannot be read has not changed
+    [[maybe_unused]] const auto read = co_await std::move(reading); // a port that cannot be read counts as unchanged
     if (schedule_.sa_path() == before) co_return std::nullopt;
     co_return schedule_.sa_path();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// places.cpp - where routes lead, by LinkRecords; what is there, by NodeRecords.
+// places.cpp - resolves directed routes by LinkRecords, and LIDs by NodeRecords.
 #include <comad/iba/detail/sa/records.hpp>
 #include <comad/sa/detail/places.hpp>
 
@@ -16,7 +16,7 @@ coro::task<mad::result<iba::lid>> places::lid_at(mad::any_path path) {
     if (route->drDLID != iba::permissive_lid) co_return route->drDLID;
 
     iba::lid at = route->DLID == iba::permissive_lid ? local_ : route->DLID;
-    // Where each part of the route leads is known once, also to the routes that begin with it.
+    // Each prefix of a route is cached, so that other routes with this prefix need no query for it.
     std::vector<u8> taken{static_cast<u8>(value(at) >> 8), static_cast<u8>(value(at))};
     for (const u8 port : route->hops()) {
         taken.push_back(port);

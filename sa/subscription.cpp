@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// subscription.cpp - InformInfo for all.
+// subscription.cpp - sends InformInfo for all generic notices to the SA.
 #include <comad/sa/subscription.hpp>
 
 namespace comad::sa {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// address.cpp - paths as addresses, completions as sources.
+// address.cpp - converts paths to addresses, and completions to sources.
 #include <comad/iba/detail/codec.hpp>
 #include <comad/iba/detail/transport_headers.hpp>
 #include <comad/verbs/detail/address.hpp>
@@ -12,10 +12,11 @@ namespace comad::verbs {
 
 namespace {
 
-constexpr std::size_t ipv4_at = 20; // of the 40 bytes; those in front of it are undefined
+constexpr std::size_t ipv4_at = 20; // offset in the 40 bytes; the bytes before it are undefined
 
-/// Whether an IPv4 header lies at the end of the 40 bytes, as a datagram of RoCE v2 over IPv4 has it (IBA A17.4.5.2). What is
-/// in front may look like the beginning of IPv6, so the checksum decides, as in the kernel (ib_get_rdma_header_version).
+/// Returns whether the 40 bytes end with an IPv4 header, as in a datagram of RoCE v2 over IPv4 (IBA A17.4.5.2). The
+/// bytes before the header may look like the start of IPv6. Therefore the checksum decides, as in the kernel
+/// (ib_get_rdma_header_version).
 bool is_ipv4(std::span<const u8, grh_size> grh) noexcept {
     const u8* const header = grh.data() + ipv4_at;
     if (header[0] != 0x45) return false;
@@ -45,7 +46,7 @@ ibv_ah_attr address_of(const mad::IBPath& to, u8 port) noexcept {
     address.port_num = port;
     address.dlid = value(to.DLID);
     address.sl = to.SL;
-    // The source LID is the port's own with the path bits in its low LMC bits, of which there are at most seven.
+    // The source LID is a LID of the port. Its low LMC bits, at most seven, are the path bits.
     address.src_path_bits = to.SLID == iba::permissive_lid ? 0 : value(to.SLID) & 0x7f;
     address.static_rate = static_cast<u8>(to.rate);
     if (to.has_grh) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// address_cache.cpp - the least recently used handle goes first.
+// address_cache.cpp - a cache of address handles that drops the least recently used one.
 #include <comad/verbs/detail/address_cache.hpp>
 
 #include <cstring>

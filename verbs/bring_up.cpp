@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// bring_up.cpp - which attributes each transition of each kind of QP takes (IBA table 96, ibv_modify_qp(3)).
+// bring_up.cpp - the attributes that each state transition of each QP type needs (IBA table 96, ibv_modify_qp(3)).
 #include <comad/mad/detail/port_tables.hpp>
 #include <comad/verbs/detail/address.hpp>
 #include <comad/verbs/detail/bring_up.hpp>
@@ -17,16 +17,17 @@ namespace {
 
 bool is_connected(const queue_pair& q) noexcept { return q.type() == IBV_QPT_RC || q.type() == IBV_QPT_UC; }
 
-/// An answer takes both ways and what the other end needs: 4.096 us * (2^(life + 1) + 2^delay), rounded up to a power of two
-/// (IBA 12.7.34).
+/// Returns the acknowledgement timeout: both directions of the path and the delay of the peer, 4.096 us * (2^(life +
+/// 1) + 2^delay), rounded up to a power of two (IBA 12.7.34).
 u8 ack_timeout_of(const mad::IBPath& path, const connection& c) noexcept {
-    constexpr unsigned most = 31; // 5 bits
+    constexpr unsigned most = 31; // the largest value of 5 bits
     const unsigned both_ways = path.packet_life_time + 1u;
     const unsigned sum = c.ack_delay == 0 ? both_ways : std::max<unsigned>(both_ways, c.ack_delay) + 1;
     return c.ack_timeout.value_or(static_cast<u8>(std::min(most, sum)));
 }
 
-/// The entries of the port's tables that the path needs. Reads the tables only if the path has no explicit indices.
+/// Returns the entries of the port's tables that the path needs. It reads the tables only if the path has no explicit
+/// indices.
 result<mad::table_entries> entries_of(const queue_pair& q, const mad::IBPath& path, u8 port) {
     const context& device = q.domain().device();
     std::vector<u16> PKeys;

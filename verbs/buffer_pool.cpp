@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// buffer_pool.cpp - lending buffers.
+// buffer_pool.cpp - takes buffers from the pool and returns them.
 #include <comad/verbs/detail/buffer_pool.hpp>
 
 #include <cstdlib>
@@ -21,7 +21,7 @@ std::shared_ptr<u8[]> zeroed_pages(std::size_t size) {
 
 buffer_pool::buffer_pool(memory_region region, std::shared_ptr<u8[]> bytes, std::size_t count, std::size_t size)
     : bytes_(std::move(bytes)), region_(std::move(region)), count_(count), size_(size), free_(count) {
-    std::iota(free_.rbegin(), free_.rend(), 0u); // the first is taken first
+    std::iota(free_.rbegin(), free_.rend(), 0u); // descending, so that buffer 0 is taken first
 }
 
 result<buffer_pool> buffer_pool::create(const pd& domain, std::size_t count, std::size_t size, int access) {

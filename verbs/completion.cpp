@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// completion.cpp - completion queues and channels.
+// completion.cpp - completion queues and completion channels.
 #include <comad/verbs/detail/completion.hpp>
 
 #include <fmt/format.h>
@@ -61,7 +61,8 @@ result<void> completion_queue::resize(unsigned entries) const {
     return success();
 }
 
-// Always requested before the poll: what completes in between is found, and told of once more than it takes.
+// Requests the notification before polling. The poll finds completions that arrive in between; the extra notification
+// is harmless.
 result<std::span<ibv_wc>> completions::poll(std::span<ibv_wc> into, bool was_readable) {
     if (was_readable && is_requested_) {
         const auto taken = channel_.take_notification();

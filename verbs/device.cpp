@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// device.cpp - opening devices, their tables, and their events.
+// device.cpp - opens devices, and reads their tables and events.
 #include <comad/iba/detail/text.hpp>
 #include <comad/verbs/detail/device.hpp>
 
@@ -28,7 +28,7 @@ device_list list_devices(int& count) {
 }
 
 error no_list() {
-    // Without the module or its device there is no list at all (rdma-core, libibverbs/init.c).
+    // If the kernel module or its device is missing, libibverbs returns no list (rdma-core, libibverbs/init.c).
     return failed("libibverbs cannot list devices (is the module ib_uverbs loaded?)", errno ? errno : ENODEV);
 }
 
@@ -47,7 +47,7 @@ result<std::vector<std::string>> device_names() {
     if (!all) return no_list();
     std::vector<std::string> names;
     for (int i = 0; i < count; ++i) names.emplace_back(::ibv_get_device_name(all.get()[i]));
-    std::sort(names.begin(), names.end()); // the library has them in no order
+    std::sort(names.begin(), names.end()); // libibverbs returns them in no particular order
     return names;
 }
 
@@ -121,7 +121,7 @@ result<std::vector<iba::gid>> context::gids(u8 port) const {
     BOOST_OUTCOME_TRY(const auto whole, attributes());
     BOOST_OUTCOME_TRY(const auto one, port_attributes(port));
     const auto length = static_cast<std::size_t>(std::max(one.gid_tbl_len, 0));
-    // Those of all ports come at once, and only those that are used.
+    // One call returns the used entries of all ports.
     std::vector<ibv_gid_entry> used(length * whole.phys_port_cnt);
     const ssize_t count = ::ibv_query_gid_table(get(), used.data(), used.size(), 0);
     if (count < 0) return failed(fmt::format("cannot read the GID table of {}", name()), static_cast<int>(-count));
@@ -142,7 +142,7 @@ result<std::vector<u16>> context::pkeys(u8 port) const {
 }
 
 std::optional<u64> context::effective_speed(u8 port) const {
-    // Found at run time: Debian 12 builds with a libibverbs that does not have it yet.
+    // Looked up at run time, because Debian 12 builds with a libibverbs that lacks the function.
     using query_port_speed = int (*)(ibv_context*, std::uint32_t, std::uint64_t*);
     static const auto query = reinterpret_cast<query_port_speed>(::dlsym(RTLD_DEFAULT, "ibv_query_port_speed"));
     std::uint64_t speed = 0; // in units of 100 Mb/s
@@ -196,7 +196,7 @@ result<std::optional<event>> context::next_event() const {
     event e{raw.event_type};
     if (e.is_of_port()) e.port = static_cast<unsigned>(raw.element.port_num);
     else if (e.type != IBV_EVENT_DEVICE_FATAL) e.object = raw.element.qp; // all members of the union are pointers
-    // At once: what an unacknowledged event is about cannot be destroyed.
+    // Acknowledge at once: an object with an unacknowledged event cannot be destroyed.
     ::ibv_ack_async_event(&raw);
     return std::optional(e);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// error.cpp - errors as text.
+// error.cpp - the text of errors.
 #include <comad/verbs/detail/error.hpp>
 
 #include <fmt/format.h>

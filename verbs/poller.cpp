@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// poller.cpp - poll(2) on a completion channel and on the events of its device.
+// poller.cpp - waits with ppoll(2) for a completion channel and the events of its device.
 #include <comad/verbs/detail/poller.hpp>
 
 #include <algorithm>

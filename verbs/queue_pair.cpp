@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// queue_pair.cpp - queue pairs, shared receive queues, multicast.
+// queue_pair.cpp - queue pairs, shared receive queues and multicast memberships.
 #include <comad/iba/detail/format.hpp>
 #include <comad/verbs/detail/address.hpp>
 #include <comad/verbs/queue_pair.hpp>
@@ -12,7 +12,7 @@ namespace comad::verbs {
 
 namespace {
 
-/// Posts a list by `post(first, &bad)`.
+/// Posts a list of requests with `post(first, &bad)`.
 template <class Request, class Post> result<void> post_list(std::span<Request> requests, const char* what, Post post) {
     if (requests.empty()) return success();
     for (std::size_t i = 0; i < requests.size(); ++i)
@@ -20,7 +20,7 @@ template <class Request, class Post> result<void> post_list(std::span<Request> r
     Request* bad = nullptr;
     const int error = post(requests.data(), &bad);
     if (error == 0) return success();
-    auto failure = failed(fmt::format("cannot post {}", what), error > 0 ? error : errno); // old providers say -1
+    auto failure = failed(fmt::format("cannot post {}", what), error > 0 ? error : errno); // old providers return -1
     failure.bad_index = bad ? static_cast<std::size_t>(bad - requests.data()) : 0;
     return failure;
 }
@@ -106,7 +106,8 @@ result<void> queue_pair::modify(const ibv_qp_attr& attributes, int what) const {
     ibv_qp_attr wanted = attributes;
     const int error = ::ibv_modify_qp(get(), &wanted, what);
     if (error == 0) return success();
-    // Kernels since 6.5 (and stable ones since) take a Q_Key like QP1's from privileged users only.
+    // Kernels since 6.5, and stable kernels with a backport, allow a Q_Key like that of QP1 only for privileged
+    // users.
     const bool has_controlled_qkey = what & IBV_QP_QKEY && wanted.qkey & 0x80000000u;
     const char* advice = error == EPERM && has_controlled_qkey
                              ? " (a controlled Q_Key needs CAP_NET_RAW; or run rdma system set privileged-qkey on)"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// agent.cpp - replies through a transport.
+// agent.cpp - passes requests to a responder and sends the replies through a transport.
 #include <comad/server/agent.hpp>
 
 #include <fmt/format.h>
@@ -11,7 +11,7 @@
 namespace comad::server {
 namespace {
 
-/// One registration for each class, version and OUI, with all methods: a transport's agents are few.
+/// Merges registrations with equal class, version and OUI, because a transport has few agents.
 std::vector<mad::registration> merged(const std::vector<mad::registration>& all) {
     std::vector<mad::registration> few;
     for (const mad::registration& r : all) {
@@ -51,7 +51,7 @@ void agent::on_request(const mad::received& r, mad::time_point now) noexcept {
         ++counters_.unsent;
         return;
     }
-    // Whoever puts segments together takes their length from that of the message; others carry whole MADs.
+    // A transport that segments messages takes the length from the message; other transports carry whole MADs.
     out.packet.resize(mad::headroom + (is_whole ? message.size() : std::size_t{mad::mad_size}));
     std::copy(message.begin(), message.end(), out.packet.begin() + mad::headroom);
     if (waiting_.empty() && send(out)) return;
@@ -62,7 +62,7 @@ void agent::on_request(const mad::received& r, mad::time_point now) noexcept {
     waiting_.push_back(std::move(out));
 }
 
-/// False: it has to be offered again.
+/// Returns false if the reply must be sent again later.
 bool agent::send(reply& out) noexcept {
     u8* mad = out.packet.data() + mad::headroom;
     mad::send_request request{};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// diags.cpp - answers to ibping and ibsysstat as infiniband-diags' servers give them (ibping.c, ibsysstat.c).
+// diags.cpp - replies to ibping and ibsysstat, compatible with the servers of infiniband-diags (ibping.c, ibsysstat.c).
 #include <comad/server/detail/class_port_info.hpp>
 #include <comad/server/diags.hpp>
 
@@ -18,7 +18,7 @@ using iba::Method;
 
 constexpr std::size_t room = iba::wire_size<iba::vend::OUIFormat> - iba::offset_of<&iba::vend::OUIFormat::data>;
 
-/// Text with the NUL that its readers look for.
+/// Returns the text with a trailing NUL, which clients expect.
 std::vector<u8> terminated(std::string_view text) {
     std::vector<u8> bytes(text.begin(), text.end());
     bytes.push_back(0);
@@ -28,7 +28,7 @@ response name_of(const host_info& host) {
     return response::data(terminated(std::string_view(host.name).substr(0, room - 1)));
 }
 
-/// What gethostname() and getdomainname() say.
+/// Returns the result of gethostname() or getdomainname().
 template <class Ask> std::string asked(Ask ask, const char* otherwise) {
     std::array<char, 256> text{};
     if (ask(text.data(), text.size() - 1) != 0) return otherwise;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// reply.cpp - answers, made of their requests.
+// reply.cpp - makes replies from their requests.
 #include <comad/iba/detail/sa/format.hpp>
 #include <comad/iba/detail/smp/format.hpp>
 #include <comad/mad/detail/message.hpp>
@@ -22,7 +22,7 @@ using rmpp_header = iba::rmpp::Header;
 MgmtClass class_of(std::span<const u8> mad) noexcept { return iba::get<&MADHeader::mgmtClass>(mad.data()); }
 u16 whole_status(u16 status, u8 class_status) noexcept { return static_cast<u16>(status | class_status << 8); }
 
-/// The first MAD of a request, zeros behind a shorter one.
+/// Returns the first MAD of a request. A shorter request is padded with zeros.
 mad_bytes copy_of(std::span<const u8> request) noexcept {
     mad_bytes mad{};
     std::copy_n(request.begin(), std::min(request.size(), mad.size()), mad.begin());
@@ -32,7 +32,7 @@ mad_bytes copy_of(std::span<const u8> request) noexcept {
 std::size_t payload_begin(std::span<const u8> mad) noexcept {
     return mad::payload_offset(class_of(mad), iba::get<&MADHeader::attributeID>(mad.data()));
 }
-/// Directed routes have their paths behind it.
+/// Returns the end of the payload. In directed-route SMPs, the paths follow the payload.
 std::size_t payload_end(std::span<const u8> mad) noexcept {
     return class_of(mad) == MgmtClass::SubnDirected ? iba::offset_of<&iba::smp::FormatDirected::initialPath>
                                                     : mad::mad_size;

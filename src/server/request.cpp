@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// request.cpp - the checks of a request, in the order in which a fault hides those behind it.
+// request.cpp - checks and decodes requests. The order of the checks decides which fault is reported.
 #include <comad/iba/detail/registry.hpp>
 #include <comad/iba/detail/sa/format.hpp>
 #include <comad/iba/vendor.hpp>
@@ -27,7 +27,7 @@ u16 status_of(fault f) noexcept {
 
 namespace {
 
-/// In any version.
+/// Returns whether any version of the class is known.
 bool is_known(MgmtClass mgmt_class) noexcept {
     return iba::find_format(mgmt_class, 1) || iba::find_format(mgmt_class, 2);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// responder.cpp - from a message to its handler, and back.
+// responder.cpp - passes a request to its handler and makes the reply.
 #include <comad/iba/detail/smp/node.hpp>
 #include <comad/iba/vendor.hpp>
 #include <comad/server/responder.hpp>
@@ -20,7 +20,7 @@ std::vector<u8> as_message(const std::optional<mad_bytes>& mad) {
     return {mad->begin(), mad->end()};
 }
 
-/// A notice, which SMPs cut to 64 bytes.
+/// Returns the notice of a request. SMPs carry only its first 64 bytes.
 iba::Notice notice_in(const request& r) noexcept {
     std::array<u8, iba::wire_size<iba::Notice>> bytes{};
     const std::size_t size = iba::is_smp(r.header.mgmtClass) ? iba::wire_size<iba::smp::NoticeTrap> : bytes.size();
