@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// capture.cpp - what passes is shown, once it has passed.
+// capture.cpp - passes each MAD to a sink after it was sent or received.
 #include <comad/transports/capture.hpp>
 
 namespace comad::transports {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// gmp.cpp - verbs, or umad.
+// gmp.cpp - opens a port for GMPs, through verbs if they are available.
 #include <comad/transports/gmp.hpp>
 #include <comad/transports/smi_gsi.hpp>
 
@@ -24,7 +24,7 @@ std::unique_ptr<mad::transport> open_gmp_port(const end_port& port, const gmp_op
         over.on_event = [tell = options.on_event](const verbs::event& e, const end_port& now) { tell(e.name(), now); };
     over.pkey_index = options.pkey_index;
     if (!port.is_infiniband()) return open_verbs_port(port, std::move(over));
-    // Of a planarized port: where the GMPs are.
+    // The GSI device of a planarized port carries its GMPs.
     return open_verbs_port(smi_gsi_pair(port, end_ports(options.sys_class)).gsi.value(), std::move(over));
 }
 

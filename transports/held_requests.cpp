@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// held_requests.cpp - which timeout the kernel is told, and which message ends a request.
+// held_requests.cpp - selects the timeout that the kernel gets, and finds messages that end a request.
 #include <comad/iba/detail/rmpp.hpp>
 #include <comad/mad/detail/message.hpp>
 #include <comad/transports/detail/held_requests.hpp>
@@ -11,7 +11,8 @@
 namespace comad::transports {
 namespace {
 
-/// Of a transfer that the kernel does not put together: a segment behind the first, or an acknowledgement.
+/// Returns whether a MAD belongs to a transfer that the kernel does not reassemble: a segment after the first, or an
+/// acknowledgement.
 bool is_later_part(std::span<const u8> mad) noexcept {
     using iba::rmpp::Header;
     if (!mad::is_rmpp(mad)) return false;
@@ -28,7 +29,7 @@ u32 held_requests::timeout_ms(const mad::send_request& request) const noexcept {
         how_ == kernel_timeout::automatic ? count_ < std::min(few, bound_ / 2) : how_ == kernel_timeout::operation;
     const mad::duration wanted = is_long ? request.operation_timeout : request.attempt_timeout;
     const auto ms = std::chrono::ceil<std::chrono::milliseconds>(wanted).count();
-    // 0 would mean that no reply is expected; the kernel keeps it in an int.
+    // A timeout of 0 would mean that no reply is expected. The kernel stores it in an int.
     return static_cast<u32>(std::clamp<std::int64_t>(ms, 1, INT_MAX));
 }
 
@@ -38,7 +39,7 @@ void held_requests::add(iba::MgmtClass c) noexcept {
 }
 
 void held_requests::take_back(const mad::received& message, iba::MgmtClass c) noexcept {
-    // A report of a response is that of a reply by RMPP which nobody acknowledged: it was never counted.
+    // A status report with a response means that a peer did not acknowledge an RMPP reply, which add() never counted.
     if (count_ == 0 || (message.status != 0) == mad::is_response(message.mad)) return;
     if (message.status == 0 && is_later_part(message.mad)) return;
     --count_;

@@ -35,28 +35,28 @@ enum control_type : u32 {
     ctl_set_issm = 9,
 };
 
-/// Payload of CONNECT, both ways (`struct sim_client_info`). Host order.
+/// Payload of CONNECT in both directions (`struct sim_client_info`), in host byte order.
 struct client_info {
-    u32 id = 0; ///< the client's own number; in the answer its slot
+    u32 id = 0; ///< in the request the client's own number, in the reply its slot
     u32 qp = 0; ///< 0: QP0 and QP1
     u32 issm = 0;
-    char nodeid[32] = {}; ///< where to attach; in the answer where it is
+    char nodeid[32] = {}; ///< in the request the node to attach to, in the reply the attached node
 };
 static_assert(sizeof(client_info) == 44);
 
-/// What precedes a MAD (`struct sim_request`, as a 64-bit ibsim lays it out).
+/// The header of a MAD (`struct sim_request` with the layout of a 64-bit ibsim).
 struct request_header {
-    u32 dlid; ///< a host word whose value is the big-endian LID
-    u32 slid; ///< likewise; 0: the server fills in the port's own
-    u32 dqp;  ///< big-endian, as all that follow
+    u32 dlid; ///< a host-order word whose value is the big-endian LID
+    u32 slid; ///< as dlid; 0: the server inserts the port's LID
+    u32 dqp;  ///< big-endian, as all following fields
     u32 sqp;
-    u32 status; ///< 110: a request of ours that could not be delivered
+    u32 status; ///< 110: one of our requests could not be delivered
     u32 padding;
-    u64 length; ///< of the MAD
+    u64 length; ///< length of the MAD
 };
 static_assert(sizeof(request_header) == 32 && sizeof(request_header) <= mad::headroom);
 
-/// An abstract unix address: a leading NUL, the name, and - ibsim counts it - the closing NUL.
+/// An abstract Unix address: a leading NUL, the name, and the closing NUL, which ibsim includes in the length.
 struct address {
     sockaddr_un bytes{};
     socklen_t length = 0;
@@ -86,19 +86,19 @@ mad::unique_fd datagram_socket() {
     return fd;
 }
 
-/// Distinct among the live transports of this process and unlikely elsewhere; positive as an int, for the server
-/// prints it with %d, and never 0, by which the server means a free slot.
+/// Returns an ID that is unique in this process and probably unique elsewhere. It is positive as an int, because the
+/// server prints it with %d. It is never 0, which marks a free slot in the server.
 u32 likely_unused_id() noexcept {
     static std::atomic<u32> instances{0};
     return static_cast<u32>(::getpid()) << 8 | (instances++ & 0xff);
 }
 
-/// A reply of the SA with RMPPFlags.Active (IBA 13.6.2.1).
+/// Returns whether a MAD is a reply of the SA with RMPPFlags.Active (IBA 13.6.2.1).
 bool is_table(std::span<const u8> mad) noexcept { return mad.size() >= 56 && mad[1] == 0x03 && (mad[26] & 1) != 0; }
 
 } // namespace
 
-/// `struct sim_ctl`. Host order.
+/// `struct sim_ctl`, in host byte order.
 struct ibsim_transport::control_message {
     u32 magic = control_magic;
     u32 client_id = 0;
@@ -107,7 +107,7 @@ struct ibsim_transport::control_message {
     u8 data[64] = {};
 };
 
-/// The two sockets, bound to our names and connected to nobody, and the number in those names.
+/// The two sockets, which are bound to our names and not connected, and the number in these names.
 struct ibsim_transport::sockets {
     mad::unique_fd control;
     mad::unique_fd data;
@@ -127,7 +127,7 @@ ibsim_options::ibsim_options(std::string_view place) : ibsim_options() {
     if (comma != std::string_view::npos) node = place.substr(comma + 1);
 }
 
-// Delegates, so that the destructor runs - and detaches - when attaching fails half-way.
+// Delegates to another constructor, so that the destructor runs and detaches if attaching fails half-way.
 ibsim_transport::ibsim_transport(const ibsim_options& options) : ibsim_transport(bind_sockets(options.sockname)) {
     sockname_ = options.sockname;
     attach(options);
@@ -158,8 +158,8 @@ void ibsim_transport::attach(const ibsim_options& options) {
              fmt::format("no ibsim server at socket name '{}' (start ibsim, or set IBSIM_SOCKNAME)", options.sockname));
 
     control_message answer = connect_as(options.node, options);
-    // An error says no reason. The server looks for a slot before it looks for the node: asking again for the default
-    // node, which always exists, tells them apart.
+    // The error contains no reason. The server looks for a slot before it looks for the node. The default node always
+    // exists, so a second request for it distinguishes the two causes.
     const bool refused = answer.type == ctl_error;
     if (refused && !options.node.empty()) answer = connect_as({}, options);
     if (answer.type != ctl_connect)
@@ -180,7 +180,7 @@ void ibsim_transport::attach(const ibsim_options& options) {
         fail(errno, fmt::format("cannot reach slot {} of the ibsim server '{}'", client_id_, options.sockname));
 }
 
-/// Asks for a slot at `node`; the answer is CONNECT or an error of the server.
+/// Requests a slot at `node`. Returns the server's reply, which is CONNECT or an error.
 ibsim_transport::control_message ibsim_transport::connect_as(const std::string& node, const ibsim_options& options) {
     client_info info;
     info.id = id_;
@@ -199,7 +199,7 @@ ibsim_transport::control_message ibsim_transport::connect_as(const std::string& 
 }
 
 std::array<u8, 64> ibsim_transport::attribute(u32 question) {
-    control_message message; // its data names port 0: the one where we are
+    control_message message; // its data select port 0, which is the attached port
     message.client_id = client_id_;
     message.type = question;
     message.length = sizeof message.data;
@@ -231,10 +231,11 @@ ibsim_transport::~ibsim_transport() {
     converse(message, 1s);
 }
 
-/// Sends `message` and replaces it by the server's answer. Returns 0 or an errno, ETIMEDOUT when patience ends.
+/// Sends `message` and replaces it with the server's reply. Returns 0 or an errno: ETIMEDOUT if there is no reply
+/// within `patience`.
 ///
-/// Reads the data socket empty meanwhile, for receive(): the server, one thread, spins as long as a reply to us does not fit, and
-/// would never come to this message.
+/// Meanwhile, it reads all MADs from the data socket and keeps them for receive(). The single-threaded server spins
+/// while a MAD to this client does not fit, and would never process the control message.
 int ibsim_transport::converse(control_message& message, milliseconds patience) noexcept {
     const auto deadline = std::chrono::steady_clock::now() + patience;
     bool sent = false;
@@ -258,7 +259,7 @@ mad::send_result ibsim_transport::send(const mad::send_request& request) noexcep
     if (gone_) return {mad::send_state::failed, gone_};
     if (request.size != mad::mad_size) return {mad::send_state::failed, EMSGSIZE};
     const mad::path_headers& path = mad::headers_of(*request.path);
-    // ibsim would begin such a route at our own port, and so somebody else would answer.
+    // ibsim would start the directed part of such a route at our own port, and the wrong node would reply.
     const mad::IBDRPath* const route = mad::directed(*request.path);
     if (route && route->drSLID != iba::permissive_lid) return {mad::send_state::failed, EOPNOTSUPP};
     const bool smp = iba::is_smp(iba::MgmtClass{request.mgmt_class});
@@ -284,7 +285,7 @@ mad::send_result ibsim_transport::send(const mad::send_request& request) noexcep
     return {mad::send_state::would_block};
 }
 
-/// Its size, which may be larger than the buffer; negative with errno.
+/// Returns the size of the datagram, which may exceed the buffer, or a negative number with errno.
 ssize_t ibsim_transport::receive_datagram(std::span<u8> buffer) noexcept {
     if (early_.empty()) return ::recv(data_.get(), buffer.data(), buffer.size(), MSG_TRUNC);
     const std::vector<u8> first = std::move(early_.front());
@@ -303,14 +304,15 @@ mad::received ibsim_transport::receive(std::span<u8> buffer) noexcept {
         return r;
     }
     r.state = mad::receive_state::message;
-    const auto size = static_cast<std::size_t>(n); // of the datagram, even when the buffer is smaller
+    const auto size = static_cast<std::size_t>(n); // of the datagram, even if the buffer is smaller
     request_header header;
     if (size < sizeof header || buffer.size() < sizeof header) return r;
     std::memcpy(&header, buffer.data(), sizeof header);
     r.status = be32toh(header.status);
     r.mad = buffer.subspan(sizeof header, std::min(size, buffer.size()) - sizeof header);
-    // OpenSM in a client of the preloaded library leaves segments and their length to a kernel that is not there: of a table
-    // the first 256 bytes come, and how long it would be stands here alone. A longer one stays without its last segment.
+    // OpenSM as a client of the preload library leaves segmentation to a kernel, which does not exist here. Only the
+    // first 256 bytes of a table arrive, and only this header field contains the table's length. A longer table
+    // arrives without its last segment.
     const u64 table_size = be64toh(header.length);
     if (is_table(r.mad) && table_size >= 56 && table_size < r.mad.size())
         r.mad = r.mad.first(static_cast<std::size_t>(table_size));
@@ -321,14 +323,14 @@ mad::received ibsim_transport::receive(std::span<u8> buffer) noexcept {
 }
 
 std::optional<mad::time_point> ibsim_transport::next_event() const noexcept {
-    if (gone_ || !early_.empty()) return mad::time_point{}; // receive() has something to say
+    if (gone_ || !early_.empty()) return mad::time_point{}; // receive() has a message or an error
     return std::nullopt;
 }
 
 std::string ibsim_transport::name() const { return fmt::format("ibsim server '{}'", sockname_); }
 
 mad::transport_limits ibsim_transport::limits() const noexcept {
-    // The server is a process that waits for its turn as any other.
+    // The server is a process that must be scheduled like any other.
     return {.max_window = 4096, .smi = true, .timer_resolution = std::chrono::milliseconds(5), .kernel_rmpp = false};
 }
 

@@ -31,7 +31,7 @@ mad::unique_fd open_issm(const end_port& port, const std::filesystem::path& sys_
             word_of(entry.path() / "port") != std::to_string(port.port))
             continue;
         const std::string file = devices / name;
-        // Without O_NONBLOCK it would wait until the other one closes it.
+        // Without O_NONBLOCK, open() would wait until the other process closes the device.
         mad::unique_fd fd{::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)};
         if (fd) return fd;
         const int error = errno;

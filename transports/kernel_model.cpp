@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// kernel_model.cpp - the transport over a modelled kernel: each function calls modelled_kernel, or the inner transport.
+// kernel_model.cpp - the public class kernel_model: its functions call modelled_kernel or the inner transport.
 #include "modelled_kernel.hpp"
 #include <comad/transports/kernel_model.hpp>
 

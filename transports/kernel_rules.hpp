@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// kernel_rules.hpp - numbers of the kernel's MAD stack (Linux, drivers/infiniband/core: user_mad.c, mad.c) that a model of it and
-// a device in its place have in common.
+// kernel_rules.hpp - constants and rules of the kernel's MAD stack (Linux, drivers/infiniband/core: user_mad.c, mad.c), shared by the
+// kernel model and the virtual MAD device.
 #pragma once
 #include <comad/iba/types.hpp>
 #include <comad/mad/detail/time.hpp>

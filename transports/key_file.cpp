@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// key_file.cpp - who may read a key file.
+// key_file.cpp - checks the permissions of key files and reads them.
 #include <comad/iba/detail/text.hpp>
 #include <comad/iba/detail/text_file.hpp>
 #include <comad/mad/detail/unique_fd.hpp>
@@ -41,7 +41,7 @@ std::string read_whole(const std::string& file, const mad::unique_fd& opened, bo
 }
 
 mad::unique_fd open_to_read(const std::string& file) {
-    return mad::unique_fd(iba::open_to_read(file)); // which does not wait: a FIFO is refused
+    return mad::unique_fd(iba::open_to_read(file)); // does not block: FIFOs are rejected
 }
 
 bool is_folder(const std::string& name) {

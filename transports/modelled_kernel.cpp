@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// modelled_kernel.cpp - agents, timers, backlog and receive queue of the kernel's MAD stack (Linux, drivers/infiniband/core:
+// modelled_kernel.cpp - simulates agents, timers, backlog and receive queue of the kernel's MAD stack (Linux, drivers/infiniband/core:
 // user_mad.c, mad.c).
 #include "modelled_kernel.hpp"
 
@@ -22,18 +22,18 @@ using iba::MADHeader;
 using iba::MgmtClass;
 using kernel_rules::end_of, kernel_rules::least_size, kernel_rules::most_agents;
 
-constexpr std::size_t room = 1024; // for a MAD and what transports put before it
+constexpr std::size_t room = 1024; // for a MAD and the header that a transport adds
 
 constexpr std::size_t uncapped = std::numeric_limits<std::size_t>::max();
 
-/// Requests of an agent that are on the wire at a time, where agents are capped: fractions of a receive queue.
+/// Returns the limit of an agent's requests in flight in kernels that have one: a fraction of the receive queue.
 constexpr std::size_t cap_of(MgmtClass c) noexcept {
     constexpr std::size_t receive_queue = 512;
     if (iba::is_smp(c) || c == MgmtClass::CommMgt) return receive_queue / 4;
     return c == MgmtClass::SubnAdm ? receive_queue / 32 : uncapped;
 }
 
-/// Whether it counts against the cap of the agent that sends it, and waits for that.
+/// Returns whether a MAD counts against the limit of its agent, and waits for space in it.
 bool is_capped(std::span<const u8> mad) noexcept { return cap_of(MgmtClass{mad[1]}) != uncapped && !mad::is_rmpp(mad); }
 
 u64 tid_of(const u8* mad) noexcept { return iba::get<&MADHeader::transactionID>(mad); }
@@ -76,7 +76,7 @@ mad::send_result modelled_kernel::send(const mad::send_request& given) noexcept 
     agent* const sender = agent_for(given);
     if (!sender) return {mad::send_state::failed, ENOMEM};
 
-    // A copy, as the kernel's, with the agent's number in its transaction ID.
+    // Sends a copy with the agent's number in its transaction ID, as the kernel does.
     mad::send_request request = given;
     request.size = std::max(given.size, mad::mad_size);
     outgoing_.assign(mad::headroom + request.size, 0);
@@ -107,7 +107,8 @@ mad::send_result modelled_kernel::send(const mad::send_request& given) noexcept 
     return {};
 }
 
-/// The agent for a request's class, registered now if it is the first time; null: a descriptor has no more.
+/// Returns the agent for a request's class, and registers it first if necessary; null: the descriptor has no more
+/// agents.
 modelled_kernel::agent* modelled_kernel::agent_for(const mad::send_request& r) noexcept {
     const auto known = std::find_if(agents_.begin(), agents_.end(), [&](const agent& a) {
         return a.mgmt_class == r.mgmt_class && a.class_version == r.class_version;
@@ -130,7 +131,8 @@ bool modelled_kernel::is_outstanding(u64 tid) const noexcept {
     return known->second->where == place::held_back || known->second->where == place::on_wire;
 }
 
-/// An entry among those that ended, to be moved to where it is: that of the same transaction ID, or the oldest one.
+/// Returns an entry in the list ended_, which the caller moves to its new list. It reuses the entry with the same
+/// transaction ID, or the oldest one.
 modelled_kernel::requests::iterator modelled_kernel::enter(const mad::send_request& r, u32 timeout_ms) {
     const u64 tid = tid_of(r.mad);
     const auto [known, is_new] = by_tid_.try_emplace(tid);
@@ -149,7 +151,7 @@ modelled_kernel::requests::iterator modelled_kernel::enter(const mad::send_reque
     return known->second;
 }
 
-/// It is on the wire, and its timeout begins.
+/// Moves a request to the list of requests in flight and starts its timeout.
 void modelled_kernel::leave(requests::iterator r, requests& from) {
     on_wire_.splice(on_wire_.end(), from, r);
     r->where = place::on_wire;
@@ -170,7 +172,7 @@ void modelled_kernel::end(requests::iterator r, place how) {
     --on_wire_of_[r->mgmt_class];
 }
 
-/// The oldest of those that were held back leave. What the inner transport does not take now is tried again.
+/// Sends the oldest requests that were held back. If the inner transport is blocked, the next call tries again.
 void modelled_kernel::refill(agent& a) {
     while (!a.backlog.empty() && a.on_wire < cap_of(MgmtClass{a.mgmt_class})) {
         const auto next = a.backlog.begin();
@@ -194,7 +196,7 @@ void modelled_kernel::set_now(mad::time_point now) noexcept {
         return std::min(inner_.next_event().value_or(mad::time_point::max()), expires);
     };
     mad::time_point next = next_change();
-    if (next <= now_) { // of what was sent at that moment
+    if (next <= now_) { // changes due to MADs that were sent at that moment
         do_until(now_);
         next = next_change();
     }
@@ -202,7 +204,7 @@ void modelled_kernel::set_now(mad::time_point now) noexcept {
     do_until(now);
 }
 
-/// Precondition: nothing is due before.
+/// Precondition: nothing is due before `now`.
 void modelled_kernel::do_until(mad::time_point now) {
     now_ = now;
     inner_.set_now(now);
@@ -211,7 +213,7 @@ void modelled_kernel::do_until(mad::time_point now) {
     for (agent& a : agents_) refill(a);
 }
 
-/// The next message to be read is to be put there.
+/// Returns the element for the next message to read.
 modelled_kernel::unread_message& modelled_kernel::receive_queue_space() {
     if (spare_.empty()) spare_.emplace_back().bytes.resize(room);
     return spare_.front();
@@ -248,7 +250,7 @@ bool modelled_kernel::is_for_program(const mad::received& r) {
     return has_room;
 }
 
-/// Whether it ends a request. A status is a report of the inner transport, which had the request then.
+/// Returns whether a message ends a request. A status is a report of the inner transport, which had the request then.
 bool modelled_kernel::answers(const mad::received& r) {
     const auto known = by_tid_.find(tid_of(r.mad.data()));
     const bool is_same = known != by_tid_.end() && known->second->mgmt_class == r.mad[1];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// modelled_kernel.hpp - the agents, timers, backlogs and receive queue behind kernel_model.
+// modelled_kernel.hpp - modelled_kernel: the agents, timers, backlogs and receive queue of kernel_model.
 #pragma once
 #include <comad/mad/transport.hpp>
 #include <comad/transports/detail/held_requests.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// rmpp.cpp - transfers between single MADs and messages.
+// rmpp.cpp - RMPP transfers: converts between single MADs and whole messages.
 #include <comad/iba/detail/mad_header.hpp>
 #include <comad/mad/detail/message.hpp>
 #include <comad/transports/rmpp.hpp>
@@ -55,7 +55,7 @@ mad::send_result rmpp_transport::send(const mad::send_request& request) noexcept
     return {};
 }
 
-/// Of a request; of others nothing. Those whose time is over are forgotten.
+/// Remembers a request whose reply may arrive by RMPP. Forgets requests whose time has ended.
 void rmpp_transport::expect_reply(const mad::send_request& request) {
     transfer_id reply = transfer_id::of(request.mad);
     const auto method = mad::response_method(iba::Method{reply.method});
@@ -67,8 +67,8 @@ void rmpp_transport::expect_reply(const mad::send_request& request) {
     expected_.push_back({reply, *request.path, now_ + std::min(told, left)});
 }
 
-/// The request that this responds to; end(): none. The high 32 bits of a request's transaction ID belong to the transport.
-/// The source LID is compared as in match_reply().
+/// Returns the request that a MAD replies to; end(): none. The transport owns the high 32 bits of a request's
+/// transaction ID. The source LID is compared as in match_reply().
 auto rmpp_transport::find_expected(const mad::received& r) -> std::list<expected>::iterator {
     const transfer_id id = transfer_id::of(r.mad.data());
     return std::find_if(expected_.begin(), expected_.end(), [&](const expected& e) {
@@ -89,7 +89,8 @@ bool rmpp_transport::has_room_for(std::size_t size) const noexcept {
            held <= options_.max_sending - size;
 }
 
-/// Makes the next MAD of a transfer; acknowledgements first, then the transfers in turn. False: there is none.
+/// Prepares the next MAD of a transfer: acknowledgements first, then the transfers in turn. Returns false if there is
+/// none.
 bool rmpp_transport::prepare() {
     const auto has_packet = [](const auto& x) { return x.transfer.has_packet(); };
     if (const auto i = std::find_if(incoming_.begin(), incoming_.end(), has_packet); i != incoming_.end()) {
@@ -103,7 +104,8 @@ bool rmpp_transport::prepare() {
     return true;
 }
 
-// What the inner transport does not take now waits for the next call; what it refuses is lost, as on a wire.
+// A MAD that blocks the inner transport waits for the next call. A MAD that the inner transport rejects is lost, as
+// on a link.
 void rmpp_transport::flush() noexcept {
     while (unsent_ || prepare()) {
         u8* const mad = unsent_->mad().data();
@@ -125,7 +127,7 @@ void rmpp_transport::flush() noexcept {
 
 int rmpp_transport::serve(const mad::registration& what) noexcept {
     mad::registration single = what;
-    single.rmpp = false; // what would be put together below us would be no MADs any more
+    single.rmpp = false; // a lower layer must not reassemble the segments
     if (const int error = inner_.serve(single); error != 0) return error;
     served_.push_back(what);
     return 0;
@@ -151,7 +153,7 @@ mad::received rmpp_transport::receive(std::span<u8> buffer) noexcept {
     }
 }
 
-// True if it is a part of an answer that goes on.
+// Returns true if the MAD belongs to a reply that is not complete.
 bool rmpp_transport::take(const mad::received& r) {
     if (!feed_known(r) && !begin(r)) return false;
     const transfer_id id = transfer_id::of(r.mad.data());
@@ -165,7 +167,7 @@ bool rmpp_transport::begin(const mad::received& r) {
     const bool is_reply = mad::is_response(r.mad);
     const auto answered = is_reply ? find_expected(r) : expected_.end();
     if (is_reply ? answered == expected_.end() : !is_served(r.mad)) return false;
-    if (incoming_.size() >= options_.max_transfers && !make_room(is_reply)) return false; // it may be repeated
+    if (incoming_.size() >= options_.max_transfers && !make_room(is_reply)) return false; // the peer may repeat it
     if (is_reply) expected_.erase(answered);
     const std::size_t header_size = mad::payload_offset(iba::MgmtClass{r.mad[1]});
     incoming& begun = incoming_.emplace_back(incoming{mad::rmpp_receiver(r.mad, header_size, now_, options_.receiving),
@@ -185,7 +187,8 @@ bool rmpp_transport::is_served(std::span<const u8> mad) const noexcept {
                        [&](const mad::registration& what) { return mad::describes(what, mad); });
 }
 
-/// Forgets a transfer that ended, or else, for a reply, the request of others that came first: anybody may send those.
+/// Makes space for a transfer. It drops a transfer that has ended. For a reply, it can also drop the oldest incoming
+/// request, because any node can send requests.
 bool rmpp_transport::make_room(bool for_reply) {
     const auto over = std::find_if(incoming_.begin(), incoming_.end(), [](const incoming& i) { return !!i.ended; });
     const auto request =
@@ -208,7 +211,7 @@ void rmpp_transport::grow(incoming& i, std::span<const u8> mad) {
     if (i.transfer.held() > before) limit(i);
 }
 
-/// The transfer by which all together became too long fails, unless it is whole now.
+/// Aborts the transfer whose growth exceeded the total limit, unless it is complete.
 void rmpp_transport::limit(incoming& grown) noexcept {
     if (receiving_ > options_.max_receiving) grown.transfer.abort(iba::RMPPStatus::ResourcesExhausted);
 }
@@ -223,7 +226,7 @@ bool rmpp_transport::feed_known(const mad::received& r) {
         is_known = true;
     }
     for (outgoing& o : outgoing_)
-        if (o.to.is(r.source)) o.transfer.feed(r.mad, now_); // knows its own transaction
+        if (o.to.is(r.source)) o.transfer.feed(r.mad, now_); // the transfer checks its transaction ID itself
     return is_known;
 }
 
@@ -272,7 +275,7 @@ void rmpp_transport::settle() {
     }
     for (auto i = incoming_.begin(); i != incoming_.end();)
         i = i->ended && *i->ended + options_.linger <= now_ ? erase(i) : std::next(i);
-    // The end of a request is told again to who asks: the answer waits for it.
+    // A finished request stays for a while, because its peer may ask for its last MAD again: the reply depends on it.
     std::erase_if(outgoing_, [&](const outgoing& o) {
         const bool is_answer = (o.id.method & iba::response_bit) != 0;
         return o.ended && !o.transfer.has_packet() && (is_answer || *o.ended + options_.linger <= now_);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// smi_gsi.cpp - which of two devices a MAD belongs to, and fairness between them.
+// smi_gsi.cpp - routes SMPs and GMPs to the SMI and GSI devices of a port, and reads from both in turn.
 #include <comad/transports/smi_gsi.hpp>
 #include <comad/transports/striped.hpp>
 
@@ -44,7 +44,7 @@ mad::received smi_gsi_transport::receive(std::span<u8> buffer) noexcept {
     for (const std::size_t side : {next_, 1 - next_}) {
         const mad::received r = sides_[side]->receive(buffer);
         if (r.state == mad::receive_state::would_block) continue;
-        // Of a message that did not fit, the side still has the whole: the next call is for that.
+        // If the message did not fit, the device keeps it: the next call must read from the same device.
         next_ = r.full_size > r.mad.size() ? side : 1 - side;
         if (r.state == mad::receive_state::failed) failed_ = sides_[side].get();
         return r;

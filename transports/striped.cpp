@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// striped.cpp - which member a MAD leaves by, and whose turn it is to be read.
+// striped.cpp - selects the member for each MAD to send, and the order in which members are read.
 #include <comad/transports/striped.hpp>
 
 #include <fmt/format.h>
@@ -38,8 +38,8 @@ striped_transport::striped_transport(std::vector<std::unique_ptr<mad::transport>
 
 // ---- sending -------------------------------------------------------------------------------------------------------
 
-// The fewest held; among equals the member that had the latest message, so that a few MADs in flight need few members
-// read. Null: all were offered the request, or are gone.
+// Returns the member that holds the fewest requests. Among equals, it prefers the member with the latest message, so
+// that few members are read while few MADs are in flight. Null: all members were tried or are disconnected.
 striped_transport::member* striped_transport::best_for(iba::MgmtClass mgmt_class) noexcept {
     member* best = nullptr;
     u64 fewest = 0;
@@ -57,7 +57,7 @@ striped_transport::member* striped_transport::best_for(iba::MgmtClass mgmt_class
 
 mad::send_result striped_transport::send(const mad::send_request& request) noexcept {
     if (request.agent != mad::any_agent) {
-        // See receive(): who got a request answers it.
+        // The member that received the request must send the reply; see receive().
         member& m = members_[request.agent % members_.size()];
         mad::send_request reply = request;
         reply.agent = request.agent / static_cast<u32>(members_.size()) - 1;
@@ -78,7 +78,7 @@ mad::send_result striped_transport::send(const mad::send_request& request) noexc
 mad::send_result striped_transport::offer(member& m, const mad::send_request& request) noexcept {
     const mad::send_result result = m.carrier->send(request);
     if (result.state == mad::send_state::sent) ++m.sent;
-    // An epoll instance is readable or not, never writable: a member that becomes so makes it readable, too.
+    // An epoll instance is never writable. If a member becomes writable, the instance becomes readable.
     if (result.state == mad::send_state::would_block && m.carrier->wants_writable() && any_ && !m.waits_to_write) {
         m.waits_to_write = true;
         watch(m);
@@ -94,8 +94,8 @@ void striped_transport::watch(member& m) noexcept {
 
 // ---- receiving -----------------------------------------------------------------------------------------------------
 
-// In turn from those that are ready, each until it has nothing more: a member is asked in vain once for each time that it
-// was ready. Nothing is there only if nobody was ready in this very call.
+// Reads in turn from the ready members, each until it has no more messages. A member is thus read in vain only once
+// for each time that it was ready. The result is "no message" only if this call found no ready member.
 mad::received striped_transport::receive(std::span<u8> buffer) noexcept {
     const auto members = static_cast<u32>(members_.size());
     for (bool has_looked = false;; has_looked = true) {
@@ -105,9 +105,9 @@ mad::received striped_transport::receive(std::span<u8> buffer) noexcept {
             mad::received r = members_[index].carrier->receive(buffer);
             if (r.state == mad::receive_state::message) {
                 latest_ = index;
-                // Of a message that did not fit, the member still has the whole: the next call is for that.
+                // If the message did not fit, the member keeps it: the next call must read from the same member.
                 if (r.full_size <= r.mad.size()) ++turn_;
-                // Ours that is unknown, any_agent, becomes the lowest number of this member.
+                // An unknown agent of this member, any_agent, becomes the lowest number of the member.
                 r.source.agent = (r.source.agent + 1) * members + static_cast<u32>(index);
                 return r;
             }
@@ -123,11 +123,11 @@ mad::received striped_transport::receive(std::span<u8> buffer) noexcept {
 
 void striped_transport::look_who_is_ready() noexcept {
     if (any_) {
-        std::array<epoll_event, 16> events; // of more, the others are ready at the next look
+        std::array<epoll_event, 16> events; // the next call finds further ready members
         const int count = ::epoll_wait(any_.get(), events.data(), static_cast<int>(events.size()), 0);
         for (int i = 0; i < count; ++i) {
             const auto& event = events[static_cast<std::size_t>(i)];
-            const u64 index = event.data.u64; // the kernel's structure is packed: nothing may refer to what is in it
+            const u64 index = event.data.u64; // a copy, because references into the kernel's packed structure are not allowed
             if (event.events & EPOLLOUT && std::exchange(members_[index].waits_to_write, false)) watch(members_[index]);
             if (event.events & ~u32{EPOLLOUT}) ready_.push_back(index);
         }
@@ -139,14 +139,15 @@ void striped_transport::look_who_is_ready() noexcept {
     }
 }
 
-// A descriptor whose device has gone is readable for ever.
+// The descriptor of a disconnected device is always readable, so it must be removed.
 void striped_transport::lose(member& m) noexcept {
     m.is_gone = true;
     ++gone_;
     if (any_) ::epoll_ctl(any_.get(), EPOLL_CTL_DEL, m.carrier->native_handle(), nullptr);
 }
 
-// ---- what the members are together -----------------------------------------------------------------------------------
+// ---- the members as one transport
+// ------------------------------------------------------------------------------------
 
 mad::transport_limits striped_transport::limits() const noexcept {
     mad::transport_limits sum{.max_window = 0,

@@ -27,7 +27,8 @@ namespace {
 
 std::string first_line(const fs::path& file) { return iba::first_line_of(file); }
 
-/// The number at the start of `text`, decimal or 0x...; `4: ACTIVE` is 4. Nothing if there is none or T cannot hold it.
+/// Returns the number at the start of `text`, decimal or 0x...; `4: ACTIVE` is 4. Returns nullopt if there is none or
+/// T cannot hold it.
 template <class T = unsigned> std::optional<T> leading_number(std::string_view text) {
     const bool hex = text.starts_with("0x");
     if (hex) text.remove_prefix(2);
@@ -37,19 +38,19 @@ template <class T = unsigned> std::optional<T> leading_number(std::string_view t
     return number;
 }
 
-/// Sets `member` to the number that the file starts with.
+/// Sets `member` to the number at the start of the file.
 template <class T> void read_number(const fs::path& file, T& member) {
     using number_type =
         typename std::conditional_t<std::is_enum_v<T>, std::underlying_type<T>, std::type_identity<T>>::type;
     if (const auto number = leading_number<number_type>(first_line(file))) member = T{*number};
 }
 
-/// Sets `guid` to what the file has, if it has one.
+/// Sets `guid` to the contents of the file if it contains a GUID.
 void read_guid(const fs::path& file, iba::guid& guid) {
     if (const auto found = iba::parse_guid(first_line(file))) guid = *found;
 }
 
-/// The files 0, 1, ... of a directory; what `parse` does not understand is as if unused.
+/// Reads the files 0, 1, ... of a directory. An entry that `parse` rejects counts as unused.
 template <class T, class Parse> std::vector<T> read_table(const fs::path& directory, Parse parse) {
     std::vector<T> table;
     std::error_code none;
@@ -58,7 +59,7 @@ template <class T, class Parse> std::vector<T> read_table(const fs::path& direct
     return table;
 }
 
-/// A port but for its tables, which are long: many processes need no more.
+/// Reads a port without its tables, which are long and which many programs do not need.
 end_port read_port(const fs::path& sys_class, const std::string& device_name, unsigned number,
                    const std::string& umad) {
     end_port ep;
@@ -99,14 +100,14 @@ std::vector<end_port> with_tables(std::vector<end_port> ports, const fs::path& s
 }
 
 bool comes_before(const std::string& device_a, const std::string& device_b) {
-    return ::strverscmp(device_a.c_str(), device_b.c_str()) < 0; // mlx5_2 before mlx5_10
+    return ::strverscmp(device_a.c_str(), device_b.c_str()) < 0; // sorts mlx5_2 before mlx5_10
 }
 
 bool comes_before(const end_port& a, const end_port& b) {
     return a.device != b.device ? comes_before(a.device, b.device) : a.port < b.port;
 }
 
-/// All end ports with a MAD device, in order, without tables. Devices that have just gone are passed over.
+/// Returns all end ports with a MAD device, in order, without tables. Skips devices that were just removed.
 std::vector<end_port> ports_with_umad(const fs::path& sys_class) {
     std::vector<end_port> found;
     std::error_code none;
@@ -121,7 +122,7 @@ std::vector<end_port> ports_with_umad(const fs::path& sys_class) {
     return found;
 }
 
-/// The ports of a device in order, with a MAD device or without, without tables.
+/// Returns the ports of a device in order, with or without a MAD device, without tables.
 std::vector<end_port> ports_of(const fs::path& sys_class, const std::string& device_name,
                                const std::vector<end_port>& with_umad) {
     std::vector<end_port> found;
@@ -139,7 +140,7 @@ std::vector<end_port> ports_of(const fs::path& sys_class, const std::string& dev
     return found;
 }
 
-/// Likewise of all devices.
+/// Returns the ports of all devices, with or without a MAD device, without tables.
 std::vector<end_port> all_ports(const fs::path& sys_class) {
     const std::vector<end_port> with_umad = ports_with_umad(sys_class);
     std::vector<end_port> found;
@@ -165,7 +166,7 @@ std::string describe(const std::vector<end_port>& ports) {
 }
 
 void require_abi(const fs::path& sys_class) {
-    constexpr unsigned needed = 5; // the first with P_Key indices in the header (rdma/ib_user_mad.h)
+    constexpr unsigned needed = 5; // the first version with P_Key indices in the header (rdma/ib_user_mad.h)
     const fs::path file = sys_class / "infiniband_mad" / "abi_version";
     const auto version = leading_number(first_line(file));
     if (!version)
@@ -176,7 +177,7 @@ void require_abi(const fs::path& sys_class) {
                         *version, file.string(), needed));
 }
 
-/// Those that a choice is made from. Throws if there are none, or of a kernel that is too old.
+/// Returns the ports to choose from. Throws if there are none, or if the kernel is too old.
 std::vector<end_port> candidates_in(const fs::path& sys_class, port_use use) {
     if (use == port_use::GMPs) {
         std::vector<end_port> all = all_ports(sys_class);
@@ -191,7 +192,7 @@ std::vector<end_port> candidates_in(const fs::path& sys_class, port_use use) {
     return candidates;
 }
 
-/// The port of which `holds` is true: the first that is not down, else the first.
+/// Returns a port for which `holds` is true: the first one that is not down, otherwise the first one.
 template <class Ports, class Holds> auto first_that_is_up(Ports& ports, Holds holds) {
     const auto up =
         std::find_if(ports.begin(), ports.end(), [&](const end_port& ep) { return holds(ep) && !is_down(ep); });
@@ -228,7 +229,7 @@ end_port choose_end_port(std::string_view name, std::vector<end_port> candidates
                 fmt::format("unknown InfiniBand port {}; available: {}", iba::as_given(name), all));
     }
 
-    if (is_full && use == port_use::GMPs) return candidates.front(); // those of RoCE carry GMPs, too
+    if (is_full && use == port_use::GMPs) return candidates.front(); // RoCE ports also carry GMPs
 
     const std::string named = describe(candidates);
     std::erase_if(candidates, [](const end_port& ep) { return !ep.is_infiniband(); });
@@ -248,7 +249,7 @@ end_port choose_end_port(std::string_view name, std::vector<end_port> candidates
     return *chosen;
 }
 
-/// The InfiniBand port of which `holds` is true: the first that is not down, else the first.
+/// Returns an InfiniBand port for which `holds` is true: the first one that is not down, otherwise the first one.
 template <class Holds> std::optional<end_port> find_infiniband(std::vector<end_port> ports, Holds holds) {
     std::erase_if(ports, [](const end_port& ep) { return !ep.is_infiniband(); });
     const auto found = first_that_is_up(ports, holds);

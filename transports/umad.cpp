@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// umad.cpp - header, agents, timeouts and errors of the kernel's MAD device (Linux, drivers/infiniband/core/user_mad.c).
+// umad.cpp - the header, agents, timeouts and errors of the kernel's MAD device (Linux, drivers/infiniband/core/user_mad.c).
 #include <comad/iba/vendor.hpp>
 #include <comad/mad/detail/message.hpp>
 #include <comad/mad/detail/rmpp.hpp>
@@ -41,7 +41,7 @@ template <class F> ssize_t uninterrupted(F&& call) noexcept {
         if (const ssize_t n = call(); n >= 0 || errno != EINTR) return n;
 }
 
-/// With errno.
+/// Throws an error with the meaning of errno.
 [[noreturn]] void refuse(const std::string& what, umad_call call) {
     const int error = errno;
     const std::string_view advice = umad_advice(call, error);
@@ -56,11 +56,11 @@ mad::unique_fd open_device(const std::filesystem::path& path) {
     return fd;
 }
 
-/// How often the kernel sends a window of an answer by RMPP again that is not acknowledged, each time after 2 s (mad_rmpp.c), as it is
-/// told no timeout; with 0 a single lost segment would end the answer.
+/// The number of times that the kernel sends an unacknowledged window of an RMPP reply again. It waits 2 s each time
+/// (mad_rmpp.c), because it gets no timeout. With 0, a single lost segment would end the reply.
 constexpr u32 answer_repetitions = mad::rmpp_timing{}.retries;
 
-/// Short of memory: better luck once the kernel has given something back, if it is to give anything back.
+/// Returns whether the kernel is short of memory. A retry can succeed when the kernel has released memory.
 bool is_shortage(int error) noexcept { return error == EAGAIN || error == ENOMEM || error == ENOBUFS; }
 
 bool is_transient(int error) noexcept {
@@ -68,9 +68,9 @@ bool is_transient(int error) noexcept {
 }
 
 constexpr mad::duration first_pause = std::chrono::milliseconds(1);
-constexpr unsigned most_repeated = 9; // together half a second
+constexpr unsigned most_repeated = 9; // half a second in total
 
-// Buffers for messages whose length the kernel does not tell.
+// Sizes of buffers for messages whose length the kernel does not report.
 constexpr std::size_t first_large = std::size_t{64} << 10, most_large = std::size_t{64} << 20;
 
 } // namespace
@@ -87,7 +87,7 @@ umad_options named(umad_options options, const std::string& name) {
     return options;
 }
 
-/// Of a device that its name finds in sysfs, with the tables of its end port.
+/// Adds the tables of the end port that sysfs lists for the device.
 umad_options for_device(umad_options options, const std::filesystem::path& device) {
     if (!options.tables)
         for (end_port& port : end_ports())
@@ -96,7 +96,7 @@ umad_options for_device(umad_options options, const std::filesystem::path& devic
     return named(std::move(options), device.string());
 }
 
-/// What the port says of itself, where nobody else did.
+/// Adds the properties of the port that the caller has not set.
 umad_options for_port(umad_options options, const end_port& port) {
     if (!options.tables) options.tables = std::make_shared<mad::port_tables>(port.PKeys, port.gids);
     if (options.sa_window == 0 && port.sa_max_outstanding > 0)
@@ -124,7 +124,7 @@ umad_transport::umad_transport(mad::unique_fd device, umad_options options)
     if (!is_listening_) refuse("cannot wait for " + of, umad_call::poll);
 }
 
-/// Whether readable_ tells of the device.
+/// Adds or removes the device in readable_.
 void umad_transport::listen(bool to_device) noexcept {
     if (is_listening_ == to_device) return;
     epoll_event message{.events = EPOLLIN, .data = {}};
@@ -132,7 +132,7 @@ void umad_transport::listen(bool to_device) noexcept {
     if (done == 0) is_listening_ = to_device;
 }
 
-/// Counts a failure. True: the call is to be repeated when it is due.
+/// Counts a failure. Returns true if the call must be repeated at `due`.
 bool umad_transport::repetition::rest(mad::time_point now) noexcept {
     due.reset();
     if (failures == most_repeated) return false;
@@ -146,7 +146,7 @@ std::optional<mad::time_point> umad_transport::next_event() const noexcept {
     return std::min(*reading_.due, *writing_.due);
 }
 
-/// Registers an agent; nothing, with errno, if the kernel refuses.
+/// Registers an agent. Returns nullopt and sets errno if the kernel rejects it.
 std::optional<u32> umad_transport::register_agent(const mad::registration& what) noexcept {
     const auto ioctl = [&](unsigned long request, void* argument) {
         return uninterrupted([&] { return options_.ioctl(device_.get(), request, argument); }) == 0;
@@ -178,7 +178,8 @@ std::optional<u32> umad_transport::register_agent(const mad::registration& what)
 
 int umad_transport::serve(const mad::registration& what) noexcept { return register_agent(what) ? 0 : errno; }
 
-/// The agent for a request's class, registered now if it is the first time; null, with errno, if the kernel refuses.
+/// Returns the agent for a request's class, and registers it first if necessary. Returns null and sets errno if the
+/// kernel rejects it.
 umad_transport::agent* umad_transport::agent_for(const mad::send_request& request) noexcept {
     const iba::MgmtClass mgmt_class{request.mgmt_class};
     const bool tells_oui =
@@ -190,11 +191,11 @@ umad_transport::agent* umad_transport::agent_for(const mad::send_request& reques
     if (known != agents_.begin() + agent_count_) return &*known;
 
     if (agent_count_ == agents_.size()) {
-        errno = ENOMEM; // as the kernel itself would say
+        errno = ENOMEM; // the kernel's error in this case
         return nullptr;
     }
     const auto id = register_agent(
-        {mgmt_class, request.class_version, 0, OUI, mad::has_rmpp(mgmt_class)}); // no methods: no requests
+        {mgmt_class, request.class_version, 0, OUI, mad::has_rmpp(mgmt_class)}); // no methods: the agent receives no requests
     if (!id) return nullptr;
     agent& registered = agents_[agent_count_++];
     registered = {request.mgmt_class, request.class_version, OUI, *id};
@@ -229,7 +230,7 @@ mad::send_result umad_transport::send(const mad::send_request& request) noexcept
     h.qkey = htobe32(path.qkey);
     h.lid = htobe16(value(path.DLID));
     h.sl = path.SL;
-    // The source LID is the port's own with the path bits in its low LMC bits, of which there are at most seven.
+    // The source LID is a LID of the port. Its low LMC bits, at most seven, are the path bits.
     h.path_bits = path.SLID == iba::permissive_lid ? 0 : value(path.SLID) & 0x7f;
     h.pkey_index = entries.pkey_index;
     if (const auto* global = std::get_if<mad::IBPath>(request.path); global && global->has_grh) {
@@ -257,7 +258,8 @@ mad::send_result umad_transport::send(const mad::send_request& request) noexcept
 }
 
 mad::received umad_transport::receive(std::span<u8> buffer) noexcept {
-    // Sends are offered again after this call: until then their time has to be told, and not for ever.
+    // Blocked sends are tried again after this call. Until then, next_event() must report their time, but not any
+    // longer.
     if (!writing_.is_resting(now_)) writing_.due.reset();
     if (whole_) return hand_over(buffer);
     if (gone_) return {mad::receive_state::failed, gone_};
@@ -272,13 +274,13 @@ mad::received umad_transport::receive(std::span<u8> buffer) noexcept {
     if (r.state == mad::receive_state::failed) return failed_read(r.error);
     reading_ = {};
     listen(true);
-    if (!is_listening_) reading_.due = now_ + first_pause; // short of memory: reads take turns with the clock
+    if (!is_listening_) reading_.due = now_ + first_pause; // short of memory: alternate reads with the clock
 
     if (is_large && bytes >= 0) {
         whole_ = static_cast<std::size_t>(bytes);
         return hand_over(buffer);
     }
-    if (is_large && r.state == mad::receive_state::message) { // this time with a length
+    if (is_large && r.state == mad::receive_state::message) { // this time the kernel reported the length
         std::memcpy(buffer.data(), into.data(), buffer.size());
         r = interpret(buffer, bytes, ENOSPC);
     }
@@ -295,11 +297,11 @@ mad::received umad_transport::failed_read(int error) noexcept {
     if (is_transient(error) && reading_.rest(now_)) return {};
     gone_ = error;
     reading_.due.reset();
-    writing_.due.reset(); // nothing is to be repeated any more
+    writing_.due.reset(); // no call is repeated any more
     return {mad::receive_state::failed, gone_};
 }
 
-// As far as there is memory for it.
+// Grows the buffer as far as memory allows.
 void umad_transport::grow() noexcept {
     const std::size_t size = large_.empty() ? first_large : std::min(4 * large_.size(), most_large);
     try {
@@ -309,7 +311,7 @@ void umad_transport::grow() noexcept {
     }
 }
 
-// What lies in large_ goes to the caller as a read would bring it.
+// Passes the message in large_ to the caller as a read would.
 mad::received umad_transport::hand_over(std::span<u8> buffer) noexcept {
     const std::size_t size = whole_;
     if (size > buffer.size()) {
@@ -327,7 +329,7 @@ mad::received umad_transport::hand_over(std::span<u8> buffer) noexcept {
     return r;
 }
 
-// Of an agent that is none of ours, 0, which no request has: a server's.
+// Returns the class of an agent. The ID of a server's agent is unknown here and gives 0, which no request has.
 iba::MgmtClass umad_transport::class_of_agent(u32 id) const noexcept {
     const auto end = agents_.begin() + agent_count_;
     const auto whose = std::find_if(agents_.begin(), end, [&](const agent& a) { return a.id == id; });
@@ -342,7 +344,8 @@ mad::received umad_transport::interpret(std::span<const u8> buffer, ssize_t byte
 
     header h{};
     if (buffer.size() >= sizeof h) std::memcpy(&h, buffer.data(), sizeof h);
-    // ENOSPC: the message is larger than the buffer. Header and first segment were copied, the whole stays queued.
+    // ENOSPC: the message is larger than the buffer. The kernel copied its header and first segment and keeps the
+    // whole message.
     const bool too_large = bytes < 0 && error == ENOSPC && h.length > buffer.size();
     const bool is_whole = bytes >= 0 && static_cast<std::size_t>(bytes) >= sizeof h;
     if (!is_whole && !too_large) {

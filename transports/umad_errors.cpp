@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// umad_errors.cpp - the one table of the MAD device's errors. docs/explanation/devices.md has it as it stands here.
+// umad_errors.cpp - the table of the MAD device's errors. docs/explanation/devices.md contains the same table.
 #include <comad/transports/detail/umad_errors.hpp>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// verbs.cpp - datagrams of a UD queue pair as MADs, and what becomes of the queue pair when its device has something to tell.
+// verbs.cpp - carries MADs as datagrams of a UD queue pair, and replaces the queue pair after errors and device events.
 #include <comad/iba/detail/mad_header.hpp>
 #include <comad/mad/detail/message.hpp>
 #include <comad/transports/detail/umad_errors.hpp>
@@ -25,9 +25,9 @@ namespace comad::transports {
 namespace {
 
 constexpr std::size_t datagram_size = verbs::grh_size + mad::mad_size;
-constexpr std::size_t slot_size = 320; // whole cache lines
+constexpr std::size_t slot_size = 320; // a whole number of cache lines
 constexpr unsigned most_broken_in_a_row = 9;
-constexpr mad::duration until_sent = std::chrono::microseconds(100); // a full send queue has room again, at the latest
+constexpr mad::duration until_sent = std::chrono::microseconds(100); // time within which a full send queue has space again
 
 template <class T> T value_or_throw(verbs::result<T> r) {
     if (!r) throw std::runtime_error(r.error().text);
@@ -48,7 +48,7 @@ mad::IBPath with_SGID_index(mad::IBPath path, u8 index) noexcept {
     return path;
 }
 
-// What lies in epoll_event::data.
+// The values in epoll_event::data.
 enum told_by : u64 { of_completions, of_events };
 
 } // namespace
@@ -95,7 +95,7 @@ verbs::result<std::unique_ptr<verbs_transport::lane>> verbs_transport::make_lane
     return made;
 }
 
-// The descriptor of a lane that has gone was closed, and epoll forgot it.
+// The descriptor of a replaced lane was closed, which removed it from the epoll instance.
 verbs::result<void> verbs_transport::watch(const lane& l) const {
     epoll_event completions{.events = EPOLLIN, .data = {.u64 = of_completions}};
     if (::epoll_ctl(readable_.get(), EPOLL_CTL_ADD, l.received.descriptor(), &completions) != 0)
@@ -103,7 +103,7 @@ verbs::result<void> verbs_transport::watch(const lane& l) const {
     return verbs::success();
 }
 
-/// False: it cannot be, and the transport is gone.
+/// Replaces the lane. Returns false if that fails; the transport is then disconnected.
 bool verbs_transport::replace_lane() noexcept {
     unread_ = {};
     is_broken_ = false;
@@ -124,7 +124,7 @@ bool verbs_transport::replace_lane() noexcept {
 
 // ---- sending -------------------------------------------------------------------------------------------------------
 
-/// Takes back the buffers of what has left.
+/// Releases the buffers of completed sends.
 void verbs_transport::reap() noexcept {
     std::array<ibv_wc, 16> left;
     for (;;) {
@@ -140,7 +140,7 @@ void verbs_transport::reap() noexcept {
     }
 }
 
-// Of a response, an ACK of RMPP included, the transaction is the requester's.
+// Responses, including RMPP ACKs, keep the transaction ID of the requester.
 void verbs_transport::stamp(std::span<u8> mad) const noexcept {
     if (mad::is_response(mad)) return;
     iba::store_be<u32>(mad.data() + iba::offset_of<&iba::MADHeader::transactionID>, options_.session);
@@ -196,7 +196,7 @@ std::string_view verbs_transport::advice(mad::transport_call, int error) const n
     case EINVAL: return "the device rejected the address; paths from an Ethernet port need a GRH";
     case ENETUNREACH:
     case EHOSTUNREACH:
-    case ETIMEDOUT: return umad_advice(umad_call::write, error); // a route is found in the same way
+    case ETIMEDOUT: return umad_advice(umad_call::write, error); // routes are resolved in the same way
     case ENODEV:
     case EIO: return "the device was removed or failed; it can be reopened after it returns";
     default: return {};
@@ -226,7 +226,7 @@ mad::received verbs_transport::receive(std::span<u8> buffer) noexcept {
     return {};
 }
 
-/// Gets completions to read. False: there is nothing.
+/// Gets completions to read. Returns false if there is nothing to read.
 bool verbs_transport::fill() noexcept {
     if (!injected_.empty()) {
         const verbs::event next = injected_.front();
@@ -242,7 +242,7 @@ bool verbs_transport::fill() noexcept {
     return !unread_.empty();
 }
 
-/// Hears events, and gives whether the lane has a notification.
+/// Processes events. Returns whether the lane has a notification.
 bool verbs_transport::look_who_is_readable() noexcept {
     std::array<epoll_event, 2> ready;
     const int count = ::epoll_wait(readable_.get(), ready.data(), static_cast<int>(ready.size()), 0);
@@ -255,7 +255,7 @@ bool verbs_transport::look_who_is_readable() noexcept {
     return has_notification;
 }
 
-/// A datagram as a message, if it is one for us.
+/// Returns a datagram as a message, or nullopt if the message is not for this transport.
 std::optional<mad::received> verbs_transport::take(const ibv_wc& wc, std::span<u8> buffer) noexcept {
     if (wc.status != IBV_WC_SUCCESS) {
         is_broken_ = true;
@@ -285,10 +285,10 @@ std::optional<mad::received> verbs_transport::take(const ibv_wc& wc, std::span<u
 }
 
 bool verbs_transport::is_for_us(std::span<u8> mad) noexcept {
-    if (mad.size() < iba::wire_size<iba::MADHeader>) return true; // the engine counts what is malformed
+    if (mad.size() < iba::wire_size<iba::MADHeader>) return true; // the engine counts malformed MADs
     if (!mad::is_response(mad)) {
         if (mad.size() < mad::mad_size || served_.empty()) return false;
-        // The ACKs of our answers by RMPP have the bit of a request, too.
+        // The ACKs of our RMPP replies also have the R bit clear.
         return mad::is_rmpp(mad) ||
                std::any_of(served_.begin(), served_.end(), [&](const auto& what) { return mad::describes(what, mad); });
     }
@@ -302,7 +302,7 @@ bool verbs_transport::is_for_us(std::span<u8> mad) noexcept {
 }
 
 mad::transport_limits verbs_transport::limits() const noexcept {
-    // Half of the receives are left for segments of answers.
+    // Half of the receives are reserved for segments of replies.
     const unsigned window = std::max(options_.receives / 2, 1u);
     return {.max_window = window,
             .sa_window = window,
@@ -331,12 +331,12 @@ void verbs_transport::on_event(const verbs::event& e) noexcept {
     } else if (e.type == IBV_EVENT_DEVICE_FATAL) {
         gone_ = ENODEV;
     } else if (e.is_fatal()) {
-        is_broken_ = true; // of this context nobody else has a queue
+        is_broken_ = true; // only this transport has queues in this context
     }
     if (options_.on_event) options_.on_event(e, port_);
 }
 
-/// What cannot be read stays as it was: the next event tells again.
+/// Values that cannot be read remain; the next event triggers another attempt.
 void verbs_transport::refresh() noexcept {
     const auto number = static_cast<u8>(port_.port);
     if (const auto now = device_.port_attributes(number)) {
@@ -364,12 +364,12 @@ void verbs_transport::refresh() noexcept {
     addresses_.clear();
 }
 
-/// Our P_Key may have another place now; a QP that sends has to be made anew for that.
+/// The index of our P_Key may have changed. A QP in use must then be recreated.
 void verbs_transport::follow_pkey() {
     if (pkey_ == 0) pkey_ = pkey_at(port_, is_default_pkey_ ? default_pkey_index(port_) : pkey_place_);
     if (pkey_ == 0 || pkey_at(port_, pkey_place_) == pkey_) return;
     const auto place = std::find(port_.PKeys.begin(), port_.PKeys.end(), pkey_);
-    if (place == port_.PKeys.end()) return; // without it nothing leaves; another event may bring it back
+    if (place == port_.PKeys.end()) return; // without the P_Key nothing can be sent; a later event may restore it
     pkey_place_ = static_cast<u16>(place - port_.PKeys.begin());
     is_broken_ = true;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// kernel_file.cpp - an open MAD device: what its calls take and give (Linux, drivers/infiniband/core/user_mad.c).
+// kernel_file.cpp - implements read, write and ioctl of an open MAD device (Linux, drivers/infiniband/core/user_mad.c).
 #include "../kernel_rules.hpp"
 #include <comad/mad/detail/message.hpp>
 #include <comad/transports/detail/vumad/kernel_port.hpp>
@@ -16,13 +16,13 @@ namespace {
 
 using iba::MgmtClass;
 
-constexpr u8 highest_class = 0x4f, highest_version = 0x82; // but that of directed routes (Linux, mad_priv.h)
+constexpr u8 highest_class = 0x4f, highest_version = 0x82; // except the class of directed routes (Linux, mad_priv.h)
 
-/// Whether the kernel has agents for it, by the rules of ib_register_mad_agent().
+/// Returns whether the kernel can register an agent, by the rules of ib_register_mad_agent().
 bool is_registrable(const mad::registration& what, u32 qpn, u8 rmpp_version, bool is_user_rmpp) noexcept {
     const auto c = what.mgmt_class;
     if (qpn > 1 || rmpp_version > 1) return false;
-    if (value(c) == 0) return !is_user_rmpp; // it gets answers alone
+    if (value(c) == 0) return !is_user_rmpp; // the agent receives only replies
     const bool is_known = value(c) <= highest_class || c == MgmtClass::SubnDirected;
     const bool tells_oui = !iba::is_vendor_oui(c) || (what.OUI != 0 && what.OUI >> 24 == 0);
     const bool has_its_pair = iba::is_smp(c) == (qpn == 0);
@@ -111,7 +111,7 @@ std::size_t kernel_port::file::header_bytes() const noexcept {
 std::ptrdiff_t kernel_port::file::write(std::span<const u8> given) {
     if (port_.gone_ != 0) return -EIO;
     if (given.size() < header_bytes() + kernel_rules::least_size) return -EINVAL;
-    packet_header header{}; // the old one is the beginning of the new one
+    packet_header header{}; // the old header is the start of the new one
     std::copy_n(given.begin(), header_bytes(), header.begin());
     u32 id;
     std::memcpy(&id, header.data(), sizeof id);

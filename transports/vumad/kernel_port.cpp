@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// kernel_port.cpp - sends, their timeouts, and who gets what arrives (Linux, drivers/infiniband/core: mad.c, mad_rmpp.c).
+// kernel_port.cpp - sends, their timeouts, and the delivery of received MADs (Linux, drivers/infiniband/core: mad.c, mad_rmpp.c).
 #include "../kernel_rules.hpp"
 #include <comad/iba/detail/smp/format.hpp>
 #include <comad/mad/detail/message.hpp>
@@ -21,24 +21,24 @@ using iba::MADHeader;
 using iba::MgmtClass;
 using kernel_header = ib_user_mad_hdr;
 
-constexpr std::size_t buffer_size = mad::headroom + 1024; // garbage is longer than a MAD
+constexpr std::size_t buffer_size = mad::headroom + 1024; // malformed messages can be longer than a MAD
 constexpr std::size_t most_origins = 65536;
-constexpr mad::duration linger = std::chrono::seconds(10); // a receiver repeats its last ACK for so long (Linux)
-constexpr u32 longest_ack_timeout_ms = 2000;               // what is longer, or 0, is this (Linux)
+constexpr mad::duration linger = std::chrono::seconds(10); // a receiver repeats its last ACK for this time (Linux)
+constexpr u32 longest_ack_timeout_ms = 2000;               // replaces longer values and 0 (Linux)
 constexpr u16 unsupported = 0x0c;
 
 u64 tid_of(const u8* mad) noexcept { return iba::get<&MADHeader::transactionID>(mad); }
 MgmtClass class_of(std::span<const u8> mad) noexcept { return iba::get<&MADHeader::mgmtClass>(mad.data()); }
-/// The route of a packet of the device. Whether the MAD goes by a directed route, it says itself. QP1 has one Q_Key, whatever the
-/// packet's is (Linux, mad.c). The source is the base LID: programs write the low bits of their LID as path bits, and only a device
-/// that knows its LMC can tell which of these count.
+/// Returns the path of a packet of the device. The MAD itself contains a directed route. QP1 has one Q_Key,
+/// regardless of the packet's Q_Key (Linux, mad.c). The source is the base LID: programs write the low bits of their
+/// LID as path bits, and only a device that knows its LMC can select the valid bits.
 mad::IBPath path_of(const kernel_header& h) {
     mad::IBPath path;
     path.DLID = iba::lid{be16toh(h.lid)};
     path.SLID = path.DLID == iba::permissive_lid ? iba::permissive_lid : iba::lid{};
     path.SL = h.sl;
     path.dqpn = be32toh(h.qpn);
-    path.pkey_index = std::min<u16>(h.pkey_index, path.look_up - 1); // a device takes the index, whatever is there
+    path.pkey_index = std::min<u16>(h.pkey_index, path.look_up - 1); // a device uses the index, whatever the entry contains
     if (h.grh_present) {
         path.has_grh = true;
         path.SGID_index = h.gid_index;
@@ -58,13 +58,14 @@ bool is_same(const mad::source_address& a, const mad::source_address& b) noexcep
     return a.SLID == b.SLID && a.has_grh == b.has_grh && (!a.has_grh || a.SGID == b.SGID);
 }
 
-/// Whether class, method and transaction ID are the same: that it is one transfer's.
+/// Returns whether two MADs have the same class, method and transaction ID, and thus belong to one transfer.
 bool is_of_one_transfer(const u8* a, const u8* b) noexcept {
     return a[1] == b[1] && iba::get<&MADHeader::method>(a) == iba::get<&MADHeader::method>(b) && tid_of(a) == tid_of(b);
 }
 
-/// What an end port's SMI does not send (IBA 14.2.2.2, C14-9 and C14-13; Linux, smi.c, smi_handle_dr_smp_send(); mad.c,
-/// handle_outgoing_dr_smp(): at the beginning of a part by LID it looks at nothing). `port`: 0 of a switch.
+/// Returns whether an end port's SMI rejects an outgoing SMP (IBA 14.2.2.2, C14-9 and C14-13; Linux, smi.c,
+/// smi_handle_dr_smp_send(); mad.c, handle_outgoing_dr_smp(), which checks nothing at the start of a LID-routed
+/// part). `port`: 0 for a switch.
 bool is_refused_by_smi(const u8* smp, unsigned port) noexcept {
     using directed_header = iba::MADHeaderDirected;
     using iba::smp::FormatDirected;
@@ -114,14 +115,14 @@ void kernel_port::give_up_sm() {
 
 // ---- Agents --------------------------------------------------------------------------------------------------------
 
-/// Null, with an errno, if the fabric gives such requests to somebody else.
+/// Adds an agent. Returns null and sets `error` if the fabric delivers such requests to another endpoint.
 kernel_port::agent* kernel_port::add_agent(file& owner, u32 id, const mad::registration& what, bool is_smi,
                                            bool has_user_rmpp, int& error) {
     if (what.methods != 0) {
         mad::registration single = what;
         single.rmpp = false;
         error = place_.carrier->serve(single);
-        if (error != 0 && error != EOPNOTSUPP) return nullptr; // that one brings what it brings without being asked
+        if (error != 0 && error != EOPNOTSUPP) return nullptr; // EOPNOTSUPP: such a fabric delivers requests without registration
     }
     error = 0;
     agent& added = agents_.emplace_back();
@@ -135,7 +136,7 @@ kernel_port::agent* kernel_port::add_agent(file& owner, u32 id, const mad::regis
     return &added;
 }
 
-/// Of the upper half of a transaction ID some fabrics leave the lower 16 bits alone only.
+/// Returns an unused number. Some fabrics preserve only the lower 16 bits of the upper half of a transaction ID.
 u16 kernel_port::free_number() noexcept {
     const auto is_taken = [this](u16 n) { return std::ranges::find(agents_, n, &agent::number) != agents_.end(); };
     do ++last_number_;
@@ -167,7 +168,7 @@ kernel_port::agent* kernel_port::agent_for(std::span<const u8> mad) noexcept {
 
 // ---- Sending -------------------------------------------------------------------------------------------------------
 
-/// Takes what a program wrote. Gives 0 or an errno.
+/// Sends a MAD or message that a program wrote. Returns 0 or an errno.
 int kernel_port::post(agent& a, const packet_header& header, std::span<const u8> given) {
     const MgmtClass mgmt_class = class_of(given);
     const bool is_rmpp_message = a.has_kernel_rmpp() && mad::is_rmpp(given);
@@ -188,7 +189,7 @@ int kernel_port::post(agent& a, const packet_header& header, std::span<const u8>
     if (!s.is_response) s.tid = u64{a.number} << 32 | static_cast<u32>(s.tid);
     const iba::lid DLID = mad::headers_of(s.packet.path).DLID;
     if (s.is_response) s.packet.answers = origin_of(given, DLID);
-    const bool is_segment = a.has_user_rmpp && mad::is_rmpp(given); // one of many with a transaction ID
+    const bool is_segment = a.has_user_rmpp && mad::is_rmpp(given); // one of many MADs with this transaction ID
     if (!is_segment && is_duplicate(a, s.tid, given, DLID)) return EINVAL;
 
     const std::span<u8, mad::mad_size> mad = s.packet.mad();
@@ -197,7 +198,7 @@ int kernel_port::post(agent& a, const packet_header& header, std::span<const u8>
     std::copy_n(mad.begin(), mad_header_size, s.mad_header.begin());
     ++counters_.written;
 
-    if (is_rmpp_message) { // whatever else its RMPP header says
+    if (is_rmpp_message) { // the other fields of its RMPP header are ignored
         std::vector<u8> message(given.begin(), given.end());
         iba::put<&MADHeader::transactionID>(message.data(), s.tid);
         const u32 told = s.timeout_ms;
@@ -286,7 +287,7 @@ void kernel_port::expire() {
     }
 }
 
-/// After anything has happened to its transfer.
+/// Processes the state of a transfer after any change.
 void kernel_port::settle(agent& a, sends::iterator s) {
     while (s->transfer->has_packet()) {
         outgoing& next = outbox_.emplace_back(outgoing{s->packet.path, s->packet.answers});
@@ -295,12 +296,12 @@ void kernel_port::settle(agent& a, sends::iterator s) {
     switch (s->transfer->state()) {
     case mad::rmpp_state::more: return schedule(a, s, s->transfer->next_deadline());
     case mad::rmpp_state::complete:
-        // What had a timeout is a request, whose answer is awaited from now on.
+        // A message with a timeout is a request; from now on, it waits for its reply.
         if (s->timeout_ms == 0) break;
         if (!std::exchange(s->is_acknowledged, true)) schedule(a, s, kernel_rules::end_of(now_, s->timeout_ms, tick_));
         return;
     case mad::rmpp_state::failed:
-        if (s->transfer->failed_by_peer()) break; // only what nobody answered is reported
+        if (s->transfer->failed_by_peer()) break; // only a missing reply is reported
         return report(a, s);
     }
     end(a, s);
@@ -316,7 +317,7 @@ void kernel_port::set_now(mad::time_point now) {
     work();
 }
 
-/// What arrives may have something to be sent follow it, which may bring something at once.
+/// Sends and receives until nothing happens: a received MAD may cause a send, which may cause an immediate arrival.
 void kernel_port::work() {
     for (bool is_busy = true; is_busy;) {
         const bool has_sent = flush();
@@ -343,9 +344,9 @@ bool kernel_port::take_arrivals() {
 }
 
 void kernel_port::take(const mad::received& r) {
-    // That something could not be delivered, some fabrics say at once; a real one leaves it to the timeout.
+    // Some fabrics report undeliverable MADs at once; a real fabric leaves them to the timeout.
     const bool is_whole = r.status == 0 && r.mad.size() == r.full_size;
-    const bool is_table = is_whole && r.mad.size() < mad::mad_size && mad::is_rmpp(r.mad); // carried as it will be read
+    const bool is_table = is_whole && r.mad.size() < mad::mad_size && mad::is_rmpp(r.mad); // carried whole, as the program will read it
     const bool is_mad = (is_whole && r.mad.size() == mad::mad_size) || is_table;
     if (!is_mad || iba::get<&MADHeader::baseVersion>(r.mad.data()) != 1) {
         ++counters_.dropped;
@@ -393,7 +394,7 @@ void kernel_port::settle(agent& a, incoming& i) {
     else ++counters_.dropped;
 }
 
-/// A message is whole: an answer ends its request.
+/// Delivers a whole message. A reply ends its request.
 void kernel_port::complete(agent& a, const mad::source_address& source, std::vector<u8> message) {
     if (!mad::is_response(message)) return deliver(a, source, message);
     const auto [first, last] = a.by_tid.equal_range(mad::low_tid(message.data()));
@@ -402,7 +403,7 @@ void kernel_port::complete(agent& a, const mad::source_address& source, std::vec
         return !s.is_response && s.timeout_ms != 0 && s.mgmt_class == message[1];
     });
     if (asked != last) {
-        iba::put<&MADHeader::transactionID>(message.data(), asked->second->tid); // some fabrics put theirs into it
+        iba::put<&MADHeader::transactionID>(message.data(), asked->second->tid); // some fabrics insert their own transaction ID
         end(a, asked->second);
     } else if (!a.has_user_rmpp || !mad::is_rmpp(message)) {
         ++counters_.dropped;
@@ -442,7 +443,8 @@ void kernel_port::answer_unserved(const mad::received& r) {
     if (!server::turn_round(answer.mad(), unsupported)) outbox_.pop_back();
 }
 
-// ---- Which request an answer is to -----------------------------------------------------------------------------------
+// ---- Requests that replies belong to
+// ---------------------------------------------------------------------------------
 
 namespace {
 
@@ -468,7 +470,7 @@ u32 kernel_port::origin_of(std::span<const u8> response, iba::lid DLID) const {
 
 // ---- The carrier -----------------------------------------------------------------------------------------------------
 
-/// True: it took something. What it refuses is lost, as on a wire.
+/// Sends waiting MADs. Returns true if the carrier accepted any. A rejected MAD is lost, as on a link.
 bool kernel_port::flush() {
     bool has_sent = false;
     for (; !outbox_.empty(); outbox_.pop_front(), has_sent = true) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// local_port.cpp - SubnGets that go no hop.
+// local_port.cpp - queries the local SMA by SubnGets without hops.
 #include <comad/iba/detail/device_ids.hpp>
 #include <comad/mad/detail/message.hpp>
 #include <comad/transports/detail/vumad/local_port.hpp>
@@ -18,7 +18,7 @@ namespace {
 namespace smp = iba::smp;
 using local_header = ib_user_mad_hdr;
 
-// A real SMA is in the adapter, and no MAD to it is lost: a simulated one may lose some.
+// A real SMA is in the adapter, and no MAD to it is lost. A simulated fabric may lose some.
 constexpr u32 timeout_ms = 50, repetitions = 40;
 
 u16 attribute_id_of(unsigned what) noexcept {
@@ -41,7 +41,7 @@ void put(local_attributes& into, unsigned what, const u8* data) {
     }
 }
 
-/// PortInfo reports QDR, and the device is one that can tell FDR10 from it.
+/// Returns whether PortInfo reports QDR and the device is of a type that can distinguish FDR10 from it.
 bool may_be_fdr10(const local_attributes& a) noexcept {
     return a.port.linkSpeedActive == iba::LinkSpeed::QDR && a.port.linkSpeedExtActive == iba::LinkSpeedExt::none &&
            a.port.linkSpeedExtActive2 == iba::LinkSpeedExt2::none &&
@@ -78,7 +78,7 @@ void local_port::send(questions::iterator of, unsigned what) {
     mad::write_request(m, kind, mad::IBDRPath{}, 0);
     mad::set_low_tid(m, ++last_tid_);
     requests_[last_tid_] = {of, what};
-    file_->write(packet); // what fails is noticed by the next read
+    file_->write(packet); // the next read reports a failure
 }
 
 void local_port::take_answers() {
@@ -89,7 +89,7 @@ void local_port::take_answers() {
             take(std::span(packet).first(static_cast<std::size_t>(bytes)));
             continue;
         }
-        return give_up(); // the fabric has gone
+        return give_up(); // the fabric is disconnected
     }
 }
 
@@ -111,7 +111,7 @@ void local_port::take(std::span<const u8> packet) {
     const bool is_answer = h.status == 0 && mad.size() == mad::mad_size && mad::status_of(mad.data()) == 0;
     if (is_answer) put(of->found, what, mad.data() + iba::offset_of<&smp::FormatDirected::data>);
     of->missing &= ~what;
-    // A simulator may not have these two.
+    // A simulator may lack these two attributes.
     constexpr unsigned optional = local_attribute::pkey_table | local_attribute::mlnx_ext_port_info;
     const bool has_failed = !is_answer && (what & optional) == 0;
     if (!has_failed && what != local_attribute::mlnx_ext_port_info &&

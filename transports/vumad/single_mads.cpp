@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// single_mads.cpp - whole messages become segments, and segments whole messages.
+// single_mads.cpp - converts whole messages to RMPP segments, and RMPP segments to whole messages.
 #include <comad/iba/detail/rmpp.hpp>
 #include <comad/mad/detail/message.hpp>
 #include <comad/transports/detail/vumad/single_mads.hpp>
@@ -11,7 +11,7 @@ namespace comad::transports::vumad {
 namespace {
 
 constexpr std::size_t usual_room = mad::headroom + 1024;
-constexpr mad::duration kept = std::chrono::minutes(1); // of a request: longer than any transfer takes
+constexpr mad::duration kept = std::chrono::minutes(1); // lifetime of a request: longer than any transfer takes
 
 std::size_t data_offset(const u8* mad) noexcept { return mad::payload_offset(iba::MgmtClass{mad[1]}); }
 
@@ -25,7 +25,7 @@ mad::send_result single_mads::send(const mad::send_request& given) noexcept {
     if (!mad::is_rmpp(mad)) return inner_.send(given);
     const bool is_data = iba::get<&iba::rmpp::Header::RMPPType>(given.mad) == iba::RMPPType::DATA;
     if (is_data) return mad::is_response(mad) ? inner_.send(given) : take_request(given);
-    // It belongs to one of the transfers here, or to one that another program began.
+    // The MAD belongs to a transfer here, or to a transfer that another program started.
     const u64 tid = iba::get<&iba::MADHeader::transactionID>(given.mad);
     bool is_ours = false;
     for (request& r : requests_) {
@@ -42,7 +42,7 @@ mad::send_result single_mads::send(const mad::send_request& given) noexcept {
     return is_ours ? mad::send_result{} : inner_.send(given);
 }
 
-/// A segment of a request that leaves when it is whole.
+/// Adds a segment of a request, which is sent when it is whole.
 mad::send_result single_mads::take_request(const mad::send_request& given) {
     const std::span<const u8> mad(given.mad, given.size);
     const u64 tid = iba::get<&iba::MADHeader::transactionID>(given.mad);
@@ -58,7 +58,7 @@ mad::send_result single_mads::take_request(const mad::send_request& given) {
     return {};
 }
 
-/// Whatever transfers have to say becomes segments; those that are over end.
+/// Turns the output of all transfers into segments, and removes transfers that have ended.
 void single_mads::settle() {
     for (request& r : requests_) {
         mad::source_address source;
@@ -72,7 +72,7 @@ void single_mads::settle() {
         std::vector<u8> bytes(mad::headroom + message.size());
         std::copy(message.begin(), message.end(), bytes.begin() + mad::headroom);
         u8* const m = bytes.data() + mad::headroom;
-        inner_.send({&r.path, m, message.size(), m[1], m[2], true, {}, {}}); // what it refuses is lost, as on a wire
+        inner_.send({&r.path, m, message.size(), m[1], m[2], true, {}, {}}); // a rejected message is lost, as on a link
     }
     for (answer& a : answers_) {
         std::array<u8, mad::mad_size> mad;
@@ -86,7 +86,7 @@ void single_mads::begin_answer(const mad::received& r) {
     std::erase_if(requests_, [&](const request& x) { return x.tid == tid; });
     const bool is_known =
         std::ranges::any_of(answers_, [&](const answer& a) { return a.tid == tid && a.source.SLID == r.source.SLID; });
-    if (is_known) return; // the request was repeated, or its answer doubled
+    if (is_known) return; // the request was retried, or its reply duplicated
     mad::rmpp_sender transfer({r.mad.begin(), r.mad.end()}, data_offset(r.mad.data()), now_);
     answers_.push_back({std::move(transfer), r.source, tid});
     settle();

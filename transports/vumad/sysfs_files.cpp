@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// sysfs_files.cpp - texts as the kernel writes them (Linux, drivers/infiniband/core/sysfs.c, user_mad.c).
+// sysfs_files.cpp - the contents of sysfs files in the format of the kernel (Linux, drivers/infiniband/core/sysfs.c, user_mad.c).
 #include "../sim/rates.hpp"
 #include <comad/iba/detail/format.hpp>
 #include <comad/transports/detail/vumad/sysfs_files.hpp>
@@ -37,7 +37,7 @@ std::string physical_state_of(const PortInfo& p) {
 std::string rate_of(const local_attributes& a) {
     const PortInfo& p = a.port;
     struct speed {
-        unsigned code, tenths; // of Gb/s of a lane
+        unsigned code, tenths; // tenths of Gb/s per lane
         std::string_view name;
     };
     static constexpr std::array extended{speed{8, 1000, " NDR"}, speed{4, 500, " HDR"}, speed{2, 250, " EDR"},
@@ -50,12 +50,12 @@ std::string rate_of(const local_attributes& a) {
         if (value(p.linkSpeedExtActive) == s.code) active = s;
     if (value(p.linkSpeedExtActive2) == 1) active = {1, 2000, " XDR"};
     if ((a.mlnx_ext_port.LinkSpeedActive & 1) != 0) active = {8, 100, " FDR10"};
-    const unsigned lanes = std::max(sim::lanes_of({.width = value(p.linkWidthActive)}), 1u); // none is 1x (Linux)
+    const unsigned lanes = std::max(sim::lanes_of({.width = value(p.linkWidthActive)}), 1u); // no width counts as 1x (Linux)
     const unsigned tenths = active.tenths * lanes;
     return fmt::format("{}{} Gb/sec ({}X{})\n", tenths / 10, tenths % 10 ? ".5" : "", lanes, active.name);
 }
 
-/// In eight full groups.
+/// Returns a GID as eight full groups of digits.
 std::string gid_of(const local_attributes& a) {
     const u64 prefix = a.port.GIDPrefix != 0 ? a.port.GIDPrefix : iba::link_local_prefix;
     return fmt::format("{}:{}\n", iba::guid{prefix}, a.node.portGUID);
