@@ -129,7 +129,7 @@ void MADSchedule::handle(const mad::received& message) noexcept {
 bool MADSchedule::receive_long(incoming& cut) {
     if (!transport_.limits().kernel_rmpp) return false;
     long_message_.resize(mad::headroom + cut.message.full_size);
-    cut.message = transport_.receive(long_message_); // would_block: the transport returns the start of the message again later
+    cut.message = transport_.receive(long_message_); // would_block: the next read starts again
     return true;
 }
 

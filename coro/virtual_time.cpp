@@ -70,7 +70,7 @@ struct known_schedules {
     auto find(const MADSchedule& s) { return std::ranges::find(all, &s, &known_schedule::schedule); }
 };
 known_schedules& known() {
-    static known_schedules* const all = new known_schedules; // never destroyed, because it must outlive static schedules
+    static known_schedules* const all = new known_schedules; // outlives static schedules
     return *all;
 }
 
@@ -138,7 +138,7 @@ virtual_time* group_of(const MADSchedule& s) noexcept {
 }
 
 void refuse_undriven(const MADSchedule& driven, mad::time_point next) {
-    if (known().count.load(std::memory_order_relaxed) < 2) return; // fast path for the usual case, as this runs in each step of virtual time
+    if (known().count.load(std::memory_order_relaxed) < 2) return; // fast path, in each step
     const std::lock_guard lock(known().mutex);
     const auto own = known().find(driven);
     if (own == known().all.end() || !own->clock) return;

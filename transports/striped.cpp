@@ -127,7 +127,7 @@ void striped_transport::look_who_is_ready() noexcept {
         const int count = ::epoll_wait(any_.get(), events.data(), static_cast<int>(events.size()), 0);
         for (int i = 0; i < count; ++i) {
             const auto& event = events[static_cast<std::size_t>(i)];
-            const u64 index = event.data.u64; // a copy, because references into the kernel's packed structure are not allowed
+            const u64 index = event.data.u64; // a copy: the kernel's structure is packed
             if (event.events & EPOLLOUT && std::exchange(members_[index].waits_to_write, false)) watch(members_[index]);
             if (event.events & ~u32{EPOLLOUT}) ready_.push_back(index);
         }

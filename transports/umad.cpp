@@ -195,7 +195,7 @@ umad_transport::agent* umad_transport::agent_for(const mad::send_request& reques
         return nullptr;
     }
     const auto id = register_agent(
-        {mgmt_class, request.class_version, 0, OUI, mad::has_rmpp(mgmt_class)}); // no methods: the agent receives no requests
+        {mgmt_class, request.class_version, 0, OUI, mad::has_rmpp(mgmt_class)}); // no methods: no requests
     if (!id) return nullptr;
     agent& registered = agents_[agent_count_++];
     registered = {request.mgmt_class, request.class_version, OUI, *id};

@@ -27,7 +27,7 @@ namespace {
 constexpr std::size_t datagram_size = verbs::grh_size + mad::mad_size;
 constexpr std::size_t slot_size = 320; // a whole number of cache lines
 constexpr unsigned most_broken_in_a_row = 9;
-constexpr mad::duration until_sent = std::chrono::microseconds(100); // time within which a full send queue has space again
+constexpr mad::duration until_sent = std::chrono::microseconds(100); // until a send queue has space
 
 template <class T> T value_or_throw(verbs::result<T> r) {
     if (!r) throw std::runtime_error(r.error().text);

@@ -38,7 +38,7 @@ mad::IBPath path_of(const kernel_header& h) {
     path.SLID = path.DLID == iba::permissive_lid ? iba::permissive_lid : iba::lid{};
     path.SL = h.sl;
     path.dqpn = be32toh(h.qpn);
-    path.pkey_index = std::min<u16>(h.pkey_index, path.look_up - 1); // a device uses the index, whatever the entry contains
+    path.pkey_index = std::min<u16>(h.pkey_index, path.look_up - 1); // a device accepts every index
     if (h.grh_present) {
         path.has_grh = true;
         path.SGID_index = h.gid_index;
@@ -122,7 +122,7 @@ kernel_port::agent* kernel_port::add_agent(file& owner, u32 id, const mad::regis
         mad::registration single = what;
         single.rmpp = false;
         error = place_.carrier->serve(single);
-        if (error != 0 && error != EOPNOTSUPP) return nullptr; // EOPNOTSUPP: such a fabric delivers requests without registration
+        if (error != 0 && error != EOPNOTSUPP) return nullptr; // it needs no registration
     }
     error = 0;
     agent& added = agents_.emplace_back();
@@ -346,7 +346,7 @@ bool kernel_port::take_arrivals() {
 void kernel_port::take(const mad::received& r) {
     // Some fabrics report undeliverable MADs at once; a real fabric leaves them to the timeout.
     const bool is_whole = r.status == 0 && r.mad.size() == r.full_size;
-    const bool is_table = is_whole && r.mad.size() < mad::mad_size && mad::is_rmpp(r.mad); // carried whole, as the program will read it
+    const bool is_table = is_whole && r.mad.size() < mad::mad_size && mad::is_rmpp(r.mad); // carried whole
     const bool is_mad = (is_whole && r.mad.size() == mad::mad_size) || is_table;
     if (!is_mad || iba::get<&MADHeader::baseVersion>(r.mad.data()) != 1) {
         ++counters_.dropped;
@@ -403,7 +403,7 @@ void kernel_port::complete(agent& a, const mad::source_address& source, std::vec
         return !s.is_response && s.timeout_ms != 0 && s.mgmt_class == message[1];
     });
     if (asked != last) {
-        iba::put<&MADHeader::transactionID>(message.data(), asked->second->tid); // some fabrics insert their own transaction ID
+        iba::put<&MADHeader::transactionID>(message.data(), asked->second->tid); // fabrics may change it
         end(a, asked->second);
     } else if (!a.has_user_rmpp || !mad::is_rmpp(message)) {
         ++counters_.dropped;

@@ -185,7 +185,7 @@ struct initiate_there {
         auto to = working_executor(handler, there);
         boost::asio::dispatch(there, [driver, alive = driver->watch(), b = std::move(begin),
                                       h = home{std::forward<Handler>(handler), std::move(to), signal}]() mutable {
-            if (alive.expired()) return; // destroy the handler, as the driver's destructor does with unfinished operations
+            if (alive.expired()) return; // the handler is destroyed, not called
             const auto slot_there = h.signal->slot();
             initiate_run{}(boost::asio::bind_cancellation_slot(slot_there, std::move(h)), driver,
                            std::move(b)(driver->schedule()));

@@ -69,7 +69,7 @@ protected:
     ~asio_awaiter_base() override {
         if (!state_ || !state_->waiting) return;
         state_->waiting = nullptr;
-        state_->signal.emit(boost::asio::cancellation_type::terminal); // immediately, because its buffers may be destroyed with the task
+        state_->signal.emit(boost::asio::cancellation_type::terminal); // now: its buffers may end with the task
     }
 
     /// Starts the operation. Returns false if the operation has ended already.

@@ -49,7 +49,7 @@ struct rpc_request {
 /// A reply with its header, the path of the request and the source of the reply.
 template <class T> struct reply {
     T payload;
-    iba::MADHeader header; ///< header of the reply; on directed routes, the D bit is the most significant bit of its status
+    iba::MADHeader header;      ///< of the reply; on directed routes, the D bit is the highest bit of its status
     mad::any_path path;         ///< the path of the request
     mad::source_address source; ///< the source of the reply, from the packet
 };
@@ -119,7 +119,7 @@ private:
     std::coroutine_handle<> awaiting_;
     mad::source_address source_;
     u8 redirects_ = 0;
-    iba::lid SA_LID_{}; // of a request to the schedule's sa_path(), until the SA is searched for again; 0: of all other requests
+    iba::lid SA_LID_{}; // of the SA, until it is searched for again; 0: the target is not sa_path()
     struct detour;
     std::unique_ptr<detour> detour_; // while the path to another target is being resolved
     std::optional<mad::mad_error> error_;
@@ -237,7 +237,7 @@ private:
     static std::string misfit(const rpc_base&) { return {}; }
     static void encode(const rpc_base& self, u8* data) noexcept {
         const auto& me = static_cast<const raw_rpc&>(self);
-        constexpr std::size_t header = iba::wire_size<iba::MADHeader>; // the caller provides everything after the header
+        constexpr std::size_t header = iba::wire_size<iba::MADHeader>; // the caller sets the rest
         u8* mad = data - mad::payload_offset(iba::MgmtClass{me.request_[1]}, me.kind().attributeID);
         std::memcpy(mad + header, me.request_.data() + header, mad::mad_size - header);
     }

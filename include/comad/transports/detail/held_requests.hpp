@@ -21,7 +21,7 @@ inline constexpr mad::transport_limits umad_limits{.max_window = 128,
 /// The timeout that the kernel gets for a request (docs/explanation/devices.md).
 enum class kernel_timeout : u8 {
     automatic, ///< that of the operation while few requests are held, otherwise that of the attempt
-    operation, ///< that of the operation: no late reply is dropped, but the kernel holds a lost request for all that time
+    operation, ///< that of the operation: no late reply is dropped, but lost requests are held longer
     attempt,   ///< that of the attempt: the kernel drops later replies
 };
 

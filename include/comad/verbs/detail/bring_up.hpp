@@ -15,13 +15,13 @@ namespace comad::verbs {
 /// the P_Key or SGID, the error is EADDRNOTAVAIL.
 struct connection {
     u8 port = 1;
-    u32 sq_psn = 0, rq_psn = 0;    ///< 24 bits: PSN of the first packet to send, and of the first expected packet
-    unsigned remote_access = 0;    ///< IBV_ACCESS_REMOTE_...: the remote operations that the peer may perform; RC, UC
-    u8 max_rd_atomic = 1;          ///< RDMA reads and atomics that this QP can have in flight; RC
-    u8 max_dest_rd_atomic = 1;     ///< RDMA reads and atomics that the peer can have in flight; RC
-    u8 min_rnr_timer = 12;         ///< 0.64 ms: time that a sender waits if no receive was posted (IBA 9.7.5.2.8); RC
-    u8 ack_delay = 0;              ///< 4.096 us * 2^n: the longest time until the peer acknowledges; 0: unknown; RC
-    std::optional<u8> ack_timeout; ///< 4.096 us * 2^n; nullopt: from twice the path's packet_life_time and ack_delay; RC
+    u32 sq_psn = 0, rq_psn = 0;      ///< 24 bits: PSN of the first packet to send, and of the first expected packet
+    unsigned remote_access = 0;      ///< IBV_ACCESS_REMOTE_...: the remote operations that the peer may perform; RC, UC
+    u8 max_rd_atomic = 1;            ///< RDMA reads and atomics that this QP can have in flight; RC
+    u8 max_dest_rd_atomic = 1;       ///< RDMA reads and atomics that the peer can have in flight; RC
+    u8 min_rnr_timer = 12;           ///< 0.64 ms: time that a sender waits if no receive was posted (IBA 9.7.5.2.8); RC
+    u8 ack_delay = 0;                ///< 4.096 us * 2^n: the longest time until the peer acknowledges; 0: unknown; RC
+    std::optional<u8> ack_timeout;   ///< 4.096 us * 2^n; nullopt: from path and ack_delay; RC
     u8 retries = 7, rnr_retries = 7; ///< RNR retries of 7 mean unlimited; RC
 };
 

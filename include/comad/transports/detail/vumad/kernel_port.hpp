@@ -25,7 +25,7 @@ struct port_place {
     mad::transport* carrier; ///< carries single MADs; must outlive the port
     unsigned port = 0;       ///< port through which directed routes leave a CA; 0: a switch, or unknown
     std::function<void(const mad::registration&)> unserve{}; ///< reverts carrier->serve(); empty: nothing does
-    std::function<void(bool)> set_is_sm{}; ///< sets the IsSM bit of the port's capability mask; empty: the port has none
+    std::function<void(bool)> set_is_sm{};                   ///< sets the port's IsSM bit; empty: it has none
 };
 
 /// Counters of a port.
