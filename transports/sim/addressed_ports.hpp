@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// addressed_ports.hpp - the ports of a simulated subnet that have LIDs and GIDs. Knows no record.
+// addressed_ports.hpp - finds the ports of a simulated subnet by LID or GID. It depends on no record.
 #pragma once
 #include "attributes.hpp"
 
@@ -15,11 +15,12 @@ struct addressed_port {
     iba::gid GID;
 };
 
-/// The GID that a port has of its own.
+/// Returns the default GID of a port.
 iba::gid gid_of(const attributes& of, router::place at) noexcept;
 /// The end ports that a query means: by LID, one of those that the LID mask gives, and by GID, of which a port may have
 /// several; null: any. What they are asked by is what they have here.
 std::vector<addressed_port> addressed_ports(const attributes& of, const iba::lid* LID, const iba::gid* GID);
+/// Returns the end port with this GID, with the address of the query.
 std::optional<addressed_port> find_addressed_port(const attributes& of, const iba::gid& GID);
 
 } // namespace comad::transports::sim

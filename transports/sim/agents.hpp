@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// agents.hpp - the management agents of all nodes of a simulated subnet but the SMAs: a PMA each, one for congestion control at
-// each end port, the SA where the subnet manager is, and what hosts answer to ibping and ibsysstat. Knows no way of a MAD.
+// agents.hpp - the management agents of all nodes of a simulated subnet except SMAs: PMAs, congestion control agents, the SA, vendor
+// agents, and the servers for ibping and ibsysstat. They do not route MADs.
 #pragma once
 #include "attributes.hpp"
 #include "congestion.hpp"
@@ -20,24 +20,25 @@ public:
     attributes& subnet() noexcept { return subnet_; }
     counters& ports() noexcept { return ports_; }
     congestion_agents& congestion() noexcept { return congestion_; }
-    /// What a PMA can do: pma_ability.
+    /// Sets the abilities of a PMA (pma_ability).
     void set_pma(u32 node, u8 capabilities) noexcept { pma_capabilities_[node] = capabilities; }
-    /// fabric::set_keys().
+    /// Sets the keys of all agents; see fabric::set_keys().
     void set_keys(u64 key) noexcept;
-    /// Counts the links that have gone down and come up at a time.
+    /// Counts links that have gone down or come up, at the given time.
     void count_link_changes(mad::time_point);
 
-    /// The answer of the port of a node, of any length; empty: none.
+    /// Returns the reply of the node's port, of any length; empty: no reply.
     std::vector<u8> answer(router::place at, iba::lid source, std::span<const u8> mad, mad::time_point now);
 
-    /// A Trap that came to the port: if the subnet manager is there, the Trap becomes its TrapRepress, and the
-    /// notice goes to subscribers. False: no subnet manager is there.
+    /// Processes a Trap that arrived at the port. If the subnet manager is there, it turns the Trap into its
+    /// TrapRepress and forwards the notice to subscribers. Returns false if the subnet manager is not there.
     bool take_trap(router::place at, std::span<u8, mad::mad_size> smp);
 
-    /// What the SA has to tell since it was asked last; and whether somebody has heard it.
+    /// Returns the Reports that the SA has made since the last call.
     std::vector<report> take_reports();
-    /// Whether a change of the subnet makes a report.
+    /// Returns whether a change of the subnet causes a Report.
     bool has_subscribers() const noexcept { return !administrator_.subscribers().empty(); }
+    /// Returns whether the subscriber has acknowledged the Report.
     bool is_acknowledged(std::span<const u8> report);
 
 private:
@@ -53,7 +54,7 @@ private:
     u64 VSKey_ = 0;
     administrator administrator_;
     server::responder everywhere_, at_manager_;
-    // During answer():
+    // Valid during answer():
     router::place here_{topology::nobody, 0};
     mad::time_point now_{};
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// attributes.hpp - what nodes are and have, as attributes of subnet management: the one source of what their SMAs answer
-// and of what the SA's records say. Knows no MAD.
+// attributes.hpp - the state of nodes and ports as subnet management attributes. SMAs and the SA of a simulated subnet both use it. It
+// depends on no MAD.
 #pragma once
 #include "forwarding.hpp"
 #include <comad/iba/smp.hpp>
@@ -17,14 +17,15 @@
 
 namespace comad::transports::sim {
 
-/// Common status bits (IBA 13.4.7), beside those that a server knows.
+/// Common status bits (IBA 13.4.7), in addition to those of servers.
 namespace mad_status {
 inline constexpr u16 busy = 0x01;
 } // namespace mad_status
 
-/// Whether a packet with one of these P_Keys may enter where the other one is (IBA 10.9.3).
+/// Returns whether a packet with P_Key `a` may enter a port with P_Key `b` (IBA 10.9.3).
 bool is_pkey_match(u16 a, u16 b) noexcept;
 
+/// The attributes of all nodes of a simulated subnet.
 class attributes {
 public:
     using block = std::span<u8, 64>;
@@ -33,87 +34,95 @@ public:
     /// `t` must outlive it.
     explicit attributes(topology& t);
 
-    /// After the cable between a's port and b was cut or put back; it stays down if its ends may not train.
+    /// Updates the state after the cable between port_a of node a and node b was cut or restored. The link stays down
+    /// if its ends may not train.
     void cable_changed(u32 a, unsigned port_a, u32 b);
-    /// Whether cables, states or LIDs have changed since this was asked last.
+    /// Returns whether cables, states or LIDs have changed since the last call.
     bool take_changed() noexcept { return std::exchange(changed_, false); }
 
-    /// Writes the attribute that `node` gives when it is asked by `in_port`, zeros behind it. Gives the status; 0: done.
+    /// Writes the attribute that `node` returns for an SMP through `in_port`, followed by zeros. Returns the status;
+    /// 0: success.
     u16 get(u32 node, u8 in_port, u16 attributeID, u32 modifier, block out) noexcept;
 
-    /// Writes what may be written of an attribute, which `node` got by `in_port`, and its consequences: links go down and
-    /// come up, LIDs lead elsewhere. Gives the status; 0: done. Otherwise nothing has happened.
+    /// Sets the writable components of an attribute that `node` received through `in_port`, and applies the
+    /// consequences: links go down and come up, LIDs move. Returns the status; 0: success. After another status,
+    /// nothing has changed.
     u16 set(u32 node, u8 in_port, u16 attributeID, u32 modifier, const_block in);
 
+    /// Returns the GID prefix of a port.
     u64 gid_prefix(u32 node, u8 port) const noexcept;
-    /// Of the capability mask of an end port; the port of the topology's manager has it anyway.
+    /// Sets IsSM in the capability mask of an end port. The port of the topology's manager always has it.
     void set_is_sm(u32 node, u8 port, bool is_sm);
 
-    /// Of an end port, of a switch its port 0: the P_Key at an index of its table; 0: there is none.
+    /// Returns the P_Key at an index of an end port's table; 0: none. For a switch, use port 0.
     u16 pkey_at(router::place at, u16 index) const noexcept;
-    /// Where its table has a P_Key that a packet with `pkey` matches (IBA 10.9.3); full membership comes first.
+    /// Returns the index of a P_Key that matches `pkey` of a packet (IBA 10.9.3). Full membership comes first.
     std::optional<u16> matching_pkey(router::place at, u16 pkey) const noexcept;
-    /// The P_Key of a packet that is to have `pkey`: that one, or the one of its table for the same partition; 0: the table
-    /// has neither.
+    /// Returns the P_Key of an outgoing packet for `pkey`: `pkey` itself, or the table's P_Key of the same partition;
+    /// 0: the table has neither.
     u16 sent_pkey(router::place at, u16 pkey) const noexcept;
-    /// The P_Key by which `a` reaches `b`, as `a` has it, of the partition of `wanted` if there is one; the default partition comes
-    /// first. 0: they share no partition.
+    /// Returns the P_Key of `a` with which it reaches `b`, in the partition of `wanted` if given. The default
+    /// partition comes first. 0: they share no partition.
     u16 shared_pkey(router::place a, router::place b, std::optional<u16> wanted) const noexcept;
-    /// The GID at an index of its table, zero if there is none; and the index of a GID by which it is reached.
+    /// Returns the GID at an index of the table; zero: none.
     iba::gid gid_at(router::place at, u16 index) const noexcept;
+    /// Returns the index of one of the port's GIDs.
     std::optional<u8> gid_index(router::place at, const iba::gid& GID) const noexcept;
 
-    /// As an SMP that came in by `in_port` gets it.
+    /// Returns the PortInfo that an SMP through `in_port` reads.
     iba::smp::PortInfo port_info(u32 node, u8 in_port, u32 number) const noexcept;
-    /// From now on this end port answers SMInfo so; of the topology's manager only state and priority count.
+    /// Makes an end port reply to SMInfo with this state and priority. At the topology's manager, only state and
+    /// priority change.
     void set_manager(u32 node, u8 port, iba::SMState, u8 priority);
-    /// Whether a switch of Mellanox routes adaptively (MlnxARInfo); its tables stay as they are.
+    /// Sets whether a Mellanox switch uses adaptive routing (MlnxARInfo). Its forwarding tables stay unchanged.
     void set_adaptive_routing(u32 node, bool is_on);
-    /// Whether a port has a GID beside its own (GUIDInfo).
+    /// Returns whether a port has this GID in addition to its default one (GUIDInfo).
     bool has_alias(u32 node, u8 port, const iba::gid& GID) const noexcept;
 
-    /// A CA's port that became Active, or was it no more.
+    /// A CA port that became Active or stopped being Active.
     struct service_change {
         u32 node;
         u8 port;
         bool is_in_service;
     };
+    /// Returns the service changes since the last call.
     std::vector<service_change> take_service_changes() noexcept { return std::exchange(service_changes_, {}); }
-    /// A link that went down or came up, seen from one of its ends.
+    /// A link that went down or came up, as seen from one of its ends.
     struct link_change {
         u32 node;
         u8 port;
         bool is_up;
     };
+    /// Returns the link changes since the last call.
     std::vector<link_change> take_link_changes() noexcept { return std::exchange(link_changes_, {}); }
-    /// The link of this port is about to go down.
+    /// Prepares for the link of this port going down.
     void link_goes_down(u32 node, unsigned port);
 
-    /// M_Keys and SM_Keys that nobody has written: fabric::set_keys().
+    /// Sets the M_Keys and SM_Keys of all ports where no manager has written one; see fabric::set_keys().
     void set_keys(u64 all) noexcept { keys_ = all; }
-    /// What guards a port: of a switch its port 0 all of it.
+    /// The key that protects a port. Port 0 of a switch protects the whole switch.
     struct key {
         u64 MKey;
         u8 protect_bits;
     };
-    /// At this time: when a lease has run out, nothing is protected any more (IBA 14.2.4.2).
+    /// Returns the key at this time. After a lease has expired, nothing is protected (IBA 14.2.4.2).
     key key_of(u32 node, u8 in_port, mad::time_point now) noexcept;
-    /// An SMP had the M_Key: a lease that is running ends.
+    /// Ends a running lease, because an SMP had the M_Key.
     void renew_lease(u32 node, u8 in_port) noexcept;
     void count_mkey_violation(u32 node, u8 in_port, mad::time_point now);
     void count_pkey_violation(router::place at) { count_violation<&iba::smp::PortInfo::PKeyViolations>(at); }
     void count_qkey_violation(router::place at) { count_violation<&iba::smp::PortInfo::QKeyViolations>(at); }
 
-    /// SwitchInfo.linearFDBTop.
+    /// Returns SwitchInfo.linearFDBTop.
     u16 linear_top(u32 node) const noexcept { return switch_info(node).linearFDBTop; }
 
     const topology& graph() const noexcept { return topology_; }
-    /// The P_Key and GID tables of an end port, as its device has them.
+    /// Returns the P_Key and GID tables of an end port as its device has them.
     mad::port_tables port_tables_of(u32 node, u8 port) noexcept;
     const overrides& tables_written() const noexcept { return written_; }
     forwarding& tables() noexcept { return forwarding_; }
 
-    static constexpr u64 GIDPrefix = 0xfe80'0000'0000'0000; // the default (IBA 4.1.1)
+    static constexpr u64 GIDPrefix = 0xfe80'0000'0000'0000; // the default prefix (IBA 4.1.1)
     static constexpr u8 packet_life_time = 18;              // PortInfo.subnetTimeOut, PathRecord.packetLifeTime
     static constexpr u16 default_pkey = 0xffff;
     static constexpr u8 gid_capacity = 32, gids_of_block = 8;
@@ -132,7 +141,7 @@ private:
         u32 modifier;
     };
     table_place block_at(u32 node, u8 in_port, u16 attributeID, u32 modifier) const noexcept;
-    /// It stops at its highest value.
+    /// Increments a counter, which stops at its largest value.
     template <u16 iba::smp::PortInfo::*Counter> void count_violation(router::place at) {
         u16& counter = settings_of(at.node, at.port).info.*Counter;
         if (counter != 0xffff) ++counter;
@@ -169,14 +178,14 @@ private:
     overrides written_;
     forwarding forwarding_;
     std::vector<bool> port_state_change_;
-    std::set<std::pair<u32, u8>> managers_; // by node and port, beside the topology's
+    std::set<std::pair<u32, u8>> managers_; // by node and port, without the topology's manager
     iba::SMState sm_state_ = iba::SMState::Master;
     u8 sm_priority_ = 0;
     struct other_manager {
         iba::SMState state;
         u8 priority;
     };
-    std::map<std::pair<u32, u8>, other_manager> other_managers_; // by node and port, beside the topology's
+    std::map<std::pair<u32, u8>, other_manager> other_managers_; // by node and port, without the topology's manager
     std::set<u32> adaptive_switches_;
     u64 keys_ = 0;
     bool changed_ = false;

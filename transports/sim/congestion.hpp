@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// congestion.hpp - the congestion control agents of a simulated subnet (IBA A10): what they were told, and what they have logged.
-// Knows no way of a MAD, and no congestion: events are given to it.
+// congestion.hpp - the congestion control agents of a simulated subnet (IBA A10): their settings and logs. They depend on no routing.
+// They do not simulate congestion: the program adds events.
 #pragma once
 #include <comad/iba/cc.hpp>
 #include <comad/server/responder.hpp>
@@ -13,22 +13,23 @@
 
 namespace comad::transports::sim {
 
-/// The agent of an end port: a switch's, or that of a CA's or router's port.
+/// The congestion control agent of an end port: one per switch, and one per port of other nodes.
 class congestion_agent {
 public:
     explicit congestion_agent(const node&, u64 CCKey = 0);
 
+    /// Returns the reply to a request.
     server::response answer(const server::request&, mad::time_point now);
 
-    /// A packet that a switch marked on its way out of `port`; a connection of a CA that passed its threshold. The newest are
-    /// kept, with the time as their timestamp; of the other kind of agent nothing happens.
+    /// Logs an event: a packet that a switch marked at `port`, or a connection of a CA that exceeded its threshold.
+    /// The log keeps the newest events with the time as their timestamp. An agent ignores events of the other kind.
     void log(unsigned port, iba::cc::CongestionLogEventSwitch, mad::time_point now);
     void log(iba::cc::CongestionLogEventCA, mad::time_point now);
 
 private:
     struct switch_part {
         iba::cc::SwitchCongestionSetting setting;
-        std::vector<iba::cc::SwitchPortCongestionSettingElement> ports; // from port 0 on
+        std::vector<iba::cc::SwitchPortCongestionSettingElement> ports; // starts with port 0
         iba::cc::CongestionLogSwitch log;
     };
     struct ca_part {
@@ -45,22 +46,23 @@ private:
     template <class Log> server::response read_log(Log&, mad::time_point now) const;
 
     iba::cc::CongestionKeyInfo key_;
-    std::optional<mad::time_point> lease_end_; // while the lease period runs
+    std::optional<mad::time_point> lease_end_; // set while the lease period runs
     std::variant<switch_part, ca_part> of_kind_;
 };
 
-/// Those of all end ports. They cost nothing where nobody has asked them and nothing is logged.
+/// The congestion control agents of all end ports. An agent is created when it is queried or logs an event.
 class congestion_agents {
 public:
     /// `t` must outlive it.
     explicit congestion_agents(const topology& t) : topology_(t), is_absent_(t.nodes.size()) {}
 
-    /// The CC_Key of those that were not asked yet.
+    /// Sets the CC_Key of all agents that were not queried so far.
     void set_key(u64 CCKey) noexcept { CCKey_ = CCKey; }
-    /// Nodes without them answer as to any class that they do not have.
+    /// Sets whether a node has these agents. A node without them replies as to an unsupported class.
     void set_present(u32 node, bool is_present) { is_absent_[node] = !is_present; }
+    /// Returns the reply of an agent.
     server::response answer(u32 node, unsigned port, const server::request&, mad::time_point now);
-    /// That of a switch, or of a port.
+    /// Returns the agent of a switch, or of a port of another node.
     congestion_agent& at(u32 node, unsigned port);
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// counters.hpp - the performance counters of all ports of a simulated subnet. Knows no MAD.
+// counters.hpp - the performance counters of all ports of a simulated subnet. They depend on no MAD.
 #pragma once
 #include "counter_groups.hpp"
 #include <comad/mad/detail/time.hpp>
@@ -13,26 +13,28 @@
 
 namespace comad::transports::sim {
 
-/// What a port counts: the MADs that it sent and received where their ways begin and end, nothing of what it passes on,
-/// and how often its link went down. With a load it counts that while its link is up; with a seed it counted before, too:
-/// traffic of which either end of a cable tells the same, and some errors.
+/// The counters of all ports. A port counts the MADs that start or end there, but not those that it forwards, and how
+/// often its link went down. With a load, it counts the load while its link is up. With a seed, it also has earlier
+/// counts: traffic that both ends of a cable report consistently, and some errors.
 ///
-/// All is found when it is read, from the time. Counters have 64 bits and wrap; what shows fewer bits of them stops there,
-/// and begins anew only where the 64 do. 20 bytes a port, and some hundred for each group of counters that was written and
+/// Values are calculated from the time when they are read. Counters have 64 bits and wrap. Narrower fields stick at
+/// their largest value, until the 64-bit counter wraps or is written. The cost is 20 bytes per port, and some hundred
+/// bytes for each written group of counters and each cable that was down.
 /// each cable that was down.
 class counters {
 public:
     using values = iba::pm::PortCountersExt;
 
-    /// Counters that are written together. PortCounters and PortCountersExt are one group, the latter's.
+    /// Counters that are written together. PortCounters and PortCountersExt are one group, with the attribute ID of
+    /// the latter.
     struct group {
         u32 node;
         unsigned port;
         u16 attributeID;
-        u8 opCode = 0; ///< of attributes that have one
+        u8 opCode = 0; ///< only for attributes that have one
     };
 
-    /// `t` must outlive it. `seed`: 0: all begin at 0.
+    /// `t` must outlive it. `seed`: 0: all counters start at 0.
     counters(const topology& t, u64 seed);
 
     void count_sent(u32 node, unsigned port, unsigned packets = 1) noexcept {
@@ -43,31 +45,32 @@ public:
         at(node, port).received += packets;
         if (is_behind_port0(node, port)) at(node, 0).received += packets;
     }
-    /// An SMP for which there was no room.
+    /// Counts an SMP that was dropped because the buffer was full.
     void count_dropped(u32 node, unsigned port) noexcept { ++at(node, port).dropped; }
-    /// The link of a port went down, or came up. Nothing happens where it was so already.
+    /// Records that the link of a port went down or came up. Repeated calls with one state have no effect.
     void link_changed(u32 node, unsigned port, bool is_up, mad::time_point now);
-    /// From now on. Precondition: nothing is carried yet.
+    /// Starts a load. Precondition: there is no load so far.
     void carry(const load&, mad::time_point now) noexcept;
 
+    /// Returns the present values of a group.
     counter_row read(const group&, mad::time_point now) const;
-    /// From now on they go on from these.
+    /// Sets the values of a group, which then count on from there.
     void write(const group&, const counter_row&, mad::time_point now);
 
 private:
     struct port_counts {
-        u32 peer;        // index of the other end of its cable at the beginning
-        link_codes link; // of its cable at the beginning
+        u32 peer;        // index of the port at the opposite end of its cable at the start
+        link_codes link; // of its cable at the start
         u32 sent = 0, received = 0, dropped = 0;
     };
     struct outages {
         u64 times = 0;
-        mad::duration length{0}; // of those that are over
+        mad::duration length{0}; // of the outages that have ended
         std::optional<mad::time_point> since;
     };
     static constexpr u32 none = ~u32{0};
 
-    /// Whether what begins or ends in this switch goes through its port 0, too, before or after `port`.
+    /// Returns whether MADs that start or end in this switch also pass its port 0, before or after `port`.
     bool is_behind_port0(u32 node, unsigned port) const noexcept {
         return port != 0 && topology_.nodes[node].enhanced_port0;
     }
@@ -76,7 +79,7 @@ private:
     u64 key(const group& g) const noexcept {
         return u64{index(g.node, g.port)} << 32 | u64{g.opCode} << 16 | g.attributeID;
     }
-    /// Both ends of a cable have one number.
+    /// Returns the number of a cable, which is equal for both ends.
     u32 cable(u32 index) const noexcept { return std::min(index, ports_[index].peer); }
 
     counter_row counted(const group&, mad::time_point now) const;
@@ -91,7 +94,7 @@ private:
     std::vector<u32> first_; // by node: index of its port 0
     std::vector<port_counts> ports_;
     std::unordered_map<u32, outages> outages_;   // by cable
-    std::unordered_map<u64, counter_row> added_; // by key: what was written less what was counted then
+    std::unordered_map<u64, counter_row> added_; // by key: the written values minus the counts at that time
 };
 
 } // namespace comad::transports::sim

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// fault_plan.hpp - which nodes and cables of a specification misbehave, and when. Knows no chance but that of who is drawn.
+// fault_plan.hpp - fault_plan: the nodes and cables of a specification that fail, and when. Its only random choice is that of nodes.
 #pragma once
 #include "spec.hpp"
 #include <comad/transports/sim/fabric.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// forwarding.hpp - what a subnet manager would put into the forwarding tables of switches: the shortest ways for LIDs, a
-// tree for the one multicast group. Knows no MAD.
+// forwarding.hpp - forwarding tables as a subnet manager would calculate them: shortest paths for LIDs, and a tree for the only multicast
+// group. It depends on no MAD.
 #pragma once
 #include "router.hpp"
 
@@ -10,6 +10,7 @@
 
 namespace comad::transports::sim {
 
+/// Calculates the forwarding tables of all switches.
 class forwarding {
 public:
     static constexpr u16 linear_capacity = 0xc000;  ///< SwitchInfo.linearFDBCap
@@ -20,20 +21,20 @@ public:
 
     /// Both must outlive it.
     forwarding(const topology& t, const overrides& tables);
-    /// After any change of cables, states and LIDs.
+    /// Call it after any change of cables, states or LIDs.
     void topology_changed() noexcept;
 
-    /// The highest LID that a port has; 0: none has one.
+    /// Returns the highest LID of all ports; 0: there is none.
     u16 top() const noexcept;
-    /// The node of the subnet manager, topology::nobody if there is none.
+    /// Returns the port of the subnet manager; its node is topology::nobody if there is none.
     router::place manager() const noexcept { return manager_; }
-    /// The port by which a switch forwards a LID, 0 to itself; no_port if there is no way.
+    /// Returns the port through which a switch forwards a LID; 0: to itself; no_port: there is no route.
     u8 port_to(u32 node, iba::lid to) noexcept { return router_.port_to(node, to); }
-    /// The ports by which a switch forwards the broadcast group.
+    /// Returns the ports through which a switch forwards the broadcast group.
     const port_set& broadcast_ports(u32 node);
-    /// The port by which the manager's SMPs come to a node.
+    /// Returns the port through which the manager's SMPs arrive at a node.
     u8 port_from_manager(u32 node);
-    /// The way between two ports; its slowest cable is in the router's `slowest`.
+    /// Returns the router for paths between two ports, with the slowest cable in router::stop::slowest.
     router& ways() noexcept { return router_; }
 
 private:
@@ -42,10 +43,10 @@ private:
 
     const topology& topology_;
     router router_;
-    mutable std::optional<u16> top_; // nothing: not found yet
+    mutable std::optional<u16> top_; // nullopt: not calculated so far
     router::place manager_{topology::nobody, 0};
-    std::vector<u8> from_manager_;    // by node; empty: not found yet
-    std::vector<port_set> broadcast_; // by node; empty: not found yet
+    std::vector<u8> from_manager_;    // by node; empty: not calculated so far
+    std::vector<port_set> broadcast_; // by node; empty: not calculated so far
 };
 
 } // namespace comad::transports::sim

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// generate.hpp - a topology from a specification whose other keys somebody else may want.
+// generate.hpp - generates a topology from a specification that may also have keys of other users.
 #pragma once
 #include "spec.hpp"
 #include <comad/transports/sim/detail/topology.hpp>
 
 namespace comad::transports::sim {
 
-/// make_topology() on a specification taken apart: takes the keys of the kind that its head names, and calls
-/// spec::finish() before it builds. Other keys must have been taken before.
+/// Generates the topology for a parsed specification, like make_topology(). It takes the keys of the topology type
+/// that the head names, and calls spec::finish() before building. Other users must take their keys first.
 topology generate(spec& s);
 
 } // namespace comad::transports::sim

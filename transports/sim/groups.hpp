@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// groups.hpp - the multicast groups of a simulated subnet and who is in them (IBA 15.2.5.17, 15.4.4). Knows no MAD.
+// groups.hpp - the multicast groups of a simulated subnet and their members (IBA 15.2.5.17, 15.4.4). It depends on no MAD.
 #pragma once
 #include "addressed_ports.hpp"
 #include "records.hpp"
@@ -10,24 +10,25 @@
 
 namespace comad::transports::sim {
 
-/// At the beginning there is the group that IPoIB makes first, ff12:401b:ffff::ffff:ffff, and every Active CA port is a
-/// full member. It stays without members; others end with their last full member.
+/// The multicast groups. Initially there is the group that IPoIB creates first, ff12:401b:ffff::ffff:ffff, with every
+/// Active CA port as a full member. It also exists without members; other groups end with their last full member.
 class groups {
 public:
     using record = iba::sa::MCMemberRecord;
     struct outcome {
         iba::SAStatus status = iba::SAStatus::None;
-        std::optional<iba::TrapNumber> event{}; ///< a group came or went
+        std::optional<iba::TrapNumber> event{}; ///< a group was created or deleted
     };
 
     /// `of` must outlive it.
     explicit groups(attributes& of);
 
-    /// Joins, or creates where the mask has all that it takes. `r` becomes what the group and the membership are.
+    /// Joins a group, or creates it if `mask` contains all required components. `r` is set to the properties of the
+    /// group and the membership.
     outcome join(record& r, u64 mask);
-    /// Gives up what r.joinState says, which becomes what is left.
+    /// Removes the states in r.joinState from the membership, and sets it to the remaining ones.
     outcome leave(record& r, u64 mask);
-    /// A record of every member whose link is Active.
+    /// Offers a record of every member whose link is Active.
     void find(collector& found) const;
 
 private:
@@ -36,7 +37,7 @@ private:
         u8 join_state;
     };
     struct group {
-        record what; // portGID and joinState are members'
+        record what; // its portGID and joinState belong to the members
         std::vector<member> members{};
         bool is_permanent = false;
         bool has_full_member() const noexcept;

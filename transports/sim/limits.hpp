@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// limits.hpp - MTU, rate and life time, which queries of paths and groups limit rather than name (IBA 15.2.5.16,
-// 15.2.5.17). Knows no subnet.
+// limits.hpp - selectors for MTU, rate and packet lifetime in queries of paths and groups (IBA 15.2.5.16, 15.2.5.17). It depends on no
+// subnet.
 #pragma once
 #include "rates.hpp"
 #include "records.hpp"
@@ -9,7 +9,7 @@ namespace comad::transports::sim {
 
 inline constexpr iba::MTU path_mtu = iba::MTU::m4096; // of all ports
 
-/// Whether what a path has is what a query limits.
+/// Returns whether the value `has` of a path satisfies the selector of a query.
 constexpr bool satisfies(iba::Selector s, unsigned wanted, unsigned has) noexcept {
     switch (s) {
     case iba::Selector::GreaterThan: return has > wanted;
@@ -20,7 +20,7 @@ constexpr bool satisfies(iba::Selector s, unsigned wanted, unsigned has) noexcep
     return false;
 }
 
-/// The components that tell them: paths and groups have them alike.
+/// The components with selectors, which paths and groups have in common.
 template <class R>
 constexpr u64 limits =
     iba::mask_of<&R::MTUSelector> | iba::mask_of<&R::MTU> | iba::mask_of<&R::rateSelector> | iba::mask_of<&R::rate> |
@@ -44,7 +44,7 @@ template <class R> void set_limits(R& r, iba::Rate rate) noexcept {
     r.packetLifeTime = attributes::packet_life_time;
 }
 
-/// Full and limited members of a partition belong to it.
+/// Returns whether two P_Keys belong to one partition, with full or limited membership.
 constexpr bool is_same_partition(u16 a, u16 b) noexcept { return ((a ^ b) & 0x7fff) == 0; }
 
 } // namespace comad::transports::sim

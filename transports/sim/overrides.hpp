@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// overrides.hpp - what managers have written to nodes and ports, as far as it does not stand in the topology. Knows what is
-// kept, and not what it means.
+// overrides.hpp - values that managers have written to nodes and ports and that the topology does not contain. It stores them without
+// interpreting them.
 #pragma once
 #include <comad/iba/smp.hpp>
 #include <comad/mad/detail/time.hpp>
@@ -13,24 +13,25 @@
 
 namespace comad::transports::sim {
 
-/// Nothing until somebody writes: what nodes are without it says attributes.hpp.
+/// Written values. It is empty until the first write; attributes.hpp has the values of nodes without writes.
 class overrides {
 public:
     using block = std::array<u8, 64>;
     struct port_settings {
         iba::smp::PortInfo info; ///< its writable components
-        /// What its physical state is unless the link is up: Disabled, Sleep or Polling.
+        /// The physical state while the link is not up: Disabled, Sleep or Polling.
         iba::PortPhysicalState resting = iba::PortPhysicalState::Polling;
-        std::optional<mad::time_point> lease_end{}; ///< of the M_Key, while its lease is running out
+        std::optional<mad::time_point> lease_end{}; ///< of the M_Key; set while its lease period runs
     };
 
-    /// Blocks of tables. `port`: of a CA the one that has the table, of a switch 0; `modifier` as SMPs tell it.
+    /// Stores a block of a table. `port`: the port with the table, 0 for a switch; `modifier` as in SMPs.
     void set_block(u32 node, u8 port, u16 attributeID, u32 modifier, std::span<const u8, 64> bytes);
+    /// Returns a stored block; null: it was not written.
     const block* find_block(u32 node, u8 port, u16 attributeID, u32 modifier) const noexcept;
-    /// How many times tables of P_Keys, GUIDs or settings of ports were written.
+    /// Returns how many times P_Key tables, GUID tables or port settings were written.
     u64 port_writes() const noexcept { return port_writes_; }
 
-    /// Whether any table of P_Keys was written.
+    /// Returns whether any P_Key table was written.
     bool has_pkeys() const noexcept { return has_pkeys_; }
 
     port_settings& port(u32 node, u8 number) {
@@ -42,12 +43,12 @@ public:
     iba::smp::SwitchInfo& switch_info(u32 node) { return switches_[node]; }
     const iba::smp::SwitchInfo* find_switch(u32 node) const noexcept;
 
-    /// Whether any switch has a forwarding table or its end written.
+    /// Returns whether any switch has a written forwarding table or SwitchInfo.
     bool forwards() const noexcept { return has_linear_ || !switches_.empty(); }
-    /// Whether a packet of this service level has an operational virtual lane at an output port, of a switch from this input
-    /// port.
+    /// Returns whether a packet with this service level has an operational virtual lane at an output port. `input`:
+    /// the input port of a switch.
     bool has_lane(u32 node, std::optional<u8> input, u8 output, u8 SL) const noexcept;
-    /// The port by which a switch forwards a LID: nothing where its table was not written.
+    /// Returns the port through which a switch forwards a LID; nullopt: its table was not written.
     std::optional<u8> port_to(u32 node, iba::lid to) const noexcept;
     static constexpr u8 no_port = 255;
 

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: MIT
-// paths.hpp - records of paths (IBA 15.2.5.16, 15.2.5.19, 15.2.5.20). Knows no MAD.
+// paths.hpp - path records of a simulated subnet (IBA 15.2.5.16, 15.2.5.19, 15.2.5.20). It depends on no MAD.
 #pragma once
 #include "records.hpp"
 
 namespace comad::transports::sim {
 
-/// The query names a port from which or to which the paths lead.
+/// Returns whether the query names a source or a destination.
 bool has_an_end(const collector& query) noexcept;
-/// One path for each pair of ports that are named: the one that MADs take. Precondition: has_an_end().
+/// Offers one path for each pair of selected ports, as MADs are routed. Precondition: has_an_end().
 void path_records(attributes& of, collector& found);
 
-/// The paths between all ports that a GetMulti names by GID, of which there are as many behind the record as it says.
-/// Otherwise: why not.
+/// Appends the paths between all ports that a GetMulti names by GID; the GIDs follow the record. Returns an error
+/// status if the request is invalid.
 iba::SAStatus multi_path_records(attributes& of, std::span<const u8> request, u64 mask, std::vector<u8>& found);
 
-/// The nodes on the way of the first path that a PathRecord means, its ends included. Otherwise: why not.
+/// Appends the nodes along the first path that a PathRecord selects, including both ends. Returns an error status if
+/// the request is invalid.
 iba::SAStatus trace_records(attributes& of, std::span<const u8> request, u64 mask, std::vector<u8>& found);
 
 } // namespace comad::transports::sim

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// rates.hpp - how fast a cable is, and the IBA's code for that. Knows no way.
+// rates.hpp - the rate of a cable and its IBA code. It depends on no routing.
 #pragma once
 #include <comad/iba/detail/codes.hpp>
 #include <comad/transports/sim/detail/topology.hpp>
@@ -9,15 +9,15 @@
 
 namespace comad::transports::sim {
 
-/// Of an active width; 0: no link.
+/// Returns the number of lanes of an active width; 0: no link.
 constexpr unsigned lanes_of(link_codes active) noexcept {
-    constexpr std::array<unsigned, 5> lanes{1, 4, 8, 12, 2}; // of the width's bit
+    constexpr std::array<unsigned, 5> lanes{1, 4, 8, 12, 2}; // by the bit of the width
     const auto width = static_cast<unsigned>(std::countr_zero(active.width));
     return width < lanes.size() ? lanes[width] : 0;
 }
 
-/// Of an active width and speed: lanes times their rate, in 0.1 Gb/s as the IBA names rates; 0: no link. A link at FDR10
-/// has the rate of QDR: there is no code for its own.
+/// Returns the rate of an active width and speed: the number of lanes times the nominal IBA rate, in 0.1 Gb/s; 0: no
+/// link. An FDR10 link has the rate of QDR, because FDR10 has no code of its own.
 constexpr unsigned tenths_of_gbps(link_codes active) noexcept {
     if (active.has_fdr10()) active.speed = iba::lane_speed::QDR;
     constexpr std::array<unsigned, 8> lane{25, 50, 100, 140, 250, 500, 1000, 2000}; // SDR to XDR
@@ -25,7 +25,7 @@ constexpr unsigned tenths_of_gbps(link_codes active) noexcept {
     return speed < lane.size() ? lanes_of(active) * lane[speed] : 0;
 }
 
-/// The forward error correction that a link of this speed usually has.
+/// Returns the usual forward error correction of a link at this speed.
 constexpr iba::FECMode fec_of(link_codes active) noexcept {
     if (active.extended_speed2() != 0) return iba::FECMode::RS2; // XDR
     switch (active.extended_speed()) {
@@ -36,12 +36,13 @@ constexpr iba::FECMode fec_of(link_codes active) noexcept {
     }
 }
 
-/// PathRecord.rate: the fastest that is not faster; the slowest of all for less than that. 12x XDR has no code of its own.
+/// Returns PathRecord.rate: the highest code that does not exceed the rate, or the lowest code of all. 12x XDR has no
+/// code of its own.
 constexpr iba::Rate rate_of(unsigned tenths) noexcept {
     return iba::rate_at_most(tenths * u64{100'000'000}).value_or(iba::Rate::r2_5);
 }
 
-/// The inverse, which orders rates: their codes do not.
+/// Returns the rate of a code. Compare rates by this value, because the codes are not ordered.
 constexpr unsigned tenths_of(iba::Rate rate) noexcept {
     return static_cast<unsigned>(iba::bits_per_second(rate) / 100'000'000);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// records.hpp - the records of a simulated subnet's SA (IBA 15.2.5), found by component mask. Knows no MAD and no method.
+// records.hpp - the records of a simulated subnet's SA (IBA 15.2.5), selected by component mask. They depend on no MAD and no method.
 #pragma once
 #include "attributes.hpp"
 #include <comad/iba/detail/mask.hpp>
@@ -12,27 +12,27 @@
 
 namespace comad::transports::sim {
 
-/// What a query asks for, and the records that have it.
+/// A query and the records that match it.
 class collector {
 public:
     /// `wanted`: the query's record, encoded; `mask`: its component mask.
     collector(const iba::record_info& record, u64 mask, std::span<const u8> wanted);
 
-    /// Whether a record that begins with `head` may be meant.
+    /// Returns whether a record that starts with `head` can match.
     bool admits(std::span<const u8> head) const noexcept;
-    /// Takes a whole record that is meant; others not.
+    /// Adds a whole record if it matches.
     void offer(std::span<const u8> record);
     template <iba::wire R> void offer(const R& record) { offer(std::span<const u8>(iba::encode(record))); }
 
     template <iba::wire R> R wanted() const noexcept { return iba::decode<R>(wanted_.first<iba::wire_size<R>>()); }
     template <auto Member> bool asks_for() const noexcept { return (mask_ & iba::mask_of<Member>) != 0; }
     u64 mask() const noexcept { return mask_; }
-    /// These components are compared by whoever offers records, not here.
+    /// Excludes components from the comparison, because the provider of the records compares them.
     void leave_out(u64 components);
 
     std::size_t record_size() const noexcept { return record_.bytes; }
     std::size_t count() const noexcept { return found_.size() / record_.bytes; }
-    /// One after the other.
+    /// Returns the matching records, concatenated.
     std::vector<u8> take() noexcept { return std::move(found_); }
 
 private:
@@ -49,11 +49,11 @@ public:
     using record = iba::sa::ServiceRecord;
     enum class outcome : u8 { done, unknown, denied };
 
-    /// Keeps or changes one. Denied: another key than it has.
+    /// Adds or changes a service. Returns denied if the key differs from that of the service.
     outcome set(const record&, mad::time_point now);
-    /// Ends one; `r` becomes what it was.
+    /// Removes a service and sets `r` to its record.
     outcome remove(record& r, mad::time_point now);
-    /// Those whose lease has not expired. Keys are not told.
+    /// Offers the services whose lease has not expired, without their keys.
     void find(collector&, mad::time_point now);
 
 private:
@@ -66,12 +66,13 @@ private:
     std::vector<lease> leases_;
 };
 
-/// The structure of an SA's attribute; null if the SA has no such records.
+/// Returns the structure of an SA attribute; null: the SA has no such records.
 const iba::record_info* record_of(u16 attributeID) noexcept;
 
-/// Why there are no records.
+/// The reason why a query is rejected.
 enum class refusal : u8 { none, too_few_components };
-/// Offers all records of the subnet that may be meant, but those that its users make. Precondition: record_of(attributeID).
+/// Offers all matching records of the subnet, except those that its users create. Precondition:
+/// record_of(attributeID).
 refusal find_records(attributes& of, u16 attributeID, collector& found);
 
 } // namespace comad::transports::sim

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// router.hpp - where a MAD gets to: directed routes hop by hop (IBA 14.2.2), LIDs over Active links by the forwarding
-// tables that were written, and by the shortest way where none was. Knows no time and no chance.
+// router.hpp - routes MADs: directed routes hop by hop (IBA 14.2.2), LIDs over Active links by the written forwarding tables, or by the
+// shortest path without a table. It depends on no time and no randomness.
 #pragma once
 #include "overrides.hpp"
 #include <comad/mad/path.hpp>
@@ -11,59 +11,63 @@
 
 namespace comad::transports::sim {
 
+/// Routes MADs through a topology.
 class router {
 public:
+    /// A port of a node.
     struct place {
         u32 node;
         u8 port;
     };
-    /// The end of a way: node, port of arrival, and the number of cables.
+    /// The end of a route: node, port of arrival, and number of cables.
     struct stop {
         u32 node;
         u8 port;
         unsigned hops;
-        u8 first_port = 0;           ///< by which a LID-routed way leaves where it begins
-        unsigned slowest = no_cable; ///< of its cables, in 0.1 Gb/s (rates.hpp)
+        u8 first_port = 0;           ///< the first output port of a LID-routed path
+        unsigned slowest = no_cable; ///< the rate of its slowest cable, in 0.1 Gb/s (rates.hpp)
     };
     static constexpr unsigned no_cable = ~0u;
-    /// A directed route has a middle part by ports, and may have parts by LID before and behind it.
+    /// The end of a directed route. The directed part may have LID-routed parts before and after it.
     struct directed_stop {
         stop end;
-        u32 begin_node; ///< of the middle part
+        u32 begin_node; ///< the node where the directed part starts
         u32 end_node;
-        unsigned hops_before = 0; ///< cables before the middle part
+        unsigned hops_before = 0; ///< cables before the directed part
     };
 
     /// Both must outlive it.
     router(const topology& t, const overrides& tables);
 
-    /// Whether a node answers and passes directed routes on.
+    /// Sets whether a node ignores all MADs and forwards no directed routes.
     void set_mute(u32 node, bool mute) noexcept { mute_[node] = mute; }
     bool is_mute(u32 node) const noexcept { return mute_[node]; }
-    /// After any change of cables, states and LIDs. What follows from it is found when it is asked for: cables may flap
-    /// far oftener than a MAD goes by LID.
+    /// Call it after any change of cables, states or LIDs. The routes are calculated when they are needed, because
+    /// cables may flap far more often than LID-routed MADs are sent.
     void topology_changed() noexcept { is_stale_ = true; }
 
-    /// The port that has a LID; node topology::nobody if none has it.
+    /// Returns the port that has a LID; its node is topology::nobody if there is none.
     place owner(iba::lid LID) noexcept {
         if (is_stale_) find_owners();
         return by_lid_[value(LID)];
     }
-    /// The port by which a switch forwards a LID, 0 to itself; overrides::no_port if there is none.
+    /// Returns the port through which a switch forwards a LID; 0: to itself; overrides::no_port: none.
     u8 port_to(u32 node, iba::lid to) noexcept;
-    /// A LID-routed MAD from `from`. `SL`: of a GMP; where forwarding tables were written, each port on the way drops it unless
-    /// its table gives that SL an operational virtual lane (IBA 7.6.6). SMPs have a lane of their own.
+    /// Returns the end of a LID-routed path from `from`. `SL`: only for GMPs. If forwarding tables were written, each
+    /// port on the path drops the MAD unless its table maps the SL to an operational virtual lane (IBA 7.6.6). SMPs
+    /// have their own lane.
     std::optional<stop> by_lid(place from, iba::lid to, std::optional<u8> SL = {}) noexcept;
-    /// Whether the reply to it, sent from `at`, comes back.
+    /// Returns whether the reply from `at` reaches the source.
     bool back_by_lid(place from, iba::lid DLID, place at, iba::lid SLID, std::optional<u8> SL = {}) noexcept;
-    /// A directed-route request; fills its return path.
+    /// Returns the end of a directed-route request, and fills its return path.
     std::optional<directed_stop> by_route(place from, iba::lid DLID, u8* smp) noexcept;
-    /// Whether the reply to it, sent from `at`, comes back; sets its direction bit and takes its hop pointer to 0.
+    /// Returns whether the reply from `at` reaches the source. Sets the direction bit and decrements the hop pointer
+    /// to 0.
     bool back_by_route(place from, iba::lid DLID, const directed_stop& at, u8* smp) noexcept;
 
 private:
     void find_owners() noexcept;
-    /// The shortest ways by Active links from one origin, as forwarding tables would have them.
+    /// The shortest paths over Active links from one origin, as in forwarding tables.
     struct reached {
         u32 hops;
         unsigned slowest;
@@ -81,9 +85,9 @@ private:
     const topology& topology_;
     const overrides& tables_;
     std::vector<bool> mute_;
-    bool is_stale_ = true;      // by_lid_ and the trees
+    bool is_stale_ = true;      // by_lid_ and the trees are outdated
     std::vector<place> by_lid_; // index: LID
-    std::vector<tree> trees_;   // from the origins that were asked for last: programs at several places take turns
+    std::vector<tree> trees_;   // from the most recent origins, because programs at several ports alternate
     std::size_t oldest_ = 0;
     std::vector<u32> queue_;
 };

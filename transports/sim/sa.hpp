@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// sa.hpp - the subnet administrator of a simulated subnet (IBA 15.2, 15.4). Knows no way.
+// sa.hpp - the SA of a simulated subnet (IBA 15.2, 15.4). It does not route MADs.
 #pragma once
 #include "groups.hpp"
 #include "records.hpp"
@@ -10,9 +10,9 @@
 
 namespace comad::transports::sim {
 
-/// Answers Get and GetTable of every record that records.hpp knows, Set and Delete of services, memberships and GUIDs,
-/// subscriptions, GetMulti of paths, GetTraceTable of the nodes on their ways, and ClassPortInfo. Records match in every
-/// component that the mask has; a mask with bits that the record has not is invalid.
+/// The SA. It replies to Get and GetTable of every record in records.hpp, Set and Delete of services, memberships and
+/// GUIDs, subscriptions, GetMulti of paths, GetTraceTable and ClassPortInfo. A record matches if it equals the query
+/// in every component of the mask. A mask with undefined bits is invalid.
 class administrator {
 public:
     explicit administrator(attributes& of) : of_(of), groups_(of) {}
@@ -21,7 +21,7 @@ public:
     /// Tells those who want to hear of it.
     void tell(iba::TrapNumber what, const iba::gid& about);
     void tell(const iba::Notice& notice);
-    /// The Reports that are to be sent.
+    /// Returns the Reports that must be sent.
     std::vector<report> take_reports() noexcept { return std::exchange(reports_, {}); }
     subscriptions& subscribers() noexcept { return subscriptions_; }
     const subscriptions& subscribers() const noexcept { return subscriptions_; }

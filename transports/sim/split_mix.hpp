@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// split_mix.hpp - numbers that look random and are the same everywhere. Knows no chance.
+// split_mix.hpp - a pseudorandom number generator with equal results on all platforms.
 #pragma once
 #include <comad/iba/types.hpp>
 
 namespace comad::transports::sim {
 
-/// SplitMix64 (Steele, Lea, Flood 2014): one word of state.
+/// Returns the next number of SplitMix64 (Steele, Lea, Flood 2014), which has one word of state.
 constexpr u64 split_mix(u64& state) noexcept {
     u64 z = state += 0x9e3779b97f4a7c15;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;

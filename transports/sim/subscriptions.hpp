@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// subscriptions.hpp - who wants to hear of what in a simulated subnet, and the Reports that tell them (IBA 13.4.8, 13.4.9,
-// 15.2.5.12). Knows no way and no time.
+// subscriptions.hpp - the subscriptions of a simulated subnet, and the Reports to subscribers (IBA 13.4.8, 13.4.9, 15.2.5.12). It depends
+// on no routing and no time.
 #pragma once
 #include "records.hpp"
 #include <comad/iba/notice.hpp>
@@ -12,7 +12,7 @@
 
 namespace comad::transports::sim {
 
-/// A MAD for a subscriber.
+/// A Report MAD for a subscriber.
 struct report {
     iba::lid DLID;
     std::array<u8, mad::mad_size> mad;
@@ -20,14 +20,15 @@ struct report {
 
 class subscriptions {
 public:
-    /// Of the port `GID` at `LID`. False: a request that makes no sense, or to end what there is not.
+    /// Adds or removes a subscription of the port `GID` at `LID`. Returns false if the request is invalid, or if it
+    /// removes a subscription that does not exist.
     bool set(const iba::InformInfo&, const iba::gid& GID, iba::lid LID);
     void find(collector& found) const;
     bool empty() const noexcept { return all_.empty(); }
 
-    /// A Report for each subscription that the notice concerns; they wait for their acknowledgement.
+    /// Returns a Report for each subscription that matches the notice. Each Report waits for its acknowledgement.
     std::vector<report> reports_of(const iba::Notice&);
-    /// By the transaction ID of a ReportResp.
+    /// Records an acknowledgement by the transaction ID of a ReportResp.
     void acknowledge(u64 transactionID) { waiting_.erase(transactionID); }
     bool is_acknowledged(u64 transactionID) const { return !waiting_.contains(transactionID); }
 

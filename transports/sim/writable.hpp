@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// writable.hpp - the components of PortInfo and SwitchInfo that a manager writes and that are kept as they are written (IBA
-// 14.2.5.4, 14.2.5.6). State, LID and what the link trains by are not among them: the topology has those.
+// writable.hpp - the components of PortInfo and SwitchInfo that are stored as a manager writes them (IBA 14.2.5.4, 14.2.5.6). State, LID,
+// and link widths and speeds are not included, because the topology stores them.
 #pragma once
 #include <comad/iba/smp.hpp>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// rmpp.hpp - a transport that carries messages of any length over one that carries single MADs (IBA 13.6), as the kernel
-// does on its own device. Knows no class but which of them have RMPP.
+// rmpp.hpp - a transport that carries messages of any length by RMPP over a transport of single MADs (IBA 13.6), as the kernel does for
+// umad. It depends on no management class.
 #pragma once
 #include <comad/mad/detail/rmpp.hpp>
 #include <comad/mad/transport.hpp>
@@ -14,34 +14,40 @@
 
 namespace comad::transports {
 
+/// Options of an rmpp_transport.
 struct rmpp_options {
     mad::rmpp_receiver_options receiving{};
     mad::rmpp_timing sending{};
-    mad::duration linger = std::chrono::seconds(10); ///< how long the last ACK of a message is repeated when asked for
-    /// Under way at a time, each way. Further requests of others are ignored, and so time out; a reply to a request of our own
-    /// takes the place of a request of others.
+    mad::duration linger =
+        std::chrono::seconds(10); ///< time for which the last ACK of a message is repeated on request
+    /// The largest number of transfers in each direction. Further requests of other nodes are ignored, and thus time
+    /// out. A reply to one of our requests replaces a request of another node.
     std::size_t max_transfers = 1024;
     std::size_t max_sending = std::size_t{256} << 20; ///< bytes of all messages that are being sent
-    /// Bytes of all messages that are arriving. The transfer that exceeds it fails, unless it is whole then.
+    /// Bytes of all messages that are arriving. The transfer that exceeds the limit fails, unless it is complete at
+    /// that moment.
     std::size_t max_receiving = std::size_t{256} << 20;
 };
 
-/// What `inner` carries, and transfers of several MADs: those to be sent are cut into segments, those that arrive are put
-/// together and acknowledged.
+/// Adds transfers of several MADs to `inner`. It cuts messages to send into segments, and reassembles and
+/// acknowledges messages that arrive.
 ///
-/// Of ours: requests longer than a MAD go out by send_request::size. While segments of an answer arrive, receive() says so
-/// (received::is_part), so that its request does not time out. A transfer that fails is given as its first segment alone,
-/// which no table is read from. Only a reply to a request that was sent here, and from where it was sent to, starts a transfer,
-/// once, until send_request::operation_timeout or rmpp_timing::total has passed. All other responses are ignored.
+/// Our requests: a request longer than a MAD is sent as a transfer of send_request::size bytes. While segments of a
+/// reply arrive, receive() reports them (received::is_part), so that the request does not time out. If a transfer
+/// fails, receive() returns only its first segment, which never decodes as a table. A reply starts a transfer only if
+/// its request was sent here, and only from the node to which the request was sent. It can do so once, until
+/// send_request::operation_timeout or rmpp_timing::total has passed. All other responses are ignored.
 ///
-/// Of others, where serve() was called: a request by RMPP is given when it is whole, and not at all if it fails. An answer
-/// whose header says RMPP goes out by it, whatever its length; send() takes it and forgets it when all is acknowledged, or
-/// when the requester stopped to do so. There is no room for it: ENOBUFS, and the requester may ask again. While it is
-/// under way, another answer to the same request is dropped.
+/// Requests of other nodes, after serve(): receive() returns an RMPP request when it is complete, and nothing if it
+/// fails. A reply with an RMPP header is sent by RMPP, regardless of its length. send() accepts the reply and drops
+/// it when the requester has acknowledged all of it or stops acknowledging. If there is no space for the reply,
+/// send() fails with ENOBUFS, and the requester may retry. While the reply is being sent, another reply to the same
+/// request is dropped.
 class rmpp_transport final : public mad::transport {
 public:
-    /// `inner` must outlive it, or is its own.
+    /// Uses `inner`, which must outlive the transport.
     explicit rmpp_transport(mad::transport& inner, rmpp_options options = {}) : inner_(inner), options_(options) {}
+    /// Takes ownership of `inner`.
     explicit rmpp_transport(std::unique_ptr<mad::transport> inner, rmpp_options options = {})
         : owned_(std::move(inner)), inner_(*owned_), options_(options) {}
 
@@ -61,17 +67,17 @@ public:
     std::optional<mad::time_point> simulated_time() const noexcept override { return inner_.simulated_time(); }
     void set_now(mad::time_point) noexcept override;
 
-    /// Under way, both ways; those that ended and are kept for a last ACK included.
+    /// Returns the number of transfers in both directions, including ended ones that are kept for a last ACK.
     std::size_t transfers() const noexcept { return incoming_.size() + outgoing_.size(); }
 
 private:
-    /// The other end of a transfer.
+    /// The peer of a transfer.
     struct peer {
         mad::any_path path;
         u32 agent;
         bool is(const mad::source_address&) const noexcept;
     };
-    /// What all MADs of one side of a transfer have in common.
+    /// The fields that all MADs of one side of a transfer share.
     struct transfer_id {
         u8 mgmt_class, method;
         u64 transactionID;
@@ -83,8 +89,8 @@ private:
         transfer_id id;
         mad::source_address source;
         peer from;
-        std::array<u8, mad::mad_size> first;    // MAD that came
-        std::optional<mad::time_point> ended{}; // and given to receive()
+        std::array<u8, mad::mad_size> first;    // the first MAD of the transfer
+        std::optional<mad::time_point> ended{}; // when the message was passed to receive()
     };
     struct outgoing {
         mad::rmpp_sender transfer;
@@ -93,13 +99,13 @@ private:
         std::size_t size;
         std::optional<mad::time_point> ended{};
     };
-    /// A request that was sent and may be answered by a transfer.
+    /// A request that was sent and whose reply may be a transfer.
     struct expected {
         transfer_id reply;
         mad::any_path path;
         mad::time_point until;
     };
-    struct packet { // with the headroom that transports want
+    struct packet { // with the headroom that transports need
         peer to;
         alignas(8) std::array<u8, mad::headroom + mad::mad_size> bytes{};
         std::span<u8, mad::mad_size> mad() noexcept { return std::span(bytes).last<mad::mad_size>(); }
@@ -126,16 +132,16 @@ private:
     void flush() noexcept;
     mad::received deliver(std::span<u8> buffer) noexcept;
 
-    std::unique_ptr<mad::transport> owned_; // null: it is somebody else's
+    std::unique_ptr<mad::transport> owned_; // null: the caller owns the transport
     mad::transport& inner_;
     rmpp_options options_;
     mad::time_point now_{};
     std::vector<mad::registration> served_;
-    std::list<expected> expected_; // the one sent last is last
+    std::list<expected> expected_; // ordered by time of sending
     std::list<incoming> incoming_;
-    std::size_t receiving_ = 0;    // bytes that they hold
-    std::list<outgoing> outgoing_; // the next one to send is in front
-    std::optional<packet> unsent_; // what the inner transport did not take
+    std::size_t receiving_ = 0;    // bytes held by incoming_
+    std::list<outgoing> outgoing_; // the next one to send is first
+    std::optional<packet> unsent_; // a MAD that blocked the inner transport
     std::deque<whole_message> arrived_;
 };
 

@@ -86,7 +86,7 @@ public:
     void inject(const verbs::event&);
 
 private:
-    /// A queue pair and what belongs to it; all of it is made anew when it fails.
+    /// A queue pair and its queues and buffers. A failure replaces all of it.
     struct lane {
         verbs::completions received;
         verbs::completion_queue sent;
@@ -114,9 +114,9 @@ private:
     verbs_options options_;
     mad::port_tables tables_;
     std::string misfit_;   // of the latest path that did not fit them
-    bool is_default_pkey_; // nobody chose it
+    bool is_default_pkey_; // true: the options did not select it
     u16 pkey_place_;       // options_.pkey_index until the table changes
-    u16 pkey_;             // what was there
+    u16 pkey_;             // the P_Key at pkey_place_
     verbs::context device_;
     verbs::pd domain_;
     verbs::address_cache addresses_;
@@ -126,11 +126,11 @@ private:
     std::span<ibv_wc> unread_; // of batch_
     std::vector<mad::registration> served_;
     std::vector<verbs::event> injected_;
-    bool is_broken_ = false; // the lane
+    bool is_broken_ = false; // the lane failed
     unsigned broken_in_a_row_ = 0;
-    bool waits_for_room_ = false; // a send
-    bool has_waited_ = false;     // the last receive() gave nothing
-    int gone_ = 0;                // errno: the device is
+    bool waits_for_room_ = false; // a send blocked
+    bool has_waited_ = false;     // the last receive() returned nothing
+    int gone_ = 0;                // errno of the device's failure
     u64 foreign_ = 0;
     unsigned replaced_ = 0;
     mad::time_point now_{};
