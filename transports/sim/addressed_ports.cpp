@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// addressed_ports.cpp - end ports by LID and by GID.
+// addressed_ports.cpp - finds end ports by LID and by GID.
 #include "addressed_ports.hpp"
 
 namespace comad::transports::sim {

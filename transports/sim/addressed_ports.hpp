@@ -17,8 +17,8 @@ struct addressed_port {
 
 /// Returns the default GID of a port.
 iba::gid gid_of(const attributes& of, router::place at) noexcept;
-/// The end ports that a query means: by LID, one of those that the LID mask gives, and by GID, of which a port may have
-/// several; null: any. What they are asked by is what they have here.
+/// Returns the end ports that a query selects, with the LID and GID of the query. A port can have several LIDs (LMC)
+/// and several GIDs. Null selects all ports.
 std::vector<addressed_port> addressed_ports(const attributes& of, const iba::lid* LID, const iba::gid* GID);
 /// Returns the end port with this GID, with the address of the query.
 std::optional<addressed_port> find_addressed_port(const attributes& of, const iba::gid& GID);

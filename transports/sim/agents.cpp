@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// agents.cpp - who answers what at which port.
+// agents.cpp - selects the agent that replies at a port.
 #include "agents.hpp"
 
 #include "addressed_ports.hpp"
@@ -42,7 +42,7 @@ agents::agents(topology& t, u64 counter_seed)
                     [this](const server::request& r) { return administrator_.answer(r, now_); });
 }
 
-/// Where there is a CA, there is a host.
+/// Replies as a host. Every CA belongs to a host.
 server::response agents::answer_host(const server::request& r, host_answer* says) const {
     const node& here = topology_.nodes[here_.node];
     if (here.type != iba::NodeType::CA) return server::response::error(server::status::unsupported_method);

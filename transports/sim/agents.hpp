@@ -12,6 +12,7 @@
 
 namespace comad::transports::sim {
 
+/// The management agents of all nodes.
 class agents {
 public:
     /// `t` must outlive it. `counter_seed`: see counters.

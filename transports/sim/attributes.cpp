@@ -21,8 +21,8 @@ constexpr u32 usual_capabilities =
     value(iba::CapabilityMask::IsTrapSupported) | value(iba::CapabilityMask::IsSLMappingSupported) |
     value(iba::CapabilityMask::IsSystemImageGUIDSupported) | value(iba::CapabilityMask::IsCapabilityMask2Supported);
 constexpr u16 switch_pkeys = 32, ca_pkeys = 128;
-constexpr u8 data_vls = 8;            // of VLCap VL0_7
-constexpr u8 arbitration_entries = 8; // of each priority
+constexpr u8 data_vls = 8;            // for VLCap VL0_7
+constexpr u8 arbitration_entries = 8; // per priority
 
 template <class T> u16 put(const T& value, attributes::block out) noexcept {
     std::fill(out.begin(), out.end(), u8{0});
@@ -41,17 +41,17 @@ void describe_link(const port& p, smp::PortInfo& i) noexcept {
     i.linkSpeedExtEnabled = p.enabled.extended_speed();
     i.linkSpeedExtSupported2 = p.supported.extended_speed2();
     i.linkSpeedExtEnabled2 = p.enabled.extended_speed2();
-    // A port that is down has trained to nothing, and says the least there is.
+    // A port that is down has no active link, and reports the smallest width and speed.
     i.linkWidthActive = iba::LinkWidth{p.active.width != 0 ? p.active.width : u8{1}};
     i.linkSpeedExtActive = iba::LinkSpeedExt{p.active.extended_speed()};
     i.linkSpeedExtActive2 = iba::LinkSpeedExt2{p.active.extended_speed2()};
-    // Ports at an extended speed show the fastest of the older ones that they support.
+    // If an extended speed is active, the legacy field contains the fastest supported legacy speed.
     const u8 legacy =
         p.active.has_extended_speed() ? std::bit_floor(p.supported.legacy_speed()) : p.active.legacy_speed();
     i.linkSpeedActive = iba::LinkSpeed{legacy != 0 ? legacy : u8{1}};
 }
 
-/// The bits of capabilityMask2 that stand for widths and speeds.
+/// Returns the bits of capabilityMask2 for widths and speeds.
 u16 capabilities_of(link_codes any) noexcept {
     using iba::CapabilityMask2;
     struct row {
@@ -69,7 +69,7 @@ u16 capabilities_of(link_codes any) noexcept {
     return mask;
 }
 
-/// What only an end port has: LIDs, GIDs, capabilities.
+/// Sets the fields that only end ports have: LIDs, GIDs and capabilities.
 void describe_end_port(const topology& t, const node& n, const port& p, smp::PortInfo& i) noexcept {
     i.GIDPrefix = attributes::GIDPrefix;
     i.LID = p.LID;
@@ -106,7 +106,8 @@ u16 attributes::get(u32 node, u8 in_port, u16 attributeID, u32 modifier, block o
     return 0;
 }
 
-/// Of a CA each port has its tables, of a switch it is the modifier that says which one is meant.
+/// Returns the port whose table an SMP selects, and the modifier. Each port of a CA has its own tables; for a switch,
+/// the modifier selects the port.
 attributes::table_place attributes::block_at(u32 node, u8 in_port, u16 attributeID, u32 modifier) const noexcept {
     const bool is_switch = topology_.nodes[node].is_switch();
     u32 told = ~u32{0};
@@ -281,7 +282,7 @@ smp::PortInfo attributes::port_info(u32 number, u8 in_port, u32 which) const noe
 
 u16 attributes::get_port_info(u32 number, u8 in_port, u32 modifier, block out) noexcept {
     const node& n = topology_.nodes[number];
-    constexpr u32 understands_extended_speeds = u32{1} << 31; // who asks (IBA 14.2.5.6)
+    constexpr u32 understands_extended_speeds = u32{1} << 31; // the requester's (IBA 14.2.5.6)
     const u32 which = modifier & ~understands_extended_speeds;
     if (which > n.num_ports()) return status::invalid_value;
     smp::PortInfo told = port_info(number, in_port, which == 0 && !n.is_switch() ? in_port : which);
@@ -294,7 +295,7 @@ u16 attributes::get_port_info(u32 number, u8 in_port, u32 modifier, block out) n
     return put(told, out);
 }
 
-/// Each speed has its usual forward error correction, or none, and a link the usual one.
+/// Each speed supports its usual forward error correction or none. The link uses the usual one.
 u16 attributes::get_port_info_extended(u32 number, u8 in_port, u32 modifier, block out) noexcept {
     const node& n = topology_.nodes[number];
     const u32 which = modifier == 0 && !n.is_switch() ? in_port : modifier;
@@ -305,7 +306,7 @@ u16 attributes::get_port_info_extended(u32 number, u8 in_port, u32 modifier, blo
         return (p.supported.speed & speed) == 0 ? 0 : static_cast<u16>(1u << value(usual) | 1u);
     };
     smp::PortInfoExtended i;
-    i.capabilityMask = 1; // FEC modes are told
+    i.capabilityMask = 1; // reports FEC modes
     i.FECModeActive = fec_of(p.active);
     i.FDRFECModeSupported = i.FDRFECModeEnabled = modes_of(8);
     i.EDRFECModeSupported = i.EDRFECModeEnabled = modes_of(16);
@@ -327,7 +328,7 @@ u16 attributes::get_mlnx_ext_port_info(u32 number, u8 in_port, u32 modifier, blo
     return put(i, out);
 }
 
-// With the capacities of a Quantum switch; without a group, because the forwarding tables are static.
+// Has the capacities of a Quantum switch, and no group, because the forwarding tables are static.
 u16 attributes::get_mlnx_ar_info(u32 number, u32 modifier, block out) noexcept {
     const node& n = topology_.nodes[number];
     if (!n.is_switch() || !is_mellanox(n)) return status::unsupported_attribute;
@@ -379,7 +380,7 @@ u16 attributes::pkey_blocks(u32 number) const noexcept {
     return (topology_.nodes[number].is_switch() ? switch_pkeys : ca_pkeys) / 32;
 }
 
-// End ports are in the default partition; the other ports of a switch enforce none.
+// End ports belong to the default partition. The other ports of a switch enforce no partition.
 u16 attributes::get_pkey_table(u32 number, u32 modifier, block out) noexcept {
     const node& n = topology_.nodes[number];
     const u32 which = n.is_switch() ? modifier >> 16 : 0;
@@ -398,7 +399,7 @@ u16 attributes::get_sl_to_vl(u32 number, u32 modifier, block out) noexcept {
     return put(table, out);
 }
 
-// The low priority is shared evenly, the high one is VL 0's.
+// The low-priority table shares the bandwidth equally; the high-priority table has only VL 0.
 u16 attributes::get_vl_arbitration(u32 number, u32 modifier, block out) noexcept {
     constexpr u16 low_weight = 4, high_weight = 1;
     const node& n = topology_.nodes[number];

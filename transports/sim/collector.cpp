@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// collector.cpp - records compared with a query; services, which are records that come and go.
+// collector.cpp - compares records with a query, and stores services.
 #include "records.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// congestion.cpp - keys, settings, tables and logs, attribute by attribute (IBA A10.4).
+// congestion.cpp - keys, settings, tables and logs of congestion control, one function per attribute (IBA A10.4).
 #include "congestion.hpp"
 
 #include <comad/iba/detail/class_port_info.hpp>
@@ -18,17 +18,17 @@ using namespace iba::cc;
 using server::response;
 namespace status = server::status;
 
-constexpr u16 credit_starvation = 1; // of CongestionInfo
-constexpr u8 table_blocks = 4;       // that a CA has
+constexpr u16 credit_starvation = 1; // in CongestionInfo
+constexpr u8 table_blocks = 4;       // blocks of a CA's table
 constexpr unsigned entries_per_block = std::tuple_size_v<decltype(CongestionControlTable::entry)>;
 
-/// Which members of a SwitchCongestionSetting a Set means (bits of controlMap, as OpenSM has them).
+/// The bits of controlMap, which select the members of a SwitchCongestionSetting that a Set changes (as in OpenSM).
 namespace means {
 constexpr u32 victim_mask = 1 << 0, credit_mask = 1 << 1, threshold = 1 << 2, starvation = 1 << 3,
               marking_rate = 1 << 4;
 }
 
-/// In units of 1.024 us.
+/// Returns the time in units of 1.024 us.
 u32 timestamp(mad::time_point now) noexcept {
     using units = std::chrono::duration<u64, std::ratio<1024, 1'000'000'000>>;
     return static_cast<u32>(std::chrono::duration_cast<units>(now.time_since_epoch()).count());
@@ -38,7 +38,7 @@ template <class Number> void count_up(Number& n) noexcept {
     if (n != std::numeric_limits<Number>::max()) ++n;
 }
 
-/// The newest is the first.
+/// Inserts the newest event at the front.
 template <class List> void put_first(List& events, const typename List::value_type& e) {
     std::shift_right(events.begin(), events.end(), 1);
     events.front() = e;
@@ -46,7 +46,7 @@ template <class List> void put_first(List& events, const typename List::value_ty
 
 bool is_set(const server::request& r) noexcept { return r.header.method == iba::Method::Set; }
 
-/// Of an attribute that is read only.
+/// Replies to a read-only attribute.
 template <class F> response only_get(const server::request& r, F&& answer) {
     return is_set(r) ? response::error(status::unsupported_attribute) : answer();
 }
@@ -73,7 +73,7 @@ void set(CACongestionSetting& now, const CACongestionSetting& wanted) {
         if (wanted.controlMap >> SL & 1) now.congestionEntry[SL] = wanted.congestionEntry[SL];
 }
 
-/// A block of what there is: read, after it was written by a Set. The last block of a list may be a part of one.
+/// Writes a block of a list if the request is a Set, then returns the block. The last block can be partial.
 template <auto Member, class Block> response answer_block(auto& list, Block wanted, const server::request& r) {
     auto& block = wanted.*Member;
     const u64 first = u64{r.header.attributeModifier} * block.size();
@@ -103,8 +103,8 @@ congestion_agent::congestion_agent(const node& n, u64 CCKey) {
     }
 }
 
-/// Whether the request has the key. One without it counts, and lets the lease period begin, at whose end nobody's key is
-/// protected any more: whoever has it had time to show that he is there.
+/// Returns whether the request has the key. A request with a wrong key is counted and starts the lease period. When
+/// the period ends, the key is no longer protected: its owner had time to send a request with the key.
 bool congestion_agent::take_key(const server::request& r, mad::time_point now) {
     if (lease_end_ && now >= *lease_end_) {
         key_.CCKeyProtectBit = false;

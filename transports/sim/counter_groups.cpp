@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// counter_groups.cpp - parts of counters (IBA 16.1.4, A10, A13.6.5).
+// counter_groups.cpp - splits counters into parts (IBA 16.1.4, A10, A13.6.5).
 #include "counter_groups.hpp"
 
 #include "rates.hpp"
@@ -37,7 +37,7 @@ constexpr std::array copied_counters{
     &PortCountersExt::QP1Dropped,
 };
 
-/// Of every 16 those from `first` on, `count` of them.
+/// Of every 16 units, `count` units from `first` on.
 struct sixteenths {
     u64 first, count;
 };
@@ -47,24 +47,24 @@ constexpr u64 part(u64 total, sixteenths p) noexcept {
     return total / 16 * p.count + std::min(rest - std::min(rest, p.first), p.count);
 }
 
-/// By causes, which tile the sixteen.
+/// Splits a total by causes, which together cover all sixteenths.
 template <std::size_t N> counter_row by(const std::array<sixteenths, N>& causes, u64 total) noexcept {
     counter_row row{};
     for (std::size_t i = 0; i < N; ++i) row[i] = part(total, causes[i]);
     return row;
 }
 
-/// By virtual lane or service level: 4 to 15 carry nothing.
+/// Splits a total by virtual lane or service level. Levels 4 to 15 carry nothing.
 counter_row by_level(u64 total) noexcept {
     return by(std::array<sixteenths, 4>{{{0, 8}, {8, 4}, {12, 2}, {14, 2}}}, total);
 }
 
-/// By lane of the cable, one after the other.
+/// Splits a total evenly over the lanes of the cable.
 void by_lane(u64 total, unsigned lanes, u64* out) noexcept {
     for (unsigned lane = 0; lane < lanes; ++lane) out[lane] = (total + lanes - 1 - lane) / lanes;
 }
 
-/// Of what is received: RC sends, RC RDMA writes, UD sends, all of one packet each.
+/// Returns the part of received packets with an opcode: RC sends, RC RDMA writes and UD sends of one packet each.
 u64 of_opcode(u64 total, u8 opCode) noexcept {
     switch (opCode) {
     case 0x04: return part(total, {0, 8});
@@ -74,15 +74,16 @@ u64 of_opcode(u64 total, u8 opCode) noexcept {
     }
 }
 
-/// Malformed packets and overruns are the lesser part of the errors.
+/// The shares of the causes of errors. Malformed packets and overruns are the smaller part.
 constexpr sixteenths physical_errors{0, 12}, malformed{12, 3}, overruns{15, 1};
 constexpr sixteenths unmapped_dlids{0, 8}, unmapped_vls{8, 4}, loops{12, 4};
 constexpr sixteenths inactive{0, 2}, too_long{2, 2}, too_old{4, 4}, waited_too_long{8, 8};
-constexpr sixteenths too_long_at_ca{2, 14}, congested{4, 12}; // of the same discards
+constexpr sixteenths too_long_at_ca{2, 14}, congested{4, 12}; // shares of the same discards
 constexpr sixteenths one_of{15, 1};
 
-/// Errors that forward error correction mends, and blocks that it cannot mend. Where it is RS, it tells the former by lane
-/// and both for the port; otherwise both by lane.
+/// Returns errors that forward error correction corrects, and blocks that it cannot correct. With RS, the counters of
+/// corrected errors are per lane and per port, and those of uncorrectable blocks per port. Otherwise, both are per
+/// lane.
 counter_row extended_speeds_row(const PortCountersExt& all, link_codes link) noexcept {
     counter_row row{};
     const iba::FECMode FEC = fec_of(link);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// counters.cpp - counters made of what happened, what is said to have happened before, and what was written.
+// counters.cpp - calculates counters from counted MADs, earlier traffic, load and written values.
 #include "counters.hpp"
 
 #include "counter_groups.hpp"
@@ -13,10 +13,11 @@ namespace {
 
 using values = counters::values;
 
-/// Words of 4 bytes from the local route header to the invariant CRC: 8 + 12 + 8 bytes of headers, the MAD, 4 of CRC.
+/// The size in 4-byte words from the local route header to the invariant CRC: 8 + 12 + 8 bytes of headers, the MAD,
+/// and 4 bytes of CRC.
 constexpr u64 words_of_mad = (8 + 12 + 8 + mad::mad_size + 4) / 4;
 
-/// A number that belongs to a port and a purpose.
+/// Returns a pseudorandom number for a port and a purpose.
 u64 draw(u64 seed, u32 index, unsigned purpose) noexcept {
     u64 state = seed ^ (u64{index} << 8 | purpose) << 20;
     split_mix(state);
@@ -35,7 +36,7 @@ void add_received(values& v, u64 packets, u64 words) noexcept {
     v.portRcvData += words;
 }
 
-/// How often something happened that happens so often a second.
+/// Returns how many events occur in `time` at this rate.
 u64 times_in(double per_second, mad::duration time) noexcept {
     const auto whole = std::chrono::duration_cast<std::chrono::seconds>(time);
     const mad::duration rest = time - whole;
@@ -85,9 +86,9 @@ void counters::add_earlier(u32 index, values& v) const noexcept {
     add_sent(v, sent, sent * words_of_packet(seed_, index));
     add_received(v, received, received * words_of_packet(seed_, peer));
     v.portXmitWait = draw(seed_, index, 2) % 1'000'000;
-    constexpr unsigned one_in = 8; // ports with errors
+    constexpr unsigned one_in = 8; // one in eight ports has errors
     if (draw(seed_, index, 3) % one_in == 0) {
-        v.symbolErrorCounter = draw(seed_, index, 4) % 100'000; // beyond 16 bits, too
+        v.symbolErrorCounter = draw(seed_, index, 4) % 100'000; // can exceed 16 bits
         v.portRcvErrors = draw(seed_, index, 5) % 1000;
         v.linkDownedCounter = draw(seed_, index, 6) % 4;
         v.portXmitDiscards = draw(seed_, index, 7) % 1000;

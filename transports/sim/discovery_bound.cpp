@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// discovery_bound.cpp - queries counted, and the quickest way from answer to answer.
+// discovery_bound.cpp - counts queries, and finds the shortest chains of dependent replies.
 #include <comad/transports/detail/discovery_bound.hpp>
 
 #include <algorithm>
@@ -13,7 +13,8 @@ namespace {
 
 constexpr u64 not_reached = ~u64{0};
 
-/// What directed routes from one port get to: a CA passes nothing on, but the one where they begin sends.
+/// The nodes that directed routes from one port reach. A CA forwards nothing; only the CA where the routes start
+/// sends.
 class explorer {
 public:
     explorer(const topology& t, u32 start, unsigned start_port) : topology_(t), start_(start), start_port_(start_port) {
@@ -27,7 +28,7 @@ public:
         return (at(n).is_switch() || (n == start_ && port == start_port_)) && at(n).ports[port].is_up();
     }
 
-    /// By node, the least sum over a route to it of what `cost(node, port it is left by)` says.
+    /// Returns for each node the minimum over all routes of the sum of `cost(node, output port)`.
     template <class Cost> std::vector<u64> quickest(const Cost& cost) const {
         std::vector<u64> when(topology_.nodes.size(), not_reached);
         using reached = std::pair<u64, u32>;
@@ -48,7 +49,7 @@ public:
         return when;
     }
 
-    /// PortInfos that tell of a node's ports.
+    /// Returns the number of PortInfos that describe a node's ports.
     u64 PortInfos(u32 n) const noexcept {
         if (at(n).is_switch()) return at(n).num_ports() + 1;
         u64 known = 0;
@@ -58,7 +59,8 @@ public:
     u64 smps(u32 n) const noexcept { return 2 + at(n).is_switch() + PortInfos(n); }
 
 private:
-    /// Of a CA that has been reached: the start's own port, and what a cable from a switch leads to.
+    /// Returns whether a port of a reached CA is known: the port where the routes start, and ports that a cable
+    /// connects to a reached switch.
     bool is_known(u32 n, unsigned p) const noexcept {
         if (n == start_ && p == start_port_) return true;
         const port& x = at(n).ports[p];
@@ -91,12 +93,12 @@ discovery_bound bound_discovery(const topology& t, u32 start, unsigned start_por
     const auto any_order = graph.quickest([&](u32, unsigned) { return round_trips(2); });
     const auto by_port = graph.quickest([&](u32 n, unsigned p) { return round_trips(1 + ports_before(n, p)); });
     const auto as_asked = graph.quickest([&](u32 n, unsigned p) { return 1 + round_trips(ports_before(n, p)); });
-    u64 cables = 0; // each looked through from one of its ends
+    u64 cables = 0; // each cable is queried through one of its ends
     for (u32 n = 0; n < t.nodes.size(); ++n) {
         if (!graph.is_reached(n)) continue;
         const u64 smps = graph.smps(n);
         ++b.nodes;
-        b.smps += smps - 1; // all but NodeInfo
+        b.smps += smps - 1; // all except NodeInfo
         b.hops = std::max(b.hops, static_cast<unsigned>(graph.hops(n)));
         b.any_order = std::max(b.any_order, any_order[n] + round_trips(smps));
         b.in_order = std::max(b.in_order, by_port[n] + round_trips(smps));
@@ -108,7 +110,7 @@ discovery_bound bound_discovery(const topology& t, u32 start, unsigned start_por
                 cables += !from_both || std::pair(n, p) < std::pair(x.peer_node, unsigned{x.peer_port});
         }
     }
-    b.smps += cables + 1; // and the NodeInfo of the local node
+    b.smps += cables + 1; // plus the NodeInfo of the local node
 
     b.by_depth = limits.round_trip * static_cast<mad::duration::rep>(b.in_order);
     u64 parallel = limits.per_destination == 0 ? b.smps : b.nodes * limits.per_destination;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// endpoints.cpp - where programs are in a simulated subnet: what has arrived for them, and which requests they want.
+// endpoints.cpp - the endpoints of programs in a simulated subnet: received messages, and the requests that they serve.
 #include "agents.hpp"
 #include "fabric_core.hpp"
 #include "router.hpp"
@@ -75,7 +75,7 @@ u64 fabric_core::port_writes() const noexcept { return agents_->subnet().tables_
 
 iba::lid fabric_core::lid_of(const attachment& e) const noexcept { return topology_.nodes[e.node].ports[e.port].LID; }
 
-/// What the port reports of the headers of a message that it delivers.
+/// Returns the source of a delivered message, as the port reports its headers.
 mad::source_address fabric_core::source_of(const packet& p, const attachment& at) const noexcept {
     const attributes& subnet = agents_->subnet();
     const router::place here{at.node, at.port};
@@ -115,7 +115,7 @@ mad::received fabric_core::take(u32 number, std::span<u8> buffer) noexcept {
         for (u8& byte : buffer.first(r.mad.size())) byte = static_cast<u8>(split_mix(state));
     } else {
         std::memcpy(buffer.data(), p.whole.empty() ? p.mad.data() : p.whole.data(), r.mad.size());
-        if (!p.whole.empty() && r.mad.size() < p.size) return r; // until somebody has room for the whole
+        if (!p.whole.empty() && r.mad.size() < p.size) return r; // stays until a caller has space for the whole message
     }
     e.first = p.next;
     free(index);
@@ -123,7 +123,7 @@ mad::received fabric_core::take(u32 number, std::span<u8> buffer) noexcept {
     return r;
 }
 
-/// A directed route of ports alone.
+/// Returns whether a directed route has no LID-routed part.
 bool fabric_core::is_without_lids(const packet& p) noexcept {
     using iba::smp::FormatDirected;
     return p.headers.DLID == iba::permissive_lid &&
@@ -131,7 +131,8 @@ bool fabric_core::is_without_lids(const packet& p) noexcept {
            iba::get<&FormatDirected::drDLID>(p.mad.data()) == iba::permissive_lid;
 }
 
-/// Of an endpoint that serves, to the one that asked: the way there must have led here, and the way back there.
+/// Sends a reply of a serving endpoint. Returns false unless the request's route leads from the requester to this
+/// node, and back.
 bool fabric_core::send_directed_answer(packet& p, u32 to) noexcept {
     using directed_header = iba::MADHeaderDirected;
     const attachment& from = endpoints_[p.endpoint];
@@ -161,7 +162,7 @@ bool fabric_core::is_for_sma(const packet& p) noexcept {
            iba::get<&MADHeader::attributeID>(p.mad.data()) != iba::attribute_id<iba::smp::SMInfo>;
 }
 
-/// The endpoint that wants this request; none: it is for the agents of the node.
+/// Returns the endpoint that serves this request; none: the agents of the node do.
 u32 fabric_core::server_of(const packet& p) const noexcept {
     if ((p.is_directed && !is_without_lids(p)) || mad::is_response(p.mad)) return none;
     for (u32 i = 0; i < endpoints_.size(); ++i) {

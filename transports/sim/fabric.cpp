@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// fabric.cpp - the public interface of the simulated subnet: each function calls fabric_core.
+// fabric.cpp - the public class fabric: each function calls fabric_core.
 #include "fabric_core.hpp"
 
 #include <utility>

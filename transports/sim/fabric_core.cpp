@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// fabric.cpp - events of a simulated subnet: a request arrives, is served, its reply is delivered.
+// fabric_core.cpp - the events of a simulated subnet: a request arrives, is served, and its reply is delivered.
 #include "fabric_core.hpp"
 
 #include "agents.hpp"
@@ -22,16 +22,16 @@ namespace {
 
 using header = iba::MADHeader;
 
-constexpr unsigned most_garbage = 400; // bytes: more than a MAD, more than a receive buffer
+constexpr unsigned most_garbage = 400; // bytes: larger than a MAD and than a receive buffer
 
-/// The SMI at the end of a directed route counts the hop to the SMA or SM (IBA 14.2.2.2, C14-9; Linux, smi.c).
+/// Counts the last hop of a directed route, from the SMI to the SMA or SM (IBA 14.2.2.2, C14-9; Linux, smi.c).
 void arrive_at_end(std::span<u8, mad::mad_size> smp) noexcept {
     using directed_header = iba::MADHeaderDirected;
     const unsigned hops = iba::get<&directed_header::hopCount>(smp.data());
     iba::put<&directed_header::hopPointer>(smp.data(), static_cast<u8>(hops + 1));
 }
 
-/// MADs that a message of the SA takes.
+/// Returns the number of MADs of a message of the SA.
 unsigned packets_of(std::size_t size) noexcept {
     constexpr std::size_t header_size = 56;
     if (size <= mad::mad_size) return 1;
@@ -107,7 +107,7 @@ void fabric_core::apply_every(mad::duration period, mad::time_point first, const
     rearm_all();
 }
 
-/// Those who sleep until next_event() wake earlier.
+/// Makes all endpoints read next_event() again, because it may be earlier now.
 void fabric_core::rearm_all() const {
     for (const attachment& e : endpoints_)
         if (e.rearm) e.rearm();
@@ -184,7 +184,7 @@ void fabric_core::free(u32 index) noexcept {
     packets_[index].next = std::exchange(free_, index);
 }
 
-/// It gets nowhere.
+/// Counts a packet as undelivered and removes it.
 void fabric_core::drop(u32 index) noexcept {
     ++counters_.undelivered;
     free(index);
@@ -195,7 +195,7 @@ void fabric_core::schedule(mad::time_point when, stage what, u32 index) noexcept
     std::push_heap(events_.begin(), events_.end());
 }
 
-// Who subscribed to nothing could not notice a change.
+// Changes matter only with subscriptions; without them no endpoint can notice a change.
 std::optional<mad::time_point> fabric_core::next_event() const noexcept {
     const auto change = agents_->has_subscribers() ? next_change() : std::nullopt;
     if (events_.empty()) return change;
@@ -208,7 +208,7 @@ void fabric_core::advance(mad::time_point now) noexcept {
     for (;;) {
         const auto change = next_change();
         const auto of_packets = events_.empty() ? std::nullopt : std::optional(events_.front().when);
-        if (is_due(change) && (!of_packets || *change <= *of_packets)) { // before what happens to MADs at that time
+        if (is_due(change) && (!of_packets || *change <= *of_packets)) { // before events of MADs at that time
             now_ = std::max(now_, *change);
             apply_next_change();
         } else if (is_due(of_packets)) {
@@ -242,7 +242,7 @@ bool fabric_core::is_smp(const packet& p) noexcept {
     return mgmt_class == iba::MgmtClass::SubnLID || mgmt_class == iba::MgmtClass::SubnDirected;
 }
 
-/// An SMP has VL 15 and no service level.
+/// Returns the service level; nullopt: an SMP, which uses VL 15.
 std::optional<u8> fabric_core::service_level(const packet& p) noexcept {
     return is_smp(p) ? std::nullopt : std::optional(p.headers.SL);
 }
@@ -275,12 +275,12 @@ void fabric_core::send(u32 from, const mad::any_path& path, std::span<const u8> 
     else travel(index, stage::delivery, faults_.reply_loss);
 }
 
-/// Finds its way.
+/// Routes a request. Returns false if there is no route.
 bool fabric_core::send_request(packet& p) noexcept {
     const attachment& e = endpoints_[p.endpoint];
     const router::place here{e.node, e.port};
     if (iba::get<&header::baseVersion>(p.mad.data()) != 1) return false;
-    if (!is_smp(p) && p.headers.pkey == 0) return false; // a port sends no P_Key that its table does not have
+    if (!is_smp(p) && p.headers.pkey == 0) return false; // a port sends only P_Keys of its table
     std::optional<router::directed_stop> to;
     if (p.is_directed) {
         to = router_->by_route(here, p.headers.DLID, p.mad.data());
@@ -297,7 +297,7 @@ bool fabric_core::send_request(packet& p) noexcept {
     return true;
 }
 
-/// Of an endpoint that serves, to the one that asked.
+/// Routes a reply of a serving endpoint to the requester. Returns false if there is no route.
 bool fabric_core::send_answer(packet& p, u32 to) noexcept {
     if (to >= endpoints_.size()) return false;
     if (p.is_directed) return send_directed_answer(p, to);
@@ -312,7 +312,7 @@ bool fabric_core::send_answer(packet& p, u32 to) noexcept {
     return true;
 }
 
-/// Sends a packet on its way, if it is not lost; twice, if it is duplicated.
+/// Sends a packet unless it is lost, and twice if it is duplicated.
 void fabric_core::travel(u32 index, stage what, double loss) noexcept {
     if (chance(loss) || chance(nodes_[packets_[index].node].loss)) {
         ++counters_.lost;
@@ -364,7 +364,7 @@ void fabric_core::on_arrival(u32 index) noexcept {
     occupy(index, p.node, p.port, n.service_time, stage::service);
 }
 
-/// An SMP takes its turn at a node that is busy with it for so long; where there is no room it is lost.
+/// Queues an SMP at a node that processes it for `how_long`. If the buffer is full, the SMP is lost.
 void fabric_core::occupy(u32 index, u32 node, u8 port, mad::duration how_long, stage then) noexcept {
     node_state& n = nodes_[node];
     ++n.counters.received;
@@ -381,7 +381,7 @@ void fabric_core::occupy(u32 index, u32 node, u8 port, mad::duration how_long, s
     schedule(n.busy_until, then, index);
 }
 
-/// Makes the reply of the node in the packet's place. False: there is none.
+/// Replaces the packet by the node's reply. Returns false if there is none.
 bool fabric_core::make_reply(packet& p) noexcept {
     if (router_->is_mute(p.node)) return false;
     if (chance(faults_.busy)) {
@@ -405,7 +405,7 @@ bool fabric_core::scripted_reply(packet& p) noexcept {
     return true;
 }
 
-/// The reply of the node's own agents.
+/// Replaces the packet by the reply of the node's own agents.
 bool fabric_core::agents_reply(packet& p) noexcept {
     if (is_smp(p)) {
         const bool is_trap = iba::get<&header::method>(p.mad.data()) == iba::Method::Trap;
@@ -418,7 +418,7 @@ bool fabric_core::agents_reply(packet& p) noexcept {
         return has_reply;
     }
     const std::span<const u8> request = p.whole.empty() ? std::span<const u8>(p.mad) : std::span<const u8>(p.whole);
-    const bool is_of_transfer = mad::is_rmpp(request); // nobody here has transfers: messages travel whole
+    const bool is_of_transfer = mad::is_rmpp(request); // messages travel whole, so there are no transfers
     if (is_of_transfer && iba::get<&iba::rmpp::Header::RMPPType>(request.data()) != iba::RMPPType::DATA) return false;
     const std::vector<u8> reply = agents_->answer({p.node, p.port}, p.headers.SLID, request, now_);
     if (reply.empty()) return false;
@@ -437,7 +437,7 @@ void fabric_core::on_service(u32 index) noexcept {
         return;
     }
     bool has_reply = make_reply(p);
-    if (p.endpoint == none) return free(index); // what the fabric sends itself expects no answer here
+    if (p.endpoint == none) return free(index); // MADs of the fabric itself expect no reply here
     if (!has_reply) return drop(index);
     const attachment& home = endpoints_[p.endpoint];
     const router::place from{home.node, home.port};
@@ -494,7 +494,8 @@ void fabric_core::on_delivery(u32 index) noexcept {
 
 u64 fabric_core::random() noexcept { return split_mix(random_state_); }
 
-// Draws nothing when nothing can go wrong: switching one fault on leaves the others' luck alone as far as it can be.
+// Draws no number if the probability is 0. Thus enabling one fault changes the random choices of other faults as
+// little as possible.
 bool fabric_core::chance(double probability) noexcept {
     return probability > 0 && static_cast<double>(random() >> 11) * 0x1p-53 < probability;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// fabric_core.hpp - the simulated subnet behind sim::fabric and sim_transport: its MADs in flight, its changes and its endpoints.
+// fabric_core.hpp - the implementation of sim::fabric and sim_transport: MADs in flight, changes of the subnet, and endpoints.
 #pragma once
 #include "agents.hpp"
 #include "router.hpp"
@@ -19,7 +19,7 @@
 
 namespace comad::transports::sim {
 
-/// The implementation of fabric. All members that fabric also has are documented there.
+/// The implementation of fabric. The header of fabric documents the members that both have.
 class fabric_core {
 public:
     explicit fabric_core(topology t, const timing& times = {}, const faults& wrong = {});
@@ -63,7 +63,8 @@ public:
     void on_news(u32 endpoint, std::function<void()> rearm) { endpoints_[endpoint].rearm = std::move(rearm); }
     /// Calls `rearm` of all endpoints except this one, which has sent something.
     void tell_others(u32 endpoint) const;
-    /// The P_Key and GID tables of its port, as they are now; and a number that changes when a table may have changed.
+    /// Returns the present P_Key and GID tables of the endpoint's port.
+    /// Returns a number that changes when a table may have changed.
     mad::port_tables port_tables_of(u32 endpoint) noexcept;
     u64 port_writes() const noexcept;
     /// Sends a message now: 256 bytes, or a longer message that RMPP would divide into segments. `answers`: the endpoint whose
@@ -89,28 +90,28 @@ public:
 private:
     static constexpr u32 none = ~u32{0};
 
-    /// A MAD under way, or garbage: then only its length is kept, and its bytes come from the seed.
+    /// A MAD in flight, or a malformed message, of which only the length is stored; its bytes come from a seed.
     struct packet {
-        u32 next; // in the list that it is in
+        u32 next; // in the list that contains it
         u32 endpoint;
-        u32 node; // where it is going
-        u8 port;  // by which it arrives there
+        u32 node; // destination of the present stage
+        u8 port;  // port of arrival at the destination
         bool is_directed;
-        /// As they are on the wire. Of a directed route back the LIDs are those of the way there.
+        /// The headers of the packet. For a directed-route reply, the LIDs are those of the request.
         mad::IBPath headers;
-        bool is_request;            // for an endpoint that serves
-        u32 origin;                 // of such a request: the endpoint that it came from
+        bool is_request;            // a request for an endpoint that serves
+        u32 origin;                 // for such a request: the endpoint that sent it
         u32 route_begin, route_end; // of a directed route
-        u32 passing;                // the node that it is at on the way
-        u8 passing_port;            // by which it came there
-        int position;               // on the way, as go_on() counts
-        unsigned hops_before;       // cables of the way before its directed part
-        unsigned attempts;          // of a report, that are left
+        u32 passing;                // the node that the packet passes now
+        u8 passing_port;            // port of arrival at that node
+        int position;               // position on the route, as in go_on()
+        unsigned hops_before;       // cables before the directed part of the route
+        unsigned attempts;          // remaining attempts of a Report
         unsigned hops;
         unsigned size;
-        u64 garbage_seed; // 0: none
+        u64 garbage_seed; // 0: not malformed
         alignas(8) std::array<u8, mad::mad_size> mad;
-        std::vector<u8> whole; // of a message that RMPP would take apart
+        std::vector<u8> whole; // a message that RMPP would segment
     };
     enum class stage : u8 { arrival, service, delivery, report, passage, passed };
     struct event {
@@ -118,15 +119,15 @@ private:
         u64 sequence;
         u32 packet;
         stage what;
-        /// For a heap with the earliest on top; events of one time keep their order.
+        /// Orders a heap with the earliest event on top. Events at one time keep their order.
         bool operator<(const event& other) const noexcept {
             return when != other.when ? when > other.when : sequence > other.sequence;
         }
     };
     struct node_state {
         node_counters counters;
-        mad::time_point busy_until{};     // its SMI and SMA
-        mad::time_point gmp_busy_until{}; // its other agents
+        mad::time_point busy_until{};     // SMI and SMA
+        mad::time_point gmp_busy_until{}; // other agents
         mad::duration service_time;
         double loss = 0;
     };
@@ -134,7 +135,7 @@ private:
         u32 node;
         u8 port;
         bool attached;
-        u32 first = none, last = none; // messages that have arrived
+        u32 first = none, last = none; // list of messages that have arrived
         std::vector<mad::registration> served{};
         std::function<void()> rearm{};
         bool is_beside_sma = false;
@@ -142,9 +143,10 @@ private:
     struct trap {
         u32 node;
         u8 port;
-        std::array<u8, 64> notice; // as an SMP has it; not who reports
+        std::array<u8, 64> notice; // as in an SMP, without the issuer
     };
-    /// Of a port: a trap follows another after the time that PortInfo:SubnetTimeOut gives (IBA 14.3.8).
+    /// The traps of a port. A trap is sent only after the time in PortInfo:SubnetTimeOut since the last one (IBA
+    /// 14.3.8).
     struct sent_traps {
         u64 last_tid = 0;
         mad::time_point next{};
@@ -152,7 +154,7 @@ private:
     struct timed_change {
         mad::time_point when;
         topology_event what;
-        mad::duration period; // 0: once
+        mad::duration period; // 0: happens once
     };
     struct cut_cable {
         u32 a;
@@ -221,7 +223,7 @@ private:
     std::unique_ptr<router> router_;
     std::unique_ptr<scripts> scripts_;
     std::vector<node_state> nodes_;
-    std::vector<trap> traps_;                             // about to be sent
+    std::vector<trap> traps_;                             // to be sent after the present event
     std::map<std::pair<u32, u8>, sent_traps> sent_traps_; // by node and port
     std::vector<attachment> endpoints_;
     std::vector<cut_cable> cut_cables_;

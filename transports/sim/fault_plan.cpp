@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// fault_plan.cpp - values such as sw-0001/2@5ms taken apart, and nodes drawn.
+// fault_plan.cpp - parses values such as sw-0001/2@5ms, and draws random nodes.
 #include "fault_plan.hpp"
 
 #include "split_mix.hpp"
@@ -28,14 +28,14 @@ bool has_port(topology_event::kind what) noexcept {
 struct halves {
     std::string_view front, rest;
 };
-/// At the last of these characters: names may contain some.
+/// Splits at the last `at`, because names may contain this character.
 std::optional<halves> split(std::string_view text, char at) noexcept {
     const auto where = text.rfind(at);
     if (where == text.npos) return std::nullopt;
     return halves{text.substr(0, where), text.substr(where + 1)};
 }
 
-/// A share of nodes, and no name: what is a number altogether.
+/// Returns a share of nodes if the whole text is a number; otherwise it is a name.
 std::optional<double> share_in(const spec& s, std::string_view key, std::string_view text) {
     double number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -43,7 +43,7 @@ std::optional<double> share_in(const spec& s, std::string_view key, std::string_
     return s.to_probability(key, text);
 }
 
-/// That share of all nodes but `excluded`, each as likely as any other.
+/// Returns a random selection of this share of all nodes except `excluded`, with equal probability.
 std::vector<u32> draw(const topology& t, double share, u32 excluded, u64& random) {
     const u64 candidates = t.nodes.size() - (excluded == nobody ? 0 : 1);
     u64 left = candidates, wanted = static_cast<u64>(std::llround(share * static_cast<double>(candidates)));
@@ -70,7 +70,7 @@ constexpr std::array<std::pair<std::string_view, u8>, 10> ability_names{{
     {"rsfec", pma_ability::RS_FEC},
 }};
 
-/// Names with a + between them.
+/// Parses names that are joined by +.
 u8 capabilities_in(const spec& s, std::string_view text) {
     u8 capabilities = pma_ability::none;
     while (!text.empty()) {
@@ -110,7 +110,7 @@ fault_plan::fault_plan(spec& s)
 }
 
 void fault_plan::apply(fabric& net, u32 here, u64 seed) const {
-    u64 random = ~seed; // apart from the luck of MADs
+    u64 random = ~seed; // independent of the random numbers for MADs
     for (const auto value : slow_) slow_down(net, value, random);
     for (const auto value : dead_) kill(net, value, here, random);
     for (const auto value : pma_) set_pma(net, value, random);
@@ -138,7 +138,7 @@ void fault_plan::kill(fabric& net, std::string_view value, u32 here, u64& random
     for (const u32 n : nodes_of(net.graph(), "dead", value, here, random)) net.apply({topology_event::kind::kill, n});
 }
 
-/// ABILITIES, NODE:ABILITIES or a share of nodes before the colon.
+/// Parses ABILITIES or NODE:ABILITIES; a share of nodes can replace NODE.
 void fault_plan::set_pma(fabric& net, std::string_view value, u64& random) const {
     const auto parts = split(value, ':').value_or(halves{"1", value});
     const u8 capabilities = capabilities_in(spec_, parts.rest);
@@ -147,7 +147,7 @@ void fault_plan::set_pma(fabric& net, std::string_view value, u64& random) const
 
 namespace {
 
-/// An event of the node, between hosts that may be anywhere.
+/// Logs an event of the node between two random hosts.
 void log_event(fabric& net, u32 n, u64& random) {
     const node& at = net.graph().nodes[n];
     const auto draw_up_to = [&](u64 most) { return 1 + split_mix(random) % most; };
@@ -172,7 +172,7 @@ void log_event(fabric& net, u32 n, u64& random) {
 
 } // namespace
 
-/// WHAT, NODE:WHAT or a share of nodes before the colon.
+/// Parses WHAT or NODE:WHAT; a share of nodes can replace NODE.
 void fault_plan::set_congestion(fabric& net, std::string_view value, u64& random) const {
     const auto parts = split(value, ':').value_or(halves{"1", value});
     const bool has_none = parts.rest == "none";
@@ -187,7 +187,7 @@ void fault_plan::set_adaptive_routing(fabric& net, std::string_view value, u64& 
     for (const u32 n : nodes_of(net.graph(), "ar", value, nobody, random)) net.set_adaptive_routing(n, true);
 }
 
-/// NODE:STATE:PRIORITY
+/// Parses NODE:STATE:PRIORITY.
 void fault_plan::set_manager(fabric& net, std::string_view value) const {
     constexpr std::array<std::pair<std::string_view, iba::SMState>, 4> states{
         {{"notactive", iba::SMState::NotActive},
@@ -208,14 +208,14 @@ void fault_plan::set_manager(fabric& net, std::string_view value) const {
     net.set_manager(n, default_port(net.graph().nodes[n]), state->second, static_cast<u8>(priority));
 }
 
-/// That share of all, or the one node of that name.
+/// Returns a random selection of a share of all nodes, or the one node with this name.
 std::vector<u32> fault_plan::nodes_of(const topology& t, std::string_view key, std::string_view text, u32 excluded,
                                       u64& random) const {
     if (const auto share = share_in(spec_, key, text)) return draw(t, *share, excluded, random);
     return {find_node(spec_, t, key, text)};
 }
 
-/// NODE/PORT@WHEN, or NODE@WHEN.
+/// Parses NODE/PORT@WHEN or NODE@WHEN.
 fault_plan::moment fault_plan::moment_of(const topology& t, std::string_view key, topology_event::kind what,
                                          std::string_view value) const {
     const auto parts = split(value, '@');
@@ -243,7 +243,7 @@ fault_plan::cable_end fault_plan::cable_at(const topology& t, std::string_view k
     return {where, port};
 }
 
-/// NODE/PORT:1xQDR.
+/// Parses NODE/PORT:1xQDR.
 void fault_plan::degrade(topology& t) const {
     for (const auto value : degraded_) {
         const auto parts = split(value, ':');

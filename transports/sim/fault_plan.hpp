@@ -9,21 +9,21 @@
 
 namespace comad::transports::sim {
 
-/// The node that a value names. Throws std::runtime_error if there is none.
+/// Returns the node that a value names. Throws std::runtime_error if there is none.
 u32 find_node(const spec&, const topology&, std::string_view key, std::string_view name);
 
-/// The values of `slow`, `dead`, `pma`, `cc`, `ar`, `manager`, `cut`, `restore`, `kill`, `revive`, `flap` and `link` as transport.hpp
-/// describes them. They are
-/// taken before there is a subnet, and understood when there is one.
+/// The values of `slow`, `dead`, `pma`, `cc`, `ar`, `manager`, `cut`, `restore`, `kill`, `revive`, `flap` and `link`,
+/// which transport.hpp describes. They are taken from the specification before the subnet exists, and interpreted
+/// later.
 class fault_plan {
 public:
-    /// `s` must outlive it.
+    /// Takes the values from `s`, which must outlive it.
     explicit fault_plan(spec& s);
 
-    /// Lets them happen, or plans them from now() on. `here`: the node where the program runs.
-    /// Errors: std::runtime_error, one line.
+    /// Applies the faults, or schedules them relative to now(). `here`: the node where the program runs.
+    /// Errors: throws std::runtime_error with one line.
     void apply(fabric&, u32 here, u64 seed) const;
-    /// The same of links that run at less than both ends support: before there is a fabric.
+    /// Applies the links that run below what both ends support. Call it before the fabric is created.
     void degrade(topology&) const;
 
 private:
@@ -50,7 +50,7 @@ private:
         u32 node;
         unsigned port;
     };
-    /// `number`: of a port of the node with that name, in which a cable is.
+    /// Returns the end of a cable. `number`: a connected port of the node with this name.
     cable_end cable_at(const topology&, std::string_view key, std::string_view value, std::string_view name,
                        std::string_view number) const;
     moment moment_of(const topology&, std::string_view key, topology_event::kind, std::string_view value) const;

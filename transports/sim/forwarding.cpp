@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// forwarding.cpp - tables found along the ways that MADs take.
+// forwarding.cpp - calculates forwarding tables from the routes of MADs.
 #include "forwarding.hpp"
 
 #include <algorithm>
@@ -58,7 +58,7 @@ const forwarding::port_set& forwarding::broadcast_ports(u32 node) {
     return broadcast_[node];
 }
 
-/// From each switch that no tree has reached yet, breadth first; every cabled CA belongs to the group.
+/// Grows trees breadth first, from each switch that no tree has reached. Every connected CA belongs to the group.
 void forwarding::grow_tree() {
     const auto& nodes = topology_.nodes;
     broadcast_.assign(nodes.size(), port_set{});

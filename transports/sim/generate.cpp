@@ -12,24 +12,24 @@
 namespace comad::transports::sim {
 namespace {
 
-// Recent hardware whose device IDs do not make infiniband-diags ask for vendor attributes (libibnetdisc,
+// Recent hardware whose device IDs do not make infiniband-diags query vendor attributes (libibnetdisc,
 // is_mlnx_ext_port_info_supported).
 constexpr u32 vendor = 0x0002c9;
 constexpr u16 ca_device = 0x1021;
 constexpr u16 switch_device = 0xd2f2;
-// ConnectX-3 and SwitchX, which have FDR10 and are asked for it.
+// ConnectX-3 and SwitchX, which support FDR10 and are queried for it.
 constexpr u16 fdr10_ca_device = 0x1003;
 constexpr u16 fdr10_switch_device = 0xc738;
 
 constexpr u64 most_nodes = 1'000'000;
-constexpr u64 most_ports = 254; // that have a number of their own
+constexpr u64 most_ports = 254; // largest number of ports with a port number
 
-/// Adds nodes that count up in name and GUID, and remembers where each kind starts.
+/// Adds nodes with increasing names and GUIDs, and records where each kind starts.
 class builder {
 public:
     explicit builder(link_codes link) : link_(link) {}
 
-    /// The index of the first of `how_many` hosts with one port each.
+    /// Adds `how_many` hosts with one port each, and returns the index of the first.
     u32 add_hosts(u64 how_many) {
         const u32 first = next_index();
         for (u64 i = 1; i <= how_many; ++i) {
@@ -54,7 +54,7 @@ public:
 
 private:
     void add(iba::NodeType type, unsigned ports, std::string name, u16 device) {
-        // 256 GUIDs a node leave room for those of its ports.
+        // 256 GUIDs per node leave space for those of its ports.
         const iba::guid guid{0x0002c903'00000000 + ((u64{next_index()} + 1) << 8)};
         node& n = topology_.nodes[topology_.add_node(type, ports, guid, std::move(name), link_)];
         n.vendorID = vendor;
@@ -89,7 +89,7 @@ topology make_single(spec& s) {
     return b.finish();
 }
 
-// Half of a leaf's ports go down to hosts, half up, one to each spine.
+// Half of a leaf's ports connect hosts; the other half connects one spine each.
 topology make_fattree2(spec& s) {
     builder b(take_link(s));
     const u64 radix = take_even_radix(s, most_ports);
@@ -107,8 +107,8 @@ topology make_fattree2(spec& s) {
     return b.finish();
 }
 
-// The k-ary fat tree of Al-Fares et al.: k pods of k/2 leaves and k/2 spines, and (k/2)^2 cores above them. With fewer pods
-// that many ports of each core are used.
+// The k-ary fat tree of Al-Fares et al.: k pods of k/2 leaves and k/2 spines, with (k/2)^2 cores above them. With
+// fewer pods, each core uses only as many ports as there are pods.
 topology make_fattree3(spec& s) {
     builder b(take_link(s));
     const u64 radix = take_even_radix(s, 64);
@@ -137,7 +137,7 @@ topology make_fattree3(spec& s) {
     return b.finish();
 }
 
-// Two ports a dimension, the rest for hosts: port 2d+1 goes up in dimension d, port 2d+2 down.
+// Each dimension uses two ports, hosts use the rest. Port 2d+1 leads up in dimension d, port 2d+2 down.
 topology make_torus(spec& s) {
     builder b(take_link(s));
     const std::array<u64, 3> side{s.take_number("x", 4, 2, 1000), s.take_number("y", 4, 2, 1000),
@@ -158,7 +158,7 @@ topology make_torus(spec& s) {
         u64 stride = 1;
         for (u64 d = 0; d < dimensions; stride *= side[d], ++d) {
             const u64 at = i / stride % side[d];
-            if (side[d] == 2 && at == 1) continue; // the way up and the way round are one cable
+            if (side[d] == 2 && at == 1) continue; // both directions would be one cable
             const u64 next = at + 1 == side[d] ? i - at * stride : i + stride;
             b.link(switches + i, 2 * d + 1, switches + next, 2 * d + 2);
         }
@@ -168,7 +168,7 @@ topology make_torus(spec& s) {
     return b.finish();
 }
 
-// Port 1 goes to the next switch, port 2 to the one before, the rest to hosts.
+// Port 1 connects the next switch, port 2 the previous one; hosts use the rest.
 topology make_chain(spec& s, bool closed) {
     builder b(take_link(s));
     const u64 count = s.take_number("switches", closed ? 8 : 4, closed ? 3 : 1, most_nodes);

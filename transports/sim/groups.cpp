@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// groups.cpp - joining, creating and leaving as OpenSM does it (osm_sa_mcmember_record.c), with its statuses.
+// groups.cpp - joins, creates and leaves multicast groups as OpenSM does (osm_sa_mcmember_record.c), with its statuses.
 #include "groups.hpp"
 
 #include "limits.hpp"
@@ -13,7 +13,7 @@ using group_record = groups::record;
 using iba::SAStatus;
 using iba::Selector;
 
-constexpr u8 full_member = 1, usual_scope = 2; // link-local
+constexpr u8 full_member = 1, usual_scope = 2; // link-local scope
 constexpr u64 join_components =
     iba::mask_of<&group_record::MGID> | iba::mask_of<&group_record::portGID> | iba::mask_of<&group_record::joinState>;
 constexpr u64 create_components = join_components | iba::mask_of<&group_record::QKey> |
@@ -22,12 +22,12 @@ constexpr u64 create_components = join_components | iba::mask_of<&group_record::
 
 constexpr bool has_all(u64 mask, u64 components) noexcept { return (mask & components) == components; }
 
-/// Multicast, permanent or transient, and of a scope (IBA 4.1.1).
+/// Returns whether a GID is a multicast GID, permanent or transient, with a scope (IBA 4.1.1).
 bool is_group(const iba::gid& MGID) noexcept {
     return MGID.bytes[0] == 0xff && (MGID.bytes[1] >> 4) <= 1 && (MGID.bytes[1] & 0xf) != 0;
 }
 
-/// That of a group whose maker leaves it to the SA: with the signature that OpenSM uses.
+/// Returns the MGID of a group whose creator leaves the choice to the SA, with the signature of OpenSM.
 iba::gid new_mgid(u8 scope, iba::lid MLID) noexcept {
     iba::gid gid;
     gid.bytes = {0xff, static_cast<u8>(0x10 | scope), 0xa0, 0x1c};
@@ -42,7 +42,8 @@ iba::Rate next_slower(iba::Rate rate) noexcept {
     return iba::Rate{};
 }
 
-/// What a group gets whose maker limits it: the most that its port has, if it may.
+/// Sets MTU, rate and packet lifetime of a new group: the largest values of the creator's port within the limits of
+/// the request.
 void choose(group_record& r, const group_record& wanted, u64 mask, const group_record& most) noexcept {
     const auto is_less = [&](u64 selector, Selector s) { return (mask & selector) != 0 && s == Selector::LessThan; };
     const auto is_exact = [&](u64 selector, Selector s) { return (mask & selector) == 0 || s == Selector::Exactly; };
@@ -148,7 +149,8 @@ SAStatus groups::create(const group_record& wanted, u64 mask, const addressed_po
     return SAStatus::None;
 }
 
-/// What the mask has must be what the group is, and the port must be fast enough.
+/// Returns whether a port may join: the components in the mask must match the group, and the port must be fast
+/// enough.
 SAStatus groups::check_join(const group& g, const group_record& wanted, u64 mask, const addressed_port& by) const {
     const group_record& is = g.what;
     const auto fits = [&](u64 component, bool is_same) { return (mask & component) == 0 || is_same; };
@@ -164,7 +166,7 @@ SAStatus groups::check_join(const group& g, const group_record& wanted, u64 mask
                                                                             : SAStatus::ERR_REQ_INVALID;
 }
 
-/// 0 if switches have room for no more.
+/// Returns an unused MLID; 0: the switches have no capacity for more.
 iba::lid groups::free_mlid() const {
     const unsigned first = value(forwarding::broadcast_mlid);
     for (unsigned MLID = first; MLID < first + forwarding::multicast_capacity; ++MLID) {

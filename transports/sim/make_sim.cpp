@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// make_sim.cpp - a simulation from the text that a user typed.
+// make_sim.cpp - creates a simulation from the text that a user typed.
 #include "fault_plan.hpp"
 #include "generate.hpp"
 #include "mellanox.hpp"
@@ -28,8 +28,8 @@ std::istringstream open(const std::string& name) {
     }
 }
 
-/// PortInfo reports FDR10 as QDR. A discovery asks only the devices that infiniband-diags ask which of the two it is: a link of
-/// another device would become a QDR link.
+/// Checks that FDR10 links can be detected. PortInfo reports FDR10 as QDR, and a discovery queries only the same
+/// devices as infiniband-diags for the difference. A link of another device would appear as QDR.
 void check_fdr10(const topology& t, std::string_view name) {
     for (const node& n : t.nodes) {
         for (unsigned i = 1; i <= n.num_ports(); ++i) {

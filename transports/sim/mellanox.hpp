@@ -9,7 +9,8 @@ namespace comad::transports::sim {
 
 /// Returns whether the vendor of the node is Mellanox.
 constexpr bool is_mellanox(const node& n) noexcept { return n.vendorID == 0x0002c9; }
-/// The node responds to MlnxExtPortInfo, the only attribute that tells FDR10 from QDR. Bull sells Mellanox' chips.
+/// Returns whether the node replies to MlnxExtPortInfo, the only attribute that distinguishes FDR10 from QDR. Bull
+/// sells Mellanox chips.
 constexpr bool has_mlnx_ext_port_info(const node& n) noexcept { return is_mellanox(n) || n.vendorID == 0x00119f; }
 /// Returns whether a discovery can detect FDR10 links of the node: discoveries query this device type, and the node
 /// replies.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// multi_path.cpp - paths between groups of ports: a path query for each pair.
+// multi_path.cpp - paths between groups of ports, by one path query per pair.
 #include "addressed_ports.hpp"
 #include "paths.hpp"
 
@@ -14,7 +14,7 @@ using iba::sa::PathRecord;
 
 constexpr std::size_t gids_begin = iba::offset_of<&MultiPathRecord::SDGID>;
 
-/// Carries a component over to the query of a pair, if it is asked for.
+/// Copies a component to the query of a pair if the mask contains it.
 template <auto From, auto To>
 void carry(const MultiPathRecord& wanted, u64 mask, PathRecord& query, u64& query_mask) noexcept {
     if ((mask & iba::mask_of<From>) == 0) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// overrides.cpp - tables and ports, found again.
+// overrides.cpp - finds written tables and port settings.
 #include "overrides.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// partitions.cpp - P_Keys and GIDs of end ports: which packets match them, and which ones leave (IBA 4.1.1, 10.9).
+// partitions.cpp - P_Keys and GIDs of end ports: matching of packets, and selection for outgoing packets (IBA 4.1.1, 10.9).
 #include "addressed_ports.hpp"
 #include "attributes.hpp"
 
@@ -15,12 +15,12 @@ u16 entry(const overrides::block& bytes, unsigned i) noexcept { return iba::load
 
 } // namespace
 
-/// IBA 10.9.3. Zero base bits are the invalid P_Key.
+/// Implements the rule of IBA 10.9.3. A P_Key with base bits of zero is invalid.
 bool is_pkey_match(u16 a, u16 b) noexcept {
     return has_same_base(a, b) && mad::is_valid_pkey(a) && ((a | b) & full_membership) != 0;
 }
 
-/// A block of the table: null where nobody has written it.
+/// Returns a block of the P_Key table; null: no manager has written it.
 const overrides::block* attributes::pkey_block(router::place at, u16 part) const noexcept {
     const u8 table = topology_.nodes[at.node].is_switch() ? u8{0} : at.port;
     return written_.has_pkeys() ? written_.find_block(at.node, table, iba::attribute_id<iba::smp::PKeyTable>, part)
@@ -34,7 +34,7 @@ u16 attributes::pkey_at(router::place at, u16 index) const noexcept {
     return index == 0 ? default_pkey : u16{0};
 }
 
-/// The index of the first P_Key for which a condition holds. Zeros are none.
+/// Returns the index of the first P_Key for which `holds` is true. Zeros are unused entries.
 template <class Condition> std::optional<u16> attributes::find_pkey(router::place at, Condition&& holds) const {
     for (u16 part = 0; part < pkey_blocks(at.node); ++part) {
         const auto* bytes = pkey_block(at, part);
@@ -86,7 +86,7 @@ std::optional<u8> attributes::gid_index(router::place at, const iba::gid& GID) c
     if (GID == iba::gid{}) return std::nullopt;
     iba::gid local = gid_of(*this, at);
     iba::store_be<u64>(local.bytes.data(), GIDPrefix);
-    if (GID == local) return u8{0}; // the default prefix is valid whatever the subnet manager has assigned (IBA 4.1.1)
+    if (GID == local) return u8{0}; // the default prefix is always valid (IBA 4.1.1)
     for (u8 i = 0; i < gid_capacity; ++i)
         if (gid_at(at, i) == GID) return i;
     return std::nullopt;

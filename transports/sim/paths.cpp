@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// paths.cpp - paths along the ways that MADs take.
+// paths.cpp - path records that follow the routes of MADs.
 #include "paths.hpp"
 
 #include "addressed_ports.hpp"
@@ -26,7 +26,7 @@ void path_records(attributes& of, collector& found) {
     const auto to = addressed_ports(of, named(found.asks_for<&PathRecord::DLID>(), wanted.DLID),
                                     named(found.asks_for<&PathRecord::DGID>(), wanted.DGID));
     const auto partition = found.asks_for<&PathRecord::PKey>() ? std::optional<u16>(wanted.PKey) : std::optional<u16>();
-    // Every path is fit for every service, and for those who can do without a way back.
+    // Every path supports every service, and is reversible even if the query does not require it.
     found.leave_out(iba::mask_of<&PathRecord::serviceID> | iba::mask_of<&PathRecord::numbPath> |
                     iba::mask_of<&PathRecord::reversible> | iba::mask_of<&PathRecord::PKey> | limits<PathRecord>);
     for (const addressed_port& a : from) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// pma.cpp - counters as PMAs tell and set them: a table for each attribute, and one function for all.
+// pma.cpp - reads and sets counters like PMAs, with one table per attribute and one function for all.
 #include "pma.hpp"
 
 #include <comad/iba/detail/class_port_info.hpp>
@@ -21,7 +21,7 @@ namespace can = pma_ability;
 
 constexpr u8 all_ports = 255;
 
-/// Numbers of one width, one behind the other.
+/// Consecutive fields of one width.
 struct numbers {
     u16 off;
     u8 width, count;
@@ -34,8 +34,8 @@ template <auto First, auto Last = First> consteval numbers numbers_of() {
     return {first.off, static_cast<u8>(first.width), static_cast<u8>(bits / first.width)};
 }
 
-/// Counters of an attribute: the bit that selects the first in a Set, its place in the counter_row, and what a PMA must be
-/// able to for them not to be 0.
+/// Counters of an attribute: the bit that selects the first one in a Set, its index in the counter_row, and the
+/// abilities of a PMA that they need to be other than 0.
 struct counters_at {
     numbers where;
     u8 bit, place, needs;
@@ -45,10 +45,10 @@ template <auto First, auto Last = First> consteval counters_at same(u8 bit, u8 n
     return {numbers_of<First, Last>(), bit, bit, needs};
 }
 
-/// counterSelect2 has the bits from 16 on.
+/// counterSelect2 contains the bits from 16 on.
 constexpr u8 second = 16;
 
-// IBA 16.1.3.5: in the order of PortCountersExt, where they stand in the counter_row.
+// IBA 16.1.3.5: in the order of PortCountersExt, which is their order in the counter_row.
 using C = PortCounters;
 using E = PortCountersExt;
 constexpr std::array narrow = [] {
@@ -68,7 +68,7 @@ constexpr std::array narrow = [] {
 }();
 
 // IBA 16.1.4.11
-constexpr u8 wide_errors = 8; // place of the first
+constexpr u8 wide_errors = 8; // index of the first
 constexpr std::array wide{
     same<&E::portXmitData, &E::portRcvPkts>(0),
     same<&E::portUnicastXmitPkts, &E::portMulticastRcvPkts>(4, can::unicast),
@@ -77,7 +77,7 @@ constexpr std::array wide{
     counters_at{numbers_of<&E::QP1Dropped>(), second + 13, wide_errors + 13, can::extended_errors | can::qp1_dropped},
 };
 
-// Bits as in ibis; those of RS-FEC alone stand behind.
+// The bits are those of ibis; counters that only RS-FEC has follow.
 using S = PortExtendedSpeedsCounters;
 using R = PortExtendedSpeedsCountersRSFEC;
 constexpr std::array extended_speeds{
@@ -89,10 +89,10 @@ constexpr std::array extended_speeds{
 
 struct attribute {
     u16 attributeID, bytes;
-    u16 group; // whose counters it shows
+    u16 group; // the attribute that owns the counters
     u8 needs;
     bool is_of_switches, has_opCode;
-    numbers select, select2; // of width 0: there is none
+    numbers select, select2; // width 0: absent
     std::span<const counters_at> fields;
 };
 
@@ -105,7 +105,7 @@ consteval attribute describe(std::span<const counters_at> fields, u8 needs = can
     return a;
 }
 
-/// Of an attribute whose counters are selected in order.
+/// The fields of an attribute whose counters are selected in order.
 template <auto First, auto Last = First> constexpr std::array in_order{same<First, Last>(0)};
 template <auto First, auto Last = First> consteval attribute simple() {
     return describe<iba::detail::owner_of<First>>(in_order<First, Last>);
@@ -139,7 +139,7 @@ constexpr std::array attributes_of_counters{
 
 // ---- Bytes -------------------------------------------------------------------------------------------------------------
 
-// Where every attribute of counters has them.
+// The positions of these fields in every counter attribute.
 constexpr std::size_t opCode_byte = 0, portSelect_byte = 1;
 
 u64 selected(const attribute& a, const u8* in) noexcept {
@@ -147,7 +147,8 @@ u64 selected(const attribute& a, const u8* in) noexcept {
     return a.select2.width == 0 ? all : all | iba::bits_at(in, a.select2.off, a.select2.width) << second;
 }
 
-/// put_bits_at(), by bytes where it can: the counters of an answer have a thousand bits and more.
+/// Works like put_bits_at(), but bytewise if possible, because the counters of a reply have more than a thousand
+/// bits.
 void put(u8* out, unsigned off, unsigned width, u64 value) noexcept {
     if (off % 8 != 0 || width % 8 != 0) return iba::put_bits_at(out, off, width, value);
     for (unsigned end = (off + width) / 8; end-- > off / 8; value >>= 8) out[end] = static_cast<u8>(value);
@@ -157,7 +158,7 @@ void copy(numbers n, const u8* from, u8* to) noexcept {
     if (n.width != 0) iba::put_bits_at(to, n.off, n.width, iba::bits_at(from, n.off, n.width));
 }
 
-/// Calls f(offset, width, bit, place) for each counter that a PMA has.
+/// Calls f(offset, width, bit, place) for each counter that the PMA supports.
 template <class F> void for_each_counter(const attribute& a, u8 capabilities, F&& f) {
     for (const counters_at& c : a.fields) {
         if ((capabilities & c.needs) != c.needs) continue;

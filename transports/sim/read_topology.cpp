@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// read_topology.cpp - a graph from a topology file. Decides nothing about the subnet beyond it, and parses nothing.
+// read_topology.cpp - builds a graph from a parsed topology file. It makes no other decisions about the subnet.
 #include <comad/iba/detail/text.hpp>
 #include <comad/topology_file/detail/read.hpp>
 #include <comad/transports/sim/detail/topology.hpp>
@@ -27,7 +27,7 @@ void set_extended_speed(link_codes& c, unsigned bits) noexcept {
     set_bits(c, 0x0f << first, bits << first);
 }
 
-/// What is active by `4xEDR`; nothing unless both are known.
+/// Returns the active codes for a text such as `4xEDR`; no codes unless both parts are known.
 link_codes active_of(const text::port& p) noexcept {
     const auto speed = speed_code(iba::speed_name(p.speed));
     if (value(p.width) == 0 || !speed) return {};
@@ -41,7 +41,7 @@ public:
 
     topology build() {
         for (const text::node& n : from_.nodes) {
-            if (n.known == text::extent::links_only) break; // they come last
+            if (n.known == text::extent::links_only) break; // these nodes come last
             add_node(n);
         }
         for (u32 n = 0; n < graph_.nodes.size(); ++n)
@@ -70,7 +70,7 @@ private:
         for (const text::port& p : n.ports) describe_port(made.ports[p.number], p, n.is_switch());
     }
 
-    /// Leaves in `active` what the file says, and 0 where it says nothing: connect() needs both ends to decide.
+    /// Sets `active` to the values of the file, and to 0 if the file has none: connect() needs both ends to decide.
     static void describe_port(port& made, const text::port& p, bool is_of_switch) {
         if (!is_of_switch) {
             if (p.GUID) made.GUID = *p.GUID;
@@ -87,7 +87,7 @@ private:
         if (p.fdr10_mask) set_bits(made.enabled, FDR10, *p.fdr10_mask ? FDR10 : 0);
     }
 
-    /// Of a cable between nodes that are in the graph.
+    /// Returns whether this is the first end of a cable between nodes of the graph.
     bool is_first_end(u32 n, const text::port& p) const noexcept {
         return p.peer_port != 0 && p.peer_node < graph_.nodes.size() &&
                std::pair(n, p.number) <= std::pair(p.peer_node, p.peer_port);
@@ -100,7 +100,8 @@ private:
             here.active = {};
             return drop(p.line, "a port is cabled to itself", "name the port at the other end");
         }
-        // What was active when the file was written stands; an end that does not say takes it from the other one.
+        // Keeps the codes that were active when the file was written. An end without codes takes them from the other
+        // end.
         const link_codes said_here = here.active, said_there = there.active;
         if (said_here.width == 0 && said_there.width != 0) here.enabled = capable_of(said_there);
         if (said_there.width == 0 && said_here.width != 0) there.enabled = capable_of(said_here);
@@ -131,7 +132,7 @@ private:
         return all;
     }
 
-    /// A port that no subnet manager has configured, in a subnet that has one.
+    /// Returns whether a port has no LID although the subnet has a subnet manager.
     bool is_unconfigured(u32 n, unsigned p) const noexcept {
         const node& x = graph_.nodes[n];
         return !x.ports[x.is_switch() ? 0 : p].has_lid();
@@ -148,7 +149,7 @@ private:
                 if (p.linked() && !is_unconfigured(n, number) && !is_unconfigured(p.peer_node, p.peer_port))
                     p.state = iba::PortState::Active;
             }
-        // The format does not say where the subnet manager was; the default host is as good a place as any.
+        // The format does not contain the location of the subnet manager, so the default host gets it.
         for (const port& p : graph_.nodes[graph_.default_node()].ports)
             if (value(graph_.sm_lid) == 0 && p.has_lid()) graph_.sm_lid = p.LID;
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// receipt.cpp - what a port compares of the headers of a GMP before any agent has it, and what it does about a wrong key (IBA
-// 9.6.1, 10.9.4, 14.2.5.6; Linux, drivers/infiniband/hw/qib). SMPs have no P_Key and no Q_Key that is compared.
+// receipt.cpp - checks the headers of a GMP at the receiving port, and reacts to wrong keys (IBA 9.6.1, 10.9.4, 14.2.5.6; Linux,
+// drivers/infiniband/hw/qib). SMPs have no P_Key and no Q_Key to check.
 #include "agents.hpp"
 #include "fabric_core.hpp"
 #include "router.hpp"
@@ -20,7 +20,8 @@ constexpr u8 no_more_routers = 255;          // the hop limit of replies (IBA 13
 
 } // namespace
 
-/// What leaves the port of the endpoint. A P_Key that is not in its table becomes 0, and so does a GID.
+/// Returns the headers of a packet that leaves the endpoint's port. A P_Key or GID that is not in its table becomes
+/// 0.
 mad::IBPath fabric_core::headers_of(const attachment& from, const mad::any_path& path) const noexcept {
     const attributes& subnet = agents_->subnet();
     const router::place here{from.node, from.port};
@@ -39,8 +40,8 @@ mad::IBPath fabric_core::headers_of(const attachment& from, const mad::any_path&
     return headers;
 }
 
-/// Of the reply of the node's own agents. What was routed by ports returns by them; its LIDs stay as transit.cpp and the
-/// router want them.
+/// Reverses the headers for the reply of the node's own agents. A directed-route SMP keeps its LIDs, because
+/// transit.cpp and the router use them.
 void fabric_core::turn_headers(packet& p) const noexcept {
     const attributes& subnet = agents_->subnet();
     const bool is_switch = topology_.nodes[p.node].is_switch();
@@ -56,7 +57,7 @@ void fabric_core::turn_headers(packet& p) const noexcept {
     h.SLID = asked;
 }
 
-/// Whether a port takes what arrives there. If a key is wrong, it counts that and sends a trap.
+/// Returns whether a port accepts a packet. If a key is wrong, the port counts it and sends a trap.
 bool fabric_core::is_taken(const packet& p, u32 node, u8 port) noexcept {
     const mad::IBPath& h = p.headers;
     if (is_smp(p)) return !h.has_grh;
@@ -76,7 +77,7 @@ bool fabric_core::is_taken(const packet& p, u32 node, u8 port) noexcept {
     return true;
 }
 
-/// A port has discarded a packet. Its trap leaves after the event that is being handled.
+/// Prepares the trap of a port that discarded a packet. The trap is sent after the present event.
 void fabric_core::report_violation(u32 node, u8 port, const iba::Notice& about) noexcept {
     trap t{node, topology_.nodes[node].is_switch() ? u8{0} : port, {}};
     const auto whole = iba::encode(about);
@@ -89,8 +90,8 @@ void fabric_core::send_traps() noexcept {
     traps_.clear();
 }
 
-/// From a port to the master subnet manager, by LID, with M_Key 0 (o14-1): not without a manager or an active link, and not
-/// sooner after the last one than PortInfo:SubnetTimeOut says (o14-2). It is not repeated.
+/// Sends a trap to the master subnet manager by LID with M_Key 0 (o14-1), unless there is no manager or no active
+/// link. It also keeps the interval of PortInfo:SubnetTimeOut after the last trap (o14-2). The trap is not repeated.
 void fabric_core::send_trap(const trap& t) noexcept {
     const node& n = topology_.nodes[t.node];
     const iba::smp::PortInfo info = agents_->subnet().port_info(t.node, t.port, t.port);
@@ -112,7 +113,7 @@ void fabric_core::send_trap(const trap& t) noexcept {
     packet& p = packets_[index];
     u8* const data = mad::write_request(p.mad.data(), kind, path, 0);
     std::copy(t.notice.begin(), t.notice.end(), data);
-    iba::put<&iba::smp::NoticeTrap::nodeType>(data, iba::ProducerType{value(n.type)}); // the same numbers
+    iba::put<&iba::smp::NoticeTrap::nodeType>(data, iba::ProducerType{value(n.type)}); // both enums have equal values
     iba::put<&iba::smp::NoticeTrap::issuerLID>(data, info.LID);
     iba::put<&iba::MADHeader::transactionID>(p.mad.data(), ++sent.last_tid);
     p.size = mad::mad_size;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// records.cpp - records that hold an attribute of subnet management, filled with what the SMA answers; and links.
+// records.cpp - fills SA records with the attributes that the SMA returns, and makes link records.
 #include "records.hpp"
 
 #include "paths.hpp"
@@ -12,10 +12,10 @@ namespace {
 
 namespace sa = iba::sa;
 
-/// SAs keep no record of a block that is empty.
+/// Whether a record of an empty block exists. SAs keep none.
 enum class empty_block : u8 { kept, left_out };
 
-/// Offers a record of which `r` has the part that says whose it is, with the attributes that the node's SMA gives.
+/// Offers a record. `r` contains its identifying components; the attributes come from the node's SMA.
 template <auto... Attributes, iba::wire R>
 void offer(attributes& of, collector& found, const R& r, u32 node, u8 in_port, u32 modifier,
            empty_block empty = empty_block::kept) {
@@ -36,7 +36,7 @@ void offer(attributes& of, collector& found, const R& r, u32 node, u8 in_port, u
     if (is_there && !(is_empty && empty == empty_block::left_out)) found.offer(bytes);
 }
 
-/// Calls f(LID, node, port) for every port that has a LID: of a switch port 0.
+/// Calls f(LID, node, port) for every port that has a LID; for a switch, this is port 0.
 template <class F> void for_each_end_port(attributes& of, F&& f) {
     const topology& t = of.graph();
     for (u32 n = 0; n < t.nodes.size(); ++n) {
@@ -54,7 +54,7 @@ template <class F> void for_each_switch(attributes& of, F&& f) {
     });
 }
 
-/// Calls f(LID, node, port, first) for all ports of every node with a LID: of a switch from `first` on.
+/// Calls f(LID, node, port, first) for all ports of every node with a LID; for a switch, the ports from `first` on.
 template <class F> void for_each_port(attributes& of, unsigned first, F&& f) {
     for_each_end_port(of, [&](iba::lid LID, u32 n, u8 p) {
         const node& x = of.graph().nodes[n];
@@ -63,7 +63,7 @@ template <class F> void for_each_port(attributes& of, unsigned first, F&& f) {
     });
 }
 
-/// The port by which the manager asked: of a CA the one that has the LID.
+/// Returns the port through which the manager queried the node; for a CA, the port with the LID.
 u8 asked_by(attributes& of, u32 n, u8 port) {
     return of.graph().nodes[n].is_switch() ? of.tables().port_from_manager(n) : port;
 }
@@ -207,7 +207,7 @@ struct kind_of_record {
 template <class R> constexpr kind_of_record record_kind(finder find) {
     return {iba::attribute_id<R>, &iba::info_of<R>, find};
 }
-void none(attributes&, collector&) {} // of random forwarding tables there are none; others come and go
+void none(attributes&, collector&) {} // no random forwarding tables; others are dynamic
 
 const std::array record_kinds{
     record_kind<sa::NodeRecord>(node_records),

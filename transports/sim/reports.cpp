@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// reports.cpp - Reports of a simulated subnet's SA on their way, repeated until somebody says that they have arrived.
+// reports.cpp - sends Reports of a simulated subnet's SA, and repeats them until they are acknowledged.
 #include "agents.hpp"
 #include "fabric_core.hpp"
 #include "router.hpp"
@@ -9,7 +9,7 @@
 namespace comad::transports::sim {
 namespace {
 
-// OpenSM's transaction_timeout and transaction_retries.
+// The values of OpenSM's transaction_timeout and transaction_retries.
 constexpr mad::duration response_time = std::chrono::milliseconds(200);
 constexpr unsigned most_attempts = 4;
 
@@ -30,7 +30,7 @@ void fabric_core::send_reports() noexcept {
     }
 }
 
-/// The packet itself stays; copies travel.
+/// Sends a copy of the Report, and keeps the packet for further attempts.
 void fabric_core::on_report(u32 index) noexcept {
     const auto from = agents_->subnet().tables().manager();
     const auto way = router_->by_lid(from, packets_[index].headers.DLID);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// router.cpp - the ways of MADs through a topology.
+// router.cpp - routes MADs through a topology.
 #include "router.hpp"
 
 #include "rates.hpp"
@@ -65,7 +65,7 @@ void router::grow(tree& t) noexcept {
         const u32 at = queue_[done];
         const reached here = t.nodes[at];
         const node& x = topology_.nodes[at];
-        if (!x.is_switch() && done != 0) continue; // no way leads through a CA
+        if (!x.is_switch() && done != 0) continue; // a CA does not forward
         for (unsigned p = 1; p <= x.num_ports(); ++p) {
             if (!x.is_switch() && p != origin.port) continue;
             const port& out = x.ports[p];
@@ -94,7 +94,7 @@ std::optional<router::stop> router::shortest(place from, place target) noexcept 
         if (end.hops == unreachable) return std::nullopt;
         return stop{target.node, end.arrival_port, end.hops, end.first_port, end.slowest};
     }
-    // A CA has a LID at each port, and only one cable leads there.
+    // A CA has a LID at each port, and only one cable leads to that port.
     const port& in = x.ports[target.port];
     if (!carries_lids(in) || to[in.peer_node].hops == unreachable) return std::nullopt;
     const bool neighbour_sends = in.peer_node == from.node && in.peer_port == from.port;
@@ -105,7 +105,8 @@ std::optional<router::stop> router::shortest(place from, place target) noexcept 
                 std::min(neighbour.slowest, tenths_of_gbps(in.active))};
 }
 
-/// By the table that was written; otherwise by the one that the manager of the beginning, if there was one, left behind.
+/// Uses the written table if there is one. Otherwise, uses the table that the initial subnet manager, if any, left in
+/// the switch.
 u8 router::port_to(u32 node, iba::lid to) noexcept {
     if (const auto port = tables_.port_to(node, to)) return *port;
     const place target = owner(to);
@@ -117,7 +118,7 @@ u8 router::port_to(u32 node, iba::lid to) noexcept {
 
 std::optional<router::stop> router::along_tables(place from, iba::lid to, place target, std::optional<u8> SL) noexcept {
     stop at{from.node, from.port, 0};
-    while (at.hops <= topology_.nodes.size()) { // tables may lead in circles
+    while (at.hops <= topology_.nodes.size()) { // tables may contain loops
         const node& x = topology_.nodes[at.node];
         const bool is_end = !x.is_switch() && at.hops != 0;
         if (is_end && (at.node != target.node || at.port != target.port)) return std::nullopt;
@@ -136,7 +137,7 @@ std::optional<router::stop> router::along_tables(place from, iba::lid to, place 
 
 bool router::back_by_lid(place from, iba::lid DLID, place at, iba::lid SLID, std::optional<u8> SL) noexcept {
     const bool is_here = at.node == from.node && at.port == from.port;
-    // The shortest way back is the way there, which has been measured.
+    // Without written tables, the shortest way back equals the way there.
     return is_here || (tables_.forwards() ? by_lid(at, SLID, SL) : by_lid(from, DLID)).has_value();
 }
 
@@ -155,8 +156,7 @@ std::optional<router::directed_stop> router::by_route(place from, iba::lid DLID,
     u8* back = smp + iba::offset_of<&FormatDirected::returnPath>;
     for (unsigned hop = 1; hop <= hops; ++hop) {
         const node& x = topology_.nodes[at->node];
-        // Only the sender may be a CA, and it sends by the port that the program is at (C14-9:1 in the
-        // kernel's smi.c).
+        // Only the sender may be a CA, and it must send through the program's port (C14-9:1 in the kernel's smi.c).
         const bool sends = x.is_switch() || (hop == 1 && begins_here && initial[hop] == from.port);
         if (!sends || is_mute(at->node) || initial[hop] == 0 || initial[hop] > x.num_ports()) return std::nullopt;
         const port& out = x.ports[initial[hop]];
@@ -185,7 +185,7 @@ bool router::back_by_route(place from, iba::lid DLID, const directed_stop& at, u
         node_at = x.ports[back[hop]].peer_node;
     }
     if (node_at != at.begin_node) return false;
-    // Where the ports end, DrSLID says where to go on; permissive, it means "here".
+    // At the end of the directed part, DrSLID selects the destination; the permissive LID means this node.
     const iba::lid drSLID = iba::get<&FormatDirected::drSLID>(smp);
     if (DLID == iba::permissive_lid) {
         if (drSLID != iba::permissive_lid) return false;

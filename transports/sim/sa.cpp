@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// sa.cpp - queries, and what users of a subnet make: services, memberships, GUIDs, subscriptions.
+// sa.cpp - replies to queries, and processes the records that users create: services, memberships, GUIDs, subscriptions.
 #include "sa.hpp"
 
 #include "addressed_ports.hpp"
@@ -91,8 +91,8 @@ response administrator::change_membership(const server::request& r) {
     return response::of(record);
 }
 
-/// As OpenSM does it (osm_sa_guidinfo_record.c): the reply is what the port then has. A GUID that another port has, or this
-/// one in another place, is not set.
+/// Changes GUIDs as OpenSM does (osm_sa_guidinfo_record.c). The reply contains the port's resulting GUIDs. A GUID is
+/// not set if another port, or another entry of this port, has it.
 response administrator::change_guids(const server::request& r) {
     using iba::sa::GUIDInfoRecord;
     constexpr u64 needed = iba::mask_of<&GUIDInfoRecord::LID> | iba::mask_of<&GUIDInfoRecord::blockNum>;
@@ -106,7 +106,8 @@ response administrator::change_guids(const server::request& r) {
     if (of_.get(end.at.node, end.at.port, id, record.blockNum, block) != 0)
         return response::error(SAStatus::ERR_NO_RECORDS);
 
-    constexpr u64 first = iba::mask_of<&GUIDInfoRecord::blockNum> << 3; // two reserved rows follow it
+    constexpr u64 first =
+        iba::mask_of<&GUIDInfoRecord::blockNum> << 3; // the component after blockNum, behind two reserved rows
     if (record.blockNum == 0 && (r.component_mask() & first) != 0) return response::error(SAStatus::ERR_REQ_INVALID);
     const bool is_set = r.header.method == Method::Set;
     for (unsigned i = 0; i < 8; ++i) {
@@ -139,7 +140,7 @@ response administrator::answer_multi(const server::request& r) {
     return response::table(std::move(paths), iba::wire_size<iba::sa::PathRecord>);
 }
 
-/// A request for TraceRecords has a PathRecord and its component mask, as the SA of Intel's fabric manager takes them.
+/// A request for TraceRecords contains a PathRecord and its component mask, as Intel's fabric manager expects.
 response administrator::answer_trace(const server::request& r) {
     if (r.data.size() < iba::wire_size<iba::sa::PathRecord>) return response::error(status::invalid_value);
     std::vector<u8> hops;

@@ -16,9 +16,10 @@ namespace comad::transports::sim {
 class administrator {
 public:
     explicit administrator(attributes& of) : of_(of), groups_(of) {}
+    /// Returns the reply to a request.
     server::response answer(const server::request& r, mad::time_point now);
 
-    /// Tells those who want to hear of it.
+    /// Makes Reports of an event for its subscribers.
     void tell(iba::TrapNumber what, const iba::gid& about);
     void tell(const iba::Notice& notice);
     /// Returns the Reports that must be sent.

@@ -36,7 +36,7 @@ std::optional<std::vector<u8>> scripts::reply_to(key k, std::span<const u8> requ
     if (found == answers_.end()) return std::nullopt;
     const server::parsed parsed = server::parse_request(request, source, server::unknown_attributes::passed);
     if (!parsed) return std::nullopt;
-    const scripted_answer answer = found->second; // it can replace itself
+    const scripted_answer answer = found->second; // a copy, because the function can replace itself
     const std::optional<server::response> says = answer(parsed.value());
     if (!says) return std::nullopt;
     return says->to(parsed.value());

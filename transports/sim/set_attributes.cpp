@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// set_attributes.cpp - what managers write to nodes: tables, SwitchInfo, SMInfo (IBA 14.2.5, 14.4.1).
+// set_attributes.cpp - applies the values that managers write to nodes: tables, SwitchInfo, SMInfo (IBA 14.2.5, 14.4.1).
 #include "attributes.hpp"
 #include "writable.hpp"
 #include <comad/iba/detail/mellanox.hpp>
@@ -22,7 +22,7 @@ template <class T> T value_in(attributes::const_block in) noexcept {
 } // namespace
 
 u16 attributes::set(u32 node, u8 in_port, u16 attributeID, u32 modifier, const_block in) {
-    // Whoever cannot be asked for it cannot be told it.
+    // An attribute that cannot be read cannot be written.
     std::array<u8, 64> now;
     if (const u16 refused = get(node, in_port, attributeID, modifier, now); refused != 0) return refused;
     switch (attributeID) {
@@ -49,8 +49,9 @@ u16 attributes::set_switch_info(u32 node, const smp::SwitchInfo& wanted) {
     return 0;
 }
 
-/// The modifier says what the other subnet manager wants this one to do. The other one never hands over to one that is not
-/// there, and there is nothing left to discover: who is to discover is Master at once.
+/// Changes the state of the subnet manager. The modifier contains the request of another subnet manager. If that
+/// manager requests a handover or a discovery, this one becomes Master at once, because no other manager exists and
+/// nothing is left to discover.
 u16 attributes::set_sm_info(u32 modifier) {
     struct transition {
         SMState from;
@@ -77,7 +78,7 @@ u16 attributes::set_block(u32 node, u8 in_port, u16 attributeID, u32 modifier, c
     std::array<u8, 64> bytes;
     std::copy(in.begin(), in.end(), bytes.begin());
     const table_place at = block_at(node, in_port, attributeID, modifier);
-    if (attributeID == iba::attribute_id<smp::GUIDInfo> && modifier == 0) { // the first one is the port's own for ever
+    if (attributeID == iba::attribute_id<smp::GUIDInfo> && modifier == 0) { // the first GUID is fixed
         const auto& n = topology_.nodes[node];
         iba::store_be<u64>(bytes.data(), value(n.ports[n.is_switch() ? 0 : in_port].GUID));
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// set_port.cpp - what managers write to ports: states, which take links down and up, LIDs, keys (IBA 14.2.4, 14.2.5.6).
+// set_port.cpp - applies the values that managers write to ports: states, which take links down and up, LIDs, keys (IBA 14.2.4,
+// 14.2.5.6).
 #include "attributes.hpp"
 #include "writable.hpp"
 #include <comad/server/detail/request.hpp>
@@ -18,7 +19,7 @@ constexpr u8 all_widths = 0xff, all_speeds = 0xf, all_legacy = 0x7, no_extended_
 
 bool is_subset(unsigned wanted, unsigned of) noexcept { return (wanted & ~of) == 0; }
 
-/// What it is already, 0, or the next one (IBA 14.2.5.6).
+/// Returns whether a state may be written: the present one, 0, or the next one (IBA 14.2.5.6).
 bool is_legal(PortState now, PortState wanted) noexcept {
     if (wanted == PortState::NoChange || wanted == PortState::Down || wanted == now) return true;
     return (wanted == PortState::Armed && now == PortState::Initialize) ||
@@ -31,7 +32,7 @@ bool is_legal(PortPhysicalState now, PortPhysicalState wanted) noexcept {
 
 bool is_unicast_or_none(iba::lid LID) noexcept { return value(LID) < 0xc000; }
 
-/// A set of speeds as two fields have it; what they leave alone stays.
+/// Returns the enabled speeds after a write to the two fields. Fields that request no change keep their values.
 link_codes enabled_by(const PortInfo& wanted, link_codes now, link_codes supported) noexcept {
     unsigned legacy = wanted.linkSpeedEnabled, extended = wanted.linkSpeedExtEnabled,
              extended2 = wanted.linkSpeedExtEnabled2;
@@ -47,7 +48,7 @@ link_codes enabled_by(const PortInfo& wanted, link_codes now, link_codes support
     const u8 width = wanted.linkWidthEnabled == 0            ? now.width
                      : wanted.linkWidthEnabled == all_widths ? supported.width
                                                              : wanted.linkWidthEnabled;
-    const unsigned kept = now.speed & iba::lane_speed::FDR10; // of MlnxExtPortInfo
+    const unsigned kept = now.speed & iba::lane_speed::FDR10; // belongs to MlnxExtPortInfo
     return {width, static_cast<u16>(extended2 << iba::lane_speed::first_extended2_bit |
                                     extended << iba::lane_speed::first_extended_bit | legacy | kept)};
 }
@@ -66,7 +67,8 @@ u16 attributes::set_port_info(u32 number, u8 in_port, u32 modifier, const PortIn
     return 0;
 }
 
-/// FDR10 can be enabled if it is supported; it counts when the port trains again. Precondition: get() has checked the modifier.
+/// Enables or disables FDR10 if it is supported. It takes effect when the port trains again. Precondition: get() has
+/// checked the modifier.
 u16 attributes::set_mlnx_ext_port_info(u32 number, u8 in_port, u32 modifier, const iba::smp::MlnxExtPortInfo& wanted) {
     constexpr u8 FDR10 = 1;
     node& n = topology_.nodes[number];
@@ -102,7 +104,7 @@ u16 attributes::check_port_info(u32 number, u8 which, const PortInfo& now, const
     return is_legal_port && is_legal_end ? 0 : status::invalid_value;
 }
 
-/// What every port has. Widths and speeds count when it trains again.
+/// Writes the fields of every port. Widths and speeds take effect when the port trains again.
 void attributes::write_link(u32 number, u8 which, const PortInfo& wanted) {
     port& p = topology_.nodes[number].ports[which];
     p.enabled = enabled_by(wanted, p.enabled, p.supported);
@@ -111,14 +113,14 @@ void attributes::write_link(u32 number, u8 which, const PortInfo& wanted) {
     if (kept.linkDownDefaultState == PortPhysicalState::NoChange) kept.linkDownDefaultState = now.linkDownDefaultState;
     if (value(kept.neighborMTU) == 0) kept.neighborMTU = now.neighborMTU;
     if (value(kept.operationalVLs) == 0) kept.operationalVLs = now.operationalVLs;
-    // Only 0 can be written to what counts.
+    // Violation counters accept only 0.
     if (kept.MKeyViolations != 0) kept.MKeyViolations = now.MKeyViolations;
     if (kept.PKeyViolations != 0) kept.PKeyViolations = now.PKeyViolations;
     if (kept.QKeyViolations != 0) kept.QKeyViolations = now.QKeyViolations;
     written_.port(number, which).info = kept;
 }
 
-/// LIDs lead there at once; where the subnet manager is, it goes with its port.
+/// Writes the fields of end ports. LIDs take effect at once, and the subnet manager keeps its port.
 void attributes::write_end_port(u32 number, u8 which, const PortInfo& wanted) {
     port& p = topology_.nodes[number].ports[which];
     if (p.LID == wanted.LID && p.LMC == wanted.LMC) return;
@@ -158,8 +160,8 @@ bool attributes::may_train(u32 node, unsigned number) const noexcept {
            (here == PortPhysicalState::Polling || there == PortPhysicalState::Polling);
 }
 
-/// The link goes down and, if both ends may, comes up again, which takes no time. What the link did by itself the switches
-/// say in portStateChange; what was written, they do not.
+/// Takes the link down, and up again at once if both ends may train. Switches report in portStateChange what the link
+/// did by itself, but not what a manager wrote.
 void attributes::relink(u32 number, u8 which) {
     const port& p = topology_.nodes[number].ports[which];
     if (!p.linked()) return;
@@ -198,7 +200,7 @@ void attributes::cable_changed(u32 a, unsigned port_a, u32 b) {
     forwarding_.topology_changed();
 }
 
-/// What was written to a port; where nothing was, what it has by itself.
+/// Returns the written settings of a port. If there are none, creates them with the port's present values.
 overrides::port_settings& attributes::settings_of(u32 node, u8 number) {
     const bool is_known = written_.find_port(node, number) != nullptr;
     const PortInfo now = port_info(node, number, number);

@@ -35,8 +35,8 @@ bool knows_key(attributes::key key, mad_view smp) noexcept {
     return key.MKey == 0 || iba::get<&iba::smp::Format::MKey>(smp.data()) == key.MKey;
 }
 
-/// Which SMPs need the key (IBA 14.2.4.1): what writes, and what reads where reading is protected. The subnet manager is not
-/// the SMA's affair.
+/// Returns whether an SMP needs the key (IBA 14.2.4.1): writes, and reads if reads are protected. SMInfo belongs to
+/// the subnet manager, not to the SMA.
 bool needs_key(attributes::key key, mad_view smp) noexcept {
     if (iba::get<&header::attributeID>(smp.data()) == iba::attribute_id<iba::smp::SMInfo>) return false;
     const auto method = iba::get<&header::method>(smp.data());

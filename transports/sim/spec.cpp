@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// spec.cpp - specifications of subnets and simulators, taken apart.
+// spec.cpp - parses specifications of subnets and simulators.
 #include "spec.hpp"
 
 #include <comad/iba/detail/suggest.hpp>
@@ -45,7 +45,7 @@ spec::spec(std::string_view text) {
     }
 }
 
-/// Null unless it is given.
+/// Returns a key's entry; null: the key is missing.
 const spec::entry* spec::take_one(std::string_view key) {
     known_.push_back(key);
     const entry* one = nullptr;

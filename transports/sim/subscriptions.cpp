@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// subscriptions.cpp - what a subscription is about, and Reports.
+// subscriptions.cpp - stores subscriptions and makes Reports.
 #include "subscriptions.hpp"
 
 #include <comad/mad/detail/message.hpp>
@@ -25,7 +25,8 @@ bool is_about(const InformInfo& i, const Notice& n) noexcept {
            (i.producerType == all_producers || i.producerType == value(n.nodeType));
 }
 
-/// The same subscription, whether it begins or ends, and wherever reports go.
+/// Returns whether two requests concern one subscription, regardless of `subscribe` and of the destination of
+/// Reports.
 bool is_same(InformInfo a, InformInfo b) noexcept {
     a.subscribe = b.subscribe = 0;
     a.QPN = b.QPN = 0;
@@ -47,7 +48,7 @@ bool subscriptions::set(const InformInfo& wanted, const iba::gid& GID, iba::lid 
     } else if (known == all_.end()) {
         subscription s{{}, LID};
         s.what.subscriberGID = GID;
-        // The lowest number that this subscriber has not in use.
+        // Selects the lowest number that this subscriber does not use.
         const auto is_used = [&](const subscription& other) {
             return other.what.subscriberGID == GID && other.what.enumeration == s.what.enumeration;
         };

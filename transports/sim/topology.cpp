@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// topology.cpp - the graph itself: nodes, cables, names, LIDs.
+// topology.cpp - the graph of nodes, cables, names and LIDs.
 #include <comad/transports/sim/detail/topology.hpp>
 
 #include <fmt/format.h>
@@ -14,14 +14,14 @@
 namespace comad::transports::sim {
 namespace {
 
-/// The widest and the fastest of a set, 0 of an empty one.
+/// Returns the largest width and the highest speed of a set; 0 for an empty set.
 link_codes best_of(link_codes set) noexcept {
     namespace lane_speed = iba::lane_speed;
     link_codes best{static_cast<u8>(set.width & 1), 0};
-    for (u8 width : {u8{16}, u8{2}, u8{4}, u8{8}}) { // the bit of 2x came last
+    for (u8 width : {u8{16}, u8{2}, u8{4}, u8{8}}) { // the bit of 2x was defined last
         if (set.width & width) best.width = width;
     }
-    // FDR10 is faster than QDR and slower than FDR; its bit is the highest.
+    // FDR10 is faster than QDR and slower than FDR, although its bit is the highest.
     const u16 usual = set.speed & static_cast<u16>(~lane_speed::FDR10);
     const bool is_at_fdr10 = set.has_fdr10() && usual < lane_speed::FDR;
     best.speed = is_at_fdr10 ? u16{lane_speed::FDR10} : std::bit_floor(usual);
@@ -65,7 +65,7 @@ u32 topology::add_node(iba::NodeType type, unsigned num_ports, iba::guid nodeGUI
         x.GUID = n.is_switch() ? nodeGUID : iba::guid{value(nodeGUID) + p};
         x.enabled = x.supported = link;
     }
-    if (n.is_switch()) { // which reaches its port 0 without a cable
+    if (n.is_switch()) { // it reaches its port 0 without a cable
         n.ports[0].state = iba::PortState::Active;
         n.ports[0].active = best_of(link);
     }

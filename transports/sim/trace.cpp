@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// trace.cpp - the nodes on the way of a path (IBA 15.2.5.19).
+// trace.cpp - the nodes along a path (IBA 15.2.5.19).
 #include "addressed_ports.hpp"
 #include "paths.hpp"
 
@@ -10,7 +10,7 @@ using iba::SAStatus;
 using iba::sa::PathRecord;
 using iba::sa::TraceRecord;
 
-/// IDs tell nodes and ports apart without naming them.
+/// Returns an ID that distinguishes nodes and ports without revealing their GUIDs.
 u64 scrambled(iba::guid GUID) noexcept { return value(GUID) ^ 0x55aa'55aa'55aa'55aa; }
 
 TraceRecord hop(const attributes& of, u32 number, u8 entry, u8 exit) noexcept {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// transit.cpp - directed-route SMPs from switch to switch (IBA 14.2.2), where passing them on takes time. Knows no agent.
+// transit.cpp - moves directed-route SMPs from switch to switch (IBA 14.2.2) if forwarding takes time. It depends on no agent.
 #include "fabric_core.hpp"
 #include "router.hpp"
 #include <comad/iba/detail/smp/format.hpp>
@@ -12,8 +12,8 @@ namespace {
 using iba::smp::FormatDirected;
 using directed_header = iba::MADHeaderDirected;
 
-/// Positions on the way of a directed route: 0 to `hops` are the nodes of its part by ports, -1 and hops + 1 the ends of the
-/// parts by LID before and behind it.
+/// Positions on a directed route. 0 to `hops` are the nodes of the directed part; -1 and hops + 1 are the ends of the
+/// LID-routed parts before and after it.
 struct positions {
     int sender, destination;
     int hops;
@@ -31,14 +31,14 @@ constexpr std::size_t back = iba::offset_of<&FormatDirected::returnPath>;
 
 } // namespace
 
-/// At the beginning of its way: a reply's is where it was asked for.
+/// Sets the start of the route. A reply starts where its request was served.
 void fabric_core::set_out(packet& p, stage end) const noexcept {
     const positions at = positions_of(p.mad.data(), p.headers.DLID);
     p.position = end == stage::delivery ? at.destination : at.sender;
     p.passing = end == stage::delivery ? p.node : endpoints_[p.endpoint].node;
 }
 
-/// From the node where it is, at `when`, to the next one: it passes that one, too, unless it is the last.
+/// Sends the packet at `when` from its present node to the next one, which forwards it unless it is the last.
 void fabric_core::go_on(u32 index, mad::time_point when) noexcept {
     packet& p = packets_[index];
     const u8* smp = p.mad.data();
@@ -50,7 +50,7 @@ void fabric_core::go_on(u32 index, mad::time_point when) noexcept {
     if (lower < 0 || lower == at.hops) {
         cables = lower < 0 ? p.hops_before : p.hops - p.hops_before - static_cast<unsigned>(at.hops);
         p.passing = lower < 0 ? p.route_begin : p.route_end;
-        p.passing_port = 0; // a way by LID does not say
+        p.passing_port = 0; // unknown after a LID-routed part
     } else {
         const port& out = topology_.nodes[p.passing].ports[path_port(smp, returns ? back : there, lower + 1)];
         if (!out.is_up()) return drop(index);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// transport.cpp - the simulator's transport.
+// transport.cpp - implements sim_transport, the transport to a simulated subnet.
 #include "fabric_core.hpp"
 #include <comad/iba/detail/text.hpp>
 #include <comad/mad/detail/message.hpp>
@@ -17,7 +17,7 @@
 namespace comad::transports::sim {
 namespace {
 
-// The descriptor's clock is the steady clock's.
+// The timer uses the steady clock.
 mad::unique_fd make_timer(time_mode mode) {
     if (mode == time_mode::virtual_) return mad::unique_fd{};
     mad::unique_fd timer{::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC)};
@@ -75,7 +75,8 @@ mad::send_result sim_transport::send(const mad::send_request& request) noexcept 
         fabric_.send(endpoint_, with_indices(*request.path, entries), message, request.agent);
     }
     set_timer();
-    if (timer_) fabric_.tell_others(endpoint_); // what was sent may reach them before anything that they wait for
+    if (timer_)
+        fabric_.tell_others(endpoint_); // the message may reach other endpoints before any event that they wait for
     return {};
 }
 
@@ -125,15 +126,15 @@ void sim_transport::follow_clock() noexcept {
     if (timer_) fabric_.advance(std::chrono::steady_clock::now());
 }
 
-/// Keeps the timer at the next event, which makes it unreadable until then; expired, that is readable, while a message
-/// is there.
+/// Sets the timer to the next event, so that the descriptor is not readable until then. While a message is waiting,
+/// the timer stays expired and the descriptor readable.
 void sim_transport::set_timer() noexcept {
     if (!timer_) return;
     const auto due = next_event();
     const bool has_expired = timer_set_to_ && *timer_set_to_ <= fabric_.now();
     if (due == timer_set_to_ || (has_expired && fabric_.has_message(endpoint_))) return;
     timer_set_to_ = due;
-    itimerspec setting{}; // 0: off
+    itimerspec setting{}; // zero disarms the timer
     if (due) {
         setting.it_value.tv_sec = static_cast<std::time_t>(due->time_since_epoch().count() / 1'000'000'000);
         setting.it_value.tv_nsec = static_cast<long>(due->time_since_epoch().count() % 1'000'000'000);

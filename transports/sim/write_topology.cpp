@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// write_topology.cpp - the topology format of ibnetdiscover, written from a graph.
+// write_topology.cpp - writes a graph in the topology format of ibnetdiscover.
 #include <comad/transports/sim/detail/topology.hpp>
 
 #include <fmt/format.h>
@@ -11,14 +11,14 @@
 namespace comad::transports::sim {
 namespace {
 
-/// A description for one line: peers print blanks for control characters, too.
+/// Returns a description for one line. Like other tools, it replaces control characters with blanks.
 std::string printable(std::string text) {
     for (char& c : text) {
         if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
     }
     return text;
 }
-/// The same beside a link, where ibsim takes `=` for the sign of a mask.
+/// Returns a description for a link line, without `=`, which ibsim takes for a mask.
 std::string beside_link(const std::string& text) {
     std::string out = printable(text);
     std::replace(out.begin(), out.end(), '=', ' ');
@@ -66,17 +66,18 @@ private:
         const port& p = n.ports[number];
         const node& peer = topology_.nodes[p.peer_node];
         const port& peer_port = peer.ports[p.peer_port];
-        const port& peer_end = peer.is_switch() ? peer.ports[0] : peer_port; // the one with the LID
+        const port& peer_end = peer.is_switch() ? peer.ports[0] : peer_port; // the port with the LID
 
         add("[{}]", number);
         if (!n.is_switch()) add("({:x}) ", value(p.GUID));
         add("\t\"{}\"[{}]", peer.id, p.peer_port);
-        // ibnetdiscover has this blank between two CAs only.
+        // ibnetdiscover prints this blank only between two CAs.
         if (!peer.is_switch()) add("{}({:x}) ", n.is_switch() ? "" : " ", value(peer_port.GUID));
-        // Only where the active codes do not tell them: the lines then look like ibnetdiscover's.
+        // Masks are written only if they differ from the usual ones of the active codes. Other lines then equal those
+        // of ibnetdiscover.
         if (const link_codes usual = capable_of(p.active); p.enabled != usual) {
             add(" w={} s={} e={}", p.enabled.width, p.enabled.speed & 7, p.enabled.extended_speed());
-            // ibsim ignores these two.
+            // ibsim ignores these two masks.
             if (p.enabled.extended_speed2() != usual.extended_speed2()) add(" x={}", p.enabled.extended_speed2());
             if (p.enabled.has_fdr10() != usual.has_fdr10()) add(" f={}", p.enabled.has_fdr10() ? 1 : 0);
         }
