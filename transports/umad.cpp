@@ -329,7 +329,7 @@ mad::received umad_transport::hand_over(std::span<u8> buffer) noexcept {
     return r;
 }
 
-// Returns the class of an agent. The ID of a server's agent is unknown here and gives 0, which no request has.
+// Returns the class of an agent. For an agent of a server, the class is 0, which no request has.
 iba::MgmtClass umad_transport::class_of_agent(u32 id) const noexcept {
     const auto end = agents_.begin() + agent_count_;
     const auto whose = std::find_if(agents_.begin(), end, [&](const agent& a) { return a.id == id; });

@@ -59,16 +59,16 @@ public:
     u32 attach(u32 node, unsigned port);
     /// Removes the endpoint. MADs in flight to it are dropped.
     void detach(u32 endpoint) noexcept;
-    /// Calls `rearm`, until detach(), when another endpoint has sent something: next_event() can be earlier than before.
+    /// Calls `rearm`, until detach(), when another endpoint has sent a message: next_event() can be earlier then.
     void on_news(u32 endpoint, std::function<void()> rearm) { endpoints_[endpoint].rearm = std::move(rearm); }
-    /// Calls `rearm` of all endpoints except this one, which has sent something.
+    /// Calls `rearm` of all endpoints except this one, which has sent a message.
     void tell_others(u32 endpoint) const;
     /// Returns the present P_Key and GID tables of the endpoint's port.
     /// Returns a number that changes when a table may have changed.
     mad::port_tables port_tables_of(u32 endpoint) noexcept;
     u64 port_writes() const noexcept;
     /// Sends a message now: 256 bytes, or a longer message that RMPP would divide into segments. `answers`: the endpoint whose
-    /// request this message answers, as take() reported it; else mad::any_agent.
+    /// request this message replies to, as take() reported it; else mad::any_agent.
     void send(u32 endpoint, const mad::any_path&, std::span<const u8> message, u32 answers = mad::any_agent) noexcept;
     /// From now on the endpoint receives these requests to its port, instead of the simulated agents; directed-route requests
     /// only if they have no LID-routed part. Returns 0, or EINVAL if another endpoint receives them.

@@ -26,6 +26,7 @@ constexpr u64 limits =
     iba::mask_of<&R::MTUSelector> | iba::mask_of<&R::MTU> | iba::mask_of<&R::rateSelector> | iba::mask_of<&R::rate> |
     iba::mask_of<&R::packetLifeTimeSelector> | iba::mask_of<&R::packetLifeTime>;
 
+/// Returns whether the record `has` is within the limits of the query `wanted`.
 template <class R> bool is_within_limits(u64 mask, const R& wanted, const R& has) noexcept {
     const auto asks = [&](u64 component) { return (mask & component) != 0; };
     const auto selector = [&](u64 component, iba::Selector s) { return asks(component) ? s : iba::Selector::Exactly; };
@@ -37,6 +38,7 @@ template <class R> bool is_within_limits(u64 mask, const R& wanted, const R& has
            (!asks(iba::mask_of<&R::packetLifeTime>) || satisfies(life, wanted.packetLifeTime, has.packetLifeTime));
 }
 
+/// Sets MTU, rate and packet lifetime of a record, with the selector Exactly.
 template <class R> void set_limits(R& r, iba::Rate rate) noexcept {
     r.MTUSelector = r.rateSelector = r.packetLifeTimeSelector = iba::Selector::Exactly;
     r.MTU = path_mtu;

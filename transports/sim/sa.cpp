@@ -106,8 +106,7 @@ response administrator::change_guids(const server::request& r) {
     if (of_.get(end.at.node, end.at.port, id, record.blockNum, block) != 0)
         return response::error(SAStatus::ERR_NO_RECORDS);
 
-    constexpr u64 first =
-        iba::mask_of<&GUIDInfoRecord::blockNum> << 3; // the component after blockNum, behind two reserved rows
+    constexpr u64 first = iba::mask_of<&GUIDInfoRecord::blockNum> << 3; // after two reserved rows
     if (record.blockNum == 0 && (r.component_mask() & first) != 0) return response::error(SAStatus::ERR_REQ_INVALID);
     const bool is_set = r.header.method == Method::Set;
     for (unsigned i = 0; i < 8; ++i) {

@@ -10,6 +10,7 @@ namespace comad::transports::sim {
 
 using mad_view = std::span<u8, mad::mad_size>;
 
+/// What an SMA did with an SMP.
 enum class sma_outcome : u8 {
     replied,
     silent,     ///< the SMP has no reply

@@ -18,6 +18,7 @@ struct report {
     std::array<u8, mad::mad_size> mad;
 };
 
+/// The subscriptions at the SA, and the Reports without acknowledgement so far.
 class subscriptions {
 public:
     /// Adds or removes a subscription of the port `GID` at `LID`. Returns false if the request is invalid, or if it

@@ -75,8 +75,7 @@ mad::send_result sim_transport::send(const mad::send_request& request) noexcept 
         fabric_.send(endpoint_, with_indices(*request.path, entries), message, request.agent);
     }
     set_timer();
-    if (timer_)
-        fabric_.tell_others(endpoint_); // the message may reach other endpoints before any event that they wait for
+    if (timer_) fabric_.tell_others(endpoint_); // the message may reach them before their next event
     return {};
 }
 

@@ -6,10 +6,12 @@
 
 namespace comad::transports::sim {
 
+/// Copies these members.
 template <auto... Members, class T> void copy_members(T& to, const T& from) noexcept {
     ((to.*Members = from.*Members), ...);
 }
 
+/// Copies the written components of PortInfo; for an end port, also those that only end ports have.
 inline void copy_written(iba::smp::PortInfo& to, const iba::smp::PortInfo& from, bool is_end_port) noexcept {
     using P = iba::smp::PortInfo;
     copy_members<&P::linkDownDefaultState, &P::neighborMTU, &P::masterSMSL, &P::initType, &P::VLHighLimit,
@@ -22,6 +24,7 @@ inline void copy_written(iba::smp::PortInfo& to, const iba::smp::PortInfo& from,
         to, from);
 }
 
+/// Copies the written components of SwitchInfo.
 inline void copy_written(iba::smp::SwitchInfo& to, const iba::smp::SwitchInfo& from) noexcept {
     using W = iba::smp::SwitchInfo;
     copy_members<&W::linearFDBTop, &W::defaultPort, &W::defaultMulticastPrimaryPort, &W::defaultMulticastNotPrimaryPort,

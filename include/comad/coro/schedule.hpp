@@ -92,8 +92,8 @@ public:
     MADSchedule& operator=(const MADSchedule&) = delete;
 
     // ---- RPCs: `auto info = co_await sched.SubnGet<PortInfo>(path, port);` (rpcs.hpp) ------------------------------
-    // Cancel:   a request that waits for space in the window is never sent. A request in flight stays in the window
-    //           until its reply arrives or it is lost; its reply is counted as stale.
+    // Cancel:   a cancelled request that waits for space in the window is never sent. A cancelled request in flight
+    //           stays in the window until its reply arrives or it is lost; the reply is counted as stale.
     // Lifetime: await an RPC once, in the expression that creates it or from a named local variable.
 
     /// The interface that rpcs.hpp requires.

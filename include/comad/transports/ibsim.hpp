@@ -76,7 +76,7 @@ public:
     std::array<u8, 64> port_info();
 
     /// Sets whether a subnet manager runs at this port. If so, the port sets IsSM in its CapabilityMask, and receive() returns the
-    /// requests to it that the server does not answer itself. Returns 0, or an errno if the server does not reply.
+    /// requests to it to which the server does not reply itself. Returns 0, or an errno if the server does not reply.
     int set_is_sm(bool is_sm) noexcept;
 
 private:
@@ -99,7 +99,7 @@ private:
     u32 client_id_ = detached; ///< the server's
     std::string node_;
     bool wants_writable_ = false;
-    std::deque<std::vector<u8>> early_; ///< messages that came while the server was asked something
+    std::deque<std::vector<u8>> early_; ///< MADs that arrived during a control request
     int gone_ = 0;                      ///< errno; 0: the server has not ended
 };
 

@@ -18,8 +18,7 @@ namespace comad::transports {
 struct rmpp_options {
     mad::rmpp_receiver_options receiving{};
     mad::rmpp_timing sending{};
-    mad::duration linger =
-        std::chrono::seconds(10); ///< time for which the last ACK of a message is repeated on request
+    mad::duration linger = std::chrono::seconds(10); ///< time for which a last ACK is repeated on request
     /// The largest number of transfers in each direction. Further requests of other nodes are ignored, and thus time
     /// out. A reply to one of our requests replaces a request of another node.
     std::size_t max_transfers = 1024;

@@ -23,7 +23,7 @@ namespace comad::transports {
 ///           is readable if a member has something to read, or is writable again after it would have blocked.
 /// Serving:  The first member serves, and sends the replies to its requests.
 /// Errors:   The constructor throws std::invalid_argument if the members do not fit together, and std::system_error if the kernel
-///           gives no epoll instance. A request is offered to all members before it fails. A member whose receive() fails
+///           provides no epoll instance. A request is offered to all members before it fails. A member whose receive() fails
 ///           is gone: the others go on, and send its requests again after their timeouts. If all members are gone, receive()
 ///           fails.
 /// Cost:     None if one member carries everything. Otherwise, each time after the driver waited, two system calls for all members,

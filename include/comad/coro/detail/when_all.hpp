@@ -71,6 +71,7 @@ template <class T> task<std::vector<T>> when_all(std::vector<task<T>> tasks) {
     co_return result;
 }
 
+/// Runs any number of tasks without values, and starts all at once.
 inline task<void> when_all(std::vector<task<void>> tasks) {
     std::optional<std::monostate> value;
     scope together(co_await current_scope{});
