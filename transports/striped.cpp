@@ -146,8 +146,7 @@ void striped_transport::lose(member& m) noexcept {
     if (any_) ::epoll_ctl(any_.get(), EPOLL_CTL_DEL, m.carrier->native_handle(), nullptr);
 }
 
-// ---- the members as one transport
-// ------------------------------------------------------------------------------------
+// ---- the members as one transport ----------------------------------------------------------------------------------
 
 mad::transport_limits striped_transport::limits() const noexcept {
     mad::transport_limits sum{.max_window = 0,

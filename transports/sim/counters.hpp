@@ -20,7 +20,6 @@ namespace comad::transports::sim {
 /// Values are calculated from the time when they are read. Counters have 64 bits and wrap. Narrower fields stick at
 /// their largest value, until the 64-bit counter wraps or is written. The cost is 20 bytes per port, and some hundred
 /// bytes for each written group of counters and each cable that was down.
-/// each cable that was down.
 class counters {
 public:
     using values = iba::pm::PortCountersExt;

@@ -244,7 +244,7 @@ public:
     MADSchedule& schedule() noexcept { return driver_.schedule(); }
 
     /// Runs a task on the schedule. The signature is void(std::exception_ptr, T), or void(std::exception_ptr) for a
-    /// task<void>. With a token that throws, the awaiting coroutine gets the exception of the task, as with
+    /// task<void>. If the task throws, a coroutine that awaits the operation gets the exception, as with
     /// asio::co_spawn. The T is then T(), or a meaningless mad::result.
     /// Without a token, it returns an asio::awaitable<T>: Boost 1.81 cannot await a deferred operation with this
     /// signature.

@@ -7,8 +7,11 @@
 
 namespace comad::coro {
 
-/// Makes every RPC of rpcs.hpp on its own schedule and blocks until the result is there. `auto info =
-/// umad.SubnGet<NodeInfo>(path);` returns a mad::result<NodeInfo>. It uses the same code as the awaitable RPCs.
+/// Makes every RPC of rpcs.hpp on its own schedule and blocks until the result is there. It uses the same code as the
+/// awaitable RPCs.
+///
+///     mad::result<NodeInfo> info = umad.SubnGet<NodeInfo>(path);
+///
 /// Threads: one. Do not call it from a task of its schedule.
 class blocking_transactor : public rpcs<blocking_transactor> {
 public:

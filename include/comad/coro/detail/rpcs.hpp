@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// rpcs.hpp - the RPCs of the IBA by name, defined once for every class that can make one: an awaitable schedule, a blocking transactor
-// and one that queries the SA. It depends on none of these classes.
+// rpcs.hpp - the RPCs of the IBA by name, as a base of all classes that make RPCs: MADSchedule, blocking_transactor and SATransactor.
+// It depends on none of these classes.
 #pragma once
 #include <comad/coro/detail/rpc.hpp>
 #include <comad/iba/detail/attribute.hpp>
@@ -47,8 +47,8 @@ template <class T, iba::Method M> consteval iba::MgmtClass first_class() {
 /// Paths are copied. GMPs need a LID-routed path. Requests to the SA go to sa_path() unless the caller passes a path.
 /// Modifier: attributeModifier in host byte order (for PortInfo, the port number).
 /// Errors:   timed_out after all attempts; status and class_status, after BUSY and REDIRECT were handled;
-///           malformed_reply, send_failed, transport_failed, cancelled. out_of_range if a value in the request does
-///           not fit its field; nothing is sent then. RPCs never throw.
+///           malformed_reply, send_failed, transport_failed, cancelled. If a value in the request does not fit its
+///           field, the error is out_of_range, and nothing is sent. RPCs never throw.
 /// Legality: an RPC that the IBA does not define for an attribute does not compile.
 ///
 /// Self must have call<T, Header>(request), call<T, Header>(request, payload), call_table<Request, Record,
@@ -228,8 +228,7 @@ public:
         return ask<T, C::CommMgt, M::Send, Header>(payload, path, modifier, options);
     }
 
-    // ---- congestion control: the path contains its key
-    // ------------------------------------------------------------------
+    // ---- congestion control: the path contains its key -------------------------------------------------------------
 
     /// Reads a congestion control attribute.
     template <iba::attribute T, bool Header = false>

@@ -30,9 +30,9 @@ public:
     /// is in a group already.
     void add(MADSchedule&);
 
-    /// Drives all schedules until `ended()` returns true. Throws std::logic_error in three cases: no further event
-    /// can happen; a schedule outside the group, with the same clock, has an event that is due; or a task of one of
-    /// the schedules calls it.
+    /// Drives all schedules until `ended()` returns true.
+    /// Errors: throws std::logic_error if no further event can happen. It also throws if a schedule outside the group,
+    ///         with the same clock, has an event that is due, or if a task of one of the schedules calls it.
     void run_until(const std::function<bool()>& ended);
     /// Drives all schedules until the virtual time is `end`.
     void run_until(mad::time_point end);

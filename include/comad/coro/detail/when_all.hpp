@@ -46,8 +46,10 @@ task<std::tuple<value_or_monostate<Ts>...>> all_of(std::tuple<task<Ts>...> tasks
 
 } // namespace detail
 
-/// Runs tasks at the same time and returns their values in the same order, std::monostate for a task<void>: `auto
-/// [info, counters] = co_await when_all(read_info(s), read_counters(s));`
+/// Runs tasks at the same time and returns their values in the order of the arguments, std::monostate for a task<void>.
+///
+///     auto [info, counters] = co_await when_all(read_info(s), read_counters(s));
+///
 /// Errors:   the values contain failures of the fabric, which do not affect the other tasks. An exception of a task
 ///           cancels the other tasks. When all have ended, the first exception is thrown.
 /// Cancel:   cancels all tasks. They still end and return their values.

@@ -39,7 +39,7 @@ template <class T, class Ended> task<void> race(task<T> t, bool& is_over, scope_
     together.cancel();
 }
 
-/// A function object for race(). It is a named type because GCC 12 miscompiles captures here
+/// A function object for race(). It is a named type, because GCC 12 can miscompile a lambda with captures here
 /// (docs/reference/library.md).
 template <std::size_t I, class Variant> struct keep_as {
     std::optional<Variant>* first;
