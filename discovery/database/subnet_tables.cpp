@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// facts.cpp - which blocks there are, and who tells them: each port, or the SA's tables.
+// subnet_tables.cpp - which blocks there are, and who tells them: each port, or the SA's tables.
 #include <comad/discovery/database/detail/lid_index.hpp>
 #include <comad/discovery/database/detail/subnet_tables.hpp>
 #include <comad/iba/detail/sa/records.hpp>

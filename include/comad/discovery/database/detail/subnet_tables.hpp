@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// facts.hpp - what a subnet's ports hold beside PortInfo, fetched only when it is asked for: P_Key, SL-to-VL and VL arbitration
+// subnet_tables.hpp - what a subnet's ports hold beside PortInfo, fetched only when it is asked for: P_Key, SL-to-VL and VL arbitration
 // tables, GUIDs, subnet managers. Forwarding tables are not among it.
 #pragma once
 #include <comad/coro/schedule.hpp>
