@@ -44,7 +44,7 @@ void check_rate(const json& row, double mads_per_s) {
 
 } // namespace
 
-TEST_CASE("throughput is the window over the round trip until the node answers no faster") {
+TEST_CASE("bench measures window divided by round-trip time until the node's service time limits the rate") {
     const auto rows = rows_of(bench(pair_of_hosts, {"0,1", "--windows", "1,2,4,8,512", "--count", "1024", "--rounds",
                                                     "3", "--warm-up", "20ms", "--json"}));
     REQUIRE(rows.size() == 5);
@@ -65,14 +65,14 @@ TEST_CASE("throughput is the window over the round trip until the node answers n
     }
 }
 
-TEST_CASE("bench goes on for a duration unless it is told a count") {
+TEST_CASE("bench measures for a duration if no MAD count is given") {
     const auto rows =
         rows_of(bench(pair_of_hosts, {"0,1", "--windows", "1", "--duration", "50ms", "--rounds", "2", "--json"}));
     CHECK(rows[0].at("replies") == 2 * 5000); // 10 us each
     check_rate(rows[0], 1 / 10e-6);
 }
 
-TEST_CASE("the table of bench has a line for each window, which gnuplot reads") {
+TEST_CASE("bench prints a gnuplot-readable table with one line per window") {
     const auto r = bench(pair_of_hosts, {"0,1", "--windows", "1,4", "-c", "100", "--rounds", "2", "--warm-up", "1ms"});
     check_success(r);
     const words lines = lines_of(r.out);
@@ -100,7 +100,7 @@ TEST_CASE("the table of bench has a line for each window, which gnuplot reads") 
                Contains("\n       1      250000         - "));
 }
 
-TEST_CASE("every Get can be measured, to every form of target") {
+TEST_CASE("bench measures any Get attribute and any form of target") {
     struct {
         words what;
         double us; // one at a time
@@ -125,7 +125,7 @@ TEST_CASE("every Get can be measured, to every form of target") {
     }
 }
 
-TEST_CASE("several targets are asked in turn, one MAD at a time each unless it is told otherwise") {
+TEST_CASE("bench queries several targets in turn, one MAD in flight per target by default") {
     const std::string tree = "sim:fattree2,radix=4,sm=1,latency=3us,time=virtual";
     const words shorter{"-c", "600", "--rounds", "2", "--json"};
     // Both are as far away: two cables. 6 us there, 4 us in the node, 6 us back.
@@ -153,7 +153,7 @@ TEST_CASE("several targets are asked in turn, one MAD at a time each unless it i
     check_rate(alone[0], 1 / 16e-6);
 }
 
-TEST_CASE("bench finds its targets, by route and by LID") {
+TEST_CASE("bench finds targets by directed route and by LID") {
     const std::string tree = "sim:fattree2,radix=4,sm=1,time=virtual"; // 8 CAs, 6 switches
     const auto targets_of = [&](const words& which) {
         const auto r = bench(tree, which + words{"--windows", "4", "-c", "100", "--rounds", "1", "--json"});
@@ -169,7 +169,7 @@ TEST_CASE("bench finds its targets, by route and by LID") {
     CHECK(targets_of({"--all", "--rpc", "PerformanceGet", "--attribute", "PortCounters", "-f", "portSelect=1"}) == 14);
 }
 
-TEST_CASE("a target that does not answer is left out, and the result is partial") {
+TEST_CASE("bench skips an unresponsive target and reports a partial result") {
     const words shorter{"-t", "10", "--windows", "1", "-c", "100", "--rounds", "1", "--json"};
     const auto r = bench(pair_of_hosts, words{"2", "4000"} + shorter);
     CHECK(r.status == 3);
@@ -191,7 +191,7 @@ TEST_CASE("a target that does not answer is left out, and the result is partial"
     CHECK_THAT(refused.err, Contains(" refused ") && Contains("(status 0x"));
 }
 
-TEST_CASE("what is lost is counted and has no round trip") {
+TEST_CASE("bench counts a lost MAD and records no round-trip time for the MAD") {
     const auto once = rows_of(bench(pair_of_hosts + ",loss=0.1", {"0,1", "--windows", "1", "-c", "1000", "--rounds",
                                                                   "2", "-t", "1", "--retries", "0", "--json"}));
     const json& row = once[0];
@@ -211,7 +211,7 @@ TEST_CASE("what is lost is counted and has no round trip") {
     CHECK(again[0].at("round_trip_seconds").at("max").get<double>() > 0.001); // with the wait for the timeout
 }
 
-TEST_CASE("what is lost in a warm-up does not count") {
+TEST_CASE("bench does not count losses during the warm-up") {
     const auto rows =
         rows_of(bench(pair_of_hosts + ",loss=0.1", {"0,1", "--windows", "1", "-c", "100", "--rounds", "1", "--warm-up",
                                                     "1s", "-t", "1", "--retries", "20", "--json"}));
@@ -219,7 +219,7 @@ TEST_CASE("what is lost in a warm-up does not count") {
     CHECK(rows[0].at("replies") == 100);
 }
 
-TEST_CASE("bench refuses what writes and what makes no sense") {
+TEST_CASE("bench refuses writing methods and invalid arguments") {
     check_failure(bench(pair_of_hosts, {"2", "--rpc", "SubnSet", "--attribute", "PortInfo"}), 2,
                   "it measures only Get RPCs");
     check_failure(bench(pair_of_hosts, {"--rpc", "SubnAdmDelete", "--attribute", "ServiceRecord"}), 2,
@@ -243,7 +243,7 @@ TEST_CASE("bench refuses what writes and what makes no sense") {
                   "no subnet manager has configured it");
 }
 
-TEST_CASE("the JSON of bench says all that was asked for") {
+TEST_CASE("bench prints all its parameters in the JSON output") {
     const auto r = bench(pair_of_hosts, {"0,1", "--attribute", "PortInfo", "-a", "1", "--windows", "2", "--duration",
                                          "1ms", "--rounds", "1", "--warm-up", "100us", "--retries", "7", "--json"});
     check_success(r);
@@ -262,7 +262,7 @@ TEST_CASE("the JSON of bench says all that was asked for") {
     CHECK(rows[0].at("confidence_95").is_null()); // one round has no spread
 }
 
-TEST_CASE("an adaptive window is a row among the others") {
+TEST_CASE("bench prints an adaptive window as one more row") {
     const auto r = bench(pair_of_hosts, {"0,1", "--windows", "1,adaptive", "-c", "200", "--rounds", "2", "--json"});
     CHECK(r.status == 0);
     const auto rows = json::parse(r.out).at("rows");
@@ -271,7 +271,7 @@ TEST_CASE("an adaptive window is a row among the others") {
     CHECK(rows[1].at("MADs_per_second") > rows[0].at("MADs_per_second"));
 }
 
-TEST_CASE("with -v bench counts the MADs of all windows") {
+TEST_CASE("bench -v counts the MADs of all windows") {
     const auto r =
         bench(pair_of_hosts, {"0,1", "--windows", "1", "-c", "10", "--rounds", "3", "--warm-up", "1us", "-v"});
     CHECK(r.status == 0);
@@ -279,7 +279,7 @@ TEST_CASE("with -v bench counts the MADs of all windows") {
     CHECK_THAT(r.err, StartsWith("34 MADs sent, 0 retries, 0 timeouts, "));
 }
 
-TEST_CASE("a signal ends bench with what was measured") {
+TEST_CASE("bench stops at a signal and prints what it measured until then") {
     process running(ibtool_rig::ibtool({"bench", "--fabric", "sim:single,sm=1", "--windows", "1,2", "-c", "20",
                                         "--warm-up", "1ms", "--rounds", "10000", "--json"}),
                     error_stream::terminal);
@@ -309,7 +309,7 @@ TEST_CASE("bench measures a real ibsim") {
     }
 }
 
-TEST_CASE("percentiles are times that occurred, at most 0.8 % above the exact ones") {
+TEST_CASE("bench percentiles are observed times, at most 0.8 % above the exact values") {
     comad::mad::latency_histogram times;
     for (int i = 1; i <= 1000; ++i) times.add(mad::duration(1000 * i)); // 1 us to 1 ms
     CHECK(times.count() == 1000);
@@ -336,7 +336,7 @@ TEST_CASE("percentiles are times that occurred, at most 0.8 % above the exact on
     CHECK(extremes.percentile(100) == mad::duration::max());
 }
 
-TEST_CASE("confidence intervals are Student's") {
+TEST_CASE("bench computes confidence intervals from Student's t distribution") {
     const double three[] = {1, 2, 3};
     const auto e = ::ibtool::estimate_of(three);
     CHECK(e.mean == Approx(2));
@@ -347,7 +347,7 @@ TEST_CASE("confidence intervals are Student's") {
     CHECK_FALSE(::ibtool::estimate_of(one).half_width);
 }
 
-TEST_CASE("measuring allocates nothing for a MAD") {
+TEST_CASE("bench allocates no memory per MAD while it measures") {
     if (!comad::coro::detail::recycles_frames()) return; // under a sanitizer each frame is a new one
     const auto allocated = [](comad::u64 mads) {
         const auto simulated = comad::transports::sim::make_sim("single,sm=1,time=virtual");

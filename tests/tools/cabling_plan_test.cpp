@@ -39,7 +39,7 @@ using list = std::vector<std::string>;
 
 } // namespace
 
-TEST_CASE("a plan says what it says, quoted or not") {
+TEST_CASE("a cabling plan is read with quoted and unquoted values") {
     CHECK(cables_of("leaf,1,host,2\n") == list{"leaf|1|host|2|1"});
     CHECK(cables_of("a,254,b,1") == list{"a|254|b|1|1"});
     CHECK(cables_of("\xEF\xBB\xBF# of May\r\n\r\n  \r\nNode A,Port A,Node B,Port B\r\na , 1,\tb b,2 \r\n") ==
@@ -51,7 +51,7 @@ TEST_CASE("a plan says what it says, quoted or not") {
     CHECK(cables_of("a,1,a,\"2\"\r\n") == list{"a|1|a|2|1"});
 }
 
-TEST_CASE("a line of a plan that is none is refused in one line") {
+TEST_CASE("an invalid line of a cabling plan is refused with a one-line message") {
     CHECK(refused("a,1,b,2\na,1,b\n") == "f:2: expected node,port,node,port");
     CHECK(refused("nonsense\n") == "f:1: expected node,port,node,port");
     const std::string ports =
@@ -96,7 +96,7 @@ TEST_CASE("a line of a plan that is none is refused in one line") {
         CHECK(refused(nothing) == "no cables found in 'f'; expected lines of the form node,port,node,port");
 }
 
-TEST_CASE("a plan has ports as vendors' tools write them, in any case") {
+TEST_CASE("a cabling plan accepts the port names of vendor tools in upper and lower case") {
     for (const char* port : {"21", "Port 21", "port 21", "PORT 21", "Port21", "port_21", "IB Port 21", "ib port 21"}) {
         CAPTURE(port);
         CHECK(port_of(port) == fmt::format("0 0 21 {}", port == std::string("21") ? "" : port));
@@ -111,7 +111,7 @@ TEST_CASE("a plan has ports as vendors' tools write them, in any case") {
     }
 }
 
-TEST_CASE("the columns of the NDT form are found by their names") {
+TEST_CASE("a cabling plan in NDT format has its columns in any order, found by their headings") {
     for (const char* names :
          {"#StartDevice,StartPort,EndDevice,EndPort,LinkType", "StartDevice,StartPort,EndDevice,EndPort",
           "#Fields:StartDevice,StartPort,EndDevice,EndPort", "# startdevice , STARTPORT,EndDevice,endport",
@@ -142,7 +142,7 @@ TEST_CASE("the columns of the NDT form are found by their names") {
     CHECK(refused("a,1,,\n").starts_with("f:1: a port must be"));
 }
 
-TEST_CASE("a line with a cable is never taken for names of columns") {
+TEST_CASE("a line with a cable is never read as the column headings of a cabling plan") {
     for (const char* line : {"leaf-0001,Port 1,h-0001 HCA-1,Port 1", "switch 1,Port 1,switch 2,Port 2",
                              "leaf,uplink,host,hca", "switch,Port1,host,Port2", "node,mlx5_0,switch,Port 1"}) {
         CAPTURE(line);
@@ -158,7 +158,7 @@ TEST_CASE("a line with a cable is never taken for names of columns") {
     }
 }
 
-TEST_CASE("a plan has a largest size") {
+TEST_CASE("a cabling plan that is too large is refused") {
     std::string text;
     for (unsigned i = 0; i <= ibtool::most_planned_cables; ++i) text += "a,1,b,2\n";
     CHECK(refused(text) == "f:1000001: too many cables in the plan; the maximum is 1000000");

@@ -35,7 +35,7 @@ struct planned : directory {
 
 } // namespace
 
-TEST_CASE("check_cabling tells what is not as planned, and by its exit code whether anything is") {
+TEST_CASE("check_cabling reports deviations from the plan and exits with 1 if there are any") {
     const planned p;
     const process_result good = p.check("leaf,1,a,1\n0xb000,1,leaf,2\n");
     CHECK(good.status == 0);
@@ -57,7 +57,7 @@ TEST_CASE("check_cabling tells what is not as planned, and by its exit code whet
                        "1 cables planned, 0 of them connected as planned; 2 links in the subnet\n");
 }
 
-TEST_CASE("check_cabling reads a plan of the NDT form, which has ports as words") {
+TEST_CASE("check_cabling reads an NDT plan whose ports are written as words") {
     const planned p;
     const process_result good = p.check("#StartDevice,StartPort,EndDevice,EndPort,LinkType\n"
                                         "LEAF,Port 1,A,Port 1,Data\nleaf,Port 2,\"B, the second\",port 1,Data\n"
@@ -84,7 +84,7 @@ TEST_CASE("check_cabling reads a plan of the NDT form, which has ports as words"
                           "unknown node 'y'\n"));
 }
 
-TEST_CASE("check_cabling as JSON") {
+TEST_CASE("check_cabling prints deviations as JSON") {
     const planned p;
     const auto all = nlohmann::json::parse(p.check("leaf,4,a,1\nleaf,3,\x1b,7\n", {"--json"}).out);
     CHECK(all.at("schema") == "comad.cabling/1");
@@ -115,7 +115,7 @@ TEST_CASE("check_cabling as JSON") {
     CHECK_FALSE(all.at("faults").at(2).contains("planned"));
 }
 
-TEST_CASE("check_cabling takes a cache and a name map, and refuses what is no plan") {
+TEST_CASE("check_cabling accepts a cache and a name map, and refuses an invalid plan") {
     const planned p;
     const std::string cache = p / "cache", map = p.write("names", "0xa000 \"Alice\"\n");
     check_success(run({"ibnetdiscover", "--fabric", "sim:" + (p / "fabric.topo"), "--subnet-cache", cache}));
@@ -129,7 +129,7 @@ TEST_CASE("check_cabling takes a cache and a name map, and refuses what is no pl
     check_failure(run({"check_cabling"}), 2, "plan");
 }
 
-TEST_CASE("ibdiscover puts places to nodes, and tells which links are others than those that were kept") {
+TEST_CASE("ibdiscover prints node locations and the links that differ from the saved links") {
     const planned p;
     p.write("ibdiscover.map", "5000|4|\"rack 7\"|# leaf\nb000|1|\"rack 8\"|#\n");
     // As ibdiscover.pl, in that directory, from a pipe.

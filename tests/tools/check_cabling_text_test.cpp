@@ -12,7 +12,7 @@ namespace cabling_text_test { // compiled together with others
 using namespace comad;
 using discovery::cabling_fault;
 
-TEST_CASE("why a cable is missing is told where that is known, and only there") {
+TEST_CASE("check_cabling gives the reason for a missing cable only if the reason is known") {
     const discovery::subnet s = test::made_subnet();
     const std::vector<discovery::planned_cable> plan{{{"here", 1}, {"there", 2}, 3}, {{"x", 4}, {"y", 5}, 6}};
     discovery::cabling is;

@@ -116,7 +116,7 @@ strings problems_of(const std::string& from = {}, const std::string& to = {}) {
 
 using namespace command_texts_test;
 
-TEST_CASE("every command has a complete text, and every option in it is declared") {
+TEST_CASE("every command has a complete text, and the command declares every option in the text") {
     for (const command& c : all_commands()) {
         const text_check check(arguments_of(c), text_of_command(c.name), c.writes);
         CAPTURE(c.name, check.problems());
@@ -125,7 +125,7 @@ TEST_CASE("every command has a complete text, and every option in it is declared
     }
 }
 
-TEST_CASE("every option for all commands has a text") {
+TEST_CASE("every global option has a text") {
     const arguments taken = global_arguments();
     for (const argument& a : taken.all()) {
         CAPTURE(a.names());
@@ -214,7 +214,7 @@ TEST_CASE("Markdown becomes indented text with lists, tables and code") {
           "  One two three four five six seven eight nine ten.\n");
 }
 
-TEST_CASE("Markdown becomes man macros, and no text is taken for a request") {
+TEST_CASE("Markdown becomes man macros, and no text is mistaken for a roff request") {
     CHECK(markdown_as_man("A-b `c`.\n\n.SH is text", false) == "A\\-b \\fBc\\fR.\n.PP\n\\&.SH is text\n");
     CHECK(markdown_as_man("- one\n- two", false) == ".IP \\(bu 2\none\n.IP \\(bu 2\ntwo\n");
     CHECK(markdown_as_man("```\n.x \\\n```", true) == ".PP\n.RS 4\n.nf\n\\&.x \\e\n.fi\n.RE\n");

@@ -59,7 +59,7 @@ template <class T> std::vector<u8> bytes_of(const T& value) {
 
 } // namespace
 
-TEST_CASE("every group has the lines of libibmad's dumper") {
+TEST_CASE("every counter group prints the lines of libibmad's dump function") {
     struct {
         const counter_group& group;
         dumper* dump;
@@ -94,7 +94,7 @@ TEST_CASE("every group has the lines of libibmad's dumper") {
     }
 }
 
-TEST_CASE("PortCounters have libibmad's lines, and QP1Dropped is not VL15Dropped") {
+TEST_CASE("PortCounters print libibmad's lines, and QP1Dropped differs from VL15Dropped") {
     const ClassPortInfo everything = with(1 << 12 | 1 << 15);
     for (unsigned seed = 0; seed < 20; ++seed) {
         const buffer bytes = random_bytes(seed);
@@ -106,7 +106,7 @@ TEST_CASE("PortCounters have libibmad's lines, and QP1Dropped is not VL15Dropped
     }
 }
 
-TEST_CASE("what a performance management does not count is not told") {
+TEST_CASE("counters that a PMA does not support are not printed") {
     pm::PortCounters c;
     c.portXmitWait = 5;
     c.QP1Dropped = 6;
@@ -140,7 +140,7 @@ TEST_CASE("what a performance management does not count is not told") {
     CHECK(missing_counters(group_of<pm::PortRcvErrorDetails>, with(0)).empty());
 }
 
-TEST_CASE("counters are added, and each stops at its highest value") {
+TEST_CASE("sums of counters saturate at the largest value of each counter") {
     pm::PortCounters a, b;
     a.portSelect = 255;
     b.portSelect = 3;
@@ -202,7 +202,7 @@ TEST_CASE("counters are added, and each stops at its highest value") {
     CHECK(op.portOpRcvPkts == 2);
 }
 
-TEST_CASE("a reset selects every counter that there is, or those that are asked for") {
+TEST_CASE("a clear selects all supported counters, or the requested counters") {
     CHECK(all_counters(group_of<pm::PortCounters>, with(0)) == 0xffff);
     CHECK(all_counters(group_of<pm::PortCounters>, with(1 << 12)) == 0x1ffff);
     CHECK(all_counters(group_of<pm::PortCounters>, with(1 << 12 | 1 << 15)) == 0x3ffff);

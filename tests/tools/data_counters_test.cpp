@@ -41,7 +41,7 @@ const std::string tree = "sim:fattree2,radix=4,sm=1,time=virtual,counters=9";
 
 } // namespace
 
-TEST_CASE("ibdatacounts tells of a port what perfquery tells of its data and packets") {
+TEST_CASE("ibdatacounts prints the data and packet counters that perfquery prints for the port") {
     told_subnet s;
     for (std::uint64_t n = 5'000'000'000;
          const char* field : {"PortXmitData", "PortRcvData", "PortXmitPkts", "PortRcvPkts"})
@@ -79,7 +79,7 @@ TEST_CASE("ibdatacounts tells of a port what perfquery tells of its data and pac
     check_failure(s.ours({"ibdatacounts", "0x3fff", "-t", "50ms", "--retries", "0"}), 1, "did not reply");
 }
 
-TEST_CASE("ibdatacounters tells of every node once, of switches the sum of their ports") {
+TEST_CASE("ibdatacounters prints each node once, and the sum of all ports for a switch") {
     const process_result r = run({"ibdatacounters", "--json", "--fabric", tree});
     check_success(r);
     const auto all = objects_of(r.out);
@@ -106,7 +106,7 @@ TEST_CASE("ibdatacounters tells of every node once, of switches the sum of their
     CHECK(switches == 6);
 }
 
-TEST_CASE("ibdatacounters says whose ports they are, and counts nodes and ports") {
+TEST_CASE("ibdatacounters prints node names and counts nodes and ports") {
     const words shown =
         lines_in_order(run({"ibdatacounters", "-v", "--fabric", "sim:single,sm=1,time=virtual,pma=basic"}).out);
     REQUIRE(shown.size() == 2 * (2 + 5) + 3);
@@ -120,7 +120,7 @@ TEST_CASE("ibdatacounters says whose ports they are, and counts nodes and ports"
     CHECK(shown[16] == "##          2 ports checked");
 }
 
-TEST_CASE("ibclearerrors clears what counts errors, ibclearcounters everything, at every node") {
+TEST_CASE("ibclearerrors clears the error counters and ibclearcounters clears all counters of every node") {
     told_subnet s;
     const std::string here = s.lid_at("0"), B = s.lid_at("0,2");
     const words errors{"SymbolErrorCounter", "LinkErrorRecoveryCounter", "LinkDownedCounter", "PortRcvErrors",
@@ -165,7 +165,7 @@ TEST_CASE("ibclearerrors clears what counts errors, ibclearcounters everything, 
     CHECK(s.told({B, "1"}, "PortXmitWait") == 0);
 }
 
-TEST_CASE("what is cleared is told as JSON, and each clearing is one Set") {
+TEST_CASE("each clear sends one Set and is reported in the JSON output") {
     const directory files;
     const std::string capture = files / "clear.pcap";
     const process_result r = run({"ibclearerrors", "--json", "--pcap", capture, "--fabric", tree + ",pma=full"});
@@ -186,7 +186,7 @@ TEST_CASE("what is cleared is told as JSON, and each clearing is one Set") {
     CHECK(sets == 2 * (all.size() - 1));
 }
 
-TEST_CASE("where a node cannot clear all ports at once, each that is in use is cleared") {
+TEST_CASE("ports in use are cleared one by one if a node cannot clear all its ports at once") {
     const auto all = objects_of(run({"ibclearcounters", "--json", "--fabric", tree + ",pma=basic"}).out);
     REQUIRE(all.size() == 6 * 4 + 8 + 1);
     for (std::size_t i = 0; i + 1 < all.size(); ++i)
@@ -194,7 +194,7 @@ TEST_CASE("where a node cannot clear all ports at once, each that is in use is c
     CHECK(all.back() == json::parse(R"({"nodes_cleared": 14, "ports_cleared": 32, "failures": 0})"));
 }
 
-TEST_CASE("a dead node is named, and the others are cleared and counted") {
+TEST_CASE("an unresponsive node is reported, and all other nodes are cleared and counted") {
     const std::string fabric = tree + ",dead=h-0003 HCA-1";
     for (const char* command : {"ibclearcounters", "ibdatacounters"}) {
         CAPTURE(command);

@@ -109,7 +109,7 @@ std::string capture(const directory& files) {
 
 } // namespace
 
-TEST_CASE("decode --struct --json gives the known values of every structure, and encode the bytes again") {
+TEST_CASE("decode prints the known values of every structure, and encode restores the bytes") {
     const directory files;
     std::size_t structures = 0, skipped = 0;
     sampled sample;
@@ -143,7 +143,7 @@ TEST_CASE("decode --struct --json gives the known values of every structure, and
     CHECK(structures + skipped == vectors().size() - 3 - resized.size()); // three have no bytes
 }
 
-TEST_CASE("structures on the command line, of no bytes too") {
+TEST_CASE("decode accepts structures on the command line, including structures without bytes") {
     const process_result node = run({"decode", "--struct", "SMPLedInfo", "--json", "80000000", "0x00 00 00 01"});
     check_success(node);
     CHECK(node.out == "{\"ledMask\":1,\"reserved_1\":0}\n{\"ledMask\":0,\"reserved_1\":1}\n");
@@ -160,7 +160,7 @@ TEST_CASE("structures on the command line, of no bytes too") {
     CHECK(nested.out.substr(2 * (4 + 20), 16) == "001777fffeb62ca4");
 }
 
-TEST_CASE("what is no structure, no field, no hex or too short is said in one line") {
+TEST_CASE("decode refuses unknown structures and fields, invalid hex and short input with a one-line message") {
     check_failure(run({"decode", "--struct", "SMPPortinfo", "00"}), 2, "similar: SMPPortInfo, ");
     // The three nearest of a hundred names.
     check_failure(run({"describe", "PortInf"}), 2,
@@ -197,7 +197,7 @@ TEST_CASE("what is no structure, no field, no hex or too short is said in one li
     CHECK(some.out == "{\"ledMask\":1,\"reserved_1\":0}\n");
 }
 
-TEST_CASE("MADs in every form of file give the same fields") {
+TEST_CASE("decode prints equal fields for MADs in every file format") {
     const directory files;
     const process_result objects = run({"decode", "--json", capture(files)});
     check_success(objects);
@@ -266,7 +266,7 @@ TEST_CASE("MADs in every form of file give the same fields") {
     }
 }
 
-TEST_CASE("a MAD of a class that is not known is its bytes") {
+TEST_CASE("decode prints the bytes of a MAD with an unknown class") {
     const std::string bytes = "0x01550101" + std::string(2 * 252, '0'); // management class 0x55 is nobody's
     const directory files;
     const process_result r = run({"decode", "--json", files.write("mad", bytes + '\n')});
@@ -274,7 +274,7 @@ TEST_CASE("a MAD of a class that is not known is its bytes") {
     CHECK(r.out == "{\"data\":\"" + bytes + "\"}\n");
 }
 
-TEST_CASE("a capture has every MAD that was sent and every reply") {
+TEST_CASE("a capture contains every MAD that was sent and every reply") {
     const directory files;
     const std::string file = files / "all.pcap";
     const process_result run_ = run(rig + words{"ibhosts", "-v", "--pcap", file});
@@ -291,7 +291,7 @@ TEST_CASE("a capture has every MAD that was sent and every reply") {
     CHECK(replies == sent);
 }
 
-TEST_CASE("a capture that cannot be written is an error, and costs nothing that was found") {
+TEST_CASE("a capture that cannot be written is an error and loses no results") {
     const process_result none = run(rig + words{"ibhosts", "--pcap", "/nonexistent/x.pcap"});
     check_failure(none, 1, "cannot write the capture");
     const process_result full = run(rig + words{"ibhosts", "--pcap", "/dev/full"});
@@ -300,7 +300,7 @@ TEST_CASE("a capture that cannot be written is an error, and costs nothing that 
     CHECK_THAT(full.err, Contains("the capture '/dev/full' is incomplete: No space left on device"));
 }
 
-TEST_CASE("a capture that is cut off is decoded up to there, and said to be") {
+TEST_CASE("decode reads a truncated capture up to the end and reports the truncation") {
     const directory files;
     const std::string whole = capture(files);
     std::ifstream in(whole, std::ios::binary);

@@ -72,7 +72,7 @@ std::vector<std::string> lines_of(const std::string& text) {
 
 } // namespace
 
-TEST_CASE("attributes have libibmad's lines, each with its own field") {
+TEST_CASE("attributes print libibmad's lines, each with the value of the right field") {
     compare<smp::NodeInfo>(mad_dump_nodeinfo);
     compare<smp::SwitchInfo>(mad_dump_switchinfo);
     compare<smp::MlnxExtPortInfo>(mad_dump_mlnx_ext_port_info);
@@ -82,7 +82,7 @@ TEST_CASE("attributes have libibmad's lines, each with its own field") {
         [](const auto& v, const std::string& theirs) { CHECK(vl_arbitration_text(v.VLWeightBlock) == theirs); });
 }
 
-TEST_CASE("PortInfo has libibmad's lines, each with its own field") {
+TEST_CASE("PortInfo prints libibmad's lines, each with the value of the right field") {
     for_each_made<smp::PortInfo>(
         mad_dump_portinfo,
         [](smp::PortInfo& p) { // libibmad 44 knows no XDR, and complains of widths that are none
@@ -105,7 +105,7 @@ TEST_CASE("PortInfo has libibmad's lines, each with its own field") {
         });
 }
 
-TEST_CASE("what a port says of XDR is told where it says something, each field by its label") {
+TEST_CASE("XDR fields of a port are printed with their labels only if the port reports them") {
     const auto last_lines = [](unsigned supported, unsigned enabled, unsigned active) {
         smp::PortInfo p = test::made<smp::PortInfo>(1);
         p.linkSpeedExtSupported2 = static_cast<u8>(supported);
@@ -126,7 +126,7 @@ TEST_CASE("what a port says of XDR is told where it says something, each field b
                                  "LinkSpeedExtEnabled2:............212.5 Gbps or undefined (3)\n");
 }
 
-TEST_CASE("PortInfoExtended has libibmad's lines, those of HDR and NDR from where the IBA has them") {
+TEST_CASE("PortInfoExtended prints libibmad's lines, with the HDR and NDR fields at the IBA's offsets") {
     CHECK(test::are_told_apart(iba::info_of<smp::PortInfoExtended>, patterns));
     for (unsigned pattern = 0; pattern < patterns; ++pattern) {
         std::vector<u8> bytes = test::made_bytes(iba::info_of<smp::PortInfoExtended>, pattern);
@@ -143,7 +143,7 @@ TEST_CASE("PortInfoExtended has libibmad's lines, those of HDR and NDR from wher
     }
 }
 
-TEST_CASE("single values have libibmad's words") {
+TEST_CASE("single values print as in libibmad") {
     for (const unsigned width : {1, 2, 3, 4, 8, 16}) CHECK(width_text(width) == dumped(mad_dump_linkwidth, width));
     for (unsigned value = 0; value < 256; ++value) {
         if (value < 16) { // of four bits
@@ -157,7 +157,7 @@ TEST_CASE("single values have libibmad's words") {
     }
 }
 
-TEST_CASE("a place is named as portid2str() does") {
+TEST_CASE("a target is printed as libibmad's portid2str() prints the target") {
     ib_portid_t port{};
     port.lid = 0x1234;
     const std::string of_lid = portid2str(&port);
@@ -179,7 +179,7 @@ TEST_CASE("a place is named as portid2str() does") {
     CHECK(place_text(route) == std::string(portid2str(&port)));
 }
 
-TEST_CASE("general information has vendstat's lines, each from its own bytes") {
+TEST_CASE("vendstat's general information prints each value from the right bytes") {
     // infiniband-diags' vendstat.c: a block for the hardware, one for the firmware; where the firmware's version is too long for
     // it three words of that follow, and then the block for the software.
     struct {
@@ -213,7 +213,7 @@ TEST_CASE("general information has vendstat's lines, each from its own bytes") {
     }
 }
 
-TEST_CASE("general information of a device that vendstat's list lacks has the extended version") {
+TEST_CASE("vendstat prints the extended version for a device that infiniband-diags does not list") {
     auto mads = load_mads("mellanox_mads.txt");
     const std::vector<u8> request = from_hex(mads["general_info_request"]),
                           reply = from_hex(mads["general_info_reply"]);
@@ -239,7 +239,7 @@ TEST_CASE("general information of a device that vendstat's list lacks has the ex
                Catch::Contains("\"fw_ext_sub_minor\":1068") && Catch::Contains("\"capability_mask\":"));
 }
 
-TEST_CASE("tables have the index of its first number before each row, and zeros up to its end") {
+TEST_CASE("tables print the first index before each row, and zeros up to the end of the table") {
     std::vector<u16> keys;
     for (unsigned i = 0; i < 9; ++i) keys.push_back(static_cast<u16>(0x8001 + i));
     CHECK(table_text(keys, 16) == "   0: 0x8001 0x8002 0x8003 0x8004 0x8005 0x8006 0x8007 0x8008\n"

@@ -44,7 +44,7 @@ difference one(subject of, kind what, std::string place, std::string before = {}
 
 } // namespace
 
-TEST_CASE("differences are told by subject, with how many there were and are") {
+TEST_CASE("differences are grouped by subject with the counts before and after") {
     CHECK(ibtool::difference_text(was, smaller(),
                                   {one(subject::node, kind::removed, "a"), one(subject::link, kind::removed, "b"),
                                    one(subject::link, kind::added, "c"),
@@ -62,7 +62,7 @@ TEST_CASE("differences are told by subject, with how many there were and are") {
           "states: no difference\n");
 }
 
-TEST_CASE("the JSON of a difference has of ports and other ends what its subject has") {
+TEST_CASE("the JSON of a difference contains the port and peer fields that the subject has") {
     const auto all = nlohmann::json::parse(ibtool::difference_json(
         was, smaller(),
         {one(subject::node, kind::removed, "a"), one(subject::description, kind::changed, "b", "old", "new"),

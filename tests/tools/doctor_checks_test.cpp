@@ -87,7 +87,7 @@ std::vector<finding> problems_of(const std::vector<finding>& all, std::string_vi
     return problems;
 }
 
-TEST_CASE("of a sound machine nothing is wrong and nothing is to be done") {
+TEST_CASE("doctor reports no problem and no fix for a machine without problems") {
     const std::vector<finding> all = check_machine(sound_machine());
     INFO(findings_text(all));
     CHECK(all.size() >= 6); // device, module, file, port, choice, kernel
@@ -105,7 +105,7 @@ TEST_CASE("of a sound machine nothing is wrong and nothing is to be done") {
     CHECK(port->found == "InfiniBand, Active (LinkUp), LID 4, SM at LID 1");
 }
 
-TEST_CASE("a device that no driver of the PCI bus drives is software") {
+TEST_CASE("doctor accepts a software device, which has no PCI driver") {
     machine m = sound_machine();
     m.origins[0].driver.clear();
     CHECK(check_machine(m).at(0).found == "MT4123, firmware 20.31.1014, no PCI driver: a software device");
@@ -113,7 +113,7 @@ TEST_CASE("a device that no driver of the PCI bus drives is software") {
     CHECK(check_machine(m).at(0).found == "MT4123, firmware 20.31.1014, no PCI driver: a software device");
 }
 
-TEST_CASE("a machine without devices is told by what is on its bus") {
+TEST_CASE("doctor explains a machine without RDMA devices by the adapters on the PCI bus") {
     machine m;
     m.umad_abi = 5;
     m.no_port = "no InfiniBand device";
@@ -141,7 +141,7 @@ TEST_CASE("a machine without devices is told by what is on its bus") {
     }
 }
 
-TEST_CASE("an adapter that is idle beside a device is a warning, one that is the device or a network card none") {
+TEST_CASE("doctor warns about an unused InfiniBand adapter, and not about network cards") {
     machine m = sound_machine();
     m.adapters = {{"0000:04:00.0", 0x15b3, 0x101b, true, "mlx5_core"},
                   {"0000:05:00.0", 0x15b3, 0x101b, false, "mlx5_core"}};
@@ -152,7 +152,7 @@ TEST_CASE("an adapter that is idle beside a device is a warning, one that is the
     CHECK_THAT(f.found, Contains("0000:06:00.0"));
 }
 
-TEST_CASE("a missing module ib_umad is bad, unless the fabric is one of verbs") {
+TEST_CASE("doctor reports a missing ib_umad module as bad unless the fabric uses verbs") {
     machine m = sound_machine();
     m.umad_abi.reset();
     m.files.clear();
@@ -173,7 +173,7 @@ TEST_CASE("a missing module ib_umad is bad, unless the fabric is one of verbs") 
     CHECK_THAT(only_problem(check_machine(m)).found, Contains("version 4"));
 }
 
-TEST_CASE("a file that this user may not open has the remedy that fits its group") {
+TEST_CASE("doctor suggests a fix for an inaccessible device file that fits the group of the file") {
     machine m = sound_machine();
     m.files[0].error = EACCES;
     finding f = only_problem(check_machine(m));
@@ -196,7 +196,7 @@ TEST_CASE("a file that this user may not open has the remedy that fits its group
     CHECK_THAT(only_problem(check_machine(m)).remedy.text(), Contains("container"));
 }
 
-TEST_CASE("a file of another port or of subnet managers is only a warning") {
+TEST_CASE("doctor only warns about an inaccessible file of another port or an issm file") {
     machine m = sound_machine();
     m.files.push_back(file_of("umad1", "mlx5_1/1"));
     m.files.back().error = EACCES;
@@ -209,7 +209,7 @@ TEST_CASE("a file of another port or of subnet managers is only a warning") {
     CHECK_THAT(f.found, Contains("only subnet managers need it"));
 }
 
-TEST_CASE("a port that is down is told with what brings it up") {
+TEST_CASE("doctor reports a port that is down and how to bring the port up") {
     struct {
         PortPhysicalState physical;
         const char* remedy;
@@ -237,7 +237,7 @@ TEST_CASE("a port that is down is told with what brings it up") {
     CHECK(only_problem(check_machine(m)).judged == verdict::warning);
 }
 
-TEST_CASE("a port that no subnet manager has configured needs one") {
+TEST_CASE("doctor reports that a port without configuration needs a subnet manager") {
     machine m = sound_machine();
     first_port(m).portState = PortState::Initialize;
     first_port(m).LID = iba::lid{0};
@@ -256,7 +256,7 @@ TEST_CASE("a port that no subnet manager has configured needs one") {
     CHECK_THAT(only_problem(check_machine(m)).remedy.text(), Contains("opensm"));
 }
 
-TEST_CASE("of RoCE alone no port can be used, and the remedy is the one of its driver") {
+TEST_CASE("doctor reports that a machine with only RoCE ports has no usable port, with the fix for the driver") {
     const auto remedy_for = [](const char* device) {
         machine m = sound_machine();
         first_port(m).device = device;
@@ -281,7 +281,7 @@ TEST_CASE("of RoCE alone no port can be used, and the remedy is the one of its d
     CHECK(std::ranges::all_of(check_machine(m), [](const finding& f) { return f.judged == verdict::ok; }));
 }
 
-TEST_CASE("a port whose SMI is another device's needs the files of both") {
+TEST_CASE("doctor requires the device files of both devices if a port uses the SMI of another device") {
     machine m = sound_machine();
     const auto no_smi = static_cast<u32>(iba::CapabilityMask::IsSMdisabled);
     first_port(m).capabilityMask = no_smi;
@@ -312,7 +312,7 @@ TEST_CASE("a port whose SMI is another device's needs the files of both") {
     CHECK(can_open(m));
 }
 
-TEST_CASE("queues of the kernel that are shorter than ibtool counts on are a warning") {
+TEST_CASE("doctor warns if the kernel's MAD queues are shorter than ibtool assumes") {
     machine m = sound_machine();
     m.send_queue = 128;
     m.receive_queue = 512;
@@ -328,7 +328,7 @@ TEST_CASE("queues of the kernel that are shorter than ibtool counts on are a war
     CHECK_THAT(f.remedy.text(), Contains("send_queue_size=128") && Contains("--outstanding 32"));
 }
 
-TEST_CASE("a driver that holds requests to the SA back is told with the file that says how many") {
+TEST_CASE("doctor reports a driver limit on SA requests with the file that contains the limit") {
     machine m = sound_machine();
     first_port(m).sa_max_outstanding = 4;
     use_first_port(m);
@@ -351,7 +351,7 @@ fabric_facts sound_fabric() {
     return f;
 }
 
-TEST_CASE("a fabric is judged by its SMA, SM and SA") {
+TEST_CASE("doctor checks the SMA, the SM and the SA of a fabric") {
     const std::vector<finding> sound = check_fabric(sound_fabric());
     CHECK(sound.size() == 3);
     CHECK(std::ranges::all_of(sound, [](const finding& f) { return f.judged == verdict::ok; }));
@@ -382,7 +382,7 @@ TEST_CASE("a fabric is judged by its SMA, SM and SA") {
     CHECK(problems_of(check_fabric(f), "SMP").at(0).judged == verdict::skipped);
 }
 
-TEST_CASE("a node name map is told by where it was looked for") {
+TEST_CASE("doctor reports the node name map with the paths that it tried") {
     name_map_facts f;
     f.looked_at = {{"/a", ENOENT}, {"/b", ENOENT}};
     finding told = check_name_map(f);
@@ -409,7 +409,7 @@ TEST_CASE("a node name map is told by where it was looked for") {
     CHECK(check_name_map(f).judged == verdict::bad);
 }
 
-TEST_CASE("findings are a line each, and an object each") {
+TEST_CASE("doctor prints one line and one JSON object per finding") {
     const std::vector<finding> all{{"port",
                                     "mlx5_0/1",
                                     verdict::bad,
@@ -444,12 +444,12 @@ TEST_CASE("findings are a line each, and an object each") {
     CHECK_FALSE(std::getline(lines, line));
 }
 
-TEST_CASE("a remedy without a value leaves no gap") {
+TEST_CASE("a possible fix without a value contains no extra space") {
     CHECK(remedy(remedy_id::wait_for_sa, {{"at", ""}}).command() == "ibtool -t 5s saquery -c");
     CHECK(remedy().empty());
 }
 
-TEST_CASE("the overview has at most 15 lines, and the last ones are three commands") {
+TEST_CASE("the overview has at most 15 lines and ends with three commands") {
     const auto lines_of = [](const std::string& text) {
         std::vector<std::string> lines;
         std::istringstream in(text);

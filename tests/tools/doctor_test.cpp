@@ -68,7 +68,7 @@ std::map<std::string, std::string> verdicts(const process_result& r) {
     return worst;
 }
 
-TEST_CASE("doctor finds nothing wrong with a sound machine") {
+TEST_CASE("doctor reports no problem on a machine without problems") {
     const made_machine machine;
     const process_result r = machine.doctor();
     check_success(r);
@@ -82,7 +82,7 @@ TEST_CASE("doctor finds nothing wrong with a sound machine") {
     CHECK_THAT(r.out, !Contains("warning") && !Contains("possible fix"));
 }
 
-TEST_CASE("doctor reads what is wrong with a machine from its files") {
+TEST_CASE("doctor finds problems of a machine in the files of sysfs and /dev") {
     struct {
         const char* what;
         void (*change)(made_machine&);
@@ -144,7 +144,7 @@ TEST_CASE("doctor reads what is wrong with a machine from its files") {
     }
 }
 
-TEST_CASE("doctor looks at the port that is named, whatever state it has") {
+TEST_CASE("doctor checks the named port in any port state") {
     made_machine machine;
     machine.write("class/infiniband/mlx5_0/ports/1/state", "1: DOWN\n");
     machine.write("class/infiniband/mlx5_0/ports/1/phys_state", "3: Disabled\n");
@@ -156,7 +156,7 @@ TEST_CASE("doctor looks at the port that is named, whatever state it has") {
                Contains("bad      fabric  unknown InfiniBand port 'mlx5_7'; available: mlx5_0/1 (Down)"));
 }
 
-TEST_CASE("doctor asks a simulated fabric and leaves this machine out") {
+TEST_CASE("doctor checks a simulated fabric and skips the local machine") {
     const std::string fabric = "sim:fattree2,radix=4,sm=h-0003 HCA-1,time=virtual";
     const process_result r = run({"doctor", "--fabric", fabric, "--json"});
     check_success(r);
@@ -185,7 +185,7 @@ TEST_CASE("doctor asks a simulated fabric and leaves this machine out") {
     check_failure(run({"doctor", "--fabric", "token-ring"}), 2, "invalid fabric 'token-ring'");
 }
 
-TEST_CASE("doctor asks ibsim, where nobody manages the subnet") {
+TEST_CASE("doctor reports that an ibsim subnet has no subnet manager") {
     ibsim_server server(ibsim_server::topology_file{"/usr/share/doc/ibsim-utils/net-examples/net.2sw2path4hca"});
     const process_result r = run({"doctor", "--fabric", "ibsim:" + server.sockname(), "--json"});
     CHECK(r.status == 1);
@@ -193,7 +193,7 @@ TEST_CASE("doctor asks ibsim, where nobody manages the subnet") {
                              {"device", "skipped"}, {"names", "ok"}, {"SMP", "ok"}, {"SM", "bad"}, {"SA", "skipped"}});
 }
 
-TEST_CASE("doctor and ibtool alone see a MAD device of the kernel's kind") {
+TEST_CASE("doctor and the overview detect a virtual MAD device") {
     if (!has_devices()) return;
     const process_result r = in_shell("sim:fattree2,radix=4,sm=1", "$IBTOOL doctor --json; $IBTOOL doctor; $IBTOOL");
     INFO(r.err);
@@ -213,7 +213,7 @@ TEST_CASE("doctor and ibtool alone see a MAD device of the kernel's kind") {
     CHECK_THAT(unmanaged.out, Contains("bad      port    vib0/1: InfiniBand, Initializing (LinkUp)"));
 }
 
-TEST_CASE("a name map that is named must be there, and its lines are counted") {
+TEST_CASE("doctor counts the lines of a given node name map and reports a missing map") {
     const directory files;
     const std::string map = files.write("map", "0x1 \"one\"\n0x2 \"two\"\nnobody\n");
     const process_result r = run({"doctor", "--fabric", "sim:single,sm=1", "--node-name-map", map});
@@ -224,7 +224,7 @@ TEST_CASE("a name map that is named must be there, and its lines are counted") {
     CHECK_THAT(missing.out, Contains("bad      names   ") && Contains("No such file or directory"));
 }
 
-TEST_CASE("without any argument ibtool says what it sees and what to type next") {
+TEST_CASE("ibtool without arguments lists the local ports and suggests commands") {
     const process_result r = run({});
     check_success(r);
     CHECK(lines_in_order(r.out).size() <= 15);

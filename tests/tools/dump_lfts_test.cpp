@@ -36,7 +36,7 @@ void compare_tables(const subnet& s, const words& theirs, const words& ours) {
 
 } // namespace
 
-TEST_CASE("dump_lfts and dump_mfts print what infiniband-diags' dump_fts prints") {
+TEST_CASE("dump_lfts and dump_mfts print the tables as dump_fts of infiniband-diags prints them") {
     const subnet s;
     compare_tables(s, {"dump_fts"}, {"dump_lfts"});
     compare_tables(s, {"dump_fts", "-n"}, {"dump_lfts", "-n"});
@@ -48,7 +48,7 @@ TEST_CASE("dump_lfts and dump_mfts print what infiniband-diags' dump_fts prints"
     compare_tables(s, {"dump_fts", "-M", "-a", "0xc000", "0xc021"}, {"dump_mfts", "-a", "0xc000", "0xc021"});
 }
 
-TEST_CASE("check_lft_balance counts the LIDs of hosts at each port that leads to a switch") {
+TEST_CASE("check_lft_balance counts the host LIDs at each port that leads to a switch") {
     // Two cables, ports 17 and 20 of the first switch and 3 and 4 of the second; two hosts here and one there.
     const unsigned LMC = GENERATE(0u, 1u);
     CAPTURE(LMC);
@@ -87,7 +87,7 @@ TEST_CASE("check_lft_balance counts the LIDs of hosts at each port that leads to
                           std::to_string(2u << LMC) + "\nPort 004: 0\n"));
 }
 
-TEST_CASE("check_lft_balance judges dumped tables as infiniband-diags' does, which takes nothing else") {
+TEST_CASE("check_lft_balance judges dumped tables as infiniband-diags' script does") {
     // Two hosts at each of four leaves: no port to a switch has as few routes as a port with a host, where the original errs.
     const std::string described = run({"ibnetdiscover", "--fabric", "sim:fattree2,radix=4,time=virtual"}).out;
     const subnet s(described, manager::leaves);
@@ -128,7 +128,7 @@ TEST_CASE("check_lft_balance judges dumped tables as infiniband-diags' does, whi
     CHECK_THAT(of_files.out, Contains("## Summary: 56 routes checked, 0 cut"));
 }
 
-TEST_CASE("a table of the SA that ibsim cuts after its first MAD is told as that") {
+TEST_CASE("dump_lfts reports a table of the SA that ibsim truncates after the first MAD") {
     const subnet s;
     for (const words& command :
          {words{"dump_lfts"}, words{"dump_lfts", "-n", "1", "3"}, words{"check_lft_balance", "--json"}}) {

@@ -22,7 +22,7 @@ std::string message(const std::string& file) {
 
 } // namespace
 
-TEST_CASE("counters have libibmad's labels") {
+TEST_CASE("error thresholds use libibmad's counter labels") {
     unsigned i = 0;
     for (const int first : {int{IB_PC_EXT_XMT_BYTES_F}, int{IB_PC_EXT_ERR_SYM_F}}) {
         const int last = first == IB_PC_EXT_XMT_BYTES_F ? IB_PC_EXT_RCV_MPKTS_F : IB_PC_EXT_QP1_DROP_F;
@@ -32,7 +32,7 @@ TEST_CASE("counters have libibmad's labels") {
     CHECK(i == counters::counter_count);
 }
 
-TEST_CASE("a counter is found by either name in whatever case") {
+TEST_CASE("a counter is found by its IBA name or libibmad's name in upper and lower case") {
     for (const char* name : {"symbolErrorCounter", "SymbolErrorCounter", "SYMBOLERRORCOUNTER", "symbolerrorcounter"})
         CHECK(find_counter(name) == counter::symbolErrorCounter);
     CHECK(find_counter("VL15Dropped") == counter::VL15Dropped);
@@ -41,7 +41,7 @@ TEST_CASE("a counter is found by either name in whatever case") {
         CHECK_FALSE(find_counter(name));
 }
 
-TEST_CASE("a thresholds file says what it says, and nothing of the rest") {
+TEST_CASE("a thresholds file sets only the thresholds that it contains") {
     error_thresholds t;
     t.set(counter::portRcvErrors, 5);
     t.set(counter::linkDownedCounter, 6);
@@ -64,7 +64,7 @@ TEST_CASE("a thresholds file says what it says, and nothing of the rest") {
     CHECK(t[counter::VL15Dropped] == 0);
 }
 
-TEST_CASE("a thresholds file may have the former names of counters") {
+TEST_CASE("a thresholds file accepts the former names of counters") {
     // Those that infiniband-diags' ibqueryerrors -s still accepts, as an old monitor wrote them.
     error_thresholds t;
     std::istringstream in("SymbolErrors=1\nLinkRecovers=2\nLinkDowned=3\nRcvErrors=4\nRcvRemotePhysErrors=5\n"
@@ -88,7 +88,7 @@ TEST_CASE("a thresholds file may have the former names of counters") {
     for (unsigned i = 0; i < expected.size(); ++i) CHECK(t[expected[i]] == i + 1);
 }
 
-TEST_CASE("a line with an unknown counter is skipped where a warning can be given") {
+TEST_CASE("a line with an unknown counter in a thresholds file is skipped if the caller accepts warnings") {
     error_thresholds t;
     std::istringstream in("SymbolErrorCounters=10\nPortRcvErrors=5\n\nLinkDownd=1\n");
     std::vector<std::string> warnings;
@@ -102,7 +102,7 @@ TEST_CASE("a line with an unknown counter is skipped where a warning can be give
           "f:1: invalid threshold 'ten'; expected a number");
 }
 
-TEST_CASE("a thresholds file that cannot be meant is refused with its line") {
+TEST_CASE("an invalid thresholds file is refused with the line number") {
     CHECK(message("\nSymbolErrorCounter") == "f:2: expected COUNTER=THRESHOLD, such as SymbolErrorCounter=10");
     CHECK(message("SymbolErrorCounters=10") ==
           "f:1: unknown error counter 'SymbolErrorCounters'; similar: SymbolErrorCounter");

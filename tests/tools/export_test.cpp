@@ -66,7 +66,7 @@ const words live{"--fabric", "sim:fattree2,radix=4,sm=1,time=virtual"}; // 8 hos
 
 } // namespace
 
-TEST_CASE("GraphViz draws what is exported: every node, every link") {
+TEST_CASE("an exported GraphViz graph contains every node and every link") {
     if (!is_there("dot")) return;
     const directory d;
     write(d / "hostile.topo", std::string(hostile));
@@ -82,7 +82,7 @@ TEST_CASE("GraphViz draws what is exported: every node, every link") {
     }
 }
 
-TEST_CASE("the picture is well-formed, with every node and link") {
+TEST_CASE("an exported SVG picture is well-formed and contains every node and link") {
     const directory d;
     write(d / "hostile.topo", std::string(hostile));
     exported("svg", words{"--topology", d / "hostile.topo", d / "fabric.svg"});
@@ -160,7 +160,7 @@ Ca	1 "H5"	# "host1 mlx5_4"
 
 } // namespace
 
-TEST_CASE("Slurm's controller reads the topology that is exported") {
+TEST_CASE("slurmctld reads the exported topology") {
     if (!is_there("slurmctld")) return;
     const directory d;
     write(d / "two.topo", std::string(hostile));
@@ -171,7 +171,7 @@ TEST_CASE("Slurm's controller reads the topology that is exported") {
     CHECK_THAT(said, !Contains("topology/tree: error") && !Contains("lack"));
 }
 
-TEST_CASE("Slurm's controller reads one rail of two, with the chips of a chassis by readable names") {
+TEST_CASE("slurmctld reads the topology of one of two rails, with readable names for chassis switches") {
     const directory d;
     write(d / "rails.topo", std::string(rails));
     const process_result conf = exported("slurm", {"--topology", d / "rails.topo", "--only", "mlx5_[0-3]$"});
@@ -195,7 +195,7 @@ TEST_CASE("Slurm's controller reads one rail of two, with the chips of a chassis
     CHECK_THAT(said, !Contains("topology/tree: error") && !Contains("lack"));
 }
 
-TEST_CASE("export refuses a selection that selects nothing, is no expression, or has no use") {
+TEST_CASE("export refuses an empty selection, an invalid expression and a selection without effect") {
     const directory d;
     write(d / "rails.topo", std::string(rails));
     const words slurm{"export", "--format", "slurm", "--topology", d / "rails.topo"};
@@ -206,7 +206,7 @@ TEST_CASE("export refuses a selection that selects nothing, is no expression, or
                   "--only and --without require --format slurm");
 }
 
-TEST_CASE("the JSON of a discovery is as its schema says") {
+TEST_CASE("the JSON of a discovery matches its schema") {
     if (run_process({"python3", "-c", "import jsonschema"}).status != 0) {
         WARN("skipped: there is no jsonschema for python3");
         return;
@@ -233,13 +233,13 @@ TEST_CASE("the JSON of a discovery is as its schema says") {
     CHECK(qos["nodes"][1]["ports"].back()["SLtoVL"].size() == 4); // from each of its ports with a cable
 }
 
-TEST_CASE("the option --qos goes with --json, and not with a file") {
+TEST_CASE("the option --qos requires --json and refuses a file") {
     check_failure(run(words{"ibnetdiscover", "--qos"} + live), 2, "--qos requires --json");
     check_failure(run(words{"ibnetdiscover", "--qos", "--json", "--load-cache", "x"} + live), 2,
                   "--qos excludes --load-cache");
 }
 
-TEST_CASE("a browser draws all of the page, finds a node, zooms, and shows names as text") {
+TEST_CASE("a browser renders the exported page, finds a node, zooms and shows names as text") {
     if (!is_there("chromium")) return;
     const directory d;
     write(d / "hostile.topo", std::string(hostile));
@@ -279,7 +279,7 @@ document.body.innerHTML = ""; document.body.textContent = "SAID" + btoa(JSON.str
     CHECK_THAT(say["details"].get<std::string>(), Contains("0000:0000:0000:1000"));
 }
 
-TEST_CASE("export says what it wants, and its page has what a sweep read") {
+TEST_CASE("export reports missing options, and the page contains the error counters of a sweep") {
     check_failure(run(words{"export"} + live), 2, "--format is missing");
     check_failure(run(words{"export", "--format", "dot", "--errors"} + live), 2, "--errors requires --format html");
     const auto data_of = [](const std::string& page) {

@@ -366,7 +366,7 @@ json expectation(const row& r, int minute, bool fires) {
 
 } // namespace
 
-TEST_CASE("each alert fires during a fault with the names of both ends of the cable and ends after the fault") {
+TEST_CASE("each alert names both cable ends, fires during a fault and ends after the fault") {
     const directory files;
     const std::string alerts = ibtool_rig::read_file(alerts_file());
     const std::string topology_file = files.write("fabric.topo", topology);
@@ -399,7 +399,7 @@ TEST_CASE("each alert fires during a fault with the names of both ends of the ca
     CHECK(r.status == 0);
 }
 
-TEST_CASE("a subnet in order and one that loses a node for a moment raise no alert") {
+TEST_CASE("a healthy subnet and a subnet that loses a node briefly raise no alert") {
     const directory files;
     const std::string alerts = ibtool_rig::read_file(alerts_file());
     const std::string topology_file = files.write("fabric.topo", topology);
@@ -420,7 +420,7 @@ TEST_CASE("a subnet in order and one that loses a node for a moment raise no ale
     CHECK(r.status == 0);
 }
 
-TEST_CASE("the file for node_exporter shows whether the device is lost, as the page does") {
+TEST_CASE("the file for node_exporter and the page both report a disconnected device") {
     const directory files;
     output_config where;
     where.form = sweep_form::none;

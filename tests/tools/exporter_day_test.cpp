@@ -67,7 +67,7 @@ private:
 
 } // namespace
 
-TEST_CASE("a day of sweeps with all faults and scrapes keeps neither memory nor descriptors") {
+TEST_CASE("an exporter's memory and descriptors do not grow during a day of sweeps, faults and scrapes") {
     constexpr std::size_t sweeps = (sanitized ? 3 : 24) * 3600 / 30;
     global_options o;
     o.fabric = unruly;

@@ -100,7 +100,7 @@ std::string where_it_cannot_listen(const std::string& where) {
 
 } // namespace
 
-TEST_CASE("who takes gzip gets the same page compressed, once for all") {
+TEST_CASE("clients that accept gzip get the page compressed, and the exporter compresses each page once") {
     running_exporter e;
     const std::string page = long_page(1);
     e.publish(page);
@@ -127,8 +127,7 @@ TEST_CASE("who takes gzip gets the same page compressed, once for all") {
     CHECK(e.made == 2); // nobody has asked for it
 }
 
-TEST_CASE("who asks while a page is made gets that one, whatever is published meanwhile, and others are served between "
-          "its pieces") {
+TEST_CASE("a client gets the page that is published during its request, and other clients are served in between") {
     running_exporter e;
     std::promise<void> begun;
     std::atomic<bool> is_enough = false;
@@ -154,8 +153,7 @@ TEST_CASE("who asks while a page is made gets that one, whatever is published me
     CHECK(other.get("/metrics").body == "newer\n");
 }
 
-TEST_CASE(
-    "of several fabrics the page is of what is known, and health is that of the worst, with all of them by name") {
+TEST_CASE("a page of several fabrics contains the known data, and health reports each fabric and the worst state") {
     running_exporter e({"127.0.0.1:0", 1h, {}, {}, {"umad:a/1", "umad:b\x1b/1"}});
     http_client client(e.port());
     const auto health = [&] {
@@ -180,7 +178,7 @@ TEST_CASE(
     CHECK(client.get("/metrics").body == "a 3\n");
 }
 
-TEST_CASE("others are let in when that is said anew") {
+TEST_CASE("new authorizations replace the old authorizations of a running exporter") {
     running_exporter e({"127.0.0.1:0", 1h, {}, {"Bearer old"}});
     e.publish("a 1\n");
     http_client client(e.port());
@@ -190,7 +188,7 @@ TEST_CASE("others are let in when that is said anew") {
     CHECK(client.get("/metrics", "Authorization: Bearer new\r\n").status == 200);
 }
 
-TEST_CASE("a client that is slower than four sweeps does not get the rest of its page, and others get theirs") {
+TEST_CASE("a client slower than four sweeps loses the rest of its page, and other clients get their pages") {
     running_exporter e;
     e.publish(long_page(1));
     http_client slow(e.port());
@@ -204,7 +202,7 @@ TEST_CASE("a client that is slower than four sweeps does not get the rest of its
     CHECK(quick.get("/metrics").body == long_page(5));
 }
 
-TEST_CASE("a client gets the page whole that it began, whatever is published meanwhile") {
+TEST_CASE("a client gets its whole page while new pages are published") {
     running_exporter e;
     e.publish(long_page(1));
     http_client slow(e.port());
@@ -215,7 +213,7 @@ TEST_CASE("a client gets the page whole that it began, whatever is published mea
     CHECK(slow.answer().body == long_page(1));
 }
 
-TEST_CASE("health is 503 before the first page, while the device is lost or most ports are missing, and 200 after") {
+TEST_CASE("health is 503 before the first page, without the device or with most ports missing, and otherwise 200") {
     running_exporter e;
     http_client client(e.port());
     const auto health = [&] {
@@ -239,7 +237,7 @@ TEST_CASE("health is 503 before the first page, while the device is lost or most
     CHECK(client.get("/nothing").status == 404);
 }
 
-TEST_CASE("a page that is older than it may be is not healthy") {
+TEST_CASE("health is 503 if the page is older than the limit") {
     running_exporter e({"127.0.0.1:0", 1ns, {}, {}});
     e.publish("a 1\n");
     http_client client(e.port());
@@ -249,7 +247,7 @@ TEST_CASE("a page that is older than it may be is not healthy") {
     CHECK(client.get("/metrics").status == 200);
 }
 
-TEST_CASE("only who has a token or a password of the file is let in") {
+TEST_CASE("only clients with a token or a password of the file are authorized") {
     const directory files;
     const std::string file = files.write("auth", "# who may\nbearer s3cret\n\nbasic Aladdin:open sesame\n");
     ::chmod(file.c_str(), 0600);
@@ -266,7 +264,7 @@ TEST_CASE("only who has a token or a password of the file is let in") {
     CHECK_THAT(http_client(e.port()).get("/").field("www-authenticate"), Contains("Bearer") && Contains("Basic"));
 }
 
-TEST_CASE("a file of tokens and passwords may have any case of the scheme, CR and blanks, as may a request") {
+TEST_CASE("an authorization file and a request accept any case of the scheme, CR and blanks") {
     const directory files;
     const std::string file =
         files.write("auth", "  \r\nBearer s3cret \r\nBASIC\tAladdin:open sesame\t\r\n# x\r\nbasic :token\n");
@@ -286,7 +284,7 @@ TEST_CASE("a file of tokens and passwords may have any case of the scheme, CR an
     }
 }
 
-TEST_CASE("a file of tokens that another user owns is refused") {
+TEST_CASE("an authorization file that belongs to another user is refused") {
     const directory files;
     const std::string file = files.write("auth", "bearer s3cret\n");
     ::chmod(file.c_str(), 0600);
@@ -294,7 +292,7 @@ TEST_CASE("a file of tokens that another user owns is refused") {
     CHECK_THAT(refusal_of(file), Contains("the file must belong to root or to the user") && !Contains("s3cret"));
 }
 
-TEST_CASE("a file of those who are let in is refused with its line, and without what is secret") {
+TEST_CASE("an invalid authorization file is refused with the line number and without the secret") {
     const directory files;
     const auto refusal = [&](const std::string& text, mode_t mode = 0600) {
         const std::string file = files.write("auth", text);
@@ -318,7 +316,7 @@ TEST_CASE("a file of those who are let in is refused with its line, and without 
     CHECK_THAT(refusal_of(files / ""), Contains("cannot read"));
 }
 
-TEST_CASE("a port alone is this machine's, and a path is a socket that goes with the exporter") {
+TEST_CASE("an exporter with only a port listens on loopback, and removes the socket of a path at its end") {
     running_exporter alone({":0", 1h, {}, {}});
     CHECK_THAT(alone.address(), Catch::StartsWith("127.0.0.1:"));
     const directory files;
@@ -358,7 +356,7 @@ TEST_CASE("a port alone is this machine's, and a path is a socket that goes with
     CHECK(ibtool_rig::read_file(file) == "precious");
 }
 
-TEST_CASE("where nobody can listen is told in one line") {
+TEST_CASE("a failure to listen is reported with a one-line message") {
     for (const char* wrong : {"9400", "::1:9400", "127.0.0.1:99999", "127.0.0.1:", "[127.0.0.1]:1", "host:1", ""}) {
         CAPTURE(wrong);
         CHECK_THAT(where_it_cannot_listen(wrong),

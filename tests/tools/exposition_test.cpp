@@ -56,7 +56,7 @@ struct exposed {
 
 } // namespace
 
-TEST_CASE("series of the sweep and of the program have their own numbers") {
+TEST_CASE("the series of the sweep and the program have the right values") {
     const exposed e;
     const page p = e.text();
     const std::map<std::string, std::string> wanted{
@@ -83,7 +83,7 @@ TEST_CASE("series of the sweep and of the program have their own numbers") {
               e.guid_of(2), e.guid_of(0))) == "1");
 }
 
-TEST_CASE("a rule that is broken is a series of its port, and a label of the fabric is in front of all others") {
+TEST_CASE("a broken rule is a series of the port, and the fabric label precedes all other labels") {
     const exposed e;
     using counters::health_finding;
     const discovery::node_names names;
@@ -106,7 +106,7 @@ TEST_CASE("a rule that is broken is a series of its port, and a label of the fab
         CHECK((name.starts_with("process_") || name.find("{fabric=") != name.npos));
 }
 
-TEST_CASE("what is known of a port is its own, and what of the other end the other's") {
+TEST_CASE("port labels come from the port, and peer labels come from the peer") {
     const exposed e;
     const auto names = e.text().value;
     const auto is_there = [&](discovery::port_ref r, const std::string& about, iba::lid LID, const std::string& peer) {
@@ -121,7 +121,7 @@ TEST_CASE("what is known of a port is its own, and what of the other end the oth
              fmt::format("peer_node_guid=\"{}\",peer_port=\"3\",peer_node=\"made switch\"", e.guid_of(0)));
 }
 
-TEST_CASE("the page has state, width, speed and data rate of each port") {
+TEST_CASE("the page contains the state, width, speed and data rate of each port") {
     exposed e;
     discovery::port& host = e.s.nodes[1].ports[2];
     const auto value = [&](const std::string& name) {
@@ -207,7 +207,7 @@ TEST_CASE("a known link that is down and a known node that is missing keep their
     CHECK_FALSE(p.value.contains("infiniband_sweep_judged_ports"));
 }
 
-TEST_CASE("a port has one series of its cable even if a known cable should be in it") {
+TEST_CASE("a port has one series for its cable even if another cable is expected in the port") {
     const exposed e;
     discovery::subnet planned = e.s; // in place of the host
     planned.by_guid.erase(planned.nodes[1].info.nodeGUID);
@@ -233,7 +233,7 @@ TEST_CASE("a port has one series of its cable even if a known cable should be in
     CHECK_THAT(text, Catch::Contains("cause=\"moved\""));
 }
 
-TEST_CASE("each counter has a series of its own, named after it") {
+TEST_CASE("each counter has a series with the name of the counter") {
     const exposed e;
     const auto values = e.text().value;
     using iba::pm::PortCountersExt;
@@ -271,7 +271,7 @@ TEST_CASE("each counter has a series of its own, named after it") {
     }
 }
 
-TEST_CASE("a counter at its end is named by its own name") {
+TEST_CASE("a saturated counter is reported by its name") {
     exposed e;
     iba::pm::PortCounters told;
     told.portRcvErrors = 0xffff;

@@ -75,7 +75,7 @@ private:
 
 const std::string large(100'000, 'x');
 
-TEST_CASE("a file that has no room for the new text keeps the old one, and no temporary file stays") {
+TEST_CASE("a file keeps its old text and no temporary file remains if the disk is full") {
     const directory files;
     const std::string file = write(files, "file", "old");
     const short_files full(5000);
@@ -89,7 +89,7 @@ TEST_CASE("a file that has no room for the new text keeps the old one, and no te
     CHECK(count_of(files) == 1);
 }
 
-TEST_CASE("whoever has the old file open goes on reading the old text") {
+TEST_CASE("a reader with the replaced file open continues to read the old text") {
     const directory files;
     const std::string file = write(files, "file", "old");
     const unique_fd reader(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
@@ -101,7 +101,7 @@ TEST_CASE("whoever has the old file open goes on reading the old text") {
     CHECK(count_of(files) == 1);
 }
 
-TEST_CASE("a replaced file keeps its mode, a new one gets that of the umask, and a mode that is asked for holds") {
+TEST_CASE("a replaced file keeps its mode, and a new file gets the umask's mode or the requested mode") {
     const directory files;
     const std::string file = write(files, "file", "old", 0604);
     write_output("new", file);
@@ -114,7 +114,7 @@ TEST_CASE("a replaced file keeps its mode, a new one gets that of the umask, and
     CHECK(mode_of(file) == 0600);
 }
 
-TEST_CASE("root keeps the owner of a file that it replaces") {
+TEST_CASE("root preserves the owner of a replaced file") {
     if (::geteuid() != 0) return;
     const directory files;
     const std::string file = write(files, "file", "old", 0640);
@@ -127,7 +127,7 @@ TEST_CASE("root keeps the owner of a file that it replaces") {
     CHECK(mode_of(file) == 0640);
 }
 
-TEST_CASE("a symbolic link stays, and the file that it leads to is replaced") {
+TEST_CASE("replacing a symbolic link keeps the link and replaces its target") {
     const directory files;
     fs::create_directory(files / "below");
     const std::string file = write(files, "below/file", "old");
@@ -142,18 +142,18 @@ TEST_CASE("a symbolic link stays, and the file that it leads to is replaced") {
           "cannot write '" + (files / "link") + "': it is not a regular file");
 }
 
-TEST_CASE("what is not a regular file is written to directly") {
+TEST_CASE("a file that is not a regular file is written to directly") {
     const directory files;
     const std::string fifo = files / "fifo";
     REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
-    SECTION("a FIFO, whose reader comes late") {
+    SECTION("a FIFO whose reader opens late") {
         std::string all;
         std::thread reader([&] { all = read_file(fifo); });
         write_output(large, fifo);
         reader.join();
         CHECK(all == large);
     }
-    SECTION("a name of an open file in /proc, or a link to one") {
+    SECTION("a name of an open file in /proc, or a link to such a name") {
         const std::string file = write(files, "file", "old and long");
         const unique_fd opened(::open(file.c_str(), O_RDWR | O_CLOEXEC));
         const std::string name = "/proc/self/fd/" + std::to_string(opened.get());
@@ -197,7 +197,7 @@ TEST_CASE("a signal ends the wait for the reader of a FIFO") {
     ::sigaction(SIGUSR1, &before, nullptr);
 }
 
-TEST_CASE("a signal that would end the program while a file is replaced leaves no temporary file") {
+TEST_CASE("a signal that ends the program during a file replacement leaves no temporary file") {
     const directory files;
     const std::string file = write(files, "file", "old");
     const unique_fd events(::inotify_init1(IN_CLOEXEC));

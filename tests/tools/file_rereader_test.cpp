@@ -22,7 +22,7 @@ using ibtool::rereadings;
 
 namespace {
 
-TEST_CASE("values that were read are put to use in the loop, problems are listed, and others are used all the same") {
+TEST_CASE("reread values take effect in the event loop, and a file with an error does not stop the other files") {
     boost::asio::io_context io;
     const auto work = boost::asio::make_work_guard(io);
     file_rereader again(io.get_executor());
@@ -51,7 +51,7 @@ TEST_CASE("values that were read are put to use in the loop, problems are listed
                                                "cannot read '/dev/null/none': Not a directory"});
 }
 
-TEST_CASE("a file whose reading never ends holds up neither the loop nor the end, and others wait") {
+TEST_CASE("a file that never ends blocks neither the event loop nor the program's end, and later requests wait") {
     // Of the thread, which lives longer than the test's own values.
     const auto is_over = std::make_shared<std::promise<void>>();
     const auto has_begun = std::make_shared<std::promise<void>>();

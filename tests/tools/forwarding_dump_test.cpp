@@ -28,7 +28,7 @@ discovery::forwarding_tables tables_of(std::string_view text) {
 
 } // namespace
 
-TEST_CASE("forwarding tables are read as dump_lfts prints them") {
+TEST_CASE("forwarding tables in the format of dump_lfts are read") {
     const auto tables =
         tables_of(R"(Unicast lids [0x0-0x24] of switch DR path slid 0; dlid 0; 0,1 guid 0x0000000000005000 (first):
   Lid  Out   Destination
@@ -60,7 +60,7 @@ Unicast lids [0x0-0x2] of switch Lid 8 guid 0x0000000000007777 (of another subne
     CHECK_FALSE(tables.of_node[2].is_known); // the CA
 }
 
-TEST_CASE("forwarding tables are read as OpenSM dumps them") {
+TEST_CASE("forwarding tables in the format of OpenSM's dump are read") {
     const auto tables = tables_of(R"(Unicast lids [0-14] of switch Lid 2 guid 0x0000000000006000 ('leaf-0001'):
 0x0001 001 # Channel Adapter portguid 0x0002c90300000101: 'h-0001 HCA-1'
 0x0002 000 # Switch portguid 0x0002c90300000900: 'leaf-0001'
@@ -75,7 +75,7 @@ TEST_CASE("forwarding tables are read as OpenSM dumps them") {
     CHECK(tables.failures[0].text == "its forwarding table is not in the file");
 }
 
-TEST_CASE("what is wrong in dumped forwarding tables is said with its line") {
+TEST_CASE("errors in dumped forwarding tables are reported with the line number") {
     const std::string heading = "Unicast lids [0x0-0x9] of switch Lid 1 guid 0x5000 (x):\n";
     CHECK_THROWS_WITH(tables_of(heading + "0x0001 003\n0xC000 003\n"), Contains(":3: expected a LID and a port"));
     CHECK_THROWS_WITH(tables_of(heading + "0x0001 256\n"), Contains(":2: expected"));

@@ -27,7 +27,7 @@ std::string rows_of(const std::string& text) {
 
 } // namespace
 
-TEST_CASE("the LIDs of one port are told by its first one and then numbered") {
+TEST_CASE("the LIDs of one port are printed with the first LID and then numbered") {
     const std::vector<unicast_row> rows{{3, 1, true, port_at(3, 0)},
                                         {4, 2, true, port_at(4, 2)},
                                         {5, 2, true, port_at(4, 2)},
@@ -51,7 +51,7 @@ TEST_CASE("the LIDs of one port are told by its first one and then numbered") {
     CHECK(rows_of(unicast_text(heading, {rows[0]}, {.everything = true, .brief = true})) == "0x0003 001 \n1 lids");
 }
 
-TEST_CASE("the JSON of a unicast row says whose LID it is where that is known and wanted") {
+TEST_CASE("the JSON of a unicast row names the owner of the LID if known and requested") {
     const std::vector<unicast_row> rows{{3, 1, true, port_at(3, 0)}, {4, 2, true, {}}};
     const auto entries = [&](const table_style& style) {
         const auto json = nlohmann::json::parse(unicast_json(heading, rows, style, 20));
@@ -66,7 +66,7 @@ TEST_CASE("the JSON of a unicast row says whose LID it is where that is known an
     CHECK(entries({.brief = true}) == nlohmann::json::parse(R"([{"LID":3,"port":1},{"LID":4,"port":2}])"));
 }
 
-TEST_CASE("a multicast row has a column for each port from 0, or its masks") {
+TEST_CASE("a multicast row prints one column per port from port 0, or port masks") {
     const std::vector<multicast_row> rows{{0xc000, {0x0003, 0x0002}}, {0xc001, {0x8000, 0x0001}}};
     const std::string text = multicast_text(heading, rows, {});
     const std::string gap(30, ' '); // of 15 ports

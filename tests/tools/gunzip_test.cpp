@@ -28,7 +28,7 @@ std::string text_of(std::string_view bytes, std::string& problem, std::size_t mo
 
 } // namespace
 
-TEST_CASE("gunzip gives what gzip got, of several members, too") {
+TEST_CASE("gunzip restores what gzip compressed, including files with several members") {
     const std::string text = std::string(100'000, 'x') + "end", file = gzipped(text);
     std::string problem;
     REQUIRE(ibtool::is_gzipped(file));
@@ -39,7 +39,7 @@ TEST_CASE("gunzip gives what gzip got, of several members, too") {
     CHECK(problem.empty());
 }
 
-TEST_CASE("gunzip reports data that ends early, is damaged or grows too large, after what came before") {
+TEST_CASE("gunzip reports truncated, damaged or too large data after the valid data") {
     const std::string text = std::string(100'000, 'x') + "end", file = gzipped(text);
     std::string problem;
     for (std::size_t size = 3; size < file.size(); ++size) {
@@ -56,7 +56,7 @@ TEST_CASE("gunzip reports data that ends early, is damaged or grows too large, a
     CHECK(problem == "the decompressed data exceeds 100002 bytes; decompress and split the file");
 }
 
-TEST_CASE("a frame that is cut off, or has no RoCE packet, gives no packet beyond its bytes") {
+TEST_CASE("a frame that is truncated or contains no RoCE packet is not read beyond its end") {
     // Ethernet, IPv4, UDP to 4791, an UD SEND of 4 bytes and its CRC; then the same with one byte changed.
     const std::vector<u8> frame{
         2,    0, 0,    0,    0, 1,  2, 0,    0,  0,  0, 2, 0x08, 0x00,                                // Ethernet

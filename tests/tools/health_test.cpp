@@ -28,13 +28,13 @@ std::vector<json> health_objects(const process_result& r) {
 
 } // namespace
 
-TEST_CASE("health of links that only carry traffic has nothing to tell") {
+TEST_CASE("health reports no problem for links that only carry traffic") {
     const process_result r = health({}, ",traffic=1000");
     check_success(r);
     CHECK(r.out == "# 32 ports over 10.000 s: 0 critical, 0 errors, 0 warnings\n");
 }
 
-TEST_CASE("health of a link that went down is critical at both its ends") {
+TEST_CASE("health reports a link that went down as critical at both ends") {
     // Two switches' cable; no other counter moves.
     const std::string flap = ",flap=leaf-0001/3@3s:1s:1000s";
     const process_result text = health({}, flap);
@@ -67,7 +67,7 @@ TEST_CASE("health of a link that went down is critical at both its ends") {
     CHECK(all[1].at("limit") == 10);
 }
 
-TEST_CASE("health measures symbol errors by the bits that a link signals") {
+TEST_CASE("health compares symbol errors with the number of bits that the link signals") {
     const process_result r = health({"--json"}, ",errors=1:1000");
     CHECK(r.status == 1);
     std::size_t ports = 0;
@@ -83,7 +83,7 @@ TEST_CASE("health measures symbol errors by the bits that a link signals") {
     CHECK(ports == 32);
 }
 
-TEST_CASE("health goes by the rules of a file, and says in one line what is wrong with it") {
+TEST_CASE("health applies the rules of a file and refuses an invalid file with a one-line message") {
     directory files;
     const std::string flap = ",flap=leaf-0001/3@3s:1s:1000s";
     const std::string lenient = files.write("lenient.toml", "[counters.linkDownedCounter]\nwarning = 0\n");
@@ -98,7 +98,7 @@ TEST_CASE("health goes by the rules of a file, and says in one line what is wron
     check_failure(health({"--for", "soon"}), 2, "invalid duration 'soon'");
 }
 
-TEST_CASE("health tells which ports it could not see, and is not complete without them") {
+TEST_CASE("health reports ports that it could not read and marks the result as incomplete") {
     const process_result r = health({"--json"}, ",kill=H-0002c90300000300@3s");
     CHECK(r.status == 3);
     CHECK_THAT(r.err, StartsWith("ibtool: H-0002c90300000300 \"h-0003 HCA-1\"[1]: ") && Contains("timed out"));
@@ -110,7 +110,7 @@ TEST_CASE("health tells which ports it could not see, and is not complete withou
     CHECK_THAT(all[1].at("why").get<std::string>(), Contains("timed out"));
 }
 
-TEST_CASE("health tells what it could not see in either of its sweeps once") {
+TEST_CASE("health reports a failure of both its sweeps only once") {
     // The host dies between the discovery and the first sweep, which asks it what it can.
     const process_result r = health({"--json"}, ",kill=H-0002c90300000300@150us");
     CHECK(r.status == 3);
@@ -127,8 +127,7 @@ TEST_CASE("health tells what it could not see in either of its sweeps once") {
     CHECK(health_objects(none).size() == 1 + 14);
 }
 
-TEST_CASE("health that finds a bad link says so whether its capture could be written or not, and that ports are "
-          "missing first") {
+TEST_CASE("health reports a bad link even if the capture cannot be written, and reports missing ports first") {
     const std::string flap = ",flap=leaf-0001/3@3s:1s:1000s";
     const process_result without = health({"--pcap", "/dev/full"}, flap);
     CHECK(without.status == 1);

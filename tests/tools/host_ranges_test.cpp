@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-TEST_CASE("names that end in consecutive numbers are a range") {
+TEST_CASE("names that end in consecutive numbers are printed as a range") {
     using ibtool::host_ranges;
     using lines = std::vector<std::string>;
     CHECK(host_ranges({}) == lines{});

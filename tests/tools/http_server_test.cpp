@@ -75,7 +75,7 @@ struct echo_server : served<ibtool::http_server> {
 
 } // namespace
 
-TEST_CASE("what a client asks arrives, one request after the other, and with HEAD the answer has no body") {
+TEST_CASE("an HTTP server handles the requests of a connection in order, and replies to HEAD without a body") {
     echo_server server;
     http_client client(server.port());
     const http_answer first = client.get("/metrics?x=1", "Authorization: Bearer abc\r\n");
@@ -91,7 +91,7 @@ TEST_CASE("what a client asks arrives, one request after the other, and with HEA
     CHECK(server.connections() == 1);
 }
 
-TEST_CASE("two requests that arrive together are both answered, and who wants to close gets that") {
+TEST_CASE("an HTTP server replies to two pipelined requests and closes the connection on request") {
     echo_server server;
     http_client client(server.port());
     client.send("GET /a HTTP/1.1\r\nHost: x\r\n\r\nGET /b HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
@@ -104,7 +104,7 @@ TEST_CASE("two requests that arrive together are both answered, and who wants to
     CHECK(old.rest() == "");
 }
 
-TEST_CASE("other methods, bodies, long headers and what is no HTTP are refused, and ranges are not served") {
+TEST_CASE("an HTTP server refuses other methods, bodies, long headers and invalid HTTP, and ignores ranges") {
     echo_server server;
     const auto refusal = [&](const std::string& request) {
         http_client client(server.port());
@@ -128,7 +128,7 @@ TEST_CASE("other methods, bodies, long headers and what is no HTTP are refused, 
 }
 
 // RFC 9112, 6.1, 6.3 and 11.2: what a proxy takes for the body of one request must not be the next request here.
-TEST_CASE("a request with any Transfer-Encoding or two lengths is refused, and what follows it is not read") {
+TEST_CASE("an HTTP server refuses Transfer-Encoding or two lengths and does not read what follows") {
     echo_server server;
     const std::string second = "GET /second HTTP/1.1\r\nHost: x\r\n\r\n";
     for (const char* fields : {
@@ -166,7 +166,7 @@ TEST_CASE("a request with any Transfer-Encoding or two lengths is refused, and w
 }
 
 // RFC 9112, 3.2 and 3.2.2.
-TEST_CASE("a request needs one valid Host, but HTTP 1.0 needs none, and an absolute target is its path") {
+TEST_CASE("an HTTP request needs one valid Host except in HTTP 1.0, and an absolute target becomes its path") {
     echo_server server;
     const auto status = [&](const std::string& request) {
         http_client client(server.port());
@@ -200,7 +200,7 @@ TEST_CASE("a request needs one valid Host, but HTTP 1.0 needs none, and an absol
 }
 
 // RFC 9110, 12.4.2 and 12.5.3.
-TEST_CASE("gzip is taken if the client accepts it with a weight above 0, however that is written") {
+TEST_CASE("an HTTP server uses gzip if the client accepts gzip with a weight above 0, in any notation") {
     for (const char* yes : {"gzip", "GZIP", "x-gzip", "deflate, gzip;q=0.5, br", "gzip;q=1", "gzip;q=1.000",
                             "gzip;q=0.001", "gzip ; q=0.1", "*", "*;q=0.5", "identity;q=0, gzip",
                             "deflate;q=0.5 , gzip;q=1.0", "br,gzip", "gzip;level=9"}) {
@@ -238,7 +238,7 @@ TEST_CASE("gzip is taken if the client accepts it with a weight above 0, however
     CHECK(client.get("/", "Accept-Encoding: gzip\r\nAccept-Encoding: gzip;q=0\r\n").body == "/|false|");
 }
 
-TEST_CASE("clients that ask for long pages and do not read lock nobody out, and a slow one that reads gets its page") {
+TEST_CASE("clients that do not read long pages block no other client, and a slow reader gets its page") {
     allow_many_descriptors();
     echo_server server;
     http_client slow(server.port()); // begins before them, and takes a little now and then
@@ -268,7 +268,7 @@ TEST_CASE("clients that ask for long pages and do not read lock nobody out, and 
     CHECK(page.substr(body) == *echo_server::long_body());
 }
 
-TEST_CASE("a peer with many connections loses its own, and not those of others") {
+TEST_CASE("a peer with too many connections loses its own connections and not those of other peers") {
     echo_server server({.connections = 12});
     std::list<http_client> quiet, many;
     for (const char* address : {"127.0.0.2", "127.0.0.3"})
@@ -279,7 +279,7 @@ TEST_CASE("a peer with many connections loses its own, and not those of others")
     CHECK(std::count_if(many.begin(), many.end(), [](http_client& c) { return c.is_closed(); }) == 42);
 }
 
-TEST_CASE("clients that wait for a page keep nobody from asking") {
+TEST_CASE("clients that wait for a page do not keep other clients from sending requests") {
     boost::asio::any_io_executor home;
     std::unique_ptr<boost::asio::steady_timer> page_is_made;
     served<ibtool::http_server> server([&](auto executor) {
@@ -304,7 +304,7 @@ TEST_CASE("clients that wait for a page keep nobody from asking") {
     server.in_its_thread([&](ibtool::http_server&) { page_is_made.reset(); });
 }
 
-TEST_CASE("a server takes no more connections than its limit of open files allows") {
+TEST_CASE("an HTTP server accepts no more connections than its limit of open files permits") {
     rlimit before{};
     REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
     std::size_t open = 0;
@@ -320,7 +320,7 @@ TEST_CASE("a server takes no more connections than its limit of open files allow
     CHECK(server->connections() >= 20);
 }
 
-TEST_CASE("beyond the most connections those that are idle for longest are closed") {
+TEST_CASE("an HTTP server at its connection limit closes the connections that are idle for longest") {
     echo_server server({.connections = 5});
     std::list<http_client> all;
     for (int i = 0; i < 20; ++i) CHECK(all.emplace_back(server.port()).get("/").status == 200);
@@ -341,7 +341,7 @@ TEST_CASE("beyond the most connections those that are idle for longest are close
     CHECK(std::prev(all.end(), 4)->rest() == "");
 }
 
-TEST_CASE("who takes longer for a request than it may is closed, and who says nothing is not") {
+TEST_CASE("an HTTP server closes a connection with a slow request and keeps idle connections") {
     echo_server server({.request = 500ms});
     http_client silent(server.port()), slow(server.port()), between(server.port());
     CHECK(between.get("/").status == 200);
@@ -353,7 +353,7 @@ TEST_CASE("who takes longer for a request than it may is closed, and who says no
     CHECK(between.get("/").status == 200);
 }
 
-TEST_CASE("who does not take its answer is closed, and others are served meanwhile") {
+TEST_CASE("an HTTP server closes a client that does not read its reply, and serves other clients meanwhile") {
     echo_server server({.slice = 2s});
     std::list<http_client> slow;
     for (int i = 0; i < 10; ++i) {
@@ -366,7 +366,7 @@ TEST_CASE("who does not take its answer is closed, and others are served meanwhi
     CHECK(slow.front().rest().size() < echo_server::long_body()->size());
 }
 
-TEST_CASE("a thousand idle clients, a hundred slow ones and forty at once: each of the forty gets all") {
+TEST_CASE("forty clients get their whole page next to a thousand idle and a hundred slow clients") {
     allow_many_descriptors();
     echo_server server;
     std::list<http_client> idle, slow;
@@ -386,7 +386,7 @@ TEST_CASE("a thousand idle clients, a hundred slow ones and forty at once: each 
     CHECK(server.connections() <= 500);
 }
 
-TEST_CASE("between two turns of a sweep each client has at most one answer, however many it has asked for at once") {
+TEST_CASE("each client gets at most one reply between two steps of a sweep, even with pipelined requests") {
     // The sweep: in the server's thread, again as soon as others had their turn. What is counted there is read when it is over.
     int answers = 0, last = 0, most = 0;
     bool is_over = false;
@@ -420,7 +420,7 @@ TEST_CASE("between two turns of a sweep each client has at most one answer, howe
     CHECK(most <= clients);
 }
 
-TEST_CASE("the end closes every connection at once, whatever it waits for") {
+TEST_CASE("stopping an HTTP server closes every connection at once in any state") {
     auto server = std::make_unique<echo_server>();
     http_client idle(server->port()), half(server->port()), slow(server->port());
     CHECK(idle.get("/").status == 200);

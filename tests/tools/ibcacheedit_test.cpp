@@ -29,7 +29,7 @@ std::set<std::string> stanzas_read(const std::string& text) {
 
 } // namespace
 
-TEST_CASE("ibcacheedit writes the same bytes as infiniband-diags', and all read them alike") {
+TEST_CASE("ibcacheedit writes the bytes that infiniband-diags writes, and both read each other's files") {
     subnet s;
     const std::string cache = s.files() / "cache", own = s.files() / "own";
     REQUIRE(s.peer({"ibnetdiscover", "--cache", cache}).status == 0);
@@ -58,7 +58,7 @@ TEST_CASE("ibcacheedit writes the same bytes as infiniband-diags', and all read 
         }
 }
 
-TEST_CASE("a cache that was changed or cut off anywhere is refused in one line or edited") {
+TEST_CASE("ibcacheedit edits a damaged cache or refuses the cache with a one-line message") {
     subnet s(quiet_topology, manager::leaves);
     const std::string cache = s.files() / "cache";
     REQUIRE(s.peer({"ibnetdiscover", "--cache", cache}).status == 0);
@@ -88,7 +88,7 @@ TEST_CASE("a cache that was changed or cut off anywhere is refused in one line o
     CHECK(refused < whole.size());
 }
 
-TEST_CASE("ibcacheedit leaves out ports that no node names and refuses those that are named twice") {
+TEST_CASE("ibcacheedit drops ports that no node contains and refuses ports that two nodes contain") {
     subnet s(quiet_topology, manager::leaves);
     const std::string cache = s.files() / "cache", theirs = s.files() / "theirs", ours = s.files() / "ours";
     REQUIRE(s.peer({"ibnetdiscover", "--cache", cache}).status == 0);
@@ -112,7 +112,7 @@ TEST_CASE("ibcacheedit leaves out ports that no node names and refuses those tha
     check_failure(run({"ibcacheedit", with_twice, ours}), 1, "a port belongs to two nodes");
 }
 
-TEST_CASE("ibcacheedit --json tells what was changed") {
+TEST_CASE("ibcacheedit --json reports the changes") {
     subnet s(quiet_topology, manager::leaves);
     const std::string cache = s.files() / "cache", to = s.files() / "to";
     REQUIRE(s.peer({"ibnetdiscover", "--cache", cache}).status == 0);
@@ -126,7 +126,7 @@ TEST_CASE("ibcacheedit --json tells what was changed") {
     CHECK_FALSE(object.contains("CA_nodeGUID"));
 }
 
-TEST_CASE("ibcacheedit says what is not found and leaves no file") {
+TEST_CASE("ibcacheedit reports a missing entry and writes no file") {
     subnet s(quiet_topology, manager::leaves);
     const std::string cache = s.files() / "cache", to = s.files() / "to";
     REQUIRE(s.peer({"ibnetdiscover", "--cache", cache}).status == 0);

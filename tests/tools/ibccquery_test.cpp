@@ -55,7 +55,7 @@ std::string value_of(const std::string& text, const std::string& label) {
 
 } // namespace
 
-TEST_CASE("ibccquery prints what infiniband-diags' prints") {
+TEST_CASE("ibccquery prints what infiniband-diags' ibccquery prints") {
     if (!has_devices()) return;
     words commands;
     for (const std::string& LID : {a_ca, a_switch})
@@ -69,7 +69,7 @@ TEST_CASE("ibccquery prints what infiniband-diags' prints") {
     compare(commands);
 }
 
-TEST_CASE("ibccconfig writes what infiniband-diags' writes") {
+TEST_CASE("ibccconfig writes what infiniband-diags' ibccconfig writes") {
     if (!has_devices()) return;
     words commands{"ibccconfig SS " + a_switch + " 0x1f 0x1FFFFFFFFE abc 15 8 7 2:3 100",
                    "ibccquery SS " + a_switch,
@@ -91,7 +91,7 @@ TEST_CASE("ibccconfig writes what infiniband-diags' writes") {
     compare(commands);
 }
 
-TEST_CASE("ports of a switch are in blocks of 32 where infiniband-diags read 48 of the first") {
+TEST_CASE("ibccquery reads switch ports in blocks of 32, unlike infiniband-diags") {
     if (!has_devices()) return;
     const std::string large = "sim:fattree2,radix=40,sm=1";
     const std::string LID = std::to_string(40 * 20 + 1);
@@ -109,7 +109,7 @@ TEST_CASE("ports of a switch are in blocks of 32 where infiniband-diags read 48 
     CHECK_THAT(said[2], Contains("Cong_Parm_Marking_Rate:..........0\n"));
 }
 
-TEST_CASE("the setting of port 35 goes to port 35 where infiniband-diags' goes to port 3") {
+TEST_CASE("ibccconfig sets port 35 at port 35, and infiniband-diags sets port 3") {
     if (!has_devices()) return;
     const std::string large = "sim:fattree2,radix=40,sm=1", LID = std::to_string(40 * 20 + 1);
     for (const std::string program : {"", "$IBTOOL "}) {
@@ -126,7 +126,7 @@ TEST_CASE("the setting of port 35 goes to port 35 where infiniband-diags' goes t
     }
 }
 
-TEST_CASE("the log of a CA is read as the IBA has it where libibmad reads other bytes") {
+TEST_CASE("ibccquery decodes the log of a CA as the IBA defines it, unlike libibmad") {
     if (!has_devices()) return;
     const std::string query = "ibccquery CL " + a_ca;
     const std::string theirs = printed({query}).front(), mine = printed({query}, ours).front();
@@ -148,7 +148,7 @@ TEST_CASE("the log of a CA is read as the IBA has it where libibmad reads other 
     CHECK(levels == map);
 }
 
-TEST_CASE("ibccquery --json has all ports and all entries in one object") {
+TEST_CASE("ibccquery --json prints all ports and all entries in one object") {
     const auto object = [](const words& command) {
         const process_result r = run(command + words{"--json", "--fabric", fabric + ",time=virtual"});
         check_success(r);
@@ -168,7 +168,7 @@ TEST_CASE("ibccquery --json has all ports and all entries in one object") {
     CHECK(object({"ibccquery", "CL", a_switch})["logEventsCounter"] == 4);
 }
 
-TEST_CASE("ibccquery and ibccconfig refuse what makes no sense before anything is sent") {
+TEST_CASE("ibccquery and ibccconfig refuse invalid arguments before they send a MAD") {
     const auto fails = [](const words& command, int code, const std::string& what) {
         CAPTURE(command);
         check_failure(run(command + words{"--fabric", fabric + ",time=virtual"}), code, what);
@@ -193,7 +193,7 @@ TEST_CASE("ibccquery and ibccconfig refuse what makes no sense before anything i
     fails({"ibccconfig", "CS"}, 2, "name a port, or give --all");
 }
 
-TEST_CASE("ibccconfig --dry-run says what would change and writes nothing") {
+TEST_CASE("ibccconfig --dry-run prints the changes and writes nothing") {
     if (!has_devices()) return;
     const words said = printed({"$IBTOOL ibccconfig --dry-run CS " + a_ca + " 0 0x3 150 0 0 0", "ibccquery CS " + a_ca,
                                 "$IBTOOL ibccconfig -v CS " + a_ca + " 0 0x3 150 0 0 0 2>/dev/null",
@@ -208,7 +208,7 @@ TEST_CASE("ibccconfig --dry-run says what would change and writes nothing") {
     CHECK(object["dry_run"] == true);
 }
 
-TEST_CASE("ibccconfig --all changes all nodes that an operation is about and names those that cannot") {
+TEST_CASE("ibccconfig --all changes all applicable nodes and reports the nodes that it cannot change") {
     if (!has_devices()) return;
     const std::string script = "$IBTOOL ibccconfig --all CS 1 1 150 0 0 0 || echo code $?\necho =====\n"
                                "for lid in 1 2 8; do ibccquery CS $lid; done\necho =====\n"
@@ -242,7 +242,7 @@ TEST_CASE("ibccconfig --all changes all nodes that an operation is about and nam
     CHECK_THAT(said[4], Contains("0x0000000000000000") && Contains("0x0000000000000077"));
 }
 
-TEST_CASE("ibccconfig says of what a node keeps to itself that it was not set") {
+TEST_CASE("ibccconfig reports values that a node did not accept as not set") {
     if (!has_devices()) return;
     const process_result r = in_shell(
         fabric, "$IBTOOL ibccconfig CK 1 7 1 0 0\n"

@@ -48,7 +48,7 @@ std::string numbered(const std::string& label, unsigned number) {
 
 } // namespace
 
-TEST_CASE("attributes of congestion control have the lines of libibmad's dumpers") {
+TEST_CASE("congestion control attributes print the lines of libibmad's dump functions") {
     for (unsigned seed = 1; seed <= 100; ++seed) {
         CAPTURE(seed);
         const buffer b = random_bytes(seed);
@@ -74,7 +74,7 @@ TEST_CASE("attributes of congestion control have the lines of libibmad's dumpers
     }
 }
 
-TEST_CASE("a log of congestion leaves out what is empty, and that of a switch has the lines of libibmad's dumpers") {
+TEST_CASE("a congestion log omits empty entries, and a switch log prints libibmad's lines") {
     for (unsigned seed = 1; seed <= 100; ++seed) {
         CAPTURE(seed);
         buffer b = random_bytes(seed);

@@ -40,7 +40,7 @@ Hca	1 "C"	# "host C"
 
 } // namespace
 
-TEST_CASE("a healthy subnet is checked in silence, and counted") {
+TEST_CASE("the ibcheck commands print only the counts for a healthy subnet") {
     const std::string head = "\n## Summary: 14 nodes checked, 0 bad nodes found\n##          32 ports checked, ";
     const auto out_of = [](const std::string& command) {
         const process_result r = run({command, "--fabric", tree});
@@ -60,7 +60,7 @@ TEST_CASE("a healthy subnet is checked in silence, and counted") {
                                     "complete": true})"));
 }
 
-TEST_CASE("option -v tells also of what is good, node by node") {
+TEST_CASE("the option -v of the ibcheck commands also prints good results, node by node") {
     const process_result r = run({"ibchecknet", "-v", "--fabric", "sim:single,sm=1,time=virtual"});
     CHECK(r.status == 0);
     const words shown = lines_in_order(r.out);
@@ -78,7 +78,7 @@ TEST_CASE("option -v tells also of what is good, node by node") {
           2 * 3 + 1);
 }
 
-TEST_CASE("a subnet that no subnet manager has seen: every node and every port is bad") {
+TEST_CASE("the ibcheck commands report every node and port of a subnet without a subnet manager") {
     const process_result r = run({"ibcheckstate", "--fabric", "sim:fattree2,radix=4,time=virtual"});
     CHECK(r.status == 1);
     CHECK(r.err.empty());
@@ -93,7 +93,7 @@ TEST_CASE("a subnet that no subnet manager has seen: every node and every port i
     CHECK_THAT(brief.out, !Contains("#warn") && Contains("Port check lid 0 port 1: FAILED\n"));
 }
 
-TEST_CASE("narrow and slow links are found at both ends, of the subnet and of a port alone") {
+TEST_CASE("narrow and slow links are reported at both ends, for the subnet and for a single port") {
     const subnet s(uneven);
     const std::string S1 = s.lid_at("0"), A = s.lid_at("0,1"); // the program is at the switch
     const process_result r = s.ours({"ibcheckwidth"});
@@ -159,7 +159,7 @@ TEST_CASE("narrow and slow links are found at both ends, of the subnet and of a 
     check_success(s.ours({"ibchecknode", A}));
 }
 
-TEST_CASE("a LID that leads to another node is found, and so is what the SA says otherwise") {
+TEST_CASE("the ibcheck commands report a LID that leads to another node and a contradicting SA record") {
     const directory files;
     // Hosts B and C have one LID.
     const std::string file = files.write("twice.topo", R"(
@@ -187,7 +187,7 @@ Ca	1 "H-000000000000c000"	# "host C"
                           Contains("\n## Summary: 4 nodes checked, 1 bad nodes found\n"));
 }
 
-TEST_CASE("error counters: what is above its threshold, of the port where it is") {
+TEST_CASE("ibcheckerrors reports each counter above its threshold at its port") {
     const words fabric{"--fabric", tree + ",counters=9"};
     // By hand from what sweep tells.
     const std::map<std::string, unsigned long long> limits{{"symbolErrorCounter", 10},
@@ -265,7 +265,7 @@ TEST_CASE("error counters: what is above its threshold, of the port where it is"
     CHECK(run({"ibcheckerrors", "-s"}).out == run({"ibchecknet", "-s"}).out);
 }
 
-TEST_CASE("ibchecknode: whether a node answers, and is the one that the SA knows") {
+TEST_CASE("ibchecknode checks that a node replies and is the node that the SA reports") {
     const words fabric{"--fabric", tree};
     const process_result good = run(words{"ibchecknode", "-v", "3"} + fabric);
     CHECK(good.status == 0);
@@ -278,7 +278,7 @@ TEST_CASE("ibchecknode: whether a node answers, and is the one that the SA knows
           json::parse(R"({"check": "node", "nodeGUID": "0002:c903:0000:0300", "LID": 3, "ok": true, "findings": []})"));
 }
 
-TEST_CASE("a dead node is named, everything else is checked, and the exit code is 3") {
+TEST_CASE("an ibcheck command reports an unresponsive node, checks all other nodes and exits with 3") {
     for (const std::string& command : subnet_checks) {
         CAPTURE(command);
         const process_result r = run({command, "--fabric", tree + ",dead=h-0003 HCA-1"});
@@ -289,7 +289,7 @@ TEST_CASE("a dead node is named, everything else is checked, and the exit code i
     }
 }
 
-TEST_CASE("a node without a sum is checked port by port, one with a sum only if that is too much") {
+TEST_CASE("ibcheckerrs reads ports one by one if the node has no sum or the sum exceeds a threshold") {
     const auto checked = [](const std::string& capabilities) {
         const process_result r = run({"ibcheckerrs", "-v", "13", "--fabric", tree + ",pma=" + capabilities});
         CHECK(r.status == 0);

@@ -62,7 +62,7 @@ struct cable {
 
 } // namespace
 
-TEST_CASE("a link at its best is good, and that is told only if it is wanted") {
+TEST_CASE("a link at its best common width and speed is reported as good only on request") {
     cable l;
     CHECK(l.text().empty());
     CHECK(l.text(everything, there).empty());
@@ -71,7 +71,7 @@ TEST_CASE("a link at its best is good, and that is told only if it is wanted") {
     CHECK(text_of(good, {.with_good = true, .has_colours = true}) == "Port check lid 17 port 1: \033[1;32mOK\033[0m\n");
 }
 
-TEST_CASE("a port that is down is an error, which hides all else, one that is not Active a warning") {
+TEST_CASE("a port that is down is an error without further findings, and a port that is not Active is a warning") {
     cable l;
     l.a().portState = iba::PortState::Initialize;
     CHECK(l.text() == "#warn: Logical link state is Initialize  lid 17 port 1\nPort check lid 17 port 1: FAILED\n");
@@ -83,7 +83,7 @@ TEST_CASE("a port that is down is an error, which hides all else, one that is no
     CHECK(l.text({.width = true}).empty());
 }
 
-TEST_CASE("width is compared with the best that both ends support, 2x included") {
+TEST_CASE("the width is compared with the best width that both ends support, including 2x") {
     cable l;
     l.a().linkWidthActive = iba::LinkWidth::w2x;
     CHECK(l.text() == "#warn: Link configured as 2X, could be 4X  lid 17 port 1\nPort check lid 17 port 1: FAILED\n");
@@ -96,7 +96,7 @@ TEST_CASE("width is compared with the best that both ends support, 2x included")
     CHECK(l.text().empty());
 }
 
-TEST_CASE("speed is compared with the best that both ends support, from FDR10 to XDR") {
+TEST_CASE("the speed is compared with the best speed that both ends support, from FDR10 to XDR") {
     cable l;
     l.a().linkSpeedExtActive = static_cast<iba::LinkSpeedExt>(2);
     CHECK(l.text() == "#warn: Link runs at 25.78125 Gbps, could be 53.125 Gbps  lid 17 port 1\n"
@@ -127,7 +127,7 @@ TEST_CASE("speed is compared with the best that both ends support, from FDR10 to
     CHECK(l.text().empty());
 }
 
-TEST_CASE("where the other end is not known, width is only compared with 1x, and that is known") {
+TEST_CASE("the width is compared only with 1x if the peer is unknown") {
     cable l;
     CHECK(is_comparable(l.s, here));
     l.s.nodes[1].ports[2].info.reset();
@@ -143,7 +143,7 @@ TEST_CASE("where the other end is not known, width is only compared with 1x, and
     CHECK(is_comparable(l.s, {0, 0}));
 }
 
-TEST_CASE("addresses are those of end ports: of a CA, and of a switch port 0 alone") {
+TEST_CASE("addresses belong to end ports, which are CA ports and port 0 of a switch") {
     cable l;
     for (discovery::node& n : l.s.nodes)
         for (discovery::port& p : n.ports)
@@ -162,7 +162,7 @@ TEST_CASE("addresses are those of end ports: of a CA, and of a switch port 0 alo
     CHECK(l.text({.state = true}, there).empty());
 }
 
-TEST_CASE("counters above their threshold are told, and those that stand at their end") {
+TEST_CASE("counters above their threshold and saturated counters are reported") {
     iba::pm::PortCounters told;
     told.symbolErrorCounter = 10;
     told.portRcvErrors = 11;
@@ -192,7 +192,7 @@ TEST_CASE("counters above their threshold are told, and those that stand at thei
     CHECK(text_of(sum, {.with_good = true}) == "Error check on lid 7 (leaf 1) port all: OK\n");
 }
 
-TEST_CASE("each member of a finding and of its check has its own value") {
+TEST_CASE("each member of a finding and its check has the right value") {
     using enum complaint::severity;
     const complaint one{warning, "its text ", "its attribute", "what it is", "what it should be"},
         other{error, "another ", "another attribute", "that", "this"};
@@ -233,7 +233,7 @@ TEST_CASE("each member of a finding and of its check has its own value") {
         {"severity": "error", "attribute": "portPhysicalState", "is": "Polling", "expected": "LinkUp"})"));
 }
 
-TEST_CASE("the thresholds are those of the scripts") {
+TEST_CASE("the default thresholds are those of infiniband-diags' scripts") {
     CHECK(thresholds_text(default_thresholds(), false) == "SymbolErrorCounter=10\n"
                                                           "LinkErrorRecoveryCounter=10\n"
                                                           "LinkDownedCounter=10\n"

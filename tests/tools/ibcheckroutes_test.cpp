@@ -217,7 +217,7 @@ std::map<std::string, std::string> switches_of(const std::string& topology) {
 
 } // namespace
 
-TEST_CASE("ibcheckroutes says of the routes of OpenSM's engines what ibdmchk says") {
+TEST_CASE("ibcheckroutes agrees with ibdmchk on the routes of OpenSM's routing engines") {
     if (!has_judge()) return;
     struct one {
         std::string specification, engine;
@@ -243,7 +243,7 @@ TEST_CASE("ibcheckroutes says of the routes of OpenSM's engines what ibdmchk say
     CHECK(looped < std::size(all));
 }
 
-TEST_CASE("ibcheckroutes says of mistakes in the tables what ibdmchk says") {
+TEST_CASE("ibcheckroutes agrees with ibdmchk on errors in forwarding tables") {
     if (!has_judge()) return;
     // Port 1 of each switch leads to the next one, port 2 to the one before, port 3 to its host.
     const std::string ring = made("ring,switches=4");
@@ -261,20 +261,20 @@ TEST_CASE("ibcheckroutes says of mistakes in the tables what ibdmchk says") {
         CHECK(theirs.has_credit_loops == has_credit_loops);
         s.compare(theirs);
     };
-    SECTION("a host that its own switch does not know") {
+    SECTION("a host that its own switch has no route to") {
         s.forward(of(0), LID(0), 255);
         compared(3, std::nullopt);
     }
-    SECTION("a port that the switch has not") {
+    SECTION("an entry with a port that the switch does not have") {
         s.forward(of(1), LID(1), 9);
         compared(3, std::nullopt);
     }
-    SECTION("two switches that send a host's packets to each other") {
+    SECTION("two switches that forward a host's packets to each other") {
         s.forward(of(0), LID(2), 1);
         s.forward(of(1), LID(2), 2);
         compared(2, std::nullopt); // those of the two switches
     }
-    SECTION("all to the host opposite go round the same way") {
+    SECTION("all routes to the opposite host run in one direction around a ring") {
         for (unsigned n = 0; n < 4; ++n) {
             s.forward(of(n), LID(n + 2), 1);
             s.forward(of(n), LID(n + 1), 1);
@@ -283,7 +283,7 @@ TEST_CASE("ibcheckroutes says of mistakes in the tables what ibdmchk says") {
     }
 }
 
-TEST_CASE("ibcheckroutes says of valleys in a fat tree that they make a credit loop, as ibdmchk says") {
+TEST_CASE("ibcheckroutes and ibdmchk report valleys in a fat tree as a credit loop") {
     if (!has_judge()) return;
     // Ports 1 and 2 of a leaf lead to its hosts, 3 and 4 to the spines, of which port N leads to leaf N.
     const std::string tree = made("fattree2,radix=4");
@@ -307,7 +307,7 @@ TEST_CASE("ibcheckroutes says of valleys in a fat tree that they make a credit l
     }
 }
 
-TEST_CASE("ibcheckroutes says of the trees of multicast groups what ibdmchk says") {
+TEST_CASE("ibcheckroutes agrees with ibdmchk on the trees of multicast groups") {
     if (!has_judge()) return;
     const std::string ring = made("ring,switches=4");
     const auto named = switches_of(ring);
@@ -334,16 +334,16 @@ TEST_CASE("ibcheckroutes says of the trees of multicast groups what ibdmchk says
         s.forward_groups({without(3)});
         compared(false, false);
     }
-    SECTION("trees that go round together, each without a circle") {
+    SECTION("trees that form a loop together but not separately") {
         s.forward_groups({without(3), without(0), without(1)});
         compared(false, true);
         s.compare(s.theirs()); // unicast alone does not
     }
-    SECTION("a circle") {
+    SECTION("a loop") {
         s.forward_groups({without(4)});
         compared(true, std::nullopt);
     }
-    SECTION("a switch that sends to its own host only") {
+    SECTION("a switch that forwards only to its own host") {
         // The first switch reaches nobody; the second one ends the way to those behind it; the last one is not heard.
         for (const auto& [n, cut_off] : {std::pair(0u, 3u), std::pair(1u, 3u), std::pair(3u, 1u)}) {
             CAPTURE(n);
@@ -354,7 +354,7 @@ TEST_CASE("ibcheckroutes says of the trees of multicast groups what ibdmchk says
             CHECK(s.theirs("-M").cut_off.size() == cut_off);
         }
     }
-    SECTION("two parts") {
+    SECTION("two disconnected parts") {
         routed_subnet::tree parts = without(3);
         parts[of(1)] = {2, 3};
         parts[of(2)] = {1, 3};
@@ -393,8 +393,7 @@ std::string path_sls(const routed_subnet& s) {
 
 } // namespace
 
-TEST_CASE(
-    "ibcheckroutes says of torus-2QoS what ibdmchk says, with the lanes of files and with those that it asks for") {
+TEST_CASE("ibcheckroutes agrees with ibdmchk on torus-2QoS, with lanes from files and from queries") {
     if (!has_judge()) return;
     const directory d;
     const std::string torus = made("torus,x=5,y=3,z=2");

@@ -37,7 +37,7 @@ std::string circle_of(std::size_t length) {
 
 } // namespace
 
-TEST_CASE("LIDs in a row are a range, and after eight ranges the rest is counted") {
+TEST_CASE("consecutive LIDs print as a range, and LIDs after eight ranges are only counted") {
     CHECK(lid_ranges({}).empty());
     CHECK(lid_ranges({5}) == "5");
     CHECK(lid_ranges({5, 6}) == "5-6");
@@ -46,7 +46,7 @@ TEST_CASE("LIDs in a row are a range, and after eight ranges the rest is counted
     CHECK(lid_ranges({1, 3, 5, 7, 9, 11, 13, 15, 17, 18, 20}) == "1, 3, 5, 7, 9, 11, 13, 15 and 3 more");
 }
 
-TEST_CASE("a fault of a route says where it is, which LIDs it cuts off and how many routes") {
+TEST_CASE("a route fault names its location, the unreachable LIDs and the number of routes") {
     using enum route_fault::kind;
     const auto text = [](const route_fault& f) { return told(f).text; };
     CHECK(text({no_entry, {0, 0}, {}, {7}, 1}) == sw + ": no output port for LID 7: 1 route broken");
@@ -69,7 +69,7 @@ TEST_CASE("a fault of a route says where it is, which LIDs it cuts off and how m
     CHECK(json["circle"][1]["description"] == "made router");
 }
 
-TEST_CASE("a circle of more than twelve ports begins to be told") {
+TEST_CASE("a loop of more than twelve ports prints only its first ports") {
     const auto ports = [](std::size_t count) {
         std::string all;
         for (std::size_t i = 0; i < count; ++i) all += sw + "[3] -> ";
@@ -79,7 +79,7 @@ TEST_CASE("a circle of more than twelve ports begins to be told") {
     CHECK(circle_of(14) == ports(12) + "2 more -> " + sw + "[3]: 1 route broken");
 }
 
-TEST_CASE("a LID of two ports is told, and none where a switch or a port with a cable should have one") {
+TEST_CASE("duplicate LIDs are reported, and switches or cabled ports without a LID are reported") {
     lid_index lids;
     lids.add({0, 0}, iba::lid{}, 0);
     lids.add({1, 1}, iba::lid{}, 0); // without a cable
@@ -101,7 +101,7 @@ TEST_CASE("a LID of two ports is told, and none where a switch or a port with a 
     CHECK(nlohmann::json::parse(findings_of(made, none)[0].json)["finding"] == "no_LID");
 }
 
-TEST_CASE("what is wrong with a group is told by its kind") {
+TEST_CASE("problems of a multicast group are reported by kind") {
     using enum group_fault::kind;
     group_check check;
     check.faults = {{loop, 0xc001, {0, 3}},
@@ -128,7 +128,7 @@ TEST_CASE("what is wrong with a group is told by its kind") {
     }
 }
 
-TEST_CASE("the VL of a credit loop is told where there is more than one") {
+TEST_CASE("the VL of a credit loop is reported if there is more than one VL") {
     credit_check check;
     check.loops = {{3, {{{0, 3}, 1}, {{2, 1}, 0}}}};
     const std::string circle = fmt::format("{0}[3] -> {1}[1] -> {0}[3]", sw, router);

@@ -11,7 +11,7 @@ namespace ibfindnodesusing_test { // compiled together with others
 
 using namespace ibtool_rig;
 
-TEST_CASE("ibfindnodesusing prints what infiniband-diags' script prints, and more if asked for") {
+TEST_CASE("ibfindnodesusing prints what infiniband-diags' script prints, and more on request") {
     const subnet s(two_switches);
     for (const char* port : {"5", "6", "1"}) { // two cables to the other switch, one to a host
         CAPTURE(port);

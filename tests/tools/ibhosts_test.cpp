@@ -12,7 +12,7 @@ const words small_tree{"--fabric", "sim:fattree2,radix=4,time=virtual"}; // 8 ho
 
 } // namespace
 
-TEST_CASE("ibhosts, ibswitches and ibnodes read a topology file as they read the subnet") {
+TEST_CASE("ibhosts, ibswitches and ibnodes print equal results for a topology file and the subnet") {
     const directory files;
     const std::string file = files / "tree.topo";
     REQUIRE(run(words{"ibnetdiscover", file} + small_tree).status == 0);
@@ -33,7 +33,7 @@ TEST_CASE("ibhosts, ibswitches and ibnodes read a topology file as they read the
     }
 }
 
-TEST_CASE("ibrouters lists the routers as infiniband-diags' does, of a file and of the subnet") {
+TEST_CASE("ibrouters lists routers as infiniband-diags' ibrouters does, for a file and for the subnet") {
     const directory files;
     const std::string file = files.write("subnet.topo", R"(switchguid=0x5000
 Switch	4 "S-0000000000005000"		# "the switch" base port 0 lid 1 lmc 0

@@ -6,8 +6,7 @@ namespace ibidsverify_test { // compiled together with others
 
 using namespace ibtool_rig;
 
-TEST_CASE(
-    "ibidsverify says of a topology what infiniband-diags' script says, of the subnet the same, and LIDs by LMC") {
+TEST_CASE("ibidsverify agrees with infiniband-diags' script on a topology, and knows the LMC of the subnet") {
     const directory files;
     const std::string kept = files / "kept";
     const auto theirs = [&](const std::string& topology) {

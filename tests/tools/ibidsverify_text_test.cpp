@@ -47,7 +47,7 @@ using lines = std::vector<std::string>;
 
 } // namespace
 
-TEST_CASE("of LIDs and GUIDs that are all different nothing is told") {
+TEST_CASE("ibidsverify reports nothing if all LIDs and GUIDs differ") {
     discovery::subnet s;
     add(s, NodeType::Switch, 0x10, {{1, 0x10}});
     add(s, NodeType::CA, 0x20, {{2, 0x21}, {3, 0x22}}); // one node with two ports
@@ -56,7 +56,7 @@ TEST_CASE("of LIDs and GUIDs that are all different nothing is told") {
     CHECK(lines_of(s) == lines{});
 }
 
-TEST_CASE("LIDs and GUIDs that are there twice are told at the second place, switches before others") {
+TEST_CASE("ibidsverify reports duplicate LIDs and GUIDs at the second location, switches first") {
     discovery::subnet s;
     add(s, NodeType::CA, 0x20, {{9, 0x21}});
     add(s, NodeType::CA, 0x20, {{10, 0x21}});       // a copy
@@ -70,7 +70,7 @@ TEST_CASE("LIDs and GUIDs that are there twice are told at the second place, swi
                                "duplicate_LID: LID 4 already defined for NodeGUID 0x10"});
 }
 
-TEST_CASE("a LID or GUID that is zero is told, and of a port that was not read no LID") {
+TEST_CASE("ibidsverify reports a LID or GUID of zero, and no LID of an unread port") {
     discovery::subnet s;
     add(s, NodeType::Switch, 0x10, {{0, 0x10}});
     add(s, NodeType::CA, 0, {{2, 0}});

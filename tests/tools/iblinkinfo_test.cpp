@@ -83,7 +83,7 @@ std::vector<nlohmann::json> lines_as_json(const process_result& r) {
 
 } // namespace
 
-TEST_CASE("iblinkinfo prints what infiniband-diags' prints") {
+TEST_CASE("iblinkinfo prints what infiniband-diags' iblinkinfo prints") {
     subnet tree(fat_tree(), manager::leaves);
     compare_stanzas(tree, {"iblinkinfo"});
     tree.console("Unlink \"S-0002c90300002100\"[2]");
@@ -101,7 +101,7 @@ TEST_CASE("iblinkinfo prints what infiniband-diags' prints") {
     compare_stanzas(odd, {"iblinkinfo", "-l", "--node-name-map", map});
 }
 
-TEST_CASE("iblinkinfo of one node") {
+TEST_CASE("iblinkinfo prints the links of one node") {
     const subnet s;
     compare(s, {"iblinkinfo", "-D", "0,17"});
     compare(s, {"iblinkinfo", "-D", "0,17", "-l"});
@@ -147,7 +147,7 @@ TEST_CASE("iblinkinfo of one node") {
     check_failure(s.ours({"iblinkinfo", "--load-cache", "no-such-file"}), 1, "cannot read 'no-such-file'");
 }
 
-TEST_CASE("iblinkinfo as JSON") {
+TEST_CASE("iblinkinfo prints links as JSON") {
     const subnet s(uneven, manager::leaves);
     const auto all = lines_as_json(s.ours({"iblinkinfo", "--json"}));
     REQUIRE(all.size() == 8 + 4 + 3); // every port of a switch, the cabled ones of CAs
@@ -180,14 +180,14 @@ TEST_CASE("iblinkinfo as JSON") {
     CHECK(lines_as_json(s.ours({"iblinkinfo", "--json", "-d"})).size() == 3 + 2);
 }
 
-TEST_CASE("a part of the subnet that does not answer leaves the rest, and exit code 3") {
+TEST_CASE("iblinkinfo prints the responsive part of the subnet and exits with 3") {
     const process_result r = run({"iblinkinfo", "--fabric", "sim:fattree2,radix=4,sm=1,time=virtual,dead=spine-0001"});
     CHECK(r.status == 3);
     CHECK_THAT(r.out, Contains(" \"Port not available\"\n") && Contains("spine-0002"));
     CHECK_THAT(r.err, Contains("ibtool: partial result"));
 }
 
-TEST_CASE("iblinkinfo prints one node that any form of target names, and lists links by their state") {
+TEST_CASE("iblinkinfo prints one node for any form of target, and filters links by state") {
     const subnet s(two_switches);
     const process_result links = s.peer({"iblinkinfo", "-D", "0,5"});
     REQUIRE_THAT(links.out, Contains("second switch"));

@@ -14,7 +14,7 @@ const words small_tree{"--fabric", "sim:fattree2,radix=4,time=virtual"}; // 8 ho
 
 } // namespace
 
-TEST_CASE("ibnetdiscover's letters choose its report") {
+TEST_CASE("ibnetdiscover's short options select the report") {
     const auto report = [](const words& letters) {
         const process_result r = run(small_tree + words{"ibnetdiscover"} + letters);
         INFO("stderr: " << r.err);
@@ -60,7 +60,7 @@ TEST_CASE("ibnetdiscover's letters choose its report") {
     }
 }
 
-TEST_CASE("ibnetdiscover writes the file that is named, and nothing to stdout") {
+TEST_CASE("ibnetdiscover writes to the given file and prints nothing to stdout") {
     const directory files;
     const std::string file = files / "tree.topo";
     const std::string plain = topology_of(run(small_tree + words{"ibnetdiscover"}));

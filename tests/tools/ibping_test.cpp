@@ -30,7 +30,7 @@ bool matches(const std::string& text, const std::string& pattern) {
 
 } // namespace
 
-TEST_CASE("ibping prints a line for each answer and the statistics, as infiniband-diags' does") {
+TEST_CASE("ibping prints one line per reply and the statistics, as infiniband-diags' ibping does") {
     const auto r = on(virtual_subnet, {"ibping", "-c", "3", "8"});
     check_success(r);
     // A way of four cables at 1 us, each way, and 4 us in the host: the simulator's time is exact. Pauses of 1 s: two.
@@ -43,7 +43,7 @@ TEST_CASE("ibping prints a line for each answer and the statistics, as infiniban
                    "rtt min/avg/max = 0.012/0.012/0.012 ms\n");
 }
 
-TEST_CASE("ibping that is answered never has numbers, and exit code 3") {
+TEST_CASE("ibping without any reply prints no times and exits with 3") {
     const auto r = on(virtual_subnet, {"ibping", "-c", "3", "4000", "-t", "100", "--retries", "1"});
     CHECK(r.status == 3);
     // Three times two attempts of 0.1 s, and two pauses.
@@ -65,7 +65,7 @@ TEST_CASE("ibping that is answered never has numbers, and exit code 3") {
     CHECK(last == nlohmann::json::parse(wanted));
 }
 
-TEST_CASE("pings that are lost are counted among those that are not") {
+TEST_CASE("ibping counts lost pings among the pings without a reply") {
     const auto r = on(virtual_subnet + ",loss=0.2", {"ibping", "-f", "-c", "200", "8", "--retries", "0", "--json"});
     CHECK(r.status == 3);
     std::size_t answers = 0;
@@ -84,7 +84,7 @@ TEST_CASE("pings that are lost are counted among those that are not") {
     CHECK(lost < 140);
 }
 
-TEST_CASE("ibping -f does not wait, and prints the statistics alone") {
+TEST_CASE("ibping -f does not wait between pings and prints only the statistics") {
     const auto r = on(virtual_subnet, {"ibping", "-f", "-c", "1000", "8", "-v"});
     CHECK(r.status == 0);
     CHECK(r.out == "\n--- h-0008 HCA-1 (Lid 8) ibping statistics ---\n"
@@ -93,7 +93,7 @@ TEST_CASE("ibping -f does not wait, and prints the statistics alone") {
     CHECK_THAT(r.err, StartsWith("1000 MADs sent, 0 retries, 0 timeouts, "));
 }
 
-TEST_CASE("what ibping sends is what infiniband-diags' ibping sends") {
+TEST_CASE("ibping sends the MADs that infiniband-diags' ibping sends") {
     const directory files;
     check_success(on(virtual_subnet, {"ibping", "-c", "1", "8", "--pcap", files / "ping.pcap"}));
     const std::string packets = read_file(files / "ping.pcap");
@@ -107,7 +107,7 @@ TEST_CASE("what ibping sends is what infiniband-diags' ibping sends") {
     CHECK(sent == wanted);
 }
 
-TEST_CASE("ibping takes LIDs, GUIDs and GIDs, and neither directed routes nor nothing") {
+TEST_CASE("ibping accepts LIDs, GUIDs and GIDs, and refuses directed routes and a missing target") {
     for (const words& target : {words{"8"}, words{"0x8"}, words{"-L", "8"}, words{"-G", "0x0002c90300000801"},
                                 words{"0002:c903:0000:0801"}, words{"fe80::2:c903:0:801"}}) {
         CAPTURE(target);
@@ -122,14 +122,14 @@ TEST_CASE("ibping takes LIDs, GUIDs and GIDs, and neither directed routes nor no
     check_failure(on(virtual_subnet, {"ibping", "8"}), 2, "give a count");
 }
 
-TEST_CASE("what answers with an error has not answered a ping") {
+TEST_CASE("ibping counts an error reply as a ping without a reply") {
     const auto r = on(virtual_subnet, {"ibping", "-c", "1", "-o", "0x123456", "8"});
     CHECK(r.status == 3);
     CHECK_THAT(r.out, Contains("1 packets transmitted, 0 received, 100% packet loss"));
     CHECK_THAT(r.err, StartsWith("ibtool: LID 8 refused the ping: method not supported (status 0x8)\n"));
 }
 
-TEST_CASE("a signal ends ibping with its statistics") {
+TEST_CASE("ibping prints its statistics after a signal") {
     const int number = GENERATE(SIGINT, SIGTERM);
     // Each line of -d is there when its ping is answered.
     process flood(ibtool({"--fabric", subnet, "-d", "ibping", "8"}));
@@ -143,7 +143,7 @@ TEST_CASE("a signal ends ibping with its statistics") {
                          "rtt min/avg/max = [0-9./]+ ms\n"));
 }
 
-TEST_CASE("a signal that finds nothing answered yet ends ibping with a loss of all") {
+TEST_CASE("ibping reports a loss of 100 % if a signal arrives before the first reply") {
     process silent(ibtool({"--fabric", subnet, "-d", "-t", "20", "--retries", "255", "ibping", "4000"}));
     silent.await_error("retry to");
     silent.signal(SIGINT);
@@ -154,7 +154,7 @@ TEST_CASE("a signal that finds nothing answered yet ends ibping with a loss of a
     CHECK_THAT(r.err, Contains("\nibtool: ended before a reply was received\n"));
 }
 
-TEST_CASE("what a host calls itself cannot move the cursor") {
+TEST_CASE("ibping escapes control characters in the name of a host") {
     const directory files;
     const std::string topology = "switchguid=0x10(10)\n"
                                  "Switch\t2 \"S-0000000000000010\"\t\t# \"sw\" base port 0 lid 9 lmc 0\n"
@@ -173,7 +173,7 @@ TEST_CASE("what a host calls itself cannot move the cursor") {
     }
 }
 
-TEST_CASE("ibsysstat prints what infiniband-diags' prints") {
+TEST_CASE("ibsysstat prints what infiniband-diags' ibsysstat prints") {
     const auto ping = on(virtual_subnet, {"ibsysstat", "8"});
     check_success(ping);
     CHECK(ping.out == "sysstat ping succeeded\n");
@@ -193,7 +193,7 @@ TEST_CASE("ibsysstat prints what infiniband-diags' prints") {
     check_failure(on(virtual_subnet, {"ibsysstat", "-o", "1", "8"}), 1, "(status 0x8)");
 }
 
-TEST_CASE("servers run until a signal, and say nothing unless they are asked to") {
+TEST_CASE("ibping and ibsysstat servers run until a signal, and print nothing by default") {
     const auto* command = GENERATE("ibping", "ibsysstat");
     const int number = GENERATE(SIGINT, SIGTERM);
     process server(ibtool({"--fabric", subnet, command, "-S", "-v"}));

@@ -45,7 +45,7 @@ bool sends_a_set(const process_result& r) { return r.err.find("MAD_METHOD_SET") 
 
 } // namespace
 
-TEST_CASE("ibportstate prints what infiniband-diags' prints, and the other end of the cable") {
+TEST_CASE("ibportstate prints what infiniband-diags' ibportstate prints, including the peer port") {
     const subnet s;
     for (const words& place : {words{"0", "1"}, words{"0", "17"}, words{"0", "0"}, words{"0", "5"}, words{"0,1", "1"},
                                words{"0,17", "3"}, words{"0,20,1", "2"}})
@@ -95,7 +95,7 @@ void compare_operation(const subnet& a, const subnet& b, const words& command) {
 
 } // namespace
 
-TEST_CASE("ibportstate's operations print what infiniband-diags' print") {
+TEST_CASE("the operations of ibportstate print what infiniband-diags' operations print") {
     const subnet a(topology, manager::leaves), b(topology, manager::leaves);
     const auto both = [&](const words& command) { compare_operation(a, b, command); };
     // A CA, which is reached by the port.
@@ -111,7 +111,7 @@ TEST_CASE("ibportstate's operations print what infiniband-diags' print") {
     both({"0", "5", "fdr10", "0"});
 }
 
-TEST_CASE("what an ibsim does not take is told after it was read back") {
+TEST_CASE("ibportstate reads a port back and reports changes that ibsim did not apply") {
     const subnet s(topology, manager::leaves);
     const process_result r = s.ours({"ibportstate", "-D", "0,1", "1", "mkeylease", "10"});
     CHECK(r.status == 3);
@@ -119,7 +119,7 @@ TEST_CASE("what an ibsim does not take is told after it was read back") {
     CHECK_THAT(r.out, Contains("\nAfter PortInfo set:\n"));
 }
 
-TEST_CASE("ibportstate changes what it is told, reads it back, and with --dry-run only tells") {
+TEST_CASE("ibportstate changes the requested values and reads them back, and --dry-run changes nothing") {
     const std::string port = ports_at("0,1").other;
     const words there{"ibportstate", "-D", "0,1", port};
     const auto done = json_from(run(there + words{"speed", "1", "width", "1", "disable", "--json"} + tree));
@@ -151,7 +151,7 @@ TEST_CASE("ibportstate changes what it is told, reads it back, and with --dry-ru
     check_success(run({"ibportstate", "2", "1", "--sa", "--fabric", tree[1]}));
 }
 
-TEST_CASE("ibportstate refuses to disable the port that its MADs cross, and that of the subnet manager") {
+TEST_CASE("ibportstate refuses to disable the port that its MADs cross or the subnet manager's port") {
     const ports_of ports = ports_at("0,1");
     for (const char* operation : {"disable", "off"}) {
         CAPTURE(operation);
@@ -203,7 +203,7 @@ TEST_CASE("ibportstate refuses to disable the port that its MADs cross, and that
     check_success(of_nobody);
 }
 
-TEST_CASE("the port by which a switch answers is on the way, too") {
+TEST_CASE("ibportstate refuses to disable the port that carries a switch's replies") {
     const subnet s;
     const std::string far = s.lid_at("0,17");
     const auto table = [&](const std::string& port) {
@@ -218,7 +218,7 @@ TEST_CASE("the port by which a switch answers is on the way, too") {
     }
 }
 
-TEST_CASE("ibportstate shows no M_Key without -K, and reads back by the new one") {
+TEST_CASE("ibportstate prints no M_Key without -K, and reads back with the new M_Key") {
     const std::string key = "1122334455667788", route = "0,1," + ports_at("0,1").other;
     const words set{"ibportstate", "-D", route, "0", "mkey", "0x" + key, "mkeyprot", "2", "--force"};
     for (const words& how : {words{}, words{"--json"}, words{"--dry-run"}, words{"--json", "--dry-run"}, words{"-d"}}) {
@@ -239,7 +239,7 @@ TEST_CASE("ibportstate shows no M_Key without -K, and reads back by the new one"
 }
 
 // Others have the device ID of Mellanox's, and not FDR10. infiniband-diags stop there.
-TEST_CASE("ibportstate shows both ends of a link also where a device refuses Mellanox's attribute") {
+TEST_CASE("ibportstate prints both ends of a link even if a device refuses the Mellanox attribute") {
     const directory files;
     const std::string topology =
         files.write("two.topo", "vendid=0x15b3\ndevid=0xcf08\nswitchguid=0x20(20)\n"
@@ -257,7 +257,7 @@ TEST_CASE("ibportstate shows both ends of a link also where a device refuses Mel
     check_failure(run(words{"ibportstate", "2", "1", "fdr10", "1"} + fabric), 1, "MlnxExtPortInfo");
 }
 
-TEST_CASE("words of ibportstate that make no sense are one line") {
+TEST_CASE("ibportstate refuses invalid operations with a one-line message") {
     struct {
         words operations;
         std::string what;
@@ -292,7 +292,7 @@ TEST_CASE("words of ibportstate that make no sense are one line") {
                   "the port must be a number up to 254, not 'query'");
 }
 
-TEST_CASE("SubnSet by query changes the fields that are named, and no other") {
+TEST_CASE("query SubnSet changes only the named fields") {
     const words CA{"0,"};
     const auto before = json_from(run(words{"query", "SubnGet", "PortInfo", "--json"} + CA + tree));
     auto after = json_from(run(words{"query", "SubnSet", "PortInfo", "-f", "HOQLife=3", "--json"} + CA + tree));

@@ -18,7 +18,7 @@ std::string stanza_with(const std::string& topology, const std::string& id) {
 
 } // namespace
 
-TEST_CASE("ibprintca, ibprintswitch and ibprintrt print the part of a topology file that describes the node") {
+TEST_CASE("ibprintca, ibprintswitch and ibprintrt print the topology file section of a node") {
     const subnet s(two_switches);
     const std::string topology_file = s.peer({"ibnetdiscover"}).out;
     CHECK(s.ours({"ibprintswitch", "0x0000000000006000"}).out ==

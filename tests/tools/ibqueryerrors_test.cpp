@@ -132,7 +132,7 @@ unsigned mads_of(const process_result& r) {
 
 } // namespace
 
-TEST_CASE("ibqueryerrors prints what infiniband-diags' prints") {
+TEST_CASE("ibqueryerrors prints what infiniband-diags' ibqueryerrors prints") {
     faulty_subnet s;
     compare_stanzas(s, {"--skip-sl"}, 0);
     s.set_errors();
@@ -172,7 +172,7 @@ TEST_CASE("ibqueryerrors prints what infiniband-diags' prints") {
         0);
 }
 
-TEST_CASE("data and packets have infiniband-diags' units") {
+TEST_CASE("ibqueryerrors prints data and packets in the units of infiniband-diags") {
     faulty_subnet s;
     s.set_errors();
     s.set_data();
@@ -191,7 +191,7 @@ TEST_CASE("data and packets have infiniband-diags' units") {
     CHECK(ours == theirs);
 }
 
-TEST_CASE("causes of errors are told by their own names, which infiniband-diags 44 confuse") {
+TEST_CASE("ibqueryerrors prints error causes by their right names, which infiniband-diags 44 mixes up") {
     faulty_subnet s;
     s.set_errors();
     s.set("\"S1\"[3]", "PortXmitDiscardDetails.PortNeighborMTUDiscards", 3);
@@ -208,7 +208,7 @@ TEST_CASE("causes of errors are told by their own names, which infiniband-diags 
     CHECK_THAT(r.out, Contains(" port 4: [PortXmitWait == 4000000000]\n"));
 }
 
-TEST_CASE("ibqueryerrors clears what it is told to, as infiniband-diags do, and else nothing") {
+TEST_CASE("ibqueryerrors clears only the requested counters, as infiniband-diags' ibqueryerrors does") {
     faulty_subnet s;
     const std::string here = s.lid_at("0"), host = s.lid_at("0,2");
     const auto set_all = [&] {
@@ -253,7 +253,7 @@ TEST_CASE("ibqueryerrors clears what it is told to, as infiniband-diags do, and 
     CHECK(different.size() == 5);
 }
 
-TEST_CASE("without an SA service levels are unknown, and everything else is told") {
+TEST_CASE("ibqueryerrors without an SA prints everything except the service levels") {
     const faulty_subnet s;
     const process_result theirs = s.peer({"ibqueryerrors"});
     CHECK(theirs.out.empty()); // and exits with 0
@@ -263,7 +263,7 @@ TEST_CASE("without an SA service levels are unknown, and everything else is told
     CHECK_THAT(r.err, StartsWith("ibtool: cannot read the service levels from the SA: ") && Contains("did not reply"));
 }
 
-TEST_CASE("JSON tells the same by the names of the IBA") {
+TEST_CASE("ibqueryerrors --json prints the values of the text by their IBA names") {
     faulty_subnet s;
     s.set_errors();
     s.set("\"S1\"[3]", "PortXmitDiscardDetails.PortNeighborMTUDiscards", 3);
@@ -303,7 +303,7 @@ TEST_CASE("JSON tells the same by the names of the IBA") {
     CHECK_FALSE(data[0].contains("errors"));
 }
 
-TEST_CASE("the SA is asked for service levels, of all nodes or of the one that is asked") {
+TEST_CASE("ibqueryerrors requests the service levels of all nodes or of the given node from the SA") {
     const words command{"ibqueryerrors", "-v", "--fabric", "sim:fattree2,radix=4,sm=1,time=virtual"};
     for (const words& part : {words{}, {"-D", "0,1"}}) {
         const process_result with = run(command + part), without = run(command + part + words{"--skip-sl"});
@@ -314,7 +314,7 @@ TEST_CASE("the SA is asked for service levels, of all nodes or of the one that i
     }
 }
 
-TEST_CASE("a switch without errors is one MAD, and each of its ports another where it has some") {
+TEST_CASE("ibqueryerrors sends one MAD to a switch without errors, and one more per port with errors") {
     const std::string clean = "sim:fattree2,radix=8,sm=1,time=virtual"; // 12 switches with 8 ports, 32 hosts
     const unsigned discovery = mads_of(run({"ibnetdiscover", "-v", "--fabric", clean}));
     const auto asks = [&](const std::string& fabric, const words& options = {}) {
@@ -331,7 +331,7 @@ TEST_CASE("a switch without errors is one MAD, and each of its ports another whe
     CHECK(asks(clean, {"-k"}) == 44 + 12 + 32 + 2 * 44);
 }
 
-TEST_CASE("what a PMA tells with 64 bits has a unit") {
+TEST_CASE("ibqueryerrors prints a unit for 64-bit counters") {
     const words command{"ibqueryerrors", "--skip-sl", "--fabric", "sim:fattree2,radix=4,sm=1,time=virtual,counters=3"};
     const process_result r = run(command);
     CHECK(r.status == 1);
@@ -355,7 +355,7 @@ TEST_CASE("what a PMA tells with 64 bits has a unit") {
     CHECK(large > 0);
 }
 
-TEST_CASE("what is missing is named, the rest is told, and the exit code is 3") {
+TEST_CASE("ibqueryerrors names what is missing, prints the rest and exits with 3") {
     const words command{"ibqueryerrors", "--skip-sl", "--fabric"};
     const process_result dead = run(command + words{"sim:fattree2,radix=4,sm=1,time=virtual,dead=spine-0001"});
     CHECK(dead.status == 3);
@@ -383,7 +383,7 @@ TEST_CASE("what is missing is named, the rest is told, and the exit code is 3") 
 }
 
 // Names that libibmad had once, as Oracle's advice for Exadata has them to this day, and what no version knows.
-TEST_CASE("ibqueryerrors suppresses counters by their older names and goes on without those that are none") {
+TEST_CASE("ibqueryerrors accepts older counter names to suppress and ignores unknown names") {
     const words command{"ibqueryerrors", "--fabric",
                         "sim:fattree2,radix=4,sm=1,time=virtual,traffic=1000,errors=1:50,counters=3"};
     const auto suppressed = [&](const std::string& names) { return run(command + words{"-s", names}); };
@@ -407,7 +407,7 @@ TEST_CASE("ibqueryerrors suppresses counters by their older names and goes on wi
     CHECK(unknown.out == suppressed("SymbolErrorCounter").out);
 }
 
-TEST_CASE("ibqueryerrors says what makes no sense") {
+TEST_CASE("ibqueryerrors refuses invalid arguments") {
     const directory files;
     struct {
         words arguments;

@@ -101,7 +101,7 @@ constexpr const char* summary = "\n## Summary: 3 nodes checked, 2 bad nodes foun
 
 } // namespace
 
-TEST_CASE("each error stands by its label, its causes behind it, and the node by its port's GUID") {
+TEST_CASE("an error follows its label, and its causes follow the error") {
     const reported r;
     const auto guid = [&](discovery::port_ref p) { return value(r.s.at(p).portGUID); };
     CHECK(r.text() == fmt::format("Errors for 0x{:x} \"made switch\"\n"
@@ -114,7 +114,7 @@ TEST_CASE("each error stands by its label, its causes behind it, and the node by
                           summary);
 }
 
-TEST_CASE("links and data stand behind the errors") {
+TEST_CASE("link and data counters follow the errors") {
     const reported r;
     const std::string text = r.text({.data = true, .links = true});
     CHECK_THAT(text, Catch::Contains(" [PortXmitData == 1000 (3.906KB)] [PortRcvData == 500000 (1.907MB)]"
@@ -126,13 +126,13 @@ TEST_CASE("links and data stand behind the errors") {
                                      value(r.s.at(made_host_port).info->LID))));
 }
 
-TEST_CASE("a link whose other end is not known has no name there") {
+TEST_CASE("a link with an unknown peer prints no peer name") {
     reported r;
     r.s.nodes[0].ports[made_switch_port.port].peer = {};
     CHECK_THAT(r.text({.links = true}), Catch::Contains("Active/  LinkUp)==>             [  ] \"\" ( )\n"));
 }
 
-TEST_CASE("data alone stand by the node's GUID") {
+TEST_CASE("data counters without errors are printed with the GUID of the node") {
     const reported r;
     const u64 GUID = value(r.s.nodes[0].info.nodeGUID);
     CHECK_THAT(r.text({.data_only = true}),
@@ -141,7 +141,7 @@ TEST_CASE("data alone stand by the node's GUID") {
                                              GUID, GUID)));
 }
 
-TEST_CASE("JSON has each number by its name") {
+TEST_CASE("the JSON of an error report has each value under the right name") {
     const reported r;
     const auto lines = r.lines({.data = true, .links = true});
     REQUIRE(lines.size() == 4);

@@ -33,7 +33,7 @@ TEST_CASE("ibsendtrap's traps reach the subnet manager") {
     }
 }
 
-TEST_CASE("ibsendtrap tells what the IBA lays down for each trap") {
+TEST_CASE("ibsendtrap sends the fields that the IBA defines for each trap") {
     const directory files;
     const std::string capture = files / "trap.pcap";
     const words fabric{"--fabric", "sim:fattree2,radix=4,sm=1"};

@@ -69,7 +69,7 @@ Link layer: IB
 
 } // namespace
 
-TEST_CASE("ibstat prints what infiniband-diags' prints") {
+TEST_CASE("ibstat prints what infiniband-diags' ibstat prints") {
     const ibsim_device tree;
     const auto ibstat = [&](const words& more) { return run(words{"ibstat", "--sysfs", tree.sysfs()} + more); };
     CHECK(ibstat({}).out == whole);
@@ -81,7 +81,7 @@ TEST_CASE("ibstat prints what infiniband-diags' prints") {
     check_success(ibstat({}));
 }
 
-TEST_CASE("ibstat tells 1X SDR and FDR10 by the rate's words, as infiniband-diags' does") {
+TEST_CASE("ibstat prints 1X SDR and FDR10 rates as infiniband-diags' ibstat does") {
     // What ibstat of infiniband-diags 44.0 prints of soft RoCE, and of such a rate by its source.
     const std::pair<const char*, const char*> rates[] = {{"10 Gb/sec (1X FDR10)", "Rate: 10 (FDR10)\n"},
                                                          {"2.5 Gb/sec (1X SDR)", "Rate: 2.5\n"},
@@ -93,7 +93,7 @@ TEST_CASE("ibstat tells 1X SDR and FDR10 by the rate's words, as infiniband-diag
     }
 }
 
-TEST_CASE("ibstat of what is not there is one line and a failure") {
+TEST_CASE("ibstat refuses a missing device or port with a one-line message") {
     const ibsim_device tree;
     for (const words& wrong : {words{"nope"}, words{"ibsim0", "7"}}) {
         check_failure(run(words{"ibstat", "--sysfs", tree.sysfs()} + wrong), 1, wrong.back());
@@ -101,7 +101,7 @@ TEST_CASE("ibstat of what is not there is one line and a failure") {
     check_failure(run({"ibstat", "--sysfs", "/nonexistent"}), 1, "/nonexistent");
 }
 
-TEST_CASE("ibstatus prints what infiniband-diags' script prints of the same tree") {
+TEST_CASE("ibstatus prints what infiniband-diags' script prints for the sysfs tree") {
     const ibsim_device tree;
     const std::string script = "sed 's,^infiniband_base=.*,infiniband_base=\"" + tree.sysfs() +
                                "/infiniband\",' /usr/sbin/ibstatus | sh -s -- ";
@@ -122,7 +122,7 @@ TEST_CASE("ibv_devices lists names and GUIDs") {
                                                                "    ibsim0          \t0000000000100000\n");
 }
 
-TEST_CASE("set_nodedesc shows what devices are called, and calls them otherwise") {
+TEST_CASE("set_nodedesc prints and changes the descriptions of local devices") {
     ibsim_device tree;
     const auto set = [&](const words& how) { return run(words{"set_nodedesc", "--sysfs", tree.sysfs()} + how); };
     tree.write("infiniband/ibsim0/node_desc", "host A\n");
@@ -144,7 +144,7 @@ TEST_CASE("set_nodedesc shows what devices are called, and calls them otherwise"
     check_failure(set({"c"}), 1, "the name of ibsim0 is '', but 'c' was written");
 }
 
-TEST_CASE("local devices as JSON") {
+TEST_CASE("ibstat prints local devices as JSON") {
     const ibsim_device tree;
     for (const char* command : {"ibstat", "ibstatus", "ibv_devices"}) {
         const auto all = nlohmann::json::parse(run({command, "--json", "--sysfs", tree.sysfs()}).out);

@@ -9,7 +9,7 @@ using namespace comad;
 
 // rdma-core 9a645e432 (June 2026): after Rate, `Effective speed: %g` in Gb/s if ibv_query_port_speed() succeeds, which counts in
 // units of 100 Mb/s; without it no line.
-TEST_CASE("ibstat prints the effective speed of a port after its rate if it is known") {
+TEST_CASE("ibstat prints the effective speed of a port after its rate if known") {
     transports::device d;
     d.name = "mlx5_0";
     d.nodeType = iba::NodeType::CA;

@@ -25,7 +25,7 @@ std::vector<u8> waited(u16 first, u16 fourth) {
 
 } // namespace
 
-TEST_CASE("counters of a group that moved are told, with what their number lacks") {
+TEST_CASE("changed counters of a group are printed with a remark if they were cleared or saturated") {
     const auto between = [](std::vector<u8> a, std::vector<u8> b) {
         return changes_of(group_of<iba::pm::PortVLXmitWaitCounters>, {}, a, b);
     };
@@ -54,7 +54,7 @@ TEST_CASE("counters of a group that moved are told, with what their number lacks
           nlohmann::ordered_json({{"value", 3}, {"per_second", 1.5}, {"exact", false}}));
 }
 
-TEST_CASE("counters that a performance management does not have do not move") {
+TEST_CASE("counters that a PMA does not support are never reported as changed") {
     iba::pm::PortCounters c;
     const auto before = iba::encode(c);
     c.portXmitWait = 9;

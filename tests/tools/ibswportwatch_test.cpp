@@ -12,7 +12,7 @@ using namespace ibtool_rig;
 
 using nlohmann::json;
 
-TEST_CASE("ibswportwatch shows rates that are those of the traffic") {
+TEST_CASE("ibswportwatch prints rates that match the traffic") {
     // A spine's link: 1000 packets a second each way, and 10 symbol errors. No MAD of ours goes there but to the PMA itself.
     const words fabric{"--fabric", "sim:fattree2,radix=4,sm=1,time=virtual,traffic=1000,errors=1.0:10"};
     const process_result r = run(words{"ibswportwatch", "-n", "3", "-p", "2", "--json", "13", "4"} + fabric);
@@ -76,7 +76,7 @@ TEST_CASE("ibswportwatch shows rates that are those of the traffic") {
     check_failure(run(words{"ibswportwatch", "-n", "1", "200", "1"} + fabric), 1, "did not reply");
 }
 
-TEST_CASE("a signal ends ibswportwatch with the totals of what it had") {
+TEST_CASE("ibswportwatch prints the totals after a signal") {
     const int number = GENERATE(SIGINT, SIGTERM);
     process watching(ibtool({"ibswportwatch", "-d", "-p", "100", "2", "1", "--fabric", "sim:single,sm=1"}));
     watching.await_error("PMPortCountersExt(29) completed");

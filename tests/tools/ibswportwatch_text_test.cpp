@@ -41,7 +41,7 @@ counters::sample wide(mad::duration at, u64 data) {
 
 } // namespace
 
-TEST_CASE("what did not change is not told, what changed with its rate") {
+TEST_CASE("only changed counters are printed, with their rates") {
     // 1000 words are 4000 bytes, in 2 s.
     CHECK(changes_text(narrow(1s, 500, 3), narrow(3s, 1500, 3)) ==
           "PortXmitData:....................1500 (+2000.0 B/s)\n");
@@ -49,7 +49,7 @@ TEST_CASE("what did not change is not told, what changed with its rate") {
     CHECK(changes_text(narrow(1s, 500, 3), narrow(3s, 500, 3)).empty());
 }
 
-TEST_CASE("a change that is not all the truth says so") {
+TEST_CASE("an inexact change is marked as saturated, cleared or wrapped") {
     CHECK(changes_text(narrow(0s, 0, 65530), narrow(1s, 0, 65535)) ==
           "SymbolErrorCounter:..............65535 (+5.0/s or more: it is saturated)\n");
     CHECK(changes_text(narrow(0s, 0, 40), narrow(2s, 0, 8)) ==
@@ -62,7 +62,7 @@ TEST_CASE("a change that is not all the truth says so") {
           json::parse(R"({"portRcvData": {"state": "wrapped", "value": 20, "bytes": 80, "per_second": 80.0}})"));
 }
 
-TEST_CASE("with thresholds only what counts faster is told") {
+TEST_CASE("with thresholds only counters with a higher rate are printed") {
     error_thresholds above;
     above.set(counters::counter::symbolErrorCounter, 10);
     CHECK(changes_text(narrow(0s, 0, 0), narrow(1s, 99, 10), &above).empty());
@@ -72,7 +72,7 @@ TEST_CASE("with thresholds only what counts faster is told") {
     CHECK(changes_json(narrow(0s, 0, 0), narrow(1s, 99, 11), &above).size() == 1);
 }
 
-TEST_CASE("totals are the sum of all changes, whatever happened between two of them") {
+TEST_CASE("totals are the sum of all changes, including changes after a clear") {
     change_totals all;
     CHECK(all.text().empty());
     all.add(narrow(0s, 0, 5), narrow(1s, 100, 9));
@@ -84,7 +84,7 @@ TEST_CASE("totals are the sum of all changes, whatever happened between two of t
                                         "symbolErrorCounter": {"value": 6, "per_second": 3.0, "exact": false}})"));
 }
 
-TEST_CASE("all that a port tells is a line each, by perfquery's labels") {
+TEST_CASE("all supported counters of a port are printed one per line with perfquery's labels") {
     const std::string text = counters_text(narrow(0s, 7, 8).counters);
     CHECK(text.starts_with("PortXmitData:....................7\nPortRcvData:.....................0\n"));
     CHECK(text.find("SymbolErrorCounter:..............8\n") != text.npos);
@@ -92,7 +92,7 @@ TEST_CASE("all that a port tells is a line each, by perfquery's labels") {
     CHECK(counters_json(narrow(0s, 7, 8).counters)["symbolErrorCounter"] == 8);
 }
 
-TEST_CASE("each counter has its own label and its own name") {
+TEST_CASE("each counter has its own label and JSON name") {
     // Labels are libibmad's, in the order of PortCountersExtended.
     const counters::reading now = test::made_reading({}, 1);
     const counters::counter_values& told = now.counters.counters;

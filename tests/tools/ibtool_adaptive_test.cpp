@@ -22,7 +22,7 @@ nlohmann::json summary_of(const process_result& r) {
 
 // Bytes counted by hand from struct adaptive_routing_info of ibdiagnet's packets_layouts.h, whose bit 0 is the least significant
 // of a word: no two fields have the same value.
-TEST_CASE("MlnxARInfo has its fields where ibdiagnet's header has them") {
+TEST_CASE("MlnxARInfo has its fields at the offsets of ibdiagnet's header") {
     const process_result r = run({"decode", "--struct", "MlnxARInfo", "--json",
                                   "505a3611"   // dyn_cap_calc_sup, by_sl_en; 0x5a; 3; 6; fr_enabled, e
                                   "941237ff"   // 9, 4, 0x123, 0x7ff
@@ -65,7 +65,7 @@ TEST_CASE("MlnxARInfo has its fields where ibdiagnet's header has them") {
     }
 }
 
-TEST_CASE("ibcheckroutes says how many switches route adaptively and that it did not check their adaptive routes") {
+TEST_CASE("ibcheckroutes prints the number of adaptive switches and that it did not check adaptive routes") {
     const process_result some = run({"ibcheckroutes", "--fabric", tree + ",ar=spine-0001,ar=leaf-0002"});
     check_success(some);
     CHECK_THAT(some.out,
@@ -87,7 +87,7 @@ TEST_CASE("ibcheckroutes says how many switches route adaptively and that it did
     CHECK(summary_of(run({"ibcheckroutes", "--json", "--fabric", tree + ",ar=1"}))["adaptive_switches"] == 6);
 }
 
-TEST_CASE("only switches that know ARInfo are asked for it") {
+TEST_CASE("ibcheckroutes queries ARInfo only at switches that support it") {
     const directory files;
     const std::string others =
         files.write("others.topo", "vendid=0x15b3\ndevid=0x1234\nswitchguid=0x20(20)\n"

@@ -137,7 +137,7 @@ process_result end_by_signal(process& p) {
     return p.wait(5s);
 }
 
-TEST_CASE("every argument that names a file declares what the command does with the file") {
+TEST_CASE("every argument that names a file declares how the command uses the file") {
     // These name a directory, a socket, a fabric, a link or an option of which a file is only one form, or mention an option
     // that names a file.
     const std::vector<std::string> others{"--fabric", "--dev",     "--listen", "--target", "--sysfs",
@@ -153,8 +153,7 @@ TEST_CASE("every argument that names a file declares what the command does with 
     CHECK(arguments_used({"read", "read_regular", "read_again", "cached"}).size() > 30);
 }
 
-TEST_CASE(
-    "the first SIGTERM ends ibtool while it reads a FIFO that nobody writes to, for every argument that is read") {
+TEST_CASE("the first SIGTERM ends ibtool while it reads a FIFO without a writer, for every input file argument") {
     const directory files;
     const fifo silent(files);
     sampled sample;
@@ -175,7 +174,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("a file without end is refused in one line and with bounded memory, for every argument that is read") {
+TEST_CASE("an endless file is refused with one line and bounded memory, for every input file argument") {
     const directory files;
     sampled sample;
     for (const argument& a : arguments_used({"read", "read_regular", "read_again", "cached"})) {
@@ -247,7 +246,7 @@ private:
     int port_ = 0;
 };
 
-TEST_CASE("an exporter sweeps and answers while any file that SIGHUP reads again is a FIFO or has no end") {
+TEST_CASE("an exporter sweeps and replies while any file that SIGHUP rereads is a FIFO or endless") {
     const directory files;
     std::vector<argument> read_again = arguments_used({"read_again"});
     CHECK(read_again.size() >= 4);
@@ -300,7 +299,7 @@ TEST_CASE("an exporter sweeps and answers while any file that SIGHUP reads again
 /// A shell that runs its arguments with this redirection.
 words redirected(const std::string& to) { return {"sh", "-c", "exec env \"$@\" " + to, "sh"}; }
 
-TEST_CASE("an exporter sweeps and answers whatever becomes of its stdout, and the first SIGTERM ends it") {
+TEST_CASE("an exporter sweeps and replies with a full or blocked stdout, and the first SIGTERM ends it") {
     const directory files;
     fifo stopped(files, "stopped");
     stopped.fill();
@@ -318,7 +317,7 @@ TEST_CASE("an exporter sweeps and answers whatever becomes of its stdout, and th
     }
 }
 
-TEST_CASE("an exporter sweeps and answers whatever becomes of its messages and traces, and the first SIGTERM ends it") {
+TEST_CASE("an exporter sweeps and replies with full or blocked messages and traces, and one SIGTERM ends it") {
     const directory files;
     fifo stopped(files, "stopped");
     stopped.fill();
@@ -347,7 +346,7 @@ TEST_CASE("an exporter sweeps and answers whatever becomes of its messages and t
     }
 }
 
-TEST_CASE("an exporter sweeps and answers whatever becomes of its capture, and the first SIGTERM ends it") {
+TEST_CASE("an exporter sweeps and replies with a full or blocked capture, and the first SIGTERM ends it") {
     const directory files;
     fifo stopped(files, "stopped");
     stopped.fill();
@@ -368,7 +367,7 @@ TEST_CASE("an exporter sweeps and answers whatever becomes of its capture, and t
     }
 }
 
-TEST_CASE("commands that run for long end by the first SIGTERM while nobody reads what they print") {
+TEST_CASE("the first SIGTERM ends long-running commands while nothing reads their output") {
     const directory files;
     fifo stopped(files, "stopped");
     stopped.fill();
@@ -391,7 +390,7 @@ TEST_CASE("commands that run for long end by the first SIGTERM while nobody read
     }
 }
 
-TEST_CASE("a command that ends by itself writes all to a reader that is slow") {
+TEST_CASE("a command that ends by itself writes all its output to a slow reader") {
     const directory files;
     const fifo slow(files);
     const unique_fd reader(::open(slow.name.c_str(), O_RDWR | O_CLOEXEC));
@@ -410,7 +409,7 @@ TEST_CASE("a command that ends by itself writes all to a reader that is slow") {
     CHECK(all.size() == whole.out.size() + whole.err.size());
 }
 
-TEST_CASE("every output file of a command may be a FIFO, a full disk or a pipe that nobody reads") {
+TEST_CASE("every output file of a command may be a FIFO, a full disk or a pipe without a reader") {
     const directory files;
     fifo stopped(files, "stopped");
     stopped.fill();

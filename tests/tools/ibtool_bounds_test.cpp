@@ -112,7 +112,7 @@ void await_handlers(const process& running) {
 
 } // namespace
 
-TEST_CASE("nodes with 254 and 255 ports go through every command to its end") {
+TEST_CASE("every command handles nodes with 254 and 255 ports") {
     const directory files;
     sampled sample;
     for (const unsigned ports : {254u, 255u}) {
@@ -147,7 +147,7 @@ TEST_CASE("nodes with 254 and 255 ports go through every command to its end") {
     }
 }
 
-TEST_CASE("a discovery that finds more nodes than --max-nodes ends with those, says so and exits with 3") {
+TEST_CASE("a discovery that reaches --max-nodes stops, reports the limit and exits with 3") {
     const std::string line = "ibtool: not all nodes were discovered: the limit is 5 nodes; see --max-nodes and "
                              "--max-time\n";
     sampled sample;
@@ -180,7 +180,7 @@ TEST_CASE("a discovery that finds more nodes than --max-nodes ends with those, s
     check_failure(run(words{"ibhosts", "--max-nodes", "0"} + tree), 2, "--max-nodes: must be a number from 1 to");
 }
 
-TEST_CASE("a discovery that takes longer than --max-time ends with what it has, says so and exits with 3") {
+TEST_CASE("a discovery that reaches --max-time stops, reports the limit and exits with 3") {
     const words slow{"--fabric", "sim:line,switches=20,sm=1,time=virtual,latency=1ms"};
     const process_result r = run(words{"ibswitches", "-v", "--max-time", "30ms"} + slow);
     CHECK(r.status == 3);
@@ -194,7 +194,7 @@ TEST_CASE("a discovery that takes longer than --max-time ends with what it has, 
     check_failure(run(words{"ibswitches", "--max-time", "0"} + slow), 2, "--max-time: invalid duration '0'");
 }
 
-TEST_CASE("the limits hold for the discoveries of a sweep that come later, too") {
+TEST_CASE("the limits of nodes and time also apply to later discoveries of a sweep") {
     // A host is plugged in after a second.
     const words grows{"--fabric",
                       "sim:fattree2,radix=4,sm=1,time=virtual,cut=leaf-0002/1@0s,restore=leaf-0002/1@1500ms"};
@@ -208,7 +208,7 @@ TEST_CASE("the limits hold for the discoveries of a sweep that come later, too")
     CHECK(count_of(r.err, "ibtool: not all nodes were discovered: the limit is 13 nodes") == 1);
 }
 
-TEST_CASE("who runs out of memory in a discovery prints what was found, with exit code 3") {
+TEST_CASE("a discovery that runs out of memory prints what it found and exits with 3") {
     if (other_program()) return; // a sanitizer takes more than there is
     const words large{"ibswitches", "--fabric", "sim:fattree3,radix=28,time=virtual"}; // 5488 hosts, 980 switches
     // What a program takes to begin with is not known: from too little for anything to enough.
@@ -234,7 +234,7 @@ TEST_CASE("who runs out of memory in a discovery prints what was found, with exi
     CHECK(is_complete);
 }
 
-TEST_CASE("the first signal ends ibtool while it reads a pipe that nobody writes to") {
+TEST_CASE("the first signal ends ibtool while it reads a pipe without a writer") {
     const directory files;
     const std::string pipe = files / "pipe";
     REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
@@ -247,7 +247,7 @@ TEST_CASE("the first signal ends ibtool while it reads a pipe that nobody writes
     }
 }
 
-TEST_CASE("the first signal ends a command that runs for long while nobody reads what it writes") {
+TEST_CASE("the first signal ends a long-running command while nothing reads its output") {
     int ends[2];
     REQUIRE(::pipe(ends) == 0);
     REQUIRE(::fcntl(ends[1], F_SETFL, O_NONBLOCK) == 0);
@@ -266,7 +266,7 @@ TEST_CASE("the first signal ends a command that runs for long while nobody reads
     ::close(ends[1]);
 }
 
-TEST_CASE("a directory, a binary file and one that cannot be read are no settings") {
+TEST_CASE("a directory, a binary file and an unreadable file are refused as settings") {
     const directory files;
     const std::string binary = files.write("binary", std::string("# a\0comment\n", 12));
     ::chmod(binary.c_str(), 0600);
@@ -297,7 +297,7 @@ TEST_CASE("a directory, a binary file and one that cannot be read are no setting
     }
 }
 
-TEST_CASE("a file of rules whose keys nest without an end is refused") {
+TEST_CASE("a rules file with endlessly nested keys is refused") {
     const directory files;
     std::string key = "a";
     for (int i = 0; i < 200'000; ++i) key += ".a";

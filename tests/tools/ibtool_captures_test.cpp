@@ -102,7 +102,7 @@ std::vector<std::string> fields_by_tshark(const std::string& file) {
 
 } // namespace
 
-TEST_CASE("RoCE captures decode as the same packets in InfiniBand do, and as tshark has them") {
+TEST_CASE("RoCE captures decode as the InfiniBand packets do, and as tshark decodes them") {
     const directory files;
     const std::string original = files / "perf.pcap";
     check_success(
@@ -170,7 +170,7 @@ TEST_CASE("RoCE captures decode as the same packets in InfiniBand do, and as tsh
                   "expected InfiniBand, ERF, Ethernet or IP");
 }
 
-TEST_CASE("compressed captures and texts decode as the files themselves") {
+TEST_CASE("compressed captures and texts decode as the uncompressed files do") {
     const directory files;
     const std::string file = files / "discovery.pcap";
     check_success(run({"ibnetdiscover", "--fabric", "sim:fattree2,radix=4,time=virtual", "--pcap", file}));
@@ -195,7 +195,7 @@ TEST_CASE("compressed captures and texts decode as the files themselves") {
     CHECK_THAT(cut.err, EndsWith("cut.pcap.gz': the compressed data is truncated\n"));
 }
 
-TEST_CASE("an unreliable datagram to another queue pair is not a MAD, unless it looks like one") {
+TEST_CASE("an unreliable datagram to another queue pair is a MAD only if its content looks like a MAD") {
     const directory files;
     std::array<u8, mad::mad_size> payload{};
     const auto decoded = [&](u32 queue_pair) {

@@ -38,7 +38,7 @@ grouped grouped_of(const std::string& text) {
 
 } // namespace
 
-TEST_CASE("ibnetdiscover -g and external ports of chassis are those of infiniband-diags") {
+TEST_CASE("ibnetdiscover -g prints chassis and external ports as infiniband-diags' ibnetdiscover does") {
     subnet s(chassis_fabric(), manager::leaves);
     const std::string cache = s.files() / "cache", map = s.files().write("names", "0x0013970202000a10 \"boss\"\n");
 
@@ -81,7 +81,7 @@ TEST_CASE("ibnetdiscover -g and external ports of chassis are those of infiniban
     CHECK_THAT(s.ours({"ibnetdiscover", "-g", "--node-name-map", map}).out, Contains("Hostname: boss\n"));
 }
 
-TEST_CASE("ibqueryerrors tells external ports as infiniband-diags do") {
+TEST_CASE("ibqueryerrors prints external ports as infiniband-diags' ibqueryerrors does") {
     using namespace comad::test;
     described_fabric f;
     f.add_ca("start", 1, 0x1000);
@@ -98,7 +98,7 @@ TEST_CASE("ibqueryerrors tells external ports as infiniband-diags do") {
     CHECK(lines_of(ours.out) == lines_of(theirs.out));
 }
 
-TEST_CASE("the option --hierarchy asks what has it and goes with JSON alone") {
+TEST_CASE("the option --hierarchy requires --json and queries only nodes that support hierarchy information") {
     const words fabric{"--fabric", "sim:fattree2,radix=4,sm=1,time=virtual"};
     // Nothing there has it: not an SMP more.
     CHECK(run(words{"ibnetdiscover", "--json", "--hierarchy"} + fabric).out ==

@@ -81,7 +81,7 @@ const std::map<std::string, words> examples{
 
 } // namespace
 
-TEST_CASE("help lists every command, and --help prints its whole text") {
+TEST_CASE("help lists every command, and --help prints the complete text of a command") {
     const auto all = commands();
     REQUIRE(all.size() >= 70);
     const process_result list = run({"help"});
@@ -105,7 +105,7 @@ TEST_CASE("help lists every command, and --help prints its whole text") {
     check_failure(run({"smpqery"}), 2, "unknown command 'smpqery'; similar: smpquery");
 }
 
-TEST_CASE("every command's answer is JSON if asked for") {
+TEST_CASE("every command prints JSON on request") {
     const auto all = commands();
     for (const auto& [name, arguments] : examples) {
         CAPTURE(name);
@@ -133,7 +133,7 @@ TEST_CASE("every command's answer is JSON if asked for") {
           "{\"struct\":\"SMPLedInfo\",\"data\":\"0x80000000\"}\n");
 }
 
-TEST_CASE("with --sa no command sends an SMP, or it refuses") {
+TEST_CASE("every command with --sa sends no SMP or refuses the option") {
     const words refuse{"smpdump",       "ibstat",         "ibchecknet",       "ibcheckstate",
                        "ibcheckwidth",  "ibcheckerrors",  "ibstatus",         "ibv_devices",
                        "ibsendtrap",    "decode",         "encode",           "describe",
@@ -161,7 +161,7 @@ TEST_CASE("with --sa no command sends an SMP, or it refuses") {
                   "--sa is not supported by SubnGet");
 }
 
-TEST_CASE("a subnet is the same by --discovery SA as by directed routes, and who judges LIDs refuses it") {
+TEST_CASE("a discovery by SA finds the subnet of directed routes, and commands that check LIDs refuse it") {
     for (const std::string name : {"ibnetdiscover", "iblinkinfo", "ibnodes"}) {
         CAPTURE(name);
         const words json = words{name, "--json"} + managed_tree;
@@ -178,7 +178,7 @@ TEST_CASE("a subnet is the same by --discovery SA as by directed routes, and who
 
 // A response goes to the LID of whoever asks. A port that no subnet manager has configured has none: nothing that is sent from
 // there by LID is answered, whatever the LID.
-TEST_CASE("commands with a LID as target refuse from a port without a LID, at once and with the reason") {
+TEST_CASE("commands with a LID as target refuse a local port without a LID at once, with the reason") {
     const words unmanaged{"--fabric", "sim:fattree2,radix=4,time=virtual"};
     for (const words& line : {words{"perfquery", "3"},
                               words{"perfquery"},
@@ -212,7 +212,7 @@ TEST_CASE("commands with a LID as target refuse from a port without a LID, at on
     check_success(run(words{"ibaddr"} + unmanaged));
 }
 
-TEST_CASE("the port at the end of a directed route has no LID where GMPs need one, and the message says so") {
+TEST_CASE("a GMP to the end of a directed route fails with a message if the port there has no LID") {
     // A subnet manager that saw only its own switch: its file has LIDs of these two.
     const made_file file(
         "Switch\t4 \"S-1\"\t\t# \"near\" base port 0 lid 2 lmc 0\n[1]\t\"H-1\"[1](101)\t\t# \"host\" lid 1 4xEDR\n"
@@ -222,7 +222,7 @@ TEST_CASE("the port at the end of a directed route has no LID where GMPs need on
                   "the port at the end of route 0,1,2 has no LID: no subnet manager has configured it");
 }
 
-TEST_CASE("every form of target means the same port to every command") {
+TEST_CASE("every form of target names one port in every command") {
     // The port at the end of a route, in all other forms.
     const std::string route = "0,1,1";
     const auto address = objects_of(run(words{"ibaddr", "--json", route} + managed_tree).out).at(0);
@@ -298,7 +298,7 @@ TEST_CASE("every form of target means the same port to every command") {
                       "the target names the local port 'mlx5_0/1'");
 }
 
-TEST_CASE("every other name of a command means that command, and the documentation lists it") {
+TEST_CASE("every alias runs its command, and the documentation lists the alias") {
     const process_result page = run({"help", "--markdown"});
     check_success(page);
     const std::regex row(R"(\| `([^`]*)` \| \[`([^`]*)`\]\(.*\.md\) \|)");

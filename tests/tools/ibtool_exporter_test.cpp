@@ -134,7 +134,7 @@ private:
 
 } // namespace
 
-TEST_CASE("the series of a sweep are the numbers of its JSON, every one of them") {
+TEST_CASE("the series of a sweep have the values of the sweep's JSON") {
     const directory files;
     const std::string file = files / "sweep.prom";
     const process_result r = run({"sweep", "--fabric", tree + ",pma=0.3:wide+wait,time=virtual", "--json", "--every",
@@ -175,7 +175,7 @@ TEST_CASE("the series of a sweep are the numbers of its JSON, every one of them"
     }
 }
 
-TEST_CASE("an hour of sweeps takes no more memory than a minute") {
+TEST_CASE("an exporter uses no more memory after an hour of sweeps than after a minute") {
     const directory files;
     const auto memory_after = [&](int sweeps) {
         const std::string file = files / "sweep.prom";
@@ -192,7 +192,7 @@ TEST_CASE("an hour of sweeps takes no more memory than a minute") {
     CHECK(hour - minute < 500'000); // of 3,540 further sweeps each one kept less than 142 bytes
 }
 
-TEST_CASE("a node that is silent is a series of its own, with its cause") {
+TEST_CASE("an unresponsive node has a series with the cause of the failure") {
     const directory files;
     const std::string file = files / "sweep.prom";
     const process_result r = run({"sweep", "--fabric", "sim:fattree2,radix=4,sm=1,time=virtual,kill=h-0003 HCA-1@500ms",
@@ -205,7 +205,7 @@ TEST_CASE("a node that is silent is a series of its own, with its cause") {
     check_by_promtool(page);
 }
 
-TEST_CASE("the page tells which rules of health a port breaks, those that health tells of the same two sweeps") {
+TEST_CASE("the page reports the health rules that a port breaks, as health does for these two sweeps") {
     const directory files;
     const std::string file = files / "sweep.prom", unruly = tree + ",time=virtual,flap=leaf-0002/3@500ms:100ms:10s";
     const std::string rules = files.write("rules.toml", "[counters]\nportXmitWait = { per = \"1s\", warning = 0 }\n");
@@ -227,7 +227,7 @@ TEST_CASE("the page tells which rules of health a port breaks, those that health
     check_failure(run({"sweep", "--fabric", unruly, "--rules", rules}), 2, "--rules requires --listen or --prometheus");
 }
 
-TEST_CASE("a host that dies stays on the page with its name and its place until it answers again") {
+TEST_CASE("a host that stops replying stays on the page with its name and location until it replies again") {
     const directory files;
     const std::string fabric = "sim:fattree2,radix=4,sm=1,time=virtual,kill=h-0003 HCA-1@90s";
     const auto page_after = [&](const std::string& more, int sweeps, const words& options = {}) {
@@ -264,7 +264,7 @@ TEST_CASE("a host that dies stays on the page with its name and its place until 
     check_failure(run({"sweep", "--fabric", fabric, "--prometheus", files / "x", "--forget", "soon"}), 2, "'soon'");
 }
 
-TEST_CASE("SIGHUP reads anew what ought to be there and forgets what else is missing") {
+TEST_CASE("SIGHUP rereads the expected nodes and links and drops all other missing ones") {
     const directory files;
     const std::string known = files / "known.cache";
     const auto keep = [&](const std::string& fabric) {
@@ -297,7 +297,7 @@ TEST_CASE("SIGHUP reads anew what ought to be there and forgets what else is mis
     sweep.program.wait();
 }
 
-TEST_CASE("what a node is called cannot end its label") {
+TEST_CASE("a quote in a node description cannot end a label") {
     const directory files;
     const std::string evil = files.write("evil.topo", "caguid=0xa\n"
                                                       "Ca 1 \"H-a\" # \"a\\b\xff\033[2J\"\n"
@@ -311,7 +311,7 @@ TEST_CASE("what a node is called cannot end its label") {
     check_by_promtool(read_file(file));
 }
 
-TEST_CASE("of several fabrics each series has the label of its own, and each family is there once") {
+TEST_CASE("the series of several fabrics have a fabric label, and each metric family appears once") {
     const directory files;
     const std::string file = files / "sweep.prom";
     const std::string other = "sim:single,sm=1,time=virtual";
@@ -344,7 +344,7 @@ TEST_CASE("of several fabrics each series has the label of its own, and each fam
                   "give a -C for each of them");
 }
 
-TEST_CASE("one exporter serves several fabrics, each at its time") {
+TEST_CASE("one exporter serves several fabrics, each with its own sweeps") {
     const std::string other = "sim:single,sm=1";
     exporter sweep({"--fabric", tree, "--fabric", other, "--every", "100ms"});
     auto client = sweep.client();
@@ -365,7 +365,7 @@ TEST_CASE("one exporter serves several fabrics, each at its time") {
     CHECK((code == 0 || code == 3)); // a slow machine may not keep up
 }
 
-TEST_CASE("SIGHUP reads the names, the keys and who may scrape anew, and keeps what cannot be read") {
+TEST_CASE("SIGHUP rereads names, keys and authorizations, and keeps values whose files are unreadable") {
     const directory files;
     const auto secret = [&](const char* name, const std::string& text) {
         const std::string file = files.write(name, text);
@@ -417,7 +417,7 @@ TEST_CASE("SIGHUP reads the names, the keys and who may scrape anew, and keeps w
     CHECK_THAT(r.err, !Contains("nonsense"));
 }
 
-TEST_CASE("an exporter whose own cable is pulled is not healthy, though nothing is missing of what it then finds") {
+TEST_CASE("an exporter whose own cable is pulled is unhealthy although its new subnet is complete") {
     exporter sweep(
         {"--fabric", "sim:fattree2,radix=4,sm=1,cut=h-0001 HCA-1/1@1s", "--every", "100ms", "--refresh", "100ms"});
     auto client = sweep.client();
@@ -432,7 +432,7 @@ TEST_CASE("an exporter whose own cable is pulled is not healthy, though nothing 
     await([&] { return client.Get("/health")->status == 200; });
 }
 
-TEST_CASE("a real Prometheus finds its target up, and the numbers that the JSON has") {
+TEST_CASE("a real Prometheus reports its target as up and stores the values of the JSON") {
     exporter sweep({"--fabric", tree, "--every", "100ms", "--json"});
     const prometheus server(sweep.port);
     await([&] { return server.value_of("up") == "1"; });
@@ -471,7 +471,7 @@ TEST_CASE("a real Prometheus finds its target up, and the numbers that the JSON 
     CHECK(distinct > 32); // the traffic goes on
 }
 
-TEST_CASE("scrapes send nothing, and both pages say how things are") {
+TEST_CASE("scrapes send no MADs, and the pages for metrics and health report the state") {
     exporter sweep({"--fabric", "sim:fattree2,radix=4,sm=1", "--every", "1000s", "--json"});
     auto client = sweep.client();
     await([&] { return client.Get("/metrics")->status == 200; });
@@ -491,7 +491,7 @@ TEST_CASE("scrapes send nothing, and both pages say how things are") {
     CHECK(sweep.program.wait().status == 0);
 }
 
-TEST_CASE("told so, each scrape makes a sweep and gets it, and nothing else does") {
+TEST_CASE("an exporter in scrape mode sweeps once per scrape and at no other time") {
     exporter sweep({"--fabric", tree, "--on-scrape", "--json"});
     auto client = sweep.client();
     const auto number = [&] {
@@ -510,7 +510,7 @@ TEST_CASE("told so, each scrape makes a sweep and gets it, and nothing else does
                   "--listen needs real time; remove time=virtual");
 }
 
-TEST_CASE("an exporter whose sweeps are late is not healthy") {
+TEST_CASE("an exporter whose sweeps are late is unhealthy") {
     // The discovery takes a while, and each sweep longer than three periods.
     exporter sweep({"--fabric", "sim:fattree2,radix=4,sm=1,latency=10ms", "--every", "1ms", "--json"});
     auto client = sweep.client();
@@ -525,7 +525,7 @@ TEST_CASE("an exporter whose sweeps are late is not healthy") {
     });
 }
 
-TEST_CASE("where nobody can listen is refused in one line") {
+TEST_CASE("an exporter that cannot listen fails with a one-line message") {
     const words fabric{"sweep", "--fabric", "sim:fattree2,radix=4,sm=1", "--count", "1"};
     check_failure(run(fabric + words{"--listen", "9400"}), 2, "invalid address '9400'; expected ADDR:PORT");
     check_failure(run(fabric + words{"--listen", ":0", "--auth", "/nonexistent"}), 2,
@@ -534,8 +534,7 @@ TEST_CASE("where nobody can listen is refused in one line") {
     check_failure(run(fabric + words{"--listen", "127.0.0.1:" + std::to_string(other.port)}), 1, "cannot listen on");
 }
 
-TEST_CASE("systemd's socket is served, and systemd hears of the beginning, of sweeps, of each half watchdog time and "
-          "of the end") {
+TEST_CASE("an exporter serves systemd's socket and notifies systemd of start, sweeps, watchdog and stop") {
     const directory files;
     const comad::mad::unique_fd manager(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
     sockaddr_un at{};
@@ -583,7 +582,7 @@ TEST_CASE("systemd's socket is served, and systemd hears of the beginning, of sw
     while (last != "STOPPING=1") REQUIRE((last = heard()) != "");
 }
 
-TEST_CASE("what cannot be written to stderr ends nothing: a full disk, a closed pipe, one that nobody reads") {
+TEST_CASE("an exporter continues if stderr is a full disk, a closed pipe or a pipe without a reader") {
     const std::string where = GENERATE("2>/dev/full", "2>&-", "2>closed", "2>stuck");
     CAPTURE(where);
     const directory files;
@@ -602,7 +601,7 @@ TEST_CASE("what cannot be written to stderr ends nothing: a full disk, a closed 
     CHECK_THAT(r.out, Contains("\"sweep\":50,"));
 }
 
-TEST_CASE("an exporter whose lines nobody takes serves on: a full disk, a closed pipe, one that nobody reads") {
+TEST_CASE("an exporter continues if stdout is a full disk, a closed pipe or a pipe without a reader") {
     const std::string where = GENERATE(">/dev/full", ">&-", ">closed", ">stuck");
     CAPTURE(where);
     const directory files;
@@ -626,7 +625,7 @@ TEST_CASE("an exporter whose lines nobody takes serves on: a full disk, a closed
     CHECK(all.find("cannot write all") == all.rfind("cannot write all"));
 }
 
-TEST_CASE("a file that cannot be written is a warning, once, and the next sweep retries") {
+TEST_CASE("a metrics file that cannot be written causes one warning, and the next sweep retries") {
     const directory files;
     const std::string file = files / "later/sweep.prom";
     process sweep(ibtool({"sweep", "--every", "10ms", "--prometheus", file, "--fabric", "sim:fattree2,radix=4,sm=1"}));
@@ -642,7 +641,7 @@ TEST_CASE("a file that cannot be written is a warning, once, and the next sweep 
         "cannot write");
 }
 
-TEST_CASE("only a regular file is replaced, by one that others can read and of which nobody has seen a part") {
+TEST_CASE("an exporter replaces only a regular file, atomically and readable by other users") {
     const directory files;
     const words sweep{"sweep", "--fabric", tree + ",time=virtual", "--prometheus"};
     const std::string target = files.write("target", "precious"), link = files / "link", pipe = files / "pipe";
@@ -664,7 +663,7 @@ TEST_CASE("only a regular file is replaced, by one that others can read and of w
     CHECK(std::distance(std::filesystem::directory_iterator(std::filesystem::path(target).parent_path()), {}) == 3);
 }
 
-TEST_CASE("with OpenSM at work a host that is plugged elsewhere is found there, and its series keep their labels") {
+TEST_CASE("a host that is moved in a subnet with OpenSM is found again, and its series keep their labels") {
     subnet s;
     exporter sweep({"--fabric", s.fabric(), "--every", "200ms", "--refresh", "500ms"});
     const prometheus server(sweep.port);

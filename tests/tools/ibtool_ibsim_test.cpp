@@ -62,7 +62,7 @@ bool catches_signals(const process& program) {
 
 } // namespace
 
-TEST_CASE("the wrappers' lines are those of infiniband-diags") {
+TEST_CASE("ibhosts, ibswitches and ibnodes print the lines of infiniband-diags") {
     ibsim_server server(fat_tree("fattree2,radix=8"));
     for (const char* command : {"ibhosts", "ibswitches", "ibnodes"}) {
         CAPTURE(command);
@@ -75,7 +75,7 @@ TEST_CASE("the wrappers' lines are those of infiniband-diags") {
     }
 }
 
-TEST_CASE("the server's name and ours come from ibsim's own environment variables") {
+TEST_CASE("the names of the ibsim server and client come from ibsim's environment variables") {
     ibsim_server server(small_fabric);
     const process_result r = run_process(words{"IBSIM_SOCKNAME=" + server.sockname(), "SIM_HOST=B"} +
                                          ibtool({"ibnetdiscover", "--fabric", "ibsim"}));
@@ -84,7 +84,7 @@ TEST_CASE("the server's name and ours come from ibsim's own environment variable
     check_success(run({"ibhosts", "--fabric", "ibsim:" + server.sockname() + ",A"}));
 }
 
-TEST_CASE("a discovery that is interrupted gives its slot back") {
+TEST_CASE("an interrupted discovery releases its ibsim client slot") {
     large_server server;
     int interrupted = 0;
     for (int round = 0; interrupted < 12 && round < 100; ++round) { // ibsim has ten slots
@@ -106,7 +106,7 @@ TEST_CASE("a discovery that is interrupted gives its slot back") {
     check_success(run(words{"ibhosts"} + at(server)));
 }
 
-TEST_CASE("a discovery is interrupted even if the server is frozen, and gives its slot back when it thaws") {
+TEST_CASE("a discovery can be interrupted while ibsim is frozen, and releases its slot after ibsim resumes") {
     large_server server;
     const directory files;
     process_result r;
@@ -127,7 +127,7 @@ TEST_CASE("a discovery is interrupted even if the server is frozen, and gives it
     check_success(run(words{"ibhosts"} + at(server)));
 }
 
-TEST_CASE("a signal while the server lets us wait for a slot harms neither") {
+TEST_CASE("a signal while ibtool waits for an ibsim slot harms neither ibtool nor ibsim") {
     ibsim_server server(small_fabric);
     server.stop();
     process running(ibtool(words{"ibhosts"} + at(server)));
@@ -143,7 +143,7 @@ TEST_CASE("a signal while the server lets us wait for a slot harms neither") {
     check_success(run(words{"ibhosts"} + at(server)));
 }
 
-TEST_CASE("a command that fails gives its slot back") {
+TEST_CASE("a command that fails releases its ibsim client slot") {
     ibsim_server server(small_fabric);
     for (int round = 0; round < 12; ++round) {
         check_failure(run({"ibhosts", "--fabric", "ibsim:" + server.sockname() + ",nobody"}), 1,
@@ -154,7 +154,7 @@ TEST_CASE("a command that fails gives its slot back") {
     check_success(run(words{"ibhosts"} + at(server)));
 }
 
-TEST_CASE("nobody who reads the output slowly keeps a slot") {
+TEST_CASE("a command with a slow reader of its output keeps no ibsim slot") {
     large_server server; // its topology is longer than what a pipe holds
     const directory files;
     const std::string fifo = files / "fifo";
@@ -167,7 +167,7 @@ TEST_CASE("nobody who reads the output slowly keeps a slot") {
     CHECK_FALSE(slow.ended());
 }
 
-TEST_CASE("a server that ends during discovery leaves an error or a partial result") {
+TEST_CASE("an ibsim that ends during a discovery causes an error or a partial result") {
     large_server server;
     process running(ibtool(long_discovery(server) + words{"-t", "200ms", "--retries", "0"}));
     await([&] { return running.ended() || has_clients(server); });

@@ -95,7 +95,7 @@ std::string interrupt(const words& command, unsigned seed) {
 
 } // namespace
 
-TEST_CASE("whatever runs for long ends within a second of a signal at any moment, and leaves the terminal as it was") {
+TEST_CASE("long-running commands end within a second of a signal and restore the terminal") {
     const unsigned times = number_of("COMAD_INTERRUPTIONS", other_program() ? 1 : 4);
     const unsigned seed = number_of("COMAD_INTERRUPTIONS_SEED", 0);
     const unsigned all = times * static_cast<unsigned>(commands.size());

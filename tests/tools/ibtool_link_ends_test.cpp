@@ -26,7 +26,7 @@ std::string two_ends(const std::string& at_switch, const std::string& at_host) {
 
 } // namespace
 
-TEST_CASE("ends of a link that differ are shown as that, and a link is not told to be slower") {
+TEST_CASE("link ends that differ are printed as different and not reported as a slower link") {
     const directory files;
     const words ends{"--fabric", "sim:" + files.write("ends.topo", two_ends("4xEDR", "4xSDR")) + ",sm=1,time=virtual"};
     const process_result text = run(words{"iblinkinfo"} + ends);
@@ -50,7 +50,7 @@ TEST_CASE("ends of a link that differ are shown as that, and a link is not told 
                Contains("( 1X at the other end )") || Contains("(1X at the other end )"));
 }
 
-TEST_CASE("ibidsverify names two nodes that have one GUID") {
+TEST_CASE("ibidsverify reports two nodes with one GUID") {
     const ibsim_server server(
         "switchguid=0x5000\nSwitch\t4 \"S1\"\t# \"first switch\"\n[1]\t\"A\"[1]\n[2]\t\"B\"[1]\n[3]\t\"C\"[1]\n\n"
         "caguid=0xa000\nHca\t1 \"A\"\t# \"host A\"\n[1]\t\"S1\"[1]\n\n"
@@ -68,7 +68,7 @@ TEST_CASE("ibidsverify names two nodes that have one GUID") {
     CHECK_THAT(json.out, Contains("\"finding\":\"duplicate_nodeGUID\""));
 }
 
-TEST_CASE("ibtracert -f to a host that does not answer prints the hops up to it, as infiniband-diags' ibtracert") {
+TEST_CASE("ibtracert -f to an unresponsive host prints the hops before it, as infiniband-diags' ibtracert does") {
     if (!has_devices()) return;
     for (const char* options : {"-f", "-f -n"}) {
         const std::string arguments = std::string(options) + " 1 9";

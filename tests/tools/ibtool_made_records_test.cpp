@@ -235,7 +235,7 @@ constexpr unsigned rounds = 4;
 
 } // namespace
 
-TEST_CASE("saquery shows each field of a record where infiniband-diags' does") {
+TEST_CASE("saquery prints each field of a record where infiniband-diags' saquery prints the field") {
     made_subnet s;
     struct {
         words arguments;
@@ -279,7 +279,7 @@ TEST_CASE("saquery shows each field of a record where infiniband-diags' does") {
     }
 }
 
-TEST_CASE("saquery asks for the components that infiniband-diags' asks for") {
+TEST_CASE("saquery queries the components that infiniband-diags' saquery queries") {
     made_subnet s;
     const words all[] = {
         {"LR", "2/2", "3/2"},
@@ -356,7 +356,7 @@ TEST_CASE("saquery asks for the components that infiniband-diags' asks for") {
     CHECK(asked({"SMInfo"}) == "SASMInfoRecord 12 0 0x0");
 }
 
-TEST_CASE("vendstat shows each field where infiniband-diags' does") {
+TEST_CASE("vendstat prints each field where infiniband-diags' vendstat prints the field") {
     made_subnet s;
     for (s.records.round = 0; s.records.round < rounds; ++s.records.round) {
         for (const words& arguments :

@@ -41,7 +41,7 @@ TEST_CASE("doctor lists every subnet manager with its state and priority, master
     CHECK_THAT(lines[2], StartsWith("ok       SM      LID 5: NotActive, GUID 0002:c903:0000:0501, priority 4, "));
 }
 
-TEST_CASE("doctor warns about two masters, and sminfo and saquery say it on stderr") {
+TEST_CASE("doctor, sminfo and saquery warn about two master subnet managers") {
     const words fabric{"--fabric", one + ",manager=h-0003 HCA-1:master:5"};
     const std::string both =
         "2 subnet managers are the master of this subnet: LID 1 (GUID 0002:c903:0000:0101, priority 0), "
@@ -64,7 +64,7 @@ TEST_CASE("doctor warns about two masters, and sminfo and saquery say it on stde
     CHECK(run(words{"saquery", "NR"} + fabric).err.empty());
 }
 
-TEST_CASE("doctor warns about a master that has a lower priority than a standby") {
+TEST_CASE("doctor warns about a master with a lower priority than a standby") {
     struct {
         std::string managers;
         const char* warning;
@@ -89,7 +89,7 @@ TEST_CASE("doctor warns about a master that has a lower priority than a standby"
     CHECK_THAT(r.out, Contains("has a lower rank than the standby at LID 2"));
 }
 
-TEST_CASE("doctor finds subnet managers by directed routes if the SA does not answer") {
+TEST_CASE("doctor finds subnet managers by directed routes if the SA does not reply") {
     // The local port's manager is dead; another one runs where no SA is asked.
     const process_result r =
         run({"doctor", "--fabric",
@@ -104,7 +104,7 @@ TEST_CASE("doctor finds subnet managers by directed routes if the SA does not an
                    Contains("ok       SM      route 0,1,3,3,1: Master"));
 }
 
-TEST_CASE("doctor says of two OpenSMs what infiniband-diags' sminfo says of each") {
+TEST_CASE("doctor reports two OpenSMs with the values of infiniband-diags' sminfo") {
     if (!has_devices()) return;
     const process_result r = in_shell(
         "sim:fattree2,radix=4",
@@ -153,7 +153,7 @@ TEST_CASE("doctor says of two OpenSMs what infiniband-diags' sminfo says of each
     CHECK(warns == (masters > 1));
 }
 
-TEST_CASE("a manager is named by its LID, or by the route to it") {
+TEST_CASE("doctor names a subnet manager by its LID or by its directed route") {
     ibtool::manager_facts m;
     m.route = "0,1,4";
     CHECK(manager_name(m) == "route 0,1,4");

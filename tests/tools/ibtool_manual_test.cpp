@@ -77,7 +77,7 @@ COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _ibtool; printf '%s\n' "${COMPREPLY[@]}")
 
 } // namespace
 
-TEST_CASE("every command has a man page with all sections and options that groff and mandoc accept") {
+TEST_CASE("groff and mandoc accept every command's man page, which has all sections and options") {
     std::map<std::string, words_list> options;
     for (const std::string& line : lines_in_order(run({"help", "--arguments"}).out)) {
         const nlohmann::json a = nlohmann::json::parse(line);
@@ -100,7 +100,7 @@ TEST_CASE("every command has a man page with all sections and options that groff
     CHECK_THAT(all, Contains("--fabric"));
 }
 
-TEST_CASE("the end of a command line is completed by what its command takes") {
+TEST_CASE("shell completion offers what the command accepts at the end of the command line") {
     CHECK(suggested("ibtool ibh") == words_list{"ibhosts"});
     CHECK(suggested("ibtool help sminf") == words_list{"sminfo"});
     CHECK(offers("ibtool ", "perfquery"));
@@ -125,7 +125,7 @@ TEST_CASE("the end of a command line is completed by what its command takes") {
     check_failure(run({"help", "--completion", "tcsh"}), 2, "tcsh");
 }
 
-TEST_CASE("targets are completed from the subnet cache that the line names") {
+TEST_CASE("shell completion offers targets from the subnet cache that the command line names") {
     const directory files;
     const std::string cache = files / "a cache";
     const words fabric{"--fabric", "sim:fattree2,radix=4,sm=1"};
@@ -140,7 +140,7 @@ TEST_CASE("targets are completed from the subnet cache that the line names") {
     CHECK(suggested("ibtool smpquery --subnet-cache " + (files / "nothing") + " NodeInfo ").empty());
 }
 
-TEST_CASE("bash, fish and zsh offer what ibtool says, for ibtool and for what is linked to it") {
+TEST_CASE("bash, fish and zsh complete ibtool and its links with ibtool's candidates") {
     SECTION("bash") {
         const shell_rig here("bash");
         CHECK(offered_by_bash(here, "ibtool ibh") == "ibhosts\n");

@@ -44,7 +44,7 @@ void check_outage_lines(const std::string& err, const subnet& s, const std::stri
 
 } // namespace
 
-TEST_CASE("sweeps go on when their server is started again, and say which were missed") {
+TEST_CASE("sweeps resume after an ibsim restart and report the missed sweeps") {
     subnet s(quiet_topology, manager::leaves);
     process sweep(ibtool({"sweep", "--every", "200ms", "--json", "-v", "--fabric", s.fabric()}));
     await([&] { return count_of(sweep, "complete") >= 3; });
@@ -92,7 +92,7 @@ TEST_CASE("sweeps go on when their server is started again, and say which were m
     check_outage_lines(r.err, s, fmt::format("; missed {} sweep", missed));
 }
 
-TEST_CASE("on a screen an outage is a line at the bottom, and on stderr when the screen is left") {
+TEST_CASE("sweep --watch shows an outage in its last line, and on stderr after it leaves the screen") {
     subnet s(quiet_topology, manager::leaves);
     on_terminal screen(ibtool({"sweep", "--watch", "--every", "200ms", "--fabric", s.fabric()}), 200, 24);
     screen.await("# sweep 2 at ");
@@ -109,7 +109,7 @@ TEST_CASE("on a screen an outage is a line at the bottom, and on stderr when the
                           Contains(" is open again after "));
 }
 
-TEST_CASE("a signal ends what waits for its server to come back, at once") {
+TEST_CASE("a signal ends a command at once while it waits for ibsim to return") {
     const int number = GENERATE(SIGINT, SIGTERM);
     const auto command =
         GENERATE(words{"sweep", "--every", "100ms", "--json"}, words{"sweep", "--count", "1000000"},
@@ -129,7 +129,7 @@ TEST_CASE("a signal ends what waits for its server to come back, at once") {
     if (command[0] == "ibping") CHECK_THAT(r.out, Contains(" ibping statistics ---\n"));
 }
 
-TEST_CASE("an exporter keeps its page while its server is away, and says on the other that it is") {
+TEST_CASE("an exporter keeps its metrics page during an ibsim outage and reports the outage on its health page") {
     subnet s(quiet_topology, manager::leaves);
     process sweep(ibtool({"sweep", "--listen", "127.0.0.1:0", "--every", "200ms", "--fabric", s.fabric()}));
     sweep.await_error("/metrics\n");
@@ -170,7 +170,7 @@ TEST_CASE("an exporter keeps its page while its server is away, and says on the 
     check_outage_lines(r.err, s, "; missed ");
 }
 
-TEST_CASE("of two fabrics one goes on while the server of the other is away") {
+TEST_CASE("an exporter continues with one fabric during an ibsim outage of another fabric") {
     subnet s(quiet_topology, manager::leaves);
     process sweep(ibtool({"sweep", "--listen", "127.0.0.1:0", "--every", "100ms", "--fabric", s.fabric(), "--fabric",
                           "sim:single,sm=1"}));
@@ -193,7 +193,7 @@ TEST_CASE("of two fabrics one goes on while the server of the other is away") {
     CHECK_THAT(r.err, Contains("' disconnected: ") && Contains(" is open again after "));
 }
 
-TEST_CASE("a scrape that would make a sweep is refused while the server is away") {
+TEST_CASE("an exporter refuses a scrape that needs a sweep during an ibsim outage") {
     subnet s(quiet_topology, manager::leaves);
     process sweep(ibtool({"sweep", "--listen", "127.0.0.1:0", "--on-scrape", "--fabric", s.fabric()}));
     sweep.await_error("/metrics\n");
@@ -212,7 +212,7 @@ TEST_CASE("a scrape that would make a sweep is refused while the server is away"
     CHECK(sweep.wait().status == 3);
 }
 
-TEST_CASE("ibswportwatch goes on at its port, whose counters began anew") {
+TEST_CASE("ibswportwatch continues at its port after a restart with cleared counters") {
     counted_subnet s;
     s.set("\"S1\"[1]", "PortCounters.SymbolErrorCounter", 7);
     process watch(ibtool({"ibswportwatch", "-v", "--json", "-p", "200ms", s.lid_at("0"), "1", "--fabric", s.fabric()}));
@@ -239,7 +239,7 @@ TEST_CASE("ibswportwatch goes on at its port, whose counters began anew") {
     check_outage_lines(r.err, s, fmt::format("; missed {} reading", back.at("missed_readings").get<int>()));
 }
 
-TEST_CASE("ibping goes on to ping when its server is back") {
+TEST_CASE("ibping continues after ibsim returns") {
     subnet s(quiet_topology, manager::leaves);
     process ping(ibtool({"ibping", "-d", "-t", "20", "--retries", "0", s.lid_at("0,1"), "--fabric", s.fabric()}));
     ping.await_error("ibtool: "); // nobody answers there
@@ -257,7 +257,7 @@ TEST_CASE("ibping goes on to ping when its server is back") {
     check_outage_lines(r.err, s, " pings were not sent");
 }
 
-TEST_CASE("commands that run for long wait for a server that is not ready yet, and a signal ends them") {
+TEST_CASE("long-running commands wait for an ibsim that is not ready, and a signal ends the wait") {
     const auto command =
         GENERATE(words{"sweep", "--every", "1s"}, words{"sweep", "--count", "3"}, words{"watch"}, words{"ibping", "1"},
                  words{"ibping", "-S"}, words{"ibsysstat", "-S"}, words{"ibswportwatch", "1", "1"});
@@ -270,7 +270,7 @@ TEST_CASE("commands that run for long wait for a server that is not ready yet, a
     CHECK_THAT(r.err, Contains("; retrying at least every 10 s\n") && !Contains("is open"));
 }
 
-TEST_CASE("what is to end by itself fails at once without a server, and what no waiting can change fails always") {
+TEST_CASE("commands that end by themselves fail at once without ibsim, and permanent errors always fail") {
     const words nobody{"--fabric", "ibsim:comad-test-nobody-serves-this"};
     for (const words& command : {words{"sweep"}, words{"ibping", "-c", "1", "1"}, words{"ibnetdiscover"}})
         check_failure(run(command + nobody), 1, "no ibsim server at");
@@ -280,7 +280,7 @@ TEST_CASE("what is to end by itself fails at once without a server, and what no 
     }
 }
 
-TEST_CASE("an exporter that starts before its server waits in the state lost and sweeps when the server is there") {
+TEST_CASE("an exporter that starts before ibsim reports the state lost and sweeps after ibsim starts") {
     subnet s(quiet_topology, manager::leaves);
     s.kill();
     process sweep(ibtool({"sweep", "--listen", "127.0.0.1:0", "--every", "200ms", "--json", "--fabric", s.fabric()}));
@@ -306,7 +306,7 @@ TEST_CASE("an exporter that starts before its server waits in the state lost and
     CHECK_THAT(r.err, !Contains("missed"));
 }
 
-TEST_CASE("an exporter whose local SMA does not respond waits for it in the state lost") {
+TEST_CASE("an exporter whose local SMA is unresponsive waits in the state lost") {
     // The simulator lets the SMA of the local node die; the time after which it answers again begins with the simulation.
     const words dead{"--fabric",  "sim:fattree2,radix=4,sm=1,kill=h-0001 HCA-1@0s,revive=h-0001 HCA-1@3s",
                      "-t",        "20",
@@ -330,7 +330,7 @@ TEST_CASE("an exporter whose local SMA does not respond waits for it in the stat
     CHECK(watch.wait().status <= 3);
 }
 
-TEST_CASE("what runs once and loses its server has what it has, and says the rest in one line") {
+TEST_CASE("a command that runs once and loses ibsim prints its partial result and one line") {
     // Some hundred nodes, asked so slowly that the server is gone before the end.
     const directory files;
     const process_result made = run({"ibnetdiscover", "--fabric", "sim:fattree3,radix=8,sm=1,time=virtual"});

@@ -54,7 +54,7 @@ process_result in_tenants(const std::string& script) {
 
 } // namespace
 
-TEST_CASE("GMPs leave with the index of the path record's P_Key, of the default partition, of -Y, or of --pkey") {
+TEST_CASE("GMPs use the P_Key index of the path record, the default partition, -Y or --pkey") {
     if (!has_devices()) return;
     // Two limited members do not receive from each other: the fourth command may get no answer.
     const process_result r = in_tenants("GUID=$($IBTOOL saquery -G 'h-0003 HCA-1' -C vib1)\n"
@@ -90,8 +90,7 @@ TEST_CASE("GMPs leave with the index of the path record's P_Key, of the default 
     }
 }
 
-TEST_CASE("a P_Key that the port does not have is refused with those that it has, and trace and capture show the one "
-          "in use") {
+TEST_CASE("a missing P_Key is refused with a list of P_Keys, and trace and capture show the used P_Key") {
     if (!has_devices()) return;
     const process_result r = in_tenants(
         "exec 2>&1; IBTOOL=\"$IBTOOL -C vib1\"\n"
@@ -115,7 +114,7 @@ TEST_CASE("a P_Key that the port does not have is refused with those that it has
     CHECK(said[7] == "PKey=0x7fff\n");
 }
 
-TEST_CASE("the options -Y and --pkey exclude each other, and take what can be an index or a P_Key") {
+TEST_CASE("the options -Y and --pkey exclude each other and check their ranges") {
     const words command{"perfquery", "1", "--fabric", "sim:single,sm=1"};
     check_failure(run(command + words{"-Y", "0", "--pkey", "0xffff"}), 2, "excludes");
     check_failure(run(command + words{"-Y", "-1"}), 2, "0 to 65534");

@@ -50,7 +50,7 @@ std::string runnable(const std::string& command) {
 
 } // namespace
 
-TEST_CASE("each remedy of doctor either names an ibtool command that succeeds, or names none") {
+TEST_CASE("each possible fix of doctor names an ibtool command that succeeds, or no ibtool command") {
     unsigned commands = 0;
     for (const remedy_row& row : ibtool::remedy_table()) {
         const remedy advice = filled(row.id);
@@ -78,7 +78,7 @@ TEST_CASE("each remedy of doctor either names an ibtool command that succeeds, o
     CHECK(commands >= conditions.size());
 }
 
-TEST_CASE("doctor's remedy for a disabled local port enables it, also where the subnet manager runs") {
+TEST_CASE("doctor's fix for a disabled local port enables the port, also on the subnet manager's host") {
     if (!has_devices()) return;
     for (const char* fabric : {"sim:fattree2,radix=4,sm=1", "sim:fattree2,radix=4,sm=h-0003 HCA-1"}) {
         const process_result r = in_shell(fabric, "ibportstate -C vib0 -P 1 -D 0 1 disable >/dev/null\n"
@@ -109,7 +109,7 @@ const std::string managed_elsewhere = "sim:fattree2,radix=4,sm=h-0003 HCA-1";
 
 } // namespace
 
-TEST_CASE("ibportstate refuses a change only if infiniband-diags' ibportstate loses the port by it") {
+TEST_CASE("ibportstate refuses a change only if infiniband-diags' ibportstate loses the port by the change") {
     if (!has_devices()) return;
     const change all[] = {
         {"the own port, disabled", "-D 0 1", "disable", {}, {}},
@@ -167,7 +167,7 @@ TEST_CASE("ibportstate refuses a change only if infiniband-diags' ibportstate lo
     }
 }
 
-TEST_CASE("set_port_state disables the own port, and refuses to disconnect the subnet manager") {
+TEST_CASE("set_port_state disables the local port, and refuses to disconnect the subnet manager") {
     const auto on = [](const std::string& manager, const words& ports) {
         return run(words{"set_port_state", "--disable"} + ports +
                    words{"--fabric", "sim:fattree2,radix=4,time=virtual,sm=" + manager});

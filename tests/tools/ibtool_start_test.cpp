@@ -32,7 +32,7 @@ void add_port(const directory& machine) {
 
 } // namespace
 
-TEST_CASE("with --strict a wrong line of a topology file is an error that names file and line") {
+TEST_CASE("with --strict an invalid line of a topology file is an error with file and line") {
     const directory files;
     const std::string wrong = files.write("wrong.topo", "# fine\n"
                                                         "caguid=0xa\n"
@@ -44,7 +44,7 @@ TEST_CASE("with --strict a wrong line of a topology file is an error that names 
     check_failure(run({"ibhosts", wrong, "--strict"}), 1, reason);
 }
 
-TEST_CASE("a topology file of several planes: one line on stderr says how many nodes the chosen port does not reach") {
+TEST_CASE("a topology file of several planes causes one line about nodes that the local port does not reach") {
     const directory files;
     // Plane 1: switch S and hosts a, b; plane 2: switch T and host c; host d, of two ports, is in both.
     const std::string planes = files.write("planes.topo", "Switch 4 \"S-1\" # \"S\"\n"
@@ -69,7 +69,7 @@ TEST_CASE("a topology file of several planes: one line on stderr says how many n
     check_success(run({"ibhosts", "--fabric", "sim:fattree2,radix=4"}));
 }
 
-TEST_CASE("a file that is missing is named") {
+TEST_CASE("a missing file is reported by name") {
     const directory files;
     const std::string missing = files / "missing";
     check_failure(run({"--fabric", "sim:" + missing, "ibhosts"}), 1, "'" + missing + "': No such file or directory");
@@ -85,7 +85,7 @@ TEST_CASE("a file that is missing is named") {
                   "Is a directory");
 }
 
-TEST_CASE("a number that is none, or out of its range, is told what it must be") {
+TEST_CASE("an invalid number is refused with the permitted range") {
     check_failure(run({"sweep", "--top", "x"}), 2, "--top: must be a number >= 0, not 'x'");
     check_failure(run({"sweep", "--top", "-3"}), 2, "--top: must be a number >= 0, not '-3'"); // as unsigned 2^64 - 3
     check_failure(run({"ibping", "-c", "-1", "1"}), 2, "--count: must be a number >= 0, not '-1'");
@@ -95,17 +95,17 @@ TEST_CASE("a number that is none, or out of its range, is told what it must be")
     check_failure(run({"query", "SubnGet", "NodeInfo", "0", "-a", "0x100000000"}), 2, "not '0x100000000'");
 }
 
-TEST_CASE("a specification that makes no subnet is told what would") {
+TEST_CASE("an invalid subnet specification is refused with valid examples") {
     check_failure(run({"--fabric", "sim:fattree3,radix=7", "ibhosts"}), 1, "radix=7 is odd; must be an even number");
     check_failure(run({"--fabric", "sim:single,dead=nobody", "ibhosts"}), 1, "dead=nobody: unknown node");
 }
 
-TEST_CASE("a missing ibsim server is told with what to do") {
+TEST_CASE("a missing ibsim server is reported with a possible fix") {
     check_failure(run({"--fabric", "ibsim:no-such-server", "ibhosts"}), 1,
                   "no ibsim server at socket name 'no-such-server' (start ibsim");
 }
 
-TEST_CASE("a machine without an InfiniBand device is told of the simulator") {
+TEST_CASE("a machine without an InfiniBand device gets a hint about the simulator") {
     if (std::filesystem::exists("/sys/class/infiniband_mad")) {
         WARN("skipped: this machine may have a device");
         return;
@@ -116,7 +116,7 @@ TEST_CASE("a machine without an InfiniBand device is told of the simulator") {
     }
 }
 
-TEST_CASE("a device that this user may not open is told with what to do") {
+TEST_CASE("an inaccessible device is reported with a possible fix") {
     if (!can_change_the_machine()) return;
     const directory machine;
     add_port(machine);
@@ -126,7 +126,7 @@ TEST_CASE("a device that this user may not open is told with what to do") {
     check_failure(run_on_machine(machine, {"ibhosts", "-C", "mlx5_0", "-P", "1"}), 1, "Permission denied");
 }
 
-TEST_CASE("a port that is not there is answered with those that are") {
+TEST_CASE("a missing local port is reported with the existing ports") {
     if (!can_change_the_machine()) return;
     const directory machine;
     add_port(machine);
@@ -137,7 +137,7 @@ TEST_CASE("a port that is not there is answered with those that are") {
     check_failure(run_on_machine(machine, {"ibhosts", "--fabric", "umad:mlx5_0/2"}), 1, "'mlx5_0/2'" + answer);
 }
 
-TEST_CASE("the option -P names a port by number, device, GID or GUID, and -C a device by GUID") {
+TEST_CASE("the option -P selects a port by number, device, GID or GUID, and -C selects a device by GUID") {
     if (!can_change_the_machine()) return;
     const directory machine;
     add_port(machine);
@@ -171,7 +171,7 @@ TEST_CASE("the option -P names a port by number, device, GID or GUID, and -C a d
     check_failure(run_on_machine(machine, {"ibhosts", "-C", "mlx5_0", "-P", "mlx5_1/1"}), 2, "leave out -C");
 }
 
-TEST_CASE("a configuration file's port is used where nothing else names one, and in no simulation") {
+TEST_CASE("the port of a configuration file is the default, except in a simulation") {
     const directory files;
     const std::string config = files.write("ibdiag.conf", "# a comment\nCA=mlx5_7\nPort=2 # the second\n");
     check_success(run({"ibhosts", "--fabric", "sim:single", "-z", config}));
@@ -182,7 +182,7 @@ TEST_CASE("a configuration file's port is used where nothing else names one, and
                   "unknown InfiniBand port 'mlx5_8'");
 }
 
-TEST_CASE("a command line that makes no sense exits with 2") {
+TEST_CASE("an invalid command line exits with 2") {
     const directory files;
     const std::string bad_config = files.write("ibdiag.conf", "timeout=soon\n");
     struct {

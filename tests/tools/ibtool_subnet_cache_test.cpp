@@ -48,8 +48,7 @@ std::set<std::string> stanzas_of(const std::string& text) {
 
 } // namespace
 
-TEST_CASE("ibnetdiscover --cache writes what infiniband-diags write, each reads the other's, and both see the same "
-          "differences") {
+TEST_CASE("ibnetdiscover and infiniband-diags write equal caches, read each other's and report equal changes") {
     subnet s;
     const std::string theirs = s.files() / "theirs", ours = s.files() / "ours", kept = s.files() / "kept";
     REQUIRE(s.peer({"ibnetdiscover", "--cache", theirs}).status == 0);
@@ -107,7 +106,7 @@ TEST_CASE("ibnetdiscover --cache writes what infiniband-diags write, each reads 
     CHECK(s.ours({"ibqueryerrors", "--load-cache", kept}).status == s.ours({"ibqueryerrors"}).status);
 }
 
-TEST_CASE("a file that is no cache of a subnet is refused in one line") {
+TEST_CASE("an invalid cache file is refused with a one-line message") {
     const directory files;
     const std::string file = files / "no cache";
     std::ofstream(file) << "something else";

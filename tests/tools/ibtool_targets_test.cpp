@@ -29,7 +29,7 @@ std::string failure_on(const std::string& fabric, const words& arguments) {
 
 } // namespace
 
-TEST_CASE("commands take the name of a node as a target, by the SA") {
+TEST_CASE("commands accept the name of a node as a target and resolve the name at the SA") {
     CHECK(output_of(with_sa, {"smpquery", "nd", "leaf-0001"}) == output_of(with_sa, {"smpquery", "nd", "9"}));
     CHECK(output_of(with_sa, {"perfquery", "h-0008 HCA-1"}) == output_of(with_sa, {"perfquery", "8"}));
     CHECK(output_of(with_sa, {"ibtracert", "h-0001 HCA-1", "h-0008 HCA-1"}) ==
@@ -41,18 +41,18 @@ TEST_CASE("commands take the name of a node as a target, by the SA") {
     CHECK_THAT(output_of(with_sa, {"ibping", "-c", "1", "h-0008 HCA-1"}), StartsWith("Pong from h-0008 HCA-1 (Lid 8)"));
 }
 
-TEST_CASE("without an SA the name of a node is found by a discovery") {
+TEST_CASE("commands resolve the name of a node by a discovery if there is no SA") {
     CHECK(output_of(without_sa, {"smpquery", "nd", "spine-0001"}) ==
           "Node Description:......................spine-0001\n");
     CHECK_THAT(output_of(without_sa, {"smpquery", "pi", "leaf-0001/3"}), StartsWith("# Port info: DR path slid"));
 }
 
-TEST_CASE("the first words of a node description are enough for a target") {
+TEST_CASE("the first words of a node description are a sufficient target") {
     CHECK(output_of(with_sa, {"smpquery", "nd", "h-0008"}) == output_of(with_sa, {"smpquery", "nd", "8"}));
     CHECK_THAT(failure_on(with_sa, {"smpquery", "nd", "h-000"}), StartsWith("ibtool: no node is named 'h-000'"));
 }
 
-TEST_CASE("a port behind the name of a node is the port of commands that take one") {
+TEST_CASE("a port after the name of a node selects the port in commands that have a port argument") {
     CHECK(output_of(with_sa, {"smpquery", "pi", "leaf-0001/3"}) == output_of(with_sa, {"smpquery", "pi", "9", "3"}));
     CHECK(output_of(with_sa, {"perfquery", "leaf-0001/3"}) == output_of(with_sa, {"perfquery", "9", "3"}));
     CHECK(output_of(with_sa, {"ibportstate", "leaf-0001/3", "query"}) ==
@@ -63,7 +63,7 @@ TEST_CASE("a port behind the name of a node is the port of commands that take on
     CHECK(failure_on(with_sa, {"smpquery", "nd", "leaf-0001/9"}) == "ibtool: 'leaf-0001/9': 'leaf-0001' has 4 ports\n");
 }
 
-TEST_CASE("a name of several nodes is refused with at most three candidates") {
+TEST_CASE("an ambiguous node name is refused with at most three candidates") {
     const directory d;
     const std::string file = d / "twins.topo";
     std::string text;
@@ -85,7 +85,7 @@ TEST_CASE("a name of several nodes is refused with at most three candidates") {
     CHECK(candidates == 3);
 }
 
-TEST_CASE("the forms of infiniband-diags have precedence over names of nodes") {
+TEST_CASE("target forms of infiniband-diags have precedence over node names") {
     const directory d;
     const std::string file = d / "numbers.topo";
     std::ofstream(file) << "vendid=0x2c9\ndevid=0xd2f0\nsysimgguid=0x99\nswitchguid=0x99(99)\n"
@@ -99,7 +99,7 @@ TEST_CASE("the forms of infiniband-diags have precedence over names of nodes") {
     CHECK_THAT(output_of(fabric, {"smpquery", "ni", "\"1\""}), Contains("Switch"));
 }
 
-TEST_CASE("a target that is neither an address nor the name of a node is refused with the forms that there are") {
+TEST_CASE("an invalid target is refused with the list of target forms") {
     CHECK(failure_on(with_sa, {"smpquery", "nd", "leaf-0009"}) ==
           "ibtool: no node is named 'leaf-0009'; expected the name of a node, a LID (7), directed route (0,1,4), GUID "
           "(0002:c903:0000:1491) or GID (fe80::2:c903:0:1491)\n");

@@ -28,7 +28,7 @@ const words watch{"sweep", "--watch",  "--every",
 
 } // namespace
 
-TEST_CASE("a help is as wide as the terminal, and 132 columns without a terminal") {
+TEST_CASE("the help is as wide as the terminal, and 132 columns wide without a terminal") {
     const auto prose = [](const process_result& r) { return r.out.substr(0, r.out.find("Arguments:")); };
     const process_result plain = run({"help", "ibroute"});
     CHECK_FALSE(all_fit(rows_of(prose(plain)), 60));
@@ -45,7 +45,7 @@ TEST_CASE("a help is as wide as the terminal, and 132 columns without a terminal
     CHECK_FALSE(all_fit(rows_of(prose(on_terminal(ibtool({"help", "ibroute"}), 200, 40).wait())), 132));
 }
 
-TEST_CASE("colours are for terminals, and not where NO_COLOR says no") {
+TEST_CASE("colors are used only on terminals and not with NO_COLOR") {
     const words check{"ibcheckportstate", "-v", "2", "1", "--fabric", "sim:single,sm=1"};
     const auto shown = [&](const words& settings) { return on_terminal(settings + ibtool(check), 80, 24).wait().out; };
     CHECK_THAT(shown({"NO_COLOR="}), Contains("\033[1;32mOK\033[0m")); // empty is unset, https://no-color.org
@@ -53,7 +53,7 @@ TEST_CASE("colours are for terminals, and not where NO_COLOR says no") {
     CHECK_THAT(run(check).out, Contains(" OK") && !Contains("\033"));
 }
 
-TEST_CASE("sweep --watch fits its terminal, which keys sort, filter and leave, and which may change its size") {
+TEST_CASE("sweep --watch fits its terminal, handles resizes, and has keys to sort, filter and quit") {
     on_terminal screen(ibtool(watch), 70, 10);
     screen.await("\033[H# sweep 2 at ");
     CHECK_FALSE(screen.is_as_before());
@@ -91,7 +91,7 @@ TEST_CASE("sweep --watch fits its terminal, which keys sort, filter and leave, a
     CHECK_THAT(end.out, !Contains("ibtool:"));
 }
 
-TEST_CASE("a signal ends sweep --watch, and stopping it gives the terminal back meanwhile") {
+TEST_CASE("a signal ends sweep --watch, and stopping sweep --watch restores the terminal meanwhile") {
     on_terminal screen(ibtool(watch), 80, 24);
     screen.await("# sweep 2 at ");
     screen.signal(SIGTSTP);
@@ -105,7 +105,7 @@ TEST_CASE("a signal ends sweep --watch, and stopping it gives the terminal back 
     CHECK(screen.is_as_before());
 }
 
-TEST_CASE("on a terminal what is missing has a line of its own below the screen, when it is left") {
+TEST_CASE("sweep --watch prints what is missing on stderr after it leaves the screen") {
     on_terminal screen(
         ibtool({"sweep", "--watch", "--every", "50ms", "--fabric", "sim:fattree2,radix=4,sm=1,dead=h-0003 HCA-1"}), 80,
         24);

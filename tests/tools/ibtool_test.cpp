@@ -19,7 +19,7 @@ const words dead_host{"--fabric", "sim:fattree2,radix=4,time=virtual,dead=h-0003
 
 } // namespace
 
-TEST_CASE("global options are accepted before and after the command, and change nothing that is not theirs") {
+TEST_CASE("global options are accepted before and after the command without side effects") {
     const words options[] = {
         {"-t", "500"},
         {"--timeout", "200ms"},
@@ -56,7 +56,7 @@ TEST_CASE("global options are accepted before and after the command, and change 
     }
 }
 
-TEST_CASE("a long option may be shortened as long as no other begins like that") {
+TEST_CASE("a long option may be abbreviated to an unambiguous prefix") {
     const std::string plain = topology_of(run(tree + words{"ibnetdiscover"}));
     const process_result r =
         run({"ibnetdiscover", "--fab=sim:fattree2,radix=4,time=virtual", "--retr", "1", "--outstanding_s", "3"});
@@ -73,7 +73,7 @@ TEST_CASE("a long option may be shortened as long as no other begins like that")
     CHECK(run({"--vers"}).out == run({"--version"}).out);
 }
 
-TEST_CASE("the option --json stands before the command or behind it") {
+TEST_CASE("the option --json is accepted before and after the command") {
     const process_result behind = run(tree + words{"ibhosts", "--json"});
     check_success(behind);
     CHECK_THAT(behind.out, StartsWith("{\"nodeType\""));
@@ -82,7 +82,7 @@ TEST_CASE("the option --json stands before the command or behind it") {
     check_failure(run({"--json"}), 2, "no command given");
 }
 
-TEST_CASE("options -C and -P are accepted on simulated fabrics, and said to mean nothing there") {
+TEST_CASE("the options -C and -P are accepted on simulated fabrics with a message that they have no effect") {
     const process_result r = run(tree + words{"ibhosts", "-C", "mlx5_0", "-P", "1"});
     CHECK(r.status == 0);
     CHECK(r.out == run(tree + words{"ibhosts"}).out);
@@ -90,7 +90,7 @@ TEST_CASE("options -C and -P are accepted on simulated fabrics, and said to mean
                    "'sim:fattree2,radix=4,time=virtual'\n");
 }
 
-TEST_CASE("holes of one cause are one line, and with -v one each") {
+TEST_CASE("failures with one cause are one line, and one line each with -v") {
     // Both spines are dead: each of the four leaves has two ports that nobody answers behind.
     const words dead{"--fabric", "sim:fattree2,radix=4,time=virtual,dead=spine-0001,dead=spine-0002"};
     const process_result r = run(dead + words{"ibnetdiscover"});
@@ -102,7 +102,7 @@ TEST_CASE("holes of one cause are one line, and with -v one each") {
                             Contains("\"leaf-0001\"[4]: no reply from the neighbor: RPC MAD_METHOD_GET(1) "));
 }
 
-TEST_CASE("a saved topology of devices whose IDs promise vendors' attributes is discovered whole") {
+TEST_CASE("a saved topology with vendor-specific device IDs is discovered completely") {
     // ConnectX-3 and SwitchX, at QDR, which may be FDR10. Who answers, and who does not know them.
     const directory files;
     for (const char* vendor : {"0x2c9", "0x119f"}) {
@@ -124,7 +124,7 @@ TEST_CASE("a saved topology of devices whose IDs promise vendors' attributes is 
     }
 }
 
-TEST_CASE("options -C and -P are accepted where no fabric is needed") {
+TEST_CASE("the options -C and -P are accepted by commands that need no fabric") {
     const directory files;
     const std::string file = files / "tree.topo";
     check_success(run(words{"ibnetdiscover", file} + tree));
@@ -133,7 +133,7 @@ TEST_CASE("options -C and -P are accepted where no fabric is needed") {
     CHECK(run({"ibhosts", "--Ca", "mlx5_0", file, "--Port", "1", "-t", "200"}).out == hosts);
 }
 
-TEST_CASE("options -v and -d tell what was sent, on stderr") {
+TEST_CASE("the options -v and -d report on stderr what was sent") {
     // Two hosts and a cable: of each its NodeInfo, NodeDescription and PortInfo.
     for (const char* option : {"-v", "--verbose"}) {
         for (const words& command : commands) {
@@ -147,7 +147,7 @@ TEST_CASE("options -v and -d tell what was sent, on stderr") {
     CHECK_THAT(dead.err, Contains(" MADs sent, 4 retries, 1 timeouts, "));
 }
 
-TEST_CASE("without a timeout a dead host costs about a second, and with one what was asked for") {
+TEST_CASE("an unresponsive host costs about a second by default, or the requested timeout") {
     const auto seconds_of = [](const process_result& r) {
         const std::size_t at = r.err.find(" timeouts, ");
         REQUIRE(at != std::string::npos);
@@ -162,7 +162,7 @@ TEST_CASE("without a timeout a dead host costs about a second, and with one what
     CHECK(seconds_of(fixed) >= 3);
 }
 
-TEST_CASE("options --max-rate and --polite change what is sent at a time, and not what is found") {
+TEST_CASE("the options --max-rate and --polite slow a discovery down and do not change the result") {
     const words at{"--fabric", "sim:fattree3,radix=4,time=virtual"};
     const process_result plain = run(words{"ibnetdiscover", "-v"} + at);
     const process_result polite = run(words{"ibnetdiscover", "--polite", "--outstanding", "adaptive"} + at);
@@ -190,7 +190,7 @@ TEST_CASE("help and version go to stdout, before and after a command") {
     CHECK_THAT(run({"--help"}).out, Contains("\nExit status:\n"));
 }
 
-TEST_CASE("the fabric may come from IBTOOL_FABRIC, and --fabric overrides it") {
+TEST_CASE("the fabric may come from IBTOOL_FABRIC, and --fabric overrides the variable") {
     const process_result two = run_process({"IBTOOL_FABRIC=sim:single", ibtool_program(), "ibhosts"});
     check_success(two);
     CHECK(lines_of(two.out).size() == 2);
@@ -231,7 +231,7 @@ TEST_CASE("a node name map renames nodes in every command") {
     CHECK_THAT(r.err, Contains("many:5: ") && EndsWith("\nibtool: ... and 2 more lines ignored\n"));
 }
 
-TEST_CASE("a node that does not answer makes the result partial: the rest is printed, the hole is named") {
+TEST_CASE("an unresponsive node makes the result partial, and the failure is reported") {
     const words whole = lines_of(run(tree + words{"ibhosts"}).out);
     const process_result r = run(dead_host + words{"ibhosts"});
     CHECK(r.status == 3);
@@ -250,12 +250,12 @@ TEST_CASE("a node that does not answer makes the result partial: the rest is pri
     CHECK(lines_starting(topology.out, "Switch\t") == 6);
 }
 
-TEST_CASE("a local port that does not answer is a failure, not a partial result") {
+TEST_CASE("an unresponsive local port is a failure and not a partial result") {
     check_failure(run({"ibhosts", "--fabric", "sim:single,time=virtual,dead=h-0001 HCA-1"}), 1,
                   "the local port does not reply");
 }
 
-TEST_CASE("JSON is one object with every node, every link and every problem") {
+TEST_CASE("the JSON of a discovery is one object with every node, link and failure") {
     using nlohmann::json;
     const process_result r = run(tree + words{"ibnetdiscover", "--json"});
     check_success(r);
@@ -356,7 +356,7 @@ TEST_CASE("output that cannot be written is a failure") {
         check_failure(through_shell("exec \"$@\" > /dev/full", said), 1, "No space left on device");
 }
 
-TEST_CASE("progress is shown on a terminal after a second, and cleared") {
+TEST_CASE("progress appears on a terminal after a second and is cleared") {
     // Nobody answers the third host's NodeInfo: 1.5 seconds.
     process health(ibtool({"health", "--for", "1200ms", "--fabric", "sim:single,sm=1"}), error_stream::terminal);
     const words slow{"ibhosts", "--fabric", "sim:fattree2,radix=4,dead=h-0003 HCA-1", "-t", "500ms"};
@@ -379,7 +379,7 @@ TEST_CASE("progress is shown on a terminal after a second, and cleared") {
     CHECK_THAT(health.wait().err, Contains(" of 1 s") && !Contains("MADs sent"));
 }
 
-TEST_CASE("a misspelled option gets at most three similar ones, and a surplus argument is named") {
+TEST_CASE("a misspelled option gets at most three suggestions, and a surplus argument is named") {
     const process_result wrong = run({"sweep", "--evry", "1s"});
     check_failure(wrong, 2, "unknown option '--evry'; similar: --every, ");
     CHECK(std::ranges::count(wrong.err, ',') == 2);
@@ -391,7 +391,7 @@ TEST_CASE("a misspelled option gets at most three similar ones, and a surplus ar
                   "unexpected argument 'surplus\\x1b'; see ibtool ibhosts --help");
 }
 
-TEST_CASE("help that goes to a pager or a file has no line of more than 132 columns") {
+TEST_CASE("help to a pager or a file has no line of more than 132 columns") {
     for (const char* command : {"saquery", "ibccconfig", "ibccquery", "ibportstate", "sweep"}) {
         CAPTURE(command);
         const std::string help = run({command, "--help"}).out;
@@ -400,7 +400,7 @@ TEST_CASE("help that goes to a pager or a file has no line of more than 132 colu
     }
 }
 
-TEST_CASE("SIGINT and SIGTERM end a discovery soon, with what it has") {
+TEST_CASE("SIGINT and SIGTERM end a discovery soon with a partial result") {
     for (const int number : {SIGINT, SIGTERM}) {
         process running(ibtool({"ibhosts", "--fabric", "sim:fattree2,radix=4,dead=h-0003 HCA-1", "-t", "1000s"}),
                         error_stream::terminal);

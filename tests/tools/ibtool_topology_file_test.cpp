@@ -52,8 +52,7 @@ void check_one_note(const process_result& r, const std::string& begin) {
 
 } // namespace
 
-TEST_CASE(
-    "every command that reads a topology file skips lines that are none, says so once, and refuses them if strict") {
+TEST_CASE("every command skips invalid topology file lines with one message, and refuses them with --strict") {
     const directory d;
     const std::string noisy = d.write("noisy.topo", warning + saved), whole = d.write("saved.topo", saved);
     const std::string note =
@@ -88,7 +87,7 @@ TEST_CASE(
     check_success(run({"ibhosts", whole, "--strict"}));
 }
 
-TEST_CASE("a topology file that is exported keeps width, speed and state of its links in every format") {
+TEST_CASE("an exported topology file keeps the width, speed and state of links in every format") {
     const directory d;
     const std::string file = d.write("saved.topo", saved);
     const process_result topology = run({"export", "--format", "topology", "--topology", file});
@@ -115,7 +114,7 @@ TEST_CASE("a topology file that is exported keeps width, speed and state of its 
     CHECK(simulated.out == topology.out);
 }
 
-TEST_CASE("a topology file is a reference for comparisons, and what it cannot say is no difference") {
+TEST_CASE("a comparison with a topology file ignores what the file cannot contain") {
     const directory d;
     const std::string file = d.write("saved.topo", saved), part = d.write("pasted.topo", pasted);
     const words live{"--fabric", "sim:" + file + ",time=virtual"};
@@ -147,7 +146,7 @@ TEST_CASE("a topology file is a reference for comparisons, and what it cannot sa
     CHECK_THAT(r.out, Contains("4x FDR") && Contains("4x EDR"));
 }
 
-TEST_CASE("a topology file is loaded wherever a cache is") {
+TEST_CASE("a topology file is accepted wherever a cache is accepted") {
     const directory d;
     const std::string file = d.write("saved.topo", saved),
                       plan = d.write("plan.csv", "leaf 1,1,h-1 mlx5_0,1\nleaf 1,2,h-2 mlx5_0,1\n");
@@ -170,7 +169,7 @@ TEST_CASE("a topology file is loaded wherever a cache is") {
     check_failure(run({"iblinkinfo", "--load-cache", plan}), 1, "the file contains no nodes");
 }
 
-TEST_CASE("ibidsverify reports each port of a topology file that has no LID, 65535 included") {
+TEST_CASE("ibidsverify reports each port of a topology file without a LID, including LID 65535") {
     const directory d;
     std::string two = saved;
     for (std::size_t at = 0; (at = two.find("lid 1 ", at)) != two.npos;) two.replace(at, 6, "lid 65535 ");
@@ -180,7 +179,7 @@ TEST_CASE("ibidsverify reports each port of a topology file that has no LID, 655
           "LID 65535 found for ca NodeGUID 0x2c90300000100\nLID 65535 found for ca NodeGUID 0x2c90300000200\n");
 }
 
-TEST_CASE("the simulator leaves out links to nodes that are not in its file, and says how many") {
+TEST_CASE("the simulator drops links to nodes that its file does not contain, and reports the number") {
     const directory d;
     const std::string part = d.write("pasted.topo", pasted);
     const process_result r = run({"ibnodes", "--fabric", "sim:" + part + ",time=virtual"});

@@ -533,7 +533,7 @@ void open_made_fabrics() {
 
 } // namespace
 
-TEST_CASE("each command that writes reports what the device then holds, whatever becomes of its writes") {
+TEST_CASE("each writing command reports what the device contains afterwards, whatever happens to its writes") {
     open_made_fabrics();
     const directory files;
     words wrong;
@@ -554,7 +554,7 @@ TEST_CASE("each command that writes reports what the device then holds, whatever
     CHECK(wrong.empty());
 }
 
-TEST_CASE("a link that a subnet manager configures again at once was down, and one that never was down was not") {
+TEST_CASE("a link that the SM brings up again at once is reported as reset, and a link that never was down is not") {
     open_made_fabrics();
     const unsigned port = 1;
     const auto configure = [](world& w) {
@@ -611,7 +611,7 @@ TEST_CASE("each command and each option that writes has a row in the matrix of w
     }
 }
 
-TEST_CASE("set_nodedesc reports for each device whether its name was written") {
+TEST_CASE("set_nodedesc reports for each device whether the description was written") {
     const directory sysfs;
     const auto device = [&](const std::string& name) {
         const std::string place = "infiniband/" + name + "/";

@@ -20,7 +20,7 @@ void set_group(const subnet& s, const std::string& route, const words& masks) {
 
 } // namespace
 
-TEST_CASE("ibtracert of one target, the way back, and of a file") {
+TEST_CASE("ibtracert traces a route to one target, a return route, and a route in a file") {
     const subnet s(topology, manager::leaves);
     const std::string here = s.lid_at(switch_route), A = s.lid_at(ca_route), C = s.lid_at(far_ca_route);
     CHECK(s.ours({"ibtracert", C}).out == s.peer({"ibtracert", here, C}).out);
@@ -58,7 +58,7 @@ TEST_CASE("ibtracert of one target, the way back, and of a file") {
     CHECK_THAT(forced.err, Contains("tracing to lid " + C + ", although its node could not be queried: "));
 }
 
-TEST_CASE("ibtracert -m prints the way of multicast packets as infiniband-diags' does") {
+TEST_CASE("ibtracert -m prints the route of multicast packets as infiniband-diags' ibtracert does") {
     const subnet s;
     // Ports 1, 2 and 17 of the first switch, 1 and 3 of the second, and the cable between them: A, B and C are members.
     set_group(s, switch_route, {"0x0006", "0x0002"});
@@ -93,7 +93,7 @@ TEST_CASE("ibtracert -m prints the way of multicast packets as infiniband-diags'
     check_failure(s.ours({"ibtracert", "-m", "0xc000", A, C}), 1, "loop: they reach");
 }
 
-TEST_CASE("with --sa ibtracert -m asks the SA for the tables") {
+TEST_CASE("ibtracert -m --sa reads the tables from the SA") {
     const subnet s;
     const words nobody{"ibtracert", "-m", "0xc000", s.lid_at(ca_route), s.lid_at("0,2"), "--sa", "-d"};
     const process_result r = s.ours(nobody);

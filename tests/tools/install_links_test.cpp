@@ -11,7 +11,7 @@
 using namespace ibtool_rig;
 namespace fs = std::filesystem;
 
-TEST_CASE("through a link with a command's name ibtool is that command, with all that it prints") {
+TEST_CASE("a link with the name of a command runs the command with equal output") {
     const linked links;
     const words fabric{"--fabric", linked_fabric};
     for (const words& line :
@@ -30,7 +30,7 @@ TEST_CASE("through a link with a command's name ibtool is that command, with all
     CHECK(links.call("ibnetdiscover", {"--por"}).out == run(words{"ibnetdiscover", "--ports"} + fabric).out);
 }
 
-TEST_CASE("what is wrong is said by the name that was called") {
+TEST_CASE("error messages start with the name that was called") {
     const linked links;
     const process_result wrong = links.call("smpquery", {"nodeinf0", "1"});
     CHECK(wrong.status == 2);
@@ -44,7 +44,7 @@ TEST_CASE("what is wrong is said by the name that was called") {
 
 // A node that does not answer is nothing rare, and infiniband-diags end with 0 all the same: scripts that look at the exit code would
 // throw away all the rest. Where their programs say something by it, it stays said.
-TEST_CASE("by the names of infiniband-diags what did not answer is told and no failure") {
+TEST_CASE("commands under infiniband-diags names report unresponsive nodes without a failure") {
     const linked links;
     const std::string lacking = linked_fabric + ",dead=0x0002c90300000500";
     for (const words& line :
@@ -67,8 +67,7 @@ TEST_CASE("by the names of infiniband-diags what did not answer is told and no f
     CHECK(links.call("smpquery", {"nodeinfo", "5"}, lacking).status == 1);
 }
 
-TEST_CASE(
-    "a thresholds file with unknown counters is a warning by the names of infiniband-diags, and an error of ibtool") {
+TEST_CASE("unknown counters in a thresholds file are an error of ibtool and a warning of infiniband-diags names") {
     const linked links;
     const std::string file = links.files.write("thresholds", "SymbolErrors=4000000000\nSymbolErorCounter=1\n");
     const std::string warning = "thresholds:2: unknown error counter 'SymbolErorCounter'; similar: SymbolErrorCounter";
@@ -83,7 +82,7 @@ TEST_CASE(
     check_failure(run({"ibcheckerrs", "-T", file, "-s"}), 1, warning);
 }
 
-TEST_CASE("by the names of infiniband-diags nothing is said of a cache that the line names") {
+TEST_CASE("commands under infiniband-diags names print no message about a given cache") {
     const linked links;
     const std::string cache = links.files / "cache";
     check_success(links.call("ibnetdiscover", {"--cache", cache}));
@@ -91,7 +90,7 @@ TEST_CASE("by the names of infiniband-diags nothing is said of a cache that the 
     CHECK_THAT(run({"iblinkinfo", "--load-cache", cache}).err, Contains("read the subnet from the cache '"));
 }
 
-TEST_CASE("links have the names of infiniband-diags' programs, take nothing's place and go away again") {
+TEST_CASE("install-links creates the names of infiniband-diags, overwrites nothing and can be undone") {
     const directory files;
     const std::string folder = files / "bin";
     fs::create_directory(folder);

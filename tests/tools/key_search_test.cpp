@@ -239,14 +239,14 @@ std::vector<std::string> all_commands() {
 
 } // namespace
 
-TEST_CASE("every command is searched for keys or has a reason not to be") {
+TEST_CASE("every command is searched for keys or has a documented exception") {
     for (const std::string& name : all_commands()) {
         CAPTURE(name);
         CHECK(commands.contains(name));
     }
 }
 
-TEST_CASE("no command prints a key, as text, JSON or trace, nor writes one to a capture or cache") {
+TEST_CASE("no command prints a key in text, JSON or traces, or writes one to a capture or cache") {
     search s;
     unsigned answered = 0, searched = 0;
     sampled sample;
@@ -281,7 +281,7 @@ TEST_CASE("no command prints or writes a key with any of its options") {
     CHECK(seen.size() > 100);
 }
 
-TEST_CASE("no option of all commands makes one print or write a key") {
+TEST_CASE("no global option makes a command print or write a key") {
     search s;
     for (const option& o : options_of("")) {
         if (o.name == "--help" || o.name == "--version" || show_keys.contains(o.name)) continue;
@@ -290,7 +290,7 @@ TEST_CASE("no option of all commands makes one print or write a key") {
     CHECK(s.runs > 40);
 }
 
-TEST_CASE("the search finds a key where one is asked for") {
+TEST_CASE("the key search finds a key if a command prints one on request") {
     search s;
     const auto has_key = [&](const words& command) { return found_key(run(command + s.fabric()).out) != ""; };
     CHECK(has_key({"smpquery", "PortInfo", "0,1", "1", "-K"}));

@@ -56,7 +56,7 @@ mode_t mode_of(const std::string& file) {
 
 } // namespace
 
-TEST_CASE("traces, errors, counts and JSON show no key, whatever has them") {
+TEST_CASE("traces, errors, counts and JSON contain no key from paths, options or replies") {
     const std::string path = fmt::format("IBPath(DLID=999, MKey={0:#x}, SMKey={0:#x}, CCKey={0:#x})", MKey);
     for (const words& command : {
              words{"ibnetdiscover", "-dd"},
@@ -84,14 +84,14 @@ TEST_CASE("traces, errors, counts and JSON show no key, whatever has them") {
     }
 }
 
-TEST_CASE("the option -K shows the keys of an answer") {
+TEST_CASE("the option -K prints the keys of a reply") {
     const words set{"query", "SubnSet", "PortInfo", "0,1,2", "-a", "1", "-f", fmt::format("MKey={:#x}", MKey)};
     CHECK_THAT(run(set + subnet).out, Contains("MKey.............................<not displayed>\n"));
     CHECK(tells(run(set + words{"-K"} + subnet).out, MKey));
     CHECK(tells(run(set + words{"-K", "--json"} + subnet).out, MKey));
 }
 
-TEST_CASE("of a key that is wrong no message has a word") {
+TEST_CASE("no error message contains any part of an invalid key") {
     const directory files;
     const auto written = [&](const char* name, const std::string& text) {
         const std::string file = files.write(name, text);
@@ -131,7 +131,7 @@ TEST_CASE("of a key that is wrong no message has a word") {
     CHECK_THAT(refused.err, Contains("the path is not a LID") && !Contains("5e5e"));
 }
 
-TEST_CASE("a capture is its owner's alone, and has the keys only where that is said") {
+TEST_CASE("a capture is readable only by its owner, and contains keys only on request") {
     const directory files;
     const std::string file = files.write("all.pcap", "was there");
     REQUIRE(::chmod(file.c_str(), 0644) == 0);
@@ -153,7 +153,7 @@ TEST_CASE("a capture is its owner's alone, and has the keys only where that is s
     CHECK(mode_of(made) == 0600);
 }
 
-TEST_CASE("the other end of a cable is asked with its own M_Key") {
+TEST_CASE("a peer port is queried with its own M_Key") {
     const auto at = [](const std::string& route) {
         return nlohmann::json::parse(run(words{"smpquery", "--json", "NI", route} + subnet).out);
     };
@@ -184,7 +184,7 @@ TEST_CASE("the other end of a cable is asked with its own M_Key") {
     CHECK(beyond > 0);
 }
 
-TEST_CASE("a key of a configuration file that others can read is ignored, with a warning") {
+TEST_CASE("a key in a configuration file that other users can read is ignored with a warning") {
     const directory files;
     const std::string conf = files.write("ibdiag.conf", fmt::format("m_key={:#x}\nsa_key={:#x}\n", MKey, SMKey));
     const std::string capture = files / "x.pcap";
@@ -203,7 +203,7 @@ TEST_CASE("a key of a configuration file that others can read is ignored, with a
     CHECK(read_file(capture).find(bytes_of(MKey)) != std::string::npos);
 }
 
-TEST_CASE("a default configuration that cannot be read is a warning, and one that is missing is nothing") {
+TEST_CASE("an unreadable default configuration causes a warning, and a missing one causes none") {
     const directory files;
     ibtool::global_options o;
     ibtool::read_default_config(o, files / "missing");
@@ -215,7 +215,7 @@ TEST_CASE("a default configuration that cannot be read is a warning, and one tha
     CHECK_THROWS_AS(ibtool::read_default_config(o, files.write("conf", "timeout=soon\n")), ibtool::usage_error);
 }
 
-TEST_CASE("values of ibdiag.conf mean what they mean in infiniband-diags") {
+TEST_CASE("values of ibdiag.conf have the meaning that they have in infiniband-diags") {
     // ibdiag_common.c, read_ibdiag_config(): a timeout of 0 sets none; MLX_EPI is true if it starts with true or TRUE.
     const directory files;
     const auto with = [&](const std::string& text) {
@@ -233,7 +233,7 @@ TEST_CASE("values of ibdiag.conf mean what they mean in infiniband-diags") {
         CHECK_FALSE(with(off).mlnx_ext_port_info);
 }
 
-TEST_CASE("keys are read anew in the order in which they were given, and what cannot be read leaves them") {
+TEST_CASE("keys are reread in the order of the options, and an unreadable file changes no key") {
     const directory files;
     const std::string file = files.write("keys", "default 0x1\n0x7 0x2\n");
     ::chmod(file.c_str(), 0600);

@@ -75,7 +75,7 @@ std::string missing_of(const known_fabric& k) {
 
 } // namespace
 
-TEST_CASE("a node that was once found is missing until it is found again") {
+TEST_CASE("a node that was found once is missing until it is found again") {
     known_fabric k;
     k.take(whole().s, at(0s));
     CHECK(missing_of(k) == ";");
@@ -94,7 +94,7 @@ TEST_CASE("a node that was once found is missing until it is found again") {
     CHECK(missing_of(k) == ";");
 }
 
-TEST_CASE("a link that is not up is down, unanswered, or of a missing node") {
+TEST_CASE("a link that is not up is down, unresponsive, or belongs to a missing node") {
     known_fabric k;
     k.take(whole().s, at(0s));
     k.take(whole(true, false).s, at(1s));
@@ -117,7 +117,7 @@ TEST_CASE("a link that is not up is down, unanswered, or of a missing node") {
     CHECK(missing_of(k) == "2 3 10 20 ; 1/1-10/1 down 2/1-10/2 node 3/1-20/1 node 10/7-20/7 node 10/8-20/8 node");
 }
 
-TEST_CASE("a cable in another port replaces the link that was remembered, and one that a file expects is moved") {
+TEST_CASE("a cable in another port replaces the remembered link, and an expected cable is reported as moved") {
     fabric_of moved = whole(true, false);
     moved.link(0x10, 7, 0x20, 6);
     known_fabric k;
@@ -133,7 +133,7 @@ TEST_CASE("a cable in another port replaces the link that was remembered, and on
     CHECK(missing_of(k) == "; 10/7-20/7 down");
 }
 
-TEST_CASE("what a file expects is missing from the beginning and whatever is forgotten") {
+TEST_CASE("expected nodes and links are missing from the start and are never forgotten") {
     known_fabric k({}, 1h);
     k.expect(whole().s);
     k.take(whole(false).s, at(0s));
@@ -147,7 +147,7 @@ TEST_CASE("what a file expects is missing from the beginning and whatever is for
     CHECK(missing_of(k) == ";");
 }
 
-TEST_CASE("what went is forgotten when somebody says so, or after a time") {
+TEST_CASE("removed nodes and links are forgotten on request or after a time") {
     known_fabric k({}, 2h);
     k.take(whole().s, at(0s));
     k.take(whole(false).s, at(1h));
@@ -169,7 +169,7 @@ TEST_CASE("what went is forgotten when somebody says so, or after a time") {
     CHECK(missing_of(for_ever) == ";");
 }
 
-TEST_CASE("a discovery that ended early says of nothing that it is missing") {
+TEST_CASE("a discovery that ended early marks nothing as missing") {
     known_fabric k;
     k.take(whole().s, at(0s));
     for (const auto kind : {discovery::failure_kind::limit, discovery::failure_kind::cancelled}) {
@@ -195,7 +195,7 @@ TEST_CASE("a discovery that ended early says of nothing that it is missing") {
     }
 }
 
-TEST_CASE("only nodes that are wanted and their links are remembered") {
+TEST_CASE("only nodes that match the filter and their links are remembered") {
     const auto is_switch = [](const discovery::node& n) { return n.is_switch(); };
     known_fabric k(is_switch);
     k.expect(whole().s);
@@ -207,7 +207,7 @@ TEST_CASE("only nodes that are wanted and their links are remembered") {
     CHECK(k.missing()->find(iba::guid{3})->description == "node 3"); // of the other end
 }
 
-TEST_CASE("a fabric of 48000 LIDs whose nodes are all replaced again and again takes no more than 100 MB") {
+TEST_CASE("a fabric of 48000 LIDs whose nodes are replaced repeatedly needs less than 100 MB") {
     /// Two ports of each host lead to switches of 64 ports: 1500 switches and 46,500 hosts.
     const auto generation = [](u64 number) {
         fabric_of f;

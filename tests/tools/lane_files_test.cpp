@@ -39,7 +39,7 @@ virtual_lanes VLs_of(std::string_view text) {
 
 } // namespace
 
-TEST_CASE("a line of a file of path SLs is of all ports of its node") {
+TEST_CASE("a line of a path SL file applies to all ports of its node") {
     const virtual_lanes lanes = sls_of("# source, DLID, SL\n0xa000 7 3\n\n0xa000 0x8 15 # the last one\n0xbeef 7 1\n");
     CHECK(lanes.SL({1, 1}, 7) == 3);
     CHECK(lanes.SL({1, 2}, 7) == 3);
@@ -53,7 +53,7 @@ TEST_CASE("a line of a file of path SLs is of all ports of its node") {
                           Contains(":2: expected a node GUID, a DLID and an SL"));
 }
 
-TEST_CASE("SL to VL has the lower SL in the upper half of each byte") {
+TEST_CASE("an SL to VL file has the lower SL in the upper half of each byte") {
     const virtual_lanes lanes = VLs_of("0x5000 1 2 0x01 0x23 0x45 0x67 0x89 0xab 0xcd 0xef\n"
                                        "0xa000 0 1 0x11 0x11 0x11 0x11 0x11 0x11 0x11 0x11\n");
     for (u8 SL = 0; SL < 16; ++SL) CHECK(lanes.VL(0, 1, 2, SL) == SL);
@@ -65,7 +65,7 @@ TEST_CASE("SL to VL has the lower SL in the upper half of each byte") {
         CHECK_THROWS_WITH(VLs_of(wrong), Contains(":1: expected a switch GUID"));
 }
 
-TEST_CASE("SL to VL may be what OpenSM dumps") {
+TEST_CASE("an SL to VL file may be a dump of OpenSM") {
     const virtual_lanes lanes = VLs_of("Channel Adapter 0x000000000000a001, base LID 4, \"host based, \"\n"
                                        "#in out : 0  1  2  3  4  5  6  7  8  9  10 11 12 13 14 15\n"
                                        "#--------------------------------------------------------\n"

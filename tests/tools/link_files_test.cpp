@@ -8,7 +8,7 @@ using namespace comad;
 using Catch::Contains;
 using ibtool::link_end;
 
-TEST_CASE("places of nodes are read as ibdiscover.map has them") {
+TEST_CASE("node locations are read in the format of ibdiscover.map") {
     const auto places = ibtool::read_places(made_file("8f10400410015|8|\"ISR 6000\"|# SW-6IB4 Voltaire port 0 lid 5\n"
                                                       "\n# none\n"
                                                       "8f10403960558|2|HCA 1\r\n")
@@ -24,7 +24,7 @@ TEST_CASE("places of nodes are read as ibdiscover.map has them") {
     CHECK_THROWS_WITH(ibtool::read_places("/no/such"), Contains("cannot read '/no/such'"));
 }
 
-TEST_CASE("links are read as ibdiscover.topo has them, and written so") {
+TEST_CASE("links are read and written in the format of ibdiscover.topo") {
     const std::string text = "1|8f10400410015|2|8f10403960558\n10|5442b100004900|5|8f10400410015\n";
     const auto links = ibtool::read_links(made_file(text).name);
     CHECK(links == std::set<link_end>{{iba::guid{0x5442b100004900}, 10, 5, iba::guid{0x8f10400410015}},

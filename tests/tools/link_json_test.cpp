@@ -16,7 +16,7 @@ using namespace ibtool;
 using nlohmann::json;
 using test::made_host_port, test::made_switch_port;
 
-TEST_CASE("a port and its link have each member from its own field and its own end") {
+TEST_CASE("the JSON of a port and its link has each member from the right field and end") {
     const discovery::subnet s = test::made_subnet();
     const auto& [sw, host] = std::pair(s.nodes[0], s.nodes[1]);
     const json switch_place{{"nodeType", "Switch"},
@@ -55,7 +55,7 @@ TEST_CASE("a port and its link have each member from its own field and its own e
                                                          {"peer", switch_place}});
 }
 
-TEST_CASE("the text of a link has what the members say") {
+TEST_CASE("the text of a link prints the values of its members") {
     const discovery::subnet s = test::made_subnet();
     const auto& p = *s.at(made_host_port).info;
     CHECK(link_text(s, made_host_port, true) ==

@@ -54,7 +54,7 @@ struct cable {
 
 } // namespace
 
-TEST_CASE("a link at the best that both ends support could be nothing else") {
+TEST_CASE("a link at the best width and speed of both ends prints no hint") {
     cable l;
     CHECK(link_text(l.s, here) == "( 4X          10.0 Gbps Active/  LinkUp)");
     CHECK(peer_text(l.s, {}, here) == "     5    2[  ] \"host\" ( )");
@@ -65,7 +65,7 @@ TEST_CASE("a link at the best that both ends support could be nothing else") {
     CHECK(link_text(l.s, here, true) == "( 4X          10.0 Gbps Active/  LinkUp) (HOQ:16 VL_Stall:7)");
 }
 
-TEST_CASE("what both ends support is said where a link is narrower or slower") {
+TEST_CASE("a narrow or slow link prints what both ends support") {
     cable l;
     const auto width = [&](unsigned a, unsigned b, iba::LinkWidth active) {
         l.a().linkWidthSupported = static_cast<u8>(a);
@@ -105,7 +105,7 @@ TEST_CASE("what both ends support is said where a link is narrower or slower") {
     CHECK(better_speed(l.s, here).empty());
 }
 
-TEST_CASE("a link may be FDR10, or XDR") {
+TEST_CASE("FDR10 and XDR links print their speeds") {
     cable l;
     l.s.nodes[0].ports[1].fdr10_supported = l.s.nodes[1].ports[2].fdr10_supported = true;
     CHECK(better_speed(l.s, here) == "FDR10 (Found link at QDR but expected speed is FDR10)");
@@ -126,7 +126,7 @@ TEST_CASE("a link may be FDR10, or XDR") {
     CHECK(speed_of(l.s, here) == "212.5 Gbps");
 }
 
-TEST_CASE("an end without another one") {
+TEST_CASE("a link whose peer is unread, unknown or absent prints what is known") {
     cable l;
     l.s.nodes[1].ports[2].info.reset(); // it did not answer
     CHECK(peer_text(l.s, {}, here) == "     0    2[  ] \"host\" ( )");

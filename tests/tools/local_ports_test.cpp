@@ -12,7 +12,7 @@ namespace local_ports_test { // compiled together with others
 using namespace comad;
 using namespace ibtool;
 
-TEST_CASE("each member of a device and of its ports has its own value") {
+TEST_CASE("each member of a device and its ports has the right value") {
     transports::device d;
     d.name = "dev_0";
     d.nodeType = iba::NodeType::Router;
@@ -53,7 +53,7 @@ TEST_CASE("each member of a device and of its ports has its own value") {
                    "GIDs": ["::19:0:0:0:1a", "::1b:0:0:0:1c"], "PKeys": [29, 30]}]}]})"));
 }
 
-TEST_CASE("JSON has a description's bytes as they are, and of others' replaces what is no text") {
+TEST_CASE("JSON keeps the bytes of local descriptions and replaces invalid text of other descriptions") {
     transports::device d;
     d.node_desc = "h\xff\x1b";
     d.board_id = "\xfe";
@@ -64,7 +64,7 @@ TEST_CASE("JSON has a description's bytes as they are, and of others' replaces w
     CHECK(one["board_id"] == "\ufffd");
 }
 
-TEST_CASE("states have the words of ibstat") {
+TEST_CASE("port states are printed as ibstat prints them") {
     // infiniband-diags' ibstat.c
     const char* const states[] = {"???", "Down", "Initializing", "Armed", "Active", "???"};
     const char* const physical[] = {"No state change",           "Sleep",  "Polling",           "Disabled",

@@ -6,7 +6,7 @@ namespace mcm_rereg_test_test { // compiled together with others
 
 using namespace ibtool_rig;
 
-TEST_CASE("mcm_rereg_test lets ports of a file leave and join the IPoIB broadcast group") {
+TEST_CASE("mcm_rereg_test lets the ports of a file leave and join the IPoIB broadcast group") {
     const directory files;
     const std::string list = files.write("guids", "0x0002c90300000101 # h-0001\n\n0002:c903:0000:0201\n");
     const process_result dry = run({"mcm_rereg_test", list, "--dry-run"});
@@ -15,7 +15,7 @@ TEST_CASE("mcm_rereg_test lets ports of a file leave and join the IPoIB broadcas
     check_failure(run({"mcm_rereg_test", files.write("bad", "0x1\nnobody\n")}), 1, "line 2: invalid GUID 'nobody'");
 }
 
-TEST_CASE("mcm_rereg_test says of each port whether OpenSM let it leave and join") {
+TEST_CASE("mcm_rereg_test reports for each port whether OpenSM accepted the leave and the join") {
     if (!has_devices()) return;
     const process_result r = in_shell("sim:fattree2,radix=4",
                                       with_manager + "printf '0x0002c90300000101\\n0x0002c9030000ffff\\n' >$d/guids\n"

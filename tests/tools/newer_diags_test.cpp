@@ -23,7 +23,7 @@ std::size_t count(const std::string& text, const std::string& part) {
 
 } // namespace
 
-TEST_CASE("discoveries print XDR links as newer infiniband-diags do") {
+TEST_CASE("discoveries print XDR links as newer versions of infiniband-diags do") {
     const std::string fabric = "speed=XDR,link=leaf-0001/3:4xNDR"; // 16 links, one of them at NDR
     const std::string links = output_of({"iblinkinfo", "-l"}, fabric);
     CHECK(count(links, "==( 4X         212.5 Gbps Active/  LinkUp)==>") == 2 * 15);
@@ -34,7 +34,7 @@ TEST_CASE("discoveries print XDR links as newer infiniband-diags do") {
     CHECK(count(output_of({"ibnetdiscover", "-p"}, fabric), " 4x XDR - ") == 2 * 15);
 }
 
-TEST_CASE("discoveries print FDR10 links as infiniband-diags do") {
+TEST_CASE("discoveries print FDR10 links as infiniband-diags does") {
     const std::string links = output_of({"iblinkinfo", "-l"}, "speed=FDR10");
     CHECK(count(links, "==( 4X  10.0 Gbps (FDR10) Active/  LinkUp)==>") == 2 * 16);
     CHECK(count(links, "Could be") == 0);
@@ -44,7 +44,7 @@ TEST_CASE("discoveries print FDR10 links as infiniband-diags do") {
 }
 
 // Newer versions print these lines of every port, and 0 and `No Extended Speed 2` in them; version 44 prints them of none.
-TEST_CASE("smpquery, saquery and ibportstate print the second set of extended speeds of a port that has it") {
+TEST_CASE("smpquery, saquery and ibportstate print a port's second set of extended speeds") {
     const std::string three = "LinkSpeedExtActive2:.............212.5 Gbps\n"
                               "LinkSpeedExtSupported2:..........212.5 Gbps\n"
                               "LinkSpeedExtEnabled2:............212.5 Gbps\n";

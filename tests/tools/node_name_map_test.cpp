@@ -12,7 +12,7 @@ namespace node_name_map_test { // compiled together with others
 using namespace comad;
 using ibtool::read_node_names;
 
-TEST_CASE("without a name the first usual node name map that is there counts, and none is no error") {
+TEST_CASE("the first existing default node name map is used, and a missing default map is not an error") {
     // rdma-core's path is in libibnetdisc of infiniband-diags 44, the other one in OpenSM's libraries.
     CHECK(ibtool::usual_name_maps ==
           std::vector<std::string>{"/etc/rdma/ib-node-name-map", "/etc/opensm/ib-node-name-map"});

@@ -5,7 +5,7 @@
 
 using namespace ibtool;
 
-TEST_CASE("of more notices than are kept only that there were more is told, once") {
+TEST_CASE("a full list of notices reports once that it dropped notices") {
     notice_list list;
     CHECK(list.take().is_all);
     for (std::size_t i = 0; i < notice_list::most; ++i) {

@@ -81,7 +81,7 @@ json with(json object, const json& more) {
 
 } // namespace
 
-TEST_CASE("a notice of a GID names the port that came or left, and not the issuer") {
+TEST_CASE("a notice about a GID names the port that was added or removed, and not the issuer") {
     const notices_rig r;
     r.check(
         notice(65, 1, {{6, host_gid}}),
@@ -92,7 +92,7 @@ TEST_CASE("a notice of a GID names the port that came or left, and not the issue
             {{"GID", "fe80::2:c903:0:9901"}});
 }
 
-TEST_CASE("a notice of a multicast group names the group") {
+TEST_CASE("a notice about a multicast group names the group") {
     const notices_rig r;
     const std::vector<u8> MGID{0xff, 0x12, 0x40, 0x1b, 0xff, 0xff, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff};
     r.check(
@@ -105,7 +105,7 @@ TEST_CASE("a notice of a multicast group names the group") {
         {{"MGID", "ff12:401b:ffff::ffff:ffff"}});
 }
 
-TEST_CASE("a notice of a switch or a port names it by LID, name and port") {
+TEST_CASE("a notice about a switch or a port names it by LID, name and port") {
     const notices_rig r;
     r.check(
         notice(128, 3, {{0, {0, 3}}}), // LIDADDR is the first member of this trap alone
@@ -125,7 +125,7 @@ TEST_CASE("a notice of a switch or a port names it by LID, name and port") {
         {{"LID", 9}, {"port", 7}});
 }
 
-TEST_CASE("a notice of a local change names what changed") {
+TEST_CASE("a notice about a local change names the change") {
     const notices_rig r;
     r.check(
         notice(144, 5, {{2, {0, 5}}, {6, {0x02, 0x51, 0x48, 0x6a}}}),
@@ -147,7 +147,7 @@ TEST_CASE("a notice of a local change names what changed") {
         with(leaf, {{"systemImageGUID", "0002:c903:0000:0203"}}));
 }
 
-TEST_CASE("a notice of a wrong M_Key names the SMP and its way, and never the M_Key") {
+TEST_CASE("a notice about a wrong M_Key names the SMP and its route, and never the M_Key") {
     const notices_rig r;
     const at MKey{14, {0xab, 0xcd, 0xab, 0xcd, 0xab, 0xcd, 0xab, 0xcd}};
     const iba::Notice by_lid = notice(256, 3, {{2, {0, 5}}, {6, {2}}, {8, {0, 0x15}}, {10, {0, 0, 0, 7}}, MKey});
@@ -178,14 +178,14 @@ TEST_CASE("a notice of a wrong M_Key names the SMP and its way, and never the M_
     }
 }
 
-TEST_CASE("a hop count beyond the return path of a notice reads nothing beyond it") {
+TEST_CASE("a hop count beyond the return path of a notice causes no read beyond the path") {
     const notices_rig r;
     const json line = r.words.to_json(notice(256, 3, {{23, {0xbf}}}));
     CHECK(line["about"]["directed_route"]["hops"] == 63);
     CHECK(line["about"]["directed_route"]["return_path"].size() == 30);
 }
 
-TEST_CASE("a notice of a wrong P_Key or Q_Key names the key and both ends of the packet") {
+TEST_CASE("a notice about a wrong P_Key or Q_Key names the key and both ends of the packet") {
     const notices_rig r;
     const at SLID{2, {0, 5}}, DLID{4, {0, 1}}, SL{10, {0x30}}, source_qp{11, {0x01, 0x02, 0x03}},
         destination_qp{15, {0, 0, 1}};
@@ -206,7 +206,7 @@ TEST_CASE("a notice of a wrong P_Key or Q_Key names the key and both ends of the
          {"destination", with(destination, {{"GID", "fe80::2:c903:0:9901"}})}});
 }
 
-TEST_CASE("a notice of a switch that dropped a packet for its P_Key names the switch and its port") {
+TEST_CASE("a notice about a switch that dropped a packet for its P_Key names the switch and its port") {
     const notices_rig r;
     r.check(
         notice(259, 3,
@@ -229,7 +229,7 @@ TEST_CASE("a notice of a switch that dropped a packet for its P_Key names the sw
          {"dataValid", 0x3f}});
 }
 
-TEST_CASE("a notice that is unknown, or a vendor's, has its numbers and no details") {
+TEST_CASE("an unknown or vendor-specific notice prints its numbers and no details") {
     const notices_rig r;
     CHECK(r.words.text(notice(600, 9, {})) == "notice 600; reported by LID 9");
     CHECK_FALSE(r.words.to_json(notice(600, 9, {})).contains("about"));

@@ -73,7 +73,7 @@ TEST_CASE("a Slurm topology generator finds the hosts of each leaf and the leave
 
 // The same script goes on if `ibstat -l` ends with 0. Health checks of hosts read `ibstat`: below `CA 'NAME'` and `Port N:` lines of a
 // name, a colon and a value, of which State, Physical state, Rate (a number), Base lid, SM lid and Link layer are compared.
-TEST_CASE("a health check of a host finds its port Active, up and at its rate") {
+TEST_CASE("a host health check finds its port Active, up and at its rate") {
     if (!has_devices()) return;
     const auto properties_in = [](const std::string& text) {
         std::map<std::string, std::string> found;
@@ -106,7 +106,7 @@ TEST_CASE("a health check of a host finds its port Active, up and at its rate") 
 
 // infiniband-exporter (guilbaults): ibqueryerrors with these options, cut at `Errors for "NAME"` or `Errors for 0xGUID "NAME"`. A switch
 // begins with the sum of its ports; then two lines belong together, of a port and of its link, which is taken where it is Active.
-TEST_CASE("an exporter around ibqueryerrors finds each counter of each end of each link") {
+TEST_CASE("an exporter around ibqueryerrors finds each counter at each end of each link") {
     const linked links_of_diags;
     const process_result r = links_of_diags.call(
         "ibqueryerrors", {"--verbose", "--details", "--suppress-common", "--data", "--report-port", "--switch", "--ca"},
@@ -279,7 +279,7 @@ TEST_CASE("an exporter around ibnetdiscover and perfquery finds the counters of 
 // Tables of links (InfiniBand-Fabric-Health-Check-Tools, HIL's reservations, a table of Exadata's switches, ...): each line of
 // `iblinkinfo -l` is the near end's GUID, name between quotes, LID, port with a bracket behind it and the state in parentheses, then
 // behind `==>` GUID, LID, port with a bracket and the name. Some end where the exit code is not 0.
-TEST_CASE("a table of links has both ends of each, and those that are down") {
+TEST_CASE("a parser of link tables finds both ends of each link, including links that are down") {
     const linked links;
     const std::regex near("0x[0-9a-fA-F]+\\s+\"(.*?)\"\\s+[0-9]+\\s+([0-9]+)\\[.*?\\((.*?)\\).*"),
         far("(0x[0-9a-f]+)\\s+([0-9]+)\\s+([0-9]+)\\[\\s*\\]\\s*\"([^\"]*)\".*");
@@ -325,7 +325,7 @@ TEST_CASE("a table of links has both ends of each, and those that are down") {
 // Readers of ibnetdiscover's topology (ibtopotool, ibtopo, infiniband_topology, InfiniBand-Graphviz-ualization, LLNL's ibtopo): blocks
 // that begin with Switch or Ca, the number of ports, an id and a description between quotes, and end with an empty line; in them a
 // line for each cable, `[PORT]` and for a CA's `(GUID)`, the other id and `[PORT]`, and at its end width and speed with an x between.
-TEST_CASE("a reader of topology files finds nodes, cables and what these carry") {
+TEST_CASE("a parser of topology files finds nodes, cables and cable attributes") {
     const process_result r = linked().call("ibnetdiscover", {});
     check_success(r);
     const std::regex node("(Switch|Ca)\\s+([0-9]+)\\s+\"([-\\w]+)\"\\s+#\\s*\"(.*?)\"(?:.* lid ([0-9]+) lmc.*)?"),

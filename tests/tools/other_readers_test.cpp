@@ -45,7 +45,7 @@ std::string field(const std::string& line, std::size_t place) {
 
 // Scripts that watch a link call `perfquery -x LID PORT` twice and cut PortRcvData off with so many dots as it has; LLNL's perfmon
 // does so with `-l -x -L LID PORTS`, for each port below its PortSelect.
-TEST_CASE("a watch of a link finds its data at the places of the line where it looks") {
+TEST_CASE("a link monitor finds its values at fixed columns of perfquery's output") {
     const linked links;
     const auto number_at = [](const std::string& text, const std::string& label, std::size_t dots) -> double {
         const std::string front = label + ":" + std::string(dots, '.');
@@ -82,7 +82,7 @@ TEST_CASE("a watch of a link finds its data at the places of the line where it l
 
 // Searches for links that run too slowly (Mellanox' sysinfo-snapshot, ...): ibportstate for each line of `ibnetdiscover -p`, of which
 // they compare what is active and enabled, and whether a port without a cable is disabled. Others leave the port out.
-TEST_CASE("a search for slow links finds what is active, what is enabled and what is disabled") {
+TEST_CASE("a search for slow links finds the active, enabled and disabled values") {
     const linked links;
     const std::string leaf = "0x0002c90300000900", fabric = counted + ",cut=leaf-0001/4@0ms";
     const auto up = dotted_values(links.call("ibportstate", {"-G", leaf, "3"}, fabric).out);
@@ -105,7 +105,7 @@ TEST_CASE("a search for slow links finds what is active, what is enabled and wha
 }
 
 // Advice for Exadata, and scripts from LLNL: errors without those that mean nothing, by the names of their time.
-TEST_CASE("old lines with ibqueryerrors suppress what they name") {
+TEST_CASE("old command lines of ibqueryerrors suppress the named counters") {
     const linked links;
     const process_result r =
         links.call("ibqueryerrors.pl", {"-rR", "-s", "RcvSwRelayErrors,XmtDiscards,XmtWait,VL15Dropped"}, counted);
@@ -166,7 +166,7 @@ TEST_CASE("a search for the subnet manager finds its LID, node and state, paths 
 
 // Who collects what a subnet is (`saquery -N`, `saquery -p`, `saquery -g`) gets all paths from OpenSM. An SA that does not tell them, as
 // the IBA lets it, tells those from here.
-TEST_CASE("a collector of a subnet gets the paths that the SA tells") {
+TEST_CASE("a subnet collector gets the paths of the SA") {
     const linked links;
     const auto paths_in = [](const std::string& text) {
         const words lines = lines_in_order(text);
@@ -187,7 +187,7 @@ TEST_CASE("a collector of a subnet gets the paths that the SA tells") {
 
 // Routes: `ibroute` for each LID of `ibswitches`, whose lines tell LID in hex, port and what is there (LLNL's dump-lfts and lfts_sort,
 // ibdiag.py); `ibtracert`, whose lines have a GUID in braces and a port in brackets behind it, and the LIDs as a range.
-TEST_CASE("a reader of routes finds the ports on the way") {
+TEST_CASE("a parser of routes finds the ports of the route") {
     const linked links;
     std::smatch m;
     std::set<std::string> lids;
@@ -230,7 +230,7 @@ TEST_CASE("a reader of routes finds the ports on the way") {
 
 // Checks of a host beside ibstat (DAOS' validation, vast's, Weka's): ibstatus' lines of a name, a colon and a value; `ibstat -p`, whose
 // lines are the ports' GUIDs in their order; `ibstat -l`.
-TEST_CASE("a check of a host counts its active ports, and knows their GUIDs and GIDs") {
+TEST_CASE("a host check counts its active ports and finds their GUIDs and GIDs") {
     if (!has_devices()) return;
     const linked links;
     const std::string asked = "ibstatus; echo =====; ibstatus vib0 | grep rate; echo =====; ibstat -p; echo =====; "

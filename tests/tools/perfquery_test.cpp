@@ -53,7 +53,7 @@ std::string line_of(const std::string& text, const std::string& label) {
 
 } // namespace
 
-TEST_CASE("perfquery prints what infiniband-diags' prints") {
+TEST_CASE("perfquery prints what infiniband-diags' perfquery prints") {
     settable_subnet s;
     s.set_PortCounters("\"S1\"[3]");
     s.set("\"S1\"[4]", "PortCounters.SymbolErrorCounter", 65535);
@@ -131,7 +131,7 @@ TEST_CASE("perfquery prints what infiniband-diags' prints") {
         CHECK(run(words{"perfquery"} + how + words{there, "--fabric", s.fabric() + ",S2"}).out == theirs.out);
 }
 
-TEST_CASE("python-rdma's names of counters are accepted") {
+TEST_CASE("perfquery accepts the counter names of python-rdma") {
     const words place{"13", "4", "--fabric", "sim:fattree2,radix=4,sm=1,time=virtual,counters=3"};
     const std::pair<const char*, const char*> names[] = {{"-F", "--flowctlcounters"},
                                                          {"--vl-xmit-errs", "--vlxmitflowctlerrors"},
@@ -145,7 +145,7 @@ TEST_CASE("python-rdma's names of counters are accepted") {
     }
 }
 
-TEST_CASE("perfquery by GUID, by route and by options says the same") {
+TEST_CASE("perfquery prints equal results for a GUID, a directed route and target options") {
     const subnet s;
     compare(s, {"perfquery", "-G", "0x6000", "2"});
     compare(s, {"perfquery", "-L", s.lid_at("0,17"), "2"});
@@ -154,7 +154,7 @@ TEST_CASE("perfquery by GUID, by route and by options says the same") {
         CHECK(s.ours({"perfquery", target, "2"}).out == expected);
 }
 
-TEST_CASE("QP1Dropped is not what infiniband-diags 44 takes for it") {
+TEST_CASE("perfquery reads QP1Dropped at its own offset, unlike infiniband-diags 44") {
     settable_subnet s;
     s.set("\"S1\"[3]", "PortCounters.VL15Dropped", 7);
     const words command{"perfquery", s.lid_at("0"), "3"};
@@ -165,7 +165,7 @@ TEST_CASE("QP1Dropped is not what infiniband-diags 44 takes for it") {
     CHECK(s.ours(command).out == theirs);
 }
 
-TEST_CASE("without a port it is the one that the target leads to") {
+TEST_CASE("perfquery without a port argument reads the port that the target leads to") {
     const subnet s(quiet_topology, manager::leaves);
     const auto head = [](const std::string& text) { return text.substr(0, text.find(" (")); };
     CHECK(head(s.ours({"perfquery", s.lid_at("0,5")}).out) == "# Port counters: Lid " + s.lid_at("0,5") + " port 0");
@@ -176,7 +176,7 @@ TEST_CASE("without a port it is the one that the target leads to") {
     CHECK(head(s.ours({"perfquery", "-a"}).out) == "# Port counters: Lid " + s.lid_at("0") + " port 255");
 }
 
-TEST_CASE("perfquery resets what it is told to, and nothing else") {
+TEST_CASE("perfquery clears only the requested counters") {
     settable_subnet s;
     const std::string here = s.lid_at("0"), capture = s.files() / "reset.pcap";
     const auto read = [&](const words& how) { return json_of(s.ours(words{"perfquery", "--json"} + how)); };
@@ -241,7 +241,7 @@ TEST_CASE("perfquery resets what it is told to, and nothing else") {
               {{"attribute", "PortRcvErrorDetails"}, {"LID", std::stoi(here)}, {"port", 3}, {"reset", 0xffff}}));
 }
 
-TEST_CASE("ports that do not answer are missing from the result, and the exit code says so") {
+TEST_CASE("perfquery omits unresponsive ports from the result and exits with 3") {
     const subnet s(quiet_topology, manager::leaves);
     const std::string A = s.lid_at("0,1"); // its second port has no cable, and ibsim refuses it
     for (const words& how : {words{"-a"}, words{"-l", "-a"}, words{"1,2"}}) {
@@ -292,7 +292,7 @@ std::uint64_t highest(const std::string& name) {
 
 } // namespace
 
-TEST_CASE("a sum is that of the ports one by one") {
+TEST_CASE("perfquery's sum equals the sum of the single ports") {
     // A spine whose ports have counted. In virtual time both commands send the same, and find the same.
     const words to_spine{"13", "1-4", "--json", "--fabric", "sim:fattree2,radix=4,sm=1,time=virtual,counters=3"};
     for (const char* group : {"-L", "-x"}) {
@@ -317,7 +317,7 @@ TEST_CASE("a sum is that of the ports one by one") {
     }
 }
 
-TEST_CASE("a dead node and senseless words") {
+TEST_CASE("perfquery reports an unresponsive node and refuses invalid arguments") {
     check_failure(run({"perfquery", "13", "1", "--fabric", "sim:fattree2,radix=4,sm=1,time=virtual,dead=spine-0001"}),
                   1, "LID 13 did not reply to ClassPortInfo (");
     struct {

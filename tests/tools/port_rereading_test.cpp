@@ -64,7 +64,7 @@ coro::task<bool> refresh(session& in) {
 
 } // namespace
 
-TEST_CASE("a session whose SA falls silent finds the next one in sysfs, and reports how the port changed") {
+TEST_CASE("a session whose SA stops replying finds the new SA in sysfs and reports the changes of the port") {
     sysfs_tree tree;
     tree.abi();
     tree.port(0, "mlx5_0", 1, "InfiniBand", "4: ACTIVE", "5: LinkUp");
@@ -112,8 +112,7 @@ TEST_CASE("a session whose SA falls silent finds the next one in sysfs, and repo
     CHECK(in.run(ask_sa(in)));
 }
 
-TEST_CASE("a request that times out at the old SA is answered by the one that sysfs names, without another attempt by "
-          "the caller") {
+TEST_CASE("a request that times out at the old SA is sent to the new SA in sysfs without the caller's help") {
     sysfs_tree tree;
     tree.abi();
     tree.port(0, "mlx5_0", 1, "InfiniBand", "4: ACTIVE", "5: LinkUp");
@@ -136,7 +135,7 @@ TEST_CASE("a request that times out at the old SA is answered by the one that sy
     CHECK(in.local_port().sa_path.DLID == iba::lid{4});
 }
 
-TEST_CASE("a session that reads its port again sends GMPs with the P_Key index of the new table") {
+TEST_CASE("a session that rereads its port sends GMPs with the P_Key index of the new table") {
     sysfs_tree tree;
     tree.abi();
     tree.port(0, "mlx5_0", 1, "InfiniBand", "4: ACTIVE", "5: LinkUp");

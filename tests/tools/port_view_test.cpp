@@ -33,7 +33,7 @@ port_view EDR() {
 
 } // namespace
 
-TEST_CASE("a link that runs at what both ends may run at is as it should be") {
+TEST_CASE("a link at the best width and speed of both ends is reported as good") {
     CHECK(link_complaints(EDR(), EDR()).empty());
     port_view more = EDR(); // of one end alone
     more.info.linkWidthEnabled = 255;
@@ -42,7 +42,7 @@ TEST_CASE("a link that runs at what both ends may run at is as it should be") {
     CHECK(link_complaints(more, EDR()).empty());
 }
 
-TEST_CASE("a link that runs at less than both ends may run at is told, each thing in a line") {
+TEST_CASE("a link below the best common width or speed is reported with one line per deviation") {
     port_view here = EDR(), there = EDR();
     here.info.linkWidthEnabled = there.info.linkWidthEnabled = 255; // all that are supported: 12x is the widest
     CHECK(link_complaints(here, there) == lines{"the link runs at 4X, but both ends have 12X enabled"});
@@ -71,7 +71,7 @@ TEST_CASE("a link that runs at less than both ends may run at is told, each thin
                                                 "the link runs at 2.5 Gbps, but the other end reports 10.0 Gbps"});
 }
 
-TEST_CASE("a QDR link that may run at FDR10 is told") {
+TEST_CASE("a QDR link whose ends support FDR10 is reported") {
     port_view here = EDR(), there = EDR();
     for (port_view* v : {&here, &there}) {
         v->end.capabilityMask = 0;

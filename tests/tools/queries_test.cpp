@@ -29,7 +29,7 @@ nlohmann::json json_from(const process_result& r) {
 
 } // namespace
 
-TEST_CASE("smpquery prints what infiniband-diags' prints") {
+TEST_CASE("smpquery prints what infiniband-diags' smpquery prints") {
     const subnet s;
     for (const std::string& route : {switch_route, far_switch_route, ca_route, far_ca_route}) {
         const std::string LID = s.lid_at(route);
@@ -54,7 +54,7 @@ TEST_CASE("smpquery prints what infiniband-diags' prints") {
     compare(s, {"smpquery", "nodedesc", "-D", switch_route, "--node-name-map", map});
 }
 
-TEST_CASE("sminfo, ibaddr and smpdump print what infiniband-diags' print") {
+TEST_CASE("sminfo, ibaddr and smpdump print what infiniband-diags' commands print") {
     const subnet s;
     // The manager's activity count goes on: it is compared apart.
     const auto without_count = [](std::string text) {
@@ -84,7 +84,7 @@ TEST_CASE("sminfo, ibaddr and smpdump print what infiniband-diags' print") {
     compare(s, {"ibaddr", "-G", "0xa001"});
 }
 
-TEST_CASE("ibroute and ibtracert print what infiniband-diags' print") {
+TEST_CASE("ibroute and ibtracert print what infiniband-diags' commands print") {
     const subnet s;
     for (const std::string& route : {switch_route, far_switch_route}) {
         for (const words& place : {words{"-D", route}, words{s.lid_at(route)}}) {
@@ -119,7 +119,7 @@ TEST_CASE("ibroute and ibtracert print what infiniband-diags' print") {
     }
 }
 
-TEST_CASE("set_sminfo says what infiniband-diags' sminfo with a modifier says") {
+TEST_CASE("set_sminfo prints what infiniband-diags' sminfo with a modifier prints") {
     const subnet s;
     const std::string LID = s.lid_at(switch_route);
     const auto state_of = [](const std::string& text) { return text.substr(text.find(" priority ")); };
@@ -154,7 +154,7 @@ TEST_CASE("set_sminfo says what infiniband-diags' sminfo with a modifier says") 
                   "invalid attribute or attribute modifier"); // a master does not
 }
 
-TEST_CASE("a query finds its target in whatever form it is written") {
+TEST_CASE("smpquery accepts every form of target") {
     const subnet s;
     const std::string LID = s.lid_at(far_ca_route);
     const std::string expected = s.ours({"ibaddr", LID}).out;
@@ -176,7 +176,7 @@ TEST_CASE("a query finds its target in whatever form it is written") {
     CHECK(s.ours({"smpquery", "-L", "ni", LID}).out == s.ours({"smpquery", "ni", LID}).out);
 }
 
-TEST_CASE("with --sa the same is said, and no SMP is sent") {
+TEST_CASE("queries with --sa print equal results and send no SMP") {
     const subnet s;
     const std::string LID = s.lid_at(switch_route), CA = s.lid_at(far_ca_route);
     const words commands[] = {
@@ -217,7 +217,7 @@ TEST_CASE("with --sa the same is said, and no SMP is sent") {
     check_failure(s.ours({"ibchecknet", "--sa"}), 2, "--sa is not supported by");
 }
 
-TEST_CASE("structures are shown by the names of the IBA, or their words, if asked for") {
+TEST_CASE("structures are printed with IBA names or as annotated words on request") {
     const subnet s;
     const std::string CA = s.lid_at(ca_route);
     const auto lines = [&](const words& command) { return s.ours(words{"smpquery"} + command).out; };
@@ -246,7 +246,7 @@ TEST_CASE("structures are shown by the names of the IBA, or their words, if aske
     CHECK_THAT(s.ours({"query", "SubnGet", "NodeInfo", CA, "-vv"}).out, StartsWith("  0 01010102 baseVersion=1,"));
 }
 
-TEST_CASE("the answers are JSON if asked for") {
+TEST_CASE("queries print JSON on request") {
     const subnet s;
     const std::string LID = s.lid_at(switch_route), CA = s.lid_at(ca_route);
     const auto json = [&](const words& command) { return json_from(s.ours(command + words{"--json"})); };
@@ -287,7 +287,7 @@ TEST_CASE("the answers are JSON if asked for") {
     CHECK_THAT(s.ours({"smpdump", "--decode", CA, "0x11"}).out, Contains("nodeGUID") && Contains("SMPNodeInfo"));
 }
 
-TEST_CASE("what a query cannot do is one line") {
+TEST_CASE("queries report errors with a one-line message") {
     const subnet s;
     const std::string CA = s.lid_at(ca_route);
     const words quick{"-t", "50ms", "--retries", "0"};
@@ -350,7 +350,7 @@ TEST_CASE("what a query cannot do is one line") {
     }
 }
 
-TEST_CASE("a query with -d shows each MAD, -dd its words, -v counts, and an error says more") {
+TEST_CASE("smpquery -d prints each MAD, -dd its words and -v counts, and errors have details") {
     const words local{"smpquery", "-D", "ni", "0", "--fabric", "sim:single"};
     CHECK(run(local).err.empty());
     const words shown = lines_in_order(run(local + words{"-d"}).err);
@@ -375,7 +375,7 @@ TEST_CASE("a query with -d shows each MAD, -dd its words, -v counts, and an erro
     CHECK_THAT(run(nowhere + words{"-dd"}).err, Contains("Request"));
 }
 
-TEST_CASE("a key file gives each port its key, -y all others, and nobody but its owner may have access to it") {
+TEST_CASE("a key file has one key per port, -y applies to other ports, and only the owner may read the file") {
     const words fabric{"--fabric", "sim:fattree2,radix=4,sm=1,time=virtual"};
     const auto GUID = nlohmann::json::parse(run(words{"smpquery", "--json", "ni", "2"} + fabric).out)["portGUID"];
     const directory files;
@@ -404,7 +404,7 @@ TEST_CASE("a key file gives each port its key, -y all others, and nobody but its
                   "other users have access to it (mode 0440)");
 }
 
-TEST_CASE("the multicast table has the ports that joined") {
+TEST_CASE("the multicast table contains the ports that joined the group") {
     using namespace comad;
     const subnet s;
     transports::ibsim_transport a(s.at("A")), b(s.at("B"));
@@ -441,7 +441,7 @@ TEST_CASE("the multicast table has the ports that joined") {
     }
 }
 
-TEST_CASE("smpquery prints forwarding tables as ibroute does, and accepts beginnings of operations") {
+TEST_CASE("smpquery prints forwarding tables as ibroute does, and accepts prefixes of operations") {
     const subnet s(two_switches);
     const auto table = nlohmann::json::parse(s.ours({"smpquery", "LFT", "0,5", "--json"}).out);
     const process_result routes = s.peer({"ibroute", "-D", "0,5", "-n", "-a"});

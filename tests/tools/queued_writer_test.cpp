@@ -54,7 +54,7 @@ std::string record(unsigned number) {
     return std::string(999 - text.size(), '.') + text + '\n';
 }
 
-TEST_CASE("a record is written at once while its reader takes it") {
+TEST_CASE("a record is written at once while the reader keeps up") {
     pipe_ends p;
     queued_writer out(std::move(p.writer), {});
     CHECK(out.write("one\n") == outcome::taken);
@@ -62,7 +62,7 @@ TEST_CASE("a record is written at once while its reader takes it") {
     CHECK(out.dropped() == 0);
 }
 
-TEST_CASE("records wait in order for a reader that has stopped, and none is cut") {
+TEST_CASE("records wait in order for a stopped reader, and no record is truncated") {
     pipe_ends p;
     queued_writer out(std::move(p.writer), {});
     for (unsigned i = 0; i < 1000; ++i) CHECK(out.write(record(i)) == outcome::taken);
@@ -73,7 +73,7 @@ TEST_CASE("records wait in order for a reader that has stopped, and none is cut"
     CHECK(out.dropped() == 0);
 }
 
-TEST_CASE("whole records are dropped and counted where the queue has no room, and later ones are taken again") {
+TEST_CASE("a full queue drops and counts whole records, and accepts later records again") {
     pipe_ends p;
     queued_writer out(std::move(p.writer), {.most = 10'000});
     unsigned taken = 0;
@@ -89,7 +89,7 @@ TEST_CASE("whole records are dropped and counted where the queue has no room, an
     CHECK(out.dropped() == 8);
 }
 
-TEST_CASE("a record that is larger than the queue is taken while the queue is empty") {
+TEST_CASE("a record larger than the queue is accepted while the queue is empty") {
     pipe_ends p;
     queued_writer out(std::move(p.writer), {.most = 10'000});
     const std::string large(1'000'000, 'x');
@@ -98,7 +98,7 @@ TEST_CASE("a record that is larger than the queue is taken while the queue is em
     CHECK(p.read(large.size()) == large);
 }
 
-TEST_CASE("who may wait loses nothing, and gives up when told") {
+TEST_CASE("a blocking writer loses no record and stops waiting on request") {
     pipe_ends p;
     queued_writer out(std::move(p.writer), {.full = queued_writer::when_full::wait, .most = 10'000});
     const std::string large(200'000, 'x');
@@ -113,7 +113,7 @@ TEST_CASE("who may wait loses nothing, and gives up when told") {
     CHECK(all == large + "small\n");
 }
 
-TEST_CASE("finish gives up on a reader that has stopped, and counts what it did not take") {
+TEST_CASE("finish gives up on a stopped reader and counts the records that were not written") {
     pipe_ends p;
     queued_writer out(std::move(p.writer), {});
     out.write(std::string(200'000, 'x'), 5);
@@ -124,7 +124,7 @@ TEST_CASE("finish gives up on a reader that has stopped, and counts what it did 
     CHECK(out.write("late") == outcome::dropped);
 }
 
-TEST_CASE("a reader that has gone is an error, at once or from the thread") {
+TEST_CASE("a closed reader is reported as an error, at once or by the thread") {
     pipe_ends p;
     std::atomic<unsigned> calls = 0;
     queued_writer out(std::move(p.writer), {.on_error = [&] { ++calls; }});
@@ -133,7 +133,7 @@ TEST_CASE("a reader that has gone is an error, at once or from the thread") {
         CHECK(out.write("x") == outcome::failed);
         CHECK(calls == 0);
     }
-    SECTION("from the thread") {
+    SECTION("by the thread") {
         CHECK(out.write(std::string(200'000, 'x')) == outcome::taken);
         p.reader.reset();
         out.finish(never);
@@ -143,7 +143,7 @@ TEST_CASE("a reader that has gone is an error, at once or from the thread") {
     CHECK(out.dropped() == 1);
 }
 
-TEST_CASE("a full disk is an error of each record, and others are tried") {
+TEST_CASE("a full disk is an error of each record, and later records are tried") {
     queued_writer out(unique_fd(::open("/dev/full", O_WRONLY | O_CLOEXEC)), {});
     CHECK(out.write("x") == outcome::failed);
     CHECK(out.write("y") == outcome::failed);
@@ -151,7 +151,7 @@ TEST_CASE("a full disk is an error of each record, and others are tried") {
     CHECK(out.dropped() == 2);
 }
 
-TEST_CASE("a FIFO is opened when somebody reads it") {
+TEST_CASE("a FIFO is opened as soon as a reader opens it") {
     const comad::test::directory files;
     const std::string fifo = files / "fifo";
     REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);

@@ -47,7 +47,7 @@ std::string refusal_of(const std::string& said) {
 
 } // namespace
 
-TEST_CASE("the ends of rdma_bw tell each other where to write") {
+TEST_CASE("both ends of rdma_bw exchange the addresses for their writes") {
     rdma_bw_end end;
     end.LID = comad::iba::lid{7};
     end.GID = comad::iba::gid(comad::iba::link_local_prefix, comad::iba::guid{9});
@@ -81,7 +81,7 @@ TEST_CASE("the ends of rdma_bw tell each other where to write") {
     CHECK(heard.both_ways);
 }
 
-TEST_CASE("rdma_bw takes nothing from its other end but numbers that can be") {
+TEST_CASE("rdma_bw accepts only valid numbers from its peer") {
     const std::string good =
         R"({"rdma_bw":1,"LID":1,"GID":"::","QPN":1,"PSN":1,"MTU":1,"address":1,"rkey":1,"size":1,"writes":1,"both_ways":0})";
     const auto with = [&](const std::string& was, const std::string& is) {
@@ -102,7 +102,7 @@ TEST_CASE("rdma_bw takes nothing from its other end but numbers that can be") {
     CHECK_THAT(message_of([] { rdma_bw_link::connect("127.0.0.1", free_port(), false); }), Contains("cannot connect"));
 }
 
-TEST_CASE("what one end of rdma_bw writes arrives at the other, in pieces too, and a key that is wrong is an error") {
+TEST_CASE("rdma_bw writes arrive at the peer, whole or in pieces, and a wrong key is an error") {
     comad::test::made_device made;
     comad::transports::end_port port;
     port.device = "made0";

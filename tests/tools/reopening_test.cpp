@@ -82,7 +82,7 @@ coro::task<std::optional<bool>> wait_long(session& in) {
 
 } // namespace
 
-TEST_CASE("a task whose device goes away runs again when the device is back, and everybody is told") {
+TEST_CASE("a task whose device disconnects runs again after the device returns, and listeners are notified") {
     const bool has_something_in_flight = GENERATE(false, true);
     device d;
     d.openings.resize(6);
@@ -113,7 +113,7 @@ TEST_CASE("a task whose device goes away runs again when the device is back, and
     CHECK(told.length < 60s);
 }
 
-TEST_CASE("what cannot be prepared on a device that is open again is tried again") {
+TEST_CASE("a failed preparation on a reopened device is retried") {
     device d;
     d.openings.resize(3);
     const answering_kernel answers(d.openings[2].kernel);
@@ -134,7 +134,7 @@ TEST_CASE("what cannot be prepared on a device that is open again is tried again
                                                    "still lost: another program serves it", "back"});
 }
 
-TEST_CASE("a signal ends the waiting for a device") {
+TEST_CASE("a signal ends the wait for a device") {
     const int number = GENERATE(SIGINT, SIGTERM);
     device d;
     d.openings.resize(2);
@@ -154,7 +154,7 @@ TEST_CASE("a signal ends the waiting for a device") {
     CHECK(in.counts().empty());
 }
 
-TEST_CASE("what may end by itself is not ended by the loss of its device") {
+TEST_CASE("a task that may end by itself is not canceled by the loss of its device") {
     device d;
     d.openings.resize(1);
     const global_options options;
@@ -171,7 +171,7 @@ TEST_CASE("what may end by itself is not ended by the loss of its device") {
     CHECK(in.disconnect_text() == "mlx5_0/1 (umad0) disconnected: No such device");
 }
 
-TEST_CASE("a server answers on the device that came back, by agents of its own there") {
+TEST_CASE("a server replies on the reopened device through newly registered agents") {
     device d;
     d.openings.resize(2);
     fake_kernel& later = d.openings[1].kernel;
@@ -202,7 +202,7 @@ TEST_CASE("a server answers on the device that came back, by agents of its own t
     CHECK(bytes_at(pong, 64, 4) == std::vector<u8>(wanted.begin(), wanted.begin() + 4)); // version, class, GetResp
 }
 
-TEST_CASE("pauses grow to 10 seconds, and shrink only after what lasted") {
+TEST_CASE("pauses between attempts grow to 10 seconds, and shrink only after 10 seconds of success") {
     growing_pause pause;
     std::vector<double> seconds;
     for (int i = 0; i < 9; ++i) seconds.push_back(std::chrono::duration<double>(pause.next()).count());
@@ -214,7 +214,7 @@ TEST_CASE("pauses grow to 10 seconds, and shrink only after what lasted") {
     CHECK(pause.next() == 200ms);
 }
 
-TEST_CASE("periods that nobody did anything in are counted, each once") {
+TEST_CASE("each missed period is counted once") {
     const mad::time_point began{100s};
     coro::periods every(10s);
     every.begin(began);

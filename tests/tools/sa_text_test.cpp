@@ -82,7 +82,7 @@ constexpr auto dec = "{}", hex = "0x{:X}", small_hex = "{:#x}", GUID = "{:#018x}
 
 } // namespace
 
-TEST_CASE("saquery's lines of a NodeRecord") {
+TEST_CASE("a NodeRecord prints saquery's lines") {
     const auto with_type = [](std::vector<u8>& bytes, unsigned pattern) {
         bytes[6] = static_cast<u8>(1 + pattern % 3);
     };
@@ -107,7 +107,7 @@ TEST_CASE("saquery's lines of a NodeRecord") {
     });
 }
 
-TEST_CASE("saquery's lines of a PortInfoRecord, and the short ones") {
+TEST_CASE("a PortInfoRecord prints saquery's lines, complete and short") {
     for_each_made<PortInfoRecord>([](const PortInfoRecord& r, std::span<const u8> b) {
         check(saquery_short_text(r), lines_of(b, "PortInfoRecord dump:", 24)
                                          .number("EndPortLid", dec, {0}, 16)
@@ -131,7 +131,7 @@ TEST_CASE("saquery's lines of a PortInfoRecord, and the short ones") {
     });
 }
 
-TEST_CASE("saquery's lines of a SwitchInfoRecord") {
+TEST_CASE("a SwitchInfoRecord prints saquery's lines") {
     for_each_made<SwitchInfoRecord>([](const SwitchInfoRecord& r, std::span<const u8> b) {
         check(saquery_text(r), lines_of(b, "SwitchInfoRecord dump:", 40)
                                    .raw("\t\tRID\n")
@@ -152,7 +152,7 @@ TEST_CASE("saquery's lines of a SwitchInfoRecord") {
     });
 }
 
-TEST_CASE("saquery's lines of a SMInfoRecord and of a LinkRecord") {
+TEST_CASE("a SMInfoRecord and a LinkRecord print saquery's lines") {
     for_each_made<SMInfoRecord>([](const SMInfoRecord& r, std::span<const u8> b) {
         for (const keys which : {keys::shown, keys::hidden}) {
             lines_of wanted(b, "SMInfoRecord dump:", 22);
@@ -174,7 +174,7 @@ TEST_CASE("saquery's lines of a SMInfoRecord and of a LinkRecord") {
     });
 }
 
-TEST_CASE("saquery's lines of a PathRecord") {
+TEST_CASE("a PathRecord prints saquery's lines") {
     for_each_made<PathRecord>([](const PathRecord& r, std::span<const u8> b) {
         check(saquery_text(r), lines_of(b, "PathRecord dump:", 24)
                                    .number("service_id", GUID, {0}, 64)
@@ -196,7 +196,7 @@ TEST_CASE("saquery's lines of a PathRecord") {
     });
 }
 
-TEST_CASE("saquery's lines of a MCMemberRecord, as a record, a group and a member") {
+TEST_CASE("a MCMemberRecord prints saquery's lines as a record, a group and a member") {
     for_each_made<MCMemberRecord>([](const MCMemberRecord& r, std::span<const u8> b) {
         // ProxyJoin: where the IBA has it; saquery shows the last bit of its byte.
         check(saquery_text(r), lines_of(b, "MCMember Record dump:", 24)
@@ -232,7 +232,7 @@ TEST_CASE("saquery's lines of a MCMemberRecord, as a record, a group and a membe
     });
 }
 
-TEST_CASE("saquery's lines of a ServiceRecord") {
+TEST_CASE("a ServiceRecord prints saquery's lines") {
     for_each_made<ServiceRecord>([](const ServiceRecord& r, std::span<const u8> b) {
         lines_of wanted(b, "ServiceRecord dump:", 24);
         wanted.number("ServiceID", GUID, {0}, 64)
@@ -255,7 +255,7 @@ TEST_CASE("saquery's lines of a ServiceRecord") {
     });
 }
 
-TEST_CASE("saquery's lines of an InformInfoRecord, of the IBA's notices and of a vendor's") {
+TEST_CASE("an InformInfoRecord prints saquery's lines for generic and vendor notices") {
     const auto of_both_kinds = [](std::vector<u8>& bytes, unsigned pattern) { bytes[46] = pattern % 2; };
     for_each_made<InformInfoRecord>(of_both_kinds, [](const InformInfoRecord& r, std::span<const u8> b) {
         const bool is_generic = b[46] == 1;
@@ -281,7 +281,7 @@ TEST_CASE("saquery's lines of an InformInfoRecord, of the IBA's notices and of a
     });
 }
 
-TEST_CASE("saquery's lines of a record with a table") {
+TEST_CASE("a record with a table prints saquery's lines") {
     for_each_made<LinearForwardingTableRecord>([](const auto& r, std::span<const u8> b) {
         lines_of wanted(b, "LFT Record dump:", 27);
         wanted.number("LID", dec, {0}, 16).number("Block", dec, {2}, 16).raw("\t\tLFT:\n\t\tLID\tPort Number\n");
@@ -347,7 +347,7 @@ TEST_CASE("saquery's lines of a record with a table") {
     });
 }
 
-TEST_CASE("saquery's lines of a ServiceAssociationRecord") {
+TEST_CASE("a ServiceAssociationRecord prints saquery's lines") {
     for_each_made<ServiceAssociationRecord>([](const ServiceAssociationRecord& r, std::span<const u8> b) {
         check(saquery_text(r, keys::shown), lines_of(b, "ServiceAssociationRecord dump:", 24)
                                                 .bytes("ServiceKey", 0, 16)
@@ -358,7 +358,7 @@ TEST_CASE("saquery's lines of a ServiceAssociationRecord") {
     });
 }
 
-TEST_CASE("a structure in other styles shows its keys only if asked") {
+TEST_CASE("a structure in any style prints its keys only on request") {
     SMInfoRecord r = test::made<SMInfoRecord>(1);
     r.SMInfo.SMKey = 0x1122334455667788;
     for (const auto style : {structure_style::iba_names, structure_style::annotated}) {
@@ -376,7 +376,7 @@ TEST_CASE("a structure in other styles shows its keys only if asked") {
     CHECK(structure_text(structure_style::diags, r, keys::hidden, [](const auto&) { return "as ever"; }) == "as ever");
 }
 
-TEST_CASE("saquery's lines of the SA's ClassPortInfo") {
+TEST_CASE("the ClassPortInfo of the SA prints saquery's lines") {
     for_each_made<iba::ClassPortInfo>([](const iba::ClassPortInfo& r, std::span<const u8> b) {
         check(saquery_text(r), lines_of(b, "SA ClassPortInfo:", 25)
                                    .number("Base version", dec, {0}, 8)

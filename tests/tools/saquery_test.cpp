@@ -15,7 +15,7 @@ const std::string switch_route = "0", ca_route = "0,1", far_ca_route = "0,20,1";
 
 } // namespace
 
-TEST_CASE("saquery prints what infiniband-diags' prints") {
+TEST_CASE("saquery prints what infiniband-diags' saquery prints") {
     const subnet s;
     const std::string of_switch = s.lid_at(switch_route), of_ca = s.lid_at(ca_route), far = s.lid_at(far_ca_route);
     for (const std::string& LID : {of_switch, of_ca, far}) {
@@ -42,7 +42,7 @@ TEST_CASE("saquery prints what infiniband-diags' prints") {
     compare(s, {"saquery", "-g"});
 }
 
-TEST_CASE("saquery shows P_Keys, to who knows the SM_Key, and the number of their block as it was asked for") {
+TEST_CASE("saquery with the SM_Key prints P_Keys with the requested block number") {
     const subnet s;
     const std::string of_ca = s.lid_at(ca_route);
     compare(s, {"saquery", "--smkey", "1", "PKTR", of_ca + "/1/0"});
@@ -53,7 +53,7 @@ TEST_CASE("saquery shows P_Keys, to who knows the SM_Key, and the number of thei
     check_failure(s.ours({"saquery", "PKTR", of_ca + "/1/0"}), 1, "invalid request (status 0x200)");
 }
 
-TEST_CASE("saquery knows subnet managers and the members of groups") {
+TEST_CASE("saquery prints subnet managers and the members of groups") {
     const subnet s;
     compare(s, {"saquery", "-s"});
     for (const char* node : {"A", "B"}) {
@@ -88,7 +88,7 @@ TEST_CASE("saquery -D lists the CAs") {
     CHECK_THAT(r.out, Contains("\"nodeType\":1") && !Contains("\"nodeType\":2"));
 }
 
-TEST_CASE("the port whose SA is asked is named by -s, where a command has no other -s") {
+TEST_CASE("the option -s names the SA's port in commands without another option -s") {
     const subnet s;
     const std::string manager = s.lid_at(switch_route), other = s.lid_at(ca_route);
     compare(s, {"smpquery", "-s", manager, "-G", "nodeinfo", "0xa001"});
@@ -112,7 +112,7 @@ TEST_CASE("saquery finds nodes by description, and descriptions by LID and GUID"
     CHECK(s.ours({"saquery", "-U", "0xa001"}).out == "host A\n");
 }
 
-TEST_CASE("saquery takes the descriptions of nodes and their names in a map where infiniband-diags take LIDs") {
+TEST_CASE("saquery accepts node descriptions and mapped names where infiniband-diags accepts LIDs") {
     const subnet s;
     const std::string LID = s.lid_at(ca_route), far = s.lid_at(far_ca_route), B = s.lid_at("0,2");
     const auto same = [&](const words& by_name, const words& by_lid) {
@@ -146,7 +146,7 @@ TEST_CASE("saquery takes the descriptions of nodes and their names in a map wher
                Contains("     2  \"the second\"\n") && Contains("     1  \"h-0001 HCA-1\"\n"));
 }
 
-TEST_CASE("saquery refuses words that it would have to leave out") {
+TEST_CASE("saquery refuses surplus arguments") {
     const words fabric{"--fabric", "sim:single,sm=1"};
     const auto refused = [&](const words& arguments, const std::string& what) {
         CAPTURE(arguments);
@@ -168,7 +168,7 @@ TEST_CASE("saquery refuses words that it would have to leave out") {
     refused({"PR", "--pkt_lifetime", "300"}, "300");
 }
 
-TEST_CASE("saquery PR alone asks for the paths from here, --no-defaults for all") {
+TEST_CASE("saquery PR without arguments queries the local port's paths, and --no-defaults queries all paths") {
     const words fabric{"--fabric", "sim:fattree2,radix=4,sm=1", "--json"}; // 14 nodes with a LID each
     const auto paths = ibtool_rig::objects_of(run(words{"saquery", "PR"} + fabric).out);
     CHECK(paths.size() == 14);
@@ -184,7 +184,7 @@ TEST_CASE("saquery PR alone asks for the paths from here, --no-defaults for all"
     CHECK(ibtool_rig::objects_of(run(words{"saquery", "PR", "--get", "SLID=1", "DLID=2"} + fabric).out).size() == 1);
 }
 
-TEST_CASE("saquery shows records by the names of the IBA, or their words, and with -v what it compares") {
+TEST_CASE("saquery prints records by IBA names or as words, and with -v the compared components") {
     const subnet s;
     const std::string LID = s.lid_at(ca_route);
     const std::string names = s.ours({"saquery", "NR", LID, "--int-names"}).out;
@@ -213,7 +213,7 @@ TEST_CASE("saquery shows records by the names of the IBA, or their words, and wi
     }
 }
 
-TEST_CASE("the option --sa-path says where the SA is, and that it is to answer") {
+TEST_CASE("the option --sa-path selects the path to the SA and whether the SA must reply") {
     const subnet s;
     const std::string manager = s.lid_at(switch_route), other = s.lid_at(ca_route), far = s.lid_at(far_ca_route);
     for (const std::string& path : {manager, std::string("fe80::5000"), "IBPath(DLID=" + manager + ")"}) {
@@ -231,7 +231,7 @@ TEST_CASE("the option --sa-path says where the SA is, and that it is to answer")
     check_failure(s.ours({"ibchecknet", "--sa-path", manager}), 2, "--sa is not supported by");
 }
 
-TEST_CASE("saquery of nothing is an empty answer, of nonsense one line") {
+TEST_CASE("saquery prints an empty result for no match and one line for an invalid argument") {
     const subnet s;
     const process_result none = s.ours({"saquery", "NR", "999"});
     check_success(none);
@@ -241,7 +241,7 @@ TEST_CASE("saquery of nothing is an empty answer, of nonsense one line") {
     check_failure(s.ours({"saquery", "LR", "1/2/3"}), 2, "1/2/3");
 }
 
-TEST_CASE("saquery takes any component by name, and gives JSON") {
+TEST_CASE("saquery accepts any component by name and prints JSON") {
     const subnet s;
     const std::string LID = s.lid_at(ca_route);
     const process_result r = s.ours({"saquery", "NR", "nodeInfo.nodeGUID=0000:0000:0000:a000", "LID=" + LID, "--json"});
@@ -252,7 +252,7 @@ TEST_CASE("saquery takes any component by name, and gives JSON") {
     CHECK(record["nodeDescription"]["nodeString"] == "host A");
 }
 
-TEST_CASE("query makes any RPC with any field") {
+TEST_CASE("query sends any RPC with any field") {
     const subnet s;
     const std::string LID = s.lid_at(ca_route);
     const auto json = [&](const words& command) {
@@ -278,7 +278,7 @@ TEST_CASE("query makes any RPC with any field") {
     check_failure(s.ours({"query", "PerformanceGet", "PortCounters", ca_route}), 2, "directed");
 }
 
-TEST_CASE("a service is registered with a real SA and deleted again, and infiniband-diags see it") {
+TEST_CASE("a service is registered with and deleted from a real SA, and infiniband-diags lists the service") {
     const subnet s;
     const words service{"ServiceRecord",     "-f", "serviceID=0x1122334455667788", "-f", "serviceGID=fe80::a001", "-f",
                         "servicePKey=0xffff"};

@@ -13,7 +13,7 @@ const std::string ca_route = "0,1", far_ca_route = "0,20,1";
 
 } // namespace
 
-TEST_CASE("set_guid gives a port alias GUIDs and takes them away") {
+TEST_CASE("set_guid assigns alias GUIDs to a port and removes them") {
     const subnet s;
     const std::string LID = s.lid_at(ca_route);
     const std::string capture = s.files() / "set.pcap";
@@ -49,7 +49,7 @@ TEST_CASE("set_guid gives a port alias GUIDs and takes them away") {
     CHECK(s.ours({"set_guid", "--delete", LID, "3"}).status == 0); // twice is not wrong
 }
 
-TEST_CASE("set_guid tells what it cannot do") {
+TEST_CASE("set_guid reports GUIDs that were not set and slots that do not exist") {
     const subnet s;
     const std::string LID = s.lid_at(ca_route), far = s.lid_at(far_ca_route);
     check_success(s.ours({"set_guid", LID, "1", "0x1234"}));

@@ -18,7 +18,7 @@ bool is_disabled(const subnet& s, const std::string& route, const std::string& p
 
 } // namespace
 
-TEST_CASE("set_port_state changes ports by routes around them, all or none of them, and reads them back") {
+TEST_CASE("set_port_state changes all ports or none, by directed routes around them, and reads them back") {
     const subnet s(two_switches, manager::leaves);
     // The port by which the second switch is entered, and one that leads to a host.
     const words both{"second@3", "0,5@1"};
@@ -57,7 +57,7 @@ TEST_CASE("set_port_state changes ports by routes around them, all or none of th
                   "the subnet manager would be disconnected");
 }
 
-TEST_CASE("init_all_ports brings each link back to Initialize, and goes on where a node does not answer") {
+TEST_CASE("init_all_ports brings each link to Initialize, and continues past unresponsive nodes") {
     const subnet s(two_switches, manager::leaves);
     const auto states = [&] {
         std::map<std::string, unsigned> count;

@@ -96,7 +96,7 @@ std::string place_of(const json& port) {
 
 } // namespace
 
-TEST_CASE("a sweep has infiniband-diags' numbers of every port of the subnet") {
+TEST_CASE("a sweep reads the counter values that infiniband-diags reads from every port") {
     subnet s(topology, manager::leaves);
     const std::vector<json> before = swept(s);
     REQUIRE(before.size() == 20 + 4 + 3);

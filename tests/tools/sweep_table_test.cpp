@@ -50,7 +50,7 @@ struct one_port {
 
 } // namespace
 
-TEST_CASE("a total that stands at its end has a plus behind it, and nothing else has") {
+TEST_CASE("only a saturated total is followed by a plus") {
     const one_port p;
     iba::pm::PortCounters told;
     told.portXmitData = 0xffffffff; // words: 17179869180 bytes
@@ -65,7 +65,7 @@ TEST_CASE("a total that stands at its end has a plus behind it, and nothing else
                Catch::Contains(R"("pegged":["portXmitData","portRcvPkts","localLinkIntegrityErrors"])"));
 }
 
-TEST_CASE("a rate has a plus behind it where there may have been more") {
+TEST_CASE("a rate that may be too low is followed by a plus") {
     const one_port p;
     iba::pm::PortCounters then, now;
     then.portXmitData = 500;
@@ -84,7 +84,7 @@ TEST_CASE("a rate has a plus behind it where there may have been more") {
     CHECK(p.row(third, &third) == words{"host", "1", "0", "0+", "0", "0", "-", "0"});
 }
 
-TEST_CASE("a table that is sorted by a counter without a column shows that counter in a last column") {
+TEST_CASE("a table sorted by a counter without a column prints the counter in a last column") {
     const one_port p;
     iba::pm::PortCounters then, now;
     then.symbolErrorCounter = 3;

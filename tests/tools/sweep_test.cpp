@@ -33,7 +33,7 @@ std::vector<json> ports_of(const process_result& r) {
 }
 } // namespace
 
-TEST_CASE("sweep tells of each port what its PMA tells when it is asked alone") {
+TEST_CASE("sweep prints for each port what a single query of its PMA returns") {
     const process_result r = sweep({"--json"});
     check_success(r);
     const std::vector<json> all = objects_of(r);
@@ -62,7 +62,7 @@ TEST_CASE("sweep tells of each port what its PMA tells when it is asked alone") 
     CHECK(with_errors > 0);
 }
 
-TEST_CASE("the table has a row for each port, CSV a line, with all that was told") {
+TEST_CASE("sweep prints one table row and one CSV line per port with all counters") {
     const process_result table = sweep({});
     check_success(table);
     const words rows = lines_in_order(table.out);
@@ -79,7 +79,7 @@ TEST_CASE("the table has a row for each port, CSV a line, with all that was told
     for (const std::string& line : lines) CHECK(std::count(line.begin(), line.end(), ',') == 4 + 22 + 2);
 }
 
-TEST_CASE("sweeps come as often as they are wanted, and say what changed since the one before") {
+TEST_CASE("sweeps run at the requested interval and report the changes since the previous sweep") {
     const process_result r = sweep({"--every", "2s", "--count", "3", "--json"});
     check_success(r);
     std::vector<double> began;
@@ -105,7 +105,7 @@ TEST_CASE("sweeps come as often as they are wanted, and say what changed since t
     CHECK(changed > 0);
 }
 
-TEST_CASE("only what is wanted is read, and shown in the order that is wanted") {
+TEST_CASE("sweep reads only the requested counters and prints them in the requested order") {
     for (const json& port : ports_of(sweep({"--json", "--type", "switch"})))
         CHECK_THAT(port.at("description").get<std::string>(), StartsWith("leaf") || StartsWith("spine"));
     CHECK(ports_of(sweep({"--json", "--name", "leaf-0001"})).size() == 4);
@@ -122,7 +122,7 @@ TEST_CASE("only what is wanted is read, and shown in the order that is wanted") 
     for (std::size_t i = 0; i < 3; ++i) CHECK(top[i].at("counters").at("portXmitWait") == waits[i]);
 }
 
-TEST_CASE("what makes no sense is refused in one line, before anything is sent") {
+TEST_CASE("sweep refuses invalid arguments with a one-line message before it sends a MAD") {
     check_failure(sweep({"--by", "xmit"}), 2, "unknown counter 'xmit'; the nearest are portXmitData, ");
     check_failure(sweep({"--guid", "seven"}), 2, "--guid: invalid GUID 'seven'");
     check_failure(sweep({"--every", "0s"}), 2, "invalid duration '0s'");
@@ -147,7 +147,7 @@ TEST_CASE("sweep, health and perfquery read the counters of a switch's enhanced 
     CHECK_THAT(counters.out, Contains("PortSelect:......................0\n"));
 }
 
-TEST_CASE("a node that is silent is a line on stderr and a hole in the result, and the rest is there") {
+TEST_CASE("sweep reports an unresponsive node on stderr and as missing, and prints all other ports") {
     const process_result r = sweep({"--json", "--every", "1s", "--count", "3"},
                                    "sim:fattree2,radix=4,sm=1,time=virtual,kill=h-0003 HCA-1@1500ms");
     CHECK(r.status == 3);
@@ -173,8 +173,7 @@ const words five_sweeps{"--json", "--every", "1s", "--count", "5"};
 
 } // namespace
 
-TEST_CASE(
-    "a link that went down and came back between two sweeps is seen by its counter, and the subnet discovered anew") {
+TEST_CASE("a link that went down between two sweeps is detected by its counter and causes a rediscovery") {
     const std::string flapping = "sim:fattree2,radix=4,sm=1,time=virtual,flap=spine-0002/2@1500ms:10ms:1000s";
     const process_result r = sweep(five_sweeps + words{"--refresh", "1s"}, flapping);
     check_success(r);
@@ -198,8 +197,7 @@ TEST_CASE(
     CHECK(discoveries_of(sweep(five_sweeps + words{"--refresh", "1s"})).empty());
 }
 
-TEST_CASE(
-    "a link that comes up, which no counter tells, is seen by a look at the ports' states, of switches or of the SA") {
+TEST_CASE("a link that comes up is detected by polling the port states of switches or of the SA") {
     const std::string by = GENERATE("smp", "sa");
     CAPTURE(by);
     const process_result r =
@@ -212,7 +210,7 @@ TEST_CASE(
     CHECK(swept == std::map<int, std::size_t>{{1, 31}, {2, 31}, {3, 31}, {4, 31}, {5, 31}});
 }
 
-TEST_CASE("the live view fits its terminal, and there has to be one") {
+TEST_CASE("sweep --watch fits its terminal and refuses to run without a terminal") {
     const auto shown = [](int rows, int columns) {
         const std::string command = "stty rows " + std::to_string(rows) + " cols " + std::to_string(columns) + "; " +
                                     ibtool_program() + " sweep --watch --count 2 --fabric " + tree;
@@ -237,7 +235,7 @@ TEST_CASE("the live view fits its terminal, and there has to be one") {
     check_failure(sweep({"--watch"}), 2, "--watch requires a terminal as output");
 }
 
-TEST_CASE("further groups of counters are read where they are asked for, and only where a port has them") {
+TEST_CASE("sweep reads further counter groups only on request and only from ports that support them") {
     const process_result r =
         sweep({"--json", "--details", "PortRcvErrorDetails", "--details", "PortXmitDiscardDetails"});
     check_success(r);
@@ -249,7 +247,7 @@ TEST_CASE("further groups of counters are read where they are asked for, and onl
     check_failure(sweep({"--details", "PortColours"}), 2, "unknown group 'PortColours'; the nearest are ");
 }
 
-TEST_CASE("counters are cleared where that is asked for, those that are named, once they were read") {
+TEST_CASE("sweep clears the named counters on request after it has read them") {
     const auto sums = [](const words& resets) {
         // Of the first sweep, and of the second.
         std::map<std::string, std::array<unsigned long long, 2>> all;
@@ -278,7 +276,7 @@ TEST_CASE("counters are cleared where that is asked for, those that are named, o
     check_failure(sweep({"--reset", "everything"}), 2, "--reset: unknown counter 'everything'; the nearest are ");
 }
 
-TEST_CASE("sweep --reset and ibclearcounters and ibclearerrors clear the same, whatever a PMA can") {
+TEST_CASE("sweep --reset, ibclearcounters and ibclearerrors clear equal counters for every kind of PMA") {
     const std::string capabilities =
         GENERATE(as<std::string>{}, "full", "basic", "wide", "wait+qp1", "wide+unicast+wait", "wide+errors",
                  "wide+errors+wait", "wide+unicast+errors+qp1", "all+wide+unicast+errors", "all+wide+errors+wait+qp1");

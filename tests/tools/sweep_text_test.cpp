@@ -76,7 +76,7 @@ json members_of(const iba::pm::PortCountersExt& c) {
 
 } // namespace
 
-TEST_CASE("the line of a sweep has its own numbers") {
+TEST_CASE("the summary of a sweep prints each number of the sweep") {
     const swept e;
     CHECK(e.lines().at(0) == json::parse(
                                  R"({"schema": "comad.sweep/1", "sweep": 5, "seconds": 6.5, "time": 7.25,
@@ -93,7 +93,7 @@ TEST_CASE("the line of a sweep has its own numbers") {
                                    {"why", "what is wrong"}}));
 }
 
-TEST_CASE("the line of a port has each counter by its name, of its own port") {
+TEST_CASE("the line of a port has each counter of the port under its name") {
     const swept e;
     const auto lines = e.lines();
     struct {
@@ -119,7 +119,7 @@ TEST_CASE("the line of a port has each counter by its name, of its own port") {
     }
 }
 
-TEST_CASE("changes and details are told by their own names") {
+TEST_CASE("changes and details are printed under the names of their counters") {
     swept e;
     counters::sweep before;
     counters::reading& was = before.ports.emplace_back();
@@ -150,7 +150,7 @@ TEST_CASE("changes and details are told by their own names") {
           test::made<iba::pm::PortXmitDiscardDetails>(2).portInactiveDiscards);
 }
 
-TEST_CASE("a column of CSV has what its heading says") {
+TEST_CASE("a CSV column contains the value of its heading") {
     const swept e;
     const auto names = split(split(sweep_csv_header(), '\n').at(0), ',');
     const auto rows = split(sweep_csv(e.view(), {}), '\n');
@@ -176,7 +176,7 @@ TEST_CASE("a column of CSV has what its heading says") {
     CHECK(row == wanted);
 }
 
-TEST_CASE("a name that a spreadsheet would take for a formula is text in CSV") {
+TEST_CASE("a name that a spreadsheet would read as a formula is text in CSV") {
     swept e;
     e.now.ports.resize(1);
     const auto name_in_csv = [&](const std::string& name) {
@@ -191,7 +191,7 @@ TEST_CASE("a name that a spreadsheet would take for a formula is text in CSV") {
     CHECK(name_in_csv("") == "\"\"");
 }
 
-TEST_CASE("a column of the table has what its heading says") {
+TEST_CASE("a table column contains the value of its heading") {
     swept e;
     e.now.ports.resize(1);
     e.now.ports[0].counters.counters = {};
@@ -223,7 +223,7 @@ TEST_CASE("a column of the table has what its heading says") {
                                                                        "   3      4000"));
 }
 
-TEST_CASE("rows may be those of some names, and in the order of all errors") {
+TEST_CASE("rows can be filtered by a part of the name and sorted by the sum of errors") {
     swept e;
     const auto names_of = [&](const table_choice& choice) {
         std::vector<std::string> all;
@@ -243,7 +243,7 @@ TEST_CASE("rows may be those of some names, and in the order of all errors") {
     CHECK(names_of({.order = row_order::by_errors}) == names{"made switch", "made host"});
 }
 
-TEST_CASE("what is missing is told with its place, in a user's words or in all") {
+TEST_CASE("a failure is printed with its location, in the short or the complete form") {
     swept e;
     e.s.failures = {{discovery::failure_kind::timeout, {e.s.nodes[0].info.nodeGUID, 4}, "RPC silent", "silent"}};
     const auto id = [&](u32 node) { return fmt::format("{:016x}", value(e.s.nodes[node].info.nodeGUID)); };
@@ -258,7 +258,7 @@ TEST_CASE("what is missing is told with its place, in a user's words or in all")
           "R-" + id(2) + " \"made router\": what is wrong");
 }
 
-TEST_CASE("one cause is one line, however many places it has") {
+TEST_CASE("failures with one cause are one line for any number of locations") {
     std::vector<discovery::failure> all;
     const auto add = [&](u64 GUID, u8 port, std::string name, std::string short_name, std::string text,
                          std::string cause = {}) {
@@ -290,7 +290,7 @@ TEST_CASE("one cause is one line, however many places it has") {
     CHECK(format_missing({}, false, "lost mlx5_0/1: gone").empty());
 }
 
-TEST_CASE("each kind of failure has its name") {
+TEST_CASE("each kind of failure has a name") {
     using enum discovery::failure_kind;
     const std::pair<discovery::failure_kind, const char*> kinds[] = {
         {timeout, "timeout"},         {unresponsive, "unresponsive"}, {error_reply, "error_reply"},

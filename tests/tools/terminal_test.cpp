@@ -10,7 +10,7 @@ namespace terminal_test { // compiled together with others
 
 using namespace ibtool;
 
-TEST_CASE("columns are those that a terminal takes, and no character is cut in two") {
+TEST_CASE("columns are counted as a terminal displays them, and no character is split") {
     CHECK(columns_of("") == 0);
     CHECK(columns_of("leaf-0001") == 9);
     CHECK(columns_of("Z\u00fcrich") == 6);
@@ -27,7 +27,7 @@ TEST_CASE("columns are those that a terminal takes, and no character is cut in t
     CHECK(padded("abcd", 3) == "abcd");
 }
 
-TEST_CASE("a help is broken where it fits, and goes on below its description") {
+TEST_CASE("help is wrapped at the terminal width and continues in the column of the description") {
     const std::string help = "sweep the ports of all nodes again\n"
                              "  --every TEXT      interval between sweeps: 1s, 500ms\n"
                              "  -x                short\n\n";

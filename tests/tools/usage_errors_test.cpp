@@ -43,7 +43,7 @@ std::vector<option> options_with_values() {
 
 } // namespace
 
-TEST_CASE("no message has a control character or a line of the command line, whatever is wrong with it") {
+TEST_CASE("no error message contains a control character or a line break of the command line") {
     unsigned refused = 0;
     const auto look_at = [&](const words& command) {
         CAPTURE(command);
@@ -87,7 +87,7 @@ TEST_CASE("no message has a control character or a line of the command line, wha
     CHECK(refused > (other_program() ? 30 : 60)); // of a sanitized program a sample runs
 }
 
-TEST_CASE("an option with an empty value is refused, and is not the same as no option") {
+TEST_CASE("an option with an empty value is refused, unlike a missing option") {
     for (const words& command :
          {words{"sweep", "--listen", ""}, words{"sweep", "--listen="}, words{"sweep", "--listen", ":0", "--auth", ""},
           words{"sweep", "--prometheus", ""}, words{"sweep", "--rules", ""}, words{"ibnetdiscover", "--cache", ""},
@@ -102,7 +102,7 @@ TEST_CASE("an option with an empty value is refused, and is not the same as no o
     check_failure(run(words{"sweep", "--listen", ""} + fabric), 2, "--listen: must not be empty");
 }
 
-TEST_CASE("an option of the program that vumad runs is refused with a message about the two dashes") {
+TEST_CASE("an option for the program that vumad runs is refused with a hint about the two dashes") {
     const words vumad{"vumad", "--fabric", "sim:single"};
     for (const words& program : {words{"sh", "-c", "true"}, words{"ls", "--all-of-it"}, words{"ibnetdiscover", "-x"}}) {
         const std::string option = program[1];
@@ -115,7 +115,7 @@ TEST_CASE("an option of the program that vumad runs is refused with a message ab
     check_failure(run({"ibhosts", "--all-of-it"}), 2, "unknown option '--all-of-it'; similar: ");
 }
 
-TEST_CASE("ibroute stops asking destinations for names when most of many do not answer, and prints their rows") {
+TEST_CASE("ibroute stops resolving names after many failures and prints the rows") {
     const auto fabric_at_switch = [](const char* more) {
         return words{"--fabric", std::string("sim:fattree3,radix=16,sm=1,time=virtual,at=leaf-0128") + more};
     };

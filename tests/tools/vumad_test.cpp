@@ -41,7 +41,7 @@ nlohmann::json with_states_alone_where_down(const std::string& text) {
 
 } // namespace
 
-TEST_CASE("vumad gives the exit code of its command, and says when that cannot be run") {
+TEST_CASE("vumad returns the exit status of its command, and reports a command that cannot run") {
     if (!has_devices()) return;
     CHECK(in_shell("sim:single", "exit 7").status == 7);
     CHECK(in_shell("sim:single", "kill -KILL $$").status == 128 + 9);
@@ -54,7 +54,7 @@ TEST_CASE("vumad gives the exit code of its command, and says when that cannot b
     CHECK_THAT(shell.err, Contains("/dev/infiniband/umad0 is vib0/1, at ") && Contains(" port 1; "));
 }
 
-TEST_CASE("vumad refuses what is no simulated fabric, or not in real time") {
+TEST_CASE("vumad refuses a fabric that is not simulated or not in real time") {
     check_failure(run({"vumad", "--", "true"}), 2, "vumad needs a simulated fabric: --fabric sim:");
     check_failure(run({"vumad", "--fabric", "umad:mlx5_0", "--", "true"}), 2, "not 'umad:mlx5_0'");
     check_failure(run({"vumad", "--fabric", "sim:single,time=virtual", "--", "true"}), 2, "remove time=virtual");
@@ -65,7 +65,7 @@ TEST_CASE("vumad refuses what is no simulated fabric, or not in real time") {
     check_failure(run({"vumad", "--fabric", "ibsim:no-such-server", "--", "true"}), 1, "no ibsim server");
 }
 
-TEST_CASE("nothing of a virtual device is seen outside, and all else is there inside") {
+TEST_CASE("a virtual device is invisible outside vumad, and all other devices are visible inside") {
     if (!has_devices()) return;
     const std::string script = "ls /sys/class /dev | grep -v infiniband; test -c /dev/null; echo x >/dev/null";
     const process_result inside = in_shell("sim:single", script);
@@ -77,7 +77,7 @@ TEST_CASE("nothing of a virtual device is seen outside, and all else is there in
     CHECK_FALSE(std::filesystem::exists("/sys/class/infiniband/vib0"));
 }
 
-TEST_CASE("each --port is a device, and several of one node are ports of one") {
+TEST_CASE("each --port is a device, and several ports of one node are ports of one device") {
     if (!has_devices()) return;
     const process_result r =
         in_shell("sim:fattree2,radix=4,sm=1",
@@ -89,7 +89,7 @@ TEST_CASE("each --port is a device, and several of one node are ports of one") {
     CHECK_THAT(r.out, Contains("NodeType:........................Switch"));
 }
 
-TEST_CASE("the capability mask says that a manager runs while issm is open, for one at a time") {
+TEST_CASE("the capability mask reports an SM while issm is open, for one program at a time") {
     if (!has_devices()) return;
     const process_result r = in_shell(
         "sim:single",
@@ -114,7 +114,7 @@ void check_same(const std::string& one, const std::string& other) {
 
 } // namespace
 
-TEST_CASE("ibtool finds through the virtual device what it finds without") {
+TEST_CASE("ibtool finds the fabric through the virtual device as it does without the device") {
     if (!has_devices()) return;
     const std::string fabric = "sim:fattree2,radix=8,sm=1,counters=3";
     for (const words& command :
@@ -130,8 +130,7 @@ TEST_CASE("ibtool finds through the virtual device what it finds without") {
     }
 }
 
-TEST_CASE(
-    "infiniband-diags and OpenSM see an ibsim subnet through the virtual device as with ibsim's library before them") {
+TEST_CASE("infiniband-diags and OpenSM see an ibsim subnet alike through the virtual device and ibsim's library") {
     if (!has_devices()) return;
     const subnet preloaded;
     const ibsim_server server(topology);
@@ -173,12 +172,12 @@ std::string check_manager(const std::string& fabric, std::size_t ports) {
 
 } // namespace
 
-TEST_CASE("OpenSM configures a simulated subnet through the virtual device, and its SA answers with tables") {
+TEST_CASE("OpenSM configures a simulated subnet through the virtual device, and its SA replies with tables") {
     if (!has_devices()) return;
     check_manager("sim:fattree2,radix=8", 32 + 12 * 9); // hosts; switches with their port 0
 }
 
-TEST_CASE("OpenSM configures an ibsim subnet through the virtual device, and its SA answers with tables") {
+TEST_CASE("OpenSM configures an ibsim subnet through the virtual device, and its SA replies with tables") {
     if (!has_devices()) return;
     std::ostringstream topology;
     write_topology(topology, comad::transports::sim::make_topology("fattree2,radix=8"));
@@ -190,7 +189,7 @@ TEST_CASE("OpenSM configures an ibsim subnet through the virtual device, and its
     check_same(there, here.out);
 }
 
-TEST_CASE("of two OpenSMs the second stays standby, answers directed-route SMInfo, and takes over from the first") {
+TEST_CASE("the second of two OpenSMs stays standby, replies to directed-route SMInfo, and later takes over") {
     if (!has_devices()) return;
     // Each log is a FIFO; `await` returns at the first line that one of its patterns matches, and prints that pattern.
     const std::string script =
@@ -223,8 +222,7 @@ TEST_CASE("of two OpenSMs the second stays standby, answers directed-route SMInf
     for (std::size_t i : {7, 8}) CHECK_THAT(lines[i], EndsWith(" state 3 SMINFO_MASTER"));
 }
 
-TEST_CASE(
-    "OpenSM forwards notices to watch, which has told of the host that left and of the one that came before it looks") {
+TEST_CASE("OpenSM forwards notices to watch, which reports removed and added hosts before it polls") {
     if (!has_devices()) return;
     const std::string script =
         "d=$(mktemp -d); trap 'kill -KILL $m; rm -rf $d' EXIT; mkfifo $d/log\n"
@@ -238,7 +236,7 @@ TEST_CASE(
     CHECK_THAT(r.out, Contains("\"h-0003 HCA-1\" removed\n") && Contains("\"h-0003 HCA-1\" added\n"));
 }
 
-TEST_CASE("a table that FUSE brings in pieces, for it is longer than a mebibyte, arrives whole") {
+TEST_CASE("a table longer than a mebibyte, which FUSE transfers in pieces, arrives whole") {
     if (!has_devices()) return;
     // A fat tree of switches with 36 ports has 36^3/4 hosts and 5*36^2/4 switches; a record takes 112 bytes.
     const process_result r =
@@ -248,7 +246,7 @@ TEST_CASE("a table that FUSE brings in pieces, for it is longer than a mebibyte,
     CHECK(r.out == "13284\n13284\n");
 }
 
-TEST_CASE("several programs use a virtual device at once, each hears its own, and what is lost is asked again") {
+TEST_CASE("several programs share a virtual device, each gets its own replies, and lost requests are retried") {
     if (!has_devices()) return;
     // Of the first MADs, to the local node, libibmad repeats none: its wait is over before the device gives one back.
     const process_result r =
@@ -263,7 +261,7 @@ TEST_CASE("several programs use a virtual device at once, each hears its own, an
     for (const std::string& one : said) CHECK(stanzas(one) == stanzas(said.front()));
 }
 
-TEST_CASE("LIDs and an OpenSM's tables give ibtool the subnet that directed routes give, with LMC and losses, too") {
+TEST_CASE("a discovery by LIDs and OpenSM's tables equals one by directed routes, with LMC and losses") {
     if (!has_devices()) return;
     struct managed_fabric {
         std::string specification, OpenSM;
@@ -289,7 +287,7 @@ TEST_CASE("LIDs and an OpenSM's tables give ibtool the subnet that directed rout
     CHECK(with_states_alone_where_down(said[1]) == with_states_alone_where_down(said[2]));
 }
 
-TEST_CASE("the lanes of torus-2QoS are those that OpenSM's tables of paths say") {
+TEST_CASE("the lanes of torus-2QoS match OpenSM's path records") {
     if (!has_devices()) return;
     // Without them its rings have credit loops; the engine is made so that with them there is none.
     std::string script = with_manager;
@@ -317,7 +315,7 @@ TEST_CASE("the lanes of torus-2QoS are those that OpenSM's tables of paths say")
     CHECK(std::regex_match(said[2], std::regex(" *30 METHOD_GET_TABLE.* SAPathRecord\n")));
 }
 
-TEST_CASE("an OpenSM's tables of routes, partitions and virtual lanes are those that nodes hold") {
+TEST_CASE("OpenSM's tables of routes, partitions and virtual lanes match the tables in the nodes") {
     if (!has_devices()) return;
     const auto specification = GENERATE(as<std::string>(), "fattree2,radix=8", "ring,switches=5,hosts=2");
     CAPTURE(specification);

@@ -76,7 +76,7 @@ words sorted(words all) {
 
 } // namespace
 
-TEST_CASE("watch tells what the console of ibsim does to cables and nodes of a subnet with OpenSM and nothing else") {
+TEST_CASE("watch reports only the changes that ibsim's console makes to the cables and nodes of a subnet") {
     subnet s(topology, manager::stays, {"-s", "1"});
     watched_subnet watch(s);
 
@@ -109,7 +109,7 @@ TEST_CASE("watch tells what the console of ibsim does to cables and nodes of a s
     CHECK_THAT(r.err, Contains("first switch") && Contains("no reply from the neighbor"));
 }
 
-TEST_CASE("watch says that ibsim brings no notices, because its clients get responses only") {
+TEST_CASE("watch reports that ibsim delivers no notices, because ibsim clients get only responses") {
     subnet s(topology, manager::stays, {"-s", "1"});
     process watch(ibtool({"watch", "--every", "100ms", "--fabric", s.fabric()}));
     watch.await_error("watching ");
@@ -119,7 +119,7 @@ TEST_CASE("watch says that ibsim brings no notices, because its clients get resp
                           !Contains("another program"));
 }
 
-TEST_CASE("watch ends up with what is there after cables were pulled and put back faster than it looks") {
+TEST_CASE("watch converges to the actual state after links change faster than its polling interval") {
     subnet s(topology, manager::stays, {"-s", "1"});
     watched_subnet watch(s);
     words cables{"\"S2\"[4]", "\"S2\"[3]", "\"A\"[1]", "\"C\"[2]"};

@@ -25,7 +25,7 @@ words lines_without_time(const std::string& text) {
 
 } // namespace
 
-TEST_CASE("watch tells of a cable between switches that is pulled and put back, within the time between two looks") {
+TEST_CASE("watch reports a link between switches that goes down and comes back, within one polling interval") {
     const process_result r =
         run(watched(",cut=spine-0001/2@1500ms,restore=spine-0001/2@8500ms", {"--every", "1s", "-n", "2"}));
     CHECK(r.status == 0);
@@ -37,8 +37,7 @@ TEST_CASE("watch tells of a cable between switches that is pulled and put back, 
     CHECK_THAT(r.err, Contains("watching 14 nodes and 16 links; the SA forwards notices; polling every 1s\n"));
 }
 
-TEST_CASE(
-    "a notice of the SA is printed when it comes, with what it is about, and what it means is looked for there alone") {
+TEST_CASE("watch prints a notice of the SA on arrival and queries only the location of the notice") {
     const process_result r = run(watched(",cut=leaf-0002/1@1500ms", {"--every", "1000s", "-n", "2", "-v"}));
     CHECK(r.status == 0);
     CHECK_THAT(r.out, StartsWith("1.5000"));
@@ -51,7 +50,7 @@ TEST_CASE(
     CHECK_THAT(said[2], StartsWith("link ") && Contains("\"leaf-0002\"[1]") && EndsWith(" removed"));
 }
 
-TEST_CASE("the JSON of a notice has what it is about, and the name of a node as it was when the notice came") {
+TEST_CASE("the JSON of a notice contains its subject and the node name at the time of the notice") {
     const process_result r = run(watched(",cut=leaf-0002/1@1500ms", {"--every", "1000s", "-n", "2", "--json"}));
     CHECK(r.status == 0);
     const auto said = nlohmann::json::parse(lines_in_order(r.out).at(0));
@@ -65,7 +64,7 @@ TEST_CASE("the JSON of a notice has what it is about, and the name of a node as 
     CHECK(said.at("seconds") < 1.501);
 }
 
-TEST_CASE("watch in virtual time ends with a message when the simulation has no planned changes left") {
+TEST_CASE("watch in virtual time ends with a message after the last planned change of the simulation") {
     const process_result r = run(watched(",cut=spine-0001/2@1500ms", {"--every", "1s", "-n", "9"}));
     CHECK(r.status == 3); // not all that was asked for
     CHECK(lines_in_order(r.out).size() == 1);
@@ -77,7 +76,7 @@ TEST_CASE("watch in virtual time ends with a message when the simulation has no 
     CHECK_THAT(none.err, EndsWith("ibtool: ended after 0 events: the simulation has no planned changes left\n"));
 }
 
-TEST_CASE("without a subscription watch only looks, and its JSON has a line for each event") {
+TEST_CASE("watch without a subscription only polls and prints one JSON line per event") {
     const process_result r =
         run(watched(",cut=leaf-0002/1@1500ms", {"--every", "1s", "-n", "2", "--json", "--no-subscription"}));
     CHECK(r.status == 0);
@@ -92,14 +91,14 @@ TEST_CASE("without a subscription watch only looks, and its JSON has a line for 
     CHECK_THAT(r.err, Contains("links; polling every 1s\n"));
 }
 
-TEST_CASE("what does not answer when it is asked again makes the result partial") {
+TEST_CASE("an unresponsive node in a rediscovery makes watch's result partial") {
     const process_result r = run(watched(",kill=spine-0002@1500ms,cut=spine-0002/1@20s",
                                          {"--every", "30s", "-n", "1", "--no-subscription", "-t", "10"}));
     CHECK(r.status == 3);
     CHECK_THAT(r.err, Contains("spine-0002"));
 }
 
-TEST_CASE("a switch that died behind cables that are up is told within ten looks, though the SA says nothing of it") {
+TEST_CASE("watch reports a dead switch with links up within ten polls, although the SA sends no notice") {
     const process_result r = run(
         watched(",kill=spine-0002@1500ms", {"--every", "1s", "-n", "5", "--no-subscription", "--json", "-t", "10"}));
     CHECK(r.status == 3);
@@ -116,8 +115,7 @@ TEST_CASE("a switch that died behind cables that are up is told within ten looks
     CHECK(said == words{"node", "link", "link", "link", "link"});
 }
 
-TEST_CASE(
-    "watch begins with what a cache file knows, tells at once what has changed since and keeps the file up to date") {
+TEST_CASE("watch starts from a cache file, reports the changes since then and updates the file") {
     const directory files;
     const words cache{"--subnet-cache", files / "cache"};
     const std::string fabric = "sim:fattree2,radix=4,sm=1,time=virtual";
@@ -135,7 +133,7 @@ TEST_CASE(
     CHECK(run({"subnet_diff", files / "cache", "--fabric", fabric}).status == 1);
 }
 
-TEST_CASE("watch and subnet_diff call nodes as the node name map does") {
+TEST_CASE("watch and subnet_diff print node names from the node name map") {
     const directory files;
     const std::string map = files.write("map", "0x0002c90300000300 \"rack 7\"\n");
     const std::string fabric = "sim:fattree2,radix=4,sm=1,time=virtual", cut = ",cut=leaf-0002/1@0ms";
@@ -151,11 +149,11 @@ TEST_CASE("watch and subnet_diff call nodes as the node name map does") {
     CHECK_THAT(d.out, Contains("removed: H-0002c90300000300 \"rack 7\"\n") && !Contains("h-0003 HCA-1"));
 }
 
-TEST_CASE("the option --refresh-cache without a cache to refresh is refused") {
+TEST_CASE("the option --refresh-cache without a cache is refused") {
     check_failure(run({"ibnetdiscover", "--fabric", "sim:single", "--refresh-cache"}), 2, "--subnet-cache");
 }
 
-TEST_CASE("watch wants a time to look every") {
+TEST_CASE("watch requires a polling interval") {
     check_failure(run(watched("", {"--every", "0s"})), 2, "invalid duration '0s'");
 }
 
