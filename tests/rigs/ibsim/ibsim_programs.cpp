@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ibsim_programs.cpp - runs other people's programs beside ours, and compares their words with ours.
+// ibsim_programs.cpp - runs programs of infiniband-diags and OpenSM on an ibsim subnet and compares their output with ours.
 #include "ibsim/ibsim_programs.hpp"
 
 #include <fmt/format.h>
@@ -43,7 +43,7 @@ std::string run_beside(const ibsim_server& server, const std::string& command) {
 }
 
 std::string run_beside(const std::string& sockname, const std::string& command) {
-    // The preloaded library leaves a directory behind where it runs, and OpenSM its files.
+    // Runs in a temporary directory, because ibsim's preloaded library and OpenSM leave files in their working directory.
     std::string directory = std::filesystem::temp_directory_path() / "comad-ibsim-XXXXXX";
     REQUIRE(::mkdtemp(directory.data()));
     const std::string line = fmt::format(
@@ -66,8 +66,8 @@ namespace {
 
 using pieces = std::set<std::string>;
 
-/// The pieces of a text between separators. Of comments before the first stanza, which tell times and counts, only
-/// where the discovery began remains.
+/// Splits a text at the separators. Drops the comments with times and counts before the first stanza and keeps only the
+/// comment that says where the discovery started.
 pieces split(const std::string& text, std::string_view separator) {
     pieces all;
     for (std::size_t begin = 0; begin < text.size();) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ibsim_programs.hpp - a subnet that an ibsim server simulates, as discovery, ibnetdiscover and OpenSM see it.
+// ibsim_programs.hpp - runs discoveries, infiniband-diags and OpenSM on the subnet of an ibsim server and compares the
+// results.
 #pragma once
 #include "ibsim/ibsim_server.hpp"
 #include "library/discovery_rig.hpp"
@@ -10,32 +11,34 @@
 
 namespace comad::test {
 
-/// The topology file of a specification: what ibsim reads.
+/// Returns the topology file of a subnet specification, in the format that ibsim reads.
 std::string topology_file_of(std::string_view specification);
 
 transports::ibsim_options at(const ibsim_server& server);
 
-/// What discovery finds there, complete or not. Fails the test when the local port does not answer.
+/// Returns the result of a discovery of the server's subnet, complete or not. Fails the test if the local port does not
+/// reply.
 subnet discover(const ibsim_server& server, unsigned outstanding, mad::duration timeout = std::chrono::seconds(1));
 
-/// Runs a program of infiniband-diags or OpenSM on the server's subnet, in a directory that exists only for it, and
-/// gives what it printed. Fails the test when its exit status is not 0.
+/// Runs a program of infiniband-diags or OpenSM on the server's subnet, in a temporary directory, and returns its output.
+/// Fails the test if its exit status is not 0.
 std::string run_beside(const ibsim_server& server, const std::string& command);
-/// The same, of whoever serves at that base name of sockets.
+/// Runs a program as above with the server or relay at the given base name of sockets.
 std::string run_beside(const std::string& sockname, const std::string& command);
 
-/// Lets OpenSM configure the subnet, once.
+/// Runs OpenSM once to configure the subnet.
 void configure(const ibsim_server& server);
 
-/// Checks that two topologies have the same stanzas, in whatever order.
+/// Checks that two topology files have equal stanzas in any order.
 void check_same_topology(const std::string& one, const std::string& other);
 
-/// Checks that ibnetdiscover prints the stanzas that we print of `found`, in whatever order, without -f and with it.
+/// Checks that ibnetdiscover prints the stanzas that we print for `found`, in any order, without and with -f.
 void compare_topology(const ibsim_server& server, const subnet& found);
-/// The same, and its list and ports report, and what ibhosts and ibswitches print.
+/// Checks the stanzas as above, and also the list and ports reports of ibnetdiscover and the output of ibhosts and
+/// ibswitches.
 void compare_reports(const ibsim_server& server, const subnet& found);
 
-/// Every end port that was read has a LID.
+/// Checks that every end port that the discovery read has a LID.
 bool has_lids(const subnet& found);
 
 } // namespace comad::test

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ibsim_relay.cpp - one thread, one poll: a server's sockets towards the clients, a client's towards the server.
+// ibsim_relay.cpp - the relay as one thread with one poll: sockets of a server towards the clients, and of a client towards
+// the server.
 #include "ibsim/ibsim_relay.hpp"
 
 #include "ibsim/relay_lane.hpp"
@@ -34,7 +35,7 @@ using mad::unique_fd;
 
 namespace {
 
-/// An abstract unix address: a leading NUL, the name, and - ibsim counts it - the closing NUL.
+/// An abstract unix address: a leading NUL, the name, and the closing NUL, which ibsim includes in the length.
 class address {
 public:
     address() = default;
@@ -49,7 +50,7 @@ public:
     sockaddr* raw() noexcept { return reinterpret_cast<sockaddr*>(&bytes_); }
     const sockaddr* raw() const noexcept { return reinterpret_cast<const sockaddr*>(&bytes_); }
     socklen_t length() const noexcept { return length_; }
-    /// For the kernel to fill in.
+    /// Constructs an address for the kernel to fill in.
     socklen_t* room() noexcept {
         length_ = sizeof bytes_;
         return &length_;
@@ -74,7 +75,7 @@ bool is_connected(const unique_fd& fd, const address& a) noexcept {
     return ::connect(fd.get(), a.raw(), a.length()) == 0;
 }
 
-/// `struct sim_ctl`, what is not a MAD: magic, the client's slot, what it asks for, size of data, data.
+/// ibsim's `struct sim_ctl`, a control message: magic, the client's slot, request type, data size, data.
 using control_message = std::array<u8, 80>;
 constexpr std::size_t slot_at = 4, type_at = 8, size_at = 12, id_at = 16, node_at = 28, node_size = 32;
 enum control_type : u32 { ctl_error = 0, ctl_connect = 1, ctl_disconnect = 2 };
@@ -99,9 +100,9 @@ control_message disconnect_of(u32 slot) noexcept {
 
 struct client {
     enum class state {
-        connecting, ///< CONNECT is with the server
+        connecting, ///< CONNECT was sent to the server
         connected,
-        leaving, ///< the client has gone; the server is to take the slot back
+        leaving, ///< the client has exited; the server must release its slot
         gone,
     };
 
@@ -116,18 +117,18 @@ struct client {
         return all;
     }
 
-    address control;                       ///< its own, where answers go
-    u32 id;                                ///< in the names of its sockets
-    unique_fd server_control, server_data; ///< ours, as a client
-    unique_fd data;                        ///< ours, as its server; only while it is connected
+    address control;                       ///< the client's address for control replies
+    u32 id;                                ///< part of the names of its sockets
+    unique_fd server_control, server_data; ///< our sockets as a client of the server
+    unique_fd data;                        ///< our socket as the client's server, while the client is connected
     relay_lane requests, replies;
     std::optional<kernel_repeats> kernel;
     state now = state::connecting;
-    std::optional<u32> slot; ///< that the server gave it
-    relay_counts counts{};   ///< but for what the lanes count
+    std::optional<u32> slot; ///< slot that the server assigned
+    relay_counts counts{};   ///< counts except those of the lanes
 };
 
-constexpr std::size_t events_each = 3; // of a client: its server's answers, its server's MADs, its own MADs
+constexpr std::size_t events_each = 3; // per client: control and MADs of its server, its own MADs
 
 } // namespace
 
@@ -161,7 +162,7 @@ private:
     relay_buffer buffer_;
     unique_fd control_, stop_, asked_;
     std::vector<std::unique_ptr<client>> clients_;
-    std::vector<relay_lane*> lanes_; // of those that are connected
+    std::vector<relay_lane*> lanes_; // lanes of the connected clients
     u32 connects_ = 0;
 };
 
@@ -190,7 +191,7 @@ void ibsim_relay::loop::raise(const unique_fd& event) noexcept {
 }
 
 void ibsim_relay::loop::run() {
-    ::prctl(PR_SET_TIMERSLACK, 1); // nanosecond: a delay is to be what was asked for
+    ::prctl(PR_SET_TIMERSLACK, 1); // 1 ns, so that delays are exact
     std::vector<pollfd> events;
     while (true) {
         events.assign({{stop_.get(), POLLIN, 0}, {control_.get(), POLLIN, 0}, {asked_.get(), POLLIN, 0}});
@@ -203,7 +204,8 @@ void ibsim_relay::loop::run() {
         if (events[2].revents != 0) report();
         if (events[0].revents != 0) break;
     }
-    // Clients that are still there find nobody from now on. A server whose client vanishes may end: it says when it is done.
+    // From now on clients find no server. The server may exit when a client disappears, so that the relay waits for its
+    // confirmations.
     for (const auto& c : clients_) leave(*c);
     const time_point deadline = std::chrono::steady_clock::now() + 1s;
     while (std::erase_if(clients_, [](const auto& c) { return c->now == client::state::gone; }),
@@ -225,7 +227,7 @@ void ibsim_relay::loop::report() {
     if (options_.on_report) options_.on_report(all);
 }
 
-/// Appends the clients' sockets to `events` and awaits any of all, or the time.
+/// Appends the clients' sockets to `events` and waits for an event or the next deadline.
 void ibsim_relay::loop::await(std::vector<pollfd>& events, std::optional<time_point> until) {
     const auto wants = [](const relay_lane& out) {
         return static_cast<short>(POLLIN | (out.is_blocked() ? POLLOUT : 0));
@@ -243,7 +245,7 @@ void ibsim_relay::loop::await(std::vector<pollfd>& events, std::optional<time_po
     if (::ppoll(events.data(), events.size(), until ? &left : nullptr, nullptr) < 0 && errno != EINTR) fail("ppoll");
 }
 
-/// When the first MAD goes on its way, or has waited long enough for its reply.
+/// Returns when the next MAD leaves a lane or a waiting request becomes overdue.
 std::optional<time_point> ibsim_relay::loop::next_due() const noexcept {
     std::optional<time_point> first;
     for (const auto& c : clients_) {
@@ -267,9 +269,9 @@ void ibsim_relay::loop::serve_control() {
     else if (word(message, type_at) == ctl_connect) connect(message, from);
 }
 
-/// A new client: asks the server for a slot in its place.
+/// Connects to the server on behalf of a new client.
 void ibsim_relay::loop::connect(control_message& message, const address& from) {
-    bury_the_dead(); // the slot that the new one gets may be theirs
+    bury_the_dead(); // the server may assign the slot of an exited client
     auto c = std::make_unique<client>(from, word(message, id_at),
                                       relay_lane(options_.request_delay, options_.request_loss, requests_luck_),
                                       relay_lane(options_.reply_delay, options_.reply_loss, replies_luck_));
@@ -288,12 +290,12 @@ void ibsim_relay::loop::connect(control_message& message, const address& from) {
     }
 }
 
-/// False: nobody is there to hear it.
+/// Sends a control reply. Returns false if the client no longer exists.
 bool ibsim_relay::loop::answer(const address& to, const control_message& message) noexcept {
     return ::sendto(control_.get(), message.data(), message.size(), MSG_NOSIGNAL, to.raw(), to.length()) > 0;
 }
 
-/// Takes what the client's three events have brought, and what its kernel sends.
+/// Reads the data of the client's three events and sends overdue requests of its kernel model.
 void ibsim_relay::loop::take_in(client& c, const pollfd* events) {
     if (events[0].revents != 0) hear_server(c);
     const time_point now = std::chrono::steady_clock::now();
@@ -314,7 +316,7 @@ void ibsim_relay::loop::take_in(client& c, const pollfd* events) {
     if (c.kernel) repeat(c, now);
 }
 
-/// What has come as far enters the buffer, and what has been served leaves it.
+/// Moves arrived MADs into the buffer and sends those that were served.
 void ibsim_relay::loop::pass_buffer() {
     lanes_.clear();
     for (const auto& c : clients_)
@@ -324,17 +326,17 @@ void ibsim_relay::loop::pass_buffer() {
     for (const auto& c : clients_) pass_on(*c, now);
 }
 
-/// Sends what leaves the buffer now.
+/// Sends the MADs of a client that leave the buffer now.
 void ibsim_relay::loop::pass_on(client& c, time_point now) {
     if (c.now != client::state::connected) return;
     if (!c.requests.write(c.server_data.get(), now)) {
-        leave(c); // the server has ended; without our sockets the client sees it, too
+        leave(c); // the server has exited; the client notices because our sockets close
     } else if (!c.replies.write(c.data.get(), now)) {
         leave(c);
     }
 }
 
-/// What a kernel would do now.
+/// Sends or returns the requests that are overdue in the kernel model.
 void ibsim_relay::loop::repeat(client& c, time_point now) {
     while (const auto overdue = c.kernel->next(now)) {
         ++(overdue->is_in_vain ? c.counts.given_back : c.counts.repeated);
@@ -342,7 +344,7 @@ void ibsim_relay::loop::repeat(client& c, time_point now) {
     }
 }
 
-/// The server's answer to what is not a MAD, for the client.
+/// Passes a control reply of the server to the client.
 void ibsim_relay::loop::hear_server(client& c) {
     control_message message;
     const ssize_t n = ::recv(c.server_control.get(), message.data(), message.size(), 0);
@@ -354,7 +356,7 @@ void ibsim_relay::loop::hear_server(client& c) {
         const char* const node = reinterpret_cast<const char*>(message.data()) + node_at;
         c.counts.node.assign(node, ::strnlen(node, node_size));
         c.now = client::state::connected;
-        // It looks for us by the slot, and the server for it by ours.
+        // The client finds us by the name with the slot, and the server finds the client by our name.
         c.data = datagram_socket();
         const bool is_there = is_bound(c.data, address(options_.sockname, fmt::format("out{}", *c.slot))) &&
                               is_connected(c.data, address(options_.sockname, fmt::format("in{}", c.id))) &&
@@ -366,7 +368,7 @@ void ibsim_relay::loop::hear_server(client& c) {
     else if (!was_heard) leave(c);
 }
 
-/// Gives the client's slot back.
+/// Releases the client's slot at the server.
 void ibsim_relay::loop::leave(client& c) {
     c.data.reset();
     if (c.now == client::state::connected) {
@@ -382,7 +384,8 @@ void ibsim_relay::loop::end(client& c) {
     if (c.slot && options_.on_gone) options_.on_gone(c.all_counts());
 }
 
-/// A datagram socket is not told that the other end was closed, but nobody connects to one.
+/// Releases the slots of exited clients. A datagram socket does not report that its peer has closed, but a new connect() to
+/// the peer fails.
 void ibsim_relay::loop::bury_the_dead() {
     for (const auto& c : clients_) {
         if (c->now == client::state::connected &&

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ibsim_relay.hpp - stands between an ibsim server and its clients, and adds delay, loss and a small buffer to their MADs, as
-// distance, cables and switches do, or repeats them, as a kernel does. Knows of ibsim only its unix sockets.
+// ibsim_relay.hpp - a relay between an ibsim server and its clients that adds delay, loss and a small buffer to their MADs,
+// or retries requests as a kernel does.
 #pragma once
 #include "ibsim/relay_counts.hpp"
 
@@ -14,40 +14,40 @@ namespace comad::test {
 
 struct relay_options {
     std::string server;   ///< base name of the server's sockets
-    std::string sockname; ///< that of the relay's: where clients look for the server
+    std::string sockname; ///< base name of the relay's sockets, which clients use as the server's name
     std::chrono::nanoseconds request_delay{0}, reply_delay{0};
-    double request_loss = 0, reply_loss = 0; ///< probability
-    /// The same seed loses the same ones, counted over all clients.
+    double request_loss = 0, reply_loss = 0; ///< probability of a loss
+    /// Seed of the losses. Equal seeds lose equal MADs, counted over all clients.
     u64 seed = 1;
 
-    /// When it has been delayed, each MAD takes its place in one buffer, that of all clients and both directions, until it has
-    /// been served (relay_buffer). 0 places: any number.
+    /// Size of the buffer (relay_buffer) that all clients and both directions share. A delayed MAD stays in the buffer
+    /// until it has been served. 0: unlimited.
     unsigned buffer_places = 0;
     std::chrono::nanoseconds service_time{0};
 
-    /// Not 0: repeats the clients' requests as a kernel does (kernel_repeats), and does nothing of the above. In front of a
-    /// relay that does it is for clients that leave repetitions to a kernel.
+    /// Not 0: the relay only retries the clients' requests as a kernel does (kernel_repeats), without delay, loss or
+    /// buffer. For clients that leave retries to the kernel, put such a relay in front of another relay.
     std::chrono::nanoseconds kernel_timeout{0};
     unsigned kernel_retries = 3;
 
-    /// Called when a client has gone or the relay ends, in the thread of run().
+    /// Called in the thread of run() when a client has exited or the relay ends.
     std::function<void(const relay_counts&)> on_gone;
-    /// Called after report(), in the thread of run(), with those that are connected, in the order in which they came.
+    /// Called in the thread of run() after report(), with the connected clients in the order of their connections.
     std::function<void(const std::vector<relay_counts>&)> on_report;
 };
 
-/// To its clients a server - whichever client it is: ours, or a program under `ibsim-run` with IBSIM_SOCKNAME -, to the server
-/// as many clients. Any number of MADs may be on the way; the order stays. What clients ask the server by other than MADs is
-/// neither delayed nor lost.
+/// A relay acts as a server for its clients and as a set of clients for the server. Clients are programs of this project,
+/// or programs under `ibsim-run` with IBSIM_SOCKNAME. The relay forwards any number of MADs in order, and forwards control
+/// messages without delay or loss.
 ///
-/// A client that died is noticed when a reply cannot be delivered, and when another connects; its slot is given back.
-/// Once the server has ended, clients are refused as by the server.
+/// The relay detects an exited client when it cannot deliver a reply or when another client connects, and releases its
+/// slot. After the server has ended, the relay refuses clients as the server would.
 ///
-/// A MAD that is lost is told to nobody. Our schedules repeat it; infiniband-diags and OpenSM leave that to the kernel, of which
-/// ibsim's preloaded library has nothing: without a relay that plays the kernel they give up, or wait for ever.
+/// The relay reports no lost MAD. Our schedules retry lost requests. infiniband-diags and OpenSM leave retries to the
+/// kernel, and ibsim's preloaded library does not retry. Without a relay that acts as a kernel they give up or wait forever.
 ///
-/// Errors: construction throws std::system_error when the name is taken, std::invalid_argument when the options exclude each
-/// other, run() std::system_error when the kernel has no more sockets.
+/// Errors: the constructor throws std::system_error if the name is in use and std::invalid_argument if options exclude each
+/// other. run() throws std::system_error if the kernel has no more sockets.
 class ibsim_relay {
 public:
     explicit ibsim_relay(relay_options options);
@@ -55,9 +55,9 @@ public:
     ibsim_relay(const ibsim_relay&) = delete;
     ibsim_relay& operator=(const ibsim_relay&) = delete;
 
-    /// Relays until stop().
+    /// Forwards MADs until stop().
     void run();
-    /// These from any thread, or a signal handler.
+    /// Threads: these functions may be called from any thread or a signal handler.
     void stop() noexcept;
     void report() noexcept;
 

@@ -24,7 +24,7 @@ using comad::mad::unique_fd;
 namespace {
 
 constexpr std::string_view prompt = "sim> ";
-constexpr int patience_ms = 30000; // a server that is silent for so long is broken, even on a loaded machine
+constexpr int patience_ms = 30000; // a server that prints nothing for this time is broken, even on a loaded machine
 
 std::filesystem::path make_directory() {
     std::string name = std::filesystem::temp_directory_path() / "comad-ibsim-XXXXXX";
@@ -67,9 +67,9 @@ void ibsim_server::start() {
     words.insert(words.end(), arguments_.begin(), arguments_.end());
     words.push_back(topology_);
     pid_ = spawn(std::move(words), theirs.get(), theirs.get(), err.get());
-    theirs.reset(); // or its end would not be noticed
+    theirs.reset(); // otherwise we would not notice the end of the server
 
-    // The first prompt comes before the sockets exist, the answer to a command after.
+    // The first prompt appears before the sockets exist, and the reply to a command appears afterwards.
     read_to_prompt();
     console("# ready?");
 }
@@ -99,7 +99,7 @@ std::string ibsim_server::read_to_prompt() {
 }
 
 void ibsim_server::stop() {
-    // Wait for the stop itself: the signal's effect is not immediate.
+    // Wait until the server has stopped: the signal does not take effect at once.
     if (::kill(pid_, SIGSTOP) != 0 || ::waitpid(pid_, nullptr, WUNTRACED) != pid_) fail("stop ibsim");
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ibsim_server.hpp - a private ibsim server process for tests, with its console. Knows no transport.
+// ibsim_server.hpp - a private ibsim server process with its console for tests.
 #pragma once
 #include <comad/mad/detail/unique_fd.hpp>
 
@@ -9,18 +9,19 @@
 #include <sys/types.h>
 #include <vector>
 
-/// A running `ibsim -s` with a socket name of its own; killed and its files removed by the destructor, and by the
-/// kernel should the test die first.
+/// A running `ibsim -s` with its own socket name. The destructor kills the server and removes its files, and the kernel
+/// kills the server if the test process dies first.
 ///
 ///     ibsim_server server(topology_text);
 ///     ... // a client at server.sockname()
-///     server.console("Unlink \"S-1\"[3]"); // done when it returns
+///     server.console("Unlink \"S-1\"[3]"); // executed when console() returns
 ///
-/// Everything throws std::runtime_error with the server's own words when the server ends or is silent for long.
+/// Errors: every function throws std::runtime_error with the server's output if the server ends or prints nothing for long.
 class ibsim_server {
 public:
-    /// `topology`: in ibsim's (ibnetdiscover's) format. `arguments`: for ibsim, such as {"-N", "14000", "-S", "1700",
-    /// "-P", "90000"} for a fabric beyond its default of 2048 nodes, 256 switches, 13312 ports.
+    /// Starts a server. `topology`: in the format of ibsim (and ibnetdiscover). `arguments`: options of ibsim, such as
+    /// {"-N", "14000", "-S", "1700", "-P", "90000"} for a fabric beyond its defaults of 2048 nodes, 256 switches and 13312
+    /// ports.
     explicit ibsim_server(std::string_view topology, const std::vector<std::string>& arguments = {});
     struct topology_file {
         std::filesystem::path path;
@@ -30,22 +31,22 @@ public:
     ibsim_server(const ibsim_server&) = delete;
     ibsim_server& operator=(const ibsim_server&) = delete;
 
-    /// The base name of its sockets, for ibsim_options::sockname and IBSIM_SOCKNAME.
+    /// Returns the base name of its sockets, for ibsim_options::sockname and IBSIM_SOCKNAME.
     const std::string& sockname() const noexcept { return sockname_; }
     pid_t pid() const noexcept { return pid_; }
 
-    /// Runs one console command, of at most 120 characters, and returns what it printed (errors start with '#').
-    /// The command has been executed when this returns. Not while the server is stopped.
+    /// Executes one console command of at most 120 characters and returns its output (errors start with '#'). Precondition:
+    /// the server is not stopped.
     std::string console(std::string_view command);
 
-    void stop();                  ///< freezes the server (SIGSTOP): it reads and answers nothing
+    void stop();                  ///< freezes the server with SIGSTOP
     void resume();                ///< undoes stop()
     void kill() noexcept;         ///< ends the server at once, as a crash does
-    void start();                 ///< after kill(): another one, as the first and under its name
-    std::string warnings() const; ///< what it wrote to stderr so far
+    void start();                 ///< after kill(): starts a new server with the old options and name
+    std::string warnings() const; ///< returns the stderr output so far
 
 private:
-    ibsim_server(); // a directory and no process; the others delegate to it, so that all is cleaned up when they throw
+    ibsim_server(); // creates only the directory; the public constructor delegates here so that the destructor cleans up
     std::string read_to_prompt();
 
     std::filesystem::path directory_;
@@ -53,5 +54,5 @@ private:
     std::filesystem::path topology_;
     std::vector<std::string> arguments_;
     pid_t pid_ = -1;
-    comad::mad::unique_fd console_; // its stdin and stdout; open to the end, for without input ibsim spins
+    comad::mad::unique_fd console_; // stdin and stdout of ibsim; stays open because ibsim spins without input
 };

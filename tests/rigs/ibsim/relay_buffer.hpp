@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// relay_buffer.hpp - a bounded queue in front of one server: when a MAD that comes has been served, and whether there was a
-// place for it. Knows no MAD and no clock.
+// relay_buffer.hpp - a bounded queue in front of one server that computes when each arriving MAD is served or whether it is
+// dropped.
 #pragma once
 #include <algorithm>
 #include <chrono>
@@ -8,23 +8,23 @@
 
 namespace comad::test {
 
-/// MADs are served one after the other, in the order in which they came, each for the same time. It stands for the SMI of a
-/// switch that all of a directed route pass, requests and replies alike (IBA 14.2.2): whoever sends them shares its places,
-/// VL 15 has no flow control, and who finds all places taken is lost.
+/// A queue with a fixed service time that serves MADs in the order of arrival. It models the SMI of a switch that all
+/// directed routes cross. Requests and replies of all senders share its places (IBA 14.2.2). VL 15 has no flow control, so
+/// that a MAD is lost if all places are in use.
 class relay_buffer {
 public:
     using time_point = std::chrono::steady_clock::time_point;
 
     struct place {
-        time_point served; ///< when the MAD goes on
-        unsigned held;     ///< with it
+        time_point served; ///< time at which the MAD leaves the queue
+        unsigned held;     ///< number of MADs in the queue, including this one
     };
 
-    /// `places`: of those that wait and the one that is served; 0: any number.
+    /// `places`: number of MADs in the queue, including the MAD in service; 0: unlimited.
     relay_buffer(unsigned places, std::chrono::nanoseconds service_time) noexcept
         : places_(places), service_time_(service_time) {}
 
-    /// For a MAD that comes now; nothing where all places are taken. `now` never goes back.
+    /// Adds a MAD that arrives now; empty if all places are in use. Precondition: `now` never decreases.
     std::optional<place> take(time_point now) noexcept {
         const unsigned before = held(now);
         if (places_ != 0 && before >= places_) return {};

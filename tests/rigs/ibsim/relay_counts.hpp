@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// relay_counts.hpp - what passed by a relay of one client. Plain numbers.
+// relay_counts.hpp - counters of the MADs that a relay forwarded for one client.
 #pragma once
 #include <comad/iba/types.hpp>
 
@@ -7,22 +7,22 @@
 
 namespace comad::test {
 
-/// MADs of one direction.
+/// Counters of one direction.
 struct direction_counts {
-    u64 came = 0;           ///< those that were dropped included
-    u64 lost = 0;           ///< of these, by chance
-    u64 overflowed = 0;     ///< of these, because all places of the buffer were taken
-    unsigned most_held = 0; ///< MADs in the buffer, those of all clients, when one of these came in
+    u64 came = 0;           ///< MADs that arrived, including dropped MADs
+    u64 lost = 0;           ///< MADs dropped at random
+    u64 overflowed = 0;     ///< MADs dropped because the buffer was full
+    unsigned most_held = 0; ///< largest number of MADs in the shared buffer when one of these MADs entered
 };
 
-/// Of one client, from its CONNECT until now or until it went.
+/// Counters of one client from its CONNECT until now or its end.
 struct relay_counts {
-    std::string node;          ///< where it is attached, as the server names it
-    direction_counts requests; ///< of the client
-    direction_counts replies;  ///< of the server; what it cannot deliver it sends back, too
-    u64 repeated = 0;          ///< requests that were sent again for it, not counted above
-    u64 given_back = 0;        ///< requests that it got back because nobody answered
-    u64 unawaited = 0;         ///< replies that came when nobody awaited them any more, not counted above
+    std::string node;          ///< node to which the client is attached, as the server names it
+    direction_counts requests; ///< MADs from the client
+    direction_counts replies;  ///< MADs from the server, including undeliverable requests that it returns
+    u64 repeated = 0;          ///< retried requests, not included above
+    u64 given_back = 0;        ///< requests that were returned without a reply
+    u64 unawaited = 0;         ///< replies to requests that no longer waited, not included above
 };
 
 } // namespace comad::test

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// relay_lane.hpp - one direction of one client of a relay: datagrams that wait until they are due, for a place in the buffer
-// that all share, and for room in the socket. Knows no MAD.
+// relay_lane.hpp - one direction of one client of a relay: datagrams that wait for their delay, for the shared buffer and
+// for space in the socket.
 #pragma once
 #include "ibsim/relay_buffer.hpp"
 #include "ibsim/relay_counts.hpp"
@@ -18,6 +18,7 @@
 
 namespace comad::test {
 
+/// One direction of one client of a relay.
 class relay_lane {
 public:
     using time_point = relay_buffer::time_point;
@@ -25,7 +26,7 @@ public:
     relay_lane(std::chrono::nanoseconds delay, double loss, std::mt19937_64& luck) noexcept
         : delay_(delay), loss_(loss), luck_(luck) {}
 
-    /// Takes up to 32 datagrams from the socket. What `is_wanted` says false of was never here.
+    /// Reads up to 32 datagrams from the socket. Ignores datagrams for which `is_wanted` returns false.
     template <typename Wanted> void read(int from, time_point now, Wanted&& is_wanted) {
         std::array<std::array<u8, most_bytes>, block> bytes;
         std::array<iovec, block> parts;
@@ -45,7 +46,7 @@ public:
         }
     }
 
-    /// One more on its way.
+    /// Adds a datagram.
     void push(std::span<const u8> bytes, time_point now) {
         datagram& d = waiting_.emplace_back();
         d.due = now + delay_;
@@ -53,13 +54,13 @@ public:
         std::memcpy(d.bytes, bytes.data(), bytes.size());
     }
 
-    /// When the next one comes to the buffer.
+    /// Returns when the next datagram enters the buffer; empty if none waits.
     std::optional<time_point> arrival() const noexcept {
         if (entered_ == waiting_.size()) return {};
         return waiting_[entered_].due;
     }
 
-    /// That one takes its place there, as of its arrival, or is dropped.
+    /// Moves the next datagram into the buffer as of its arrival time, or drops the datagram if the buffer is full.
     void enter(relay_buffer& buffer) {
         if (const auto place = buffer.take(waiting_[entered_].due)) {
             waiting_[entered_++].due = place->served;
@@ -70,7 +71,7 @@ public:
         }
     }
 
-    /// Sends what has been served. False: nobody is there to receive it.
+    /// Sends the served datagrams. Returns false if the receiver no longer exists.
     bool write(int to, time_point now) {
         is_blocked_ = false;
         while (entered_ != 0 && waiting_.front().due <= now) {
@@ -95,7 +96,7 @@ public:
     }
 
     bool is_blocked() const noexcept { return is_blocked_; }
-    /// When write() has something to do; nothing while it waits for room.
+    /// Returns when write() has datagrams to send; empty if there are none or the socket is full.
     std::optional<time_point> served() const noexcept {
         if (entered_ == 0 || is_blocked_) return {};
         return waiting_.front().due;
@@ -104,10 +105,10 @@ public:
 
 private:
     static constexpr std::size_t block = 32;       // datagrams read or written by one call
-    static constexpr std::size_t most_bytes = 512; // of a datagram; those of ibsim have 288
+    static constexpr std::size_t most_bytes = 512; // largest datagram; those of ibsim have 288 bytes
 
     struct datagram {
-        time_point due; // at the buffer; when it is there, to leave it
+        time_point due; // time to enter the buffer; in the buffer, time to leave it
         u16 size;
         u8 bytes[most_bytes];
     };
@@ -116,13 +117,13 @@ private:
     double loss_;
     std::mt19937_64& luck_;
     std::deque<datagram> waiting_;
-    std::size_t entered_ = 0; // so many of them, from the front, have a place in the buffer or had one
+    std::size_t entered_ = 0; // number of datagrams at the front that have entered the buffer
     bool is_blocked_ = false;
     direction_counts counts_;
 };
 
-/// Lets all that has arrived enter the buffer that the lanes share, in the order in which it came: whoever calls this late finds
-/// the places that were free then.
+/// Moves all arrived datagrams of the lanes into their shared buffer in the order of arrival. The result does not depend on
+/// how late the call is.
 inline void enter_in_order(std::span<relay_lane* const> lanes, relay_buffer& buffer, relay_lane::time_point now) {
     while (true) {
         relay_lane* first = nullptr;

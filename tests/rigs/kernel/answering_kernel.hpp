@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// answering_kernel.hpp - a thread that answers what a MAD device sends, as well-behaved nodes do.
+// answering_kernel.hpp - a thread that replies to the MADs of a MAD device as well-behaved nodes do.
 #pragma once
 #include "kernel/fake_kernel.hpp"
 #include "wire/scripted_transport.hpp"
@@ -13,7 +13,7 @@
 
 namespace comad::test {
 
-/// From its construction to its destruction.
+/// Replies to MADs from its construction to its destruction.
 class answering_kernel {
 public:
     explicit answering_kernel(fake_kernel& kernel) : descriptor_(kernel.descriptor()), thread_([this] { run(); }) {}

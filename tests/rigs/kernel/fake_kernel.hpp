@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// fake_kernel.hpp - a socket that plays the kernel behind a MAD device, and the packets of that device. Offsets are those
-// of rdma/ib_user_mad.h, what the kernel does was observed on Linux 6.1 and 6.12. Knows no transport but umad's options.
+// fake_kernel.hpp - a socket that acts as the kernel side of a MAD device, and the packets of the device. Offsets are those
+// of rdma/ib_user_mad.h; the behavior was observed on Linux 6.1 and 6.12.
 #pragma once
 #include "support/catch.hpp"
 #include <comad/transports/umad.hpp>
@@ -22,7 +22,7 @@ using namespace std::chrono_literals;
 
 inline constexpr u8 class_lid_routed = 0x01, class_directed = 0x81, class_SubnAdm = 0x03, class_Performance = 0x04;
 
-/// The other side of the device: registers agents, and its socket gives one write() per read() and the reverse.
+/// Acts as the kernel side of a MAD device: registers agents, and its socket carries one packet per read() and write().
 class fake_kernel {
 public:
     fake_kernel() {
@@ -32,7 +32,7 @@ public:
         kernel_ = mad::unique_fd(ends[1]);
     }
 
-    /// The descriptor for the transport, once.
+    /// Returns the descriptor for the transport. May be called once.
     mad::unique_fd device() { return std::move(device_); }
     transports::umad_options options(unsigned max_held = 640) {
         transports::umad_options o;
@@ -50,7 +50,7 @@ public:
         packet.resize(static_cast<std::size_t>(n));
         return packet;
     }
-    /// What was written, if anything was.
+    /// Returns the packet that was written; empty if none was.
     std::vector<u8> written_now() { return nothing_written() ? std::vector<u8>{} : written(); }
     bool nothing_written() {
         u8 byte;
@@ -59,24 +59,25 @@ public:
     void deliver(std::span<const u8> packet) {
         REQUIRE(::write(kernel_.get(), packet.data(), packet.size()) == static_cast<ssize_t>(packet.size()));
     }
-    /// From now on the descriptor is readable all the time, and whatever is done with it fails.
+    /// Removes the device: from now on its descriptor is always readable and every call fails.
     void remove(int how = EIO) {
         kernel_.reset();
         failing_reads = failing_writes = {how};
         fails_for_ever = true;
     }
-    /// Its side of the device, for a thread that plays the kernel: Catch's macros are for one.
+    /// Returns the kernel side of the socket, for a thread that acts as the kernel without Catch's macros, which are not
+    /// thread-safe.
     int descriptor() const { return kernel_.get(); }
 
     std::vector<unsigned long> requests;
     std::vector<std::array<u8, 28>> registrations;  ///< struct ib_user_mad_reg_req
     std::vector<std::array<u8, 40>> registrations2; ///< struct ib_user_mad_reg_req2
     u32 next_id = 5;
-    int error = 0;                                 ///< errno of the next ioctls, 0: they succeed
-    std::deque<int> failing_reads, failing_writes; ///< errnos of the next ones; 0: one that succeeds
-    bool fails_for_ever = false;                   ///< the last of them counts for all that follow
-    bool tells_length = true;  ///< of a message that is larger than the buffer: its header is copied
-    u64 reads = 0, writes = 0; ///< calls
+    int error = 0;                                 ///< errno of the next ioctls; 0: success
+    std::deque<int> failing_reads, failing_writes; ///< errno of each of the next calls; 0: success
+    bool fails_for_ever = false;                   ///< whether the last of these errors applies to all later calls
+    bool tells_length = true;  ///< whether read() copies the header of a message that is larger than the buffer
+    u64 reads = 0, writes = 0; ///< number of calls
 
 private:
     int next_of(std::deque<int>& errors) const {
@@ -89,7 +90,7 @@ private:
         ++reads;
         errno = next_of(failing_reads);
         if (errno) return -1;
-        // What is larger than the buffer stays, and the beginning of it is copied.
+        // The kernel keeps a message that is larger than the buffer and copies its start.
         const ssize_t whole = ::recv(fd, buffer, tells_length ? size : 0, MSG_PEEK | MSG_TRUNC);
         if (whole <= static_cast<ssize_t>(size)) return ::read(fd, buffer, size);
         errno = ENOSPC;
@@ -156,7 +157,7 @@ inline std::vector<u8> bytes_at(std::span<const u8> packet, std::size_t offset, 
 }
 inline u32 timeout_ms(std::span<const u8> packet) { return host_at<u32>(packet, 8); }
 
-/// What the kernel delivers: a header of 64 bytes and `size` bytes of a MAD with this method.
+/// Returns a packet as the kernel delivers it: a header of 64 bytes and `size` bytes of a MAD with this method.
 inline std::vector<u8> delivery(u32 status, u8 method, std::size_t size) {
     std::vector<u8> packet(64 + size, 0xab);
     ib_user_mad_hdr h{};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// kernel_of_this_run.hpp - whether a rig puts the model of a kernel between its program and the wire: as a test says, or as
-// the run of all tests says by the environment variable COMAD_TEST_KERNEL. Knows no rig.
+// kernel_of_this_run.hpp - selects whether a rig puts the kernel model between its program and the wire, by a test's choice
+// or by the environment variable COMAD_TEST_KERNEL.
 #pragma once
 #include <comad/transports/kernel_model.hpp>
 
@@ -11,7 +11,7 @@
 
 namespace comad::test {
 
-/// COMAD_TEST_KERNEL: 2024 or 2025, without or with the caps of that year. Not set: nothing, the bare wire.
+/// Returns the kernel options of COMAD_TEST_KERNEL: 2024 without caps or 2025 with caps; empty if the variable is not set.
 inline std::optional<transports::kernel_options> kernel_of_this_run() {
     const char* const text = std::getenv("COMAD_TEST_KERNEL");
     if (!text) return std::nullopt;
@@ -22,7 +22,7 @@ inline std::optional<transports::kernel_options> kernel_of_this_run() {
     return options;
 }
 
-/// The transport of a program: `wire`, or a kernel over it, which then is in `kernel`.
+/// Returns the transport of a program: `wire`, or a kernel model over `wire`, which the function creates in `kernel`.
 inline mad::transport& put_before(mad::transport& wire, const std::optional<transports::kernel_options>& options,
                                   std::optional<transports::kernel_model>& kernel) {
     if (!options) return wire;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// kernel_repeats.hpp - what a client of ibsim's preloaded library leaves to a kernel that is not there: sends requests again,
-// and gives back those that stay unanswered. Datagrams of ibsim and times in, datagrams out: no I/O.
+// kernel_repeats.hpp - the retries and timeouts that a client of ibsim's preloaded library expects from the kernel.
+// Datagrams of ibsim and times in, datagrams out; no I/O.
 #pragma once
 #include <comad/iba/types.hpp>
 
@@ -12,9 +12,10 @@
 
 namespace comad::test {
 
-/// As Linux does it for umad_send() with a timeout and retries (drivers/infiniband/core/mad.c): a request that is not answered
-/// in time is sent again, so many times, then given back with ETIMEDOUT; a reply that nobody awaits any more is dropped.
-/// One timeout for all: the preloaded library does not pass on what its program said. Traps expect no reply.
+/// Retries requests as Linux does for umad_send() with a timeout and retries (drivers/infiniband/core/mad.c). A request
+/// without a reply in time is sent again, at most `retries` times, and then returned with ETIMEDOUT. A reply to a request
+/// that no longer waits is dropped. All requests have one timeout, because the preloaded library does not pass on the
+/// program's timeout. Traps expect no reply.
 class kernel_repeats {
 public:
     using time_point = std::chrono::steady_clock::time_point;
@@ -22,21 +23,21 @@ public:
     kernel_repeats(std::chrono::nanoseconds timeout, unsigned retries) noexcept
         : timeout_(timeout), retries_(retries) {}
 
-    /// The client has sent this.
+    /// Records a datagram that the client has sent.
     void note(std::span<const u8> datagram, time_point now);
 
-    /// Whether the client is to have this, which came from the server. What answers a request ends it, and so does a request
-    /// that the server gives back.
+    /// Returns true if a datagram from the server must be passed to the client. A reply completes its request, and so does
+    /// a request that the server returns.
     bool accepts(std::span<const u8> datagram);
 
-    /// When the first request has waited long enough.
+    /// Returns the earliest deadline of a waiting request; empty if no request waits.
     std::optional<time_point> due() const noexcept;
 
     struct overdue {
         std::vector<u8> datagram;
-        bool is_in_vain; ///< for the client, its status set; otherwise for the server once more
+        bool is_in_vain; ///< true: return to the client with its status set; false: send to the server again
     };
-    /// The next one of those; nothing when none has waited long enough.
+    /// Returns the next overdue datagram; empty if no deadline has passed.
     std::optional<overdue> next(time_point now);
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// made_verbs.cpp - the C library's functions over the made device.
+// made_verbs.cpp - functions of libibverbs that act on the fake device.
 #include "kernel/made_verbs.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include <utility>
 
-// Macros of the header, whose functions are here.
+// The header defines these names as macros, and this file defines the functions.
 #undef ibv_query_port
 #undef ibv_reg_mr
 
@@ -60,7 +60,7 @@ std::vector<made_qp*> pairs;
 std::vector<made_context*> contexts;
 std::vector<ibv_mr*> regions;
 
-/// errno of this call; 0: it succeeds.
+/// Returns the errno with which this call fails; 0 if it succeeds.
 int failure_of(const char* function) {
     auto& next = device->failures[function];
     if (next.empty()) return 0;
@@ -161,7 +161,7 @@ std::vector<u8> gathered(const ibv_send_wr& wr) {
     return bytes;
 }
 
-/// A write into another QP's memory, whose region has that key.
+/// Writes into the memory of another QP, in the region with the given rkey.
 ibv_wc_status write_remotely(const made_qp& from, const ibv_send_wr& wr) {
     const std::vector<u8> bytes = gathered(wr);
     const made_qp* const to = find_qp(from.attributes.dest_qp_num);
@@ -316,10 +316,10 @@ int ibv_query_port(ibv_context*, uint8_t, struct _compat_ibv_port_attr* attribut
     if (const int error = failure_of("ibv_query_port")) return error;
     device->port.gid_tbl_len = static_cast<int>(device->gids.size());
     device->port.pkey_tbl_len = static_cast<uint16_t>(device->PKeys.size());
-    *reinterpret_cast<ibv_port_attr*>(attributes) = device->port; // as the caller made it
+    *reinterpret_cast<ibv_port_attr*>(attributes) = device->port; // the header passes an ibv_port_attr
     return 0;
 }
-// Of newer versions than Debian 12's: a program finds it by name.
+// Function of newer versions than Debian 12's libibverbs, which a program finds by its name.
 int ibv_query_port_speed(ibv_context*, uint32_t port, uint64_t* speed);
 int ibv_query_port_speed(ibv_context*, uint32_t port, uint64_t* speed) {
     if (const int error = failure_of("ibv_query_port_speed")) return error;
@@ -361,7 +361,7 @@ int ibv_get_async_event(ibv_context* c, ibv_async_event* e) {
     if (::eventfd_read(c->async_fd, &one) != 0) return -1;
     *e = context_of(c)->events.front();
     context_of(c)->events.pop_front();
-    ++device->alive["event"]; // that was not acknowledged
+    ++device->alive["event"]; // until the program acknowledges the event
     return 0;
 }
 void ibv_ack_async_event(ibv_async_event*) { --device->alive["event"]; }

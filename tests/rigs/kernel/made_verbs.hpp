@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// made_verbs.hpp - a libibverbs with one made device: made_verbs.cpp has the C library's functions, which the program that it is
-// linked into calls instead of the real ones. Its queue pairs are as the IBA says they are (states, what is attached to what),
-// not as any driver is. Knows no MAD.
+// made_verbs.hpp - a libibverbs with one fake device. A program that links made_verbs.cpp calls its functions instead of
+// those of the real library. Queue pairs follow the IBA (states, attached objects) and not a specific driver.
 #pragma once
 #include <comad/iba/types.hpp>
 
@@ -30,7 +29,8 @@ struct made_modification {
     int what;
 };
 
-/// The device, and all that a test may want of it. There is one at a time: its constructor plugs it in.
+/// The fake device, with everything that a test may set and check. Only one device may exist at a time; the constructor
+/// plugs it in.
 class made_device {
 public:
     made_device();
@@ -43,26 +43,27 @@ public:
     std::vector<iba::gid> gids{iba::gid(iba::link_local_prefix, iba::guid{0x10}), iba::gid{}, iba::gid{}};
     std::vector<u16> PKeys{0xffff, 0x8001, 0};
 
-    /// errno of the next calls of a function, by its name; 0: that one succeeds.
+    /// errno of the next calls of a function, by its name; 0: success.
     std::map<std::string, std::deque<int>> failures;
-    /// How many of each kind there are now: `qp`, `ah`...
+    /// Number of live objects of each kind: `qp`, `ah` and so on.
     std::map<std::string, int> alive;
-    /// What was done that the C library forbids: destroyed before what was made of it, or in the wrong state.
+    /// Calls that libibverbs forbids: an object destroyed before its dependents or used in the wrong state.
     std::vector<std::string> misuses;
 
     std::vector<made_modification> modifications;
-    std::vector<ibv_ah_attr> addresses; ///< each that a handle was made for
+    std::vector<ibv_ah_attr> addresses; ///< address of each handle that was created
     std::vector<made_datagram> sent;
-    /// Hears of each datagram when it has been sent.
+    /// Called with each datagram after it has been sent.
     std::function<void(const made_datagram&)> on_send;
-    bool holds_sends = false; ///< they do not complete until complete_sends()
+    bool holds_sends = false; ///< whether sends complete only in complete_sends()
     void complete_sends();
 
-    /// A datagram arrives at a QP: false if that drops it, as for want of a receive. `grh`: 40 bytes, or none.
+    /// Delivers a datagram to a QP. Returns false if the QP drops it, for example without a posted receive. `grh`: 40
+    /// bytes, or empty.
     bool deliver(u32 qpn, const std::vector<u8>& bytes, const std::vector<u8>& grh = {}, u32 sqpn = 1, u16 SLID = 0);
-    /// The QP fails: its receives, and sends that were held, come back flushed.
+    /// Lets the QP fail: receives and held sends complete with a flush error.
     void fail(u32 qpn);
-    /// An asynchronous event.
+    /// Raises an asynchronous event.
     void raise(ibv_event_type, int port_number = 1);
 
     std::size_t receives_posted(u32 qpn) const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// sysfs_tree.hpp - a made-up /sys/class for tests of what reads it. Knows no reader.
+// sysfs_tree.hpp - a fake /sys/class for tests of code that reads sysfs.
 #pragma once
 #include "support/catch.hpp"
 
@@ -12,7 +12,7 @@
 
 namespace fs = std::filesystem;
 
-/// A tree like /sys/class, in a temporary directory.
+/// A tree in a temporary directory with the structure of /sys/class.
 class sysfs_tree {
 public:
     sysfs_tree() {
@@ -31,7 +31,7 @@ public:
         std::ofstream(root_ / file) << text;
     }
     void abi(std::string_view version = "5\n") { write("infiniband_mad/abi_version", version); }
-    /// A MAD device for a port, without a file about the port itself.
+    /// Adds a MAD device for a port, without files about the port.
     void umad(unsigned number, const std::string& device, unsigned port) {
         const fs::path mad = "infiniband_mad/umad" + std::to_string(number);
         write(mad / "ibdev", device + '\n');
@@ -40,7 +40,7 @@ public:
     fs::path port_dir(const std::string& device, unsigned port) {
         return fs::path("infiniband") / device / "ports" / std::to_string(port);
     }
-    /// ... and with those that the choice depends on.
+    /// Adds a MAD device for a port, with the files that the selection of a port depends on.
     void port(unsigned number, const std::string& device, unsigned port, std::string_view link_layer,
               std::string_view state, std::string_view phys_state) {
         umad(number, device, port);
@@ -49,7 +49,7 @@ public:
         write(port_dir(device, port) / "phys_state", phys_state);
     }
 
-    /// Its GIDs, of which the first gives the port its GUID.
+    /// Writes the GIDs of a port. The first GID contains the port GUID.
     void gids(const std::string& device, unsigned port, std::initializer_list<const char*> table) {
         int index = 0;
         for (const char* gid : table)

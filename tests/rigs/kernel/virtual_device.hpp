@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// virtual_device.hpp - commands beside the virtual MAD device of a simulated fabric, and OpenSM there.
+// virtual_device.hpp - runs commands and OpenSM on the virtual MAD device of a simulated fabric.
 #pragma once
 #include "program/ibtool_rig.hpp"
 
@@ -7,7 +7,8 @@
 
 namespace ibtool_rig {
 
-/// Where this machine gives a program no FUSE or no mount namespace, nothing is shown, and it says so.
+/// Returns true if this machine permits virtual devices. Otherwise warns that the test is skipped: FUSE or mount namespaces
+/// are missing.
 inline bool has_devices() {
     static const process_result tried = run({"vumad", "--fabric", "sim:single", "--", "true"});
     if (tried.status == 0) return true;
@@ -16,7 +17,8 @@ inline bool has_devices() {
     return false;
 }
 
-/// The words that run a command there, with $IBTOOL; `files`: where OpenSM leaves its own, which are left where it runs otherwise.
+/// Returns the command line that runs a command on the virtual device, with ibtool in $IBTOOL. `files`: directory for
+/// OpenSM's files, which it otherwise writes to the working directory.
 inline words words_beside_device(const directory& files, const std::string& fabric, const words& command,
                                  const words& options = {}) {
     const words line = ibtool(words{"vumad", "--fabric", fabric} + options + words{"--"} + command);
@@ -32,12 +34,12 @@ inline process_result in_shell(const std::string& fabric, const std::string& scr
     return beside_device(fabric, {"sh", "-ec", script}, options);
 }
 
-/// A manager in the background, and what comes after it has configured the subnet.
+/// Start of a shell script that runs OpenSM in the background and waits until it has configured the subnet.
 inline const std::string with_manager = "d=$(mktemp -d); trap 'kill -KILL $m; rm -rf $d' EXIT; mkfifo $d/log\n"
                                         "opensm --qos --log_file stderr >/dev/null 2>$d/log & m=$!\n"
                                         "exec 3<$d/log; grep -qm1 'SUBNET UP' <&3; cat <&3 >/dev/null &\n";
 
-/// What lies before each `=====`.
+/// Returns the parts of a text before each `=====`.
 inline words parts_of(const std::string& text) {
     words all;
     for (std::size_t at = 0, end; (end = text.find("=====\n", at)) != text.npos; at = end + 6)

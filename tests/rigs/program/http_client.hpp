@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// http_client.hpp - one connection to a server at the loopback address or at a path, byte by byte: for what a library's client
-// would not do.
+// http_client.hpp - one HTTP connection to a loopback port or a unix socket with control over each byte, for requests that
+// client libraries do not send.
 #pragma once
 #include "kernel/errno_error.hpp"
 #include "support/catch.hpp"
@@ -20,10 +20,11 @@
 
 namespace comad::test {
 
+/// An HTTP reply.
 struct http_answer {
     int status = 0;
     std::string header, body;
-    /// Of a field, by its name in lower case; empty: it is missing.
+    /// Returns the value of a header field; empty if missing. `name`: in lower case.
     std::string field(const std::string& name) const {
         std::string lower = header;
         std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
@@ -34,9 +35,10 @@ struct http_answer {
     }
 };
 
+/// A blocking HTTP client over one connection. The receive timeout is 60 seconds.
 class http_client {
 public:
-    /// `from`: an address of this machine, such as 127.0.0.2.
+    /// Connects to a loopback port. `from`: local source address, such as 127.0.0.2.
     explicit http_client(int port, const char* from = nullptr)
         : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
         sockaddr_in to{}, here{};
@@ -59,14 +61,14 @@ public:
     void send(std::string_view text) {
         while (!text.empty()) {
             const ssize_t n = ::send(socket_.get(), text.data(), text.size(), MSG_NOSIGNAL);
-            if (n <= 0) return; // the server has closed: what it says of that is to be read
+            if (n <= 0) return; // the server has closed the connection; a reply may still be readable
             text.remove_prefix(static_cast<std::size_t>(n));
         }
     }
     void ask(const std::string& target, const std::string& fields = {}, const std::string& method = "GET") {
         send(method + " " + target + " HTTP/1.1\r\nHost: x\r\n" + fields + "\r\n");
     }
-    /// The next answer, whole.
+    /// Reads the next complete reply.
     http_answer answer(bool has_body = true) {
         http_answer a;
         while (in_.find("\r\n\r\n") == std::string::npos) {
@@ -87,27 +89,27 @@ public:
         ask(target, fields);
         return answer();
     }
-    /// Awaits that the server closes, and gives what it sent before.
+    /// Waits until the server closes the connection and returns what it sent before.
     std::string rest() {
         while (receive()) {}
         return in_;
     }
-    /// What has arrived by now, at most 256 KiB.
+    /// Returns what has arrived so far, at most 256 KiB.
     std::string some() {
         for (int i = 0; i < 4 && is_readable() && receive(); ++i) {}
         return std::exchange(in_, {});
     }
-    /// Awaits some more; empty: the server has closed.
+    /// Waits for further data and returns it; empty if the server has closed the connection.
     std::string some_more() {
         if (in_.empty()) receive();
         return std::exchange(in_, {});
     }
-    /// Whether there is something to be read by now.
+    /// Returns true if data can be read now.
     bool is_readable() {
         pollfd p{socket_.get(), POLLIN, 0};
         return ::poll(&p, 1, 0) == 1;
     }
-    /// Whether the server has closed by now.
+    /// Returns true if the server has closed the connection.
     bool is_closed() {
         pollfd p{socket_.get(), POLLIN, 0};
         char c;

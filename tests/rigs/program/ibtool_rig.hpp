@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ibtool_rig.hpp - what the tests of ibtool share: the program as it was built, run as a user runs it.
+// ibtool_rig.hpp - helpers of the ibtool tests: run the built program as a user runs it and check the result.
 #pragma once
 #include "program/process.hpp"
 #include "support/catch.hpp"
@@ -33,10 +33,11 @@ inline words operator+(words a, const words& b) {
     return a;
 }
 
-/// Another build's program that is to be tested instead of this build's: the sanitized one.
+/// Returns the path of another build of ibtool to test, such as a build with sanitizers; null if not set.
 inline const char* other_program() { return std::getenv("COMAD_IBTOOL"); }
 inline std::string ibtool_program() { return other_program() ? other_program() : IBTOOL; }
-/// Of many of a kind, each of which starts the program: all, but every fifth where a sanitizer makes starting it slow.
+/// Selects test cases that each start the program: all cases, or every fifth if COMAD_IBTOOL names a slow (sanitized)
+/// program.
 class sampled {
 public:
     bool skips() { return other_program() && seen_++ % 5 != 0; }
@@ -44,13 +45,13 @@ public:
 private:
     unsigned seen_ = 0;
 };
-/// The program's own words before its arguments: of the tests' environment no fabric is left.
+/// Returns the command line of ibtool with `arguments`, without a fabric from the environment of the tests.
 inline words ibtool(const words& arguments) { return words{"IBTOOL_FABRIC=", ibtool_program()} + arguments; }
 
-/// Runs it to its end.
+/// Runs ibtool to its end.
 inline process_result run(const words& arguments) { return run_process(ibtool(arguments)); }
 
-/// Looks again and again, at what only another process can tell.
+/// Polls until `holds` returns true. Throws std::runtime_error after 60 seconds.
 template <class Condition> void await(Condition&& holds) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     while (!holds()) {
@@ -59,7 +60,7 @@ template <class Condition> void await(Condition&& holds) {
     }
 }
 
-/// The lines, sorted.
+/// Returns the lines of a text in sorted order.
 inline words lines_of(const std::string& text) {
     words lines;
     for (std::size_t at = 0; at < text.size();) {
@@ -71,7 +72,7 @@ inline words lines_of(const std::string& text) {
     return lines;
 }
 
-/// The lines, as they come.
+/// Returns the lines of a text in their original order.
 inline words lines_in_order(const std::string& text) {
     words all;
     std::istringstream lines(text);
@@ -79,7 +80,7 @@ inline words lines_in_order(const std::string& text) {
     return all;
 }
 
-/// It failed with this exit code, one line on stderr that contains `what`, and nothing on stdout.
+/// Checks that ibtool exited with `code`, printed one line with `what` on stderr, and printed nothing on stdout.
 inline void check_failure(const process_result& r, int code, const std::string& what) {
     INFO("stderr: " << r.err);
     CHECK(r.status == code);
@@ -88,7 +89,7 @@ inline void check_failure(const process_result& r, int code, const std::string& 
     CHECK(std::count(r.err.begin(), r.err.end(), '\n') == 1);
 }
 
-/// It did what it was asked for, and had nothing to say about it.
+/// Checks that ibtool exited with 0 and printed nothing on stderr.
 inline void check_success(const process_result& r) {
     INFO("stderr: " << r.err);
     CHECK(r.status == 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ibtool_subnet.hpp - an ibsim subnet that a real OpenSM configured, for programs of infiniband-diags and for ibtool.
+// ibtool_subnet.hpp - an ibsim subnet that a real OpenSM has configured, for programs of infiniband-diags and for ibtool.
 #pragma once
 #include "ibsim/ibsim_server.hpp"
 #include "program/ibtool_rig.hpp"
@@ -11,7 +11,7 @@
 
 namespace ibtool_rig {
 
-/// LIDs as OpenSM gives them are not known beforehand; GUIDs are.
+/// Topology file of the default subnet. OpenSM assigns the LIDs, so that tests know only the GUIDs in advance.
 inline constexpr std::string_view topology = R"(
 vendid=0x101
 devid=0x201
@@ -54,35 +54,36 @@ Hca	2 "C"	# "host C, with a name of more than 32 letters"
 [2]	"S2"[1]
 )";
 
-/// Whether OpenSM goes on when its work is done: then its SA answers, and its SMPs move counters.
+/// Whether OpenSM continues to run after it has configured the subnet. If it stays, its SA replies and its SMPs change
+/// counters.
 enum class manager { stays, leaves };
 
-/// A subnet that OpenSM has configured.
+/// An ibsim subnet that OpenSM has configured.
 class subnet {
 public:
-    /// `options`: of OpenSM, beside those that all have.
+    /// Starts ibsim and OpenSM. `options`: further options of OpenSM.
     explicit subnet(std::string_view described = topology, manager kind = manager::stays, words options = {})
         : kind_(kind), options_(std::move(options)), server_(described) {
         configure();
     }
 
-    /// Ends the server and its OpenSM.
+    /// Ends ibsim and its OpenSM.
     void kill() {
         manager_.reset();
         server_.kill();
     }
-    /// After kill(): starts both again.
+    /// Starts ibsim and OpenSM again after kill().
     void start() {
         server_.start();
         configure();
     }
 
-    /// A program of infiniband-diags, from the same port as ours; or with SIM_HOST=NODE in its environment from there.
+    /// Runs a program of infiniband-diags at the port that ibtool uses, or at NODE with SIM_HOST=NODE in `environment`.
     process_result peer(const words& command, const words& environment = {}) const {
         return process(beside(environment, command)).wait();
     }
     process_result ours(const words& command) const { return run(command + words{"--fabric", fabric()}); }
-    /// A command of ibsim's console; fails the test unless it is obeyed.
+    /// Runs a command on ibsim's console. Fails the test if ibsim reports an error.
     void console(const std::string& command) {
         const std::string said = server_.console(command);
         CAPTURE(command, said);
@@ -95,12 +96,12 @@ public:
         options.node = node;
         return options;
     }
-    /// Awaits these words in OpenSM's log.
+    /// Waits until OpenSM's log contains this text.
     void await_manager(std::string_view said) { manager_->await_error(said); }
     std::string manager_log() const { return manager_->errors(); }
     const directory& files() const { return files_; }
 
-    /// The LID of the port at the end of a directed route.
+    /// Returns the LID of the port at the end of a directed route.
     std::string lid_at(const std::string& route) const {
         const auto answer = nlohmann::json::parse(ours({"ibaddr", "-D", route, "--json"}).out);
         return std::to_string(answer.at("LID").get<unsigned>());
@@ -115,7 +116,7 @@ private:
         if (kind_ == manager::stays) manager_->await_error("SUBNET UP");
         else REQUIRE_THAT(manager_->wait().err, Contains("SUBNET UP"));
     }
-    // The preloaded library leaves a directory behind where it runs.
+    // Changes the directory because ibsim's preloaded library leaves a directory in its working directory.
     words beside(const words& environment, const words& command) const {
         return words{"IBSIM_SOCKNAME=" + server_.sockname()} + environment +
                words{"sh", "-c", "cd '" + (files_ / "") + "' && exec ibsim-run \"$@\"", "sh"} + command;
@@ -128,7 +129,7 @@ private:
     std::optional<process> manager_;
 };
 
-/// The programs are at the first switch: what they ask there crosses no cable, and what is not cabled counts nothing.
+/// Topology file with the programs at the first switch: their local queries cross no cable, so that no counter changes.
 inline constexpr std::string_view quiet_topology = R"(
 switchguid=0x5000
 Switch	6 "S1"	# "first switch" enhanced port 0 lid 0 lmc 0
@@ -149,7 +150,7 @@ Hca	1 "B"	# "host B"
 [1]	"S1"[2]
 )";
 
-/// A subnet whose OpenSM has left, so that counters stand still but for those that a test sets.
+/// A subnet whose OpenSM has exited. Counters change only if a test sets them.
 struct counted_subnet : subnet {
     explicit counted_subnet(std::string_view described = quiet_topology) : subnet(described, manager::leaves) {}
 
@@ -158,14 +159,14 @@ struct counted_subnet : subnet {
     }
 };
 
-/// The lines of JSON, as they come.
+/// Returns the JSON objects of a text with one object per line, in order.
 inline std::vector<nlohmann::json> objects_of(const std::string& text) {
     std::vector<nlohmann::json> all;
     for (const std::string& line : lines_in_order(text)) all.push_back(nlohmann::json::parse(line));
     return all;
 }
 
-/// Both say the same, line by line.
+/// Checks that ibtool and the program of infiniband-diags print equal text.
 inline void compare(const subnet& s, const words& command) {
     CAPTURE(command);
     const process_result theirs = s.peer(command);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// key_witness.hpp - a subnet in which each port has an M_Key of its own, and whether each SMP has that of the port it leads to.
+// key_witness.hpp - a subnet in which each port has its own M_Key, and a check that each SMP has the M_Key of its target
+// port.
 #pragma once
 #include "library/discovery_rig.hpp"
 #include <comad/iba/smp.hpp>
@@ -7,7 +8,7 @@
 
 namespace comad::test {
 
-/// Each port of the subnet has a key that follows from its GUID.
+/// Returns a different M_Key for each port of the subnet, derived from its GUID.
 inline mad::port_keys different_keys(const topology& t) {
     mad::port_keys keys;
     for (const auto& n : t.nodes)
@@ -15,7 +16,7 @@ inline mad::port_keys different_keys(const topology& t) {
     return keys;
 }
 
-/// Counts the SMPs with the M_Key of the port that they lead to, those with the default that ask who is there, and others.
+/// Counts SMPs with the M_Key of their target port, NodeInfo queries with the default M_Key, and all other SMPs.
 struct key_witness final : mad::trace_sink {
     key_witness(const world& w, const mad::port_keys& k) : where(w), keys(k) {}
     void on_event(const mad::trace_event& e) noexcept override {
@@ -26,7 +27,7 @@ struct key_witness final : mad::trace_sink {
         if (asks_who && key == keys.default_of(mad::key_kind::MKey)) ++asked;
         else ++(key == keys.of(mad::key_kind::MKey, port_at(route)) ? right : wrong);
     }
-    /// The port by which a route enters its last node: of the local one the program's own, of a switch port 0.
+    /// Returns the GUID of the end port that a route reaches: the local port for an empty route, and port 0 of a switch.
     iba::guid port_at(const IBDRPath& route) const {
         const topology& t = where.net.graph();
         u32 node = where.port.node();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// on_terminal.cpp - a pseudo-terminal, whose other end stays open here, so that its settings can be looked at in the end.
+// on_terminal.cpp - a pseudo-terminal whose program side stays open here, so that the test can check its settings at the
+// end.
 #include "program/on_terminal.hpp"
 
 #include "kernel/errno_error.hpp"
@@ -53,7 +54,7 @@ void on_terminal::press(std::string_view keys) {
 void on_terminal::resize(unsigned columns, unsigned rows) {
     const winsize size = size_of(columns, rows);
     if (::ioctl(screen_.get(), TIOCSWINSZ, &size) != 0) fail("resize a terminal");
-    signal(SIGWINCH); // it is no session leader's terminal, so that the kernel tells nobody
+    signal(SIGWINCH); // the program is not the leader of the terminal's session, so that the kernel sends no SIGWINCH
 }
 
 void on_terminal::signal(int number) {

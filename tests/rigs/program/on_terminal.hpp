@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// on_terminal.hpp - a program whose stdin, stdout and stderr are one terminal, as a user has it. Knows no program.
+// on_terminal.hpp - runs a program whose stdin, stdout and stderr are one pseudo-terminal, as in an interactive session.
 #pragma once
 #include "program/process.hpp"
 #include <comad/mad/detail/unique_fd.hpp>
@@ -10,30 +10,31 @@
 #include <termios.h>
 #include <vector>
 
-/// Killed by the destructor. Errors: std::runtime_error and std::system_error.
+/// A running program on a pseudo-terminal. The destructor kills the program.
+/// Errors: std::runtime_error and std::system_error.
 class on_terminal {
 public:
-    /// `words`: as process has them.
+    /// Starts the program. `words` has the format of the constructor of process.
     on_terminal(std::vector<std::string> words, unsigned columns, unsigned rows);
     ~on_terminal();
     on_terminal(const on_terminal&) = delete;
     on_terminal& operator=(const on_terminal&) = delete;
 
     void press(std::string_view keys);
-    /// Another size, of which the program hears.
+    /// Changes the size of the terminal and sends SIGWINCH to the program.
     void resize(unsigned columns, unsigned rows);
     void signal(int number);
-    /// Whether keys are shown and lines read whole, as before the program.
+    /// Returns true if the echo and line settings of the terminal equal those before the program.
     bool is_as_before() const;
 
-    /// Awaits this text in what is written from now on. Gives all until its end. Throws when the program ends before or stays
-    /// silent for long.
+    /// Waits for `text` in the output from now on and returns the output up to the end of the text. Throws if the program
+    /// ends first or prints nothing for long.
     std::string await(std::string_view text);
-    /// Awaits its end: its exit code, and in `out` all that it has written and that was not awaited.
+    /// Waits until the program ends. Returns its exit code and, in `out`, the output that await() has not returned.
     process_result wait();
 
 private:
-    bool read_more(int milliseconds); // false: nothing came, or it has ended
+    bool read_more(int milliseconds); // returns false if nothing arrived or the program has ended
 
     pid_t pid_ = -1;
     comad::mad::unique_fd screen_, theirs_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// parsed_output.hpp - JSON that ibtool printed, as values.
+// parsed_output.hpp - parses JSON that ibtool printed.
 #pragma once
 #include "program/ibtool_rig.hpp"
 
@@ -11,7 +11,7 @@
 
 namespace ibtool_rig {
 
-/// The MADs of a capture, in order.
+/// Returns the MADs of a capture in order.
 inline std::vector<nlohmann::json> captured_mads(const std::string& capture) {
     const process_result r = run({"decode", "--json", capture});
     check_success(r);
@@ -21,7 +21,7 @@ inline std::vector<nlohmann::json> captured_mads(const std::string& capture) {
     return all;
 }
 
-/// The output of a command that succeeded.
+/// Returns the parsed output of a command. Fails the test if the command fails.
 inline nlohmann::json parsed_output(const process_result& r) {
     check_success(r);
     CAPTURE(r.out);

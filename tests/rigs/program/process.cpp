@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// process.cpp - starts, watches and ends a program. Its input and output are files in memory: no pipe can fill up.
+// process.cpp - starts, watches and ends a program. Its input and output are files in memory, so that no pipe can fill up.
 #include "program/process.hpp"
 
 #include "kernel/errno_error.hpp"
@@ -44,11 +44,11 @@ std::string content_of(const unique_fd& file) {
 process::process(std::vector<std::string> words, error_stream err)
     : out_(memory_file()), terminal_(err == error_stream::terminal) {
     const unique_fd input = memory_file();
-    unique_fd theirs; // where its stderr goes, if that is not err_ itself
+    unique_fd theirs; // the program's stderr if it is not err_ itself
     if (terminal_) {
         int ends[2];
         termios raw{};
-        ::cfmakeraw(&raw); // no line break becomes two characters
+        ::cfmakeraw(&raw); // so that the terminal does not turn a line break into two characters
         if (::openpty(&ends[0], &ends[1], nullptr, &raw, nullptr) != 0) fail("openpty");
         err_ = unique_fd(ends[0]);
         theirs = unique_fd(ends[1]);
@@ -97,7 +97,8 @@ process_result process::wait(std::chrono::seconds limit) {
     return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), out, err};
 }
 
-/// False if it still runs then. The terminal is read meanwhile: it holds only some lines.
+/// Waits until the deadline and returns false if the program still runs. Reads the terminal meanwhile, because its buffer
+/// is small.
 bool process::wait_until(std::chrono::steady_clock::time_point deadline) {
     using namespace std::chrono;
     for (;;) {

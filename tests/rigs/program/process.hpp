@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// process.hpp - a program run by a test: its arguments, environment, input, output, exit. Knows no program.
+// process.hpp - runs a program for a test with arguments, environment and input, and collects output and exit code.
 #pragma once
 #include <comad/mad/detail/unique_fd.hpp>
 
@@ -10,21 +10,22 @@
 #include <utility>
 #include <vector>
 
-/// Where a program's stderr goes.
+/// Destination of a program's stderr.
 enum class error_stream { file, terminal };
 
-/// How a program ended.
+/// Result of a program that has ended.
 struct process_result {
-    int status = 0; ///< exit code, or 128 + the number of the signal that ended it, as a shell says it
+    int status = 0; ///< exit code, or 128 + the signal number as in a shell
     std::string out, err;
 };
 
-/// A running program; killed by the destructor, and by the kernel should the test die first.
-/// Errors: std::runtime_error and std::system_error. A program that cannot be started exits with 127.
+/// A running program. The destructor kills the program, and the kernel kills it if the test process dies first. A program
+/// that cannot be started exits with 127.
+/// Errors: std::runtime_error and std::system_error.
 class process {
 public:
-    /// `words`: `NAME=value` for its environment, then the program, looked for in PATH unless it has a slash, then its
-    /// arguments. Its stdin is empty.
+    /// Starts a program with an empty stdin. `words`: `NAME=value` pairs for its environment, then the program, then its
+    /// arguments. A program name without a slash is searched in PATH.
     explicit process(std::vector<std::string> words, error_stream = error_stream::file);
     ~process();
     process(const process&) = delete;
@@ -32,14 +33,14 @@ public:
 
     pid_t pid() const noexcept { return pid_; }
     void signal(int number);
-    /// What it has written so far.
+    /// Returns the output so far.
     std::string output() const;
     std::string errors() const;
-    /// Awaits this text in its stderr. Throws when it ends before or stays silent for long.
+    /// Waits for `text` in the program's stderr. Throws if the program ends first or prints nothing for long.
     void await_error(std::string_view text);
     bool ended() { return wait_until(std::chrono::steady_clock::now()); }
 
-    /// Awaits its end. Throws, with what it said so far, when it runs longer than that.
+    /// Waits until the program ends. Throws with the output so far if the program runs longer than `limit`.
     process_result wait(std::chrono::seconds limit = std::chrono::seconds(60));
 
 private:
@@ -48,7 +49,7 @@ private:
 
     pid_t pid_ = -1;
     comad::mad::unique_fd end_, out_, err_;
-    bool terminal_ = false; // then err_ is the terminal's other end, and this is what came out of it
+    bool terminal_ = false; // true: err_ is our side of a terminal, and shown_ contains what we read from it
     std::string shown_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// report_lines.hpp - parts of the reports of ibnetdiscover and its relatives.
+// report_lines.hpp - extracts parts of the reports of ibnetdiscover and related commands.
 #pragma once
 #include "program/ibtool_rig.hpp"
 
@@ -9,7 +9,7 @@
 
 namespace ibtool_rig {
 
-/// The report without its comments, one of which is the time.
+/// Returns a report without its comments, because one of them contains the time.
 inline std::string topology_of(const process_result& r) {
     std::string text;
     for (std::size_t at = 0; at < r.out.size();) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// served.hpp - something that an io_context serves in a thread of its own while a test is its client.
+// served.hpp - runs a server on an io_context in its own thread while the test acts as its client.
 #pragma once
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
@@ -14,7 +14,7 @@ namespace comad::test {
 
 template <class Server> class served {
 public:
-    /// `make(executor)` gives a std::unique_ptr<Server>; what it throws comes out here.
+    /// Creates the server with `make(executor)`, which returns a std::unique_ptr<Server>. Rethrows exceptions of `make`.
     template <class Make> explicit served(Make&& make) : server_(make(io_.get_executor())) {
         address_ = server_->address();
         thread_ = std::thread([this] { io_.run(); });
@@ -24,7 +24,7 @@ public:
         io_.stop();
         thread_.join();
     }
-    /// Calls `f(server)` there and gives what it gives.
+    /// Calls `f(server)` in the server's thread and returns the result.
     template <class F> auto in_its_thread(F&& f) {
         std::packaged_task<decltype(f(*server_))()> task([&] { return f(*server_); });
         auto done = task.get_future();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// terminal.cpp - the end of a pseudo terminal that a person would sit at.
+// terminal.cpp - the user's side of a pseudo-terminal.
 #include "program/terminal.hpp"
 
 #include "kernel/errno_error.hpp"
@@ -83,7 +83,7 @@ std::string terminal::difference() const {
         after.c_lflag != before_.c_lflag || std::memcmp(after.c_cc, before_.c_cc, sizeof after.c_cc) != 0)
         return "other settings";
     if ((::fcntl(theirs_.get(), F_GETFL) & O_NONBLOCK) != 0) return "it is left non-blocking";
-    // What a program switches on it switches off again: cursor, second screen, colours.
+    // A program must switch off every terminal mode that it has switched on: hidden cursor, second screen, colors.
     const auto is_left = [&](std::string_view on, std::string_view off) {
         const std::size_t last = shown_.rfind(on);
         return last != std::string::npos && shown_.find(off, last) == std::string::npos;

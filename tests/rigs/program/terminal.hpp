@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// terminal.hpp - a pseudo terminal with a program in it: what it shows, and in which state it leaves the terminal. Knows no program.
+// terminal.hpp - a pseudo-terminal with a program: what it displays, and in which state the program leaves the terminal.
 #pragma once
 #include <comad/mad/detail/unique_fd.hpp>
 
@@ -10,7 +10,8 @@
 #include <termios.h>
 #include <vector>
 
-/// The program has it as stdin, stdout and stderr; killed by the destructor. May be used by any one thread.
+/// A program with a pseudo-terminal as stdin, stdout and stderr. The destructor kills the program.
+/// Threads: one thread at a time.
 /// Errors: std::system_error.
 class terminal {
 public:
@@ -20,12 +21,13 @@ public:
     terminal& operator=(const terminal&) = delete;
 
     void signal(int number);
-    /// Stops it, and lets it go on when it stands.
+    /// Stops the program, and continues it after it has stopped.
     void stop_and_continue();
-    /// Reads what it shows until then, or until it ends: its exit code, or 128 + the number of the signal; nothing: it runs on.
+    /// Reads the program's output for `length` or until the program ends. Returns the exit code, or 128 + the signal
+    /// number; empty if the program still runs.
     std::optional<int> watch(std::chrono::nanoseconds length);
     const std::string& shown() const noexcept { return shown_; }
-    /// In words what is not as it was before; empty: nothing. Precondition: it has ended.
+    /// Describes the settings of the terminal that differ from before; empty if none. Precondition: the program has ended.
     std::string difference() const;
 
 private:

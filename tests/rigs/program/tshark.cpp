@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tshark.cpp - tshark's JSON with raw values read into fields.
+// tshark.cpp - runs tshark and reads the fields from its JSON with raw values.
 #include "program/tshark.hpp"
 
 #include "program/process.hpp"
@@ -23,12 +23,12 @@ std::string in_lower_case(std::string text) {
     return text;
 }
 
-/// `raw`: value, first byte, bytes, mask (0: all bits), type.
+/// Reads a field. `raw`: value, first byte, number of bytes, mask (0: all bits), type.
 void add_field(tshark_packet& packet, const std::string& name, const json& raw) {
     const std::string value = in_lower_case(raw[0]);
     const unsigned first = raw[1], bytes = raw[2];
     const unsigned long long mask = raw[3];
-    if (bytes == 0) return; // made up by the dissector
+    if (bytes == 0) return; // a generated field without bytes in the packet
     tshark_field field{name, first * 8, bytes * 8, value};
     if (mask != 0 && bytes <= 8) {
         field.width = static_cast<unsigned>(std::popcount(mask));

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT
-// tshark.hpp - what Wireshark's InfiniBand dissector makes of a capture: every field, and the bits where it found it.
+// tshark.hpp - decodes a capture with Wireshark's InfiniBand dissector into fields with their bit positions.
 #pragma once
 #include <string>
 #include <vector>
 
-/// A field without fields of its own.
+/// A field without subfields.
 struct tshark_field {
-    std::string name;  ///< infiniband.nodeinfo.nodeguid
-    unsigned off;      ///< first bit, from the packet's first
-    unsigned width;    ///< bits
-    std::string value; ///< hex digits, lower case, as many as the width needs
+    std::string name;  ///< full name, such as infiniband.nodeinfo.nodeguid
+    unsigned off;      ///< first bit, counted from the start of the packet
+    unsigned width;    ///< number of bits
+    std::string value; ///< lower-case hex digits, as many as the width needs
 };
 
 struct tshark_packet {
-    std::vector<tshark_field> fields; ///< in the dissector's order
-    bool is_malformed = false;        ///< the dissector says so
+    std::vector<tshark_field> fields; ///< fields in the dissector's order
+    bool is_malformed = false;        ///< whether the dissector reports a malformed packet
 };
 
-/// The packets of a file. Throws std::runtime_error if tshark fails.
+/// Returns the packets of a capture file. Throws std::runtime_error if tshark fails.
 std::vector<tshark_packet> dissect_with_tshark(const std::string& file);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// without_date.hpp - what ibnetdiscover prints, infiniband-diags' or ours, but for when.
+// without_date.hpp - removes the date from the output of ibnetdiscover.
 #pragma once
 #include <string>
 
-/// Without the line of a topology file that tells when it was written: two of the same subnet differ in it.
+/// Returns a topology file without the line that contains its time, in which two files of one subnet differ.
 inline std::string without_date(std::string text) {
     const std::size_t begin = text.find("# Topology file: generated on ");
     return begin == text.npos ? text : text.erase(begin, text.find('\n', begin) + 1 - begin);

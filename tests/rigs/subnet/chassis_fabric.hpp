@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// chassis_fabric.hpp - a topology file with a chassis of each vendor whose boards and GUIDs libibnetdisc knows, cabled as their makers
-// cable them. Knows no code that looks for them.
+// chassis_fabric.hpp - a topology file with one chassis of each vendor that libibnetdisc recognizes, cabled as the vendors
+// cable them.
 #pragma once
 #include <fmt/format.h>
 
@@ -12,19 +12,21 @@
 
 namespace comad::test {
 
-/// How Voltaire's boards of one kind of chassis are cabled inside.
+/// Internal cabling of the Voltaire boards in one kind of chassis.
 struct board_wiring {
     unsigned spine_device, line_device;
     unsigned spine_ports, line_ports;
     unsigned spine_chips, line_chips;
     unsigned parallel;      ///< cables between a spine chip and a line chip
-    unsigned first_outside; ///< port of a line
-    /// The i-th cable from the spine's to the line's chip, at the spine: by the line's slot and chip; at the line: by the spine's.
+    unsigned first_outside; ///< first external port of a line chip
+    /// Port of the i-th cable between a spine chip and a line chip. spine_port: port of the spine chip, by slot and chip of
+    /// the line. line_port: port of the line chip, by slot and chip of the spine.
     unsigned (*spine_port)(unsigned slot, unsigned chip, unsigned i);
     unsigned (*line_port)(unsigned slot, unsigned chip, unsigned i);
 };
 
-/// ISR9288 and 2012: each chip of a line has a cable to each of a spine's three. ISR9096 and 2004: three to its one.
+/// Wirings by chassis. In an ISR9288 or ISR2012, each line chip has one cable to each of a spine's three chips. In an
+/// ISR9096 or ISR2004, each line chip has three cables to a spine's only chip.
 inline const std::map<std::string, board_wiring> voltaire_wirings{
     {"ISR9288",
      {0x5a08, 0x5a09, 24, 24, 3, 2, 1, 13, [](unsigned s, unsigned c, unsigned) { return 2 * (s - 1) + c; },
@@ -53,10 +55,10 @@ inline const std::map<std::string, board_wiring> voltaire_wirings{
 
 struct described_node {
     unsigned vendor = 0, device = 0;
-    std::uint64_t system = 0; ///< 0: it has its own
+    std::uint64_t system = 0; ///< system image GUID; 0: the node has its own
 };
 
-/// A topology file in the making.
+/// Builds a topology file.
 class described_fabric {
 public:
     using described = described_node;
@@ -96,8 +98,8 @@ private:
     std::map<std::string, std::string> links_;
 };
 
-/// Spines in slots 1 and 2, lines in slots 1 and 3, and a host at an external port of each line's first chip; an external port of
-/// the last line's chip is free for `link`. Names: `NAME-spine-1.2`, by slot and chip.
+/// Adds a Voltaire chassis with spines in slots 1 and 2, lines in slots 1 and 3, and a host at an external port of each
+/// line chip. An external port of the last line chip stays free for `link`. Names are `NAME-spine-1.2`, by slot and chip.
 inline void add_voltaire(described_fabric& f, const std::string& name, const board_wiring& w, std::uint64_t GUID) {
     constexpr unsigned vendor = 0x8f1, slots_of_spines[] = {1, 2}, slots_of_lines[] = {1, 3};
     const auto called = [&](const char* board, unsigned slot, unsigned chip) {
@@ -121,7 +123,7 @@ inline void add_voltaire(described_fabric& f, const std::string& name, const boa
     }
 }
 
-/// All of them, at the switch "core".
+/// Returns a topology file with all chassis, connected to the switch "core".
 inline std::string chassis_fabric() {
     described_fabric f;
     f.add_ca("start", 1, 0x1000);
@@ -142,7 +144,7 @@ inline std::string chassis_fabric() {
     f.add_switch("ISR9024", 24, GUID += 0x1000, {0x8f1, 0x5a06, 0});
     at_core("ISR9024", 1);
 
-    // Mellanox: slots are in the description.
+    // Mellanox: the description contains the slot.
     const described_fabric::described IS4{0x2c9, 0xbd36, 0x0002c90300700000};
     f.add_switch("M-S2", 36, 0x0002c90300700010, IS4, "MF0;sx6536:SX6536/S02/U1");
     f.add_switch("M-S1", 36, 0x0002c90300700020, IS4, "MF0;sx6536:SX6536/S01:board type/U1");
@@ -164,7 +166,7 @@ inline std::string chassis_fabric() {
     f.link("M-L1", 2, "M-alone", 18);
     at_core("M-L1", 1);
 
-    // The byte of the board differs.
+    // Only the byte of the GUID for the board differs.
     f.add_switch("T-1", 24, 0x0005ad0000010010, {0x5ad, 0x5a5a, 0x0005ad0101000000});
     f.add_switch("T-2", 24, 0x0005ad0000010020, {0x5ad, 0x5a5a, 0x0005ad0107000000});
     f.add_switch("T-alone", 24, 0x0005ad0000010030, {0x5ad, 0x5a5a, 0x0005ad0107000001});
@@ -176,7 +178,8 @@ inline std::string chassis_fabric() {
     at_core("I-1", 2);
     at_core("I-2", 1);
 
-    // Xsigo: the first leaf has the server that manages it, and cards; a second leaf, a card there, one whose leaf is no first.
+    // Xsigo: the first leaf has its management server and cards; a second leaf has a card; another card is at a leaf that
+    // is not the first.
     f.add_switch("X-leaf1", 24, 0x0013970102000a01, {0x1397, 1, 0x0013970102000a01});
     f.add_switch("X-leaf2", 24, 0x0013970105000a01, {0x1397, 1, 0x0013970105000a01});
     f.add_ca("X-server", 1, 0x0013970202000a10, {0x1397, 2, 0x0013970202000a10}, "xsigo manager");
@@ -190,7 +193,7 @@ inline std::string chassis_fabric() {
     f.link("X-leaf2", 5, "X-far", 1);
     at_core("X-leaf1", 24);
 
-    // Whoever else has a system image GUID in common: a host with two adapters, a switch of two chips.
+    // Other nodes with a common system image GUID: a host with two adapters and a switch with two chips.
     f.add_ca("H-1", 1, 0x3001, {0x15b3, 4099, 0x3000});
     f.add_ca("H-2", 1, 0x3005, {0x15b3, 4099, 0x3000});
     f.add_switch("D-1", 8, 0x4001, {0x15b3, 0xcf08, 0x4000});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// made_records.hpp - structures in which each field has a value of its own, made along their tables: what is printed of them
-// tells which field it was. Knows no structure.
+// made_records.hpp - builds structures with a different value in each field from the field tables, so that printed values
+// identify the field.
 #pragma once
 #include <comad/iba/detail/bits.hpp>
 #include <comad/iba/detail/codec.hpp>
@@ -12,10 +12,10 @@
 
 namespace comad::test {
 
-/// Some bits of a structure: a field that is no structure, an element of an array; of bytes each.
+/// Bits of a structure: a field without subfields, an array element, or single bytes of a byte array.
 struct made_field {
     unsigned off;
-    unsigned width; ///< at most 64: a GID is two
+    unsigned width; ///< at most 64; a GID is two fields
     bool is_text;
 };
 
@@ -38,8 +38,9 @@ inline std::vector<made_field> made_fields_of(const iba::record_info& info) {
     return all;
 }
 
-/// Random bits in all fields, reserved ones too, and letters in texts; `pattern`: which. A single bit is equal to every second
-/// one of another field: of patterns together all fields differ, see are_told_apart().
+/// Fills all fields with random bits, including reserved fields, and texts with letters. `pattern`: selects the values.
+/// Single-bit fields are equal in half of the patterns; only several patterns together tell all fields apart, see
+/// are_told_apart().
 inline std::vector<u8> made_bytes(const iba::record_info& info, unsigned pattern) {
     std::vector<u8> bytes(info.bytes);
     std::mt19937_64 random(pattern);
@@ -55,7 +56,7 @@ template <class T> T made(unsigned pattern) {
     return value;
 }
 
-/// True if no two fields are equal in all patterns below that number, nor is one of them always 0.
+/// Returns true if in the first patterns no two fields are equal in all patterns and no field is always 0.
 inline bool are_told_apart(const iba::record_info& info, unsigned patterns) {
     const std::vector<made_field> fields = made_fields_of(info);
     std::vector<std::vector<u64>> values(fields.size());

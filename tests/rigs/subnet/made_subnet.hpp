@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// made_subnet.hpp - a switch, a host and a router that nobody simulates: what is known of each node and port differs from what is
-// known of all others, in every field. Knows no text.
+// made_subnet.hpp - a constructed subnet with a switch, a host and a router whose fields all have different values.
 #pragma once
 #include "subnet/made_records.hpp"
 #include <comad/counters/sweep.hpp>
@@ -12,7 +11,7 @@ namespace comad::test {
 
 inline constexpr discovery::port_ref made_switch_port{0, 3}, made_host_port{1, 2}, made_router_port{2, 1};
 
-/// `pattern`: of its records, ten for each node.
+/// Fills a node with distinct values. `pattern`: selects the values; each node uses ten patterns.
 inline void add_made_node(discovery::subnet& s, iba::NodeType type, u8 ports, std::string description) {
     const auto index = static_cast<u32>(s.nodes.size());
     unsigned pattern = 1 + 10 * index;
@@ -29,14 +28,14 @@ inline void add_made_node(discovery::subnet& s, iba::NodeType type, u8 ports, st
         iba::smp::PortInfo& info = p.info.emplace(made<iba::smp::PortInfo>(pattern));
         info.portState = iba::PortState::Active;
         info.portPhysicalState = iba::PortPhysicalState::LinkUp;
-        info.capabilityMask &= ~0x4000u; // no extended speeds (IBA 14.2.5.6, bit 14)
+        info.capabilityMask &= ~0x4000u; // without extended speeds (IBA 14.2.5.6, bit 14)
         info.linkWidthSupported = info.linkSpeedSupported = 7;
     }
     s.by_guid.emplace(n.info.nodeGUID, index);
 }
 
-/// 4x and QDR at port 3 of the switch, 8x and DDR at port 2 of the host to which it leads; the other link, to the router, is
-/// 1x and SDR. Where the two ends of a link say the same, nobody could tell which was shown.
+/// Returns the subnet. Port 3 of the switch is 4x QDR and its peer, port 2 of the host, is 8x DDR. The link to the router
+/// is 1x SDR. Both ends of a link differ, so that tests can see which end was printed.
 inline discovery::subnet made_subnet() {
     using iba::LinkSpeed, iba::LinkWidth;
     discovery::subnet s;
@@ -61,7 +60,8 @@ inline discovery::subnet made_subnet() {
     return s;
 }
 
-/// Both attributes told it, one after the other: every counter from where it has 64 bits, without a carry into the sign.
+/// Returns counters as if both attributes had been read one after the other: 64-bit values where they exist, without a
+/// carry into the sign.
 inline counters::reading made_reading(discovery::port_ref where, unsigned pattern) {
     auto told = made<iba::pm::PortCountersExt>(pattern);
     counters::capabilities can;

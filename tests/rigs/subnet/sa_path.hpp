@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// sa_path.hpp - a way to the SA for schedules over wires that look at no address: without one they refuse to ask it.
+// sa_path.hpp - a path to the SA for schedules over wires that ignore addresses; a schedule without a path refuses SA
+// queries.
 #pragma once
 #include <comad/coro/schedule.hpp>
 

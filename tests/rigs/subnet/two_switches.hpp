@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// two_switches.hpp - a small ibsim subnet whose host names end in numbers, and how to run the scripts of infiniband-diags on it.
+// two_switches.hpp - a small ibsim subnet with numbered host names, and a way to run infiniband-diags scripts on it.
 #pragma once
 #include "program/ibtool_subnet.hpp"
 
@@ -8,7 +8,7 @@
 
 namespace ibtool_rig {
 
-// Numbers at the ends of names are for ranges; the two cables between the switches for routes around one of them.
+// The numbers in the host names form ranges. The two cables between the switches permit routes around one of them.
 inline constexpr std::string_view two_switches = R"(
 switchguid=0x5000
 Switch	8 "S1"	# "first switch" enhanced port 0 lid 0 lmc 0
@@ -46,7 +46,7 @@ Hca	1 "E"	# "host E"
 [1]	"S2"[4]
 )";
 
-/// A script of infiniband-diags, which reads the topology that it keeps from this directory instead of the machine's.
+/// Runs a script of infiniband-diags, with its saved topology in this directory instead of the machine's directory.
 inline words script(const std::string& name, const std::string& cache, const words& arguments) {
     const std::string run_it = "$IBswcountlimits::cache_dir = shift; $0 = '" + name +
                                "'; my ($f) = grep { -x } map { \"$_/" + name +

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// allocations.cpp - operator new, counted. Every form is replaced: AddressSanitizer would answer the others itself.
+// allocations.cpp - a counting operator new. It replaces every form, because AddressSanitizer would provide the others
+// itself.
 #include "support/allocations.hpp"
 
 #include <cstdlib>

@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: MIT
-// catch.hpp - Catch2, under the name that all tests include: the one place to change for another version of it.
+// catch.hpp - includes Catch2 for all tests, so that a new version of Catch2 needs a change only here.
 #pragma once
 #include <catch2/catch.hpp>

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
-// counted.hpp - an object that tells how many of its kind live, and whether one was destroyed twice.
+// counted.hpp - an object type that counts its live instances and detects double destruction.
 #pragma once
 #include <cstddef>
 #include <set>
 
 namespace comad::test {
 
-/// The lives of one test. It outlives what it counts.
+/// Counts of live objects in one test. Must outlive the counted objects.
 class census {
 public:
     std::size_t live() const noexcept { return live_.size(); }
     std::size_t peak() const noexcept { return peak_; }
-    /// Destroyed twice, or never made.
+    /// Number of destructions of objects that were already destroyed or never created.
     std::size_t ghosts() const noexcept { return ghosts_; }
 
 private:
@@ -21,7 +21,7 @@ private:
     std::size_t ghosts_ = 0;
 };
 
-/// May be copied and moved; each of them counts.
+/// An object that may be copied and moved; each instance is counted.
 class counted {
 public:
     explicit counted(census& c) : census_(&c) { born(); }

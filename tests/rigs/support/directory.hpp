@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// directory.hpp - a temporary directory for the files of one test, and what is in a file.
+// directory.hpp - a temporary directory for the files of one test, and a function that reads a file.
 #pragma once
 #include "support/catch.hpp"
 
@@ -13,7 +13,7 @@
 
 namespace comad::test {
 
-/// It is removed with all that is in it.
+/// A temporary directory. The destructor removes the directory with its files.
 class directory {
 public:
     directory() {
@@ -28,9 +28,9 @@ public:
     directory(const directory&) = delete;
     directory& operator=(const directory&) = delete;
 
-    /// The name of a file in it.
+    /// Returns the path of a file in the directory.
     std::string operator/(std::string_view file) const { return path_ / file; }
-    /// Writes a file, and its directories; returns its name.
+    /// Writes a file, creates its directories and returns its path.
     std::string write(std::string_view file, std::string_view text) const {
         const std::filesystem::path name = path_ / file;
         std::filesystem::create_directories(name.parent_path());
@@ -42,7 +42,7 @@ private:
     std::filesystem::path path_;
 };
 
-/// All of a file; empty if it cannot be read.
+/// Returns the content of a file; empty if the file cannot be read.
 inline std::string read_file(const std::string& name) {
     std::ifstream file(name);
     return {std::istreambuf_iterator<char>(file), {}};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// faulty_writes.hpp - an end port of a simulated subnet on whose way writes go wrong in a chosen way, while Gets pass. It has a device of
-// the vendor class that the simulator does not have. Knows no schedule and no command.
+// faulty_writes.hpp - an end port of a simulated subnet on which writes fail in a chosen way while Gets succeed, with a
+// vendor-class device that the simulator lacks.
 #pragma once
 #include <comad/mad/transport.hpp>
 
@@ -13,35 +13,34 @@
 
 namespace comad::test {
 
-/// What becomes of a Set, a Delete or a Trap.
+/// Result of a Set, a Delete or a Trap.
 enum class write_fault : u8 {
     none,
-    ignored,            ///< answered with what the node holds, which stays so
-    echoed,             ///< answered as if it were done, and not done
-    request_lost,       ///< every copy
-    reply_lost,         ///< done; no copy of it is answered
-    reply_lost_refused, ///< done, the reply is lost, and the next copy is refused with 0x1c
-    refused,            ///< 0x1c, or of an SA its class's status
-    partly,             ///< done only in part: see `part`, else every second write
-    stopped_done,       ///< done, and SIGINT comes before the reply
-    stopped_lost,       ///< SIGINT comes after it was lost
-    device_lost,        ///< done, and the device goes away before the reply
+    ignored,            ///< replied with the node's unchanged value
+    echoed,             ///< replied as if done, but not done
+    request_lost,       ///< every copy of the request is lost
+    reply_lost,         ///< done; every reply is lost
+    reply_lost_refused, ///< done; the reply is lost, and the next copy of the request is refused with status 0x1c
+    refused,            ///< refused with status 0x1c, or with the SA's own status
+    partly,             ///< only a part is done: see `part`; without `part`, every second write
+    stopped_done,       ///< done; SIGINT arrives before the reply
+    stopped_lost,       ///< lost; SIGINT arrives afterwards
+    device_lost,        ///< done; the device disconnects before the reply
 };
 
 class faulty_writes final : public mad::transport {
 public:
-    /// Takes from a request what the node does not do.
+    /// Removes from a request the part that the node does not carry out.
     using cut = std::function<void(std::span<u8> request)>;
 
     faulty_writes(mad::transport& wire, write_fault fault, cut part)
         : wire_(wire), fault_(fault), part_(std::move(part)) {}
 
-    u64 writes = 0; ///< copies that were sent
-    u64 traps = 0;  ///< that arrived
-    std::function<void()> on_answer =
-        {};                   ///< called when a write that was done is answered, before the program gets the reply
-    std::map<u32, u32> words; ///< configuration space of the vendor's device
-    std::array<u32, 2> groups{1, 2}; ///< its counter groups
+    u64 writes = 0;                       ///< copies that were sent
+    u64 traps = 0;                        ///< traps that arrived
+    std::function<void()> on_answer = {}; ///< called before the reply to a completed write
+    std::map<u32, u32> words;             ///< configuration space of the vendor's device
+    std::array<u32, 2> groups{1, 2};      ///< counter groups of the vendor's device
 
     int native_handle() const noexcept override { return wire_.native_handle(); }
     mad::transport_limits limits() const noexcept override { return wire_.limits(); }
@@ -100,7 +99,8 @@ private:
                         directed_class = 0x81, config_space = 0x50, group_config = 0x91, general_info = 0x17,
                         class_port_info = 1;
 
-    /// Whose reply a request gets: nobody's, the node's, that of a Get of the same attribute, the request itself, a status.
+    /// Source of the reply to a request: nobody, the node, a Get of the attribute, the request itself, an error status, or
+    /// the vendor's device.
     enum class reply_of : u8 { nobody, the_node, get_of_it, echo, refusal, vendors_device };
     struct sent_request {
         reply_of what;
@@ -147,7 +147,7 @@ private:
         return fault_ == write_fault::ignored ? reply_of::get_of_it : reply_of::echo;
     }
 
-    /// In place of the request goes a Get that the subnet answers.
+    /// Sends a Get that the subnet answers instead of the request.
     mad::send_result substitute(const mad::send_request& r, reply_of what) noexcept {
         sent_request kept{what, {}};
         std::memcpy(kept.bytes.data(), r.mad, mad::mad_size);
@@ -158,7 +158,7 @@ private:
         if (mad[class_at] == vendor_class) mad[attribute_at + 1] = general_info;
         if (mad[class_at] == sa_class) {
             mad[attribute_at + 1] = class_port_info;
-            if (what == reply_of::get_of_it) kept.what = reply_of::echo; // an SA without a record has nothing to say
+            if (what == reply_of::get_of_it) kept.what = reply_of::echo; // such an SA has no record
         }
         sent_[tid_of(kept.bytes)] = kept;
         mad::send_request changed = r;
@@ -167,7 +167,7 @@ private:
     }
 
     void change(std::span<u8> reply, const sent_request& sent) noexcept {
-        const std::size_t begin = sent.bytes[class_at] == directed_class ? 64 : 24; // before it the header has turned
+        const std::size_t begin = sent.bytes[class_at] == directed_class ? 64 : 24; // after the header
         if (sent.what != reply_of::get_of_it)
             std::memcpy(reply.data() + begin, sent.bytes.data() + begin, mad::mad_size - begin);
         std::memcpy(reply.data() + attribute_at, sent.bytes.data() + attribute_at, 8);
@@ -190,7 +190,7 @@ private:
     static void put_word(std::span<u8> mad, std::size_t at, u32 word) noexcept {
         for (int i = 3; i >= 0; --i, word >>= 8) mad[at + static_cast<std::size_t>(i)] = static_cast<u8>(word);
     }
-    static constexpr std::size_t data_at = 32, groups_at = 36; // as vendstat.c has them
+    static constexpr std::size_t data_at = 32, groups_at = 36; // offsets of vendstat.c
     static unsigned count_of(std::span<const u8> mad) noexcept { return word_at(mad, 20) >> 16 & 0x3f; }
 
     void write_words(std::span<u8> request) noexcept {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// made_file.hpp - a file with a text, for as long as a test takes.
+// made_file.hpp - a temporary file with a given text that exists as long as its object.
 #pragma once
 #include "support/catch.hpp"
 
@@ -10,6 +10,7 @@
 #include <string_view>
 #include <unistd.h>
 
+/// A temporary file. The destructor removes the file.
 class made_file {
 public:
     explicit made_file(std::string_view text) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// sanitized.hpp - whether a sanitizer watches this program: what tries every moment of something tries fewer of them there.
+// sanitized.hpp - whether the program is built with a sanitizer, so that exhaustive tests can take fewer steps.
 #pragma once
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// thrown.hpp - what a function throws, as text.
+// thrown.hpp - returns the message of the exception that a function throws.
 #pragma once
 #include <exception>
 #include <string>

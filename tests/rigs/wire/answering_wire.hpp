@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// answering_wire.hpp - a wire in virtual time behind which somebody answers each MAD, or does not. Knows no engine and no schedule.
+// answering_wire.hpp - a transport in virtual time on which a function of the test replies to each MAD.
 #pragma once
 #include <comad/mad/transport.hpp>
 
@@ -15,15 +15,15 @@
 
 namespace comad::test {
 
-// Where things stand in a MAD (IBA 13.4.3, 14.2.1.2, 15.2.1.1, 16.1.2).
+// Offsets of fields in a MAD (IBA 13.4.3, 14.2.1.2, 15.2.1.1, 16.1.2).
 inline constexpr std::size_t method_at = 3, status_at = 4, hop_count_at = 7, attribute_at = 16, modifier_at = 20,
                              mkey_at = 24, rmpp_at = 24, smp_data_at = 64, pm_data_at = 64, route_at = 128,
                              attribute_offset_at = 44, sa_data_at = 56;
 
-/// Answers arrive in order, each a moment after its request; they may be longer than a MAD.
+/// Delivers replies in order, each shortly after its request. Replies may be longer than a MAD.
 class answering_wire final : public mad::transport {
 public:
-    /// Gives the reply; nothing: silence.
+    /// Returns the reply to a request; empty for no reply.
     using answer = std::function<std::vector<u8>(const mad::send_request&)>;
     explicit answering_wire(answer how) : how_(std::move(how)) {}
 
@@ -42,7 +42,7 @@ public:
         r.full_size = bytes.size();
         r.mad = buffer.subspan(mad::headroom, std::min(buffer.size() - mad::headroom, bytes.size()));
         std::copy_n(bytes.begin(), r.mad.size(), buffer.begin() + mad::headroom);
-        if (r.mad.size() == r.full_size) under_way_.pop_front(); // else it is asked for again, with more room
+        if (r.mad.size() == r.full_size) under_way_.pop_front(); // otherwise the caller retries
         return r;
     }
     std::optional<mad::time_point> next_event() const noexcept override {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// delivered_request.hpp - every header field of a request as a server gets it, and what Linux delivers there: one table for the
-// simulator, the virtual device, ibsim and the kernel itself. Knows no transport.
+// delivered_request.hpp - the header fields of a request as a server receives them, and the values that Linux delivers, for
+// the simulator, the virtual device, ibsim and the kernel.
 #pragma once
 #include <comad/iba/smp.hpp>
 #include <comad/mad/detail/message.hpp>
@@ -15,10 +15,10 @@
 
 namespace comad::test {
 
-/// A request from one end of a cable between two channel adapters, of which each has it at its port 1.
+/// A request from one end of a cable to the other. Both ends are port 1 of a channel adapter.
 enum class asked : u8 {
     by_ports,     ///< SubnGet(SMInfo) by the directed route 0,1
-    by_lid,       ///< SubnGet(SMInfo)
+    by_lid,       ///< SubnGet(SMInfo) by LID
     of_other_port ///< PerformanceGet(PortCounters)
 };
 
@@ -26,7 +26,7 @@ inline constexpr u32 asked_tid = 77;
 inline constexpr u64 asked_mkey = 0x0123'4567'89ab'cdef;
 inline constexpr u8 asked_sl = 3;
 
-/// Its path and its bytes.
+/// Path and bytes of a request.
 inline mad::any_path path_of(asked what, iba::lid target) {
     const std::array<u8, 1> ports{1};
     if (what == asked::by_ports) return mad::IBDRPath(ports);
@@ -50,7 +50,8 @@ inline std::array<u8, mad::mad_size> bytes_of(asked what) {
 
 using fields = std::map<std::string, u64>;
 
-/// What arrived. Of the transaction ID only the lower half: the upper one is the sending kernel's.
+/// Returns the fields of a received request. Contains only the lower half of the transaction ID, because the sending kernel
+/// sets the upper half.
 inline fields fields_of(const mad::source_address& from, std::span<const u8> mad) {
     using header = iba::MADHeader;
     using directed_header = iba::MADHeaderDirected;
@@ -92,7 +93,8 @@ inline fields fields_of(const mad::source_address& from, std::span<const u8> mad
     return all;
 }
 
-/// What Linux delivers (drivers/infiniband/core: mad.c, smi.c, user_mad.c; IBA 14.2.2.2). `from`: the LID that asked.
+/// Returns the fields that Linux delivers (drivers/infiniband/core: mad.c, smi.c, user_mad.c; IBA 14.2.2.2). `from`: LID of
+/// the requester.
 inline fields expected_of(asked what, iba::lid from) {
     const bool is_directed = what == asked::by_ports, is_smp = what != asked::of_other_port;
     fields all{{"SLID", is_directed ? 0xffff : value(from)},
@@ -123,7 +125,7 @@ inline fields expected_of(asked what, iba::lid from) {
     return all;
 }
 
-/// The fields that differ, for messages: `HopPointer 0, expected 2`. Those named in `free` may.
+/// Describes the fields that differ, such as `HopPointer 0, expected 2`, except those named in `free`.
 inline std::string differences(const fields& got, const fields& expected,
                                std::initializer_list<const char*> free = {}) {
     std::string all;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// liar.hpp - a peer that does not say what is true: replies are changed on their way to who asked. Knows no query.
+// liar.hpp - a transport that changes replies on their way to the requester, as a faulty or malicious peer would.
 #pragma once
 #include <comad/iba/detail/mad_header.hpp>
 #include <comad/iba/detail/mad_tables.hpp>
@@ -14,11 +14,11 @@
 
 namespace comad::test {
 
-/// Lets everything through, replies as `lie` has changed them.
+/// Forwards everything and changes replies with `lie`.
 class liar final : public mad::transport {
 public:
     using lie = std::function<void(std::span<u8> reply)>;
-    /// `honest` must outlive it.
+    /// Precondition: `honest` outlives this object.
     liar(mad::transport& honest, lie tell) : honest_(honest), lie_(std::move(tell)) {}
     void tell(lie other) { lie_ = std::move(other); }
 
@@ -42,7 +42,7 @@ private:
     lie lie_;
 };
 
-/// Writes a number into a row of a structure, as many of its bits as there is room for.
+/// Writes a number into a field of a structure, truncated to the field's width.
 inline void put_number(const iba::row_info& row, std::span<u8> structure, u64 number) {
     for (unsigned bit = row.off + row.width; bit-- > row.off; number >>= 1) {
         const u8 mask = static_cast<u8>(0x80 >> bit % 8);
@@ -51,13 +51,13 @@ inline void put_number(const iba::row_info& row, std::span<u8> structure, u64 nu
     }
 }
 
-/// The attribute in a reply, where it is a T; else empty.
+/// Returns the attribute in a reply if its type is T; otherwise empty.
 template <class T> std::span<u8> attribute_in(std::span<u8> reply) {
     const iba::mad_tables t = iba::tables_of(reply);
     return t.attribute == &iba::info_of<T> ? reply.subspan(t.data_begin) : std::span<u8>{};
 }
 
-/// Lets every T say this of one of its fields.
+/// Returns a lie that sets a field of every T to `number`.
 template <class T> liar::lie always(std::string_view field, u64 number) {
     const iba::row_info row = iba::find_field(iba::info_of<T>, field).value();
     return [row, number](std::span<u8> reply) {

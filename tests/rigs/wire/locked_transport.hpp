@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// locked_transport.hpp - an end port of a simulated subnet in real time that may be used beside others in other threads,
-// and can break. Knows no schedule.
+// locked_transport.hpp - an end port of a simulated subnet in real time that can fail, for subnets that several threads
+// share.
 #pragma once
 #include <comad/transports/sim/transport.hpp>
 
@@ -10,7 +10,7 @@
 
 namespace comad::test {
 
-/// A simulated subnet that several threads use.
+/// A simulated subnet that several threads share.
 struct shared_fabric {
     explicit shared_fabric(transports::sim::topology t, const transports::sim::timing& times = {},
                            const transports::sim::faults& wrong = {})
@@ -19,14 +19,15 @@ struct shared_fabric {
     std::mutex one_at_a_time;
 };
 
+/// An end port of a shared_fabric that can fail after a number of sends.
 class locked_transport final : public mad::transport {
 public:
     locked_transport(shared_fabric& on, u32 node, unsigned port)
         : on_(on), port_(on.net, node, port, transports::sim::time_mode::real) {}
 
-    u64 fails_after = ~u64{0};                     ///< sends; then the device has gone
-    u64 silent_after = ~u64{0};                    ///< sends; then nothing arrives anywhere
-    std::function<void(u64)> on_send = [](u64) {}; ///< with the number of the send, in its schedule's thread
+    u64 fails_after = ~u64{0};                     ///< number of sends after which the device disconnects
+    u64 silent_after = ~u64{0};                    ///< number of sends after which every MAD is lost
+    std::function<void(u64)> on_send = [](u64) {}; ///< called in the schedule's thread with the number of the send
     u64 sends() const noexcept { return sends_; }
 
     int native_handle() const noexcept override { return port_.native_handle(); }
@@ -46,8 +47,8 @@ public:
         return port_.receive(buffer);
     }
     mad::transport_limits limits() const noexcept override { return port_.limits(); }
-    std::optional<mad::time_point> next_event() const noexcept override { return std::nullopt; } // its descriptor tells
-    void set_now(mad::time_point) noexcept override {} // it asks the clock itself
+    std::optional<mad::time_point> next_event() const noexcept override { return std::nullopt; } // signaled by fd
+    void set_now(mad::time_point) noexcept override {} // it reads the clock itself
 
 private:
     shared_fabric& on_;

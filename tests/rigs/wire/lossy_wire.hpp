@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lossy_wire.hpp - end ports on one wire that carries single MADs and loses, doubles and reorders them, in virtual time.
-// Knows no RMPP.
+// lossy_wire.hpp - end ports on one wire that loses, duplicates and reorders single MADs in virtual time.
 #pragma once
 #include "support/catch.hpp"
 #include <comad/mad/transport.hpp>
@@ -12,11 +11,12 @@
 
 namespace comad::test {
 
+/// Probabilities of losing, duplicating and delaying a MAD.
 struct faults {
     double loss = 0, twice = 0, late = 0;
 };
 
-/// What one end sends another gets a little later, if at all. LIDs are the ends' own.
+/// Delivers MADs between its end ports after a short delay, or loses them. The addresses are the LIDs of the ends.
 class lossy_wire {
 public:
     explicit lossy_wire(faults f = {}, unsigned seed = 1) : faults_(f), random_(seed) {}
@@ -59,7 +59,7 @@ public:
         }
         void set_now(mad::time_point now) noexcept override { wire_.now_ = std::max(wire_.now_, now); }
 
-        std::size_t room = ~std::size_t{0}; ///< MADs that it takes until it blocks
+        std::size_t room = ~std::size_t{0}; ///< number of MADs that send() accepts before it blocks
 
     private:
         lossy_wire& wire_;

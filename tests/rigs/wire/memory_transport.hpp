@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// memory_transport.hpp - a transport that answers every MAD itself, in order, without allocating once it is warm: in
-// virtual time, or in real time behind a descriptor. Knows no engine and no schedule.
+// memory_transport.hpp - a transport that replies to every MAD itself, in order and without allocations, in virtual time or
+// in real time with a descriptor.
 #pragma once
 #include "wire/scripted_transport.hpp"
 #include <comad/mad/detail/unique_fd.hpp>
@@ -14,20 +14,21 @@
 
 namespace comad::test {
 
+/// A transport that replies to every MAD itself.
 class memory_transport final : public mad::transport {
 public:
     enum class time { virtual_, real };
 
-    /// Virtual: answers after round_trip. Real: at once.
+    /// Virtual time: replies after round_trip. Real time: replies at once.
     explicit memory_transport(time t = time::virtual_, unsigned window = 4096) : replies_(window) {
         if (t == time::virtual_) return;
         ready_ = mad::unique_fd(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
         if (!ready_) throw std::system_error(errno, std::generic_category(), "eventfd");
     }
 
-    unsigned drop_every = 0; ///< every so many-th MAD has no answer; 0: all have
+    unsigned drop_every = 0; ///< every n-th MAD gets no reply; 0: all MADs get replies
     u64 sent = 0;
-    /// Answers are on their way until release().
+    /// Holds replies back until release().
     void hold() noexcept { holding_ = true; }
     void release() noexcept {
         holding_ = false;
@@ -41,7 +42,7 @@ public:
     mad::send_result send(const mad::send_request& request) noexcept override {
         ++sent;
         if (drop_every && sent % drop_every == 0) return {};
-        if (waiting_ == replies_.size()) return {mad::send_state::failed, ENOBUFS}; // an engine that exceeds its window
+        if (waiting_ == replies_.size()) return {mad::send_state::failed, ENOBUFS}; // the engine exceeds its window
         replies_[(first_ + waiting_++) % replies_.size()] = {now_ + round_trip, answer_to(request.mad)};
         if (waiting_ == 1 && ready_ && !holding_) ::eventfd_write(ready_.get(), 1);
         return {};
@@ -70,7 +71,7 @@ private:
         mad::time_point due;
         mad_bytes bytes;
     };
-    std::vector<reply> replies_; // a ring
+    std::vector<reply> replies_; // ring buffer
     std::size_t first_ = 0, waiting_ = 0;
     bool holding_ = false;
     mad::time_point now_{};

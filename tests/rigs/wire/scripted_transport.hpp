@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// scripted_transport.hpp - a transport in virtual time that does with every packet what a test says, and remembers it.
-// Knows no engine and no schedule.
+// scripted_transport.hpp - a transport in virtual time that records every packet and handles it as the test's script
+// decides.
 #pragma once
 #include <comad/mad/path.hpp>
 #include <comad/mad/transport.hpp>
@@ -19,20 +19,20 @@ namespace comad::test {
 
 using mad_bytes = std::array<u8, mad::mad_size>;
 
-/// A MAD that was offered to the transport.
+/// A MAD that was passed to the transport.
 struct packet {
-    std::size_t number; ///< of all that were offered, from 0
+    std::size_t number; ///< number among all packets, from 0
     mad::time_point at;
     u64 destination; ///< mad::destination_key of its path
-    u32 tid;         ///< the low 32 bits of its transaction ID
+    u32 tid;         ///< low 32 bits of its transaction ID
     bool expects_reply;
     mad::duration attempt_timeout;
     mad::duration operation_timeout;
     mad_bytes bytes;
 };
 
-/// What a well-behaved node answers. The payload tells what was asked, in NodeInfo's terms: nodeGUID is
-/// the first eight hops of the route, and portGUID the attribute and its modifier. See asked_guid().
+/// Returns the reply of a well-behaved node. The payload identifies the request: NodeInfo's nodeGUID contains the first
+/// eight hops of the route, and portGUID contains the attribute and its modifier. See asked_guid().
 inline mad_bytes answer_to(const u8* request) {
     mad_bytes reply;
     std::memcpy(reply.data(), request, reply.size());
@@ -45,23 +45,23 @@ inline mad_bytes answer_to(const u8* request) {
 }
 inline mad_bytes answer_to(const packet& p) { return answer_to(p.bytes.data()); }
 
-/// The nodeGUID in the answer of the node at the end of `route` (at most eight hops).
+/// Returns the nodeGUID in the reply of the node at the end of `route` (at most eight hops).
 inline u64 asked_guid(const mad::IBDRPath& route) {
     u64 guid = 0;
     for (unsigned hop = 1; hop <= 8; ++hop) guid = guid << 8 | route.drPath[hop];
     return guid;
 }
 
-/// Something that becomes receivable some time after the packet that caused it.
+/// A message that can be received some time after the packet that caused it.
 struct arrival {
     mad::duration after{};
     std::vector<u8> bytes{};
-    mad::receive_state state = mad::receive_state::message; ///< would_block: nothing, only time passes
+    mad::receive_state state = mad::receive_state::message; ///< would_block: no message, only time passes
     u32 status = 0;
     int error = 0;
 };
 
-/// What becomes of one packet.
+/// Result of one packet: the result of send() and the messages that follow.
 struct fate {
     mad::send_result result{};
     std::vector<arrival> arrivals{};
@@ -73,43 +73,44 @@ inline arrival reply(const packet& p, mad::duration after = round_trip) {
     const mad_bytes bytes = answer_to(p);
     return {after, {bytes.begin(), bytes.end()}};
 }
-/// The packet itself, given back by the transport with `status`, as kernels do; cut to `size` bytes.
+/// Returns the packet itself with `status`, truncated to `size` bytes, as kernels report a failed send.
 inline arrival report(const packet& p, mad::duration after, u32 status = ETIMEDOUT, std::size_t size = 24) {
     return {after,
             {p.bytes.begin(), p.bytes.begin() + static_cast<std::ptrdiff_t>(size)},
             mad::receive_state::message,
             status};
 }
-/// The transport is gone.
+/// Returns an arrival that reports the failure of the transport.
 inline arrival failure(mad::duration after, int error) { return {after, {}, mad::receive_state::failed, 0, error}; }
 
 inline fate answered(const packet& p, mad::duration after = round_trip) { return {{}, {reply(p, after)}}; }
 inline fate dropped() { return {}; }
 inline fate refused(int error) { return {{mad::send_state::failed, error}, {}}; }
-/// Not taken now. After `again` the driver has a reason to look.
+/// Refuses the packet for now. After `again` the transport reports an event to the driver.
 inline fate blocked(mad::duration again = round_trip) {
     return {{mad::send_state::would_block, 0}, {arrival{again, {}, mad::receive_state::would_block}}};
 }
 
+/// A transport in virtual time that handles each packet as a script decides.
 class scripted_transport final : public mad::transport {
 public:
     using script = std::function<fate(const packet&)>;
 
-    /// Answers everything after round_trip unless `s` says otherwise.
+    /// Replies to everything after round_trip unless `s` decides otherwise.
     explicit scripted_transport(script s = [](const packet& p) { return answered(p); }) : script_(std::move(s)) {}
 
     void set_script(script s) { script_ = std::move(s); }
-    /// Hands out `a` at the time now + a.after, without any packet.
+    /// Delivers `a` at the time now + a.after, independent of any packet.
     void inject(const arrival& a) { under_way_.emplace(now_ + a.after, a); }
 
-    /// Every packet that was taken, in order. Not kept after keep_packets(false).
+    /// Returns the packets that send() accepted, in order, except while keep_packets(false).
     const std::vector<packet>& taken() const noexcept { return taken_; }
     void keep_packets(bool keep) noexcept { keep_packets_ = keep; }
     std::size_t offered() const noexcept { return offered_; }
     mad::time_point now() const noexcept { return now_; }
     unsigned max_window = 65536;
     unsigned sa_window = 65536;
-    /// Called with each message that leaves receive(), before it does.
+    /// Called with each message before receive() returns it.
     std::function<void(const arrival&)> on_delivery = [](const arrival&) {};
 
     int native_handle() const noexcept override { return -1; }

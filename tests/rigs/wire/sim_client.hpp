@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// sim_client.hpp - asks a simulated subnet in virtual time, one SMP after the other, without an engine.
+// sim_client.hpp - queries a simulated subnet in virtual time without an engine, one SMP at a time.
 #pragma once
 #include <comad/iba/smp.hpp>
 #include <comad/mad/detail/message.hpp>
@@ -22,7 +22,7 @@ inline comad::mad::IBPath to_lid(unsigned lid) {
     return path;
 }
 
-/// A SubnGet of one attribute, as the RPC layer writes it.
+/// Returns a SubnGet of one attribute as the RPC layer writes it.
 inline smp_bytes get_request(comad::u16 attribute, const comad::mad::any_path& path, comad::u32 modifier = 0) {
     using namespace comad;
     const mad::rpc_kind kind{iba::MgmtClass::SubnLID, 1, iba::Method::Get, attribute, true};
@@ -40,14 +40,14 @@ inline comad::mad::send_result send_to(comad::mad::transport& transport, const c
     return transport.send({&path, packet.data() + mad::headroom, mad.size(), mad[1], mad[2], true, second, second});
 }
 
-/// A message and when it came.
+/// A message and the time of its arrival.
 struct arrived {
     comad::mad::time_point when;
     std::vector<comad::u8> bytes;
     std::size_t full_size;
 };
 
-/// Lets virtual time go on until nothing is under way any more, and gives what came.
+/// Advances virtual time until nothing is in flight and returns the messages that arrived.
 inline std::vector<arrived> drain(comad::mad::transport& transport, std::size_t buffer_size = 320) {
     using namespace comad;
     std::vector<arrived> all;
@@ -63,7 +63,7 @@ inline std::vector<arrived> drain(comad::mad::transport& transport, std::size_t 
     return all;
 }
 
-/// The one reply to a request; nothing if there is none.
+/// Sends a request and returns its only reply; empty if there is none.
 inline std::optional<smp_bytes> ask(comad::mad::transport& transport, const comad::mad::any_path& path,
                                     const smp_bytes& request) {
     send_to(transport, path, request);
@@ -74,14 +74,14 @@ inline std::optional<smp_bytes> ask(comad::mad::transport& transport, const coma
     return reply;
 }
 
-/// The attribute of a reply.
+/// Returns the decoded attribute of a reply.
 template <class T> T attribute(const smp_bytes& reply) {
     T value;
     comad::iba::decode(value, reply.data() + comad::iba::offset_of<&comad::iba::smp::Format::data>);
     return value;
 }
 
-/// SubnGet(T), answered without an error.
+/// Returns the result of SubnGet(T); empty if it fails.
 template <class T>
 std::optional<T> get(comad::mad::transport& transport, const comad::mad::any_path& path, comad::u32 modifier = 0) {
     using namespace comad;
