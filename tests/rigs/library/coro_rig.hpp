@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// coro_rig.hpp - what the tests of tasks and schedules share: routes, a schedule over a scripted transport, and a task
-// that asks one node and checks the answer.
+// coro_rig.hpp - helpers of the tests of tasks and schedules: routes, a schedule over a scripted transport, and a task that
+// queries one node and checks the reply.
 #pragma once
 #include "kernel/kernel_of_this_run.hpp"
 #include "subnet/sa_path.hpp"
@@ -35,26 +35,26 @@ template <class... Port> IBDRPath route(Port... ports) {
     return IBDRPath{hops};
 }
 
-/// A route of three hops for any number below 16 million; no two are alike.
+/// Returns a different route of three hops for each number below 16 million.
 inline IBDRPath route_to(u32 number) {
     return route(static_cast<u8>(number >> 16), static_cast<u8>(number >> 8), static_cast<u8>(number));
 }
 
-/// True if the node at the end of `to` answered, and not another.
+/// Returns true if the reply comes from the node at the end of `to`.
 inline bool is_answer(const smp::NodeInfo& info, const IBDRPath& to) { return value(info.nodeGUID) == asked_guid(to); }
 
-/// Asks the node at the end of `to`; true if it answered.
+/// Queries the node at the end of `to`. Returns true if it replied.
 inline task<bool> ask(MADSchedule& schedule, IBDRPath to) {
     auto info = co_await schedule.SubnGet<smp::NodeInfo>(to);
     co_return info&& is_answer(info.value(), to);
 }
 
-/// Asks the node at the end of `to`, whatever it says.
+/// Queries the node at the end of `to` and ignores the result.
 inline task<void> touch(MADSchedule& schedule, IBDRPath to, rpc_options options = {}) {
     [[maybe_unused]] auto info = co_await schedule.SubnGet<smp::NodeInfo>(to, 0, options);
 }
 
-/// A schedule over a scripted transport, by itself or through a kernel.
+/// A schedule over a scripted transport, directly or through a kernel model.
 struct rig {
     explicit rig(schedule_options options = {}) : schedule(put_before(net, kernel_of_this_run(), kernel), options) {
         lead_to_sa(schedule);
@@ -69,7 +69,7 @@ struct rig {
     MADSchedule schedule;
 };
 
-/// Answers nothing.
+/// A script that replies to nothing.
 inline fate silence(const packet&) { return dropped(); }
 
 } // namespace comad::test

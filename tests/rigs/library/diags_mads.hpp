@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// diags_mads.hpp - what infiniband-diags' ibping and ibsysstat and their servers send.
+// diags_mads.hpp - MADs that ibping and ibsysstat of infiniband-diags and their servers send.
 #pragma once
 #include "support/catch.hpp"
 #include <comad/iba/types.hpp>
@@ -13,10 +13,10 @@ namespace comad::test {
 
 using mad_vector = std::vector<u8>;
 
-/// diags_linux.txt: a name and a MAD in hex on each line. name_request and name_reply, NAME one of ping, sysstat_ping,
-/// sysstat_host, sysstat_cpu, as infiniband-diags 44.0 exchanged them on Linux 6.1: the request of ping and all replies as
-/// libibmad printed them (-ddd), the requests of ibsysstat, which does not print them, as they arrived. The kernel's half
-/// of the transaction ID is missing in the request of ping; requests and replies of ibsysstat are of different runs.
+/// Reads diags_linux.txt, which has a name and a MAD in hex on each line. Names are NAME_request and NAME_reply, where NAME
+/// is ping, sysstat_ping, sysstat_host or sysstat_cpu. infiniband-diags 44.0 exchanged these MADs on Linux 6.1. libibmad
+/// printed (-ddd) the request of ping and all replies. The requests of ibsysstat were recorded on arrival. The request of
+/// ping lacks the kernel's half of the transaction ID. Requests and replies of ibsysstat come from different runs.
 inline mad_vector diags_mad(const std::string& name) {
     std::ifstream in(std::filesystem::path(COMAD_SOURCE_DIR) / "tests/data/diags_linux.txt");
     for (std::string title, hex; in >> title >> hex;) {

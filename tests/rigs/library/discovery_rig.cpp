@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// discovery_rig.cpp - the witness, and the comparison of what was found with what is there.
+// discovery_rig.cpp - the witness of requests in flight, and the comparison of a discovered subnet with the simulated one.
 #include "library/discovery_rig.hpp"
 
 #include <comad/iba/detail/mad_header.hpp>
@@ -90,7 +90,7 @@ namespace {
 
 constexpr unsigned unreached = std::numeric_limits<unsigned>::max();
 
-/// True if directed routes can leave `node` by `port`.
+/// Returns true if a directed route can leave `node` through `port`.
 bool leads_out(const topology& t, u32 node, unsigned port, u32 start, unsigned start_port) {
     if (!t.nodes[node].ports[port].linked()) return false;
     return t.nodes[node].is_switch() || (node == start && port == start_port);
@@ -134,7 +134,7 @@ public:
 
 private:
     bool is_near(u32 n) const { return distance_[n] != unreached && distance_[n] <= most_hops_; }
-    // Seen from either end: a probe went through it.
+    // A link is found if a query crossed it from either end.
     bool is_found_link(u32 n, unsigned p) const {
         const auto& port = t_.nodes[n].ports[p];
         if (!port.linked() || !is_near(n) || !is_near(port.peer_node)) return false;
@@ -166,7 +166,7 @@ private:
         const auto& owner = t_.nodes[n];
         const auto& want = owner.ports[p];
         place_ = fmt::format("{}[{}]", owner.id, p);
-        // Of a CA, only ports that a probe came in by or that the program is at can be asked.
+        // The ports of a CA that can be queried are those through which a query entered, and the local port.
         const bool is_known = owner.is_switch() || is_found_link(n, p) || (n == start_ && p == start_port_);
         if (have.info.has_value() != is_known) return lines_.push_back(place_ + ": PortInfo");
         if (is_found_link(n, p)) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// discovery_rig.hpp - what the tests of discovery share: a subnet to discover in virtual time, a witness at its
-// transport, and the graph that must be found, measured apart from the code under test.
+// discovery_rig.hpp - helpers of the discovery tests: a subnet in virtual time, a witness at its transport, and the
+// expected result, computed independently of the code under test.
 #pragma once
 #include "kernel/kernel_of_this_run.hpp"
 #include "support/catch.hpp"
@@ -28,19 +28,19 @@ using transports::sim::time_mode;
 using transports::sim::timing;
 using transports::sim::topology;
 
-/// Lets everything through and remembers what was in flight: an operation, from its sending until its reply is handed
-/// out or its latest attempt is too old. Discovery asks nothing twice, so that destination, attribute and modifier say
-/// which operation a request belongs to.
+/// Forwards everything and tracks the operations in flight: from the first send until the reply is delivered or the latest
+/// attempt has expired. Discovery sends no query twice, so that destination, attribute and modifier identify the operation
+/// of a request.
 class witness final : public mad::transport {
 public:
     explicit witness(mad::transport& watched) : watched_(watched) {}
 
-    std::size_t most = 0;              ///< in flight at one instant
-    std::size_t most_to_one = 0;       ///< of these, to one destination as addressed
-    std::size_t first_attempts = 0;    ///< operations
-    std::size_t asked_twice = 0;       ///< operations that were sent again after they had been answered
-    unsigned longest_route = 0;        ///< hops
-    u64 trace = 14695981039346656037u; ///< FNV-1a over every packet and its time, either way
+    std::size_t most = 0;              ///< largest number in flight at one time
+    std::size_t most_to_one = 0;       ///< largest number in flight to one destination, by its address
+    std::size_t first_attempts = 0;    ///< number of operations
+    std::size_t asked_twice = 0;       ///< operations that were sent again after their reply
+    unsigned longest_route = 0;        ///< number of hops
+    u64 trace = 14695981039346656037u; ///< FNV-1a hash over every packet and its time, in both directions
 
     int native_handle() const noexcept override { return watched_.native_handle(); }
     mad::send_result send(const mad::send_request&) noexcept override;
@@ -64,11 +64,12 @@ private:
     mad::transport& watched_;
     mad::time_point now_{};
     std::map<u32, operation> attempts_;              // by transaction ID
-    std::map<operation, mad::time_point> in_flight_; // and when the latest attempt expires
-    std::map<operation, bool> answered_;             // everything that was ever sent
+    std::map<operation, mad::time_point> in_flight_; // expiry of the latest attempt
+    std::map<operation, bool> answered_;             // every operation that was sent
 };
 
-/// A fixed window, and a second per attempt as infiniband-diags have. The defaults of a schedule adapt.
+/// Returns options with a fixed window and one second per attempt, as in infiniband-diags. The defaults of a schedule
+/// adapt.
 inline coro::schedule_options window(unsigned max_outstanding = 64, u8 retries = 2) {
     coro::schedule_options options;
     options.max_outstanding = max_outstanding;
@@ -77,14 +78,14 @@ inline coro::schedule_options window(unsigned max_outstanding = 64, u8 retries =
     return options;
 }
 
-/// A subnet with a program in it, which uses it by itself or through a kernel.
+/// A subnet and a program that uses it directly or through a kernel model.
 struct world {
     explicit world(topology t, coro::schedule_options options = window(), const timing& times = {},
                    const faults& wrong = {}, const std::optional<kernel_options>& through = kernel_of_this_run());
-    /// At `node` instead of the default one, by `port`.
+    /// Puts the program at `node` and `port` instead of the default node.
     world(topology t, u32 node, unsigned port);
 
-    /// Precondition: the local node answers.
+    /// Returns the discovered subnet. Precondition: the local node replies.
     subnet discover(const discovery::discover_options& options = {});
     u64 sent() const noexcept { return schedule.counters().sent; }
     mad::duration elapsed() const noexcept { return net.now().time_since_epoch(); }
@@ -96,25 +97,26 @@ struct world {
     coro::MADSchedule schedule;
 };
 
-/// make_topology(), with the LIDs and states that a subnet manager leaves.
+/// Returns make_topology() with the LIDs and states that a subnet manager assigns.
 topology managed(std::string_view specification);
 
-/// Every way in which `found` is not what directed routes from there reach in `t`: nodes, ports, links, descriptions,
-/// LIDs, states, and that each route is a shortest one to its node. Empty: it is the same. At most `most_hops` away.
+/// Returns all differences between `found` and the part of `t` that directed routes of at most `most_hops` reach from
+/// `start`: nodes, ports, links, descriptions, LIDs, states, and routes that are not shortest routes. Empty: no difference.
 std::vector<std::string> differences(const subnet& found, const topology& t, u32 start, unsigned start_port,
                                      unsigned most_hops = IBDRPath::max_hops);
 std::vector<std::string> differences(const subnet& found, const world& w, unsigned most_hops = IBDRPath::max_hops);
 
-/// Every way in which `found` contradicts itself: links that only one end knows, indices that lead nowhere.
+/// Returns all contradictions in `found`: links that only one end contains, and invalid indices.
 std::vector<std::string> inconsistencies(const subnet& found);
 
-/// Where a directed route leads; nothing if it leads nowhere. By a CA only its own port leads out.
+/// Returns the node at the end of a directed route; empty if the route leads nowhere. A route may leave a CA only through
+/// the local port of the start node.
 std::optional<u32> walk(const topology& t, u32 start, unsigned start_port, const IBDRPath& route);
 
-/// Topology file and JSON, everything that anybody sees.
+/// Returns the topology file and the JSON of a subnet.
 std::string text_of(const subnet& found);
 
-/// Delays that differ for every MAD.
+/// Returns timing with a different delay for every MAD.
 inline timing with_jitter() {
     timing times;
     times.jitter = std::chrono::microseconds(50);

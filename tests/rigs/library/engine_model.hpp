@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// engine_model.hpp - a model of the engine, which stands beside it: it is the engine's transport and the listener of its trace,
-// is told of every call before it is made, and says what may be sent, what has to end and how, and what each counter has to be.
-// It takes its rules from the headers of the engine and from docs/explanation/adaptive-retries.md, asks the engine nothing but what that tells
-// everybody, and knows nothing of its lists, places and timers. Where a rule leaves a choice (when a stall is over, which of
-// several ends first) it allows all, and where the choice shows, takes it over.
+// engine_model.hpp - a reference model that checks the engine. The model is the engine's transport and receives its trace
+// events. A test reports every call to the model before the call is made. The model then checks which MADs the engine may
+// send, which operations must end and how, and the values of all counters.
+// The rules come from the headers of the engine and from docs/explanation/adaptive-retries.md. The model uses only the
+// public interface of the engine, not its lists, slots and timers. If a rule permits several results (when a stall is over,
+// which of several operations ends first), the model accepts each of them and adopts the engine's choice once it is
+// visible.
 #pragma once
 #include "library/engine_rig.hpp"
 
@@ -15,80 +17,81 @@
 
 namespace comad::test {
 
-/// Who is asked.
+/// A destination of requests.
 struct model_target {
     any_path path;
     const mad::rpc_kind* kind;
     u64 key = 0;                ///< operation::destination
     u16 asked_bound = 0;        ///< operation::destination_bound
-    unsigned bound = 0;         ///< what that means; 0: none
+    unsigned bound = 0;         ///< effective bound; 0: none
     bool counts = false;        ///< operation::counts_attempts
-    bool takes_measured = true; ///< operations without a timeout
-    bool dead = false;          ///< for who plays the wire
+    bool takes_measured = true; ///< whether operations may have no timeout, so that their deadlines are measured
+    bool dead = false;          ///< whether the target never replies; used by the test that simulates the wire
     u8 distance = 0;
 };
 
-/// One MAD, as the transport sees it.
+/// One MAD as the transport sees it.
 struct model_attempt {
-    /// blocked, sent, late and lost: as the engine's header says. returned: given back. backing_off: answered BUSY, and its
-    /// operation waits for that. gone: nothing can come of it, what comes under its transaction ID is nobody's.
+    /// blocked, sent, late and lost are defined in the engine's header. returned: the transport reported the send as
+    /// expired. backing_off: a BUSY reply arrived, and the operation waits before the next attempt. gone: finished; a
+    /// message with its transaction ID belongs to no operation.
     enum class state : u8 { blocked, sent, late, lost, returned, backing_off, backed_off, gone };
     static constexpr u32 none = ~u32{0};
 
-    u32 tid = 0, number = 0; // of itself, of its operation
-    u32 op = none;           // its operation's place, while that is pending
+    u32 tid = 0, number = 0; // tid of the MAD, number of its operation
+    u32 op = none;           // slot of its operation, while the operation is pending
     const model_target* to = nullptr;
     state what = state::blocked;
     bool measured = false, bounded = false, takes_table = false;
-    bool known = false;             // its target had answered before
-    bool started = false;           // its deadline counts, from `start`
-    bool timed = false;             // `sent` is known
-    bool over = false;              // its deadline passed once
+    bool known = false;             // its target had replied before
+    bool started = false;           // its deadline runs, from `start`
+    bool timed = false;             // `sent` is valid
+    bool over = false;              // its deadline has passed once
     bool may_be_lost = false;       // it is late, and a stall may be over
-    bool behind = false;            // it was expected behind another answer of its target
-    unsigned in_flight_at_send = 0; // in flight when it was sent, itself included
+    bool behind = false;            // it was expected to be replied to after another reply of its target
+    unsigned in_flight_at_send = 0; // number of MADs in flight when it was sent, including itself
     time_point start, sent, left, late_at;
-    duration wait{}, kept{}, told{}, stall{}; // stall: the least that could be, when it became late
-    duration unseen{};                        // engine_model::unseen_ when it became late, and
-    time_point alone;                         // when nobody waited for it any more
+    duration wait{}, kept{}, told{}, stall{}; // stall: the shortest possible when it became late
+    duration unseen{};                        // engine_model::unseen_ at the time `alone`
+    time_point alone;                         // when it became late or lost its operation
 
     bool is_on_wire() const { return what == state::sent || what == state::late; }
     bool is_timely() const { return what == state::blocked || what == state::sent; }
 };
 
-/// An operation, and what the model knows of it.
+/// An operation and the model's state for it.
 struct model_operation : mad::operation {
     enum class stage : u8 { idle, waiting, under_way, ready, ending };
     class engine_model* model = nullptr;
     const model_target* to = nullptr;
     u32 slot = 0, number = 0;
-    u64 order = 0; // of submission
+    u64 order = 0; // order of submission
     stage at = stage::idle;
     bool measured = false, bounded = false;
-    bool wants = false;    // the time of its latest attempt is over, and it has more
+    bool wants = false;    // the time of its latest attempt is over, and it may retry
     bool must_end = false; // all its time is over
-    bool vague = false;    // it may have begun an attempt that nobody saw, behind one that the transport did not take
-    bool in_sight = false; // its first attempt was seen to begin
-    bool knows = false;    // its target was known when it began
-    unsigned tries = 0;    // attempts, and times that passed without a place for one
+    bool vague = false;    // it may have started an attempt unseen, after one that the transport did not accept
+    bool in_sight = false; // the model saw the start of its first attempt
+    bool knows = false;    // its target was known when it started
+    unsigned tries = 0;    // attempts, and periods that passed without space for one
     unsigned times_sent = 0, busy_used = 0;
-    unsigned most_tries = 0, least_tries = 0; // without a timeout: the most and the fewest that it was allowed so far
-    std::vector<u32> attempts{};              // that something may come of, oldest first
-    bool started = false;                     // `period` counts, from `start`
+    unsigned most_tries = 0, least_tries = 0; // without a timeout: most and fewest attempts permitted so far
+    std::vector<u32> attempts{};              // attempts that may still have a result, oldest first
+    bool started = false;                     // `period` runs, from `start`
     time_point start, submitted, begun;
-    duration period{}; // that it waits now
+    duration period{}; // current waiting period
     duration first_deadline{}, longest_patience{}, slowest{}, unseen{};
-    duration paused{}; // the most that it may have waited for places, after its first attempt
+    duration paused{}; // longest time that it may have waited for space after its first attempt
     completion_status how{};
     int error_expected = 0;
-    u64 batch = 0;      // ready since
-    u64 counted_in = 0; // the latest on_time() in which there was no place for it
+    u64 batch = 0;      // batch in which it became ready
+    u64 counted_in = 0; // latest on_time() in which there was no space for it
 
     bool is_open() const { return at == stage::waiting || at == stage::under_way; }
     u32 latest_attempt() const { return attempts.empty() ? model_attempt::none : attempts.back(); }
 };
 
-/// What comes from the wire.
+/// A message or report that the wire delivers.
 struct model_delivery {
     enum class kind : u8 {
         reply,
@@ -104,10 +107,11 @@ struct model_delivery {
         response_report
     };
     kind what = kind::reply;
-    u32 attempt = 0; ///< which it is about
-    u32 noise = 0;   ///< what else is random in it
+    u32 attempt = 0; ///< attempt that it belongs to
+    u32 noise = 0;   ///< random value for its other properties
 };
 
+/// The reference model. It acts as the transport and the trace sink of the engine that it checks.
 class engine_model final : public mad::transport, public mad::trace_sink {
 public:
     using state = model_attempt::state;
@@ -116,7 +120,7 @@ public:
 
     engine_model(const engine_options& options, unsigned max_window, duration timer_resolution, unsigned operations);
 
-    // What the wire and the operations do: set by who plays them.
+    // Behavior of the wire and the operations, set by the test.
     enum class taking : u8 { takes, blocks, refuses };
     std::function<taking()> on_offer = [] { return taking::takes; };
     std::function<void(u32 attempt)> on_sent = [](u32) {};
@@ -135,9 +139,9 @@ public:
     void resume_sends();
     void hold_sends();
     void release_sends();
-    /// A driver's turn, after which nothing waits that could go.
+    /// Runs one turn of a driver. Afterwards no operation waits that could be sent.
     void turn();
-    /// What holds after each call, and at the end.
+    /// Check the conditions that hold after each call, and at the end.
     void check();
     void check_end();
 
@@ -145,7 +149,8 @@ public:
     time_point now() const { return now_; }
     bool was_told_time() const { return told_time_; }
     bool holding() const { return holding_; }
-    /// Attempts may have begun that nobody saw: behind one that the transport did not take, or while sends are held.
+    /// Returns true if attempts may have started that the model did not see: after an attempt that the transport did not
+    /// accept, or while sends are held.
     bool is_foggy() const { return holding_ || hidden_; }
     const std::vector<u32>& pending() const { return pending_; }
     model_operation& op_at(u32 slot) { return ops_[slot]; }
@@ -153,14 +158,15 @@ public:
     const model_attempt& attempt_at(u32 i) const { return attempts_[i]; }
     u32 attempts_made() const { return static_cast<u32>(attempts_.size()); }
     const std::vector<u32>& in_flight() const { return flight_; }
-    /// Whether it is clear what an answer to it means: which attempt is the latest, whether it is still remembered.
+    /// Returns true if the effect of a reply to the attempt is unambiguous: which attempt is the latest, and whether the
+    /// engine still remembers it.
     bool is_clear(u32 attempt, model_delivery::kind) const;
     void use_clock();
     bool is_known_tid(u32 tid) const { return *find_tid(tid) != 0; }
 
     bool has_failed() const { return !failure_.empty(); }
     const std::string& failure() const { return failure_; }
-    /// What happened lately, a line each.
+    /// Returns the latest events, one per line.
     std::string account() const;
 
     // transport
@@ -175,9 +181,9 @@ public:
 
 private:
     static constexpr duration longest_stall = 100ms, shortest_stall = longest_stall / 8;
-    static constexpr u32 remembered = 900;                        // of the 1024 at least that the engine has room for
+    static constexpr u32 remembered = 900;                        // the engine remembers at least 1024
     static duration rounded_up(duration d) { return d + d / 25; } // deadlines have 32 steps per octave
-    /// After `tries` attempts: twice as long after every second one.
+    /// Returns the timeout after `tries` attempts, which doubles after every second attempt.
     static duration timeout_of(const model_operation& o, unsigned tries) {
         duration d = o.timeout;
         for (unsigned n = 3; n <= tries && d < o.longest_timeout; n += 2) d = std::min(2 * d, o.longest_timeout);
@@ -273,42 +279,42 @@ private:
     unsigned max_window_;
     duration timer_resolution_;
     std::vector<model_operation> ops_;
-    std::vector<u32> pending_; // slots
+    std::vector<u32> pending_; // slots of the pending operations
     std::vector<model_attempt> attempts_;
-    std::vector<u32> flight_; // what counts in the window
-    std::vector<u32> held_;   // what targets count that count
-    std::vector<u32> behind_; // what was given back, while its target is expected to answer it still
-    mutable std::vector<u32> tids_ = std::vector<u32>(1 << 14); // attempts by transaction ID, one higher; 0: none
-    u32 blocked_ = none;                                        // what was offered and not taken
+    std::vector<u32> flight_; // attempts that count against the window
+    std::vector<u32> held_;   // attempts at targets with counts_attempts
+    std::vector<u32> behind_; // returned attempts whose target is still expected to reply
+    mutable std::vector<u32> tids_ = std::vector<u32>(1 << 14); // attempt index + 1 by transaction ID; 0: none
+    u32 blocked_ = none;                                        // attempt that the transport did not accept
     bool holding_ = false, hidden_ = false;
-    bool told_time_ = false; // since anything began to wait
+    bool told_time_ = false; // since an operation started to wait
     time_point now_{};
-    duration unseen_{}; // passed while something waited for the next look at the clock
+    duration unseen_{}; // time that passed while a deadline waited for the next reading of the clock
     duration interval_;
-    time_point due_{}; // of the next MAD, had max_rate been kept exactly
+    time_point due_{}; // of the next MAD if max_rate had been kept exactly
     u64 submissions_ = 0, batches_ = 0, looks_ = 0;
     u32 perhaps_answered_ = 0;
-    u32 answered_ = 0; // one more than the latest attempt that was answered
+    u32 answered_ = 0; // index + 1 of the latest attempt with a reply
     bool stall_passed_ = false;
     u8 probing_ = 0; // 2: unknown
     bool in_on_time_ = false, ended_in_it_ = false, was_due_ = false;
     bool has_clock_ = false;
-    u32 ending_ = none; // the slot of whom this call has to end
+    u32 ending_ = none; // slot of the operation that this call must end
     std::size_t ready_ = 0, may_finish_ = 0;
     bool may_end_now_ = false;
     float last_loss_ = 0;
     mad::engine_counters count_;
-    u64 more_probes_ = 0, more_spurious_ = 0, more_revived_ = 0, more_late_ = 0; // what cannot be told
-    std::array<u64, 5> told_{};                                                  // trace events by kind
+    u64 more_probes_ = 0, more_spurious_ = 0, more_revived_ = 0, more_late_ = 0; // possible further counts
+    std::array<u64, 5> told_{};                                                  // number of trace events by kind
     u64 answers_to_tell_ = 0, tiny_ = 0;
     std::array<u8, mad::headroom + 512> bytes_{};
     mad::received delivered_{};
 
-    // What answers should have taught; false: something happened that cannot be told from here.
+    // Expected results of the measurements; taught_ is false if the model cannot determine them.
     bool taught_ = true;
     mad::rtt_estimator trips_;
     mad::detail::retry_policy losses_;
-    u32 last_among_many_ = 0; // one more than the latest attempt that had more than a few beside it
+    u32 last_among_many_ = 0; // index + 1 of the latest attempt sent while more than a few were in flight
     const model_target* touched_ = nullptr;
 
     struct noted {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// engine_model_rules.hpp - what the model of the engine expects of each call, of each MAD that is sent, and of each end.
+// engine_model_rules.hpp - the rules of the engine model for each call, each MAD that the engine sends, and each end of an
+// operation.
 #pragma once
 #include "library/engine_model.hpp"
 
@@ -30,7 +31,7 @@ inline engine_model::engine_model(const engine_options& options, unsigned max_wi
     engine_->set_trace(this);
 }
 
-/// The time that the engine's clock shows, while it has one.
+/// Returns the time that the engine's clock reads after use_clock().
 inline time_point& model_clock() {
     static time_point clock;
     return clock;
@@ -87,7 +88,7 @@ inline void engine_model::submit(model_operation& o) {
 
 inline void engine_model::cancel(model_operation& o) {
     note("cancel", o.number, o.attempts.size());
-    told_time_ = false; // what goes on alone waits for another time
+    told_time_ = false; // orphaned attempts get their deadlines at another time
     if (o.is_open()) {
         if (o.times_sent) ++count_.cancelled;
         close(o);
@@ -98,7 +99,7 @@ inline void engine_model::cancel(model_operation& o) {
 
 inline void engine_model::withdraw(model_operation& o) {
     note("withdraw", o.number, o.attempts.size());
-    told_time_ = false; // what goes on alone waits for another time
+    told_time_ = false; // orphaned attempts get their deadlines at another time
     if (o.is_open() && o.times_sent) ++count_.cancelled;
     if (o.at == stage::ready) --ready_;
     if (o.at != stage::idle) {
@@ -207,7 +208,8 @@ inline void engine_model::run_ready() {
 
 inline void engine_model::resume_sends() {
     note("resume_sends");
-    // What waits in the engine has the time of its operation; once it leaves, its own, from a time that was told.
+    // A MAD that waits in the engine has the deadline of its operation. Once sent, it has its own deadline, which starts at
+    // the next reported time.
     if (is_foggy() && !told_time_) tell_time(now_);
     told_time_ = false;
     engine_->resume_sends();
@@ -291,7 +293,7 @@ inline void engine_model::check_begin(model_operation& o, const mad::send_reques
     else check_repeat(o, r);
 }
 
-/// As many as the window says; one more, while all that is in flight is late.
+/// Checks the window. One MAD more is permitted while all MADs in flight are late.
 inline void engine_model::check_window() {
     const unsigned limit = engine_->window(), n = certain(), timely_now = timely();
     const auto late = static_cast<unsigned>(flight_.size()) - timely_now;
@@ -301,7 +303,7 @@ inline void engine_model::check_window() {
     require(!(surely_late && timely_now > 0 && probing_ == 1), "it goes beside a probe");
 }
 
-/// A probe is what goes while all that is in flight is late.
+/// Counts a probe: a MAD that is sent while all MADs in flight are late.
 inline void engine_model::count_probe() {
     if (timely() > 0) return;
     const bool is_certain = certain() > 0 && !(in_on_time_ && ended_in_it_);
@@ -314,7 +316,7 @@ inline void engine_model::count_probe() {
     }
 }
 
-/// The first attempt of an operation: in its turn, and where its destination has a place.
+/// Checks the first attempt of an operation: in order of submission, and only if its destination has space.
 inline void engine_model::check_first(model_operation& o, const mad::send_request& r) {
     if (o.bounded && !is_foggy()) {
         const unsigned n = claims(*o.to, false);
@@ -337,7 +339,7 @@ inline void engine_model::check_first(model_operation& o, const mad::send_reques
     require(r.timeout_is_estimate == timeout_is_estimate, "whether its deadline is a guess");
 }
 
-/// A further attempt: after the time of the one before, and while there are more.
+/// Checks a further attempt: only after the period of the previous attempt, and only up to the permitted number.
 inline void engine_model::check_repeat(model_operation& o, const mad::send_request& r) {
     const model_attempt& before = attempts_[o.latest_attempt()];
     if (o.measured) {
@@ -346,7 +348,7 @@ inline void engine_model::check_repeat(model_operation& o, const mad::send_reque
         const bool may_probe = before.what == state::late && (timely() == 0 || is_foggy());
         require(was_lost || came_back || may_probe, "again before anything told that it was lost", u64(before.what));
         require(o.tries < o.most_tries || o.vague, "more attempts than it has", o.tries, o.most_tries);
-        // After a reply that says BUSY its time started with the end of the rest.
+        // After a BUSY reply the period starts at the end of the back-off.
         const time_point wanted = before.what == state::backed_off ? o.begun : before.sent + before.wait;
         o.paused += std::max(now_ - wanted, duration{0});
         const unsigned backoff = engine_->losses().backoff(o.tries + 1);
@@ -375,7 +377,7 @@ inline u32 engine_model::begin(model_operation& o, const mad::send_request& r, u
         taught_ = false;
     }
     if (in_on_time_ && ended_in_it_ && o.counted_in == looks_)
-        o.vague = true; // it had its place before its time was over
+        o.vague = true; // it got its space before its period was over
     o.must_end = false;
     const u32 i = attempts_made();
     model_attempt& a = attempts_.emplace_back();
@@ -441,7 +443,7 @@ inline void engine_model::take(model_operation& o, u32 i) {
     if (has_clock_) a.sent = model_clock();
     if (o.to->counts) {
         const unsigned n = held_by(*o.to);
-        // Of several that are repeated at one moment each goes, though one alone would have found the last place.
+        // Several retries at one moment are all sent, although a single one might have used the last space.
         require(!first || !o.bounded || n < o.to->bound, "more than its target may hold", n, o.to->bound);
         held_.push_back(i);
     }
@@ -455,8 +457,8 @@ inline void engine_model::refuse(model_operation& o, u32 i) {
     make_ready(o, completion_status::send_failed, refusal, ++batches_);
 }
 
-/// Who counts against a destination's bound: operations from their first attempt on, and what is in flight of ended ones.
-/// `at_most`: what may be.
+/// Counts the claims against a destination's bound: operations from their first attempt on, and attempts in flight of ended
+/// operations. `at_most`: returns the largest possible number.
 inline unsigned engine_model::claims(const model_target& to, bool at_most) const {
     unsigned n = 0;
     for (u32 slot : pending_) {
@@ -478,7 +480,7 @@ inline unsigned engine_model::claims(const model_target& to, bool at_most) const
     return n;
 }
 
-/// What a target that counts has got, and neither answered nor forgotten.
+/// Counts attempts at a target with counts_attempts that have neither a reply nor expired.
 inline unsigned engine_model::held_by(const model_target& to) const {
     unsigned n = 0;
     for (u32 i : held_) {
@@ -489,7 +491,7 @@ inline unsigned engine_model::held_by(const model_target& to) const {
     return n;
 }
 
-/// Whether it is for certain that it only waits for a place in the window.
+/// Returns true if the operation certainly waits only for space in the window.
 inline bool engine_model::can_go(const model_operation& o) const {
     if (o.at == stage::waiting) return !o.bounded || claims(*o.to, true) < o.to->bound;
     if (o.at != stage::under_way || o.vague || o.to->counts) return false;
@@ -500,7 +502,7 @@ inline bool engine_model::can_go(const model_operation& o) const {
            (latest.what == state::returned && latest.over);
 }
 
-/// Whether it is for certain that the window has one.
+/// Returns true if the window certainly has space.
 inline bool engine_model::has_place() const {
     if (is_foggy() || !is_rate_open() || certain() < flight_.size()) return false;
     const unsigned n = engine_->in_flight(), limit = engine_->window(), timely_now = timely();
@@ -514,7 +516,7 @@ inline void engine_model::check_nothing_waits() {
     for (u32 slot : pending_) require(!can_go(ops_[slot]), "it waits, and there is a place", ops_[slot].number);
 }
 
-/// While all is late, who is late and has more attempts goes and sees.
+/// Checks that an operation with a late attempt sends a probe while all attempts are late.
 inline void engine_model::check_probe_went() {
     if (flight_.empty() || timely() > 0 || !has_place()) return;
     for (u32 slot : pending_) {
@@ -541,7 +543,7 @@ inline void engine_model::become(u32 i, state what) {
     if (what != state::lost && !a.is_on_wire()) std::erase(held_, i);
 }
 
-/// What comes under its transaction ID is nobody's.
+/// Marks an attempt as finished: a message with its transaction ID belongs to no operation.
 inline void engine_model::forget(u32 i) {
     become(i, state::gone);
     model_attempt& a = attempts_[i];
@@ -561,7 +563,7 @@ inline void engine_model::be_late(u32 i) {
     a.stall = least_stall(a);
     a.unseen = unseen_;
     if (timely() == 0) probing_ = 0;
-    if (!a.measured) become(i, state::lost); // who gives a timeout says when a MAD is lost
+    if (!a.measured) become(i, state::lost); // an operation with a timeout defines when a MAD is lost
 }
 
 inline void engine_model::expire_attempts() {
@@ -581,7 +583,7 @@ inline void engine_model::expire_attempts() {
     }
 }
 
-/// Late, and something that was sent after it was answered.
+/// Marks late attempts as lost if a MAD that was sent later has a reply.
 inline void engine_model::lose_before_answered() {
     for (std::size_t at = flight_.size(); at-- > 0;) {
         const u32 i = flight_[at];
@@ -591,8 +593,8 @@ inline void engine_model::lose_before_answered() {
     }
 }
 
-/// What is late for so long may be lost, and in the end is, whether anything else was answered or not.
-/// `was_told`: the engine has seen it, too.
+/// Finds attempts that have been late for a whole stall. They may be lost, and are lost in the end, even if no other MAD
+/// gets a reply. `was_told`: the engine also knows the time.
 inline void engine_model::find_stalls(bool was_told) {
     bool passed = false;
     for (u32 slot : pending_) {
@@ -607,7 +609,7 @@ inline void engine_model::find_stalls(bool was_told) {
         const u32 i = flight_[at];
         if (attempts_[i].op == none && attempts_[i].what == state::late) doubt_orphan(attempts_[i], i);
     }
-    if (passed && !std::exchange(stall_passed_, true)) find_stalls(was_told); // who was never heard has less time now
+    if (passed && !std::exchange(stall_passed_, true)) find_stalls(was_told); // shorter for targets without a reply
 }
 
 inline void engine_model::doubt_stall(model_operation& o, bool was_told) {
@@ -617,7 +619,8 @@ inline void engine_model::doubt_stall(model_operation& o, bool was_told) {
     for (std::size_t at = o.attempts.size(); at-- > 0;) {
         const u32 i = o.attempts[at];
         if (attempts_[i].what != state::late) continue;
-        // Not one whose answer has begun since. Of two that are late at the same time the engine may see either first.
+        // Excludes an attempt whose reply has started since. If two attempts become late at one time, the engine may
+        // process either first.
         const bool was_late_then = i == o.latest_attempt() || attempts_[i].late_at < latest.late_at;
         if (is_certain && was_late_then) become(i, state::lost);
         else attempts_[i].may_be_lost = true;
@@ -635,7 +638,7 @@ inline void engine_model::doubt_orphan(model_attempt& a, u32 i) {
     if (since >= a.told || now_ - a.late_at >= std::min(a.stall, least_stall(a))) a.may_be_lost = true;
 }
 
-/// The engine's own count decides, where it leaves no choice.
+/// Adopts the engine's number in flight if it leaves only one possibility.
 inline void engine_model::settle_doubts() {
     const unsigned sure = certain();
     if (is_foggy() || sure == flight_.size()) return;
@@ -657,11 +660,11 @@ inline void engine_model::pass_periods() {
     }
 }
 
-/// As long as it waits now has passed.
+/// Handles the end of an operation's current period.
 inline void engine_model::pass_period(model_operation& o) {
     if (!o.vague && (!o.measured || attempts_[o.latest_attempt()].what == state::backing_off)) was_due_ = true;
     model_attempt& latest = attempts_[o.latest_attempt()];
-    if (latest.what == state::backing_off) { // what was answered has not failed
+    if (latest.what == state::backing_off) { // a BUSY reply does not count as a failed attempt
         latest.what = state::backed_off;
         --o.tries;
         o.begun = now_;
@@ -675,7 +678,7 @@ inline void engine_model::pass_period(model_operation& o) {
     if (o.measured) return;
     note("a period is over", o.number, o.tries);
     o.started = false;
-    if (o.wants) { // there was no place for it all the time
+    if (o.wants) { // there was no space for it during the whole period
         ++o.tries;
         o.counted_in = looks_;
     }
@@ -687,11 +690,11 @@ inline void engine_model::pass_period(model_operation& o) {
         ++o.tries;
     } else {
         o.wants = true;
-        o.vague |= o.to->counts; // its destination may have no place
+        o.vague |= o.to->counts; // its destination may have no space
     }
 }
 
-/// An operation is given up now: whether that was due.
+/// Checks that the engine may time out an operation now.
 inline void engine_model::check_patience(const model_operation& o) {
     const duration waited = now_ - (o.in_sight && !o.vague ? o.begun : o.submitted);
     if (!o.measured) {
@@ -712,12 +715,12 @@ inline void engine_model::check_patience(const model_operation& o) {
     require(waited >= least, "given up before its patience was over", u64(waited.count()), u64(least.count()));
 }
 
-/// Nobody is left who should have ended.
+/// Checks that no operation remains that should have ended.
 inline void engine_model::check_all_ended() {
     for (u32 slot : pending_) {
         model_operation& o = ops_[slot];
         if (is_foggy() &&
-            o.counted_in == looks_) { // it may have begun, behind what the transport did not take just now
+            o.counted_in == looks_) { // it may have started after the attempt that the transport did not accept
             o.vague = true;
             o.must_end = false;
         }
@@ -730,7 +733,7 @@ inline void engine_model::check_all_ended() {
         const model_attempt& latest = attempts_[o.latest_attempt()];
         const bool is_over = latest.started && now_ > latest.start + latest.kept;
         if (!is_over || latest.what == state::backing_off || latest.what == state::blocked) continue;
-        // It has all its attempts if its target answered before, and no time limit while it waits for a place.
+        // An operation gets all its attempts if its target replied before, and has no time limit while it waits for space.
         const bool may_wait = !latest.is_on_wire() || latest.may_be_lost;
         if ((o.knows || may_wait) && o.tries < o.most_tries) continue;
         const bool is_hurried = o.patience > duration{0} && o.tries >= o.most_tries;
@@ -742,7 +745,7 @@ inline void engine_model::check_all_ended() {
     }
 }
 
-/// It has ended; its `done` comes in this call.
+/// Expects the operation to end in this call.
 inline void engine_model::end(model_operation& o, completion_status how, int error, u32 answered) {
     if (answered != none) forget(answered);
     close(o);
@@ -752,7 +755,7 @@ inline void engine_model::end(model_operation& o, completion_status how, int err
     ending_ = o.slot;
 }
 
-/// Its attempts go on alone: they may still be answered.
+/// Detaches the attempts of an operation. They may still get replies.
 inline void engine_model::close(model_operation& o) {
     while (!o.attempts.empty()) {
         const u32 i = o.attempts.back();
@@ -806,7 +809,7 @@ inline void engine_model::finish(model_operation& o, const mad::completion& how)
     }
     o.at = stage::idle;
     std::erase(pending_, o.slot);
-    // Nothing of what the engine wrote there matters any more.
+    // The engine must no longer use these members, so that the test may overwrite them.
     o.latest = o.destination_index = 0xdeadbeef;
     o.previous = o.next = nullptr;
     o.attempts.clear();
@@ -825,7 +828,7 @@ inline void engine_model::on_event(const mad::trace_event& e) noexcept {
     require(e.when == now_, "an event of another time");
     switch (e.what) {
     case kind::send:
-    case kind::retry: --told_[e.what == kind::send ? 0 : 1]; break; // told before it is counted below
+    case kind::retry: --told_[e.what == kind::send ? 0 : 1]; break; // counted in advance below
     case kind::reply: --answers_to_tell_; break;
     case kind::unexpected: ++told_[4]; break;
     case kind::timed_out: {
@@ -840,7 +843,7 @@ inline void engine_model::on_event(const mad::trace_event& e) noexcept {
             for (std::size_t at = o.attempts.size(); at-- > 0;) {
                 const u32 i = o.attempts[at];
                 if (attempts_[i].what != state::late) continue;
-                // Of two that became late at this moment the engine may have seen one.
+                // If two attempts became late at this moment, the engine may have processed only one.
                 if (attempts_[i].late_at == now_ && i != o.latest_attempt()) attempts_[i].may_be_lost = true;
                 else become(i, state::lost);
             }
@@ -869,7 +872,7 @@ inline bool engine_model::is_clear(u32 i, model_delivery::kind what) const {
     if (a.op == none && a.what == state::lost && i + remembered <= attempts_.size())
         return what == model_delivery::kind::reply;
     if (a.op == none) return true;
-    if (a.to->counts && now_ >= a.left + a.told) return false; // its transport has forgotten it, and gives no answer
+    if (a.to->counts && now_ >= a.left + a.told) return false; // its transport has forgotten it and reports no reply
     if (a.what == state::lost && i + remembered <= attempts_.size()) return false;
     const model_operation& o = ops_[a.op];
     if (o.at != stage::under_way) return true;
@@ -897,7 +900,8 @@ inline std::span<u8> engine_model::compose(const model_delivery& d) {
     return {mad, mad::mad_size};
 }
 
-/// Anything may be answered that left, and whose operation waits for that; or did, as long as it is remembered.
+/// Returns true if a reply to the attempt can be valid: it was sent, and its operation still waits or the engine remembers
+/// it.
 inline bool engine_model::is_answerable(const model_attempt& a) const {
     if (a.what != state::sent && a.what != state::late && a.what != state::lost && a.what != state::returned)
         return false;
@@ -946,7 +950,8 @@ inline void engine_model::accept(u32 i) {
     end(o, completion_status::replied, 0, i);
 }
 
-/// It is asked again after a pause: an eighth of its time, then twice as long each time, up to the whole.
+/// Schedules the next attempt after a BUSY reply. The back-off is an eighth of the timeout and doubles each time up to the
+/// whole timeout.
 inline void engine_model::back_off(u32 i) {
     model_operation& o = ops_[attempts_[i].op];
     ++count_.busy;
@@ -959,7 +964,7 @@ inline void engine_model::back_off(u32 i) {
     o.wants = o.must_end = false;
 }
 
-/// It is in time again, and has so much of it.
+/// Restarts the deadline of an attempt with `wait`.
 inline void engine_model::rearm(u32 i, duration wait) {
     model_attempt& a = attempts_[i];
     if (!a.timed && a.started) {
@@ -987,7 +992,7 @@ inline std::optional<duration> engine_model::round_trip_time(const model_attempt
     return std::nullopt;
 }
 
-/// What an answer says: of those before it, of who sent it, and of those behind it.
+/// Updates the measurements after a reply: earlier attempts, the target, and later attempts.
 inline void engine_model::learn(u32 i) {
     model_attempt& a = attempts_[i];
     const bool is_returned = a.op == none && a.what == state::returned; // the engine may have forgotten it
@@ -1001,7 +1006,7 @@ inline void engine_model::learn(u32 i) {
         stall_passed_ = false;
     }
     const bool was_lost = a.what == state::lost;
-    // Where nothing adapts nothing is learned from an answer to an operation with a timeout.
+    // Without adaptation the engine learns nothing from a reply to an operation with a timeout.
     const bool counts_spurious = a.measured || options_.max_outstanding == 0;
     if (was_lost && !is_forgotten && counts_spurious) ++count_.spurious;
     else if (was_lost || a.may_be_lost) ++more_spurious_;
@@ -1036,8 +1041,8 @@ inline void engine_model::teach(u32 i, std::optional<duration> time) {
     touched_ = a.to;
 }
 
-/// Who answers late answers one after the other: what it has got is expected behind that, each as long after the one before,
-/// and a quarter more.
+/// Extends the deadlines of later attempts after a late reply. The target is expected to reply to its requests one after
+/// the other, each after the measured time plus a quarter.
 inline void engine_model::extend_later_deadlines(const model_operation& o, u32 answered, duration time) {
     const std::vector<u32> all = o.attempts;
     int behind = 0;
@@ -1058,7 +1063,7 @@ inline void engine_model::expect_report(const model_delivery& d) {
     if (!is_answerable(a) || a.what == state::returned) return;
     if (a.op == none) {
         if (!a.behind) return forget(d.attempt);
-        behind_.push_back(d.attempt); // who is asked is still busy with it
+        behind_.push_back(d.attempt); // its target still processes the request
         return become(d.attempt, state::returned);
     }
     model_operation& o = ops_[a.op];

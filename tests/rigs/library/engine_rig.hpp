@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// engine_rig.hpp - what the engine's tests share: an operation that remembers how it ended, an engine over a scripted
-// transport, or over a kernel in front of it, with the turns of a driver, and a witness at the transport who counts what
-// is in flight.
+// engine_rig.hpp - helpers of the engine tests: operations that record their completion, an engine over a scripted
+// transport or a kernel model, driver turns, and a witness that counts requests in flight.
 #pragma once
 #include "kernel/kernel_of_this_run.hpp"
 #include "support/catch.hpp"
@@ -37,7 +36,7 @@ inline constexpr mad::rpc_kind get_node_info{iba::MgmtClass::SubnLID, 1, iba::Me
 inline constexpr duration patience = 1ms;
 inline const duration kept_patience = mad::detail::deadlines::rounded(patience);
 
-/// A SubnGet(NodeInfo) that remembers how it ended. `number` is its attribute modifier: no two of a test are alike.
+/// A SubnGet(NodeInfo) that records its completion. `number` is its attribute modifier and must be unique in a test.
 struct operation : mad::operation {
     explicit operation(u32 n, const IBDRPath& route = {}) : to(route), number(n) {
         encode = [](mad::operation& o, u8* bytes) {
@@ -46,9 +45,9 @@ struct operation : mad::operation {
         };
         done = [](mad::operation& o, const mad::completion& how) { static_cast<operation&>(o).ended(how); };
         path = &to;
-        timeout = test::patience; // not its own
+        timeout = test::patience; // a default of the tests, not of the engine
     }
-    /// Shares the per-destination bound with all operations along the same route.
+    /// Makes the operation share the per-destination bound with all operations along its route.
     operation& bounded() {
         destination = mad::destination_key(to);
         return *this;
@@ -62,7 +61,7 @@ struct operation : mad::operation {
         if (then) then();
     }
     bool ended_as(completion_status v) const { return completions == 1 && what == v; }
-    /// The reply is the one to this request: route and modifier come back in it.
+    /// Returns true if the reply belongs to this request: it contains the request's route and modifier.
     bool answered_right() const {
         if (!ended_as(completion_status::replied) || answer.size() != mad::mad_size) return false;
         const IBDRPath& asked = std::get<IBDRPath>(to);
@@ -86,17 +85,17 @@ struct operation : mad::operation {
 
 inline constexpr mad::patience_options usual{};
 
-/// A SubnGet(NodeInfo) whose deadlines are measured.
+/// A SubnGet(NodeInfo) with measured deadlines.
 struct measured_get : operation {
     explicit measured_get(u32 n, const IBDRPath& route) : operation(n, route) {
         bounded();
         distance = route.hopCount;
         timeout = duration{0};
-        retries = 0; // has no meaning
+        retries = 0; // ignored
     }
 };
 
-/// An engine over a scripted transport, by itself or through a kernel, and the turns of a driver.
+/// An engine over a scripted transport, directly or through a kernel model, with driver turns.
 struct rig {
     explicit rig(engine_options options = {},
                  const std::optional<transports::kernel_options>& through = kernel_of_this_run())
@@ -114,7 +113,7 @@ struct rig {
         mads.run_ready();
         mads.resume_sends();
     }
-    /// Time jumps to whatever is next; false if nothing is.
+    /// Advances time to the next event. Returns false if there is none.
     bool advance() {
         mads.set_now(net.now());
         const time_point next = std::min(wire.next_event().value_or(time_point::max()), mads.next_deadline());
@@ -126,7 +125,7 @@ struct rig {
         wire.set_now(now);
         mads.set_now(now);
     }
-    /// Until nothing is pending; false if something never ends.
+    /// Runs until nothing is pending. Returns false if an operation never ends.
     bool run() {
         for (;;) {
             turn();
@@ -135,7 +134,7 @@ struct rig {
             if (!advance()) return false;
         }
     }
-    /// Everything that is under way arrives, needed or not.
+    /// Delivers everything in flight, even if no operation waits for it.
     void drain() {
         while (wire.next_event()) {
             set_now(std::max(*wire.next_event(), net.now()));
@@ -158,20 +157,20 @@ struct rig {
 
     scripted_transport net;
     std::optional<transports::kernel_model> kernel;
-    mad::transport& wire; ///< the engine's: the kernel if there is one
+    mad::transport& wire; ///< transport of the engine: the kernel model if there is one
     engine mads;
     std::array<u8, 1024> buffer;
 };
 
-/// Every operation that was sent ended in one way, when none is left.
+/// Checks the counters after all operations have ended: every operation that was sent ended in exactly one way.
 inline void check_balance(const engine& mads) {
     const mad::engine_counters& c = mads.counters();
     REQUIRE(mads.idle());
     CHECK(c.sent == c.replied + c.timed_out + c.cancelled + c.lost);
 }
 
-/// What is in flight as the transport sees it: an operation, from its sending until its reply is handed out or its
-/// latest attempt is too old.
+/// Counts the operations in flight at the transport: from the first send until the reply is delivered or the latest attempt
+/// has expired.
 class witness {
 public:
     explicit witness(scripted_transport& net) {
@@ -204,7 +203,7 @@ private:
         time_point expires;
         u64 destination;
     };
-    std::map<u32, entry> in_flight_; // by the operation's number
+    std::map<u32, entry> in_flight_; // by number of the operation
 };
 
 } // namespace comad::test

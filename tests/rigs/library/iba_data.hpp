@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// iba_data.hpp - the files in tests/data. Knows no structure.
+// iba_data.hpp - readers of the files in tests/data.
 #pragma once
 #include <comad/iba/types.hpp>
 
@@ -20,10 +20,11 @@ inline std::ifstream open_data(const std::string& file) {
     return in;
 }
 
-/// The objects of a file that has one on each line.
-/// iba_layout.jsonl: of a structure its size, the offset, width and count of each field, and where it is an attribute.
-/// iba_vectors.jsonl: random bytes of a structure in hex, and each value: a number up to 32 bits, else hex.
-/// Both come from machine-readable field descriptions of the IBA and were decoded by independent programs.
+/// Returns the objects of a file with one JSON object per line.
+/// iba_layout.jsonl: size of each structure, offset, width and count of each field, and the attribute ID if the structure
+/// is an attribute.
+/// iba_vectors.jsonl: random bytes of a structure in hex and each value: a number up to 32 bits, otherwise hex.
+/// Both files come from machine-readable field descriptions of the IBA, decoded by independent programs.
 inline std::vector<nlohmann::json> load_data(const std::string& file) {
     std::ifstream in = open_data(file);
     std::vector<nlohmann::json> objects;
@@ -31,7 +32,7 @@ inline std::vector<nlohmann::json> load_data(const std::string& file) {
     return objects;
 }
 
-/// The columns of each line of a tab-separated file, behind its heading.
+/// Returns the columns of each line of a tab-separated file, without its heading.
 /// iba_ibmad_map.tsv: structure, libibmad's field, its name, its first bit and width, our field, remarks.
 inline std::vector<std::vector<std::string>> load_columns(const std::string& file) {
     std::ifstream in = open_data(file);
@@ -46,8 +47,8 @@ inline std::vector<std::vector<std::string>> load_columns(const std::string& fil
     return lines;
 }
 
-/// The MADs of a file that has a name and a MAD in hex on each line, by name.
-/// mellanox_mads.txt: general_info_request was sent by mstflint (4.36.0, register MGIR of a device by LID); mstreg of mstflint read
+/// Returns the MADs of a file with a name and a MAD in hex on each line, by name.
+/// mellanox_mads.txt: mstflint 4.36.0 sent general_info_request (register MGIR of a device by LID). mstreg of mstflint read
 /// general_info_reply from a model of a Quantum-2 as device 0xd2f2, firmware 31.2012.1068.
 inline std::map<std::string, std::string> load_mads(const std::string& file) {
     std::ifstream in = open_data(file);

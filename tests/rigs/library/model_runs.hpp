@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// model_runs.hpp - how long a model runs beside the code that it is a model of.
+// model_runs.hpp - runs a reference model together with the code that it checks, for a number of steps or a time.
 #pragma once
 
 #include "support/catch.hpp"
@@ -13,9 +13,9 @@
 
 namespace comad::test {
 
-/// Calls `run(seed)`, which gives the number of steps that it made, with the seeds that failed once and then with 1, 2, 3...
-/// until `steps` are made. By hand, through the environment: COMAD_MODEL_SECONDS=3600 goes on so long, with seeds that were never
-/// tried; COMAD_MODEL_SEED=17 runs that alone. A failure tells its seed.
+/// Calls `run(seed)`, which returns the number of steps that it made, until `steps` are made. Uses first the seeds that
+/// failed in the past and then 1, 2, 3 and so on. With COMAD_MODEL_SECONDS=3600 in the environment it runs for this time
+/// with new random seeds. With COMAD_MODEL_SEED=17 it runs only this seed. A failure prints its seed.
 template <class Run> void run_model(u64 steps, std::initializer_list<u64> failed_once, Run&& run) {
     u64 made = 0;
     const auto run_with = [&](u64 seed) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// rmpp_rig.hpp - what the RMPP tests share: MADs written byte by byte from the IBA's positions, not from our tables.
+// rmpp_rig.hpp - helpers of the RMPP tests: MADs written byte by byte at the IBA's offsets, independent of the library's
+// tables.
 #pragma once
 #include "support/catch.hpp"
 #include <comad/mad/detail/message.hpp>
@@ -24,11 +25,11 @@ using mad::time_point;
 
 using mad_bytes = std::array<u8, 256>;
 
-/// MAD header 24, RMPP header 12, SA header 20 bytes (IBA 15.2.1); vendors' OUI header is 4 (IBA 16.5).
+/// Sizes: MAD header 24, RMPP header 12 and SA header 20 bytes (IBA 15.2.1); a vendor's OUI header 4 bytes (IBA 16.5).
 constexpr std::size_t sa_header = 56, vendor_header = 40;
 constexpr u8 data_type = 1, ack_type = 2, stop_type = 3, abort_type = 4;
 constexpr u8 active = 1, first = 2, last = 4;
-constexpr u8 not_told = 31; // RRespTime
+constexpr u8 not_told = 31; // RRespTime: no value
 
 constexpr time_point at(duration since_epoch) { return time_point{since_epoch}; }
 
@@ -37,10 +38,10 @@ inline void put_u32(u8* p, u32 value) {
 }
 inline u32 get_u32(const u8* p) { return u32{p[0]} << 24 | u32{p[1]} << 16 | u32{p[2]} << 8 | p[3]; }
 
-/// What the RMPP header says.
+/// Fields of the RMPP header.
 struct rmpp_words {
     u8 type = data_type;
-    u8 flags = 0; // beside Active
+    u8 flags = 0; // flags except Active
     u8 status = 0;
     u32 data1 = 0, data2 = 0;
 
@@ -56,7 +57,7 @@ inline rmpp_words words_of(const mad_bytes& mad) {
     return {mad[25], static_cast<u8>(mad[26] & 6), mad[27], get_u32(&mad[28]), get_u32(&mad[32])};
 }
 
-/// An SA MAD about NodeRecords (0x11) with bytes that tell positions apart where classes have their own header.
+/// Returns an SA MAD with NodeRecords (0x11). Distinct bytes in the class-specific header reveal wrong offsets.
 inline mad_bytes sa_mad(u8 method, rmpp_words words) {
     mad_bytes mad{1, 3, 2, method, 0, 0, 0, 0, 0, 0, 0, 1, 0x12, 0x34, 0x56, 0x78, 0, 0x11};
     mad[24] = 1;
@@ -69,13 +70,13 @@ inline mad_bytes sa_mad(u8 method, rmpp_words words) {
     return mad;
 }
 inline u8 data_byte(std::size_t position) { return static_cast<u8>(position * 7 + position / 256); }
-/// A segment of a GetTableResp.
+/// Returns a segment of a GetTableResp.
 inline mad_bytes segment(u32 number, u8 flags, u32 payload_length) {
     mad_bytes mad = sa_mad(0x92, {data_type, flags, 0, number, payload_length});
     for (std::size_t i = 56; i < 256; ++i) mad[i] = data_byte((number - 1) * 200 + i - 56);
     return mad;
 }
-/// The other side's packets to the receiver or the sender of a GetTableResp.
+/// Returns a packet of the peer for the receiver or the sender of a GetTableResp.
 inline mad_bytes to_receiver(rmpp_words words) { return sa_mad(0x92, words); }
 inline mad_bytes to_sender(rmpp_words words) { return sa_mad(0x12, words); }
 
@@ -88,7 +89,7 @@ inline std::vector<u8> message_of(std::size_t data, std::size_t header = sa_head
 
 inline std::optional<mad_bytes> next_of(rmpp_receiver& r, time_point) {
     mad_bytes out;
-    out.fill(0xee); // nothing of it may be left
+    out.fill(0xee); // so that leftover bytes are detected
     const bool was_announced = r.has_packet();
     const bool is_there = r.next_packet(out);
     CHECK(is_there == was_announced);
@@ -110,7 +111,7 @@ template <class End> std::vector<rmpp_words> all_of(End& end, time_point now = {
 
 using words_list = std::vector<rmpp_words>;
 inline rmpp_words ack(u32 number, u32 window_last) { return {ack_type, 0, 0, number, window_last}; }
-/// What ends a transfer: only exhausted resources stop, all else aborts (IBA 13.6.2.2).
+/// Returns a packet that ends a transfer: STOP for exhausted resources, ABORT for every other reason (IBA 13.6.2.2).
 inline rmpp_words ending(RMPPStatus why) {
     return {why == RMPPStatus::ResourcesExhausted ? stop_type : abort_type, 0, static_cast<u8>(why), 0, 0};
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// sweep_rig.hpp - what the tests of sweeps share: a simulated subnet that a discovery has found.
+// sweep_rig.hpp - helper of the sweep tests: a simulated subnet with the result of its discovery.
 #pragma once
 #include "library/discovery_rig.hpp"
 #include <comad/counters/sweep.hpp>
@@ -11,7 +11,7 @@
 
 namespace comad::test {
 
-/// A subnet that a subnet manager has been to, known by a discovery.
+/// A subnet that a subnet manager has configured, with the result of its discovery.
 struct swept_world : world {
     explicit swept_world(std::string_view specification, coro::schedule_options options = {}, const timing& times = {},
                          const faults& wrong = {})
@@ -25,7 +25,7 @@ struct swept_world : world {
         counters::sweeper s(schedule, known, std::move(options));
         return sweep(s);
     }
-    /// PMAs and ports, counted in the graph: a switch has one for all its ports, an adapter one for each.
+    /// Returns the number of PMAs in the simulated subnet: one per switch, and one per connected port of an adapter.
     std::size_t PMAs() const {
         std::size_t count = 0;
         for (const auto& n : net.graph().nodes) count += n.is_switch() ? 1 : cables(n);
