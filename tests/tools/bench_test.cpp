@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// bench_test.cpp - bench where the simulation's time makes every number known beforehand, and on a real ibsim.
+// bench_test.cpp - bench in virtual time, where every result can be computed in advance, and on a real ibsim.
 #include "commands/measuring/throughput.hpp"
 #include "ibsim/ibsim_server.hpp"
 #include "program/ibtool_rig.hpp"

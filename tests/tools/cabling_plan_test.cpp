@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// cabling_plan_test.cpp - CSV files of cables: what RFC 4180 allows, and what is refused with the number of its line.
+// cabling_plan_test.cpp - CSV files of cables: the forms that RFC 4180 permits, and errors with their line numbers.
 #include "input/cabling_plan.hpp"
 #include "support/catch.hpp"
 #include "support/thrown.hpp"

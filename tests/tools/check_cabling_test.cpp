@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// check_cabling_test.cpp - check_cabling on a simulated fabric: lines, JSON, exit codes, files that are refused.
+// check_cabling_test.cpp - check_cabling on a simulated fabric: lines, JSON, exit codes and refused files.
 #include "program/ibtool_rig.hpp"
 
 #include <nlohmann/json.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// check_cabling_text_test.cpp - what is told of cables that are not as planned, in a subnet made by hand.
+// check_cabling_text_test.cpp - text about cables that differ from the plan, in a constructed subnet.
 #include "subnet/made_subnet.hpp"
 #include "support/catch.hpp"
 #include "text/check_cabling_text.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// counter_groups_test.cpp - the text of every group of counters beside libibmad's, on random bytes; sums and what a reset
-// selects, counted by hand.
+// counter_groups_test.cpp - the text of every counter group compared with libibmad on random bytes; sums and the selection
+// of a clear, checked by hand.
 #include "support/catch.hpp"
 #include "text/counter_groups.hpp"
 #include <comad/iba/detail/codec.hpp>

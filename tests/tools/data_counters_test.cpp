@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// data_counters_test.cpp - ibdatacounts, ibdatacounters, ibclearcounters, ibclearerrors on an ibsim subnet, beside
-// infiniband-diags' perfquery before and after.
+// data_counters_test.cpp - ibdatacounts, ibdatacounters, ibclearcounters and ibclearerrors on an ibsim subnet, compared
+// with infiniband-diags' perfquery before and after.
 #include "program/ibtool_subnet.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// decode_test.cpp - ibtool decode, encode and describe: known vectors there and back, every form of input, captures.
+// decode_test.cpp - ibtool decode, encode and describe: known vectors in both directions, every input format, captures.
 #include "library/iba_data.hpp"
 #include "program/ibtool_rig.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// diags_text_test.cpp - the text of each attribute beside libibmad's of the same bytes, in which each field has a value of its
-// own; what libibmad has no dumper for is counted by hand.
+// diags_text_test.cpp - the text of each attribute compared with libibmad for equal bytes, with a different value in each
+// field. Structures without a dump function in libibmad are checked by hand.
 #include "library/iba_data.hpp"
 #include "subnet/made_records.hpp"
 #include "support/catch.hpp"

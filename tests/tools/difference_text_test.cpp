@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// difference_text_test.cpp - what differs between two subnets made by hand, as text and as JSON.
+// difference_text_test.cpp - differences between two constructed subnets, as text and as JSON.
 #include "subnet/made_subnet.hpp"
 #include "support/catch.hpp"
 #include "text/difference_text.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// doctor_checks_test.cpp - what doctor says of made-up machines: for each thing that can be wrong, which check tells it, how bad
-// that is, and what to do. What sysfs and the kernel mean by it is in docs/explanation/devices.md and in Linux' Documentation/ABI.
+// doctor_checks_test.cpp - the checks of doctor on constructed machines: which check reports each problem, how severe it
+// is, and which fix it suggests. docs/explanation/devices.md and Linux' Documentation/ABI explain the files of sysfs.
 #include "support/catch.hpp"
 #include "text/doctor_checks.hpp"
 #include "text/ibtool_overview.hpp"

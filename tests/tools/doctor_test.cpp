@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// doctor_test.cpp - doctor and ibtool alone: on made-up machines, on fabrics that answer or do not, on the virtual device.
+// doctor_test.cpp - doctor and ibtool without arguments: on constructed machines, on fabrics with and without replies, on
+// the virtual device.
 #include "ibsim/ibsim_server.hpp"
 #include "kernel/virtual_device.hpp"
 #include "program/ibtool_subnet.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// dump_lfts_test.cpp - tables of a whole subnet that OpenSM routed: dump_lfts and dump_mfts beside infiniband-diags' dump_fts, and
-// the SA's tables beside the switches'.
+// dump_lfts_test.cpp - the tables of a subnet that OpenSM routed: dump_lfts and dump_mfts compared with infiniband-diags'
+// dump_fts, and the SA's tables compared with those of the switches.
 #include "program/ibtool_subnet.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// error_thresholds_test.cpp - names of counters beside libibmad's, and the thresholds file, line by line.
+// error_thresholds_test.cpp - counter names compared with libibmad's, and the lines of a thresholds file.
 #include "input/error_thresholds.hpp"
 #include "support/catch.hpp"
 #include "support/thrown.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// export_test.cpp - what `export` writes, to the programs that it is for: GraphViz, Slurm, a browser, XML and JSON Schema.
+// export_test.cpp - the files that `export` writes, read by their programs: GraphViz, Slurm, a browser, XML and JSON
+// Schema.
 #include "program/free_port.hpp"
 #include "program/ibtool_rig.hpp"
 

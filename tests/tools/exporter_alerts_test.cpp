@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// exporter_alerts_test.cpp - each alert of packaging/monitoring/alerts.yml beside a fault that lasts as long as in life: the exporter's
-// code sweeps a simulated fabric in virtual time, and a real promtool evaluates the alerts over the pages that it would have served.
+// exporter_alerts_test.cpp - each alert of packaging/monitoring/alerts.yml with a fault of realistic length. The exporter's
+// code sweeps a simulated fabric in virtual time, and a real promtool evaluates the alerts over the resulting pages.
 #include "commands/counters/sweep_outputs.hpp"
 #include "program/ibtool_rig.hpp"
 #include "session/sweeping.hpp"

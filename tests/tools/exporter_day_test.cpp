@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// exporter_day_test.cpp - a day of virtual time: sweeps of a subnet in which everything goes wrong and changes, each scraped by
-// clients of all kinds. What is held at the end is what was held after some hours.
+// exporter_day_test.cpp - a day of virtual time: sweeps of a subnet with all kinds of faults and changes, and scrapes by
+// all kinds of clients. The resources at the end are those after some hours.
 #include "commands/counters/sweep_outputs.hpp"
 #include "program/http_client.hpp"
 #include "program/ibtool_rig.hpp"

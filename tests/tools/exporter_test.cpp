@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// exporter_test.cpp - the exporter's pages and where it listens, without a sweep.
+// exporter_test.cpp - the exporter's pages and listening addresses, without a sweep.
 #include "exporter/authorization.hpp"
 #include "exporter/exporter.hpp"
 #include "input/options.hpp"

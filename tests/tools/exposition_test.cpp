@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// exposition_test.cpp - each series and each label has its own value, of a subnet and counters in which all are different.
+// exposition_test.cpp - each series and label has the right value, in a subnet whose values and counters all differ.
 #include "subnet/made_subnet.hpp"
 #include "support/catch.hpp"
 #include "text/exposition.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// file_replacement_test.cpp - an output file is all of the old text or all of the new one.
+// file_replacement_test.cpp - an output file contains either the complete old text or the complete new text.
 #include "support/catch.hpp"
 #include "support/directory.hpp"
 #include "text/output.hpp"

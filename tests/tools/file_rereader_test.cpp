@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// file_rereader_test.cpp - files that are read again while a loop runs, and one whose reading never ends.
+// file_rereader_test.cpp - files that are reread while an event loop runs, including a file whose reading never ends.
 #include "session/file_rereader.hpp"
 #include "support/catch.hpp"
 

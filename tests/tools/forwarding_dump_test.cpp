@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// forwarding_dump_test.cpp - forwarding tables in the two formats that dump_lfts and OpenSM write, and what is wrong of them.
+// forwarding_dump_test.cpp - forwarding tables in the formats of dump_lfts and OpenSM, and their errors.
 #include "input/forwarding_dump.hpp"
 #include "support/catch.hpp"
 #include "support/made_file.hpp"

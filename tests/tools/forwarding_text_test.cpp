@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// forwarding_text_test.cpp - rows of forwarding tables. What they should be is what infiniband-diags' ibroute prints.
+// forwarding_text_test.cpp - rows of forwarding tables, compared with the output of infiniband-diags' ibroute.
 #include "support/catch.hpp"
 #include "text/forwarding_text.hpp"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// gunzip_test.cpp - what gzip compressed, whole, damaged, cut off and too large; and frames of networks, whole and cut off.
+// gunzip_test.cpp - gzip data that is complete, damaged, truncated or too large, and network frames that are complete or
+// truncated.
 #include "input/frame.hpp"
 #include "input/gunzip.hpp"
 #include "program/process.hpp"

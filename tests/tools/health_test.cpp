@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// health_test.cpp - health on simulated subnets: links that are well, that go down, that count errors, and nodes that
-// do not answer.
+// health_test.cpp - health on simulated subnets: good links, links that go down, links with errors, and unresponsive nodes.
 #include "program/ibtool_rig.hpp"
 
 #include <nlohmann/json.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// http_server_test.cpp - a server among clients that are slow, idle, many, or no clients at all.
+// http_server_test.cpp - the HTTP server with slow, idle, many and invalid clients.
 #include "exporter/http_server.hpp"
 #include "program/http_client.hpp"
 #include "program/served.hpp"

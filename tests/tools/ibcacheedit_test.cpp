@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ibcacheedit_test.cpp - ibcacheedit beside infiniband-diags': the same bytes, and what their ibnetdiscover and ours read of them.
+// ibcacheedit_test.cpp - ibcacheedit compared with infiniband-diags' ibcacheedit: equal bytes, readable by both versions of
+// ibnetdiscover.
 #include "program/ibtool_subnet.hpp"
 #include <comad/discovery/formats/detail/cache_edit.hpp>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ibccquery_test.cpp - ibccquery and ibccconfig beside infiniband-diags' on a virtual device over the simulator, whose agents
-// answer both; blocks and logs where the originals are wrong; what is read back, dry runs, whole subnets.
+// ibccquery_test.cpp - ibccquery and ibccconfig compared with infiniband-diags on a virtual device over the simulator;
+// differences where the originals are wrong; values read back, dry runs, whole subnets.
 #include "kernel/virtual_device.hpp"
 
 #include <nlohmann/json.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ibccquery_text_test.cpp - the text of congestion control beside libibmad's dumpers, on random bytes; put together as infiniband-diags'
-// ibccquery does it.
+// ibccquery_text_test.cpp - the text of congestion control compared with libibmad's dump functions on random bytes,
+// composed as in infiniband-diags' ibccquery.
 #include "support/catch.hpp"
 #include "text/ibccquery_text.hpp"
 #include <comad/iba/detail/codec.hpp>

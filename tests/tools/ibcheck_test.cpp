@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ibcheck_test.cpp - ibcheck* and ibswportwatch on simulated subnets whose faults are known; the counters are those
-// that another command tells as well.
+// ibcheck_test.cpp - the ibcheck commands and ibswportwatch on simulated subnets with known faults. The expected counters
+// come from another command.
 #include "program/ibtool_subnet.hpp"
 
 #include <csignal>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ibcheck_text_test.cpp - what is wrong with links of all kinds and with counters, in the words of infiniband-diags' ibcheck scripts.
+// ibcheck_text_test.cpp - problems of links and counters, in the words of infiniband-diags' ibcheck scripts.
 #include "support/catch.hpp"
 #include "text/ibcheck_text.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ibcheckroutes_test.cpp - ibcheckroutes beside ibdmchk of ibutils: the same routes of OpenSM's engines, and the same mistakes in
-// them, in a subnet for us and in OpenSM's dumps for it.
+// ibcheckroutes_test.cpp - ibcheckroutes compared with ibdmchk of ibutils: routes of OpenSM's engines, and equal errors in
+// the subnet and in OpenSM's dumps for ibdmchk.
 #include "program/ibtool_subnet.hpp"
 #include <comad/coro/detail/blocking.hpp>
 #include <comad/iba/sa.hpp>

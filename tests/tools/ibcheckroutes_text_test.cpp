@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ibcheckroutes_text_test.cpp - what is told of routes, LIDs, groups and credit loops of a subnet made by hand, as text and as JSON.
+// ibcheckroutes_text_test.cpp - findings about routes, LIDs, groups and credit loops of a constructed subnet, as text and
+// as JSON.
 #include "subnet/made_subnet.hpp"
 #include "support/catch.hpp"
 #include "text/ibcheckroutes_text.hpp"

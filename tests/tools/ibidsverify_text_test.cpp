@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ibidsverify_text_test.cpp - LIDs and GUIDs that are zero or there twice, in a subnet made by hand. The lines are those of infiniband-diags'
-// ibidsverify.
+// ibidsverify_text_test.cpp - LIDs and GUIDs that are zero or duplicate, in a constructed subnet. The lines are those of
+// infiniband-diags' ibidsverify.
 #include "support/catch.hpp"
 #include "text/ibidsverify_text.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// iblinkinfo_test.cpp - iblinkinfo beside infiniband-diags' on ibsim subnets with links that are down, narrow or slow;
-// parts of a subnet; JSON.
+// iblinkinfo_test.cpp - iblinkinfo compared with infiniband-diags on ibsim subnets with links that are down, narrow or
+// slow; parts of a subnet; JSON.
 #include "subnet/two_switches.hpp"
 #include <comad/transports/sim/detail/topology.hpp>
 

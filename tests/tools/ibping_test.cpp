@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ibping_test.cpp - ibping and ibsysstat on simulated subnets: text as infiniband-diags' ibping.c and ibsysstat.c have
-// it, numbers counted by hand, signals, and servers.
+// ibping_test.cpp - ibping and ibsysstat on simulated subnets: text as in infiniband-diags' ibping.c and ibsysstat.c,
+// numbers checked by hand, signals and servers.
 #include "library/diags_mads.hpp"
 #include "program/ibtool_rig.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ibportstate_test.cpp - ibportstate beside infiniband-diags' on ibsim subnets, operation by operation; what it refuses to
-// cut off, what it reads back, and keys that stay secret, in a simulated subnet. SubnSet by query changes what is named alone.
+// ibportstate_test.cpp - ibportstate compared with infiniband-diags on ibsim subnets, operation by operation; refused
+// operations, values read back and hidden keys in a simulated subnet; SubnSet by query.
 #include "program/ibtool_subnet.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ibqueryerrors_test.cpp - ibqueryerrors beside infiniband-diags' on an ibsim subnet: thresholds, parts, links, data,
-// clears; causes of errors, MADs, dead nodes and JSON counted by hand.
+// ibqueryerrors_test.cpp - ibqueryerrors compared with infiniband-diags on an ibsim subnet: thresholds, parts, links, data
+// and clears; causes of errors, MADs, unresponsive nodes and JSON checked by hand.
 #include "program/ibtool_subnet.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ibqueryerrors_text_test.cpp - each number of ibqueryerrors' report stands by its own name, of a subnet and counters in which all are
-// different; labels of counters and causes are libibmad's.
+// ibqueryerrors_text_test.cpp - each number of ibqueryerrors' report has the right name, in a subnet whose counters all
+// differ; labels of counters and causes are libibmad's.
 #include "subnet/made_subnet.hpp"
 #include "support/catch.hpp"
 #include "text/ibqueryerrors_text.hpp"

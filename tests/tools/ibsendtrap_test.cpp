@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ibsendtrap_test.cpp - the traps of ibsendtrap: what OpenSM receives of them, and their fields compared with the IBA.
+// ibsendtrap_test.cpp - the traps of ibsendtrap as OpenSM receives them, and their fields compared with the IBA.
 #include "program/ibtool_subnet.hpp"
 #include "program/parsed_output.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ibstat_test.cpp - ibstat, ibstatus and ibv_devices on a made-up sysfs: the device that ibsim's client library makes
-// up, so that what infiniband-diags' ibstat printed of it is known.
+// ibstat_test.cpp - ibstat, ibstatus and ibv_devices on a constructed sysfs with the device of ibsim's client library, for
+// which the output of infiniband-diags' ibstat is known.
 #include "kernel/sysfs_tree.hpp"
 #include "program/ibtool_rig.hpp"
 

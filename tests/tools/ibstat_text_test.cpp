@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ibstat_text_test.cpp - what ibstat of newer versions of infiniband-diags prints; what Debian's prints is compared elsewhere.
+// ibstat_text_test.cpp - lines of ibstat from newer versions of infiniband-diags than Debian's.
 #include "support/catch.hpp"
 #include "text/ibstat_text.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ibswportwatch_text_test.cpp - what is said of counters that moved, stopped, were cleared or went past their end.
+// ibswportwatch_text_test.cpp - text about counters that changed, did not change, were cleared, saturated or wrapped.
 #include "subnet/made_subnet.hpp"
 #include "support/catch.hpp"
 #include "text/ibswportwatch_text.hpp"

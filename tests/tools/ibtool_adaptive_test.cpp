@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ibtool_adaptive_test.cpp - switches that route adaptively: their ARInfo, and what ibcheckroutes says of routes that it cannot check.
+// ibtool_adaptive_test.cpp - switches with adaptive routing: their ARInfo, and the message of ibcheckroutes about routes
+// that it cannot check.
 #include "program/ibtool_rig.hpp"
 
 #include <nlohmann/json.hpp>

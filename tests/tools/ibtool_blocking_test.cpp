@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ibtool_blocking_test.cpp - the blocking matrix: every file that ibtool reads or reads again, and every output, with a FIFO, a file without
-// end, a full disk and a reader that has stopped. The first SIGTERM ends the program, and an exporter answers /health all the time.
+// ibtool_blocking_test.cpp - the blocking matrix: every input file and every output of ibtool, with a FIFO, an endless
+// file, a full disk and a stopped reader. The first SIGTERM ends the program, and an exporter always replies to /health.
 // The rows come from the descriptors of the commands: an argument without a row fails a test.
 #include "program/http_client.hpp"
 #include "program/ibtool_rig.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ibtool_bounds_test.cpp - ibtool where there is too much of something: ports, nodes, time, memory; files that are none; and the
-// second signal, which ends it wherever it is.
+// ibtool_bounds_test.cpp - ibtool with too many ports or nodes, too little time or memory, and invalid files; the second
+// signal, which ends ibtool anywhere.
 #include "program/ibtool_rig.hpp"
 
 #include <nlohmann/json.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ibtool_chassis_test.cpp - chassis of all vendors that libibnetdisc knows, beside infiniband-diags on ibsim: ibnetdiscover -g, and
-// what iblinkinfo and ibqueryerrors say of external ports.
+// ibtool_chassis_test.cpp - chassis of all vendors that libibnetdisc recognizes, compared with infiniband-diags on ibsim:
+// ibnetdiscover -g, and the external ports of iblinkinfo and ibqueryerrors.
 #include "program/ibtool_subnet.hpp"
 #include "program/without_date.hpp"
 #include "subnet/chassis_fabric.hpp"

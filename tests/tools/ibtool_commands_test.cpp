@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ibtool_commands_test.cpp - what holds for every command: help, --json, --sa, and every form of target.
+// ibtool_commands_test.cpp - properties of every command: help, --json, --sa and every form of target.
 #include "program/ibtool_subnet.hpp"
 #include "support/made_file.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ibtool_exporter_test.cpp - sweeps for Prometheus: the same as their JSON, as a file and by HTTP, to a real Prometheus, while
-// a subnet that OpenSM runs is cabled anew.
+// ibtool_exporter_test.cpp - the exporter: series equal to the sweep's JSON, as a file and by HTTP, with a real Prometheus,
+// while the cables of a subnet with OpenSM change.
 #include "program/free_port.hpp"
 #include "program/ibtool_subnet.hpp"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ibtool_failover_test.cpp - commands that run while one OpenSM ends and another takes over, at another port of a virtual device.
+// ibtool_failover_test.cpp - commands that run while one OpenSM ends and another takes over at another port of a virtual
+// device.
 #include "kernel/virtual_device.hpp"
 
 namespace ibtool_failover_test { // compiled together with others

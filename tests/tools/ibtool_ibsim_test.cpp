@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ibtool_ibsim_test.cpp - ibtool against a real ibsim: the peers' output, and the slot given back whatever happens.
+// ibtool_ibsim_test.cpp - ibtool with a real ibsim: output equal to infiniband-diags, and a client slot that is released in
+// every case.
 #include "ibsim/ibsim_server.hpp"
 #include "program/ibtool_rig.hpp"
 #include <comad/transports/sim/detail/topology.hpp>

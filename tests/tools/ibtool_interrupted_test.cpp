@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// ibtool_interrupted_test.cpp - what runs for long, interrupted at any moment on a terminal: it ends soon, and leaves the terminal as
-// it was. A few times here; COMAD_INTERRUPTIONS=10000 in the environment for so many of each command, COMAD_INTERRUPTIONS_SEED for
-// other moments.
+// ibtool_interrupted_test.cpp - long-running commands that a signal interrupts at any moment on a terminal: they end soon
+// and restore the terminal. COMAD_INTERRUPTIONS=10000 in the environment sets the number of interruptions per command, and
+// COMAD_INTERRUPTIONS_SEED selects other moments.
 #include "program/ibtool_rig.hpp"
 #include "program/terminal.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ibtool_link_ends_test.cpp - two ends of a link that do not say the same of it, two nodes have GUID, and a route that ends before
-// its destination.
+// ibtool_link_ends_test.cpp - link ends with different values, two nodes with one GUID, and a route that ends before its
+// destination.
 #include "ibsim/ibsim_server.hpp"
 #include "kernel/virtual_device.hpp"
 #include "program/ibtool_rig.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ibtool_made_records_test.cpp - saquery and vendstat beside infiniband-diags' where a server answers both with records in which
-// each field has a value of its own: those of OpenSM and ibsim are mostly 0.
+// ibtool_made_records_test.cpp - saquery and vendstat compared with infiniband-diags, with a server that replies with a
+// different value in each field. The records of OpenSM and ibsim contain mostly zeros.
 #include "program/ibtool_subnet.hpp"
 #include "subnet/made_records.hpp"
 #include <comad/iba/detail/class_port_info.hpp>

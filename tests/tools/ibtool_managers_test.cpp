@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ibtool_managers_test.cpp - several subnet managers in one subnet: what doctor, sminfo and saquery print of them, on simulated
-// managers and on two real OpenSMs.
+// ibtool_managers_test.cpp - several subnet managers in one subnet: output of doctor, sminfo and saquery, with simulated
+// managers and with two real OpenSMs.
 #include "kernel/virtual_device.hpp"
 #include "text/managers.hpp"
 

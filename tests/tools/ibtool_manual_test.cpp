@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ibtool_manual_test.cpp - man pages as groff reads them, and completion as bash does.
+// ibtool_manual_test.cpp - man pages as groff renders them, and shell completion.
 #include "program/ibtool_rig.hpp"
 
 #include <nlohmann/json.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ibtool_outage_test.cpp - commands whose simulator ends and is started again while they run: those that run for long go on
-// and say what they missed, the others end and say why.
+// ibtool_outage_test.cpp - commands whose ibsim ends and starts again: long-running commands continue and report what they
+// missed, and other commands end with a message.
 #include "program/ibtool_subnet.hpp"
 #include "program/on_terminal.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // ibtool_pkey_test.cpp - the P_Key index in the header of every MAD that ibtool writes to a MAD device (rdma/ib_user_mad.h:
-// pkey_index at byte 56), in a subnet that a real OpenSM has partitioned, and -Y, --pkey-idx and --pkey. -Y is that of rdma-core
-// bdf0a8fc4008 (infiniband-diags/ibdiag_common.c): all GMPs have the index, SMPs have index 0.
+// pkey_index at byte 56), in a subnet that a real OpenSM has partitioned, with -Y, --pkey-idx and --pkey. The option -Y is
+// that of rdma-core bdf0a8fc4008 (infiniband-diags/ibdiag_common.c): all GMPs have the index, SMPs have index 0.
 #include "kernel/virtual_device.hpp"
 #include "program/ibtool_rig.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ibtool_remedies_test.cpp - the remedies that doctor prints, each run on the virtual device; and which changes of a port ibportstate
-// and set_port_state refuse, compared with what infiniband-diags' ibportstate does to that port.
+// ibtool_remedies_test.cpp - the possible fixes that doctor prints, each executed on the virtual device; and the port
+// changes that ibportstate and set_port_state refuse, compared with the effect of infiniband-diags' ibportstate.
 #include "kernel/virtual_device.hpp"
 #include "text/doctor_remedies.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ibtool_start_test.cpp - how ibtool fails to start: one line that says what and what to do, and the exit code.
+// ibtool_start_test.cpp - start failures of ibtool: one line with the cause and a possible fix, and the exit code.
 #include "program/ibtool_rig.hpp"
 
 using namespace ibtool_rig;

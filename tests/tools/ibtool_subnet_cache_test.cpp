@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ibtool_subnet_cache_test.cpp - caches of a subnet: infiniband-diags' format beside infiniband-diags on ibsim, what differs after
-// a cable was cut; the tool's own file.
+// ibtool_subnet_cache_test.cpp - subnet caches: infiniband-diags' format compared with infiniband-diags on ibsim,
+// differences after a cable was cut, and the tool's own format.
 #include "program/ibtool_subnet.hpp"
 
 #include <set>

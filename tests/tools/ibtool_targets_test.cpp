@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ibtool_targets_test.cpp - names of nodes as targets of commands: by the SA, by a discovery, with ports, and refused.
+// ibtool_targets_test.cpp - node names as targets of commands: resolved by the SA or by a discovery, with ports, and
+// refused.
 #include "program/ibtool_rig.hpp"
 
 using namespace ibtool_rig;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ibtool_terminal_test.cpp - what ibtool does on a terminal: colours, help that fits, a screen that keys change.
+// ibtool_terminal_test.cpp - ibtool on a terminal: colors, wrapped help, and a screen that keys control.
 #include "program/ibtool_rig.hpp"
 #include "program/on_terminal.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ibtool_topology_file_test.cpp - topology files that people pasted, given to every command that reads one.
+// ibtool_topology_file_test.cpp - topology files with foreign lines, given to every command that reads a topology file.
 #include "program/ibtool_rig.hpp"
 
 #include <fmt/format.h>

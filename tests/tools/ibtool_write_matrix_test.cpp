@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// ibtool_write_matrix_test.cpp - every command that writes, and every way in which a write fails: what the device then holds, seen by
-// another program at the same subnet, and what the command prints and returns. The commands and options come from their descriptors.
+// ibtool_write_matrix_test.cpp - every command that writes, with every way in which a write can fail. A second program
+// reads what the device then contains, and the test checks output and exit code. The commands and options come from their
+// descriptors.
 #include "command.hpp"
 #include "command_line.hpp"
 #include "command_text.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// key_search_test.cpp - the output of every command, with every option, searched for the keys of a subnet that has them everywhere.
-// Commands and options are read from the help: what is new is searched as well, or the test fails until it has arguments here.
+// key_search_test.cpp - a search for keys in the output of every command with every option, in a subnet that has keys
+// everywhere. Commands and options come from the help. A new command or option is searched as well, or the test fails until
+// it has arguments here.
 #include "program/ibtool_rig.hpp"
 #include <comad/iba/detail/bits.hpp>
 

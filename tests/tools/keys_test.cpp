@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// keys_test.cpp - keys appear nowhere, unless they are asked for.
+// keys_test.cpp - keys appear in no output unless the user requests them.
 #include "input/options.hpp"
 #include "program/ibtool_subnet.hpp"
 #include <comad/iba/detail/bits.hpp>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// known_fabric_test.cpp - what is remembered of a fabric, what of that is missing, and until when. Fabrics made by hand.
+// known_fabric_test.cpp - the remembered nodes and links of a fabric, which of them are missing, and when they are
+// forgotten. The fabrics are constructed.
 #include "support/catch.hpp"
 #include "text/known_fabric.hpp"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// lane_files_test.cpp - SLs of paths and SL to VL tables as ibdmchk's usage and OpenSM's dump have them, and what is wrong of them.
+// lane_files_test.cpp - files of path SLs and SL to VL tables in the formats of ibdmchk's usage text and OpenSM's dump, and
+// their errors.
 #include "input/lane_files.hpp"
 #include "support/catch.hpp"
 #include "support/made_file.hpp"

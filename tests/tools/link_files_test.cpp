@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// link_files_test.cpp - the files of ibdiscover, as its manual page has them, and what is wrong of them.
+// link_files_test.cpp - the files of ibdiscover in the format of its manual page, and their errors.
 #include "input/link_files.hpp"
 #include "support/catch.hpp"
 #include "support/made_file.hpp"

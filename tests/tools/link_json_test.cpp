@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// link_json_test.cpp - each member of a link has its own value, and that of its own end.
+// link_json_test.cpp - each JSON member of a link has its own value from the right end.
 #include "subnet/made_subnet.hpp"
 #include "support/catch.hpp"
 #include "text/link_json.hpp"

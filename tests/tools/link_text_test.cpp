@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// link_text_test.cpp - what is said of a link whose ends support this and that: speeds that no simulator has here.
+// link_text_test.cpp - the text of links whose ends support different widths and speeds, including speeds that no simulator
+// supports.
 #include "support/catch.hpp"
 #include "text/link_text.hpp"
 

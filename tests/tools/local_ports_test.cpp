@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// local_ports_test.cpp - devices as JSON: each member has its own value; states have infiniband-diags' words.
+// local_ports_test.cpp - local devices as JSON: each member has its own value, and states are named as in infiniband-diags.
 #include "support/catch.hpp"
 #include "text/local_ports.hpp"
 

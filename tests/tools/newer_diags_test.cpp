@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// newer_diags_test.cpp - what infiniband-diags after Debian's version 44 print of XDR and FDR10. The lines are those that the
-// programs of rdma-core 691953d8d (August 2026) print on the same simulated fabrics.
+// newer_diags_test.cpp - XDR and FDR10 lines of infiniband-diags versions after Debian's version 44. The programs of
+// rdma-core 691953d8d (August 2026) printed the expected lines on equal simulated fabrics.
 #include "program/ibtool_rig.hpp"
 
 namespace newer_diags_test { // compiled together with others

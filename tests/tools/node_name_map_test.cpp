@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// node_name_map_test.cpp - which file names nodes where nobody names one.
+// node_name_map_test.cpp - the default node name map.
 #include "session/node_name_map.hpp"
 #include "support/catch.hpp"
 #include "support/directory.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// notice_list_test.cpp - notices that wait have a bound.
+// notice_list_test.cpp - the list of waiting notices is bounded.
 #include "session/notice_list.hpp"
 #include "support/catch.hpp"
 

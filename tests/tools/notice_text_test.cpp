@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// notice_text_test.cpp - what notices are about, in words and JSON. Each DataDetails is written here byte by byte after IBA
-// 14.2.5.1; OpenSM's ib_types.h (ib_mad_notice_attr_t) has the same offsets.
+// notice_text_test.cpp - the subjects of notices as text and JSON. Each DataDetails is written byte by byte after IBA
+// 14.2.5.1; OpenSM's ib_types.h (ib_mad_notice_attr_t) has equal offsets.
 #include "support/catch.hpp"
 #include "text/notice_text.hpp"
 

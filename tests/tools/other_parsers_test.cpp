@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// other_parsers_test.cpp - what other projects expect of infiniband-diags' output about a subnet and its cables, read as they read it
-// from the programs that they call: the fields and patterns are theirs (facts), the parsers and what must come out of a subnet whose
-// cables are known are ours.
+// other_parsers_test.cpp - output about subnets and cables, parsed as other projects parse infiniband-diags. Fields and
+// patterns come from these projects (facts); the parsers and the expected results for a subnet with known cables are ours.
 #include "kernel/virtual_device.hpp"
 #include "wire/linked.hpp"
 

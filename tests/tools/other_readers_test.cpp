@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// other_readers_test.cpp - what other projects expect of infiniband-diags' output about one port, host, route or manager, read as they
-// read it from the programs that they call: the fields and patterns are theirs (facts), the readers are ours.
+// other_readers_test.cpp - output about one port, host, route or subnet manager, parsed as other projects parse
+// infiniband-diags. Fields and patterns come from these projects (facts); the parsers are ours.
 #include "kernel/virtual_device.hpp"
 #include "wire/linked.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// perfquery_test.cpp - perfquery beside infiniband-diags' on an ibsim subnet whose counters stand still; sums, resets,
-// JSON, what cannot be asked.
+// perfquery_test.cpp - perfquery compared with infiniband-diags on an ibsim subnet with constant counters; sums, clears,
+// JSON and refused arguments.
 #include "program/ibtool_subnet.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// port_rereading_test.cpp - a session of ibtool whose local port changes in sysfs while it runs: a socket plays the kernel behind
-// the MAD device, and there is one SA.
+// port_rereading_test.cpp - a session of ibtool whose local port changes in sysfs. A socket acts as the kernel behind the
+// MAD device, and one SA replies.
 #include "kernel/fake_kernel.hpp"
 #include "kernel/sysfs_tree.hpp"
 #include "session/session.hpp"

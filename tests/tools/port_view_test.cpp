@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// port_view_test.cpp - what is said of a link whose ends may train to more: widths and speeds that no simulator has here, worded
-// by hand.
+// port_view_test.cpp - text about links whose ends support more than they use, including widths and speeds that no
+// simulator supports.
 #include "session/port_view.hpp"
 #include "support/catch.hpp"
 

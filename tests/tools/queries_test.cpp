@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// queries_test.cpp - ibtool's queries beside infiniband-diags' on one ibsim subnet that OpenSM configured, line by
-// line; the SA's word instead of the nodes'; what cannot be asked.
+// queries_test.cpp - ibtool's queries compared with infiniband-diags on one ibsim subnet that OpenSM configured, line by
+// line; queries through the SA; refused arguments.
 #include "subnet/two_switches.hpp"
 #include <comad/coro/detail/blocking.hpp>
 #include <comad/iba/parse.hpp>

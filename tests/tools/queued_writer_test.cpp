@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// queued_writer_test.cpp - a pipe whose reader stops, goes on, goes away or comes late.
+// queued_writer_test.cpp - a pipe whose reader stops, continues, closes or opens late.
 #include "input/queued_writer.hpp"
 #include "kernel/errno_error.hpp"
 #include "support/catch.hpp"

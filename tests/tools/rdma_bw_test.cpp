@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// rdma_bw_test.cpp - the two ends of rdma_bw: their connection, beside one that says something else, and their writes over a made
+// rdma_bw_test.cpp - both ends of rdma_bw: their connection, also with an invalid peer, and their writes over a fake
 // device.
 #include "commands/measuring/rdma_bw_link.hpp"
 #include "commands/measuring/rdma_bw_stream.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// rediscovery_cost_test.cpp - what it costs to bring a subnet up to date beside a real OpenSM, in MADs that crossed the device: each
-// segment of a table is one.
+// rediscovery_cost_test.cpp - the cost of a rediscovery with a real OpenSM, in MADs that crossed the device. Each segment
+// of a table counts as one MAD.
 #include "ibsim/ibsim_server.hpp"
 #include "kernel/virtual_device.hpp"
 #include <comad/transports/sim/detail/topology.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// reopening_test.cpp - sessions of ibtool whose MAD device goes away while tasks run: sockets play the kernels of the device
-// and of those that come after it.
+// reopening_test.cpp - sessions of ibtool whose MAD device disconnects while tasks run. Sockets act as the kernel of the
+// device and of its successors.
 #include "kernel/answering_kernel.hpp"
 #include "library/diags_mads.hpp"
 #include "session/host_service.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// sa_text_test.cpp - each line of a record shows the bits that infiniband-diags 44's saquery shows there, of records in which
-// each field has a value of its own. Places are counted in the IBA's tables; ibtool_made_records_test runs saquery itself.
+// sa_text_test.cpp - each line of a record prints the bits that infiniband-diags 44's saquery prints, with a different
+// value in each field. The offsets come from the IBA's tables; ibtool_made_records_test runs saquery itself.
 #include "subnet/made_records.hpp"
 #include "support/catch.hpp"
 #include "text/sa_text.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// saquery_test.cpp - saquery beside infiniband-diags' on a subnet of ibsim and OpenSM, line by line, and query, which
-// asks for anything. Through ibsim's client library OpenSM's tables are cut to one MAD: the questions have short answers.
+// saquery_test.cpp - saquery compared with infiniband-diags on a subnet of ibsim and OpenSM, line by line, and the general
+// command query. ibsim's client library truncates OpenSM's tables to one MAD, so that the queries have short replies.
 #include "program/ibtool_subnet.hpp"
 
 #include <set>

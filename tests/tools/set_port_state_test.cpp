@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// set_port_state_test.cpp - set_port_state and init_all_ports on an ibsim subnet: what they change, and what they refuse.
+// set_port_state_test.cpp - set_port_state and init_all_ports on an ibsim subnet: their changes, and refused changes.
 #include "subnet/two_switches.hpp"
 
 #include <map>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// sweep_ibsim_test.cpp - a sweep beside infiniband-diags' perfquery, for every port of an ibsim subnet whose counters a
-// test has set.
+// sweep_ibsim_test.cpp - a sweep compared with infiniband-diags' perfquery for every port of an ibsim subnet with counters
+// set by the test.
 #include "program/ibtool_subnet.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// sweep_table_test.cpp - rows of a sweep whose counters stand at their end, were cleared, or were not told; all numbers by hand.
+// sweep_table_test.cpp - rows of a sweep with counters that are saturated, cleared or not reported, checked by hand.
 #include "support/catch.hpp"
 #include "text/sweep_text.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// sweep_test.cpp - sweep on simulated subnets, whose time is known and whose counters another command tells as well.
+// sweep_test.cpp - sweep on simulated subnets in virtual time. The expected counters come from another command.
 #include "program/ibtool_rig.hpp"
 
 #include <nlohmann/json.hpp>

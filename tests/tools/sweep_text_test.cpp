@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// sweep_text_test.cpp - rows, columns and members of a sweep have their own
-// values, of counters that are all different.
+// sweep_text_test.cpp - rows, columns and members of a sweep have their own values, with counters that all differ.
 #include "subnet/made_subnet.hpp"
 #include "support/catch.hpp"
 #include "text/subnet_missing.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// terminal_test.cpp - how wide texts are, and how they are broken; counted by hand.
+// terminal_test.cpp - the width of texts and their line breaks, checked by hand.
 #include "support/catch.hpp"
 #include "text/terminal.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// usage_errors_test.cpp - messages about wrong command lines: in one line, without what a terminal would obey.
+// usage_errors_test.cpp - messages about invalid command lines: one line, without control characters.
 #include "program/ibtool_rig.hpp"
 
 #include <fmt/format.h>

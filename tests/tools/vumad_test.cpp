@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// vumad_test.cpp - the virtual MAD device under programs that know nothing of it: infiniband-diags and OpenSM as Debian has
-// them, beside what they print under ibsim's preloaded library; ibtool by its own umad transport, beside its native ones.
+// vumad_test.cpp - the virtual MAD device with unmodified programs: infiniband-diags and OpenSM of Debian, compared with
+// their output under ibsim's preloaded library; ibtool with its umad transport, compared with its native transports.
 #include "ibsim/ibsim_server.hpp"
 #include "kernel/virtual_device.hpp"
 #include "program/ibtool_subnet.hpp"

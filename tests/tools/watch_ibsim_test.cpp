@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// watch_ibsim_test.cpp - watch beside a real OpenSM, while the console of ibsim pulls cables and lets switches die: each is told
-// once, and what is known at the end is what is there.
+// watch_ibsim_test.cpp - watch with a real OpenSM while ibsim's console cuts cables and stops switches: each change is
+// reported once, and the final state is the actual state.
 #include "program/ibtool_subnet.hpp"
 
 #include <csignal>

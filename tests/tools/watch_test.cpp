@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// watch_test.cpp - watch: what happens to a simulated subnet is told as it happens, by notices and by looking.
+// watch_test.cpp - watch on simulated subnets: it reports changes by notices and by polling.
 #include "program/ibtool_rig.hpp"
 
 #include <nlohmann/json.hpp>
