@@ -30,7 +30,7 @@ json rows_of(const process_result& r) {
     check_success(r);
     return json::parse(r.out).at("rows");
 }
-/// All the round trips of a row took so long.
+/// Checks that all round-trip times of a row have this value.
 void check_all_took(const json& row, double us) {
     CAPTURE(row.dump());
     for (const char* percentile : {"p50", "p90", "p99", "p99.9", "max"})

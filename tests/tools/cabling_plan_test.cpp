@@ -17,7 +17,7 @@ std::vector<comad::discovery::planned_cable> read(const std::string& text) {
     return ibtool::read_cabling_plan(in, "f");
 }
 
-/// `node port node port line` of each cable.
+/// Returns `node port node port line` for each cable.
 std::vector<std::string> cables_of(const std::string& text) {
     std::vector<std::string> all;
     for (const auto& c : read(text))
@@ -25,7 +25,7 @@ std::vector<std::string> cables_of(const std::string& text) {
     return all;
 }
 
-/// `blade chip port words` of the port in a line.
+/// Returns `blade chip port words` for the port in a line.
 std::string port_of(const std::string& text) {
     const auto end = read("a," + text + ",b,2\n").at(0).a;
     return fmt::format("{} {} {} {}", end.blade, end.chip, end.port, end.words);

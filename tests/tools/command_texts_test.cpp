@@ -22,7 +22,7 @@ using namespace ibtool;
 using Catch::Matchers::Contains;
 using strings = std::vector<std::string>;
 
-/// What the text of a command lacks.
+/// Collects the missing parts of a command's text.
 class text_check {
 public:
     text_check(const arguments& taken, const command_text& text, bool writes) : taken_(taken), text_(text) {
@@ -89,7 +89,7 @@ private:
     strings problems_;
 };
 
-/// A text for a command with the option `--every` and the flag `--json`, with one part replaced.
+/// Returns the problems of a command text with the options `--every` and `--json`, with one part replaced.
 strings problems_of(const std::string& from = {}, const std::string& to = {}) {
     std::string markdown =
         "# demo\n\nShow a demonstration.\n\n## Description\n\nText.\n\n## Options\n\n### `--every DURATION`\n\n"

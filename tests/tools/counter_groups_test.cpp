@@ -26,7 +26,8 @@ buffer random_bytes(unsigned seed) {
     return bytes;
 }
 
-/// IBA 16.1.3.1: 9 ExtendedWidth, 12 XmitWait, 15 QP1Dropped; of the second mask 1 the additional counters.
+/// Returns a ClassPortInfo with these capability bits (IBA 16.1.3.1): 9 ExtendedWidth, 12 XmitWait, 15 QP1Dropped. Bit 1 of
+/// CapabilityMask2: the additional counters.
 ClassPortInfo with(u16 mask, u32 mask2 = 0) {
     ClassPortInfo info;
     info.capabilityMask = mask;

@@ -16,7 +16,7 @@ using nlohmann::json;
 namespace {
 
 struct told_subnet : counted_subnet {
-    /// A counter of a port as infiniband-diags' perfquery tells it.
+    /// Returns a counter of a port as infiniband-diags' perfquery prints it.
     std::uint64_t told(const words& how, const std::string& label) const {
         const std::string text = peer(words{"perfquery"} + how).out;
         CAPTURE(text, label);
@@ -26,7 +26,7 @@ struct told_subnet : counted_subnet {
     }
 };
 
-/// Of what perfquery prints the heading, and the lines of data and packets.
+/// Returns the heading and the data and packet lines from the output of perfquery.
 std::string data_lines(const std::string& text) {
     std::string kept;
     std::istringstream in(text);

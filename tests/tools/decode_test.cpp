@@ -16,7 +16,7 @@ using nlohmann::json;
 
 namespace {
 
-/// Runs it with the file as its standard input.
+/// Runs the program with the file as its standard input.
 process_result run_with_input(const words& arguments, const std::string& file) {
     return run_process(words{"sh", "-c", "exec \"$@\" < '" + file + "'", "sh", "env"} + ibtool(arguments));
 }
@@ -27,7 +27,7 @@ std::string hex(std::span<const u8> bytes) {
     return text;
 }
 
-/// The vectors by structure.
+/// Returns the test vectors by structure.
 const std::map<std::string, std::vector<json>>& vectors() {
     static const auto all = [] {
         std::map<std::string, std::vector<json>> by_name;
@@ -37,7 +37,7 @@ const std::map<std::string, std::vector<json>>& vectors() {
     return all;
 }
 
-/// A value as the vectors write it: GUIDs and GIDs are hex there.
+/// Returns a value in the notation of the test vectors, where GUIDs and GIDs are hex.
 json as_vector(const json& value) {
     if (!value.is_string()) return value;
     const std::string text = value;
@@ -52,7 +52,7 @@ json as_vector(const json& value) {
     return text;
 }
 
-/// The leaves of an object by dotted name.
+/// Collects the leaves of an object by their dotted names.
 void flatten(const json& value, const std::string& name, std::map<std::string, json>& out) {
     if (value.is_object()) {
         for (const auto& [key, inner] : value.items()) flatten(inner, name.empty() ? key : name + '.' + key, out);
@@ -63,8 +63,8 @@ void flatten(const json& value, const std::string& name, std::map<std::string, j
     }
 }
 
-/// Structures whose layout the vectors have as their first author described it, and independent implementations have
-/// otherwise (see the sections that describe prints): iba_test compares the bits that both know.
+/// Structures with a different layout in the vectors (as their first author described them) and in independent
+/// implementations (see the sections that describe prints). iba_test compares the bits that both contain.
 const std::set<std::string> disputed{
     "CMLAP",
     "CMMRA",
@@ -83,10 +83,10 @@ const std::set<std::string> disputed{
     "SMPPortInfo",
     "SMPVendorDiag",
 };
-/// Of those, three have another size.
+/// Structures of these whose size differs as well.
 const std::set<std::string> resized{"MlxGeneralInfo", "PMPortCountersExt", "SAInformInfoRecord"};
 
-/// As C and Python write bytes in a text.
+/// Returns bytes in the notation of C and Python strings.
 std::string quoted(std::span<const u8> bytes) {
     std::string text;
     for (const u8 byte : bytes) {
@@ -100,7 +100,7 @@ std::string quoted(std::span<const u8> bytes) {
 
 const words rig{"--fabric", "sim:fattree2,radix=4,time=virtual"};
 
-/// A capture of a discovery.
+/// Returns a capture of a discovery.
 std::string capture(const directory& files) {
     const std::string file = files / "discovery.pcap";
     check_success(run(rig + words{"ibnetdiscover", "--pcap", file}));

@@ -28,7 +28,7 @@ constexpr unsigned patterns = 256;
 
 using dumper = void(char*, int, void*, int);
 
-/// What libibmad prints of these bytes.
+/// Returns libibmad's text for these bytes.
 std::string dumped(dumper* dump, std::vector<u8> bytes) {
     const auto size = static_cast<int>(bytes.size());
     bytes.resize(256);
@@ -36,7 +36,7 @@ std::string dumped(dumper* dump, std::vector<u8> bytes) {
     dump(text.data(), text.size(), bytes.data(), size);
     return text.data();
 }
-/// What it prints of a number.
+/// Returns libibmad's text for a number.
 std::string dumped(dumper* dump, unsigned number) {
     std::array<char, 256> text{};
     dump(text.data(), text.size(), &number, sizeof number);
@@ -47,7 +47,7 @@ u64 number_at(std::span<const u8> bytes, unsigned begin, unsigned count) {
     return iba::bits_at(bytes.data(), begin * 8, count * 8);
 }
 
-/// For each pattern `compare(record, libibmad's text)`.
+/// Calls `compare(record, libibmad's text)` for each pattern.
 template <class T> void for_each_made(dumper* dump, auto&& change, auto&& compare) {
     CHECK(test::are_told_apart(iba::info_of<T>, patterns));
     for (unsigned pattern = 0; pattern < patterns; ++pattern) {

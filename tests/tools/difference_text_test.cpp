@@ -18,7 +18,7 @@ namespace {
 
 const subnet was = test::made_subnet(); // a switch, two ports of a host, one of a router, and two links
 
-/// Without the host.
+/// Returns the subnet without the host.
 subnet smaller() {
     subnet s = was;
     s.nodes[1] = s.nodes[2];

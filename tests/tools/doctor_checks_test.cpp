@@ -55,7 +55,7 @@ void add_device(machine& m, const std::string& name, std::vector<end_port> ports
     m.origins.push_back({name, "mlx5_core", "0000:04:00.0"});
 }
 
-/// Nothing is wrong with it.
+/// Returns a machine without problems.
 machine sound_machine() {
     machine m;
     m.user = "alice";
@@ -67,10 +67,10 @@ machine sound_machine() {
 }
 
 end_port& first_port(machine& m) { return m.devices[0].end_ports[0]; }
-/// After a change of it.
+/// Selects the first port after a change of the machine.
 void use_first_port(machine& m) { m.used = first_port(m); }
 
-/// The one finding that is not ok.
+/// Returns the only finding that is not ok.
 finding only_problem(const std::vector<finding>& all) {
     std::vector<finding> problems;
     std::ranges::copy_if(all, std::back_inserter(problems), [](const finding& f) { return f.judged != verdict::ok; });
@@ -79,7 +79,7 @@ finding only_problem(const std::vector<finding>& all) {
     CHECK_FALSE(problems[0].remedy.empty());
     return problems[0];
 }
-/// Those of one kind of check that are not ok.
+/// Returns the findings of one check that are not ok.
 std::vector<finding> problems_of(const std::vector<finding>& all, std::string_view check) {
     std::vector<finding> problems;
     for (const finding& f : all)

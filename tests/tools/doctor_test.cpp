@@ -14,7 +14,7 @@ using namespace ibtool_rig;
 
 namespace ibtool_doctor_test { // compiled together with others
 
-/// The files of a machine with one Active port of an mlx5 adapter, as Linux has them.
+/// The files of a Linux machine with one Active port of an mlx5 adapter.
 struct made_machine : directory {
     made_machine() {
         write("class/infiniband_mad/abi_version", "5\n");
@@ -48,7 +48,7 @@ struct made_machine : directory {
                                                   *this / ("bus/pci/devices/" + address + "/driver"));
     }
     void remove(const char* name) { std::filesystem::remove_all(*this / name); }
-    /// By who has no privileges: root's let it open everything.
+    /// Runs ibtool without privileges, because root may open every file.
     process_result doctor(const words& more = {}) const {
         const words plain = ::geteuid() == 0 ? words{"setpriv", "--bounding-set=-all", "env"} : words{};
         return run_process(
@@ -56,7 +56,7 @@ struct made_machine : directory {
     }
 };
 
-/// The worst verdict of each kind of check.
+/// Returns the worst verdict of each check.
 std::map<std::string, std::string> verdicts(const process_result& r) {
     const words order{"ok", "skipped", "warning", "bad"};
     std::map<std::string, std::string> worst;

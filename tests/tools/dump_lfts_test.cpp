@@ -13,7 +13,7 @@ using namespace ibtool_rig;
 
 namespace {
 
-/// A stanza for each switch, in whatever order. Its first line has these words.
+/// Returns the stanzas of all switches in any order. The first line of each stanza contains these words.
 words stanzas_of(const std::string& text, std::string_view first = " of switch ") {
     words all;
     for (const std::string& line : lines_in_order(text)) {

@@ -34,7 +34,7 @@ std::size_t count(const std::string& text, const std::string& what) {
     return found;
 }
 
-/// Everything in a name that one of the forms obeys.
+/// A name with every character that has a meaning in one of the formats.
 constexpr std::string_view hostile = R"(
 switchguid=0x1000
 Switch	4 "S1"	# "a<b>&\N\"};</script><!--"
@@ -99,7 +99,7 @@ TEST_CASE("an exported SVG picture is well-formed and contains every node and li
 
 namespace {
 
-/// What Slurm's controller logs of a topology.conf, after it has read it.
+/// Returns what slurmctld logs after it has read a topology.conf.
 std::string slurm_log(const directory& d, const std::string& topology, std::string_view hosts) {
     write(d / "topology.conf", topology);
     write(d / "slurm.conf",
@@ -113,7 +113,7 @@ std::string slurm_log(const directory& d, const std::string& topology, std::stri
     return slurm.errors();
 }
 
-/// Two rails behind one spine, a chassis, an adapter that no host has named.
+/// Topology file with two rails at one spine, a chassis, and an adapter without a host name.
 constexpr std::string_view rails = R"(
 switchguid=0x1000
 Switch	8 "SW"	# "MF0;core1:CS7520/L01/U1"

@@ -24,7 +24,7 @@ using nlohmann::json;
 
 namespace {
 
-/// Two leaves with two cables between them, and three hosts; the exporter and the subnet manager are at h-1.
+/// Topology with two leaves, two cables between them and three hosts. The exporter and the subnet manager run on h-1.
 const char topology[] = R"(caguid=0x1
 Ca 1 "H-1" # "h-1 HCA-1"
 [1] "S-10"[1] # "x" 4xQDR
@@ -53,7 +53,7 @@ Switch 8 "S-20" # "leaf-2"
 
 constexpr auto scrapes_apart = 30s;
 
-/// What happens for some minutes.
+/// A phase of some minutes with its faults.
 struct phase {
     enum class exporter { sweeps, stuck, device_lost, not_running };
     int minutes;
@@ -61,7 +61,7 @@ struct phase {
     exporter what = exporter::sweeps;
 };
 
-/// The labels by which an alert names its places, beside those that all series have.
+/// The labels with which an alert names its ports and nodes, besides the labels of all series.
 using labels = std::map<std::string, std::string>;
 struct alert {
     labels names;
@@ -94,10 +94,10 @@ labels without(labels all, const std::set<std::string>& names) {
 }
 
 const std::string cut = "cut=leaf-1/7@600s,restore=leaf-1/7@2700s";
-/// One bad cable, that of port 7.
+/// Simulator options that make the cable at port 7 the only bad cable.
 const std::string bad_cable = "errors=0.2:2,seed=12";
 
-/// A row for each alert, at least.
+/// Returns at least one row for each alert.
 std::vector<row> rows() {
     using enum phase::exporter;
     const labels error{{"severity", "error"}}, warning{{"severity", "warning"}}, critical{{"severity", "critical"}};
@@ -247,7 +247,7 @@ std::set<std::string> words_of(const std::string& text, const std::regex& what) 
     return all;
 }
 
-/// The series that alerts ask for, at one scrape after the other.
+/// The series that the alerts use, collected at consecutive scrapes.
 class scraped {
 public:
     explicit scraped(const std::string& alerts) : asked_(words_of(alerts, std::regex("\\b(infiniband_\\w+)"))) {}
@@ -275,7 +275,7 @@ public:
         for (const auto& [name, one] : series_) all.push_back({{"series", name}, {"values", one.values}});
         return all;
     }
-    /// A series was there twice in one scrape, which Prometheus refuses.
+    /// Returns true if a scrape contained a series twice, which Prometheus refuses.
     bool has_twice() const { return has_twice_; }
 
 private:
@@ -291,7 +291,7 @@ private:
         one.values += value + ' ';
         one.is_there = true;
     }
-    /// Prometheus marks what a scrape does not have any more.
+    /// Marks series that the latest scrape no longer contains as stale, as Prometheus does.
     void end_scrape() {
         for (auto& [name, one] : series_) {
             if (!one.is_there) one.values += one.was_there ? "stale " : "_ ";
@@ -305,7 +305,7 @@ private:
     bool has_twice_ = false;
 };
 
-/// The exporter, without its HTTP, through all phases.
+/// Runs the exporter without its HTTP server through all phases.
 void run_phases(const row& r, const std::string& topology_file, scraped& to) {
     output_config where;
     where.form = sweep_form::none;

@@ -27,14 +27,14 @@ std::size_t open_descriptors() {
     return static_cast<std::size_t>(std::distance(begin(all), end(all)));
 }
 
-/// Everything that the simulator can do to a fabric, and changes that a discovery has to see.
+/// All faults of the simulator, and changes that a discovery must detect.
 const std::string unruly =
     "sim:fattree2,radix=4,sm=1,time=virtual,counters=9,traffic=1000,errors=0.5:10,seed=3,latency=2us,jitter=1us,"
     "loss=0.002,duplicate=0.01,reorder=0.01,busy=0.01,garbage=0.01,slow=0.1:1ms,pma=0.3:wide+wait,"
     "flap=spine-0001/2@1500ms:300ms:1700s,flap=leaf-0002/3@7s:100s:2300s,"
     "flap=h-0005 HCA-1/1@60s:500s:3000s,kill=h-0003 HCA-1@1000s,revive=h-0003 HCA-1@3000s,dead=h-0006 HCA-1";
 
-/// Who scrapes in the same thread: the server has its turns until there is an answer.
+/// A client in the server's thread, which lets the server run until the reply has arrived.
 class scrapers {
 public:
     scrapers(boost::asio::io_context& io, int port) : io_(io), port_(port), steady_(port) {}

@@ -29,7 +29,7 @@ using nlohmann::json;
 
 namespace {
 
-/// As a sweep has its page: some at a time.
+/// Yields a page in pieces, as a sweep produces it.
 comad::coro::generator<std::string> pieces_of(std::string text) {
     std::string piece;
     for (std::size_t at = 0; at < text.size(); at += piece.size()) {
@@ -50,14 +50,14 @@ struct running_exporter : served<ibtool::exporter> {
     std::atomic<int> made = 0; // pages, plain or compressed
 };
 
-/// More than a socket takes before its other end reads.
+/// Returns a page that is longer than the buffers of a socket.
 std::string long_page(int number) {
     std::string text;
     for (int i = 0; text.size() < (16u << 20); ++i) text += fmt::format("series{{n=\"{}\"}} {}\n", i, number);
     return text;
 }
 
-/// By zlib, that knows gzip's frame.
+/// Decompresses gzip data with zlib.
 std::string unzipped(const std::string& zipped) {
     z_stream s{};
     REQUIRE(inflateInit2(&s, 15 + 16) == Z_OK);
@@ -78,7 +78,7 @@ std::string unzipped(const std::string& zipped) {
     return text;
 }
 
-/// What is wrong with a file of those who are let in.
+/// Returns the error for an authorization file.
 std::string refusal_of(const std::string& file) {
     try {
         ibtool::read_authorizations(file);

@@ -20,7 +20,7 @@ using test::made_host_port, test::made_switch_port;
 
 namespace {
 
-/// Lines `NAME{LABELS} VALUE`, and their kinds.
+/// A parsed page: lines `NAME{LABELS} VALUE` and the metric types.
 struct page {
     explicit page(const std::string& text) {
         std::istringstream in(text);

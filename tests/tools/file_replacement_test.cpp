@@ -56,7 +56,7 @@ std::string message_of(const std::function<void()>& f) {
     return "";
 }
 
-/// No file of this process becomes longer, as on a full disk.
+/// Limits the length of files of this process, which has the effect of a full disk.
 class short_files {
 public:
     explicit short_files(rlim_t most) {

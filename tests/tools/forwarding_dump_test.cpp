@@ -10,7 +10,7 @@ using discovery::not_forwarded;
 
 namespace {
 
-/// Two switches, and a CA.
+/// Returns a subnet with two switches and a CA.
 discovery::subnet three_nodes() {
     discovery::subnet s;
     for (const u64 GUID : {0x5000u, 0x6000u, 0xa000u}) {

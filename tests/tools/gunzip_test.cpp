@@ -17,7 +17,7 @@ using namespace comad;
 
 namespace {
 
-/// By the program gzip.
+/// Compresses a text with the program gzip.
 std::string gzipped(const std::string& text) {
     return run_process({"sh", "-c", "printf %s \"$1\" | gzip -c", "sh", text}).out;
 }

@@ -33,7 +33,7 @@ using ibtool::http_request;
 
 namespace {
 
-/// A descriptor for each of two thousand clients and its connection.
+/// Raises the limit of open files for two thousand clients and their connections.
 void allow_many_descriptors() {
     rlimit files{};
     ::getrlimit(RLIMIT_NOFILE, &files);
@@ -41,7 +41,7 @@ void allow_many_descriptors() {
     ::setrlimit(RLIMIT_NOFILE, &files);
 }
 
-/// Answers with what it was asked, `/long` with many MB that differ all along.
+/// Replies with the request, and to `/long` with many MB of varying text.
 struct echo_server : served<ibtool::http_server> {
     explicit echo_server(const http_limits& limits = {})
         : served([&](auto executor) {

@@ -13,7 +13,7 @@ using namespace ibtool_rig;
 
 namespace {
 
-/// Without the port GUID of switches, of which infiniband-diags tell what NodeInfo says, and that is not edited.
+/// Returns the stanzas without the port GUID of switches: infiniband-diags prints that of NodeInfo, which no edit changes.
 std::set<std::string> stanzas_read(const std::string& text) {
     const std::regex port_guid("(switchguid=0x[0-9a-f]+)\\([0-9a-f]+\\)");
     std::set<std::string> all;

@@ -16,12 +16,13 @@ namespace {
 // LIDs of sim:...,sm=1 in the order of the nodes: hosts, then leaves, then spines.
 const std::string fabric = "sim:fattree2,radix=4,sm=1,cc=4", a_ca = "1", a_switch = "9";
 
-/// Clocks go on.
+/// Replaces times, which differ between two runs.
 std::string without_times(const std::string& text) {
     return std::regex_replace(text, std::regex("((?:Current)?Time[sS]tamp[A-Z_a-z]*:\\.*)[0-9]+"), "$1");
 }
 
-/// What `program` prints for each of the commands, on a fabric of its own: logs count anew when they are read.
+/// Returns the output of `program` for each command. Each program gets its own fabric, because reading a log resets the
+/// log.
 words printed(const words& commands, const std::string& program = "", const std::string& of = fabric) {
     std::string script;
     for (const std::string& c : commands) script += program + c + "; echo =====\n";
@@ -34,7 +35,7 @@ words printed(const words& commands, const std::string& program = "", const std:
 }
 const std::string ours = "$IBTOOL ";
 
-/// Both print the same, and something.
+/// Checks that both print equal text, and that the text is not empty.
 void compare(const words& commands) {
     const words theirs = printed(commands), mine = printed(commands, ours);
     for (std::size_t i = 0; i < commands.size(); ++i) {

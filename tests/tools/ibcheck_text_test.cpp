@@ -19,7 +19,7 @@ namespace {
 constexpr port_ref here{0, 1}, there{1, 2};
 constexpr port_checks everything{.state = true, .width = true, .speed = true, .addresses = true};
 
-/// 4x and HDR at both ends, as good as they can.
+/// Returns a port that runs at its best, 4x HDR.
 PortInfo up() {
     PortInfo p;
     p.portState = iba::PortState::Active;
@@ -36,7 +36,7 @@ PortInfo up() {
     return p;
 }
 
-/// Port 1 of a switch, cabled to port 2 of a CA.
+/// A link between port 1 of a switch and port 2 of a CA.
 struct cable {
     cable() {
         s.nodes.resize(2);
@@ -52,7 +52,7 @@ struct cable {
     }
     PortInfo& a() { return s.nodes[0].ports[1].info.value(); }
     PortInfo& b() { return s.nodes[1].ports[2].info.value(); }
-    /// What is said of the switch's end.
+    /// Returns the findings about the switch's end.
     std::string text(port_checks which = everything, port_ref of = here) const {
         return text_of({check_result::subject::port, 17, of.port, {}, check_port(s, of, which)}, {});
     }

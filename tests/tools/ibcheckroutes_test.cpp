@@ -41,7 +41,7 @@ struct verdict {
     }
 };
 
-/// The number between two texts; 0: they are not there.
+/// Returns the number between two texts; 0 if the texts are missing.
 unsigned number_between(const std::string& text, const std::string& before, const std::string& behind) {
     std::smatch found;
     return std::regex_search(text, found, std::regex(before + "([0-9]+)" + behind))
@@ -51,17 +51,17 @@ unsigned number_between(const std::string& text, const std::string& before, cons
 
 // ---- fabrics ----------------------------------------------------------------------------------------------------------
 
-/// As the simulator makes it, in a file for ibsim.
+/// Writes the simulator's topology to a file for ibsim.
 std::string made(const std::string& specification) {
     return run({"ibnetdiscover", "--fabric", "sim:" + specification}).out;
 }
 
-/// With enhanced port 0 a switch has as many LIDs as a host; ibdmchk knows no other LMC.
+/// Changes switches to enhanced port 0, so that a switch has as many LIDs as a host; ibdmchk supports only one LMC.
 std::string with_lmc_of_switches(std::string text) {
     return std::regex_replace(text, std::regex("base port 0"), "enhanced port 0");
 }
 
-/// A subnet that OpenSM has routed, and the files in which it told that.
+/// A subnet that OpenSM has routed, with OpenSM's dump files.
 class routed_subnet {
     directory own_;
 
@@ -82,7 +82,7 @@ public:
         if (LMC) count_lids_from_1();
     }
 
-    /// Of the dumps, with more arguments of ibdmchk. When it is done it may crash, as it frees its memory.
+    /// Runs ibdmchk on the dumps with further arguments. ibdmchk may crash at its end when it frees its memory.
     verdict theirs(const std::string& arguments = {}) const {
         const std::string said = process({"sh", "-c",
                                           "cd '" + (net.files() / "") +
@@ -111,7 +111,7 @@ public:
         return v;
     }
 
-    /// Checks that ours is the same, of the subnet as it is now.
+    /// Checks that ibcheckroutes agrees with ibdmchk on the current subnet.
     void compare(const verdict& theirs, const words& arguments = {}) const {
         const process_result r = net.ours(words{"ibcheckroutes", "--json"} + arguments);
         CAPTURE(arguments, r.out, r.err);
@@ -134,7 +134,7 @@ public:
         CHECK(ours == theirs);
     }
 
-    /// Lets a switch forward a LID by another port, in the subnet and in the dump; 255: by none.
+    /// Changes the port through which a switch forwards a LID, in the subnet and in the dump. 255: no port.
     void forward(const std::string& switch_guid, unsigned LID, unsigned port) {
         check_success(net.ours({"query", "SubnSet", "LinearForwardingTable", lids_.at(switch_guid), "-a",
                                 std::to_string(LID / 64), "-f",
@@ -150,9 +150,9 @@ public:
         net.files().write("opensm.fdbs", dump);
     }
 
-    /// By which ports each switch forwards a multicast LID.
+    /// Port mask of each switch for a multicast LID.
     using tree = std::map<std::string, std::vector<unsigned>>;
-    /// Lets the switches forward the multicast LIDs from the first one on, and no other ones.
+    /// Replaces the multicast tables: the switches forward the LIDs from the first one on, and no others.
     void forward_groups(const std::vector<tree>& trees) {
         std::string dump;
         for (const auto& [switch_guid, LID] : lids_) {
@@ -182,7 +182,7 @@ public:
     std::vector<host> hosts;
 
 private:
-    /// OpenSM gives the first port LID 2^LMC, and ibdmchk takes 1 for the first base LID.
+    /// Renumbers LIDs: OpenSM starts at LID 2^LMC, and ibdmchk expects the first base LID to be 1.
     void count_lids_from_1() {
         shift_ = (1u << LMC_) - 1;
         const auto shifted = [&](const std::string& name, const std::regex& where) {
@@ -206,7 +206,7 @@ private:
     std::map<std::string, std::string> lids_; // of switches, by GUID
 };
 
-/// The GUIDs of switches by their names in the simulator's topologies.
+/// Returns the GUIDs of switches by their names in the simulator's topologies.
 std::map<std::string, std::string> switches_of(const std::string& topology) {
     std::map<std::string, std::string> all;
     const std::regex line("\nSwitch\t[0-9]+ \"S-([0-9a-f]+)\"\\s+# \"([^\"]+)\"");
@@ -367,7 +367,7 @@ TEST_CASE("ibcheckroutes agrees with ibdmchk on the trees of multicast groups") 
 
 namespace {
 
-/// What the SA says of the SL of each path, in lines as ibdmchk reads them.
+/// Returns the SL of each path as the SA reports it, in lines that ibdmchk reads.
 std::string path_sls(const routed_subnet& s) {
     using namespace comad;
     using iba::sa::PathRecord;

@@ -21,7 +21,7 @@ struct end {
     bool is_read = true;
 };
 
-/// Of a switch its port 0, of another node cabled ports from 1.
+/// Adds a node with its ends: port 0 of a switch, or cabled ports from 1 of another node.
 void add(discovery::subnet& s, NodeType type, u64 GUID, const std::vector<end>& ends) {
     discovery::node& n = s.nodes.emplace_back();
     n.info.nodeType = type;

@@ -13,7 +13,8 @@ using namespace ibtool_rig;
 
 namespace {
 
-/// What stands between heads, each with its own; in line mode the lines. infiniband-diags print nodes in another order.
+/// Returns the sections of the report with their headings, or the lines in line mode. Sorted, because infiniband-diags
+/// prints nodes in another order.
 std::set<std::string> stanzas_of(const std::string& text) {
     std::set<std::string> all;
     std::string stanza;

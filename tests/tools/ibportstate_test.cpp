@@ -21,7 +21,7 @@ nlohmann::json json_from(const process_result& r) {
 const std::string tree_alone = "sim:fattree2,radix=4,time=virtual";
 const words tree{"--fabric", tree_alone + ",sm=1"};
 
-/// The port by which the node at the end of a route is entered, and another one of a switch that has a cable.
+/// The port through which a route enters its last node, and another cabled port of a switch.
 struct ports_of {
     std::string entry, other;
 };
@@ -31,7 +31,7 @@ ports_of ports_at(const std::string& route) {
     return {std::to_string(entry), std::to_string(entry % count + 1)};
 }
 
-/// What the last Set of a capture sends.
+/// Returns the bytes of the last Set in a capture.
 nlohmann::json set_in(const std::string& capture) {
     nlohmann::json found;
     for (const auto& packet : objects_of(run({"decode", "--json", capture}).out))
@@ -72,14 +72,14 @@ TEST_CASE("ibportstate prints what infiniband-diags' ibportstate prints, includi
 
 namespace {
 
-/// A line of infiniband-diags invents LIDs for ports that have none: 4660 is their 0x1234.
+/// Replaces the LIDs that infiniband-diags invents for ports without a LID (4660, its 0x1234).
 std::string without_invented_lids(std::string text) {
     for (std::size_t at = text.find(".4660\n"); at != text.npos; at = text.find(".4660\n")) text.replace(at, 5, ".0");
     return text;
 }
 
-/// The same operation, each in its own subnet. What ours reads back otherwise than it was written is said and no success; theirs
-/// prints it.
+/// Runs an operation with both programs, each in its own subnet. If the port reads back another value than written, ibtool
+/// reports a failure, and infiniband-diags only prints the value.
 void compare_operation(const subnet& a, const subnet& b, const words& command) {
     CAPTURE(command);
     const process_result theirs = a.peer(words{"ibportstate", "-D"} + command);

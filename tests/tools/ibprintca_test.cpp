@@ -10,7 +10,7 @@ using namespace ibtool_rig;
 
 namespace {
 
-/// The stanza of a node in a topology file.
+/// Returns the stanza of a node in a topology file.
 std::string stanza_with(const std::string& topology, const std::string& id) {
     const std::size_t at = topology.find("\t" + id), begin = topology.rfind("\n\n", at) + 2;
     return topology.substr(begin, topology.find("\n\n", at) + 1 - begin);

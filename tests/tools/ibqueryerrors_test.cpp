@@ -41,7 +41,7 @@ Hca	1 "B"	# "host B"
 struct faulty_subnet : counted_subnet {
     faulty_subnet() : counted_subnet(described) {}
 
-    /// Errors of both switches and both hosts, at ports with and without a cable.
+    /// Sets errors of both switches and both hosts, at ports with and without a cable.
     void set_errors() {
         set("\"S1\"[3]", "PortCounters.SymbolErrorCounter", 20);
         set("\"S1\"[3]", "PortCounters.PortXmitDiscards", 5);
@@ -52,7 +52,7 @@ struct faulty_subnet : counted_subnet {
         set("\"A\"[2]", "PortCounters.VL15Dropped", 2);
         set("\"B\"[1]", "PortCounters.ExcessiveBufferOverrunErrors", 15);
     }
-    /// Numbers around the steps of the units.
+    /// Sets numbers close to the steps between units.
     void set_data() {
         const char* fields[] = {"PortXmitData",          "PortRcvData",         "PortXmitPkts",
                                 "PortRcvPkts",           "PortUnicastXmitPkts", "PortUnicastRcvPkts",
@@ -64,7 +64,8 @@ struct faulty_subnet : counted_subnet {
     }
 };
 
-/// What stands between heads, each with its own, and last the summary: infiniband-diags print nodes in another order.
+/// Returns the sections of the report with their headings, and the summary last. Sorted, because infiniband-diags prints
+/// nodes in another order.
 std::multiset<std::string> stanzas_of(const std::string& text) {
     std::multiset<std::string> all;
     std::string stanza;
@@ -78,7 +79,7 @@ std::multiset<std::string> stanzas_of(const std::string& text) {
     return all;
 }
 
-/// Lines of ports without a cable, and what belongs to them.
+/// Returns the lines of the ports without a cable, with their details.
 std::string uncabled(const std::string& text) {
     std::string kept;
     std::istringstream in(text);

@@ -22,7 +22,7 @@ using test::made_host_port, test::made_switch_port;
 
 namespace {
 
-/// ` [LABEL == NUMBER]` of each field of libibmad, as it reads it.
+/// Returns ` [LABEL == NUMBER]` for each field, as libibmad decodes it.
 std::string causes_of(MAD_FIELDS first, MAD_FIELDS last, std::span<const u8> bytes) {
     std::array<u8, 256> buffer{};
     std::ranges::copy(bytes, buffer.begin());
@@ -33,7 +33,7 @@ std::string causes_of(MAD_FIELDS first, MAD_FIELDS last, std::span<const u8> byt
     return text;
 }
 
-/// Errors at the switch's port alone, and at two ports of the host.
+/// Sets errors at one port of the switch and at two ports of the host.
 struct reported {
     reported() {
         iba::pm::PortCounters errors;

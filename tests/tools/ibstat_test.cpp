@@ -10,7 +10,7 @@ using namespace ibtool_rig;
 
 namespace {
 
-/// The files that libumad2sim of ibsim 0.10 writes, as the kernel would.
+/// The sysfs files that libumad2sim of ibsim 0.10 writes in place of the kernel.
 struct ibsim_device : sysfs_tree {
     ibsim_device() {
         abi();

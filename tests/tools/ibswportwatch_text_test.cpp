@@ -18,7 +18,7 @@ namespace {
 
 const mad::time_point beginning{};
 
-/// A port whose PMA has PortCounters alone.
+/// Returns counters of a port whose PMA supports only PortCounters.
 counters::sample narrow(mad::duration at, u32 data, u16 symbols) {
     iba::pm::PortCounters told;
     told.portXmitData = data;
@@ -28,7 +28,7 @@ counters::sample narrow(mad::duration at, u32 data, u16 symbols) {
     return s;
 }
 
-/// Of which PortCountersExtended tell the data.
+/// Returns counters of a port whose PMA also supports PortCountersExtended for data.
 counters::sample wide(mad::duration at, u64 data) {
     iba::pm::PortCountersExt told;
     told.portRcvData = data;

@@ -25,7 +25,7 @@ namespace {
 
 const std::string fabric = "sim:fattree2,radix=4,sm=1";
 
-/// An argument with a value, as its descriptor has it.
+/// An argument with a value, from the descriptor of its command.
 struct argument {
     std::string command, name, file, value, help;
 };
@@ -49,14 +49,14 @@ std::vector<argument> arguments_used(const std::vector<std::string>& uses) {
     return some;
 }
 
-/// A file that a command reads before the one that matters.
+/// Returns the name of a topology file that a command reads before the file under test.
 std::string some_topology() {
     static const directory files;
     static const std::string name = files.write("topology", run({"ibnetdiscover", "--fabric", fabric}).out);
     return name;
 }
 
-/// What a command needs beside the file until it uses it. The others need a fabric.
+/// Returns the further arguments that a command needs to reach the file. Other commands need a fabric.
 const std::map<std::string, words>& rows() {
     static const directory files;
     static const std::string plan = files.write("plan", "a,1,b,1\n");
@@ -84,7 +84,7 @@ const std::map<std::string, words>& rows() {
     return all;
 }
 
-/// The command line that gives the file to the argument.
+/// Returns the command line with the file as the argument's value.
 words with_file(const argument& a, const std::string& file) {
     const std::string name = a.name.substr(a.name.rfind(',') + 1);
     const auto row = rows().find(a.command);
@@ -99,7 +99,7 @@ words with_file(const argument& a, const std::string& file) {
     return all + words{file} + others;
 }
 
-/// The command has come as far as to use the file.
+/// Checks that the command got as far as to use the file.
 void check_row(const process_result& r) {
     for (const char* wrong : {"is required", "is missing", "which node", "says what"})
         CHECK_THAT(r.err, !Contains(wrong));
@@ -109,7 +109,7 @@ struct fifo {
     explicit fifo(const directory& files, std::string_view as = "fifo") : name(files / as) {
         REQUIRE(::mkfifo(name.c_str(), 0600) == 0);
     }
-    /// Nothing goes into it any more, and nobody reads what is there.
+    /// Fills the FIFO, so that no further writes succeed while nothing reads from it.
     void fill() {
         both_ends = unique_fd(::open(name.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC));
         while (::write(both_ends.get(), "full", 4) > 0) continue;
@@ -125,13 +125,13 @@ bool has_open(const process& p, const std::string& file) {
     return false;
 }
 
-/// It has begun to handle signals as ibtool does: before, it is the test or a shell.
+/// Returns true if the process handles signals as ibtool does. Before, it is still the test or a shell.
 bool is_ibtool(const process& p) {
     const std::string status = read_file("/proc/" + std::to_string(p.pid()) + "/comm");
     return status.starts_with("ibtool");
 }
 
-/// The first SIGTERM ends it.
+/// Checks that the first SIGTERM ends the program.
 process_result end_by_signal(process& p) {
     if (!p.ended()) p.signal(SIGTERM);
     return p.wait(5s);
@@ -219,7 +219,7 @@ TEST_CASE("a text without line ends is refused after 1 MiB, and an error quotes 
     }
 }
 
-/// An exporter that sweeps often, and its health.
+/// An exporter with frequent sweeps, and its /health page.
 class exporter {
 public:
     explicit exporter(const words& arguments, const words& shell = {})
@@ -229,7 +229,7 @@ public:
         const std::string said = program.errors(), before = "http://127.0.0.1:";
         port_ = std::stoi(said.substr(said.find(before) + before.size()));
     }
-    /// How many sweeps it has made.
+    /// Returns the number of sweeps so far.
     int sweeps(const std::string& fields = {}) const {
         comad::test::http_client client(port_);
         const comad::test::http_answer a = client.get("/health", fields);
@@ -296,7 +296,7 @@ TEST_CASE("an exporter sweeps and replies while any file that SIGHUP rereads is 
     CHECK((code == 0 || code == 3)); // a slow machine may not keep up
 }
 
-/// A shell that runs its arguments with this redirection.
+/// Returns a shell command that runs its arguments with this redirection.
 words redirected(const std::string& to) { return {"sh", "-c", "exec env \"$@\" " + to, "sh"}; }
 
 TEST_CASE("an exporter sweeps and replies with a full or blocked stdout, and the first SIGTERM ends it") {

@@ -24,7 +24,8 @@ std::size_t count_of(const std::string& text, const std::string& what) {
     return count;
 }
 
-/// A switch, a router and an adapter with as many ports; hosts at the first ports of the switch and its last one.
+/// Returns a topology with a switch, a router and an adapter with this number of ports, and hosts at the first ports and
+/// the last port of the switch.
 std::string wide_topology(unsigned ports) {
     const std::string n = std::to_string(ports);
     return "switchguid=0x1000\nSwitch " + n + " \"S-1\" # \"wide switch\" base port 0 lid 1 lmc 0\n" +
@@ -36,7 +37,7 @@ std::string wide_topology(unsigned ports) {
            " \"H-w\" # \"wide host\"\n[7](c0007) \"S-1\"[200] # lid 3 lmc 0 \"s\" lid 1 4xEDR\n";
 }
 
-/// All that can be asked about such a node and its last port.
+/// Returns the commands that query such a node and its last port.
 std::vector<words> commands_about(const std::string& ports) {
     return {{"ibnetdiscover"},
             {"ibnetdiscover", "-f"},
@@ -87,7 +88,7 @@ std::vector<words> commands_about(const std::string& ports) {
             {"bench", "-c", "100"}};
 }
 
-/// Of these the exit code tells whether the subnet was found as it should be.
+/// Returns true for commands whose exit code reports whether the subnet was found as expected.
 bool discovers(const words& command) {
     static const words all{"ibnetdiscover", "ibhosts",        "ibswitches",      "ibnodes",       "iblinkinfo",
                            "ibqueryerrors", "ibdatacounters", "ibclearcounters", "ibclearerrors", "ibchecknet",
@@ -95,7 +96,7 @@ bool discovers(const words& command) {
     return std::find(all.begin(), all.end(), command.front()) != all.end();
 }
 
-/// It has handlers of its own.
+/// Waits until the program has its own signal handlers.
 void await_handlers(const process& running) {
     const std::string file = "/proc/" + std::to_string(running.pid()) + "/status";
     await([&] {

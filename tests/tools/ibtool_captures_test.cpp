@@ -36,7 +36,7 @@ std::string hex(std::span<const u8> all) {
     return text;
 }
 
-/// A pcap file of a link type.
+/// Returns a pcap file with this link type.
 std::string pcap_of(u32 link_type, const std::vector<octets>& records) {
     std::string file;
     const auto add = [&](u32 value) { file.append(reinterpret_cast<const char*>(&value), sizeof value); };
@@ -49,7 +49,8 @@ std::string pcap_of(u32 link_type, const std::vector<octets>& records) {
     return file;
 }
 
-/// The packets of a capture that --pcap wrote, from the BTH to the invariant CRC: without record and ERF header, LRH, variant CRC.
+/// Returns the packets of a capture of --pcap from the BTH to the invariant CRC, without record header, ERF header, LRH and
+/// variant CRC.
 std::vector<octets> packets_of(const std::string& file) {
     constexpr std::size_t file_header = 24, record_header = 16, erf_header = 16, lrh = 8, variant_crc = 2;
     std::vector<octets> packets;
@@ -76,7 +77,7 @@ octets ipv4(const octets& payload, const octets& options = {}, u8 protocol = 17)
                    options,
                    payload});
 }
-/// With a header of options before the payload.
+/// Adds a header of options before the payload.
 octets ipv6(const octets& payload) {
     octets addresses(32);
     addresses[0] = addresses[16] = 0xfd, addresses[15] = 1, addresses[31] = 2;
@@ -87,7 +88,7 @@ octets ethernet(unsigned type, const octets& payload, const octets& tags = {}) {
     return joined({{2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2}, tags, big_endian(type), payload});
 }
 
-/// tshark's names and values of the transport headers and of the MAD.
+/// Returns tshark's names and values of the transport headers and the MAD.
 std::vector<std::string> fields_by_tshark(const std::string& file) {
     std::vector<std::string> all;
     for (const tshark_packet& p : dissect_with_tshark(file)) {

@@ -15,7 +15,7 @@ using comad::test::chassis_fabric;
 
 namespace {
 
-/// Without the head, which tells the time; in the order in which they stand up to the nodes of no chassis, these as a set.
+/// A report without its head, which contains the time: the chassis in order, and then the nodes without a chassis as a set.
 struct grouped {
     std::vector<std::string> chassis;
     std::set<std::string> others;

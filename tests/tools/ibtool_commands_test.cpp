@@ -13,7 +13,7 @@ using namespace ibtool_rig;
 
 namespace {
 
-/// All commands, by their names; with what is said of them.
+/// Returns all commands with their names and summaries.
 std::map<std::string, std::string> commands() {
     const process_result r = run({"help", "--json"});
     check_success(r);
@@ -25,8 +25,8 @@ std::map<std::string, std::string> commands() {
 // A subnet whose nodes have LIDs, a subnet manager and its SA; the program is at a CA.
 const words managed_tree{"--fabric", "sim:fattree2,radix=4,sm=1,time=virtual"};
 
-/// A command line of each command that is at home in any subnet. The others show this machine, or need an answer that
-/// the simulator has not; their tests are elsewhere.
+/// A command line of each command that works in any subnet. Other commands need local devices or replies that the simulator
+/// does not give; they have their own tests.
 const std::map<std::string, words> examples{
     {"ibnetdiscover", {}},
     {"ibhosts", {}},

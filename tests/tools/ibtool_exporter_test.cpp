@@ -25,7 +25,7 @@ namespace {
 // 4 leaves and 2 spines of 4 ports each, 8 hosts.
 const std::string tree = "sim:fattree2,radix=4,sm=1,counters=9,traffic=1000,errors=0.5:10";
 
-/// Values by their series: `name{labels}`.
+/// Returns the values by series, `name{labels}`.
 std::map<std::string, std::string> series_in(const std::string& page) {
     std::map<std::string, std::string> all;
     std::istringstream lines(page);
@@ -38,7 +38,7 @@ std::map<std::string, std::string> series_in(const std::string& page) {
     return all;
 }
 
-/// Series by the counter that they tell, the sizes of data in bytes.
+/// The series of each counter, with sizes of data in bytes.
 const std::map<std::string, std::string> names{
     {"portXmitData", "infiniband_port_xmit_data_bytes_total"},
     {"portRcvData", "infiniband_port_rcv_data_bytes_total"},
@@ -64,7 +64,7 @@ const std::map<std::string, std::string> names{
     {"QP1Dropped", "infiniband_port_qp1_dropped_total"},
 };
 
-/// What Prometheus' own reader of pages has to say of one.
+/// Checks a page with promtool.
 void check_by_promtool(const std::string& page) {
     const directory files;
     const std::string file = files.write("page", page);
@@ -78,7 +78,7 @@ std::string labels_of(const json& port) {
                        port.at("port").get<int>());
 }
 
-/// An exporter that runs, and where.
+/// A running exporter and its address.
 struct exporter {
     explicit exporter(const words& arguments) : program(ibtool(words{"sweep", "--listen", "127.0.0.1:0"} + arguments)) {
         program.await_error("/metrics\n");
@@ -91,7 +91,7 @@ struct exporter {
     int port = 0;
 };
 
-/// A real Prometheus that scrapes one target all the time.
+/// A real Prometheus that scrapes one target continuously.
 class prometheus {
 public:
     explicit prometheus(int target)
@@ -100,7 +100,7 @@ public:
                     "--web.listen-address=127.0.0.1:" + std::to_string(port_), "--web.enable-lifecycle"}) {
         program_.await_error("Server is ready to receive web requests");
     }
-    /// What its API answers.
+    /// Returns the reply of its API.
     json ask(const std::string& what, const httplib::Params& parameters) const {
         httplib::Client client("127.0.0.1", port_);
         const auto answer = client.Post(("/api/v1/" + what).c_str(), parameters);
@@ -110,7 +110,7 @@ public:
         return json::parse(answer->body).at("data");
     }
     json query(const std::string& expression) const { return ask("query", {{"query", expression}}).at("result"); }
-    /// Of an expression with one result; empty if it has none yet.
+    /// Returns the value of an expression with one result; empty if there is no result yet.
     std::string value_of(const std::string& expression) const {
         const json all = query(expression);
         return all.empty() ? std::string() : all.at(0).at("value").at(1).get<std::string>();

@@ -9,8 +9,8 @@ using namespace ibtool_rig;
 
 namespace {
 
-/// `start_sm DEVICE NUMBER` starts an OpenSM at that device and returns when it has configured the subnet; $sm is its process. It
-/// sweeps each second, and so sees a link that goes down.
+/// Shell function `start_sm DEVICE NUMBER`, which starts an OpenSM at that device and returns after it has configured the
+/// subnet; $sm is its process. OpenSM sweeps each second, so that it detects a link that goes down.
 const std::string with_managers = R"(
 d=$(mktemp -d); trap 'kill -KILL $sm $watch $sweep 2>/dev/null || true; rm -rf $d' EXIT
 start_SM() {

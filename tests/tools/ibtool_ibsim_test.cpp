@@ -38,7 +38,7 @@ std::string fat_tree(const std::string& specification) {
 
 words at(const ibsim_server& server) { return {"--fabric", "ibsim:" + server.sockname()}; }
 
-/// Long enough to be interrupted: some 11,000 round trips, one by one.
+/// A server whose subnet takes long enough to interrupt a discovery: about 11,000 round trips, one at a time.
 struct large_server : ibsim_server {
     large_server() : ibsim_server(fat_tree("fattree3,radix=16"), {"-S", "400"}) {}
 };
@@ -52,7 +52,7 @@ bool has_content(const std::string& file) {
     return !none_yet && size > 0;
 }
 
-/// It is ibtool by now, and SIGINT no longer ends it: it has a handler.
+/// Returns true if the process is ibtool with a handler for SIGINT.
 bool catches_signals(const process& program) {
     const std::string proc = "/proc/" + std::to_string(program.pid());
     if (!std::filesystem::equivalent(proc + "/exe", ibtool_program())) return false;

@@ -47,7 +47,7 @@ unsigned number_of(const char* variable, unsigned otherwise) {
     return text ? static_cast<unsigned>(std::stoul(text)) : otherwise;
 }
 
-/// What was wrong with it; empty: nothing.
+/// Returns the problems of the run; empty if none.
 std::string interrupt(const words& command, unsigned seed) {
     std::minstd_rand random(seed + 1);
     const auto up_to = [&](auto most) { return most * static_cast<long>(random() % 1000) / 1000; };

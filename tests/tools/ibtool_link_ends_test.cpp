@@ -13,7 +13,7 @@ using namespace ibtool_rig;
 
 namespace {
 
-/// A switch and a host; each writes its own end of the link.
+/// Returns a topology file with a switch and a host, where each end of the link has its own values.
 std::string two_ends(const std::string& at_switch, const std::string& at_host) {
     return "vendid=0x2c9\ndevid=0xd2f0\nswitchguid=0x20(20)\n"
            "Switch 2 \"S-0000000000000020\" # \"switch\" base port 0 lid 2 lmc 0\n"

@@ -32,7 +32,8 @@ using iba::MgmtClass;
 
 namespace {
 
-/// ibsim gives requests to those clients alone that say they are a subnet manager: `struct sim_ctl` of SIM_CTL_SET_ISSM.
+/// Declares the client a subnet manager, with `struct sim_ctl` of type SIM_CTL_SET_ISSM. ibsim delivers requests only to
+/// such clients.
 void be_manager(const std::string& sockname, u32 client) {
     const auto address_of = [&](const std::string& which) {
         const std::string name = sockname + ':' + which;
@@ -53,7 +54,7 @@ void be_manager(const std::string& sockname, u32 client) {
     REQUIRE(message[2] == 9);
 }
 
-/// Answers at a port of the subnet, in a thread of its own, until it is destroyed.
+/// A server in its own thread that replies at a port of the subnet until it is destroyed.
 class server_at {
 public:
     server_at(const transports::ibsim_options& where, const server::responder& answers)
@@ -105,7 +106,7 @@ template <class T> void change(std::span<u8> bytes, auto&& how) {
     iba::encode(value, bytes.data());
 }
 
-/// Makes of a record one that infiniband-diags 44 have words for and read where the IBA has it.
+/// Changes a record so that infiniband-diags 44 has names for its values and reads its fields at the IBA's offsets.
 void correct(std::string_view name, std::span<u8> bytes, unsigned pattern) {
     using namespace iba::sa;
     using namespace iba::vend;
@@ -136,12 +137,13 @@ void correct(std::string_view name, std::span<u8> bytes, unsigned pattern) {
         change<MlxCounterGroupInfo>(bytes, [&](auto& g) { g.groupCount = static_cast<u8>(1 + pattern % 2); });
 }
 
-/// Records of which each field has a value of its own, other ones in each round.
+/// Builds records with a different value in each field. Each round has other values.
 class made_records {
 public:
     std::atomic<unsigned> round = 0;
 
-    /// So many come in one answer: ibsim's library leaves infiniband-diags so much of a MAD of the SA.
+    /// Returns the number of records in a reply that fit into the part of an SA MAD that ibsim's library passes to
+    /// infiniband-diags.
     static unsigned count(const iba::record_info& info) { return std::max(1u, 168 / stride(info)); }
     std::vector<u8> record(const iba::record_info& info, unsigned i) const {
         const unsigned pattern = round * count(info) + i;
@@ -167,7 +169,7 @@ public:
         return server::response::table(all, r.attribute->bytes);
     }
 
-    /// What the SA was asked since this was called last: attribute, method and modifier, component mask, the components.
+    /// Returns the queries to the SA since the previous call: attribute, method and modifier, component mask, components.
     std::vector<std::string> take_requests() {
         const std::lock_guard lock(mutex_);
         return std::exchange(requests_, {});
@@ -190,7 +192,8 @@ private:
         iba::decode(m, record(iba::info_of<iba::sa::MCMemberRecord>, i).data());
         return m;
     }
-    /// The only component of a query that this server looks at: infiniband-diags have none, and look for the GUID themselves.
+    /// Returns true if a query asks for the port GUID of another port. The server evaluates no other component;
+    /// infiniband-diags sends none and searches for the GUID itself.
     bool is_of_another_port(const server::request& r) const {
         using iba::sa::NodeRecord;
         constexpr u64 asked = iba::mask_of<&NodeRecord::nodeInfo, &iba::smp::NodeInfo::portGUID>;
@@ -199,7 +202,7 @@ private:
     }
 };
 
-/// A subnet whose OpenSM has left; in its place somebody answers who has made records of everything.
+/// A subnet whose OpenSM has exited. A server with constructed records replies in its place.
 class made_subnet {
 public:
     made_records records;
@@ -215,7 +218,7 @@ public:
         check_success(r);
         return r.out;
     }
-    /// Of a command that writes: what is read back was made as well, and differs from what was written.
+    /// Returns the output of a command that writes and reads back another, constructed value.
     std::string ours_not_set(const words& command) const {
         const process_result r = net_.ours(command);
         CHECK(r.status == 3);
@@ -230,7 +233,7 @@ private:
     std::optional<server_at> server_;
 };
 
-/// Enough for fields of four bits to differ in one of them; in each the server has other records.
+/// Number of rounds in which 4-bit fields differ at least once. In each round the server has other records.
 constexpr unsigned rounds = 4;
 
 } // namespace

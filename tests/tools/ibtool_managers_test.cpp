@@ -16,7 +16,7 @@ namespace {
 
 const std::string one = "sim:fattree2,radix=4,sm=1,time=virtual";
 
-/// The lines of the check `SM`, without their remedies.
+/// Returns the lines of the check `SM` without their possible fixes.
 words managers_in(const process_result& r) {
     words lines;
     for (const std::string& line : lines_in_order(r.out))

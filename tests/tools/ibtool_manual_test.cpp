@@ -21,7 +21,8 @@ std::vector<std::string> command_names() {
     return names;
 }
 
-/// A page as text, without overstriking. groff says on stderr what it does not understand, mandoc also what is bad style.
+/// Returns a page as text without overstriking. groff reports on stderr what it does not understand, and mandoc also
+/// reports bad style.
 std::string rendered(const std::string& page) {
     const directory files;
     std::ofstream(files / "page.1") << page;
@@ -35,7 +36,7 @@ std::string rendered(const std::string& page) {
     return r.out;
 }
 
-/// What ibtool itself says can stand at the end of a line: the words alone.
+/// Returns the words that ibtool offers as completions of a command line.
 std::vector<std::string> suggested(const std::string& line) {
     const process_result r = run({"help", "--complete", line});
     check_success(r);
@@ -50,7 +51,7 @@ bool offers(const std::string& line, const std::string& word) {
     return std::ranges::find(all, word) != all.end();
 }
 
-/// A shell finds ibtool, and whatever it is called beside that.
+/// An environment in which a shell finds ibtool and its other names.
 struct shell_rig {
     explicit shell_rig(const std::string& shell) {
         std::ofstream(script) << run({"help", "--completion", shell}).out;
@@ -61,7 +62,7 @@ struct shell_rig {
     std::string script = files / "completion", path = "PATH=" + (files / "") + ":" + std::getenv("PATH");
 };
 
-/// What bash offers for the end of a line, as it would put it there.
+/// Returns the completions that bash inserts at the end of a line.
 std::string offered_by_bash(const shell_rig& here, const std::string& line) {
     const std::string program = R"(
 source "$1"; COMP_LINE=$2 COMP_POINT=${#2}

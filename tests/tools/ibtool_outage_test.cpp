@@ -16,7 +16,7 @@ using nlohmann::json;
 
 namespace {
 
-/// The whole lines that a program has written so far.
+/// Returns the JSON objects of the complete lines that a program has written so far.
 std::vector<json> objects_so_far(const process& p) {
     const std::string text = p.output();
     return objects_of(text.substr(0, text.rfind('\n') + 1));
@@ -32,7 +32,8 @@ std::size_t count_in(const std::string& text, const std::string& words) {
     return n;
 }
 
-/// What a program says that lost its server once: that it did, and that it has it back, and of no RPC that failed for that.
+/// Checks the messages of a program that lost its server once: one about the loss and one about the return, and none about
+/// a failed RPC.
 void check_outage_lines(const std::string& err, const subnet& s, const std::string& missed) {
     const std::string server = "ibsim server '" + s.fabric().substr(6) + "'";
     CAPTURE(err);

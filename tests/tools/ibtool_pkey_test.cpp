@@ -14,10 +14,10 @@ using namespace ibtool_rig;
 
 namespace {
 
-/// By management class: the P_Key indices of what was written.
+/// P_Key indices that were written, by management class.
 using indices_by_class = std::map<unsigned, std::set<unsigned>>;
 
-/// From `strace -xx -s 72 -e trace=write`: writes of a header of 64 bytes and a MAD.
+/// Reads the writes of a header of 64 bytes and a MAD from the output of `strace -xx -s 72 -e trace=write`.
 indices_by_class written_indices(const std::string& trace) {
     indices_by_class all;
     for (const std::string& line : lines_in_order(trace)) {
@@ -33,8 +33,9 @@ indices_by_class written_indices(const std::string& trace) {
 
 constexpr unsigned SubnLID = 0x01, SubnAdm = 0x03, Performance = 0x04, SubnDirected = 0x81;
 
-/// OpenSM with two partitions at vib0, which alone is a full member of the default partition. vib1 and all others are limited
-/// members of it (0x7fff, index 0) and full members of Tenant (0x8001, index 1).
+/// Script that starts OpenSM with two partitions at vib0, which is the only full member of the default partition. vib1 and
+/// all other ports are limited members of the default partition (0x7fff, index 0) and full members of Tenant (0x8001, index
+/// 1).
 std::string with_tenants() {
     std::string script = with_manager;
     const std::string log = "mkfifo $d/log", manager = "--qos";

@@ -17,7 +17,8 @@ using ibtool::remedy_row;
 
 namespace {
 
-/// What leads to a remedy, on a virtual device with a subnet manager. A remedy without an entry is run as it is there.
+/// Situations that lead to a possible fix, on a virtual device with a subnet manager. A fix without an entry is executed
+/// without preparation.
 const std::map<remedy_id, std::string> conditions{
     {remedy_id::enable_port, "ibportstate -C vib0 -P 1 -D 0 1 disable >/dev/null"},
     {remedy_id::reset_port,
@@ -25,7 +26,7 @@ const std::map<remedy_id, std::string> conditions{
      "$IBTOOL -C vib0 -P 1 query SubnSet PortInfo 0, -f portPhysicalState=Sleep >/dev/null"},
 };
 
-/// As doctor fills it in there.
+/// Returns a fix with the values that doctor inserts.
 remedy filled(remedy_id id) {
     return {id,
             {{"at", "-C vib0 -P 1"},
@@ -42,7 +43,7 @@ remedy filled(remedy_id id) {
              {"file", "map"}}};
 }
 
-/// The command with the program of this build.
+/// Returns the command with the program of this build.
 std::string runnable(const std::string& command) {
     REQUIRE_THAT(command, StartsWith("ibtool "));
     return "$IBTOOL" + command.substr(std::string("ibtool").size());
@@ -93,7 +94,7 @@ TEST_CASE("doctor's fix for a disabled local port enables the port, also on the 
 
 namespace {
 
-/// An operation on a port, and what is expected of it.
+/// An operation on a port and its expected result.
 struct change {
     const char* what;
     std::string target, operation; ///< words of ibportstate
@@ -103,8 +104,8 @@ struct change {
     bool is_about_manager = false; ///< the refusal is for the sake of the subnet manager
 };
 
-/// The subnet manager is at another host; 0,1 is this host's switch, whose ports 3 and 4 lead to spines, which have a port for each
-/// leaf.
+/// A fabric whose subnet manager runs on another host. 0,1 is the switch of the local host. Its ports 3 and 4 lead to
+/// spines, which have a port for each leaf.
 const std::string managed_elsewhere = "sim:fattree2,radix=4,sm=h-0003 HCA-1";
 
 } // namespace

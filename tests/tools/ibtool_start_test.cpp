@@ -6,8 +6,8 @@ using namespace ibtool_rig;
 
 namespace {
 
-/// Runs ibtool where /sys/class and /dev are these directories, without any privilege: it owns the files, and their
-/// modes hold for it. Where no namespaces are to be had, nothing was shown and it says so.
+/// Returns true if this user may create a mount namespace. run_on_machine() needs one: it runs ibtool with other
+/// directories as /sys/class and /dev and without privileges. It owns the files, so that their modes apply to it.
 bool can_change_the_machine() {
     if (run_process({"unshare", "--mount", "--map-root-user", "true"}).status == 0) return true;
     WARN("skipped: no mount namespace for this user");
@@ -20,7 +20,7 @@ process_result run_on_machine(const directory& machine, const words& arguments) 
                        ibtool(arguments));
 }
 
-/// A machine with one port, Active, of a device mlx5_0.
+/// Adds an Active port of a device mlx5_0 to a machine.
 void add_port(const directory& machine) {
     machine.write("class/infiniband_mad/abi_version", "5\n");
     machine.write("class/infiniband_mad/umad0/ibdev", "mlx5_0\n");

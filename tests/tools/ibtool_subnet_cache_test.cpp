@@ -17,7 +17,7 @@ std::string contents_of(const std::string& file) {
     return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// The head, then the records of nodes and of ports, of libibnetdisc's format, in whatever order.
+/// Returns the head of a file in libibnetdisc's format, and then the records of nodes and ports in any order.
 std::set<std::string> records_of(const std::string& bytes) {
     std::set<std::string> all;
     std::size_t at = 28;

@@ -14,13 +14,13 @@ process_result run_on(const std::string& fabric, const words& arguments) {
     return run(words{"--fabric", fabric} + arguments);
 }
 
-/// The text of a command that succeeds.
+/// Returns the output of a command. Fails the test if the command fails.
 std::string output_of(const std::string& fabric, const words& arguments) {
     const auto r = run_on(fabric, arguments);
     check_success(r);
     return r.out;
 }
-/// The line of a command that fails.
+/// Returns the error line of a command. Fails the test if the command succeeds.
 std::string failure_on(const std::string& fabric, const words& arguments) {
     const auto r = run_on(fabric, arguments);
     CHECK(r.out == "");

@@ -12,7 +12,7 @@ using namespace ibtool_rig;
 
 namespace {
 
-/// The lines of a screen, without what clears a line, and without carriage returns.
+/// Returns the lines of a screen without control sequences that clear a line and without carriage returns.
 words rows_of(std::string text) {
     for (const std::string_view control : {"\033[H", "\033[K", "\033[J", "\r"})
         for (std::size_t at; (at = text.find(control)) != text.npos;) text.erase(at, control.size());

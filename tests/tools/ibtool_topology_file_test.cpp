@@ -11,7 +11,8 @@ using namespace ibtool_rig;
 
 namespace {
 
-/// As ibnetdiscover prints it: two hosts at a switch, the second one not configured by a subnet manager.
+/// A topology file as ibnetdiscover prints it: a switch with two hosts, of which the second has no configuration from a
+/// subnet manager.
 const std::string saved =
     "vendid=0x2c9\n"
     "devid=0xd2f2\n"
@@ -39,10 +40,10 @@ const std::string warning =
 const std::string hosts =
     "Ca\t: 0x0002c90300000100 ports 1 \"h-1 mlx5_0\"\nCa\t: 0x0002c90300000200 ports 1 \"h-2 mlx5_0\"\n";
 
-/// With a line of stderr in front, and without the stanza of the second host.
+/// The file with a line of stderr at its start and without the stanza of the second host.
 const std::string pasted = warning + saved.substr(0, saved.rfind("vendid="));
 
-/// Exit code 0, and one line on stderr that begins so.
+/// Checks for exit code 0 and one line on stderr that starts with `begin`.
 void check_one_note(const process_result& r, const std::string& begin) {
     INFO("stderr: " << r.err);
     CHECK(r.status == 0);

@@ -35,7 +35,7 @@ namespace {
 
 // ---- a subnet -----------------------------------------------------------------------------------------------------------
 
-/// A subnet, the port that ibtool uses, and another program's.
+/// A subnet with the port that ibtool uses and the port of a second program.
 class world {
 public:
     world(write_fault fault, faulty_writes::cut part, bool in_real_time)
@@ -49,7 +49,7 @@ public:
     transports::sim::fabric& net() { return *sim_.fabric; }
     const transports::sim::topology& graph() const { return sim_.fabric->graph(); }
 
-    /// A transport of one command: what it borrows stays.
+    /// A transport of one command that forwards to a transport which outlives the command.
     class borrowed final : public mad::transport {
     public:
         explicit borrowed(mad::transport& t) : t_(t) {}
@@ -83,7 +83,7 @@ public:
         return value(n.ports[n.first_port()].LID);
     }
 
-    /// What another program gets there.
+    /// Returns the reply that a second program gets.
     template <class T, class Make> T ask(Make make) {
         coro::MADSchedule schedule(other_);
         mad::IBPath SA;
@@ -129,7 +129,7 @@ world* now_used = nullptr;
 
 // ---- a command in this process ------------------------------------------------------------------------------------------
 
-/// What goes to a descriptor meanwhile.
+/// Collects what is written to a descriptor.
 class captured {
 public:
     explicit captured(int descriptor)
@@ -176,7 +176,7 @@ process_result run_here(world& w, words arguments) {
 
 // ---- the table ----------------------------------------------------------------------------------------------------------
 
-/// What the device holds afterwards, compared with what it held before and with what it was to hold.
+/// What the device contains afterwards: the value before, the requested value, a part of it, or any value.
 enum class held : u8 { before, after, part, any };
 constexpr int truthful = -1; ///< 0 if all was done, else 3: how much was sent before the signal is a matter of chance
 
@@ -228,10 +228,10 @@ const std::map<write_fault, const char*> names{
     {write_fault::device_lost, "device lost after it was done"},
 };
 
-/// Of one field: there is no part of it, and the first write of several is done.
+/// Expectations for a write of one field, which cannot be done partly: the first of several writes is done.
 const expectations whole{{write_fault::partly, {0, held::after, ""}}};
 
-/// Of several places, which are written at once.
+/// Expectations for several places that are written at the same time.
 expectations of_many(int refused = 3) {
     return {{write_fault::refused, {refused, held::before, "refused"}},
             {write_fault::reply_lost_refused, {3, held::any, "not"}}, // each but the first is refused
@@ -263,7 +263,7 @@ template <auto Member> auto port_field(std::string node, unsigned port) {
     return [=](world& w) { return fmt::format("{}", w.get<iba::smp::PortInfo>(node, port).*Member); };
 }
 
-/// How many of the places have symbol errors, and receive errors, in an attribute.
+/// Returns the number of places with symbol errors and with receive errors in an attribute.
 template <class... Attributes> auto errors_at(std::vector<std::pair<std::string, unsigned>> places) {
     return [=](world& w) {
         unsigned symbol = 0, receive = 0;
@@ -490,7 +490,7 @@ std::vector<row> table(const directory& files) {
     };
 }
 
-/// What is wrong with a cell; empty: nothing.
+/// Returns the problems of a cell; empty if none.
 std::string check_cell(const row& r, write_fault fault) {
     const auto special = r.otherwise.find(fault);
     const expectation e = special != r.otherwise.end() ? special->second : usual().at(fault);

@@ -11,7 +11,7 @@ namespace {
 
 const std::string switch_route = "0", far_switch_route = "0,17", ca_route = "0,1", far_ca_route = "0,20,1";
 
-/// Writes the ports of MLID 0xc000 into a switch's table, 16 ports at each position.
+/// Writes the ports of MLID 0xc000 into a switch's table, 16 ports per position.
 void set_group(const subnet& s, const std::string& route, const words& masks) {
     for (std::size_t position = 0; position < masks.size(); ++position)
         check_success(s.ours({"query", "SubnSet", "MulticastForwardingTable", "-D", route, "-a",

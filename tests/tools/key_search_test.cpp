@@ -25,7 +25,7 @@ namespace {
 // M_Key, SM_Key, CC_Key and vs_key. Its halves are numbers that nothing else in a subnet has.
 constexpr u64 key = 0x9e3779b97f4a7c15;
 
-/// The ways in which the key can stand in a text or in bytes.
+/// Returns the notation in which the key appears in a text or in bytes; empty if the key is absent.
 std::string found_key(const std::string& given) {
     std::string text = given;
     for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -49,7 +49,7 @@ std::string found_key(const std::string& given) {
     return {};
 }
 
-/// What a command is asked; nothing: why it has nothing to do with a subnet's keys.
+/// The arguments for a command, or the reason why the command has no access to a subnet's keys.
 struct asked {
     words arguments = {};
     const char* none = nullptr;
@@ -133,7 +133,7 @@ const std::map<std::string, asked> commands{
     {"help", {{}, "it prints texts"}},
 };
 
-/// Options that show keys: they are what a user asks for.
+/// Options that print keys on the user's request.
 const std::set<std::string> show_keys{"--show_keys", "--pcap-keys"};
 
 struct option {
@@ -142,7 +142,7 @@ struct option {
     words choices;
 };
 
-/// The options of a command, each with its last name; of an empty name those for all commands.
+/// Returns the options of a command by their long names; for an empty name, the global options.
 std::vector<option> options_of(const std::string& command) {
     std::vector<option> all;
     for (const std::string& line : lines_in_order(run({"help", "--arguments"}).out)) {
@@ -177,7 +177,7 @@ public:
     }
     std::string out_file() const { return files_ / "out/file"; }
 
-    /// Runs it, and searches what it prints and the files that it writes.
+    /// Runs the command and searches its output and the files that it writes.
     process_result look_at(const words& command) {
         CAPTURE(command);
         const process_result r = run(command + fabric());
@@ -204,7 +204,7 @@ public:
         return all;
     }
 
-    /// With this option, and with each of its choices.
+    /// Runs the command with this option and each of its choices.
     void look_at_option(const words& command, const option& o) {
         if (o.is_flag) look_at(command + words{o.name});
         else if (o.choices.empty()) look_at(command + words{o.name, sample_of(o)});
@@ -214,7 +214,7 @@ public:
     unsigned runs = 0, written_files = 0;
 
 private:
-    /// Some messages name the fabric as it was given, which is a text of this test's with the key in it.
+    /// Removes the fabric's name from messages, because the name in this test contains the key.
     std::string without_fabric(std::string text) const {
         const std::string name = fmt::format("keys={}", key);
         for (std::size_t at = 0; (at = text.find(name, at)) != text.npos;) text.erase(at, name.size());

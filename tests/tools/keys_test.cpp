@@ -30,7 +30,8 @@ std::string lower(std::string text) {
     return text;
 }
 
-/// In the ways in which a number is written: decimal, in digits of 64 bits or of words of 32, and with colons as a GUID.
+/// Returns true if the text contains the key in any notation: decimal, hex with 64 bits or words of 32 bits, or with colons
+/// as a GUID.
 bool tells(const std::string& given, u64 key) {
     const std::string text = lower(given), hex = fmt::format("{:016x}", key);
     const std::string ways[] = {std::to_string(key), hex.substr(0, 8), hex.substr(8),

@@ -19,7 +19,7 @@ namespace {
 
 mad::time_point at(mad::duration t) { return mad::time_point{t}; }
 
-/// Switches and hosts by GUID; ports as somebody cables them.
+/// Switches and hosts by GUID; `link` connects their ports.
 struct fabric_of {
     discovery::subnet s;
 
@@ -45,7 +45,7 @@ struct fabric_of {
     }
 };
 
-/// Two switches (10, 20) with two cables; hosts 1 and 2 at the first, 3 at the second.
+/// Returns two switches (10, 20) with two cables, hosts 1 and 2 at the first switch, and host 3 at the second.
 fabric_of whole(bool has_3 = true, bool has_cable_7 = true) {
     fabric_of f;
     f.add(0x10, iba::NodeType::Switch, 8);
@@ -63,7 +63,7 @@ fabric_of whole(bool has_3 = true, bool has_cable_7 = true) {
 
 std::string text_of(known_end e) { return fmt::format("{:x}/{}", value(e.nodeGUID), e.port); }
 
-/// `3; 10/7-20/7 down`
+/// Returns the missing nodes and links, such as `3; 10/7-20/7 down`.
 std::string missing_of(const known_fabric& k) {
     std::string text;
     for (const known_node& n : k.missing()->nodes) text += fmt::format("{:x} ", value(n.nodeGUID));
@@ -209,7 +209,7 @@ TEST_CASE("only nodes that match the filter and their links are remembered") {
 }
 
 TEST_CASE("a fabric of 48000 LIDs whose nodes are replaced repeatedly needs less than 100 MB") {
-    /// Two ports of each host lead to switches of 64 ports: 1500 switches and 46,500 hosts.
+    /// 1500 switches with 64 ports and 46,500 hosts with two cabled ports each.
     const auto generation = [](u64 number) {
         fabric_of f;
         const u64 first = number << 32 | 1;

@@ -11,7 +11,7 @@ using discovery::virtual_lanes;
 
 namespace {
 
-/// A switch with three ports, and a CA with two.
+/// Returns a subnet of a switch with three ports and a CA with two ports.
 discovery::subnet two_nodes() {
     discovery::subnet s;
     for (const u32 n : {0u, 1u}) {

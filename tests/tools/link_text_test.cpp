@@ -29,7 +29,7 @@ PortInfo up() {
     return p;
 }
 
-/// Port 1 of a switch, cabled to port 2 of a CA.
+/// A link between port 1 of a switch and port 2 of a CA.
 struct cable {
     cable() {
         s.nodes.resize(2);

@@ -16,7 +16,7 @@ namespace {
 
 const std::string counted = linked_fabric + ",counters=3";
 
-/// What stands behind NAME, a colon and dots.
+/// Returns the values after NAME, a colon and dots.
 std::map<std::string, std::string> dotted_values(const std::string& text) {
     std::map<std::string, std::string> values;
     std::smatch m;
@@ -25,7 +25,7 @@ std::map<std::string, std::string> dotted_values(const std::string& text) {
     return values;
 }
 
-/// The fields of a record, `NAME....VALUE`.
+/// Returns the value of a field of a record, `NAME....VALUE`.
 std::string record_value(const std::string& text, const std::string& name) {
     std::smatch m;
     for (const std::string& line : lines_in_order(text))
@@ -33,7 +33,7 @@ std::string record_value(const std::string& text, const std::string& name) {
     return {};
 }
 
-/// The word of a line at a place, from 1, as awk counts them.
+/// Returns a word of a line by its position from 1, as awk counts words.
 std::string field(const std::string& line, std::size_t place) {
     std::istringstream in(line);
     std::string word;

@@ -32,7 +32,7 @@ const words PortCounters_fields{"SymbolErrorCounter",
                                 "PortXmitWait"};
 
 struct settable_subnet : counted_subnet {
-    /// Every counter of PortCounters at 1, 2, 3, ...; of four bits at most 11.
+    /// Sets the counters of PortCounters to 1, 2, 3 and so on, 4-bit counters to at most 11.
     void set_PortCounters(const std::string& port) {
         for (std::size_t i = 0; i < PortCounters_fields.size(); ++i)
             set(port, "PortCounters." + PortCounters_fields[i], i + 1);
@@ -272,7 +272,7 @@ TEST_CASE("perfquery omits unresponsive ports from the result and exits with 3")
 
 namespace {
 
-/// What a counter of PortCounters stops at.
+/// Returns the largest value of a counter of PortCounters.
 std::uint64_t highest(const std::string& name) {
     static const std::map<std::string, unsigned> bits{{"linkErrorRecoveryCounter", 8},
                                                       {"linkDownedCounter", 8},

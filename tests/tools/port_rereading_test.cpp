@@ -22,7 +22,7 @@ using namespace ibtool;
 
 namespace {
 
-/// Answers what is sent to the SA at one LID, and nothing else.
+/// A kernel that delivers replies only to requests to the SA at one LID.
 class kernel_with_sa {
 public:
     kernel_with_sa(fake_kernel& kernel, u16 SA_LID)

@@ -14,7 +14,7 @@ namespace {
 
 constexpr u32 knows_extended_speeds = 0x4000; // IBA 14.2.5.6, capabilityMask bit 14
 
-/// A CA's port that runs at 4x and 25.78125 Gb/s, and may run at no more.
+/// Returns a CA port that runs at 4x and 25.78125 Gb/s and supports no more.
 port_view EDR() {
     port_view v;
     v.node.nodeType = iba::NodeType::CA;

@@ -31,7 +31,7 @@ struct pipe_ends {
         writer = unique_fd(ends[1]);
         ::signal(SIGPIPE, SIG_IGN);
     }
-    /// So much of what is written; less at the end.
+    /// Reads this number of bytes; fewer at the end.
     std::string read(std::size_t size) const {
         std::string text(size, '\0');
         std::size_t have = 0;
@@ -48,7 +48,7 @@ struct pipe_ends {
 
 const std::function<bool()> never = [] { return false; };
 
-/// Numbered, of 1000 bytes.
+/// Returns a numbered record of 1000 bytes.
 std::string record(unsigned number) {
     std::string text = std::to_string(number);
     return std::string(999 - text.size(), '.') + text + '\n';

@@ -32,7 +32,7 @@ rdma_bw_link connected(unsigned short port) {
     }
 }
 
-/// What hear_end() throws of a client that says this.
+/// Returns the message that hear_end() throws for this text of a client.
 std::string refusal_of(const std::string& said) {
     const unsigned short port = free_port();
     auto client = std::async(std::launch::async, [&] {

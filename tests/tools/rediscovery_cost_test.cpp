@@ -13,7 +13,8 @@ using namespace ibtool_rig;
 
 namespace {
 
-/// OpenSM at the first device looks each second; what is measured goes through the second one, which is counted in between.
+/// Script in which OpenSM at the first device sweeps each second. The measured commands use the second device, whose MADs
+/// are counted.
 const std::string script = R"(
 d=$(mktemp -d); trap 'kill -KILL $m; rm -rf $d' EXIT; mkfifo $d/log
 await() { while read -r line <&3; do case "$line" in *"$1"*) return;; esac; done; exit 1; }

@@ -23,7 +23,7 @@ using namespace ibtool;
 
 namespace {
 
-/// What is behind the device each time that it is opened.
+/// The kernel behind the device for each time that the device is opened.
 struct device {
     struct opening {
         std::string problem{}; ///< it cannot be opened
@@ -44,7 +44,7 @@ struct device {
     std::function<fabric()> opener() {
         return [this] { return open(); };
     }
-    /// The one that is open now fails as soon as somebody looks at it.
+    /// Lets the device that is open now fail at its next use.
     void remove() {
         fake_kernel& kernel = openings.at(opened - 1).kernel;
         kernel.failing_reads = {ENODEV};
@@ -53,7 +53,7 @@ struct device {
     }
 };
 
-/// What a listener was told, in order.
+/// Records the notifications of a listener in order.
 struct diary {
     std::vector<std::string> entries;
     disconnect_listener listener{

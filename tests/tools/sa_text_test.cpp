@@ -20,13 +20,13 @@ namespace {
 
 constexpr unsigned patterns = 16;
 
-/// saquery's lines of a record, from its bytes.
+/// Builds saquery's lines of a record from its bytes.
 class lines_of {
 public:
     lines_of(std::span<const u8> bytes, const char* title, unsigned column) : bytes_(bytes), column_(column) {
         text_ = fmt::format("{}\n", title);
     }
-    /// A number of so many bits from there on.
+    /// Adds a number of this width at this offset.
     lines_of& number(const std::string& label, const char* format, iba::at place, unsigned width) {
         return words(label, fmt::format(fmt::runtime(format), iba::bits_at(bytes_.data(), place, width)));
     }
@@ -34,12 +34,12 @@ public:
         char text[INET6_ADDRSTRLEN];
         return words(label, ::inet_ntop(AF_INET6, &bytes_[byte], text, sizeof text));
     }
-    /// Up to the first zero.
+    /// Adds a text up to its first zero byte.
     lines_of& characters(const std::string& label, unsigned byte, unsigned count) {
         const std::string all(bytes_.begin() + byte, bytes_.begin() + byte + count);
         return words(label, all.substr(0, all.find('\0')));
     }
-    /// All of them, as one number.
+    /// Adds all bytes as one number.
     lines_of& bytes(const std::string& label, unsigned byte, unsigned count) {
         std::string digits = "0x";
         for (unsigned i = 0; i < count; ++i) digits += fmt::format("{:02x}", bytes_[byte + i]);
@@ -61,7 +61,7 @@ private:
     std::string text_;
 };
 
-/// For each pattern `compare(record, its bytes)`, which `change` may have changed before.
+/// Calls `compare(record, its bytes)` for each pattern, after `change` has changed the record.
 template <class T> void for_each_made(auto&& change, auto&& compare) {
     CHECK(test::are_told_apart(iba::info_of<T>, patterns));
     for (unsigned pattern = 0; pattern < patterns; ++pattern) {

@@ -19,7 +19,7 @@ std::string lower(std::string text) {
     return text;
 }
 
-/// `Name:....7`, by the name in small letters.
+/// Values of lines `Name:....7` by their names in lower case.
 using numbers = std::map<std::string, std::uint64_t>;
 
 numbers dotted_in(const std::string& text) {
@@ -51,7 +51,7 @@ const std::map<std::string, words> settable{
       "PortVLMappingErrors", "PortLoopingErrors"}},
 };
 
-/// ibsim, infiniband-diags and the IBA call two of the fields differently.
+/// Returns our name of a field. Two fields have different names in ibsim, infiniband-diags and the IBA.
 std::string our_name(std::string field) {
     if (field == "PortSwHOQLifetimeLimitDiscards") return "portSwHOQLimitDiscards";
     field[0] = 'p';
@@ -61,7 +61,7 @@ std::string perfquery_name(const std::string& field) {
     return field == "PortMalformedPacketErrors" ? "PortMalformedPktErrors" : field;
 }
 
-/// What perfquery says of a port in one attribute.
+/// Returns perfquery's values of a port for one attribute.
 numbers peers(const subnet& s, const json& port, const words& how) {
     const process_result r =
         s.peer(words{"perfquery"} + how +
@@ -84,7 +84,7 @@ std::vector<json> swept(const subnet& s) {
     return ports;
 }
 
-/// As ibsim's console calls it.
+/// Returns the name of a port on ibsim's console.
 std::string place_of(const json& port) {
     const std::map<std::string, std::string> names{{"0000:0000:0000:5000", "S1"},
                                                    {"0000:0000:0000:6000", "S2"},

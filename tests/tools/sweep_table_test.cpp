@@ -16,7 +16,7 @@ using words = std::vector<std::string>;
 
 namespace {
 
-/// A subnet of one port, whose PMA has PortCounters alone, and sweeps of it.
+/// A subnet with one port whose PMA supports only PortCounters, and sweeps of it.
 struct one_port {
     one_port() {
         s.nodes.resize(1);
@@ -33,7 +33,7 @@ struct one_port {
     sweep_view view(const counters::sweep& now, const counters::sweep* before = nullptr) const {
         return {s, names, now, before, 1, 0, -1};
     }
-    /// The words of its row: node, port, data and packets sent and received, waiting, errors.
+    /// Returns the words of its row: node, port, data and packets sent and received, wait time, errors.
     words row(const counters::sweep& now, const counters::sweep* before = nullptr) const {
         std::istringstream table(sweep_table(view(now, before), {}));
         std::string line, word;

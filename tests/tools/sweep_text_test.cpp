@@ -28,7 +28,7 @@ std::vector<std::string> split(const std::string& text, char end) {
     return parts;
 }
 
-/// Short enough for a table, and no two of them equal, nor their sum.
+/// Returns counters that fit into a table and all differ, as does their sum.
 iba::pm::PortCounters short_counters() {
     iba::pm::PortCounters c;
     c.symbolErrorCounter = 100;
@@ -64,7 +64,7 @@ struct swept {
     counters::sweep now;
 };
 
-/// What lies where the table has a counter, by its name.
+/// Returns the counters of the table by name.
 json members_of(const iba::pm::PortCountersExt& c) {
     const auto bytes = iba::encode(c);
     json all;

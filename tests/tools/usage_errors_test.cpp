@@ -28,7 +28,7 @@ struct option {
     std::string command, name;
 };
 
-/// One of each, also if several commands have it. The options for all commands have an empty command.
+/// Returns each option once, even if several commands have it. Global options have an empty command.
 std::vector<option> options_with_values() {
     std::set<std::string> seen;
     std::vector<option> all;

@@ -13,7 +13,7 @@ using namespace ibtool_rig;
 
 namespace {
 
-/// The stanzas of a topology, or lines, without order and without what tells times and counts.
+/// Returns the stanzas of a topology file or the lines of a text in any order, without times and counts.
 words stanzas(const std::string& text) {
     words all;
     for (std::size_t begin = 0; begin < text.size();) {
@@ -27,7 +27,8 @@ words stanzas(const std::string& text) {
     return all;
 }
 
-/// Of a port that is Down OpenSM keeps only the states (C14-24.2.1; osm_physp_set_port_info()).
+/// Parses JSON and removes the values of ports that are Down, for which OpenSM keeps only the states (C14-24.2.1;
+/// osm_physp_set_port_info()).
 nlohmann::json with_states_alone_where_down(const std::string& text) {
     auto subnet = nlohmann::json::parse(text);
     for (auto& node : subnet["nodes"])
@@ -104,7 +105,7 @@ TEST_CASE("the capability mask reports an SM while issm is open, for one program
 
 namespace {
 
-/// Both say the same, whatever order that has.
+/// Checks that both print equal text in any order.
 void check_same(const std::string& one, const std::string& other) {
     CHECK_FALSE(one.empty());
     const bool is_topology = one.starts_with("#\n");
@@ -153,7 +154,8 @@ TEST_CASE("infiniband-diags and OpenSM see an ibsim subnet alike through the vir
 
 namespace {
 
-/// OpenSM configures the subnet from the virtual device; then what infiniband-diags and ibtool say of it there. Returns the topology.
+/// Lets OpenSM configure the subnet from the virtual device and compares the output of infiniband-diags and ibtool there.
+/// Returns the topology.
 std::string check_manager(const std::string& fabric, std::size_t ports) {
     const process_result r = in_shell(fabric, with_manager + "ibnetdiscover >$d/a; $IBTOOL ibnetdiscover >$d/b\n"
                                                              "saquery PIR >$d/c; $IBTOOL saquery PIR >$d/d\n"

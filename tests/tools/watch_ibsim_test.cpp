@@ -12,7 +12,7 @@ using namespace ibtool_rig;
 
 namespace {
 
-/// A watch that keeps what it knows in a file.
+/// A running watch with a cache file.
 class watched_subnet {
 public:
     explicit watched_subnet(subnet& s, words options = {})
@@ -23,7 +23,8 @@ public:
         watch_.await_error("watching ");
     }
 
-    /// What it has told since the last time, once that is so many events, but for states that OpenSM leads a new link through.
+    /// Waits for this number of events since the last call and returns them, without port states that OpenSM sets while it
+    /// initializes a new link.
     words events(std::size_t number) {
         await([&] { return told_so_far().size() >= told_ + number || watch_.ended(); });
         words all = told_so_far();
@@ -31,7 +32,7 @@ public:
         std::sort(all.begin(), all.end());
         return all;
     }
-    /// In the end the file says what a whole discovery finds.
+    /// Waits until the cache file equals a complete discovery.
     void await_up_to_date() {
         process_result last;
         try {
@@ -46,7 +47,7 @@ public:
     }
 
 private:
-    /// `gone link S-... "first switch"[20] <=> ...`
+    /// Returns the events so far, such as `gone link S-... "first switch"[20] <=> ...`.
     words told_so_far() const {
         const std::string text = watch_.output();
         words all;

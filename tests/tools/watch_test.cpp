@@ -16,7 +16,7 @@ words watched(const std::string& events, const words& options) {
     return words{"watch", "--fabric", "sim:fattree2,radix=4,sm=1,time=virtual" + events} + options;
 }
 
-/// The lines without their times.
+/// Returns the lines without their times.
 words lines_without_time(const std::string& text) {
     words all;
     for (const std::string& line : lines_in_order(text)) all.push_back(line.substr(line.find(" s ") + 3));
