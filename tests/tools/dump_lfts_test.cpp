@@ -87,7 +87,7 @@ TEST_CASE("check_lft_balance counts the host LIDs at each port that leads to a s
                           std::to_string(2u << LMC) + "\nPort 004: 0\n"));
 }
 
-TEST_CASE("check_lft_balance judges dumped tables as infiniband-diags' script does") {
+TEST_CASE("check_lft_balance judges dumped tables as infiniband-diags' script does, without a fabric") {
     // Two hosts at each of four leaves: no port to a switch has as few routes as a port with a host, where the original errs.
     const std::string described = run({"ibnetdiscover", "--fabric", "sim:fattree2,radix=4,time=virtual"}).out;
     const subnet s(described, manager::leaves);

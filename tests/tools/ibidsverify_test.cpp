@@ -6,7 +6,7 @@ namespace ibidsverify_test { // compiled together with others
 
 using namespace ibtool_rig;
 
-TEST_CASE("ibidsverify agrees with infiniband-diags' script on a topology, and knows the LMC of the subnet") {
+TEST_CASE("ibidsverify agrees with infiniband-diags' script on a topology and the subnet, and uses the LMC") {
     const directory files;
     const std::string kept = files / "kept";
     const auto theirs = [&](const std::string& topology) {

@@ -555,7 +555,7 @@ TEST_CASE("each writing command reports what the device contains afterwards, wha
     CHECK(wrong.empty());
 }
 
-TEST_CASE("a link that the SM brings up again at once is reported as reset, and a link that never was down is not") {
+TEST_CASE("a link that the SM brings up at once counts as reset, and a link that never was down does not") {
     open_made_fabrics();
     const unsigned port = 1;
     const auto configure = [](world& w) {
