@@ -48,12 +48,12 @@ TEST_CASE("bench measures window divided by round-trip time until the node's ser
     const auto rows = rows_of(bench(pair_of_hosts, {"0,1", "--windows", "1,2,4,8,512", "--count", "1024", "--rounds",
                                                     "3", "--warm-up", "20ms", "--json"}));
     REQUIRE(rows.size() == 5);
-    // 3 us there, 4 us in the node, 3 us back.
+    // 3 us to the node, 4 us in the node, 3 us back.
     check_rate(rows[0], 1 / 10e-6);
     check_all_took(rows[0], 10);
     check_rate(rows[1], 2 / 10e-6);
     check_all_took(rows[1], 10);
-    // From here there is always one that waits for the node: 4 us for each of those in front.
+    // From here on one MAD always waits for the node: 4 us for each MAD before it.
     for (const unsigned i : {2u, 3u, 4u}) {
         check_rate(rows[i], 1 / 4e-6);
         check_all_took(rows[i], 4.0 * rows[i].at("window").get<unsigned>());
@@ -128,7 +128,7 @@ TEST_CASE("bench measures any Get attribute and any form of target") {
 TEST_CASE("bench queries several targets in turn, one MAD in flight per target by default") {
     const std::string tree = "sim:fattree2,radix=4,sm=1,latency=3us,time=virtual";
     const words shorter{"-c", "600", "--rounds", "2", "--json"};
-    // Both are as far away: two cables. 6 us there, 4 us in the node, 6 us back.
+    // Both nodes are two cables away. 6 us to the node, 4 us in the node, 6 us back.
     const auto lowered = bench(tree, words{"0,1,2", "0,1,3", "--windows", "1,2,4,8,16"} + shorter);
     const auto rows = rows_of(lowered);
     REQUIRE(rows.size() == 2);
@@ -146,7 +146,7 @@ TEST_CASE("bench queries several targets in turn, one MAD in flight per target b
     check_rate(free[0], 2 / 4e-6); // both nodes are busy all the time
     const auto alone = rows_of(bench(tree, words{"0,1,2", "--windows", "16", "--per-destination", "1"} + shorter));
     CHECK(alone[0].at("window") == 1);
-    // The local node answers four times while the other does once: neither waits for the other.
+    // The local node replies four times for each reply of the other node: neither waits for the other.
     const auto unequal =
         rows_of(bench(tree, words{"0,", "0,1,2", "--windows", "2", "--per-destination", "1"} + shorter));
     check_rate(unequal[0], 1 / 4e-6 + 1 / 16e-6);
@@ -185,7 +185,7 @@ TEST_CASE("bench skips an unresponsive target and reports a partial result") {
     CHECK(none.status == 1);
     CHECK(none.out.empty());
     CHECK_THAT(none.err, EndsWith("\nibtool: nothing was measured: no reply was received\n"));
-    // One that answers with an error is no better.
+    // A target that replies with an error is left out as well.
     const auto refused = bench(pair_of_hosts, words{"2", "--attribute", "SwitchInfo"} + shorter);
     CHECK(refused.status == 1);
     CHECK_THAT(refused.err, Contains(" refused ") && Contains("(status 0x"));
@@ -275,7 +275,7 @@ TEST_CASE("bench -v counts the MADs of all windows") {
     const auto r =
         bench(pair_of_hosts, {"0,1", "--windows", "1", "-c", "10", "--rounds", "3", "--warm-up", "1us", "-v"});
     CHECK(r.status == 0);
-    // One sees whether the target is there. Each round: one ends the warm-up, ten count.
+    // One MAD checks whether the target exists. In each round one MAD ends the warm-up, and ten are counted.
     CHECK_THAT(r.err, StartsWith("34 MADs sent, 0 retries, 0 timeouts, "));
 }
 

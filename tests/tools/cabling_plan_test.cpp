@@ -125,12 +125,12 @@ TEST_CASE("a cabling plan in NDT format has its columns in any order, found by t
         CHECK(cables[0].a == comad::discovery::planned_end{"leaf", 1, 0, 0, "Port 1"});
         CHECK(cables[0].b == comad::discovery::planned_end{"host", 2, 0, 0, "Port 2"});
     }
-    // As a vendor's files have them: other columns between, places of racks, a column without a name.
+    // As in a vendor's files: other columns between, rack locations, a column without a name.
     CHECK(cables_of(
               ",rack #,U height,#Fields:StartDevice,StartPort,StartDeviceLocation,EndDevice,EndPort,EndDeviceLocation\n"
               ",Rack 1,U41,leaf,Port 21,F01,core,Blade 1_Port 1/4,F02,U25,Data\n") == list{"leaf|21|core|4|2"});
     CHECK(cables_of("EndPort,EndDevice,StartPort,StartDevice\n2,b,1,a\n") == list{"a|1|b|2|2"});
-    // Of two files joined; a port without a cable; a comment that names a column.
+    // Two joined files, a port without a cable, and a comment that names a column.
     CHECK(cables_of("StartDevice,StartPort,EndDevice,EndPort,State\na,1,b,2,Active\na,2,,,Disabled\n"
                     "EndDevice,EndPort,StartDevice,StartPort\nc,1,a,3\n# EndDevice is a host\n") ==
           list{"a|1|b|2|2", "a|3|c|1|5"});

@@ -65,7 +65,7 @@ TEST_CASE("check_cabling reads an NDT plan whose ports are written as words") {
     CHECK(good.status == 0);
     CHECK(good.err.empty());
     CHECK(good.out == "2 cables planned, 2 of them connected as planned; 2 links in the subnet\n");
-    // Without a line of names, too.
+    // A plan without a line of headings is accepted as well.
     const process_result first = p.check("leaf,Port 3,a,Port 1\nx,Blade 16_Port 2/20,y,mlx5_0\n", {"--json"});
     CHECK(first.status == 1);
     const auto all = nlohmann::json::parse(first.out);
@@ -132,7 +132,7 @@ TEST_CASE("check_cabling accepts a cache and a name map, and refuses an invalid 
 TEST_CASE("ibdiscover prints node locations and the links that differ from the saved links") {
     const planned p;
     p.write("ibdiscover.map", "5000|4|\"rack 7\"|# leaf\nb000|1|\"rack 8\"|#\n");
-    // As ibdiscover.pl, in that directory, from a pipe.
+    // Runs as ibdiscover.pl in that directory, with input from a pipe.
     const auto annotated = [&](const std::string& options = {}) {
         return run_process(
             {"sh", "-c", "cd " + p / "" + " && " + ibtool_program() + " ibdiscover.pl " + options + " < fabric.topo"});
@@ -175,7 +175,7 @@ TEST_CASE("ibdiscover prints node locations and the links that differ from the s
                          {"port", 3},
                          {"location", "\"rack 7\""},
                          {"peer", {{"nodeGUID", "0000:0000:0000:c000"}, {"port", 12}, {"location", ""}}}});
-    // What is wrong leaves the file of the last run.
+    // An invalid input leaves the file of the previous run unchanged.
     p.write("ibdiscover.topo", "1|5000\n");
     const process_result wrong = annotated();
     CHECK(wrong.status == 1);

@@ -100,7 +100,7 @@ TEST_CASE("PortCounters print libibmad's lines, and QP1Dropped differs from VL15
     for (unsigned seed = 0; seed < 20; ++seed) {
         const buffer bytes = random_bytes(seed);
         const std::string ours = text(group_of<pm::PortCounters>, bytes, everything);
-        // libibmad 44 reads QP1Dropped where VL15Dropped is; the IBA has it before, at byte 20.
+        // libibmad 44 reads QP1Dropped at the offset of VL15Dropped. The IBA has QP1Dropped before it, at byte 20.
         CHECK(without_line(ours, "QP1Dropped") == without_line(dumped(mad_dump_perfcounters, bytes), "QP1Dropped"));
         CHECK_THAT(ours, Catch::Contains("\nQP1Dropped:......................" +
                                          std::to_string(bytes[20] << 8 | bytes[21]) + "\nVL15Dropped:"));
@@ -207,12 +207,12 @@ TEST_CASE("a clear selects all supported counters, or the requested counters") {
     CHECK(all_counters(group_of<pm::PortCounters>, with(0)) == 0xffff);
     CHECK(all_counters(group_of<pm::PortCounters>, with(1 << 12)) == 0x1ffff);
     CHECK(all_counters(group_of<pm::PortCounters>, with(1 << 12 | 1 << 15)) == 0x3ffff);
-    // Eight, as long as there are no more; four without unicast and multicast, or where nothing is said at all.
+    // Eight counters, or four without unicast and multicast counters or if the PMA reports no capability.
     constexpr u16 width = 1 << 9, narrower = 1 << 10;
     CHECK(all_counters(group_of<pm::PortCountersExt>, with(width | 1 << 12 | 1 << 15)) == 0xff);
     CHECK(all_counters(group_of<pm::PortCountersExt>, with(narrower)) == 0x0f);
     CHECK(all_counters(group_of<pm::PortCountersExt>, with(0)) == 0x0f);
-    // Bits 28 and 29 as perfquery -x -R has them.
+    // Bits 28 and 29 are those of perfquery -x -R.
     CHECK(all_counters(group_of<pm::PortCountersExt>, with(width, 2)) == 0x0fff00ff);
     CHECK(all_counters(group_of<pm::PortCountersExt>, with(width | 1 << 12, 2)) == 0x1fff00ff);
     CHECK(all_counters(group_of<pm::PortCountersExt>, with(width | 1 << 15, 2)) == 0x2fff00ff);

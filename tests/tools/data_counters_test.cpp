@@ -66,7 +66,7 @@ TEST_CASE("ibdatacounts prints the data and packet counters that perfquery print
             "portRcvPkts": 5000000003}}}})",
                                             here)));
 
-    // Of a CA the port that the target leads to; its other one has no cable, and ibsim refuses it.
+    // For a CA, the port that the target leads to. The other port has no cable, and ibsim refuses it.
     const std::string A = s.lid_at("0,1");
     CHECK_THAT(s.ours({"ibdatacounts", A}).out, StartsWith("# Port extended counters: Lid " + A + " port 1 "));
     check_failure(s.ours({"ibdatacounts", A, "2"}), 1, "(status 0x1c)");
@@ -87,7 +87,7 @@ TEST_CASE("ibdatacounters prints each node once, and the sum of all ports for a 
     CHECK(all.back() == json::parse(R"({"nodes": 14, "bad_nodes": 0, "ports": 32})"));
     const auto by_port = objects_of(run({"ibdatacounters", "--json", "--ports", "--fabric", tree}).out);
     REQUIRE(by_port.size() == 6 * 4 + 8 + 1);
-    // What was counted before the beginning is far more than what the questions add.
+    // The counts before the test are much larger than those that the queries add.
     std::map<std::string, double> sums;
     for (const json& o : by_port)
         if (o.contains("LID")) sums[o["nodeGUID"]] += o["counters"]["portXmitData"].get<double>();
@@ -148,7 +148,7 @@ TEST_CASE("ibclearerrors clears the error counters and ibclearcounters clears al
     }
     CHECK(s.told({"-x", here, "3"}, "PortXmitData") == 5'000'000'000);
 
-    // ibsim does not clear PortRcvPkts of PortCountersExtended, and all its ports have counted some.
+    // ibsim does not clear PortRcvPkts of PortCountersExtended, and all its ports have counted some packets.
     const process_result all = s.ours({"ibclearcounters"});
     CHECK(all.status == 3);
     CHECK(all.out == "\n## Summary: 0 nodes cleared 6 errors\n##          0 port counters cleared\n");

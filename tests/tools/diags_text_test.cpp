@@ -94,7 +94,7 @@ TEST_CASE("PortInfo prints libibmad's lines, each with the value of the right fi
             CHECK(diags_text(p, true) == theirs);
             const std::string first = theirs.substr(0, 33);
             CHECK(diags_text(p, false) == first + "<not displayed>" + theirs.substr(theirs.find('\n')));
-            // What ibportstate shows are lines of the same.
+            // ibportstate prints a part of these lines.
             const auto whole = lines_of(theirs), state = lines_of(port_state_text(p, true, true, true));
             CHECK(state.size() == 2 + 3 + 6 + 3 + 3); // states, LIDs, width and speed, extended speeds, key
             for (const std::string& line : state) CHECK(std::ranges::find(whole, line) != whole.end());
@@ -134,7 +134,7 @@ TEST_CASE("PortInfoExtended prints libibmad's lines, with the HDR and NDR fields
         iba::decode(p, bytes.data());
         const std::vector<std::string> ours = lines_of(diags_text(p));
         const std::vector<std::string> theirs = lines_of(dumped(mad_dump_portinfo_ext, bytes));
-        // libibmad 44 reads those from the other half of their words.
+        // libibmad 44 reads these fields from the other half of their words.
         for (const std::size_t word : {12, 16, 20}) std::swap_ranges(&bytes[word], &bytes[word + 2], &bytes[word + 2]);
         const std::vector<std::string> of_swapped = lines_of(dumped(mad_dump_portinfo_ext, bytes));
         REQUIRE(ours.size() == 10);
@@ -180,8 +180,8 @@ TEST_CASE("a target is printed as libibmad's portid2str() prints the target") {
 }
 
 TEST_CASE("vendstat's general information prints each value from the right bytes") {
-    // infiniband-diags' vendstat.c: a block for the hardware, one for the firmware; where the firmware's version is too long for
-    // it three words of that follow, and then the block for the software.
+    // infiniband-diags' vendstat.c prints a block for the hardware and one for the firmware. If the firmware version is too
+    // long for its field, three words with the version and a block for the software follow.
     struct {
         unsigned device;
         bool is_long;

@@ -167,7 +167,7 @@ TEST_CASE("doctor reports a missing ib_umad module as bad unless the fabric uses
     use_first_port(m);
     CHECK(only_problem(check_machine(m)).judged == verdict::warning);
     CHECK(can_open(m));
-    // Linux 2.6.24 brought version 5 (rdma/ib_user_mad.h).
+    // Linux 2.6.24 introduced version 5 (rdma/ib_user_mad.h).
     m = sound_machine();
     m.umad_abi = 4;
     CHECK_THAT(only_problem(check_machine(m)).found, Contains("version 4"));
@@ -182,7 +182,7 @@ TEST_CASE("doctor suggests a fix for an inaccessible device file that fits the g
     CHECK_THAT(f.found, Contains("not accessible to alice (Permission denied)"));
     CHECK_THAT(f.remedy.text(), Contains("usermod -aG rdma alice"));
     CHECK_FALSE(can_open(m));
-    // No group may, or it is root's, which nobody is to join: a udev rule.
+    // If no group has access, or only the group root, which users must not join, the fix is a udev rule.
     m.files[0].mode = 0600;
     CHECK_THAT(only_problem(check_machine(m)).remedy.text(), Contains("udev rule") && !Contains("usermod"));
     m.files[0].mode = 0660;
@@ -229,7 +229,7 @@ TEST_CASE("doctor reports a port that is down and how to bring the port up") {
         CHECK(f.judged == verdict::bad);
         CHECK_THAT(f.remedy.text(), Contains(s.remedy));
     }
-    // Another port may be down as it likes.
+    // The state of an unused port does not matter.
     machine m = sound_machine();
     m.devices[0].end_ports.push_back(port_of("mlx5_0", 2, ""));
     m.devices[0].end_ports[1].portState = PortState::Down;
@@ -272,7 +272,7 @@ TEST_CASE("doctor reports that a machine with only RoCE ports has no usable port
     CHECK_THAT(remedy_for("mlx5_0"), Contains("mstconfig -d mlx5_0 set LINK_TYPE_P1=1"));
     CHECK_THAT(remedy_for("mlx4_0"), Contains("echo ib >/sys/class/infiniband/mlx4_0/device/mlx4_port1"));
     CHECK_THAT(remedy_for("rxe0"), Contains("adapter"));
-    // Beside a port of InfiniBand, it is as it should be.
+    // Next to an InfiniBand port a RoCE port is not a problem.
     machine m = sound_machine();
     end_port roce = port_of("mlx5_0", 2, "");
     roce.link_layer = "Ethernet";
@@ -286,7 +286,7 @@ TEST_CASE("doctor requires the device files of both devices if a port uses the S
     const auto no_smi = static_cast<u32>(iba::CapabilityMask::IsSMdisabled);
     first_port(m).capabilityMask = no_smi;
     use_first_port(m);
-    // Its planes are not there.
+    // The devices of its planes are missing.
     CHECK_THAT(only_problem(check_machine(m)).found, Contains("no SMI"));
     CHECK(is_any_bad(check_machine(m)));
     end_port plane = port_of("smi1", 1, "");
@@ -306,7 +306,7 @@ TEST_CASE("doctor requires the device files of both devices if a port uses the S
         CHECK_FALSE(can_open(m));
         f.error = 0;
     }
-    // A port beside it has a pair of its own.
+    // Another port has its own pair of devices.
     m.files.push_back(file_of("umad2", "mlx5_1/1"));
     m.files.back().error = EACCES;
     CHECK(can_open(m));
@@ -375,7 +375,7 @@ TEST_CASE("doctor checks the SMA, the SM and the SA of a fabric") {
     f.local.error = "did not answer";
     CHECK(problems_of(check_fabric(f), "SMP").at(0).judged == verdict::bad);
     CHECK(problems_of(check_fabric(f), "SM").at(0).judged == verdict::skipped);
-    // By the SA alone no SMP was sent, and none is missed.
+    // With a discovery through the SA no SMP was sent, and no SMP result is expected.
     f = sound_fabric();
     f.has_smps = false;
     CHECK_FALSE(is_any_bad(check_fabric(f)));

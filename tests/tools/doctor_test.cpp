@@ -163,7 +163,7 @@ TEST_CASE("doctor checks a simulated fabric and skips the local machine") {
     check_success(r);
     CHECK(verdicts(r) == std::map<std::string, std::string>{
                              {"device", "skipped"}, {"names", "ok"}, {"SMP", "ok"}, {"SM", "ok"}, {"SA", "ok"}});
-    // The SM is the one that sminfo has.
+    // doctor reports the SM that sminfo reports.
     const auto manager = objects_of(run({"sminfo", "--json", "--fabric", fabric}).out).at(0);
     CHECK_THAT(r.out, Contains("Master, GUID " + manager.at("GUID").get<std::string>()));
 
@@ -233,7 +233,7 @@ TEST_CASE("ibtool without arguments lists the local ports and suggests commands"
     const process_result simulated = run_process({"IBTOOL_FABRIC=sim:single", ibtool_program()});
     check_success(simulated);
     CHECK_THAT(simulated.out, StartsWith("ibtool uses the fabric 'sim:single' (from IBTOOL_FABRIC).\nNext steps:\n"));
-    // With an argument that names no command it stays an error.
+    // An unknown command is still an error.
     check_failure(run({"--fabric", "sim:single"}), 2, "no command given");
 }
 

@@ -49,7 +49,8 @@ TEST_CASE("dump_lfts and dump_mfts print the tables as dump_fts of infiniband-di
 }
 
 TEST_CASE("check_lft_balance counts the host LIDs at each port that leads to a switch") {
-    // Two cables, ports 17 and 20 of the first switch and 3 and 4 of the second; two hosts here and one there.
+    // Two cables connect ports 17 and 20 of the first switch with 3 and 4 of the second. Two hosts are at the first switch
+    // and one at the second.
     const unsigned LMC = GENERATE(0u, 1u);
     CAPTURE(LMC);
     const subnet s(topology, manager::leaves, {"-l", std::to_string(LMC)});
@@ -69,7 +70,7 @@ TEST_CASE("check_lft_balance counts the host LIDs at each port that leads to a s
     CHECK((second == std::map<unsigned, unsigned>{{3, 1u << LMC}, {4, 1u << LMC}}));
     CHECK(s.ours({"check_lft_balance"}).out.empty());
 
-    // All by the first cable.
+    // All routes use the first cable.
     const std::string LID = s.lid_at("0,17");
     for (const std::string& route : {std::string("0,1"), std::string("0,2")}) {
         const unsigned host = static_cast<unsigned>(std::stoul(s.lid_at(route)));
@@ -88,7 +89,8 @@ TEST_CASE("check_lft_balance counts the host LIDs at each port that leads to a s
 }
 
 TEST_CASE("check_lft_balance judges dumped tables as infiniband-diags' script does, without a fabric") {
-    // Two hosts at each of four leaves: no port to a switch has as few routes as a port with a host, where the original errs.
+    // With two hosts at each of four leaves, no port to a switch has as few routes as a port to a host; the original script
+    // fails in that case.
     const std::string described = run({"ibnetdiscover", "--fabric", "sim:fattree2,radix=4,time=virtual"}).out;
     const subnet s(described, manager::leaves);
     const std::string cache = s.files() / "cache", tables = s.files() / "tables";
@@ -107,7 +109,7 @@ TEST_CASE("check_lft_balance judges dumped tables as infiniband-diags' script do
     CHECK(good.status == 0);
     CHECK(stanzas_of(good.out, "Switch Port Usage").size() == 6);
 
-    // All from the second leaf to the hosts of the first by its first spine, which has one of them already.
+    // All routes from the second leaf to the hosts of the first use its first spine, which already carries one of them.
     std::map<std::string, std::string> lids;
     const auto discovered = nlohmann::json::parse(s.ours({"ibnetdiscover", "--json"}).out);
     for (const auto& n : discovered["nodes"])
@@ -120,9 +122,9 @@ TEST_CASE("check_lft_balance judges dumped tables as infiniband-diags' script do
     CHECK(bad.status == 1);
     CHECK_THAT(bad.out, StartsWith("Unbalanced Switch Port Usage: leaf-0002, "));
     compare({"-e", "-v"});
-    // The same files for all routes: nothing else is needed, and the verdict is that of the switches' own tables.
+    // With dumps of all routes nothing else is needed, and the result equals that of the switches' own tables.
     const process_result of_files = run({"ibcheckroutes", "--tables", tables, "--load-cache", cache});
-    // Only switches can say whether they use adaptive routing, and those of ibsim do not answer.
+    // Only switches report whether they use adaptive routing, and those of ibsim do not reply.
     CHECK(of_files.out + "##          6 switches did not report whether they use adaptive routing\n" ==
           s.ours({"ibcheckroutes"}).out);
     CHECK_THAT(of_files.out, Contains("## Summary: 56 routes checked, 0 cut"));

@@ -65,7 +65,7 @@ TEST_CASE("a thresholds file sets only the thresholds that it contains") {
 }
 
 TEST_CASE("a thresholds file accepts the former names of counters") {
-    // Those that infiniband-diags' ibqueryerrors -s still accepts, as an old monitor wrote them.
+    // Names that infiniband-diags' ibqueryerrors -s still accepts, as old monitoring scripts use them.
     error_thresholds t;
     std::istringstream in("SymbolErrors=1\nLinkRecovers=2\nLinkDowned=3\nRcvErrors=4\nRcvRemotePhysErrors=5\n"
                           "RcvSwRelayErrors=6\nXmtDiscards=7\nXmtConstraintErrors=8\nRcvConstraintErrors=9\n"

@@ -184,7 +184,7 @@ TEST_CASE("slurmctld reads the topology of one of two rails, with readable names
                                  "  Mellanox Technologies\"\n"));
     CHECK(count(all.err, "\n") == 1);
     CHECK_THAT(all.out, EndsWith(conf.out.substr(conf.out.find("SwitchName="))));
-    // From another host the same text.
+    // The export from another host is equal.
     const auto from = [&](const char* host) {
         return exported("slurm", {"--fabric", fmt::format("sim:{},at={},time=virtual", d / "rails.topo", host)}).out;
     };
@@ -245,7 +245,7 @@ TEST_CASE("a browser renders the exported page, finds a node, zooms and shows na
     const directory d;
     write(d / "hostile.topo", std::string(hostile));
     std::string page = exported("html", {"--topology", d / "hostile.topo"}).out;
-    // What a user does, as events; then the page says what it shows.
+    // Sends a user's actions as events. Then the page prints what it displays.
     const std::string_view user = R"(<script>
 const at = id => document.getElementById(id), say = {all: {...document.body.dataset}, title: at("status").textContent};
 const canvas = at("canvas"), pixels = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;

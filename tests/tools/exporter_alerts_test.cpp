@@ -389,7 +389,7 @@ TEST_CASE("each alert names both cable ends, fires during a fault and ends after
                          {"input_series", pages.series()},
                          {"alert_rule_test", expected}});
     }
-    // An alert without a row is not known to work.
+    // Every alert must have a row, because otherwise nothing shows that it works.
     CHECK(covered == words_of(alerts, std::regex("- alert: (\\w+)")));
 
     const json all{{"rule_files", {alerts_file()}}, {"evaluation_interval", "30s"}, {"tests", tests}};
@@ -439,7 +439,7 @@ TEST_CASE("the file for node_exporter and the page both report a disconnected de
     plan.wants = [](const comad::discovery::node&) { return true; };
     const auto names = std::make_shared<const comad::discovery::node_names>();
     session in(o);
-    // What a view refers to lives until the sweeps end.
+    // The view refers to objects that must live until the sweeps end.
     const sweep_listener listener{
         [&](const sweep_view& v, const sweep_totals& totals) {
             out.write(0, v, totals);

@@ -131,11 +131,11 @@ TEST_CASE("the page contains the state, width, speed and data rate of each port"
     };
     CHECK(value("state_id") == "4");
     CHECK(value("physical_state_id") == "5");
-    // 8x DDR: 5 Gb/s a lane, of which 8b/10b leaves 4.
+    // 8x DDR: 5 Gb/s per lane, of which 4 Gb/s remain after 8b/10b.
     CHECK(value("width") == "8");
     CHECK(value("speed") == "5");
     CHECK(value("rate_bytes_per_second") == "4000000000");
-    // Rates of 4x as InfiniBand's roadmap has them: EDR 100 Gb/s, HDR 200, NDR 400; FDR 14.0625 Gb/s a lane in 64b/66b.
+    // Rates of 4x from InfiniBand's roadmap: EDR 100 Gb/s, HDR 200, NDR 400; FDR 14.0625 Gb/s per lane with 64b/66b.
     const auto rate_of_4x = [&](unsigned extended) {
         e.s.nodes[1].ports[2].info->capabilityMask |= 0x4000u;
         host.info->linkWidthActive = iba::LinkWidth::w4x;
@@ -159,7 +159,7 @@ TEST_CASE("a known link that is down and a known node that is missing keep their
     const discovery::subnet before = e.s;
     known_fabric known;
     known.take(before, mad::time_point{0s});
-    // The host is gone, and the port that led to it is down.
+    // The host was removed, and the port that led to it is down.
     discovery::port& left = e.s.nodes[0].ports[3];
     left.peer = {};
     left.info->portState = iba::PortState::Down;
@@ -262,7 +262,7 @@ TEST_CASE("each counter has a series with the name of the counter") {
     };
     for (const auto& [name, value] : wanted)
         CHECK(values.at(fmt::format("infiniband_{}{}}}", name, e.labels_of(made_host_port))) == std::to_string(value));
-    // Words of four bytes, which may be more than 64 bits hold.
+    // Words of four bytes, whose number of bytes may exceed 64 bits.
     const std::pair<std::string, u64> data[] = {{"xmit", told.portXmitData}, {"rcv", told.portRcvData}};
     for (const auto& [way, words] : data) {
         const std::string bytes =

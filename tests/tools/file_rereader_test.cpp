@@ -52,7 +52,7 @@ TEST_CASE("reread values take effect in the event loop, and a file with an error
 }
 
 TEST_CASE("a file that never ends blocks neither the event loop nor the program's end, and later requests wait") {
-    // Of the thread, which lives longer than the test's own values.
+    // The thread owns these values, because it lives longer than the test.
     const auto is_over = std::make_shared<std::promise<void>>();
     const auto has_begun = std::make_shared<std::promise<void>>();
     const std::shared_future<void> over = is_over->get_future();

@@ -58,7 +58,7 @@ TEST_CASE("gunzip reports truncated, damaged or too large data after the valid d
 }
 
 TEST_CASE("a frame that is truncated or contains no RoCE packet is not read beyond its end") {
-    // Ethernet, IPv4, UDP to 4791, an UD SEND of 4 bytes and its CRC; then the same with one byte changed.
+    // Ethernet, IPv4, UDP to port 4791, a UD SEND of 4 bytes and its CRC. Then the frame with one byte changed.
     const std::vector<u8> frame{
         2,    0, 0,    0,    0, 1,  2, 0,    0,  0,  0, 2, 0x08, 0x00,                                // Ethernet
         0x45, 0, 0,    56,   0, 1,  0, 0,    64, 17, 0, 0, 10,   0,    0, 1, 10, 0, 0, 2,             // IPv4
@@ -81,7 +81,7 @@ TEST_CASE("a frame that is truncated or contains no RoCE packet is not read beyo
         std::size_t at;
         u8 value;
     };
-    // Another EtherType, a fragment, TCP, another port, a UDP length that is none, an IPv4 header longer than the frame.
+    // Another EtherType, a fragment, TCP, another port, an invalid UDP length, an IPv4 header longer than the frame.
     for (const change c :
          {change{13, 6}, {20, 0x20}, {21, 8}, {23, 6}, {37, 0xb8}, {39, 7}, {14, 0x44}, {14, 0x4f}, {14, 0x65}}) {
         std::vector<u8> other = frame;

@@ -34,7 +34,7 @@ TEST_CASE("health reports no problem for links that only carry traffic") {
 }
 
 TEST_CASE("health reports a link that went down as critical at both ends") {
-    // Two switches' cable; no other counter moves.
+    // The cable between two switches; no other counter changes.
     const std::string flap = ",flap=leaf-0001/3@3s:1s:1000s";
     const process_result text = health({}, flap);
     CHECK(text.status == 1);
@@ -110,7 +110,7 @@ TEST_CASE("health reports ports that it could not read and marks the result as i
 }
 
 TEST_CASE("health reports a failure of both its sweeps only once") {
-    // The host dies between the discovery and the first sweep, which asks it what it can.
+    // The host stops replying between the discovery and the first sweep, which queries its capabilities.
     const process_result r = health({"--json"}, ",kill=H-0002c90300000300@150us");
     CHECK(r.status == 3);
     CHECK(std::count(r.err.begin(), r.err.end(), '\n') == 1);
@@ -119,7 +119,7 @@ TEST_CASE("health reports a failure of both its sweeps only once") {
     CHECK(all[1].at("description") == "h-0003 HCA-1");
     CHECK_THAT(all[1].at("why").get<std::string>(), Contains("ClassPortInfo") && Contains("timed out"));
 
-    // Without a subnet manager nobody has a LID: 6 switches and 8 hosts.
+    // Without a subnet manager no port has a LID: 6 switches and 8 hosts.
     const process_result none = run({"health", "--fabric", "sim:fattree2,radix=4,time=virtual", "--json"});
     CHECK(none.status == 3);
     CHECK(none.err == "ibtool: 6 nodes and 8 ports: the port has no LID; first: h-0001 HCA-1 port 1\n");

@@ -332,7 +332,7 @@ TEST_CASE("an HTTP server at its connection limit closes the connections that ar
     }
     CHECK(std::count(closed.begin(), closed.end(), true) == 15);
     CHECK(all.back().get("/").status == 200);
-    // Who was answered lately is not who has been idle for longest.
+    // A client with a recent reply is not the client that is idle for longest.
     auto fifth = std::prev(all.end(), 5);
     CHECK(fifth->get("/").status == 200);
     http_client another(server.port());
@@ -387,7 +387,8 @@ TEST_CASE("forty clients get their whole page next to a thousand idle and a hund
 }
 
 TEST_CASE("each client gets at most one reply between two steps of a sweep, even with pipelined requests") {
-    // The sweep: in the server's thread, again as soon as others had their turn. What is counted there is read when it is over.
+    // The sweep runs in the server's thread and yields between its steps. The test reads the counts after the sweep has
+    // ended.
     int answers = 0, last = 0, most = 0;
     bool is_over = false;
     boost::asio::any_io_executor home;

@@ -137,7 +137,7 @@ TEST_CASE("ibccquery decodes the log of a CA as the IBA defines it, unlike libib
     CHECK(value_of(mine, "ThresholdEventCounter") == "4");
     for (const char* same : {"Local_QP_CN_Entry", "Remote_QP_Number_CN_Entry"})
         CHECK(value_of(mine, same) == value_of(theirs, same));
-    // libibmad's local LID is where the remote one is, and its service level where nothing is.
+    // libibmad reads the local LID at the offset of the remote LID, and the service level from a reserved field.
     CHECK(value_of(mine, "Remote_LID_CN_Entry") == value_of(theirs, "Local_LID_CN"));
     CHECK(value_of(theirs, "Remote_LID_CN_Entry") == "0");
     CHECK(line_of(mine, "Local_LID_CN").empty());

@@ -85,7 +85,7 @@ TEST_CASE("a congestion log omits empty entries, and a switch log prints libibma
             if (e != empty) log += dumped(mad_dump_cc_congestionlogentryswitch, b, 40 + 12 * e) + "\n";
         CHECK(congestion_text(decoded<cc::CongestionLogSwitch>(b)) == log);
 
-        // Its events libibmad reads elsewhere.
+        // libibmad reads the events at other offsets.
         const std::string head = dumped(mad_dump_cc_congestionlog, b) + dumped(mad_dump_cc_congestionlogca, b) + "\n";
         CHECK(congestion_text(decoded<cc::CongestionLogCA>(b)).starts_with(head));
     }

@@ -116,13 +116,13 @@ TEST_CASE("narrow and slow links are reported at both ends, for the subnet and f
     CHECK_THAT(s.ours({"ibchecknet"}).out,
                Contains("#warn: Link runs at 2.5 Gbps, could be 10.0 Gbps  lid " + S1 + " port 3\n") &&
                    Contains("##          6 ports checked, 4 bad ports found\n"));
-    // Without a cable a port is down; that is said only if it is wanted.
+    // A port without a cable is down; the commands report it only on request.
     const process_result down = s.ours({"ibcheckstate", "--down"});
     CHECK(down.status == 1);
     CHECK_THAT(down.out, Contains("#error: Physical link state is Polling  lid " + S1 + " port 4\n") &&
                              EndsWith("##          7 ports checked, 1 ports with bad state found\n"));
 
-    // By its LID the SA knows the other end, by a route it is asked itself.
+    // For a LID the SA reports the peer; for a directed route the command queries the peer.
     for (const words& target :
          {words{S1}, words{"0,"}, words{"-G", "0x5000"}, words{S1, "--sa"}, words{"0,", "--sa"}}) {
         CAPTURE(target);
@@ -189,7 +189,7 @@ Ca	1 "H-000000000000c000"	# "host C"
 
 TEST_CASE("ibcheckerrors reports each counter above its threshold at its port") {
     const words fabric{"--fabric", tree + ",counters=9"};
-    // By hand from what sweep tells.
+    // Computed by hand from the counters that sweep prints.
     const std::map<std::string, unsigned long long> limits{{"symbolErrorCounter", 10},
                                                            {"linkErrorRecoveryCounter", 10},
                                                            {"linkDownedCounter", 10},
@@ -236,7 +236,7 @@ TEST_CASE("ibcheckerrors reports each counter above its threshold at its port") 
     std::sort(expected.begin(), expected.end());
     CHECK(warned == expected);
 
-    // One node, one port: the same lines.
+    // For one node and one port the lines are equal.
     const process_result one = run(words{"ibcheckerrs", bad_lid, bad_port} + fabric);
     CHECK(one.status == 1);
     CHECK_THAT(one.out, EndsWith(") port " + bad_port + ": FAILED\n"));
@@ -248,7 +248,7 @@ TEST_CASE("ibcheckerrors reports each counter above its threshold at its port") 
     CHECK_THAT(run(words{"ibcheckerrs", "-b", bad_lid, bad_port} + fabric).out,
                !Contains("#warn") && Contains("FAILED"));
 
-    // With other thresholds nothing is too much.
+    // With higher thresholds no counter exceeds its threshold.
     const directory files;
     std::string all_allowed;
     for (const auto& [name, limit] : limits) all_allowed += name + "=0\n";

@@ -104,7 +104,7 @@ TEST_CASE("the speed is compared with the best speed that both ends support, fro
     CHECK(l.text({.state = true, .width = true}).empty());
     l.b().linkSpeedExtSupported = 3;
     CHECK(l.text().empty());
-    // XDR at both ends, NDR between them.
+    // XDR at both ends, but the link runs at NDR.
     l = cable();
     for (PortInfo* p : {&l.a(), &l.b()}) {
         p->linkSpeedExtSupported = 0xf;
@@ -113,7 +113,7 @@ TEST_CASE("the speed is compared with the best speed that both ends support, fro
     }
     CHECK(l.text({.speed = true}) == "#warn: Link runs at 106.25 Gbps, could be 212.5 Gbps  lid 17 port 1\n"
                                      "Port check lid 17 port 1: FAILED\n");
-    // FDR10 looks like QDR; both ends could.
+    // FDR10 reports QDR; both ends support FDR10.
     l = cable();
     for (PortInfo* p : {&l.a(), &l.b()}) {
         p->capabilityMask = 0;

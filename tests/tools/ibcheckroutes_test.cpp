@@ -102,7 +102,7 @@ public:
         for (std::sregex_iterator at(said.begin(), said.end(), disconnected), end; at != end; ++at)
             v.cut_off.insert((*at)[1]);
         v.has_credit_loops.reset();
-        // In the words of its full check, and of that of trees (-u).
+        // In the words of ibdmchk's full check, and of its check of trees (-u).
         for (const char* none : {"-I- no credit loops found", "-I- No credit loops found in:"})
             if (said.find(none) != said.npos) v.has_credit_loops = false;
         for (const char* some : {"-E- credit loops in routing", " paths that can cause credit loops"})
@@ -245,7 +245,7 @@ TEST_CASE("ibcheckroutes agrees with ibdmchk on the routes of OpenSM's routing e
 
 TEST_CASE("ibcheckroutes agrees with ibdmchk on errors in forwarding tables") {
     if (!has_judge()) return;
-    // Port 1 of each switch leads to the next one, port 2 to the one before, port 3 to its host.
+    // Port 1 of each switch leads to the next switch, port 2 to the previous one, and port 3 to its host.
     const std::string ring = made("ring,switches=4");
     const auto named = switches_of(ring);
     const auto of = [&](unsigned n) { return named.at("sw-000" + std::to_string(n % 4 + 1)); };
@@ -285,7 +285,7 @@ TEST_CASE("ibcheckroutes agrees with ibdmchk on errors in forwarding tables") {
 
 TEST_CASE("ibcheckroutes and ibdmchk report valleys in a fat tree as a credit loop") {
     if (!has_judge()) return;
-    // Ports 1 and 2 of a leaf lead to its hosts, 3 and 4 to the spines, of which port N leads to leaf N.
+    // Ports 1 and 2 of a leaf lead to its hosts, and 3 and 4 to the spines. Port N of a spine leads to leaf N.
     const std::string tree = made("fattree2,radix=4");
     const auto named = switches_of(tree);
     routed_subnet s(tree, {"-R", "ftree"});
@@ -313,7 +313,7 @@ TEST_CASE("ibcheckroutes agrees with ibdmchk on the trees of multicast groups") 
     const auto named = switches_of(ring);
     const auto of = [&](unsigned n) { return named.at("sw-000" + std::to_string(n + 1)); };
     routed_subnet s(ring, {"-R", "updn"});
-    // All hosts, over all links but that behind port 1 of one switch.
+    // All hosts, over all links except the link at port 1 of one switch.
     const auto without = [&](unsigned skipped) {
         routed_subnet::tree made;
         for (unsigned n = 0; n < 4; ++n) {
@@ -344,7 +344,8 @@ TEST_CASE("ibcheckroutes agrees with ibdmchk on the trees of multicast groups") 
         compared(true, std::nullopt);
     }
     SECTION("a switch that forwards only to its own host") {
-        // The first switch reaches nobody; the second one ends the way to those behind it; the last one is not heard.
+        // The first switch forwards to nobody, the second one ends the route to the switches after it, and packets of the
+        // last one arrive nowhere.
         for (const auto& [n, cut_off] : {std::pair(0u, 3u), std::pair(1u, 3u), std::pair(3u, 1u)}) {
             CAPTURE(n);
             routed_subnet::tree cut = without(3);
@@ -406,7 +407,7 @@ TEST_CASE("ibcheckroutes agrees with ibdmchk on torus-2QoS, with lanes from file
     const routed_subnet s(torus, {"-R", "torus-2QoS", "--torus_config", seed}, 0, manager::stays);
     const std::string sls = s.net.files().write("SLs", path_sls(s)), VLs = s.net.files() / "opensm-sl2vl.dump";
 
-    // On one lane, and where SL to VL puts all on one, its rings have credit loops.
+    // With one lane, and with SL to VL tables that map all SLs to one VL, the rings have credit loops.
     const verdict without = s.theirs();
     CHECK(without == verdict{.routes = 30 * 29, .has_credit_loops = true});
     s.compare(without);
@@ -420,7 +421,7 @@ TEST_CASE("ibcheckroutes agrees with ibdmchk on torus-2QoS, with lanes from file
     s.compare(with, {"--SL-to-VL", VLs, "--lanes"});
     s.compare(with, {"--lanes"});
 
-    // The same tables in the form that ibdmchk's usage has; and with all on VL 0.
+    // The tables in the form of ibdmchk's usage text, and with all SLs on VL 0.
     std::string bytes, zeros;
     for (const std::string& line : lines_in_order(read_file(VLs))) {
         static std::string GUID;
@@ -450,7 +451,7 @@ TEST_CASE("ibcheckroutes agrees with ibdmchk on torus-2QoS, with lanes from file
     s.compare(with, {"--path-SLs", sls, "--SL-to-VL", s.net.files() / "bytes"});
     CHECK(s.theirs("-c SLs -d zeros") == without);
     s.compare(without, {"--path-SLs", sls, "--SL-to-VL", s.net.files() / "zeros"});
-    // SLs without tables: each on the VL of its number.
+    // SLs without tables: each SL uses the VL of its number.
     s.compare(s.theirs("-c SLs"), {"--path-SLs", sls});
 }
 

@@ -23,13 +23,13 @@ TEST_CASE("ibfindnodesusing prints what infiniband-diags' script prints, and mor
         check_success(r);
         CHECK(r.out == theirs.out);
     }
-    // By all forms of a target, and by name.
+    // Every form of target, and a name.
     const std::string out = s.ours({"ibfindnodesusing", "0x0000000000005000", "5"}).out;
     for (const char* target : {"0,", "first switch", "first", "0000:0000:0000:5000"})
         CHECK(s.ours({"ibfindnodesusing", target, "5"}).out == out);
     CHECK(s.ours({"ibfindnodesusing.pl", s.lid_at("0,"), "5"}).out == out);
 
-    // Both cables together lead to the hosts of the other switch, and back.
+    // Both cables together lead to the hosts of the other switch, in both directions.
     std::set<std::string> there, back;
     for (const char* port : {"5", "6"}) {
         const auto o = nlohmann::json::parse(s.ours({"ibfindnodesusing", "first", port, "--json", "-a"}).out);

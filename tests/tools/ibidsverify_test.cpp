@@ -58,7 +58,7 @@ Ca	1 "H-000000000000e000"		# "E"
         findings.push_back(line["description"].get<std::string>() + ": " + line["finding"].get<std::string>());
     CHECK(findings == words{"D: duplicate_LID", "D: duplicate_portGUID", "E: no_LID", "E: duplicate_portGUID"});
 
-    // Nobody has LIDs; then OpenSM gives them.
+    // First no port has a LID; then OpenSM assigns LIDs.
     ibsim_server server(two_switches);
     const words fabric{"--fabric", "ibsim:" + server.sockname()};
     const process_result without = run(words{"ibidsverify"} + fabric);
@@ -71,7 +71,7 @@ Ca	1 "H-000000000000e000"		# "E"
     check_success(well);
     CHECK(well.out.empty());
 
-    // The second LID of one is the first of the other, which the script does not see.
+    // The second LID of one port equals the first LID of another, which the script does not detect.
     std::string by_lmc = wrong.substr(0, wrong.find("vendid=0x2c9\ndevid=0x1\nsysimgguid=0xd000"));
     by_lmc.replace(by_lmc.find("lid 3 lmc 0"), 11, "lid 1 lmc 1");
     by_lmc.erase(by_lmc.find("[2]"), by_lmc.find("\n\nvendid=0x2c9\ndevid=0x1") - by_lmc.find("[2]") + 1);

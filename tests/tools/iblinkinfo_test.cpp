@@ -114,7 +114,7 @@ TEST_CASE("iblinkinfo prints the links of one node") {
         compare(without_sa, {"iblinkinfo", "-S", "0x6000", "-d"});
         compare(without_sa, {"iblinkinfo", "-G", "0xc002"});
     }
-    // Also by node GUID; and of a CA by a route, through which infiniband-diags look for the other end.
+    // Also by node GUID, and for a CA by a directed route, through which infiniband-diags searches for the peer.
     const std::string C = s.ours({"iblinkinfo", "-G", "0xc002"}).out;
     CHECK(s.ours({"iblinkinfo", "-G", "0xc000"}).out == C);
     CHECK(s.ours({"iblinkinfo", "-D", "0,17,1"}).out == C);

@@ -33,7 +33,8 @@ bool matches(const std::string& text, const std::string& pattern) {
 TEST_CASE("ibping prints one line per reply and the statistics, as infiniband-diags' ibping does") {
     const auto r = on(virtual_subnet, {"ibping", "-c", "3", "8"});
     check_success(r);
-    // A way of four cables at 1 us, each way, and 4 us in the host: the simulator's time is exact. Pauses of 1 s: two.
+    // A route of four cables takes 1 us per cable in each direction, and 4 us in the host: the simulator's time is exact.
+    // Two pauses of 1 s.
     CHECK(r.out == "Pong from h-0008 HCA-1 (Lid 8): time 0.012 ms\n"
                    "Pong from h-0008 HCA-1 (Lid 8): time 0.012 ms\n"
                    "Pong from h-0008 HCA-1 (Lid 8): time 0.012 ms\n"
@@ -46,7 +47,7 @@ TEST_CASE("ibping prints one line per reply and the statistics, as infiniband-di
 TEST_CASE("ibping without any reply prints no times and exits with 3") {
     const auto r = on(virtual_subnet, {"ibping", "-c", "3", "4000", "-t", "100", "--retries", "1"});
     CHECK(r.status == 3);
-    // Three times two attempts of 0.1 s, and two pauses.
+    // Three pings with two attempts of 0.1 s each, and two pauses.
     CHECK(matches(r.out, "\n---  \\(Lid 4000\\) ibping statistics ---\n"
                          "3 packets transmitted, 0 received, 100% packet loss, time 26[0-2][0-9] ms\n"
                          "rtt min/avg/max = 0.000/0.000/0.000 ms\n"));
@@ -131,7 +132,7 @@ TEST_CASE("ibping counts an error reply as a ping without a reply") {
 
 TEST_CASE("ibping prints its statistics after a signal") {
     const int number = GENERATE(SIGINT, SIGTERM);
-    // Each line of -d is there when its ping is answered.
+    // -d prints the line of a ping as soon as its reply arrives.
     process flood(ibtool({"--fabric", subnet, "-d", "ibping", "8"}));
     flood.await_error("completed to");
     flood.signal(number);

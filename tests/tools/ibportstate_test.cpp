@@ -55,7 +55,8 @@ TEST_CASE("ibportstate prints what infiniband-diags' ibportstate prints, includi
     compare(s, {"ibportstate", "-G", "0xc002", "2"});
     for (const char* route : {"0", "0,1"}) compare(s, {"ibportstate", "-D", route, "query"}); // without a port
 
-    // Of a switch by its LID infiniband-diags give up where nobody carries a route that begins there, as ibsim; the SA knows.
+    // For the LID of a switch, infiniband-diags fails if the fabric does not carry a route that starts at the LID, as in
+    // ibsim. ibtool asks the SA.
     const words by_lid{"ibportstate", s.lid_at("0"), "17"};
     const process_result theirs = s.peer(by_lid + words{"-t", "200"});
     CHECK(theirs.status != 0);
@@ -98,7 +99,7 @@ void compare_operation(const subnet& a, const subnet& b, const words& command) {
 TEST_CASE("the operations of ibportstate print what infiniband-diags' operations print") {
     const subnet a(topology, manager::leaves), b(topology, manager::leaves);
     const auto both = [&](const words& command) { compare_operation(a, b, command); };
-    // A CA, which is reached by the port.
+    // A CA that is reached through the port.
     for (const words& operation :
          {words{"arm"}, words{"active"}, words{"speed", "1"}, words{"width", "1"}, words{"speed", "15", "width", "255"},
           words{"espeed", "1"}, words{"espeed", "30"}, words{"fdr10", "1"}, words{"vls", "2", "mtu", "3"},
@@ -139,7 +140,7 @@ TEST_CASE("ibportstate changes the requested values and reads them back, and --d
     const process_result on = run(there + words{"on", "-d"} + tree);
     CHECK_THAT(on.out, EndsWith("Port is already in enable state\n"));
     CHECK_FALSE(sends_a_set(on));
-    // infiniband-diags forget the rest there.
+    // infiniband-diags ignores the remaining arguments here.
     CHECK(json_from(run(there + words{"on", "width", "1", "--json"} + tree))["after"]["PortInfo"]["linkWidthEnabled"] ==
           1);
 
@@ -160,24 +161,24 @@ TEST_CASE("ibportstate refuses to disable the port that its MADs cross or the su
         CHECK_THAT(r.err, Contains("through its own link, which would stay down") && Contains("--force"));
         CHECK_FALSE(sends_a_set(r));
     }
-    // The own port, where the manager runs, however it is named.
+    // The local port, where the manager runs, in every form of target.
     for (const words& own : {words{"0,", "0"}, words{"0,", "1"}, words{"1", "1"}})
         check_failure(run(words{"ibportstate"} + own + words{"disable"} + tree), 1,
                       "the subnet manager runs on this port");
-    // A port that is addressed by its LID cannot be addressed by another one yet; by a route only the manager's LID counts.
+    // A port that is addressed by its LID has no other LID yet. With a directed route only the manager's LID matters.
     check_failure(run(words{"ibportstate", "2", "1", "lid", "99"} + tree), 1, "no route leads to the new LID");
     check_failure(run(words{"ibportstate", "-D", "0", "1", "lid", "99"} + tree), 1, "its LID would become unreachable");
     check_failure(run(words{"ibportstate", "-D", "0", "1", "mkey", "99", "mkeyprot", "2"} + tree), 1,
                   "does not have the new M_Key");
     for (const words& harmless : {words{"mkey", "99"}, words{"smlid", "1"}, words{"reset"}, words{"enable"}})
         CHECK(run(words{"ibportstate", "-D", "0", "1"} + harmless + tree).status == 0);
-    // What counts only when the link trains again is no danger, nor is what is told to --force.
+    // Settings that apply only after the link trains again are not dangerous, and --force permits everything.
     check_success(run(words{"ibportstate", "-D", "0", "1", "speed", "1"} + tree));
     const process_result forced = run(words{"ibportstate", "-D", "0", "1", "lid", "99", "--force"} + tree);
     check_success(forced);
     CHECK_THAT(forced.out, Contains("\nAfter PortInfo set:\n") && Contains("\nLid:.............................99\n"));
 
-    // A Set whose answer is lost with the LID: the port tells what it is now. Without a link nobody does.
+    // The reply to this Set is lost with the LID. The port reports its state afterwards unless the link is down.
     const process_result moved = run(words{"ibportstate", "2", "1", "lid", "99", "--force"} + tree);
     CHECK(moved.status == 0);
     CHECK_THAT(moved.out, EndsWith("ProtectBits:.....................0\n") &&
@@ -187,7 +188,7 @@ TEST_CASE("ibportstate refuses to disable the port that its MADs cross or the su
     CHECK(cut_off.status == 3);
     CHECK_THAT(cut_off.err, Contains("port " + ports.entry + ": unknown whether it changed: route 0,1 did not reply"));
 
-    // The manager is elsewhere: its switch's port is as good as its own.
+    // The manager runs elsewhere: the port of its switch is protected like its own port.
     const auto subnet = json_from(run(words{"ibnetdiscover", "--json"} + tree));
     const auto& nodes = subnet["nodes"];
     const auto far = std::find_if(nodes.rbegin(), nodes.rend(), [](const auto& n) { return n["nodeType"] == "CA"; });
@@ -210,7 +211,8 @@ TEST_CASE("ibportstate refuses to disable the port that carries a switch's repli
         check_success(s.ours({"query", "SubnSet", "LinearForwardingTable", "-D", "0,17", "-f",
                               "portBlock[" + s.lid_at("0") + "]=" + port}));
     };
-    // S2 has two cables to us, its ports 3 and 4: requests come in by one, and answers go out by whichever the table says.
+    // S2 has two cables to our switch, at its ports 3 and 4. Requests enter through one, and replies leave through the one
+    // in the table.
     for (const char* answers_by : {"3", "4"}) {
         table(answers_by);
         check_failure(s.ours({"ibportstate", far, answers_by, "disable", "--dry-run"}), 1,
@@ -230,7 +232,7 @@ TEST_CASE("ibportstate prints no M_Key without -K, and reads back with the new M
     const auto shown = json_from(run(set + words{"--json", "-K"} + tree));
     CHECK(shown["after"]["PortInfo"]["MKey"] == "0x" + key);
     CHECK(shown["after"]["PortInfo"]["MKeyProtectBits"] == 2);
-    // What is no number is asked for, and what is no number then is not repeated.
+    // A key that is not a number causes a prompt, and no message contains an invalid key.
     const words without_terminal{"IBTOOL_FABRIC=", "setsid", "-w", ibtool_program()};
     const process_result typed =
         run_process(without_terminal + words{"ibportstate", "-D", route, "0", "mkey", "s3cret"} + tree);
@@ -285,7 +287,7 @@ TEST_CASE("ibportstate refuses invalid operations with a one-line message") {
     check_failure(run(words{"ibportstate", "0,1", "1", "mkey", "1"} + tree), 1, "a switch has them only on port 0");
     check_failure(run(words{"ibportstate", "0,1", "1", "lmc", "1"} + tree), 1, "a switch has them only on port 0");
     check_failure(run(words{"ibportstate", "0,1", "255"} + tree), 2, "the port must be a number up to 254, not '255'");
-    // Of what writes nobody guesses the port.
+    // A writing operation never guesses its port.
     check_failure(run(words{"ibportstate", "0,1", "disable"} + tree), 2,
                   "the port must be a number up to 254, not 'disable'");
     check_failure(run(words{"ibportstate", "0,1", "query", "disable"} + tree), 2,
@@ -301,14 +303,14 @@ TEST_CASE("query SubnSet changes only the named fields") {
     CHECK(after["HOQLife"] == 3);
     after["HOQLife"] = before["HOQLife"];
     CHECK(after == before);
-    // As it was before: what is not named is 0.
+    // As before: fields that are not named are 0.
     CHECK(json_from(run(words{"query", "SubnSet", "PortInfo", "-f", "HOQLife=3", "--raw", "--json"} + CA +
                         tree))["LID"] == 0);
     check_failure(run(words{"query", "SubnGet", "PortInfo", "--raw"} + CA + tree), 2,
                   "--raw requires a Set that first reads");
     check_failure(run(words{"query", "PerformanceSet", "PortCounters", "1", "--raw"} + tree), 2, "--raw");
 
-    // What is sent: fields that are orders stay 0 (IBA 14.2.5.6: no change), all others are as they were.
+    // In the request, command fields stay 0 (IBA 14.2.5.6: no change), and all other fields keep their values.
     const directory files;
     const std::string capture = files / "set.pcap";
     check_success(run(words{"query", "SubnSet", "PortInfo", "-f", "HOQLife=3", "--pcap", capture} + CA + tree));
@@ -323,11 +325,11 @@ TEST_CASE("query SubnSet changes only the named fields") {
         CAPTURE(kept);
         CHECK(sent[kept] == before[kept]);
     }
-    // A state change that the switch has to tell is not taken from it: 1 would clear it (IBA 14.2.5.4).
+    // The Set does not clear a state change that the switch must report: 1 would clear it (IBA 14.2.5.4).
     check_success(
         run(words{"query", "SubnSet", "SwitchInfo", "0,1", "-f", "lifeTimeValue=9", "--pcap", capture} + tree));
     CHECK(set_in(capture)["portStateChange"] == 0);
-    // Elements of a table that are not named stay, too.
+    // Table elements that are not named keep their values, too.
     const auto table =
         json_from(run(words{"query", "SubnGet", "SLToVLMappingTable", "0,1", "-a", "0x102", "--json"} + tree));
     auto mapped = json_from(run(
@@ -335,7 +337,7 @@ TEST_CASE("query SubnSet changes only the named fields") {
     CHECK(mapped["SLtoVL"][3] == 1);
     mapped["SLtoVL"][3] = table["SLtoVL"][3];
     CHECK(mapped == table);
-    // Nobody who cannot be asked is written to.
+    // A node that cannot be read is not written.
     const process_result silent = run(
         {"query", "SubnSet", "PortInfo", "77", "-f", "HOQLife=3", "-d", "--fabric", "sim:single,sm=1,time=virtual"});
     CHECK(silent.status == 1);

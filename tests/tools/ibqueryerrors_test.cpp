@@ -151,7 +151,7 @@ TEST_CASE("ibqueryerrors prints what infiniband-diags' ibqueryerrors prints") {
         compare_stanzas(s, words{"--skip-sl"} + options, 1);
     compare_stanzas(s, {"--skip-sl", "--router"}, 0);
 
-    // Parts of the subnet. Of a GUID infiniband-diags ask the SA in vain, then look for it, too.
+    // Parts of the subnet. For a GUID infiniband-diags first queries the SA in vain and then searches.
     compare_stanzas(s, {"--skip-sl", "--port-guid", "0xa002"}, 1);
     compare_stanzas(s, {"--skip-sl", "-D", "0,2"}, 1);
     compare_stanzas(s, {"--skip-sl", "--Direct", "0", "-r"}, 1);
@@ -165,7 +165,7 @@ TEST_CASE("ibqueryerrors prints what infiniband-diags' ibqueryerrors prints") {
     const std::string thresholds = s.files().write("thresholds", "# ours\nSymbolErrorCounter=19\n\nPortRcvErrors=6\n"
                                                                  "VL15Dropped=0x2\nPortXmitWait=4000000000\n");
     compare_stanzas(s, {"--skip-sl", "--threshold-file", thresholds}, 1);
-    // Nothing is above, and the sum of a switch is, which is no port's.
+    // No port exceeds a threshold, but the sum of a switch does.
     s.set("\"S1\"[4]", "PortCounters.SymbolErrorCounter", 19);
     const std::string sum = s.files().write("sum", "SymbolErrorCounter=20\n");
     compare_stanzas(
@@ -219,7 +219,7 @@ TEST_CASE("ibqueryerrors clears only the requested counters, as infiniband-diags
         s.set("\"S1\"[3]", "PortXmitDiscardDetails.PortNeighborMTUDiscards", 3);
         s.set("\"S1\"[3]", "PortRcvErrorDetails.PortLoopingErrors", 3);
     };
-    // All of the ports without a cable, and what MADs move nowhere.
+    // Clears all counters of the ports without a cable, which MADs do not change.
     const auto left = [&] {
         std::string text;
         for (const char* group : {"-L", "-x", "-D", "-E"}) text += s.ours({"perfquery", "-l", group, here, "3-4"}).out;
@@ -242,7 +242,7 @@ TEST_CASE("ibqueryerrors clears only the requested counters, as infiniband-diags
         const int status = s.peer(command).status;
         const std::string theirs = left();
         set_all();
-        // ibsim does not clear PortRcvPkts of PortCountersExtended: infiniband-diags do not notice.
+        // ibsim does not clear PortRcvPkts of PortCountersExtended, and infiniband-diags does not notice that.
         const bool clears_counts = options[0] != "-k";
         const process_result ours = s.ours(command);
         CHECK(ours.status == (clears_counts ? 3 : status));
@@ -325,7 +325,7 @@ TEST_CASE("ibqueryerrors sends one MAD to a switch without errors, and one more 
     CHECK(asks(clean + ",pma=basic") == 44 + 12 * 8 + 32);
     CHECK(asks(clean, {"--switch"}) == 12 + 12);
     CHECK(asks(clean, {"--counters"}) == 44 + 12 * 8 + 32);
-    // Where errors and data are in two attributes, only the one that matters is asked for.
+    // If errors and data are in two attributes, ibqueryerrors queries only the one that it needs.
     CHECK(asks(clean + ",pma=all+wide+unicast") == 44 + 12 + 32);
     CHECK(asks(clean + ",pma=all+wide+unicast", {"--counters", "--ca"}) == 32 + 32);
     CHECK(asks(clean + ",counters=3") == 44 + 12 + 12 * 8 + 32);
@@ -363,7 +363,7 @@ TEST_CASE("ibqueryerrors names what is missing, prints the rest and exits with 3
     CHECK_THAT(dead.out, Contains("## Summary: 13 nodes checked, 0 bad nodes found\n"));
     CHECK_THAT(dead.err, StartsWith("ibtool: "));
 
-    // One that dies when it has been found, and before its counters can be asked for.
+    // A node that stops replying after its discovery and before its counters are queried.
     const std::string far = "sim:fattree2,radix=4,sm=1,time=virtual,latency=1ms";
     const process_result found = run({"ibnetdiscover", "-v", "--fabric", far});
     const std::size_t end = found.err.find(" s of virtual time");
@@ -375,7 +375,7 @@ TEST_CASE("ibqueryerrors names what is missing, prints the rest and exits with 3
     CHECK_THAT(died.err, Contains("\"h-0008 HCA-1\"[1]: ") && Contains("timed out"));
     CHECK(std::count(died.err.begin(), died.err.end(), '\n') == 1);
 
-    // Without a subnet manager nobody has a LID.
+    // Without a subnet manager no port has a LID.
     const process_result unmanaged = run(command + words{"sim:fattree2,radix=4,time=virtual"});
     CHECK(unmanaged.status == 3);
     CHECK_THAT(unmanaged.out,

@@ -93,7 +93,7 @@ TEST_CASE("ibsendtrap sends the fields that the IBA defines for each trap") {
             return mad.contains("SMPFormat") && mad["SMPFormat"]["method"] == 5;
         });
         REQUIRE(sent != all.end());
-        // On virtual lane 15 to QP 0 of the port where the subnet manager is.
+        // On virtual lane 15 to QP 0 of the subnet manager's port.
         CHECK((*sent)["HdrLRH"]["VL"] == 15);
         CHECK((*sent)["HdrLRH"]["DLID"] == port["masterSMLID"]);
         CHECK((*sent)["HdrBTH"]["destQP"] == 0);

@@ -82,7 +82,7 @@ TEST_CASE("ibstat prints what infiniband-diags' ibstat prints") {
 }
 
 TEST_CASE("ibstat prints 1X SDR and FDR10 rates as infiniband-diags' ibstat does") {
-    // What ibstat of infiniband-diags 44.0 prints of soft RoCE, and of such a rate by its source.
+    // Lines of ibstat of infiniband-diags 44.0 for soft RoCE, and for such a rate according to its source.
     const std::pair<const char*, const char*> rates[] = {{"10 Gb/sec (1X FDR10)", "Rate: 10 (FDR10)\n"},
                                                          {"2.5 Gb/sec (1X SDR)", "Rate: 2.5\n"},
                                                          {"40 Gb/sec (4X QDR)", "Rate: 40\n"}};
@@ -138,7 +138,7 @@ TEST_CASE("set_nodedesc prints and changes the descriptions of local devices") {
     check_failure(set({std::string(65, 'x')}), 2, "the name must have at most 64 bytes, but has 65");
     check_failure(set({"a\tb"}), 2, "characters");
     check_failure(set({"b", "-C", "mlx5_0"}), 1, "mlx5_0");
-    // What is not kept is told.
+    // A name that the device did not keep is reported.
     fs::remove(tree.root() / "infiniband/ibsim0/node_desc");
     fs::create_symlink("/dev/null", tree.root() / "infiniband/ibsim0/node_desc");
     check_failure(set({"c"}), 1, "the name of ibsim0 is '', but 'c' was written");

@@ -13,7 +13,8 @@ using namespace ibtool_rig;
 using nlohmann::json;
 
 TEST_CASE("ibswportwatch prints rates that match the traffic") {
-    // A spine's link: 1000 packets a second each way, and 10 symbol errors. No MAD of ours goes there but to the PMA itself.
+    // A spine's link with 1000 packets per second in each direction and 10 symbol errors. Our MADs cross it only to reach
+    // the PMA.
     const words fabric{"--fabric", "sim:fattree2,radix=4,sm=1,time=virtual,traffic=1000,errors=1.0:10"};
     const process_result r = run(words{"ibswportwatch", "-n", "3", "-p", "2", "--json", "13", "4"} + fabric);
     check_success(r);
@@ -48,7 +49,7 @@ TEST_CASE("ibswportwatch prints rates that match the traffic") {
         CHECK((changes.find("SymbolErrorCounter") != changes.npos) == (limit == std::string("9")));
         CHECK_THAT(changes, !Contains("PortXmitPkts"));
     }
-    // Other counters: what changed is what perfquery -E tells of the same moments.
+    // The changes of other counters equal those that perfquery -E reports at these times.
     const process_result causes =
         run(words{"ibswportwatch", "-n", "2", "-p", "10", "-D", "-E", "--json", "13", "4"} + fabric);
     check_success(causes);

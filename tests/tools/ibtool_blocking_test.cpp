@@ -138,8 +138,8 @@ process_result end_by_signal(process& p) {
 }
 
 TEST_CASE("every argument that names a file declares how the command uses the file") {
-    // These name a directory, a socket, a fabric, a link or an option of which a file is only one form, or mention an option
-    // that names a file.
+    // These arguments name a directory, a socket, a fabric, a link or an option for which a file is only one of several
+    // forms, or they mention an option that names a file.
     const std::vector<std::string> others{"--fabric", "--dev",     "--listen", "--target", "--sysfs",
                                           "--sys",    "directory", "--m_key",  "--smkey",  "--cckey"};
     for (const argument& a : arguments()) {
@@ -161,7 +161,7 @@ TEST_CASE("the first SIGTERM ends ibtool while it reads a FIFO without a writer,
         if (sample.skips()) continue;
         CAPTURE(a.command, a.name, a.file);
         process p(ibtool(with_file(a, silent.name)));
-        // A command that wants a regular file opens it for a moment, and refuses it.
+        // A command that requires a regular file opens the FIFO briefly and refuses it.
         const bool is_refused =
             a.file == "read_regular" || a.file == "cached" || a.name == "--key-file" || a.name == "--known";
         await([&] { return p.ended() || (!is_refused && has_open(p, silent.name)); });
@@ -379,7 +379,7 @@ TEST_CASE("the first SIGTERM ends long-running commands while nothing reads thei
                                  {"ibping", "2"}}) {
         CAPTURE(command);
         process p(redirected(">" + stopped.name) + ibtool(command + words{"--fabric", flapping, "-d"}));
-        // It goes on while nobody reads, as its trace shows. ibping sends once in a second.
+        // The command continues while nothing reads its output, as its trace shows. ibping sends once per second.
         const std::size_t enough = command[0] == "ibping" ? 100 : 20'000;
         await([&] { return p.ended() || p.errors().size() > enough; });
         REQUIRE_FALSE(p.ended());
@@ -425,7 +425,7 @@ TEST_CASE("every output file of a command may be a FIFO, a full disk or a pipe w
             if (a.name == "--prometheus") line = {"sweep", "--fabric", fabric, "--count", "1", a.name, to};
             process p(ibtool(line));
             if (a.file == "written" && to != "/dev/full") {
-                // It waits for the reader, as any program does, and a signal ends that.
+                // The command waits for the reader as any program does, and a signal ends the wait.
                 await([&] { return p.ended() || is_ibtool(p); });
                 CHECK_FALSE(p.ended());
                 CHECK(end_by_signal(p).status != 0);

@@ -106,7 +106,7 @@ void await_handlers(const process& running) {
             return at != status.npos &&
                    (std::stoull(status.substr(at + set.size() + 2, 16), nullptr, 16) >> (number - 1) & 1);
         };
-        // Until it is another program it has ours, of which SIGPIPE is none.
+        // Until exec() the child has our signal handlers, which do not include SIGPIPE.
         return has("SigIgn", SIGPIPE) && has("SigCgt", SIGTERM);
     });
 }
@@ -127,7 +127,7 @@ TEST_CASE("every command handles nodes with 254 and 255 ports") {
             if (!command.front().starts_with("ibcheck"))
                 CHECK_FALSE(r.out.empty()); // these are silent where all is well
             if (ports == 254) {
-                // ibcheck* find the ports that are down.
+                // The ibcheck commands report the ports that are down.
                 CHECK((r.status == 0 || command.front().starts_with("ibcheck") || command.front() == "health"));
                 CHECK(r.status < 2);
             } else if (discovers(command)) {
@@ -137,7 +137,7 @@ TEST_CASE("every command handles nodes with 254 and 255 ports") {
                 CHECK(r.status < 2);
             }
         }
-        // Of a port 255 a PMA would tell the sum of all.
+        // For port 255 a PMA would return the sum of all ports.
         CHECK_THAT(run(words{"sweep", "--csv"} + fabric).out,
                    Contains(",\"wide switch\",200,") && !Contains(",\"wide switch\",255,"));
         CHECK_THAT(run(words{"ibdatacounters", "--ports"} + fabric).out,
@@ -212,7 +212,7 @@ TEST_CASE("the limits of nodes and time also apply to later discoveries of a swe
 TEST_CASE("a discovery that runs out of memory prints what it found and exits with 3") {
     if (other_program()) return; // a sanitizer takes more than there is
     const words large{"ibswitches", "--fabric", "sim:fattree3,radix=28,time=virtual"}; // 5488 hosts, 980 switches
-    // What a program takes to begin with is not known: from too little for anything to enough.
+    // The minimum memory of a program is unknown: tries limits from too small to sufficient.
     bool is_partial = false, is_complete = false;
     for (unsigned kilobytes = 24'000; kilobytes < 400'000 && !is_complete; kilobytes += kilobytes / 8) {
         const process_result r =

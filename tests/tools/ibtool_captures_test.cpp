@@ -158,7 +158,7 @@ TEST_CASE("RoCE captures decode as the InfiniBand packets do, and as tshark deco
         CHECK(lines_without_route(run({"decode", "--json", file})) == expected);
         CHECK(fields_by_tshark(file) == expected_by_tshark);
     }
-    // Other packets between are skipped, and packets are counted as Wireshark counts them.
+    // Other packets in between are skipped but counted, as in Wireshark.
     const std::string mixed = files.write(
         "mixed.pcap", pcap_of(1, {ethernet(0x0806, octets(28)), ethernet(0x0800, ipv4(udp(octets(40), 53))),
                                   ethernet(0x0800, ipv4(udp(packets[0]))), ethernet(0x0800, ipv4(octets(40), {}, 6))}));
@@ -186,7 +186,7 @@ TEST_CASE("compressed captures and texts decode as the uncompressed files do") {
     const std::string of_text = run({"decode", "--json", mad}).out;
     check_success(run_process({"gzip", mad}));
     CHECK(run({"decode", "--json", mad + ".gz"}).out == of_text);
-    // Cut off: the packets before, and the reason.
+    // Truncated: prints the packets before, and the reason.
     const std::string compressed = read_file(file + ".gz");
     const process_result cut =
         run({"decode", "--json", files.write("cut.pcap.gz", compressed.substr(0, compressed.size() * 3 / 4))});
@@ -216,7 +216,7 @@ TEST_CASE("an unreliable datagram to another queue pair is a MAD only if its con
     CHECK(decoded(0x123456)["datagram"] == "datagram to queue pair 0x123456");
     CHECK_THAT(run({"decode", files / "packet"}).out,
                Contains("\ndatagram to queue pair 0x123456\n") && !Contains("unknown class"));
-    // To queue pair 1 it is a MAD, and a redirected class has another queue pair.
+    // A packet to queue pair 1 is a MAD; a redirected class uses another queue pair.
     CHECK_FALSE(decoded(1).contains("datagram"));
     payload = {1, 4, 1, 1}; // Get of performance management
     payload[17] = 1;        // ClassPortInfo

@@ -54,7 +54,7 @@ TEST_CASE("ibnetdiscover -g prints chassis and external ports as infiniband-diag
         CHECK(got.chassis == expected.chassis);
         CHECK(got.others == expected.others);
     }
-    // Without it the cards of a Xsigo are told as well, and the chassis are not; other reports do not know them.
+    // Without the option, the cards of a Xsigo are printed and the chassis are not; other reports do not print them.
     for (const words& how : {words{}, {"-f"}, {"-g", "-l"}, {"-g", "-S"}, {"-g", "-H"}, {"-g", "-R"}, {"-g", "-p"}}) {
         CAPTURE(how);
         const process_result theirs = s.peer(words{"ibnetdiscover"} + how), ours = s.ours(words{"ibnetdiscover"} + how);
@@ -77,7 +77,7 @@ TEST_CASE("ibnetdiscover -g prints chassis and external ports as infiniband-diag
                kept = grouped_of(run({"ibnetdiscover", "-g", "--load-cache", cache}).out);
     CHECK(kept.chassis == live.chassis);
     CHECK(kept.others == live.others);
-    // The name of the server that manages a Xsigo is that of the map.
+    // The name of a Xsigo's management server is the name in the map.
     CHECK_THAT(s.ours({"ibnetdiscover", "-g", "--node-name-map", map}).out, Contains("Hostname: boss\n"));
 }
 
@@ -100,7 +100,7 @@ TEST_CASE("ibqueryerrors prints external ports as infiniband-diags' ibqueryerror
 
 TEST_CASE("the option --hierarchy requires --json and queries only nodes that support hierarchy information") {
     const words fabric{"--fabric", "sim:fattree2,radix=4,sm=1,time=virtual"};
-    // Nothing there has it: not an SMP more.
+    // No node supports it: no further SMP is sent.
     CHECK(run(words{"ibnetdiscover", "--json", "--hierarchy"} + fabric).out ==
           run(words{"ibnetdiscover", "--json"} + fabric).out);
     check_failure(run(words{"ibnetdiscover", "--hierarchy"} + fabric), 2, "--hierarchy");

@@ -213,7 +213,7 @@ TEST_CASE("commands with a LID as target refuse a local port without a LID at on
 }
 
 TEST_CASE("a GMP to the end of a directed route fails with a message if the port there has no LID") {
-    // A subnet manager that saw only its own switch: its file has LIDs of these two.
+    // A subnet manager that saw only its own switch: its file has only the LIDs of these two nodes.
     const made_file file(
         "Switch\t4 \"S-1\"\t\t# \"near\" base port 0 lid 2 lmc 0\n[1]\t\"H-1\"[1](101)\t\t# \"host\" lid 1 4xEDR\n"
         "[2]\t\"S-2\"[1]\t\t# \"far\" lid 0 4xEDR\n\nSwitch\t4 \"S-2\"\t\t# \"far\" base port 0 lid 0 lmc 0\n\n"
@@ -223,7 +223,7 @@ TEST_CASE("a GMP to the end of a directed route fails with a message if the port
 }
 
 TEST_CASE("every form of target names one port in every command") {
-    // The port at the end of a route, in all other forms.
+    // The port at the end of a route, in all other forms of target.
     const std::string route = "0,1,1";
     const auto address = objects_of(run(words{"ibaddr", "--json", route} + managed_tree).out).at(0);
     const auto switch_address = objects_of(run(words{"ibaddr", "--json", "0,1"} + managed_tree).out).at(0);
@@ -284,7 +284,7 @@ TEST_CASE("every form of target names one port in every command") {
             CHECK(r.out == first.out);
         }
     }
-    // The subnet manager is where the program runs; it is asked in each form, too.
+    // The subnet manager runs at the local port, which every form of target can name.
     const auto own = objects_of(run(words{"ibaddr", "--json"} + managed_tree).out).at(0);
     for (const std::string& target : forms_of(own, "0")) {
         CAPTURE(target);
@@ -292,7 +292,7 @@ TEST_CASE("every form of target names one port in every command") {
         check_success(r);
         CHECK(r.out == run(words{"sminfo", "--json"} + managed_tree).out);
     }
-    // A scoped GID names a port of a device, which a simulated subnet has not.
+    // A scoped GID names a port of a device, and a simulated subnet has no devices.
     for (const char* command : {"ibaddr", "ibroute", "sminfo"})
         check_failure(run(words{command, address["GID"].get<std::string>() + "%mlx5_0/1"} + managed_tree), 2,
                       "the target names the local port 'mlx5_0/1'");

@@ -179,7 +179,7 @@ TEST_CASE("an exporter uses no more memory after an hour of sweeps than after a 
     const directory files;
     const auto memory_after = [&](int sweeps) {
         const std::string file = files / "sweep.prom";
-        // A link goes down and up all the time, a host is dead from the first minute on.
+        // A link goes down and up continuously, and a host is unresponsive from the first minute on.
         const process_result r =
             run({"sweep", "--fabric", tree + ",time=virtual,kill=h-0003 HCA-1@500ms,flap=spine-0001/2@1500ms:300ms:7s",
                  "--every", "1s", "--refresh", "5s", "--count", std::to_string(sweeps), "--prometheus", file});
@@ -252,7 +252,7 @@ TEST_CASE("a host that stops replying stays on the page with its name and locati
     CHECK_THAT(forgotten, Contains("infiniband_nodes_missing 0\n") && Contains("infiniband_nodes_known 13\n"));
     check_missing(page_after("", 40, {"--forget", "10min"}));
 
-    // It is dead from the beginning, and a file says that it ought to be there.
+    // The host is unresponsive from the start, and a file declares it as expected.
     const std::string known = files / "known.cache";
     check_success(run({"ibnetdiscover", "--fabric", "sim:fattree2,radix=4,sm=1,time=virtual", "--cache", known}));
     check_missing(page_after(",dead=h-0003 HCA-1", 8, {"--known", known, "--forget", "10s"}));
@@ -439,12 +439,12 @@ TEST_CASE("a real Prometheus reports its target as up and stores the values of t
     await([&] { return server.value_of("count(infiniband_port_symbol_errors_total)") == "32"; });
     await([&] { return server.value_of("changes(infiniband_sweeps_total[1m]) > 3") != ""; });
 
-    // Sample by sample: each value that it has is one that a sweep told of that port.
+    // Each sample has a value that a sweep reported for the port.
     const json all = server.query("infiniband_port_xmit_data_bytes_total[1m]");
     sweep.program.signal(SIGINT);
     const process_result r = sweep.program.wait();
     INFO(r.err);
-    // A slow machine may not keep up, and the signal may come amid a sweep.
+    // A slow machine may be late, and the signal may arrive during a sweep.
     const bool keeps_up = r.err.find("a sweep took longer than its period") == std::string::npos;
     const bool was_between_sweeps = r.err.find("stopped before all counters were read") == std::string::npos;
     CHECK(r.status == (keeps_up && was_between_sweeps ? 0 : 3));
@@ -511,7 +511,7 @@ TEST_CASE("an exporter in scrape mode sweeps once per scrape and at no other tim
 }
 
 TEST_CASE("an exporter whose sweeps are late is unhealthy") {
-    // The discovery takes a while, and each sweep longer than three periods.
+    // The discovery takes a while, and each sweep takes longer than three periods.
     exporter sweep({"--fabric", "sim:fattree2,radix=4,sm=1,latency=10ms", "--every", "1ms", "--json"});
     auto client = sweep.client();
     const auto starting = client.Get("/health");
@@ -552,7 +552,7 @@ TEST_CASE("an exporter serves systemd's socket and notifies systemd of start, sw
         while (n < 0 && errno == EINTR);
         return std::string(text, n > 0 ? static_cast<std::size_t>(n) : 0);
     };
-    // What systemd does: binds, puts the socket at descriptor 3, says so, and starts the service.
+    // Does what systemd does: binds the socket, passes it at descriptor 3, sets the variables and starts the service.
     const std::string start = "import os, socket, sys\n"
                               "s = socket.socket()\n"
                               "s.bind(('127.0.0.1', 0))\n"
@@ -588,7 +588,7 @@ TEST_CASE("an exporter continues if stderr is a full disk, a closed pipe or a pi
     const directory files;
     REQUIRE(::mkfifo((files / "closed").c_str(), 0600) == 0);
     REQUIRE(::mkfifo((files / "stuck").c_str(), 0600) == 0);
-    // `closed`: its only reader goes. `stuck`: it stays and does not read, and the pipe is full.
+    // `closed`: the only reader exits. `stuck`: the reader stays but does not read, and the pipe is full.
     const std::string script =
         "cd " + std::string(files / "") +
         "; if [ $0 = '2>closed' ]; then (: <closed) & elif [ $0 = '2>stuck' ]; then exec 7<>stuck; "

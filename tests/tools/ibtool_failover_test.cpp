@@ -27,7 +27,8 @@ start_SM() {
 
 TEST_CASE("watch and sweep follow the subnet manager to another port without a restart, including notices") {
     if (!has_devices()) return;
-    // Both run at a third port. The first manager is killed, the second configures the subnet. The cable of a host comes and goes.
+    // Both commands run at a third port. The first manager is killed, and the second one configures the subnet. A cable of
+    // a host goes down and up.
     const process_result r = in_shell("sim:fattree2,radix=4,flap=leaf-0002/2@1s:1s:2s", with_managers + R"(
 start_SM vib0 1
 mkfifo $d/watch.out $d/watch.err $d/sweep.out $d/sweep.err
@@ -64,7 +65,7 @@ said 'rediscovered the subnet' <&5
 
 TEST_CASE("watch prints Reports of the SA and ignores Reports of other ports") {
     if (!has_devices()) return;
-    // The second port sends Reports of trap 64 by libibumad, whose bytes are those of IBA 13.4.8.2 and 15.2.1, to the third.
+    // The second port sends Reports of trap 64 to the third through libibumad, with the bytes of IBA 13.4.8.2 and 15.2.1.
     const process_result r = in_shell("sim:fattree2,radix=4,flap=leaf-0002/2@1s:1s:2s", with_managers + R"(
 start_SM vib0 1
 mkfifo $d/watch.out $d/watch.err

@@ -94,7 +94,7 @@ TEST_CASE("an interrupted discovery releases its ibsim client slot") {
         running.signal(round % 2 ? SIGTERM : SIGINT);
         const process_result r = running.wait(std::chrono::seconds(20));
         CAPTURE(r.err);
-        // 1: before anything was found.
+        // Exit status 1: before anything was found.
         const bool known = r.status == 0 || r.status == 1 || r.status == 3;
         REQUIRE(known);
         if (r.status == 3) {
@@ -116,7 +116,7 @@ TEST_CASE("a discovery can be interrupted while ibsim is frozen, and releases it
         const std::string trace = files / "trace";
         std::filesystem::remove(trace);
         process running(ibtool(long_discovery(server) + words{"-t", "100s", "--pcap", trace}));
-        // Attached is too early: who still waits for its slot finds nothing.
+        // A signal right after the connection is too early: a program that waits for its slot has found nothing.
         await([&] { return running.ended() || has_content(trace); });
         server.stop();
         if (!running.ended()) running.signal(SIGINT);
@@ -136,7 +136,7 @@ TEST_CASE("a signal while ibtool waits for an ibsim slot harms neither ibtool no
     running.signal(SIGINT);
     server.resume();
     const process_result r = running.wait(std::chrono::seconds(20));
-    // The first answers may be there as soon as the signal is looked at.
+    // The first replies may arrive before the program handles the signal.
     CAPTURE(r.err);
     CHECK((r.status == 1 || r.status == 3));
     CHECK_THAT(r.err, Contains(r.status == 1 ? "ibtool: stopped before the local node replied" : "partial result"));

@@ -57,7 +57,7 @@ std::string interrupt(const words& command, unsigned seed) {
         return fmt::format("{}\n  seed {}: {}; after{}; shown: ...{}", fmt::join(command, " "), seed, what, history,
                            t.shown().substr(t.shown().size() - std::min<std::size_t>(t.shown().size(), 200)));
     };
-    // Most of it within the first moments: the program starts in 10 ms.
+    // Mostly in the first moments: the program starts within 10 ms.
     const auto pass = [&] {
         const auto length = std::chrono::microseconds(up_to(random() % 4 ? 30'000l : 150'000l));
         history += fmt::format(" {} us", length.count());
@@ -81,7 +81,7 @@ std::string interrupt(const words& command, unsigned seed) {
     }
     status = t.watch(1s);
     if (!status) return fails("it did not end within a second");
-    // Complete, failed for want of an answer, partial; or ended by a signal before it had its handlers.
+    // Complete, failed after a timeout, or partial; or ended by a signal before it had signal handlers.
     const int good[] = {0, 1, 3, 128 + SIGINT, 128 + SIGTERM, 128 + SIGPIPE};
     if (std::find(std::begin(good), std::end(good), *status) == std::end(good))
         return fails(fmt::format("it ended with {}", *status));

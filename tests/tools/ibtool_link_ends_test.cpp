@@ -44,7 +44,7 @@ TEST_CASE("link ends that differ are printed as different and not reported as a 
     const process_result asked = run(words{"ibportstate", "2", "1"} + ends);
     CHECK_THAT(asked.err, Contains("the link runs at 25.78125 Gbps, but the other end reports 2.5 Gbps") &&
                               !Contains("but both ends have"));
-    // A link that is slower than both ends support is still told.
+    // A link that is slower than both ends support is still reported.
     const words slow{"--fabric", "sim:" + files.write("width.topo", two_ends("4xEDR", "1xEDR")) + ",sm=1,time=virtual"};
     CHECK_THAT(run(words{"iblinkinfo"} + slow).out,
                Contains("( 1X at the other end )") || Contains("(1X at the other end )"));

@@ -275,7 +275,7 @@ TEST_CASE("saquery prints each field of a record where infiniband-diags' saquery
             std::string ours = s.ours(words{"saquery"} + one.arguments);
             const std::string theirs = s.theirs(words{"saquery"} + one.arguments);
             if (one.arguments[0] == "SR") ours.erase(ours.rfind("\t\tServiceData64.2")); // beyond what they get to see
-            // Theirs goes on with records of what follows in the MAD.
+            // infiniband-diags continues with records made of the bytes that follow in the MAD.
             CHECK(theirs.substr(0, ours.size()) == ours);
             CHECK_FALSE(ours.empty());
         }
@@ -327,13 +327,13 @@ TEST_CASE("saquery queries the components that infiniband-diags' saquery queries
         REQUIRE(theirs.size() == 1);
         CHECK(s.records.take_requests() == theirs);
     }
-    // In -X they set the last bit of eight, and the IBA has the first (15.2.5.17).
+    // With -X infiniband-diags sets the last bit of eight; the IBA defines the first (15.2.5.17).
     s.ours({"saquery", "MCMR", "-X", "1"});
     CHECK_THAT(
         s.records.take_requests().front(),
         StartsWith(fmt::format("SAMCMemberRecord 12 0 {:#x} ", iba::mask_of<&iba::sa::MCMemberRecord::proxyJoin>)) &&
             EndsWith(" 80 00 00"));
-    // What infiniband-diags do not ask for, or in another way.
+    // Queries that infiniband-diags does not send, or sends in another way.
     const auto asked = [&](const words& arguments) {
         const std::string text = s.ours(words{"saquery"} + arguments);
         CHECK_FALSE(text.empty());
@@ -374,7 +374,7 @@ TEST_CASE("vendstat prints each field where infiniband-diags' vendstat prints th
     REQUIRE(ours.size() == 24);
     REQUIRE(theirs.size() == 24);
     for (std::size_t i = 0; i < 24; ++i) {
-        // From the 17th on they count one too many: there are two of port 4, and none of port 20.
+        // From the 17th port on infiniband-diags is off by one: it prints port 4 twice and does not print port 20.
         const std::size_t begin = i < 16 ? 0 : ours[i].find(':'), there = i < 16 ? 0 : theirs[i].find(':');
         CHECK(ours[i].substr(begin) == theirs[i].substr(there));
     }

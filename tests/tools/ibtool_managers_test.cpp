@@ -83,14 +83,14 @@ TEST_CASE("doctor warns about a master with a lower priority than a standby") {
         if (a.warning) CHECK_THAT(managers_in(r).back(), StartsWith("warning  SM ") && Contains(a.warning));
         else CHECK_THAT(r.out, !Contains("warning"));
     }
-    // The local port's own manager has the higher GUID, and the priority is the same (IBA 14.4.1).
+    // The manager at the local port has the higher GUID, and the priorities are equal (IBA 14.4.1).
     const process_result r =
         run({"doctor", "--fabric", "sim:fattree2,radix=4,sm=h-0003 HCA-1,time=virtual,manager=h-0002 HCA-1:standby:0"});
     CHECK_THAT(r.out, Contains("has a lower rank than the standby at LID 2"));
 }
 
 TEST_CASE("doctor finds subnet managers by directed routes if the SA does not reply") {
-    // The local port's manager is dead; another one runs where no SA is asked.
+    // The manager of the local port is unresponsive, and another one runs at a port whose SA is not queried.
     const process_result r =
         run({"doctor", "--fabric",
              "sim:fattree2,radix=4,sm=h-0003 HCA-1,time=virtual,dead=h-0003 HCA-1,manager=h-0005 HCA-1:standby:2"});
@@ -98,7 +98,7 @@ TEST_CASE("doctor finds subnet managers by directed routes if the SA does not re
     CHECK_THAT(r.out, Contains("bad      SM      LID 3: ") &&
                           Contains("ok       SM      LID 5: Standby, GUID 0002:c903:0000:0501, priority 2") &&
                           Contains("no subnet manager is the master"));
-    // Without any manager's LID, too.
+    // Also without the LID of a manager.
     CHECK_THAT(run({"doctor", "--fabric", "sim:fattree2,radix=4,time=virtual,manager=h-0005 HCA-1:master:2"}).out,
                Contains("bad      SM      no subnet manager is known: the SM LID") &&
                    Contains("ok       SM      route 0,1,3,3,1: Master"));

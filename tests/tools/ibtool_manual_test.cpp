@@ -112,7 +112,7 @@ TEST_CASE("shell completion offers what the command accepts at the end of the co
     CHECK(suggested("ibtool sweep --type=s") == words_list{"--type=switch"});
     CHECK(suggested("ibtool --timeout 5 sweep --refresh-by ") == words_list{"smp", "sa"});
     CHECK(suggested("ibtool ibhosts fab").empty()); // a file
-    // Words that nothing else says: operations, records, attributes.
+    // Words that only the descriptors contain: operations, records, attributes.
     CHECK(suggested("ibtool smpquery NodeD") == words_list{"NodeDesc"});
     CHECK(suggested("ibtool smpquery --timeout 5 -x NodeD") == words_list{"NodeDesc"});
     CHECK(suggested("ibtool smpquery NodeDesc NodeD").empty()); // that is the target's place
@@ -120,7 +120,7 @@ TEST_CASE("shell completion offers what the command accepts at the end of the co
     CHECK(suggested("ibtool query SubnGet SMPPortInfoE") == words_list{"SMPPortInfoExtended"});
     CHECK(suggested("ibtool decode --struct SMPPortInfoE") == words_list{"SMPPortInfoExtended"});
     CHECK(suggested("ibtool ibportstate 7 1 dis") == words_list{"disable"});
-    // By the name of a command the program is that command, wherever it lies.
+    // A link with the name of a command runs that command from any directory.
     CHECK(suggested("/usr/sbin/smpquery NodeD") == words_list{"NodeDesc"});
     CHECK(suggested("ibswportwatch.pl --js") == words_list{"--json"});
     check_failure(run({"help", "--completion", "tcsh"}), 2, "tcsh");
@@ -166,7 +166,7 @@ TEST_CASE("bash, fish and zsh complete ibtool and its links with ibtool's candid
     }
     SECTION("zsh") {
         const shell_rig here("zsh");
-        // A shell behind a terminal of its own, whose tab key is pressed.
+        // Runs the shell on its own pseudo-terminal and presses the tab key.
         const auto typed = [&](const std::string& line, const std::string& awaited) {
             const std::string program = R"(zmodload zsh/zpty
 zpty shell zsh -f -i

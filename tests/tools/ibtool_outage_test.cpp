@@ -61,7 +61,7 @@ TEST_CASE("sweeps resume after an ibsim restart and report the missed sweeps") {
     const process_result r = sweep.wait();
     CHECK(r.status == 3);
 
-    // Between whole sweeps, which are numbered one after the other, the two records of the outage, and no gap.
+    // The two records of the outage are between complete sweeps with consecutive numbers.
     double before = 0, after = 0, away = 0;
     int number = 0, missed = -1;
     std::vector<std::string> order;
@@ -84,8 +84,8 @@ TEST_CASE("sweeps resume after an ibsim restart and report the missed sweeps") {
         }
     }
     CHECK(order == std::vector<std::string>{"lost", "back"});
-    // What was due while the server was away; at most what was due between the two sweeps: reading the subnet anew may take
-    // periods as well.
+    // Counts the sweeps that were due during the outage. The upper bound includes further periods, because the rediscovery
+    // takes time as well.
     const int between = static_cast<int>(std::floor(after / 0.2 + 0.01) - std::floor(before / 0.2 + 0.01)) - 1;
     CHECK(missed > 0);
     CHECK(missed >= static_cast<int>(std::floor(away / 0.2 - 0.01)));
@@ -140,7 +140,7 @@ TEST_CASE("an exporter keeps its metrics page during an ibsim outage and reports
     await([&] { return health().at("status") == "ok"; });
     s.kill();
     sweep.await_error("' disconnected: ");
-    // What is about the exporter itself may change.
+    // Series about the exporter itself may change.
     const auto counters = [&] {
         const auto answer = client.Get("/metrics");
         CHECK(answer->status == 200);
@@ -308,7 +308,7 @@ TEST_CASE("an exporter that starts before ibsim reports the state lost and sweep
 }
 
 TEST_CASE("an exporter whose local SMA is unresponsive waits in the state lost") {
-    // The simulator lets the SMA of the local node die; the time after which it answers again begins with the simulation.
+    // The simulator stops the SMA of the local node. The time of its return counts from the start of the simulation.
     const words dead{"--fabric",  "sim:fattree2,radix=4,sm=1,kill=h-0001 HCA-1@0s,revive=h-0001 HCA-1@3s",
                      "-t",        "20",
                      "--retries", "0"};
@@ -332,7 +332,7 @@ TEST_CASE("an exporter whose local SMA is unresponsive waits in the state lost")
 }
 
 TEST_CASE("a command that runs once and loses ibsim prints its partial result and one line") {
-    // Some hundred nodes, asked so slowly that the server is gone before the end.
+    // Some hundred nodes, queried so slowly that the server ends before the discovery does.
     const directory files;
     const process_result made = run({"ibnetdiscover", "--fabric", "sim:fattree3,radix=8,sm=1,time=virtual"});
     check_success(made);

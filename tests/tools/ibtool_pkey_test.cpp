@@ -57,7 +57,7 @@ process_result in_tenants(const std::string& script) {
 
 TEST_CASE("GMPs use the P_Key index of the path record, the default partition, -Y or --pkey") {
     if (!has_devices()) return;
-    // Two limited members do not receive from each other: the fourth command may get no answer.
+    // Two limited members do not receive from each other, so that the fourth command may get no reply.
     const process_result r = in_tenants("GUID=$($IBTOOL saquery -G 'h-0003 HCA-1' -C vib1)\n"
                                         "LID=$($IBTOOL saquery -l 'h-0003 HCA-1' -C vib1)\n"
                                         "traced perfquery -G $GUID\n"

@@ -72,7 +72,7 @@ TEST_CASE("each possible fix of doctor names an ibtool command that succeeds, or
         CAPTURE(r.out, r.err);
         CHECK(r.status == 0);
         CHECK(r.err.empty());
-        // Under its condition doctor prints the same command.
+        // In its situation doctor prints this command.
         const std::string in_json = nlohmann::json(advice.command()).dump();
         if (is_met) CHECK_THAT(r.out.substr(0, r.out.find("=====")), Contains("\"command\":" + in_json + "}\n"));
     }

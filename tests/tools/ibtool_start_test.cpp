@@ -77,7 +77,7 @@ TEST_CASE("a missing file is reported by name") {
     check_failure(run({"ibnodes", "--fabric", "sim:single", "--node-name-map", missing}), 1, missing);
     check_failure(run({"ibnetdiscover", "--fabric", "sim:single", "--node-name-map", missing}), 1, missing);
     check_failure(run({"ibhosts", "--fabric", "sim:single", "-z", missing}), 2, missing);
-    // A directory can be opened, and reads as if it were empty.
+    // A directory can be opened and reads as an empty file.
     const std::string folder = files / ".";
     check_failure(run({"ibnodes", "--fabric", "sim:single", "--node-name-map", folder}), 1, "Is a directory");
     check_failure(run({"ibhosts", "--fabric", "sim:single", "-z", folder}), 2, "Is a directory");

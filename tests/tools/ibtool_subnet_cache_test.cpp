@@ -55,7 +55,7 @@ TEST_CASE("ibnetdiscover and infiniband-diags write equal caches, read each othe
     check_success(s.ours({"ibnetdiscover", "--cache", ours}));
     CHECK(records_of(contents_of(ours)) == records_of(contents_of(theirs)));
 
-    // Each from the other's.
+    // Each program reads the other's file.
     const auto live = stanzas_of(s.peer({"ibnetdiscover"}).out);
     CHECK(live.size() > 5);
     CHECK(stanzas_of(s.peer({"ibnetdiscover", "--load-cache", ours}).out) == live);
@@ -66,7 +66,7 @@ TEST_CASE("ibnetdiscover and infiniband-diags write equal caches, read each othe
     const auto links = run({"iblinkinfo", "-l", "--load-cache", theirs});
     CHECK(lines_of(links.out) == lines_of(s.peer({"iblinkinfo", "-l", "--load-cache", ours}).out));
 
-    // The tool's own: it is written once, read by its owner alone, and then no MAD is sent.
+    // The tool's own format: ibtool writes the file once, only its owner may read it, and then ibtool sends no MAD.
     const auto first = s.ours({"ibnetdiscover", "--subnet-cache", kept});
     struct stat file {};
     REQUIRE(::stat(kept.c_str(), &file) == 0);

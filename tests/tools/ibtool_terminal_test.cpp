@@ -37,7 +37,7 @@ TEST_CASE("the help is as wide as the terminal, and 132 columns wide without a t
         const process_result narrow = on_terminal(ibtool(command), 60, 40).wait();
         CHECK(narrow.status == 0);
         CHECK(all_fit(rows_of(prose(narrow)), 60));
-        // The same words in the same order.
+        // The words and their order are equal.
         std::istringstream ours(prose(narrow)), theirs(prose(plain));
         const auto words_in = [](std::istream& in) { return words{std::istream_iterator<std::string>(in), {}}; };
         CHECK(words_in(ours) == words_in(theirs));

@@ -65,10 +65,10 @@ TEST_CASE("a long option may be abbreviated to an unambiguous prefix") {
     check_success(run({"--fab", "sim:fattree2,radix=4,time=virtual", "ibnetdiscover", "--Hca"}));
     check_failure(run(tree + words{"ibnetdiscover", "--ma", "1"}), 2,
                   "option '--ma' is ambiguous; it can mean --max_hops, --max-rate");
-    // -s has no value there, as it has elsewhere.
+    // -s has no value in this command, unlike in other commands.
     check_success(run(tree + words{"ibnetdiscover", "-s", "--Hca"}));
     check_failure(run(tree + words{"ibnetdiscover", "--frob"}), 2, "--frob");
-    // A value is none, whatever it begins with.
+    // A value is not read as an option, whatever its prefix.
     check_failure(run(tree + words{"ibnetdiscover", "--node-name-map", "--ma"}), 1, "cannot read '--ma'");
     CHECK(run({"--vers"}).out == run({"--version"}).out);
 }
@@ -91,7 +91,7 @@ TEST_CASE("the options -C and -P are accepted on simulated fabrics with a messag
 }
 
 TEST_CASE("failures with one cause are one line, and one line each with -v") {
-    // Both spines are dead: each of the four leaves has two ports that nobody answers behind.
+    // Both spines are unresponsive: each of the four leaves has two ports without a reply from the neighbor.
     const words dead{"--fabric", "sim:fattree2,radix=4,time=virtual,dead=spine-0001,dead=spine-0002"};
     const process_result r = run(dead + words{"ibnetdiscover"});
     CHECK(r.status == 3);
@@ -103,7 +103,8 @@ TEST_CASE("failures with one cause are one line, and one line each with -v") {
 }
 
 TEST_CASE("a saved topology with vendor-specific device IDs is discovered completely") {
-    // ConnectX-3 and SwitchX, at QDR, which may be FDR10. Who answers, and who does not know them.
+    // ConnectX-3 and SwitchX at QDR, which may be FDR10. Some of them reply to the vendor's attribute, and others do not
+    // support it.
     const directory files;
     for (const char* vendor : {"0x2c9", "0x119f"}) {
         std::string topology =
@@ -134,7 +135,7 @@ TEST_CASE("the options -C and -P are accepted by commands that need no fabric") 
 }
 
 TEST_CASE("the options -v and -d report on stderr what was sent") {
-    // Two hosts and a cable: of each its NodeInfo, NodeDescription and PortInfo.
+    // Two hosts and a cable: NodeInfo, NodeDescription and PortInfo of each host.
     for (const char* option : {"-v", "--verbose"}) {
         for (const words& command : commands) {
             const process_result r = run(command + words{option, "--fabric", "sim:single", "--outstanding", "7"});
@@ -210,7 +211,7 @@ TEST_CASE("a node name map renames nodes in every command") {
         CHECK_THAT(r.out, Contains("\"the first host\"") && !Contains("h-0001"));
     }
 
-    // A line that is none is told once, and all others count.
+    // An invalid line is reported once, and all other lines are used.
     std::string bad;
     for (int i = 0; i < 7; ++i) bad += "nonsense\n";
     const std::string half = files.write("half", "nonsense\n0x0002c90300000100 \"the first host\"\n");
@@ -266,7 +267,7 @@ TEST_CASE("the JSON of a discovery is one object with every node, link and failu
     CHECK(whole.at("counts") == json{{"switches", 6}, {"CAs", 8}, {"routers", 0}, {"links", 16}});
     CHECK(whole.at("start").at("nodeGUID") == "0002:c903:0000:0100");
 
-    // Every peer is a port that names this one as its peer.
+    // Every peer is a port whose peer is this port.
     std::map<std::string, json> nodes;
     for (const json& node : whole.at("nodes")) nodes[node.at("nodeGUID")] = node;
     CHECK(nodes.size() == 14);
@@ -345,7 +346,7 @@ TEST_CASE("output that cannot be written is a failure") {
     }
     check_failure(run(tree + words{"ibnetdiscover", "/dev/full"}), 1, "'/dev/full': No space left on device");
 
-    // More than a pipe holds, to a reader that goes after the first byte.
+    // More than a pipe holds, to a reader that exits after the first byte.
     const process_result r =
         through_shell("\"$@\" | head -c 1", {"ibnetdiscover", "--fabric", "sim:fattree2,radix=36"});
     CHECK(r.status == 141); // SIGPIPE, as of any other tool
@@ -357,7 +358,7 @@ TEST_CASE("output that cannot be written is a failure") {
 }
 
 TEST_CASE("progress appears on a terminal after a second and is cleared") {
-    // Nobody answers the third host's NodeInfo: 1.5 seconds.
+    // The third host does not reply to NodeInfo: 1.5 seconds.
     process health(ibtool({"health", "--for", "1200ms", "--fabric", "sim:single,sm=1"}), error_stream::terminal);
     const words slow{"ibhosts", "--fabric", "sim:fattree2,radix=4,dead=h-0003 HCA-1", "-t", "500ms"};
     process on_terminal(ibtool(slow), error_stream::terminal);

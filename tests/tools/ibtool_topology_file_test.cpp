@@ -106,7 +106,7 @@ TEST_CASE("an exported topology file keeps the width, speed and state of links i
                                             p["portState"].get<std::string>()));
     CHECK(links == std::vector<std::string>{"h-1 mlx5_0[1] 4xEDR Active", "leaf 1[1] 4xEDR Active",
                                             "leaf 1[2] 2xHDR Initialize", "h-2 mlx5_0[1] 2xHDR Initialize"});
-    // What is written is read again as the same, and by the simulator, too.
+    // A written file reads back as an equal subnet, also in the simulator.
     const std::string again = d.write("again.topo", topology.out);
     CHECK(run({"export", "--format", "topology", "--topology", again}).out == topology.out);
     const process_result simulated =
@@ -129,7 +129,7 @@ TEST_CASE("a comparison with a topology file ignores what the file cannot contai
     REQUIRE(run(words{"ibhosts", "--subnet-cache", cache} + live).status == 0);
     CHECK(run({"subnet_diff", cache, file}).status == 0);
     CHECK(run({"subnet_diff", file, cache}).status == 0);
-    // A stanza that was left out is unknown; the link that leads there is known.
+    // A missing stanza makes its node unknown, but the link to the node is known.
     for (const words& compared :
          {words{"subnet_diff", part}, {"ibnetdiscover", "--diff", part}, {"iblinkinfo", "--diff", part}}) {
         CAPTURE(compared);
@@ -139,7 +139,7 @@ TEST_CASE("a comparison with a topology file ignores what the file cannot contai
                    Contains("; 1 link leads to 1 node not in the file, the first in line 8 to \"H-0002c90300000200\""));
         CHECK_THAT(r.out, !Contains("h-2"));
     }
-    // Another speed is a difference.
+    // Another speed counts as a difference.
     std::string slower = saved;
     for (std::size_t at = 0; (at = slower.find("4xEDR", at)) != slower.npos;) slower.replace(at, 5, "4xFDR");
     const process_result r = run(words{"subnet_diff", d.write("slower.topo", slower)} + live);
@@ -158,7 +158,7 @@ TEST_CASE("a topology file is accepted wherever a cache is accepted") {
     CHECK_THAT(links.out, !Contains("Could be"));
     CHECK(links.err == fmt::format("ibtool: read the subnet from the topology file '{}'\n", file));
     CHECK(run({"check_cabling", plan, "--load-cache", file}).status == 0);
-    // The stanza that is left out may have had a cable to another node that is not there either.
+    // The missing stanza may have had a cable to another node that is missing as well.
     const std::string more = d.write(
         "more.csv", "h-2 mlx5_0,2,h-3 mlx5_0,1\nleaf 1,3,h-3 mlx5_0,2\nleaf 1,1,h-1 mlx5_0,1\nleaf 1,2,h-2 mlx5_0,1\n");
     const process_result cabling = run({"check_cabling", more, "--load-cache", d.write("pasted.topo", pasted)});

@@ -354,7 +354,7 @@ std::vector<row> table(const directory& files) {
         one_bad{{spine, 1}};
     const auto all_bad = errors_at<PortCounters, PortCountersExt>(bad);
     const auto narrow_bad = errors_at<PortCounters>(one_bad);
-    // A signal ends what reads the whole subnet; what it had done by then is checked.
+    // A signal ends commands that read the whole subnet. The test checks what they did before.
     const expectations of_sweeps{{stopped_done, {3, held::any, ""}},
                                  {stopped_lost, {3, held::before, "not"}},
                                  {refused, {3, held::before, "refused"}},
@@ -459,7 +459,7 @@ std::vector<row> table(const directory& files) {
          {},
          without_second_word},
         {{"vendstat", "-c", "7,8", "@leaf-0001"}, groups_held, "7/8", "7/2", {}, without_second_group},
-        // To leave and to join are two writes: after a lost or refused copy of the first one the second one counts.
+        // Leaving and joining are two writes. After a lost or refused copy of the first write the second write counts.
         {{"mcm_rereg_test", files / "guids"},
          is_member,
          "member",
@@ -472,7 +472,7 @@ std::vector<row> table(const directory& files) {
           {stopped_done, {3, held::before, "not joined"}},
           {stopped_lost, {3, held::before, "not joined"}},
           {device_lost, {3, held::before, "not joined"}}}},
-        // A trap has no reply: 0 says that it was sent.
+        // A trap has no reply: exit status 0 means that it was sent.
         {{"ibsendtrap"},
          [](world& w) { return std::to_string(w.writes().traps); },
          "1",
@@ -501,7 +501,7 @@ std::string check_cell(const row& r, write_fault fault) {
     words arguments = r.arguments;
     for (std::string& a : arguments)
         if (a.starts_with('@')) a = std::to_string(w.LID(a.substr(1)));
-    // A node gets its next SMP when the time of the Set is over that the signal ended.
+    // A node gets its next SMP only after the time limit of the Set that the signal interrupted.
     const words in_a_hurry = is_stopped ? words{"-t", "20"} : words{};
     const process_result done = run_here(w, arguments + words{"--fabric", "made:it"} + in_a_hurry);
     const std::string now = r.state(w);

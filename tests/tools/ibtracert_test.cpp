@@ -47,7 +47,8 @@ TEST_CASE("ibtracert traces a route to one target, a return route, and a route i
     check_failure(s.ours({"ibtracert", "--ports-file", s.files().write("none", "#\n")}), 2,
                   "contains no targets; expected two on each line");
 
-    // From our switch C's LID leads nowhere, so that C does not answer by it; from the other switch it leads to C.
+    // From our switch the LID of C leads nowhere, so that C does not reply by LID. From the other switch the LID leads to
+    // C.
     check_success(
         s.ours({"query", "SubnSet", "LinearForwardingTable", "-D", switch_route, "-f", "portBlock[" + C + "]=5"}));
     const words quick{"-t", "200", "--retries", "0"}, blind{"ibtracert", s.lid_at(far_switch_route), C};
@@ -66,7 +67,7 @@ TEST_CASE("ibtracert -m prints the route of multicast packets as infiniband-diag
     const words places{switch_route, far_switch_route, ca_route, "0,2", far_ca_route};
     for (const std::string& from : places) {
         for (const std::string& to : places) {
-            // infiniband-diags crash there, or tell a CA's own switch's port as they happen to come to it.
+            // infiniband-diags crashes here, or prints the port of a CA's switch depending on the order of its search.
             const bool is_own_switch = (from == ca_route || from == "0,2") && to == switch_route;
             if (from == to || is_own_switch || (from == far_ca_route && to == far_switch_route)) continue;
             for (const words& how : {words{}, words{"-n"}})
@@ -81,7 +82,7 @@ TEST_CASE("ibtracert -m prints the route of multicast packets as infiniband-diag
     CHECK(way["hops"][1]["out"] == 17);
     CHECK(way["hops"][1]["nodeGUID"] == "0000:0000:0000:6000");
 
-    // A group without members, a table that ends too soon, and one that leads back over the other cable.
+    // A group without members, a table that ends too early, and a table that leads back over the other cable.
     check_failure(s.ours({"ibtracert", "-m", "0xc001", A, C}), 1, "packets to lid 0xc001 from \"host A\" do not reach");
     check_failure(s.ours({"ibtracert", "-m", "0xc000", A, A}), 1,
                   "the source and the destination are the same port of");

@@ -106,12 +106,12 @@ TEST_CASE("a link that is not up is down, unresponsive, or belongs to a missing 
     for (const u64 leaf : {0x10, 0x20}) fabric_of::set(*silent.port(leaf, 7).info, iba::PortPhysicalState::LinkUp);
     k.take(silent.s, at(3s));
     CHECK(missing_of(k) == "; 10/7-20/7 timeout");
-    // Who trains again after errors is up soon.
+    // A port that trains again after errors comes up soon.
     fabric_of recovers = whole(false);
     fabric_of::set(*recovers.port(0x20, 1).info, iba::PortPhysicalState::LinkErrorRecovery);
     k.take(recovers.s, at(4s));
     CHECK(missing_of(k) == "3 ; 3/1-20/1 node");
-    // Both nodes are gone.
+    // Both nodes were removed.
     fabric_of one;
     one.add(1, iba::NodeType::CA, 1);
     k.take(one.s, at(5s));
@@ -129,7 +129,7 @@ TEST_CASE("a cable in another port replaces the remembered link, and an expected
     k.take(moved.s, at(2s));
     CHECK(missing_of(k) == "; 10/7-20/7 moved");
     CHECK(k.missing()->links_down() == 1);
-    // Then it is pulled: only what is expected is missing, once.
+    // Then the cable is pulled: only the expected cable is missing, once.
     k.take(whole(true, false).s, at(3s));
     CHECK(missing_of(k) == "; 10/7-20/7 down");
 }

@@ -94,7 +94,7 @@ TEST_CASE("a narrow or slow link prints what both ends support") {
     CHECK(link_text(l.s, here) == "( 4X      25.78125 Gbps Active/  LinkUp)");
     CHECK(better_speed(l.s, there) == "25.78125 Gbps"); // that end says QDR
 
-    // Where only one end knows extended speeds, or they have none in common, they are not to be had.
+    // A link has no extended speed if one end supports none or the ends have none in common.
     l.a().linkSpeedExtActive = iba::LinkSpeedExt::none;
     l.b().linkSpeedExtSupported = 8;
     CHECK(better_speed(l.s, here).empty());

@@ -24,7 +24,7 @@ TEST_CASE("mcm_rereg_test reports for each port whether OpenSM accepted the leav
     const words lines = lines_in_order(r.out);
     INFO(r.err);
     REQUIRE(lines.size() == 5);
-    // Who is no member cannot leave; who is no port cannot join either.
+    // A port that is not a member cannot leave, and an address that is not a port cannot join.
     CHECK(lines[0] == R"({"portGUID":"0002:c903:0000:0101","left":false,"joined":true,"found":true,"dry_run":false})");
     CHECK(lines[1] ==
           R"({"portGUID":"0002:c903:0000:ffff","left":false,"joined":false,"found":false,"dry_run":false})");

@@ -179,7 +179,7 @@ TEST_CASE("an exporter around ibqueryerrors finds each counter at each end of ea
             CHECK(l.width == "4");
             for (const char* data : {"PortXmitData", "PortRcvData", "PortXmitPkts", "PortRcvPkts"})
                 CHECK(l.counters.contains(data));
-            // Each end tells of the other.
+            // Each end reports the other end.
             const link& other = links.at(l.peer).at(l.peer_port);
             CHECK(other.peer == node);
             CHECK(other.peer_port == number);
@@ -313,7 +313,7 @@ TEST_CASE("a parser of link tables finds both ends of each link, including links
     }
     CHECK(ends_of(linked_fabric, {"--switches-only", "-l"}).size() == 24);
     CHECK(ends_of(linked_fabric, {"-l", "-D", "0,1"}).size() == 4); // of the switch at the end of the route
-    // Without the host that is dead: its leaf's port is up, and leads to nobody.
+    // Without the unresponsive host: the port of its leaf is up, but its peer is unknown.
     const auto lacking = ends_of(linked_fabric + ",dead=0x0002c90300000500", {"-l"});
     CHECK(lacking.size() == 31);
     CHECK(lacking.at({"leaf-0003", "1"}).is_active);

@@ -58,7 +58,7 @@ TEST_CASE("a link monitor finds its values at fixed columns of perfquery's outpu
     const process_result host = links.call("perfquery", {"-x", "1", "1"}, counted);
     check_success(leaf);
     check_success(host);
-    // What one end has sent the other one has received, but for the MADs that asked.
+    // One end has received what the other end has sent, except the MADs of the queries.
     const auto about = [](double n) { return Catch::Matchers::WithinRel(n, 0.001); };
     const double sent = number_at(leaf.out, "PortXmitData", 20), received = number_at(leaf.out, "PortRcvData", 21);
     CHECK(sent > 1e6);
@@ -154,12 +154,12 @@ TEST_CASE("a search for the subnet manager finds its LID, node and state, paths 
         if (std::regex_match(line, m, std::regex(".*PortGid.*\\((h-.*)\\)"))) members.insert(m[1]);
     CHECK(members.size() == 8);
 
-    // Four numbers between dots: from which port of which LID to which.
+    // Four numbers between dots: from one port and LID to another.
     std::string cable;
     for (const std::string& line : lines_in_order(output("saquery", {"-x", "1"})))
         if (std::regex_match(line, m, std::regex(".*\\.\\.([0-9]+)"))) cable += m[1].str() + ':';
     CHECK(cable == "1:1:1:9:");
-    // What is not there is no success, by which scripts say so.
+    // Scripts rely on a failure status for missing objects.
     CHECK(links.call("saquery", {"-L", "no-such-host"}).status != 0);
     CHECK(output("saquery", {"-L", "leaf-0001"}) == "9\n");
 }
@@ -224,7 +224,7 @@ TEST_CASE("a parser of routes finds the ports of the route") {
     CHECK((by_lid[1] == "13" || by_lid[1] == "14"));
     CHECK(by_lid[2] == "11");
     CHECK(by_lid.back() == "5");
-    // The first switch, and the port by which it is entered.
+    // The first switch and the port through which the route enters it.
     CHECK_THAT(lines_in_order(route).at(1), EndsWith("[1] lid 9-9 \"leaf-0001\""));
 }
 

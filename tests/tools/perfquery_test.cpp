@@ -100,14 +100,14 @@ TEST_CASE("perfquery prints what infiniband-diags' perfquery prints") {
             compare(s, {"perfquery", group, here, ports});
             compare(s, {"perfquery", group, "-l", here, ports});
             compare(s, {"perfquery", group, "--all_ports", here, ports});
-            // infiniband-diags forget the ports there, and ask all.
+            // infiniband-diags ignores the ports here and reads all ports.
             CHECK(s.ours({"perfquery", group, "-a", "-l", here, ports}).out ==
                   s.ours({"perfquery", group, "-l", here, ports}).out);
         }
         compare(s, {"perfquery", group, "-a", "--loop_ports", here}); // from port 0 on, which is enhanced
         compare(s, {"perfquery", group, "-l", here, "255"});
     }
-    // Of another attribute infiniband-diags take the first port alone.
+    // For another attribute infiniband-diags uses only the first port.
     const std::string third = s.ours({"perfquery", "-E", here, "3"}).out;
     const std::string fourth = s.ours({"perfquery", "-E", here, "4"}).out;
     CHECK(s.ours({"perfquery", "-E", here, "3-4"}).out == third + fourth);
@@ -115,7 +115,7 @@ TEST_CASE("perfquery prints what infiniband-diags' perfquery prints") {
     CHECK(sum["counters"]["portLocalPhysicalErrors"] == 22);
     CHECK(sum["counters"]["portLoopingErrors"] == 32);
 
-    // At a CA, whose performance management has no AllPortSelect; and at a switch with base port 0.
+    // At a CA whose PMA has no AllPortSelect, and at a switch with base port 0.
     const std::string LID = s.lid_at("0,2");
     for (const words& command : {words{"-a"}, words{"-x", "-a"}, words{"-a", "-l"}}) {
         const process_result theirs = s.peer(words{"perfquery"} + command + words{LID}, {"SIM_HOST=B"});
@@ -172,7 +172,7 @@ TEST_CASE("perfquery without a port argument reads the port that the target lead
     CHECK(head(s.ours({"perfquery", s.lid_at("0,1")}).out) == "# Port counters: Lid " + s.lid_at("0,1") + " port 1");
     CHECK(head(run({"perfquery", "--fabric", s.fabric() + ",B"}).out) ==
           "# Port counters: Lid " + s.lid_at("0,2") + " port 1");
-    // infiniband-diags forget -a there.
+    // infiniband-diags ignores -a here.
     CHECK(head(s.ours({"perfquery", "-a"}).out) == "# Port counters: Lid " + s.lid_at("0") + " port 255");
 }
 
@@ -180,7 +180,7 @@ TEST_CASE("perfquery clears only the requested counters") {
     settable_subnet s;
     const std::string here = s.lid_at("0"), capture = s.files() / "reset.pcap";
     const auto read = [&](const words& how) { return json_of(s.ours(words{"perfquery", "--json"} + how)); };
-    // The first Set: a Get before it is repeated where ibsim takes its time.
+    // The first Set: a Get before may be retried if ibsim is slow.
     const auto sent = [&] {
         std::istringstream lines(run({"decode", "--json", capture}).out);
         for (std::string line; std::getline(lines, line);) {
@@ -193,7 +193,7 @@ TEST_CASE("perfquery clears only the requested counters") {
     s.set_PortCounters("\"S1\"[3]");
     s.set_PortCounters("\"S1\"[4]");
 
-    // Only the first and the fourth counter, of port 3 alone.
+    // Only the first and the fourth counter of port 3.
     const process_result quiet = s.ours({"perfquery", "-R", here, "3", "0x9", "--pcap", capture});
     check_success(quiet);
     CHECK(quiet.out.empty());
@@ -209,7 +209,7 @@ TEST_CASE("perfquery clears only the requested counters") {
     CHECK(left["portXmitWait"] == 16);
     CHECK(read({here, "4"})["counters"]["symbolErrorCounter"] == 1);
 
-    // After reading, all that PortCounters have: the mask of the device without QP1Dropped.
+    // After the reading, all counters that PortCounters has: the device's mask without QP1Dropped.
     const auto before = read({"-r", here, "3-4", "-a"});
     CHECK(before["summed"] == nlohmann::json({3, 4}));
     CHECK(before["counters"]["linkDownedCounter"] == 6);
@@ -222,14 +222,14 @@ TEST_CASE("perfquery clears only the requested counters") {
         }
     }
 
-    // Their result of a reset is ours.
+    // After a clear both programs leave equal counters.
     s.set_PortCounters("\"S1\"[3]");
     const process_result theirs = s.peer({"perfquery", "-r", here, "3"});
     s.set_PortCounters("\"S1\"[3]");
     CHECK(s.ours({"perfquery", "-r", here, "3"}).out == theirs.out);
     compare(s, {"perfquery", here, "3"});
 
-    // A mask is kept to also of 64-bit counters, of which infiniband-diags then reset the error counters, too.
+    // ibtool applies a mask to 64-bit counters, too; infiniband-diags then also clears the error counters.
     check_success(s.ours({"perfquery", "-x", "-R", here, "3", "0x3", "--pcap", capture}));
     CHECK(sent()["data"]["counterSelect"] == 3);
     CHECK(sent()["data"]["counterSelect2"] == 0);
@@ -253,7 +253,7 @@ TEST_CASE("perfquery omits unresponsive ports from the result and exits with 3")
         CHECK(std::count(r.err.begin(), r.err.end(), '\n') == 1);
     }
     CHECK(s.ours({"perfquery", A, "-a", "--json"}).out.find("\"summed\":[1]") != std::string::npos);
-    // Of several groups one that is not there.
+    // One of several groups that does not exist.
     const words quick{"-t", "50ms", "--retries", "0"};
     const process_result r = s.ours(words{"perfquery", "-E", "-X", A} + quick);
     CHECK(r.status == 3);
@@ -293,7 +293,7 @@ std::uint64_t highest(const std::string& name) {
 } // namespace
 
 TEST_CASE("perfquery's sum equals the sum of the single ports") {
-    // A spine whose ports have counted. In virtual time both commands send the same, and find the same.
+    // A spine whose ports have counted. In virtual time both commands send equal MADs and read equal counters.
     const words to_spine{"13", "1-4", "--json", "--fabric", "sim:fattree2,radix=4,sm=1,time=virtual,counters=3"};
     for (const char* group : {"-L", "-x"}) {
         std::map<std::string, std::uint64_t> by_hand;

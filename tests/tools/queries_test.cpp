@@ -56,7 +56,7 @@ TEST_CASE("smpquery prints what infiniband-diags' smpquery prints") {
 
 TEST_CASE("sminfo, ibaddr and smpdump print what infiniband-diags' commands print") {
     const subnet s;
-    // The manager's activity count goes on: it is compared apart.
+    // The manager's activity count increases, so that it is compared separately.
     const auto without_count = [](std::string text) {
         const std::size_t from = text.find("activity count ");
         REQUIRE(from != text.npos);
@@ -106,7 +106,7 @@ TEST_CASE("ibroute and ibtracert print what infiniband-diags' commands print") {
     }
     compare(s, {"ibtracert", "-G", "0xa001", "0xc002"});
 
-    // What is beyond the multicast LIDs is cut, and said.
+    // Ranges beyond the multicast LIDs are truncated with a message.
     const std::pair<words, const char*> beyond[] = {
         {{"5", "0xc003"}, "0x5 is not a multicast LID; the output starts at 0xc000"},
         {{"0xc000", "0xffff"}, "0xffff is not a multicast LID; the output ends at 0xfffe"}};
@@ -123,7 +123,7 @@ TEST_CASE("set_sminfo prints what infiniband-diags' sminfo with a modifier print
     const subnet s;
     const std::string LID = s.lid_at(switch_route);
     const auto state_of = [](const std::string& text) { return text.substr(text.find(" priority ")); };
-    // OpenSM takes a handover from a Master, and from nobody else.
+    // OpenSM accepts a handover only from a Master.
     const process_result theirs = s.peer({"sminfo", "-s", "3", LID, "1"});
     const process_result ours = s.ours({"set_sminfo", LID, "handover", "-s", "3"});
     REQUIRE(theirs.status == 0);
@@ -201,7 +201,7 @@ TEST_CASE("queries with --sa print equal results and send no SMP") {
         check_success(by_smp);
         CAPTURE(by_sa.err);
         CHECK(by_sa.status == 0);
-        // The port by which a request comes in is the SA's own there.
+        // The port through which a request enters is the SA's own port here.
         const auto comparable = [](const std::string& text) {
             words lines = lines_of(text);
             std::erase_if(lines, [](const std::string& line) { return line.starts_with("LocalPort:"); });
@@ -416,7 +416,7 @@ TEST_CASE("the multicast table contains the ports that joined the group") {
         iba::decode(info, port->port_info().data());
         umad.schedule().set_sa_path(sa::sa_path_of(info));
         using iba::sa::MCMemberRecord;
-        // The IPv4 broadcast group of the default partition, which OpenSM makes by itself (RFC 4391, 4).
+        // The IPv4 broadcast group of the default partition, which OpenSM creates itself (RFC 4391, 4).
         auto join =
             iba::query<MCMemberRecord>{}.where<&MCMemberRecord::MGID>(*iba::parse_gid("ff12:401b:ffff::ffff:ffff"));
         join.where<&MCMemberRecord::portGID>(iba::gid(info.GIDPrefix, GUID));
@@ -426,7 +426,7 @@ TEST_CASE("the multicast table contains the ports that joined the group") {
         REQUIRE(joined);
     }
     const std::string first = s.lid_at(switch_route);
-    // OpenSM answers first and programs the switches then.
+    // OpenSM replies first and programs the switches afterwards.
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
     nlohmann::json ports;
     while (ports.size() < 2) {

@@ -181,7 +181,7 @@ TEST_CASE("a server replies on the reopened device through newly registered agen
     session in(options, d.opener());
     d.remove();
 
-    // Who asks the second device. What it finds is looked at here: Catch's macros are for one thread.
+    // The client of the second device. It checks its results here, because Catch's macros may only be used in one thread.
     std::vector<u8> pong(320);
     const std::vector<u8> ping = diags_mad("ping_request");
     std::thread asker([&, kernel = later.descriptor()] {
@@ -221,18 +221,18 @@ TEST_CASE("each missed period is counted once") {
     CHECK(every.next() == began);
     every.done();
     CHECK(every.next() == began + 10s);
-    // In time: the next one is yet to begin.
+    // In time: the next period has not started.
     CHECK(every.skip_begun(began + 3s) == 0);
     CHECK(every.next() == began + 10s);
-    // The second took until 31 s: the third and the fourth have begun already.
+    // The second period took until 31 s: the third and the fourth have started already.
     every.done();
     CHECK(every.skip_begun(began + 31s) == 2);
     CHECK(every.next() == began + 40s);
-    // Its device was lost, until 75 s: what should have been done in the fifth to the seventh is missed, the eighth goes on.
+    // The device was lost until 75 s: the fifth to the seventh period are missed, and the eighth continues.
     CHECK(every.skip_over(began + 75s) == 3);
     CHECK(every.next() == began + 70s);
     CHECK(every.skip_over(began + 76s) == 0);
-    // It was lost while it waited for the next, and back in time.
+    // The device was lost during the wait for the next period and returned in time.
     every.done();
     CHECK(every.skip_over(began + 78s) == 0);
     CHECK(every.next() == began + 80s);

@@ -115,7 +115,7 @@ TEST_CASE("a PortInfoRecord prints saquery's lines, complete and short") {
                                          .number("base_lid", dec, {4 + 16}, 16)
                                          .number("master_sm_base_lid", dec, {4 + 18}, 16)
                                          .number("capability_mask", hex, {4 + 20}, 32));
-        // The rest is what smpquery prints of a PortInfo, two tabs further.
+        // The other lines are those of smpquery for PortInfo, indented by two more tabs.
         const std::string begin = lines_of(b, "PortInfoRecord dump:", 24)
                                       .raw("\tRID\n")
                                       .number("EndPortLid", dec, {0}, 16)
@@ -198,7 +198,7 @@ TEST_CASE("a PathRecord prints saquery's lines") {
 
 TEST_CASE("a MCMemberRecord prints saquery's lines as a record, a group and a member") {
     for_each_made<MCMemberRecord>([](const MCMemberRecord& r, std::span<const u8> b) {
-        // ProxyJoin: where the IBA has it; saquery shows the last bit of its byte.
+        // ProxyJoin is at the IBA's position; saquery prints the last bit of its byte.
         check(saquery_text(r), lines_of(b, "MCMember Record dump:", 24)
                                    .gid("MGID", 0)
                                    .gid("PortGid", 16)
@@ -365,7 +365,7 @@ TEST_CASE("a structure in any style prints its keys only on request") {
         const auto text = [&](keys which) { return structure_text(style, r, which, [](const auto&) { return ""; }); };
         const bool is_dump = style == structure_style::annotated;
         CHECK(text(keys::shown) == (is_dump ? iba::dump(r) : iba::dotted(r)));
-        // What is left when the line, and in a dump the two words, are taken away is the same.
+        // Apart from the line, and from two words in a dump, the texts are equal.
         CHECK_THAT(text(keys::hidden), Catch::Contains("SMKey") && Catch::Contains("<not displayed>"));
         CHECK_THAT(text(keys::hidden), !Catch::Contains("1122") && !Catch::Contains("7788"));
         CHECK(std::ranges::count(text(keys::hidden), '\n') == std::ranges::count(text(keys::shown), '\n'));

@@ -64,7 +64,7 @@ TEST_CASE("saquery prints subnet managers and the members of groups") {
     compare(s, {"saquery", "-m"}); // who does not know the SM_Key is told of groups only
     compare(s, {"saquery", "-m", "0xc000"});
     compare(s, {"saquery", "-g"});
-    // infiniband-diags look for names in the table of all nodes, as below.
+    // infiniband-diags searches names in the table of all nodes, as below.
     CHECK(s.ours({"saquery", "--smkey", "1", "-m", "0xc000"}).out ==
           "\t\tPortGid.................fe80::a001 (host A)\n\t\tPortGid.................fe80::b001 (host B)\n");
     const process_result none = s.ours({"saquery", "-m", "0xc001"});
@@ -198,7 +198,7 @@ TEST_CASE("saquery prints records by IBA names or as words, and with -v the comp
             Contains("   + nodeInfo SMPNodeInfo\n  4 01010102 baseVersion=1,classVersion=1,nodeType=1,numPorts=2\n"));
     CHECK_THAT(dump.err, Contains("querying SANodeRecord with component mask 0x1: LID=" + LID + "\n"));
     CHECK_THAT(s.ours({"saquery", "PR", "-v"}).err, Contains("SGID=fe80::5000, numbPath=1\n"));
-    // No key is shown that was not asked for.
+    // No key is printed unless it is requested.
     check_success(
         s.ours({"query", "SubnAdmSet", "ServiceRecord", "-f", "serviceID=0x77", "-f", "serviceGID=fe80::a001", "-f",
                 "servicePKey=0xffff", "-f", "serviceLease=60", "-f", "serviceKey=abcd::1", "-f", "serviceName=x"}));
@@ -290,7 +290,7 @@ TEST_CASE("a service is registered with and deleted from a real SA, and infiniba
     check_success(set);
     CHECK(nlohmann::json::parse(set.out)["serviceName"] == "comad");
     CHECK_THAT(registered(), Contains("0x1122334455667788") && Contains("comad"));
-    // The last eight bytes of the record are what was in OpenSM's memory: what it sends through that library is too short.
+    // The last eight bytes of the record come from OpenSM's memory: it sends too few bytes through that library.
     const auto without_last_line = [](std::string text) { return text.erase(text.rfind("\t\tServiceData64.2")); };
     CHECK(without_last_line(s.ours({"saquery", "SR"}).out) == without_last_line(registered()));
 

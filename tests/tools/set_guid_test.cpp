@@ -24,18 +24,18 @@ TEST_CASE("set_guid assigns alias GUIDs to a port and removes them") {
     CHECK(set["blockNum"] == 0);
     CHECK(set["GUIDInfo"]["GUIDBlock"][0] == "0000:0000:0000:a001");
     CHECK(set["GUIDInfo"]["GUIDBlock"][3] == alias);
-    // LID and block number, and of the GUIDs only this one: bit 4 is the first's.
+    // LID and block number, and of the GUIDs only this one: bit 4 is the first GUID.
     const auto sent = captured_mads(capture).at(0)["SAFormat"];
     CHECK(sent["method"] == 2);
     CHECK(sent["componentMask"] == "0x0000000000000083");
     CHECK(sent["data"]["GUIDInfo"]["GUIDBlock"][3] == alias);
 
-    // The SA has it now, and infiniband-diags see it.
+    // The SA now has the GUID, and infiniband-diags prints it.
     const process_result theirs = s.peer({"saquery", "GIR", LID + "/0"});
     CHECK_THAT(theirs.out, Contains("GUID 3.....................0x0002c90300001491"));
     CHECK(s.ours({"saquery", "GIR", LID + "/0"}).out == theirs.out);
 
-    // One that the SA chooses, in the second block, of a port by its route; text as saquery's.
+    // A GUID that the SA chooses, in the second block of a port, by its route. The text is that of saquery.
     const process_result chosen = s.ours({"set_guid", "-D", ca_route, "9", "0", "--pcap", capture});
     check_success(chosen);
     CHECK_THAT(chosen.out, StartsWith("GUIDInfo Record dump:\n") && Contains("Block......................1\n") &&

@@ -20,7 +20,7 @@ bool is_disabled(const subnet& s, const std::string& route, const std::string& p
 
 TEST_CASE("set_port_state changes all ports or none, by directed routes around them, and reads them back") {
     const subnet s(two_switches, manager::leaves);
-    // The port by which the second switch is entered, and one that leads to a host.
+    // The port through which a route enters the second switch, and one that leads to a host.
     const words both{"second@3", "0,5@1"};
     const process_result dry = s.ours(words{"set_port_state", "--disable", "--dry-run", "-d"} + both);
     CHECK(dry.status == 0);
@@ -37,7 +37,7 @@ TEST_CASE("set_port_state changes all ports or none, by directed routes around t
     CHECK(is_disabled(s, "0,6", "1"));
     CHECK(s.ours({"set_port_state", "--disable", "second@3"}).out == second + "3: Active/Disabled: nothing to do\n");
 
-    // Now there is one cable left.
+    // Now one cable remains.
     check_failure(s.ours({"set_port_state", "--disable", "second@6"}), 1,
                   "'second@6' not disabled: it can be reached only through links that this command would disable");
     CHECK_FALSE(is_disabled(s, "0,6", "6"));

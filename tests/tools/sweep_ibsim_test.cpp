@@ -104,7 +104,7 @@ TEST_CASE("a sweep reads the counter values that infiniband-diags reads from eve
     for (const json& port : before) {
         for (const auto& [group, fields] : settable) {
             for (const std::string& field : fields) {
-                // Some counters have four bits, some eight; those of 64 are given what others could not hold.
+                // Some counters have four bits, some eight. The 64-bit counters get values that no smaller counter holds.
                 const std::uint64_t wide = group == "PortCountersExtended" ? 5'000'000'000 : 0;
                 s.console(fmt::format("PerformanceSet {} {}.{}={}", place_of(port), group, field, wide + ++value % 15));
             }
@@ -118,7 +118,7 @@ TEST_CASE("a sweep reads the counter values that infiniband-diags reads from eve
     for (std::size_t i = 0; i < ours.size(); ++i) {
         const json& port = ours[i];
         CAPTURE(place_of(port));
-        // Data and packets go on to be counted, by the MADs that ask for them.
+        // Data and packets continue to count because of the MADs that read them.
         const numbers at_last = peers(s, port, {"-x"});
         numbers told;
         for (const auto& [name, number] : port.at("counters").items()) told[lower(name)] = number;
@@ -136,7 +136,7 @@ TEST_CASE("a sweep reads the counter values that infiniband-diags reads from eve
             CHECK(told.at(lower(field)) == plain.at(lower(field)));
             told.erase(lower(field));
         }
-        // What infiniband-diags take for QP1Dropped is another counter.
+        // The counter that infiniband-diags reads as QP1Dropped is another counter.
         told.erase("qp1dropped");
         CHECK(told.empty());
         for (const auto& [group, option] :

@@ -108,7 +108,7 @@ TEST_CASE("a table sorted by a counter without a column prints the counter in a 
     CHECK(lines(first, nullptr)[2].ends_with("       43                  3"));
     CHECK(lines(second, &first)[1] == without + " symbolErrorCounter/s");
     CHECK(lines(second, &first)[2].ends_with("       14                    2"));
-    // On a narrow terminal it stays, and others go.
+    // On a narrow terminal this column stays and others are dropped.
     choice.columns = 80;
     for (const std::string& line : lines(second, &first)) CHECK(line.size() <= 80);
     CHECK(lines(second, &first)[1].ends_with(" symbolErrorCounter/s"));

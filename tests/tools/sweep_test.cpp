@@ -52,7 +52,7 @@ TEST_CASE("sweep prints for each port what a single query of its PMA returns") {
                                         "-f", "portSelect=" + std::to_string(port.at("port").get<int>())});
         check_success(one);
         const json told = json::parse(one.out); // 64 bits as 0x and digits
-        // No MAD moves these.
+        // MADs do not change these counters.
         for (const char* name : {"symbolErrorCounter", "portRcvErrors", "linkDownedCounter", "portXmitWait"}) {
             CAPTURE(name);
             CHECK(port.at("counters").at(name) == std::stoull(told.at(name).get<std::string>(), nullptr, 16));
@@ -95,7 +95,7 @@ TEST_CASE("sweeps run at the requested interval and report the changes since the
         }
         CHECK(port.at("interval_seconds").get<double>() == Approx(2).margin(0.001));
         CHECK_FALSE(port.at("changes").contains("symbolErrorCounter"));
-        // A host's PMA has answered the MADs of one sweep: those of the sweep before are in this one.
+        // The PMA of a host has replied to the MADs of one sweep; this sweep contains those of the previous sweep.
         if (!port.at("changes").contains("portXmitPkts")) continue;
         ++changed;
         const json& sent = port.at("changes").at("portXmitPkts");
@@ -180,7 +180,7 @@ TEST_CASE("a link that went down between two sweeps is detected by its counter a
     const std::vector<json> found = discoveries_of(r);
     REQUIRE(found.size() == 1);
     CHECK_THAT(found[0].at("discovered_again").get<std::string>(), EndsWith("the link went down"));
-    // What was there before is compared as if nothing had happened.
+    // Counters from before are compared as if nothing had happened.
     const std::vector<json> ports = ports_of(r);
     CHECK(ports.size() == 5 * 32);
     std::size_t downs = 0;
@@ -206,7 +206,7 @@ TEST_CASE("a link that comes up is detected by polling the port states of switch
     CHECK(discoveries_of(r).size() == 1);
     std::map<int, std::size_t> swept;
     for (const json& port : ports_of(r)) ++swept[port.at("sweep").get<int>()];
-    // No subnet manager gives the host a LID, so that its PMA cannot be asked.
+    // No subnet manager assigns the host a LID, so that its PMA cannot be queried.
     CHECK(swept == std::map<int, std::size_t>{{1, 31}, {2, 31}, {3, 31}, {4, 31}, {5, 31}});
 }
 
@@ -249,7 +249,7 @@ TEST_CASE("sweep reads further counter groups only on request and only from port
 
 TEST_CASE("sweep clears the named counters on request after it has read them") {
     const auto sums = [](const words& resets) {
-        // Of the first sweep, and of the second.
+        // Groups of the first sweep, and of the second.
         std::map<std::string, std::array<unsigned long long, 2>> all;
         const process_result r = sweep(words{"--json", "--every", "1s", "--count", "2"} + resets);
         check_success(r);

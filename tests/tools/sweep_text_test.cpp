@@ -200,13 +200,12 @@ TEST_CASE("a table column contains the value of its heading") {
                                        " rcv pk      wait   errors\n"
                                        "made switch                         3      4000      8000      3000   "
                                        "   4000      5000      123\n");
-    // A narrow one loses the packets first.
+    // A narrow terminal first drops the packets.
     CHECK(sweep_table(e.view(), {.columns = 60}) ==
           "# sweep 5 at 6.500 s: 1 ports, 1 missing, 99 MADs, 2.3 ms; totals\n"
           "#node            port    xmit B     rcv B      wait   errors\n"
           "made switch         3      4000      8000      5000      123\n");
-    // A terminal that is narrower still loses waiting, what was received, errors, then a part of the name, and at last what was
-    // sent.
+    // A narrower terminal also drops the wait time, received data, errors, a part of the name, and finally sent data.
     CHECK_THAT(sweep_table(e.view(), {.columns = 50}),
                Catch::EndsWith("made switch         3      4000      8000      123\n"));
     CHECK_THAT(sweep_table(e.view(), {.columns = 49}),
@@ -216,7 +215,7 @@ TEST_CASE("a table column contains the value of its heading") {
     CHECK_THAT(sweep_table(e.view(), {.columns = 24}), Catch::EndsWith("made sw..    3      4000\n"));
     CHECK_THAT(sweep_table(e.view(), {.columns = 20}), Catch::EndsWith("made switch        3\n"));
     CHECK_THAT(sweep_table(e.view(), {.columns = 5}), Catch::EndsWith("made..    3\n"));
-    // Wide characters take two columns each, and none is cut in two.
+    // Wide characters take two columns each, and no character is split.
     e.s.nodes[0].description = "\u7bc0\u70b9-\u7bc0\u70b9-\u7bc0\u70b9-\u7bc0\u70b9";
     CHECK_THAT(sweep_table(e.view(), {.columns = 50}), Catch::Contains("\n\u7bc0\u70b9-\u7bc0\u70b9-\u7bc0\u70b9.. "
                                                                        "   3      4000"));

@@ -128,7 +128,7 @@ TEST_CASE("ibroute stops resolving names after many failures and prints the rows
     CHECK_THAT(named.err.substr(at), Contains(" destinations were not queried: ") &&
                                          EndsWith(" before them are unresponsive; -n queries no names\n"));
     CHECK(lines_in_order(named.out).size() == lines_in_order(all.out).size());
-    // 256 silent ones, the rest of their block, and one in ten that answered.
+    // 256 unresponsive nodes, the rest of their block, and one in ten that replied.
     CHECK(std::stoul(named.err.substr(at)) > 1344 - (256 + 64) * 10 / 8);
     check_success(run(words{"ibroute", "0,"} + whole));
     check_success(run(words{"ibroute", "0,", "1", "100"} + dead)); // few are asked anyway

@@ -23,7 +23,8 @@ TEST_CASE("vendstat sends the queries that infiniband-diags' vendstat sends") {
     const directory files;
     const std::string capture = files / "vendor.pcap";
     const words fabric{"--fabric", "sim:fattree2,radix=4,sm=1", "--pcap", capture};
-    // infiniband-diags' vendstat.c: after 8 reserved bytes words of address, data and mask; port or count in the modifier.
+    // infiniband-diags' vendstat.c: after 8 reserved bytes, words of address, data and mask. The modifier contains the port
+    // or the count.
     const std::string reserved(16, '0');
     struct {
         words arguments;
@@ -66,7 +67,7 @@ TEST_CASE("vendstat sends the queries that infiniband-diags' vendstat sends") {
     };
     for (const auto& line : lines) {
         CAPTURE(line.arguments);
-        // A simulated device has none of these: it says so, and what it was asked for is in the capture.
+        // A simulated device supports none of these: vendstat reports an error, and the capture contains its request.
         check_failure(run(words{"vendstat"} + line.arguments + fabric), 1, " refused ");
         const auto sent = captured_mads(capture).at(0)["VendFormat"];
         CHECK(sent["mgmtClass"] == 0x0a);

@@ -250,7 +250,7 @@ TEST_CASE("a table longer than a mebibyte, which FUSE transfers in pieces, arriv
 
 TEST_CASE("several programs share a virtual device, each gets its own replies, and lost requests are retried") {
     if (!has_devices()) return;
-    // Of the first MADs, to the local node, libibmad repeats none: its wait is over before the device gives one back.
+    // libibmad does not retry the first MADs, to the local node: its wait ends before the device returns one.
     const process_result r =
         in_shell("sim:fattree2,radix=8,sm=1,loss=0.01",
                  "d=$(mktemp -d); discover() { for n in 1 2 3 4 5 6; do ibnetdiscover -t 100 >$1 2>/dev/null && break; "
@@ -291,7 +291,7 @@ TEST_CASE("a discovery by LIDs and OpenSM's tables equals one by directed routes
 
 TEST_CASE("the lanes of torus-2QoS match OpenSM's path records") {
     if (!has_devices()) return;
-    // Without them its rings have credit loops; the engine is made so that with them there is none.
+    // Without the tables the rings have credit loops; the routing engine avoids credit loops with them.
     std::string script = with_manager;
     const std::string log = "mkfifo $d/log", manager = "--qos";
     script.replace(script.find(manager), manager.size(), "--qos -R torus-2QoS --torus_config $d/torus");
@@ -313,7 +313,7 @@ TEST_CASE("the lanes of torus-2QoS match OpenSM's path records") {
     CHECK(with.at("credit_loops") == 0);
     CHECK(with.at("VLs") > 1);
     CHECK(with.at("complete") == true);
-    // A table for each of the hosts, and nothing one by one.
+    // One table for each host, and no single queries.
     CHECK(std::regex_match(said[2], std::regex(" *30 METHOD_GET_TABLE.* SAPathRecord\n")));
 }
 

@@ -92,7 +92,7 @@ TEST_CASE("watch reports only the changes that ibsim's console makes to the cabl
     s.console("Relink \"C\"");
     CHECK(watch.events(2) == words{"added link " + its_link, "added node " + C});
 
-    // It answers nothing any more, and its cables stay up.
+    // The switch no longer replies, and its links stay up.
     s.console("Error \"S2\" 100");
     const words gone{"link " + S1 + "[17] <=> " + S2 + "[3]", "link " + S1 + "[20] <=> " + S2 + "[4]",
                      "link " + its_link, "node " + S2, "node " + C};
@@ -134,7 +134,8 @@ TEST_CASE("watch converges to the actual state after links change faster than it
     for (const std::string& cable : cables) s.console("Relink " + cable);
     watch.await_up_to_date();
 
-    // All events together lead from the first subnet to the last one, which are the same: each thing went as often as it came.
+    // All events together lead from the first subnet to the last one, and both are equal: each node and link was added as
+    // often as removed.
     std::map<std::string, int> balance;
     for (const std::string& event : watch.events(0)) {
         const std::string verb = event.substr(0, event.find(' '));
