@@ -5,9 +5,10 @@
 
 namespace comad::counters {
 
+/// The number of detail_types.
 inline constexpr std::size_t detail_count = std::tuple_size_v<detail_types>;
 
-/// A request for that port, without any counter selected.
+/// Returns a request for this port that selects no counter.
 template <class T> T request_for(u8 port) {
     T request;
     request.portSelect = port;

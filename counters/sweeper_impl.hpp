@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// sweeper_impl.hpp - a sweeper's state and tasks. sweep.cpp schedules the nodes and reports failures, sweep_port.cpp reads ports, and
-// sweep_clear.cpp clears them.
+// sweeper_impl.hpp - the state and the tasks of a sweeper. sweep.cpp schedules the nodes and reports failures, sweep_port.cpp reads ports,
+// and sweep_clear.cpp clears counters.
 #pragma once
 #include "read_attributes.hpp"
 #include <comad/counters/detail/kept_counters.hpp>
@@ -24,29 +24,29 @@ private:
     /// A port that is read.
     struct target {
         discovery::port_ref where;
-        /// Whether RS forward error correction was active when the counter had this value.
+        /// Whether RS FEC was active at this value of linkDownedCounter. The FEC mode can only change when the link goes down.
         struct correction {
             u64 linkDownedCounter;
             bool is_rs;
         };
         std::optional<correction> FEC;
     };
-    /// A node whose PMA or PMAs answer for some ports: a switch has one PMA, any other node has one at each port.
+    /// A PMA, or several PMAs of one node, and their ports: a switch has one PMA, any other node has one at each port.
     struct agent {
         u32 first = 0, end = 0; // of targets_
         u32 next = 0;           // the next one to read
-        u32 cleared = 0;        // of the ports that were read, those for which a Set was sent
+        u32 cleared = 0;        // ports that were read and for which a Set was already sent
         u16 readers = 0;
-        u16 reading = 0; // of the readers, those that are not done
+        u16 reading = 0; // readers that still run
         u8 timeouts_in_a_row = 0;
-        bool is_silent = false;  // since the last reply
-        bool was_silent = false; // at the start of the sweep
+        bool is_silent = false;  // no reply since its last timeout
+        bool was_silent = false; // unresponsive at the start of the sweep
         bool is_open = false;    // its ports are to be read
-        bool is_summed = false;  // its sum was enough
+        bool is_summed = false;  // the sum was sufficient
         bool has_ended = false;  // not queried again in this sweep
         std::optional<iba::ClassPortInfo> info;
         std::optional<capabilities> can;
-        port_detail_set lacks; // of the details
+        port_detail_set lacks; // details that the PMA does not support
     };
 
     void add_target(discovery::port_ref where);
@@ -80,7 +80,7 @@ private:
     template <std::size_t Index>
     coro::task<void> clear_detail(agent& a, discovery::port_ref where, const mad::IBPath& path, u8 select);
     template <class T> coro::task<mad::result<T>> read_detail_again(discovery::port_ref where);
-    /// What a read after a Set showed.
+    /// What a read after a Set has shown.
     enum class cleared : u8 { yes, no, unknown };
     coro::task<cleared> check_cleared(agent& a, const reading& l, discovery::port_ref place,
                                       const mad::mad_error* set_error);
@@ -99,9 +99,9 @@ private:
     const discovery::subnet& subnet_;
     sweep_options options_;
     std::vector<target> targets_;
-    std::vector<counter_values> narrow_; // of targets_, if the sweep only clears: PortCounters alone
+    std::vector<counter_values> narrow_; // by target, if the sweep only clears: values of PortCounters only
     std::vector<agent> agents_;
-    std::vector<u32> order_; // of agents_
+    std::vector<u32> order_; // indices into agents_
     sweep result_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// chassis_boards.hpp - vendors' boards, by how they are cabled or what they say of themselves. Only chassis.cpp knows what systems are.
+// chassis_boards.hpp - finds the boards of vendors' chassis by their cabling or their descriptions. chassis.cpp groups the results.
 #pragma once
 #include <comad/discovery/chassis/detail/chassis.hpp>
 
@@ -11,7 +11,7 @@ inline constexpr std::size_t most_spines = 18, most_lines = 36; ///< positions i
 
 inline constexpr u32 voltaire_vendor = 0x0008f1, mellanox_vendor = 0x0002c9;
 
-/// A chassis while it is put together: node by position, from 1.
+/// A chassis under construction: the node at each position, from 1.
 struct positions {
     std::array<u32, most_spines + 1> spines;
     std::array<u32, most_lines + 1> lines;
@@ -21,11 +21,11 @@ struct positions {
     }
 };
 
-/// Says of each board of Voltaire's chassis where it is, as far as its cables tell, and appends the chassis. The order of the nodes
-/// counts from the last.
+/// Sets the position of each board of a Voltaire chassis as far as its cabling shows it, and appends the chassis. Nodes are counted from
+/// the last one.
 void find_voltaire_boards(const subnet&, system_groups&);
 
-/// Says of each Mellanox switch with IS4 chips that is a board where it is, as far as its description tells.
+/// Sets the position of each board with a Mellanox IS4 switch chip, as far as its description shows it.
 void find_mellanox_boards(const subnet&, system_groups&);
 
 } // namespace comad::discovery

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// cache_bytes.hpp - numbers and structures put after one another, and taken again with every length checked. Knows no format.
+// cache_bytes.hpp - writes numbers and structures to a byte string, and reads them with every length checked. Used by all cache formats.
 #pragma once
 #include <comad/iba/detail/codec.hpp>
 #include <comad/iba/detail/format.hpp>
@@ -20,12 +20,13 @@
 
 namespace comad::discovery {
 
-/// What a cache has of a PortInfo: not the M_Key, which is a secret of the subnet. Others may read the file.
+/// Returns a PortInfo without its M_Key. The key is a secret of the subnet, and other users may read a cache file.
 inline iba::smp::PortInfo without_key(iba::smp::PortInfo info) noexcept {
     info.MKey = {};
     return info;
 }
 
+/// Appends numbers, bytes and structures to a string.
 class byte_writer {
 public:
     explicit byte_writer(std::endian order) : order_(order) {}
@@ -37,7 +38,7 @@ public:
         }
     }
     void bytes(std::string_view raw) { text_ += raw; }
-    /// As on the wire, in `room` bytes, of which those behind it are 0.
+    /// Appends the wire format of a structure, padded with zeros to `room` bytes.
     template <iba::wire T> void structure(const T& value, std::size_t room = iba::info_of<T>.bytes) {
         std::array<u8, iba::info_of<T>.bytes> raw;
         iba::encode(value, raw.data());
@@ -51,6 +52,8 @@ private:
     std::string text_;
 };
 
+/// Reads numbers, bytes and structures in sequence. `what` names the item in messages. A wrong length or value throws
+/// std::runtime_error with the byte offset.
 class byte_reader {
 public:
     byte_reader(std::span<const u8> all, std::endian order) : all_(all), order_(order) {}
@@ -74,7 +77,7 @@ public:
             value = value << 8 | raw[order_ == std::endian::big ? i : sizeof(N) - 1 - i];
         return static_cast<N>(value);
     }
-    /// At most `most`.
+    /// Reads a number that must not be greater than `most`.
     template <std::unsigned_integral N> N number(std::string_view what, u64 most) {
         const std::size_t begin = at_;
         const N value = number<N>(what);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// diags_cache.hpp - libibnetdisc's cache file, for who tells formats apart.
+// diags_cache.hpp - recognizes and reads the cache file of libibnetdisc.
 #pragma once
 #include <comad/discovery/database/subnet.hpp>
 
@@ -7,8 +7,10 @@
 
 namespace comad::discovery {
 
+/// Returns whether the bytes start like a libibnetdisc cache.
 bool is_diags_cache(std::span<const u8> bytes) noexcept;
-/// Throws std::runtime_error with one line. Precondition: it is one.
+/// Reads a libibnetdisc cache. Precondition: is_diags_cache().
+/// Errors: throws std::runtime_error with one line.
 subnet read_diags_cache(std::span<const u8> bytes);
 
 } // namespace comad::discovery

@@ -19,6 +19,7 @@ namespace comad::counters {
 
 enum class severity : u8 { ok, warning, error, critical };
 /// `ok`, `warning`, `error`, `critical`.
+/// How bad a finding is.
 std::string_view name_of(severity) noexcept;
 
 /// Limits of a measured value. A value has the severity of the worst limit that it exceeds; a value equal to a limit does not exceed it.
@@ -58,6 +59,7 @@ struct health_rules {
     friend bool operator==(const health_rules&, const health_rules&) = default;
 };
 
+/// Returns the default rules; docs/reference/health-rules.md explains them.
 health_rules default_rules();
 
 /// Reads rules from a TOML file; docs/reference/health-rules.md describes the format. The result is `otherwise`, with the rules of

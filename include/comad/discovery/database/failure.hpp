@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// failure.hpp - a query without a result: where, which kind, and why. The one type for this in discoveries, sweeps and the tool. Does
+// failure.hpp - a query without a result: its location, kind and cause. Discoveries, sweeps and the tool all use this type. Does
 // not depend on the subnet database or on a schedule.
 #pragma once
 #include <comad/iba/types.hpp>
@@ -11,25 +11,25 @@
 
 namespace comad::discovery {
 
-/// What kept a query from having a result. Cache files contain the numbers up to `limit`: append only.
+/// The reason why a query has no result. Cache files contain the numbers up to `limit`: append only.
 enum class failure_kind : u8 {
-    timeout,     ///< no reply after all attempts
-    error_reply, ///< a reply with an error status
-    send_failed, ///< the request could not be sent
-    too_far,     ///< beyond the longest directed route
-    contradiction, ///< replies that cannot be true: a GUID that two nodes have, no GUID, a port with two cables, too many ports
-    cancelled,    ///< the operation ended before this was queried
-    limit,        ///< a limit of the discovery was reached, and the nodes after it were not queried
-    unresponsive, ///< a timeout of a node that was unresponsive in the sweep before: it was queried once
-    no_address,   ///< the port has no LID: no subnet manager assigned one
-    not_cleared,  ///< counters that were to be cleared kept their values, or it is unknown whether they did
-    not_written,  ///< another change that was not made, or it is unknown whether it was made
-    other,        ///< none of these, or unknown
+    timeout,       ///< no reply after all attempts
+    error_reply,   ///< a reply with an error status
+    send_failed,   ///< the request could not be sent
+    too_far,       ///< beyond the longest directed route
+    contradiction, ///< impossible replies: one GUID on two nodes, no GUID, a port with two cables, too many ports
+    cancelled,     ///< the operation ended before this query was sent
+    limit,         ///< a limit of the discovery was reached, and further nodes were not queried
+    unresponsive,  ///< a timeout of a node that was unresponsive in the previous sweep and was queried only once
+    no_address,    ///< the port has no LID: no subnet manager assigned one
+    not_cleared,   ///< counters that were to be cleared kept their values, or it is unknown whether they did
+    not_written,   ///< another change that was not made, or it is unknown whether it was made
+    other,         ///< none of these, or unknown
 };
 
-/// `timeout`, `error_reply` and so on: the enumerator, as JSON and metrics have it.
+/// The name of the enumerator, as in JSON and metrics: `timeout`, `error_reply`, ...
 std::string_view name_of(failure_kind) noexcept;
-/// The kind of an RPC's error.
+/// The failure kind for the error of an RPC.
 failure_kind kind_of(const mad::mad_error&) noexcept;
 
 /// The node or port that a failure concerns. All members are optional.
@@ -39,21 +39,21 @@ struct location {
     mad::IBDRPath route{}; ///< the route of the request, if it has one
     /// How messages name the location, safe for a terminal: `S-0002c90000000001 "leaf-0001"[3]`. Empty: by `nodeGUID` and `port`.
     std::string name{};
-    std::string short_name{}; ///< the same in fewer characters: `leaf-0001 port 3`; empty: `name`
+    std::string short_name{}; ///< a shorter form of `name`: `leaf-0001 port 3`; empty: `name`
 };
 
 /// A query or operation without a result. A result with at least one failure is a partial result.
 struct failure {
     failure_kind kind = failure_kind::other;
     location where{};
-    std::string text{}; ///< what failed and why, in full, without the location
-    std::string
-        cause{}; ///< the same in a user's words and equal at each location with this cause; empty: that is `text`
-    /// Of a contradiction: the node GUID that two nodes seem to have, which the subnet contains as one; 0: none.
+    std::string text{};  ///< what failed and why, complete, without the location
+    std::string cause{}; ///< `text` in words for users, equal for all locations with this cause; empty: `text`
+    /// For a contradiction: the node GUID that two nodes seem to have, which the subnet contains as one node; 0: none.
     iba::guid doubledGUID{};
 
-    /// A requested change that was not made, or for which that is unknown.
+    /// Returns whether the failure concerns a requested change that was not made, or whose outcome is unknown.
     bool is_write() const noexcept { return kind == failure_kind::not_cleared || kind == failure_kind::not_written; }
+    /// The cause if there is one, else the text.
     const std::string& short_text() const noexcept { return cause.empty() ? text : cause; }
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// exports.hpp - a subnet for other programs: GraphViz, Slurm, a picture, and the positions of a drawing by level. All texts from
-// the network are escaped as the form wants it. Knows no command line. JSON and the topology file are in reports.hpp.
+// exports.hpp - a subnet in the formats of other programs: GraphViz, Slurm and SVG, and the positions of nodes in a drawing. Names from
+// the network are escaped for each format. JSON and topology files are in reports.hpp.
 #pragma once
 #include <comad/discovery/database/node_names.hpp>
 #include <comad/discovery/database/subnet.hpp>
@@ -12,10 +12,11 @@
 
 namespace comad::discovery {
 
-/// A link, each once: the end of the lower node and port first, unless `to` does not know it.
+/// A link, listed once. `from` is the end with the lower node index and port, unless `to` does not know this peer.
 struct link_ends {
     port_ref from, to;
 };
+/// Returns all links of a subnet, each once.
 std::vector<link_ends> links_of(const subnet&);
 
 /// The level of each node, by index: how far it is from the edge of the fabric. CAs and routers have 0, a switch one more than the
@@ -23,7 +24,7 @@ std::vector<link_ends> links_of(const subnet&);
 /// inside of switches, do not count as an edge. A switch without a connection to the edge has 1.
 std::vector<unsigned> levels_above_edge(const subnet&);
 
-/// A CA inside of a switch that adds up data of hosts (Mellanox SHARP): not a host.
+/// Returns whether a node is a CA inside a switch that aggregates data for hosts (Mellanox SHARP). It is not a host.
 bool is_aggregation_node(const node&);
 
 /// Where each node is drawn, by index. `width` and `height` are those of the whole drawing. The highest level is at the top, and hosts
@@ -38,23 +39,24 @@ struct drawing {
 };
 drawing draw(const subnet&);
 
-/// What the color of a link depends on, besides its speed: the state at the end that is known.
+/// The state of a link, at an end whose PortInfo is known. Together with the speed it decides the color of the link.
 enum class link_condition : u8 { active, not_active, unknown };
+/// The state of a link, from an end whose PortInfo is known.
 link_condition condition_of(const subnet&, const link_ends&);
-/// `#rrggbb`, in DOT, SVG and page the same: grey of what is unknown, red of what is not active, else by speed.
+/// The color of a link as `#rrggbb`, the same in DOT, SVG and HTML: gray if unknown, red if not active, else by speed.
 std::string_view color_of(const subnet&, const link_ends&);
 
-/// GraphViz DOT: an undirected graph, one rank for each level, port numbers at both ends of an edge.
+/// Returns GraphViz DOT: an undirected graph with one rank for each level, and port numbers at both ends of each edge.
 std::string dot_text(const subnet&, const node_names&);
 
-/// A picture (SVG 1.1) with title, tooltips of nodes and links, and a legend.
+/// Returns a picture (SVG 1.1) with a title, tooltips for nodes and links, and a legend.
 std::string svg_text(const subnet&, const node_names&);
 
-/// A form that cannot say everything. `notes` has a line for each kind of thing that is missing, safe for a terminal.
+/// An export in a format that cannot express everything. `notes` has a line for each kind of omission, safe for a terminal.
 struct export_text {
     std::string text;
     std::vector<std::string> notes;
-    std::size_t hosts = 0; ///< of a Slurm topology: how many it has
+    std::size_t hosts = 0; ///< number of hosts in a Slurm topology
 };
 /// Which adapters and switches an export has, by name (node_names::of()). Patterns that are empty functions select everything.
 struct name_selection {
@@ -70,7 +72,7 @@ struct name_selection {
 /// in a chassis `core1-L01-U1`; a switch whose name is not unique has its ID. Levels count from the selected adapters. The text
 /// does not depend on the order of the nodes, which is that of the discovery.
 export_text slurm_conf_text(const subnet&, const node_names&, const name_selection& = {});
-/// The same as topology.yaml (Slurm 25.05 and later, which does not read topology.conf where there is one).
+/// Returns topology.yaml with the same contents (Slurm 25.05 and later, which ignores topology.conf if topology.yaml exists).
 export_text slurm_yaml_text(const subnet&, const node_names&, const name_selection& = {});
 
 } // namespace comad::discovery

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// hierarchy.hpp - what ports say of their place in a chassis or of their plane themselves, by HierarchyInfo (IBA annex A15): levels whose
-// meaning the template tells. Knows no vendor.
+// hierarchy.hpp - reads HierarchyInfo (IBA annex A15): what ports report about their position in a chassis, or about their plane. The
+// template GUID defines the meaning of the levels. Does not depend on a vendor.
 #pragma once
 #include <comad/coro/task.hpp>
 #include <comad/discovery/database/subnet.hpp>
@@ -15,22 +15,25 @@ class MADSchedule;
 
 namespace comad::discovery {
 
+/// One HierarchyInfo of a port.
 struct port_hierarchy {
     port_ref where;
     u8 index = 0; ///< a port can be in several hierarchies
     iba::smp::HierarchyInfo told;
 };
 
+/// The HierarchyInfo of all ports of a subnet.
 struct hierarchies {
-    std::vector<port_hierarchy> told; ///< by node, port and index; those in use alone
+    std::vector<port_hierarchy> told; ///< sorted by node, port and index; only indices in use
     std::vector<failure> failures;
 
     std::span<const port_hierarchy> of(port_ref) const noexcept;
 };
 
-/// Asks each port that was read of a node that says that it has HierarchyInfo (IsHierarchyInfoSupported of port 0 of a switch, else of
-/// the port), and no other, along the node's route: one SubnGet for each index in use.
-/// Errors: none; what could not be read is in the failures. Cancel: ends soon; the rest is a failure.
+/// Reads HierarchyInfo along the route of each node, with one SubnGet for each index in use. Queries all known ports of nodes that set
+/// IsHierarchyInfoSupported (in port 0 of a switch, else in the port), and no other ports.
+/// Errors:   none; what could not be read is in `failures`.
+/// Cancel:   ends soon; the rest is a failure.
 /// Lifetime: schedule and subnet must outlive the task.
 coro::task<hierarchies> read_hierarchies(coro::MADSchedule&, const subnet&);
 

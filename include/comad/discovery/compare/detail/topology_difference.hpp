@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// topology_difference.hpp - the differences between two subnets as ibnetdiscover --diff prints them.
+// topology_difference.hpp - the differences between two subnets in the format of ibnetdiscover --diff.
 #pragma once
 #include <comad/discovery/database/node_names.hpp>
 #include <comad/discovery/database/subnet.hpp>
@@ -8,15 +8,15 @@
 
 namespace comad::discovery {
 
-/// What ibnetdiscover --diffcheck names: which nodes are compared, and what of those that both subnets have.
+/// The checks that ibnetdiscover --diffcheck names: which nodes are compared, and which properties of nodes that both subnets have.
 struct topology_checks {
     bool switches = true, cas = true, routers = true;
     bool links = true;         ///< whether a port is connected, and to which port GUID
-    bool lids = false;         ///< of switches, ports and what they lead to
-    bool descriptions = false; ///< of nodes and what they lead to
+    bool lids = false;         ///< LIDs of switches, of ports and of their neighbors
+    bool descriptions = false; ///< descriptions of nodes and of their neighbors
 };
-/// What ibnetdiscover --diff prints: nodes and links of `was` behind `< `, those of `is` behind `> `; nothing where they are
-/// the same.
+/// Returns what ibnetdiscover --diff prints: nodes and links of `was` after `< `, and those of `is` after `> `. The text is empty if there
+/// is no difference. `full`: with speed, width and VLCap of links.
 std::string topology_difference(const subnet& was, const subnet& is, const node_names&, const topology_checks&,
                                 bool full = false);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lid_index.hpp - which end port of a subnet a LID belongs to, and which LIDs belong to no single one. Asks nobody.
+// lid_index.hpp - maps each LID of a subnet to its end port, and finds duplicate LIDs. Sends nothing.
 #pragma once
 #include <comad/discovery/database/subnet.hpp>
 
@@ -8,8 +8,8 @@
 
 namespace comad::discovery {
 
-/// The LIDs of a subnet's end ports, those of their LMC included: of switches those of port 0, of other nodes those of each
-/// port that was read. It refers to places in the subnet, whose order must not change meanwhile.
+/// Maps LIDs to end ports, including the LIDs that the LMC adds. The end ports are port 0 of each switch, and of other nodes each
+/// port that was read. The index contains node indices of the subnet; its nodes must not be reordered.
 class lid_index {
 public:
     static constexpr unsigned last_unicast_lid = 0xbfff; ///< IBA 4.1.3
@@ -17,10 +17,10 @@ public:
     lid_index() = default;
     explicit lid_index(const subnet&);
 
-    /// Gives an end port 2^LMC LIDs from its base LID. What has no unicast LID gets none. A LID that is another's already
-    /// stays with that one.
+    /// Assigns 2^LMC LIDs from the base LID to an end port. An end port without a unicast LID gets none. A LID that was assigned before
+    /// keeps its first end port.
     void add(port_ref end_port, iba::lid base, unsigned LMC);
-    /// The end port of this LID; of a switch its port 0. None: nobody has it.
+    /// The end port of this LID (port 0 of a switch); invalid if no end port has the LID.
     port_ref at(iba::lid LID) const noexcept { return value(LID) < ports_.size() ? ports_[value(LID)] : port_ref{}; }
 
     port_ref at(unsigned LID) const noexcept { return LID < ports_.size() ? ports_[LID] : port_ref{}; }
@@ -28,22 +28,22 @@ public:
     /// An end port and its LIDs.
     struct end {
         port_ref where;
-        unsigned first = 0, count = 0; ///< 2^LMC LIDs; both 0 where it has no unicast LID
+        unsigned first = 0, count = 0; ///< 2^LMC LIDs; both 0 if the end port has no unicast LID
     };
-    /// In the order of add().
+    /// All end ports, in the order of the calls of add().
     const std::vector<end>& ends() const noexcept { return ends_; }
 
-    /// Two end ports with a LID in common.
+    /// Two end ports with at least one LID in common.
     struct shared {
-        iba::lid LID{}; ///< the first one that they share
+        iba::lid LID{}; ///< the first LID that both have
         port_ref first, second;
         friend bool operator==(const shared&, const shared&) = default;
     };
-    /// One for each pair that was met, in the order of add().
+    /// One entry for each pair of end ports with a common LID, in the order of the calls of add().
     const std::vector<shared>& duplicates() const noexcept { return duplicates_; }
 
 private:
-    std::vector<port_ref> ports_; // by LID, as far as the highest
+    std::vector<port_ref> ports_; // by LID, up to the highest one
     std::vector<end> ends_;
     std::vector<shared> duplicates_;
 };

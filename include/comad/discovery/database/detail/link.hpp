@@ -1,64 +1,66 @@
 // SPDX-License-Identifier: MIT
-// link.hpp - width and speed of a link: what is active, the best that both ends support, and whether it is FDR10. Who wants
-// to know what the fields of PortInfo mean for that asks here. Knows no text form.
+// link.hpp - width and speed of a link: the active ones, the best that both ends support, and whether the link runs at FDR10.
+// Interprets the fields of PortInfo for this. Does not depend on a text format.
 #pragma once
 #include <comad/discovery/database/subnet.hpp>
 #include <comad/iba/detail/link_words.hpp>
 
 namespace comad::discovery {
 
-/// Speeds of a lane as a set. FDR10 is never in it: see is_fdr10().
+/// A set of lane speeds. It never contains FDR10: see is_fdr10().
 using link_speeds = iba::lane_speeds;
 inline constexpr unsigned extended_speed_bit = iba::lane_speed::first_extended_bit,
                           extended_speed2_bit = iba::lane_speed::first_extended2_bit;
 
-/// IsExtendedSpeedsSupported in the capabilityMask (IBA 14.2.5.6) of an end port: only then extended speeds mean
-/// something, at each port of a switch if its port 0 says so.
+/// Returns whether an end port sets IsExtendedSpeedsSupported in its capabilityMask (IBA 14.2.5.6). Extended speeds are only valid if
+/// it does. Port 0 of a switch decides for all ports of the switch.
 bool has_extended_speeds(const iba::smp::PortInfo& end_port) noexcept;
-/// The same of a port of a subnet. False if its end port did not answer.
+/// Returns whether extended speeds are valid for a port of a subnet. False if the PortInfo of its end port is not known.
 bool has_extended_speeds(const subnet&, port_ref) noexcept;
 
-/// Of PortInfo's attribute modifier, beside the port number: who asks understands extended speeds (IBA 14.2.5.6).
+/// The bit in the attribute modifier of PortInfo, next to the port number, that says that the requester understands extended speeds
+/// (IBA 14.2.5.6).
 inline constexpr u32 understands_extended_speeds = u32{1} << 31;
-/// Whether a port that was asked without that bit may hide its extended speeds: its end port has them, and the port tells
-/// nothing of any. Then it is to be asked again with the bit, as OpenSM does since 2026; where that tells nothing either, the node
-/// hides nothing, and its other ports need not be asked twice.
+/// Returns whether a port that was queried without understands_extended_speeds may hide its extended speeds: its end port supports
+/// them, but the port reports none. Query it again with the bit, as OpenSM does since 2026. If the second reply reports none either,
+/// the node hides nothing, and its other ports need no second query.
 bool hides_extended_speeds(const iba::smp::PortInfo& end_port, const iba::smp::PortInfo& port) noexcept;
 
-/// What is active by PortInfo. `extended`: extended speeds mean something there. No speed: 0.
+/// The active width or speed in a PortInfo; 0: none. `extended`: extended speeds are valid for this port.
 iba::LinkWidth active_width(const iba::smp::PortInfo&) noexcept;
 link_speeds active_speed(const iba::smp::PortInfo&, bool extended) noexcept;
-/// The same there. Precondition: the port's PortInfo is known.
+/// The active width or speed of a port of a subnet. Precondition: the PortInfo of the port is known.
 iba::LinkWidth active_width(const subnet&, port_ref) noexcept;
 link_speeds active_speed(const subnet&, port_ref) noexcept;
 
-/// The best that both ends support, if it is more than what is active; else 0, and also where the other end is not known.
+/// The best width or speed that both ends support, if it is better than the active one. Otherwise 0, also if the neighbor is unknown.
 iba::LinkWidth possible_width(const subnet&, port_ref) noexcept;
 link_speeds possible_speed(const subnet&, port_ref) noexcept;
-/// What is active at the other end, if both ends are up and do not say the same: one of them is wrong, or its answer is from
-/// before the link trained again. Else 0.
+/// The active width or speed at the neighbor, if both ends are up and report different values. In that case one end is wrong, or its
+/// reply is older than the last training of the link. Otherwise 0.
 iba::LinkWidth other_width(const subnet&, port_ref) noexcept;
 link_speeds other_speed(const subnet&, port_ref) noexcept;
-/// The link runs at 1x, although this end supports more. Precondition: its PortInfo is known.
+/// Returns whether the link runs at 1x although this end supports more. Precondition: the PortInfo of the port is known.
 bool is_degraded_to_1x(const subnet&, port_ref) noexcept;
 
-/// PortInfo calls FDR10 QDR, and MlnxExtPortInfo tells them apart: whether that is worth a question, to a device that is known
-/// to answer it. Precondition: the port's PortInfo is known; as long as port 0 of a switch is not, extended speeds count.
+/// Returns whether a discovery should query MlnxExtPortInfo of a port: its PortInfo reports QDR, which may be FDR10, and the device is
+/// known to reply. Precondition: the PortInfo of the port is known. Extended speeds are used until the PortInfo of a switch's port 0
+/// is known.
 bool may_be_fdr10(const node&, u8 port) noexcept;
-/// Takes the answer.
+/// Stores the FDR10 fields of the reply in the port.
 void take_fdr10(port&, const iba::smp::MlnxExtPortInfo&) noexcept;
-/// It runs at FDR10. Precondition: the port's PortInfo is known.
+/// Returns whether the link runs at FDR10. Precondition: the PortInfo of the port is known.
 bool is_fdr10(const subnet&, port_ref) noexcept;
-/// Both ends of a QDR link that could do no better support FDR10, and it does not run at that.
+/// Returns whether both ends of a QDR link support FDR10, no better speed is possible, and the link does not run at FDR10.
 bool could_be_fdr10(const subnet&, port_ref) noexcept;
 
-/// 0 of what is no width.
+/// The number of lanes; 0 for an invalid width.
 unsigned lanes_of(iba::LinkWidth) noexcept;
-/// Signalled bits of one lane in a second, of the fastest in the set; 0 of an empty one.
+/// The signaling rate of one lane in bits per second, for the fastest speed in the set; 0 for an empty set.
 double bits_per_second(link_speeds) noexcept;
-/// Of FDR10, which the set does not tell from QDR.
+/// The signaling rate of one lane at FDR10, which link_speeds cannot tell from QDR.
 inline constexpr double fdr10_bits_per_second = 10.3125e9;
-/// Of all lanes of a port as it runs. Precondition: its PortInfo is known.
+/// The signaling rate of all lanes of a port at its active width and speed. Precondition: the PortInfo of the port is known.
 double bits_per_second(const subnet&, port_ref) noexcept;
 
 } // namespace comad::discovery

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// node_type_names.hpp - what the kinds of nodes are called, in each of the forms that texts and scripts have.
+// node_type_names.hpp - the names of node types in reports, topology files, options and JSON.
 #pragma once
 #include <comad/iba/detail/enums.hpp>
 
@@ -7,8 +7,9 @@
 
 namespace comad::discovery {
 
+/// The names of one node type, one for each format.
 struct node_type_names {
-    std::string_view name;       ///< `CA`, `Switch`, `Router`: as the IBA and iblinkinfo
+    std::string_view name;       ///< `CA`, `Switch`, `Router`: IBA and iblinkinfo
     std::string_view lower;      ///< `ca`, `switch`, `router`: options, labels, ibtracert
     std::string_view record;     ///< `Ca`, `Switch`, `Rt`: a line of a topology file, and of ibhosts and ibrouters
     std::string_view list;       ///< `Ca`, `Switch`, `Router`: a line of ibnetdiscover -l
@@ -19,7 +20,8 @@ struct node_type_names {
     constexpr bool are_known() const noexcept { return !full.empty(); }
 };
 
-/// Of a type that the IBA does not know: `???`, for name and two_letter `??`, for full nothing.
+/// Returns the names of a node type. For a type that the IBA does not define: `??` for name and two_letter, an empty string for full,
+/// and `???` for the others.
 constexpr node_type_names words_of(iba::NodeType type) noexcept {
     switch (type) {
     case iba::NodeType::CA: return {"CA", "ca", "Ca", "Ca", "CA", "ca", "Channel Adapter"};
@@ -29,7 +31,7 @@ constexpr node_type_names words_of(iba::NodeType type) noexcept {
     return {"??", "???", "???", "???", "??", "???", ""};
 }
 
-/// The type whose `lower` that is. Precondition: there is one.
+/// Returns the node type whose `lower` name this is. Precondition: there is one.
 constexpr iba::NodeType node_type_named(std::string_view lower) noexcept {
     for (const auto type : {iba::NodeType::CA, iba::NodeType::Switch})
         if (words_of(type).lower == lower) return type;

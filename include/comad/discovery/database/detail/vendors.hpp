@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
-// vendors.hpp - which devices answer vendors' own SMPs, as their IDs tell. Sends nothing.
+// vendors.hpp - decides by vendor ID and device ID which devices support vendor-specific SMPs. Sends nothing.
 #pragma once
 #include <comad/iba/detail/device_ids.hpp>
 #include <comad/iba/smp.hpp>
 
 namespace comad::discovery {
 
-/// Whether a discovery sends MlnxExtPortInfo (SMP 0xff90) to this device (iba/device_ids.hpp).
+/// Returns whether a discovery sends MlnxExtPortInfo (SMP 0xff90) to this device (iba/device_ids.hpp).
 constexpr bool has_mlnx_ext_port_info(const iba::smp::NodeInfo& node) noexcept {
     return iba::has_mlnx_ext_port_info(node.vendorID, node.deviceID);
 }
 
-/// Switches that answer SMP 0xff20 (MlnxARInfo): the chips of Mellanox from SwitchX to Quantum-3, under any vendor ID that these
-/// chips are sold with. To another device it would be a timeout.
+/// Returns whether a switch supports SMP 0xff20 (MlnxARInfo): the chips of Mellanox from SwitchX to Quantum-3, under every vendor ID
+/// under which they are sold. On any other device the query would time out.
 constexpr bool has_mlnx_ar_info(const iba::smp::NodeInfo& node) noexcept {
     const u16 id = node.deviceID;
     return node.nodeType == iba::NodeType::Switch && ((id >= 0xc738 && id <= 0xc73b) || id == 0xcb20 || id == 0xcf08 ||

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// cache_edit.hpp - other GUIDs in a libibnetdisc cache, as infiniband-diags' ibcacheedit writes them. Bytes in, bytes out: knows no
-// file.
+// cache_edit.hpp - changes GUIDs in a libibnetdisc cache, as infiniband-diags' ibcacheedit does. Works on bytes and opens no files.
 #pragma once
 #include <comad/iba/types.hpp>
 
@@ -10,22 +9,24 @@
 
 namespace comad::discovery {
 
+/// Replaces one GUID by another.
 struct guid_change {
     iba::guid before, after;
 };
 
-/// What is to be changed, in this order: each sees what those before have changed.
+/// The changes to make, in this order: each one works on the result of those before it.
 struct cache_edits {
-    std::optional<guid_change> switch_guid; ///< of the node, and so of its ports, which have the same
-    std::optional<guid_change> ca_guid;     ///< of the node alone
+    std::optional<guid_change> switch_guid; ///< of a switch node, and of its ports, which have the node's GUID
+    std::optional<guid_change> ca_guid;     ///< of a CA node, not of its ports
     std::optional<guid_change> system_image_guid;
-    iba::guid node;                       ///< whose port `port_guid` is about
-    std::optional<guid_change> port_guid; ///< of a switch it is the node's GUID, too
+    iba::guid node;                       ///< the node whose port `port_guid` changes
+    std::optional<guid_change> port_guid; ///< of a port; on a switch also the node's GUID
 };
 
-/// The cache with other GUIDs. What NodeInfo says stays, but for systemImageGUID; records stand in the order in which
-/// libibnetdisc writes what it has loaded.
-/// Throws std::runtime_error with one line: the bytes are no such cache, or it has no such GUID (`switchguid = 5000 not found`).
+/// Returns the cache with changed GUIDs. NodeInfo keeps its other fields, except for systemImageGUID. The records are in the order in
+/// which libibnetdisc writes a cache that it has loaded.
+/// Errors: throws std::runtime_error with one line if the bytes are not a libibnetdisc cache, or it does not contain the GUID
+/// (`switchguid = 5000 not found`).
 std::string edited_diags_cache(std::span<const u8> bytes, const cache_edits&);
 
 } // namespace comad::discovery

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// credit_loops.hpp - whether packets may wait for each other in a circle, each for the buffer that the next one holds: cycles in
-// the graph of dependencies between channels (Dally and Seitz 1987). Asks nobody.
+// credit_loops.hpp - finds credit loops: cycles of packets in which each waits for the buffer that the next one occupies. They are
+// cycles in the channel dependency graph (Dally and Seitz 1987). Sends nothing.
 #pragma once
 #include <comad/discovery/database/detail/lid_index.hpp>
 #include <comad/discovery/routing/detail/forwarding.hpp>
@@ -16,27 +16,30 @@ struct lane {
     u8 VL = 0;
 };
 
-/// Lanes each of which may wait for all of them.
+/// A set of lanes in which each lane may wait for every other lane.
 struct credit_loop {
-    std::size_t lanes = 0;   ///< how many
-    std::vector<lane> cycle; ///< a short cycle of them, in the order in which a packet would pass
+    std::size_t lanes = 0;   ///< the number of lanes in the set
+    std::vector<lane> cycle; ///< a short cycle of these lanes, in the order in which a packet passes them
 };
 
+/// The result of find_credit_loops().
 struct credit_check {
-    std::size_t dependencies = 0; ///< between two lanes
+    std::size_t dependencies = 0; ///< edges of the graph, each between two lanes
     unsigned VLs = 1;
     std::vector<credit_loop> loops; ///< in the order of their first port
 
     bool is_good() const noexcept { return loops.empty(); }
 };
 
+/// Selects the routes that find_credit_loops() considers.
 struct credit_options {
-    bool switches_too = false; ///< port 0 of switches sends and receives, too; else only CAs and routers do
-    bool multicast = false;    ///< the trees of multicast LIDs, too, on SL 0
+    bool switches_too = false; ///< port 0 of switches also sends and receives; otherwise only CAs and routers do
+    bool multicast = false;    ///< include the trees of multicast LIDs, on SL 0
 };
 
-/// Makes the graph of all routes that the tables have, and looks for cycles. A route that does not reach its end counts as far as
-/// it goes. Needs for each lane of a link a bit for each lane of each port behind it.
+/// Builds the dependency graph from all routes of the forwarding tables, and finds its cycles. A route that does not reach its
+/// destination counts up to the point where it ends. Memory: for each lane of a link, one bit for each lane of each port of the
+/// neighbor.
 credit_check find_credit_loops(const subnet&, const lid_index&, const forwarding_tables&, const virtual_lanes& = {},
                                credit_options = {});
 

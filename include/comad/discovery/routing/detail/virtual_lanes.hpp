@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// virtual_lanes.hpp - the service level of each path and the virtual lane of each hop: what tells apart channels of one link.
+// virtual_lanes.hpp - the service level of each path and the virtual lane of each hop, which separate the channels of a link.
 #pragma once
 #include <comad/discovery/database/subnet.hpp>
 
@@ -9,16 +9,16 @@
 
 namespace comad::discovery {
 
-/// Without any entry: SL 0 everywhere, and each SL on the VL of its number.
+/// The SL of each path, and the SL-to-VL maps of switches. Without entries, every path has SL 0, and each SL uses the VL of its number.
 class virtual_lanes {
 public:
     static constexpr unsigned sls = 16;
-    static constexpr u8 dropped = 15; ///< no VL of data (IBA 7.6.6)
+    static constexpr u8 dropped = 15; ///< VL 15: no data VL, packets are dropped (IBA 7.6.6)
     using sl_to_vl = std::array<u8, sls>;
 
-    /// Of packets from a port to a LID.
+    /// Sets the SL of packets from a port to a LID.
     void set_sl(port_ref source, unsigned LID, u8 SL);
-    /// Of what a switch takes in by one port and sends by another.
+    /// Sets the SL-to-VL map of a switch for packets that enter by one port and leave by another.
     void set_map(u32 sw, u8 in, u8 out, const sl_to_vl&);
 
     u8 SL(port_ref source, unsigned LID) const noexcept {
@@ -29,9 +29,9 @@ public:
         const auto map = maps_.find(key(sw, in, out));
         return map != maps_.end() ? map->second[SL] : SL;
     }
-    /// 1 more than the highest VL of data that there is.
+    /// The highest data VL in use, plus 1.
     unsigned VLs() const noexcept;
-    /// Nothing is known but that all is on one.
+    /// Returns whether there are no entries, so that all traffic uses one VL.
     bool is_single() const noexcept { return sls_.empty() && maps_.empty(); }
 
 private:
