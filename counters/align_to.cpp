@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// align_to.cpp - ports of an earlier sweep, in the order of a later one.
+// align_to.cpp - sorts the ports of an earlier sweep in the order of a later one.
 #include <comad/counters/sweep.hpp>
 
 #include <unordered_map>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// health.cpp - rules applied to what changed, and the rules that stand when nobody gives any.
+// health.cpp - applies the health rules to the difference between two sweeps, and defines the default rules.
 #include <comad/counters/health.hpp>
 #include <comad/discovery/database/detail/link.hpp>
 
@@ -15,7 +15,7 @@ using std::chrono::duration;
 
 using rule = health_finding::rule;
 
-/// What happened to counters of 32 bits that belong together, one for each lane.
+/// The change of a group of 32-bit counters, one for each lane.
 counter_change change_of(std::span<const u32> before, std::span<const u32> after) noexcept {
     constexpr u32 end = ~u32{0};
     counter_change all{counter_change::state::counted, 0};
@@ -28,7 +28,7 @@ counter_change change_of(std::span<const u32> before, std::span<const u32> after
     return all;
 }
 
-/// What was told of that kind; null: nothing.
+/// The details of type T in a reading; null if they were not read.
 template <class T> const T* detail_of(const reading& l) noexcept {
     for (const port_detail& d : l.details)
         if (const T* told = std::get_if<T>(&d)) return told;
@@ -121,7 +121,7 @@ private:
                  .is_of_other_end = true});
     }
 
-    /// `more` for each of so many units: bits, or times `per`.
+    /// Checks a counter's growth `more` against its limits. `units`: the number of bits, or of periods `per`.
     void measure(rule why, std::string_view name, const counter_change& more, const limits& most, double units,
                  mad::duration per = {}) {
         if (units <= 0) return;
@@ -136,12 +136,12 @@ private:
         if (v.how_bad != severity::ok) findings.push_back(v);
     }
 
-    /// Signalled by all lanes between the two sweeps.
+    /// The bits that all lanes carried between the two sweeps.
     double bits() const { return discovery::bits_per_second(subnet_, where_) * duration<double>(between_).count(); }
 
     const health_rules& rules_;
     const subnet& subnet_;
-    port_ref where_; // that is judged
+    port_ref where_; // the port that is judged
     mad::duration between_{};
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// health_file.cpp - tables and values of a TOML file as rules; everything that is not a rule is told with its line.
+// health_file.cpp - reads health rules from a TOML file. Everything in the file that is not a rule is an error with its line.
 #include <comad/counters/health.hpp>
 #include <comad/iba/detail/suggest.hpp>
 #include <comad/iba/detail/text.hpp>
@@ -36,7 +36,7 @@ public:
     }
 
 private:
-    // Before it is parsed: the parser, and what destroys its tables, calls itself once for each part of a dotted key.
+    // Checked before parsing: the parser, and the destructor of its tables, recurse once for each part of a dotted key.
     void check_bounds(std::string_view text) const {
         constexpr std::size_t most_bytes = std::size_t{1} << 20;
         constexpr std::ptrdiff_t most_dots = 64;
@@ -102,7 +102,7 @@ private:
         fail(value.source(), fmt::format("'{}' must be a table, such as [{}]", iba::escaped(name), iba::escaped(name)));
     }
 
-    /// False: the key names no limit.
+    /// Reads one limit. Returns false if the key does not name a limit.
     bool read_limit(limits& most, const toml::key& key, const toml::node& value) const {
         std::optional<double>* limit = key == "warning"    ? &most.warning
                                        : key == "error"    ? &most.error

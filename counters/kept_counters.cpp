@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// kept_counters.cpp - one read, and a second one for counters that continue to count.
+// kept_counters.cpp - reads counters after a Set, and a second time if some of them may still count.
 #include <comad/counters/detail/kept_counters.hpp>
 
 #include <fmt/format.h>
@@ -9,8 +9,8 @@
 namespace comad::counters {
 namespace {
 
-/// Returns whether a counter that is not lower counts so fast that it may have been cleared. The time between `now` and `later` is
-/// about as long as that between the Set and `now`.
+/// Returns whether a counter that is not lower counts so fast that it may have been cleared. The interval from `now` to `later` is about
+/// as long as the interval from the Set to `now`.
 bool counts_as_fast(const kept_counter& c, u64 later) noexcept {
     return later > c.now && c.before / 2 <= later - c.now;
 }

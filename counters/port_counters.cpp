@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// port_counters.cpp - narrow and wide counters as one, and differences of them.
+// port_counters.cpp - combines the counters of PortCounters and PortCountersExtended, and calculates differences.
 #include <comad/counters/port_counters.hpp>
 #include <comad/iba/detail/enums.hpp>
 #include <comad/iba/detail/mask.hpp>
@@ -16,13 +16,13 @@ using iba::pm::counter_pair;
 using iba::pm::PortCounters;
 using iba::pm::PortCountersExt;
 
-/// Calls f(counter, counter_pair) for each, in order.
+/// Calls f(counter, counter_pair) for each counter, in order.
 template <class F> constexpr void for_each_pair(F&& f) {
     unsigned i = 0;
     iba::pm::for_each_counter([&](auto pair) { f(static_cast<counter>(i++), pair); });
 }
 
-/// Bits of each in PortCounters; 0: it is not there.
+/// The width in bits of each counter in PortCounters; 0: PortCounters does not have it.
 constexpr std::array<u8, counter_count> narrow_widths = [] {
     std::array<u8, counter_count> widths{};
     for_each_pair([&]<auto Wide, auto Narrow>(counter c, counter_pair<Wide, Narrow> pair) {
@@ -40,7 +40,7 @@ std::array<std::string_view, counter_count> all_names() noexcept {
     return names;
 }
 
-/// By the bits that say it of a counter alone.
+/// Returns whether the PMA supports a counter, by the capability bits that concern only this counter.
 bool is_counted(counter c, const capabilities& can) noexcept {
     return (c != counter::portXmitWait || can.xmit_wait) && (c != counter::QP1Dropped || can.qp1_dropped);
 }
@@ -57,7 +57,7 @@ bool has_wide(counter c, counter_pair<Wide, Narrow> pair, const capabilities& ca
     return can.extended && is_counted(c, can);
 }
 
-/// More than any link carries: 2^40 words a second are 4.4 TB.
+/// More than any link carries: 2^40 words per second are 4.4 TB/s.
 constexpr double most_per_second = 1099511627776.0;
 
 bool could_count(u64 more, mad::duration between) noexcept {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// read_counters.cpp - one Get for each attribute.
+// read_counters.cpp - reads the counters of a port, with one Get for each attribute.
 #include "read_attributes.hpp"
 #include <comad/counters/detail/read_counters.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// sweep.cpp - the order in which nodes are queried, and failures.
+// sweep.cpp - schedules the nodes of a sweep, and reports failures.
 #include "sweeper_impl.hpp"
 
 #include <fmt/format.h>
@@ -20,10 +20,10 @@ using discovery::subnet;
 
 namespace {
 
-constexpr u8 most_timeouts = 2; // in a row, before a PMA is given up: one may be an accident
+constexpr u8 most_timeouts = 2; // in a row, before a PMA is given up: a single one may be accidental
 
 bool has_counters(const discovery::node& n, unsigned port) {
-    if (port == all_ports) return false; // a PMA would tell the sum
+    if (port == all_ports) return false; // a PMA would return the sum
     return port != 0 || (n.switch_info && n.switch_info->enhancedPort0);
 }
 
@@ -53,7 +53,7 @@ void sweeper::impl::add_target(port_ref where) {
     agents_.back().end = index + 1;
 }
 
-/// Of a switch all ports have the LID of port 0. Nothing: it has none.
+/// The path to the PMA of a port; nullopt if there is no LID. All ports of a switch have the LID of port 0.
 std::optional<mad::IBPath> sweeper::impl::path_to(port_ref where) const {
     const discovery::port& end = subnet_.end_port(where);
     if (!end.info || end.info->LID == iba::lid{}) return std::nullopt;
@@ -93,7 +93,7 @@ void sweeper::impl::begin() {
     result_ = {};
     result_.begin = schedule_.now();
     result_.ports.reserve(targets_.size());
-    if (options_.is_too_much) result_.sums.reserve(agents_.size()); // they stay where they are
+    if (options_.is_too_much) result_.sums.reserve(agents_.size()); // no reallocation, so that references stay valid
     for (const target& t : targets_) result_.ports.push_back({t.where, false, {}, {}});
     for (agent& a : agents_) {
         a.next = a.first;
@@ -132,7 +132,7 @@ task<sweep> sweeper::impl::run() {
     co_return std::move(result_);
 }
 
-// One reader for each node; when all have theirs, further ones where there is still something to read.
+// Starts one reader for each node. When all nodes have one, starts further readers for nodes with ports left to read.
 generator<task<void>> sweeper::impl::readers() {
     std::vector<u32> more;
     for (const u32 i : order_) {
@@ -151,7 +151,8 @@ generator<task<void>> sweeper::impl::readers() {
                 continue;
             }
             ++at;
-            if (!a.is_open || a.is_silent) continue; // its first reader is not that far, or waits
+            // Its first reader has not opened the ports yet, or waits for a reply.
+            if (!a.is_open || a.is_silent) continue;
             has_started = true;
             co_yield read(a);
         }
@@ -177,7 +178,7 @@ task<void> sweeper::impl::read(agent& a) {
 
 // ---- what goes wrong -----------------------------------------------------------------------------------------------
 
-/// The text of a failure. If the sweep only clears, each failure is one to clear.
+/// Adds a failure. If the sweep only clears, every failure has the kind not_cleared.
 void sweeper::impl::add_failure(discovery::failure_kind kind, port_ref where, std::string text, std::string cause) {
     const std::string_view failure = options_.only_clears ? "not cleared: " : "";
     text.insert(0, failure);
@@ -191,7 +192,7 @@ void sweeper::impl::failed(agent& a, port_ref where, const mad::mad_error& e) {
         return;
     }
     if (a.has_ended) return;
-    const bool is_sum = where.port == all_ports; // then its ports are asked
+    const bool is_sum = where.port == all_ports; // the ports are read instead
     if (e.code != mad::errc::timed_out) {
         if (is_sum) a.can->all_ports = false;
         else add_failure(kind_of(e), where, to_string(e), cause_text(e));

@@ -126,7 +126,8 @@ std::vector<u64> sweeper::impl::values_to_clear(const counter_values& values, co
     for_each_counter([&](counter c) { all.push_back(options_.clears.has(c) ? values[c] : 0); });
     if (!options_.only_clears) return all;
     for_each_counter([&](counter c) {
-        const bool is_another = values.has(c) && values.width(c) == 64; // PortCounters has a second value
+        // The value in PortCounters is a second value of this counter.
+        const bool is_another = values.has(c) && values.width(c) == 64;
         all.push_back(options_.clears.has(c) && is_another ? narrow[c] : 0);
     });
     return all;
@@ -139,7 +140,7 @@ task<mad::result<std::vector<u64>>> sweeper::impl::read_again(const agent& a, co
     co_return values_to_clear(values_of(replies, *a.can), narrow);
 }
 
-// The indexes are those of values_to_clear().
+// `kept` contains indices of values_to_clear().
 std::string sweeper::impl::text_of(const reading& l, const std::vector<kept_counter>& kept) const {
     std::string text;
     std::string_view attribute;
@@ -207,7 +208,7 @@ task<void> sweeper::impl::clear_detail(agent& a, port_ref where, const mad::IBPa
         if (select != all_ports && l.where != where) continue;
         const auto is_it = [](const port_detail& d) { return std::holds_alternative<T>(d); };
         const auto before = std::find_if(l.details.begin(), l.details.end(), is_it);
-        if (before == l.details.end()) continue; // not read before: nothing to compare
+        if (before == l.details.end()) continue; // not read before the Set: nothing to compare
         is_compared = true;
         const std::function<task<mad::result<T>>()> reads = [&] { return read_detail_again<T>(l.where); };
         auto reading_again = coro::uncancelled<T>(schedule_, read_back_limit, reads);

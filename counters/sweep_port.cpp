@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// sweep_port.cpp - the queries to one node: capabilities, counters, details.
+// sweep_port.cpp - the queries of a sweep to one node: capabilities, counters and details.
 #include "detail_request.hpp"
 #include "sweeper_impl.hpp"
 #include <comad/iba/smp.hpp>
@@ -34,21 +34,22 @@ task<void> sweeper::impl::ask_capabilities(agent& a) {
         const bool is_switch = node_of(a).is_switch();
         failed(a, is_switch ? place_of(a) : where, info.error());
         if (result_.is_stopped) co_return;
-        a.has_ended = is_switch || ++a.next == a.end; // no further query if this one has no reply
+        a.has_ended = is_switch || ++a.next == a.end; // queried no further if this query gets no reply
     }
 }
 
-// The ports are not queried if the sum is not too much.
+// The ports are not queried if the sum is low enough.
 task<void> sweeper::impl::read_sum(agent& a) {
     reading& sum = result_.sums.emplace_back();
     sum.where = {targets_[a.first].where.node, all_ports};
     const auto path = path_to(targets_[a.first].where);
     if (!path) co_return;
     co_await read_port(a, *path, sum);
-    if (sum.valid && !options_.is_too_much(sum)) a.is_summed = a.has_ended = true; // else failed() may have ended it
+    // Otherwise failed() may have set has_ended.
+    if (sum.valid && !options_.is_too_much(sum)) a.is_summed = a.has_ended = true;
 }
 
-// False: there was no reply.
+// Returns false if there was no reply.
 task<bool> sweeper::impl::read_values(agent& a, const mad::IBPath& path, reading& l) {
     const auto replies =
         co_await read_attributes(schedule_, path, l.where.port, attributes_of(a, options_.counters), hurry());
@@ -86,7 +87,7 @@ task<void> sweeper::impl::read_port(agent& a, const mad::IBPath& path, reading& 
 template <std::size_t Index> task<bool> sweeper::impl::read_detail(agent& a, const mad::IBPath& path, reading& l) {
     using T = std::tuple_element_t<Index, detail_types>;
     if constexpr (std::is_same_v<T, PortExtendedSpeedsCounters>) {
-        if (l.where.port == all_ports && a.can->RS_FEC) co_return true; // ports with other counters have no sum
+        if (l.where.port == all_ports && a.can->RS_FEC) co_return true; // ports with different attributes have no sum
         const auto is_rs = co_await has_rs_fec(a, path, l);
         if (!is_rs) co_return false;
         if (*is_rs) co_return co_await read_as<PortExtendedSpeedsCountersRSFEC, T>(a, path, l);
@@ -122,12 +123,12 @@ task<std::optional<bool>> sweeper::impl::has_rs_fec(agent& a, const mad::IBPath&
     const u64 downs = l.counters.counters[counter::linkDownedCounter];
     if (!t.FEC || t.FEC->linkDownedCounter != downs) {
         const auto told = co_await schedule_.SubnGet<iba::smp::PortInfoExtended>(path, l.where.port, hurry());
-        if (!told && is_unsupported(told.error())) co_return false; // despite its announcement
+        if (!told && is_unsupported(told.error())) co_return false; // although it announces PortInfoExtended
         if (!told) {
             failed(a, l.where, told.error());
             co_return std::nullopt;
         }
-        constexpr u32 has_modes = 1; // in its capabilityMask
+        constexpr u32 has_modes = 1; // the bit of its capabilityMask
         const iba::FECMode mode = told.value().FECModeActive;
         const bool has_mode = told.value().capabilityMask & has_modes;
         t.FEC = {downs, has_mode && (mode == iba::FECMode::RS || mode == iba::FECMode::RS2)};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// chassis.cpp - systems by what their nodes have in common. Boards know chassis_voltaire.cpp and chassis_mellanox.cpp.
+// chassis.cpp - groups nodes into systems. chassis_voltaire.cpp and chassis_mellanox.cpp find the boards.
 #include "chassis_boards.hpp"
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr u32 topspin_vendor = 0x0005ad, infinicon_vendor = 0x00066a, xsigo_vendor = 0x001397;
 
-/// The byte that says which board, or which port, a node of the system is.
+/// Clears the byte of a GUID that identifies the board or port within a system.
 iba::guid without_board(iba::guid GUID) { return iba::guid{value(GUID) & 0xffff'ffff'00ff'ffff}; }
 
 enum class xsigo_type : u8 { switch_node = 1, HCA = 2, TCA = 3 };
@@ -33,16 +33,16 @@ iba::guid xsigo_system(const subnet& s, const node& n) {
     return is_first_leaf(leaf) ? without_board(leaf) : own;
 }
 
-/// What all nodes of a system have in common; 0: nothing is known.
+/// The GUID that all nodes of a system have in common; 0: unknown.
 iba::guid system_of(const subnet& s, const node& n) {
     const iba::guid own = n.info.systemImageGUID;
     const u32 vendor = n.info.vendorID;
-    if (!value(own) || vendor == voltaire_vendor) return {}; // Voltaire's are known by their cables
+    if (!value(own) || vendor == voltaire_vendor) return {}; // Voltaire systems are identified by their cabling
     if (vendor == topspin_vendor || vendor == infinicon_vendor) return without_board(own);
     return vendor == xsigo_vendor || is_xsigo(own) ? xsigo_system(s, n) : own;
 }
 
-/// Systems of more than one node.
+/// Groups nodes into systems of more than one node.
 class system_grouping {
 public:
     system_grouping(const subnet& s, system_groups& groups) : s_(s), groups_(groups) {}
@@ -56,7 +56,7 @@ public:
         }
         for (std::size_t c = first_; c < groups_.chassis.size(); ++c) {
             chassis& built = groups_.chassis[c];
-            std::ranges::reverse(built.others); // they came from the last
+            std::ranges::reverse(built.others); // they were added from the last one
             const auto by_slot = [&](u32 i) { return groups_.places[i].slot; };
             std::ranges::sort(built.spines, {}, by_slot);
             std::ranges::sort(built.lines, {}, by_slot);

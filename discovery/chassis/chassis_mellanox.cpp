@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// chassis_mellanox.cpp - boards with IS4 chips, which say in their description where they are.
+// chassis_mellanox.cpp - finds boards with IS4 chips, whose descriptions contain their positions.
 #include "../database/descriptions.hpp"
 #include "chassis_boards.hpp"
 
@@ -11,17 +11,17 @@ namespace comad::discovery {
 namespace {
 
 constexpr u16 is4_device = 0xbd36;
-constexpr unsigned most_external_ports = 18; ///< of a line: ports 1 to 18 are the sockets of these numbers
-constexpr std::size_t longest_type = 19;     ///< as much as libibnetdisc keeps
+constexpr unsigned most_external_ports = 18; ///< of a line board: ports 1 to 18 have the sockets with these numbers
+constexpr std::size_t longest_type = 19;     ///< libibnetdisc keeps at most this many characters
 
-/// 0 where there is none.
+/// The number at the start of a text; 0 if there is none.
 u8 number_at_front(std::string_view text) {
     u8 number = 0;
     std::from_chars(text.data(), text.data() + text.size(), number);
     return number;
 }
 
-/// Of `MF0;HOST:TYPE/SLOT[:BOARD]/Un`, with a slot as L01 or S18.
+/// Parses `MF0;HOST:TYPE/SLOT[:BOARD]/Un`, with a slot such as L01 or S18.
 std::optional<chassis_place> place_in(std::string_view description) {
     const auto managed = parse_managed_switch(description);
     if (!managed || managed->slot.empty()) return std::nullopt;

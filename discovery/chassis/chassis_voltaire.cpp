@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// chassis_voltaire.cpp - Voltaire's chassis: boards are known by their device, and where they are by which port of a spine leads to
-// which port of a line.
+// chassis_voltaire.cpp - finds the boards of Voltaire's chassis. The device ID shows the kind of board. Its position follows from which
+// port of a spine is connected to which port of a line.
 #include "chassis_boards.hpp"
 
 #include <algorithm>
@@ -10,10 +10,10 @@ namespace comad::discovery {
 namespace {
 
 struct slot_and_chip {
-    unsigned slot = 0, chip = 0; ///< from 1; 0: unknown
+    unsigned slot = 0, chip = 0; ///< start at 1; 0: unknown
 };
 
-/// What the ports of a board lead to: in the order of slots, in each slot in the order of chips.
+/// The neighbors of a board's ports: in the order of slots, and within a slot in the order of chips.
 struct port_ranks {
     unsigned ports, per_slot, per_chip;
 
@@ -24,16 +24,16 @@ struct port_ranks {
     }
 };
 
-/// A kind of spine, which is what tells one chassis from another.
+/// A model of spine board. It determines the model of the chassis.
 struct spine_model {
     std::string_view type;
-    port_ranks lines;   ///< where a line is, by the port of the spine that leads to it
-    port_ranks spines;  ///< where the spine is, by the port of a line that leads to it
-    unsigned chips = 1; ///< of a spine
+    port_ranks lines;   ///< the position of a line, by the spine port that leads to it
+    port_ranks spines;  ///< the position of the spine, by the line port that leads to it
+    unsigned chips = 1; ///< chips on a spine
     bool takes_routers = false;
     bool counts_chips_down = false;
-    bool has_external_ports = false;  ///< behind the inner ones
-    bool skips_ports_5_and_6 = false; ///< of a line
+    bool has_external_ports = false;  ///< after the internal ports
+    bool skips_ports_5_and_6 = false; ///< on a line
 };
 
 constexpr spine_model ISR9288{
@@ -52,7 +52,7 @@ constexpr spine_model isr4700_double{.type = "ISR4700",
 constexpr spine_model ISR4200{
     .type = "ISR4200", .lines = {36, 4, 4}, .spines = {16, 4, 4}, .skips_ports_5_and_6 = true};
 
-/// Null: it is no spine.
+/// The model of a spine; null if the node is not a spine.
 const spine_model* spine_of(const node& n) {
     if (n.info.vendorID != voltaire_vendor || !n.is_switch()) return nullptr;
     switch (n.info.deviceID) {
@@ -90,7 +90,7 @@ bool is_router(const node& n) {
            (n.info.deviceID == to_fibre_channel || n.info.deviceID == to_ip);
 }
 
-/// The highest port that leads to another board.
+/// The highest port that can lead to another board.
 unsigned inner_ports(const node& n) {
     if (const spine_model* spine = spine_of(n)) return spine->has_external_ports ? 18 : n.info.numPorts;
     switch (line_of(n)) {
@@ -112,14 +112,14 @@ slot_and_chip router_place(const spine_model& model, const node& spine, unsigned
     slot_and_chip at = model.lines.at(port_of_spine);
     if (!at.slot) return {};
     if (model.chips == 1) at.chip = 3 - (port_of_spine - 1) % 3;
-    else { // as the GUIDs of the spine's three chips follow each other
+    else { // the GUIDs of a spine's three chips are consecutive
         const u64 chip = value(spine.info.nodeGUID) % 4;
         at.chip = chip == 3 ? 1 : chip == 1 ? 3 : 2;
     }
     return at;
 }
 
-/// What is printed beside the socket of a line's port; 0: it leads inside.
+/// The number printed next to the socket of a line's port; 0 for an internal port.
 u8 number_of_socket(line_model line, unsigned chip, unsigned port) {
     constexpr u8 of_24[] = {6, 5, 4, 18, 17, 16, 1, 2, 3, 13, 14, 15}, of_8[] = {2, 2, 2, 6, 6, 6, 1, 1, 1, 5, 5, 5};
     constexpr unsigned first = 13, last = 24;
@@ -134,7 +134,7 @@ u8 number_of_socket(line_model line, unsigned chip, unsigned port) {
     }
 }
 
-/// Three ports of a spine share a socket for 12x.
+/// The number of a 12x socket, which three ports of a spine share.
 u8 number_of_wide_socket(unsigned chip, unsigned port) {
     if (port < 19 || port > 36) return 0;
     return static_cast<u8>((port - 19) / 3 + (chip == 1 ? 7 : 1));
@@ -161,7 +161,7 @@ private:
         place.chip = static_cast<u8>(at.chip);
     }
 
-    /// Calls `use` with each inner port that has a cable and its other end, until that says it is enough.
+    /// Calls `use` with each cabled internal port and its peer, until `use` says that it is enough.
     void for_each_neighbour(u32 i, unsigned most, auto&& use) const {
         const node& n = s_.nodes[i];
         for (unsigned p = 1; p < n.ports.size() && p <= most; ++p)
@@ -187,7 +187,7 @@ private:
     void locate_spine(u32 i, const spine_model& spine) {
         for_each_neighbour(i, inner_ports(s_.nodes[i]), [&](unsigned p, port_ref peer) {
             const node& there = s_.nodes[peer.node];
-            if (!there.is_switch()) { // a router, which is there as a CA
+            if (!there.is_switch()) { // a router, which appears as a CA
                 if (groups_.places[peer.node].board == board_kind::none)
                     set(peer.node, board_kind::router, spine.type, router_place(spine, s_.nodes[i], p));
             } else if (groups_.places[i].board == board_kind::none && line_of(there) != line_model::none) {
@@ -220,7 +220,7 @@ private:
 
     // ---- Positions in the chassis ----
 
-    /// 0: nowhere.
+    /// The position of a spine; 0: unknown.
     std::size_t position_of_spine(u32 i) const {
         const chassis_place& at = groups_.places[i];
         if (at.board != board_kind::spine || !at.slot) return 0;
@@ -235,7 +235,7 @@ private:
         return position <= most_lines ? position : 0;
     }
 
-    /// Whether it is new there.
+    /// Puts node i at a position. Returns whether the position was empty.
     bool insert(auto& where, std::size_t position, u32 i) {
         if (!position || where[position] != port_ref::npos || groups_.places[i].is_in_chassis()) return false;
         where[position] = i;
@@ -243,7 +243,7 @@ private:
         return true;
     }
 
-    /// All boards that a spine leads to, and so on.
+    /// Adds all boards that can be reached from a spine.
     void build_from(u32 first) {
         groups_.chassis.emplace_back();
         positions at;
@@ -253,7 +253,7 @@ private:
             for (const u32 spine : at.spines)
                 if (spine != port_ref::npos) has_grown |= insert_lines_of(spine, at);
             for (const u32 line : at.lines)
-                if (line != port_ref::npos) insert_spines_of(line, at); // new ones come by new lines
+                if (line != port_ref::npos) insert_spines_of(line, at); // new spines are found through new lines
         }
         chassis& built = groups_.chassis.back();
         std::ranges::copy_if(at.spines, std::back_inserter(built.spines), [](u32 i) { return i != port_ref::npos; });
@@ -269,7 +269,7 @@ private:
         });
         return is_any;
     }
-    /// A router leads to no spine by ports that are told from others.
+    /// The port numbers of a router do not show which spine they lead to.
     void insert_spines_of(u32 line, positions& at) {
         for_each_neighbour(line, inner_ports(s_.nodes[line]), [&](unsigned, port_ref peer) {
             insert(at.spines, position_of_spine(peer.node), peer.node);

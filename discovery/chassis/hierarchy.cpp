@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// hierarchy.cpp - HierarchyInfo, port by port; of each the first index says how many there are.
+// hierarchy.cpp - reads HierarchyInfo of each port. The reply for the first index contains the number of indices.
 #include <comad/coro/schedule.hpp>
 #include <comad/discovery/chassis/detail/hierarchy.hpp>
 
@@ -44,7 +44,7 @@ private:
     }
 
     coro::task<void> read_port(port_ref here) {
-        constexpr u32 index_shift = 8; // in the attribute modifier, beside the port
+        constexpr u32 index_shift = 8; // in the attribute modifier, above the port number
         const mad::any_path path = subnet_.nodes[here.node].route;
         unsigned last = 0;
         for (unsigned index = 0; index <= last; ++index) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// cabling.cpp - looks up the names of a plan, then compares plan and subnet port by port.
+// cabling.cpp - resolves the names of a cabling plan, then compares plan and subnet port by port.
 #include "../database/descriptions.hpp"
 #include <comad/discovery/compare/detail/cabling.hpp>
 #include <comad/discovery/compare/difference.hpp>
@@ -18,7 +18,7 @@
 namespace comad::discovery {
 namespace {
 
-/// All nodes by their names.
+/// Finds nodes by their names.
 class named_nodes {
 public:
     named_nodes(const subnet& s, const node_names& names) : s_(s) {
@@ -35,7 +35,7 @@ public:
         }
     }
 
-    /// Nothing: `why` has the reason.
+    /// Returns the port that a plan names. If it is invalid, `why` contains the reason.
     port_ref find(const planned_end& end, std::string& why) const {
         if (end.blade != 0) return on_blade(end, why);
         if (end.port == 0) return of_adapter(end, why);
@@ -44,7 +44,7 @@ public:
     }
 
 private:
-    /// The nodes of one name: the first, and how many there are besides.
+    /// The nodes with one name: the first one, and the number of others.
     struct bearers {
         u32 first, last;
         unsigned others = 0;
@@ -53,7 +53,7 @@ private:
 
     static void add(index& names, std::string name, u32 i) {
         bearers& found = names.try_emplace(std::move(name), bearers{i, i}).first->second;
-        if (found.last == i) return; // nodes come one after the other
+        if (found.last == i) return; // nodes are added one after the other
         found.last = i;
         ++found.others;
     }
@@ -73,7 +73,7 @@ private:
         return fmt::format("{}/{}/{}", lower_case(system), blade, chip);
     }
 
-    /// `wanted` says what to write instead if several nodes have the name.
+    /// `wanted` says what to write instead, if several nodes have the name.
     static std::optional<u32> one_of(const index& names, const std::string& key, const std::string& given,
                                      std::string_view wanted, std::string& why) {
         const auto found = names.find(key);
@@ -93,10 +93,10 @@ private:
         return found;
     }
 
-    /// `Blade 16_Port 2/20`: port 20 of the chip U2 of the board L16.
+    /// Resolves `Blade 16_Port 2/20`: port 20 of chip U2 on board L16.
     port_ref on_blade(const planned_end& end, std::string& why) const {
         std::string system = lower_case(iba::trimmed(end.node));
-        if (!blades_.contains(blade_key(system, end.blade, end.chip))) { // the chassis by any of its nodes
+        if (!blades_.contains(blade_key(system, end.blade, end.chip))) { // any node of the chassis identifies it
             std::string unknown;
             const auto node = find_node(end.node, unknown);
             const auto m = node ? parse_managed_switch(s_.nodes[*node].description) : std::nullopt;
@@ -110,7 +110,7 @@ private:
         return found ? checked({*found, end.port}, end, why) : port_ref{};
     }
 
-    /// The words name the adapter: `node17 mlx5_0`, or `mlx5_0` of the node node17.
+    /// Resolves words that name the adapter: `node17 mlx5_0`, or `mlx5_0` of the node node17.
     port_ref of_adapter(const planned_end& end, std::string& why) const {
         const std::string host = lower_case(iba::trimmed(end.node)), adapter = lower_case(end.words);
         for (const std::string& name : {adapter, host + ' ' + adapter}) {
@@ -159,9 +159,9 @@ public:
     }
 
 private:
-    /// A cable of the plan, by ports that are there.
+    /// A cable of the plan, with the ports of the subnet.
     struct cable {
-        port_ref a, b; // nothing: there is no such port
+        port_ref a, b; // invalid: the port does not exist
         std::string why;
         bool is_settled = false;
 
@@ -180,7 +180,7 @@ private:
             cables_[c].a = port_of(nodes, c, plan_[c].a);
             cables_[c].b = port_of(nodes, c, plan_[c].b);
             if (is_repeated(c)) {
-                cables_[c].is_settled = true; // by the line that has it first
+                cables_[c].is_settled = true; // by its first line in the plan
                 continue;
             }
             ++result_.planned;
@@ -196,7 +196,7 @@ private:
         return found;
     }
 
-    /// Plans of switches have a cable once for each of its ends.
+    /// Plans made for switches list a cable once for each of its ends.
     bool is_repeated(u32 c) {
         const cable& here = cables_[c];
         if (here.a && here.b) {
@@ -227,7 +227,7 @@ private:
         all += (all.empty() ? "" : "; ") + why;
     }
 
-    /// Null: no cable is planned there.
+    /// The planned cable at a port; null: none.
     const u32* planned_at(port_ref r) const {
         const auto found = planned_.find(key(r));
         return found == planned_.end() ? nullptr : &found->second;
@@ -276,7 +276,7 @@ private:
         result_.faults.push_back(std::move(f));
     }
 
-    /// Whether the subnet leaves open what is in that port.
+    /// Returns whether the subnet may contain a cable at that port that the topology file does not show.
     bool is_unknown(port_ref end) const { return end ? may_have_peer(s_, end) : s_.may_lack_nodes; }
 
     void add_missing(u32 c) {
@@ -294,10 +294,10 @@ private:
     const subnet& s_;
     const node_names& names_;
     std::vector<cable> cables_;
-    std::unordered_map<u64, u32> planned_;    ///< cable by port
+    std::unordered_map<u64, u32> planned_;    ///< index of the cable, by port
     std::unordered_set<std::string> unknown_; ///< cables with an end that is not in the subnet
     std::vector<unplanned> unplanned_;
-    std::unordered_map<u64, std::size_t> unplanned_at_; ///< by its first end
+    std::unordered_map<u64, std::size_t> unplanned_at_; ///< by the first end of the link
     cabling result_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// difference.cpp - two subnets beside each other.
+// difference.cpp - compares two subnets.
 #include <comad/discovery/compare/difference.hpp>
 #include <comad/discovery/database/detail/link.hpp>
 #include <comad/discovery/formats/reports.hpp>
@@ -18,18 +18,18 @@ namespace {
 using subject = difference::subject;
 using what_kind = difference::kind;
 
-/// The same port in another subnet, by nodeGUID and number; nobody, if that has none.
+/// The same port in another subnet, by nodeGUID and port number; invalid if that subnet does not have it.
 port_ref same_in(const subnet& other, const subnet& s, port_ref r) {
     const auto found = other.by_guid.find(s.nodes[r.node].info.nodeGUID);
     if (found == other.by_guid.end() || r.port >= other.nodes[found->second].ports.size()) return {};
     return {found->second, r.port};
 }
 
-/// It has a LID of its own.
+/// Returns whether the port has its own LID.
 
 using topology_file::extent;
 
-/// Whether it was read from a topology file, which has no ports without a cable.
+/// Returns whether the port was read from a topology file, which contains only ports with a cable.
 bool is_described(const port& p) { return p.assumed != 0; }
 
 template <class F> void for_each_port(const subnet& s, F&& f) {
@@ -73,7 +73,8 @@ private:
         for_each_port(one, [&](port_ref r) {
             const node& n = one.nodes[r.node];
             const node* there = other.find(n.info.nodeGUID);
-            if (!is_end_port(n, r.port) || !one.at(r).info || !there) return; // of a node that is gone all is
+            // A removed node is reported once, without its ports.
+            if (!is_end_port(n, r.port) || !one.at(r).info || !there) return;
             if (n.known != extent::all || there->known != extent::all) return;
             const port_ref same = same_in(other, one, r);
             if (!n.is_switch() && !one.at(r).peer && is_of_file(*there)) return;
@@ -88,7 +89,7 @@ private:
         });
     }
 
-    /// Each link once, at the end with the smaller GUID and number.
+    /// Selects each link once, at the end with the smaller GUID and port number.
     static bool is_first_end(const subnet& s, port_ref r) {
         const port_ref peer = s.at(r).peer;
         if (!peer) return false;
@@ -107,12 +108,12 @@ private:
                 fmt::format("{} <=> {}", place_of(s, r), place_of(s, peer))};
     }
 
-    /// A file from which nodes are missing, or damaged ones, does not say that a cable is not there.
+    /// A topology file with missing or damaged nodes does not prove that a cable is absent.
     static bool may_have_link(const subnet& other, const subnet& s, port_ref r) {
         const port_ref peer = s.at(r).peer;
         const auto hides_it = [&](port_ref end) {
             const port_ref same = same_in(other, s, end);
-            if (same && other.at(same).peer) return false; // it has another one
+            if (same && other.at(same).peer) return false; // it has another cable
             const node* there = other.find(s.nodes[end.node].info.nodeGUID);
             return there ? there->known != extent::all : other.may_lack_nodes;
         };
@@ -135,7 +136,7 @@ private:
         return fmt::format("{} {}", link_width_text(s.at(r)), link_speed_text(s, r));
     }
 
-    /// False of a link in a topology file that does not have it.
+    /// False if the link is from a topology file that does not contain its rate.
     static bool has_rate(const subnet& s, port_ref r) {
         return !is_described(s.at(r)) || (value(active_width(s, r)) != 0 && active_speed(s, r) != 0);
     }
@@ -188,7 +189,7 @@ private:
                               now->description});
     }
 
-    // Where a link went or came, the states of its ends follow from that.
+    // If a link was added or removed, the states of its ends follow from that and are not reported.
     void compare_state(port_ref r) {
         const port_ref now = same_in(is_, was_, r);
         if (!now || !was_.at(r).info || !is_.at(now).info) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// topology_difference.cpp - ibnetdiscover --diff, by the rules of rdma-core's infiniband-diags/ibnetdiscover.c.
+// topology_difference.cpp - prints differences as ibnetdiscover --diff does (rdma-core, infiniband-diags/ibnetdiscover.c).
 #include "../formats/topology_parts.hpp"
 #include <comad/discovery/compare/detail/topology_difference.hpp>
 #include <comad/discovery/compare/difference.hpp>
@@ -105,7 +105,7 @@ private:
     const node_names& names_;
     const topology_checks& checks_;
     bool full_;
-    bool has_head_ = false; // of the node that is compared
+    bool has_head_ = false; // the head of the current node was printed
     std::string out_;
 };
 

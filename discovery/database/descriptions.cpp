@@ -13,7 +13,7 @@
 namespace comad::discovery {
 namespace {
 
-/// Returns the text before the first of these characters and removes both; nothing if `text` has none of them.
+/// Returns the text before the first of these characters, and removes the text and the character. Nullopt if there is none of them.
 std::optional<std::string_view> cut(std::string_view& text, std::string_view any_of) {
     const std::size_t end = text.find_first_of(any_of);
     if (end == text.npos) return std::nullopt;
@@ -24,13 +24,13 @@ std::optional<std::string_view> cut(std::string_view& text, std::string_view any
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// `text` is `front` and then a number.
+/// Returns whether `text` is `front` followed by a number.
 bool is_numbered(std::string_view text, std::string_view front) {
     if (!text.starts_with(front) || text.size() == front.size()) return false;
     return std::ranges::all_of(text.substr(front.size()), is_digit);
 }
 
-/// `MT4129 ConnectX7`: a host can be called mt4129, but then no family of adapters follows.
+/// Recognizes `MT4129 ConnectX7`. A host can be named mt4129, but then no family name of adapters follows.
 bool is_product(std::string_view name) {
     const std::string_view first = name.substr(0, name.find(' '));
     const std::string_view rest = iba::trimmed(name.substr(first.size()));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// failure.cpp - kinds of failures: their names, and which one an RPC's error is.
+// failure.cpp - the names of failure kinds, and the failure kind of each RPC error.
 #include <comad/discovery/database/failure.hpp>
 
 namespace comad::discovery {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lid_index.cpp - LIDs of a subnet, with their LMC.
+// lid_index.cpp - assigns the LIDs of a subnet to its end ports.
 #include <comad/discovery/database/detail/lid_index.hpp>
 
 #include <fmt/format.h>

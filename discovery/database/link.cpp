@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// link.cpp - widths and speeds compared as iblinkinfo does, in one set of speeds.
+// link.cpp - compares widths and speeds by the rules of iblinkinfo, with all speeds in one set.
 #include <comad/discovery/database/detail/link.hpp>
 #include <comad/discovery/database/detail/vendors.hpp>
 #include <comad/iba/detail/enums.hpp>
@@ -16,7 +16,7 @@ using iba::smp::PortInfo;
 template <class T> constexpr u32 bits(T value) noexcept { return static_cast<u32>(value); }
 
 constexpr link_speeds legacy_speeds = 7, QDR = bits(iba::LinkSpeed::QDR);
-constexpr u8 FDR10 = 1; // in the sets of MlnxExtPortInfo
+constexpr u8 FDR10 = 1; // the bit in the speed sets of MlnxExtPortInfo
 
 const PortInfo& info_at(const subnet& s, port_ref r) noexcept { return *s.at(r).info; }
 
@@ -29,7 +29,7 @@ link_speeds supported_speeds(const subnet& s, port_ref r) noexcept {
     return speeds;
 }
 
-/// Both ends were read.
+/// Returns whether the PortInfo of both ends is known.
 bool is_known(const subnet& s, port_ref r) noexcept {
     const port_ref peer = s.at(r).peer;
     return peer && s.at(r).info && s.at(peer).info;
@@ -40,7 +40,7 @@ bool are_up(const subnet& s, port_ref r) noexcept {
            info_at(s, s.at(r).peer).portState != iba::PortState::Down;
 }
 
-/// The fastest that both ends support. Precondition: is_known().
+/// The fastest speed that both ends support. Precondition: is_known().
 link_speeds best_speed(const subnet& s, port_ref r) noexcept {
     return std::bit_floor(supported_speeds(s, r) & supported_speeds(s, s.at(r).peer));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// node_names.cpp - the node name map of infiniband-diags.
+// node_names.cpp - reads the node name map of infiniband-diags.
 #include <comad/discovery/database/node_names.hpp>
 #include <comad/iba/detail/text.hpp>
 
@@ -19,7 +19,7 @@ std::string_view trimmed(std::string_view text) {
     return text.substr(first, text.find_last_not_of(blanks) - first + 1);
 }
 
-// One line `0xGUID "name"` or `0xGUID name`; the second is empty where it is not of that form.
+// Parses a line `0xGUID "name"` or `0xGUID name`. The name is empty if the line has another form.
 std::pair<iba::guid, std::string_view> parse(std::string_view line) {
     if (!line.starts_with("0x") && !line.starts_with("0X")) return {};
     line.remove_prefix(2);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// subnet.cpp - order and counts of the subnet database.
+// subnet.cpp - sorts and counts the nodes of the subnet database.
 #include <comad/discovery/database/subnet.hpp>
 #include <comad/iba/detail/text.hpp>
 
@@ -15,7 +15,7 @@ std::size_t subnet::link_count() const noexcept {
     for (u32 n = 0; n < nodes.size(); ++n) {
         for (u8 p = 0; const port& here : nodes[n].ports) {
             ends += here.peer ? 1 : 0;
-            loops += here.peer == port_ref{n, p++} ? 1 : 0; // a plug that leads back into its own port
+            loops += here.peer == port_ref{n, p++} ? 1 : 0; // a cable that leads back into its own port
         }
     }
     return (ends + loops) / 2;
@@ -47,11 +47,11 @@ bool is_in_use(const port& p) noexcept {
 }
 
 std::vector<end_port_ref> end_ports(const subnet& s) {
-    constexpr unsigned most_ports = 254; // 255 stands for all
+    constexpr unsigned most_ports = 254; // 255 means all ports
     std::vector<end_port_ref> all;
     const auto add = [&](port_ref where, std::vector<u8> ports) {
         const auto& info = s.at(where).info;
-        if (!info) return; // among the failures of the discovery
+        if (!info) return; // the failures of the discovery contain it
         end_port_ref e{where, {}, std::move(ports)};
         e.path.DLID = info->LID;
         all.push_back(std::move(e));
@@ -85,10 +85,10 @@ namespace {
 
 struct node_order {
     std::vector<u32> nodes;
-    u32 reached; ///< the first of them, to which links lead
+    u32 reached; ///< the number of nodes that links lead to; they come first
 };
 
-// Breadth first, by port number. Only switches forward directed routes; a CA sends by the port that the program is at.
+// Breadth-first, by port number. Only switches forward directed routes; a CA sends only through the local port.
 node_order breadth_first(subnet& s, u32 start) {
     std::vector<u32> order{start};
     std::vector<bool> seen(s.nodes.size());
@@ -105,7 +105,7 @@ node_order breadth_first(subnet& s, u32 start) {
             if (!route) continue;
             seen[peer.node] = true;
             node& there = s.nodes[peer.node];
-            const u64 MKey = there.route.MKey; // the node's own
+            const u64 MKey = there.route.MKey; // the key of the node itself
             there.route = *route;
             there.route.MKey = MKey;
             there.hops = s.nodes[here].hops + 1;
@@ -161,7 +161,7 @@ u32 put_in_order(subnet& s, u32 start, u8 start_port) {
     for (node& n : s.nodes) {
         for (unsigned number = 0; port & p : n.ports) {
             if (p.peer) p.peer.node = place[p.peer.node];
-            // A port tells by which one the question came in, whichever way that was.
+            // A port reports the port where the query entered the node, whatever route it took.
             if (p.info) p.info->localPortNum = n.is_switch() ? n.info.localPortNum : static_cast<u8>(number);
             ++number;
         }

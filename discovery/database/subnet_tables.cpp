@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// subnet_tables.cpp - which blocks there are, and who tells them: each port, or the SA's tables.
+// subnet_tables.cpp - determines which blocks exist, and reads them from the ports or from the SA.
 #include <comad/discovery/database/detail/lid_index.hpp>
 #include <comad/discovery/database/detail/subnet_tables.hpp>
 #include <comad/iba/detail/sa/records.hpp>
@@ -96,7 +96,7 @@ template <> std::vector<table_key> places_of<SMInfo>(const subnet& s) {
 
 // ---- asked of each port ----------------------------------------------------------------------------------------------
 
-/// An SMP to any port of a CA comes in by that port; at a switch any way is as good.
+/// The route to a port. An SMP to a CA must enter by the port that it queries; for a switch, any route will do.
 mad::IBDRPath route_to(const subnet& s, port_ref r) {
     const node& n = s.nodes[r.node];
     const port_ref peer = n.ports[r.port].peer;
@@ -113,7 +113,7 @@ failure missing_fact(const subnet& s, const table_key& p, std::string_view name,
             std::move(why)};
 }
 
-/// One block after the other, of a switch or of a port of another node: one that is silent is not asked for the rest.
+/// Reads one block after the other of a switch, or of a port of another node. After a timeout, the rest is not queried.
 template <class T>
 coro::task<void> ask_facts(coro::MADSchedule& schedule, const subnet& s, std::vector<table_key> places,
                            block_table<T>& table, std::vector<failure>& failures) {
@@ -158,7 +158,7 @@ coro::task<void> ask_all_of(coro::MADSchedule& schedule, const subnet& s, block_
 
 // ---- told by the SA --------------------------------------------------------------------------------------------------
 
-// The record of a block, and where the block is; the other way round than sa::equivalent.
+// The SA record of a block, and the position of the block in it: the inverse of sa::equivalent.
 template <class T> struct fact_record;
 
 template <> struct fact_record<PKeyTable> {

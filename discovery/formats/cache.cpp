@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// cache.cpp - the library's own format.
+// cache.cpp - writes and reads the cache format of this library.
 #include "cache_bytes.hpp"
 #include "diags_cache.hpp"
 #include <comad/discovery/formats/cache.hpp>
@@ -19,14 +19,14 @@ using iba::smp::SwitchInfo;
 
 constexpr std::string_view own_magic = "comadsub";
 constexpr u32 own_version = 2;
-constexpr u32 described_version = 3; // of subnets from topology files: the same, and what they do not know
+constexpr u32 described_version = 3; // for subnets from topology files; also contains what the file did not provide
 constexpr std::size_t checksum_bytes = 4;
 
-// What of a port is there.
-constexpr u8 begins_at_lid = 128; // of a route
+// Flags: which parts of a port follow.
+constexpr u8 begins_at_lid = 128; // in the hop count of a route
 constexpr u8 info_there = 1, guid_there = 2, peer_there = 4, fdr10_runs = 8, fdr10_supported = 16, all_port_flags = 31;
 constexpr u8 assumed_shift = 5, all_described_flags = 255;
-constexpr u8 extent_shift = 1; // behind whether there is a SwitchInfo
+constexpr u8 extent_shift = 1; // above the bit for SwitchInfo
 
 u32 checksum_of(std::span<const u8> bytes) {
     boost::crc_32_type sum;
@@ -82,7 +82,7 @@ void write_node(byte_writer& out, const node& n) {
     for (const port& p : n.ports) write_port(out, p);
 }
 
-/// Reads what follows the head.
+/// Reads what follows the header.
 class cache_reader {
 public:
     cache_reader(byte_reader& in, subnet& out, bool is_described) : in_(in), out_(out), is_described_(is_described) {}
@@ -148,7 +148,7 @@ private:
         return p;
     }
 
-    /// Both ends of a link say that it is there.
+    /// Checks that both ends of each link refer to each other.
     void check_peers() const {
         for (u32 i = 0; i < out_.nodes.size(); ++i) {
             for (unsigned number = 0; number < out_.nodes[i].ports.size(); ++number) {
@@ -180,7 +180,7 @@ private:
         return route;
     }
 
-    /// It is shown as it is.
+    /// Reads a line that is printed unchanged, and checks that this is safe.
     std::string read_line(std::string_view what) {
         std::string line = in_.text(in_.number<u32>(what), what);
         const auto is_plain = [](char c) { return c >= ' ' && c <= '~'; };
@@ -189,8 +189,8 @@ private:
 
     byte_reader& in_;
     subnet& out_;
-    const bool is_described_;         // with what a topology file does not know
-    std::vector<std::size_t> begins_; // of nodes
+    const bool is_described_;         // contains which data a topology file lacks
+    std::vector<std::size_t> begins_; // offsets of the nodes
     std::size_t ports_ = 0;
 };
 

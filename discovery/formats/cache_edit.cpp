@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// cache_edit.cpp - the records of a cache as they are, but for their GUIDs, and without M_Keys (format: rdma-core,
+// cache_edit.cpp - rewrites the records of a cache with other GUIDs, and without M_Keys (format: rdma-core,
 // libibnetdisc/ibnetdisc_cache.c).
 #include "cache_bytes.hpp"
 #include "diags_cache.hpp"
@@ -17,7 +17,7 @@
 namespace comad::discovery {
 namespace {
 
-// Offsets of what is edited or tells who somebody is; numbers are little-endian, but for what NodeInfo has.
+// Offsets of the fields that are edited or that identify a record. Numbers are little-endian, except for those within NodeInfo.
 constexpr std::size_t head_bytes = 28, node_bytes = 206, port_bytes = 95, nodes_at = 8, from_at = 16;
 constexpr std::size_t node_guid_at = 68, node_type_at = 76, system_guid_at = 78 + 4; // NodeInfo begins at 78
 constexpr std::size_t port_number_at = 8, key_at = 13, owner_at = 77, has_peer_at = 85, peer_at = 86,
@@ -33,7 +33,7 @@ void put_number(std::string& bytes, std::size_t at, u64 n) {
 }
 u64 big_number_at(std::string_view bytes, std::size_t at) { return __builtin_bswap64(number_at(bytes, at)); }
 
-/// Whose bytes are kept as they were read; GUIDs are put in when they are written.
+/// A port record as bytes. GUIDs are replaced when it is written.
 struct cached_port {
     std::string bytes;
     u64 guid;
@@ -44,7 +44,7 @@ struct cached_port {
 struct cached_node {
     std::string bytes;
     u64 guid;
-    std::vector<std::size_t> ports; // as it names them
+    std::vector<std::size_t> ports; // in the order in which the node lists them
 
     bool is(iba::NodeType t) const noexcept { return static_cast<u8>(bytes[node_type_at]) == value(t); }
 };
@@ -53,7 +53,7 @@ class cache_editor {
 public:
     explicit cache_editor(std::span<const u8> bytes) {
         if (!is_diags_cache(bytes)) throw std::runtime_error("the file is not a libibnetdisc cache");
-        read_diags_cache(bytes); // throws where anything is wrong
+        read_diags_cache(bytes); // throws if anything is wrong
         read({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
     }
 
@@ -101,7 +101,7 @@ public:
 
     std::string bytes() const {
         std::string all = head_;
-        put_number(all, nodes_at, nodes_.size() | u64{order_.size()} << 32); // two of 32 bits
+        put_number(all, nodes_at, nodes_.size() | u64{order_.size()} << 32); // two 32-bit numbers
         put_number(all, from_at, nodes_[from_].guid);
         for (const cached_node& n : nodes_) all += bytes_of(n);
         for (const std::size_t p : order_) all += bytes_of(ports_[p]);
@@ -113,7 +113,7 @@ private:
         const auto take = [&](std::size_t n) { return std::string(std::exchange(in, in.substr(n)).substr(0, n)); };
         const auto count_at = [](std::string_view head, std::size_t at) { return number_at(head, at) & 0xffffffff; };
         head_ = take(head_bytes);
-        using key = std::pair<u64, u8>; // GUID and number
+        using key = std::pair<u64, u8>; // GUID and port number
         std::vector<std::vector<key>> named;
         for (u64 n = count_at(head_, 8); n > 0; --n) {
             const std::string bytes = take(node_bytes);
@@ -127,7 +127,7 @@ private:
         std::map<key, std::size_t> by_key;
         for (u64 n = count_at(head_, 12); n > 0; --n) {
             std::string bytes = take(port_bytes);
-            put_number(bytes, key_at, 0); // the M_Key, with which PortInfo begins
+            put_number(bytes, key_at, 0); // the M_Key, the first field of PortInfo
             const key its_own{number_at(bytes, 0), static_cast<u8>(bytes[port_number_at])};
             by_key[its_own] = ports_.size();
             ports_.push_back({bytes, its_own.first, its_own.second, 0, {}});
@@ -160,8 +160,8 @@ private:
         put_in_order();
     }
 
-    /// libibnetdisc writes ports as its hash table has them: by the GUID that they had when they were loaded, the last one first
-    /// of those that share a row; nodes are loaded from the last to the first.
+    /// libibnetdisc writes ports in the order of its hash table, by the GUID that they had when loaded. Of ports in one bucket, the
+    /// last one comes first. Nodes are loaded from the last to the first.
     void put_in_order() {
         constexpr std::size_t rows = 137;
         std::array<std::vector<std::size_t>, rows> table;
@@ -205,7 +205,7 @@ private:
     std::string head_;
     std::vector<cached_node> nodes_;
     std::vector<cached_port> ports_;
-    std::vector<std::size_t> order_; // of ports_, as they are written
+    std::vector<std::size_t> order_; // indices into ports_, in the order of writing
     std::size_t from_ = 0;
 };
 

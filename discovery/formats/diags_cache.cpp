@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// diags_cache.cpp - libibnetdisc's format (rdma-core, libibnetdisc/ibnetdisc_cache.c, comment `Cache format`).
+// diags_cache.cpp - writes and reads libibnetdisc's format (rdma-core, libibnetdisc/ibnetdisc_cache.c, comment `Cache format`).
 #include "diags_cache.hpp"
 
 #include "cache_bytes.hpp"
@@ -17,10 +17,10 @@ using iba::smp::SwitchInfo;
 
 constexpr u32 diags_magic = 0x8fe7832b;
 constexpr u32 diags_version = 1;
-constexpr std::size_t smp_data = 64; ///< what of an SMP is an attribute; they keep all of it
+constexpr std::size_t smp_data = 64; ///< the size of the attribute in an SMP; the format contains all of it
 constexpr std::size_t diags_port_bytes = 31 + smp_data, diags_node_bytes = 15 + 3 * smp_data;
 
-/// Of which they have a port.
+/// Returns whether libibnetdisc has a record of this port.
 bool is_kept(const port& p) { return p.info || p.peer; }
 
 const PortInfo& info_of_kept(const port& p) {
@@ -56,10 +56,10 @@ void write_diags_node(byte_writer& out, const node& n) {
 void write_diags_port(byte_writer& out, const subnet& s, port_ref here) {
     const port& p = s.at(here);
     const PortInfo &info = info_of_kept(p),
-                   &end = info_of_kept(s.end_port(here)); // whose LID stands at each port of a switch
+                   &end = info_of_kept(s.end_port(here)); // its LID is written for each port of a switch
     out.number<u64>(value(p.portGUID));
     out.number<u8>(here.port);
-    out.number<u8>(0); // the external number, which a reader works out again
+    out.number<u8>(0); // the external number, which the reader calculates again
     out.number<u16>(value(end.LID));
     out.number<u8>(end.LMC);
     out.structure(without_key(info), smp_data);
@@ -74,7 +74,7 @@ void write_diags_port(byte_writer& out, const subnet& s, port_ref here) {
 std::string diags_cache_bytes(const subnet& s) {
     byte_writer nodes(std::endian::little), ports(std::endian::little), out(std::endian::little);
     u32 ports_kept = 0;
-    // From the last, as their own caches: who reads them numbers chassis in this order (chassis.hpp).
+    // From the last node on, as libibnetdisc writes them: readers number chassis in this order (chassis.hpp).
     for (auto n = static_cast<u32>(s.nodes.size()); n-- > 0;) {
         write_diags_node(nodes, s.nodes[n]);
         for (unsigned p = 0; p < s.nodes[n].ports.size(); ++p) {
@@ -133,13 +133,13 @@ private:
     void read_node(u32 index) {
         const std::size_t begin = in_.offset();
         node n;
-        in_.bytes(3, "a node"); // LID and LMC of a switch, which port 0 has as well
+        in_.bytes(3, "a node"); // LID and LMC of a switch; the record of port 0 has them, too
         const bool is_enhanced = in_.number<u8>("a node") != 0;
         const auto switch_info = in_.structure<SwitchInfo>("a SwitchInfo", smp_data);
         const iba::guid guid{in_.number<u64>("a node")};
-        in_.bytes(2, "a node"); // type and number of ports, which NodeInfo has as well
+        in_.bytes(2, "a node"); // type and number of ports; NodeInfo has them, too
         n.info = in_.structure<NodeInfo>("a NodeInfo", smp_data);
-        n.info.nodeGUID = guid; // ibcacheedit leaves what NodeInfo says
+        n.info.nodeGUID = guid; // ibcacheedit does not change the GUID in NodeInfo
         const std::string description = in_.text(smp_data, "a description");
         n.description = description.substr(0, description.find('\0'));
         if (n.is_switch()) {
@@ -155,7 +155,7 @@ private:
         n.ports.resize(n.info.numPorts + 1u);
         if (n.is_switch())
             for (port& p : n.ports) p.portGUID = n.info.portGUID;
-        in_.bytes(9u * in_.number<u8>("a node"), "the ports of a node"); // the ports themselves name it
+        in_.bytes(9u * in_.number<u8>("a node"), "the ports of a node"); // each port record names its node
         if (!s_.by_guid.emplace(n.info.nodeGUID, index).second)
             in_.fail(fmt::format("the file contains two nodes with GUID {}", n.info.nodeGUID), begin);
         s_.nodes.push_back(std::move(n));
@@ -197,7 +197,7 @@ private:
                 in_.fail("a port names a neighbor port that does not name this port as its neighbor", l.begin);
     }
 
-    using key = std::pair<iba::guid, u8>; // port GUID and number
+    using key = std::pair<iba::guid, u8>; // port GUID and port number
     struct link {
         port_ref from;
         key to;

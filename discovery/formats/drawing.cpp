@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// drawing.cpp - where each node of a fabric is drawn, and in which color each link.
+// drawing.cpp - calculates the position of each node in a drawing, and the color of each link.
 #include <comad/discovery/formats/exports.hpp>
 #include <comad/discovery/formats/reports.hpp>
 
@@ -40,7 +40,7 @@ namespace {
 
 constexpr double spacing = 24, least_gap = 120;
 
-/// The switches of each level, from the lowest, in the order of their row.
+/// The switches of each level, from the lowest level, sorted as in their row.
 std::vector<std::vector<u32>> rows_of(const subnet& s, const std::vector<unsigned>& levels) {
     std::vector<std::vector<u32>> rows(1 + (levels.empty() ? 0 : *std::ranges::max_element(levels)));
     for (u32 n = 0; n < s.nodes.size(); ++n)
@@ -67,7 +67,7 @@ std::vector<std::vector<u32>> rows_of(const subnet& s, const std::vector<unsigne
     return rows;
 }
 
-/// CAs and routers, by the switch that their first cabled port leads to; port_ref::npos: to none.
+/// CAs and routers, by the switch that their first cabled port leads to; port_ref::npos: no switch.
 std::map<u32, std::vector<u32>> hosts_by_switch(const subnet& s) {
     std::map<u32, std::vector<u32>> hosts;
     for (u32 n = 0; n < s.nodes.size(); ++n) {
@@ -89,7 +89,7 @@ drawing draw(const subnet& s) {
     const std::vector<std::vector<u32>> rows = rows_of(s, d.levels);
     auto hosts = hosts_by_switch(s);
 
-    // From left to right: the leaves, each above its hosts; then the hosts of other switches; then hosts without a switch.
+    // From left to right: leaves, each above its hosts; then hosts of other switches; then hosts without a switch.
     std::vector<u32> columns;
     if (rows.size() > 1) columns = rows[1];
     for (std::size_t level = 2; level < rows.size(); ++level)
@@ -97,7 +97,7 @@ drawing draw(const subnet& s) {
             if (hosts.contains(n)) columns.push_back(n);
     if (hosts.contains(port_ref::npos)) columns.push_back(port_ref::npos);
 
-    double x = 0, deepest = 0; // of the blocks of hosts
+    double x = 0, deepest = 0; // the height of the blocks of hosts
     for (const u32 at : columns) {
         const std::vector<u32>& block = hosts[at];
         const auto wide =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// graphviz.cpp - a subnet in GraphViz' language.
+// graphviz.cpp - writes a subnet in the language of GraphViz.
 #include <comad/discovery/formats/exports.hpp>
 #include <comad/discovery/formats/reports.hpp>
 
@@ -11,7 +11,7 @@
 namespace comad::discovery {
 namespace {
 
-/// A name, which is safe already, inside of a DOT string: a label obeys backslashes, and `<` begins no HTML within quotes.
+/// Quotes a sanitized name for DOT. Labels interpret backslashes; `<` does not start HTML within quotes.
 std::string dot_quoted(std::string_view text) {
     std::string out = "\"";
     for (const char c : text) {

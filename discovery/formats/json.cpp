@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// json.cpp - a subnet as JSON: keys are the IBA's names, values as in the structures.
+// json.cpp - writes a subnet as JSON. Keys are IBA names, values are those of the structures.
 #include <comad/discovery/chassis/detail/chassis.hpp>
 #include <comad/discovery/chassis/detail/hierarchy.hpp>
 #include <comad/discovery/database/detail/lid_index.hpp>
@@ -82,7 +82,7 @@ void add_facts(json& out, const subnet& s, const subnet_tables& facts, port_ref 
     if (has(facts.VLArbitration)) out["VLArbitration"] = VLArbitration_of(facts, here);
 }
 
-/// What is known of nodes beside the nodes.
+/// Additional data of nodes: the system, and the position in it.
 struct node_places {
     const system_groups& groups;
     const more_of_ports& more;
@@ -102,7 +102,7 @@ json of_port(const subnet& s, port_ref here, const node_places& places) {
             out["LID"] = value(p.info->LID);
             out["LMC"] = p.info->LMC;
         }
-        // A topology file does not have them.
+        // A topology file does not contain VLCap.
         if (!p.assumed || value(p.info->VLCap)) out["VLCap"] = value(p.info->VLCap);
         if (!p.assumed) out["neighborMTU"] = value(p.info->neighborMTU);
     }

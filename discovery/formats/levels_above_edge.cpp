@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// levels_above_edge.cpp - the links of a fabric, and how far its nodes are from the hosts.
+// levels_above_edge.cpp - lists the links of a fabric, and calculates how far its nodes are from the hosts.
 #include "levels_above_edge.hpp"
 
 #include <algorithm>

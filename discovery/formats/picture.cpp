@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// picture.cpp - a subnet as an SVG picture, by level.
+// picture.cpp - draws a subnet by level as an SVG picture.
 #include <comad/discovery/formats/exports.hpp>
 #include <comad/discovery/formats/reports.hpp>
 
@@ -13,7 +13,7 @@
 namespace comad::discovery {
 namespace {
 
-/// A name, which is valid UTF-8 without control characters already, as text or attribute of XML.
+/// Escapes a name for text or attributes of XML. The name is already valid UTF-8 without control characters.
 std::string xml_escaped(std::string_view text) {
     std::string out;
     for (std::size_t i = 0; i < text.size(); ++i) {
@@ -40,7 +40,7 @@ std::string name_in_picture(const subnet& s, const node_names& names, u32 n) {
     return xml_escaped(names.of(s.nodes[n]));
 }
 
-/// Links between the same two nodes stand beside each other.
+/// Draws one link. Links between the same two nodes are drawn next to each other.
 std::string svg_of_link(const subnet& s, const node_names& names, const drawing& d, const link_ends& l,
                         unsigned parallel) {
     const auto a = d.spots[l.from.node], b = d.spots[l.to.node];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// reports.cpp - the text forms of a subnet.
+// reports.cpp - writes the reports of ibnetdiscover and its wrappers.
 #include "topology_parts.hpp"
 #include <comad/discovery/database/detail/link.hpp>
 #include <comad/discovery/database/detail/node_type_names.hpp>
@@ -26,7 +26,7 @@ void print_stanza(std::string& out, const subnet& s, u32 index, const node_names
     }
 }
 
-/// A topology by systems, then what is in none.
+/// Prints a topology grouped by systems, and then the nodes that belong to no system.
 class grouped_topology {
 public:
     grouped_topology(std::string& out, const subnet& s, const node_names& names, bool full)
@@ -60,7 +60,7 @@ private:
             if (!s_.nodes[i].is_switch()) print_node(i, host);
     }
 
-    /// The last of a Xsigo chassis' servers; a line for each.
+    /// The lines of a Xsigo chassis' servers; returns the last one.
     std::string host_of(const chassis& c) {
         std::string host;
         if (!is_xsigo(c.GUID)) return host;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// slurm_topology.cpp - a subnet as Slurm's topology plugins read it (topology.conf(5), topology.yaml(5)).
+// slurm_topology.cpp - writes a subnet for Slurm's topology plugins (topology.conf(5), topology.yaml(5)).
 #include "../database/descriptions.hpp"
 #include "levels_above_edge.hpp"
 #include <comad/discovery/formats/exports.hpp>
@@ -17,12 +17,12 @@
 namespace comad::discovery {
 namespace {
 
-/// A switch as Slurm sees it: it has hosts or other switches, never both.
+/// A switch in Slurm's model: it has hosts or other switches, never both.
 struct slurm_switch {
     std::string name;
     std::vector<std::string> hosts;
     std::vector<std::string> switches;
-    std::size_t merged = 1; ///< that many real ones
+    std::size_t merged = 1; ///< number of real switches that it stands for
 };
 struct slurm_tree {
     std::vector<slurm_switch> switches; ///< children before their parents
@@ -32,7 +32,7 @@ struct slurm_tree {
 };
 
 bool is_slurm_name(std::string_view name) {
-    // What a hostlist has a meaning for, or a line of the file, is not among them.
+    // Excludes characters that have a meaning in a hostlist or in a line of the file.
     return !name.empty() && std::ranges::all_of(name, [](char c) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
                c == '.';
@@ -41,9 +41,9 @@ bool is_slurm_name(std::string_view name) {
 
 std::string first_word(const std::string& name) { return name.substr(0, name.find(' ')); }
 
-/// `n[1-3,7]` of n1 n2 n3 n7: each name with the digits that it ends with, as wide as they are.
+/// Returns `n[1-3,7]` for n1 n2 n3 n7. The digits at the end of each name keep their width.
 std::string hostlist(const std::vector<std::string>& names) {
-    constexpr std::size_t most_digits = 9; // of a number that fits
+    constexpr std::size_t most_digits = 9; // a number that fits into the type
     struct numbered {
         unsigned number;
         std::string digits;
@@ -51,7 +51,7 @@ std::string hostlist(const std::vector<std::string>& names) {
     std::map<std::string, std::vector<numbered>> by_prefix;
     std::vector<std::string> parts;
     for (const std::string& name : names) {
-        const std::size_t end = name.find_last_not_of("0123456789") + 1; // npos + 1: all are digits
+        const std::size_t end = name.find_last_not_of("0123456789") + 1; // npos + 1: only digits
         const std::string digits = name.substr(end);
         if (digits.empty() || digits.size() > most_digits || end == 0) {
             parts.push_back(name);
@@ -80,8 +80,8 @@ std::string hostlist(const std::vector<std::string>& names) {
     return fmt::format("{}", fmt::join(parts, ","));
 }
 
-/// The names of switches, by node: of `MF0;core1:TYPE/U1` `core1`, of a chip in a chassis `core1-L01-U1`, of others the whole name;
-/// the ID where that is no word for Slurm or not unique.
+/// The names of switches, by node: `core1` for `MF0;core1:TYPE/U1`, `core1-L01-U1` for a chip in a chassis, and the whole name for other
+/// switches. If the name is not valid in Slurm or is not unique, the name is the ID.
 std::vector<std::string> switch_names(const subnet& s, const node_names& names) {
     std::vector<std::string> all(s.nodes.size());
     const auto rename_repeated = [&](auto other_name) {
@@ -109,8 +109,8 @@ std::vector<std::string> switch_names(const subnet& s, const node_names& names) 
     return all;
 }
 
-/// What goes into a topology and in which order. A node is known by its rank: its place by name, then by GUID, which is the same
-/// wherever discovery started.
+/// The selected nodes in the order of the topology. A node is identified by its rank: its position by name, then by GUID. The rank does
+/// not depend on the start of the discovery.
 class ranked_nodes {
 public:
     ranked_nodes(const subnet& s, const node_names& names, const name_selection& selected)
@@ -131,18 +131,18 @@ public:
 
     u32 size() const { return static_cast<u32>(order_.size()); }
     const node& at(u32 rank) const { return s_.nodes[order_[rank]]; }
-    /// Of a switch the name in the export, of another node the whole name.
+    /// The name of a switch in the export, or the whole name of another node.
     const std::string& name(u32 rank) const { return names_[order_[rank]]; }
     bool is_left_out(u32 rank) const { return left_out_[order_[rank]]; }
     unsigned level(u32 rank) const { return levels_[order_[rank]]; }
     unsigned highest_level() const { return levels_.empty() ? 0 : *std::ranges::max_element(levels_); }
 
-    /// A cable leads to a switch, left out or not.
+    /// Returns whether a cable leads to a switch, selected or not.
     bool is_connected(u32 rank) const {
         return std::ranges::any_of(at(rank).ports,
                                    [&](const port& p) { return p.peer && s_.nodes[p.peer.node].is_switch(); });
     }
-    /// The switches that a node leads to and that are not left out, by rank.
+    /// The selected switches that a node is connected to, by rank.
     std::vector<u32> switches_at(u32 rank) const {
         std::vector<u32> found;
         for (const port& p : at(rank).ports)
@@ -156,7 +156,7 @@ private:
         return pattern(descriptions_[n]) || (s_.nodes[n].is_switch() && pattern(names_[n]));
     }
 
-    /// Levels count from the hosts that are selected: a switch with storage can be a spine for computing.
+    /// Sets the levels, which count from the selected hosts: a switch with storage can be a spine for compute nodes.
     void choose() {
         left_out_.resize(order_.size());
         if (selected_.without)
@@ -181,7 +181,7 @@ private:
     std::vector<unsigned> levels_;
 };
 
-/// What a topology cannot say: one line for each reason, with how many it concerns and the first of them.
+/// Collects what a topology cannot express: one line for each reason, with the number of nodes and the first of them.
 class reasons {
 public:
     explicit reasons(std::string one, std::string several) : one_(std::move(one)), several_(std::move(several)) {}
@@ -203,7 +203,7 @@ private:
     std::size_t count_ = 0;
 };
 
-/// By rank of their leaf.
+/// The hosts, by the rank of their leaf.
 std::map<u32, std::set<std::string>> hosts_of_leaves(const ranked_nodes& nodes, slurm_tree& tree) {
     reasons unnamed("adapter left out because its description contains no host name",
                     "adapters left out because their descriptions contain no host name");
@@ -221,7 +221,7 @@ std::map<u32, std::set<std::string>> hosts_of_leaves(const ranked_nodes& nodes, 
     struct first_seen {
         u32 leaf;
         iba::guid system;
-        std::string name; ///< all of it
+        std::string name; ///< the whole name
         bool is_noted = false;
     };
     std::map<std::string, first_seen> seen;
@@ -250,7 +250,7 @@ std::map<u32, std::set<std::string>> hosts_of_leaves(const ranked_nodes& nodes, 
     return hosts;
 }
 
-/// Which nodes are connected, by the lowest index of theirs.
+/// Sets of connected nodes. The lowest index in a set identifies it.
 class connected {
 public:
     explicit connected(std::size_t size) : parent_(size) { std::iota(parent_.begin(), parent_.end(), 0u); }
@@ -267,12 +267,12 @@ private:
     std::vector<u32> parent_;
 };
 
-/// Above the leaves, level by level, a switch for each set of switches up to that level that are connected, if it brings
-/// several together.
+/// Builds the tree level by level above the leaves. Each set of connected switches up to a level gets one switch, if that joins several
+/// switches.
 slurm_tree tree_of(const subnet& s, const node_names& names, const name_selection& selected) {
     slurm_tree tree;
     const ranked_nodes nodes(s, names, selected);
-    std::map<u32, std::string> tops; // by a switch below
+    std::map<u32, std::string> tops; // by a switch below them
     for (auto& [leaf, hosts] : hosts_of_leaves(nodes, tree)) {
         tree.switches.push_back({nodes.name(leaf), {hosts.begin(), hosts.end()}, {}});
         tops.emplace(leaf, nodes.name(leaf));
@@ -283,7 +283,7 @@ slurm_tree tree_of(const subnet& s, const node_names& names, const name_selectio
         return nodes.at(rank).is_switch() && !nodes.is_left_out(rank) && nodes.level(rank) == level;
     };
     for (unsigned level = 1; level <= nodes.highest_level(); ++level) {
-        std::map<u32, std::vector<u32>> joined, members; // tops and switches of this level, by set
+        std::map<u32, std::vector<u32>> joined, members; // tops, and switches of this level, by set
         for (u32 rank = 0; rank < nodes.size(); ++rank)
             if (is_at(rank, level))
                 for (const u32 other : nodes.switches_at(rank))
@@ -294,7 +294,7 @@ slurm_tree tree_of(const subnet& s, const node_names& names, const name_selectio
         for (const auto& [set, below] : joined) {
             if (below.size() < 2) continue;
             const auto& here = members[set];
-            // Leaves that lead to each other have no switch above them: one is made up.
+            // Leaves that are connected directly have no real switch above them, so a virtual one is added.
             const std::string name = level > 1 && !here.empty() ? nodes.name(here.front())
                                                                 : fmt::format("all-of-{}", nodes.name(below.front()));
             slurm_switch& group = tree.switches.emplace_back();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// topology_file.cpp - structures of the IBA from the words of a topology file.
+// topology_file.cpp - builds IBA structures from the lines of a topology file.
 #include <comad/discovery/database/detail/link.hpp>
 #include <comad/discovery/formats/topology_file.hpp>
 
@@ -15,7 +15,7 @@ namespace lane_speed = iba::lane_speed;
 
 constexpr u32 extended_speeds = ~(lane_speed::SDR | lane_speed::DDR | lane_speed::QDR | lane_speed::FDR10);
 
-/// Takes LID and LMC of an end port.
+/// Sets the LID and LMC of an end port.
 void take_lid(port& made, std::optional<iba::lid> LID, std::optional<u8> LMC) noexcept {
     if (LID) made.info->LID = *LID;
     else made.assumed |= assumed_lid;
@@ -30,7 +30,7 @@ void take_speed(port& made, iba::lane_speeds speed) noexcept {
     made.fdr10_supported = made.fdr10;
     const auto extended = static_cast<u8>(speed >> extended_speed_bit & 0xf);
     const auto extended2 = static_cast<u8>(speed >> extended_speed2_bit);
-    // A device at an extended speed reports the fastest of the older ones.
+    // A device with an extended speed reports the fastest legacy speed in the old field.
     const u8 legacy = extended || extended2 ? u8{lane_speed::QDR} : static_cast<u8>(speed & 7);
     i.linkSpeedActive = iba::LinkSpeed{legacy};
     i.linkSpeedSupported = i.linkSpeedEnabled = legacy;
@@ -99,7 +99,7 @@ private:
         if (!from.is_switch()) {
             const bool is_usual = !said.GUID && from.known != file::extent::links_only;
             p.portGUID = is_usual ? iba::guid{value(from.nodeGUID) + said.number}
-                                  : said.GUID.value_or(iba::guid{}); // as ibsim has them
+                                  : said.GUID.value_or(iba::guid{}); // as in ibsim
             take_lid(p, said.LID, said.LMC);
         }
         const file::port* const other =
@@ -114,7 +114,7 @@ private:
         if (said.VLCap) i.VLCap = iba::VLCap{*said.VLCap};
         p.assumed |= assumed_state;
         i.portState = iba::PortState::Down;
-        if (!other) return; // its cable is in a line that could not be used
+        if (!other) return; // the line with its cable could not be used
         p.peer = {said.peer_node, said.peer_port};
         i.portPhysicalState = iba::PortPhysicalState::LinkUp;
         i.portState = is_configured(from, said) && is_configured(from_.nodes[said.peer_node], *other)
@@ -144,7 +144,7 @@ private:
         return port_ref{found->second, std::max(n.info.localPortNum, u8{1})};
     }
 
-    /// The first that has a cable; else the first node.
+    /// The first CA that has a cable; otherwise the first node.
     port_ref first_ca() const {
         for (u32 i = 0; i < made_.nodes.size(); ++i) {
             const node& n = made_.nodes[i];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// topology_parts.cpp - stanzas of topology files by their lines.
+// topology_parts.cpp - prints the lines of the stanzas in topology files.
 #include "topology_parts.hpp"
 
 #include <comad/discovery/database/detail/node_type_names.hpp>
@@ -46,13 +46,13 @@ void print_rate(std::string& out, const subnet& s, port_ref here, bool full) {
     }
 }
 
-/// `[ext 7]` of a port with another number outside.
+/// `[ext 7]` if a port has an external number.
 std::string external_text(const system_groups* groups, port_ref r) {
     const unsigned number = groups ? groups->external_port(r) : 0;
     return number ? fmt::format("[ext {}]", number) : std::string();
 }
 
-/// What of a Xsigo chassis is behind a switch's port: a card in a slot, or the server that manages it.
+/// Prints the part of a Xsigo chassis that a switch port leads to: a card in a slot, or the server that manages the chassis.
 void print_card(std::string& out, iba::guid there, u8 port) {
     if (is_xsigo_tca(there)) print(out, " slot {}", port);
     else if (is_xsigo_hca(there)) out += " (scp)";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// channels.hpp - all ports of a subnet in one row, as what leaves a node by that port: a channel. For who follows routes.
+// channels.hpp - numbers all ports of a subnet in sequence. A port in its outgoing direction is a channel. Used to follow routes.
 #pragma once
 #include <comad/discovery/database/subnet.hpp>
 
@@ -8,8 +8,10 @@
 
 namespace comad::discovery {
 
+/// All channels of a subnet by number, and the node and port to which each of them leads.
 class channels {
 public:
+    /// The port that a channel leads to.
     struct far_end {
         u32 node = port_ref::npos;
         u8 port = 0;
@@ -34,7 +36,7 @@ public:
     /// Precondition: the node has that port.
     u32 at(u32 node, unsigned port) const noexcept { return first_[node] + port; }
     const far_end& far(u32 channel) const noexcept { return ends_[channel]; }
-    unsigned ports(u32 node) const noexcept { return first_[node + 1] - first_[node]; } ///< port 0 included
+    unsigned ports(u32 node) const noexcept { return first_[node + 1] - first_[node]; } ///< including port 0
     port_ref of(u32 channel) const noexcept {
         const auto next = std::ranges::upper_bound(first_, channel);
         const auto node = static_cast<u32>(next - first_.begin()) - 1;
@@ -42,7 +44,7 @@ public:
     }
 
 private:
-    std::vector<u32> first_; // channel of port 0 of each node, and the end
+    std::vector<u32> first_; // the channel of port 0 of each node, and the end
     std::vector<far_end> ends_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// credit_loops.cpp - the channel dependency graph, its strongly connected components, a cycle of each.
+// credit_loops.cpp - builds the channel dependency graph, and finds its strongly connected components and a cycle in each.
 #include "channels.hpp"
 #include <comad/discovery/routing/detail/credit_loops.hpp>
 
@@ -11,7 +11,7 @@ namespace comad::discovery {
 
 namespace {
 
-/// Of each lane of a channel to a switch, a bit for each lane of that switch's ports.
+/// The dependency graph. Each lane of a channel to a switch has a bit for each lane of that switch's ports.
 class dependency_graph {
 public:
     dependency_graph(const channels& all, unsigned VLs) : all_(all), VLs_(VLs), first_(all.size() + 1) {
@@ -34,12 +34,12 @@ public:
         return false;
     }
 
-    /// Precondition: `from` leads to the switch that `to` leaves.
+    /// Adds a dependency. Precondition: `from` leads to the switch that `to` leaves.
     void add(u32 from, u32 to) noexcept {
         const u32 bit = to - lane_of(all_.at(all_.far(from / VLs_).node, 0), 0);
         bits_[row(from) + bit / 64] |= u64{1} << bit % 64;
     }
-    /// The lane after `last` among those that `from` depends on; with `lanes()` the first; `lanes()`: no more.
+    /// The next lane after `last` that `from` depends on. `last` = lanes(): starts with the first one. Returns lanes() at the end.
     u32 next(u32 from, u32 last) const noexcept {
         const std::size_t begin = row(from), words = row_width(from);
         if (words == 0) return lanes();
@@ -69,11 +69,11 @@ private:
 
     const channels& all_;
     const u32 VLs_;
-    std::vector<std::size_t> first_; // word of a channel's lane 0
+    std::vector<std::size_t> first_; // the word of a channel's lane 0
     std::vector<u64> bits_;
 };
 
-/// Puts the routes of all LIDs into the graph.
+/// Adds the routes of all LIDs to the graph.
 class route_dependencies {
 public:
     route_dependencies(const subnet& s, const channels& all, const forwarding_tables& tables,
@@ -110,7 +110,7 @@ private:
         u8 in;
     };
 
-    /// Until the way ends, or has been gone before with this SL.
+    /// Follows a route until it ends, or until its rest was followed before with this SL.
     void walk(const start& from, unsigned LID, u8 SL) {
         u32 here = from.sw, before = none;
         u8 in = from.in;
@@ -119,7 +119,7 @@ private:
             if (out == 0 || out >= all_.ports(here)) return;
             const u32 channel = all_.at(here, out);
             const channels::far_end& far = all_.far(channel);
-            if (!far.is_switch) return; // a CA takes everything
+            if (!far.is_switch) return; // a CA accepts every packet
             const u8 VL = lanes_.is_single() ? u8{0} : lanes_.VL(here, in, out, SL);
             if (VL >= virtual_lanes::dropped) return;
             const u32 now = graph_.lane_of(channel, VL);
@@ -139,7 +139,7 @@ private:
     const virtual_lanes& lanes_;
     dependency_graph& graph_;
     std::vector<start> starts_;
-    std::vector<u32> met_; // by lane (and SL): with which LID, as epoch_ counts them
+    std::vector<u32> met_; // by lane (and SL): the epoch_ of the last LID that passed
     u32 epoch_ = 0;
 };
 
@@ -158,7 +158,7 @@ void add_groups(const subnet& s, const channels& all, const forwarding_tables& t
                 if (!before.is_switch || !tables.of_node[before.node].forwards(MLID, before.port)) continue;
                 for (unsigned out = 1; out < all.ports(n); ++out) {
                     if (out == in || !t.forwards(MLID, out) || !all.far(all.at(n, out)).is_switch) continue;
-                    // By which port it came to the switch before is not known of a tree: as from its port 0.
+                    // In a tree, the port by which a packet entered the previous switch is unknown: port 0 is assumed.
                     const auto [from, is_sent] = lane_by(before.node, 0, before.port);
                     const auto [to, is_sent_on] = lane_by(n, static_cast<u8>(in), out);
                     if (is_sent && is_sent_on) graph.add(from, to);
@@ -168,13 +168,13 @@ void add_groups(const subnet& s, const channels& all, const forwarding_tables& t
     }
 }
 
-/// Tarjan's components, without recursion: a route may be thousands of links long.
+/// Finds components with Tarjan's algorithm. Not recursive, because a route may be thousands of links long.
 class component_search {
 public:
     explicit component_search(const dependency_graph& graph)
         : graph_(graph), index_(graph.lanes()), low_(graph.lanes()), is_open_(graph.lanes()) {}
 
-    /// Those with a cycle, each in the order of its lanes.
+    /// Returns the components that contain a cycle, each in the order of its lanes.
     std::vector<std::vector<u32>> run() {
         for (u32 l = 0; l < graph_.lanes(); ++l)
             if (index_[l] == 0 && graph_.has_any(l)) visit(l);
@@ -221,7 +221,7 @@ private:
         found_.push_back(std::move(component));
     }
 
-    /// By a cable that leads back into its own port.
+    /// Returns whether a cable leads back into its own port.
     bool waits_for_itself(u32 l) const {
         u32 to = graph_.next(l, graph_.lanes());
         while (to != graph_.lanes() && to != l) to = graph_.next(l, to);
@@ -237,7 +237,7 @@ private:
     std::vector<std::vector<u32>> found_;
 };
 
-/// A shortest cycle through the first lane. Precondition: there is one.
+/// Returns a shortest cycle through the first lane. Precondition: there is one.
 std::vector<u32> cycle_in(const dependency_graph& graph, const std::vector<u32>& component) {
     const auto place = [&](u32 l) {
         const auto at = std::ranges::lower_bound(component, l);

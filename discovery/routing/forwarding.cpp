@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// forwarding.cpp - blocks of forwarding tables, asked for in parallel.
+// forwarding.cpp - reads the blocks of forwarding tables in parallel.
 #include <comad/discovery/routing/detail/forwarding.hpp>
 #include <comad/iba/sa.hpp>
 
@@ -43,9 +43,9 @@ public:
     }
 
 private:
-    using error = std::tuple<failure_kind, std::string, std::string>; // with text and cause
+    using error = std::tuple<failure_kind, std::string, std::string>; // kind, text and cause
 
-    /// How much there is of a switch's tables, and which blocks of them are wanted: all are missing until they come.
+    /// Determines the size of a switch's tables and the blocks to read. All of them are missing until they are read.
     void measure(u32 n) {
         switch_forwarding& t = tables_.of_node[n];
         const node& sw = subnet_.nodes[n];
@@ -93,7 +93,7 @@ private:
     }
 
     coro::task<void> read_blocks(u32 n) {
-        // The tables' own lists shrink meanwhile.
+        // Copies, because the lists in the tables shrink during the loop.
         const std::vector<u32> unicast = tables_.of_node[n].missing_unicast;
         const std::vector<u32> multicast = tables_.of_node[n].missing_multicast;
         for (const u32 block : unicast) {
@@ -106,7 +106,7 @@ private:
         }
     }
 
-    /// False: nothing came, and nothing would.
+    /// Reads a block. Returns false if there was no reply and none is expected for further blocks.
     template <class T> coro::task<bool> read_block(u32 n, u32 block) {
         const mad::any_path path = path_to(n);
         auto answer = co_await schedule_.SubnGet<T>(path, block);
@@ -144,7 +144,7 @@ private:
             }
             for (const record& r : found.value())
                 take(n, r.blockNum | u32{r.position} << position_shift, r.multicastForwardingTable);
-            tables_.of_node[n].missing_multicast.clear(); // the SA has no records of blocks that are empty
+            tables_.of_node[n].missing_multicast.clear(); // the SA has no records of empty blocks
         }
     }
 
@@ -153,7 +153,7 @@ private:
     void take(u32 n, u32 block, const smp::LinearForwardingTable& from) {
         switch_forwarding& t = tables_.of_node[n];
         const std::size_t begin = std::size_t{block} * from.portBlock.size();
-        if (std::erase(t.missing_unicast, block) == 0) return; // nobody wants it
+        if (std::erase(t.missing_unicast, block) == 0) return; // the block was not requested
         std::ranges::copy(from.portBlock, t.unicast.begin() + static_cast<std::ptrdiff_t>(begin));
     }
 
@@ -189,7 +189,7 @@ private:
     const forwarding_options how_;
     forwarding_tables tables_;
     std::vector<u32> switches_;
-    std::map<u32, error> errors_; // of a node: the first one
+    std::map<u32, error> errors_; // the first error of each node
 };
 
 } // namespace

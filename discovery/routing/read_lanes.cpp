@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// read_lanes.cpp - SL to VL tables as lanes, and the paths of each source.
+// read_lanes.cpp - converts SL-to-VL tables to lanes, and reads the paths of each source.
 #include <comad/discovery/routing/detail/read_lanes.hpp>
 #include <comad/iba/detail/sa/records.hpp>
 
@@ -55,7 +55,7 @@ private:
             take(from, table.value());
             co_return;
         }
-        // What takes no table apart (ibsim's client library cuts it), or refuses one, may answer for each path.
+        // An SA that truncates tables (ibsim's client library does), or rejects the query, may still reply for each single path.
         if (table.error().code == mad::errc::timed_out) co_return fail(std::move(table.error()));
         for (const lid_index::end& to : ends_)
             for (unsigned LID = to.first; LID < to.first + to.count && !is_silent_; ++LID)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// routes.cpp - the way of each LID through all tables.
+// routes.cpp - follows each LID through all forwarding tables.
 #include "channels.hpp"
 #include <comad/discovery/routing/routes.hpp>
 
@@ -51,11 +51,11 @@ public:
     }
 
 private:
-    /// A port of a CA or router, and where its cable leads: no switch.
+    /// A port of a CA or router, and the port it is connected to, which is not a switch port.
     struct source_port {
         port_ref where, peer;
     };
-    // What is known of a switch's way to the LID at hand: links to go, or why there is none.
+    // The state of a switch for the current LID: links to the destination, or the reason why the LID does not arrive.
     using state = u32;
     static constexpr state first_fault = u32{1} << 16, on_the_way = ~u32{0}, not_known = on_the_way - 1;
 
@@ -67,7 +67,7 @@ private:
         ++epoch_;
         visited_.clear();
         for (const u32 sw : starts_) walk(sw, LID, to);
-        // The port itself sends nothing to itself.
+        // A port sends no packets to itself.
         const port_ref near = subnet_.nodes[to.node].is_switch() ? to : subnet_.at(to).peer;
         const bool is_direct = !subnet_.nodes[near.node].is_switch();
         for (const u32 sw : starts_) {
@@ -83,7 +83,7 @@ private:
         share_links();
     }
 
-    /// Adds up the routes of one LID from the farthest switches on.
+    /// Adds up the routes of one LID, starting with the farthest switches.
     void share_links() {
         std::size_t farthest = 0;
         for (const u32 sw : visited_) {
@@ -143,7 +143,7 @@ private:
         }
     }
 
-    /// Goes on to the next switch: on_the_way. Or the way ends, well with 0 links to go.
+    /// Moves to the next switch (on_the_way), or ends the route: successfully with 0 links to go.
     state step(u32& here, unsigned LID, port_ref to) {
         using enum route_fault::kind;
         const switch_forwarding& table = tables_.of_node[here];
@@ -181,7 +181,7 @@ private:
         return key;
     }
 
-    /// The circle that closes here, which is on the path; it begins at its first node, wherever it was entered.
+    /// Returns the loop that the path closes here. It starts at its lowest node, wherever the path entered it.
     state loop_at(u32 here) {
         std::vector<port_ref> circle;
         for (auto at = std::ranges::find(path_, here); at != path_.end(); ++at) circle.push_back(all_.of(next_[*at]));
@@ -196,12 +196,12 @@ private:
     const forwarding_tables& tables_;
     const route_options how_;
     const channels all_;
-    std::vector<u32> sources_, starts_; // how many ports send by a switch; the switches where some do
-    std::vector<source_port> direct_;   // that are cabled to no switch
-    std::vector<u32> met_;              // with which LID, as epoch_ counts them
+    std::vector<u32> sources_, starts_; // number of ports that send through a switch; the switches that have such ports
+    std::vector<source_port> direct_;   // ports that are not connected to a switch
+    std::vector<u32> met_;              // the epoch_ of the last LID that passed
     std::vector<state> state_;
     std::vector<u32> next_; // the channel by which the LID leaves a switch
-    std::vector<u32> flow_; // routes that come through a switch
+    std::vector<u32> flow_; // routes through a switch
     std::vector<channel_load> load_;
     std::vector<u32> visited_, path_;
     std::vector<std::vector<u32>> by_links_; // switches by links to go
@@ -210,7 +210,7 @@ private:
     route_check found_;
 };
 
-/// Which nodes are joined already.
+/// Tracks which nodes are connected.
 class joined_nodes {
 public:
     explicit joined_nodes(std::size_t count) : root_(count) {
@@ -220,7 +220,7 @@ public:
         while (root_[n] != n) n = root_[n] = root_[root_[n]];
         return n;
     }
-    /// False: they were joined before.
+    /// Connects two nodes. Returns false if they were connected before.
     bool join(u32 a, u32 b) {
         a = root_of(a);
         b = root_of(b);
@@ -262,10 +262,11 @@ private:
         for (const u32 n : switches_)
             if (is_member(n, MLID)) members.push_back(n);
         const auto joined = end_ports_.find(MLID);
-        const bool is_joined = joined != end_ports_.end() && joined->second.size() > 1; // alone a member needs no table
+        // A single member needs no forwarding.
+        const bool is_joined = joined != end_ports_.end() && joined->second.size() > 1;
         if (members.empty() && !is_joined) return;
         ++found_.groups;
-        if (!is_complete_) { // a part that is missing would be told as a tree in pieces
+        if (!is_complete_) { // a missing part would look like a tree in pieces
             ++found_.not_judged;
             return;
         }
@@ -286,7 +287,7 @@ private:
         if (is_joined) find_members(MLID, joined->second);
     }
 
-    /// Switches and end ports that are cut off in one direction or both.
+    /// Finds switches and end ports that are cut off in one or both directions.
     void find_parts(unsigned MLID, const std::vector<u32>& members) {
         const auto has_ends = [&](u32 n) { return !ends_of(n, MLID).empty(); };
         const auto with_ends = std::ranges::find_if(members, has_ends);
@@ -303,7 +304,7 @@ private:
         }
     }
 
-    /// Members to which their own switch does not forward.
+    /// Finds members to which their own switch does not forward.
     void find_members(unsigned MLID, const std::vector<port_ref>& joined) {
         for (const port_ref end : joined) {
             const port_ref by = subnet_.nodes[end.node].is_switch() ? port_ref{end.node, 0} : subnet_.at(end).peer;
@@ -323,7 +324,7 @@ private:
 
     bool forwards(u32 n, unsigned MLID, unsigned port) const { return tables_.of_node[n].forwards(MLID, port); }
 
-    /// Where the switch delivers packets of the group: CAs, routers, its own port 0.
+    /// The ports to which a switch delivers packets of the group: CAs, routers and its own port 0.
     std::vector<port_ref> ends_of(u32 n, unsigned MLID) const {
         std::vector<port_ref> ends;
         if (forwards(n, MLID, 0)) ends.push_back({n, 0});
@@ -334,7 +335,7 @@ private:
         return ends;
     }
 
-    /// The switches that packets from there come to; or from which packets come there.
+    /// The switches that packets from `start` reach; or, if not is_forward, the switches whose packets reach `start`.
     std::vector<bool> reachable(u32 start, unsigned MLID, bool is_forward) const {
         std::vector<bool> met(subnet_.nodes.size());
         std::vector<u32> next{start};
@@ -365,7 +366,7 @@ private:
     const channels all_;
     joined_nodes joined_;
     std::vector<u32> switches_;
-    std::map<unsigned, std::vector<port_ref>> end_ports_; // members by their multicast LID
+    std::map<unsigned, std::vector<port_ref>> end_ports_; // members by multicast LID
     unsigned last_ = 0;
     bool is_complete_ = true;
     group_check found_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// virtual_lanes.cpp - SLs by source and LID, VLs by switch and ports.
+// virtual_lanes.cpp - stores SLs by source and LID, and VLs by switch and ports.
 #include <comad/discovery/routing/detail/virtual_lanes.hpp>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ unsigned virtual_lanes::VLs() const noexcept {
         for (const auto& [where, map] : maps_)
             if (map[SL] < dropped) most = std::max(most, map[SL] + 1u);
     }
-    if (!maps_.empty()) // where there is no map, a VL is an SL
+    if (!maps_.empty()) // without a map, the VL is the SL
         for (unsigned SL = 0; SL < dropped; ++SL)
             if (is_used[SL]) most = std::max(most, SL + 1);
     return most;

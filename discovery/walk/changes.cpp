@@ -38,7 +38,7 @@ bool has_state_table(const node& n) {
            end->capabilityMask2 & value(iba::CapabilityMask2::IsSwitchPortStateTableSupported);
 }
 
-/// Queries all switches, and collects what has changed.
+/// Queries all switches and collects the changes.
 class change_scanner {
 public:
     change_scanner(MADSchedule& schedule, const subnet& s, const mad::port_keys* keys, bool without_manager)
@@ -83,7 +83,7 @@ private:
         }
     }
 
-    /// False: the switch does not support it.
+    /// Returns false if the switch does not support it.
     task<bool> scan_port_states(u32 n) {
         const node& one = subnet_.nodes[n];
         for (unsigned first = 0; first < one.ports.size(); first += states_) {
@@ -99,7 +99,7 @@ private:
         co_return true;
     }
 
-    /// True: no port has changed, or the node does not reply, and is not queried further.
+    /// Returns true if no port has changed, or if the node does not reply and is not queried further.
     task<bool> scan_state_change(u32 n) {
         auto told = co_await schedule_.SubnGet<SwitchInfo>(path_to(n));
         if (told) co_return !told.value().portStateChange;
@@ -108,7 +108,7 @@ private:
         co_return true;
     }
 
-    /// False: the node does not reply, and is not queried further.
+    /// Returns false if the node does not reply and is not queried further.
     task<bool> scan_port(port_ref where) {
         auto told = co_await schedule_.SubnGet<PortInfo>(path_to(where.node), where.port);
         if (!told) {
@@ -118,7 +118,7 @@ private:
         const PortInfo& now = told.value();
         const auto& was = subnet_.at(where).info;
         compare(where, now.portState);
-        if (!was || was->portState != now.portState) co_return true; // said
+        if (!was || was->portState != now.portState) co_return true; // the state was reported already
         if (active_width(*was) != active_width(now)) add(where, "width changed");
         const bool extended = has_extended_speeds(subnet_, where);
         if (active_speed(*was, extended) != active_speed(now, extended)) add(where, "speed changed");
@@ -127,7 +127,7 @@ private:
         co_return true;
     }
 
-    // A port that nothing was known of, because it did not answer, tells nothing by being there.
+    // If the discovery has no PortInfo of the port, a reply now is not a change.
     void compare(port_ref where, PortState now) {
         const auto& was = subnet_.at(where).info;
         if (was && was->portState != now)
@@ -136,7 +136,7 @@ private:
 
     void failed(port_ref where, const mad::mad_error& e) {
         if (e.code == mad::errc::cancelled) return;
-        // What was silent in the discovery already is as it was.
+        // A port that did not reply in the discovery either has not changed.
         if (subnet_.nodes[where.node].ports[where.port].info) changes_.push_back({where, to_string(e), cause_text(e)});
     }
 
@@ -166,7 +166,7 @@ namespace {
 using iba::sa::LinkRecord;
 using iba::sa::PortInfoRecord;
 
-/// Calls `found` with what is in one of them and not, or otherwise, in the other.
+/// Calls `found` with each key whose values differ, or which only one of the maps has.
 template <class Map, class F> void for_each_difference(const Map& was, const Map& is, F&& found) {
     using value_type = const typename Map::mapped_type*;
     for (const auto& [key, value] : was) {
@@ -188,7 +188,7 @@ task<mad::result<std::vector<change>>> sa_tables::find_changes() {
 
     std::map<place, place> new_links;
     for (const LinkRecord& r : links.value()) new_links[{r.fromLID, r.fromPort}] = {r.toLID, r.toPort};
-    std::set<iba::lid> extended; // of a switch its port 0 says it for all
+    std::set<iba::lid> extended; // for a switch, port 0 decides for all ports
     for (const PortInfoRecord& r : ports.value())
         if (has_extended_speeds(r.portInfo)) extended.insert(r.endportLID);
     std::map<place, port_state> new_ports;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// discover.cpp - the rounds of a discovery: by one worker as a task, by several in one thread each.
+// discover.cpp - runs the rounds of a discovery: one worker in a task, or several workers with one thread each.
 #include "worker.hpp"
 #include <comad/coro/threads.hpp>
 #include <comad/discovery/walk/node_sequence.hpp>
@@ -29,7 +29,7 @@ task<bool> run_rounds(discovery_worker& only, subnet_builder& builder) {
 
 namespace {
 
-/// However the discovery ends, tasks that wait for its nodes resume.
+/// Resumes tasks that wait for nodes, however the discovery ends.
 struct end_of_nodes {
     node_sequence* nodes;
     ~end_of_nodes() {
@@ -37,7 +37,7 @@ struct end_of_nodes {
     }
 };
 
-/// False: it was stopped. An error: the local port did not reply.
+/// Returns false if it was stopped. Errors: the local port did not reply.
 task<mad::result<bool>> fill(subnet_builder& builder, MADSchedule& schedule) {
     discovery_worker only(schedule, builder, 0);
     auto first = co_await only.query_start();
@@ -67,7 +67,7 @@ namespace {
 
 using worker_list = std::vector<discovery_worker*>;
 
-/// Runs a member function of each worker in a thread of its own.
+/// Runs a member function of each worker in its own thread.
 template <class Member> auto run_all(const worker_list& workers, Member what, const std::stop_token& stop) {
     std::vector<MADSchedule*> schedules;
     for (const discovery_worker* w : workers) schedules.push_back(&w->schedule());
@@ -84,7 +84,7 @@ void remove_failed(worker_list& workers, subnet_builder& builder) {
     std::erase_if(workers, [](const discovery_worker* w) { return w->has_failed(); });
 }
 
-/// As run_rounds(): all workers in the first round. One sends the pending queries, because they are few.
+/// As run_rounds() of worker.hpp: all workers in the first round. One worker sends the pending queries, because they are few.
 bool run_rounds(worker_list& workers, subnet_builder& builder, const std::stop_token& stop) {
     bool is_whole = true;
     for (;;) {
@@ -111,7 +111,7 @@ mad::result<subnet> discover_multi_port(std::span<MADSchedule* const> schedules,
     worker_list workers;
     for (MADSchedule* s : schedules) workers.push_back(&all.emplace_back(*s, builder, static_cast<u32>(all.size())));
 
-    // All starts are known before a worker continues: otherwise one could be found as a neighbor first.
+    // All starts must be known before a worker continues: otherwise one could be found as a neighbor first.
     auto starts = run_all(workers, &discovery_worker::query_start, stop);
     std::erase_if(workers, [&](const discovery_worker* w) { return !starts[w->number()]; });
     if (workers.empty()) return std::move(starts.front().error());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// failure_list.hpp - what a discovery could not learn, and the order in which its result lists that.
+// failure_list.hpp - collects the failures of a discovery, and sorts them for its result.
 #pragma once
 #include <comad/discovery/database/subnet.hpp>
 #include <comad/discovery/walk/discover.hpp>
@@ -15,15 +15,15 @@ class failure_list {
 public:
     explicit failure_list(discovery_progress* progress) : progress_(progress) {}
 
-    /// `is_beyond_port`: it is about the node on the other end of the link, not about the port.
+    /// Adds a failure. `is_beyond_port`: it concerns the node on the other end of the link, not the port.
     void add(failure, bool is_beyond_port = false);
-    /// The node on the other end of the link at this port replied something that cannot be true.
+    /// Adds a contradiction: the node on the other end of the link at this port sent an impossible reply.
     void add_contradiction(iba::guid nodeGUID, u8 port, const mad::IBDRPath& route, std::string text,
                            iba::guid doubledGUID = {});
 
-    /// In the order in which they occurred.
+    /// Returns the failures in the order in which they occurred.
     std::vector<failure> take() { return std::move(failures_); }
-    /// In the order and with the routes of a discovery by one worker that sends one query at a time.
+    /// Returns the failures in the order, and with the routes, of a discovery by one worker that sends one query at a time.
     std::vector<failure> take_sorted(const subnet&);
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// found_subnet.cpp - what the replies mean.
+// found_subnet.cpp - interprets the replies of a discovery.
 #include "found_subnet.hpp"
 
 #include "smp_routing.hpp"
@@ -26,7 +26,7 @@ bool is_same(const node& known, const NodeInfo& info) {
            info.localPortNum <= info.numPorts;
 }
 
-/// Why a node cannot be as it reports, for a message; empty: it can. `least_port`: the lowest port that a route may enter it by.
+/// Returns why a node cannot be as it reports, for a message; empty if it can. `least_port`: the lowest port where a route may enter it.
 std::string impossible_in(const NodeInfo& info, unsigned least_port) {
     if (info.nodeGUID == iba::guid{}) return "reports node GUID 0";
     if (info.nodeType != iba::NodeType::CA && info.nodeType != iba::NodeType::Switch &&
@@ -39,7 +39,7 @@ std::string impossible_in(const NodeInfo& info, unsigned least_port) {
     return {};
 }
 
-/// As impossible_in(), about what is wrong but does not prevent queries.
+/// Returns what is wrong with a node but does not prevent queries, for a message; empty if nothing is.
 std::string odd_in(const NodeInfo& info) {
     if (info.portGUID == iba::guid{}) return "reports port GUID 0";
     constexpr unsigned most = 254; // as a port number 255 means all ports (IBA 16.1.3) or none (14.2.5.10)
@@ -135,7 +135,7 @@ u32 found_subnet::add_node(const NodeInfo& info, const IBDRPath& route, unsigned
     return index;
 }
 
-// True: the link is new, and both ends were free.
+// Returns true if the link is new, and both ends were free.
 bool found_subnet::connect(port_ref a, port_ref b, iba::guid portGUID_b, const IBDRPath& route) {
     port& here = found_.nodes[a.node].ports[a.port];
     port& there = found_.nodes[b.node].ports[b.port];

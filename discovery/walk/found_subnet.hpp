@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// found_subnet.hpp - the subnet as the replies describe it: merges them, and rejects what contradicts earlier ones.
+// found_subnet.hpp - merges the replies of a discovery into a subnet, and rejects replies that contradict earlier ones.
 #pragma once
 #include "failure_list.hpp"
 #include "limit_check.hpp"
@@ -13,16 +13,16 @@
 
 namespace comad::discovery {
 
-/// The node that a reply to a query_kind::neighbor describes.
+/// The node that the reply to a query_kind::neighbor describes.
 struct probe_result {
-    u32 node = port_ref::npos; ///< npos: the reply is a contradiction or beyond a limit, and this was noted
+    u32 node = port_ref::npos; ///< npos: the reply is a contradiction or beyond a limit; this was recorded
     bool is_new = false;
-    bool is_other_port = false; ///< of a node with several ports: it has a PortInfo of its own
+    bool is_other_port = false; ///< another port of a known node with several ports: it has its own PortInfo
     bool is_back =
-        false; ///< the node was known before a rediscovery, and is reached for the first time: it may have changed
+        false; ///< the node was known before a rediscovery, and is reached for the first time now: it may have changed
 };
 
-/// The nodes, ports and links so far. Indices of nodes are valid until put_in_order_from().
+/// The nodes, ports and links found so far. Node indices are valid until put_in_order_from().
 class found_subnet {
 public:
     /// Lifetime: all of these must outlive it.
@@ -32,26 +32,26 @@ public:
     const subnet& get() const noexcept { return found_; }
     const node& at(u32 index) const { return found_.nodes[index]; }
     const port& at(port_ref r) const { return found_.at(r); }
-    /// Two end ports have a LID in common.
+    /// Returns whether two end ports have a LID in common.
     bool has_duplicate_lids() const noexcept { return !lids_.duplicates().empty(); }
 
-    /// Begins with a subnet that was discovered before.
+    /// Starts with a subnet that was discovered before.
     void load(const subnet& known);
-    /// Removes the link at this port. Returns its other end.
+    /// Removes the link at this port. Returns the port at its other end.
     port_ref disconnect(port_ref);
 
-    /// The node of a local port. Several workers may start at one node, by the same port or by another.
+    /// Adds the node of a local port. Several workers may start at one node, by the same port or by different ports.
     probe_result add_start(const iba::smp::NodeInfo&, const mad::IBDRPath& local);
-    /// The node on the other end of the link at `from`, to which `route` leads.
+    /// Adds the node on the other end of the link at `from`. `route` leads to that node.
     probe_result add_neighbor(port_ref from, const iba::smp::NodeInfo&, const mad::IBDRPath& route);
     void set(port_ref, const iba::smp::PortInfo&);
     void set(port_ref, const iba::smp::MlnxExtPortInfo&);
     void set(u32 index, const iba::smp::SwitchInfo&);
     void set(u32 index, const iba::smp::NodeDescription&);
 
-    /// Breadth-first order and routes from this port. Returns how many nodes links lead to; they come first.
+    /// Sorts nodes breadth-first from this port, and sets their routes. Returns the number of nodes that links lead to (they are first).
     u32 put_in_order_from(iba::guid start, u8 start_port);
-    /// The result, with these failures.
+    /// Returns the result, with these failures.
     subnet finish(std::vector<failure>);
 
 private:
@@ -67,7 +67,7 @@ private:
     subnet found_;
     std::size_t ports_ = 0;                      // of all nodes
     lid_index lids_;                             // if SMPs may be LID-routed
-    std::unordered_set<iba::guid> known_before_; // and not reached since
+    std::unordered_set<iba::guid> known_before_; // not reached since the rediscovery started
 };
 
 } // namespace comad::discovery

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// limit_check.cpp - when a discovery stops.
+// limit_check.cpp - decides when a discovery stops.
 #include "limit_check.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// limit_check.hpp - the limits of a discovery: time, memory, nodes and ports.
+// limit_check.hpp - checks the limits of a discovery: time, memory, nodes and ports.
 #pragma once
 #include <comad/discovery/walk/discover.hpp>
 #include <comad/mad/detail/time.hpp>
@@ -10,26 +10,27 @@
 
 namespace comad::discovery {
 
-/// Compares a discovery with its limits, and describes the first one that was reached: the later ones follow from it.
+/// Compares a discovery with its limits. Describes only the first limit that was reached, because later ones follow from it.
 class limit_check {
 public:
-    /// `end`: when the time is over, if that was decided before. Lifetime: the options must outlive it.
+    /// `end`: the end of the time limit, if it is already known. Lifetime: the options must outlive the object.
     limit_check(const discover_options& options, std::optional<mad::time_point> end) : options_(options), end_(end) {}
 
-    /// From the first call on, max_time counts.
+    /// Starts max_time at the first call; further calls have no effect.
     void start_clock(mad::time_point now);
-    /// When the time is over; empty: it is not limited.
+    /// The end of the time limit; nullopt: unlimited.
     std::optional<mad::time_point> end() const noexcept { return end_; }
-    /// duration::max(): it is not limited.
+    /// The time until end(); duration::max() if it is unlimited.
     mad::duration time_left(mad::time_point now) const noexcept;
+    /// Records that the time limit was reached.
     void note_time_over();
 
-    /// True: memory is short, and nothing more may be queried.
+    /// Returns whether memory is short, so that nothing more may be queried.
     bool is_memory_short(std::size_t nodes);
-    /// True: no further node may be added. Links between known nodes are still queried.
+    /// Returns whether no further node may be added. Links between known nodes are still queried.
     bool is_full(std::size_t nodes, std::size_t ports);
 
-    /// Which limit was reached, for a message; empty: none.
+    /// The limit that was reached, for a message; empty: none.
     const std::string& reached() const noexcept { return reached_; }
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// node_query.hpp - the queries of a discovery: what a worker asks a node for, how the SMP is routed, and what came back.
+// node_query.hpp - the queries of a discovery: what to read from a node, how the SMP is routed, and the reply.
 #pragma once
 #include <comad/discovery/database/subnet.hpp>
 #include <comad/iba/smp.hpp>
@@ -11,6 +11,7 @@
 
 namespace comad::discovery {
 
+/// The attribute that a query reads.
 enum class query_kind : u8 {
     neighbor,      ///< NodeInfo of the node on the other end of a link
     node,          ///< the next step of a node's reading plan: one of the kinds below
@@ -20,48 +21,48 @@ enum class query_kind : u8 {
     description,   ///< NodeDescription
 };
 
-/// Something to learn about a node that is known.
+/// A query to a known node, or to its neighbor.
 struct node_query {
     query_kind kind;
     u32 node;    ///< index in the subnet
-    u8 port = 0; ///< of neighbor: the port that the SMP leaves the node by; of port and ext_port_info: the port to read
+    u8 port = 0; ///< neighbor: the port by which the SMP leaves the node; port and ext_port_info: the port to read
     mad::IBDRPath route{};  ///< from the worker's local port to the node
-    bool is_second = false; ///< an earlier query for it timed out
-    /// Of port: sets the bit of that name in the attribute modifier, because the port may have hidden its extended speeds.
+    bool is_second = false; ///< an earlier attempt at this query timed out
+    /// For port: sets this bit in the attribute modifier, because the port may have hidden its extended speeds.
     bool understands_extended_speeds = false;
-    bool is_step = false; ///< of the node's reading plan: after the reply follows the next step
+    bool is_step = false; ///< a step of the node's reading plan: the next step follows after the reply
 };
 
-/// How an SMP reaches the node that it is for.
+/// How an SMP is routed to its receiver.
 enum class routing : u8 {
     directed, ///< by a directed route from the local port
     mixed,    ///< by LID to the switch in front of the node, then by a directed route of one hop
     lid,      ///< by LID to the node
 };
 
-/// A query that is ready to be sent.
+/// A query that is ready to be sent, with its path.
 struct node_request {
     node_query query;
     mad::IBDRPath directed{}; ///< the directed route to the receiver, with its M_Key
     routing by = routing::directed;
-    mad::any_path path{}; ///< where the SMP is sent
+    mad::any_path path{}; ///< the path on which the SMP is sent
     u32 modifier = 0;
-    bool fell_back = false; ///< the SMP had no reply on `path`, and was sent again on `directed`
+    bool fell_back = false; ///< `path` brought no reply, and the SMP was sent again on `directed`
 };
 
-/// What a node replied, or why there is no reply.
+/// The reply of a node, or the error if there is none.
 using node_reply = std::variant<iba::smp::NodeInfo, iba::smp::PortInfo, iba::smp::MlnxExtPortInfo, iba::smp::SwitchInfo,
                                 iba::smp::NodeDescription, mad::mad_error>;
 
 /// The worker that sends a query.
 struct query_origin {
-    u32 worker;            ///< its number
-    unsigned most_readers; ///< SMPs that a node may have in flight from it
-    bool is_idle = false;  ///< it has nothing else to send
-    port_ref start{};      ///< its local port
+    u32 worker;            ///< the number of the worker
+    unsigned most_readers; ///< the most SMPs to one node that this worker has in flight
+    bool is_idle = false;  ///< the worker has nothing else to send
+    port_ref start{};      ///< the local port of the worker
 };
 
-/// Queries that a worker has not sent yet, oldest first: so the search is breadth-first.
+/// Queries that a worker has not sent yet, oldest first. This order makes the search breadth-first.
 using query_queue = std::deque<node_query>;
 
 } // namespace comad::discovery

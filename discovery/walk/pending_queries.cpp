@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// pending_queries.cpp - what becomes of queries that wait.
+// pending_queries.cpp - removes and reports queries that wait for the next round.
 #include "pending_queries.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// pending_queries.hpp - the queries that wait for the next round of a discovery.
+// pending_queries.hpp - keeps the queries that wait for the next round of a discovery.
 #pragma once
 #include "failure_list.hpp"
 #include "node_query.hpp"
@@ -10,23 +10,24 @@
 
 namespace comad::discovery {
 
-/// Why a query waits.
+/// The reason why a query waits.
 enum class pending_reason : u8 {
     possibly_stale, ///< it was read before a rediscovery, and may have changed
-    too_far,        ///< the port is up, but its neighbor is farther away than the longest route
+    too_far,        ///< the port is up, but its neighbor is beyond the longest route
     worker_failed,  ///< the local port that sent it failed
-    timed_out,      ///< it is queried again when the fabric is quiet
+    timed_out,      ///< it is sent again at the end, when the fabric is quiet
 };
 
-/// Refers to a node by its GUID: indices change between rounds.
+/// A query that waits. It contains the GUID of its node, because node indices change between rounds.
 struct pending_query {
     query_kind kind;
     iba::guid nodeGUID;
     u8 port;
     pending_reason reason;
-    unsigned position = 0; ///< of node: the step of the reading plan to continue from
+    unsigned position = 0; ///< for query_kind::node: the step of the reading plan to continue from
 };
 
+/// The queries that wait for the next round.
 class pending_queries {
 public:
     void add(const pending_query& q) { queries_.push_back(q); }
@@ -35,7 +36,8 @@ public:
     /// Removes the queries for which `take` returns true.
     void take_if(const std::function<bool(const pending_query&)>& take) { std::erase_if(queries_, take); }
 
-    /// Adds a failure for each query that was never sent again, except possibly stale ones: no link leads to their nodes any more.
+    /// Adds a failure for each query that was not sent again, because no link leads to its node any more. Possibly stale queries are not
+    /// failures.
     void report(const subnet&, unsigned max_hops, failure_list&) const;
 
 private:

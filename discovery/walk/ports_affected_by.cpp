@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ports_affected_by.cpp - which known ports a notice makes possibly stale.
+// ports_affected_by.cpp - determines which known ports a notice makes possibly stale.
 #include <comad/discovery/database/detail/lid_index.hpp>
 #include <comad/discovery/walk/changes.hpp>
 
@@ -15,7 +15,7 @@ std::optional<port_ref> end_port_of(const subnet& s, iba::guid portGUID) {
     return std::nullopt;
 }
 
-/// Port 0, which stands for the whole node.
+/// Port 0, which represents the whole node.
 std::vector<port_ref> whole_of(port_ref r) { return r ? std::vector<port_ref>{{r.node, 0}} : std::vector<port_ref>{}; }
 
 } // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// rediscover.cpp - which ports of a known subnet are possibly stale, and the queries that update them.
+// rediscover.cpp - finds the possibly stale ports of a known subnet, and queries them again.
 #include "worker.hpp"
 #include <comad/discovery/walk/changes.hpp>
 #include <comad/iba/detail/sa/records.hpp>
@@ -18,7 +18,7 @@ using coro::task;
 
 namespace {
 
-/// How an SA names an end of a link: by the LID of its end port, without the bits of LMC.
+/// How SA records identify an end of a link: the base LID of its end port (without the LMC bits), and the port number.
 using sa_place = std::pair<iba::lid, u8>;
 
 sa_place sa_place_of(const subnet& s, port_ref r) {
@@ -32,7 +32,7 @@ void for_each_link_end(const subnet& s, auto&& use) {
             if (s.nodes[n].ports[p].peer) use(port_ref{n, static_cast<u8>(p)});
 }
 
-/// What lacks something that it should have: it is up and nobody is known behind it, or it was not read.
+/// Returns the ports with missing data: a port that is up without a known neighbor, or that was not read.
 std::vector<port_ref> missing_in(const subnet& s) {
     std::vector<port_ref> all;
     for (u32 n = 0; n < s.nodes.size(); ++n) {
@@ -62,7 +62,7 @@ task<mad::result<std::vector<port_ref>>> find_changed_links(MADSchedule& schedul
     auto table = co_await schedule.SubnAdmGetTable<iba::sa::LinkRecord>();
     if (!table) co_return std::move(table.error());
 
-    std::map<sa_place, port_ref> places; // of all ports that may be cabled
+    std::map<sa_place, port_ref> places; // of all ports that may have a cable
     for (u32 n = 0; n < known.nodes.size(); ++n)
         for (unsigned p = 1; p < known.nodes[n].ports.size(); ++p) {
             const port_ref here{n, static_cast<u8>(p)};
@@ -93,7 +93,7 @@ task<mad::result<std::vector<port_ref>>> find_changed_links(MADSchedule& schedul
 
 namespace {
 
-/// Takes away what no link leads to from where discovery began. Only switches lead on.
+/// Removes the nodes that no link leads to from the start of the discovery. Only switches forward.
 void drop_what_is_gone(subnet& s) {
     std::vector<bool> is_there(s.nodes.size());
     std::vector<u32> reached{0};
@@ -124,7 +124,7 @@ void drop_what_is_gone(subnet& s) {
             else if (p.peer) p.peer.node = place[p.peer.node];
 }
 
-/// It ended before all ports that are possibly stale were queried.
+/// Returns whether the discovery ended before all possibly stale ports were queried.
 bool was_cut_short(const subnet& s) {
     return std::any_of(s.failures.begin(), s.failures.end(), [](const failure& p) {
         return p.kind == failure_kind::cancelled || p.kind == failure_kind::limit;
@@ -135,7 +135,7 @@ bool was_cut_short(const subnet& s) {
 
 task<mad::result<subnet>> rediscover(MADSchedule& schedule, const subnet& known, std::vector<port_ref> stale,
                                      discover_options options) {
-    options.from_lid = {}; // LIDs may have changed, too
+    options.from_lid = {}; // LIDs may have changed as well
     options.found = nullptr;
     subnet_builder builder(options, {.retries_timeouts = is_measured(schedule)});
     discovery_worker only(schedule, builder, 0);
@@ -160,7 +160,7 @@ task<mad::result<subnet>> rediscover(MADSchedule& schedule, const subnet& known,
 
 namespace {
 
-/// What was met on the way to Active: that it is there, no LinkRecord tells.
+/// Returns the ports that are not Active yet. LinkRecords do not show when they become Active.
 std::vector<port_ref> not_yet_active(const subnet& s) {
     std::vector<port_ref> all;
     for_each_link_end(s, [&](port_ref here) {
@@ -172,7 +172,7 @@ std::vector<port_ref> not_yet_active(const subnet& s) {
     return all;
 }
 
-/// Whether a subnet manager has configured the local port, and so may tell.
+/// Returns whether a subnet manager has configured the local port, so that the SA can be queried.
 task<mad::result<bool>> has_manager(MADSchedule& schedule, const discover_options& options) {
     mad::IBDRPath local;
     if (options.keys) local.MKey = options.keys->of(mad::key_kind::MKey, options.start_portGUID);

@@ -55,7 +55,7 @@ public:
         for (const LinkRecord& r : records) take(r);
     }
 
-    /// A table was not read. One failure stands for all the records that are missing because of that.
+    /// Records that a table was not read, with one failure for all records that are missing because of that.
     void note_unread(std::string_view record, const mad::mad_error& e) {
         is_table_unread_ = true;
         add({kind_of(e), {}, fmt::format("{}s not read: {}", record, to_string(e)), cause_text(e)});
@@ -92,7 +92,7 @@ private:
 
     void allow_more(std::size_t records) { most_unnamed_ += unnamed_per_record * records; }
 
-    /// Adds the ports of the node up to this one. False: there are too many that no record names.
+    /// Adds the ports of the node up to this one. Returns false if too many of them are not named by any record.
     bool add_ports(node& n, unsigned number) {
         if (number < n.ports.size()) return true;
         const std::size_t more = number + 1 - n.ports.size();
@@ -183,7 +183,7 @@ private:
             contradict(node_at(at).info.nodeGUID, at.port, describe(found_, lids_.duplicates()[i]));
     }
 
-    // The LIDs of all end ports, before one of them is looked up by a LID that LMC adds.
+    // Adds the LIDs of all end ports before any of them is looked up by a LID that the LMC adds.
     void add_all_lids(std::span<const PortInfoRecord> records) {
         for (const PortInfoRecord& r : records) {
             const port_ref at = lids_.at(r.endportLID);
@@ -246,7 +246,7 @@ private:
         return at;
     }
 
-    // What a discovery by SMPs would have read.
+    // Adds failures for data that a discovery by SMPs would have read.
     void note_missing_records() {
         if (is_table_unread_) return;
         for (const node& n : found_.nodes) {
@@ -265,7 +265,7 @@ private:
     const discover_options& options_;
     subnet found_;
     lid_index lids_;
-    std::size_t ports_ = 0; // that NodeRecords claim
+    std::size_t ports_ = 0; // number that NodeRecords claim
     static constexpr std::size_t unnamed_per_record = 4;
     std::size_t unnamed_ = 0, most_unnamed_ = 8192; // ports without PortInfo
     bool is_full_ = false;
@@ -279,7 +279,7 @@ template <class R> task<mad::result<std::vector<R>>> table(MADSchedule& schedule
     co_return found;
 }
 
-/// Reads a table that the discovery can do without.
+/// Reads a table that the discovery does not strictly need.
 template <class R> task<void> read(MADSchedule& schedule, record_reader& all) {
     auto found = co_await table<R>(schedule);
     if (found) {

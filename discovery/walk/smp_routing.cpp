@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// smp_routing.cpp - how an SMP reaches a node.
+// smp_routing.cpp - chooses how an SMP reaches a node.
 #include "smp_routing.hpp"
 
 #include <comad/discovery/database/detail/link.hpp>
@@ -10,7 +10,7 @@ using mad::IBDRPath;
 
 namespace {
 
-/// True: another path may lead to a reply.
+/// Returns whether another path may lead to a reply.
 bool is_without_reply(const mad::mad_error& e) {
     return e.code == mad::errc::timed_out || e.code == mad::errc::send_failed || e.code == mad::errc::malformed_reply;
 }
@@ -38,7 +38,7 @@ node_request smp_routing::prepare(const subnet& found, const node_query& q) cons
     return request;
 }
 
-// The route to the node, or to the node on the other end of the link.
+// Returns the route to the node, or to the node on the other end of the link.
 IBDRPath smp_routing::route_to(const subnet& found, const node_query& q) const {
     const node& n = found.nodes[q.node];
     const iba::guid portGUID = n.ports[q.port].portGUID;
@@ -57,7 +57,7 @@ iba::lid smp_routing::usable_lid(const subnet& found, port_ref at) const {
     return link && link->portState == iba::PortState::Active ? found.lid_at(at) : iba::lid{};
 }
 
-// Sets the path that involves the fewest management agents. False: that is the directed route.
+// Sets the path that involves the fewest management agents. Returns false if that is the directed route.
 bool smp_routing::use_lid(node_request& request, const subnet& found) const {
     const node_query& q = request.query;
     if (q.kind == query_kind::neighbor) return use_switch_in_front(request, found, {q.node, q.port});

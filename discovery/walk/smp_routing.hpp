@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// smp_routing.hpp - the path, M_Key and attribute modifier of each SMP of a discovery.
+// smp_routing.hpp - chooses the path, M_Key and attribute modifier of each SMP of a discovery.
 #pragma once
 #include "node_query.hpp"
 #include <comad/discovery/database/subnet.hpp>
@@ -9,27 +9,27 @@
 
 namespace comad::discovery {
 
-/// The route with the M_Key of a port; zero: the port is not known.
+/// Returns the route with the M_Key of a port. portGUID 0: the port is not known.
 mad::IBDRPath with_key(mad::IBDRPath route, iba::guid portGUID, const discover_options&);
 
-/// Chooses between directed routes and LIDs. A way to route SMPs by LID that never led to a reply, where a directed route did, is
-/// not used again.
+/// Chooses between directed routes and LIDs. If LID routing never led to a reply where a directed route did, it is not used again.
 class smp_routing {
 public:
     struct settings {
         bool has_several_workers; ///< each has its own distance to a node
-        bool retries_timeouts;    ///< what timed out is queried by directed routes at the end
+        bool retries_timeouts;    ///< queries that timed out are sent again by directed routes at the end
     };
-    /// Lifetime: the options must outlive it.
+    /// Lifetime: the options must outlive the object.
     smp_routing(const discover_options& options, settings s) : options_(options), settings_(s) {}
 
-    /// True: the other end of the link is farther away than the discovery or directed routes go.
+    /// Returns whether the neighbor of a port is beyond max_hops, or beyond the longest directed route.
     bool is_too_far(const subnet&, port_ref, const mad::IBDRPath& route) const;
+    /// Returns the request for a query, with path, M_Key and attribute modifier.
     node_request prepare(const subnet&, const node_query&) const;
-    /// True: a request that failed on its path is sent again at once by the directed route, because LIDs may be stale, and some
-    /// devices reject LID-routed SMPs. False: it is not, or only at the end, when the fabric is quiet.
+    /// Returns whether a request that failed on its path is sent again at once by the directed route. LIDs may be stale, and some devices
+    /// reject LID-routed SMPs. If false, it is not sent again, or only at the end when the fabric is quiet.
     bool is_directed_next(const node_request&, const mad::mad_error&) const;
-    /// A reply came.
+    /// Records that a request got a reply on its path.
     void note_reply(const node_request&);
 
 private:

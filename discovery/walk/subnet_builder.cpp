@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// subnet_builder.cpp - the life of a node in a discovery: found, read, and queried again if something failed.
+// subnet_builder.cpp - finds and reads nodes, and queries them again after failures.
 #include "subnet_builder.hpp"
 
 #include <comad/discovery/database/detail/link.hpp>
@@ -79,7 +79,7 @@ void subnet_builder::add_stale_node(u32 index) {
     }
 }
 
-// Both ends of the link, because a route may lead to one of them only. A port of a CA is read when the CA is reached again.
+// Marks both ends of the link, because a route may lead to only one of them. A port of a CA is read when the CA is reached again.
 void subnet_builder::add_stale(port_ref here) {
     for (const port_ref end : {here, found_.disconnect(here)}) {
         if (!end || !found_.at(end.node).is_switch()) continue;
@@ -102,8 +102,8 @@ u32 subnet_builder::begin(const NodeInfo& info, const query_origin& origin, quer
 
 // ---- queries -------------------------------------------------------------------------------------------------------
 
-// Whether a link has to be queried is decided when the window has space for it, not when its port was read: meanwhile the
-// query from its other end may have found it.
+// Whether a link must be queried is decided when the window has space for the query, not when the port was read. The query from the
+// other end may have found the link meanwhile.
 std::optional<node_request> subnet_builder::next(const node_query& q) {
     const auto lock = guard();
     if (q.kind == query_kind::neighbor && !is_needed(q)) return std::nullopt;
@@ -245,7 +245,7 @@ failure failed_query(iba::guid nodeGUID, const node_request& request, const mad:
 
 std::optional<node_query> subnet_builder::take(const context& c, const mad::mad_error& e) {
     const node_query& q = c.request.query;
-    // The device ID promises MlnxExtPortInfo, but the firmware need not have it.
+    // The device ID indicates MlnxExtPortInfo, but the firmware may not support it.
     if (q.kind == query_kind::ext_port_info && is_unsupported(e)) return std::nullopt;
     const bool rejects_bit = q.understands_extended_speeds && e.code == mad::errc::status;
     if (rejects_bit) reread_for_ext_speeds(q, c.queue);
@@ -256,7 +256,8 @@ std::optional<node_query> subnet_builder::take(const context& c, const mad::mad_
 void subnet_builder::add_failure(const node_request& request, const mad::mad_error& e) {
     const node_query& q = request.query;
     const iba::guid nodeGUID = found_.at(q.node).info.nodeGUID;
-    const query_kind kind = q.kind == query_kind::ext_port_info ? query_kind::port : q.kind; // PortInfo comes with it
+    // PortInfo is read together with it.
+    const query_kind kind = q.kind == query_kind::ext_port_info ? query_kind::port : q.kind;
     if (settings_.has_several_workers && kind_of(e) == failure_kind::send_failed) {
         pending_.add({kind, nodeGUID, q.port, pending_reason::worker_failed});
         return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// subnet_builder.hpp - the part of a discovery that decides: what to query, and what the replies mean. Sends nothing.
+// subnet_builder.hpp - decides what a discovery queries, and interprets the replies. Sends nothing.
 #pragma once
 #include "failure_list.hpp"
 #include "found_subnet.hpp"
@@ -19,7 +19,7 @@
 
 namespace comad::discovery {
 
-/// Builds a subnet from replies. A worker sends queries from its queue, and for each of them:
+/// Builds a subnet from replies. A worker sends the queries in its queue as follows:
 ///
 ///     std::optional<node_request> request = builder.next(query);
 ///     while (request) {
@@ -27,51 +27,53 @@ namespace comad::discovery {
 ///         request = builder.accept(*request, reply, origin, queue);
 ///     }
 ///
-/// Its parts do one thing each: limit_check, smp_routing, found_subnet, reading_plan, pending_queries, failure_list.
-/// Threads: workers of several threads may call it; with one worker, nothing is locked. Indices of nodes are valid until order_from().
+/// Each part has one task: limit_check, smp_routing, found_subnet, reading_plan, pending_queries, failure_list.
+/// Threads: workers of several threads may call it; with one worker, nothing is locked. Node indices are valid until order_from().
 class subnet_builder {
 public:
     struct settings {
         bool has_several_workers = false;
-        bool retries_timeouts = false;        ///< what timed out is queried again at the end, when the fabric is quiet
-        std::optional<mad::time_point> end{}; ///< as limit_check
+        /// Queries that timed out are sent again at the end, when the fabric is quiet.
+        bool retries_timeouts = false;
+        std::optional<mad::time_point> end{}; ///< the end of the time limit, as for limit_check
     };
     subnet_builder(const discover_options&, settings);
 
     // ---- time
-    /// When the first worker starts.
+    /// Called when the first worker starts.
     void start_clock(mad::time_point now);
-    /// As in limit_check.
+    /// As the functions of limit_check.
     std::optional<mad::time_point> end() const;
     mad::duration time_left(mad::time_point now) const;
     void note_time_over();
 
     // ---- start
     mad::IBDRPath path_to_start() const { return with_key({}, options_.start_portGUID, options_); }
-    /// Begins with a subnet that was discovered before. These ports are queried again once a route leads to them, and have no link until
-    /// then.
+    /// Starts with a subnet that was discovered before. The possibly stale ports have no link until they are queried again, which needs a
+    /// route to them.
     void begin_with(const subnet& known, std::span<const port_ref> possibly_stale);
-    /// A worker starts at the node that replied this. Returns the node's index; port_ref::npos: it contradicts another start.
+    /// Adds the node where a worker starts. Returns its index; port_ref::npos if its reply contradicts another start.
     u32 begin(const iba::smp::NodeInfo&, const query_origin&, query_queue&);
 
     // ---- queries and replies
-    /// The request for a query from the queue; empty: it is not needed any more, or too far away, which is noted.
+    /// Returns the request for a query from the queue. Empty if the query is not needed any more, or is too far away, which is recorded.
     std::optional<node_request> next(const node_query&);
     /// As in smp_routing.
     bool is_directed_next(const node_request&, const mad::mad_error&) const;
-    /// Takes the reply to a request, and appends to the worker's queue what follows from it. Returns what to send at once.
+    /// Takes the reply to a request, and appends the queries that follow from it to the worker's queue. Returns a request to send at once.
     std::optional<node_request> accept(const node_request&, const node_reply&, const query_origin&, query_queue&);
+    /// Records that a local port failed during the discovery.
     void local_port_failed(iba::guid nodeGUID, u8 port, std::string text);
 
     // ---- at the end of a round, in one thread
-    /// Breadth-first order and routes from this port.
+    /// Sorts the nodes breadth-first from this port, and sets their routes.
     void order_from(iba::guid start, u8 start_port);
-    /// Pending queries that can be sent from where the order begins: with all links known, some nodes are nearer than the route
-    /// that they were found by, and another worker may reach what one has lost.
+    /// Returns the pending queries that can be sent from the start of the order. With all links known, some nodes are nearer than the route
+    /// by which they were found. Another worker may also reach what one worker has lost.
     std::vector<node_query> take_pending();
-    /// Two end ports have a LID in common: another node may have sent the replies to LID-routed SMPs.
+    /// Returns whether two end ports have a LID in common. Then another node may have sent the replies to LID-routed SMPs.
     bool has_duplicate_lids() const noexcept { return found_.has_duplicate_lids(); }
-    /// The result. `is_stopped`: the discovery was cancelled.
+    /// Returns the result. `is_stopped`: the discovery was cancelled.
     subnet finish(bool is_stopped);
 
 private:
@@ -87,7 +89,7 @@ private:
                  query_queue&) const;
     void reread_for_ext_speeds(const node_query& read, query_queue&);
 
-    // Of each kind of reply: takes it, and returns a query that comes before the next step of the node.
+    // One function for each kind of reply. Takes the reply, and returns a query that comes before the next step of the node.
     struct context {
         const node_request& request;
         const query_origin& origin;
@@ -111,10 +113,10 @@ private:
     reading_plan plan_;
     smp_routing routing_;
     pending_queries pending_;
-    u32 reached_ = 0; // nodes that links lead to, which come first
+    u32 reached_ = 0; // nodes that links lead to; these come first
 };
 
-/// True: a discovery that starts at this node and port starts where `known` did.
+/// Returns whether a discovery that starts at this node and port starts where the discovery of `known` did.
 bool is_same_start(const subnet& known, const iba::smp::NodeInfo&);
 
 } // namespace comad::discovery
