@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// command.hpp - what a command is: a descriptor, and a text of the same name (command_text.hpp). Contains no single command.
+// command.hpp - the descriptor of a command. Its text has the same name (command_text.hpp). Does not depend on a particular command.
 #pragma once
 #include "input/arguments.hpp"
 #include "input/options.hpp"
@@ -12,20 +12,22 @@
 
 namespace ibtool {
 
-/// Runs a command whose arguments were read; returns its exit code.
+/// Runs a command after its arguments were read. Returns the exit code.
 using action = std::function<int(const global_options&)>;
 
-/// What the list of commands is divided by.
+/// The groups in the list of commands.
 enum class command_group { subnet, queries, counters, checks, hosts, device, writing, measuring, offline };
 
+/// The descriptor of a command.
 struct command {
     std::string_view name;
     command_group group;
-    std::string_view no_sa_reason = {};        ///< why --sa is not supported; empty: it is supported
-    bool ignores_lids = false;                 ///< discovers by directed routes, because LIDs may be wrong
-    bool writes = false;                       ///< to the fabric, at least with some of its options
-    bool multi_fabric = false;                 ///< accepts several fabrics, see each_fabric()
-    std::function<action(arguments&)> declare; ///< adds its arguments; what it returns runs when they have their values
+    std::string_view no_sa_reason = {}; ///< why --sa is not supported; empty: it is supported
+    bool ignores_lids = false;          ///< discovers by directed routes, because LIDs may be wrong
+    bool writes = false;                ///< to the fabric, at least with some of its options
+    bool multi_fabric = false;          ///< accepts several fabrics; see each_fabric()
+    /// Declares the arguments; the returned action runs after they were read.
+    std::function<action(arguments&)> declare;
 };
 
 /// The forms of targets and the exit status of most commands, for the help, in Markdown.
@@ -36,7 +38,7 @@ inline constexpr std::string_view target_forms =
 inline constexpr std::string_view exit_codes =
     "0 complete, 1 failed or could not start, 2 usage error, 3 partial result.";
 
-/// All of them, in the order of the help.
+/// Returns all commands, in the order of the help.
 const std::vector<command>& all_commands();
 
 /// The heading of a group, and its commands.
@@ -44,26 +46,26 @@ struct grouped_commands {
     std::string_view title;
     std::vector<const command*> members;
 };
-/// In the order in which the groups begin in all_commands().
+/// Returns the groups, in the order in which they first appear in all_commands().
 std::vector<grouped_commands> commands_by_group();
 
-/// Another name of a command, as infiniband-diags or scripts have it.
+/// Another name for a command, from infiniband-diags or for use in scripts.
 struct command_alias {
     std::string_view name, command;
 };
-/// All of them, sorted. No list of commands has them, help and the documentation do.
+/// Returns all other names, sorted. The list of commands does not contain them; help and documentation do.
 std::span<const command_alias> command_aliases();
 
-/// Names of infiniband-diags' programs and scripts, of today and of its older versions, that are commands or other names here.
+/// Returns the names of programs and scripts of infiniband-diags, from current and older versions, that ibtool accepts as commands.
 std::span<const std::string_view> names_of_diags();
 
-/// By its name, or by another one. Null: there is none.
+/// Returns a command by its name or by another name; null if there is none.
 const command* find_command(std::string_view name);
 
-/// What a program is called: its path without the directories.
+/// The name of a program: its path without the directories.
 constexpr std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
-/// The commands that are most like the wrong one, as `a, b, c`.
+/// Returns the commands that are most similar to a misspelled one, as `a, b, c`.
 std::string commands_like(std::string_view wrong);
 
 /// The heading of a group in the list of commands.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// help_text.hpp - what -h and --help print, made from descriptors and command texts.
+// help_text.hpp - the output of -h and --help, made from descriptors and command texts.
 #pragma once
 #include "command.hpp"
 #include "command_text.hpp"
@@ -10,28 +10,28 @@
 
 namespace ibtool {
 
-/// What `-h` prints: the summary, the usage, the most useful options and two examples, in at most 24 lines of 80 columns.
+/// Returns the output of `-h`: the summary, the usage, the most useful options and two examples, in at most 24 lines of 80 columns.
 std::string short_help(const command&);
-/// What `--help` prints: the whole text of the command, at most `columns` wide.
+/// Returns the output of `--help`: the whole text of the command, at most `columns` wide.
 std::string full_help(const command&, std::size_t columns);
 
-/// The same for the program without a command.
+/// The help of the program without a command.
 std::string short_help();
 std::string full_help(std::size_t columns);
 
-/// The command's arguments as it declares them, without running it.
+/// Returns the arguments that a command declares, without running it.
 arguments arguments_of(const command&);
-/// The options for all commands.
+/// Returns the options that all commands have.
 arguments global_arguments();
-/// The options, or else the other arguments, that are not hidden and have a text, in the order of the text. The pointers last as long as
-/// `taken` and `text`.
+/// Returns the options, or else the other arguments, that are not hidden and have a text, in the order of the text. The pointers are valid
+/// as long as `taken` and `text`.
 std::vector<std::pair<const argument*, const argument_text*>> described(const arguments& taken,
                                                                         const command_text& text, bool options);
-/// Whether the help of these arguments lists the forms of targets.
+/// Returns whether the help of these arguments lists the forms of targets.
 bool has_target(const arguments& taken);
-/// The name of an argument in plain text, for usage_of().
+/// Returns the name of an argument in plain text, for usage_of().
 std::string as_declared(const std::string& name);
-/// `sweep [OPTIONS] [target]`, with the arguments as `mark` writes them.
+/// Returns `sweep [OPTIONS] [target]`. `mark` formats each argument.
 std::string usage_of(const command&, std::string (*mark)(const std::string& argument));
 
 } // namespace ibtool

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// long_options.hpp - the words of a command line, made what the descriptors say: beginnings of long options made whole, --json put
-// behind the command. Knows no library for command lines.
+// long_options.hpp - completes abbreviated long options, and moves --json after the command. Works with the descriptors and does not
+// depend on a library for command lines.
 #pragma once
 #include "input/arguments.hpp"
 
@@ -10,12 +10,12 @@
 
 namespace ibtool {
 
-/// The arguments of a command by its name, which instead of another one becomes its own; null: there is no such command.
+/// Returns the arguments of a command, and replaces another name by the command's own name; null if there is no such command.
 using arguments_finder = std::function<const arguments*(std::string& command)>;
 
-/// `--node-name` becomes `--node-name-map` where no other option begins like that, as getopt_long takes it; a --json before the
-/// command stands behind it, where each command has its own. All else stays as it is.
-/// Throws usage_error where a beginning is that of several options.
+/// Completes `--node-name` to `--node-name-map` if no other option starts with it, as getopt_long does. Moves a --json before the command
+/// behind it, because each command has its own --json. All other words stay as they are.
+/// Errors: throws usage_error if several options start with the word.
 std::vector<std::string> whole_words(const std::vector<std::string>& words, const arguments& global,
                                      const arguments_finder& of_command);
 

@@ -7,12 +7,12 @@
 
 namespace ibtool {
 
-/// ibtool-NAME(1), in groff's man macros.
+/// Returns ibtool-NAME(1) in groff's man macros.
 std::string man_page(const command&);
-/// ibtool(1): the commands by groups, and the options for all.
+/// Returns ibtool(1): the commands by group, and the options that all commands have.
 std::string man_page();
 
-/// docs/reference/ibtool/NAME.md, and docs/reference/ibtool/ibtool.md for the program.
+/// Return docs/reference/ibtool/NAME.md for a command, and docs/reference/ibtool/ibtool.md for the program.
 std::string reference_page(const command&);
 std::string reference_page();
 

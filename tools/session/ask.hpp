@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ask.hpp - what commands share that send a few queries and print the replies. Contains no particular query.
+// ask.hpp - helpers for commands that send a few queries and print the replies. Does not depend on a particular query.
 #pragma once
 #include "session/report.hpp"
 #include "session/target.hpp"
@@ -12,7 +12,7 @@
 
 namespace ibtool {
 
-/// Runs tasks at the same time. Their results, in their order; or the first that is an error.
+/// Runs tasks in parallel. Returns their results in order, or the first error.
 template <class T>
 comad::coro::task<comad::mad::result<std::vector<T>>> all(std::vector<comad::coro::task<comad::mad::result<T>>> tasks) {
     comad::coro::scope together(co_await comad::coro::current_scope{});
@@ -27,7 +27,8 @@ comad::coro::task<comad::mad::result<std::vector<T>>> all(std::vector<comad::cor
     co_return values;
 }
 
-/// What to call a node: as a node name map has it, else its description; safe for a terminal, or as that is, any bytes.
+/// The name of a node: from the node name map, or else its description. name_of() is safe for a terminal; raw_name_of() can contain any
+/// bytes.
 std::string name_of(const comad::discovery::node_names&, const comad::iba::smp::NodeInfo&,
                     const comad::iba::smp::NodeDescription&);
 std::string raw_name_of(const comad::discovery::node_names&, const comad::iba::smp::NodeInfo&,

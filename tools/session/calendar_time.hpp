@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// calendar_time.hpp - what time it is where time is not simulated.
+// calendar_time.hpp - the calendar time, for sessions in real time.
 #pragma once
 #include <chrono>
 
 namespace ibtool {
 
-/// Unix time: seconds since 1970, to the millisecond.
+/// Returns Unix time: seconds since 1970, with millisecond resolution.
 inline double calendar_time() {
     using namespace std::chrono;
     return static_cast<double>(floor<milliseconds>(system_clock::now()).time_since_epoch().count()) / 1000;

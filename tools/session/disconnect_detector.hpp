@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// disconnect_detector.hpp - a transport that forwards everything and tells somebody when the one behind it has failed. Knows neither.
+// disconnect_detector.hpp - a transport that forwards every call to another transport and reports when that one has failed.
 #pragma once
 #include <comad/mad/transport.hpp>
 
@@ -11,7 +11,7 @@ namespace ibtool {
 /// Reports the failure of a transport.
 class disconnect_detector final : public comad::mad::transport {
 public:
-    /// `inner` must outlive it. `on_failure` is called with the errno, inside the receive() that failed; it must not throw.
+    /// `inner` must outlive the detector. `on_failure` is called with the errno, inside the receive() that failed; it must not throw.
     disconnect_detector(comad::mad::transport& inner, std::function<void(int error)> on_failure)
         : inner_(inner), on_failure_(std::move(on_failure)) {}
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// fabric.hpp - from the options `--fabric`, -C, -P, -Y and others to an open fabric. Knows no command.
+// fabric.hpp - opens the fabric that the options `--fabric`, -C, -P, -Y and others select. Does not depend on a command.
 #pragma once
 #include "input/options.hpp"
 #include <comad/fabric/detail/fabric_port.hpp>
@@ -18,38 +18,39 @@
 
 namespace ibtool {
 
-/// The local port for verbs: that of -C and -P, or of a fabric `verbs:DEVICE/PORT`, or the default one. Throws usage_error
-/// for another fabric, std::runtime_error with one line where there is none.
+/// Returns the local port for verbs: the one that -C and -P name, the port of a fabric `verbs:DEVICE/PORT`, or the default port. Throws
+/// usage_error for any other fabric, and std::runtime_error with one line if there is no such port.
 comad::transports::end_port local_port_for_verbs(const global_options&);
 
-/// Whether the fabric is a port of this machine, and no simulation.
+/// Returns whether the fabric is a port of this machine, not a simulation.
 bool is_local(const global_options&);
-/// The local port of such a fabric, as it would be opened. `classes`: as sysfs has them in /sys/class. Throws as above.
+/// Returns the local port that would be opened for such a fabric. `classes`: the directory /sys/class. Throws as
+/// local_port_for_verbs().
 comad::transports::end_port local_port_for_mads(const global_options&, const std::filesystem::path& classes);
 
-/// An open fabric, as the options choose it; closing it gives back whatever it held.
+/// An open fabric, as selected by the options. The destructor closes it and releases everything that it held.
 class fabric {
 public:
-    /// `target`: what the command queries; on a local device it may select the port. Null: nothing in particular.
-    /// Throws usage_error for a text that names no fabric, and for a target that names a port which the fabric does not
-    /// have; std::runtime_error or std::system_error with one line where the fabric cannot be opened.
+    /// Opens the fabric. `target`: the target of the command; on a local device it may select the port. Null: none.
+    /// Throws usage_error if the text does not name a fabric, or if the target names a port that the fabric does not have. Throws
+    /// std::runtime_error or std::system_error with one line if the fabric cannot be opened.
     explicit fabric(const global_options& options, const comad::mad::address* target = nullptr);
-    /// A transport that is open already, and how its port is read again; empty: its SMA is asked.
+    /// Uses a transport that is already open. `reader` reads its port again; empty: by queries to the SMA of the port.
     fabric(std::unique_ptr<comad::mad::transport> own, const comad::sa::local_port& local_port,
            comad::sa::port_reader reader = {});
 
-    /// The text by which the same place can be opened again, and no other: `umad:mlx5_0/1`.
+    /// The text that opens exactly this port again: `umad:mlx5_0/1`.
     const std::string& place() const noexcept { return place_; }
     comad::mad::transport& transport() const noexcept { return port_->transport(); }
-    /// The simulated subnet, if it is one of ours; null: it is not.
+    /// The simulated subnet; null if the fabric is not a simulation of this library.
     const comad::transports::sim::simulation* simulation() const noexcept { return port_->simulation(); }
 
-    /// Our port, as the device or the simulator described it when the fabric was opened: no MAD is sent for that.
+    /// The local port, as the device or the simulator described it when the fabric was opened. This needed no MAD.
     const comad::sa::local_port& local_port() const noexcept { return local_port_; }
-    /// How the port is read again; empty: its SMA is asked. Outlives the fabric.
+    /// Reads the port again; empty: query the SMA of the port. May be used after the fabric is destroyed.
     const comad::sa::port_reader& port_reader() const noexcept { return port_reader_; }
-    /// Calls `call` when the device reports that its port changed (over verbs; other devices report nothing). It is called
-    /// while the transport receives, and must not send.
+    /// Sets a function that is called when the device reports a change of its port. Only verbs devices report changes. It is called while
+    /// the transport receives, and must not send.
     void on_port_event(std::function<void()> call) { *on_port_event_ = std::move(call); }
 
 private:
@@ -62,13 +63,14 @@ private:
     std::shared_ptr<std::function<void()>> on_port_event_ = std::make_shared<std::function<void()>>();
 };
 
-/// Opens a fabric that ibtool does not know.
+/// Opens a fabric of a kind that ibtool does not provide.
 using fabric_opener = std::function<fabric(std::string_view place)>;
-/// From now on `--fabric KIND:PLACE` opens what `open` returns: for programs that bring a transport of their own, as tests do. Not
-/// thread-safe.
+/// Makes `--fabric KIND:PLACE` open the result of `open`. For programs with their own transport, such as tests.
+/// Threads: not thread-safe.
 void add_fabric_kind(std::string kind, fabric_opener open);
 
-/// The same as `reader`, but the path to the SA is always that of `port`: of an SA that the user chose. Without a reader: `port`.
+/// Returns a reader like `reader`, except that the path to the SA is always that of `port`, because the user chose the SA. Without a
+/// reader, it returns `port`.
 comad::sa::port_reader with_fixed_sa(comad::sa::port_reader reader, const comad::sa::local_port& port);
 
 } // namespace ibtool

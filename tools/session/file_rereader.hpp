@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// file_rereader.hpp - reads files again while the event loop goes on. Does not depend on what is in them.
+// file_rereader.hpp - reads files again while the event loop continues. Does not depend on their contents.
 #pragma once
 #include <boost/asio/any_io_executor.hpp>
 
@@ -10,10 +10,10 @@
 
 namespace ibtool {
 
-/// One file that is read again.
+/// A file that is read again.
 struct rereading {
-    /// Reads, in another thread. Returns what to do with the value, which runs in the thread of the executor. What it throws is a
-    /// problem: the old value stays.
+    /// Reads the file, in another thread. Returns a function that uses the value; it runs in the thread of the executor. If the reader
+    /// throws, this is reported as a problem, and the old value stays.
     using reader = std::function<std::function<void()>()>;
 
     std::string file; ///< must be a regular file; empty: the reader checks that itself
@@ -21,19 +21,19 @@ struct rereading {
 };
 using rereadings = std::vector<rereading>;
 
-/// Reads in a thread of its own: a file on a server that does not respond stops neither the sweeps nor a signal.
+/// Reads files in its own thread. A file server that does not respond blocks neither the sweeps nor the handling of signals.
 class file_rereader {
 public:
     explicit file_rereader(boost::asio::any_io_executor);
-    /// Does not wait for the thread; what it reads from now on is lost.
+    /// Does not wait for the thread; the result of a read in progress is lost.
     ~file_rereader();
     file_rereader(const file_rereader&) = delete;
     file_rereader& operator=(const file_rereader&) = delete;
 
-    /// Reads all files, one after the other, and calls `done` when all values are in use, with a line for each file that could not
-    /// be read. Returns false, and does nothing, while it reads already.
+    /// Reads all files, one after the other. Then calls `done`, after all values are in use, with one line for each file that could not be
+    /// read. Returns false and does nothing if it is already reading.
     bool start(rereadings, std::function<void(const std::vector<std::string>& problems)> done);
-    /// Its name; empty: the file has none, or nothing is read.
+    /// The name of the file that is being read; empty: the file has no name, or nothing is being read.
     std::string file_being_read() const;
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// growing_pause.hpp - how long to wait before the next attempt at something that failed before. Knows no clock.
+// growing_pause.hpp - the back-off between attempts at an operation that failed before. Does not read a clock.
 #pragma once
 #include <algorithm>
 #include <chrono>
@@ -7,15 +7,16 @@
 
 namespace ibtool {
 
-/// 0.1 s, then twice as long each time, up to 10 s.
+/// A pause of 0.1 s that doubles with each attempt, up to 10 s.
 class growing_pause {
 public:
     using duration = std::chrono::nanoseconds;
     static constexpr duration shortest = std::chrono::milliseconds(100), longest = std::chrono::seconds(10);
 
+    /// Returns the pause before the next attempt.
     duration next() noexcept { return std::exchange(pause_, std::min(2 * pause_, longest)); }
-    /// An attempt succeeded, and what it brought has ended after so long. What does not last is no success: else something
-    /// that fails as soon as it is there would be tried all the time.
+    /// Records that an attempt succeeded, and that its result lasted for `length`. A short success does not reset the pause: otherwise a
+    /// device that fails immediately after each success would be opened all the time.
     void succeeded_for(duration length) noexcept {
         if (length >= longest) pause_ = shortest;
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// host_service.hpp - what ibping and ibsysstat share: options, a text that a host is asked for, a server that runs until a
-// signal ends it. Knows no particular service.
+// host_service.hpp - the common part of ibping and ibsysstat: options, a query of text from a host, and a server that runs until a signal
+// ends it. Does not depend on a particular service.
 #pragma once
 #include "input/arguments.hpp"
 #include "session/session.hpp"
@@ -13,37 +13,40 @@
 
 namespace ibtool {
 
+/// The options that ibping and ibsysstat share.
 struct host_service_options {
     std::string target, oui_text;
     target_options kind;
     bool serves = false, json = false;
 
-    /// Throws usage_error.
+    /// Returns the vendor's OUI. Throws usage_error.
     comad::u32 OUI() const;
 };
+/// Declares these options.
 void add_host_service_options(arguments& takes, host_service_options&);
 
-/// Where a host is to be asked. Throws usage_error: where there is no target, and for directed routes, which such MADs do
-/// not take.
+/// Returns the host to query. Throws usage_error if there is no target, and for directed routes, because vendor MADs are not sent by
+/// directed routes.
 command_target read_host(const host_service_options&);
-/// The path there, LID-routed.
+/// Returns the LID-routed path to the host.
 comad::coro::task<comad::mad::result<comad::mad::IBPath>> resolve_host(session&, command_target);
 
+/// The attribute to query from a host.
 struct host_query {
     comad::iba::MgmtClass mgmt_class;
     comad::u16 attributeID;
     comad::u32 OUI;
 };
-/// The attribute that the host answers.
+/// Queries an attribute of the host.
 comad::coro::task<comad::mad::result<std::vector<comad::u8>>> ask_host_raw(session&, comad::mad::IBPath to, host_query);
-/// The same as text, up to the first NUL: anybody's bytes.
+/// Queries an attribute as text, up to the first NUL. The bytes are not trusted.
 comad::coro::task<comad::mad::result<std::string>> ask_host(session&, comad::mad::IBPath to, host_query);
 
-/// Answers requests that arrive until SIGINT or SIGTERM come; when the device was lost and is back, again. Returns an exit
-/// code. Throws usage_error for a target, and where nobody could ask; std::runtime_error where another program answers.
+/// Replies to requests until SIGINT or SIGTERM arrives. Continues when a disconnected device is available again. Returns an exit code.
+/// Throws usage_error if there is a target, or if no host could send requests; std::runtime_error if another program replies already.
 int serve(const global_options&, const host_service_options&,
           const std::function<void(comad::server::responder&)>& add_handlers);
-/// The same in a session.
+/// Replies to requests in an existing session.
 int serve_in(session&, const comad::server::responder& answers);
 
 } // namespace ibtool

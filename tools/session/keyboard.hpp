@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// keyboard.hpp - the keys of the terminal that stdin is, one by one, and its changes of size. Knows no key.
+// keyboard.hpp - reads single keys from the terminal on stdin, and reports changes of its size. Does not interpret keys.
 #pragma once
 #include <comad/mad/detail/unique_fd.hpp>
 
@@ -13,12 +13,12 @@
 
 namespace ibtool {
 
-/// While it lives a key is told as soon as it is pressed and not shown; afterwards, and while the program is stopped, the
-/// terminal is as it was. Signals by keys (Ctrl-C, Ctrl-Z) stay what they are. Where stdin is no terminal, or another program
-/// has it, there are no keys. One at a time.
+/// While it exists, each key is reported immediately and is not shown. Afterwards, and while the program is stopped, the terminal has its
+/// original mode. Keys that send signals (Ctrl-C, Ctrl-Z) still do. There are no keys if stdin is not a terminal, or if another program
+/// has the terminal. Only one object may exist at a time.
 class keyboard {
 public:
-    /// `on_key`: with a byte. `on_change`: the terminal has another size, or is ours again.
+    /// `on_key`: called with a byte. `on_change`: called when the terminal has a new size, or belongs to this program again.
     keyboard(boost::asio::any_io_executor, std::function<void(char)> on_key, std::function<void()> on_change);
     ~keyboard();
     keyboard(const keyboard&) = delete;
@@ -30,7 +30,7 @@ private:
     void await_key();
     void await_signal();
 
-    static std::atomic<keyboard*> the_one; // for a signal that ends the process at once
+    static std::atomic<keyboard*> the_one; // for a signal that ends the process immediately
 
     boost::asio::posix::stream_descriptor keys_;
     boost::asio::signal_set signals_;

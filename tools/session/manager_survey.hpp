@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// manager_survey.hpp - finds the subnet managers of a subnet. Knows no command.
+// manager_survey.hpp - finds the subnet managers of a subnet. Does not depend on a command.
 #pragma once
 #include "session/session.hpp"
 #include "text/managers.hpp"
@@ -9,22 +9,21 @@
 
 namespace ibtool {
 
-/// PortInfoRecords of the ports that have a capability: a query whose modifier makes the SA compare only the bits that are 1
+/// Returns the PortInfoRecords of ports with a capability. The modifier of the query makes the SA compare only the bits that are 1
 /// (IBA 15.2.5.3).
 query_task<std::vector<comad::iba::sa::PortInfoRecord>> ports_that(session&, comad::iba::CapabilityMask can);
 
-/// Where subnet managers are looked for if the SA does not answer.
+/// How to find subnet managers if the SA does not reply.
 enum class without_sa : comad::u8 {
-    discover, ///< in a discovery: the ports that say IsSM are asked by directed routes
+    discover, ///< discover the subnet, and query the ports that set IsSM by directed routes
     give_up,
 };
 
-/// The subnet managers, masters first, then by LID. The SA lists those that it knows and the ports that say IsSM; each of them is
-/// asked for SMInfo, because two managers that do not know each other each run an SA that knows one. With --sa no SMP is sent.
+/// Returns the subnet managers, masters first, then by LID. The SA lists the managers that it knows and the ports that set IsSM; each of
+/// them is queried for SMInfo. Two managers that do not know each other run two SAs, and each SA knows only one. With --sa no SMP is sent.
 comad::coro::task<std::vector<manager_facts>> survey_managers(session&, without_sa = without_sa::discover);
 
-/// What is wrong among the subnet managers that the SA knows, a line for each problem: for commands whose output has no place
-/// for it.
+/// Returns problems of the subnet managers that the SA knows, one line each. For commands whose output does not show managers.
 comad::coro::task<std::vector<std::string>> manager_notes(session&);
 
 } // namespace ibtool

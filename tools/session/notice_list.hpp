@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// notice_list.hpp - notices that wait until somebody looks: so many, and then only that there were more.
+// notice_list.hpp - a list of notices that wait to be read. It is bounded, and records whether notices were dropped.
 #pragma once
 #include <comad/iba/notice.hpp>
 
@@ -9,6 +9,7 @@
 
 namespace ibtool {
 
+/// Keeps at most `most` notices until take() is called.
 class notice_list {
 public:
     static constexpr std::size_t most = 1000;
@@ -21,7 +22,7 @@ public:
         if (now_.notices.size() < most) now_.notices.push_back(n);
         else now_.is_all = false;
     }
-    /// Those since the last time.
+    /// Returns the notices since the last call.
     waiting take() { return std::exchange(now_, {}); }
 
 private:

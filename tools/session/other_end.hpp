@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// other_end.hpp - where to ask for the port at the other end of a cable. Knows no command.
+// other_end.hpp - finds the path to the port on the other end of a link. Does not depend on a command.
 #pragma once
 #include "session/session.hpp"
 #include <comad/iba/smp.hpp>
@@ -8,21 +8,21 @@
 
 namespace ibtool {
 
-/// Without a number, the port that the path leads to.
+/// A path to a node, and the port number. Without a number, the port where the path ends.
 struct far_end {
     comad::mad::any_path path;
     std::optional<comad::u8> port;
 };
 
-/// The other end of the cable of port `port` of `node`, to which the path leads; `LID`: its own, of a switch that of port 0.
-/// By a directed route it is one hop on; from a CA that is not ours, which passes nothing on, one back. Else the SA knows.
-/// The path has the M_Key of who is there, as far as keys are known; one that is a directed route has none of the node in front.
-/// Throws std::runtime_error where there is none to ask.
+/// Returns the path to the neighbor of port `port` of `node`. The given path leads to `node`; `LID`: the LID of the node, for a switch that
+/// of port 0. A directed route gets one hop longer. If it ends at a CA that is not the local one, which forwards nothing, it gets one hop
+/// shorter. Otherwise the SA is queried. The path has the M_Key of the neighbor, if it is known; a directed route has no M_Key of the node
+/// in front. Throws std::runtime_error if there is no path.
 query_task<far_end> other_end(session&, comad::mad::any_path, const comad::iba::smp::NodeInfo& node,
                               comad::iba::lid LID, comad::u8 port);
 
-/// A route that leads to the other end of that cable, with the M_Key of who is there: a port's own where the SA or OpenSM's
-/// neighbors say which it is, else that of all others.
+/// Returns a route to the neighbor with the neighbor's M_Key. The SA or OpenSM's neighbors file identify the port, and thereby its own key;
+/// otherwise it is the default key.
 query_task<comad::mad::any_path> with_key_beyond(session&, comad::mad::IBDRPath, const comad::iba::smp::NodeInfo& node,
                                                  comad::u8 port);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// port_info_extended.hpp - a port's PortInfoExtended, if it knows that. Knows no mode of forward error correction.
+// port_info_extended.hpp - queries PortInfoExtended of a port, if the port supports it.
 #pragma once
 #include "session/session.hpp"
 #include <comad/iba/smp.hpp>
@@ -8,8 +8,8 @@
 
 namespace ibtool {
 
-/// Nothing where the port's capability masks do not promise it: it is not asked then, because some devices would not even
-/// refuse; and where it refuses all the same. Of a switch port 0 promises for all.
+/// Returns nullopt if the capability masks of the port do not announce the attribute, or if the port rejects the query anyway. Without the
+/// announcement no query is sent, because some devices would not even reply. Port 0 of a switch announces it for all ports.
 comad::coro::task<comad::mad::result<std::optional<comad::iba::smp::PortInfoExtended>>>
 ask_port_info_extended(session&, comad::mad::any_path, unsigned port);
 

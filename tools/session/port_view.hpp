@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// port_view.hpp - one port as its node tells it: PortInfo and what makes it readable. Knows no command.
+// port_view.hpp - reads one port as its node reports it: PortInfo, and what is needed to interpret it. Does not depend on a command.
 #pragma once
 #include "session/session.hpp"
 #include <comad/discovery/database/detail/link.hpp>
@@ -9,13 +9,14 @@
 
 namespace ibtool {
 
+/// A port, with the attributes that describe it.
 struct port_view {
     comad::mad::any_path path;
     comad::iba::smp::NodeInfo node;
-    comad::u8 number = 0; ///< as it was asked for: 0 of a CA is the port that the path leads to
+    comad::u8 number = 0; ///< the requested number; 0 on a CA is the port where the path ends
     comad::iba::smp::PortInfo info;
-    comad::iba::smp::PortInfo end;                            ///< of a switch that of its port 0, else `info`
-    std::optional<comad::iba::smp::MlnxExtPortInfo> mellanox; ///< of devices that are known to have it, and do
+    comad::iba::smp::PortInfo end;                            ///< for a switch PortInfo of its port 0, else `info`
+    std::optional<comad::iba::smp::MlnxExtPortInfo> mellanox; ///< only of devices that are known to support it, and do
 
     bool is_switch() const { return node.nodeType == comad::iba::NodeType::Switch; }
     bool is_end_port() const { return !is_switch() || number == 0; }
@@ -24,19 +25,19 @@ struct port_view {
     comad::discovery::link_speeds active_speed() const {
         return comad::discovery::active_speed(info, has_extended_speeds());
     }
-    /// What it may train to.
+    /// The speeds to which the port may train.
     comad::discovery::link_speeds enabled_speeds() const;
     comad::u8 enabled_widths() const; ///< set of LinkWidth
 };
 
-/// Reads it; without a number the port that the path leads to. Throws std::runtime_error with one line if there is no such port.
+/// Reads a port; without a number, the port where the path ends. Throws std::runtime_error with one line if there is no such port.
 query_task<port_view> view_port(session&, comad::mad::any_path, std::optional<comad::u8> number);
 
-/// The port at the other end of the cable. infiniband-diags ask for it by a route that starts at the LID of a switch; where such
-/// SMPs are not carried, the SA is queried. Throws std::runtime_error with one line where there is no way to query it.
+/// Reads the port on the other end of the link. infiniband-diags query it by a route that starts at the LID of a switch. If such SMPs are
+/// not forwarded, the SA is queried. Throws std::runtime_error with one line if there is no way to query it.
 query_task<port_view> view_other_end(session&, const port_view& here);
 
-/// A line for each thing in which a link is worse than both its ends may train to.
+/// Returns one line for each property of a link that is worse than both ends allow.
 std::vector<std::string> link_complaints(const port_view& here, const port_view& there);
 
 } // namespace ibtool

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// read_back.hpp - what commands share that write: whether a Set that failed may have been done, and one more read that decides. Knows no
+// read_back.hpp - helpers for commands that write: find out by one more read whether a failed Set took effect. Does not depend on a
 // particular attribute.
 #pragma once
 #include "comad.hpp"
@@ -18,31 +18,31 @@
 
 namespace ibtool {
 
-/// How long a read after a signal may take: a node gets its next SMP only when the time of the Set is over, which the signal ended.
+/// The time limit of a read after a signal. A node gets its next SMP only after the timeout of the Set that the signal interrupted.
 inline std::chrono::nanoseconds read_back_limit(const session& in) {
     using namespace std::chrono_literals;
-    const std::chrono::nanoseconds timeout = in.options().timeout; // of an attempt
+    const std::chrono::nanoseconds timeout = in.options().timeout; // of one attempt
     return 500ms + (timeout.count() > 0 ? std::min<std::chrono::nanoseconds>(timeout, 1s) : 1s);
 }
 
-/// Reads what a Set was to change, after a signal, too: then for at most read_back_limit(). `read` may be called twice.
+/// Reads what a Set was to change, even after a signal, and then for at most read_back_limit(). `read` may be called twice.
 template <class T> query_task<T> read_back(session& in, std::function<query_task<T>()> read) {
     return comad::coro::uncancelled<T>(in.schedule(), read_back_limit(in), std::move(read));
 }
 
 inline constexpr std::string_view not_known = "unknown whether it changed";
 
-/// The RPC after which nothing is known: the write if that failed, else the read after it. Null is a write that was answered.
+/// The error that makes the outcome unknown: that of the write, or else of the read after it. Null: the write got a reply.
 inline const comad::mad::mad_error& decisive(const comad::mad::mad_error* write, const comad::mad::mad_error& read) {
     return write ? *write : read;
 }
 
-/// `LID 7: unknown whether it changed: LID 7 did not reply to Set of PortInfo (3 attempts, 3 s)`, of a place.
+/// Returns the failure `LID 7: unknown whether it changed: LID 7 did not reply to Set of PortInfo (3 attempts, 3 s)`.
 inline discovery::failure unknown_change(std::string place, const comad::mad::mad_error& e) {
     return of_write(failure_at(std::move(place), fmt::format("{}: {}", not_known, to_string(e)),
                                fmt::format("{}: {}", not_known, plain_text(e))));
 }
-/// `LID 7: not set: GUIDBlock[3] is 0`, with why the Set failed if it did.
+/// Returns the failure `LID 7: not set: GUIDBlock[3] is 0`, and why the Set failed if it did.
 inline discovery::failure not_set(std::string place, const std::string& difference,
                                   const comad::mad::mad_error* write) {
     std::string text = "not set: " + difference;

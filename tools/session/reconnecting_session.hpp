@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// reconnecting_session.hpp - runs tasks in a session whose device can be disconnected, or is not ready at the beginning, and opens the
-// device again as soon as it is available. Contains no command.
+// reconnecting_session.hpp - runs tasks in a session whose device can be disconnected, or is not ready at the start, and opens the device
+// again as soon as it is available. Does not depend on a command.
 #pragma once
 #include "session/growing_pause.hpp"
 #include "session/session.hpp"
@@ -15,34 +15,33 @@ namespace ibtool {
 
 /// A device that was disconnected, or that is not ready yet.
 struct disconnect {
-    std::string device; ///< `mlx5_0/1 (umad0)`; of one that was never open what the options call it
-    std::string cause;  ///< as text; at first why it was disconnected, later why it could not be opened again
+    std::string device; ///< `mlx5_0/1 (umad0)`; as in the options if it was never open
+    std::string cause;  ///< text: first why it was disconnected, later why it could not be opened again
     std::chrono::nanoseconds length{};
-    bool was_open = true; ///< false: it was not ready at the beginning
+    bool was_open = true; ///< false: it was not ready at the start
 };
 
-/// What a command does when its device is disconnected, in addition to the lines that all commands print. All may be empty.
+/// What a command does when its device is disconnected, in addition to the lines that all commands print. Each function may be empty.
 struct disconnect_listener {
-    std::function<void(const disconnect&)> on_disconnect; ///< once
-    std::function<void(const disconnect&)> on_retry;      ///< an attempt to open it failed, why is new
-    /// It is open again: prepares the session for what is to run. What this throws is a failed attempt.
+    std::function<void(const disconnect&)> on_disconnect; ///< called once
+    std::function<void(const disconnect&)> on_retry;      ///< an attempt to open it failed for a new reason
+    /// The device is open again: prepares the session for the next task. If it throws, the attempt has failed.
     std::function<void()> on_open;
-    /// All is well again. Gives what was missed, in words: `missed 3 sweeps`; empty: nothing, or nobody knows.
+    /// The device works again. Returns what was missed, as text: `missed 3 sweeps`; empty: nothing, or unknown.
     std::function<std::string(const disconnect&)> on_back;
-    std::function<void(const std::string&)> on_line{}; ///< takes those lines; empty: they go to stderr
+    std::function<void(const std::string&)> on_line{}; ///< prints those lines; empty: they go to stderr
 };
 
-/// Runs tasks in a session, one for each time that its device is opened. A session that is closed at the beginning counts as
-/// disconnected until its device can be opened. Prints lines when the device is disconnected and when it is open again, with -v also why it
-/// cannot be opened.
+/// Runs tasks in a session, one for each time that its device is opened. A session that is closed at the start counts as disconnected until
+/// its device can be opened. Prints a line when the device is disconnected, and when it is open again. With -v also prints why it cannot be
+/// opened.
 class reconnecting_session {
 public:
-    /// Both must outlive it.
+    /// Session and listener must outlive the object.
     reconnecting_session(session& in, const disconnect_listener& listener) : in_(in), listener_(listener) {}
 
-    /// Runs `make()`. A task that gives nothing has not come to its end: if its device was disconnected, it is followed by another
-    /// when the device is open again. Gives the value; nothing, when a signal came before there was one.
-    /// Throws what tasks throw.
+    /// Runs `make()`. A task without a value was interrupted: if its device was disconnected, another task runs when the device is open
+    /// again. Returns the value; nullopt if a signal arrived before there was one. Passes on the exceptions of tasks.
     template <class T> std::optional<T> run(const std::function<comad::coro::task<std::optional<T>>()>& make) {
         std::optional<T> result;
         in_.run_until_done([&](std::function<void()> done) {
@@ -53,7 +52,8 @@ public:
         });
         return result;
     }
-    /// The same in an io_context that somebody else runs; `done` gets what run() gives. What tasks throw comes out of that.
+    /// Starts the tasks in an io_context that the caller runs; `done` gets the result of run(). The io_context's run() throws the
+    /// exceptions of tasks.
     template <class T>
     void start(std::function<comad::coro::task<std::optional<T>>()> make, std::function<void(std::optional<T>)> done) {
         if (!in_.is_open()) {
@@ -85,7 +85,7 @@ private:
     using clock = std::chrono::steady_clock;
     void note_disconnect();
     void print_line(const std::string& line) const;
-    /// Calls `then` when it is open; with false: a signal came.
+    /// Calls `then` with true when the device is open, or with false when a signal arrives.
     void reopen(std::function<void(bool)> then);
     bool try_to_open();
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// report.hpp - what a command has found, and how it ends: the output, what is missing, counts, the exit code. The same for all.
+// report.hpp - the result of a command and its end: output, failures, counts and exit code. All commands use it.
 #pragma once
 #include "comad.hpp"
 #include "session/session.hpp"
@@ -14,70 +14,70 @@
 
 namespace ibtool {
 
+/// The result of a command.
 struct report {
     std::string text{};                        ///< for stdout
     std::vector<discovery::failure> missing{}; ///< queries without a result
     std::vector<std::string> notes{};          ///< lines for stderr that are not failures
     bool is_any_bad = false;                   ///< a check found something
-    /// Under the name of infiniband-diags' program, failures are printed but do not change the exit status: the original exits with
-    /// 0, and scripts continue with the partial result.
+    /// Under the name of an infiniband-diags program, failures are printed but do not change the exit status. The original exits with 0,
+    /// and scripts continue with the partial result.
     bool missing_is_success = false;
 };
 
-/// What is left of a session that has ended.
+/// The data of a session that are needed after its end.
 struct session_end {
     explicit session_end(session&);
-    /// Of a command that needed none.
+    /// For a command that needed no session.
     explicit session_end(const global_options& o) : tells_all(o.tells_all()) {}
     std::string counts, capture_problem, disconnect;
-    bool tells_all;           ///< as the options of the session say
+    bool tells_all;           ///< from the options of the session
     bool was_stopped = false; ///< by a signal
 };
 
-/// Writes the report, to `file` if that is named, and what goes with it. The exit code: partial where something is missing
-/// that counts, else failed where something is bad, else partial where only the capture is not whole, else complete.
+/// Writes the report, to `file` if it is not empty, and prints failures, notes and counts. Returns the exit code: partial if there are
+/// failures that count, else failed if a check found something, else partial if only the capture is incomplete, else complete.
 int finish(const report&, const session_end&, const std::string& file = {});
 
-/// Ends the capture; a problem of it goes to stderr. The exit code: `code`, or partial if all was well but the capture.
+/// Ends the capture; prints a problem of it on stderr. Returns `code`, or partial if only the capture failed.
 int end_capture(session&, int code);
-/// The same of a command that has written what it found as it came: counts, too.
+/// Ends a command that has written its results already: ends the capture, and prints the counts. Returns as end_capture().
 int finish(session&, int code);
 
-/// For a command that runs until a signal arrives: lets neither stdout, stderr nor the capture hold up the session. Null where time is
-/// simulated.
+/// For a command that runs until a signal arrives: prevents stdout, stderr and the capture from blocking the session. Null in virtual time.
 std::unique_ptr<lasting_output> lasting_output_of(session&);
-/// Ends it, if it is not null; waits for the reader of stdout until a signal arrives. Returns false if parts of the output were dropped.
+/// Ends this output if it is not null. Waits for the reader of stdout until a signal arrives. Returns false if output was dropped.
 /// Errors: as lasting_output::finish().
 bool finish(session&, lasting_output*);
 
-/// Runs a query in a session that opens for it, and finishes. The fabric is closed before anything is written, as slowly as
-/// somebody may read. `target`: as the session's. An error of the query is one line on stderr, and `failed`.
-/// `progress`: as session::run's; empty: how many MADs were sent.
+/// Opens a session, runs a query in it, and finishes. The fabric is closed before anything is written, because the reader of the output may
+/// be slow. `target`: as for the session. An error of the query becomes one line on stderr and `failed`. `progress`: as for session::run();
+/// empty: the number of MADs sent.
 int run_query(const global_options&, const comad::mad::address* target,
               const std::function<query_task<report>(session&)>& query, std::function<std::string()> progress = {});
-/// The same of a query that gives the text for stdout.
+/// Runs a query that returns the text for stdout.
 int run_query(const global_options&, const comad::mad::address* target,
               const std::function<query_task<std::string>(session&)>& query);
 
-/// How a discovery is to be made: with the keys, limits and configuration of the command line. `progress` may be null.
+/// Returns the options of a discovery: keys, limits and configuration from the command line. `progress` may be null.
 comad::discovery::discover_options discover_options_of(session&,
                                                        comad::discovery::discovery_progress* progress = nullptr);
 
-/// Where a subnet comes from.
+/// The source of a subnet.
 enum class subnet_source {
-    cache_or_fabric, ///< from the cache file that the options name, if they do and it is there
+    cache_or_fabric, ///< the cache file that the options name, if it exists; else the fabric
     fabric,
 };
-/// Discovers the subnet as the command line says, with its keys and its configuration, and writes the cache file that it names.
-/// `progress` may be null. Throws std::runtime_error with one line where the cache cannot be read or written, or
-/// the SA is to be asked and none is known.
+/// Discovers the subnet as the command line specifies, with its keys and configuration, and writes the cache file that it names.
+/// `progress` may be null. Throws std::runtime_error with one line if the cache cannot be read or written, or if the SA is to be queried
+/// and none is known.
 comad::coro::task<comad::mad::result<comad::discovery::subnet>>
 discover_subnet(session&, comad::discovery::discovery_progress* progress = nullptr,
                 subnet_source = subnet_source::cache_or_fabric);
 
-/// One line about a discovery that failed: `the local port does not reply: ...`, or the SA.
+/// Returns one line about a failed discovery: `the local port does not reply: ...`, or about the SA.
 std::string why_no_subnet(const comad::mad::mad_error&, const global_options&);
-/// Throws that line.
+/// Throws std::runtime_error with this line.
 [[noreturn]] void refuse_silent_port(const comad::mad::mad_error&, const global_options&);
 
 } // namespace ibtool

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// run_on_subnet.hpp - runs a command that needs a discovered subnet: to print it, to check it, or to query its nodes. Contains no
-// particular report.
+// run_on_subnet.hpp - runs a command that needs a discovered subnet: to print it, to check it, or to query its nodes. Does not depend on
+// a particular report.
 #pragma once
 #include "comad.hpp"
 #include "session/report.hpp"
@@ -17,13 +17,12 @@ namespace ibtool {
 using subnet_check = std::function<report(const discovery::subnet&)>;
 /// Queries nodes of a subnet.
 using subnet_query = std::function<coro::task<report>(session&, const discovery::subnet&)>;
-/// What a command prints of a subnet.
+/// Prints a subnet.
 struct subnet_printer {
-    /// Makes the report. `MADs`: how many were sent for the subnet, 0 if it is from a cache.
+    /// Makes the report. `mads`: the number of MADs that the discovery sent; 0 if the subnet is from a cache.
     std::function<report(const discovery::subnet&, u64 mads)> make;
     std::string file{}; ///< where the text is written; empty: stdout
-    /// Reads more than the discovery does, and returns the failures. Not called for a subnet for which no device was opened. May be
-    /// empty.
+    /// Reads more than the discovery does, and returns the failures. Not called for a subnet for which no device was opened. May be empty.
     std::function<coro::task<std::vector<discovery::failure>>(session&, const discovery::subnet&)> read_more{};
 };
 
@@ -36,7 +35,7 @@ int run_on_subnet(const global_options&, const subnet_check& check);
 int run_on_subnet(const global_options&, const subnet_query& query);
 int run_on_subnet(const global_options&, const subnet_printer& printer);
 
-/// The subnet that a topology file describes; `-` is stdin. No MAD is sent. Prints one line on stderr if a part of it is skipped.
+/// Returns the subnet in a topology file; `-` is stdin. No MAD is sent. Prints one line on stderr if a part of the file is skipped.
 /// Throws std::runtime_error with one line if the file is missing or has no node, or with --strict if anything is skipped.
 discovery::subnet read_subnet(const std::string& file, const global_options&,
                               discovery::described_order order = discovery::described_order::of_file);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// session.hpp - a schedule on a fabric for the length of one command: runs tasks to their end, lets Ctrl-C end them early,
-// shows progress, traces, counts; lets the SA answer if that was asked for. Knows no command.
+// session.hpp - a schedule on a fabric for the duration of one command: runs tasks, ends them early on Ctrl-C, shows progress, traces and
+// counts MADs, and queries the SA instead of nodes with --sa. Does not depend on a command.
 #pragma once
 #include "input/options.hpp"
 #include "input/pcap.hpp"
@@ -25,140 +25,142 @@
 
 namespace ibtool {
 
-/// What a query gives: a value, or the RPC that failed.
+/// A task that queries: its result is a value, or the error of the RPC that failed.
 template <class T> using query_task = comad::coro::task<comad::mad::result<T>>;
 
-/// When the fabric has to be there.
+/// When the fabric must be available.
 enum class opens : comad::u8 {
-    at_once,   ///< when the session is made
-    when_ready ///< later, if a device or server is not there yet: the session begins closed, and open() opens it
+    at_once,   ///< when the session is created
+    when_ready ///< later, if a device or server is not ready yet: the session starts closed, and open() opens it
 };
 
+/// A fabric, a schedule and paths, for the duration of one command.
 class session {
 public:
-    /// Opens the fabric; throws what that throws. From here to the destructor a signal kills no program on a descriptor:
-    /// a server would be left with a client that is gone.
-    /// `target`: as the fabric's. `shared`: an io_context that somebody else runs, for several sessions in one thread, where tasks
-    /// are started and not run; it must outlive the session.
-    /// `when`: with opens::when_ready a device or server that cannot be opened yet throws nothing; is_open() is false then, and
-    /// start_problem() has the reason. What no waiting can change, as a wrong option, throws all the same.
+    /// Opens the fabric, and throws what this throws. Until the destructor, signals do not kill the program while a descriptor is in use: a
+    /// server would otherwise keep a client that no longer exists.
+    /// `target`: as for the fabric. `shared`: an io_context that the caller runs, for several sessions in one thread. Tasks are then
+    /// started and not run. It must outlive the session.
+    /// `when`: with opens::when_ready, a device or server that cannot be opened yet does not throw. Then is_open() is false, and
+    /// start_problem() contains the reason. Errors that waiting cannot resolve, such as a wrong option, are thrown in any case.
     explicit session(const global_options& options, const comad::mad::address* target = nullptr,
                      boost::asio::io_context* shared = nullptr, opens when = opens::at_once);
-    /// On the fabric that `open` gives, now and each time that open() is called.
+    /// Uses the fabric that `open` returns, now and each time that open() is called.
     session(const global_options& options, std::function<fabric()> open, boost::asio::io_context* shared = nullptr,
             opens when = opens::at_once);
     ~session();
 
     const global_options& options() const noexcept { return options_; }
     bool is_open() const noexcept { return open_ != nullptr; }
-    /// Why it could not be opened at the beginning; empty: it could.
+    /// The reason why it could not be opened at the start; empty: it could.
     const std::string& start_problem() const noexcept { return start_problem_; }
-    // These are there while the session is open, and other ones after it was opened again.
+    // These are valid while the session is open. After it was opened again, they are different objects.
     comad::coro::MADSchedule& schedule() noexcept { return open_->schedule; }
-    /// Paths from our port.
+    /// Paths from the local port.
     comad::sa::client& paths() noexcept { return open_->paths; }
-    /// As it was read last.
+    /// The local port, as it was read last.
     const comad::sa::local_port& local_port() const noexcept { return open_->paths.local(); }
 
-    /// Reads the local port again, where that takes no MAD (sysfs): for what runs long, before it needs the SA. A port that
-    /// cannot be read stays as it was.
+    /// Reads the local port again if this needs no MAD (sysfs). Long-running commands call it before they need the SA. If the port cannot
+    /// be read, the old values stay.
     comad::coro::task<void> refresh_port();
-    /// Called with one line when the local port or its subnet manager has changed, whoever read it. Null: with -v the line
-    /// goes to stderr.
+    /// Sets a function that is called with one line when the local port or its subnet manager has changed, whoever read the port. Null:
+    /// with -v the line goes to stderr.
     void on_port_change(std::function<void(const std::string& line)> call) { on_port_change_ = std::move(call); }
-    /// Called when the device reports that the port changed, as over verbs: time to refresh_port(). It must not send.
+    /// Sets a function that is called when the device reports a change of the port (verbs): call refresh_port() then. It must not send.
     void on_port_event(std::function<void()> call) { on_port_event_ = std::move(call); }
 
-    /// What a node says; with --sa what the SA knows of it. Throws usage_error if that is nothing.
+    /// Queries an attribute of a node; with --sa queries the SA's record of it. Throws usage_error if the SA has no such record.
     template <comad::iba::attribute T>
     comad::coro::task<comad::mad::result<T>> SubnGet(comad::mad::any_path path, comad::u32 modifier = 0);
 
-    /// Runs the task. SIGINT and SIGTERM cancel it: it then ends soon, with what it has. When it takes longer than a
-    /// second and stderr is a terminal, `progress` is shown there, if there is any.
+    /// Runs the task. SIGINT and SIGTERM cancel it; it then ends soon with a partial result. If it takes longer than a second and stderr is
+    /// a terminal, the text of `progress` is shown there.
     template <class T> T run(comad::coro::task<T> t, std::function<std::string()> progress = {}) {
         return run_on(schedule(), with_sa(std::move(t)), std::move(progress));
     }
-    /// The same on another schedule over the same transport, schedule().transport(): for a command that needs several, one
-    /// after the other. It is made for this run alone.
+    /// Runs the task on another schedule over the same transport, schedule().transport(). For commands that need several schedules, one
+    /// after the other; this schedule exists only for this run.
     template <class T>
     T run_on(comad::coro::MADSchedule&, comad::coro::task<T>, std::function<std::string()> progress = {});
-    /// Begins to run the task, as run() does; `done` gets its value, from the io_context, whose run() throws what the task throws.
-    /// One at a time. Where time is simulated all that has happened when this returns.
+    /// Starts the task as run() does. `done` gets its value, called from the io_context, whose run() throws the exceptions of the task. One
+    /// task at a time. In virtual time all this has happened when start() returns.
     template <class T> void start(comad::coro::task<T>, std::function<void(T)> done);
-    /// Runs the io_context until `done` is called, which `begin` is given: for what is started.
+    /// Runs the io_context until `done` is called; `begin` gets `done`. For tasks that are started with start().
     void run_until_done(const std::function<void(std::function<void()> done)>& begin);
-    /// What else runs while a task does, or wait().
+    /// The executor for other work while a task or wait() runs.
     boost::asio::any_io_executor executor() noexcept { return io_.get_executor(); }
-    /// Runs `f` in the thread of the running task, soon, and then the task goes on if it can. From any thread, while the
-    /// session lives; not where time is simulated.
+    /// Runs `f` soon in the thread of the running task; the task continues afterwards. Not in virtual time.
+    /// Threads: any thread, while the session exists.
     void post(std::function<void()> f);
-    /// A signal has cancelled what ran, or stop().
+    /// Returns whether a signal or stop() has cancelled the tasks.
     bool stopped() const noexcept { return stopped_; }
-    /// As a signal does. In the thread of the running task.
+    /// Cancels tasks as a signal does.
+    /// Threads: the thread of the running task.
     void stop() noexcept;
 
-    /// errno of the transport that has failed since it was opened; 0: it has not failed.
+    /// The errno of the transport if it has failed since it was opened; 0: it has not.
     int disconnect_error() const noexcept { return disconnect_error_; }
-    /// Whether it has failed, after an RPC failed: a send can fail a moment before the transport reports its failure.
+    /// Returns whether the transport has failed, after an RPC failed. A send can fail shortly before the transport reports its failure.
     comad::coro::task<bool> is_disconnected();
-    /// `mlx5_0/1 (umad0) disconnected: Input/output error`; empty: it is not disconnected.
+    /// Returns `mlx5_0/1 (umad0) disconnected: Input/output error`; empty: it is not disconnected.
     std::string disconnect_text() const;
-    /// Whether that cancels what runs, as a signal does; else it goes on, and all that it asks fails.
+    /// Whether a disconnected device cancels the running task, as a signal does. Otherwise the task continues, and all its queries fail.
     void end_on_disconnect(bool ends) noexcept { ends_on_disconnect_ = ends; }
-    /// What carries the MADs, as messages call it: `mlx5_0/1 (umad0)`.
+    /// The name of the device or server in messages: `mlx5_0/1 (umad0)`.
     const std::string& device() const noexcept { return device_; }
-    /// Closes the fabric, if it is open. Nothing may run.
+    /// Closes the fabric if it is open. Precondition: nothing runs.
     void close() noexcept;
-    /// Opens it again, the same end port. Throws what the constructor throws; and std::runtime_error where the port had a
-    /// LID and now has none: without a subnet manager nobody else could be asked. Precondition: closed.
+    /// Opens the same end port again. Throws as the constructor does. Also throws std::runtime_error if the port had a LID and has none
+    /// now: without a subnet manager, only the local node could be queried. Precondition: closed.
     void open();
-    /// Lets time pass while nothing runs, closed or open, and calls `then`; with false: a signal came, now or before.
+    /// Waits while nothing runs, whether open or closed, and then calls `then`; with false if a signal arrives, or has arrived before.
     void wait(std::chrono::nanoseconds length, std::function<void(bool)> then);
-    /// The fabric by which the same place is opened again: `umad:mlx5_0/1`.
+    /// The text for --fabric that opens the same port again: `umad:mlx5_0/1`.
     const std::string& place() const noexcept { return place_; }
-    /// The options have other keys now, read anew.
+    /// Takes over the keys of the options after they were read again.
     void note_new_keys();
 
-    /// Time is the simulation's: it passes when everything waits, and signals end the program.
+    /// Returns whether time is virtual. It then advances when everything waits, and signals end the program.
     bool is_virtual() const noexcept { return is_virtual_; }
-    /// Time is simulated, and the simulation has no change of its subnet planned any more.
+    /// Returns whether time is virtual and the simulation has no further planned change of its subnet.
     bool has_no_planned_changes() const noexcept {
         const auto* const simulated = open_->on.simulation();
         return is_virtual_ && simulated && !simulated->fabric->next_change();
     }
-    /// What time it is, up to date also within a task.
+    /// The current time, up to date also within a task.
     comad::mad::time_point now() const noexcept;
-    /// Who hears of every MAD; null if -d was not given.
+    /// The sink that gets every MAD; null if -d was not given.
     comad::mad::trace_sink* trace() noexcept;
 
-    /// For what runs until a signal arrives: from now on, packets that the capture of --pcap does not take in time are dropped and
-    /// counted. Else the session waits for the reader of the capture.
+    /// For commands that run until a signal arrives: from now on, packets for which the capture of --pcap has no space are dropped and
+    /// counted. Otherwise the session waits for the reader of the capture.
     void never_wait_for_readers();
 
-    /// Ends the capture that --pcap asked for. Returns one line if not all of it is in the file, else nothing.
+    /// Ends the capture of --pcap. Returns one line if the file is incomplete, else an empty text.
     std::string finish_capture();
 
-    /// If asked for by -v: lines of MADs, retries, timeouts, time and rate.
+    /// Returns lines with MADs, retries, timeouts, time and rate with -v, else an empty text.
     std::string counts() const;
 
 private:
     class event_loop;
     template <class T> comad::coro::task<T> with_sa(comad::coro::task<T> t) {
         if (sa_target_) co_await find_sa();
-        // Without it, requests to the SA tell what is wrong.
+        // If this fails, later requests to the SA report the cause.
         [[maybe_unused]] const auto taken = co_await paths().take_sm_key();
         co_return co_await std::move(t);
     }
-    /// Makes of --sa-path the path to the SA: of a GID or GUID the SA that the local port knows tells it. Throws
+    /// Converts --sa-path to the path to the SA. If it is a GID or GUID, the SA that the local port knows is queried for the path. Throws
     /// std::runtime_error.
     comad::coro::task<void> find_sa();
-    /// A task runs as long as this lives, however it ends.
+    /// A task runs while this object exists, however the task ends.
     struct running {
         running(session&, comad::coro::asio_driver&, std::function<std::string()> progress);
         ~running();
         session& in;
     };
-    /// A task that was started.
+    /// A task that was started with start().
     struct started {
         started(session&, std::function<std::string()> progress);
         comad::mad::time_point from;
@@ -168,7 +170,7 @@ private:
     void end_started();
     void count(const comad::coro::MADSchedule&, std::chrono::nanoseconds took);
 
-    /// All that one opening of the fabric makes.
+    /// Everything that one opening of the fabric creates.
     struct opening {
         explicit opening(session&);
         comad::mad::transport& watched(session&);
@@ -184,19 +186,20 @@ private:
     void note_port_change(const comad::sa::local_port& was, const comad::sa::local_port& now);
 
     const global_options& options_;
-    std::optional<comad::mad::IBPath> sa_target_;     // of --sa-path
-    std::unique_ptr<boost::asio::io_context> own_io_; // null: it is somebody else's
+    std::optional<comad::mad::IBPath> sa_target_;     // from --sa-path
+    std::unique_ptr<boost::asio::io_context> own_io_; // null: the caller's is used
     boost::asio::io_context& io_;
     boost::asio::cancellation_signal stop_;
     bool stopped_ = false;
     comad::coro::asio_driver* driver_ = nullptr; // of the running task
-    std::unique_ptr<event_loop> loop_; // before the fabric: its opening and closing are not to be interrupted either
+    // Before the fabric, because its opening and closing must not be interrupted either.
+    std::unique_ptr<event_loop> loop_;
     std::optional<pcap_writer> capture_file_;
     std::optional<comad::mad::simple_tracer> simple_tracer_;
     std::optional<comad::mad::dumper_tracer> dumper_tracer_;
     std::function<fabric()> open_fabric_;
     std::unique_ptr<opening> open_;  // null: closed
-    std::optional<started> started_; // before what it runs on goes
+    std::optional<started> started_; // destroyed before the objects that it runs on
     std::optional<boost::asio::steady_timer> waiting_;
     std::function<void(const std::string&)> on_port_change_;
     std::function<void()> on_port_event_;
@@ -204,10 +207,10 @@ private:
     bool is_virtual_ = false;
     bool had_lid_ = false;
     bool ends_on_disconnect_ = false;
-    bool is_lasting_ = false; // what runs ends by a signal
+    bool is_lasting_ = false; // the running task ends by a signal
     bool told_dropped_packets_ = false;
     int disconnect_error_ = 0;
-    comad::mad::engine_counters of_others_; // schedules than the one that is open
+    comad::mad::engine_counters of_others_; // of schedules other than the open one
     std::chrono::nanoseconds took_{};
 };
 
@@ -239,10 +242,10 @@ T session::run_on(comad::coro::MADSchedule& on, comad::coro::task<T> t, std::fun
     const running until_done(*this, driver, std::move(progress));
     comad::coro::async_run(driver, std::move(t), boost::asio::bind_cancellation_slot(stop_.slot(), [&](T v) {
                                value.emplace(std::move(v));
-                               io_.stop(); // what else runs goes on with the next task
+                               io_.stop(); // other work continues with the next task
                            }));
     io_.restart();
-    io_.run(); // throws what the task throws
+    io_.run(); // throws the exceptions of the task
     count(on, now() - from);
     return std::move(*value);
 }

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
-// stop_signals.hpp - SIGINT and SIGTERM: the first one is somebody's to hear, the second one ends the process wherever it is.
-// Knows nothing of who hears it.
+// stop_signals.hpp - SIGINT and SIGTERM: the first one goes to the program's handler, the second one ends the process immediately.
 #pragma once
 #include <csignal>
 #include <functional>
 
 namespace ibtool {
 
-/// While it lives, both of them wait.
+/// Blocks both signals while it exists.
 class signal_block {
 public:
     signal_block() noexcept;
@@ -19,19 +18,19 @@ private:
     sigset_t before_;
 };
 
-/// To be called when somebody has set handlers for both signals (and again each time), while they are held: of these the next
-/// signal reaches its own, once; any further one has its default effect, whatever the process waits for. A call that a signal
-/// interrupts goes on: it would be an error of that call, and not an end of what runs.
+/// Call this each time after handlers for both signals were set, while the signals are blocked. The next signal reaches its handler once.
+/// Any further one has its default effect, whatever the process waits for. Interrupted system calls are restarted: otherwise such a call
+/// would fail instead of the task being ended.
 void exit_on_second_signal() noexcept;
 
-/// Whether the first of them has arrived since then.
+/// Returns whether the first signal has arrived since then.
 bool has_stop_signal_come() noexcept;
 
-/// Returns a function for whoever waits for a reader: it returns true half a second after such a signal has arrived. It measures that
+/// Returns a function for code that waits for a reader. The function returns true half a second after such a signal; the time is measured
 /// from the first call that finds one.
 std::function<bool()> soon_after_stop_signal();
 
-/// What is still done before the second one ends the process, async-signal-safe; null: nothing.
+/// Sets a function that is called before the second signal ends the process. It must be async-signal-safe. Null: none.
 void at_second_signal(void (*act)()) noexcept;
 
 } // namespace ibtool

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// subnet_file.hpp - subnets in cache and topology files: which file, how old, read and written. Knows no command.
+// subnet_file.hpp - reads and writes subnets in cache and topology files: chooses the file, and reports its age.
 #pragma once
 #include "input/arguments.hpp"
 #include "input/options.hpp"
@@ -13,39 +13,39 @@
 
 namespace ibtool {
 
-/// Adds --load-cache, which a command puts into global_options::load_cache.
+/// Adds --load-cache, which a command stores in global_options::load_cache.
 void add_load_cache_option(arguments& takes, std::string& file, const std::string& names = "--load-cache");
 
-/// A subnet of a file, which is a cache of this library or of infiniband-diags, or a topology file: its content decides. What is
-/// skipped of a topology file goes to stderr, in one line. Throws std::runtime_error with one line.
+/// Reads a subnet from a cache of this library, a cache of infiniband-diags, or a topology file; the content decides. Prints one line on
+/// stderr about skipped parts of a topology file. Throws std::runtime_error with one line.
 comad::discovery::cached_subnet read_subnet_file(const std::string& file, const global_options&);
-/// The same for who must not print: what is skipped is lost.
+/// Reads a subnet for callers that must not print: skipped parts are not reported.
 comad::discovery::cached_subnet read_subnet_file(const std::string& file);
 
-/// The subnet of a topology file; `name` stands for it in messages. What is skipped of it goes to stderr, in one line.
+/// Returns the subnet in the text of a topology file; `name` is the file in messages. Prints one line on stderr about skipped parts.
 /// Throws std::runtime_error with one line.
 comad::discovery::subnet read_described(std::string_view text, const std::string& name, const global_options&,
                                         comad::discovery::described_order order);
 
-/// The subnet that the options name a file for, if no device has to be known for that; how old it is goes to stderr.
-/// Nothing: it is to be discovered, or only known_subnet() can tell. Throws what read_subnet_file() throws.
+/// Returns the subnet from the file that the options name, if this needs no device; prints its age on stderr. Nullopt: the subnet must be
+/// discovered, or only known_subnet() can decide. Throws as read_subnet_file() does.
 std::optional<comad::discovery::subnet> subnet_without_device(const global_options&);
 
-/// The same for who has a device open, at this place (session::place()): `umad:mlx5_0/1`. `from`: the port GUID of that end
-/// port, 0 if it is unknown: of a cache that was made at another one, order and routes become those from there.
-/// Throws std::runtime_error also where the cache does not have that port.
+/// Returns the subnet from a file for a command that has a device open at `place` (session::place()): `umad:mlx5_0/1`. `from`: the port
+/// GUID of this end port; 0: unknown. If the cache was made at another port, order and routes are recalculated from this one.
+/// Throws as read_subnet_file() does, and also if the cache does not contain the port.
 std::optional<comad::discovery::subnet> known_subnet(const global_options&, std::string_view place,
                                                      comad::iba::guid from);
 
-/// Writes what was discovered just now, if the options name a file for that and the discovery was not cancelled.
+/// Writes a subnet that was just discovered, if the options name a file for it and the discovery was not cancelled.
 /// Throws std::runtime_error with one line.
 void keep_subnet(const comad::discovery::subnet&, const global_options&, std::string_view place);
 
-/// The name of a file, with the device and the port of the place for `$C` or `${CA}`, `$P` or `${PORT}`, and both for `$A`.
-/// Throws usage_error for another word behind `$`; `$$` is one.
+/// Expands a file name with the device and port of the place: `$C` or `${CA}`, `$P` or `${PORT}`, and `$A` for both. `$$` is a dollar sign.
+/// Throws usage_error for any other word after `$`.
 std::string name_for_place(std::string_view name, std::string_view place);
 
-/// `3 min`; of a time that is ahead: `dated in the future`.
+/// Returns `3 min`; `dated in the future` for a negative age.
 std::string age_text(std::chrono::seconds age);
 
 } // namespace ibtool

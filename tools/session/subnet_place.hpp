@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// subnet_place.hpp - a node of a discovered subnet, as a target, -G or -D name it. Asks nobody.
+// subnet_place.hpp - finds the node of a discovered subnet that a target, -G or -D names. Sends nothing.
 #pragma once
 #include <comad/discovery/database/node_names.hpp>
 #include <comad/discovery/database/subnet.hpp>
@@ -9,24 +9,24 @@
 
 namespace ibtool {
 
-/// One node; or none, if neither is set.
+/// Names one node; or none, if no member is set.
 struct subnet_place {
-    std::optional<comad::iba::guid> GUID; ///< its own, or of one of its ports
+    std::optional<comad::iba::guid> GUID; ///< of the node, or of one of its ports
     std::optional<comad::mad::IBDRPath> route;
-    std::optional<comad::iba::lid> LID; ///< of one of its ports, also above the base LID
-    bool is_name = false;               ///< `words` are its name, or as much of it as no other has
+    std::optional<comad::iba::lid> LID; ///< of one of its ports, may be above the base LID
+    bool is_name = false;               ///< `words` is its name, or a unique part of it
     std::string words;                  ///< as the user wrote it
 };
 
-/// Of what options say; both empty: none. Throws usage_error.
+/// Reads the values of options; both empty: no node. Throws usage_error.
 subnet_place read_place(const std::string& GUID, const std::string& route);
 
-/// Of a target in any form, which says more than where to send to; a text that is none is a name. More than four digits
-/// behind a 0x are a GUID's. Throws usage_error for an empty text.
+/// Reads a target in any form. A text without a known form is a name. 0x with more than four digits is a GUID. Throws usage_error for an
+/// empty text.
 subnet_place read_place(const std::string& target);
 
-/// Its index; nothing if none is meant. Throws std::runtime_error with one line if there is no such node, or several of that
-/// name. `names`: what nodes are called.
+/// Returns the index of the node; nullopt if the place names none. Throws std::runtime_error with one line if there is no such node, or
+/// several with this name. `names`: the names of nodes.
 std::optional<comad::u32> node_at(const comad::discovery::subnet&, const subnet_place&,
                                   const comad::discovery::node_names& names = {});
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// subnet_queries.hpp - what commands share that discover a subnet and then query its nodes. Contains no particular query.
+// subnet_queries.hpp - helpers for commands that discover a subnet and then query its nodes. Does not depend on a particular query.
 #pragma once
 #include "session/counter_queries.hpp"
 #include "session/run_on_subnet.hpp"
@@ -12,15 +12,15 @@
 
 namespace ibtool {
 
-/// For Gets to nodes most of which have just replied: a short time limit for each.
+/// A short time limit for Gets to nodes most of which have just replied.
 inline constexpr comad::coro::rpc_options short_patience{.patience = std::chrono::milliseconds(10)};
 
-/// The ports of end_ports_of(), for counters::sweep_options::wants.
+/// Returns whether a port is one of end_ports_of(), for counters::sweep_options::wants.
 bool is_counted(const comad::discovery::subnet&, comad::discovery::port_ref);
 
-/// `# Checking Switch: nodeguid 0x0002c90300000001`.
+/// Returns `# Checking Switch: nodeguid 0x0002c90300000001`.
 std::string node_line(std::string_view doing, const comad::discovery::node&);
-/// `nodeType`, `nodeGUID`, `description`, `LID`, `port`, which is 255 for all.
+/// Returns `nodeType`, `nodeGUID`, `description`, `LID` and `port`, which is 255 for all ports.
 nlohmann::ordered_json place_json(const comad::discovery::subnet&, const comad::discovery::end_port_ref&,
                                   comad::u8 port);
 

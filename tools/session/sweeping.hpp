@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// sweeping.hpp - sweeps at their times, of a subnet that is discovered again when it has changed. Knows no text form of a
-// sweep.
+// sweeping.hpp - runs sweeps at their times, and rediscovers the subnet when it has changed. Does not depend on a text format.
 #pragma once
 #include "session/report.hpp"
 #include "text/exposition.hpp"
@@ -20,66 +19,69 @@ namespace ibtool {
 
 /// What is swept, and when.
 struct sweep_plan {
-    std::optional<std::chrono::nanoseconds> every; ///< none: one after the other
-    bool on_request = false;                       ///< instead: the first one at once, then each that is requested
-    comad::u64 count = 0;                          ///< 0: until a signal comes
-    /// Outlives its device. One sweep alone ends with what it has.
+    std::optional<std::chrono::nanoseconds> every; ///< nullopt: one sweep after the other
+    /// Instead of `every`: the first sweep at once, then one for each request.
+    bool on_request = false;
+    comad::u64 count = 0; ///< 0: until a signal arrives
+    /// Returns whether the sweeps continue after the device was disconnected. A single sweep ends with a partial result.
     bool is_lasting() const noexcept { return count != 1; }
-    /// How often it is looked whether the subnet has changed; 0: never.
+    /// How often to check whether the subnet has changed; 0: never.
     std::chrono::nanoseconds refresh{};
-    comad::discovery::change_source refresh_by = comad::discovery::change_source::switches; ///< not automatic
+    comad::discovery::change_source refresh_by = comad::discovery::change_source::switches; ///< must not be automatic
     std::function<bool(const comad::discovery::node&)> wants;
     comad::counters::port_detail_set details;
-    comad::counters::counter_set clears; ///< written, once they were read
+    comad::counters::counter_set clears; ///< cleared after they were read
 };
 
-/// Who is told of what.
+/// The functions that get the results of sweeps.
 struct sweep_listener {
     std::function<void(const sweep_view&, const sweep_totals&)> on_sweep;
-    /// Why the subnet was discovered again.
+    /// The reason why the subnet was discovered again.
     std::function<void(const std::string& reason)> on_change;
-    /// A line about what is missing or wrong for the same cause; of each place only once until it is over.
+    /// A line about failures or problems with one cause; for each location only once until the problem is over.
     std::function<void(const std::string& line)> on_problem;
-    /// The device is open, but the first discovery of a lasting plan fails, for this reason; it is repeated until on_found(). Once for
-    /// each reason. May be empty.
+    /// The device is open, but the first discovery of a lasting plan fails for this reason; it is repeated until on_found(). Called once
+    /// for each reason. May be empty.
     std::function<void(const std::string& why)> on_silence = {};
-    std::function<void()> on_found = {}; ///< after on_silence: the discovery succeeded. May be empty.
+    std::function<void()> on_found = {}; ///< after on_silence: the discovery succeeded; may be empty
 };
 
+/// Runs the sweeps of a plan.
 class sweeping {
 public:
     using shared_names = std::shared_ptr<const comad::discovery::node_names>;
-    /// All must outlive it. The names may be replaced by others between two handlers of the io_context.
+    /// All arguments must outlive the object. The names may be replaced between two handlers of the io_context.
     sweeping(session& in, const sweep_plan&, const shared_names&, const sweep_listener&);
     ~sweeping();
     sweeping(const sweeping&) = delete;
     sweeping& operator=(const sweeping&) = delete;
 
-    /// Until the plan is done or a signal comes: the exit code, `partial` if something was missing at any time. Nothing: the
-    /// device was lost before; when it is open again, the next call goes on.
-    /// A lasting plan waits for a local port that does not answer at the beginning, and for the first port to sweep. Else, and in
-    /// simulated time, throws std::runtime_error where the local port does not answer, usage_error if no port is left.
+    /// Runs until the plan is done or a signal arrives. Returns the exit code, `partial` if there was any failure. Nullopt: the device was
+    /// disconnected before; call it again to continue when the device is open.
+    /// A lasting plan waits for a local port that does not reply at the start, and for the first port to sweep. Otherwise, and in virtual
+    /// time, throws std::runtime_error if the local port does not reply, and usage_error if no port is selected.
     comad::coro::task<std::optional<int>> run();
 
-    /// The device was lost and is open again. Gives how many sweeps were missed, which is counted.
+    /// Call this when the device was disconnected and is open again. Returns the number of missed sweeps, and counts them.
     comad::u64 resume();
 
-    /// Ends run() soon, as a signal does; but a sweep that is under way is not told, and nothing is missing of it. In the thread of
-    /// run().
+    /// Ends run() soon, as a signal does, but discards a sweep in progress without reporting failures.
+    /// Threads: the thread of run().
     void end() noexcept {
         is_ended_ = true;
         in_.stop();
     }
 
-    /// Of a plan with on_request, for somebody who knows of so many sweeps: the next one begins, unless it is under way or over
-    /// already. In the thread of run().
+    /// For a plan with on_request, from a client that has seen `known_sweeps` sweeps: starts the next one, unless it is running or finished
+    /// already.
+    /// Threads: the thread of run().
     void request(comad::u64 known_sweeps);
 
 private:
-    /// The subnet as it was discovered, and who sweeps it.
+    /// The discovered subnet, and its sweeper.
     struct known_subnet {
         known_subnet(comad::coro::MADSchedule&, comad::discovery::subnet, const comad::counters::sweep_options&);
-        std::shared_ptr<const comad::discovery::subnet> subnet; // also of who holds a sweep of it
+        std::shared_ptr<const comad::discovery::subnet> subnet; // shared with holders of its sweeps
         comad::counters::sweeper sweeper;
     };
 
@@ -102,19 +104,19 @@ private:
     const sweep_plan& plan_;
     const shared_names& names_;
     const sweep_listener& listener_;
-    std::unique_ptr<known_subnet> known_, previous_; // previous_: what before_ is of, until the next sweep
+    std::unique_ptr<known_subnet> known_, previous_; // previous_: the subnet of before_, until the next sweep
     std::shared_ptr<const comad::counters::sweep> before_;
-    std::optional<comad::discovery::sa_tables> tables_; // of the session as it is open now
+    std::optional<comad::discovery::sa_tables> tables_; // of the session that is open now
     std::optional<comad::mad::time_point> begin_;       // of the first sweep
     comad::mad::time_point looked_{};
-    std::optional<comad::coro::periods> periods_; // of a plan with `every`
-    bool was_interrupted_ = false;                // the last sweep, because the device was lost
+    std::optional<comad::coro::periods> periods_; // for a plan with `every`
+    bool was_interrupted_ = false;                // the device was disconnected during the last sweep
     bool is_requested_ = false;
     bool is_ended_ = false;                 // by end()
     comad::coro::scope* waiting_ = nullptr; // for a request
     sweep_totals totals_;
-    std::string reason_;              // why the subnet may have changed; empty: no reason to think so
-    std::set<comad::iba::guid> gone_; // nodes of which something was missing in the last sweep
+    std::string reason_;              // why the subnet may have changed; empty: no known reason
+    std::set<comad::iba::guid> gone_; // nodes with failures in the last sweep
     std::set<std::string> told_;
     bool is_complete_ = true;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tracer.hpp - ways through a subnet, as the switches' forwarding tables have them. Knows no text.
+// tracer.hpp - finds routes through a subnet by the forwarding tables of its switches. Does not depend on a text format.
 #pragma once
 #include "session/session.hpp"
 #include <comad/discovery/database/node_names.hpp>
@@ -14,12 +14,12 @@
 
 namespace ibtool {
 
-/// A port where the way passes, and its node.
+/// A port on a route, and its node.
 struct place {
     comad::iba::smp::NodeInfo node;
     comad::iba::smp::PortInfo port;
-    unsigned port_number; // by which the way comes in; where it begins or ends, of a switch 0
-    std::string name;     // as it is
+    unsigned port_number; // the port where the route enters; 0 on a switch where the route starts or ends
+    std::string name;     // raw bytes
 
     std::string called() const { return comad::iba::escaped(name); }
     bool is_switch() const { return node.nodeType == comad::iba::NodeType::Switch; }
@@ -29,46 +29,48 @@ struct place {
     unsigned end_number() const { return is_switch() ? 0 : port_number; }
 };
 
-/// A place, and the port by which the one before it was left.
+/// A place, and the port where the route left the place before it.
 struct hop {
     unsigned out;
     place at;
 };
 
+/// A route with all its hops.
 struct route {
     place from;
     std::vector<hop> hops;
-    comad::mad::IBDRPath end; // from our own port to where it ends
+    comad::mad::IBDRPath end; // from the local port to the end of the route
 
     const place& to() const { return hops.empty() ? from : hops.back().at; }
 };
 
-/// Looks for ways. Where there is none, it throws std::runtime_error with one line.
+/// Finds routes. If there is none, throws std::runtime_error with one line.
 class tracer {
 public:
     tracer(session& in, const comad::discovery::node_names& names) : in_(in), names_(names) {}
 
+    /// Queries the node and port where a path ends.
     query_task<place> ask_place(comad::mad::any_path path);
 
-    /// From the port at the end of a directed route to the port `to`, which has the LID `LID`: by the linear tables.
-    /// `by_lid`: to whatever port there has that LID.
+    /// Finds the route from the port at the end of a directed route to the port `to` with the LID `LID`, by the linear tables.
+    /// `by_lid`: to any port of that node that has the LID.
     query_task<route> find(comad::mad::IBDRPath path, place to, unsigned LID, bool by_lid);
-    /// The hops that find() got so far, also where it failed; nothing: it failed at the start.
+    /// The hops that find() has found so far, also after an error; nullopt: it failed at the start.
     const std::optional<route>& so_far() const noexcept { return so_far_; }
 
-    /// The way that a packet to the multicast LID takes to `to`, on which it may go elsewhere, too. A tree that comes back
-    /// to one of its switches is an error, unless `to` is nearer.
+    /// Finds the route of a packet from there to `to` by a multicast LID; the packet may go to other ports as well. A tree that returns to
+    /// one of its switches is an error, unless `to` is nearer.
     query_task<route> find_multicast(comad::mad::IBDRPath path, place to, unsigned MLID);
 
 private:
     query_task<hop> next_hop(route& way, unsigned LID);
     query_task<hop> through_switch(route& way, unsigned LID);
-    /// Our own port is left through its cable; another one's switch is a hop nearer to us. `path` is then that switch's.
+    /// Leaves the local port through its cable. For another end port, the switch is one hop closer: `path` is then the path to the switch.
     query_task<hop> out_of_end_port(place here, comad::mad::IBDRPath& path);
-    /// The port by which a cable comes in. A node says that itself; the SA knows it of the cable.
+    /// The port where a cable enters the next node. The node reports it itself; the SA knows it from the link.
     query_task<unsigned> entry_port(const place& here, unsigned out, const place& next);
     query_task<hop> through_cable(place here, comad::mad::IBDRPath path, unsigned out);
-    /// The ports by which a switch sends packets of the group on, but that one.
+    /// The ports to which a switch forwards packets of the group, except one.
     query_task<std::vector<unsigned>> group_ports(place at, comad::mad::IBDRPath path, unsigned MLID, unsigned but);
 
     session& in_;
