@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// authorization.hpp - tokens and passwords with which clients may scrape, from a file.
+// authorization.hpp - the tokens and passwords for HTTP clients, read from a file.
 #pragma once
 #include <string>
 #include <string_view>
@@ -7,15 +7,15 @@
 
 namespace ibtool {
 
-/// Reads a file of lines `bearer TOKEN` or `basic USER:PASSWORD` (RFC 6750, RFC 7617), with comments after `#` at the beginning
-/// of a line. The case of the first word does not matter, nor do blanks and CR at the end of a line. Returns the values of the
-/// Authorization header that are accepted: `Bearer TOKEN`, `Basic BASE64`.
-/// Errors: usage_error with one line, never with what is secret: a line is neither of these, or has an empty token or password;
-/// no line is left; others than the owner can read or write the file; it belongs to neither this user nor root.
+/// Reads a file of lines `bearer TOKEN` or `basic USER:PASSWORD` (RFC 6750, RFC 7617), with comments after `#` at the start of a line. The
+/// case of the first word, and blanks and CR at the end of a line, are ignored. Returns the accepted values of the Authorization header:
+/// `Bearer TOKEN`, `Basic BASE64`.
+/// Errors: usage_error with one line that never contains a secret: a line has another format, or an empty token or password; no line is
+/// left; users other than the owner can read or write the file; the file belongs to neither this user nor root.
 std::vector<std::string> read_authorizations(const std::string& file);
 
-/// Whether the value of an Authorization header is one of these; the case of its scheme does not matter (RFC 9110, 11.1). Takes as
-/// long whether the first character is wrong or the last.
+/// Returns whether the value of an Authorization header is accepted; the case of its scheme is ignored (RFC 9110, 11.1). The time does not
+/// depend on the position of the first wrong character.
 bool is_authorized(std::string_view given, const std::vector<std::string>& accepted);
 
 } // namespace ibtool

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// exporter.hpp - the last sweep of each fabric, served by HTTP to whoever scrapes. Knows no counter; sends no MAD.
+// exporter.hpp - serves the last sweep of each fabric by HTTP. Does not depend on counters and sends no MADs.
 #pragma once
 #include "exporter/http_server.hpp"
 #include <comad/coro/detail/generator.hpp>
@@ -16,58 +16,57 @@
 
 namespace ibtool {
 
-/// `/metrics`: what was published last, in Prometheus' text format, compressed where that is asked for. `/health`: JSON, with
-/// status 200 while of every fabric what was published is not older than a limit, tells of most ports, and the device is there,
-/// else 503. Before anything was published, 503.
+/// `/metrics` is the page that was published last, in Prometheus' text format, compressed if the client requests it. `/health` is JSON. Its
+/// status is 200 while for every fabric the last sweep is not older than a limit, contains most ports, and the device is connected;
+/// otherwise, and before anything was published, 503.
 ///
-/// Threads: all in the executor's, which never waits for a client. Between two pieces of a page others are next.
+/// Threads: the executor's only, which never waits for a client. Other work can run between two pieces of a page.
 class exporter {
 public:
     struct options {
-        std::string where;               ///< as listening_socket's
-        std::chrono::nanoseconds oldest; ///< of a sweep that is still news
-        /// Called for each scrape and fabric, with how often that was published before; the scrape gets what is published next of
-        /// all whose device is there; 503 where none is. Null: it gets what was published last.
+        std::string where;               ///< as for listening_socket
+        std::chrono::nanoseconds oldest; ///< largest age of a valid sweep
+        /// Called for each scrape and fabric, with the number of pages published before. The scrape gets the page that is published after
+        /// that by all fabrics whose device is connected; 503 if there is none. Null: a scrape gets the last page.
         std::function<void(std::size_t fabric, std::size_t published)> on_scrape;
-        /// Values of the Authorization header that let a client in (read_authorizations()); empty: everybody.
+        /// Accepted values of the Authorization header (read_authorizations()); empty: no authorization is needed.
         std::vector<std::string> authorizations;
-        std::vector<std::string> fabrics = {std::string()}; ///< what they are called, where there are several
+        std::vector<std::string> fabrics = {std::string()}; ///< names of the fabrics, if there are several
     };
-    /// Throws what listening_socket does.
+    /// Throws as listening_socket does.
     exporter(boost::asio::any_io_executor, options);
     ~exporter();
     exporter(const exporter&) = delete;
     exporter& operator=(const exporter&) = delete;
 
-    /// Where it listens: `127.0.0.1:9400`.
+    /// The address where it listens: `127.0.0.1:9400`.
     const std::string& address() const noexcept { return server_->address(); }
 
-    /// Makes the page, of all fabrics, piece by piece.
+    /// Generates the page of all fabrics, piece by piece.
     using page_text = std::function<comad::coro::generator<std::string>()>;
 
-    /// There is something new of a fabric. `text`: called when somebody asks for the page, at most once plain and once compressed,
-    /// however many ask; held until the next one. `state`: an object with further members of /health, such as `sweep`.
-    /// `most_missing`: most ports did not answer.
+    /// Publishes a new sweep of a fabric. `text`: called when a client requests the page, at most once plain and once compressed; kept
+    /// until the next one. `state`: an object with further members of /health, such as `sweep`. `most_missing`: most ports did not reply.
     void publish(page_text text, nlohmann::ordered_json state, bool most_missing, std::size_t fabric = 0);
 
-    /// Another page in place of the last one, if there is one: of the same sweeps, with what else has changed. Whoever waits for a
-    /// sweep goes on to wait.
+    /// Replaces the page, if there is one, by another page of the same sweeps in which other data has changed. Clients that wait for a
+    /// sweep continue to wait.
     void replace_page(page_text text);
 
-    /// The device is lost, for this reason, which may change; until note_back().
+    /// Marks the device as disconnected for this reason, which may change, until note_back().
     void note_lost(std::string why, std::size_t fabric = 0);
     void note_back(std::size_t fabric = 0);
 
-    /// Scrapes that wait for a sweep, or for a page that is being made.
+    /// The number of scrapes that wait for a sweep, or for a page in progress.
     std::size_t waiting() const noexcept;
 
-    /// Others are let in from now on.
+    /// Replaces the accepted authorizations.
     void set_authorizations(std::vector<std::string>);
 
 private:
     struct pages;
     void set_page(page_text);
-    std::shared_ptr<pages> pages_; // shared with coroutines, which may be destroyed later than this
+    std::shared_ptr<pages> pages_; // shared with coroutines, which may be destroyed later
     std::unique_ptr<http_server> server_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// gzip.hpp - text compressed bit by bit, for who has other things to do meanwhile.
+// gzip.hpp - compresses text step by step, so that other work can run in between.
 #pragma once
 #include <memory>
 #include <string>
@@ -7,14 +7,15 @@
 
 namespace ibtool {
 
+/// Compresses text to the gzip format.
 class gzip_writer {
 public:
-    /// Throws std::bad_alloc, as all here.
+    /// All functions throw std::bad_alloc.
     gzip_writer();
     ~gzip_writer();
 
     void add(std::string_view text);
-    /// All that was added, compressed. Nothing can be added after that.
+    /// Returns the compressed form of everything that was added. Nothing can be added afterwards.
     std::string finish();
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// service_manager.hpp - tells systemd how a service is (sd_notify(3)); where none asks for it, nothing.
+// service_manager.hpp - reports the state of a service to systemd (sd_notify(3)); does nothing without systemd.
 #pragma once
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -9,16 +9,17 @@
 
 namespace ibtool {
 
+/// The connection to systemd.
 class service_manager {
 public:
-    /// By the environment: NOTIFY_SOCKET; with WATCHDOG_USEC it hears twice in that time that the executor still runs.
+    /// Reads NOTIFY_SOCKET from the environment. With WATCHDOG_USEC, it reports twice in that time that the executor still runs.
     explicit service_manager(boost::asio::any_io_executor);
     ~service_manager();
     service_manager(const service_manager&) = delete;
     service_manager& operator=(const service_manager&) = delete;
 
     void note_ready() { notify("READY=1"); }
-    /// A line for `systemctl status`.
+    /// Sets the line that `systemctl status` shows.
     void note_status(const std::string& line) { notify("STATUS=" + line); }
 
 private:
@@ -26,7 +27,7 @@ private:
     void feed_watchdog();
 
     std::string socket_;
-    std::chrono::microseconds watchdog_{0}; // how often; 0: not
+    std::chrono::microseconds watchdog_{0}; // interval; 0: no watchdog
     boost::asio::steady_timer timer_;
 };
 

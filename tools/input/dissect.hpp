@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// dissect.hpp - which structures a message consists of: packet headers, a umad header, the MAD and its attribute.
-// Prints them. Knows no file.
+// dissect.hpp - finds and prints the structures in a message: packet headers, a umad header, the MAD and its attribute. Opens no files.
 #pragma once
 #include "input/messages.hpp"
 #include <comad/iba/detail/table.hpp>
@@ -11,40 +10,41 @@
 
 namespace ibtool {
 
-/// What a message begins with.
+/// The structure at the start of a message.
 enum class message_kind {
-    automatic, ///< as its bytes suggest
+    automatic, ///< detected from the bytes
     mad,
     umad,   ///< the 64-byte header of a umad device (struct ib_user_mad_hdr)
     packet, ///< LRH
-    grh,    ///< GRH: a receive buffer of a datagram queue pair, whose BTH and DETH are gone, or a whole packet's rest
+    grh,    ///< GRH: a receive buffer of a datagram queue pair, without BTH and DETH, or the rest of a whole packet
     bth,
 };
 
-/// A structure inside a message.
+/// The position of a structure in a message.
 struct part {
     const comad::iba::record_info* table;
-    std::size_t begin; ///< bytes from the message's first
+    std::size_t begin; ///< offset from the start of the message, in bytes
 };
 
-/// A message taken apart.
+/// The parts of a message.
 struct dissection {
-    std::vector<part> headers;      ///< in front of the MAD
-    std::string umad;               ///< the umad header as text, if there is one
-    std::string datagram;           ///< what the rest is if it is not a MAD: `IPv4 over InfiniBand, to queue pair 0x48`
-    std::span<const comad::u8> mad; ///< the rest; empty: none
-    const comad::iba::record_info* format = nullptr;    ///< of the MAD; null: unknown class, or not a MAD
-    const comad::iba::record_info* attribute = nullptr; ///< in its data area; null: unknown
+    std::vector<part> headers; ///< before the MAD
+    std::string umad;          ///< the umad header as text, if there is one
+    /// The kind of payload if it is not a MAD: `IPv4 over InfiniBand, to queue pair 0x48`.
+    std::string datagram;
+    std::span<const comad::u8> mad;                     ///< empty: there is none
+    const comad::iba::record_info* format = nullptr;    ///< format of the MAD; null: unknown class, or not a MAD
+    const comad::iba::record_info* attribute = nullptr; ///< attribute in the data area; null: unknown
 };
 
-/// Throws std::runtime_error with one line if the bytes are nothing that `kind` says.
+/// Splits a message into its parts. Throws std::runtime_error with one line if the bytes are not of that kind.
 dissection dissect(const message&, message_kind kind);
 
-/// Annotated words of every part (dump() of print.hpp).
+/// Returns the annotated words of every part (dump() of print.hpp).
 std::string dump_text(const message&, const dissection&);
-/// One field per line (dotted() of print.hpp).
+/// Returns one field per line (dotted() of print.hpp).
 std::string dotted_text(const message&, const dissection&);
-/// One object: the names of the parts are keys; `attribute` names the structure in the MAD's data area, if it is known.
+/// Returns one JSON object with the names of the parts as keys. `attribute` is the structure in the MAD's data area, if it is known.
 std::string message_json(const message&, const dissection&);
 
 } // namespace ibtool

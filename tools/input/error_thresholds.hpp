@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// error_thresholds.hpp - how far counters of errors may go before they are reported, and the file that says so. Asks nobody.
+// error_thresholds.hpp - thresholds for error counters, and the file format that contains them. Sends nothing.
 #pragma once
 #include <comad/counters/port_counters.hpp>
 
@@ -13,32 +13,32 @@
 
 namespace ibtool {
 
-/// What infiniband-diags call a counter: `SymbolErrorCounter`.
+/// The name of a counter in infiniband-diags: `SymbolErrorCounter`.
 std::string label_of(comad::counters::counter);
-/// The same for the IBA name of any counter: `PortVLXmitWait[3]`.
+/// The name in infiniband-diags for the IBA name of any counter: `PortVLXmitWait[3]`.
 std::string label_of(std::string_view name);
-/// A counter by either name, `symbolErrorCounter` or `SymbolErrorCounter`, in whatever case.
+/// Finds a counter by either name, `symbolErrorCounter` or `SymbolErrorCounter`, ignoring case.
 std::optional<comad::counters::counter> find_counter(std::string_view name) noexcept;
-/// A counter by its former name in libibmad, `RcvSwRelayErrors`, which scripts and thresholds files still have; in whatever case.
+/// Finds a counter by its old name in libibmad, such as `RcvSwRelayErrors`, ignoring case. Scripts and thresholds files still use them.
 std::optional<comad::counters::counter> find_counter_of_old(std::string_view name) noexcept;
 
-/// It has a threshold: it counts errors, or it is portXmitWait.
+/// Returns whether a counter has a threshold: it counts errors, or it is portXmitWait.
 constexpr bool has_threshold(comad::counters::counter c) noexcept {
     return is_error(c) || c == comad::counters::counter::portXmitWait;
 }
 
-/// A threshold for each counter, 0 where nothing else was said.
+/// A threshold for each counter; 0 unless it was set.
 class error_thresholds {
 public:
     comad::u64 operator[](comad::counters::counter c) const noexcept { return highest_[static_cast<unsigned>(c)]; }
     /// Precondition: has_threshold(c).
     void set(comad::counters::counter c, comad::u64 highest) noexcept { highest_[static_cast<unsigned>(c)] = highest; }
 
-    /// Reads lines `SymbolErrorCounter=10`, the number in decimal or after 0x; `#` starts a comment; of one counter the last line
-    /// counts. Names are those of find_counter() and find_counter_of_old(). Returns the counters that are named, in that order.
-    /// Messages use `name` for the file. A line with another name is skipped, and `unknown` gets a message about it, if there is such
-    /// a function; infiniband-diags skip these lines, too. Without it the line is an error.
-    /// Errors: std::runtime_error, one line `NAME:LINE: what is wrong`; then some are set.
+    /// Reads lines `SymbolErrorCounter=10` with a decimal or hexadecimal number. `#` starts a comment; if a counter appears several times,
+    /// the last line is used. Names are those of find_counter() and find_counter_of_old(). Returns the counters in the order in which they
+    /// appear. `name`: the file in messages. `unknown`: called with a message for each line with an unknown name, which is then skipped, as
+    /// infiniband-diags does. Without this function, such a line is an error.
+    /// Errors: throws std::runtime_error with one line `NAME:LINE: what is wrong`; then some thresholds are set.
     std::vector<comad::counters::counter> read(std::istream& in, std::string_view name,
                                                const std::function<void(const std::string&)>& unknown = {});
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// gunzip.hpp - contents of a file that gzip compressed. Does not depend on what the contents are.
+// gunzip.hpp - decompresses gzip files. Does not depend on their contents.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -7,10 +7,10 @@
 
 namespace ibtool {
 
-/// Of the contents that gunzip() returns: a small file can decompress to any size.
+/// The default limit of gunzip(), because a small file can decompress to any size.
 inline constexpr std::size_t most_decompressed = std::size_t{512} << 20; // bytes
 
-/// `bytes` start as a gzip file does (RFC 1952).
+/// Returns whether the bytes start like a gzip file (RFC 1952).
 bool is_gzipped(std::string_view bytes) noexcept;
 
 /// Decompresses all members of a gzip file. If the data is damaged, ends early, or decompresses to more than `most` bytes,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lines.hpp - a text file of lines of one form.
+// lines.hpp - reads a text file in which all lines have one format.
 #pragma once
 #include <functional>
 #include <string>
@@ -7,9 +7,9 @@
 
 namespace ibtool {
 
-/// Gives `take` each line without white space at its ends, but for empty ones and those that begin with `#`. It returns false of
-/// what is no line of that form. Throws std::runtime_error with one line, `FILE:7: expected FORM`, for it, and where the file cannot
-/// be read.
+/// Calls `take` for each line without white space at its ends, except for empty lines and lines that start with `#`. `take` returns false
+/// if the line has another format.
+/// Errors: throws std::runtime_error with one line, `FILE:7: expected FORM`, or if the file cannot be read.
 void read_lines(const std::string& file, const char* form, const std::function<bool(std::string_view)>& take);
 
 } // namespace ibtool

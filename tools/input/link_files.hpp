@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// link_files.hpp - the files of infiniband-diags' ibdiscover.pl: places of nodes, and links as they were. Knows no subnet.
+// link_files.hpp - reads the files of infiniband-diags' ibdiscover.pl: names of places, and earlier links. Does not depend on a subnet.
 #pragma once
 #include <comad/iba/types.hpp>
 
@@ -10,7 +10,7 @@
 
 namespace ibtool {
 
-/// A link as one of its ends has it.
+/// A link as seen from one of its ends.
 struct link_end {
     comad::iba::guid nodeGUID{};
     unsigned port = 0, peer_port = 0;
@@ -19,15 +19,15 @@ struct link_end {
     friend auto operator<=>(const link_end&, const link_end&) = default;
 };
 
-/// Lines `8f10400410015|8|"ISR 6000"|...`: a node GUID in hex, how many ports, and where the node is. Empty lines and those
-/// that begin with `#` say nothing.
-/// Throws std::runtime_error with one line where the file cannot be read or is wrong.
+/// Reads lines `8f10400410015|8|"ISR 6000"|...`: a node GUID in hex, the number of ports, and the place of the node. Empty lines and lines
+/// that start with `#` are ignored.
+/// Errors: throws std::runtime_error with one line if the file cannot be read or is wrong.
 std::map<comad::iba::guid, std::string> read_places(const std::string& file);
 
-/// Lines `10|5442b100004900|5|8f10400410015`: a port, its node's GUID in hex, and both of the other end.
-/// Throws the same.
+/// Reads lines `10|5442b100004900|5|8f10400410015`: a port and its node's GUID in hex, then port and GUID of the other end.
+/// Errors: as read_places().
 std::set<link_end> read_links(const std::string& file);
-/// The same lines.
+/// Returns the text of such a file.
 std::string links_text(const std::set<link_end>&);
 
 } // namespace ibtool

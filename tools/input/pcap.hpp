@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// pcap.hpp - writes and reads files of captured InfiniBand packets, by libpcap. Does not depend on MADs.
+// pcap.hpp - writes and reads captures of InfiniBand packets with libpcap. Does not depend on MADs.
 #pragma once
 #include <comad/mad/detail/packet.hpp>
 #include <comad/transports/capture.hpp>
@@ -14,29 +14,29 @@ namespace ibtool {
 
 class queued_writer;
 
-/// Writes packets in ERF records (LINKTYPE_ERF, 197) of type InfiniBand, in nanoseconds. Wireshark opens no other kind of
-/// InfiniBand packet: of LINKTYPE_INFINIBAND (247) version 4.0 says that it is unknown.
+/// Writes packets as ERF records (LINKTYPE_ERF, 197) of type InfiniBand, with nanoseconds. Wireshark accepts no other kind of InfiniBand
+/// packet: version 4.0 reports LINKTYPE_INFINIBAND (247) as unknown.
 ///
-/// What the file does not take at once waits in a queue of 64 MiB. Then write() waits until the reader has taken some, or after
-/// never_wait() drops packets, and counts them.
+/// What the file does not accept at once waits in a queue of 64 MiB. If the queue is full, write() waits for the reader; after
+/// never_wait() it drops packets and counts them.
 class pcap_writer {
 public:
-    /// Makes or overwrites the file; a regular one is for its owner alone from now on. A FIFO is opened when somebody reads it.
-    /// Errors: std::runtime_error with one line.
+    /// Creates or overwrites the file. A regular file becomes readable only by its owner. A FIFO is opened when it has a reader.
+    /// Errors: throws std::runtime_error with one line.
     explicit pcap_writer(const std::string& file);
     ~pcap_writer();
 
-    /// Whoever waits for the reader gives up as soon as this returns true; it is called several times a second.
+    /// Stops waiting for the reader as soon as this function returns true; it is called several times a second.
     void gives_up_if(std::function<bool()> gives_up) { gives_up_ = std::move(gives_up); }
     /// For programs that run until a signal arrives.
     void never_wait();
 
-    /// Adds a MAD in its packet, with 0 for each key in it unless `with_keys`. Errors, such as a full disk, are those of finish().
+    /// Adds a MAD in its packet. Keys in it are 0 unless `with_keys`. finish() reports errors such as a full disk.
     void write(const comad::transports::captured_mad&, bool with_keys = false) noexcept;
-    /// How many packets were dropped.
+    /// The number of dropped packets.
     comad::u64 dropped() const noexcept;
-    /// Waits until all is written.
-    /// Errors: std::runtime_error with one line if not all packets are in the file.
+    /// Waits until everything is written.
+    /// Errors: throws std::runtime_error with one line if packets are missing from the file.
     void finish();
 
 private:
@@ -53,17 +53,17 @@ private:
 
 /// An InfiniBand packet of a capture.
 struct captured_packet {
-    std::size_t number = 0; ///< its record in the file, from 1, as Wireshark counts them
+    std::size_t number = 0; ///< its record number in the file, from 1, as in Wireshark
     std::span<const comad::u8> bytes;
     comad::mad::packet_start starts_with =
-        comad::mad::packet_start::LRH; ///< from an LRH on with its checksums, else without
-    std::string where{};               ///< in RoCE: from which address to which
+        comad::mad::packet_start::LRH; ///< with LRH: including checksums, else without
+    std::string where{};               ///< for RoCE: the source and destination addresses
 };
 
-/// Calls `use` for every InfiniBand packet of a pcap or pcapng file. Takes the link types InfiniBand, ERF, and of RoCE Ethernet, IP and
-/// Linux's cooked captures; records without an InfiniBand packet are skipped. Throws std::runtime_error with one line, with `name` as it
-/// is: another link type, records but no InfiniBand packet, a file that is not a capture or ends in the middle (after the packets before).
-/// Closes `opened`.
+/// Calls `use` for every InfiniBand packet of a pcap or pcapng file, and closes `opened`. Accepts the link types InfiniBand and ERF, and
+/// for RoCE Ethernet, IP and Linux cooked captures. Skips records without an InfiniBand packet.
+/// Errors: throws std::runtime_error with one line that contains `name` for another link type, for a file without InfiniBand packets, for a
+/// file that is not a capture, and for a truncated file (after the packets before).
 void read_pcap(std::FILE* opened, const std::string& name, const std::function<void(const captured_packet&)>& use);
 
 } // namespace ibtool

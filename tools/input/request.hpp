@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// request.hpp - any RPC of the IBA with any field, by name: from words to what a MAD asks. Knows no target and no command.
+// request.hpp - builds a request for any RPC of the IBA from names and values of fields. Does not depend on a target or a command.
 #pragma once
 #include <comad/iba/detail/registry.hpp>
 #include <comad/mad/detail/message.hpp>
@@ -9,23 +9,23 @@
 
 namespace ibtool {
 
-/// What is asked, but not yet of whom.
+/// A request without its destination.
 struct request {
     const comad::iba::structure* attribute;
     comad::mad::rpc_kind kind;
-    std::vector<std::string> fields; ///< as they were given
-    std::vector<comad::u8> payload;  ///< these, and zeros
+    std::vector<std::string> fields; ///< as the user wrote them
+    std::vector<comad::u8> payload;  ///< contains these fields, and zeros
     comad::u64 component_mask = 0;
 };
 
-/// `rpc`: `SubnGet`, ...; `attribute`: its full name, or that without the prefix of its class; `fields`: `NAME=VALUE`, which
-/// in a query to the SA records must have. Throws usage_error, one line that says what there is.
+/// Builds a request. `rpc`: `SubnGet`, ...; `attribute`: its full name, or the name without the prefix of its class; `fields`:
+/// `NAME=VALUE`, which in a query to the SA are conditions for records. Throws usage_error with one line that lists the valid names.
 request make_request(const std::string& rpc, const std::string& attribute, const std::vector<std::string>& fields);
 
-/// A Set that writes the whole attribute, so that fields which are not named would become 0: what is there must be read before.
-/// In the other classes a mask or a selector says what is written.
+/// Returns whether the request is a Set that writes the whole attribute, so that other fields would become 0: the attribute must be read
+/// first. In other classes a mask or a selector says which fields are written.
 bool writes_all_fields(const request&);
-/// The Get of the same attribute.
+/// The Get for the attribute of a request.
 comad::mad::rpc_kind reading(const request&);
 
 } // namespace ibtool

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// words.hpp - texts taken apart.
+// words.hpp - splits, trims and converts texts.
 #pragma once
 #include <string>
 #include <string_view>
@@ -7,13 +7,13 @@
 
 namespace ibtool {
 
-/// The parts between the separators; one more than there are of these.
+/// Returns the parts between separators. Their number is one more than that of the separators.
 std::vector<std::string> split(std::string_view text, char separator);
 
-/// Without white space at both ends.
+/// Returns the text without white space at both ends.
 std::string trimmed(std::string_view text);
 
-/// With ASCII's capital letters as small ones.
+/// Returns the text with ASCII capital letters replaced by small letters.
 std::string to_lower(std::string_view text);
 
 } // namespace ibtool

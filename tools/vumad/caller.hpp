@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// caller.hpp - the program whose call FUSE brings: what FUSE does not say of a call, and what its answer has no place for. Knows no
-// device.
+// caller.hpp - access to the program that made a FUSE call: information that FUSE does not pass on, and results that its replies cannot
+// contain. Does not depend on a device.
 #pragma once
 #include <comad/iba/types.hpp>
 
@@ -11,17 +11,17 @@
 
 namespace ibtool {
 
-/// read(2) or write(2), as the program called it: FUSE brings long ones in pieces.
+/// A read(2) or write(2) as the program called it. FUSE splits long ones into pieces.
 struct data_call {
-    comad::u64 buffer; ///< in the program's memory
+    comad::u64 buffer; ///< address in the program's memory
     std::size_t size;
 };
 
-/// What the thread, which waits for an answer to it, has called: `number` is SYS_read or SYS_write. Nothing if this process may not
-/// look, as ptrace(2) has it: it may of programs that it started.
+/// Returns the call for which the thread waits; `number` is SYS_read or SYS_write. Nullopt if this process may not trace the thread
+/// (ptrace(2)); it may trace programs that it started.
 std::optional<data_call> call_of(pid_t thread, long number);
 
-/// Writes into its memory. False: it may not.
+/// Writes into the memory of the thread. Returns false if this is not permitted.
 bool write_to(pid_t thread, comad::u64 address, std::span<const comad::u8> bytes);
 
 } // namespace ibtool

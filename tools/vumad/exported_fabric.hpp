@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// exported_fabric.hpp - a simulated fabric, and those of its end ports that become MAD devices. Knows no file system.
+// exported_fabric.hpp - a simulated fabric, and its end ports that become MAD devices. Does not depend on a file system.
 #pragma once
 #include "comad.hpp"
 #include <comad/transports/detail/vumad/kernel_port.hpp>
@@ -17,26 +17,27 @@
 
 namespace ibtool {
 
-/// A port that becomes a device, and what carries its MADs.
+/// A port that becomes a device, and the transports that carry its MADs.
 struct exported_port {
     comad::transports::vumad::described_port described;
     std::string place; ///< for messages: `h-0001 HCA-1 port 1`
     std::unique_ptr<comad::mad::transport> outer,
-        inner; ///< the carrier, and what it goes over, if that is a second one
+        inner; ///< the transport, and the transport below it if there is one
     std::unique_ptr<comad::transports::vumad::kernel_port> kernel;
     std::unique_ptr<comad::transports::vumad::local_port> local;
     int descriptor() const noexcept { return outer->native_handle(); }
 };
 
+/// A simulated fabric with the ports that it exports.
 class exported_fabric {
 public:
-    /// `text`: as --fabric has it, sim:... or ibsim...; `places`: NODE or NODE/PORT of each port; none: where the text says.
-    /// Throws usage_error for a text that names no simulated fabric, std::runtime_error or std::system_error with one line.
+    /// `text`: a fabric sim:... or ibsim..., as for --fabric; `places`: NODE or NODE/PORT of each port; empty: the text selects them.
+    /// Throws usage_error if the text does not name a simulated fabric, std::runtime_error or std::system_error with one line.
     exported_fabric(std::string_view text, const std::vector<std::string>& places);
 
     std::deque<exported_port>& ports() noexcept { return ports_; }
 
-    /// All ports at this time.
+    /// Sets the time of all ports.
     void set_now(comad::mad::time_point);
     std::optional<comad::mad::time_point> next_event() const noexcept;
 
@@ -46,7 +47,7 @@ private:
     void add(exported_port, const std::string& node, unsigned port, comad::transports::vumad::port_place);
 
     comad::transports::sim::simulation simulation_;
-    std::vector<std::string> nodes_; // whose devices there are
+    std::vector<std::string> nodes_; // nodes that have devices
     std::deque<exported_port> ports_;
 };
 

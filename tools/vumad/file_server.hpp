@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// file_server.hpp - the virtual devices as files: what the kernel's FUSE asks for programs that open, read, write and wait.
-// The only file that knows libfuse is its source; without libfuse there is none.
+// file_server.hpp - serves the virtual devices as files: handles the FUSE calls of programs that open, read, write and wait. Only its
+// source includes libfuse; without libfuse the server is not available.
 #pragma once
 #include "vumad/exported_fabric.hpp"
 #include <comad/mad/detail/unique_fd.hpp>
@@ -9,22 +9,23 @@
 
 namespace ibtool {
 
+/// Handles FUSE calls.
 class file_server {
 public:
-    /// `device`: of /dev/fuse, mounted already. `fabric` must outlive it. Throws std::runtime_error with one line.
+    /// `device`: /dev/fuse, already mounted. `fabric` must outlive the server. Throws std::runtime_error with one line.
     file_server(comad::mad::unique_fd device, exported_fabric& fabric);
     ~file_server();
     file_server(const file_server&) = delete;
     file_server& operator=(const file_server&) = delete;
 
-    /// Readable when a program has called.
+    /// The descriptor, which is readable when a program has made a call.
     int descriptor() const noexcept;
-    /// What programs have called since, as far as it can be answered now. False: nothing is mounted any more.
+    /// Handles the calls of programs, as far as possible now. Returns false if nothing is mounted any more.
     bool take_calls();
-    /// Answers those that wait for what has arrived meanwhile.
+    /// Replies to calls that wait for MADs that have arrived meanwhile.
     void answer_waiting();
 
-    /// False: ibtool was built without libfuse3.
+    /// Returns false if ibtool was built without libfuse3.
     static bool is_available() noexcept;
 
     struct state;

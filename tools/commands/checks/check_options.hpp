@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// check_options.hpp - options that all checks have. Knows no check.
+// check_options.hpp - the options that all checks have. Does not depend on a particular check.
 #pragma once
 #include "input/arguments.hpp"
 #include "input/options.hpp"
@@ -9,6 +9,7 @@
 
 namespace ibtool {
 
+/// The values of these options.
 struct check_options {
     bool no_colours = false; ///< -N
     bool is_brief = false;   ///< -b
@@ -17,15 +18,15 @@ struct check_options {
     bool only_shows_thresholds = false; ///< -s
 };
 
-/// -N, -b, --json.
+/// Declares -N, -b and --json.
 void add_check_options(arguments& takes, check_options&);
-/// -T, -s.
+/// Declares -T and -s.
 void add_threshold_options(arguments& takes, check_options&);
 
-/// Colours only on a terminal, and not where NO_COLOR is set; what is good with -v.
+/// Returns the style of the output: colors only on a terminal and if NO_COLOR is not set; good results only with -v.
 text_style style_of(const check_options&, const global_options&);
 
-/// Prints the thresholds that would count; an exit code. Throws std::runtime_error with one line if the file is wrong.
+/// Prints the thresholds that would be used. Returns an exit code. Throws std::runtime_error with one line if the file is wrong.
 int show_thresholds(const check_options&);
 
 } // namespace ibtool

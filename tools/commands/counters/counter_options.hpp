@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// counter_options.hpp - the options that choose attributes of performance management, for the commands that read any of them.
+// counter_options.hpp - the options that select performance attributes, shared by several commands.
 #pragma once
 #include "input/arguments.hpp"
 #include "text/counter_groups.hpp"
@@ -9,15 +9,16 @@
 
 namespace ibtool {
 
+/// The options, and which of them were given.
 class counter_options {
 public:
-    /// `has_T`: `-T` is free for the counters of extended speeds. This outlives `takes`.
+    /// Declares the options. `has_T`: `-T` is available for the extended speeds counters. The object must outlive `takes`.
     void declare(arguments& takes, bool has_T = true);
-    /// Those that were asked for, in the order of the help.
+    /// Returns the selected groups, in the order of the help.
     std::vector<const counter_group*> groups() const;
 
 private:
-    std::deque<bool> asked_for_; // each stays where it is
+    std::deque<bool> asked_for_; // a deque, because addresses must not change
 };
 
 } // namespace ibtool

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// sweep_outputs.hpp - where sweeps go: a terminal, lines, a file, whoever scrapes. Knows no schedule.
+// sweep_outputs.hpp - writes sweeps to a terminal, as lines, to a file, and to HTTP clients. Does not depend on a schedule.
 #pragma once
 #include "commands/counters/sweep_screen.hpp"
 #include "exporter/exporter.hpp"
@@ -16,62 +16,66 @@
 
 namespace ibtool {
 
+/// The format of sweeps on stdout.
 enum class sweep_form : comad::u8 { table, json, csv, screen, none };
 
+/// Where and how sweeps are written.
 struct output_config {
     sweep_form form = sweep_form::table;
     table_choice choice;
-    std::string file;                        ///< for Prometheus' node exporter; empty: none
-    std::string listen;                      ///< as the exporter's; empty: none
-    std::vector<std::string> authorizations; ///< as the exporter's
-    std::chrono::nanoseconds oldest{};       ///< as the exporter's
-    bool keeps_trying = false;               ///< a file that cannot be written is for the next sweep to try again
-    /// Of health, for what the page says of each port; null: none. May be replaced by others.
+    std::string file;                        ///< file for Prometheus' node exporter; empty: none
+    std::string listen;                      ///< address, as for the exporter; empty: none
+    std::vector<std::string> authorizations; ///< as for the exporter
+    std::chrono::nanoseconds oldest{};       ///< as for the exporter
+    bool keeps_trying = false;               ///< if the file cannot be written, try again with the next sweep
+    /// The health rules for the ports on the page; null: none. May be replaced by others.
     std::shared_ptr<const comad::counters::health_rules> rules;
     std::vector<std::string> fabrics = {
-        std::string()};                             ///< as the exporter's: several are for `file` and `listen` alone
-    known_fabric::node_filter wants;                ///< as known_fabric's
-    std::optional<std::chrono::nanoseconds> forget; ///< as known_fabric's
-    /// What ought to be there, of each fabric; empty: nothing in particular. May be replaced by others, with know_anew().
+        /// As for the exporter; several are only valid for `file` and `listen`.
+        std::string()};
+    known_fabric::node_filter wants;                ///< as for known_fabric
+    std::optional<std::chrono::nanoseconds> forget; ///< as for known_fabric
+    /// The expected subnet of each fabric; empty: no expectation. May be replaced by others, together with know_anew().
     std::vector<std::shared_ptr<const comad::discovery::subnet>> expected;
 };
 
+/// All outputs of a sweep command.
 class sweep_outputs {
 public:
-    /// The plan must outlive it.
+    /// The configuration must outlive the object.
     explicit sweep_outputs(const output_config&);
 
-    /// Begins to listen, where that is planned. `on_scrape`: as the exporter's.
+    /// Starts to listen if this is configured. `on_scrape`: as for the exporter.
     void open(boost::asio::any_io_executor, std::function<void(std::size_t, std::size_t)> on_scrape);
-    /// What would be served now.
+    /// Returns the page that would be served now.
     std::string page() const;
-    /// Where it listens; null: nowhere.
+    /// The server; null: it does not listen.
     exporter* server() noexcept { return server_ ? &*server_ : nullptr; }
 
-    // Of one of the fabrics, by its number. The subnet and the names of the view must live until the next one is written.
+    // For one of the fabrics, by number. Subnet and names of the view must stay valid until the next sweep is written.
     void write(std::size_t fabric, const sweep_view&, const sweep_totals&);
     void note_change(std::size_t fabric, const std::string& why);
     void note_problem(std::size_t fabric, const std::string& line);
     void note_lost(std::size_t fabric, const disconnect&);
     void note_still_lost(std::size_t fabric, const disconnect&);
     void note_back(std::size_t fabric, const disconnect&, comad::u64 missed);
-    /// The device is open, and the subnet behind it was found.
+    /// The device is open, and the subnet was found.
     void note_found(std::size_t fabric);
-    /// A line for stderr; while a screen is shown, it stands there at the bottom and comes to stderr later.
+    /// Prints a line on stderr. While a screen is shown, the line is at the bottom of it, and goes to stderr later.
     void print_line(const std::string& line);
-    /// An operator says that what is there now is what ought to be there, beside what the plan expects now. Returns how many nodes and
-    /// links are forgotten, which are missing.
+    /// Takes the nodes and links that exist now, and those that the configuration expects, as the known state. Returns the number of
+    /// missing nodes and links that are forgotten.
     std::size_t know_anew();
 
     bool has_screen() const noexcept { return screen_.has_value(); }
-    /// A key of a user who sees the screen. True: it is to end.
+    /// Handles a key of a user who sees the screen. Returns true if the program is to end.
     bool press(char key);
-    /// The screen anew, as large as the terminal is now.
+    /// Draws the screen again in the present size of the terminal.
     void show();
-    /// What comes now stands below the screen; lines that had no room there are on stderr.
+    /// Leaves the screen: later output is below it. Lines that were not shown are printed on stderr.
     void leave_screen();
 
-    /// Nothing was missing that had to be written.
+    /// Returns whether everything could be written.
     bool is_complete() const noexcept { return is_complete_; }
 
 private:
@@ -92,13 +96,13 @@ private:
     std::vector<known_fabric> known_;                // of each fabric
     std::vector<exposed_device> devices_;            // of each fabric
     bool has_told_full_ = false;
-    std::vector<std::size_t> most_read_; // ports, by any sweep of each fabric
+    std::vector<std::size_t> most_read_; // number of ports: the most that any sweep of a fabric has read
     std::optional<sweep_screen> screen_;
-    std::vector<std::string> held_back_; // lines for stderr, which is the same terminal
+    std::vector<std::string> held_back_; // lines for stderr, which is the terminal of the screen
     std::size_t not_held_ = 0;
     std::optional<exporter> server_;
     std::optional<service_manager> manager_;
-    std::string problem_; // of the file, when it was written last
+    std::string problem_; // error of the last write to the file
     bool is_complete_ = true;
 };
 

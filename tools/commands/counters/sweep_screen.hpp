@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// sweep_screen.hpp - sweep --watch: the busiest ports on a terminal, in an order and of nodes that keys choose. Knows no schedule
-// and no keyboard.
+// sweep_screen.hpp - the screen of sweep --watch: the busiest ports, in an order and with a filter that the user chooses by keys. Does not
+// depend on a schedule or a keyboard.
 #pragma once
 #include "text/sweep_text.hpp"
 #include "text/terminal.hpp"
@@ -10,25 +10,25 @@
 
 namespace ibtool {
 
+/// The contents of the screen.
 class sweep_screen {
 public:
     explicit sweep_screen(table_choice first) : choice_(std::move(first)), most_rows_(choice_.top) {}
 
-    /// Takes the sweep. Its subnet and names must live until the next one is taken.
+    /// Takes a sweep. Its subnet and names must stay valid until the next one.
     void take(const sweep_view&);
-    /// Takes a line to be shown at the bottom, once.
+    /// Takes a line that is shown once at the bottom.
     void note(std::string line) { note_ = std::move(line); }
-    /// What a key changes. True: it is the one that ends the program.
+    /// Handles a key. Returns true if the key ends the program.
     bool press(char key);
 
-    /// All lines, over what the terminal has shown before; none is longer than it is wide, and there are no more than it is
-    /// high.
+    /// Returns all lines, to be printed over the previous ones. They fit into the width and height of the terminal.
     std::string text(terminal_size) const;
 
 private:
     std::string footer() const;
 
-    /// A sweep_view whose sweeps are its own.
+    /// A sweep_view with its own copies of the sweeps.
     struct kept_view {
         sweep_view of;
         comad::counters::sweep now;
@@ -38,7 +38,7 @@ private:
     std::optional<kept_view> last_;
     table_choice choice_;
     std::size_t most_rows_;
-    bool is_typing_ = false; // the filter
+    bool is_typing_ = false; // in the filter
     std::string note_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// bench_targets.hpp - whom bench asks: who is named, or what a discovery finds, as far as it answers. Measures nothing.
+// bench_targets.hpp - selects the targets of bench: those that the user names or a discovery finds, if they reply. Measures nothing.
 #pragma once
 #include "commands/measuring/bench_text.hpp"
 #include "session/session.hpp"
@@ -9,17 +9,17 @@
 
 namespace ibtool {
 
-/// What of a discovery is asked; none: there is none.
+/// The nodes of a discovery that become targets; none selected: no discovery.
 struct target_choice {
     bool all = false, switches = false, cas = false;
-    bool by_lid = false; ///< SMPs, too, and not by route
+    bool by_lid = false; ///< also send SMPs by LID instead of by directed routes
 
     bool discovers() const noexcept { return all || switches || cas; }
 };
 
-/// Asks each of these, or of what is discovered, once. Whoever answers as it should becomes a target of the report, in this
-/// order, and whoever does not a problem. True if there is a target. Throws std::runtime_error if the local port does not
-/// answer a discovery, and for a route to a port that has no LID where one is needed.
+/// Queries each of the named or discovered targets once. Those with a correct reply become targets of the report, in this order; the others
+/// become problems. Returns true if there is at least one target. Throws std::runtime_error if the local port does not reply to a
+/// discovery, and for a route to a port without a LID if a LID is needed.
 comad::coro::task<bool> find_targets(session&, const target_choice&, bench_report&, std::vector<command_target>);
 
 } // namespace ibtool

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// rdma_bw_stream.hpp - one end of rdma_bw: an RC queue pair that writes into the other end's memory. Knows no TCP.
+// rdma_bw_stream.hpp - one end of rdma_bw: an RC queue pair that writes into the memory of the other end. Does not depend on TCP.
 #pragma once
 #include "commands/measuring/rdma_bw_link.hpp"
 #include <comad/transports/sysfs.hpp>
@@ -11,21 +11,23 @@
 
 namespace ibtool {
 
+/// The queue pair with its memory.
 class rdma_bw_stream {
 public:
-    /// `size`: bytes of each write; `depth`: writes in flight; `pieces`: of which each is gathered; `gid_index`: of ours, with
-    /// which packets have a global route header; -1: none; `pkey_index`: of the queue pair, look_up: the port's default one.
+    /// `size`: bytes of each write; `depth`: writes in flight; `pieces`: number of pieces from which each write is gathered; `gid_index`:
+    /// the local GID, with which packets have a global route header, -1: none; `pkey_index`: of the queue pair, look_up: the default of the
+    /// port.
     /// Throws std::runtime_error with one line.
     rdma_bw_stream(const comad::transports::end_port&, std::size_t size, unsigned depth, unsigned pieces, int gid_index,
                    comad::u16 pkey_index = comad::mad::path_headers::look_up);
 
-    /// What the other end has to know.
+    /// The data that the other end needs.
     const rdma_bw_end& ours() const noexcept { return ours_; }
-    /// Into the state in which it writes and is written to.
+    /// Changes the queue pair to the state in which it can send and receive.
     void connect(const rdma_bw_end& theirs);
-    /// So many writes, and how long they took. Throws std::runtime_error when one failed.
+    /// Performs `count` writes and returns their duration. Throws std::runtime_error if one failed.
     std::chrono::nanoseconds write(comad::u64 count);
-    /// Whether what the other end wrote is here, as it has it: of an end with that PSN.
+    /// Returns whether the data that the other end wrote has arrived correctly; `from` has the PSN of that end.
     bool has_arrived(const rdma_bw_end& from) const noexcept;
 
 private:
@@ -37,7 +39,7 @@ private:
     comad::u8 port_;
     comad::verbs::context device_;
     comad::verbs::pd domain_;
-    std::vector<comad::u8> bytes_; // what is written to, then what is written
+    std::vector<comad::u8> bytes_; // first the memory that is written to, then the data to write
     comad::verbs::memory_region region_;
     comad::verbs::completions done_;
     comad::verbs::queue_pair pair_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// throughput.hpp - how many MADs a second a schedule gets answered, and how long each takes. Knows no command line, no clock
-// and no attribute.
+// throughput.hpp - measures how many replies per second a schedule receives, and the time of each MAD. Does not depend on a command line, a
+// clock or an attribute.
 #pragma once
 #include <comad/coro/schedule.hpp>
 #include <comad/iba/detail/wire.hpp>
@@ -15,12 +15,12 @@
 
 namespace ibtool {
 
-/// Whatever a MAD carries, as bytes.
+/// Any payload as bytes.
 template <std::size_t Bytes> struct any_payload {
     std::array<comad::u8, Bytes> bytes{};
 };
-inline constexpr std::size_t smp_payload_size = 64; ///< behind it stands the route
-inline constexpr std::size_t payload_size = 192;    ///< for which every other class has room
+inline constexpr std::size_t smp_payload_size = 64; ///< after it follows the route
+inline constexpr std::size_t payload_size = 192;    ///< the size that all other classes support
 
 } // namespace ibtool
 
@@ -32,56 +32,54 @@ template <std::size_t Bytes> struct comad::iba::described<ibtool::any_payload<By
 
 namespace ibtool {
 
-/// One query, and who is asked it over and over, in turn.
+/// One query, and the targets to which it is sent repeatedly, in turn.
 struct load {
     comad::mad::rpc_kind kind;
     comad::u32 attributeModifier = 0;
     comad::u64 component_mask = 0;
     std::array<comad::u8, payload_size> payload{};
     std::vector<comad::mad::any_path> targets{};
-    unsigned per_destination = 0; ///< at most so many at once to each target; 0: as many as the window has
+    unsigned per_destination = 0; ///< most MADs in flight to each target; 0: limited only by the window
 };
 
-/// How long to go on: after a warm-up, until so many MADs have ended or, where that is 0, for so long.
+/// The length of a measurement: after a warm-up, it lasts until `mads` MADs have ended; if that is 0, for `length`.
 struct extent {
     comad::mad::duration warm_up{0}, length{0};
     comad::u64 mads = 0;
 };
 
-/// What became of the MADs of one or several measurements, those of warm-ups apart.
+/// The counts of one or several measurements, without their warm-ups.
 struct tally {
-    comad::mad::latency_histogram
-        times; ///< of those that were answered; with the wait for a second attempt where there was one
+    comad::mad::latency_histogram times; ///< of MADs with a reply; including the time before a second attempt
     comad::u64 replies = 0;
     comad::u64 retries = 0;
-    comad::u64 timeouts = 0;   ///< MADs, all of whose attempts were lost
-    comad::u64 errors = 0;     ///< answered with an error status, or not sent
-    std::vector<double> rates; ///< replies per second in each measurement that lasted
+    comad::u64 timeouts = 0;   ///< MADs for which all attempts were lost
+    comad::u64 errors = 0;     ///< error replies, and MADs that could not be sent
+    std::vector<double> rates; ///< replies per second of each measurement that took time
 };
 
-/// What time it is now, up to date also within a task.
+/// Returns the current time, up to date also within a task.
 using clock_function = std::function<comad::mad::time_point()>;
 
-/// Asks one target once. Nothing, or why it has not answered as it should.
-/// Lifetime: everything outlives the task.
+/// Queries one target once. Returns nullopt, or why there was no correct reply.
+/// Lifetime: all arguments must outlive the task.
 comad::coro::task<std::optional<comad::mad::mad_error>> ask_once(comad::coro::MADSchedule&, const load&,
                                                                  const comad::mad::any_path& target);
 
-/// Keeps as many MADs in flight as the schedule takes, measures, and adds to the tally. A MAD is measured as a task sees it,
-/// from its query to the decoded answer; none waits for room in the schedule. The rate is that of the replies between
-/// the first end after the warm-up and the last that counts, while the window is kept full, so that neither filling nor
-/// draining it counts.
+/// Keeps as many MADs in flight as the schedule allows, measures, and adds the results to the tally. The time of a MAD is measured as a
+/// task sees it, from its query to the decoded reply; no MAD waits for space in the schedule. The rate counts the replies between the first
+/// end after the warm-up and the last one that counts. The window is full during this time, so that filling and draining do not count.
 /// Precondition: the window is at most targets * per_destination, and the schedule bounds nothing else.
-/// Cancel: ends with what it has. A transport that fails ends it, too.
-/// Lifetime: everything outlives the task.
+/// Cancel:   ends with a partial result. A failed transport ends it, too.
+/// Lifetime: all arguments must outlive the task.
 comad::coro::task<void> measure(comad::coro::MADSchedule&, const load&, const extent&, const clock_function&, tally&);
 
-/// A mean, and half the width of its 95 % confidence interval by Student's t: nothing for less than two values.
+/// A mean, and half the width of its 95 % confidence interval by Student's t; nullopt for fewer than two values.
 struct estimate {
     double mean = 0;
     std::optional<double> half_width;
 };
-/// Precondition: there is a value.
+/// Returns the estimate. Precondition: there is at least one value.
 estimate estimate_of(std::span<const double>);
 
 } // namespace ibtool

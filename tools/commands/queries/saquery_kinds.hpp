@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// saquery_kinds.hpp - the kinds of records that saquery knows: what they are called, what the words behind them mean, how they
-// are asked for and printed. Knows no option.
+// saquery_kinds.hpp - the kinds of records that saquery supports: their names, their arguments, and how to query and print them. Does not
+// depend on options.
 #pragma once
 #include "session/ask.hpp"
 #include "text/structure_text.hpp"
@@ -15,47 +15,48 @@
 
 namespace ibtool {
 
-/// A component that a record must have, by its name in the tables.
+/// A condition for records: the component's name in the field tables, and its value.
 struct component {
     std::string name, text;
 };
 using components = std::vector<component>;
 
-/// How records are asked for and shown.
+/// How records are queried and printed.
 struct record_style {
     comad::discovery::node_names names;
     keys which = keys::hidden;
     bool json = false;
-    bool is_single = false; ///< by SubnAdmGet, which gives one
-    bool fills_in = true;   ///< what a query of paths must have, and was not given
+    bool is_single = false; ///< by SubnAdmGet, which returns one record
+    bool fills_in = true;   ///< adds components that a path query needs and that were not given
 };
 
+/// A kind of record.
 struct record_kind {
     std::string_view name, abbreviation;
     const comad::iba::record_info* info;
     query_task<std::string> (*ask)(session&, components, record_style);
-    std::string_view arguments; ///< `fromLID/fromPort toLID/toPort`: which components its words are
+    std::string_view arguments; ///< the components that the words set: `fromLID/fromPort toLID/toPort`
 };
 
-/// The kind of that name, abbreviation or structure, in capitals or not. Null: there is none.
+/// Returns a kind by its name, abbreviation or structure, ignoring case; null if there is none.
 const record_kind* kind_named(std::string_view word);
-/// The kind that has one of these names beginning so. Null: there is none. Throws usage_error if there are several.
+/// Returns the kind with a name that starts with this word; null if there is none. Throws usage_error if there are several.
 const record_kind* kind_that_begins(std::string_view word);
 
-/// Their names.
+/// Returns the names of all kinds.
 std::vector<std::string> kind_names();
 
-/// Adds what a word behind the kind says, which is its `which`th from 0. Throws usage_error.
+/// Adds the components that a word after the kind sets; `which` is the position of the word, from 0. Throws usage_error.
 void add_argument(const record_kind&, std::size_t which, const std::string& text, components&);
 
-/// The component that NodeRecords of a node have, by its name in the map or else its description.
+/// Returns the component that selects the NodeRecords of a node, by its name in the map or else its description.
 component node_named(const comad::discovery::node_names&, const std::string& name);
-/// Throws std::runtime_error: there is none.
+/// Throws std::runtime_error: no node has this name.
 [[noreturn]] void refuse_name(const std::string& name);
-/// LIDs for the names of nodes, where LIDs belong. Throws std::runtime_error if there is no such node.
+/// Replaces names of nodes by LIDs in components for LIDs. Throws std::runtime_error if there is no such node.
 comad::coro::task<comad::mad::result<components>> with_lids(session&, components, comad::discovery::node_names);
 
-/// Throws usage_error.
+/// Returns the query with these components. Throws usage_error.
 template <class R> comad::iba::query<R> query_of(const components& wanted) {
     comad::iba::query<R> q;
     for (const component& c : wanted)
@@ -63,7 +64,7 @@ template <class R> comad::iba::query<R> query_of(const components& wanted) {
     return q;
 }
 
-/// The records, all or the one that SubnAdmGet gives. No record is an empty answer, as infiniband-diags have it.
+/// Returns the records: all, or the one that SubnAdmGet returns. No record is an empty result, as in infiniband-diags.
 template <class R>
 comad::coro::task<comad::mad::result<std::vector<R>>> records(session& in, comad::iba::query<R> query,
                                                               bool is_single = false) {
@@ -79,7 +80,7 @@ comad::coro::task<comad::mad::result<std::vector<R>>> records(session& in, comad
     co_return std::move(table.error());
 }
 
-/// What a node is called: as the map has it, else its description; safe for a terminal.
+/// The name of a node: from the map, or else its description; safe for a terminal.
 inline std::string name_of(const comad::discovery::node_names& names, const comad::iba::sa::NodeRecord& r) {
     return name_of(names, r.nodeInfo, r.nodeDescription);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// table_range.hpp - which LIDs of a forwarding table are shown, as users write it.
+// table_range.hpp - reads the range of LIDs of a forwarding table from the command line.
 #pragma once
 #include "input/arguments.hpp"
 
@@ -7,13 +7,14 @@
 
 namespace ibtool {
 
+/// The range of LIDs to show.
 struct table_range {
     std::string first_word, last_word;
-    unsigned first = 0, last = 0; ///< 0: the table's
+    unsigned first = 0, last = 0; ///< 0: that of the table
 
-    /// Takes `first` and `last` by their place.
+    /// Declares `first` and `last` as arguments.
     void declare(arguments& takes);
-    /// Reads the words. What of them is outside of the multicast LIDs is told, and cut. Throws usage_error.
+    /// Reads the words. Prints a message for LIDs outside of the multicast range, and cuts the range. Throws usage_error.
     void read(bool multicast);
 };
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// congestion_sets.hpp - what ibccconfig writes, from its words: one attribute that is read, changed, written and read back.
-// Knows no subnet.
+// congestion_sets.hpp - the Sets of ibccconfig: reads one attribute, changes, writes and reads it back. Does not depend on a subnet.
 #pragma once
 #include "comad.hpp"
 #include "session/session.hpp"
@@ -15,33 +14,34 @@
 
 namespace ibtool {
 
-/// A member, as it was and as it is to be. Of keys neither is told.
+/// A field with its old and its new value. The values of keys are not shown.
 struct field_change {
     std::string field, before, after;
 };
 
-/// What became of a port.
+/// The result for one port.
 struct congestion_outcome {
-    std::vector<field_change> changes; ///< of what was to be changed that which did, or of a dry run would
-    bool is_known = true;              ///< `changes` were read back; else they are what was to be changed
+    std::vector<field_change> changes; ///< fields that changed; in a dry run: that would change
+    bool is_known = true;              ///< `changes` were read back; otherwise they are the requested changes
     std::vector<discovery::failure>
-        not_taken; ///< without a place: what was read back otherwise than it was written, or is not known
+        not_taken; ///< without a location: values that differ after the write, or are unknown
 };
 
+/// The Set of one attribute.
 struct congestion_set {
-    std::string_view name; ///< of the attribute
+    std::string_view name; ///< name of the attribute
     bool is_of_switches = false, is_of_cas = false;
-    /// Reads what is there; unless it is a dry run writes, and reads back. Errors: those of the Get, and of a Set after which nothing
-    /// can have changed; what a Set without an answer leaves open, and what cannot be read back, are among `not_taken`.
+    /// Reads the attribute; unless it is a dry run, writes it and reads it back. Errors: those of the Get, and of a Set that cannot have
+    /// changed anything. A Set without a reply, and values that cannot be read back, are in `not_taken`.
     std::function<query_task<congestion_outcome>(session&, comad::mad::IBPath, bool dry_run)> set;
 };
 
-/// From the words behind the target. Throws usage_error with one line.
+/// Reads the words after the target. Throws usage_error with one line.
 congestion_set read_congestion_set(std::string_view name, const std::vector<std::string>& values);
 
-/// `Lid 7: CACongestionSetting: congestionEntry[0].CCTITimer 0 -> 150`.
+/// Returns `Lid 7: CACongestionSetting: congestionEntry[0].CCTITimer 0 -> 150`.
 std::string text_of(const std::string& place, const congestion_set&, const congestion_outcome&, bool dry_run);
-/// attribute, changes, dry_run, and unless it is one: verified.
+/// Returns attribute, changes and dry_run; unless it is a dry run, also verified.
 nlohmann::ordered_json json_of(const congestion_set&, const congestion_outcome&, bool dry_run);
 
 } // namespace ibtool
