@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// diags_text.hpp - attributes as infiniband-diags and libibmad's dumpers print them, label by label. Asks nobody.
+// diags_text.hpp - formats attributes as infiniband-diags and libibmad do, with the same labels. Sends nothing.
 #pragma once
 #include <comad/iba/detail/mellanox.hpp>
 #include <comad/iba/smp.hpp>
@@ -11,47 +11,47 @@
 
 namespace ibtool {
 
-/// `Lid 7`, `DR path slid 65535; dlid 65535; 0,1`, or both, as portid2str() says where something is.
+/// Returns `Lid 7`, `DR path slid 65535; dlid 65535; 0,1`, or both, as portid2str() formats a location.
 std::string place_text(const comad::mad::any_path&);
 
-/// `Channel Adapter`, `Switch`, `Router`.
+/// Returns `Channel Adapter`, `Switch` or `Router`.
 std::string node_type_text(comad::iba::NodeType);
 
-// One bit of a set in PortInfo, as what is active: `4X`, `10.0 Gbps`, `25.78125 Gbps`, `212.5 Gbps`.
+// One bit of a set in PortInfo, formatted as an active value: `4X`, `10.0 Gbps`, `25.78125 Gbps`, `212.5 Gbps`.
 std::string width_text(comad::u64 bit);
 std::string speed_text(comad::u64 bit);
 std::string extended_speed_text(comad::u64 bit);
 std::string extended_speed2_text(comad::u64 bit);
-/// `Active`, `LinkUp`.
+/// Return `Active`, `LinkUp`, ...
 std::string link_state_text(comad::iba::PortState);
 std::string physical_link_state_text(comad::iba::PortPhysicalState);
 
-// Dotted lines: `NumPorts:........................8`.
+// Return dotted lines: `NumPorts:........................8`.
 std::string diags_text(const comad::iba::smp::NodeInfo&);
 std::string diags_text(const comad::iba::smp::SwitchInfo&);
 std::string diags_text(const comad::iba::smp::MlnxExtPortInfo&);
-/// Labels of libibmad, bits of the IBA: libibmad 44 reads the modes of HDR and NDR from elsewhere.
+/// Labels of libibmad, with the bits of the IBA: libibmad 44 reads the modes of HDR and NDR from other bits.
 std::string diags_text(const comad::iba::smp::PortInfoExtended&);
-/// With the lines for XDR that newer libibmads print only where the port says something of it.
+/// Includes the lines for XDR, which newer versions of libibmad print only if the port reports such values.
 std::string diags_text(const comad::iba::smp::PortInfo&, bool show_keys);
 
-/// What ibportstate shows of a PortInfo. `extended`: extended speeds mean something there; `is_end_port`: it is not a switch's
-/// external port, so that it has an M_Key.
+/// Returns what ibportstate prints of a PortInfo. `extended`: extended speeds are valid; `is_end_port`: the port is not an external port of
+/// a switch, and so has an M_Key.
 std::string port_state_text(const comad::iba::smp::PortInfo&, bool extended, bool is_end_port, bool show_keys);
 
-/// `|` and the VL of each SL.
+/// Returns `|` and the VL of each SL.
 std::string diags_text(const comad::iba::smp::SLToVLMappingTable&);
-/// Two lines for up to 32 entries: VLs and weights.
+/// Returns two lines for up to 32 entries: VLs and weights.
 std::string vl_arbitration_text(std::span<const comad::u16> entries);
-/// Rows of `per_row` numbers behind the index of their first; `size`: how many of `values` there are, rounded up to rows.
+/// Returns rows of `per_row` numbers after the index of the first one; `size`: the number of `values` to print, rounded up to rows.
 std::string table_text(std::span<const comad::u8> values, std::size_t size);
 std::string table_text(std::span<const comad::u16> values, std::size_t size);
 std::string table_text(std::span<const comad::iba::guid> values, std::size_t size);
-/// `Node Description:` and dots up to the name.
+/// Returns `Node Description:`, dots, and the name.
 std::string node_description_text(std::string_view name);
-/// 64 bytes, two by two, eight of these in a line.
+/// Returns 64 bytes in groups of two, eight groups in a line.
 std::string hex_text(std::span<const comad::u8> bytes);
-/// What vendstat -N says.
+/// Returns what vendstat -N prints.
 std::string diags_text(const comad::iba::vend::MlxGeneralInfo&);
 
 } // namespace ibtool

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// doctor_checks.hpp - what is wrong with a machine, and what to do about it: of made-up facts as of those that were read.
+// doctor_checks.hpp - finds problems of a machine, and possible fixes, from facts that were read or made up.
 #pragma once
 #include "text/doctor_finding.hpp"
 #include "text/doctor_machine.hpp"
@@ -8,15 +8,16 @@
 
 namespace ibtool {
 
-/// Devices and their drivers, the module ib_umad, the files of /dev/infiniband, ports, and what the kernel lets through.
+/// Checks devices and their drivers, the module ib_umad, the files of /dev/infiniband, ports, and permissions.
 std::vector<finding> check_machine(const machine&);
 
-/// Whether commands can use the port: it is there, and its files can be opened.
+/// Returns whether commands can use the port: it exists, and its files can be opened.
 bool can_open(const machine&);
 
-/// The local port's SMA, the SM and the SA.
+/// Checks the local port's SMA, the SM and the SA.
 std::vector<finding> check_fabric(const fabric_facts&);
 
+/// Checks the node name map.
 finding check_name_map(const name_map_facts&);
 
 } // namespace ibtool

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// doctor_finding.hpp - what came of one check of `doctor`, as a line or as JSON. Checks nothing.
+// doctor_finding.hpp - the result of one check of `doctor`, as a line or as JSON.
 #pragma once
 #include "text/doctor_remedies.hpp"
 #include <comad/iba/types.hpp>
@@ -10,26 +10,28 @@
 
 namespace ibtool {
 
+/// The severity of a finding.
 enum class verdict : comad::u8 {
     ok,
-    warning, ///< what is to be used works all the same
+    warning, ///< commands work despite the problem
     bad,
-    skipped, ///< not checked; what was found says why
+    skipped, ///< not checked; `found` says why
 };
-/// `ok`
+/// Returns the name: `ok`.
 std::string_view name(verdict) noexcept;
 
+/// The result of one check.
 struct finding {
     std::string_view check; ///< the kind of check: `port`
-    std::string about;      ///< `mlx5_0/1`; empty: there is one alone of that kind
+    std::string about;      ///< `mlx5_0/1`; empty: there is only one of this kind
     verdict judged;
-    std::string found; ///< in words
+    std::string found; ///< as text
     ibtool::remedy remedy;
 };
 
-/// A line for each.
+/// Returns one line for each finding.
 std::string findings_text(std::span<const finding>);
-/// An object for each, on a line.
+/// Returns one JSON object for each finding, each on one line.
 std::string findings_json(std::span<const finding>);
 bool is_any_bad(std::span<const finding>) noexcept;
 

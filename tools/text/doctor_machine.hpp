@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// doctor_machine.hpp - what `doctor` judges: what was read of this machine, and what came back from the fabric. Reads and asks nothing.
+// doctor_machine.hpp - the facts that `doctor` checks: data of this machine, and replies from the fabric. Reads and sends nothing.
 #pragma once
 #include "text/managers.hpp"
 #include <comad/iba/detail/smp/node.hpp>
@@ -12,26 +12,26 @@
 
 namespace ibtool {
 
-/// A file of /dev/infiniband, which sysfs says should be there.
+/// A file in /dev/infiniband that should exist according to sysfs.
 struct device_file {
     std::string name;       ///< `umad0`, `issm0`
     std::string path;       ///< `/dev/infiniband/umad0`
     std::string port;       ///< `mlx5_0/1`
-    int error = 0;          ///< errno for who would open it to read and write; 0: this user may
-    unsigned mode = 0;      ///< permissions; this and what follows mean nothing where there is no file
-    std::string user_owner; ///< names, or numbers where they have none
+    int error = 0;          ///< errno of opening it for reading and writing; 0: this user may open it
+    unsigned mode = 0;      ///< permissions; valid only if the file exists, as are the following members
+    std::string user_owner; ///< names, or numbers if there is no name
     std::string group_owner;
 };
 
-/// An adapter on the PCI bus that an InfiniBand device may be made of.
+/// An adapter on the PCI bus that may provide an InfiniBand device.
 struct pci_adapter {
     std::string address; ///< `0000:04:00.0`
     unsigned vendor = 0, product = 0;
-    bool is_infiniband = false; ///< by its PCI class; else a network adapter of a vendor who makes both
-    std::string driver;         ///< empty: none has it
+    bool is_infiniband = false; ///< by its PCI class; otherwise a network adapter of a vendor of InfiniBand adapters
+    std::string driver;         ///< empty: no driver
 };
 
-/// What a device of sysfs is made of. Software devices have neither.
+/// The hardware behind a device of sysfs. Software devices have no driver and no address.
 struct device_origin {
     std::string device; ///< `mlx5_0`
     std::string driver; ///< `mlx5_core`
@@ -41,51 +41,53 @@ struct device_origin {
 /// The machine as sysfs and /dev describe it to this user.
 struct machine {
     std::string user;
-    std::string kernel; ///< its release
+    std::string kernel; ///< kernel release
     std::vector<comad::transports::device> devices;
     std::vector<device_origin> origins;                ///< of the devices
-    std::vector<pci_adapter> adapters;                 ///< in the order of their addresses
-    std::optional<unsigned> umad_abi;                  ///< nothing: the module ib_umad is not loaded
-    std::vector<device_file> files;                    ///< umad, then issm, each by its number
-    bool needs_umad = true;                            ///< false: the fabric is a queue pair of verbs
+    std::vector<pci_adapter> adapters;                 ///< sorted by address
+    std::optional<unsigned> umad_abi;                  ///< nullopt: the module ib_umad is not loaded
+    std::vector<device_file> files;                    ///< umad, then issm, each sorted by number
+    bool needs_umad = true;                            ///< false: the fabric uses a queue pair of verbs
     std::optional<comad::transports::end_port> used;   ///< the port that commands would use
     std::string no_port;                               ///< why there is none
-    std::optional<unsigned> send_queue, receive_queue; ///< parameters of ib_core; nothing: they are not to be read
+    std::optional<unsigned> send_queue, receive_queue; ///< parameters of ib_core; nullopt: not readable
 };
 
-/// All ports of all devices.
+/// Returns all ports of all devices.
 std::vector<comad::transports::end_port> ports_of(const machine&);
-/// The files by which the port that is used sends and receives: two where its SMI and GSI are ports of two devices.
+/// Returns the files for sending and receiving through the used port: two if its SMI and GSI are ports of two devices.
 std::vector<device_file> files_in_use(const machine&);
 
-/// What a question to the fabric came to.
+/// The result of a query to the fabric.
 struct reply_facts {
-    std::string error; ///< one line; empty: it was answered
+    std::string error; ///< one line; empty: there was a reply
     comad::mad::duration round_trip{0};
 };
 
+/// The facts about the fabric.
 struct fabric_facts {
-    bool has_smps = true; ///< false: the transport has none, or --sa forbids them
-    unsigned SM_LID = 0;  ///< where the local port has its SM; 0: it knows none
-    reply_facts local;    ///< of the local port's SMA; this and what follows: where it was asked
+    bool has_smps = true; ///< false: the transport does not support them, or --sa forbids them
+    unsigned SM_LID = 0;  ///< LID of the SM that the local port knows; 0: none
+    reply_facts local;    ///< from the local port's SMA; this and the following members: if it was queried
     reply_facts SM;
     comad::iba::smp::SMInfo sm_info;
     reply_facts SA;
-    comad::u8 sa_response_time = 0;      ///< of its ClassPortInfo: 4.096 us * 2^n
+    comad::u8 sa_response_time = 0;      ///< from ClassPortInfo of the SA: 4.096 us * 2^n
     std::vector<manager_facts> managers; ///< all that were found, masters first
-    std::string at;                      ///< options by which a command reaches the same port, for a shell
+    std::string at;                      ///< options with which a command uses the same port, for a shell
 };
 
+/// The facts about the node name map.
 struct name_map_facts {
     struct place {
         std::string file;
-        int error; ///< errno for who would read it
+        int error; ///< errno of reading it
     };
-    std::vector<place> looked_at; ///< up to the file that counts
+    std::vector<place> looked_at; ///< up to the file that is used
     bool is_named = false;        ///< by --node-name-map
-    std::string problem;          ///< why the file that counts could not be read whole
+    std::string problem;          ///< why the used file could not be read completely
     std::size_t names = 0;
-    std::vector<std::string> warnings; ///< lines of the file that name nobody
+    std::vector<std::string> warnings; ///< lines of the file that are invalid
 };
 
 } // namespace ibtool

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// doctor_remedies.hpp - the remedies that `doctor` prints, as a table: the text of each, and the ibtool command that it names. A finding
-// has a remedy only from this table, so that a test can run them all.
+// doctor_remedies.hpp - the possible fixes that `doctor` prints, as a table with a text and an ibtool command for each. Findings use only
+// this table, so that a test can run all commands.
 #pragma once
 #include <comad/iba/types.hpp>
 
@@ -12,6 +12,7 @@
 
 namespace ibtool {
 
+/// The possible fixes.
 enum class remedy_id : comad::u8 {
     load_vendor_driver,
     load_module,
@@ -48,27 +49,27 @@ enum class remedy_id : comad::u8 {
     correct_name_map_lines,
 };
 
-/// `{NAME}` in both texts is replaced by a value of the finding, `{command}` by the command.
+/// One possible fix. `{NAME}` in both texts is replaced by a value of the finding, `{command}` by the command.
 struct remedy_row {
     remedy_id id;
-    std::string_view command; ///< for a shell, begins with `ibtool `; empty: ibtool cannot run this remedy
+    std::string_view command; ///< for a shell, starts with `ibtool `; empty: ibtool cannot do this
     std::string_view text;
 };
-/// In the order of remedy_id.
+/// Returns the table, in the order of remedy_id.
 std::span<const remedy_row> remedy_table() noexcept;
 
-/// What a finding advises.
+/// The possible fix of a finding.
 class remedy {
 public:
     using values = std::initializer_list<std::pair<std::string_view, std::string_view>>;
 
-    /// Nothing needs to be done.
+    /// No fix is needed.
     remedy() = default;
     /// Precondition: `v` has a value for each name in the row.
     remedy(remedy_id id, values v = {}); // NOLINT(google-explicit-constructor): a row without values is a remedy
 
     const std::string& text() const noexcept { return text_; }
-    /// Empty: ibtool cannot run it.
+    /// Empty: ibtool cannot do this.
     const std::string& command() const noexcept { return command_; }
     bool empty() const noexcept { return text_.empty(); }
 

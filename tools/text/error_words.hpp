@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// error_words.hpp - an RPC's error, in as many words as a user wants. Knows no session.
+// error_words.hpp - formats the error of an RPC with as many details as the user requests. Does not depend on a session.
 #pragma once
 #include "input/options.hpp"
 #include <comad/mad/error.hpp>
@@ -8,10 +8,10 @@
 
 namespace ibtool {
 
-/// One line: in a user's words, with -v or -d all that the library says.
+/// Returns one line in words for users; with -v or -d, all details of the library.
 std::string format_error(const comad::mad::mad_error&, const global_options&);
 
-/// The same on stderr, behind `ibtool: `; with -d also the path, with -dd the MADs.
+/// Prints this line on stderr after `ibtool: `; with -d also the path, with -dd the MADs.
 void print_error(const comad::mad::mad_error&, const global_options&);
 
 } // namespace ibtool

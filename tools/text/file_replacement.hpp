@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// file_replacement.hpp - a file of a new text in place of an old one, as a whole or not at all. Does not depend on the text.
+// file_replacement.hpp - replaces a file by a new text, completely or not at all. Does not depend on the text.
 #pragma once
 #include <string>
 #include <string_view>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ibccquery_text.hpp - attributes of congestion control as infiniband-diags' ibccquery prints them, label by label. Asks nobody.
+// ibccquery_text.hpp - formats congestion control attributes as infiniband-diags' ibccquery does, with the same labels. Sends nothing.
 #pragma once
 #include <comad/iba/cc.hpp>
 #include <comad/iba/detail/class_port_info.hpp>
@@ -8,22 +8,22 @@
 
 namespace ibtool {
 
-// Dotted lines: `CongestionInfo:..................0x0001`.
+// Return dotted lines: `CongestionInfo:..................0x0001`.
 std::string congestion_text(const comad::iba::ClassPortInfo&);
 std::string congestion_text(const comad::iba::cc::CongestionInfo&);
 std::string congestion_text(const comad::iba::cc::CongestionKeyInfo&);
-/// With the events that the log has, each behind an empty line.
+/// Includes the events of the log, each after an empty line.
 std::string congestion_text(const comad::iba::cc::CongestionLogSwitch&);
-/// Its events are read as the IBA has them: libibmad's labels stand where another field is, and its Local_lid_cn is none.
+/// Events are decoded as in the IBA. libibmad has its labels at other fields, and its Local_lid_cn is not a field.
 std::string congestion_text(const comad::iba::cc::CongestionLogCA&);
 std::string congestion_text(const comad::iba::cc::SwitchCongestionSetting&);
 std::string congestion_text(const comad::iba::cc::SwitchPortCongestionSettingElement&);
-/// Below the port's number, and with an empty line.
+/// Starts with the port's number, and ends with an empty line.
 std::string port_setting_text(unsigned port, const comad::iba::cc::SwitchPortCongestionSettingElement&);
-/// With those of all service levels.
+/// Includes the entries of all service levels.
 std::string congestion_text(const comad::iba::cc::CACongestionSetting&);
 std::string congestion_text(const comad::iba::cc::TimeStamp&);
-/// The table's limit alone, and an entry below its index.
+/// Return only the limit of the table, or an entry after its index.
 std::string table_limit_text(const comad::iba::cc::CongestionControlTable&);
 std::string table_entry_text(unsigned index, const comad::iba::cc::CongestionControlTableEntry&);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ibcheck_text.hpp - what is wrong with nodes and ports of which enough is known, and how that is said: in the lines of
-// infiniband-diags' ibcheck scripts, or as JSON. Asks nobody.
+// ibcheck_text.hpp - checks nodes and ports of a subnet, and formats the results: in the lines of infiniband-diags' ibcheck scripts, or as
+// JSON. Sends nothing.
 #pragma once
 #include "input/error_thresholds.hpp"
 #include <comad/counters/port_counters.hpp>
@@ -14,64 +14,65 @@
 
 namespace ibtool {
 
-/// One thing that is wrong.
+/// One problem.
 struct complaint {
     enum class severity : comad::u8 { warning, error };
     severity how_bad;
-    std::string text;         ///< `Logical link state is Initialize `, up to the place
+    std::string text;         ///< `Logical link state is Initialize `, without the location
     std::string_view about;   ///< the field or counter: `portState`
-    std::string is, expected; ///< of a counter `expected` is what it may be at most
+    std::string is, expected; ///< for a counter, `expected` is the largest allowed value
 };
 
-/// What of a port is checked.
+/// Selects the properties of a port to check.
 struct port_checks {
     bool state = false, width = false, speed = false, addresses = false;
 };
 
-/// A port that is down has only that complaint. Of a switch's port 0 addresses alone mean something; of its other ports
-/// all else. Width and speed are compared with the best that both ends support; where the other end is not known, width
-/// only with 1x. Precondition: the port's PortInfo is known.
+/// Checks a port. A port that is down has only this complaint. For port 0 of a switch only the addresses are checked, for its other ports
+/// everything else. Width and speed are compared with the best that both ends support; if the neighbor is unknown, only the width is
+/// compared, with 1x. Precondition: the port's PortInfo is known.
 std::vector<complaint> check_port(const comad::discovery::subnet&, comad::discovery::port_ref, port_checks);
 
-/// Whether check_port() can compare with the other end, or need not.
+/// Returns whether check_port() can compare with the neighbor, or needs no neighbor.
 bool is_comparable(const comad::discovery::subnet&, comad::discovery::port_ref);
 
-/// Counters above their threshold, or at their end below it; a threshold of 0 allows everything.
+/// Returns counters above their threshold, or saturated below it; a threshold of 0 disables the check.
 std::vector<complaint> check_counters(const comad::counters::counter_values&, const error_thresholds&);
 
-/// What the ibcheck scripts allow: 10, and 100 of what a remote end causes.
+/// The thresholds of the ibcheck scripts: 10, and 100 for errors that the remote end causes.
 error_thresholds default_thresholds();
-/// Lines `SymbolErrorCounter=10` as a thresholds file has them; of JSON one object.
+/// Returns lines `SymbolErrorCounter=10` as in a thresholds file, or one JSON object.
 std::string thresholds_text(const error_thresholds&, bool json);
-/// default_thresholds() changed by a file; an empty name is none. Throws std::runtime_error with one line.
+/// Returns default_thresholds(), changed by a file; an empty name: no file. Throws std::runtime_error with one line.
 error_thresholds read_thresholds(const std::string& file);
-/// Changes thresholds by a file, and returns the counters that it names. A line with an unknown counter is a message on stderr if
-/// the program runs by a name of infiniband-diags, which ignore such lines; else it is an error, because a misspelled limit must not
-/// pass. Throws std::runtime_error with one line.
+/// Changes thresholds by a file, and returns the counters that it names. Under a name of infiniband-diags, which ignore unknown counters,
+/// such a line is a message on stderr. Otherwise it is an error, because a misspelled limit must not be ignored.
+/// Errors: throws std::runtime_error with one line.
 std::vector<comad::counters::counter> read_thresholds(error_thresholds&, const std::string& file);
 
-/// What came of one check.
+/// The result of one check.
 struct check_result {
     enum class subject : comad::u8 { node, port, errors };
     subject of;
     unsigned LID;
-    comad::u8 port;   ///< of errors 255: the sum of all; of nodes it means nothing
-    std::string name; ///< the node's, as it is; empty: not known (never of errors, whose line has it)
+    comad::u8 port;   ///< for errors 255: the sum of all ports; for nodes it has no meaning
+    std::string name; ///< name of the node, raw bytes; empty: unknown (never for errors)
     std::vector<complaint> complaints;
-    comad::iba::guid nodeGUID{}; ///< 0: not known
+    comad::iba::guid nodeGUID{}; ///< 0: unknown
 
     bool is_good() const noexcept { return complaints.empty(); }
 };
 
+/// The layout of the results.
 struct text_style {
-    bool with_good = false;      ///< also what is as it should be
-    bool with_complaints = true; ///< each of them beside the result
+    bool with_good = false;      ///< include checks without problems
+    bool with_complaints = true; ///< print each problem next to the result
     bool has_colours = false;
 };
 
-/// `#warn: Link configured as 1X  lid 7 port 1` and `Port check lid 7 port 1: FAILED`.
+/// Returns `#warn: Link configured as 1X  lid 7 port 1` and `Port check lid 7 port 1: FAILED`.
 std::string text_of(const check_result&, const text_style&);
-/// `check`, `nodeGUID` and `description` where they are known, `LID`, `port`, `ok`, `findings`.
+/// Returns `check`, `nodeGUID` and `description` if they are known, `LID`, `port`, `ok`, `findings`.
 nlohmann::ordered_json json_of(const check_result&);
 
 } // namespace ibtool

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ibqueryerrors_text.hpp - a sweep beside thresholds: which counters are above theirs, as ibqueryerrors of infiniband-diags prints
-// it, or as lines of JSON. Asks nobody.
+// ibqueryerrors_text.hpp - compares a sweep with thresholds, and formats the result as ibqueryerrors of infiniband-diags does, or as lines
+// of JSON. Sends nothing.
 #pragma once
 #include "input/error_thresholds.hpp"
 #include <comad/counters/sweep.hpp>
@@ -13,33 +13,35 @@
 
 namespace ibtool {
 
+/// The thresholds, and the counters that they apply to.
 struct error_rules {
     error_thresholds thresholds;
-    std::vector<comad::counters::counter> named;      ///< whose thresholds were given
-    std::vector<comad::counters::counter> suppressed; ///< what may count as it likes
+    std::vector<comad::counters::counter> named;      ///< counters whose thresholds were given
+    std::vector<comad::counters::counter> suppressed; ///< counters that are ignored
 
-    /// It was told and is above its threshold. QP1Dropped, which infiniband-diags do not know, only if it is named.
+    /// Returns whether a counter was read and is above its threshold. QP1Dropped, which infiniband-diags do not have, only if it is named.
     bool is_over(comad::counters::counter, const comad::counters::counter_values&) const;
     bool is_any_over(const comad::counters::counter_values&) const;
 };
 
-/// What is to be told.
+/// Selects what is reported.
 struct report_choice {
-    bool data = false;      ///< with the errors also packets and data
-    bool data_only = false; ///< these of all ports, and no errors
-    bool links = false;     ///< what each port is connected to
+    bool data = false;      ///< include packets and data with the errors
+    bool data_only = false; ///< report packets and data of all ports, and no errors
+    bool links = false;     ///< include the neighbor of each port
     bool json = false;
 };
 
+/// Formats sweeps, and counts the ports above a threshold.
 class error_report {
 public:
     error_report(const comad::discovery::subnet&, const comad::discovery::node_names&, const error_rules&,
                  const report_choice&);
 
-    /// Stanzas or lines for what is above its threshold, and how much was checked. What was not read is counted as
-    /// failures alone.
+    /// Returns stanzas or lines for ports above a threshold, and the numbers of nodes and ports that were checked. Ports that were not read
+    /// are only counted, as failures.
     std::string of(const comad::counters::sweep&);
-    /// Ports that are above a threshold, in all that was reported.
+    /// The number of ports above a threshold, in all sweeps so far.
     unsigned bad_ports() const noexcept { return bad_ports_; }
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ibstat_text.hpp - local devices and their ports in the text of ibstat. Reads no file.
+// ibstat_text.hpp - formats local devices and their ports as ibstat does. Reads no files.
 #pragma once
 #include <comad/transports/sysfs.hpp>
 
@@ -9,12 +9,12 @@
 
 namespace ibtool {
 
-/// The effective speed of a device's port in bits per second; nothing: it is not known, and its line is left out.
+/// The effective speed of a device's port in bits per second; nullopt: unknown, and the line is omitted.
 using effective_speeds = std::function<std::optional<comad::u64>(const comad::transports::device&, unsigned port)>;
 
-/// `ibstat DEVICE`: a device, and on request its ports.
+/// Returns the text of `ibstat DEVICE`: a device, and on request its ports.
 std::string device_text(const comad::transports::device&, bool with_ports, const effective_speeds&);
-/// `ibstat DEVICE PORT`: one port.
+/// Returns the text of `ibstat DEVICE PORT`: one port.
 std::string port_text(const comad::transports::device&, const comad::transports::end_port&, const effective_speeds&);
 
 } // namespace ibtool

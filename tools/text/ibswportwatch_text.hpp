@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ibswportwatch_text.hpp - what happened to the counters of a port between readings of it, as lines and as JSON. Knows no clock.
+// ibswportwatch_text.hpp - formats the changes of a port's counters between samples as lines and as JSON. Does not read a clock.
 #pragma once
 #include "input/error_thresholds.hpp"
 #include <comad/counters/port_counters.hpp>
@@ -11,34 +11,33 @@
 
 namespace ibtool {
 
-/// The counters of `which` that were read, in perfquery's format.
+/// Returns the counters of `which` that were read, in perfquery's format.
 std::string counters_text(const comad::counters::counter_values&,
                           comad::counters::counter_set which = comad::counters::counter_set::all());
-/// A line for each counter that changed: `PortXmitData:....................1000 (+400.0 B/s)`, and where that is not all of
-/// the truth, what is. `above`: only those that change more often than so many times a second; null: all.
+/// Returns a line for each counter that changed: `PortXmitData:....................1000 (+400.0 B/s)`, with a note if the value is not
+/// exact. `above`: only counters that change faster than this rate per second; null: all.
 std::string changes_text(const comad::counters::sample& before, const comad::counters::sample& after,
                          const error_thresholds* above = nullptr);
 
-/// The same by name.
+/// Returns the counters as JSON, by name.
 nlohmann::ordered_json counters_json(const comad::counters::counter_values&,
                                      comad::counters::counter_set which = comad::counters::counter_set::all());
-/// By name, of what changed: `state`, `value`, of data `bytes`, `per_second`.
+/// Returns the changed counters by name: `state`, `value`, for data `bytes`, `per_second`.
 nlohmann::ordered_json changes_json(const comad::counters::sample& before, const comad::counters::sample& after,
                                     const error_thresholds* above = nullptr);
 
-/// All changes together, over readings in a row.
+/// The sums of all changes over consecutive samples.
 class change_totals {
 public:
     void add(const comad::counters::sample& before, const comad::counters::sample& after);
-    /// Lines `PortXmitData:....................+1000 (400.0 B/s)`.
+    /// Returns lines `PortXmitData:....................+1000 (400.0 B/s)`.
     std::string text() const;
-    /// By name: `value`, of data `bytes`, `per_second`, `exact`.
+    /// Returns by name: `value`, for data `bytes`, `per_second`, `exact`.
     nlohmann::ordered_json json() const;
 
 private:
     std::array<comad::u64, comad::counters::counter_count> sums_{};
-    std::array<bool, comad::counters::counter_count>
-        is_more_{}; ///< a reading was behind a counter's end, or behind its being cleared
+    std::array<bool, comad::counters::counter_count> is_more_{}; ///< a counter was saturated or cleared in between
     comad::mad::duration time_{0};
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ibtool_overview.hpp - what `ibtool` says without a command: at most 15 lines, the last ones with what to type next. Reads nothing.
+// ibtool_overview.hpp - the output of `ibtool` without a command: at most 15 lines, the last of them with useful commands. Reads nothing.
 #pragma once
 #include "text/doctor_machine.hpp"
 
@@ -8,9 +8,9 @@
 
 namespace ibtool {
 
-/// Its ports and who may use them, and the port that commands would use.
+/// Returns the ports, their permissions, and the port that commands would use.
 std::string overview_text(const machine&);
-/// The same of a simulated fabric, which is named.
+/// Returns the overview for a simulated fabric with this name.
 std::string overview_text(std::string_view fabric);
 
 } // namespace ibtool

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// known_fabric.hpp - the nodes and links that a fabric is known to have, and which of them are missing now. Sends no MAD and reads
-// no file.
+// known_fabric.hpp - remembers the nodes and links of a fabric, and determines which of them are missing now. Sends no MAD and reads no
+// file.
 #pragma once
 #include <comad/discovery/database/subnet.hpp>
 #include <comad/mad/detail/time.hpp>
@@ -17,86 +17,88 @@
 
 namespace ibtool {
 
+/// A node that was found or is expected.
 struct known_node {
     comad::iba::guid nodeGUID;
     comad::iba::NodeType nodeType;
     std::string description; ///< NodeDescription as received: any bytes
 };
 
+/// A port of such a node.
 struct known_end {
     comad::iba::guid nodeGUID;
     comad::u8 port = 0;
     friend auto operator<=>(const known_end&, const known_end&) = default;
 };
 
-/// A cable. `a` is the end with the smaller GUID and port number, so that each cable has one form.
+/// A link. `a` is the end with the smaller GUID and port number, so that each link has one representation.
 struct known_link {
     known_end a, b;
     friend auto operator<=>(const known_link&, const known_link&) = default;
 };
 
-/// What is known and missing after a discovery.
+/// The known nodes and links that a discovery did not find.
 struct missing_parts {
     enum class cause : comad::u8 {
-        node,      ///< a node of it is missing, and the other end does not report a link that is down
+        node,      ///< one of its nodes is missing, and the other end does not report a link that is down
         down,      ///< an end reports that its link is down
-        no_answer, ///< both nodes were found, but nothing answers through this cable
-        moved,     ///< an end of it is cabled to another port now (only of links that were expected by name)
+        no_answer, ///< both nodes were found, but there is no reply through this cable
+        moved,     ///< one end is cabled to another port now (only for links that are expected)
     };
     struct link {
         known_link ends;
         cause why;
     };
-    std::vector<known_node> nodes; ///< by GUID: those that were not found
-    std::vector<link> links;       ///< by their ends: those that are not up
-    std::vector<known_node> ends;  ///< by GUID: the nodes of these links, also those that were found
-    std::vector<std::pair<known_end, known_end>> far_ends; ///< of these links from either end, sorted
-    std::size_t known_nodes = 0, known_links = 0;          ///< all, those that are missing included
+    std::vector<known_node> nodes; ///< sorted by GUID: nodes that were not found
+    std::vector<link> links;       ///< sorted by their ends: links that are not up
+    std::vector<known_node> ends;  ///< sorted by GUID: the nodes of these links, including those that were found
+    std::vector<std::pair<known_end, known_end>> far_ends; ///< the other end for each end of these links, sorted
+    std::size_t known_nodes = 0, known_links = 0;          ///< all known ones, including those that are missing
 
-    /// The node that a missing link names; null: no missing link names it.
+    /// The node at an end of a missing link; null: no missing link has this node.
     const known_node* find(comad::iba::guid) const;
-    /// The other end of the missing link in that port; nothing: there is none.
+    /// The other end of the missing link at this port; nullopt: there is none.
     std::optional<known_end> far_end(known_end) const;
-    /// The other end of the only missing link of a node; nothing: it has none or several.
+    /// The other end of the only missing link of a node; nullopt: it has none or several.
     std::optional<known_end> only_far_end(comad::iba::guid) const;
-    /// Links that are reported as down: all but those with cause::node.
+    /// The number of links that are reported as down: all except those with cause::node.
     std::size_t links_down() const;
 };
 
-/// Remembers every node and link that was ever found, until somebody says otherwise. Descriptions are those of the last discovery that
-/// found the node. A link is replaced, not missing, when one of its ends is cabled to another port.
+/// Remembers every node and link that was ever found. Descriptions are those of the last discovery that found the node. If one end of a
+/// link is cabled to another port, the link is replaced and not missing.
 ///
-/// Memory: it keeps all that was found last, and of what is missing the most_missing_nodes and most_missing_links that went last. In a fabric
-/// with 48,000 LIDs in which everything was replaced that is at most 100 MB.
+/// Memory: everything that was found last, and of the missing parts the most recent most_missing_nodes and most_missing_links. In a fabric
+/// with 48,000 LIDs that was replaced completely, this is at most 100 MB.
 class known_fabric {
 public:
     using node_filter = std::function<bool(const comad::discovery::node&)>;
-    /// As many as there are unicast LIDs (IBA 4.1.3), and the cables of a fat tree of three levels with so many hosts, with room.
+    /// The number of unicast LIDs (IBA 4.1.3), and an upper bound for the cables of a three-level fat tree with that many hosts.
     static constexpr std::size_t most_missing_nodes = 0xbfff, most_missing_links = 4 * most_missing_nodes;
 
-    /// `wants`: which nodes, and links of them, are remembered; empty: all. `forget_after`: how long those are remembered that are
-    /// missing; nothing: for ever.
+    /// `wants`: selects the nodes, and links between them, that are remembered; empty: all. `forget_after`: how long missing ones are
+    /// remembered; nullopt: forever.
     explicit known_fabric(node_filter wants = {}, std::optional<comad::mad::duration> forget_after = {})
         : wants_(std::move(wants)), forget_after_(forget_after) {}
 
-    /// What ought to be there, in place of what was expected before. It stays expected whatever is found, and however long it is
+    /// Sets the expected subnet in place of the previous one. Expected parts stay expected whatever is found, and however long they are
     /// missing. Takes effect with the next take().
     void expect(const comad::discovery::subnet&);
-    /// Forgets what is missing and not expected. Returns how many nodes and links those were. Takes effect with the next take().
+    /// Forgets parts that are missing and not expected. Returns the number of these nodes and links. Takes effect with the next take().
     std::size_t forget_missing();
-    /// What was found, and when. A discovery that ended early (failure_kind::cancelled or limit) adds what it found; what it did not find is
-    /// missing only if it was missing before.
+    /// Takes the result of a discovery, and its time. A discovery that ended early (failure_kind::cancelled or limit) adds what it found.
+    /// What it did not find is missing only if it was missing before.
     void take(const comad::discovery::subnet&, comad::mad::time_point now);
-    /// Whether the time has come to forget something: then take() has to be called again.
+    /// Returns whether a part is to be forgotten now: then call take() again.
     bool has_to_forget(comad::mad::time_point now) const noexcept { return forget_at_ && *forget_at_ <= now; }
 
-    /// As of the last take(); null before. It does not change any more.
+    /// The missing parts as of the last take(); null before. The object does not change any more.
     const std::shared_ptr<const missing_parts>& missing() const noexcept { return missing_; }
-    /// Whether any take() had to forget something because there was no room for it.
+    /// Returns whether take() ever had to forget a part for lack of space.
     bool is_full() const noexcept { return is_full_; }
 
 private:
-    using since = std::optional<comad::mad::time_point>; // missing since then; nothing: it is there
+    using since = std::optional<comad::mad::time_point>; // missing since then; nullopt: not missing
     struct learned_node {
         known_node node;
         bool is_wanted;
@@ -115,11 +117,11 @@ private:
 
     node_filter wants_;
     std::optional<comad::mad::duration> forget_after_;
-    std::vector<known_node> expected_nodes_;  // by GUID, those that are wanted and the ends of links
-    std::vector<bool> is_expected_;           // of expected_nodes_: wanted, not only the end of a link
+    std::vector<known_node> expected_nodes_;  // sorted by GUID: expected nodes that are wanted, and ends of links
+    std::vector<bool> is_expected_;           // for expected_nodes_: wanted, not only the end of a link
     std::vector<known_link> expected_links_;  // sorted
-    std::vector<known_end> expected_ends_;    // of these, sorted
-    std::vector<learned_node> learned_nodes_; // by GUID
+    std::vector<known_end> expected_ends_;    // of these links, sorted
+    std::vector<learned_node> learned_nodes_; // sorted by GUID
     std::vector<learned_link> learned_links_; // sorted
     std::optional<comad::mad::time_point> forget_at_;
     std::shared_ptr<const missing_parts> missing_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// link_json.hpp - a port and its link as JSON. Asks nobody.
+// link_json.hpp - formats a port and its link as JSON. Sends nothing.
 #pragma once
 #include <comad/discovery/database/node_names.hpp>
 #include <comad/discovery/database/subnet.hpp>
@@ -8,11 +8,11 @@
 
 namespace ibtool {
 
-/// nodeType, nodeGUID, description, portGUID, LID, port.
+/// Returns nodeType, nodeGUID, description, portGUID, LID and port.
 nlohmann::ordered_json place_json(const comad::discovery::subnet&, comad::discovery::port_ref,
                                   const comad::discovery::node_names&);
 
-/// State, width, speed, what these could be, and the other end. Precondition: the port's PortInfo is known.
+/// Returns state, width, speed, their possible values, and the neighbor. Precondition: the port's PortInfo is known.
 nlohmann::ordered_json link_json(const comad::discovery::subnet&, comad::discovery::port_ref,
                                  const comad::discovery::node_names&);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// local_port_change.hpp - what changed at the local port while a command ran, in words.
+// local_port_change.hpp - describes what changed at the local port while a command ran.
 #pragma once
 #include <comad/sa/client.hpp>
 
@@ -7,7 +7,7 @@
 
 namespace ibtool {
 
-/// `the subnet manager moved from LID 1 to LID 5`, with all else that changed after it; empty if nothing did.
+/// Returns `the subnet manager moved from LID 1 to LID 5`, followed by all other changes; empty if there are none.
 std::string text_of_change(const comad::sa::local_port& was, const comad::sa::local_port& now);
 
 } // namespace ibtool

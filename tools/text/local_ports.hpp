@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// local_ports.hpp - what ibstat, ibstatus and ibv_devices share: words for what sysfs says of devices, and their JSON.
-// Sends no MAD.
+// local_ports.hpp - the common part of ibstat, ibstatus and ibv_devices: texts for the values in sysfs, and JSON for devices. Sends no MAD.
 #pragma once
 #include "input/arguments.hpp"
 #include <comad/transports/sysfs.hpp>
@@ -10,18 +9,18 @@
 
 namespace ibtool {
 
-/// The root of sysfs' device classes, which a test may put elsewhere.
+/// The root of sysfs' device classes. A test can use another directory.
 struct sysfs_root {
     std::string path = "/sys/class";
     void add_to(arguments& takes) { takes.option("--sysfs", path).shows_default(); }
 };
 
-/// `Initializing`, as infiniband-diags say it.
+/// Returns `Initializing`, as in infiniband-diags.
 std::string state_text(comad::iba::PortState state);
-/// `LinkUp`, likewise.
+/// Returns `LinkUp`, as in infiniband-diags.
 std::string physical_state_text(comad::iba::PortPhysicalState state);
 
-/// The devices as one JSON object: names as everywhere, GUIDs in colons, GIDs as IPv6 text.
+/// Returns the devices as one JSON object with the usual names, GUIDs with colons, and GIDs as IPv6 text.
 std::string devices_json(const std::vector<comad::transports::device>& devices);
 
 } // namespace ibtool

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// managers.hpp - the subnet managers of a subnet as they describe themselves, and what is wrong among them. Asks nobody.
+// managers.hpp - the subnet managers of a subnet as they describe themselves, and problems among them. Sends nothing.
 #pragma once
 #include <comad/iba/detail/smp/node.hpp>
 #include <comad/mad/detail/time.hpp>
@@ -10,28 +10,28 @@
 
 namespace ibtool {
 
-/// A port where a subnet manager runs, or says that one does (IsSM).
+/// A port with a subnet manager, or a port that claims to have one (IsSM).
 struct manager_facts {
     enum class source : comad::u8 {
-        own,    ///< it answered SMInfo
-        SA,     ///< it did not; the SA has its SMInfoRecord
-        nobody, ///< only its port says IsSM: `info` has its GUID and nothing else
+        own,    ///< it replied to SMInfo
+        SA,     ///< it did not reply; the SA has its SMInfoRecord
+        nobody, ///< only its port sets IsSM: `info` contains only its GUID
     };
     unsigned LID = 0;
     std::string route; ///< `0,1,4`, if it was queried by a directed route; else empty
     comad::iba::smp::SMInfo info;
     source described_by = source::own;
-    comad::mad::duration round_trip{0}; ///< of its own answer
+    comad::mad::duration round_trip{0}; ///< of its own reply
 
     bool is_known() const noexcept { return described_by != source::nobody; }
 };
 
-/// `LID 1`, or the route of a manager without a LID.
+/// Returns `LID 1`, or the route of a manager without a LID.
 std::string manager_name(const manager_facts&);
-/// `Master, GUID 0000:0000:0000:0001, priority 5, activity 12`.
+/// Returns `Master, GUID 0000:0000:0000:0001, priority 5, activity 12`.
 std::string manager_state(const comad::iba::smp::SMInfo&);
 
-/// What is wrong among managers.
+/// A problem among subnet managers.
 struct manager_problem {
     enum class kind : comad::u8 {
         no_master,
@@ -41,7 +41,7 @@ struct manager_problem {
     kind what;
     std::string text; ///< one line
 };
-/// Empty if nothing is wrong, or if no manager is known.
+/// Returns the problems; empty if there are none, or if no manager is known.
 std::vector<manager_problem> manager_problems(std::span<const manager_facts>);
 
 } // namespace ibtool

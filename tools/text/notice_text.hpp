@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// notice_text.hpp - what a notice is about, as a line and as JSON, with the names of the nodes (IBA 14.2.5.1). Asks nobody.
+// notice_text.hpp - describes the subject of a notice as a line and as JSON, with the names of nodes (IBA 14.2.5.1). Sends nothing.
 #pragma once
 #include <comad/discovery/database/detail/lid_index.hpp>
 #include <comad/discovery/database/node_names.hpp>
@@ -12,20 +12,20 @@
 
 namespace ibtool {
 
-/// Finds nodes for the LIDs and GIDs in notices. The subnet and the names must outlive it, unchanged.
+/// Finds nodes for the LIDs and GIDs in notices. Subnet and names must outlive the object and must not change.
 class notice_text {
 public:
     notice_text(const comad::discovery::subnet&, const comad::discovery::node_names&);
 
-    /// `notice GIDOutOfService: GID fe80::1 ("host 3"[1]) is out of service; reported by LID 1 ("host 1"[1])`, safe for a
-    /// terminal. M_Keys are not in it.
+    /// Returns `notice GIDOutOfService: GID fe80::1 ("host 3"[1]) is out of service; reported by LID 1 ("host 1"[1])`, safe for a terminal
+    /// and without M_Keys.
     std::string text(const comad::iba::Notice&) const;
-    /// The members of a notice in schema `comad.watch/1`, `seconds` and `time` excepted. M_Keys are not in it.
+    /// Returns the members of a notice in schema `comad.watch/1`, except `seconds` and `time`, without M_Keys.
     nlohmann::ordered_json to_json(const comad::iba::Notice&) const;
 
 private:
     using port_ref = comad::discovery::port_ref;
-    struct packet; // of which traps 257 to 259 report the keys
+    struct packet; // packet whose keys are reported by traps 257 to 259
 
     port_ref port_of(const comad::iba::gid&) const;
     std::string name(port_ref) const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// sa_text.hpp - SA records as infiniband-diags' saquery prints them, label by label. Asks nobody.
+// sa_text.hpp - formats SA records as infiniband-diags' saquery does, with the same labels. Sends nothing.
 #pragma once
 #include "text/structure_text.hpp"
 #include <comad/iba/detail/class_port_info.hpp>
@@ -10,7 +10,7 @@
 
 namespace ibtool {
 
-/// `name`: of the node, safe for a terminal.
+/// `name`: the name of the node, safe for a terminal.
 std::string saquery_text(const comad::iba::sa::NodeRecord&, std::string_view name);
 std::string saquery_text(const comad::iba::sa::PortInfoRecord&, keys);
 std::string saquery_text(const comad::iba::sa::SwitchInfoRecord&);
@@ -19,7 +19,7 @@ std::string saquery_text(const comad::iba::sa::LinkRecord&);
 std::string saquery_text(const comad::iba::sa::PathRecord&);
 std::string saquery_text(const comad::iba::sa::MCMemberRecord&);
 std::string saquery_text(const comad::iba::sa::ServiceRecord&, keys);
-/// Without keys infiniband-diags do not show the QP either.
+/// Without keys, infiniband-diags do not print the QP either.
 std::string saquery_text(const comad::iba::sa::InformInfoRecord&, keys);
 std::string saquery_text(const comad::iba::sa::LinearForwardingTableRecord&);
 std::string saquery_text(const comad::iba::sa::MulticastForwardingTableRecord&);
@@ -28,15 +28,15 @@ std::string saquery_text(const comad::iba::sa::PKeyTableRecord&);
 std::string saquery_text(const comad::iba::sa::VLArbitrationTableRecord&);
 std::string saquery_text(const comad::iba::sa::GUIDInfoRecord&);
 std::string saquery_text(const comad::iba::ClassPortInfo&);
-// infiniband-diags do not know these two.
+// infiniband-diags do not support these two.
 std::string saquery_text(const comad::iba::sa::RandomForwardingTableRecord&);
 std::string saquery_text(const comad::iba::sa::ServiceAssociationRecord&, keys);
 
-/// What -s says of a port.
+/// Returns what saquery -s prints of a port.
 std::string saquery_short_text(const comad::iba::sa::PortInfoRecord&);
-/// What -g says of a group.
+/// Returns what saquery -g prints of a group.
 std::string saquery_group_text(const comad::iba::sa::MCMemberRecord&);
-/// What -m says of a port of a group; `name`: of its node.
+/// Returns what saquery -m prints of a member port of a group; `name`: the name of its node.
 std::string saquery_member_text(const comad::iba::sa::MCMemberRecord&, std::string_view name);
 
 } // namespace ibtool

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// structure_text.hpp - a structure as the user wants to read it: with infiniband-diags' labels, with the names of the IBA, as
-// annotated words, as JSON; keys only where they were asked for. Knows no structure.
+// structure_text.hpp - formats a structure as the user requests: with the labels of infiniband-diags, with IBA names, as annotated words,
+// or as JSON. Includes keys only on request. Does not depend on particular structures.
 #pragma once
 #include "input/options.hpp"
 #include "text/json.hpp"
@@ -12,21 +12,21 @@
 
 namespace ibtool {
 
-/// What structures look like.
+/// The format of structures.
 enum class structure_style {
-    diags,     ///< infiniband-diags' labels
-    iba_names, ///< a field a line, by the names of the IBA (--int-names)
-    annotated, ///< a word a line, with the fields that begin in it (-vv)
+    diags,     ///< labels of infiniband-diags
+    iba_names, ///< one field per line with IBA names (--int-names)
+    annotated, ///< one word per line, with the fields that start in it (-vv)
 };
 
 structure_style style_of(const global_options&);
 
 using keys = comad::iba::key_display;
 
-/// The structure in a style other than structure_style::diags. A hidden key is `<not displayed>`, and its words are 0.
+/// Returns the structure in a style other than structure_style::diags. A hidden key is `<not displayed>`, and its words are 0.
 std::string structure_text(structure_style, const comad::iba::record_info&, std::vector<comad::u8> bytes,
                            keys = keys::hidden);
-/// The same of a value, or what `diags` makes of it.
+/// Returns the text of a value; in the style diags, the result of `diags`.
 template <comad::iba::wire T, class Diags>
 std::string structure_text(structure_style style, const T& value, keys which, Diags&& diags) {
     if (style == structure_style::diags) return diags(value);
@@ -34,7 +34,7 @@ std::string structure_text(structure_style style, const T& value, keys which, Di
     return structure_text(style, comad::iba::info_of<T>, {bytes.begin(), bytes.end()}, which);
 }
 
-/// An object without the hidden keys.
+/// Returns a JSON object without the hidden keys.
 nlohmann::ordered_json structure_json(const comad::iba::record_info&, std::span<const comad::u8> bytes,
                                       keys = keys::hidden);
 template <comad::iba::wire T> nlohmann::ordered_json structure_json(const T& value, keys which = keys::hidden) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// subnet_page.hpp - a subnet as one page for a browser, that needs nothing else: data and program are in it. Knows no schedule.
+// subnet_page.hpp - formats a subnet as one self-contained HTML page with data and script. Does not depend on a schedule.
 #pragma once
 #include <comad/counters/sweep.hpp>
 #include <comad/discovery/database/node_names.hpp>
@@ -9,7 +9,7 @@
 
 namespace ibtool {
 
-/// `errors`: a sweep of the same subnet, of which all error counters of a link's two ends are summed; null: there was none.
+/// Returns the page. `errors`: a sweep of the same subnet; the error counters of both ends of each link are added up; null: no sweep.
 std::string subnet_page(const comad::discovery::subnet&, const comad::discovery::node_names&,
                         const comad::counters::sweep* errors);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// sweep_text.hpp - sweeps as tables, lines of JSON and lines of CSV. Knows no schedule.
+// sweep_text.hpp - formats sweeps as tables, lines of JSON and lines of CSV. Does not depend on a schedule.
 #pragma once
 #include "text/counter_groups.hpp"
 #include <comad/counters/sweep.hpp>
@@ -18,28 +18,29 @@
 
 namespace ibtool {
 
-/// One sweep and the one before, of a sweeper; `before` null: it is the first.
+/// One sweep of a sweeper and the one before; `before` is null for the first sweep.
 struct sweep_view {
     const comad::discovery::subnet& subnet;
     const comad::discovery::node_names& names;
     const comad::counters::sweep& now;
     const comad::counters::sweep* before;
-    comad::u64 number; ///< from 1 on
-    double seconds;    ///< when it began, counted from the first
-    double unix_time;  ///< the same by the calendar; less than 0: time is simulated
+    comad::u64 number; ///< starts at 1
+    double seconds;    ///< time of its start since the start of the first one
+    double unix_time;  ///< calendar time of its start; less than 0: virtual time
     std::shared_ptr<const void> kept =
-        {}; ///< what all but `before` lies in, for who holds the view longer than the call
+        {}; ///< owner of all data except `before`, for code that keeps the view longer than the call
 };
 
-/// What rows are ordered by.
+/// The order of rows.
 enum class row_order : comad::u8 { of_subnet, by_counter, by_errors };
 
+/// Selects and sorts the rows of a table.
 struct table_choice {
-    std::size_t top = 0; ///< so many rows; 0: all
+    std::size_t top = 0; ///< number of rows; 0: all
     row_order order = row_order::of_subnet;
-    comad::counters::counter by{}; ///< most first: its rate, in the first sweep its value
-    std::size_t columns = 0;       ///< of a terminal that a line has to fit into; 0: any number
-    std::string part_of_name{};    ///< only nodes whose name contains that, in small or capital letters of ASCII
+    comad::counters::counter by{}; ///< largest first: by rate, in the first sweep by value
+    std::size_t columns = 0;       ///< width of the terminal; 0: unlimited
+    std::string part_of_name{};    ///< only nodes whose name contains this text, ignoring ASCII case
 };
 
 namespace detail {
@@ -50,24 +51,23 @@ template <class... T> constexpr auto names_of(const std::tuple<T...>*) {
 /// The names of the counters::detail_types, in their order.
 inline constexpr auto detail_names = detail::names_of(static_cast<const comad::counters::detail_types*>(nullptr));
 
-/// Which rows of the sweep a choice leaves, in order, by index.
+/// Returns the indices of the selected rows, in order.
 std::vector<std::size_t> rows_of(const sweep_view&, const table_choice&);
 
-/// A line for each port that was read; of the first sweep totals, then rates per second. A `+` behind a number: at least so
-/// much, because a counter stood at its end or was cleared by somebody.
+/// Returns a line for each port that was read: totals in the first sweep, then rates per second. A `+` after a number marks a lower bound,
+/// because a counter was saturated or cleared.
 std::string sweep_table(const sweep_view&, const table_choice&);
-/// A JSON object a line: one for the sweep, one for each port, one for each gap.
+/// Returns one JSON object per line: for the sweep, for each port, and for each failure.
 std::string sweep_json(const sweep_view&, const table_choice&);
-/// A line for each port, every counter in a column, empty where it was not told.
+/// Returns a line for each port, with a column for each counter, which is empty if the counter was not read.
 std::string sweep_csv(const sweep_view&, const table_choice&);
-/// The first line of a CSV file.
+/// Returns the first line of a CSV file.
 std::string sweep_csv_header();
 
-/// The number, time and size of the sweep: members of /health and of the first line of sweep_json().
+/// Returns the number, time and size of the sweep: members of /health and of the first line of sweep_json().
 nlohmann::ordered_json sweep_state_json(const sweep_view&);
 
-/// `timeout`
-/// What a counter counted: of data bytes, else the number itself.
+/// Returns the value of a counter: for data in bytes, else the number itself.
 std::string in_units(comad::counters::counter, comad::u64 number);
 
 } // namespace ibtool

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// terminal.hpp - how much room a terminal has, and how much a text takes there. Writes nothing.
+// terminal.hpp - the size of the terminal, and the width of text on it. Writes nothing.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -7,24 +7,25 @@
 
 namespace ibtool {
 
+/// The size of a terminal in characters.
 struct terminal_size {
-    std::size_t columns = 0, rows = 0; ///< 0: any number
+    std::size_t columns = 0, rows = 0; ///< 0: unlimited
 };
-/// Of the terminal that stdout goes to; zeros: it is none, or does not say.
+/// Returns the size of the terminal on stdout; zeros: stdout is not a terminal, or the size is unknown.
 terminal_size size_of_terminal();
-/// Where lines of a help end: the width of the terminal that stdout goes to, or 132 columns for a pager or a file.
+/// Returns the width of help texts: that of the terminal on stdout, or 132 columns for a pager or a file.
 std::size_t help_columns();
 
-/// How many columns a terminal takes for it: two for a wide character, none for one that is put above another. UTF-8, without
-/// control characters; of what is no UTF-8 each byte is one.
+/// Returns the number of columns of a text: two for a wide character, none for a combining one. The text is UTF-8 without control
+/// characters; each invalid byte counts as one column.
 std::size_t columns_of(std::string_view text);
-/// As much of the beginning as fits into so many columns; never a part of a character.
+/// Returns the longest prefix that fits into this many columns, without splitting a character.
 std::string_view cut_to(std::string_view text, std::size_t columns);
-/// Filled up with spaces to so many columns.
+/// Returns the text padded with spaces to this many columns.
 std::string padded(std::string text, std::size_t columns);
 
-/// Lines of a help, broken at spaces where they are longer than that; 0: as they are. What goes on below a name and its
-/// description stands below the description.
+/// Wraps lines of help at spaces if they are longer than this; 0: no wrapping. The continuation of a description is indented to the column
+/// where the description starts.
 std::string wrapped(std::string_view lines, std::size_t columns);
 
 } // namespace ibtool
