@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// command_line.cpp - the only file that knows the library for command lines, CLI11: turns descriptors into its options, and its
-// errors into one line.
+// command_line.cpp - converts descriptors to options of the command-line library CLI11, and its errors to one line. The only file that
+// uses CLI11.
 #include "command_line.hpp"
 
 #include "command.hpp"
@@ -30,7 +30,7 @@
 
 namespace ibtool {
 
-/// The program and its commands, as CLI11 has them.
+/// The program and its commands as CLI11 objects.
 class command_line {
 public:
     command_line();
@@ -48,7 +48,7 @@ private:
     void choose_fabric();
     int explain(const CLI::RequiredError&) const;
     int explain(const CLI::ExtrasError&) const;
-    /// As it was called, for messages: `ibtool sweep`.
+    /// The name by which it was called, for messages: `ibtool sweep`.
     std::string named_command() const;
     static int show_overview(const global_options&);
 
@@ -59,7 +59,7 @@ private:
     global_options options_;
     arguments global_;
     std::map<std::string_view, CLI::App*> commands_;
-    // What the command line names:
+    // The command that the command line names:
     const command* named_ = nullptr;
     arguments arguments_;
     action action_;
@@ -69,7 +69,7 @@ command_line::command_line() {
     app_.set_help_flag("-h");
     app_.set_help_all_flag("--help");
     app_.set_version_flag("-V,--version", "ibtool " IBTOOL_VERSION);
-    app_.fallthrough(); // global options are accepted after the command, too
+    app_.fallthrough(); // global options are also accepted after the command
     app_.require_subcommand(1);
     add_global_options(global_, options_);
     add(app_, global_);
@@ -82,7 +82,7 @@ void command_line::add(const command& c) {
     commands_[c.name] = &app;
 }
 
-// Only of a command that is named: the options of all take longer than many a command.
+// Declares only the options of the named command: those of all commands take longer than many a command runs.
 void command_line::name_command(const command& c) {
     if (std::exchange(named_, &c) == &c) return;
     arguments_ = {};
@@ -114,7 +114,7 @@ template <class Number> struct number_of<std::optional<Number>> {
 
 using number_range = std::optional<std::pair<std::int64_t, std::int64_t>>;
 
-/// In words of ours: CLI11 says "Could not convert".
+/// Replaces CLI11's message "Could not convert" by one that states the rule.
 template <class Number> CLI::Validator number_check(const number_range& range) {
     const Number first = range ? static_cast<Number>(range->first) : std::numeric_limits<Number>::min();
     const Number last = range ? static_cast<Number>(range->second) : std::numeric_limits<Number>::max();
@@ -124,14 +124,14 @@ template <class Number> CLI::Validator number_check(const number_range& range) {
     return {[=](std::string& text) -> std::string {
                 Number n{};
                 const bool wraps =
-                    std::is_unsigned_v<Number> && text.starts_with('-'); // CLI11 takes -1 for the highest
+                    std::is_unsigned_v<Number> && text.starts_with('-'); // CLI11 converts -1 to the largest number
                 if (!wraps && CLI::detail::lexical_cast(text, n) && n >= first && n <= last) return {};
                 return fmt::format("must be {}, not {}", wanted, comad::iba::as_given(text));
             },
             ""};
 }
 
-/// A script whose variable is not set gives an empty word; that is not the same as no option.
+/// A script with an unset variable passes an empty word, which is different from a missing option.
 CLI::Validator not_empty() {
     return {[](std::string& text) { return text.empty() ? std::string("must not be empty") : std::string(); }, ""};
 }
@@ -172,7 +172,7 @@ CLI::Option* command_line::add(CLI::App& app, const argument& a) {
     return o;
 }
 
-// CLI11 says of which option an error is only if it is of its own kind.
+// CLI11 names the option only in errors of its own types.
 CLI::Option* command_line::add_reader(CLI::App& app, const argument& a, const argument::text_reader& read) {
     const auto validated = [read, name = a.names_.substr(a.names_.rfind(',') + 1)](const std::string& text) {
         try {
@@ -186,7 +186,7 @@ CLI::Option* command_line::add_reader(CLI::App& app, const argument& a, const ar
 
 namespace {
 
-/// CLI11 quotes all of what was given; of a longer word than this nobody needs the rest.
+/// CLI11 quotes the whole argument; long words are shortened.
 std::string with_short_words(std::string_view text) {
     constexpr std::size_t longest = 100;
     std::string out;
@@ -199,7 +199,7 @@ std::string with_short_words(std::string_view text) {
     return out;
 }
 
-/// Of a help: how the command was called.
+/// The name by which the command was called, for the help.
 std::string called_by_name(std::string help) {
     const std::string as_command = "Usage: ibtool ";
     const std::size_t usage = help.find(as_command);
@@ -213,7 +213,7 @@ std::string called_by_name(std::string help) {
 int command_line::run(int argc, char** argv) {
     try {
         std::vector<std::string> typed(argv + 1, argv + argc);
-        // Called by the name of a command, through a link, it is that command.
+        // If the program is called by a link with the name of a command, it runs this command.
         if (argc > 0 && find_command(base_name(argv[0]))) {
             set_program_name(base_name(argv[0]));
             typed.insert(typed.begin(), program_name());
@@ -225,7 +225,7 @@ int command_line::run(int argc, char** argv) {
             name_command(*c);
             return &arguments_;
         });
-        std::ranges::reverse(words); // as CLI11 takes them
+        std::ranges::reverse(words); // the order that CLI11 expects
         app_.parse(std::move(words));
         check_sa();
         choose_fabric();
@@ -284,7 +284,7 @@ int command_line::explain(const CLI::RequiredError& e) const {
 
 namespace {
 
-/// Whether its words are a program and that program's arguments.
+/// Returns whether the command's words are a program and its arguments.
 bool takes_program(const arguments& taken) {
     return std::ranges::any_of(taken.all(), [](const argument& a) { return !a.is_option() && a.is_program(); });
 }
@@ -320,7 +320,7 @@ int command_line::explain(const CLI::ExtrasError& e) const {
     return usage;
 }
 
-/// Of an option without its value CLI11 states "--max-rate: 1 required UINT missing".
+// Replaces CLI11's message for an option without its value: "--max-rate: 1 required UINT missing".
 std::string command_line::missing_value(std::string_view what) const {
     const std::string name(what.substr(0, what.find(": 1 required ")));
     for (const auto& [all, command] : {std::pair(&arguments_, named_ ? named_->name : "ibtool"), {&global_, "ibtool"}})

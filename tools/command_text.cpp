@@ -55,7 +55,7 @@ std::vector<section> sections_of(std::string_view text, std::string_view mark) {
     return found;
 }
 
-/// The first paragraph on one line, and the rest.
+/// The first paragraph on one line, and the rest of the text.
 std::pair<std::string, std::string_view> split_brief(std::string_view body) {
     const std::size_t end = std::min(body.find("\n\n"), body.size());
     std::string brief(body.substr(0, end));
@@ -63,7 +63,7 @@ std::pair<std::string, std::string_view> split_brief(std::string_view body) {
     return {std::move(brief), trimmed_view(body.substr(end))};
 }
 
-/// `-c, --count COUNT` in backquotes as names `-c,--count` and the placeholder COUNT.
+/// Splits `-c, --count COUNT` in backquotes into the names `-c,--count` and the placeholder COUNT.
 argument_text read_argument_text(const section& s) {
     std::string_view title = s.title;
     if (title.size() < 2 || !title.starts_with('`') || !title.ends_with('`'))
@@ -82,7 +82,7 @@ argument_text read_argument_text(const section& s) {
     return text;
 }
 
-/// Whether the names of a heading are those of the declaration, which has no blanks.
+/// Returns whether the names in a heading are those of the declaration, which has no blanks.
 bool same_names(std::string_view heading, std::string_view declared) {
     std::string names(heading);
     std::erase(names, ' ');
@@ -130,7 +130,7 @@ const argument_text* command_text::find(const argument& a) const {
 
 std::vector<std::string_view> command_text::example_commands() const {
     std::vector<std::string_view> found;
-    std::string_view language; // of the code block that the line is in
+    std::string_view language; // language of the code block that contains the line
     for (std::size_t at = 0; at < examples.size();) {
         const std::size_t end = std::min(examples.find('\n', at), examples.size());
         const std::string_view line = examples.substr(at, end - at);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// commands.cpp - the list of the commands, in the order of the help; each is described in its own file.
+// commands.cpp - the list of all commands, in the order of the help. Each command is described in its own file.
 #include "command.hpp"
 #include <comad/iba/detail/suggest.hpp>
 
 #include <algorithm>
 
-// A command is added here, and its file beside the others.
+// To add a command, add it here and add its file to the directory of its group.
 #define IBTOOL_COMMANDS(X)                                                                                             \
     X(ibnetdiscover)                                                                                                   \
     X(ibhosts)                                                                                                         \

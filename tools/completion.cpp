@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// completion.cpp - a command line as far as it was typed: which command, which option waits for its value, which argument is next.
+// completion.cpp - analyzes an incomplete command line: which command, which option waits for its value, which argument is next.
 #include "completion.hpp"
 
 #include "comad.hpp"
@@ -22,12 +22,12 @@ namespace {
 /// A command line up to the word that is being typed.
 struct typed_line {
     const command* named = nullptr;
-    arguments global, own; // of all commands, and of the one that is named
+    arguments global, own; // options of all commands, and of the named command
     global_options values;
-    action unused;                           // what `own` writes to lives in it
+    action unused;                           // owns the variables that `own` writes to
     const argument* waiting = nullptr;       // an option whose value is being typed
-    std::size_t places = 0;                  // that are no options, before
-    std::vector<const argument*> by_place{}; // the arguments that are none
+    std::size_t places = 0;                  // number of previous words that are not options
+    std::vector<const argument*> by_place{}; // arguments that are not options
 
     void name(const command& c) {
         named = &c;
@@ -52,7 +52,7 @@ void read_line(typed_line& line, const std::vector<std::string>& words) {
         const std::string& word = words[i];
         if (std::exchange(line.waiting, nullptr)) continue;
         if (word.starts_with('-') && word.size() > 1) {
-            const argument* o = line.option(word); // one with its value behind `=` is none
+            const argument* o = line.option(word); // an option with its value after `=` does not wait for one
             if (o && takes_value(*o)) line.waiting = o;
         } else if (line.named) {
             ++line.places;
@@ -62,7 +62,7 @@ void read_line(typed_line& line, const std::vector<std::string>& words) {
     }
 }
 
-// ---- what can stand there --------------------------------------------------------------------------------------------
+// ---- suggestions ---------------------------------------------------------------------------------------------------------
 
 void add_commands(std::vector<suggestion>& all) {
     for (const command& c : all_commands())
@@ -80,7 +80,7 @@ void add_options(std::vector<suggestion>& all, const arguments& taken, std::stri
     }
 }
 
-/// The file of --subnet-cache or --load-cache.
+/// The file named by --subnet-cache or --load-cache.
 std::string cache_in(const std::vector<std::string>& words) {
     for (std::size_t i = 1; i < words.size(); ++i)
         for (const std::string_view option : {"--subnet-cache", "--load-cache"}) {
@@ -104,7 +104,7 @@ void add_places(std::vector<suggestion>& all, const discovery::subnet& s, bool b
     }
 }
 
-/// Of a subnet that cannot be read there is nothing to say here.
+// If the subnet cannot be read, there are no suggestions, and no message.
 void add_places_of_cache(std::vector<suggestion>& all, const std::string& file, bool by_name) {
     if (file.empty()) return;
     try {
@@ -131,7 +131,7 @@ std::vector<suggestion> suggestions_for(const std::vector<std::string>& words) {
     typed_line line;
     read_line(line, words);
     std::vector<suggestion> all;
-    std::string begin = words.back(), before; // of the word: what is being typed, and what stays
+    std::string begin = words.back(), before; // parts of the word: the one being typed, and the one that stays
     if (const std::size_t equals = begin.find('='); begin.starts_with("--") && equals != std::string::npos) {
         line.waiting = line.option(std::string_view(begin).substr(0, equals));
         if (!line.waiting) return {};
@@ -185,8 +185,8 @@ std::vector<std::string> words_of_line(std::string_view line) {
 
 namespace {
 
-// Each asks ibtool itself, which is there in less time than anybody notices: the shells have one place for what is right.
-// bash takes a word apart at colons, and replaces the last part only.
+// Each script calls ibtool, which is fast enough, so that all shells have the same suggestions.
+// bash splits words at colons, and replaces only the last part.
 constexpr std::string_view bash_script = R"(# bash completion for ibtool; made by 'ibtool help --completion bash'
 _ibtool() {{
     local line=${{COMP_LINE:0:COMP_POINT}} part=${{COMP_WORDS[COMP_CWORD]}} words word meaning

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// help.cpp - help: the commands, and what there is to know of one.
+// help.cpp - the command help: prints the list of commands, or the text of one command.
 #include "comad.hpp"
 #include "command.hpp"
 #include "command_text.hpp"
@@ -24,9 +24,9 @@ struct help_settings {
     std::string command;
     bool json = false, as_man_page = false, as_page = false, lists_arguments = false;
     std::string shell;
-    std::optional<std::string> line; ///< that is being typed
+    std::optional<std::string> line; ///< the line that is being typed
 
-    /// Whether the output is laid out for the width of the terminal.
+    /// Whether the output is formatted for the width of the terminal.
     bool is_for_people() const {
         return !json && !as_man_page && !as_page && !lists_arguments && shell.empty() && !line;
     }
@@ -56,7 +56,7 @@ std::string list_of(const help_settings& s) {
     return lines;
 }
 
-/// A line each: the word and, behind a tab, what it means.
+/// Prints one line for each suggestion: the word, a tab, and its meaning.
 std::string text_of(const std::vector<suggestion>& all) {
     std::string lines;
     for (const suggestion& s : all)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// help_text.cpp - lays out the help of a command for a terminal.
+// help_text.cpp - formats the help of a command for a terminal.
 #include "help_text.hpp"
 
 #include "markdown.hpp"
@@ -16,14 +16,14 @@ constexpr std::size_t short_lines = 24, short_columns = 80;
 
 std::size_t count_lines(std::string_view text) { return static_cast<std::size_t>(std::ranges::count(text, '\n')); }
 
-/// `-c, --count COUNT`.
+/// Returns `-c, --count COUNT`.
 std::string heading_of(const argument& a, const argument_text& text) {
     std::string names = fmt::format("{}", fmt::join(a.all_names(), ", "));
     if (!text.placeholder.empty()) names.append(" ").append(text.placeholder);
     return names;
 }
 
-/// One argument of the short help: the names, and the short text beside or below them.
+/// Returns one argument of the short help: the names, and the short text next to or below them.
 std::string short_entry(const argument& a, const argument_text& text) {
     constexpr std::size_t names_end = 30;
     std::string line = heading_of(a, text);
@@ -33,7 +33,7 @@ std::string short_entry(const argument& a, const argument_text& text) {
     return line.append(names_end - line.size(), ' ') + brief.substr(names_end);
 }
 
-/// The first two examples that fit.
+/// Returns the first two examples that fit.
 std::string short_examples(const command_text& text) {
     std::string lines = "\nExamples:\n";
     unsigned count = 0;
@@ -45,7 +45,7 @@ std::string short_examples(const command_text& text) {
     return lines;
 }
 
-/// The last line of a short help. `left_out`: how many options it does not show.
+/// Returns the last line of a short help. `left_out`: the number of options that are not shown.
 std::string footer(std::string_view command, std::size_t left_out) {
     const std::string rest = left_out == 0 ? "everything about this command"
                                            : fmt::format("{} more option{}", left_out, left_out == 1 ? "" : "s");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// long_options.cpp - which words are options, and which their values.
+// long_options.cpp - determines which words are options, and which are their values.
 #include "long_options.hpp"
 
 #include "input/options.hpp"
@@ -17,12 +17,12 @@ namespace {
 
 class option_reader {
 public:
-    /// Those of all commands, and the program's own.
+    /// The options of all commands, and the program's own options.
     explicit option_reader(const arguments& global) {
         for (const char* name : {"--help", "--version", "-h", "-V"}) known_.push_back({nullptr, name});
         add(global);
     }
-    /// What a command calls by the same name as all do is its own.
+    /// If a command declares a name that all commands have, its own option takes precedence.
     void add(const arguments& more) {
         std::vector<known_name> names;
         for (const argument& a : more.all())
@@ -30,11 +30,11 @@ public:
         known_.insert(known_.begin(), names.begin(), names.end());
     }
 
-    /// The whole name of what begins like that: the name itself where nothing does, or where it is one already.
+    /// Completes the name of an option. Returns the name unchanged if no option starts with it, or if it is complete.
     std::string whole(const std::string& beginning) const {
         if (beginning.size() <= 2 || std::ranges::find(known_, beginning, &known_name::name) != known_.end())
             return beginning;
-        std::vector<known_name> found; // of an option with several names the first
+        std::vector<known_name> found; // only the first name of each option
         for (const known_name& k : known_) {
             const auto is_same = [&](const known_name& f) {
                 return k.option ? f.option == k.option : f.name == k.name;
@@ -49,7 +49,7 @@ public:
                                       fmt::join(names, ", ")));
     }
 
-    /// Whether the next word is its value: of an option whose value does not stand in the same word.
+    /// Returns whether the next word is the value of the option: it takes a value, and the word itself contains none.
     bool takes_next(const std::string& word) const {
         if (word.starts_with("--")) return word.find('=') == word.npos && takes_value(word);
         for (std::size_t i = 1; i < word.size(); ++i)
@@ -57,7 +57,7 @@ public:
         return false;
     }
 
-    /// Throws usage_error for `--name=`: CLI11 takes the next word for the value then.
+    /// Throws usage_error for `--name=`: CLI11 would use the next word as the value.
     void check_value(const std::string& word) const {
         const std::size_t equals = word.find('=');
         if (!word.starts_with("--") || equals + 1 != word.size() || !takes_value(word.substr(0, equals))) return;
@@ -66,7 +66,7 @@ public:
 
 private:
     struct known_name {
-        const argument* option; // null: the program's own, without a value
+        const argument* option; // null: an option of the program without a value
         std::string name;
     };
     bool takes_value(std::string_view name) const {
@@ -75,10 +75,10 @@ private:
                !found->option->is_value_optional();
     }
 
-    std::vector<known_name> known_; // of equal names the first counts
+    std::vector<known_name> known_; // the first of several equal names is used
 };
 
-/// `--name` of `--name=value`, with the name made whole.
+/// Completes the name in `--name` or `--name=value`.
 std::string whole_word(const option_reader& options, const std::string& word) {
     if (!word.starts_with("--")) return word;
     const std::size_t end = std::min(word.find('='), word.size());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// main.cpp - ibtool: runs what the command line names, turns what is thrown into one line and an exit code.
+// main.cpp - the main function of ibtool: runs the command line, and converts exceptions to one line and an exit code.
 #include "command_line.hpp"
 #include "input/options.hpp"
 #include "text/output.hpp"
@@ -16,42 +16,42 @@
 
 namespace {
 
-/// Where a stream is closed, what is opened first would take its number, and get what is written to it. Writing fails as before.
+/// Opens closed standard streams. Otherwise the next open file would get their number, and the text for them. Writing still fails.
 void keep_standard_streams() {
     for (int stream = 0; stream <= 2; ++stream)
-        if (::fcntl(stream, F_GETFD) < 0) (void)::open("/dev/null", O_RDONLY); // the lowest number that is free
+        if (::fcntl(stream, F_GETFD) < 0) (void)::open("/dev/null", O_RDONLY); // gets the lowest free number
 }
 
 } // namespace
 
 namespace {
 
-/// An exception that nothing catches, or that leaves a function which must not throw.
+/// Called for an exception that nothing catches, or that leaves a noexcept function.
 [[noreturn]] void end_by_exception() {
     try {
         if (const auto thrown = std::current_exception()) std::rethrow_exception(thrown);
     } catch (const std::bad_alloc&) {
         ibtool::print_out_of_memory();
         ::_exit(ibtool::failed);
-    } catch (...) { // a bug: let the core dump show where
+    } catch (...) { // a bug: the core dump shows the location
     }
     std::abort();
 }
 
-/// As other tools end that write to a pipe which nobody reads any more: in silence, by the signal (a shell says 141).
+/// Ends like other programs that write to a closed pipe: without a message, by the signal (the shell reports 141).
 int end_by_sigpipe() {
     std::signal(SIGPIPE, SIG_DFL);
     std::raise(SIGPIPE);
-    return 128 + SIGPIPE; // it is blocked
+    return 128 + SIGPIPE; // the signal is blocked
 }
 
 } // namespace
 
 int main(int argc, char** argv) {
     keep_standard_streams();
-    // Until what is open is closed; of other files than stdout it is an error like any other.
+    // Blocked until all files are closed; for files other than stdout, a closed pipe is an ordinary error.
     std::signal(SIGPIPE, SIG_IGN);
-    // A file that reaches the limit of its size (ulimit -f) is an error, too, and its temporary file goes away.
+    // Reaching the file size limit (ulimit -f) is also an ordinary error, after which the temporary file is removed.
     std::signal(SIGXFSZ, SIG_IGN);
     std::set_terminate(&end_by_exception);
     try {

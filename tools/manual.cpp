@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// manual.cpp - command texts as man pages and as reference pages.
+// manual.cpp - converts command texts to man pages and reference pages.
 #include "manual.hpp"
 
 #include "help_text.hpp"
@@ -17,7 +17,7 @@ namespace {
 
 // ---- man pages -------------------------------------------------------------------------------------------------------
 
-/// A summary as man pages have it: without the capital and the full stop.
+/// Returns the summary in the form of man pages: without the capital letter and the full stop.
 std::string man_summary(std::string_view summary) {
     std::string text(summary.substr(0, summary.find_last_not_of('.') + 1));
     if (text.size() > 1 && std::islower(static_cast<unsigned char>(text[1])))
@@ -39,7 +39,7 @@ std::string section(std::string_view title, std::string_view markdown) {
     return fmt::format(".SH {}\n{}", title, markdown_as_man(markdown, false));
 }
 
-/// `.TP`, the names and the placeholder, then the text.
+/// Returns `.TP`, the names with the placeholder, and the text.
 std::string entry(const argument& a, const argument_text& text) {
     std::string names;
     for (const std::string& n : a.all_names())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// markdown.cpp - collects the blocks that md4c finds, then writes them as text or for groff.
+// markdown.cpp - collects the blocks that md4c finds, and writes them as text or for groff.
 #include "markdown.hpp"
 
 #include "text/terminal.hpp"
@@ -19,19 +19,19 @@ enum class block_kind { paragraph, item, code, table };
 
 struct block {
     block_kind kind;
-    std::string text{};                           ///< of paragraphs, items and code
-    unsigned number = 0;                          ///< of an item of a numbered list; 0 for a bullet
-    std::vector<std::vector<std::string>> rows{}; ///< of a table; the first row is the heading
+    std::string text{};                           ///< for paragraphs, items and code
+    unsigned number = 0;                          ///< for an item of a numbered list; 0 for a bullet
+    std::vector<std::vector<std::string>> rows{}; ///< for a table; the first row is the heading
 };
 
-/// How words are written inside a block.
+/// How words are written within a block.
 struct inline_style {
     std::string (*plain)(std::string_view);
     std::string_view code_start, code_end, strong_start, strong_end, emphasis_start, emphasis_end;
     std::string (*link_end)(const std::string& target, std::string& text, std::size_t start);
 };
 
-/// Receives what md4c finds. Nested lists and quotations are not part of command texts.
+/// Receives the elements that md4c finds. Nested lists and quotations are not supported, because command texts do not use them.
 class block_reader {
 public:
     explicit block_reader(const inline_style& style) : style_(style) {}
@@ -122,11 +122,11 @@ private:
     const inline_style& style_;
     std::vector<block> blocks_;
     unsigned number_ = 0;
-    std::string target_; // of the link that is open
+    std::string target_; // target of the current link
     std::size_t start_of_link_ = 0;
 };
 
-/// `../../howto/x.md`, which is relative to docs/reference/ibtool/, as `docs/howto/x.md`; empty for the page of a command.
+/// Converts `../../howto/x.md`, relative to docs/reference/ibtool/, to `docs/howto/x.md`; empty for the page of a command.
 std::string page_of(const std::string& target) {
     const std::string page = target.substr(0, target.find('#'));
     if (page.starts_with("../../../")) return page.substr(9);
@@ -147,7 +147,7 @@ std::string link_end_in_text(const std::string& target, std::string&, std::size_
 
 constexpr inline_style text_style{as_it_is, {}, {}, {}, {}, {}, {}, link_end_in_text};
 
-/// The lines of a paragraph.
+/// Returns the lines of a paragraph.
 std::vector<std::string> lines_of(std::string_view text, std::size_t columns) {
     std::vector<std::string> lines(1);
     for (std::size_t at = 0; at < text.size();) {
@@ -163,7 +163,7 @@ std::vector<std::string> lines_of(std::string_view text, std::size_t columns) {
     return lines;
 }
 
-/// The width that is left after `used` of `columns`, at least 20; 0 columns are as many as are needed.
+/// Returns the width that remains after `used` of `columns`, at least 20; for 0 columns the width is unlimited.
 std::size_t width_of(std::size_t columns, std::size_t used) {
     constexpr std::size_t least = 20;
     if (columns == 0) return std::string_view::npos;
@@ -192,7 +192,7 @@ void add_code(std::string& out, std::string_view code, std::size_t indent) {
     }
 }
 
-/// Widths of the columns of a table: the widest cells; the last column gets what is left.
+/// Returns the widths of a table's columns: those of the widest cells; the last column gets the remaining width.
 std::vector<std::size_t> widths_of(const block& table, std::size_t columns) {
     std::vector<std::size_t> widths(table.rows.front().size());
     for (const auto& row : table.rows)
@@ -234,7 +234,7 @@ void add_table(std::string& out, const block& table, std::size_t indent, std::si
 
 // ---- groff -----------------------------------------------------------------------------------------------------------
 
-/// Decodes the UTF-8 character at `i`, which is not ASCII, and moves `i` to its last byte.
+/// Decodes the non-ASCII UTF-8 character at `i`, and moves `i` to its last byte.
 char32_t decode_character(std::string_view text, std::size_t& i) {
     const auto first = static_cast<unsigned char>(text[i]);
     const std::size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
@@ -244,7 +244,7 @@ char32_t decode_character(std::string_view text, std::size_t& i) {
     return code;
 }
 
-/// Without regard to the start of a line.
+/// Escapes text without checking for the start of a line.
 std::string escaped_for_man(std::string_view text) {
     std::string out;
     for (std::size_t i = 0; i < text.size(); ++i) {
@@ -271,9 +271,9 @@ std::string link_end_in_man(const std::string& target, std::string& text, std::s
 
 constexpr inline_style man_style{escaped_for_man, "\\fB", "\\fR", "\\fB", "\\fR", "\\fI", "\\fR", link_end_in_man};
 
-/// Lines that are not longer than lines in sources of man pages should be, none of which starts like a request.
+/// Returns lines of the usual length in sources of man pages, none of which starts like a request.
 std::string man_lines(std::string_view text) {
-    constexpr std::size_t longest = 78; // mandoc: at most 80
+    constexpr std::size_t longest = 78; // mandoc accepts at most 80
     std::string out;
     for (std::string& line : lines_of(text, longest)) {
         if (line.starts_with('.') || line.starts_with('\'')) line.insert(0, "\\&");
@@ -294,7 +294,7 @@ std::string man_code(std::string_view code) {
 }
 
 std::string man_table(const block& table) {
-    constexpr std::size_t longest_word = 24; // longer cells are filled blocks
+    constexpr std::size_t longest_word = 24; // longer cells become filled blocks
     std::string out = ".TS\nnokeep;\n";
     const std::size_t columns = table.rows.front().size();
     for (std::size_t i = 0; i + 1 < columns; ++i) out += "l ";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// counter_queries.cpp - requests and replies as bytes, which are what all groups have in common.
+// counter_queries.cpp - sends requests and decodes replies as bytes, for all counter groups.
 #include "session/counter_queries.hpp"
 
 #include "comad.hpp"
@@ -94,7 +94,7 @@ clearing_problem problem_of(u8 port, std::string_view what, const mad::mad_error
 
 query_task<std::vector<clearing_problem>> clear_counters(session& in, clearing_request r) {
     const std::vector<u8> payload = clearing(*r.group, r.port, r.select);
-    std::vector<std::optional<std::vector<u8>>> before; // nothing: the port could not be read
+    std::vector<std::optional<std::vector<u8>>> before; // nullopt: the port could not be read
     std::vector<clearing_problem> problems;
     for (const u8 port : r.ports) {
         auto bytes = co_await get_counters(in.schedule(), r.agent.to, *r.group, port, r.reads);
@@ -110,7 +110,7 @@ query_task<std::vector<clearing_problem>> clear_counters(session& in, clearing_r
         if (!before[i]) continue;
         const u8 port = r.ports[i];
         const auto counted = selected_counters(*r.group, r.agent.info, *before[i], r.select);
-        // Where nothing was counted a Set that was answered shows nothing.
+        // If no counter had counted, the values after a Set with a reply prove nothing.
         if (!failure && std::ranges::all_of(counted, [](const group_counter& c) { return c.value == 0; })) continue;
         const auto left = co_await kept_counters(in, r, port, *before[i]);
         if (!left) {
@@ -158,7 +158,7 @@ std::string heading(const performance_agent& a, const counter_group& g, u8 port)
 nlohmann::ordered_json counters_json(const performance_agent& a, const counter_group& g, const std::vector<u8>& bytes) {
     auto list = json_object(g.info, bytes);
     list.erase("portSelect");
-    for (auto& number : list) // wider ones than 32 bits are text there
+    for (auto& number : list) // numbers with more than 32 bits are text in the JSON of structures
         if (number.is_string()) number = std::stoull(number.get<std::string>(), nullptr, 16);
     for (const std::string_view name : missing_counters(g, a.info)) list.erase(std::string(name));
     return list;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// fabric.cpp - the options that choose a fabric, its local port and its P_Key.
+// fabric.cpp - interprets the options that select a fabric, its local port and its P_Key.
 #include "session/fabric.hpp"
 
 #include "comad.hpp"
@@ -25,7 +25,7 @@ namespace sa = comad::sa;
 
 constexpr const char* sys_class = "/sys/class";
 
-/// `umad` of `umad:mlx5_0/1`, and what stands behind the colon.
+/// Splits `umad:mlx5_0/1` into `umad` and the text after the colon.
 std::string_view fabric_kind(std::string_view text) { return text.substr(0, text.find(':')); }
 std::string_view fabric_place(std::string_view text) {
     const std::string_view kind = fabric_kind(text);
@@ -36,7 +36,7 @@ std::string port_name(const std::string& device, unsigned port) {
     return port ? fmt::format("{}/{}", device, port) : device;
 }
 
-/// What -C and -P say: DEVICE/PORT, DEVICE, /PORT, or a port's GID or GUID.
+/// Returns the port that -C and -P name: DEVICE/PORT, DEVICE, /PORT, or a GID or GUID of the port.
 std::string chosen_port(const global_options& o, const std::filesystem::path& classes) {
     const auto number = iba::parse_number(o.ca_port);
     if (!o.ca.empty() && !o.ca_port.empty() && !number)
@@ -49,7 +49,7 @@ std::string chosen_port(const global_options& o, const std::filesystem::path& cl
 std::string no_device_text(std::string_view why) { return fmt::format("{}; --fabric sim:... simulates a fabric", why); }
 [[noreturn]] void throw_no_device(std::string_view why) { throw transports::no_device(no_device_text(why)); }
 
-/// The local port by its name: of the fabric's text, of -C and -P, or the default one of the configuration. Empty: none is chosen.
+/// The name of the local port: from the fabric's text, from -C and -P, or the default of the configuration. Empty: none was selected.
 std::string chosen_name(const std::string& name, const global_options& o, const comad::mad::address* target,
                         const std::filesystem::path& classes) {
     const bool is_chosen = !o.ca.empty() || !o.ca_port.empty();
@@ -121,7 +121,7 @@ void add_fabric_kind(std::string kind, fabric_opener open) { added_kinds()[std::
 
 namespace {
 
-/// Options that a fabric of this kind does not have.
+/// Throws usage_error for options that this kind of fabric does not support.
 void check_options(const global_options& o, std::string_view text, std::string_view kind,
                    const comad::mad::address* target) {
     const bool is_device = kind == "umad" || kind == "verbs";

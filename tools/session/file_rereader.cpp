@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// file_rereader.cpp - a thread for each time, and its results posted to the loop.
+// file_rereader.cpp - starts a thread for each rereading, and posts its results to the event loop.
 #include "session/file_rereader.hpp"
 
 #include <comad/iba/detail/text_file.hpp>
@@ -20,7 +20,7 @@ struct file_rereader::state {
 
     boost::asio::any_io_executor executor;
     std::mutex mutex;
-    std::string file; // that is being read
+    std::string file; // the file that is being read
     bool is_reading = false, is_over = false;
 };
 
@@ -74,7 +74,7 @@ bool file_rereader::start(rereadings files, std::function<void(const std::vector
         });
     };
     sigset_t all, before;
-    ::sigfillset(&all); // signals are for the thread of the loop
+    ::sigfillset(&all); // signals must go to the thread of the event loop
     ::pthread_sigmask(SIG_BLOCK, &all, &before);
     bool is_started = true;
     try {

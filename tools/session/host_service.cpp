@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// host_service.cpp - texts by vendor MADs, asked for and given.
+// host_service.cpp - queries and serves texts by vendor MADs.
 #include "session/host_service.hpp"
 
 #include "comad.hpp"
@@ -65,7 +65,7 @@ coro::task<mad::result<std::string>> ask_host(session& in, mad::IBPath to, host_
 
 namespace {
 
-/// Nothing: the device was lost.
+/// Nullopt: the device was disconnected.
 coro::task<std::optional<bool>> until_a_signal(session& in) {
     bool goes_on = true;
     while (goes_on) goes_on = co_await in.schedule().pause(std::chrono::hours(24));
@@ -76,7 +76,7 @@ coro::task<std::optional<bool>> until_a_signal(session& in) {
 } // namespace
 
 int serve_in(session& in, const server::responder& answers) {
-    const std::unique_ptr<lasting_output> lines = lasting_output_of(in); // its messages
+    const std::unique_ptr<lasting_output> lines = lasting_output_of(in); // for its messages
     server::agent_counters all;
     std::optional<server::agent> here;
     const auto begin = [&] {

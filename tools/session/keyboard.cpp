@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// keyboard.cpp - termios, and the signals of a terminal.
+// keyboard.cpp - sets the terminal mode with termios, and handles the signals of a terminal.
 #include "session/keyboard.hpp"
 
 #include "session/stop_signals.hpp"
@@ -18,13 +18,13 @@ using boost::system::error_code;
 
 namespace {
 
-/// Another program in the foreground has the terminal: who reads it or changes it then is stopped.
+/// Another program in the foreground has the terminal: a process that reads or changes it then would be stopped.
 bool is_in_background() {
     const pid_t foreground = ::tcgetpgrp(STDIN_FILENO);
     return foreground >= 0 && foreground != ::getpgrp();
 }
 
-/// A write that this signal interrupts goes on: it would be an error of that write, and not an end of what runs.
+/// Restarts a write that this signal interrupts: otherwise the write would fail.
 void restart_calls_after(int signal) noexcept {
     struct sigaction action {};
     ::sigaction(signal, nullptr, &action);
@@ -47,7 +47,7 @@ keyboard::keyboard(boost::asio::any_io_executor executor, std::function<void(cha
         if (keyboard* const k = the_one) k->give_back();
     });
     take();
-    // Opened anew: Asio makes it non-blocking, and stdout and the shell have the same opening as stdin.
+    // Opened again, because Asio makes it non-blocking, and stdout and the shell share the open file of stdin.
     const int own = is_terminal_ ? ::open("/proc/self/fd/0", O_RDONLY | O_NOCTTY | O_CLOEXEC) : -1;
     if (own >= 0) {
         keys_.assign(own);
@@ -81,7 +81,7 @@ void keyboard::await_key() {
         char key = 0;
         if (!is_in_background()) {
             const ssize_t taken = ::read(keys_.native_handle(), &key, 1);
-            if (taken == 0 || (taken < 0 && errno != EINTR && errno != EAGAIN)) return; // the terminal has gone
+            if (taken == 0 || (taken < 0 && errno != EINTR && errno != EAGAIN)) return; // the terminal is gone
             if (taken == 1) on_key_(key);
         }
         await_key();
@@ -93,7 +93,7 @@ void keyboard::await_signal() {
         if (error) return;
         if (signal == SIGTSTP) {
             give_back();
-            ::raise(SIGSTOP); // until SIGCONT, which is heard then
+            ::raise(SIGSTOP); // until SIGCONT, which is handled then
         } else {
             if (signal == SIGCONT) take();
             on_change_();

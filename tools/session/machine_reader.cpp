@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// machine_reader.cpp - the kernel's words for devices, drivers, parameters and files.
+// machine_reader.cpp - reads devices, drivers, parameters and files from the kernel.
 #include "session/machine_reader.hpp"
 
 #include "comad.hpp"
@@ -31,14 +31,14 @@ std::string word_in(const fs::path& file) {
     const std::string line = iba::first_line_of(file);
     return line.substr(0, line.find_first_of(" \t"));
 }
-/// A number as sysfs has it, decimal or 0x...
+/// Parses a number from sysfs, decimal or 0x...
 std::optional<unsigned> number_in(const fs::path& file) {
     const auto number = iba::parse_number(word_in(file));
     if (!number || number->value > 0xffffffff) return std::nullopt;
     return static_cast<unsigned>(number->value);
 }
 
-/// The names in a directory, umad2 before umad10.
+/// Returns the names in a directory, with umad2 before umad10.
 std::vector<std::string> names_in(const fs::path& directory) {
     std::vector<std::string> names;
     std::error_code none;
@@ -47,7 +47,7 @@ std::vector<std::string> names_in(const fs::path& directory) {
     return names;
 }
 
-/// The last word of where a symbolic link leads; empty: it is none.
+/// Returns the last component of a symbolic link's target; empty: not a symbolic link.
 std::string link_name(const fs::path& link) {
     std::error_code none;
     return fs::read_symlink(link, none).filename();
@@ -62,7 +62,7 @@ std::string group_name(gid_t id) {
     return entry ? entry->gr_name : fmt::format("{}", id);
 }
 
-/// Of a umad file only opening it tells: a container's device rules and namespaces count as well as its mode.
+/// Only opening a umad file shows whether it is permitted: device rules and namespaces of a container matter as well as the mode.
 int error_of(const fs::path& file, bool is_umad) {
     if (is_umad) {
         const comad::mad::unique_fd fd{::open(file.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC)};
@@ -99,7 +99,7 @@ std::vector<device_file> read_files(const fs::path& classes, const fs::path& fil
 
 std::vector<pci_adapter> read_adapters(const fs::path& bus) {
     constexpr unsigned mellanox_makes_both = 0x15b3;
-    constexpr unsigned network = 0x02, ethernet = 0x0200, infiniband = 0x0207; // of 24 bits the upper 8 and 16
+    constexpr unsigned network = 0x02, ethernet = 0x0200, infiniband = 0x0207; // upper 8 and 16 of the 24 bits
     std::vector<pci_adapter> all;
     for (const std::string& address : names_in(bus)) {
         const unsigned pci_class = number_in(bus / address / "class").value_or(0) >> 8;
@@ -121,7 +121,7 @@ device_origin read_origin(const fs::path& device, const std::string& name) {
 } // namespace
 
 machine read_machine(const global_options& o, const fs::path& classes, const fs::path& files) {
-    const fs::path sys = classes / ".."; // as sysfs is mounted
+    const fs::path sys = classes / ".."; // the mount point of sysfs
     const fs::path parameters = sys / "module" / "ib_core" / "parameters";
     machine m;
     m.user = user_name(::geteuid());

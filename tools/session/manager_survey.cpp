@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// manager_survey.cpp - candidates from the SA or from a discovery, and their own answers.
+// manager_survey.cpp - collects candidates from the SA or from a discovery, and queries them.
 #include "session/manager_survey.hpp"
 
 #include "comad.hpp"
@@ -25,7 +25,7 @@ using iba::smp::SMInfo;
 
 struct candidate {
     manager_facts facts;
-    std::optional<mad::any_path> path; ///< nothing: it cannot be asked
+    std::optional<mad::any_path> path; ///< nullopt: it cannot be queried
 };
 
 query_task<std::vector<SMInfoRecord>> manager_records(session& in) {
@@ -51,7 +51,7 @@ query_task<std::vector<candidate>> candidates_of_sa(session& in) {
         all.push_back(std::move(c));
     }
     const auto ports = co_await ports_that(in, iba::CapabilityMask::IsSM);
-    if (!ports) co_return all; // an SA need not compare single bits
+    if (!ports) co_return all; // an SA need not support the comparison of single bits
     for (const PortInfoRecord& r : ports.value()) {
         const unsigned LID = value(r.portInfo.LID) != 0 ? value(r.portInfo.LID) : value(r.endportLID);
         const bool is_there = std::ranges::any_of(all, [&](const candidate& c) { return c.facts.LID == LID; });
@@ -69,7 +69,7 @@ coro::task<std::vector<candidate>> candidates_of_discovery(session& in) {
     try {
         auto discovered = co_await discover_subnet(in, nullptr, subnet_source::fabric);
         if (discovered) found = std::move(discovered).value();
-    } catch (const std::runtime_error&) { // the options ask for what is not there: an SA, a file
+    } catch (const std::runtime_error&) { // the options name an SA or a file that does not exist
     }
     if (!found) co_return all;
     const discovery::subnet& s = *found;
@@ -130,7 +130,7 @@ coro::task<std::vector<manager_facts>> survey_managers(session& in, without_sa o
         asking.push_back(described(in, std::move(c)));
     }
     auto answered = co_await all(std::move(asking));
-    std::vector<manager_facts> managers = std::move(answered).value(); // none of them is an error
+    std::vector<manager_facts> managers = std::move(answered).value(); // never an error
     std::ranges::stable_sort(managers, std::less{}, [](const manager_facts& m) {
         const bool is_master = m.is_known() && m.info.SMState == iba::SMState::Master;
         return std::tuple(!is_master, m.LID, m.route);
@@ -141,8 +141,9 @@ coro::task<std::vector<manager_facts>> survey_managers(session& in, without_sa o
 coro::task<std::vector<std::string>> manager_notes(session& in) {
     const auto managers = co_await survey_managers(in, without_sa::give_up);
     std::vector<std::string> lines;
+    // The records show this problem already.
     for (const manager_problem& p : manager_problems(managers))
-        if (p.what != manager_problem::kind::no_master) lines.push_back(p.text); // the records show that themselves
+        if (p.what != manager_problem::kind::no_master) lines.push_back(p.text);
     co_return lines;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// memory_reserve.cpp - the handler that operator new calls in need.
+// memory_reserve.cpp - the new-handler, which operator new calls when memory is exhausted.
 #include "session/memory_reserve.hpp"
 
 #include "input/options.hpp"
@@ -20,12 +20,12 @@ std::atomic<bool> is_memory_short = false;
 
 namespace {
 
-std::atomic<void*> reserve = nullptr; // allocated, never written: no page of it is there
+std::atomic<void*> reserve = nullptr; // allocated but never written, so that it occupies no pages
 
-/// Of this process, in bytes; 0: not known.
+/// The address space of this process, in bytes; 0: unknown.
 std::size_t address_space() noexcept {
     const comad::mad::unique_fd file(::open("/proc/self/statm", O_RDONLY | O_CLOEXEC));
-    char text[32]{}; // begins with it, in pages
+    char text[32]{}; // starts with the size in pages
     if (!file || ::read(file.get(), text, sizeof text - 1) <= 0) return 0;
     return std::strtoull(text, nullptr, 10) * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
 }

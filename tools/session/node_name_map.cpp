@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// node_name_map.cpp - which file, and what is wrong with it.
+// node_name_map.cpp - selects the node name map, and reports errors in it.
 #include "session/node_name_map.hpp"
 
 #include "comad.hpp"

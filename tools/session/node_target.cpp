@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// node_target.cpp - names of nodes among the NodeRecords of the SA, or in the discovered subnet.
+// node_target.cpp - finds names of nodes in the NodeRecords of the SA, or in the discovered subnet.
 #include "session/node_target.hpp"
 
 #include "comad.hpp"
@@ -24,10 +24,10 @@ namespace {
 
 using comad::iba::sa::NodeRecord;
 
-/// A node that can be what the user means, with each port by which it can be reached.
+/// A node that the user may mean, with each port by which it can be reached.
 struct named_node {
     struct end_port {
-        u8 number; // 0: any
+        u8 number; // 0: any port
         mad::any_path path;
     };
     std::string description;
@@ -37,12 +37,12 @@ struct named_node {
     std::vector<end_port> ends;
 };
 
-/// The whole description, or its first words: `h-0001` of `h-0001 HCA-1`, and not of `h-00011`.
+/// Matches the whole description or its first words: `h-0001` matches `h-0001 HCA-1`, but not `h-00011`.
 bool is_called(const std::string& description, const std::string& name) {
     return description.starts_with(name) && (description.size() == name.size() || description[name.size()] == ' ');
 }
 
-/// Those of exactly this name; if there are none, those whose first words it is.
+/// Returns the nodes with exactly this name; if there are none, those whose description starts with it.
 std::vector<named_node> best_matches(std::vector<named_node> nodes, const std::string& name) {
     const auto is_exact = [&](const named_node& n) { return n.description == name; };
     if (std::ranges::any_of(nodes, is_exact)) std::erase_if(nodes, [&](const named_node& n) { return !is_exact(n); });
@@ -76,7 +76,7 @@ std::vector<named_node> nodes_of(const std::vector<NodeRecord>& records, const s
     return nodes;
 }
 
-/// The SA compares whole descriptions. Only if it has none is it asked for all nodes.
+/// The SA compares whole descriptions. All nodes are queried only if none matches.
 query_task<std::vector<named_node>> nodes_by_sa(session& in, std::string name) {
     iba::smp::NodeDescription wanted;
     auto exact = iba::query<NodeRecord>{};
@@ -103,7 +103,7 @@ query_task<std::vector<named_node>> nodes_by_discovery(session& in, std::string 
     co_return nodes;
 }
 
-// ---- the one ----
+// ---- the selection ----
 
 [[noreturn]] void refuse_none(const std::string& name) {
     throw std::runtime_error(

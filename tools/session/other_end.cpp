@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// other_end.cpp - by the route, or by the SA's LinkRecord.
+// other_end.cpp - finds the neighbor by the route, or by the SA's LinkRecord.
 #include "session/other_end.hpp"
 
 #include "comad.hpp"

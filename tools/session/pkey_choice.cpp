@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// pkey_choice.cpp - from an option to an entry of a P_Key table.
+// pkey_choice.cpp - converts an option to an index in a P_Key table.
 #include "session/pkey_choice.hpp"
 
 #include "comad.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// port_info_extended.cpp - who promises what, and the query.
+// port_info_extended.cpp - checks whether the port announces the attribute, and queries it.
 #include "session/port_info_extended.hpp"
 
 #include "comad.hpp"

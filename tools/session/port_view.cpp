@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// port_view.cpp - the queries, and both ends of a link compared as ibportstate does: by what is enabled.
+// port_view.cpp - queries ports, and compares both ends of a link by what is enabled, as ibportstate does.
 #include "session/port_view.hpp"
 
 #include "comad.hpp"
@@ -49,7 +49,7 @@ query_task<port_view> view_port(session& in, mad::any_path path, std::optional<u
     if (may_ask && discovery::has_mlnx_ext_port_info(v.node)) {
         auto more = co_await in.SubnGet<smp::MlnxExtPortInfo>(path, v.number);
         if (!more && !mad::is_unsupported(more.error())) co_return std::move(more.error());
-        if (more) v.mellanox = more.value(); // else it has no FDR10, whatever others with its device ID have
+        if (more) v.mellanox = more.value(); // otherwise it has no FDR10, whatever its device ID suggests
     }
     co_return v;
 }

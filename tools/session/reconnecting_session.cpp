@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// reconnecting_session.cpp - waits, opens the device, and prints what happened.
+// reconnecting_session.cpp - waits, opens the device, and prints messages about it.
 #include "session/reconnecting_session.hpp"
 
 #include "text/output.hpp"
@@ -53,7 +53,7 @@ bool reconnecting_session::try_to_open() {
         return false;
     }
     const std::string missed = listener_.on_back ? listener_.on_back(now_) : std::string();
-    const std::string& device = now_.was_open ? now_.device : in_.device(); // which has its full name now
+    const std::string& device = now_.was_open ? now_.device : in_.device(); // has the full name now
     print_line(fmt::format("{} is open {}after {:.1f} s{}{}", device, now_.was_open ? "again " : "",
                            comad::mad::in_seconds(now_.length), missed.empty() ? "" : "; ", missed));
     return true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// report.cpp - one end for all commands.
+// report.cpp - prints the results of all commands, and determines their exit codes.
 #include "session/report.hpp"
 
 #include "comad.hpp"
@@ -80,7 +80,7 @@ bool finish(session& in, lasting_output* lines) {
 
 namespace {
 
-/// The port that a request was about, in the attribute modifier or in portSelect. Nothing of those that are about none.
+/// The port in the attribute modifier or portSelect of a request; nullopt for requests that do not concern a port.
 std::optional<unsigned> port_asked_for(const mad::mad_error& e) {
     constexpr unsigned all_ports = 255;
     if (!e.detail || e.code != mad::errc::status) return std::nullopt;
@@ -98,7 +98,7 @@ std::optional<unsigned> port_asked_for(const mad::mad_error& e) {
     return port;
 }
 
-/// A refusal of a port that is not there says which ones are.
+/// If a node rejects a port that does not exist, the message lists the existing ports.
 query_task<report> with_port_numbers(session& in, query_task<report> query) {
     auto said = co_await std::move(query);
     const auto port = said ? std::nullopt : port_asked_for(said.error());
@@ -147,7 +147,7 @@ int run_query(const global_options& options, const mad::address* target,
 
 namespace {
 
-/// 0: directed routes.
+// Returns the local LID for LID-routed SMPs; 0: use directed routes.
 iba::lid lid_to_begin_at(session& in) {
     const iba::lid LID = in.local_port().LID;
     switch (in.options().discovery) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// run_on_subnet.cpp - a session around a discovery and what follows it.
+// run_on_subnet.cpp - opens a session, discovers the subnet, and runs the command on it.
 #include "session/run_on_subnet.hpp"
 
 #include "session/subnet_file.hpp"
@@ -21,7 +21,7 @@ using discovery::subnet;
 
 namespace {
 
-/// The report, with the failures of the discovery first.
+/// Adds the failures of the discovery at the start of the report.
 report about(const subnet& known, report all) {
     const std::vector<discovery::failure> of_discovery = all_missing(known);
     all.missing.insert(all.missing.begin(), of_discovery.begin(), of_discovery.end());
@@ -94,7 +94,7 @@ int run_on_subnet(const global_options& options, const subnet_printer& printer) 
 }
 
 subnet read_subnet(const std::string& file, const global_options& options, discovery::described_order order) {
-    // As a file it has the same limits and the same messages.
+    // Reads stdin with the limits and messages of a file.
     const std::string name = file == "-" ? "/dev/stdin" : file;
     const std::string text = iba::open_text_file(name).str();
     return read_described(text, name, options, order);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// session.cpp - signals, progress and counts around a running task.
+// session.cpp - handles signals, progress and counts while a task runs.
 #include "session/session.hpp"
 
 #include "session/memory_reserve.hpp"
@@ -27,7 +27,7 @@ namespace ibtool {
 
 using namespace std::chrono_literals;
 
-// What the io_context does beside the task.
+// The additional work of the io_context while a task runs.
 class session::event_loop {
 public:
     event_loop(boost::asio::io_context& io, boost::asio::cancellation_signal& stop, bool& stopped)
@@ -37,7 +37,7 @@ public:
         signals_.add(SIGTERM);
         exit_on_second_signal();
     }
-    /// A signal that came since end() is heard now.
+    /// Handles a signal that arrived since end().
     void begin(std::function<std::string()> progress) {
         signals_.async_wait([this](boost::system::error_code error, int) {
             if (error) return;
@@ -51,7 +51,7 @@ public:
     void end() {
         signals_.cancel();
         timer_.cancel();
-        progress_ = {}; // its handler may be on its way already
+        progress_ = {}; // its handler may be queued already
         if (std::exchange(shown_, false)) offer_error("\r\033[K");
     }
 
@@ -77,7 +77,7 @@ private:
 
 namespace {
 
-/// Those that counts() tells of.
+/// The counters that counts() prints.
 void add(comad::mad::engine_counters& sum, const comad::mad::engine_counters& c) {
     sum.sent += c.sent;
     sum.retried += c.retried;
@@ -87,7 +87,7 @@ void add(comad::mad::engine_counters& sum, const comad::mad::engine_counters& c)
     sum.malformed += c.malformed;
 }
 
-/// Opens what the options say, and later the same again: of several devices no other, if that one went away.
+/// Opens the fabric of the options, and later exactly this one again: never another device.
 std::function<fabric()> opener(const global_options& options, const comad::mad::address* target) {
     return [o = options, to = target ? std::optional(*target) : std::nullopt]() mutable {
         fabric opened(o, to ? &*to : nullptr);
@@ -98,17 +98,17 @@ std::function<fabric()> opener(const global_options& options, const comad::mad::
     };
 }
 
-/// Whether somebody else can make the fabric appear: a driver, or a server. A file is there or not.
+/// Returns whether the fabric can appear later, through a driver or a server. A file either exists or does not.
 bool may_come_later(const global_options& options) { return is_local(options) || options.fabric.starts_with("ibsim"); }
 
-/// What the options call the fabric, where it was never opened: `umad:mlx5_0/1`.
+/// The name of a fabric that was never opened, from the options: `umad:mlx5_0/1`.
 std::string device_options_text(const global_options& o) {
     if (!o.fabric.empty()) return o.fabric;
     if (o.ca.empty() && o.ca_port.empty()) return "umad";
     return "umad:" + (o.ca.empty() ? o.ca_port : o.ca + (o.ca_port.empty() ? "" : "/" + o.ca_port));
 }
 
-/// What --sa-path says.
+/// Parses --sa-path.
 std::optional<comad::mad::IBPath> sa_target_of(const global_options& options) {
     if (options.sa_path.empty()) return std::nullopt;
     const comad::mad::address target = read_address(options.sa_path, {});
@@ -144,7 +144,7 @@ session::session(const global_options& options, std::function<fabric()> open, bo
         return;
     }
     is_virtual_ = open_->on.transport().native_handle() < 0;
-    if (is_virtual()) loop_.reset(); // nobody would listen
+    if (is_virtual()) loop_.reset(); // nothing would handle the events
 }
 session::~session() = default;
 
@@ -160,7 +160,7 @@ session::opening::opening(session& in)
     schedule.set_trace(in.trace());
 }
 
-// The fabric's transport, behind what shows its MADs to a capture and what hears when it fails.
+// The transport of the fabric, wrapped by the capture of MADs and by the detector of failures.
 comad::mad::transport& session::opening::watched(session& in) {
     comad::mad::transport* top = &on.transport();
     if (!in.options_.pcap.empty()) {
@@ -194,7 +194,7 @@ void session::close() noexcept {
 }
 
 comad::coro::task<bool> session::is_disconnected() {
-    co_await schedule().pause(comad::mad::duration{0}); // the driver comes by
+    co_await schedule().pause(comad::mad::duration{0}); // gives control to the driver
     co_return disconnect_error_ != 0;
 }
 
@@ -205,7 +205,7 @@ std::string session::disconnect_text() const {
 
 void session::note_disconnect(int error) noexcept {
     if (std::exchange(disconnect_error_, error) != 0 || !ends_on_disconnect_) return;
-    // Later: what fails now is in the middle of its work.
+    // Deferred, because the failing code is still running.
     boost::asio::post(io_, [this] { stop_.emit(boost::asio::cancellation_type::terminal); });
 }
 
@@ -226,12 +226,13 @@ comad::coro::task<void> session::find_sa() {
     comad::mad::IBPath only_lid;
     only_lid.DLID = wanted.DLID;
     comad::mad::IBPath to_sa = wanted;
-    if (wanted.DGID != comad::iba::gid{} && !wanted.has_grh) { // with one it is whole, as between ports of RoCE
+    // With a GRH the path is complete, as between ports of RoCE.
+    if (wanted.DGID != comad::iba::gid{} && !wanted.has_grh) {
         const command_target target({wanted, std::nullopt});
         const auto path = co_await resolve(*this, target);
         if (!path) throw std::runtime_error("--sa-path: " + format_error(path.error(), options_));
         to_sa = *std::get_if<comad::mad::IBPath>(&path.value());
-    } else if (wanted == only_lid) { // service level and time are those to the master's SA
+    } else if (wanted == only_lid) { // service level and response time of the path to the master's SA
         to_sa = schedule().sa_path();
         to_sa.DLID = wanted.DLID;
     }
@@ -271,7 +272,7 @@ void session::stop() noexcept {
 
 void session::post(std::function<void()> f) {
     boost::asio::post(io_, [this, f = std::move(f)] {
-        if (!driver_) return; // it is over
+        if (!driver_) return; // the task has ended
         f();
         driver_->wake();
     });
@@ -331,7 +332,7 @@ void session::count(const comad::coro::MADSchedule& schedule, std::chrono::nanos
 }
 
 std::string session::counts() const {
-    // By the name of infiniband-diags' command -v is its: exporters take a word on stderr for a failure.
+    // Under the name of an infiniband-diags command, -v has that command's meaning, and exporters take any text on stderr for a failure.
     if (options_.verbosity == 0 || is_called_by_link()) return {};
     auto c = of_others_;
     if (open_) add(c, open_->schedule.counters());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// silent_places.cpp - one NodeInfo to each of them.
+// silent_places.cpp - sends one NodeInfo query to each unresponsive neighbor.
 #include "session/silent_places.hpp"
 
 #include "comad.hpp"
@@ -17,7 +17,7 @@ using discovery::port_ref;
 
 namespace {
 
-/// As long as a sweep waits for a node that was silent in the sweep before.
+/// The time limit of a sweep for a node that was unresponsive in the previous sweep.
 constexpr mad::duration patience = std::chrono::milliseconds(10);
 
 struct answers {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// stop_signals.cpp - a handler before the handler.
+// stop_signals.cpp - installs a handler that runs before the program's handler.
 #include "session/stop_signals.hpp"
 
 #include <comad/iba/detail/text_file.hpp>
@@ -14,7 +14,7 @@ namespace {
 
 using handler = void (*)(int);
 
-// Of the one thread that has a session; handlers may interrupt it anywhere.
+// Used by the one thread that has a session; handlers may interrupt it anywhere.
 std::atomic<bool> has_come = false;
 std::atomic<handler> of_sigint = nullptr, of_sigterm = nullptr;
 std::atomic<void (*)()> last_act = nullptr;
@@ -24,7 +24,7 @@ void on_signal(int signal) {
     if (has_come.exchange(true)) {
         if (const auto act = last_act.load()) act();
         std::signal(signal, SIG_DFL);
-        std::raise(signal); // as soon as this returns
+        std::raise(signal); // takes effect as soon as this returns
         return;
     }
     comad::iba::end_waits_for_pipes();

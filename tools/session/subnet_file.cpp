@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// subnet_file.cpp - cache files of subnets.
+// subnet_file.cpp - reads and writes subnet files, and calculates their ages.
 #include "session/subnet_file.hpp"
 
 #include "comad.hpp"
@@ -55,7 +55,7 @@ std::string_view text_of(std::span<const u8> bytes) {
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// Whether it may be a topology file: caches have bytes that no text has.
+/// Returns whether the file may be a topology file: caches contain bytes that a text does not.
 bool is_text(std::span<const u8> bytes) {
     return !discovery::is_cache(bytes) && std::ranges::find(bytes, u8{0}) == bytes.end();
 }
@@ -77,7 +77,7 @@ subnet read_and_tell(const std::string& file, std::string_view advice, const glo
     }
     std::string age = "of unknown age";
     if (c.discovered_at) age = age_text(now_in_seconds() - *c.discovered_at);
-    // Who calls infiniband-diags' program and names the file knows: scripts take a word on stderr for a failure.
+    // No message under the name of an infiniband-diags program: the user named the file, and scripts take text on stderr for a failure.
     if (!advice.empty() || !is_called_by_link())
         print_message("read the subnet from the cache '{}', {}{}", iba::escaped(file), age, advice);
     return std::move(c.found);
@@ -90,7 +90,7 @@ std::optional<subnet> subnet_of_cache(const global_options& o, const std::string
     return read_and_tell(file, how_to_refresh, o);
 }
 
-/// Order and routes as from that end port.
+/// Recalculates order and routes from this end port.
 void begin_at(subnet& s, iba::guid from) {
     if (s.nodes.empty() || from == iba::guid{} || s.nodes[0].info.portGUID == from) return;
     for (u32 n = 0; n < s.nodes.size(); ++n) {
@@ -146,7 +146,7 @@ std::optional<subnet> known_subnet(const global_options& o, std::string_view pla
 void keep_subnet(const subnet& found, const global_options& o, std::string_view place) {
     if (o.subnet_cache.empty()) return;
     const auto was_cancelled = [](const discovery::failure& p) { return p.kind == discovery::failure_kind::cancelled; };
-    if (std::ranges::any_of(found.failures, was_cancelled)) return; // an earlier one is worth more
+    if (std::ranges::any_of(found.failures, was_cancelled)) return; // an earlier file is more complete
     constexpr unsigned for_its_owner = 0600;
     replace_file(discovery::cache_bytes(found, now_in_seconds()), name_for_place(o.subnet_cache, place), for_its_owner);
 }
@@ -158,7 +158,7 @@ std::string name_for_place(std::string_view name, std::string_view place) {
         port = device.substr(slash + 1);
         device.resize(slash);
     }
-    std::ranges::replace(device, '/', '_'); // of a socket's or topology file's name
+    std::ranges::replace(device, '/', '_'); // in the name of a socket or topology file
     const std::pair<std::string_view, std::string> words[] = {
         {"$$", "$"}, {"${CA}", device}, {"$C", device}, {"${PORT}", port}, {"$P", port}, {"$A", device + "-" + port}};
     std::string made;

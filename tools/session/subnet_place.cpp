@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// subnet_place.cpp - LIDs, GUIDs, directed routes and names looked up in what was discovered.
+// subnet_place.cpp - finds LIDs, GUIDs, directed routes and names in a discovered subnet.
 #include "session/subnet_place.hpp"
 
 #include "comad.hpp"
@@ -73,7 +73,7 @@ std::optional<u32> node_with(const subnet& s, iba::lid LID) {
     return std::nullopt;
 }
 
-/// The node of that name, or the only one whose name has it in it.
+/// Returns the node with this name, or the only node whose name contains it.
 std::optional<u32> node_called(const subnet& s, const std::string& name, const discovery::node_names& names) {
     std::vector<u32> exact, similar;
     for (u32 n = 0; n < s.nodes.size(); ++n) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// subnet_queries.cpp - lines and JSON about nodes that are queried.
+// subnet_queries.cpp - formats lines and JSON about queried nodes.
 #include "session/subnet_queries.hpp"
 
 #include "comad.hpp"

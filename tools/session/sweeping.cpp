@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// sweeping.cpp - sweep, look whether the subnet is still the same, wait.
+// sweeping.cpp - runs sweeps, checks whether the subnet has changed, and waits.
 #include "session/sweeping.hpp"
 
 #include "comad.hpp"
@@ -51,7 +51,7 @@ coro::task<std::optional<int>> sweeping::run() {
         }
         was_interrupted_ = false;
         if (!now.complete() && plan_.is_lasting()) was_interrupted_ = co_await in_.is_disconnected();
-        if (was_interrupted_) break; // what the device did not bring is not missing in the subnet
+        if (was_interrupted_) break; // failures of a disconnected device are not failures of the subnet
         take(std::move(now));
         if (periods_) periods_->done();
         if (is_stopped || totals_.sweeps == plan_.count) co_return is_complete_ ? complete : partial;
@@ -72,7 +72,7 @@ u64 sweeping::resume() {
     return missed;
 }
 
-// False: the device was lost, or a signal came while it was sought in vain.
+// Returns false if the device was disconnected, or if a signal arrived before a subnet was found.
 coro::task<bool> sweeping::find_subnet() {
     tables_.emplace(in_.schedule());
     const bool is_first = !known_;
@@ -91,11 +91,11 @@ coro::task<bool> sweeping::find_subnet() {
     }
     looked_ = in_.now();
     if (plan_.refresh.count() && plan_.refresh_by == discovery::change_source::sa)
-        co_await find_change(); // what it is now
+        co_await find_change(); // stores the present state
     co_return true;
 }
 
-// Why there is nothing to sweep; empty: there is. Without a lasting plan, and where time is simulated, that is the end.
+// Returns why there is nothing to sweep; empty if there is. Without a lasting plan, and in virtual time, this ends the command.
 coro::task<std::string> sweeping::find_first_subnet() {
     const bool waits = plan_.is_lasting() && !in_.is_virtual();
     std::string why;
@@ -107,7 +107,7 @@ coro::task<std::string> sweeping::find_first_subnet() {
         }
     } catch (const usage_error&) {
         throw;
-    } catch (const std::runtime_error& e) { // no SA is known, of which it was to be asked
+    } catch (const std::runtime_error& e) { // the SA is to be queried, but none is known
         if (!waits || !in_.options().discovers_by_sa()) throw;
         why = e.what();
     }
@@ -117,7 +117,7 @@ coro::task<std::string> sweeping::find_first_subnet() {
     co_return "no ports to sweep: the options select none of the discovered ports";
 }
 
-// A driver, a subnet manager or the local SMA may come later than this program. False: the device was lost, or a signal came.
+// Waits for a driver, a subnet manager or the local SMA. Returns false if the device was disconnected, or if a signal arrived.
 coro::task<bool> sweeping::wait_for_subnet() {
     growing_pause between;
     for (std::string told;;) {
@@ -142,7 +142,7 @@ coro::task<bool> sweeping::wait_for_subnet() {
 }
 
 coro::task<mad::result<void>> sweeping::discover() {
-    // What has changed is not in the cache.
+    // The cache does not contain the changes.
     const auto source = known_ ? subnet_source::fabric : subnet_source::cache_or_fabric;
     auto found = co_await discover_subnet(in_, nullptr, source);
     if (!found) co_return std::move(found.error());
@@ -154,14 +154,14 @@ coro::task<mad::result<void>> sweeping::discover() {
     };
     auto next = std::make_unique<known_subnet>(in_.schedule(), std::move(found).value(), how);
     auto last = std::exchange(known_, std::move(next));
-    if (!previous_) previous_ = std::move(last); // else no sweep came between
+    if (!previous_) previous_ = std::move(last); // otherwise there was no sweep in between
     co_return comad::mad::success();
 }
 
 // ---- a sweep -------------------------------------------------------------------------------------------------------
 
 void sweeping::take(counters::sweep made) {
-    /// What a view of the sweep needs, for who holds it longer.
+    /// The data that a view of the sweep refers to, for code that keeps the view longer.
     struct swept {
         std::shared_ptr<const discovery::subnet> subnet;
         shared_names names;
@@ -180,7 +180,7 @@ void sweeping::take(counters::sweep made) {
     const sweep_view view{
         today, *all->names, now, before_.get(), totals_.sweeps, mad::in_seconds(now.begin - *begin_), calendar, all};
     listener_.on_sweep(view, totals_);
-    is_requested_ = false; // who did so while it was under way has it
+    is_requested_ = false; // requests during this sweep are satisfied by it
 
     report_missing(all_missing(today, now.failures), in_.disconnect_text());
     before_ = std::shared_ptr<const counters::sweep>(all, &all->sweep);
@@ -199,7 +199,7 @@ void sweeping::report_missing(const std::vector<discovery::failure>& missing, co
         listener_.on_problem(line);
 }
 
-// Until the next full period since the beginning. False: a signal came, or the device was lost.
+// Waits for the next period. Returns false if a signal arrived, or if the device was disconnected.
 coro::task<bool> sweeping::wait_for_next() {
     if (plan_.on_request) co_return co_await wait_for_request();
     if (!periods_) co_return true;
@@ -240,13 +240,13 @@ coro::task<bool> sweeping::wait_long() { co_return co_await in_.schedule().pause
 
 // ---- what has changed ----------------------------------------------------------------------------------------------
 
-// What a sweep tells by itself, at no MAD: links that went down, nodes that fell silent. Empty: nothing new.
+// Detects changes from the sweep itself, without further MADs: links that went down, nodes that became unresponsive. Empty: none.
 std::string sweeping::find_sign_of_change(const counters::sweep& now) {
     const discovery::subnet& s = *known_->subnet;
     std::string why;
     std::set<comad::iba::guid> gone;
     for (const discovery::failure& g : now.failures) {
-        if (g.kind == discovery::failure_kind::not_cleared) continue; // it is there
+        if (g.kind == discovery::failure_kind::not_cleared) continue; // the port exists
         const iba::guid nodeGUID = g.where.nodeGUID;
         if (why.empty() && !gone_.contains(nodeGUID)) why = format_missing({missing_of(s, g)}, false).front();
         gone.insert(nodeGUID);
@@ -260,7 +260,7 @@ std::string sweeping::find_sign_of_change(const counters::sweep& now) {
     return why;
 }
 
-// At most once in each refresh period: a link that goes up and down all the time must not keep us busy.
+// At most once in each refresh period: a link that goes up and down continuously must not cause endless discoveries.
 coro::task<void> sweeping::refresh() {
     if (in_.now() - looked_ < plan_.refresh) co_return;
     looked_ = in_.now();
@@ -268,7 +268,7 @@ coro::task<void> sweeping::refresh() {
     std::string why = std::exchange(reason_, {});
     if (why.empty()) why = co_await find_change();
     if (why.empty() && !in_.options().discovers_by_sa()) why = co_await find_answer(in_, *known_->subnet);
-    if (why.empty() || is_disconnected()) co_return; // what a device that is lost does not bring is no change
+    if (why.empty() || is_disconnected()) co_return; // failures of a disconnected device are not changes
     auto done = co_await discover();
     if (is_disconnected()) co_return;
     if (!done) {
@@ -280,10 +280,10 @@ coro::task<void> sweeping::refresh() {
     }
     in_.paths().forget();
     listener_.on_change(why);
-    if (plan_.refresh_by == discovery::change_source::sa) co_await find_change(); // from now on
+    if (plan_.refresh_by == discovery::change_source::sa) co_await find_change(); // compare with the state from now on
 }
 
-// In words, and the first of several with their number; empty: nothing.
+// Returns the first change and the number of changes as text; empty if there is none.
 coro::task<std::string> sweeping::find_change() {
     std::vector<discovery::change> changes;
     if (plan_.refresh_by == discovery::change_source::sa) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// target.cpp - the kinds of target, and the SA's word on those that are no path yet.
+// target.cpp - parses the kinds of targets, and queries the SA for paths.
 #include "session/target.hpp"
 
 #include "comad.hpp"
@@ -29,7 +29,7 @@ bool is_decimal(const std::string& text) {
     return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
 }
 
-/// As the options have it: `0` is a route, a plain number a GUID.
+/// Interprets the text as the options specify: `0` is a route, a plain number a GUID.
 std::string as_meant(const std::string& text, const target_options& o) {
     if (o.direct && is_decimal(text)) return text + ',';
     if (o.guid && is_decimal(text) && text.size() < 20) return fmt::format("{:#x}", std::stoull(text));
@@ -57,7 +57,7 @@ mad::address read_address(const std::string& text, const target_options& o) {
 
 namespace {
 
-/// What stands behind the last slash, if it is a port number; then `name` is shorter.
+/// Returns the port number after the last slash, if there is one, and removes it from `name`.
 std::optional<unsigned> port_behind(std::string& name) {
     constexpr std::size_t most_digits = 3;
     const auto slash = name.rfind('/');
@@ -68,7 +68,7 @@ std::optional<unsigned> port_behind(std::string& name) {
     return static_cast<unsigned>(std::stoul(digits));
 }
 
-/// `"MF0;sw-1:SX6036/U1"/3`: nothing in quotes is anything but a name.
+/// Parses `"MF0;sw-1:SX6036/U1"/3`: quoted text is always a name.
 std::optional<command_target> quoted_name(const std::string& text) {
     const auto end = text.rfind('"');
     if (text.size() < 3 || text.front() != '"' || end < 2) return std::nullopt;
@@ -81,7 +81,7 @@ std::optional<command_target> quoted_name(const std::string& text) {
     return t;
 }
 
-/// Commas, parentheses and per cent signs begin other forms, and so does a digit.
+/// Other forms start with a digit, or contain commas, parentheses and percent signs.
 bool may_be_name(const std::string& text) {
     const bool has_letter = std::ranges::any_of(text, [](unsigned char c) { return std::isalpha(c) != 0; });
     return has_letter && text.find_first_of(",(%\n") == text.npos;
@@ -106,7 +106,7 @@ command_target read_target(const std::string& text, const target_options& o) {
 
 namespace {
 
-/// `the local port mlx5_0/1 (umad0)`; a simulated port has no name.
+/// Returns `the local port mlx5_0/1 (umad0)`; a simulated port has no name.
 std::string local_port_words(const session& in) {
     return in.device().empty() ? "the local port" : "the local port " + in.device();
 }
@@ -142,7 +142,7 @@ void require_sa(session& in) {
 
 namespace {
 
-/// The path needs our own LID: the response goes there. RoCE has GIDs instead, and the permissive LID is a port's own.
+/// Returns whether the path needs the local LID, to which the reply is sent. RoCE uses GIDs; the permissive LID addresses the local port.
 bool needs_lid(const mad::IBPath& path) noexcept {
     return !path.has_grh && value(path.SLID) == 0 && path.DLID != iba::permissive_lid;
 }
@@ -161,7 +161,7 @@ comad::coro::task<mad::result<mad::any_path>> resolve(session& in, command_targe
         if (to->DGID != iba::gid{}) require_sa(in);
         else if (needs_lid(*to)) require_lid(in);
     } else if (mad::directed(target.path)->drSLID != iba::permissive_lid) {
-        require_lid(in); // the first part of the route is LID-routed
+        require_lid(in); // the first part of the route uses LIDs
     }
     if (in.options().by_sa) require_sa(in);
     auto path = co_await in.paths().get_mad_path(target.path);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tracer_multicast.cpp - the way of a multicast packet to one of its receivers, breadth-first along the group's tree.
+// tracer_multicast.cpp - finds the route of a multicast packet to one receiver by a breadth-first search in the group's tree.
 #include "comad.hpp"
 #include "session/ask.hpp"
 #include "session/tracer.hpp"
@@ -15,7 +15,7 @@ namespace ibtool {
 
 namespace {
 
-/// A node on the tree, and the one before it.
+/// A node in the tree, and its predecessor.
 struct branch {
     hop by;
     mad::IBDRPath path;
@@ -59,7 +59,7 @@ query_task<route> tracer::find_multicast(mad::IBDRPath path, place to, unsigned 
             fmt::format("the source and the destination are the same port of \"{}\"", from.called()));
     std::vector<branch> tree{{{0, std::move(from)}, path, 0}};
     std::set<comad::u64> switches;
-    std::optional<mad::mad_error> silent; // a receiver that does not answer is no reason not to look elsewhere
+    std::optional<mad::mad_error> silent; // an unresponsive receiver does not stop the search
     for (std::size_t i = 0; i < tree.size(); ++i) {
         if (tree.size() > in_.options().max_nodes)
             throw std::runtime_error(
