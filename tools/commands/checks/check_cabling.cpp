@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// check_cabling.cpp - check_cabling: whether the cables are where a plan has them.
+// check_cabling.cpp - check_cabling: compares the cables of a subnet with a plan.
 #include "comad.hpp"
 #include "command.hpp"
 #include "input/cabling_plan.hpp"

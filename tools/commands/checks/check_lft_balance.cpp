@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// check_lft_balance.cpp - check_lft_balance: whether the ports of each switch that lead to other switches have equally many routes.
+// check_lft_balance.cpp - check_lft_balance: checks that the ports of a switch that lead to other switches have equally many routes.
 #include "comad.hpp"
 #include "command.hpp"
 #include "input/forwarding_dump.hpp"
@@ -27,13 +27,13 @@ struct balance_settings {
 };
 
 struct port_usage {
-    unsigned port, lids; ///< of CAs and routers
+    unsigned port, lids; ///< number of LIDs of CAs and routers
 };
 
-/// Ports with links to other switches, and how many LIDs of CAs and routers each has.
+/// The ports with links to other switches, and the number of LIDs of CAs and routers that each of them forwards.
 struct switch_usage {
     std::vector<port_usage> ports;
-    unsigned ports_in_use = 0; ///< those to hosts, too
+    unsigned ports_in_use = 0; ///< including ports to hosts
 };
 
 bool is_even(const std::vector<unsigned>& routes) {
@@ -42,8 +42,8 @@ bool is_even(const std::vector<unsigned>& routes) {
     return most <= least + 1;
 }
 
-/// With -e more counts as balanced, as in infiniband-diags: on a switch of more than 12 ports, where half of the ports lead up
-/// and are even, or where all ports but the even ones have no route.
+/// With -e more cases count as balanced, as in infiniband-diags. On a switch with more than 12 ports these are: half of the ports lead up
+/// and are balanced, or all unbalanced ports have no route.
 bool is_balanced(const switch_usage& u, bool is_lenient) {
     constexpr unsigned few_ports = 12;
     std::vector<unsigned> all, others, used;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// check_options.cpp - letters as the ibcheck scripts have them.
+// check_options.cpp - declares the common options of checks, with the letters of the ibcheck scripts.
 #include "commands/checks/check_options.hpp"
 
 #include "text/output.hpp"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// check_subnet.cpp - ibchecknet, ibcheckstate, ibcheckwidth, ibcheckerrors: what is wrong with the nodes and ports of a whole
-// subnet. They only read.
+// check_subnet.cpp - ibchecknet, ibcheckstate, ibcheckwidth, ibcheckerrors: check the nodes and ports of a whole subnet, without writing.
 #include "comad.hpp"
 #include "command.hpp"
 #include "commands/checks/check_options.hpp"
@@ -28,16 +27,16 @@ using discovery::subnet;
 using enum complaint::severity;
 
 struct check_subnet_settings {
-    port_checks ports; ///< none: ports are not checked but for their counters
+    port_checks ports; ///< none: only the counters of ports are checked
     bool errors = false;
-    std::string_view found; ///< what bad ports are, in the summary: `bad ports found`
+    std::string_view found; ///< the words for bad ports in the summary: `bad ports found`
     bool with_down = false;
     check_options how;
 
     bool checks_ports() const { return ports.state || ports.width || ports.speed || ports.addresses; }
 };
 
-/// What of a subnet was checked, by node.
+/// The checks of a subnet, by node.
 struct node_verdicts {
     std::vector<check_result> of_node, of_ports, of_errors;
 
@@ -107,7 +106,7 @@ private:
         nodes_[e.where.node].of_node.push_back(std::move(v));
     }
 
-    /// Discovery came by directed routes; here is whether the LID leads there, too.
+    /// The discovery used directed routes; this checks whether the LID leads to the node, too.
     void judge_way(check_result& v, const discovery::end_port_ref& e, const mad::result<smp::NodeInfo>& answer) const {
         const iba::guid expected = subnet_.nodes[e.where.node].info.nodeGUID;
         if (!answer) {
@@ -125,10 +124,10 @@ private:
             for (unsigned p = 0; p < subnet_.nodes[n].ports.size(); ++p) f(port_ref{n, static_cast<u8>(p)});
     }
 
-    /// All facts are known already.
+    /// Needs no further queries.
     void judge_ports() {
         port_checks checks = how_.ports;
-        checks.addresses = false; // is a matter of the node, for which the LID stands
+        checks.addresses = false; // addresses are checked with the node
         for_each_port([&](port_ref r) {
             if (!is_wanted(r)) return;
             ++totals_.ports;
@@ -158,7 +157,7 @@ private:
         for (const discovery::failure& g : swept.failures) found_.missing.push_back(missing_of(subnet_, g));
     }
 
-    // ---- what is said --------------------------------------------------------------------------------------------------
+    // ---- output --------------------------------------------------------------------------------------------------------
 
     static std::size_t bad_of(const std::vector<check_result>& all) {
         return static_cast<std::size_t>(std::ranges::count_if(all, [](const check_result& v) { return !v.is_good(); }));
@@ -223,7 +222,7 @@ private:
     const check_subnet_settings& how_;
     error_thresholds thresholds_;
     std::vector<discovery::end_port_ref> end_ports_;
-    std::vector<std::optional<mad::result<smp::NodeInfo>>> answers_; // of end_ports_
+    std::vector<std::optional<mad::result<smp::NodeInfo>>> answers_; // for end_ports_
     std::vector<node_verdicts> nodes_;
     totals totals_;
     report found_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ibcheckroutes.cpp - ibcheckroutes: the routes of the whole subnet, as its switches' forwarding tables have them.
+// ibcheckroutes.cpp - ibcheckroutes: checks the routes of a whole subnet by its forwarding tables.
 #include "comad.hpp"
 #include "command.hpp"
 #include "input/forwarding_dump.hpp"
@@ -33,7 +33,7 @@ struct route_settings {
     std::string tables, subnet, path_sls, sl_to_vl; // files
 };
 
-/// How evenly the routes are spread over the links between switches.
+/// How evenly the routes are distributed over the links between switches.
 struct load_range {
     std::size_t channels = 0, unused = 0;
     u32 least_lids = ~u32{0}, most_lids = 0;
@@ -65,7 +65,7 @@ public:
     }
 
 private:
-    /// How many switches route adaptively, as far as they say so.
+    /// The number of switches with adaptive routing, as far as they report it.
     struct adaptive_switches {
         std::size_t on = 0, unknown = 0;
     };
@@ -84,7 +84,7 @@ private:
         co_return all;
     }
 
-    /// Nothing: it did not answer. Devices without the attribute have no adaptive routing.
+    /// Nullopt: no reply. Devices without the attribute have no adaptive routing.
     comad::coro::task<mad::result<std::optional<bool>>> is_adaptive(session& in, const discovery::node& n) {
         const mad::any_path path = options_.keys.put_into(n.route, n.info.portGUID);
         const auto info = co_await in.SubnGet<comad::iba::smp::MlnxARInfo>(path);
@@ -92,13 +92,13 @@ private:
         co_return mad::is_unsupported(info.error()) ? std::optional(false) : std::nullopt;
     }
 
-    /// The end ports that joined groups, as far as the SA tells; without an SA none.
+    /// Returns the end ports that have joined groups, from the SA; without an SA none.
     comad::coro::task<std::vector<discovery::multicast_member>> read_members(session& in) {
         using comad::iba::sa::MCMemberRecord;
         std::vector<discovery::multicast_member> members;
         if (value(in.schedule().sa_path().DLID) == 0) co_return members;
         const auto query = comad::iba::query<MCMemberRecord>{};
-        // Without an answer the tables alone are judged, so that a silent SA costs little.
+        // If the SA does not reply, only the tables are checked, so that an unresponsive SA costs little time.
         constexpr comad::coro::rpc_options once{.timeout = std::chrono::milliseconds(500), .retries = 0};
         const auto found = co_await in.schedule().SubnAdmGetTable<MCMemberRecord>(query, once);
         if (!found) co_return members;
@@ -110,13 +110,14 @@ private:
                                     discovery::port_ref{n, static_cast<comad::u8>(p)});
         for (const MCMemberRecord& r : found.value()) {
             const auto port = by_guid.find(value(r.portGID.interface_id()));
-            constexpr comad::u8 full_member = 1; // others receive nothing, or are not forwarded to
+            // Other members do not receive packets, or packets are not forwarded to them.
+            constexpr comad::u8 full_member = 1;
             if (port != by_guid.end() && (r.joinState & full_member)) members.push_back({value(r.MLID), port->second});
         }
         co_return members;
     }
 
-    /// What no file said.
+    /// Reads the data that no file contains.
     comad::coro::task<void> read_lanes(comad::coro::MADSchedule& schedule) {
         if (how_.sl_to_vl.empty()) {
             constexpr discovery::table_kinds tables_alone{.SLToVL = true};
@@ -153,7 +154,7 @@ private:
         return std::move(found_);
     }
 
-    /// Without -v not all of many.
+    /// Without -v, long lists are shortened.
     void add_findings(const std::vector<route_finding>& findings) {
         constexpr std::size_t few = 100;
         const std::size_t shown = options_.verbosity ? findings.size() : std::min(findings.size(), few);
@@ -251,7 +252,7 @@ private:
     discovery::virtual_lanes lanes_;
     discovery::forwarding_tables tables_;
     std::vector<discovery::multicast_member> members_;
-    std::optional<adaptive_switches> adaptive_; // nothing: no switch was asked
+    std::optional<adaptive_switches> adaptive_; // nullopt: switches were not queried
     std::size_t findings_ = 0;
     report found_;
 };

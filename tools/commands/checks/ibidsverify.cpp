@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ibidsverify.cpp - ibidsverify: LIDs and GUIDs that are zero, or that are there twice.
+// ibidsverify.cpp - ibidsverify: finds LIDs and GUIDs that are zero or duplicate.
 #include "comad.hpp"
 #include "command.hpp"
 #include "session/report.hpp"

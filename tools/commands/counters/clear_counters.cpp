@@ -80,7 +80,7 @@ private:
         return static_cast<std::size_t>(std::ranges::count_if(e.ports, is_cleared));
     }
 
-    /// Then a switch has no line of its own for a port, as it has none in infiniband-diags.
+    /// In this case a switch has no line for each port, as in infiniband-diags.
     bool clears_at_once(const discovery::end_port_ref& e) const {
         const comad::iba::ClassPortInfo* const info = sweeper_.class_port_info(e.where.node);
         return info && counters::capabilities::of(*info).all_ports && subnet_.nodes[e.where.node].is_switch();

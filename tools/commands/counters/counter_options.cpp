@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// counter_options.cpp - the letters of infiniband-diags' perfquery, and the names that python-rdma has for some.
+// counter_options.cpp - declares the options of infiniband-diags' perfquery, and further names from python-rdma.
 #include "commands/counters/counter_options.hpp"
 
 #include "comad.hpp"
@@ -10,7 +10,7 @@ namespace ibtool {
 namespace {
 
 struct group_option {
-    const char *letter, *name; ///< the letter with its comma, or nothing
+    const char *letter, *name; ///< the letter with its comma, or an empty text
     const counter_group& group;
 };
 const group_option group_options[] = {

@@ -36,7 +36,7 @@ struct counted {
     performance_agent agent;
     u8 port = 0;
     counters::counter_values values;
-    std::vector<discovery::failure> missing{}; ///< ports that are not in a sum
+    std::vector<discovery::failure> missing{}; ///< ports that are missing from a sum
 
     const counter_group& group() const {
         return agent.can().extended ? group_of<pm::PortCountersExt> : group_of<pm::PortCounters>;
@@ -67,7 +67,7 @@ query_task<counted> ask_port(session& in, performance_agent a, u8 port) {
     co_return counted{a, port, values};
 }
 
-/// The sum of the ports that reply; an error if none does.
+/// Returns the sum of the ports that reply; an error if none does.
 query_task<counted> ask_sum(session& in, performance_agent a, std::vector<u8> ports) {
     if (a.can().all_ports) co_return co_await ask_port(in, a, all_ports);
     std::optional<counted> sum;
@@ -160,7 +160,7 @@ private:
         return all;
     }
 
-    /// One for each port, or their sum.
+    /// Returns one entry for each port, or their sum.
     std::vector<counted> counted_by(const discovery::end_port_ref& e, const values_by_place& values) const {
         const comad::iba::ClassPortInfo* const info = sweeper_.class_port_info(e.where.node);
         if (!info) return {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// health.cpp - health: what two sweeps of all counters say of the links, by rules.
+// health.cpp - health: rates the links by rules, from two sweeps of all counters.
 #include "comad.hpp"
 #include "command.hpp"
 #include "session/node_name_map.hpp"
@@ -30,14 +30,14 @@ struct health_settings {
     bool json = false;
 };
 
-/// What was seen, and what is to be said of it.
+/// The two sweeps, and what to print about them.
 struct health_report {
     const discovery::node_names& names;
     const discovery::subnet& subnet;
     const counters::sweep& before;
     const counters::sweep& after;
     std::vector<health_finding> findings;
-    std::vector<discovery::failure> failures; ///< of either sweep
+    std::vector<discovery::failure> failures; ///< of both sweeps
     bool is_complete;
 
     std::size_t count(severity s) const {
@@ -54,7 +54,7 @@ std::string time_text(double seconds) {
     return seconds == 1 ? "s" : fmt::format("{:.6g} s", seconds);
 }
 
-/// A sweep takes a little longer than was asked for: more digits would say nothing.
+/// A sweep takes slightly longer than requested, so more digits would have no meaning.
 std::string rate_text(double rate) { return rate < 1000 ? fmt::format("{:.3g}", rate) : fmt::format("{:.0f}", rate); }
 
 std::string_view compared(const health_finding& v) {
@@ -146,7 +146,7 @@ bool is_at_same_port(const discovery::failure& a, const discovery::failure& b) {
     return a.where.nodeGUID == b.where.nodeGUID && a.where.port == b.where.port;
 }
 
-/// The failures of both, each location once: what was silent in the first sweep was asked again in the second.
+/// Returns the failures of both sweeps, each location once: the second sweep queries unresponsive ports again.
 std::vector<discovery::failure> failures_of(const counters::sweep& before, const counters::sweep& after) {
     std::vector<discovery::failure> all = before.failures;
     for (const discovery::failure& g : after.failures)
@@ -155,7 +155,7 @@ std::vector<discovery::failure> failures_of(const counters::sweep& before, const
     return all;
 }
 
-/// How far an examination is.
+/// The progress of the two sweeps.
 class examination_progress {
 public:
     explicit examination_progress(std::chrono::nanoseconds length) : length_(length) {}
@@ -164,7 +164,7 @@ public:
         in_ = &in;
         first_sweep_ = first_sweep;
     }
-    /// `4 of 10 s`
+    /// Returns `4 of 10 s`.
     std::string text() const {
         if (!in_) return "discovering the subnet and reading its counters";
         const auto passed = std::min<std::chrono::nanoseconds>(in_->now() - first_sweep_, length_);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ibqueryerrors.cpp - ibqueryerrors: ports of the subnet whose counters of errors are above a threshold, or the packets and
-// data of all. It writes only what -k and -K name: that counters begin anew.
+// ibqueryerrors.cpp - ibqueryerrors: lists ports of the subnet with error counters above a threshold, or packets and data of all ports.
+// Writes only with -k and -K, which clear counters.
 #include "comad.hpp"
 #include "command.hpp"
 #include "input/words.hpp"
@@ -39,13 +39,13 @@ constexpr const char* thresholds_file = "/etc/infiniband-diags/error_thresholds"
 struct ibqueryerrors_settings {
     std::string GUID, route, name_map, thresholds, load_cache;
     std::vector<std::string> suppressed;
-    unsigned outstanding = 0; ///< 0: the global one
+    unsigned outstanding = 0; ///< 0: the global option
     bool skip_sl = false, links = false, data = false, data_only = false, details = false;
     bool only_switches = false, only_cas = false, only_routers = false;
     bool clear_errors = false, clear_counts = false, json = false;
 };
 
-/// What the command line says, understood.
+/// The parsed command line.
 struct ibqueryerrors_plan {
     subnet_place where;
     error_rules rules;
@@ -65,14 +65,14 @@ ibqueryerrors_plan make_plan(const ibqueryerrors_settings& s) {
     for (const std::string& name : s.suppressed) {
         const auto c = find_counter(name), older = c ? c : find_counter_of_old(name);
         if (older) p.rules.suppressed.push_back(*older);
-        // Scripts name what one version had and another has not; more is shown then, and nothing is lost.
+        // Scripts name counters that other versions have. Ignoring them shows more, and hides nothing.
         else p.notes.push_back(fmt::format("--suppress: unknown counter {}; it is ignored", iba::as_given(name)));
     }
     load_thresholds(p.rules, s.thresholds);
     return p;
 }
 
-// ---- what is asked ---------------------------------------------------------------------------------------------------
+// ---- queries ---------------------------------------------------------------------------------------------------------
 
 constexpr bool is_of_errors(counter c) { return has_threshold(c) && c != counter::QP1Dropped; }
 
@@ -86,7 +86,7 @@ bool is_wanted(const ibqueryerrors_settings& s, const discovery::node& n) {
     return false;
 }
 
-/// Why counters went up, where they are above their thresholds.
+/// The causes of counters that are above their thresholds.
 counters::port_detail_set causes_of(const error_rules& rules, const counters::reading& l) {
     counters::port_detail_set chosen;
     if (rules.is_over(counter::portRcvErrors, l.counters.counters)) chosen.add<iba::pm::PortRcvErrorDetails>();
@@ -126,7 +126,7 @@ public:
     }
 
 private:
-    /// From here to everywhere, or to one node. None where there is no SA.
+    /// Paths from the local port to all nodes, or to one node; none without an SA.
     coro::task<mad::result<service_levels>> ask_sls(const subnet& s) {
         service_levels all;
         if (value(in_.schedule().sa_path().DLID) == 0) co_return all;
@@ -151,7 +151,7 @@ private:
     counters::sweep_options sweep_options() {
         counters::sweep_options how;
         how.on_port = [this](const counters::reading&) { ++read_; };
-        how.patience = mad::duration(0); // as discovery's: no next sweep comes soon
+        how.patience = mad::duration(0); // as in a discovery: the next sweep is not soon
         how.wants = [this](const subnet& s, port_ref where) {
             if (only_ && where.node != *only_) return false;
             return s.at(where).info.has_value() && is_wanted(settings_, s.nodes[where.node]);
@@ -185,12 +185,12 @@ private:
     const ibqueryerrors_settings& settings_;
     const ibqueryerrors_plan& plan_;
     discovery::discovery_progress discovered_;
-    std::size_t read_ = 0; // ports
+    std::size_t read_ = 0; // number of ports
     std::optional<u32> only_;
     service_levels sls_;
 };
 
-// ---- what is told of it ----------------------------------------------------------------------------------------------
+// ---- output ----------------------------------------------------------------------------------------------------------
 
 query_task<report> told_by(session& in, asking& queries, const ibqueryerrors_plan& p) {
     const auto all = co_await queries.run();
@@ -225,7 +225,7 @@ command ibqueryerrors_command() {
             .writes = true,
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<ibqueryerrors_settings>();
-                // In the order in which they are given: so the report names them.
+                // In the order of the command line, which the report uses.
                 const auto suppress = [s](const std::string& names) {
                     for (std::string& name : split(names, ',')) s->suppressed.push_back(std::move(name));
                 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ibswportwatch.cpp - ibswportwatch: how fast the counters of one port move, reading after reading. It only reads.
+// ibswportwatch.cpp - ibswportwatch: prints how fast the counters of one port change, sample after sample. Writes nothing.
 #include "comad.hpp"
 #include "command.hpp"
 #include "commands/counters/counter_options.hpp"
@@ -31,17 +31,17 @@ struct ibswportwatch_settings {
     std::string target, port, every = "1", thresholds;
     target_options kind;
     counter_options asked_for;
-    u64 count = 0; ///< 0: until a signal comes
+    u64 count = 0; ///< 0: until a signal arrives
     bool only_above = false, json = false;
 };
 
-/// One reading of a port.
+/// One sample of a port.
 struct port_reading {
-    counters::sample usual;              ///< where no other counters are asked for
-    std::vector<std::vector<u8>> groups; ///< else these: payloads, in their order
+    counters::sample usual;              ///< if no other counters are selected
+    std::vector<std::vector<u8>> groups; ///< otherwise: payloads, in the order of the groups
 };
 
-/// As the scripts have it a number alone is seconds.
+/// As in the scripts, a plain number is in seconds.
 std::chrono::nanoseconds read_period(const std::string& text) {
     const bool has_unit = !text.empty() && std::isalpha(static_cast<unsigned char>(text.back()));
     return parse_duration(has_unit ? text : text + 's');
@@ -58,8 +58,8 @@ public:
             throw usage_error("PortSamplesControl has no counters to watch");
     }
 
-    /// The exit code; the error of the first reading, or of what is asked before. Nothing: the device was lost; when it is open
-    /// again, the next call goes on.
+    /// Returns the exit code; the error of the first sample, or of a query before it. Nullopt: the device was disconnected; call it again
+    /// to continue when the device is open again.
     coro::task<std::optional<mad::result<int>>> run() {
         is_found_ = false;
         if (!has_begun_) {
@@ -84,19 +84,19 @@ public:
         co_return end();
     }
 
-    /// What is told at the end. The exit code.
+    /// Prints the totals. Returns the exit code.
     int end() const {
         print_totals();
         return is_complete_ ? complete : partial;
     }
 
-    /// The same, and the device has not come back before.
+    /// Ends in the same way, while the device is still disconnected.
     int end_lost() {
         is_complete_ = false;
         return end();
     }
 
-    /// The device was lost and is open again. Gives how many readings were missed.
+    /// Called when the device is open again. Returns the number of missed samples.
     u64 resume() {
         is_resumed_ = has_begun_;
         const u64 missed = has_begun_ ? periods_.skip_over(in_.now()) : 0;
@@ -183,9 +183,9 @@ private:
         return changes_of(*groups_[i], info_, last_.groups[i], now.groups[i]);
     }
 
-    /// Until the next full period since the first reading. False: a signal came, or the device was lost.
+    /// Waits for the next period since the first sample. Returns false if a signal arrived, or if the device was disconnected.
     coro::task<bool> wait_for_next() {
-        // After an outage the one that is under way is still to be done.
+        // After a disconnection, the sample of the current period is still taken.
         const u64 skipped = std::exchange(is_resumed_, false) ? 0 : periods_.skip_begun(in_.now());
         if (skipped > 0) {
             print_message("a reading took longer than the interval; skipped {} reading{}", skipped,
@@ -282,10 +282,10 @@ private:
     const std::vector<const counter_group*> groups_; // none: the usual counters
     change_totals totals_;
     std::vector<group_change_totals> group_totals_;
-    u64 looks_asked_ = 0, looks_ = 0; // after the first; those that were answered
+    u64 looks_asked_ = 0, looks_ = 0; // after the first one; those with a reply
     bool has_begun_ = false;
     bool is_found_ = false;   // since the device was opened
-    bool is_resumed_ = false; // after an outage, and nothing was asked since
+    bool is_resumed_ = false; // the device was disconnected, and there was no query since
     bool is_complete_ = true;
 };
 
@@ -305,7 +305,7 @@ int run_ibswportwatch(const ibswportwatch_settings& s, const global_options& opt
     };
     using outcome = mad::result<int>;
     std::optional<outcome> code = reconnecting_session(in, listener).run<outcome>([&] { return all.run(); });
-    if (!code) code = all.end_lost(); // by a signal
+    if (!code) code = all.end_lost(); // after a signal
     const bool took_all = finish(in, lines.get());
     if (!*code) print_error(code->error(), options);
     const int ended = *code ? code->value() : static_cast<int>(failed);
@@ -323,7 +323,7 @@ command ibswportwatch_command() {
                 takes.option("-p,--period", s->every).shows_default();
                 takes.flag("-t,--above-thresholds", s->only_above);
                 takes.option("-T,--threshold-file", s->thresholds).file(file_use::read);
-                s->asked_for.declare(takes, false); // here -T is the file of thresholds
+                s->asked_for.declare(takes, false); // -T is the thresholds file in this command
                 takes.ignored_flag("-b");
                 add_lid_option(takes, s->kind);
                 add_guid_option(takes, s->kind);

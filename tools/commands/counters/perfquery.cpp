@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// perfquery.cpp - perfquery: the counters of ports by their performance management, as infiniband-diags prints them, or as
-// JSON. It writes only what -r and -R name: that counters begin anew.
+// perfquery.cpp - perfquery: prints the counters of ports as infiniband-diags do, or as JSON. Writes only with -r and -R, which clear
+// counters.
 #include "comad.hpp"
 #include "command.hpp"
 #include "commands/counters/counter_options.hpp"
@@ -31,21 +31,21 @@ struct perfquery_settings {
     bool all = false, loop = false, read_and_reset = false, reset_only = false, json = false;
 };
 
-/// What the command line asks for.
+/// The parsed command line.
 struct counter_request {
     std::vector<const counter_group*> groups;
-    std::vector<u8> ports; ///< none: the target's own, or all
-    bool all = false;      ///< ports of the node
+    std::vector<u8> ports; ///< none: the port of the target, or all
+    bool all = false;      ///< all ports of the node
     bool sums = false;     ///< one result for several ports
     bool reads = true;
     bool resets = false;
-    std::optional<u64> mask; ///< of what is reset; nothing: all counters
+    std::optional<u64> mask; ///< of the counters to clear; nullopt: all counters
     bool json = false;
 };
 
 u8 read_port(const std::string& text) { return static_cast<u8>(read_number(text, "the port", 254)); }
 
-/// `3`, `1-10`, `1,4,8`, or these together.
+/// Parses `3`, `1-10`, `1,4,8`, or combinations of these.
 std::vector<u8> read_ports(const std::string& text) {
     std::vector<u8> ports;
     for (const std::string& part : split(text, ',')) {
@@ -88,13 +88,13 @@ counter_request read_counter_request(const perfquery_settings& s) {
 
 // ---- queries -------------------------------------------------------------------------------------------------------
 
-/// Whom all is asked, and how.
+/// The PMA to query, and the options.
 struct counter_query : performance_agent {
     session& in;
     const counter_request& how;
 };
 
-/// What a port told of a group; `bytes` is empty if it was not to be read.
+/// The reply of a port for one group; `bytes` is empty if it was not to be read.
 struct group_reading {
     const counter_group* group;
     u8 port;
@@ -102,7 +102,7 @@ struct group_reading {
     std::vector<clearing_problem> not_cleared{};
 };
 
-/// Whether the port's forward error correction is one of those that count in another way.
+/// Returns whether the port uses a kind of forward error correction with different counters.
 query_task<bool> is_rs_fec(const counter_query& q, u8 port) {
     if (!q.can().RS_FEC) co_return false;
     BOOST_OUTCOME_CO_TRY(const auto info, co_await ask_port_info_extended(q.in, q.to, port));
@@ -111,7 +111,7 @@ query_task<bool> is_rs_fec(const counter_query& q, u8 port) {
     co_return info->FECModeActive == iba::FECMode::RS || info->FECModeActive == iba::FECMode::RS2;
 }
 
-/// The ports that a portSelect stands for: each of them counts for itself.
+/// Returns the ports that a portSelect stands for, each with its own counters.
 coro::task<std::vector<u8>> ports_behind(const counter_query& q, u8 port) {
     if (port != all_ports) co_return std::vector<u8>{port};
     auto all = co_await ports_with_counters(q.in, q.to);
@@ -137,7 +137,7 @@ query_task<group_reading> ask_port(const counter_query& q, const counter_group& 
     co_return c;
 }
 
-/// Ports to ask one by one; or 255, which asks for their sum.
+/// Returns the ports to query one by one; or 255 to query their sum.
 query_task<std::vector<u8>> ports_of(const counter_query& q, bool can_sum) {
     if (!q.how.ports.empty()) co_return q.how.ports;
     if (q.how.sums && can_sum && q.can().all_ports) co_return std::vector<u8>{all_ports};
@@ -146,9 +146,9 @@ query_task<std::vector<u8>> ports_of(const counter_query& q, bool can_sum) {
     co_return std::vector<u8>{node.nodeType == iba::NodeType::Switch ? u8{0} : node.localPortNum};
 }
 
-// ---- answers ---------------------------------------------------------------------------------------------------------
+// ---- replies ---------------------------------------------------------------------------------------------------------
 
-/// `summed`: the ports whose sum it is, if it was made here.
+/// `summed`: the ports whose sum this is, if it was calculated by this program.
 std::string json_of(const counter_query& q, const group_reading& c, const std::vector<u8>& summed) {
     nlohmann::ordered_json line{{"attribute", c.group->name}, {"LID", value(q.to.DLID)}, {"port", c.port}};
     if (!summed.empty()) line["summed"] = summed;
@@ -178,7 +178,7 @@ std::string sum_text(const counter_query& q, const std::vector<group_reading>& a
     return text_of(q, {all[0].group, all_ports, sum_of(*all[0].group, told)}, summed);
 }
 
-/// What has no sum: what is sampled; and counters of which each port has other ones.
+/// Returns whether a group has no sum: samples, and counters that differ between ports.
 bool can_sum(const counter_group& g, const counter_query& q) {
     if (&g == &group_of<pm::PortExtendedSpeedsCounters>) return !q.can().RS_FEC;
     return &g != &group_of<pm::PortSamplesCtl>;
@@ -194,7 +194,7 @@ discovery::failure not_cleared(const clearing_problem& p) {
     return of_write(port_failure(p.port, fmt::format("port {}", p.port), p.text, p.cause));
 }
 
-/// Of several ports what answers counts, and what does not is missing; an error if none does.
+/// For several ports, missing replies are failures; an error only if no port replies.
 query_task<report> ask_group(const counter_query& q, const counter_group& g) {
     const bool is_summable = can_sum(g, q);
     BOOST_OUTCOME_CO_TRY(const auto ports, co_await ports_of(q, is_summable));

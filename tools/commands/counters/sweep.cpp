@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// sweep.cpp - sweep: the counters of all ports of the subnet, once or again and again.
+// sweep.cpp - sweep: reads the counters of all ports of the subnet, once or repeatedly.
 #include "comad.hpp"
 #include "command.hpp"
 #include "commands/counters/sweep_outputs.hpp"
@@ -46,16 +46,16 @@ struct sweep_settings {
     bool json = false, csv = false, watch = false, on_scrape = false;
 };
 
-/// What the command line says, understood.
+/// The parsed command line.
 struct watch_plan {
     sweep_plan sweeps;
     std::string name_map, auth_file, rules;
-    std::vector<std::string> known; ///< files, of each fabric
-    sweeping::shared_names names;   // replaced when the file is read anew
+    std::vector<std::string> known; ///< files, for each fabric
+    sweeping::shared_names names;   // replaced when the file is read again
     output_config out;
 };
 
-/// Which nodes; an empty list: whatever they are.
+/// Selects node types; an empty list: all types.
 struct node_filter {
     std::vector<iba::guid> guids;
     std::vector<std::string> patterns;
@@ -89,7 +89,7 @@ iba::guid read_wanted_guid(const std::string& text) {
     return *GUID;
 }
 
-/// What --reset names.
+/// Parses the value of --reset.
 counters::counter_set read_counter_set(const std::vector<std::string>& names) {
     counters::counter_set all;
     for (const std::string& name : names) {
@@ -155,7 +155,7 @@ std::shared_ptr<const discovery::subnet> read_known(const std::string& file, con
     return std::make_shared<const discovery::subnet>(read_subnet_file(file, options).found);
 }
 
-/// In a place of its own, which it refers to.
+/// Stored separately, because it contains references to itself.
 std::unique_ptr<watch_plan> make_watch_plan(const sweep_settings& s) {
     auto made = std::make_unique<watch_plan>();
     watch_plan& p = *made;
@@ -191,7 +191,7 @@ std::unique_ptr<watch_plan> make_watch_plan(const sweep_settings& s) {
     return made;
 }
 
-/// One of the fabrics.
+/// The sweeps of one fabric.
 class swept_fabric {
 public:
     swept_fabric(std::size_t number, const global_options& options, const watch_plan& p, sweep_outputs& out,
@@ -202,9 +202,9 @@ public:
 
     session& in() noexcept { return in_; }
     const global_options& options() const noexcept { return options_; }
-    /// Soon, as a signal does.
+    /// Ends soon, as after a signal.
     void end() noexcept { all_.end(); }
-    /// Several sweeps go on when their device was lost and is back; one alone has failed. `done` gets the exit code.
+    /// Several sweeps continue after the device was disconnected; a single one fails. `done` gets the exit code.
     void start(std::function<void(int)> done) {
         if (!plan_.is_lasting()) {
             in_.start<std::optional<int>>(all_.run(), [done](std::optional<int> code) { done(code.value_or(failed)); });
@@ -257,7 +257,7 @@ private:
     reconnecting_session reconnecting_{in_, disconnects_};
 };
 
-/// All that is swept, and where it goes.
+/// All fabrics, and their outputs.
 class fabric_sweeps {
 public:
     fabric_sweeps(watch_plan& plan, const std::vector<global_options>& options) : plan_(plan), out_(plan.out) {
@@ -271,7 +271,7 @@ public:
             std::any_of(all_.begin(), all_.end(), [](const auto& one) { return one->in().is_virtual(); });
         if (!plan.out.listen.empty() && is_simulated)
             throw usage_error("--listen needs real time; remove time=virtual from --fabric");
-        if (is_simulated) lasting_output_.reset(); // no time passes while it waits for a reader
+        if (is_simulated) lasting_output_.reset(); // virtual time does not pass while it waits for a reader
         else if (lasts)
             for (const auto& one : all_) one->in().never_wait_for_readers();
         const auto on_scrape = [this](std::size_t fabric, std::size_t known) { all_.at(fabric)->request(known); };
@@ -281,7 +281,7 @@ public:
         if (is_service && plan.sweeps.is_lasting() && !is_simulated) await_hangup();
     }
 
-    /// The exit code.
+    /// Runs everything. Returns the exit code.
     int run() {
         std::size_t running = all_.size();
         int code = complete;
@@ -302,12 +302,12 @@ public:
     }
 
 private:
-    /// Without a server nobody gets what the sweeps find.
+    /// Without a server, nothing can get the results of the sweeps.
     void end_after_failure() {
         if (out_.server()) return;
         for (const auto& one : all_) one->in().stop();
     }
-    /// A service ends soon, whoever reads its lines.
+    /// A service ends soon, even if nothing reads its output.
     std::function<bool()> how_long_to_wait() const {
         constexpr std::chrono::milliseconds brief{500};
         const bool is_stopped =
@@ -315,7 +315,7 @@ private:
         return is_stopped || !plan_.out.listen.empty() ? after(brief) : soon_after_stop_signal();
     }
 
-    /// By the place of each; one alone needs no name.
+    /// Names each fabric by its place; a single one needs no name.
     void name_fabrics() {
         if (all_.size() == 1) return;
         plan_.out.fabrics.clear();
@@ -328,7 +328,7 @@ private:
         }
     }
 
-    /// A screen shows one fabric alone.
+    /// A screen shows only one fabric.
     void await_keys(std::optional<keyboard>& keys) {
         const auto on_key = [this](char key) {
             if (out_.press(key)) all_.front()->end();
@@ -343,7 +343,7 @@ private:
             await_hangup();
         });
     }
-    /// In another thread: a file that cannot be read in time holds up nobody. What cannot be read stays as it was.
+    /// Reads files in another thread, so that a slow file delays nothing. If a file cannot be read, the old values stay.
     void read_anew() {
         rereadings all;
         all.push_back({plan_.name_map, [this, file = plan_.name_map] {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// sweep_screen.cpp - keys, and lines that fit.
+// sweep_screen.cpp - handles keys, and formats lines to fit the terminal.
 #include "commands/counters/sweep_screen.hpp"
 
 #include <comad/iba/detail/text.hpp>
@@ -38,7 +38,7 @@ std::string order_text(const table_choice& c) {
     return "node";
 }
 
-/// Takes the last character away, of UTF-8 all of its bytes.
+/// Removes the last UTF-8 character with all of its bytes.
 void take_back(std::string& text) {
     while (!text.empty() && (static_cast<unsigned char>(text.back()) & 0xc0) == 0x80) text.pop_back();
     if (!text.empty()) text.pop_back();
@@ -101,7 +101,7 @@ std::string sweep_screen::text(terminal_size size) const {
         fitting.top = most_rows_ == 0 ? room : std::min(room, most_rows_);
         lines = sweep_table(last_->view(), fitting);
     }
-    // Over what was there; of each line the rest is cleared, and behind the last one no line begins.
+    // Prints over the previous screen. The rest of each line is cleared, and there is no line break after the last one.
     std::string text = "\033[H";
     std::string_view rest = lines;
     for (std::size_t row = 1; row < size.rows && !rest.empty(); ++row) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ibping.cpp - ibping: whether a host answers, and how soon; and the server that does.
+// ibping.cpp - ibping: measures whether and how fast a host replies; also contains the server that replies.
 #include "comad.hpp"
 #include "command.hpp"
 #include "session/host_service.hpp"
@@ -30,13 +30,13 @@ struct ibping_settings : host_service_options {
     bool flood = false;
 };
 
-/// `1.234`
+/// Returns `1.234`.
 std::string as_ms(mad::duration time) {
     const auto us = duration_cast<microseconds>(time).count();
     return fmt::format("{}.{:03}", us / 1000, us % 1000);
 }
 
-/// What became of the pings so far.
+/// The results of the pings so far.
 class ping_statistics {
 public:
     void sent() { ++transmitted_; }
@@ -54,7 +54,7 @@ public:
 
     u64 transmitted() const { return transmitted_; }
     u64 received() const { return received_; }
-    /// Pings that are known to be lost: one that was under way at the end may be answered yet.
+    /// Pings that are known to be lost. One that is in flight at the end may still get a reply.
     u64 failures() const { return failed_; }
 
     std::string text(unsigned LID, mad::duration took) const {
@@ -86,7 +86,7 @@ public:
 private:
     mad::duration mean() const { return received_ ? total_ / static_cast<mad::duration::rep>(received_) : total_; }
 
-    std::string host_; // who answered first
+    std::string host_; // the host that replied first
     u64 transmitted_ = 0, received_ = 0, failed_ = 0;
     mad::duration least_{0}, most_{0}, total_{0};
 };
@@ -99,15 +99,15 @@ std::string as_text(const std::string& host, unsigned LID, mad::duration rtt) {
     return fmt::format("Pong from {} (Lid {}): time {} ms\n", iba::escaped(host), LID, as_ms(rtt));
 }
 
-/// Writes what happens as it happens.
+/// Prints results as they arrive.
 class pinging {
 public:
     pinging(session& in, command_target target, const ibping_settings& s)
         : in_(in), target_(std::move(target)), how_(s), count_(s.count.value_or(std::numeric_limits<u64>::max())),
           query_{server::ping_class, server::ping_attribute, s.OUI()}, began_(in.now()) {}
 
-    /// Until all pings are made or a signal comes. Nothing: the device was lost; the next call goes on.
-    /// An error: there is no path to the target.
+    /// Runs until all pings are sent or a signal arrives. Nullopt: the device was disconnected; call it again to continue.
+    /// Errors: there is no path to the target.
     coro::task<std::optional<mad::result<exit_code>>> run() {
         bool goes_on = true;
         for (bool is_found = false; goes_on && !is_found;) {
@@ -141,12 +141,12 @@ public:
     }
 
 private:
-    /// Outlives its device, unless it was to end by itself.
+    /// Continues after the device was disconnected, unless the number of pings is limited.
     bool is_disconnected() const noexcept { return !how_.count && in_.disconnect_error() != 0; }
     unsigned LID() const noexcept { return value(to_.DLID); }
     void print_failure(const mad::mad_error& e) const { print_error(e, in_.options()); }
 
-    /// False: it was the last one.
+    /// Returns false after the last ping.
     coro::task<bool> ping() {
         all_.sent();
         const mad::time_point sent = in_.now();
@@ -161,7 +161,7 @@ private:
         const bool has_gone = co_await in_.is_disconnected();
         if (!has_gone && host.error().code == mad::errc::cancelled) co_return false;
         all_.failed();
-        if (has_gone && is_disconnected()) co_return false; // others say so
+        if (has_gone && is_disconnected()) co_return false; // reported elsewhere
         print_failure(host.error());
         co_return host.error().code != mad::errc::transport_failed;
     }
@@ -195,7 +195,7 @@ int run_client(const ibping_settings& s, const global_options& options) {
             return fmt::format("{} pings were not sent", over.length / std::chrono::seconds(1));
         };
         ended = reconnecting_session(in, listener).run<outcome>([&] { return all.run(); });
-        if (!ended) ended = all.end(); // a signal came while it was lost
+        if (!ended) ended = all.end(); // a signal arrived while it was disconnected
     }
     const bool took_all = finish(in, lines.get());
     if (!*ended) print_error(ended->error(), options);

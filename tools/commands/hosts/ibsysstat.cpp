@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ibsysstat.cpp - ibsysstat: a host's name and processors; and the server that tells them.
+// ibsysstat.cpp - ibsysstat: prints the name and processors of a host; also contains the server that reports them.
 #include "comad.hpp"
 #include "command.hpp"
 #include "session/ask.hpp"
@@ -25,7 +25,7 @@ comad::u16 attribute_of(const std::string& operation) {
     return operation == "cpu" ? server::sysstat::cpu : server::sysstat::ping;
 }
 
-/// Lines safe for a terminal.
+/// Makes lines safe for a terminal.
 std::string escaped_lines(std::string_view raw) {
     std::string text;
     for (std::size_t at = 0; at <= raw.size();) {

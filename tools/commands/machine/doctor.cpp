@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// doctor.cpp - whether this machine can manage a fabric, and what to do where it cannot.
+// doctor.cpp - doctor: checks whether this machine can manage a fabric, and prints possible fixes.
 #include "comad.hpp"
 #include "command.hpp"
 #include "session/machine_reader.hpp"
@@ -32,7 +32,7 @@ struct doctor_settings : sysfs_root {
     bool is_this_machine() const { return path == sysfs_root().path && files == doctor_settings().files; }
 };
 
-/// Keeps how long one question took, or why it failed; gives the answer.
+/// Records the duration of a query or its error, and returns the reply.
 template <class T> comad::coro::task<T> timed(session& in, query_task<T> question, reply_facts& said) {
     const mad::time_point began = in.now();
     auto reply = co_await std::move(question);
@@ -63,14 +63,14 @@ comad::coro::task<fabric_facts> ask_fabric(session& in) {
     co_return said;
 }
 
-/// In single quotes, with those in it written as a shell takes them.
+/// Quotes a text for a shell with single quotes.
 std::string shell_quoted(std::string_view text) {
     std::string quoted = "'";
     for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
     return quoted + '\'';
 }
 
-/// The options by which another command reaches the same port.
+/// The options with which another command uses the same port.
 std::string words_for_same_place(const global_options& o) {
     std::vector<std::string> words;
     if (!o.fabric.empty()) words.push_back("--fabric " + shell_quoted(o.fabric));
@@ -105,7 +105,7 @@ public:
     }
 
 private:
-    /// True: the fabric can be asked.
+    /// Returns whether the fabric can be queried.
     bool look_at_machine() {
         const machine m = read_machine(options_, how_.path, how_.files);
         add(check_machine(m));

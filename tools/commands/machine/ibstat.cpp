@@ -26,7 +26,7 @@ struct ibstat_settings : sysfs_root {
     bool list = false, brief = false, guids = false, json = false;
 };
 
-/// Nothing of another machine's devices.
+/// Returns no speeds if --sysfs names the files of another machine.
 effective_speeds speeds_of_this_machine([[maybe_unused]] const ibstat_settings& s) {
 #ifdef COMAD_HAS_VERBS
     if (s.path == sysfs_root().path) {

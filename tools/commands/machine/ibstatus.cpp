@@ -24,7 +24,7 @@ struct ibstatus_settings : sysfs_root {
     bool json = false;
 };
 
-/// `4: ACTIVE`, as the kernel's files say it.
+/// Returns `4: ACTIVE`, as in the kernel's files.
 template <class E> std::string numbered(E number, std::string name) {
     return fmt::format("{}: {}", static_cast<unsigned>(number), name);
 }
@@ -41,7 +41,7 @@ std::string physical_state_line(const comad::transports::end_port& p) {
     return numbered(p.portPhysicalState, name);
 }
 
-/// GIDs in eight full groups, as the kernel's files have them.
+/// Returns GIDs in eight full groups, as in the kernel's files.
 std::string full(const comad::iba::gid& g) {
     std::string out;
     for (unsigned i = 0; i < 16; i += 2)
@@ -64,7 +64,7 @@ std::string text_of(const comad::transports::end_port& p) {
     return out + '\n';
 }
 
-/// `mlx5_0`, `mlx5_0:1`, and as everywhere else `mlx5_0/1`.
+/// Parses `mlx5_0`, `mlx5_0:1`, and `mlx5_0/1` as in other commands.
 void add_named(const std::string& name, const std::vector<device>& all, std::vector<device>& chosen) {
     const std::size_t cut = name.find_first_of(":/");
     const auto found =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// install_links.cpp - install-links: symbolic links by which ibtool is called as infiniband-diags' commands are.
+// install_links.cpp - install-links: creates symbolic links with the names of infiniband-diags' commands that run ibtool.
 #include "comad.hpp"
 #include "command.hpp"
 #include "text/json.hpp"
@@ -26,7 +26,7 @@ struct install_links_settings {
     bool list = false, remove = false, dry_run = false, json = false;
 };
 
-/// Whether the name is one of our links: it leads where a new one would, or to a program called ibtool.
+/// Returns whether the name is a link to ibtool: to the target of a new link, or to a program named ibtool.
 bool is_our_link(const fs::path& link, const fs::path& target) {
     std::error_code failed;
     if (!fs::is_symlink(link, failed)) return false;
@@ -68,7 +68,7 @@ private:
         ++done_;
     }
 
-    /// At every moment there is the old link or the new one.
+    /// The link exists at any time, either the old or the new one.
     void replace(const fs::path& link) const {
         std::random_device random;
         const fs::path next = fs::path(s_.directory) / fmt::format(".ibtool-{:08x}{:08x}", random(), random());

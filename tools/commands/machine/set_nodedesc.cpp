@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// set_nodedesc.cpp - set_nodedesc: what this machine's devices are called in the subnet; with a name, what they are called from now on.
+// set_nodedesc.cpp - set_nodedesc: prints the node descriptions of local devices, or sets them.
 #include "comad.hpp"
 #include "command.hpp"
 #include "text/json.hpp"
@@ -41,13 +41,13 @@ void write_description(const std::string& root, const std::string& device_name, 
         throw std::runtime_error(fmt::format("cannot write {}: {}", iba::escaped(file), why));
     };
     const comad::mad::unique_fd out(::open(file.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC | O_NONBLOCK));
-    if (!out) fail(std::strerror(errno));                                 // a FIFO that nobody reads, too
-    const ssize_t written = ::write(out.get(), name.data(), name.size()); // the kernel takes one write
+    if (!out) fail(std::strerror(errno));                                 // also fails for a FIFO without a reader
+    const ssize_t written = ::write(out.get(), name.data(), name.size()); // the kernel accepts only one write
     if (written < 0) fail(std::strerror(errno));
     if (static_cast<std::size_t>(written) != name.size()) fail("the kernel did not accept the whole name");
 }
 
-/// The devices that -C means, else all.
+/// Returns the devices that -C names, or else all.
 std::vector<device> wanted_devices(const set_nodedesc_settings& s, const global_options& options) {
     if (!options.ca.empty()) return {transports::get_device(options.ca, s.path)};
     std::vector<device> devices = transports::get_devices(s.path);
@@ -62,7 +62,7 @@ void require_name(const std::string& name) {
     if (iba::escaped(name) != name) throw usage_error("the name contains characters that cannot be printed");
 }
 
-/// Why a device does not have the name; empty: it has.
+/// Returns why a device does not have the name; empty: it has.
 std::string write_problem(const std::string& root, const device& d, const std::string& name) {
     try {
         write_description(root, d.name, name);

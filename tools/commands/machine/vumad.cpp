@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// vumad.cpp - runs a command where simulated end ports are MAD devices.
+// vumad.cpp - vumad: runs a command with simulated end ports as MAD devices.
 #include "command.hpp"
 #include "vumad/run.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// bench.cpp - bench: MADs per second and round trips over the window, of any Get to any nodes.
+// bench.cpp - bench: measures MADs per second and round-trip times for several windows, for any Get to any nodes.
 #include "comad.hpp"
 #include "command.hpp"
 #include "commands/measuring/bench_targets.hpp"
@@ -39,7 +39,7 @@ struct bench_settings {
 bool is_sa(const request& r) { return r.kind.mgmt_class == iba::MgmtClass::SubnAdm; }
 bool is_smp(const request& r) { return r.kind.mgmt_class == iba::MgmtClass::SubnLID; }
 
-/// Throws usage_error for what is no query, or is not answered by one MAD.
+/// Throws usage_error if this is not a query, or if its reply has more than one MAD.
 request make_query(const bench_settings& s) {
     request r = make_request(s.rpc, s.attribute, s.fields);
     if (r.kind.method != iba::Method::Get)
@@ -53,7 +53,7 @@ request make_query(const bench_settings& s) {
     return r;
 }
 
-/// One row for each word.
+/// Returns one row for each word.
 std::vector<bench_row> read_windows(const std::string& text) {
     std::vector<bench_row> rows;
     for (const std::string& word : split(text, ',')) {
@@ -74,14 +74,14 @@ load load_of(const bench_settings& s, const request& r) {
     return what;
 }
 
-/// Simulated time costs processor time for every MAD in it, and needs no long look: there is no noise.
+/// In virtual time, every MAD costs processor time, and there is no noise: short measurements are sufficient.
 extent extent_of(const bench_settings& s, bool is_virtual) {
     return {s.warm_up.value_or(is_virtual ? 5ms : 20ms), s.duration.value_or(is_virtual ? 10ms : 200ms), s.count};
 }
 
 // ---- Measuring --------------------------------------------------------------------------------------------------
 
-/// No window is larger than what can be in flight.
+/// Limits windows to the number of MADs that can be in flight.
 void lower_windows(bench_report& r, unsigned transport_takes) {
     unsigned most = transport_takes;
     std::string why = fmt::format("the transport allows {} in flight", most);
@@ -110,11 +110,12 @@ coro::task<bool> measure_in(coro::MADSchedule& schedule, const bench_report& r, 
     co_return !schedule.transport_failed();
 }
 
-/// False: the device has gone.
+/// Returns false if the device was disconnected.
 bool measure_row(session& in, bench_report& r, bench_row& row, unsigned round) {
     coro::schedule_options options = r.patience;
     options.max_outstanding = row.max_outstanding;
-    options.per_destination = options.sa_outstanding = 0; // measure() keeps to the bound, so that nothing waits for it
+    // Measure() observes the limit, so that no MAD waits for space.
+    options.per_destination = options.sa_outstanding = 0;
     coro::MADSchedule schedule(in.schedule().transport(), options);
     schedule.set_trace(in.trace());
     const clock_function clock = [&] { return in.is_virtual() ? schedule.now() : in.now(); };
@@ -122,7 +123,7 @@ bool measure_row(session& in, bench_report& r, bench_row& row, unsigned round) {
                      [&] { return fmt::format("round {} of {}, window {}", round + 1, r.rounds, row.window); });
 }
 
-/// Each round begins with another window, so that none always comes first.
+/// Each round starts with another window, so that none always comes first.
 void measure_all(session& in, bench_report& r) {
     for (unsigned round = 0; round < r.rounds; ++round) {
         for (std::size_t turn = 0; turn < r.rows.size(); ++turn) {
@@ -157,7 +158,7 @@ bench_outcome run_in_session(const bench_settings& s, const global_options& opti
     discovered.by_lid = s.kind.lid;
     const bool is_answered = in.run(find_targets(in, discovered, r, std::move(asked)));
     if (is_answered && !in.stopped()) {
-        const unsigned of_several = coro::schedule_options{}.per_destination; // what all commands keep to
+        const unsigned of_several = coro::schedule_options{}.per_destination; // the default limit of all commands
         r.what.per_destination = s.per_destination.value_or(r.what.targets.size() == 1 ? 0 : of_several);
         lower_windows(r, in.schedule().transport().limits().max_window);
         measure_all(in, r);
@@ -181,7 +182,7 @@ int run_bench(const bench_settings& s, const global_options& options) {
     r.what = load_of(s, asked);
     r.rounds = s.rounds;
     r.patience = options.schedule();
-    // What is sent again early would be measured as well: all have a timeout.
+    // Early retries would be measured as well, so all MADs have a fixed timeout.
     if (r.patience.timeout.count() == 0) r.patience.timeout = r.patience.unmeasured_timeout;
     if (r.patience.retries < 0) r.patience.retries = coro::schedule_options::usual_retries;
     r.rows = read_windows(s.windows);
@@ -199,7 +200,7 @@ int run_bench(const bench_settings& s, const global_options& options) {
     return o.report.problems.empty() && std::ranges::none_of(rows, is_empty) ? complete : partial;
 }
 
-/// An option whose value is a time.
+/// Declares an option whose value is a duration.
 void add_time_option(arguments& takes, const char* name, std::optional<std::chrono::nanoseconds>& time) {
     takes.option(name, [&time](const std::string& text) { time = parse_duration(text); });
 }

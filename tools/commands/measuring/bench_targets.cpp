@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// bench_targets.cpp - discovering, resolving, asking once.
+// bench_targets.cpp - discovers and resolves targets, and queries each once.
 #include "commands/measuring/bench_targets.hpp"
 
 #include "comad.hpp"
@@ -39,7 +39,7 @@ coro::task<std::vector<command_target>> discover_targets(session& in, const targ
     co_return targets;
 }
 
-/// The path of a target if it answers as it should.
+/// Returns the path of a target if its reply is correct.
 coro::task<mad::result<mad::any_path>> probe(session& in, const load& what, command_target target) {
     BOOST_OUTCOME_CO_TRY(mad::any_path path, co_await resolve(in, target));
     if (what.kind.mgmt_class != iba::MgmtClass::SubnLID) {

@@ -21,7 +21,7 @@ struct column {
 constexpr column percentiles[] = {{"p50", 50}, {"p90", 90}, {"p99", 99}, {"p99.9", 99.9}, {"max", 100}};
 
 double in_us(mad::duration time) { return static_cast<double>(time.count()) / 1e3; }
-/// `200ms`, `1.5s`
+/// Returns `200ms`, `1.5s`.
 std::string as_time(mad::duration time) {
     const double us = in_us(time);
     if (us < 1e3) return fmt::format("{:.4g}us", us);

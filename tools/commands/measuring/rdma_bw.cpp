@@ -34,11 +34,11 @@ struct rdma_bw_settings {
 
 #ifdef COMAD_HAS_VERBS
 
-/// What one end has measured and seen.
+/// The measurements of one end.
 struct rdma_bw_report {
     rdma_bw_end ours, theirs;
-    std::optional<std::chrono::nanoseconds> took; ///< its writes; nothing: it wrote none
-    std::optional<bool> has_arrived;              ///< what the other end wrote
+    std::optional<std::chrono::nanoseconds> took; ///< duration of its writes; nullopt: it wrote nothing
+    std::optional<bool> has_arrived;              ///< whether the data of the other end arrived
 };
 
 std::string end_text(const rdma_bw_end& e) {
@@ -99,7 +99,7 @@ rdma_bw_report run_client(const rdma_bw_settings& s, const comad::transports::en
 rdma_bw_report run_server(const rdma_bw_settings& s, const comad::transports::end_port& port, comad::u16 pkey_index) {
     rdma_bw_link link = rdma_bw_link::accept(static_cast<unsigned short>(s.tcp_port), s.v6);
     rdma_bw_report report;
-    report.theirs = link.hear_end(); // how much is the client's to say
+    report.theirs = link.hear_end(); // the client decides how much
     rdma_bw_stream stream(port, report.theirs.size, s.depth, s.pieces, s.gid_index, pkey_index);
     report.ours = stream.ours();
     report.ours.writes = report.theirs.writes;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// rdma_bw_stream.cpp - RDMA writes of RC, so many in flight.
+// rdma_bw_stream.cpp - RDMA writes on an RC queue pair with a limited number in flight.
 #include "commands/measuring/rdma_bw_stream.hpp"
 
 #include "comad.hpp"
@@ -21,7 +21,7 @@ template <class T> T had(verbs::result<T> r) {
     if constexpr (!std::is_void_v<T>) return std::move(r.value());
 }
 
-/// What an end writes, so that the other can see that it did.
+/// The data that an end writes, so that the other end can verify it.
 u8 byte_of(u64 PSN, std::size_t at) noexcept { return static_cast<u8>(PSN + at * 7 + (at >> 8)); }
 
 verbs::completions completions_of(const verbs::context& device, unsigned depth) {
@@ -68,7 +68,7 @@ void rdma_bw_stream::connect(const rdma_bw_end& theirs) {
     path.dqpn = theirs.QPN;
     path.pkey_index = pkey_index_;
     path.MTU = iba::MTU{static_cast<u8>(std::min(ours_.MTU, theirs.MTU))};
-    path.rate = iba::Rate{0}; // the port's own
+    path.rate = iba::Rate{0}; // the rate of the port
     if (gid_index_ >= 0) {
         path.has_grh = true;
         path.SGID_index = static_cast<u8>(gid_index_);

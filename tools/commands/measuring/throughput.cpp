@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// throughput.cpp - a window that is kept full, and the stretch of time that is measured.
+// throughput.cpp - keeps a window full, and measures the time.
 #include "commands/measuring/throughput.hpp"
 
 #include "comad.hpp"
@@ -34,7 +34,7 @@ public:
           in_flight_(what.targets.size()), started_(clock()) {}
 
     bool over() const noexcept { return stage_ == stage::over || schedule_.transport_failed(); }
-    /// The next in turn whose bound allows it. Precondition: there is one.
+    /// Returns the next target in turn that is below its limit. Precondition: there is one.
     std::size_t take_target() noexcept {
         do next_ = (next_ + 1) % in_flight_.size();
         while (load_.per_destination && in_flight_[next_] >= load_.per_destination);

@@ -16,10 +16,10 @@ namespace ibtool {
 namespace {
 
 struct decode_settings {
-    std::vector<std::string> words; ///< files; with a structure, hex
+    std::vector<std::string> words; ///< files; with a structure: hex
     std::string structure;
     message_kind kind = message_kind::automatic;
-    unsigned offset = 0; // bytes of each input that are not looked at
+    unsigned offset = 0; // number of bytes to skip in each input
     bool json = false, dotted = false, dump = false;
 };
 
@@ -34,7 +34,7 @@ message_kind kind_of(const std::string& word) {
     throw usage_error(fmt::format("expected auto, mad, umad, packet, grh or bth, not {}", iba::as_given(word)));
 }
 
-/// One line on stderr for each input that cannot be decoded; the others are.
+/// Prints one line on stderr for each input that cannot be decoded, and continues with the others.
 class result {
 public:
     void add(const std::string& text) {
@@ -46,7 +46,7 @@ public:
                                  iba::escaped(why));
         ++bad_;
     }
-    /// One line on stderr, for information.
+    /// Prints one line on stderr for information.
     void note(const std::string& where, const std::string& what) {
         problems_ += fmt::format("{}: {}: {}\n", program_name(), iba::escaped(where), what);
     }
@@ -62,7 +62,7 @@ private:
     unsigned good_ = 0, bad_ = 0;
 };
 
-/// Takes away what stands in front. Throws std::runtime_error.
+/// Removes the skipped bytes. Throws std::runtime_error.
 void skip_bytes(std::vector<comad::u8>& bytes, unsigned offset) {
     if (offset > bytes.size())
         throw std::runtime_error(fmt::format("-o skips {} bytes, but the input has only {}", offset, bytes.size()));
@@ -106,7 +106,7 @@ int decode_structures(const decode_settings& s) {
             if (bytes.size() < info.bytes)
                 throw std::runtime_error(
                     fmt::format("{} needs {} bytes, but the input has only {}", info.name, info.bytes, bytes.size()));
-            if (bytes.size() > info.bytes) // records of an SA are padded
+            if (bytes.size() > info.bytes) // SA records are padded
                 r.note(where, fmt::format("{} has {} bytes; the {} bytes after them are ignored", info.name, info.bytes,
                                           bytes.size() - info.bytes));
             if (s.json) r.add(iba::json(info, bytes, nullptr, iba::json_style::exact) + '\n');

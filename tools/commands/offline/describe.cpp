@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// describe.cpp - describe: the tables themselves, as text, JSON or the reference page.
+// describe.cpp - describe: prints the field tables as text, JSON or the reference page.
 #include "comad.hpp"
 #include "command.hpp"
 #include "input/structure.hpp"
@@ -25,11 +25,11 @@ struct describe_settings {
     bool json = false, markdown = false;
 };
 
-/// Get and Set of SubnLID: SubnGet, SubnSet.
+/// Returns the RPCs of an attribute: for Get and Set of SubnLID, SubnGet and SubnSet.
 std::vector<std::string> rpc_names_of(const iba::structure& s) {
     std::vector<std::string> names;
     for (const iba::attribute_use& use : s.uses) {
-        // An SMP's class is Subn whatever way it takes.
+        // The class of an SMP is Subn for both kinds of routing.
         const std::string mgmt_class =
             use.mgmt_class == iba::MgmtClass::SubnLID ? "Subn" : iba::name_or_number(use.mgmt_class);
         for (const iba::enum_name& method : iba::names_of<iba::Method>)
@@ -53,7 +53,7 @@ std::string size(const iba::row_info& row) {
     return row.count == 1 ? fmt::format("{}", row.width) : fmt::format("{} x {}", row.count, row.width);
 }
 
-/// What a field is, and the values that have names.
+/// Describes a field and its named values.
 std::string meaning(const iba::row_info& row) {
     std::string text(row.nested ? row.nested->name : iba::kind_of(row));
     const char* separator = ": ";

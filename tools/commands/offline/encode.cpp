@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// encode.cpp - encode: structures from JSON or from field=value, as hex; the inverse of decode --struct.
+// encode.cpp - encode: converts structures from JSON or field=value to hex; the inverse of decode --struct.
 #include "comad.hpp"
 #include "command.hpp"
 #include "input/structure.hpp"
@@ -29,7 +29,7 @@ std::string encoded_line(const iba::record_info& info, std::span<const comad::u8
     return fmt::format("{:02x}\n", fmt::join(bytes, ""));
 }
 
-/// One structure from all the words.
+/// Returns one structure from all words.
 int encode_assignments(const iba::record_info& info, const std::vector<std::string>& words, bool json) {
     std::vector<comad::u8> bytes(info.bytes);
     for (const std::string& word : words) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ibcacheedit.cpp - ibcacheedit: other GUIDs in a cache of infiniband-diags' ibnetdiscover, as their own ibcacheedit writes them.
+// ibcacheedit.cpp - ibcacheedit: changes GUIDs in a cache of ibnetdiscover, with the same result as infiniband-diags' ibcacheedit.
 #include "comad.hpp"
 #include "command.hpp"
 #include "input/messages.hpp"
@@ -40,7 +40,7 @@ nlohmann::ordered_json edits_json(const ibcacheedit_settings& s) {
     return line;
 }
 
-/// So many GUIDs with a colon between them.
+/// Parses this number of GUIDs, separated by colons.
 std::vector<iba::guid> read_guids(const std::string& text, std::size_t count, const char* form) {
     std::vector<iba::guid> guids;
     for (const std::string& part : split(text, ':')) {

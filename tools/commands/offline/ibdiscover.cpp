@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ibdiscover.cpp - ibdiscover: a topology with the places of its nodes, and which links are other ones than in the last run.
+// ibdiscover.cpp - ibdiscover: prints a topology with the places of its nodes, and the links that changed since the last run.
 #include "comad.hpp"
 #include "command.hpp"
 #include "input/link_files.hpp"
@@ -37,7 +37,7 @@ class annotation {
 public:
     annotation(const ibdiscover_settings& s, const global_options& options)
         : how_(s), subnet_(read_subnet(s.topology, options)) {
-        // Neither file has to be there.
+        // Both files are optional.
         if (::access(s.places.c_str(), F_OK) == 0) places_ = read_places(s.places);
         is_first_ = ::access(s.links.c_str(), F_OK) != 0;
         if (!is_first_) were_ = read_links(s.links);
@@ -101,7 +101,7 @@ private:
     }
 
     std::string place_of(iba::guid node) const { return iba::escaped(raw_place_of(node)); }
-    /// As it is in the file; empty where none is known.
+    /// Returns the place as in the file; empty if it is unknown.
     std::string raw_place_of(iba::guid node) const {
         const auto found = places_.find(node);
         return found == places_.end() ? std::string() : found->second;
