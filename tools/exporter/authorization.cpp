@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// authorization.cpp - the lines of that file.
+// authorization.cpp - parses the file of tokens and passwords.
 #include "exporter/authorization.hpp"
 
 #include "comad.hpp"

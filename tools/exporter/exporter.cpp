@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// exporter.cpp - two pages.
+// exporter.cpp - serves the pages /metrics and /health.
 #include "exporter/exporter.hpp"
 
 #include "comad.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// gzip.cpp - zlib's deflate, with gzip's frame (RFC 1952).
+// gzip.cpp - compresses with zlib's deflate in the gzip format (RFC 1952).
 #include "exporter/gzip.hpp"
 
 #include <new>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// http_server.cpp - a coroutine for each connection.
+// http_server.cpp - serves each connection in a coroutine.
 #include "exporter/http_server.hpp"
 
 #include <boost/asio/as_tuple.hpp>

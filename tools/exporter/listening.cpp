@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// listening.cpp - bind and listen.
+// listening.cpp - opens listening sockets with bind and listen.
 #include "exporter/listening.hpp"
 
 #include "comad.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// service_manager.cpp - datagrams to NOTIFY_SOCKET.
+// service_manager.cpp - sends datagrams to NOTIFY_SOCKET.
 #include "exporter/service_manager.hpp"
 
 #include <cstdlib>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// arguments.cpp - what is declared in the same way by several commands.
+// arguments.cpp - declares arguments that several commands share.
 #include "input/arguments.hpp"
 
 #include "input/words.hpp"

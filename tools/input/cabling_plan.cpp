@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// cabling_plan.cpp - splits lines into fields, and makes cables of fields.
+// cabling_plan.cpp - splits the lines of a cabling plan into fields, and converts fields to cables.
 #include "input/cabling_plan.hpp"
 
 #include "comad.hpp"

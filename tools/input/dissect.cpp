@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// dissect.cpp - from bytes to structures.
+// dissect.cpp - finds the structures in the bytes of a message.
 #include "input/dissect.hpp"
 
 #include "comad.hpp"

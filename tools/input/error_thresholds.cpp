@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// error_thresholds.cpp - the thresholds file of infiniband-diags.
+// error_thresholds.cpp - reads the thresholds file of infiniband-diags.
 #include "input/error_thresholds.hpp"
 
 #include "comad.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// frame.cpp - follows the headers in front of a RoCE packet.
+// frame.cpp - parses the headers in front of a RoCE packet.
 #include "input/frame.hpp"
 
 #include "comad.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// gunzip.cpp - by zlib's inflate.
+// gunzip.cpp - decompresses with zlib's inflate.
 #include "input/gunzip.hpp"
 
 #include <fmt/format.h>

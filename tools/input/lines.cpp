@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lines.cpp - each line of a file that says something, with its number.
+// lines.cpp - reads the significant lines of a file, with their line numbers.
 #include "input/lines.hpp"
 
 #include "input/words.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// link_files.cpp - lines of parts with `|` between them.
+// link_files.cpp - parses lines with fields separated by `|`.
 #include "input/link_files.hpp"
 
 #include "comad.hpp"

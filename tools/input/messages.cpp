@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// messages.cpp - finds out from its contents what a file has.
+// messages.cpp - detects the format of a file from its contents, and reads the messages in it.
 #include "input/messages.hpp"
 
 #include "comad.hpp"

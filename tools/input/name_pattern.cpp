@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// name_pattern.cpp - by std::regex.
+// name_pattern.cpp - matches names with std::regex.
 #include "input/name_pattern.hpp"
 
 #include "input/options.hpp"

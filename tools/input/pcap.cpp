@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// pcap.cpp - libpcap's files.
+// pcap.cpp - reads and writes capture files with libpcap.
 #include "input/pcap.hpp"
 
 #include "comad.hpp"

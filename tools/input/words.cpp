@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// words.cpp - by Boost's string algorithms; they cost too much to include in more than one file.
+// words.cpp - wraps Boost's string algorithms, whose headers are too slow to include in more than one file.
 #include "input/words.hpp"
 
 #include <boost/algorithm/string.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// check_cabling_text.cpp - lines, JSON.
+// check_cabling_text.cpp - formats cabling faults as lines and JSON.
 #include "text/check_cabling_text.hpp"
 
 #include "comad.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// counter_groups.cpp - lines, sums and selections of counters, by the rows of their tables.
+// counter_groups.cpp - lines, sums and selections of counters, derived from the rows of the field tables.
 #include "text/counter_groups.hpp"
 
 #include "comad.hpp"

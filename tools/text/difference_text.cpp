@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// difference_text.cpp - headings, lines, JSON.
+// difference_text.cpp - formats differences as headings, lines and JSON.
 #include "text/difference_text.hpp"
 
 #include "comad.hpp"

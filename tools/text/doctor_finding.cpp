@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// doctor_finding.cpp - findings in lines, each of which can be searched for.
+// doctor_finding.cpp - formats findings as lines that can be searched with grep.
 #include "text/doctor_finding.hpp"
 
 #include "comad.hpp"

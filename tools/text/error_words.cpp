@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// error_words.cpp - which of the library's texts.
+// error_words.cpp - selects the text of the library for an error.
 #include "text/error_words.hpp"
 
 #include "comad.hpp"

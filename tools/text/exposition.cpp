@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// exposition.cpp - one family of series after the other.
+// exposition.cpp - writes one family of series after the other.
 #include "text/exposition.hpp"
 
 #include "comad.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// file_replacement.cpp - a temporary file in the same directory, fsync(), rename(), fsync() of the directory.
+// file_replacement.cpp - writes a temporary file in the same directory: fsync(), rename(), fsync() of the directory.
 #include "text/file_replacement.hpp"
 
 #include "comad.hpp"

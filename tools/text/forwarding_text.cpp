@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// forwarding_text.cpp - rows, headings and tails of forwarding tables.
+// forwarding_text.cpp - formats rows, headings and ends of forwarding tables.
 #include "text/forwarding_text.hpp"
 
 #include "comad.hpp"

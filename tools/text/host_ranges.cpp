@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// host_ranges.cpp - names taken apart into what stands before the digits at the end, and these.
+// host_ranges.cpp - splits names into the final digits and the text before them.
 #include "text/host_ranges.hpp"
 
 #include <algorithm>

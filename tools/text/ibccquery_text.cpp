@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ibccquery_text.cpp - the labels of libibmad's fields of congestion control.
+// ibccquery_text.cpp - the labels of libibmad's congestion control fields.
 #include "text/ibccquery_text.hpp"
 
 #include "comad.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ibcheckroutes_text.cpp - findings about routes in words.
+// ibcheckroutes_text.cpp - formats findings about routes.
 #include "text/ibcheckroutes_text.hpp"
 
 #include "comad.hpp"

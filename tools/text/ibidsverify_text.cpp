@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ibidsverify_text.cpp - each LID and GUID looked up among those before it; the lines are those of infiniband-diags' ibidsverify.
+// ibidsverify_text.cpp - compares each LID and GUID with those before it; the lines are those of infiniband-diags' ibidsverify.
 #include "text/ibidsverify_text.hpp"
 
 #include "comad.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ibqueryerrors_text.cpp - words of ibqueryerrors.c; numbers with units as ibdiag_common.c makes them.
+// ibqueryerrors_text.cpp - uses the words of ibqueryerrors.c, and numbers with units as in ibdiag_common.c.
 #include "text/ibqueryerrors_text.hpp"
 
 #include "comad.hpp"

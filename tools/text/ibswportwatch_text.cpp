@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ibswportwatch_text.cpp - changes in words.
+// ibswportwatch_text.cpp - formats the changes of counters.
 #include "text/ibswportwatch_text.hpp"
 
 #include "comad.hpp"

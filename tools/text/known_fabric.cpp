@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// known_fabric.cpp - sorted lists: those of the last discovery are merged with those that were known before.
+// known_fabric.cpp - keeps sorted lists, and merges those of the last discovery with those that were known before.
 #include "text/known_fabric.hpp"
 
 #include "comad.hpp"

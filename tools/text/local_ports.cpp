@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// local_ports.cpp - devices and ports of sysfs in words and in JSON.
+// local_ports.cpp - formats devices and ports of sysfs as text and as JSON.
 #include "text/local_ports.hpp"
 
 #include "text/json.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// managers.cpp - masters and standbys compared by state, priority and GUID.
+// managers.cpp - compares masters and standbys by state, priority and GUID.
 #include "text/managers.hpp"
 
 #include "comad.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// missing.cpp - failures grouped by cause.
+// missing.cpp - groups failures by cause.
 #include "text/missing.hpp"
 
 #include "text/output.hpp"

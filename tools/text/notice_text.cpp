@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// notice_text.cpp - one sentence and one object for each trap.
+// notice_text.cpp - has one sentence and one JSON object for each trap.
 #include "text/notice_text.hpp"
 
 #include "comad.hpp"

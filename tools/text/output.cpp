@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// output.cpp - stdout and stderr: writing that waits for readers, and writing that does not.
+// output.cpp - writes to stdout and stderr, with or without waiting for readers.
 #include "text/output.hpp"
 
 #include "comad.hpp"

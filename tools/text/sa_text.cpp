@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// sa_text.cpp - saquery's labels.
+// sa_text.cpp - the labels of saquery.
 #include "text/sa_text.hpp"
 
 #include "comad.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// subnet_missing.cpp - locations by name and number.
+// subnet_missing.cpp - formats locations by name and number.
 #include "text/subnet_missing.hpp"
 
 #include <comad/iba/detail/text.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// sweep_text.cpp - rows of ports.
+// sweep_text.cpp - selects and formats the rows of ports.
 #include "text/sweep_text.hpp"
 
 #include "comad.hpp"

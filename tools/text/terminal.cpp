@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// terminal.cpp - columns as the C library counts them.
+// terminal.cpp - counts columns with the functions of the C library.
 #include "text/terminal.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// waiting_write.cpp - ppoll() before each write().
+// waiting_write.cpp - calls ppoll() before each write().
 #include "text/waiting_write.hpp"
 
 #include <algorithm>

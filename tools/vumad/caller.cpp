@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// caller.cpp - /proc/PID/syscall and process_vm_writev(2).
+// caller.cpp - uses /proc/PID/syscall and process_vm_writev(2).
 #include "vumad/caller.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// exported_fabric.cpp - ports of the embedded simulator, and clients of an ibsim server, as devices.
+// exported_fabric.cpp - exports ports of the embedded simulator, and clients of an ibsim server, as devices.
 #include "vumad/exported_fabric.hpp"
 
 #include "comad.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// mounts.cpp - unshare(2) and mount(2).
+// mounts.cpp - calls unshare(2) and mount(2).
 #include "vumad/mounts.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// dump_tables.cpp - dump_lfts, dump_mfts: the forwarding tables of all switches.
+// dump_tables.cpp - dump_lfts, dump_mfts: print the forwarding tables of all switches.
 #include "comad.hpp"
 #include "command.hpp"
 #include "commands/queries/table_range.hpp"

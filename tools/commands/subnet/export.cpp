@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// export.cpp - export: the subnet, discovered or of a topology file, in the form of another program.
+// export.cpp - export: converts a subnet, discovered or from a topology file, to the format of another program.
 #include "comad.hpp"
 #include "command.hpp"
 #include "input/name_pattern.hpp"

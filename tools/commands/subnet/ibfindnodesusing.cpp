@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ibfindnodesusing.cpp - ibfindnodesusing: which nodes are reached through a link between switches, in both directions.
+// ibfindnodesusing.cpp - ibfindnodesusing: lists the nodes that are reached through a link between switches, in both directions.
 #include "comad.hpp"
 #include "command.hpp"
 #include "session/ask.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// iblinkinfo.cpp - iblinkinfo: every link of the subnet, or of a part of it, with its state, width, speed and other end.
+// iblinkinfo.cpp - iblinkinfo: prints every link of a subnet, or of a part of it, with its state, width, speed and neighbor.
 #include "comad.hpp"
 #include "command.hpp"
 #include "input/words.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// node_list.cpp - a line for each node.
+// node_list.cpp - prints a line for each node.
 #include "commands/subnet/node_list.hpp"
 
 #include "comad.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// print_node.cpp - ibprintca, ibprintswitch, ibprintrt: what ibnetdiscover prints of one node, which is a CA, a switch, a router.
+// print_node.cpp - ibprintca, ibprintswitch, ibprintrt: print one CA, switch or router as ibnetdiscover does.
 #include "comad.hpp"
 #include "command.hpp"
 #include "session/node_name_map.hpp"

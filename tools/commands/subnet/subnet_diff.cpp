@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// subnet_diff.cpp - subnet_diff: what differs between the subnet of a cache file and that of another, or the one that is there.
+// subnet_diff.cpp - subnet_diff: compares the subnet of a cache file with that of another file, or with the present one.
 #include "comad.hpp"
 #include "command.hpp"
 #include "session/node_name_map.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// congestion_sets.cpp - words into changes of structures, with the bounds that their fields have (IBA A10.4.3).
+// congestion_sets.cpp - converts words to changes of structures, within the limits of their fields (IBA A10.4.3).
 #include "commands/writing/congestion_sets.hpp"
 
 #include "comad.hpp"

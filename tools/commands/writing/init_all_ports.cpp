@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// init_all_ports.cpp - init_all_ports: every link of the subnet back to Initialize, as after its switches were started.
+// init_all_ports.cpp - init_all_ports: sets every link of the subnet to Initialize, as after its switches were started.
 #include "comad.hpp"
 #include "command.hpp"
 #include "commands/writing/port_sets.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// port_change.cpp - the table of operations, with the bounds that infiniband-diags' ibportstate has (IBA 14.2.5.6).
+// port_change.cpp - the table of operations, with the limits of infiniband-diags' ibportstate (IBA 14.2.5.6).
 #include "commands/writing/port_change.hpp"
 
 #include "comad.hpp"

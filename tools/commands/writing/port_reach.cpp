@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// port_reach.cpp - which links the MADs to a port cross, and which LIDs still lead to a port after a change.
+// port_reach.cpp - determines the links that MADs to a port use, and the LIDs that still lead to a port after a change.
 #include "commands/writing/port_reach.hpp"
 
 #include "comad.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// port_sets.cpp - from the farthest to the nearest, so that no port is behind one that was changed.
+// port_sets.cpp - changes ports from the farthest to the nearest, so that each is still reachable.
 #include "commands/writing/port_sets.hpp"
 
 #include "comad.hpp"

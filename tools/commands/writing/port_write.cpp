@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// port_write.cpp - the Set, its reply, the port as it is read back, and LinkDownedCounter.
+// port_write.cpp - sends the Set, and reads back the port and LinkDownedCounter.
 #include "commands/writing/port_write.hpp"
 
 #include "comad.hpp"

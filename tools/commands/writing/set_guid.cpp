@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// set_guid.cpp - set_guid: a port's alias GUID, by a record at the SA. Knows no SMP that writes.
+// set_guid.cpp - set_guid: sets an alias GUID of a port by a record at the SA. Sends no SMP that writes.
 #include "comad.hpp"
 #include "command.hpp"
 #include "session/ask.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// set_port_state.cpp - set_port_state: ports disabled, enabled or brought back to Initialize, by routes that do not go through them.
+// set_port_state.cpp - set_port_state: disables or enables ports, or sets them to Initialize, by routes that avoid these ports.
 #include "comad.hpp"
 #include "command.hpp"
 #include "commands/writing/port_sets.hpp"
