@@ -23,7 +23,7 @@ namespace {
 /// The columns of the common NDT form (the NDT plugin of NVIDIA's UFM), in the order node, port, node, port.
 constexpr std::array<std::string_view, 4> column_names = {"StartDevice", "StartPort", "EndDevice", "EndPort"};
 
-/// Takes away what `text` starts with, whatever the case of its letters.
+/// Removes a prefix of `text`, ignoring case.
 bool skip_word(std::string_view& text, std::string_view word) {
     if (to_lower(text.substr(0, word.size())) != word) return false;
     text.remove_prefix(word.size());
@@ -34,7 +34,7 @@ void skip_any(std::string_view& text, std::string_view any_of) {
     text.remove_prefix(std::min(text.find_first_not_of(any_of), text.size()));
 }
 
-/// The digits that `text` starts with; 0: none, or no u8 holds the number.
+/// Parses the digits at the start of `text`; 0: there are none, or the number does not fit into a u8.
 comad::u8 take_number(std::string_view& text) {
     comad::u8 number = 0;
     const auto [end, wrong] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -73,7 +73,7 @@ bool is_port_column(std::string_view field) {
            field.find_first_of("0123456789") == field.npos;
 }
 
-/// `#Fields:StartDevice` as `startdevice`.
+/// Returns `#Fields:StartDevice` as `startdevice`.
 std::string column_key(std::string_view field) {
     skip_any(field, "#\" \t");
     skip_word(field, "fields:");
@@ -147,7 +147,7 @@ private:
         return trimmed(field);
     }
 
-    /// Two quotes are one.
+    /// A doubled quote stands for one quote.
     std::string quoted_field(std::string_view& line) const {
         std::string field;
         for (line.remove_prefix(1);;) {
@@ -184,7 +184,7 @@ private:
         cables_.push_back(std::move(c));
     }
 
-    /// A number, `Port 21`, `Blade 16_Port 2/20`, or the name of an adapter.
+    /// Parses a number, `Port 21`, `Blade 16_Port 2/20`, or the name of an adapter.
     discovery::planned_end end_of(const std::string& node, const std::string& port) const {
         discovery::planned_end end{node, 0};
         std::string_view rest = port;

@@ -21,7 +21,7 @@ using discovery::switch_forwarding;
 
 namespace {
 
-/// The first word, which is taken away from the text.
+/// Returns the first word, and removes it from the text.
 std::string_view take_word(std::string_view& text) {
     text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
     const std::string_view word = text.substr(0, text.find_first_of(" \t\r"));
@@ -51,7 +51,7 @@ public:
     }
 
 private:
-    /// `Unicast lids [0x0-0x24] of switch Lid 9 guid 0x0002c90200423ab0 (name):`
+    /// Parses `Unicast lids [0x0-0x24] of switch Lid 9 guid 0x0002c90200423ab0 (name):`.
     void take_heading(std::string_view line) {
         switch_ = nullptr;
         is_unicast_ = true;

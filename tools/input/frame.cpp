@@ -22,7 +22,7 @@ constexpr std::size_t global_header = 40, crc_size = 4;
 
 u16 word_at(frame_bytes b, std::size_t at) { return comad::iba::load_be<u16>(&b[at]); }
 
-/// Takes `size` bytes away; false: there are fewer.
+/// Removes `size` bytes; returns false if there are fewer.
 bool skip_front(frame_bytes& b, std::size_t size) {
     if (b.size() < size) return false;
     b = b.subspan(size);
@@ -31,7 +31,7 @@ bool skip_front(frame_bytes& b, std::size_t size) {
 
 bool is_tag(u16 ethertype) { return ethertype == 0x8100 || ethertype == 0x88a8 || ethertype == 0x9100; }
 
-/// The EtherType at the front, after VLAN tags; takes all of it away.
+/// Returns the EtherType after any VLAN tags, and removes all of them.
 std::optional<u16> take_ethertype(frame_bytes& b) {
     while (b.size() >= 2) {
         const u16 type = word_at(b, 0);

@@ -28,7 +28,7 @@ std::optional<u64> number_in(std::string_view word) {
 
 using line_words = std::vector<std::string>;
 
-/// `#` begins a comment.
+/// `#` starts a comment.
 line_words words_in(std::string_view line) {
     std::istringstream parts(std::string(line.substr(0, line.find('#'))));
     return {std::istream_iterator<std::string>(parts), {}};

@@ -71,7 +71,7 @@ std::vector<message> split_binary(std::string_view contents) {
     return messages;
 }
 
-/// Hex digits, spaces as one likes, also 0x in front.
+/// Parses hex digits with any spaces and an optional 0x.
 std::vector<u8> parse_hex(std::string_view text) {
     std::vector<u8> bytes;
     unsigned digits = 0, value = 0;
@@ -96,7 +96,7 @@ std::vector<u8> parse_hex(std::string_view text) {
     return bytes;
 }
 
-/// The hex digits of a line, without offset, characters and comment.
+/// Returns the hex digits of a line, without offset, characters and comment.
 std::string_view digits_of(std::string_view line) {
     line = line.substr(0, std::min(line.find('#'), line.find('|')));
     std::size_t offset = 0;
@@ -113,14 +113,14 @@ std::string_view without_spaces_in_front(std::string_view text) {
     return text.substr(std::min(text.find_first_not_of(" \t"), text.size()));
 }
 
-/// As C and Python write bytes: "\x01\x1a", '...', b'...'.
+/// Parses bytes in the syntax of C and Python: "\x01\x1a", '...', b'...'.
 bool is_quoted(std::string_view text) {
     text = without_spaces_in_front(text);
     if (text.starts_with('b')) text.remove_prefix(1);
     return text.starts_with('"') || text.starts_with('\'');
 }
 
-/// The byte that up to `most` digits are, which are taken away from the text.
+/// Parses up to `most` digits to a byte, and removes them from the text.
 u8 take_digits(std::string_view& text, int base, std::size_t most) {
     unsigned value = 0;
     const std::string_view digits = text.substr(0, most);
@@ -131,7 +131,7 @@ u8 take_digits(std::string_view& text, int base, std::size_t most) {
     return static_cast<u8>(value);
 }
 
-/// The byte behind a backslash, which is taken away from the text.
+/// Parses the escape after a backslash, and removes it from the text.
 u8 take_escape(std::string_view& text) {
     constexpr std::string_view letters = "abfnrtv\\'\"", bytes = "\a\b\f\n\r\t\v\\'\"";
     if (!text.empty() && text[0] >= '0' && text[0] <= '7') return take_digits(text, 8, 3);
@@ -145,7 +145,7 @@ u8 take_escape(std::string_view& text) {
     return static_cast<u8>(bytes[at]);
 }
 
-/// One quoted text, or several with nothing but spaces between them.
+/// Parses one quoted text, or several with only spaces between them.
 std::vector<u8> parse_quoted(std::string_view text) {
     std::vector<u8> bytes;
     for (text = without_spaces_in_front(text); is_quoted(text); text = without_spaces_in_front(text)) {

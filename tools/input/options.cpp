@@ -62,7 +62,7 @@ std::string read_port(const std::string& text) {
 
 constexpr const char* default_config = "/etc/infiniband-diags/ibdiag.conf";
 
-/// A secret, which no message has.
+/// Parses a secret, which must not appear in messages.
 comad::u64 parse_key(const std::string& text, const std::string& what) {
     const auto number = comad::iba::parse_number(text);
     if (!number || number->is_larger) throw usage_error(what + " must be a number of at most 64 bits");

@@ -24,7 +24,7 @@ namespace {
 using iba::Method;
 using iba::MgmtClass;
 
-/// An RPC by its name: class and method.
+/// An RPC with its name, class and method.
 struct rpc_name {
     std::string_view name;
     MgmtClass mgmt_class; ///< Vend: whatever vendor class the attribute has
@@ -81,7 +81,7 @@ iba::attribute_use use_of(const iba::structure& s, const rpc_name& rpc) {
                                   legal.empty() ? "no RPC supports it" : "use " + legal));
 }
 
-/// With its full name, or without the prefix of its class.
+/// Finds an attribute by its full name, or by its name without the prefix of its class.
 const iba::structure& attribute_named(const std::string& name, const rpc_name& rpc) {
     constexpr std::string_view prefixes[] = {"SMP", "SA", "PM", "MAD", "CC", "DM", "BM", "CM", "SNMP"};
     for (const std::string_view prefix : prefixes) {

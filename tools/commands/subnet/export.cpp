@@ -41,7 +41,7 @@ std::string slurm_text(const export_settings& settings, const discovery::subnet&
     return std::move(made.text);
 }
 
-/// Returns the text, and prints on stderr what the form cannot say.
+/// Returns the text, and prints on stderr what the format cannot express.
 std::string exported(const export_settings& settings, const discovery::subnet& s, const discovery::node_names& names,
                      const counters::sweep* errors) {
     const std::string& format = settings.format;

@@ -35,7 +35,7 @@ struct ibfindnodesusing_settings {
     bool verbose = false; ///< each port on a line, with GUID and LID
 };
 
-/// The port of a switch that a table sends each LID to, up to the top of the table.
+/// The out-port of a switch for each LID, up to the top of the table.
 coro::task<mad::result<std::vector<u8>>> ask_forwarding(session& in, const discovery::node& n) {
     constexpr unsigned block_size = 64, highest_lid = 0xbfff;
     const mad::any_path path = in.options().keys.put_into(n.route, n.info.portGUID);
@@ -51,7 +51,7 @@ coro::task<mad::result<std::vector<u8>>> ask_forwarding(session& in, const disco
     co_return ports;
 }
 
-/// The end ports of which a LID goes out by that port, by their first LID.
+/// Returns the end ports whose LIDs are forwarded through that port, by their first LID.
 std::vector<port_ref> ports_behind(const subnet& s, const std::vector<u8>& forwarding, u8 port, bool all_kinds) {
     std::vector<std::pair<unsigned, port_ref>> found;
     for (u32 n = 0; n < s.nodes.size(); ++n) {
@@ -103,7 +103,7 @@ nlohmann::ordered_json ports_json(const subnet& s, const std::vector<port_ref>& 
     return list;
 }
 
-/// The link of a port of a switch, to another switch. Throws std::runtime_error with one line where there is none.
+/// Returns the link of a switch port to another switch. Throws std::runtime_error with one line if there is none.
 port_ref require_link(const subnet& s, u32 index, u8 port, const ibfindnodesusing_settings& how) {
     const discovery::node& n = s.nodes[index];
     if (!n.is_switch())

@@ -31,7 +31,7 @@ using discovery::port_ref;
 using discovery::subnet;
 using iba::NodeType;
 
-/// What of a link --diff compares.
+/// The properties of a link that --diff compares.
 struct link_checks {
     bool links = true, states = true, lids = false, descriptions = false;
 };
@@ -40,7 +40,7 @@ struct iblinkinfo_settings {
     std::string target, GUID, route, name_map, load_cache, diff, filter;
     link_checks checks;
     unsigned hops = 0;        ///< 0: as if not given, as in infiniband-diags
-    unsigned outstanding = 0; ///< 0: the global one
+    unsigned outstanding = 0; ///< 0: the global option
     bool whole_part = false, only_down = false, only_up = false, guids = false, by_line = false, additional = false,
          json = false;
     bool only_switches = false, only_cas = false;
@@ -48,7 +48,7 @@ struct iblinkinfo_settings {
 
 // ---- which nodes -----------------------------------------------------------------------------------------------------
 
-/// Which nodes are at most so many links away.
+/// Returns the nodes that are at most this many links away.
 std::vector<bool> within(const subnet& s, u32 start, unsigned hops) {
     std::vector<bool> is_near(s.nodes.size());
     is_near[start] = true;
@@ -90,14 +90,14 @@ std::vector<u32> wanted_nodes(const iblinkinfo_settings& how, const subnet_place
     return nodes;
 }
 
-// ---- what is said of them --------------------------------------------------------------------------------------------
+// ---- output ----------------------------------------------------------------------------------------------------------
 
 std::string head_of(const node& n, const node_names& names) {
     const std::string GUID = n.is_switch() ? fmt::format("0x{:016x} ", value(n.info.portGUID)) : std::string();
     return fmt::format("{}: {}{}:\n", discovery::words_of(n.info.nodeType).name, GUID, names.of(n));
 }
 
-/// What the lines of one subnet say.
+/// The lines of one subnet.
 struct described_links {
     const subnet& s;
     const node_names& names;
@@ -153,7 +153,7 @@ std::string report_of(const iblinkinfo_settings& how, const subnet_place& where,
 
 // ---- what differs ----------------------------------------------------------------------------------------------------
 
-/// `port,state`: only these.
+/// Parses `port,state`: only these are compared.
 link_checks read_link_checks(const std::string& words) {
     link_checks c{false, false, false, false};
     const std::pair<std::string_view, bool*> known[] = {
@@ -233,7 +233,7 @@ private:
         }
     }
 
-    /// A topology file has ports with a cable only, and no states.
+    /// A topology file contains only ports with a cable, and no states.
     bool is_in_one_alone(port_ref before, port_ref now) const {
         const discovery::port &b = was_.at(before), &n = is_.at(now);
         if (bool(b.peer) != bool(n.peer))

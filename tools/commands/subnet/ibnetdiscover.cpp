@@ -31,7 +31,7 @@ struct ibnetdiscover_settings {
     bool full = false, list = false, ports = false, max_hops = false, json = false, grouping = false;
     bool hierarchy = false, qos = false;
     bool cas = false, switches = false, routers = false;
-    unsigned outstanding = 0; // 0: the global one
+    unsigned outstanding = 0; // 0: the global option
     std::string name_map, file;
     std::string cache, load_cache, diff;
     discovery::topology_checks checks;
@@ -44,7 +44,7 @@ std::string now_as_text() {
     return text;
 }
 
-/// `sw,ca,port`: only these.
+/// Parses `sw,ca,port`: only these are compared.
 discovery::topology_checks read_checks(const std::string& words) {
     discovery::topology_checks c{false, false, false, false, false, false};
     const std::pair<std::string_view, bool*> known[] = {{"sw", &c.switches},    {"ca", &c.cas},
@@ -80,7 +80,7 @@ std::string text_of(const ibnetdiscover_settings& s, const discovery::subnet& su
     return discovery::topology_text(subnet, names, options);
 }
 
-/// What is read of ports beside a discovery.
+/// Reads the data of ports that a discovery does not read.
 struct extra_tables {
     discovery::hierarchies places;
     discovery::subnet_tables facts;

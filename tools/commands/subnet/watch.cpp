@@ -72,7 +72,7 @@ public:
     subnet_watch(const subnet_watch&) = delete;
     subnet_watch& operator=(const subnet_watch&) = delete;
 
-    /// The exit code, or why there was no beginning. Nothing: the device was lost; when it is open again, the next call goes on.
+    /// Returns the exit code, or why it could not start. Nullopt: the device was disconnected; call it again to continue.
     coro::task<std::optional<mad::result<int>>> run() {
         coro::event told(in_.schedule());
         told_ = &told;
@@ -102,7 +102,7 @@ public:
     int code() const { return is_complete_ ? complete : partial; }
 
 private:
-    /// Why the transport does not receive the SA's reports, by the errors of mad::transport::serve().
+    /// Returns why the transport does not receive the SA's reports, by the errors of mad::transport::serve().
     std::string why_no_reports(const std::error_code& e) const {
         if (e == std::errc::operation_not_supported)
             return fmt::format("{} receives only responses, not reports of the SA", iba::escaped(in_.device()));
@@ -216,7 +216,7 @@ private:
         if (told_) told_->set();
     }
 
-    /// Any port can send a Report. The first ones are printed, the others counted.
+    /// Any port can send a Report. The first ones are printed, the others are only counted.
     void ignore(const mad::source_address& source) {
         constexpr u64 most_printed = 10;
         if (++ignored_ > most_printed) return;
@@ -225,7 +225,7 @@ private:
                       SA.DLID, SA.dqpn, ignored_ == most_printed ? "; further ones will not be printed" : "");
     }
 
-    /// The nodes whose turn it is to be asked whether they are as they were.
+    /// Returns the nodes that are due to be queried for changes.
     std::vector<comad::u32> next_nodes() {
         const std::size_t all = known_->nodes.size();
         std::vector<comad::u32> nodes;
@@ -259,7 +259,7 @@ private:
         co_return all;
     }
 
-    /// The subnet as it is now, as far as anybody tells.
+    /// Returns the present subnet, as far as it could be read.
     coro::task<mad::result<discovery::subnet>> ask_again(bool is_time, discovery::discover_options options) {
         auto doubtful = co_await find_possibly_stale(is_time, options);
         if (!doubtful) co_return std::move(doubtful.error());
@@ -268,7 +268,7 @@ private:
         co_return co_await std::move(asking);
     }
 
-    /// False: it was ended, or the device was lost.
+    /// Returns false if the command was ended, or the device was disconnected.
     coro::task<bool> look(bool is_time) {
         if (is_time || std::exchange(wants_port_, false)) co_await in_.refresh_port();
         if (is_time || wants_subscription_) co_await subscribe();
@@ -292,7 +292,7 @@ private:
         co_return true;
     }
 
-    // ---- what is said
+    // ---- output
 
     std::string time_text() const {
         if (in_.is_virtual()) return fmt::format("{:.6f} s", mad::in_seconds(in_.now().time_since_epoch()));
@@ -327,7 +327,7 @@ private:
                     is_subscribed_ ? fmt::format("the SA forwards notices; polling every {}", how_.every)
                                    : fmt::format("polling every {}", how_.every));
     }
-    // Each cause once, until it is over.
+    // Prints each cause once, until the problem is over.
     void print_missing() {
         std::set<std::string> now;
         if (!known_->complete()) is_complete_ = false;
@@ -346,13 +346,13 @@ private:
     const std::chrono::nanoseconds period_;
     const mad::time_point begin_;
     server::responder answers_;
-    std::optional<server::agent> agent_; // while the device is open, unless it is refused
-    coro::event* told_ = nullptr;        // while it runs
+    std::optional<server::agent> agent_; // while the device is open, unless the registration is rejected
+    coro::event* told_ = nullptr;        // while the command runs
     std::optional<discovery::subnet> known_;
     std::optional<notice_text> notices_in_words_; // of known_, once a notice came
     notice_list notices_;                         // since the last look
     std::size_t quiet_looks_ = 0;     // in a row, without a change or a notice, after the last planned change
-    bool wants_port_ = false;         // the device reports a change
+    bool wants_port_ = false;         // the device reported a change
     bool wants_subscription_ = false; // the local port or the SA is another than at the last subscription
     std::size_t next_node_ = 0;
     bool is_subscribed_ = false, has_begun_ = false, is_complete_ = true;
