@@ -79,6 +79,29 @@ def literals_of(source):
         yield offset, text
 
 
+def comments_of(source):
+    """Yields (offset, text) for each comment block: line comments on consecutive lines are one. Text in backticks is masked."""
+    block, begin, end = "", 0, None
+    for token in TOKEN.finditer(source):
+        if not token[0].startswith("//"):
+            continue
+        if end is not None and source[end:token.start()].strip(" \t") == "\n":
+            block += source[end:token.start()].replace("\n", " ") + re.sub(r"^//+<?", lambda m: " " * len(m[0]), token[0])
+        else:
+            if block:
+                yield begin, block
+            begin, block = token.start(), re.sub(r"^//+<?", lambda m: " " * len(m[0]), token[0])
+        end = token.end()
+    if block:
+        yield begin, block
+
+
+def titles_of(source):
+    """Yields (offset, title) for each test case."""
+    for found in re.finditer(r'\b(?:TEST_CASE|SECTION)\(((?:\s*"(?:\\.|[^"\\])*")+)', source):
+        yield found.start(), "".join(re.findall(r'"((?:\\.|[^"\\])*)"', found[1]))
+
+
 def python_text(source):
     """The comments and strings of a Python source, at their offsets; everything else is blank."""
     starts = [0, *(m.end() for m in re.finditer("\n", source))]
@@ -94,7 +117,14 @@ def passages(file, text):
     """Yields (line of the passage, passage). A passage of a whole file has its line breaks or spaces at the same offsets."""
     if file.endswith(".md"):
         yield 1, prose_of(text)
+    elif file.startswith("tests/"):
+        for offset, title in titles_of(text):
+            yield text.count("\n", 0, offset) + 1, title
     elif file.endswith((".cpp", ".hpp", ".h", ".c")):
+        if file.startswith("include/"):
+            for offset, comment in comments_of(text):
+                masked = re.sub(r"`[^`]*`", lambda m: "x" * len(m[0]), comment)
+                yield text.count("\n", 0, offset) + 1, masked
         for offset, literal in literals_of(text):
             if len(literal.split()) >= 4:
                 yield text.count("\n", 0, offset) + 1, join_lines(literal)
@@ -114,7 +144,7 @@ def tracked(*patterns):
 
 
 def default_files():
-    files = [f for f in tracked("*.md", "*.cpp", "*.hpp", "docs/schema/*.json") if not f.startswith("tests/")]
+    files = [f for f in tracked("*.md", "*.cpp", "*.hpp", "docs/schema/*.json") if not f.startswith("tests/") or f.endswith("_test.cpp")]
     return files + [f for f in tracked(*TEXT) if not f.endswith(".md")]
 
 

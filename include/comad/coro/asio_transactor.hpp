@@ -218,7 +218,7 @@ template <> struct end_signature<void> {
 ///            return the result and do not throw.
 /// Executor:  the handler runs in its associated executor, or in get_executor() if it has none. The initiating
 ///            function never calls it.
-/// Cancel:    every cancellation type cancels the MAD. The handler is still called once, with errc::cancelled, or
+/// Cancel:    every cancellation type cancels the MAD. The handler is still called once, with `errc::cancelled`, or
 ///            with the reply if the reply arrived first. A later reply is counted as stale. As in Asio, emit a signal
 ///            in the handler's executor, or at least not while the signal is being connected. Its slot keeps nothing
 ///            alive.

@@ -11,7 +11,7 @@ namespace comad::coro {
 class [[nodiscard]] event_awaiter;
 
 /// A flag that stays set until reset() clears it. `co_await ready.wait()` returns true when the event is set,
-/// immediately if it is set already. It returns false if the wait was cancelled first.
+/// immediately if it is set already. It returns false if the wait was canceled first.
 /// Resuming: set() ends all current waits, even if reset() follows. The schedule resumes the tasks in its next turn;
 /// set() itself resumes none. Code outside the schedule's tasks must call asio_driver::wake() after set().
 /// Errors:   none. sync_wait() throws if a task waits for an event that no other task of the schedule can set.

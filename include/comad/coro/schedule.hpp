@@ -53,7 +53,7 @@ struct schedule_options {
     int retries = -1;
     static constexpr u8 usual_retries = 2, set_retries = 6;
     u8 busy_retries = 5; ///< retries after BUSY replies; the back-off grows with each retry, up to the timeout
-    /// The largest number of requests to the SA in flight. It includes cancelled requests without a reply so far. 0:
+    /// The largest number of requests to the SA in flight. It includes canceled requests without a reply so far. 0:
     /// as many as the transport sends at once (sa_window).
     u16 sa_outstanding = 0;
     u32 seed = 1;                     ///< start value of transaction IDs
@@ -92,7 +92,7 @@ public:
     MADSchedule& operator=(const MADSchedule&) = delete;
 
     // ---- RPCs: `auto info = co_await sched.SubnGet<PortInfo>(path, port);` (rpcs.hpp) ------------------------------
-    // Cancel:   a cancelled request that waits for space in the window is never sent. A cancelled request in flight
+    // Cancel:   a canceled request that waits for space in the window is never sent. A canceled request in flight
     //           stays in the window until its reply arrives or it is lost; the reply is counted as stale.
     // Lifetime: await an RPC once, in the expression that creates it or from a named local variable.
 
@@ -149,7 +149,7 @@ public:
     template <class T> mqueue_awaiter<T> mqueue(generator<task<T>> tasks, mqueue_options options = {}) {
         return {*this, std::move(tasks), options};
     }
-    /// Waits for `length`. Returns true when the time has passed, and false if the wait was cancelled first. As for
+    /// Waits for `length`. Returns true when the time has passed, and false if the wait was canceled first. As for
     /// timeouts, the time counts from the driver's next reading of the clock. duration::max() waits forever.
     pause_awaiter pause(mad::duration length) noexcept { return {pauses_, length}; }
     /// Waits until the schedule's clock (now()) reaches `end`. Returns as pause() does, immediately if `end` has
@@ -191,13 +191,13 @@ public:
     /// Reads and handles at most `max` messages. Returns true if it stopped at `max`, so that more messages may
     /// remain.
     bool receive(unsigned max) noexcept;
-    /// Does the work that needs no message: ends rejected and cancelled operations, retries blocked sends and pulls
+    /// Does the work that needs no message: ends rejected and canceled operations, retries blocked sends and pulls
     /// tasks from sources. Returns true if more of this work remains.
     bool settle() noexcept;
     /// Returns true if the transport has failed and no more messages will arrive.
     bool transport_failed() const noexcept { return transport_failed_; }
     /// Returns true if no task can make progress: no operation that a task awaits is pending. A task that is not done
-    /// then never will be. The only exception is a task that waits for space in the window that a cancelled request
+    /// then never will be. The only exception is a task that waits for space in the window that a canceled request
     /// still occupies (in_flight()).
     bool idle() const noexcept;
 
@@ -227,7 +227,7 @@ private:
     detail::pauses pauses_;
     scope_state root_{nullptr};
     detail::task_source* newest_ = nullptr;
-    bool source_cancelled_ = false; // at least one source was cancelled and must be removed
+    bool source_cancelled_ = false; // at least one source was canceled and must be removed
     bool transport_failed_ = false;
     mad::clock_reading clock_ = nullptr;
     unsigned to_read_ = 0; // messages to read before requests that are due expire

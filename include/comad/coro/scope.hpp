@@ -13,7 +13,7 @@ class pending {
 public:
     pending(const pending&) = delete;
     pending& operator=(const pending&) = delete;
-    /// Requests that the operation end soon with the result "cancelled". The operation does not end inside this call.
+    /// Requests that the operation end soon with the result "canceled". The operation does not end inside this call.
     virtual void cancel() noexcept = 0;
 
 protected:
@@ -40,7 +40,7 @@ public:
     scope_state(const scope_state&) = delete;
     scope_state& operator=(const scope_state&) = delete;
 
-    /// Returns true if the domain or an outer domain has been cancelled.
+    /// Returns true if the domain or an outer domain has been canceled.
     bool cancelled() const noexcept { return cancelled_; }
     /// Cancels everything that is pending in this domain and in inner domains, and everything that starts in them
     /// later.

@@ -20,7 +20,7 @@ namespace comad::coro {
 /// Runs the task `make(i, *schedules[i])` for each schedule in its own thread. Returns the values of the tasks by
 /// index. If there is only one schedule, it runs in the calling thread. Guard data that tasks of different schedules
 /// share, and hold no lock while a task waits.
-/// Errors:  if a task throws, the other tasks are cancelled. When all tasks have ended, throws the exception of the
+/// Errors:  if a task throws, the other tasks are canceled. When all tasks have ended, throws the exception of the
 ///          task with the lowest index.
 /// Cancel:  `stop` cancels the operations that the tasks wait for. The tasks still end.
 /// Threads: do not use the schedules elsewhere meanwhile. `make` runs in the thread of its schedule.

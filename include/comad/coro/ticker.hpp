@@ -22,7 +22,7 @@ public:
     ticker(const ticker&) = delete;
     ticker& operator=(const ticker&) = delete;
 
-    /// Waits for the next tick. Returns false if the wait was cancelled.
+    /// Waits for the next tick. Returns false if the wait was canceled.
     task<bool> next();
     /// Returns the number of missed ticks since the ticker was created.
     u64 skipped() const noexcept { return skipped_; }

@@ -25,7 +25,7 @@ namespace comad::coro {
 ///           values and is not thrown, because network failures are values, like failures of the fabric. If the first
 ///           value is a std::exception_ptr, it is thrown if it is not null, and is otherwise left out.
 /// Resumes:  in the driver's executor. The initiating function never resumes the task.
-/// Cancel:   cancelling the task's domain cancels the operation with cancellation_type::terminal. Most operations
+/// Cancel:   canceling the task's domain cancels the operation with cancellation_type::terminal. Most operations
 ///           then end with error::operation_aborted. Operations without cancellation support end when they are done.
 /// Lifetime: await it once, in the expression that creates it or from a named local variable. Destroying a task that
 ///           waits cancels the operation at once and does not resume the task. If an operation does not support

@@ -44,7 +44,7 @@ struct sweep {
         cleared; ///< ports whose `clears` are cleared; port all_ports: all ports of the node
     /// By node in the order of the subnet, and by port. Port 0 stands for all ports of a node that are missing.
     std::vector<discovery::failure> failures;
-    bool is_stopped = false; ///< the sweep was cancelled
+    bool is_stopped = false; ///< the sweep was canceled
 
     /// Returns whether nothing is missing.
     bool complete() const noexcept { return failures.empty(); }
@@ -70,7 +70,7 @@ struct sweep_options {
     /// Null: `details`. Otherwise selects attributes depending on the counters of a port, or of a sum.
     std::function<port_detail_set(const reading&)> choose_details;
     /// The counters that PerformanceSet clears after they were read; a port that could not be read is not cleared. Each port is read
-    /// again after the Set, even if the sweep is cancelled: counters that had counted and are not lower are a failure (not_cleared).
+    /// again after the Set, even if the sweep is canceled: counters that had counted and are not lower are a failure (not_cleared).
     /// Empty, the default: the sweep writes nothing.
     counter_set clears;
     port_detail_set clears_details;

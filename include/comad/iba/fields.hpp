@@ -57,7 +57,7 @@ result<void> set_field(const record_info& info, std::span<u8> bytes, std::string
 template <wire T> result<std::string> get_field(const T& value, std::string_view name) {
     return get_field(info_of<T>, encode(value), name);
 }
-/// Writes a field of a decoded structure. Errors: as set_field() of encoded bytes; out_of_range also if a value in
+/// Writes a field of a decoded structure. Errors: as set_field() of encoded bytes; out_of_range even if a value in
 /// `value` does not fit its field.
 template <wire T> result<void> set_field(T& value, std::string_view name, std::string_view text) {
     auto bytes = encode_checked(value);

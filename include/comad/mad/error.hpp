@@ -27,7 +27,7 @@ enum class errc : u8 {
     malformed_reply,   ///< the reply belongs to the request but cannot be decoded
     send_failed,       ///< the transport rejected the MAD: sys_errno is the cause
     transport_failed,  ///< the transport is disconnected (device removed, server ended): sys_errno is the cause
-    cancelled,         ///< its scope was cancelled
+    cancelled,         ///< its scope was canceled
     path_not_found,    ///< the SA has no path to the target
     out_of_range,      ///< not sent: a value in the request has more bits than its field
     incomplete_path,   ///< not sent: the path has no GRH, and its DLID is 0 because no SM has configured the port

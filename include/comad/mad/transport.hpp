@@ -69,7 +69,7 @@ struct source_address {
     iba::lid SLID{};
     u8 SL = 0;
     u16 pkey_index = 0; ///< index of `pkey` in the P_Key table of the local port
-    u16 pkey = 0xffff;  ///< P_Key at that index; 0xffff also if the transport does not know the table
+    u16 pkey = 0xffff;  ///< P_Key at that index; 0xffff even if the transport does not know the table
     u32 sqpn = 0;
     u8 path_bits = 0;     ///< the low LMC bits of the local LID that the MAD was sent to
     bool has_grh = false; ///< the MAD has a global route header; the members from SGID on describe it

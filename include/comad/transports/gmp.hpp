@@ -28,7 +28,7 @@ struct gmp_options {
 
 /// Opens an end port for GMPs over verbs, by a transport with its own RMPP (open_verbs_port() in verbs.hpp). For a
 /// planarized port, it opens the device of the GSI. The transport carries no SMPs.
-/// Errors: throws std::runtime_error with one line, also if comad was built without libibverbs.
+/// Errors: throws std::runtime_error with one line, even if comad was built without libibverbs.
 std::unique_ptr<mad::transport> open_gmp_port(const end_port& port, const gmp_options& options = {});
 
 /// The result of get_gmp_mad().

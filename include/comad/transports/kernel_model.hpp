@@ -14,7 +14,7 @@ namespace comad::transports {
 
 class modelled_kernel;
 
-/// Which kernel is modelled, and how umad_transport uses it.
+/// Which kernel is modeled, and how umad_transport uses it.
 struct kernel_options {
     /// The period of the kernel's timer, a jiffy: 1, 4 or 10 ms for HZ = 1000, 250 or 100. A timeout takes whole ticks, and is
     /// noticed at a tick.
@@ -50,7 +50,7 @@ struct kernel_counters {
     std::size_t most_held_back = 0;                 ///< of one agent, if is_capped
 };
 
-/// A umad_transport over a modelled kernel over `inner`, in virtual time. It passes the same timeouts to the kernel and has
+/// A umad_transport over a modeled kernel over `inner`, in virtual time. It passes the same timeouts to the kernel and has
 /// the same limits (umad_options), and the model treats them as Linux does.
 ///
 ///     auto simulation = transports::sim::make_sim("fattree2,radix=4,sm=1,time=virtual");

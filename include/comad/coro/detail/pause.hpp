@@ -80,8 +80,8 @@ public:
 
 protected:
     explicit waiting(pauses& all) noexcept : all_(all) {}
-    /// Suspends the coroutine until the wait ends or its domain is cancelled. Returns false if the domain is
-    /// cancelled already.
+    /// Suspends the coroutine until the wait ends or its domain is canceled. Returns false if the domain is
+    /// canceled already.
     bool suspend(std::coroutine_handle<> awaiting, scope_state* scope) noexcept {
         if (scope && scope->cancelled()) return false;
         awaiting_ = awaiting;
@@ -108,7 +108,7 @@ private:
 } // namespace detail
 
 /// The awaitable of `co_await schedule.pause(1s)`. It returns true when the time has passed, and false if it was
-/// cancelled first. Await it once, where it was created.
+/// canceled first. Await it once, where it was created.
 class [[nodiscard]] pause_awaiter final : public detail::waiting {
 public:
     pause_awaiter(detail::pauses& all, mad::duration length) noexcept : waiting(all), length_(length) {}

@@ -175,7 +175,7 @@ private:
 /// One RPC that sends a Request and returns a table of Records as a std::vector; with `with_header`, the table with
 /// its header, path and source. The reply can have any number of MADs (IBA 13.6). Await it once, where it was
 /// created.
-/// Errors: those of rpcs.hpp; malformed_reply also if the records are smaller than a Record.
+/// Errors: those of rpcs.hpp; malformed_reply even if the records are smaller than a Record.
 template <iba::wire Request, iba::wire Record, bool WithHeader = false>
 class [[nodiscard]] table_rpc final : public detail::rpc_base {
 public:

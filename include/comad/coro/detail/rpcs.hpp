@@ -47,7 +47,7 @@ template <class T, iba::Method M> consteval iba::MgmtClass first_class() {
 /// Paths are copied. GMPs need a LID-routed path. Requests to the SA go to sa_path() unless the caller passes a path.
 /// Modifier: attributeModifier in host byte order (for PortInfo, the port number).
 /// Errors:   timed_out after all attempts; status and class_status, after BUSY and REDIRECT were handled;
-///           malformed_reply, send_failed, transport_failed, cancelled. If a value in the request does not fit its
+///           malformed_reply, send_failed, transport_failed, canceled. If a value in the request does not fit its
 ///           field, the error is out_of_range, and nothing is sent. RPCs never throw.
 /// Legality: an RPC that the IBA does not define for an attribute does not compile.
 ///

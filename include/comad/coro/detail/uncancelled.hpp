@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// uncancelled.hpp - uncancelled(): makes a short read even if its domain is cancelled. A write that a signal interrupted uses it to
+// uncancelled.hpp - uncancelled(): makes a short read even if its domain is canceled. A write that a signal interrupted uses it to
 // verify its effect.
 // It depends on no MAD.
 #pragma once
@@ -12,7 +12,7 @@
 
 namespace comad::coro {
 
-/// Runs the task that `make` returns. If the domain of the awaiting task is cancelled, before or during that task, it
+/// Runs the task that `make` returns. If the domain of the awaiting task is canceled, before or during that task, it
 /// runs another one. The second task runs outside the domain, for at most `length` of the schedule's time.
 /// Errors:   those of the task; errc::timed_out without a detail if `length` ended first.
 /// Cancel:   a cancellation starts the second task, which delays the end by at most `length`.

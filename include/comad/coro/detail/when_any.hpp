@@ -72,7 +72,7 @@ task<std::variant<value_or_monostate<Ts>...>> any_of(std::tuple<task<Ts>...> tas
 /// others and waits for their ends. The index() of the returned std::variant is that of the first task; a task<void>
 /// has std::monostate.
 /// Errors:   a failure of the fabric is a value, so a task that fails first is the first. An exception of any task,
-///           even of a cancelled one, cancels the other tasks. When all have ended, the first exception is thrown
+///           even of a canceled one, cancels the other tasks. When all have ended, the first exception is thrown
 ///           instead of a value.
 /// Cancel:   cancels all tasks. The one that ends first is the first.
 /// Lifetime: all tasks are destroyed before the operation ends. The values of later tasks are dropped.

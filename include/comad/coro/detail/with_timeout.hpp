@@ -28,7 +28,7 @@ task<void> cancel_after(MADSchedule&, mad::duration, scope_state& together, bool
 /// task<void>. If the time ends first, it cancels `t`, waits for its end and returns nullopt.
 /// Errors:   throws what `t` throws, even after the time has ended.
 /// Cancel:   a cancellation from outside reaches `t`, which ends and returns its value.
-/// Lifetime: the task is destroyed before the operation ends. If the task does not end when it is cancelled, the
+/// Lifetime: the task is destroyed before the operation ends. If the task does not end when it is canceled, the
 ///           operation waits for it.
 /// Threads:  only the thread of the schedule.
 template <class T>

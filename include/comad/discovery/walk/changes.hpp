@@ -109,7 +109,7 @@ std::optional<std::vector<port_ref>> ports_affected_by(const subnet& known, cons
 /// switch stands for the whole switch, port 0 of another node for its description and the like.
 /// The result equals that of discover(), in the same order, if only these ports have changed. If the discovery starts at
 /// another node than before, everything is queried.
-/// Errors and cancelling: as discover(); what could not be queried stays as it was known. Lifetime: `known` must outlive the task.
+/// Errors and canceling: as discover(); what could not be queried stays as it was known. Lifetime: `known` must outlive the task.
 coro::task<mad::result<subnet>> rediscover(coro::MADSchedule&, const subnet& known, std::vector<port_ref> stale,
                                            discover_options = {});
 /// The same for the ports that find_possibly_stale() returns.

@@ -61,7 +61,7 @@ struct discover_options {
 /// times out twice in a row after it had replied is not queried further in the same round. If two end ports have one LID, no
 /// LID can be trusted: the discovery starts again by directed routes.
 /// Errors: only if the local port itself does not reply: the error of that RPC.
-/// Cancel: ends soon with what was found, and a failure of kind cancelled.
+/// Cancel: ends soon with what was found, and a failure of kind `cancelled`.
 /// Lifetime: the schedule must outlive the task.
 coro::task<mad::result<subnet>> discover(coro::MADSchedule& schedule, discover_options options = {});
 
@@ -73,7 +73,7 @@ coro::task<mad::result<subnet>> discover(coro::MADSchedule& schedule, discover_o
 /// Blocks until the discovery has ended. With one port, no thread is started and nothing is locked.
 /// Errors:  only if none of the ports replies: the error of the first. A port that does not reply, or fails during the discovery, is a
 ///          failure in the result, and the other ports take over its queries.
-/// Cancel:  `stop`: ends soon with what was found, and a failure of kind cancelled.
+/// Cancel:  `stop`: ends soon with what was found, and a failure of kind `cancelled`.
 /// Threads: the schedules, at least one, must not be used elsewhere meanwhile; in virtual time, no two of
 ///          them may be on one simulated fabric.
 mad::result<subnet> discover_multi_port(std::span<coro::MADSchedule* const> schedules, discover_options options = {},

@@ -27,7 +27,7 @@ public:
     explicit node_sequence(coro::MADSchedule& schedule) noexcept : news_(schedule) {}
 
     /// Waits for the next node. Returns nullopt if the discovery has ended (successfully or not) and all nodes were taken, or if the
-    /// wait was cancelled.
+    /// wait was canceled.
     coro::task<std::optional<node>> next();
 
     /// Called by the discovery: adds a copy of the node, unless a node with this GUID was added before.

@@ -22,7 +22,7 @@ namespace comad::discovery {
 ///
 /// Ignores the options about hops, devices and SMPs. M_Keys of `keys` are in the routes of the nodes.
 /// Errors: those of SubnAdmGetTable for NodeRecords; path_not_found if the SA has no node with `local_lid`.
-/// Cancel: the error of a request that was cancelled, or what was found, with a failure.
+/// Cancel: the error of a request that was canceled, or what was found, with a failure.
 /// Lifetime: the schedule must outlive the task.
 coro::task<mad::result<subnet>> discover_by_sa(coro::MADSchedule& schedule, iba::lid local_lid,
                                                discover_options options = {});

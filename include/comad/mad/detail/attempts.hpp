@@ -26,7 +26,7 @@ enum class attempt_state : u8 {
     lost, ///< after its deadline; a later attempt was replied to, a stall is over, or its timeout came from the caller
     returned,    ///< the transport reported that the send expired, or rejected it, or it expects no reply
     backing_off, ///< the peer replied BUSY, and the operation waits before the next attempt
-    backed_off,  ///< this wait is over, and the next attempt has not begun
+    backed_off,  ///< this wait is over, and the next attempt has not started
 };
 
 /// Facts about an attempt.

@@ -43,7 +43,7 @@ struct engine_options {
 ///
 /// The window limits the MADs in flight, not the operations. An attempt is in flight from its transmission until it is replied
 /// to, returned by the transport, or lost. An attempt is lost if it is late and a later attempt has been replied to. Attempts of
-/// operations that ended or were cancelled count too.
+/// operations that ended or were canceled count too.
 ///
 /// If all attempts in flight are late and nothing was received, the fabric may be stalled. The engine then sends one more MAD, a
 /// probe: the reply to it shows that the others are lost. Without a reply, they are lost after a tenth of a second. If such a stall
@@ -60,7 +60,7 @@ public:
     /// Starts the operation: sends it now if the bounds allow, otherwise later, in the order of submission. Never completes it inside
     /// the call.
     void submit(operation&) noexcept;
-    /// Ends a pending operation with completion_status::cancelled in the next run_ready(). Sends nothing: the next resume_sends(),
+    /// Ends a pending operation with completion_status::canceled in the next run_ready(). Sends nothing: the next resume_sends(),
     /// run_ready(), on_time() or on_received() uses the freed space. Attempts in flight count in the window until they are replied
     /// to or lost. Replies to them are counted as stale.
     void cancel(operation&) noexcept;
@@ -89,7 +89,7 @@ public:
         holding_ = false;
         resume_sends();
     }
-    /// Completes the operations that are ready when it is called: rejected sends and cancelled operations.
+    /// Completes the operations that are ready when it is called: rejected sends and canceled operations.
     void run_ready() noexcept;
     bool has_ready() const noexcept { return !ready_.empty(); }
 
@@ -225,7 +225,7 @@ private:
 
     unsigned in_flight_ = 0;        // attempts that are blocked, sent or late
     unsigned timely_ = 0;           // attempts that are blocked or sent
-    std::size_t with_attempts_ = 0; // operations that have begun attempts
+    std::size_t with_attempts_ = 0; // operations that have started attempts
     bool probing_ = false;          // the only timely attempt is a probe: no other attempt starts
     u64 sequence_ = 0;              // of the latest attempt
     u64 last_answered_ = 0;         // the highest sequence that was replied to

@@ -5,14 +5,14 @@
 
 namespace comad::mad {
 
-/// What happened so far. sent = replied + timed_out + cancelled + lost + operations in flight; retries are not
+/// What happened so far. sent = replied + timed_out + canceled + lost + operations in flight; retries are not
 /// included.
 struct engine_counters {
     u64 sent = 0;    ///< operations whose first attempt the transport accepted, without one-way operations
     u64 retried = 0; ///< further attempts
     u64 replied = 0;
     u64 timed_out = 0;    ///< operations whose attempts all expired
-    u64 cancelled = 0;    ///< operations cancelled or withdrawn while in flight
+    u64 cancelled = 0;    ///< operations canceled or withdrawn while in flight
     u64 lost = 0;         ///< operations in flight when the transport failed or rejected a further attempt
     u64 unanswered = 0;   ///< sent operations that expect no reply
     u64 send_failed = 0;  ///< operations of which the transport accepted no attempt

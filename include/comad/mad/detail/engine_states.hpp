@@ -6,7 +6,7 @@
 // In short, for most requests:
 //
 //   operation   idle -> in_flight -> idle                    submitted, replied to
-//   attempt     unused -> blocked -> sent -> unused          begun, accepted by the transport, replied to
+//   attempt     unused -> blocked -> sent -> unused          started, accepted by the transport, replied to
 //
 // If the window is full, the operation first is queued, or parked if only the bound of its destination is reached. An attempt without a
 // reply becomes late at its deadline, and lost as soon as a later attempt is replied to, so that a stalled fabric does not cause

@@ -56,7 +56,7 @@ enum class operation_state : u8 {
     idle,            ///< not submitted, completed, or withdrawn
     queued,          ///< waits for space in the window, before its first attempt
     parked,          ///< waits for its destination, which is at its bound, before its first attempt
-    in_flight,       ///< has begun attempts. Its latest one can be blocked, sent, late, backing off or returned
+    in_flight,       ///< has started attempts. Its latest one can be blocked, sent, late, backing off or returned
     retry_queued,    ///< its latest attempt is lost or was returned, and the next one waits for space in the window
     ready,           ///< ended, and waits for run_ready(). It has no attempts
     ready_in_flight, ///< ended, and waits for run_ready(), which detaches its attempts
@@ -104,7 +104,7 @@ struct operation {
     bool is_unresponsive; // the latest request to its destination was given up
     bool wants_attempt;   // its latest attempt is late, and attempts are left
     bool has_started;     // `started` is valid
-    u16 attempts;         // begun
+    u16 attempts;         // started
     u16 sent;             // attempts that the transport accepted
     int error;
     u32 latest;                    // its latest attempt

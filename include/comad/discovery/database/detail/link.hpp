@@ -33,7 +33,7 @@ link_speeds active_speed(const iba::smp::PortInfo&, bool extended) noexcept;
 iba::LinkWidth active_width(const subnet&, port_ref) noexcept;
 link_speeds active_speed(const subnet&, port_ref) noexcept;
 
-/// The best width or speed that both ends support, if it is better than the active one. Otherwise 0, also if the neighbor is unknown.
+/// The best width or speed that both ends support, if it is better than the active one. Otherwise 0, even if the neighbor is unknown.
 iba::LinkWidth possible_width(const subnet&, port_ref) noexcept;
 link_speeds possible_speed(const subnet&, port_ref) noexcept;
 /// The active width or speed at the neighbor, if both ends are up and report different values. In that case one end is wrong, or its
