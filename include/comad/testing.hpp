@@ -78,8 +78,8 @@ public:
     // ---- Scripted nodes -------------------------------------------------------------------------------------------------
 
     /// From now on `answer` replies to the requests of one attribute to a node. It returns a server::response: an attribute, an
-    /// error status or nothing(); or std::nullopt, if the node is to reply as usual. An empty function takes it back. Of SMPs the
-    /// class is MgmtClass::SubnLID, also of directed routes.
+    /// error status or nothing(); or std::nullopt, if the node is to reply as usual. An empty function takes it back. The class of
+    /// SMPs is MgmtClass::SubnLID, even with directed routes.
     void answer(std::string_view node, iba::MgmtClass, u16 attributeID, transports::sim::scripted_answer answer);
     /// The same for an attribute of a single class, which is then the class.
     template <iba::attribute T> void answer(std::string_view node, transports::sim::scripted_answer a) {
@@ -105,7 +105,7 @@ public:
     /// Takes the cable out of a port, and puts it back. The location has a port.
     void cut(std::string_view location);
     void restore(std::string_view location);
-    /// The four of above when virtual time is so much later than now.
+    /// The four functions above, called after this duration of virtual time.
     void kill_after(mad::duration, std::string_view node);
     void revive_after(mad::duration, std::string_view node);
     void cut_after(mad::duration, std::string_view location);

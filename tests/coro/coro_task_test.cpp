@@ -271,7 +271,7 @@ TEST_CASE("jobs run concurrently and can be joined in any order") {
     CHECK(r.net.now().time_since_epoch() == round_trip);
 }
 
-TEST_CASE("a job rethrows its exception where it is joined") {
+TEST_CASE("a job rethrows its exception in the task that joins it") {
     rig r;
     job<int> j = r.schedule.queue(fail());
     const auto join = [](job<int>& running) -> task<int> { co_return co_await running; };

@@ -219,7 +219,7 @@ TEST_CASE("corrected and uncorrected error rates are relative to bits, with and 
     CHECK(judged(before, PortExtendedSpeedsCountersRSFEC{}).empty());
 }
 
-TEST_CASE("the width and speed of a link are judged by what both ends support") {
+TEST_CASE("the width and speed of a link are compared with the values that both ends support") {
     health_rules rules;
     rules.width = severity::critical;
     rules.speed = severity::warning;

@@ -166,7 +166,7 @@ private:
 
 } // namespace
 
-TEST_CASE("lost segments and ACKs are repeated by the kernel and by user-space RMPP") {
+TEST_CASE("the kernel and user-space RMPP retransmit lost segments and ACKs") {
     const end_port here = port_of("rxe0/1"), there = port_of("rxe1/1");
     const lossy_device to_us("eth0", 29), to_them("eth1", 7);
     const auto over_verbs = [](const end_port& port) { return transports::open_verbs_port(port); };
@@ -212,7 +212,7 @@ TEST_CASE("a queue pair that fails with RPCs in flight is replaced, and all RPCs
     CHECK(device.qp_number() != first);
 }
 
-TEST_CASE("port events from the driver and injected events arrive with what they changed") {
+TEST_CASE("port events from the driver and injected events arrive with the changed port state") {
     std::vector<std::string> heard;
     verbs_options how;
     how.on_event = [&](const verbs::event& e, const end_port& now) {

@@ -54,7 +54,7 @@ TEST_CASE("a path without a P_Key uses the index of 0xffff, else of 0x7fff, else
     CHECK(found({}, {}) == "0=0xffff");
 }
 
-TEST_CASE("the index of a P_Key is that of its partition, full membership before limited") {
+TEST_CASE("the index of a P_Key is the index of its partition, full membership before limited") {
     const port_tables tables({0x7fff, 0x0001, 0x0002, 0, 0x8001, 0x8003}, {});
     CHECK(found(tables, with_pkey(0x8001)) == "4=0x8001");
     CHECK(found(tables, with_pkey(0x0001)) == "4=0x8001");

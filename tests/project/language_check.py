@@ -79,8 +79,13 @@ def literals_of(source):
         yield offset, text
 
 
+CODE_IN_COMMENT = re.compile(r"(?<=///\n)(?:[ \t]*/// {4,}\S.*\n)+")
+
+
 def comments_of(source):
-    """Yields (offset, text) for each comment block: line comments on consecutive lines are one. Text in backticks is masked."""
+    """Yields (offset, text) for each comment block: line comments on consecutive lines are one. Example code is masked: lines that are
+    indented by four or more spaces, after an empty comment line."""
+    source = CODE_IN_COMMENT.sub(lambda m: re.sub(r"///.*", lambda line: "///".ljust(len(line[0])), m[0]), source)
     block, begin, end = "", 0, None
     for token in TOKEN.finditer(source):
         if not token[0].startswith("//"):

@@ -89,6 +89,24 @@ has "^bad.cpp:6: 'asked' "
 has "^bad.cpp:8: 'anew' "
 has '^2 hits in 1 of 1 files$'
 
+# Comments of headers in include/: no text in backticks, and no example code.
+mkdir include
+cat >include/bad.hpp <<'END'
+/// The counter `says` this; it tells
+/// nothing.
+///
+///     server::responder answers;
+///     run(answers);
+///
+/// Errors: none is
+///         told
+END
+run 1 "$project/language_check.py" include/bad.hpp
+has "'tells' in"
+has "'told' in"
+lacks "'says'|'answers'"
+has '^2 hits in 1 of 1 files$'
+
 # Descriptions of schemas, not their names; strings and comments of Python; other files as a whole.
 mkdir -p docs/schema packaging
 cat >docs/schema/bad.json <<'END'

@@ -128,7 +128,7 @@ TEST_CASE("an HTTP server refuses other methods, bodies, long headers and invali
 }
 
 // RFC 9112, 6.1, 6.3 and 11.2: what a proxy takes for the body of one request must not be the next request here.
-TEST_CASE("an HTTP server refuses Transfer-Encoding or two lengths and does not read what follows") {
+TEST_CASE("an HTTP server refuses Transfer-Encoding or two lengths and does not read the bytes after the headers") {
     echo_server server;
     const std::string second = "GET /second HTTP/1.1\r\nHost: x\r\n\r\n";
     for (const char* fields : {

@@ -233,7 +233,7 @@ TEST_CASE("each member of a finding and its check has the right value") {
         {"severity": "error", "attribute": "portPhysicalState", "is": "Polling", "expected": "LinkUp"})"));
 }
 
-TEST_CASE("the default thresholds are those of infiniband-diags' scripts") {
+TEST_CASE("the default thresholds equal the thresholds of infiniband-diags' scripts") {
     CHECK(thresholds_text(default_thresholds(), false) == "SymbolErrorCounter=10\n"
                                                           "LinkErrorRecoveryCounter=10\n"
                                                           "LinkDownedCounter=10\n"

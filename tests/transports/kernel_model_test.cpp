@@ -655,7 +655,7 @@ TEST_CASE("a request counts as held for its class until its completion was read"
     CHECK(p.counters().most_on_wire_of[value(MgmtClass::Performance)] == 2);
 }
 
-TEST_CASE("the limits are those of the device, or of the inner transport if those are smaller") {
+TEST_CASE("the limits come from the device, or from the inner transport if its limits are smaller") {
     program p;
     CHECK(p.kernel.limits().max_window == 128);
     CHECK(p.kernel.limits().sa_window == 16);

@@ -394,7 +394,7 @@ TEST_CASE("segments of a method without a server start no transfer") {
     CHECK(other.take().empty());
 }
 
-TEST_CASE("a requester behind a router receives the reply and ACKs through its GID") {
+TEST_CASE("a requester on the other side of a router receives the reply and ACKs through its GID") {
     subnet s(3);
     raw router(s, 7);
     const auto by = [](u8 requester) {

@@ -210,7 +210,7 @@ template <> struct end_signature<void> {
 ///     auto info = co_await mads.async_SubnGet<PortInfo>(path, 1);                          // in an asio::awaitable
 ///     mads.async_SubnGet<NodeInfo>(path, [](mad::result<NodeInfo> info) { ... });          // or any other token
 ///
-/// RPCs:      the arguments are those of rpcs.hpp, followed by a completion token. Use named arguments instead of
+/// RPCs:      the arguments of rpcs.hpp, followed by a completion token. Use named arguments instead of
 ///            braces. Without a token, the operation is asio::deferred, which an asio::awaitable can await. All
 ///            arguments are copied.
 /// Signature: void(mad::result<T>). A signature with an error_code and a T would lose the contents of mad_error:

@@ -11,7 +11,7 @@
 namespace comad::coro {
 
 namespace detail {
-/// Tells a driver when to stop. The driver calls reached() between turns.
+/// Determines when a driver stops. The driver calls reached() between turns.
 class until {
 public:
     virtual bool reached() const noexcept = 0;

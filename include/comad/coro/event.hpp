@@ -41,7 +41,7 @@ private:
     bool set_ = false;
 };
 
-/// The awaitable that event::wait() returns. Await it once, where it was created.
+/// The awaitable that event::wait() returns. Await it once, in the scope that created it.
 class event_awaiter final : public detail::waiting {
 public:
     event_awaiter(event& awaited, detail::pauses& all) noexcept : waiting(all), event_(awaited) {}

@@ -62,8 +62,8 @@ struct schedule_options {
     mad::patience_options patience{}; ///< time limit of Gets without a timeout
 };
 
-/// The largest number of messages that a driver handles before it reads the clock again. It limits how far the
-/// schedule's time can lag behind.
+/// The largest number of messages that a driver handles before it reads the clock again. It limits the difference between
+/// the schedule's time and the clock.
 inline constexpr unsigned burst = 64;
 
 /// Resolves paths for a schedule: to a GID, and to an SA that has moved.

@@ -145,7 +145,7 @@ private:
 } // namespace detail
 } // namespace comad::coro
 
-/// Tells Asio how to start an operation that gets a use_task token.
+/// Defines how Asio starts an operation that gets a use_task token.
 template <class... Values> class boost::asio::async_result<comad::coro::use_task, void(Values...)> {
 public:
     template <class Initiation, class... Arguments>

@@ -28,7 +28,8 @@ namespace comad::counters {
 /// What a sweep read from one port.
 struct reading {
     discovery::port_ref where;
-    /// The counters were read. If false, the members below are empty: a failure says why, or the sum of the node's ports was enough.
+    /// The counters were read. If false, the members below are empty: a failure states the reason, or the sum of the node's ports was
+    /// enough.
     bool valid = false;
     sample counters;
     std::vector<port_detail> details; ///< those that the sweep was asked for and the port has
@@ -74,8 +75,8 @@ struct sweep_options {
     /// Empty, the default: the sweep writes nothing.
     counter_set clears;
     port_detail_set clears_details;
-    /// The sweep only clears: it reads nothing but `clears`, compares them in both attributes that have them, and its failures say what
-    /// was not cleared.
+    /// The sweep only clears: it reads only `clears` and compares them in both attributes that have them. Its failures name the counters
+    /// that were not cleared.
     bool only_clears = false;
     /// Completes the path to an end port, which has a LID, for example with a service level or an M_Key (for the query about forward
     /// error correction). Null: the path is complete.
@@ -88,7 +89,7 @@ struct sweep_options {
 };
 
 /// Reads the counters of all ports repeatedly. It remembers what each node's PMA supports, which it queries once, and which nodes were
-/// unresponsive: the next sweep queries them last, and only once. Sends only Gets, unless counters are to be cleared.
+/// unresponsive: the next sweep queries them last, and only once. Sends only Gets, unless it clears counters.
 /// Lifetime: the schedule and the subnet must outlive the sweeper, and the subnet must not change.
 /// Threads:  the schedule's; one sweep at a time.
 class sweeper {

@@ -16,7 +16,7 @@ class client;
 
 namespace comad {
 
-/// An open fabric with a schedule for its MADs: all that a program needs to send requests.
+/// An open fabric with a schedule for its MADs: everything that a program needs to send requests.
 ///
 ///     auto fabric = comad::open_fabric("sim:fattree2,radix=4,sm=1"); // or umad:mlx5_0/1, ibsim, ...
 ///     if (!fabric) return fail(fabric.error().text);

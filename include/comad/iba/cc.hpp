@@ -196,8 +196,8 @@ struct attribute_of<cc::CongestionLogSwitch>
 template <> struct described<cc::CongestionLogEventCA> : std::true_type {
     using T = cc::CongestionLogEventCA;
     // clang-format off
-    // The layout is that of ib_cong_log_event_ca_t of OpenSM and CongestionLogEventListCAElement of ibis. libibmad has
-    // SL and serviceType in the first word, and a local LID before the remote one.
+    // The layout is the layout of ib_cong_log_event_ca_t of OpenSM and CongestionLogEventListCAElement of ibis.
+    // libibmad has SL and serviceType in the first word, and a local LID before the remote one.
     static constexpr auto layout = describe<16>("CCCongestionLogEventCA", "A10.4.3.5",
         field<&T::localQP,        at{0},    24>{"localQP"},
         reserved<&T::reserved_24, at{3},     8>{},

@@ -2,7 +2,7 @@
 // fields.hpp - access to fields of encoded structures by name and as text, at run time: `nodeInfo.portGUID`,
 // `initialPath[3]`, `blocks[1].LMC`. It works on tables and bytes, and does not depend on any structure.
 //
-// Names are those of the table. A dot precedes the name of a nested field, brackets contain the index of an array element, and
+// Names come from the table. A dot precedes the name of a nested field, brackets contain the index of an array element, and
 // members of inlined headers have no prefix. Reserved ranges have names, too, such as `reserved_144`. Error messages have one
 // line; the message for a wrong name lists the valid names, the most similar first.
 #pragma once
@@ -35,7 +35,7 @@ std::string_view kind_of(const row_info& row) noexcept;
 /// Errors: unknown_name.
 result<row_info> find_field(const record_info& info, std::string_view name);
 
-/// Returns a field of the structure at the start of `bytes` as text. The text is that of dotted(), but without quotes
+/// Returns a field of the structure at the start of `bytes` as text. The text is the text of dotted(), but without quotes
 /// and escapes, and an array is `[1, 2, 3]`. Callers that print the text must escape it (text.hpp).
 /// Errors: unknown_name, also for a structure as a whole; too_short.
 result<std::string> get_field(const record_info& info, std::span<const u8> bytes, std::string_view name);

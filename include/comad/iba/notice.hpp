@@ -115,12 +115,12 @@ struct NoticeTrap145 {
     friend bool operator==(const NoticeTrap145&, const NoticeTrap145&) = default;
 };
 
-/// Trap 256: an SMP had a wrong M_Key. The return path is that of a directed-route SMP, nearest hop first.
+/// Trap 256: an SMP had a wrong M_Key. The return path is the return path of a directed-route SMP, nearest hop first.
 struct NoticeTrap256 {
     u16 reserved_0 = 0;
     lid lidAddr{}; ///< SLID of the SMP
     lid drSLID{};  ///< drSLID of a directed-route SMP
-    u8 method = 0; ///< method of the SMP; the next three members are also those of the SMP
+    u8 method = 0; ///< method of the SMP; the next three members come from the SMP, too
     u8 reserved_56 = 0;
     u16 attributeID = 0;
     u32 attributeModifier = 0;

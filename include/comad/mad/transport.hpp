@@ -122,7 +122,7 @@ struct transport_limits {
                                 ///< back further ones while their timeout runs
     bool smi = true;            ///< the transport carries SMPs (QP0)
     bool smi_by_lid = true;     ///< the transport carries LID-routed SMPs, too; false if the planes of a fabric are
-                                ///< separate, where they are not forwarded
+                                ///< separate, because such a fabric does not forward them
     /// Accuracy of measured round-trip times, and the smallest margin of deadlines. Waking up a sleeping program takes
     /// longer than a round trip.
     duration timer_resolution = std::chrono::microseconds(100);
@@ -157,7 +157,7 @@ public:
     /// Sends one MAD, or reports that it would block or has failed.
     virtual send_result send(const send_request&) noexcept = 0;
     /// Reads one message, header included, into `buffer` (at least headroom + mad_size bytes). If the message is
-    /// longer (received::full_size), a transport that reassembles RMPP returns its beginning and keeps the message.
+    /// longer (received::full_size), a transport that reassembles RMPP returns its first bytes and keeps the message.
     /// Only a receive() into headroom + full_size bytes removes it from the transport.
     virtual received receive(std::span<u8> buffer) noexcept = 0;
     /// Returns the limits and capabilities of the transport.

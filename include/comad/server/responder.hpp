@@ -49,7 +49,7 @@ public:
         r.record_size_ = record_size;
         return r;
     }
-    /// Replaces the attributeModifier, which is that of the request by default.
+    /// Replaces the attributeModifier. The default is the attributeModifier of the request.
     response with_modifier(u32 attributeModifier) && {
         modifier_ = attributeModifier;
         return std::move(*this);

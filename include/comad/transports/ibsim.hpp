@@ -20,7 +20,7 @@ namespace comad::transports {
 /// Which ibsim server to use, and at which node. The defaults come from the environment, as for ibsim's own clients.
 struct ibsim_options {
     ibsim_options();
-    /// `[SOCKNAME[,NODE]]`; what is left out comes from the environment.
+    /// `[SOCKNAME[,NODE]]`; omitted parts come from the environment.
     explicit ibsim_options(std::string_view place);
 
     /// Base name of the server's sockets [IBSIM_SOCKNAME, else `sim`].

@@ -65,10 +65,10 @@ struct kernel_counters {
 /// Replies:  The first reply to a request in flight, in its class, is delivered; a reply at the very end of the timeout is still
 ///           in time. All other replies are dropped, including those to sends that expected no reply. Parts of a longer message
 ///           are not delivered, and do not extend a timeout.
-/// Others:   Requests that arrive, and sends that expect no reply, pass unchanged. So does serve().
+/// Others:   Requests that arrive, sends that expect no reply, and serve() pass unchanged.
 /// Time:     set_now() does what the kernel did since the last call, in order. If several programs share a subnet, time must
 ///           go from event to event, because only the first of them sees every event.
-/// Long:     A message that is larger than the buffer is kept until it is read as a whole, as mad::transport::receive() says.
+/// Long:     A message that is larger than the buffer is kept until it is read as a whole, as mad::transport::receive() describes.
 /// Errors:   After `inner` has failed, each receive() fails, and each send() fails with EIO.
 /// Cost:     O(log n) of the outstanding requests for each MAD. Memory for these, for unread messages, and for the last
 ///           `remembered` requests, which distinguish late and repeated replies from unknown ones.

@@ -130,7 +130,7 @@ struct smi_gsi {
 /// Returns the sides of the logical port that `port` belongs to, from the ports `all`. An ordinary port is both sides. `port` itself
 /// is always one of the sides. The other side is the first port that is not down, else the first one.
 ///
-/// The rule is that of libibumad's umad_get_smi_gsi_pairs(): InfiniBand ports with the same port GUID are one logical port. Ports with
+/// The rule follows libibumad's umad_get_smi_gsi_pairs(): InfiniBand ports with the same port GUID are one logical port. Ports with
 /// IsSMdisabled are its GSI, the others its SMI.
 smi_gsi smi_gsi_pair(const end_port& port, std::span<const end_port> all);
 

@@ -57,7 +57,7 @@ struct umad_options {
 /// Errors:   The constructor throws std::runtime_error with one line that includes a possible fix (umad_errors.hpp). advice()
 ///           returns such a fix for a call that failed.
 ///           Transient errors are EIO, ENOMEM, ENOBUFS, ENOSPC and EBUSY; for reads also less than a header; for writes also
-///           EAGAIN. After a transient error the call returns would_block, and is repeated up to nine times: after 1 ms, and then
+///           EAGAIN. After a transient error the call returns would_block, and is retried up to nine times: after 1 ms, and then
 ///           after twice the previous time, 511 ms in total. A call that succeeds resets the count.
 ///           receive() fails after the ninth repetition, with the errno (EIO if there was less than a header), and immediately
 ///           with any other errno, such as ENODEV. The device is then gone, and all further calls fail with this errno.

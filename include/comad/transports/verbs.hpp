@@ -61,7 +61,7 @@ public:
     explicit verbs_transport(const end_port& port, verbs_options options = {});
     ~verbs_transport() override;
 
-    /// An epoll(7) instance: readable when something was received, or an event is there.
+    /// An epoll(7) instance: readable if a message was received or an event is pending.
     int native_handle() const noexcept override { return readable_.get(); }
     mad::send_result send(const mad::send_request&) noexcept override;
     mad::received receive(std::span<u8> buffer) noexcept override;

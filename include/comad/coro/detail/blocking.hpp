@@ -7,7 +7,7 @@
 
 namespace comad::coro {
 
-/// Makes every RPC of rpcs.hpp on its own schedule and blocks until the result is there. It uses the same code as the
+/// Makes every RPC of rpcs.hpp on its own schedule and blocks until the RPC has ended. It uses the same code as the
 /// awaitable RPCs.
 ///
 ///     mad::result<NodeInfo> info = umad.SubnGet<NodeInfo>(path);

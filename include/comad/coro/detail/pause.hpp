@@ -108,7 +108,7 @@ private:
 } // namespace detail
 
 /// The awaitable of `co_await schedule.pause(1s)`. It returns true when the time has passed, and false if it was
-/// canceled first. Await it once, where it was created.
+/// canceled first. Await it once, in the scope that created it.
 class [[nodiscard]] pause_awaiter final : public detail::waiting {
 public:
     pause_awaiter(detail::pauses& all, mad::duration length) noexcept : waiting(all), length_(length) {}

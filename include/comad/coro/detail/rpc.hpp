@@ -32,7 +32,7 @@ struct rpc_options {
     mad::duration timeout{0}; ///< per attempt, accurate to 1 ms or 5 %; 0: the schedule's
     int retries = -1; ///< attempts after the first, 0..255; -1: the schedule's; a number also gives Gets a timeout
     /// For Gets without a timeout: the time limit without a reply from the target. It applies if it is shorter than
-    /// the schedule's patience. It is never less than three times the longest recent round-trip time. 0: the
+    /// the schedule's time limit. It is never less than three times the longest recent round-trip time. 0: the
     /// schedule's.
     mad::duration patience{0};
 };
@@ -139,8 +139,8 @@ inline constexpr payload_ops payload_ops_of{&payload_access<Rpc>::fits, &payload
 
 } // namespace detail
 
-/// One RPC that returns a T, or with `with_header`, the T with its header, path and source. Await it once, where it
-/// was created.
+/// One RPC that returns a T, or with `with_header`, the T with its header, path and source. Await it once, in the
+/// scope that created it.
 template <iba::wire T, bool WithHeader = false> class [[nodiscard]] rpc final : public detail::rpc_base {
 public:
     using value_type = std::conditional_t<WithHeader, reply<T>, T>;
@@ -173,8 +173,8 @@ private:
 };
 
 /// One RPC that sends a Request and returns a table of Records as a std::vector; with `with_header`, the table with
-/// its header, path and source. The reply can have any number of MADs (IBA 13.6). Await it once, where it was
-/// created.
+/// its header, path and source. The reply can have any number of MADs (IBA 13.6). Await it once, in the scope
+/// that created it.
 /// Errors: those of rpcs.hpp; malformed_reply even if the records are smaller than a Record.
 template <iba::wire Request, iba::wire Record, bool WithHeader = false>
 class [[nodiscard]] table_rpc final : public detail::rpc_base {

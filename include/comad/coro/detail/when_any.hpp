@@ -69,8 +69,8 @@ task<std::variant<value_or_monostate<Ts>...>> any_of(std::tuple<task<Ts>...> tas
 } // namespace detail
 
 /// Runs tasks at the same time and returns the value of the task that ends first. When one has ended, it cancels the
-/// others and waits for their ends. The index() of the returned std::variant is that of the first task; a task<void>
-/// has std::monostate.
+/// others and waits for their ends. The index() of the returned std::variant is the position of the first task to
+/// end; a task<void> has std::monostate.
 /// Errors:   a failure of the fabric is a value, so a task that fails first is the first. An exception of any task,
 ///           even of a canceled one, cancels the other tasks. When all have ended, the first exception is thrown
 ///           instead of a value.

@@ -49,8 +49,8 @@ std::string_view text_of(difference::subject) noexcept;
 std::string_view text_of(difference::kind) noexcept;
 
 /// Returns the changes from `was` to `is`, by subject, then in the order of the subnets. A node or link that is hidden by a failure of a
-/// partial subnet counts as absent: see subnet::complete(). What a topology file cannot express, or lines of it that were not
-/// read, are not differences. `names`: the names of nodes in `place`.
+/// partial subnet counts as absent: see subnet::complete(). Data that a topology file cannot express, and lines of it that were
+/// not read, are not differences. `names`: the names of nodes in `place`.
 std::vector<difference> differences(const subnet& was, const subnet& is, const node_names& names = {});
 
 } // namespace comad::discovery

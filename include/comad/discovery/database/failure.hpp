@@ -22,7 +22,7 @@ enum class failure_kind : u8 {
     limit,         ///< a limit of the discovery was reached, and further nodes were not queried
     unresponsive,  ///< a timeout of a node that was unresponsive in the previous sweep and was queried only once
     no_address,    ///< the port has no LID: no subnet manager assigned one
-    not_cleared,   ///< counters that were to be cleared kept their values, or it is unknown whether they did
+    not_cleared,   ///< counters kept their values after an attempt to clear them, or it is unknown whether they did
     not_written,   ///< another change that was not made, or it is unknown whether it was made
     other,         ///< none of these, or unknown
 };

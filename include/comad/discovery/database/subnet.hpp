@@ -94,7 +94,7 @@ struct subnet {
 
 /// Returns whether a port has its own LID and management agents: port 0 of a switch, or a port of another node.
 inline bool is_end_port(const node& n, unsigned port) noexcept { return n.is_switch() ? port == 0 : port != 0; }
-/// Returns whether a port has a neighbor, or a state that says it will soon have one. Other ports have no cable.
+/// Returns whether a port has a neighbor, or a state that shows that it will soon have one. Other ports have no cable.
 bool is_in_use(const port&) noexcept;
 
 /// An end port of a subnet, and the ports for which its management agents reply.

@@ -32,7 +32,7 @@ bool is_cache(std::span<const u8> bytes) noexcept;
 /// Reads a subnet from either format. The bytes are not trusted: all lengths, numbers and indices are checked before they are used, and
 /// memory is bounded by the file size, max_cached_nodes and max_cached_ports. Nodes of a libibnetdisc cache are sorted from the node
 /// where its discovery started, and get routes.
-/// Errors: throws std::runtime_error with one line that says what is wrong, and at which byte.
+/// Errors: throws std::runtime_error with one line that describes the error and its byte offset.
 cached_subnet read_cache(std::span<const u8> bytes);
 
 /// The largest numbers of nodes and ports in a cache; equal to the default limits of a discovery.

@@ -27,7 +27,7 @@ std::vector<unsigned> levels_above_edge(const subnet&);
 /// Returns whether a node is a CA inside a switch that aggregates data for hosts (Mellanox SHARP). It is not a host.
 bool is_aggregation_node(const node&);
 
-/// Where each node is drawn, by index. `width` and `height` are those of the whole drawing. The highest level is at the top, and hosts
+/// Where each node is drawn, by index. `width` and `height` apply to the whole drawing. The highest level is at the top, and hosts
 /// are in a block below their switch. Connected nodes of adjacent rows are close to each other, as far as one pass can achieve that.
 struct drawing {
     struct spot {
@@ -65,12 +65,12 @@ struct name_selection {
     /// Adapters and switches for which it is true are left out.
     std::function<bool(const std::string&)> without;
 };
-/// Slurm's topology.conf of the plugin topology/tree: leaf switches with their hosts, above them one switch for all that are
-/// connected below the next level, so that the topology is a tree even if the fabric is not. Fabrics that are not connected have roots
+/// Slurm's topology.conf of the plugin topology/tree: leaf switches with their hosts, above them one switch for all switches that
+/// are connected below the next level, so that the topology is a tree even if the fabric is not. Fabrics that are not connected have roots
 /// of their own. A host is the first word of an adapter's name, as in slurmibtopology. An adapter that no host has named
 /// (`MT4129 ConnectX7   Mellanox Technologies`, `localhost mlx5_0`) is left out. A managed switch `MF0;core1:TYPE/U1` is `core1`, a chip
 /// in a chassis `core1-L01-U1`; a switch whose name is not unique has its ID. Levels count from the selected adapters. The text
-/// does not depend on the order of the nodes, which is that of the discovery.
+/// does not depend on the order in which the discovery found the nodes.
 export_text slurm_conf_text(const subnet&, const node_names&, const name_selection& = {});
 /// Returns topology.yaml with the same contents (Slurm 25.05 and later, which ignores topology.conf if topology.yaml exists).
 export_text slurm_yaml_text(const subnet&, const node_names&, const name_selection& = {});

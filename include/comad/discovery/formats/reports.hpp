@@ -19,7 +19,7 @@ namespace comad::discovery {
 struct hierarchies;   // of chassis/detail/hierarchy.hpp
 struct subnet_tables; // of database/detail/subnet_tables.hpp
 
-/// Options of topology_text(). The letters are those of ibnetdiscover's options.
+/// Options of topology_text(). The letters come from ibnetdiscover's options.
 struct topology_options {
     bool full = false;               ///< ` s=<speed> w=<width> v=<vlcap>` after each link (-f)
     std::optional<u64> mads_used;    ///< if set, the file starts with the longest route and this number of MADs (-m)
@@ -50,7 +50,7 @@ struct more_of_ports {
     const subnet_tables* facts = nullptr; ///< P_Keys, SL to VL and VL arbitration
 };
 
-/// Returns the whole database as one JSON object with the schema `comad.subnet/1`. Names are those of the IBA structures. The object
+/// Returns the whole database as one JSON object with the schema `comad.subnet/1`. Names come from the IBA structures. The object
 /// includes systems (chassis.hpp), failures, and the additional data of ports in `more`.
 std::string json_text(const subnet&, const more_of_ports& more = {});
 /// Returns one node as JSON, on one line.

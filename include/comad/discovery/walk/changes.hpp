@@ -76,7 +76,7 @@ private:
     std::map<place, port_state> ports_;
 };
 
-// ---- where it may have changed, for rediscover() ---------------------------------------------------------------------
+// ---- Locations of possible changes, for rediscover() -----------------------------------------------------------------
 
 /// Ports at which the links differ from those of `known`, by the LinkRecords of the SA: of links that were removed or added each end
 /// that is known, of a node whose LID has changed all cabled ports. It does not detect changes that left the links
@@ -99,7 +99,7 @@ coro::task<std::vector<port_ref>> find_changed_nodes(coro::MADSchedule&, const s
 
 /// Ports that a notice makes possibly stale (traps 64, 65, 128, 144 and 145 of IBA 14.2.5.1, as the SA reports them): of a
 /// switch whose ports changed all; of a port that was removed the neighbor. Of all other notices: none.
-/// Nothing: it concerns a port that is not known, and only the SA knows where that is.
+/// Nothing: it concerns a port that is not known, and only the SA knows its location.
 std::optional<std::vector<port_ref>> ports_affected_by(const subnet& known, const iba::Notice&);
 
 // ---- the subnet as it is now -----------------------------------------------------------------------------------------

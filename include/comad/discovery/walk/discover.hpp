@@ -33,8 +33,8 @@ struct discover_options {
     /// a directed route. 0: all SMPs go by directed routes, which need no LIDs.
     iba::lid from_lid{};
     unsigned max_hops = ~0u; ///< nodes farther away become failures of kind too_far; directed routes end after 63
-    // Limits, because a subnet may be endless, or a peer may invent one. At each of them the discovery ends with what it has found, and
-    // a failure of kind limit.
+    // Limits, because a subnet may be endless, or a peer may invent one. At each limit the discovery ends with a partial result and a
+    // failure of kind limit.
     std::size_t max_nodes = 200'000;                    ///< a subnet has 49,151 unicast LIDs
     std::size_t max_ports = 4'000'000;                  ///< of all nodes together: each takes memory, cabled or not
     mad::duration max_time{0};                          ///< from the first SMP, on the schedule's clock; 0: unlimited
@@ -47,7 +47,7 @@ struct discover_options {
     node_sequence* found =
         nullptr; ///< gets each node as soon as it was read; only of discover(); must outlive the task
     /// Whether the neighbor of a port is queried; null: always. It is called before that query, when the node of the port was read up to
-    /// this port: NodeInfo, NodeDescription (empty if the node did not answer it) and PortInfo are there. A port that is not followed
+    /// this port: NodeInfo, NodeDescription (empty if the node did not answer it) and PortInfo are valid. A port that is not followed
     /// stays without a peer and is not a failure; its neighbor gets no SMP from there. Each node is then read by one query after the
     /// other. Several threads call it, one at a time, where discover_multi_port() has several ports. Discoveries by the SA do not call it.
     const port_filter* follows = nullptr; ///< must outlive the task
@@ -67,8 +67,8 @@ coro::task<mad::result<subnet>> discover(coro::MADSchedule& schedule, discover_o
 
 /// As discover(), through several local ports of one subnet, by directed routes only. Each port has its own schedule, and a thread of
 /// its own drives that; all of them fill one subnet. The port that reaches a node first reads it. A port that has nothing else to send
-/// takes part in reading a node that it reaches. Nodes, order and routes are those that a discovery by the first port that
-/// replies would find, however the threads take turns. Nodes that only a cable of another port leads to come last, with the route from
+/// takes part in reading a node that it reaches. Nodes, order and routes equal the result of a discovery by the first port
+/// that replies, however the threads take turns. Nodes that only a cable of another port leads to come last, with the route from
 /// there.
 /// Blocks until the discovery has ended. With one port, no thread is started and nothing is locked.
 /// Errors:  only if none of the ports replies: the error of the first. A port that does not reply, or fails during the discovery, is a

@@ -11,8 +11,8 @@ namespace comad::discovery {
 /// The subnet as the SA describes it, from its NodeRecord, PortInfoRecord, LinkRecord and SwitchInfoRecord tables (IBA 15.2.5). Sends
 /// four SubnAdmGetTables to the schedule's sa_path(), and no SMP.
 ///
-/// Order and routes are those of discover() from the end port that has `local_lid`, which becomes nodes[0]. localPortNum of PortInfo
-/// is that of the port that the route enters by. States are those of the SM's last sweep. The result lacks what the SA does not
+/// Order and routes follow discover() from the end port that has `local_lid`, which becomes nodes[0]. localPortNum of PortInfo
+/// is the number of the port that the route enters by. States come from the SM's last sweep. The result lacks what the SA does not
 /// know or does not return:
 /// - M_Keys, unless the SA trusts the SM_Key of the request
 /// - `port::fdr10` and `port::fdr10_supported`, which no record contains

@@ -38,7 +38,7 @@ struct fabric_error {
 /// Prints the text on stderr and calls std::terminate(): the program accessed the value of a failed result.
 [[noreturn]] void bad_result_access(const fabric_error&) noexcept;
 
-/// A value or a fabric_error. It never throws. Access to a value that is not there prints the error and terminates the program.
+/// A value or a fabric_error. It never throws. Access to a missing value prints the error and terminates the program.
 template <class T> using fabric_result = boost::outcome_v2::basic_result<T, fabric_error, iba::terminate_with_message>;
 
 /// A text that names a fabric, divided at its first colon.

@@ -28,7 +28,7 @@ struct Format {
 template <> struct described<bm::Format> : std::true_type {
     using T = bm::Format;
     // clang-format off
-    // The layout is that of bm.c of libibmad and BM_MAD of Intel.
+    // The layout follows bm.c of libibmad and BM_MAD of Intel.
     static constexpr auto layout = describe<256>("BMFormat", "16.2.1",
         inlined<&T::header,        at{0}>{},
         field<&T::BKey,            at{24},   64>{"BKey", show::hex},

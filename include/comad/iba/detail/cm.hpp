@@ -181,7 +181,7 @@ struct RTU {
 template <> struct described<cm::REQ> : std::true_type {
     using T = cm::REQ;
     // clang-format off
-    // The layout of reserved_192, SRQ and extendedTransportType is that of Linux and Wireshark.
+    // The layout of reserved_192, SRQ and extendedTransportType follows Linux and Wireshark.
     static constexpr auto layout = describe<232>("CMREQ", "12.6.5",
         field<&T::LCID,                  at{0},      32>{"LCID"},
         reserved<&T::reserved_32,        at{4},      32>{},
@@ -217,7 +217,7 @@ template <> struct attribute_of<cm::REQ> : attribute_traits<0x0010, in_class<Mgm
 template <> struct described<cm::MRA> : std::true_type {
     using T = cm::MRA;
     // clang-format off
-    // The layout of privateData is that of Linux. In other descriptions, its first two bytes are reserved.
+    // The layout of privateData follows Linux. In other descriptions, its first two bytes are reserved.
     static constexpr auto layout = describe<232>("CMMRA", "12.6.6",
         field<&T::LCID,           at{0},      32>{"LCID"},
         field<&T::RCID,           at{4},      32>{"RCID"},
@@ -250,7 +250,7 @@ template <> struct attribute_of<cm::REJ> : attribute_traits<0x0012, in_class<Mgm
 template <> struct described<cm::REP> : std::true_type {
     using T = cm::REP;
     // clang-format off
-    // The layout of SRQ is that of Linux and Wireshark.
+    // The layout of SRQ follows Linux and Wireshark.
     static constexpr auto layout = describe<232>("CMREP", "12.6.8",
         field<&T::LCID,               at{0},       32>{"LCID"},
         field<&T::RCID,               at{4},       32>{"RCID"},
@@ -387,7 +387,7 @@ struct APR {
 template <> struct described<cm::LAP> : std::true_type {
     using T = cm::LAP;
     // clang-format off
-    // The layout of reserved_64 is that of Linux.
+    // The layout of reserved_64 follows Linux.
     static constexpr auto layout = describe<232>("CMLAP", "12.8.1",
         field<&T::LCID,               at{0},       32>{"LCID"},
         field<&T::RCID,               at{4},       32>{"RCID"},
@@ -467,7 +467,7 @@ struct SIDR_REP {
 template <> struct described<cm::SIDR_REQ> : std::true_type {
     using T = cm::SIDR_REQ;
     // clang-format off
-    // The layout of PKey is that of Linux.
+    // The layout of PKey follows Linux.
     static constexpr auto layout = describe<232>("CMSIDR_REQ", "12.11.1",
         field<&T::requestID,      at{0},    32>{"requestID"},
         field<&T::PKey,           at{4},    16>{"PKey", show::hex},
@@ -482,7 +482,7 @@ struct attribute_of<cm::SIDR_REQ> : attribute_traits<0x0017, in_class<MgmtClass:
 template <> struct described<cm::SIDR_REP> : std::true_type {
     using T = cm::SIDR_REP;
     // clang-format off
-    // The layout is that of Linux. Other descriptions follow the IBA before its errata.
+    // The layout follows Linux. Other descriptions follow the IBA before its errata.
     static constexpr auto layout = describe<232>("CMSIDR_REP", "12.11.2",
         field<&T::requestID,            at{0},    32>{"requestID"},
         field<&T::status,               at{4},     8>{"status"},

@@ -50,8 +50,8 @@ struct MlxGeneralInfo {
     friend bool operator==(const MlxGeneralInfo&, const MlxGeneralInfo&) = default;
 };
 
-/// Returns whether the device has an extended firmware version. In its place an older device has SWInfo, whose major
-/// number makes the value larger than any firmware version.
+/// Returns whether the device has an extended firmware version. An older device has SWInfo at the same
+/// position. The major number of SWInfo makes the value larger than any firmware version.
 constexpr bool has_extended_version(const MlxGeneralInfo& g) noexcept {
     constexpr u32 highest_major = 0xff;
     return (g.fw_ext_major != 0 || g.fw_ext_minor != 0 || g.fw_ext_sub_minor != 0) && g.fw_ext_major <= highest_major;
@@ -191,7 +191,7 @@ struct attribute_of<smp::MlnxARInfo>
 template <> struct described<vend::MlxGeneralInfo> : std::true_type {
     using T = vend::MlxGeneralInfo;
     // clang-format off
-    // The layout is that of vendstat of infiniband-diags (is4_general_info_t) and VendorSpec_GeneralInfo of ibis.
+    // The layout follows vendstat of infiniband-diags (is4_general_info_t) and VendorSpec_GeneralInfo of ibis.
     static constexpr auto layout = describe<152>("MlxGeneralInfo", "vendor attribute 0x17",
         field<&T::VSKey,                at{0},   64>{"VSKey", show::hex},
         field<&T::hw_revision,          at{8},   16>{"hw_revision"},

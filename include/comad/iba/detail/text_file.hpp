@@ -47,7 +47,7 @@ std::string read_bytes(const std::string& name, std::size_t most = most_bytes);
 /// Errors: as read_bytes().
 std::istringstream open_text_file(const std::string& name);
 
-/// Returns without an error if the name is that of a regular file, or of a link to one. Use it for files that are read
+/// Returns without an error if `name` is a regular file or a link to one. Use it for files that are read
 /// again while a program runs: reading a FIFO would never end.
 /// Errors: std::runtime_error with one line, `cannot read 'name': it is not a regular file`.
 void require_regular_file(const std::string& name);

@@ -39,7 +39,7 @@ enum class attempt_event : u8 {
     send_failed,          ///< the transport reported another error of the send
     transport_failed,     ///< the transport is disconnected
     operation_ended,      ///< its operation ended in another way
-    superseded,           ///< its operation begins another attempt
+    superseded,           ///< its operation starts another attempt
     reused,               ///< its entry of the table is needed
 };
 

@@ -76,7 +76,7 @@ constexpr bool has_rmpp(iba::MgmtClass mgmt_class) noexcept {
            mgmt_class == iba::MgmtClass::BIS || iba::is_vendor_oui(mgmt_class);
 }
 /// Returns true for a MAD of an RMPP transfer (IBA 13.6), and for a complete message that was received or will be sent
-/// as one: its class has RMPP, RMPPFlags.Active is set, and all headers are there.
+/// as one: its class has RMPP, RMPPFlags.Active is set, and all headers are present.
 bool is_rmpp(std::span<const u8> message) noexcept;
 
 /// Writes a request with a zero payload and a zero transaction ID into 256 bytes. Returns the address of the payload.

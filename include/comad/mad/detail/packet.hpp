@@ -28,7 +28,7 @@ struct packet_address {
 };
 
 /// Returns the addresses of a request to `path`, as far as they are known before the device builds the packet. The
-/// source LID is that of the path, 0 if the device fills it in. The P_Key is that of the path; port_tables::put_into()
+/// source LID comes from the path, 0 if the device fills it in. The P_Key comes from the path; port_tables::put_into()
 /// sets it from the index.
 packet_address request_address(const any_path& path, u8 mgmt_class) noexcept;
 /// Returns the addresses of a received MAD. The LID of the local port is not known: 0, or permissive if the source LID

@@ -5,7 +5,7 @@
 
 namespace comad::mad::detail {
 
-/// The loss rate, and what follows from it.
+/// The loss rate, and the number and interval of attempts that it determines.
 class retry_policy {
 public:
     /// Counts one attempt to a destination that replies.

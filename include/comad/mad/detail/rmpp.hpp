@@ -94,7 +94,7 @@ private:
     rmpp_state state_ = rmpp_state::more;
     iba::RMPPStatus status_ = iba::RMPPStatus::Normal;
     bool failed_by_peer_ = false;
-    bool ending_due_ = false; // a STOP or an ABORT is to be sent
+    bool ending_due_ = false; // a STOP or an ABORT must be sent
 };
 
 /// Options of a receiver.
@@ -193,7 +193,7 @@ private:
     u32 sent_ = 0;         // the highest segment that was sent
     u32 window_last_;      // the last segment that may be sent
     bool double_sided_;
-    bool turn_due_ = false; // the ACK that turns the direction is to be sent
+    bool turn_due_ = false; // the ACK that turns the direction must be sent
 };
 
 } // namespace comad::mad

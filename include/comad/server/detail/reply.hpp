@@ -37,7 +37,7 @@ std::optional<mad_bytes> make_reply(std::span<const u8> request, std::span<const
 std::optional<mad_bytes> make_error(std::span<const u8> request, u16 status, u8 class_status = 0) noexcept;
 
 /// Returns a reply of any length that is sent by RMPP, as one message: the headers, followed by `data`. The RMPP
-/// header is that of the first segment, which is the format of Linux. Returns an empty message if the request has no
+/// header equals the header of the first segment, which is the format of Linux. Returns an empty message if the request has no
 /// reply. Precondition: the request has a whole header of a class with RMPP.
 std::vector<u8> make_long_reply(std::span<const u8> request, std::span<const u8> data);
 

@@ -42,7 +42,7 @@ u16 status_of(fault) noexcept;
 ///
 /// Lifetime: It refers to the message that it was parsed from, which is valid during the call of the handler.
 struct request {
-    std::span<const u8> mad;    ///< the whole message; longer than one MAD if it came by RMPP
+    std::span<const u8> mad;    ///< the whole message; longer than one MAD if it arrived by RMPP
     iba::MADHeader header;      ///< for a directed route, classSpecific contains hop pointer and hop count
     mad::source_address source; ///< the sender
     const iba::record_info* attribute = nullptr; ///< null: unknown, see unknown_attributes

@@ -12,8 +12,8 @@ namespace comad::transports {
 /// master subnet manager is notified. A subnet manager opens it in addition to serving SMInfo; no other server needs
 /// it. Only one process at a time can open it.
 ///
-/// Errors: throws std::runtime_error with one line that says what to do: the port has no issm device, another process
-///         has opened it, or an error of umad_transport.
+/// Errors: throws std::runtime_error with one line that states how to fix the error: the port has no issm device,
+///         another process has opened it, or an error of umad_transport.
 mad::unique_fd open_issm(const end_port& port, const std::filesystem::path& sys_class = "/sys/class",
                          const std::filesystem::path& devices = "/dev/infiniband");
 

@@ -7,8 +7,8 @@
 
 namespace comad::transports {
 
-/// Adds the keys in a file or directory to `keys`. The syntax of a file is that of mad::port_keys::add(). The names
-/// are those of OpenSM. In a file named `guid2cckey`, keys without a kind are CC_Keys. A file named `neighbors`
+/// Adds the keys in a file or directory to `keys`. The syntax of a file is the syntax of mad::port_keys::add(). The
+/// names come from OpenSM. In a file named `guid2cckey`, keys without a kind are CC_Keys. A file named `neighbors`
 /// contains the neighbors of ports (add_neighbors()). A directory is OpenSM's cache: all of guid2mkey, guid2cckey and
 /// neighbors that exist are read.
 /// The user who runs the program, or root, must own the file. Other users must have no access to it; they may read,

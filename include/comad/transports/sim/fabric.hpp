@@ -78,7 +78,7 @@ struct topology_event {
 
 /// Counts of the SMPs of one simulated node. GMPs are not included.
 struct node_counters {
-    /// SMPs that reached the node, including those that its buffer had no space for; if timing::transit is not 0, also those that
+    /// SMPs that reached the node, including those that its buffer had no space for; if timing::transit is not 0, also SMPs that
     /// it had to forward.
     u64 received = 0;
     u64 overflowed = 0; ///< of these: lost because the buffer was full

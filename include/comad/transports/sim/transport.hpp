@@ -143,7 +143,7 @@ struct simulation {
 /// Example: `fattree3,radix=16,latency=10us,loss=0.01,flap=core-0001/2@1ms:200us:5ms`. Virtual time starts at 0. Real time starts when
 /// the fabric is made. The seed selects the members of each fraction independently. A comma ends a value, so no name can contain one.
 /// docs/reference/fabrics.md describes each key.
-/// Errors: throws std::runtime_error with one line that says what is wrong and what is valid.
+/// Errors: throws std::runtime_error with one line that describes the error and the valid values.
 simulation make_sim(std::string_view specification, time_mode mode = time_mode::real);
 
 } // namespace comad::transports::sim

@@ -10,7 +10,7 @@
 namespace comad::verbs {
 
 /// The parameters of a connection, in addition to its path. The path contains the address, P_Key index, MTU, and in
-/// IBPath::dqpn the remote QP. For UD, its qkey is that of the datagrams that the QP receives. Each peer has its own
+/// IBPath::dqpn the remote QP. For UD, its qkey is the Q_Key of the datagrams that the QP receives. Each peer has its own
 /// path. Indices that must be looked up are searched for in the port's tables (mad::port_tables). If the port lacks
 /// the P_Key or SGID, the error is EADDRNOTAVAIL.
 struct connection {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // chassis.hpp - groups the nodes of a subnet into systems: the boards of a chassis, or nodes with one system image GUID. Rules, numbers
-// and names are those of libibnetdisc (rdma-core, libibnetdisc/chassis.c). Sends nothing.
+// and names follow libibnetdisc (rdma-core, libibnetdisc/chassis.c). Sends nothing.
 #pragma once
 #include <comad/discovery/database/subnet.hpp>
 
@@ -52,8 +52,8 @@ struct system_groups {
     }
 };
 
-/// Groups all nodes into systems. If two boards claim one position, only one of them is in the chassis. Numbers are those of
-/// infiniband-diags, which count from the node that was found last. A board with impossible cabling gets no position; libibnetdisc
+/// Groups all nodes into systems. If two boards claim one position, only one of them is in the chassis. Numbers follow infiniband-diags,
+/// which counts from the node that was found last. A board with impossible cabling gets no position; libibnetdisc
 /// fails the whole discovery in this case.
 system_groups group_nodes(const subnet&);
 

@@ -15,8 +15,8 @@ struct topology_checks {
     bool lids = false;         ///< LIDs of switches, of ports and of their neighbors
     bool descriptions = false; ///< descriptions of nodes and of their neighbors
 };
-/// Returns what ibnetdiscover --diff prints: nodes and links of `was` after `< `, and those of `is` after `> `. The text is empty if there
-/// is no difference. `full`: with speed, width and VLCap of links.
+/// Returns what ibnetdiscover --diff prints: nodes and links of `was` after `< `, and those of `is` after `> `. The text is empty if the
+/// subnets do not differ. `full`: with speed, width and VLCap of links.
 std::string topology_difference(const subnet& was, const subnet& is, const node_names&, const topology_checks&,
                                 bool full = false);
 

@@ -18,8 +18,8 @@ bool has_extended_speeds(const iba::smp::PortInfo& end_port) noexcept;
 /// Returns whether extended speeds are valid for a port of a subnet. False if the PortInfo of its end port is not known.
 bool has_extended_speeds(const subnet&, port_ref) noexcept;
 
-/// The bit in the attribute modifier of PortInfo, next to the port number, that says that the requester understands extended speeds
-/// (IBA 14.2.5.6).
+/// The bit in the attribute modifier of PortInfo, next to the port number, by which the requester states that it understands extended
+/// speeds (IBA 14.2.5.6).
 inline constexpr u32 understands_extended_speeds = u32{1} << 31;
 /// Returns whether a port that was queried without understands_extended_speeds may hide its extended speeds: its end port supports
 /// them, but the port reports none. Query it again with the bit, as OpenSM does since 2026. If the second reply reports none either,
@@ -58,7 +58,7 @@ bool could_be_fdr10(const subnet&, port_ref) noexcept;
 unsigned lanes_of(iba::LinkWidth) noexcept;
 /// The signaling rate of one lane in bits per second, for the fastest speed in the set; 0 for an empty set.
 double bits_per_second(link_speeds) noexcept;
-/// The signaling rate of one lane at FDR10, which link_speeds cannot tell from QDR.
+/// The signaling rate of one lane at FDR10, which link_speeds cannot distinguish from QDR.
 inline constexpr double fdr10_bits_per_second = 10.3125e9;
 /// The signaling rate of all lanes of a port at its active width and speed. Precondition: the PortInfo of the port is known.
 double bits_per_second(const subnet&, port_ref) noexcept;

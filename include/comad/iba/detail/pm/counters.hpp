@@ -112,7 +112,7 @@ struct attribute_of<pm::PortCounters>
 template <> struct described<pm::PortCountersExt> : std::true_type {
     using T = pm::PortCountersExt;
     // clang-format off
-    // From counterSelect2 on, the layout is that of OpenSM and libibmad; in older releases of the IBA, the attribute
+    // From counterSelect2 on, the layout follows OpenSM and libibmad; in older releases of the IBA, the attribute
     // ends at 72 bytes.
     static constexpr auto layout = describe<184>("PMPortCountersExt", "16.1.4.11",
         reserved<&T::reserved_0,                at{0},    8>{},
@@ -191,7 +191,7 @@ struct PortExtendedSpeedsCountersRSFEC {
 template <> struct described<pm::PortExtendedSpeedsCounters> : std::true_type {
     using T = pm::PortExtendedSpeedsCounters;
     // clang-format off
-    // The layout is that of libibmad and of pm_PortExtendedSpeedsCounters of ibis.
+    // The layout follows libibmad and pm_PortExtendedSpeedsCounters of ibis.
     static constexpr auto layout = describe<140>("PMPortExtendedSpeedsCounters", "16.1.4",
         reserved<&T::reserved_0,                    at{0},    8>{},
         field<&T::portSelect,                       at{1},    8>{"portSelect"},

@@ -42,7 +42,7 @@ struct attribute_of<smp::NodeDescription> : attribute_traits<0x0010, in_class<Mg
 
 namespace smp {
 
-/// The properties of a node. portGUID and localPortNum are those of the port that received the request.
+/// The properties of a node. portGUID and localPortNum describe the port that received the request.
 struct NodeInfo {
     u8 baseVersion = 0;
     u8 classVersion = 0;

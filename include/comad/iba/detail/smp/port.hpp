@@ -227,8 +227,8 @@ struct PortInfoExtended {
 template <> struct described<smp::PortInfoExtended> : std::true_type {
     using T = smp::PortInfoExtended;
     // clang-format off
-    // The layout is that of ib_port_info_ext_t of OpenSM and smp_PortInfoExtended of ibis. libibmad 44 reads HDR and
-    // NDR from other bits.
+    // The layout is the layout of ib_port_info_ext_t of OpenSM and smp_PortInfoExtended of ibis. libibmad 44 reads HDR
+    // and NDR from other bits.
     static constexpr auto layout = describe<64>("SMPPortInfoExtended", "14.2.5.19",
         field<&T::capabilityMask,      at{0},   32>{"capabilityMask", show::hex},
         field<&T::FECModeActive,       at{4},   16>{"FECModeActive", show::name},
@@ -270,7 +270,7 @@ struct HierarchyInfo {
 template <> struct described<smp::HierarchyInfo> : std::true_type {
     using T = smp::HierarchyInfo;
     // clang-format off
-    // The layout is that of ib_hierarchy_info_t of NVIDIA's OpenSM and smp_HierarchyInfo of ibis.
+    // The layout is the layout of ib_hierarchy_info_t of NVIDIA's OpenSM and smp_HierarchyInfo of ibis.
     static constexpr auto layout = describe<64>("SMPHierarchyInfo", "A15",
         field<&T::templateGUID,      at{0},      64>{"templateGUID"},
         field<&T::maxSupportedIndex, at{8},       8>{"maxSupportedIndex"},

@@ -172,7 +172,7 @@ struct SwitchPortStateTable {
 template <> struct described<smp::SwitchPortStateTable> : std::true_type {
     using T = smp::SwitchPortStateTable;
     // clang-format off
-    // The layout is that of ib_switch_port_state_table_t of NVIDIA's OpenSM and smp_SwitchPortStateTable of ibis.
+    // The layout is the layout of ib_switch_port_state_table_t of NVIDIA's OpenSM and smp_SwitchPortStateTable of ibis.
     static constexpr auto layout = describe<64>("SMPSwitchPortStateTable", "14.2.5.20",
         field<&T::portState, at{0, 0}, 512>{"portState", show::name});
     // clang-format on

@@ -161,7 +161,7 @@ void write_topology(std::ostream& out, const topology& t);
 ///     line,switches=70[,hosts=1]
 ///
 /// All accept `speed=EDR` and `width=4x`. The subnet is not configured; use bring_up().
-/// Errors: throws std::runtime_error with one line that says what is valid.
+/// Errors: throws std::runtime_error with one line that lists the valid values.
 topology make_topology(std::string_view specification);
 /// The kinds that make_topology() supports, for messages: `fattree2, fattree3, ...`.
 std::string_view topology_kinds() noexcept;
