@@ -169,7 +169,7 @@ TEST_CASE("a fabric on an ibsim server opens at the node in its text") {
     const auto info = fabric.run(fabric.schedule().SubnGet<NodeInfo>(mad::IBDRPath()));
     REQUIRE(info);
     CHECK(info.value().nodeType == iba::NodeType::Switch);
-    CHECK(fabric.local_port().GID == iba::gid(iba::link_local_prefix, info.value().portGUID));
+    CHECK(fabric.local_port().GID.interface_id() == info.value().portGUID);
     const auto found = fabric.run(discovery::discover(fabric.schedule()));
     REQUIRE(found);
     CHECK(found.value().nodes.size() == 14);
