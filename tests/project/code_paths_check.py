@@ -29,7 +29,8 @@ def main():
             found = any(name in path for path in paths)
         elif re.fullmatch(r"\w+(::\w+)+", name):
             owner, member = name.split("::")[-2:]
-            found = re.search(rf"\b{owner}::{member}\b", code) or (owner in words and member in words)
+            body = re.search(rf"\b(?:struct|class) {owner}\b[^;{{]*\{{(.*?)^\}};", code, re.S | re.M)
+            found = re.search(rf"\b{owner}::{member}\b", code) or (body and re.search(rf"\b{member}\b", body[1]))
         elif re.fullmatch(r"\w+", name):
             found = name in words or any(f"{name}_check.py" in path for path in paths)
         else:

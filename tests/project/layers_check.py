@@ -62,7 +62,7 @@ def first_group(pattern, file):
 
 
 def layer_of(file):
-    return first_group(r"(?:include/comad|src)/(\w+)/", file) or first_group(
+    return first_group(r"(?:include/comad|src)/(\w+)(?:/|\.hpp$)", file) or first_group(
         r"(?!include|src|tools|tests|bench|docs)(\w+)/", file)
 
 
@@ -80,8 +80,8 @@ for file in tracked():
         text = source.read()
     if mine := layer_of(file):
         seen.add(mine)
-        problems += upward(file, LIBRARY, mine, re.findall(r"#include <comad/(\w+)/", text))
-        if mine == "discovery":
+        problems += upward(file, LIBRARY, mine, re.findall(r"#include <comad/(\w+)[/.]", text))
+        if mine == "discovery" and file != "include/comad/discovery.hpp":
             room = first_group(r"(?:include/comad/)?discovery/(\w+)/", file)
             seen.add(room)
             problems += upward(file, DISCOVERY, room, re.findall(r'#include (?:<comad/discovery/|"\.\./)(\w+)/', text))

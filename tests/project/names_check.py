@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """names_check.py [FILE ...] - the rules for names of comad in C++ (docs/contributing/style.md). Names of the IBA stay as the IBA writes
 them. In a name of comad that consists of several words, acronyms are in lower case: lid_of, is_smp. Fails with each name that
-breaks this rule, and with each file name that is on the list of names without meaning."""
+breaks this rule."""
 import os, re, subprocess, sys
 
 os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))

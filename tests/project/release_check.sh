@@ -17,6 +17,7 @@ chmod +x scripts/abi
 echo 'project(comad VERSION 1.2.3 LANGUAGES CXX)' >CMakeLists.txt
 printf 'comad (1.2.3) unstable; urgency=medium\n' >packaging/debian/changelog
 printf 'Source: comad\n\nPackage: libcomad1.2\n' >packaging/debian/control
+printf 'usr/lib/*/libcomad.so.*\n' >packaging/debian/libcomad1.2.install
 printf 'Version:        1.2.3\n\n%%changelog\n* Wed Nov 25 2026 comad contributors <comad@example.org> - 1.2.3-1\n' >packaging/comad.spec
 echo 'The current version, 1.2.3, is in `libcomad1.2`, and the library is `libcomad.so.1.2`.' >README.md
 echo 'The newest version 1.2.3 gets fixes.' >SECURITY.md
@@ -97,6 +98,13 @@ run 0 --tag
 has '^compared the ABI$'
 has '^created the tag v1.2.3; '
 [[ "$(git tag -l --format='%(contents)' v1.2.3)" == "$(sed '/^compared the ABI/,$d' ../printed)" ]]
+run 0 # the commit of the tag
+run 1 --tag
+has 'the tag v1.2.3 exists'
+git commit -q --allow-empty -m later
 run 1
 has 'the tag v1.2.3 exists'
+git rm -q packaging/debian/libcomad1.2.install
+run 1
+has 'packaging/debian/libcomad1.2.install does not exist'
 run 2 --publish
