@@ -59,8 +59,10 @@ TEST_CASE("a port after the name of a node selects the port in commands that hav
     CHECK(output_of(with_sa, {"ibportstate", "leaf-0001/3", "query"}) ==
           output_of(with_sa, {"ibportstate", "9", "3", "query"}));
     CHECK(output_of(with_sa, {"smpquery", "nd", "h-0008 HCA-1/1"}) == output_of(with_sa, {"smpquery", "nd", "8"}));
-    CHECK(failure_on(with_sa, {"smpquery", "nd", "leaf-0001/3"}) ==
-          "ibtool: 'leaf-0001/3': this command has no use for the port of a switch; give the name without it\n");
+    CHECK(
+        failure_on(with_sa, {"smpquery", "nd", "leaf-0001/3"}) ==
+        "ibtool: 'leaf-0001/3': this command cannot take the port of a switch from the name; give the name without it, "
+        "and the port as its own argument if there is one\n");
     CHECK(failure_on(with_sa, {"smpquery", "nd", "leaf-0001/9"}) == "ibtool: 'leaf-0001/9': 'leaf-0001' has 4 ports\n");
 }
 
@@ -84,6 +86,65 @@ TEST_CASE("an ambiguous node name is refused with at most three candidates") {
     std::size_t candidates = 0;
     for (std::size_t at = err.find("(0x"); at != err.npos; at = err.find("(0x", at + 1)) ++candidates;
     CHECK(candidates == 3);
+}
+
+/// A switch, and the host `dual` with both ports connected to it.
+std::string topology_with_two_ports() {
+    return "vendid=0x2c9\ndevid=0xd2f0\nsysimgguid=0x99\nswitchguid=0x99(99)\n"
+           "Switch\t4 \"S-0000000000000099\"\t\t# \"switch\" base port 0 lid 9 lmc 0\n"
+           "[1]\t\"H-0000000000000001\"[1](11)\t\t# \"host\" lid 1 4xEDR\n"
+           "[2]\t\"H-0000000000000020\"[1](21)\t\t# \"dual\" lid 2 4xEDR\n"
+           "[3]\t\"H-0000000000000020\"[2](22)\t\t# \"dual\" lid 3 4xEDR\n\n"
+           "vendid=0x2c9\ndevid=0x1017\nsysimgguid=0x1\ncaguid=0x1\n"
+           "Ca\t1 \"H-0000000000000001\"\t\t# \"host\"\n"
+           "[1](11)\t\"S-0000000000000099\"[1]\t\t# lid 1 lmc 0 \"switch\" lid 9 4xEDR\n\n"
+           "vendid=0x2c9\ndevid=0x1017\nsysimgguid=0x20\ncaguid=0x20\n"
+           "Ca\t2 \"H-0000000000000020\"\t\t# \"dual\"\n"
+           "[1](21)\t\"S-0000000000000099\"[2]\t\t# lid 2 lmc 0 \"switch\" lid 9 4xEDR\n"
+           "[2](22)\t\"S-0000000000000099\"[3]\t\t# lid 3 lmc 0 \"switch\" lid 9 4xEDR\n";
+}
+
+TEST_CASE("the name of a CA with two connected ports needs a port, with and without an SA") {
+    const directory d;
+    const std::string file = d / "dual.topo";
+    std::ofstream(file) << topology_with_two_ports();
+    for (const std::string sa : {",sm=1", ""}) {
+        const std::string fabric = "sim:" + file + sa + ",time=virtual";
+        CAPTURE(fabric);
+        for (const std::string name : {"dual", "dual/0"})
+            CHECK(failure_on(fabric, {"smpquery", "ni", name}) ==
+                  "ibtool: 'dual' has several ports (1, 2); give one of them, such as 'dual/1'\n");
+        CHECK_THAT(output_of(fabric, {"smpquery", "ni", "dual/1"}), Contains("LocalPort:.......................1\n"));
+        CHECK_THAT(output_of(fabric, {"smpquery", "ni", "dual/2"}), Contains("LocalPort:.......................2\n"));
+    }
+}
+
+TEST_CASE("a name is not looked up in a cache file, and the lookup does not write one") {
+    const directory d;
+    const std::string cache = d / "subnet.cache";
+    const words use_cache{"--subnet-cache", cache};
+    CHECK_THAT(run_on(without_sa, use_cache + words{"smpquery", "nd", "leaf-0001"}).out, Contains("leaf-0001"));
+    CHECK_FALSE(std::filesystem::exists(cache));
+    CHECK(run_on(without_sa, use_cache + words{"ibhosts"}).status == 0);
+    REQUIRE(std::filesystem::exists(cache));
+    // In this fabric the cached routes lead to other nodes.
+    const std::string other = "sim:fattree2,radix=6,time=virtual";
+    CHECK_THAT(run_on(other, use_cache + words{"smpquery", "nd", "spine-0003"}).out, Contains("spine-0003"));
+}
+
+TEST_CASE("after a partial discovery only a whole description is the name of a node") {
+    const std::string fabric = without_sa + ",dead=spine-0001";
+    CHECK_THAT(output_of(fabric, {"smpquery", "nd", "h-0008 HCA-1"}), Contains("h-0008 HCA-1"));
+    const std::string err = failure_on(fabric, {"smpquery", "nd", "h-0008"});
+    CHECK_THAT(err, StartsWith("ibtool: cannot determine which node is named 'h-0008': the discovery has "));
+    CHECK_THAT(err, EndsWith("; give the whole name, a LID or a port GUID\n"));
+}
+
+TEST_CASE("bench measures the other targets if no node has one of the names") {
+    const auto r = run_on(with_sa, {"bench", "--count", "10", "leaf-0001", "leaf-0009"});
+    CHECK(r.status == 3);
+    CHECK_THAT(r.out, Contains("# SubnGet SMPNodeInfo to IBPath(DLID=9)"));
+    CHECK_THAT(r.err, Contains("no node is named 'leaf-0009'"));
 }
 
 TEST_CASE("target forms of infiniband-diags have precedence over node names") {

@@ -32,10 +32,10 @@ void add_host_service_options(arguments& takes, host_service_options& o) {
 
 command_target read_host(const host_service_options& o) {
     if (o.target.empty())
-        throw usage_error("no target given; give the LID, GUID or GID of a host, or -S to start a server");
+        throw usage_error("no target given; give the LID, GUID, GID or name of a host, or -S to start a server");
     command_target target = read_target(o.target, o.kind);
     if (mad::directed(target.path))
-        throw usage_error("vendor MADs cannot use directed routes; give a LID, a GUID or a GID");
+        throw usage_error("vendor MADs cannot use directed routes; give a LID, a GUID, a GID or a name");
     return target;
 }
 

@@ -24,17 +24,23 @@ namespace {
 
 using comad::iba::sa::NodeRecord;
 
-/// A node that the user may mean, with each port by which it can be reached.
+/// A node that the user may mean.
 struct named_node {
     struct end_port {
-        u8 number; // 0: any port
+        u8 number; // 0: the port of a switch
         mad::any_path path;
     };
     std::string description;
     iba::guid nodeGUID{};
     bool is_switch = false;
     unsigned ports = 0;
-    std::vector<end_port> ends;
+    std::vector<end_port> ends; ///< the ports by which it can be reached
+};
+
+/// The nodes with a name, in a subnet that may be known only in part.
+struct named_nodes {
+    std::vector<named_node> nodes;
+    std::size_t failures = 0; ///< of the discovery: nodes may be missing
 };
 
 /// Matches the whole description or its first words: `h-0001` matches `h-0001 HCA-1`, but not `h-00011`.
@@ -43,9 +49,16 @@ bool is_called(const std::string& description, const std::string& name) {
 }
 
 /// Returns the nodes with exactly this name; if there are none, those whose description starts with it.
-std::vector<named_node> best_matches(std::vector<named_node> nodes, const std::string& name) {
+std::vector<named_node> best_matches(const named_nodes& found, const std::string& name) {
+    std::vector<named_node> nodes = found.nodes;
     const auto is_exact = [&](const named_node& n) { return n.description == name; };
-    if (std::ranges::any_of(nodes, is_exact)) std::erase_if(nodes, [&](const named_node& n) { return !is_exact(n); });
+    const bool has_exact = std::ranges::any_of(nodes, is_exact);
+    if (has_exact) std::erase_if(nodes, [&](const named_node& n) { return !is_exact(n); });
+    if (!has_exact && found.failures > 0)
+        throw std::runtime_error(fmt::format(
+            "cannot determine which node is named {}: the discovery has {} failure{}; give the whole name, a LID or "
+            "a port GUID",
+            iba::as_given(name), found.failures, found.failures == 1 ? "" : "s"));
     return nodes;
 }
 
@@ -62,13 +75,14 @@ std::vector<named_node> nodes_of(const std::vector<NodeRecord>& records, const s
     std::vector<named_node> nodes;
     for (const NodeRecord& r : records) {
         const std::string description = iba::smp::text(r.nodeDescription);
-        if (!is_called(description, name) || value(r.LID) == 0) continue;
+        if (!is_called(description, name)) continue;
         auto known = std::ranges::find(nodes, r.nodeInfo.nodeGUID, &named_node::nodeGUID);
         if (known == nodes.end()) {
             const bool is_switch = r.nodeInfo.nodeType == iba::NodeType::Switch;
             nodes.push_back({description, r.nodeInfo.nodeGUID, is_switch, r.nodeInfo.numPorts, {}});
             known = std::prev(nodes.end());
         }
+        if (value(r.LID) == 0) continue; // see path_by_port()
         mad::IBPath path;
         path.DLID = r.LID;
         known->ends.push_back({known->is_switch ? u8{0} : r.nodeInfo.localPortNum, path});
@@ -77,7 +91,7 @@ std::vector<named_node> nodes_of(const std::vector<NodeRecord>& records, const s
 }
 
 /// The SA compares whole descriptions. All nodes are queried only if none matches.
-query_task<std::vector<named_node>> nodes_by_sa(session& in, std::string name) {
+query_task<named_nodes> nodes_by_sa(session& in, std::string name) {
     iba::smp::NodeDescription wanted;
     auto exact = iba::query<NodeRecord>{};
     if (name.size() <= wanted.nodeString.size()) {
@@ -85,22 +99,39 @@ query_task<std::vector<named_node>> nodes_by_sa(session& in, std::string name) {
         exact.where<&NodeRecord::nodeDescription>(wanted);
         BOOST_OUTCOME_CO_TRY(const auto records, co_await node_records(in, exact));
         auto nodes = nodes_of(records, name);
-        if (!nodes.empty()) co_return nodes;
+        if (!nodes.empty()) co_return named_nodes{std::move(nodes)};
     }
     const auto all = iba::query<NodeRecord>{};
     BOOST_OUTCOME_CO_TRY(const auto records, co_await node_records(in, all));
-    co_return nodes_of(records, name);
+    co_return named_nodes{nodes_of(records, name)};
 }
 
 // ---- by a discovery ----
 
-query_task<std::vector<named_node>> nodes_by_discovery(session& in, std::string name) {
-    BOOST_OUTCOME_CO_TRY(const auto subnet, co_await discover_subnet(in));
-    std::vector<named_node> nodes;
+/// Returns a route to each port of the node that has a neighbor: the route that the discovery used, and routes through the neighbors of
+/// the other ports.
+std::vector<named_node::end_port> ends_of(const discovery::subnet& subnet, const discovery::node& n) {
+    const u8 entered = n.is_switch() ? u8{0} : n.info.localPortNum;
+    std::vector<named_node::end_port> ends{{entered, n.route}};
+    for (unsigned p = 1; !n.is_switch() && p < n.ports.size(); ++p) {
+        const discovery::port_ref peer = n.ports[p].peer;
+        if (p == entered || !peer) continue;
+        if (auto route = route_beyond(subnet, peer, subnet.nodes[peer.node].route, iba::lid{}))
+            ends.push_back({static_cast<u8>(p), *route});
+    }
+    return ends;
+}
+
+// A cache may be older than the names, and a command may write to the node.
+query_task<named_nodes> nodes_by_discovery(session& in, std::string name) {
+    const auto found = co_await discover_subnet(in, nullptr, subnet_source::fabric_without_cache);
+    if (!found) refuse_silent_port(found.error(), in.options());
+    const discovery::subnet& subnet = found.value();
+    named_nodes all{{}, subnet.failures.size()};
     for (const discovery::node& n : subnet.nodes)
         if (is_called(n.description, name))
-            nodes.push_back({n.description, n.info.nodeGUID, n.is_switch(), n.info.numPorts, {{0, n.route}}});
-    co_return nodes;
+            all.nodes.push_back({n.description, n.info.nodeGUID, n.is_switch(), n.info.numPorts, ends_of(subnet, n)});
+    co_return all;
 }
 
 // ---- the selection ----
@@ -123,20 +154,37 @@ query_task<std::vector<named_node>> nodes_by_discovery(session& in, std::string 
                                          iba::as_given(name), nodes.size(), fmt::join(candidates, ", ")));
 }
 
+[[noreturn]] void refuse_without_port(const named_node& node) {
+    std::vector<unsigned> numbers;
+    for (const named_node::end_port& e : node.ends) numbers.push_back(e.number);
+    throw std::runtime_error(fmt::format("{} has several ports ({}); give one of them, such as {}",
+                                         iba::as_given(node.description), fmt::join(numbers, ", "),
+                                         iba::as_given(fmt::format("{}/{}", node.description, numbers[0]))));
+}
+
 mad::any_path path_by_port(const named_node& node, const name_query& q) {
-    if (!q.port || *q.port == 0) return node.ends.front().path;
+    if (node.ends.empty())
+        throw std::runtime_error(
+            fmt::format("{} has no LID: no subnet manager has configured it; give a directed route",
+                        iba::as_given(node.description)));
+    if (!q.port || *q.port == 0) {
+        if (node.ends.size() > 1) refuse_without_port(node);
+        return node.ends.front().path;
+    }
     const std::string place = iba::as_given(fmt::format("{}/{}", q.name, *q.port));
     if (*q.port > node.ports)
         throw std::runtime_error(
             fmt::format("{}: {} has {} ports", place, iba::as_given(node.description), node.ports));
     if (node.is_switch) {
         if (q.uses_port) return node.ends.front().path;
-        throw std::runtime_error(
-            fmt::format("{}: this command has no use for the port of a switch; give the name without it", place));
+        throw std::runtime_error(fmt::format(
+            "{}: this command cannot take the port of a switch from the name; give the name without it, and "
+            "the port as its own argument if there is one",
+            place));
     }
     for (const named_node::end_port& e : node.ends)
-        if (e.number == 0 || e.number == *q.port) return e.path;
-    throw std::runtime_error(fmt::format("{}: the subnet has no such port; is it down?", place));
+        if (e.number == *q.port) return e.path;
+    throw std::runtime_error(fmt::format("{}: the port is not connected to this subnet; check its state", place));
 }
 
 } // namespace
@@ -145,8 +193,8 @@ query_task<mad::any_path> path_of_name(session& in, name_query q) {
     const mad::IBPath& SA = in.schedule().sa_path();
     const bool has_sa = value(in.local_port().LID) != 0 && (value(SA.DLID) != 0 || SA.has_grh);
     auto looking = has_sa ? nodes_by_sa(in, q.name) : nodes_by_discovery(in, q.name);
-    BOOST_OUTCOME_CO_TRY(auto found, co_await std::move(looking));
-    const std::vector<named_node> nodes = best_matches(std::move(found), q.name);
+    BOOST_OUTCOME_CO_TRY(const auto found, co_await std::move(looking));
+    const std::vector<named_node> nodes = best_matches(found, q.name);
     if (nodes.empty()) refuse_none(q.name);
     if (nodes.size() > 1) refuse_several(q.name, nodes);
     co_return path_by_port(nodes.front(), q);

@@ -192,7 +192,7 @@ coro::task<mad::result<discovery::subnet>> discover_subnet(session& in, discover
         for (discovery::failure& p : found.value().failures)
             if (p.kind == discovery::failure_kind::limit && !is_memory_short)
                 p.text += "; see --max-nodes and --max-time";
-        keep_subnet(found.value(), in.options(), in.place());
+        if (source != subnet_source::fabric_without_cache) keep_subnet(found.value(), in.options(), in.place());
     }
     co_return found;
 }

@@ -67,6 +67,7 @@ comad::discovery::discover_options discover_options_of(session&,
 enum class subnet_source {
     cache_or_fabric, ///< the cache file that the options name, if it exists; else the fabric
     fabric,
+    fabric_without_cache, ///< the fabric; the cache file is not written either
 };
 /// Discovers the subnet as the command line specifies, with its keys and configuration, and writes the cache file that it names.
 /// `progress` may be null. Throws std::runtime_error with one line if the cache cannot be read or written, or if the SA is to be queried

@@ -15,7 +15,7 @@ namespace ibtool {
 /// A short time limit for Gets to nodes most of which have just replied.
 inline constexpr comad::coro::rpc_options short_patience{.patience = std::chrono::milliseconds(10)};
 
-/// Returns whether a port is one of end_ports_of(), for counters::sweep_options::wants.
+/// Returns whether a port is one of discovery::end_ports(), for counters::sweep_options::wants.
 bool is_counted(const comad::discovery::subnet&, comad::discovery::port_ref);
 
 /// Returns `# Checking Switch: nodeguid 0x0002c90300000001`.

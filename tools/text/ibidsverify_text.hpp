@@ -20,7 +20,7 @@ struct identity_finding {
 /// Returns the findings in the order of a topology file. A port has all LIDs that its LMC gives it.
 std::vector<identity_finding> check_identities(const comad::discovery::subnet&);
 
-/// Returns a word for programs: `no_lid`, `duplicate_lid`, `duplicate_nodeGUID`.
+/// Returns a word for programs: `no_LID`, `duplicate_LID`, `duplicate_nodeGUID`.
 std::string_view word_of(identity_finding::kind);
 
 } // namespace ibtool

@@ -52,9 +52,13 @@ coro::task<mad::result<mad::any_path>> probe(session& in, const load& what, comm
 }
 
 coro::task<void> probe_one(session& in, bench_report& r, command_target target, std::optional<mad::any_path>& path) {
-    auto found = co_await probe(in, r.what, target);
-    if (found) path = found.value();
-    else r.problems.push_back(failure_at({}, to_string(found.error()), plain_text(found.error())));
+    try {
+        auto found = co_await probe(in, r.what, target);
+        if (found) path = found.value();
+        else r.problems.push_back(failure_at({}, to_string(found.error()), plain_text(found.error())));
+    } catch (const std::runtime_error& e) { // no node, or several nodes, with this name
+        r.problems.push_back(failure_at({}, e.what()));
+    }
 }
 
 coro::generator<coro::task<void>> probes(session& in, bench_report& r, const std::vector<command_target>& targets,
