@@ -62,7 +62,9 @@ task<bool> sweeper::impl::read_values(agent& a, const mad::IBPath& path, reading
     l.counters.counters = values_of(replies.value(), *a.can);
     l.counters.at = schedule_.now();
     l.valid = true;
-    if (options_.only_clears) narrow_[index_of(l)] = values_of({.narrow = replies.value().narrow, .wide = {}}, *a.can);
+    const bool is_sum = l.where.port == all_ports; // a sum is not one of the ports
+    if (options_.only_clears && !is_sum)
+        narrow_[index_of(l)] = values_of({.narrow = replies.value().narrow, .wide = {}}, *a.can);
     co_return true;
 }
 

@@ -330,6 +330,19 @@ TEST_CASE("a clear-only sweep clears a whole switch for one requested port and c
     CHECK(w.count({some, 4}, counter::symbolErrorCounter) == 5);
 }
 
+TEST_CASE("a clear-only sweep with an acceptable sum clears the switch") {
+    counted_world w("fattree2,radix=8");
+    const u32 some = w.nth_switch(0);
+    w.preset({some, 3});
+    counters::sweep_options how;
+    how.is_too_much = [](const reading&) { return false; };
+    how.clears.add(counter::symbolErrorCounter);
+    how.only_clears = true;
+    const counters::sweep all = w.sweep(how);
+    CHECK(all.complete());
+    CHECK(w.count({some, 3}, counter::symbolErrorCounter) == 0);
+}
+
 TEST_CASE("failures of a clear-only sweep report that counters were not cleared") {
     counted_world w("fattree2,radix=8");
     const u32 dead = w.nth_switch(3);
