@@ -133,11 +133,11 @@ struct fabric_opener {
 
     void open_verbs(const std::string& place) {
         const transports::end_port port = find_end_port(place, options, port_use::GMPs);
-        const transports::end_port gsi = gsi_of(port, options.sys_class);
         transports::gmp_options gmps;
         gmps.on_event = options.on_port_event;
         gmps.sys_class = options.sys_class;
         if (options.pkey || options.pkey_index) {
+            const transports::end_port gsi = gsi_of(port, options.sys_class);
             mad::port_tables tables(gsi.PKeys, gsi.gids);
             choose_pkey(tables, options);
             gmps.pkey_index = tables.find(mad::IBPath{}).pkey_index;
