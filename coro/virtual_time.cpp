@@ -10,6 +10,7 @@
 #include <atomic>
 #include <mutex>
 #include <stdexcept>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -36,18 +37,20 @@ struct virtual_time::impl {
     }
     void set_now(mad::time_point then) {
         now = std::max(now, then);
-        for (MADSchedule* s : members) s->set_now(now);
+        for (std::size_t i = 0; i < members.size(); ++i) // the fabric's scripts can add schedules
+            if (members[i]) members[i]->set_now(now);
     }
     /// Adopts the latest time of all schedules, because another driver can have advanced the fabric.
     void follow_clock() {
         mad::time_point latest = now;
-        for (MADSchedule* s : members)
-            latest = std::max({latest, s->now(), s->transport().simulated_time().value_or(now)});
+        for (const MADSchedule* s : members)
+            if (s) latest = std::max({latest, s->now(), s->transport().simulated_time().value_or(now)});
         set_now(latest);
     }
     mad::time_point next_deadline() const {
         mad::time_point next = mad::time_point::max();
-        for (const MADSchedule* s : members) next = std::min(next, s->next_deadline());
+        for (const MADSchedule* s : members)
+            if (s) next = std::min(next, s->next_deadline());
         return next;
     }
 };
@@ -56,7 +59,8 @@ namespace {
 
 struct known_schedule {
     MADSchedule* schedule;
-    const mad::detail::shared_clock* clock; // null: no other schedule shares the clock
+    const void* clock; // shared_clock::clock_id(), copied because the transport may end first; null: no shared clock
+    std::string location;
     virtual_time* group;
 };
 
@@ -116,7 +120,8 @@ void remember(MADSchedule& s) {
     if (!is_virtual(s)) return;
     const auto* clock = dynamic_cast<const mad::detail::shared_clock*>(&s.transport());
     const std::lock_guard lock(known().mutex);
-    known().all.push_back({&s, clock && clock->clock_id() ? clock : nullptr, nullptr});
+    known().all.push_back(
+        {&s, clock ? clock->clock_id() : nullptr, clock ? clock->location() : std::string(), nullptr});
     known().count = known().all.size();
 }
 
@@ -137,19 +142,20 @@ virtual_time* group_of(const MADSchedule& s) noexcept {
     return found == known().all.end() ? nullptr : found->group;
 }
 
-void refuse_undriven(const MADSchedule& driven, mad::time_point next) {
-    if (known().count.load(std::memory_order_relaxed) < 2) return; // fast path, in each step
+bool refuse_undriven(const MADSchedule& driven, mad::time_point next) {
+    if (known().count.load(std::memory_order_relaxed) < 2) return true; // fast path, in each step
     const std::lock_guard lock(known().mutex);
     const auto own = known().find(driven);
-    if (own == known().all.end() || !own->clock) return;
+    if (own == known().all.end() || !own->clock) return false;
     for (const known_schedule& other : known().all) {
-        if (other.schedule == &driven || !other.clock || other.clock->clock_id() != own->clock->clock_id()) continue;
+        if (other.schedule == &driven || other.clock != own->clock) continue;
         if (!has_due_event(other, next)) continue;
         throw std::logic_error(
             fmt::format("the schedule at {} has an event that is due, and nothing drives that schedule; "
                         "use testing::virtual_fabric for several schedules in virtual time",
-                        other.clock->location()));
+                        other.location));
     }
+    return true;
 }
 
 virtual_time::virtual_time() : impl_(std::make_unique<impl>()) {}
@@ -194,7 +200,8 @@ void virtual_time::drive(until& end) {
         const mad::time_point next = std::min(group.next_deadline(), group.end);
         if (next == mad::time_point::max())
             throw std::logic_error("a task waits for an event that no schedule of its virtual time delivers");
-        if (next > group.now && !group.members.empty()) refuse_undriven(*group.members.front(), next);
+        for (const MADSchedule* s : group.members) // the first one with a clock that others can share
+            if (next > group.now && s && refuse_undriven(*s, next)) break;
         group.set_now(next);
     }
 }

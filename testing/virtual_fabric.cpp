@@ -51,6 +51,9 @@ sim::simulation make_virtual(std::string_view specification) {
     sim::simulation made = sim::make_sim(specification, sim::time_mode::virtual_);
     if (made.transport->native_handle() >= 0)
         throw std::runtime_error(fmt::format("{}: a virtual_fabric has virtual time; omit time=real", specification));
+    if (made.kernel)
+        throw std::runtime_error(
+            fmt::format("{}: a virtual_fabric has no model of the kernel; omit kernel", specification));
     return made;
 }
 

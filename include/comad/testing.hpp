@@ -30,12 +30,12 @@ namespace comad::testing {
 ///           NODE/PORT. Without a port it is port 0 of a switch, otherwise the first port that has a cable.
 /// Errors:   std::runtime_error if there is no such node or port. std::logic_error if virtual time cannot continue: nothing will
 ///           happen any more, or a schedule that this object does not drive has an event on this fabric that is due.
-/// Lifetime: tasks and agents on schedule() must end before this object does. Schedules that drive() has got may end at any time.
+/// Lifetime: tasks and agents on schedule() must end before this object does. Schedules that were passed to drive() may end at any time.
 /// Threads:  one.
 class virtual_fabric {
 public:
-    /// As `--fabric sim:` has it: a generated topology or a file, with options (transports::sim::make_sim()). Throws
-    /// std::runtime_error for a text that is wrong or asks for real time.
+    /// `specification`: a generated topology or a file, with options, as in `--fabric sim:` (transports::sim::make_sim()). The option for
+    /// the local port has no effect. Throws std::runtime_error if the text is invalid, or contains time=real or kernel.
     explicit virtual_fabric(std::string_view specification);
     explicit virtual_fabric(transports::sim::topology, const transports::sim::timing& = {},
                             const transports::sim::faults& = {});
@@ -43,7 +43,7 @@ public:
     virtual_fabric(const virtual_fabric&) = delete;
     virtual_fabric& operator=(const virtual_fabric&) = delete;
 
-    /// The simulation itself, for whatever this class has no function for.
+    /// Returns the simulated fabric, which has more functions than this class.
     transports::sim::fabric& simulation() noexcept;
     mad::time_point now() const noexcept;
 
@@ -51,22 +51,22 @@ public:
 
     /// Opens a local port; each call opens one more. The program at this port uses the transport, which this object owns.
     mad::transport& open(std::string_view location);
-    /// A schedule at a local port of its own. This object owns and drives it.
+    /// Creates a schedule with a local port of its own. This object owns and drives the schedule.
     coro::MADSchedule& schedule(std::string_view location, coro::schedule_options = {});
-    /// Drives a schedule of the program too, until that schedule ends. Its transport is one of open().
+    /// Also drives this schedule of the program, until the schedule ends. Its transport must come from open().
     void drive(coro::MADSchedule&);
 
     iba::lid lid_of(std::string_view location) const;
-    /// The path from any local port to a location, by its LID.
+    /// Returns the path to a location by its LID, for any local port.
     mad::IBPath path_to(std::string_view location) const;
 
     // ---- Time -----------------------------------------------------------------------------------------------------------
 
-    /// Lets virtual time pass.
+    /// Drives all schedules for this duration of virtual time.
     void run_for(mad::duration);
-    /// Drives all schedules until `ended()`, which is called whenever something has happened.
+    /// Drives all schedules until `ended()` returns true. It is called after each event.
     void run_until(const std::function<bool()>& ended);
-    /// Runs an event loop until it is out of work, as its run() would: a boost::asio::io_context with asio_drivers of schedules of
+    /// Runs an event loop until it has no more work, as its run() does: a boost::asio::io_context with asio_drivers of schedules of
     /// this object. Timers of the event loop itself use real time; MADSchedule::pause() uses virtual time.
     template <class IoContext> void run(IoContext& io) {
         io.restart();
@@ -78,14 +78,14 @@ public:
     // ---- Scripted nodes -------------------------------------------------------------------------------------------------
 
     /// From now on `answer` replies to the requests of one attribute to a node. It returns a server::response: an attribute, an
-    /// error status or nothing(); or std::nullopt, if the node is to reply as usual. An empty function takes it back. The class of
+    /// error status or nothing(); or std::nullopt if the node must reply as usual. An empty function removes the script. The class of
     /// SMPs is MgmtClass::SubnLID, even with directed routes.
     void answer(std::string_view node, iba::MgmtClass, u16 attributeID, transports::sim::scripted_answer answer);
-    /// The same for an attribute of a single class, which is then the class.
+    /// For an attribute that only one class has; the class follows from the attribute.
     template <iba::attribute T> void answer(std::string_view node, transports::sim::scripted_answer a) {
         answer(node, class_of<T>(), iba::attribute_id<T>, std::move(a));
     }
-    /// From now on `change` gets each reply with this attribute before it leaves the node.
+    /// From now on, passes each reply with this attribute to `change` before the reply leaves the node.
     void change_replies(std::string_view node, iba::MgmtClass, u16 attributeID, transports::sim::reply_change change);
     template <iba::attribute T> void change_replies(std::string_view node, transports::sim::reply_change change) {
         change_replies(node, class_of<T>(), iba::attribute_id<T>, std::move(change));
@@ -93,16 +93,16 @@ public:
 
     // ---- Faults -----------------------------------------------------------------------------------------------------------
 
-    /// From now on this share of all MADs is lost, each way; at random, but the same in each run.
+    /// From now on, loses this share of all MADs in each direction: at random, but equally in each run.
     void lose(double share);
-    /// In addition, this share of the requests to a node and of its replies; 1: all, 0: none.
+    /// Also loses this share of the requests to a node and of its replies. 1: all, 0: none.
     void lose(std::string_view node, double share);
-    /// From now on the node takes so long for each request.
+    /// From now on, the node takes this time for each request.
     void delay(std::string_view node, mad::duration);
-    /// The node does not reply any more, and does not forward directed routes; revive() takes it back.
+    /// The node stops replying and forwarding directed routes, until revive().
     void kill(std::string_view node);
     void revive(std::string_view node);
-    /// Takes the cable out of a port, and puts it back. The location has a port.
+    /// Removes the cable of a port, or connects it again. The location must contain a port.
     void cut(std::string_view location);
     void restore(std::string_view location);
     /// The four functions above, called after this duration of virtual time.

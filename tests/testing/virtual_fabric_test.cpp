@@ -13,6 +13,7 @@
 
 #include <boost/asio/io_context.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
 #include <string>
@@ -272,6 +273,38 @@ TEST_CASE("a scripted node replies with the attribute that the script returns") 
     CHECK(by_lid.value().numPorts == 77);
     CHECK(by_lid.value().nodeGUID == iba::guid{5});
     CHECK(sync_wait(client, client.SubnGet<NodeInfo>(mad::IBDRPath().extended(1))).value().numPorts == 77);
+}
+
+TEST_CASE("a script can send requests by another schedule of the fabric") {
+    virtual_fabric fabric(small);
+    MADSchedule& client = fabric.schedule("h-0001 HCA-1");
+    MADSchedule& other = fabric.schedule("h-0002 HCA-1");
+    const mad::IBPath leaf = fabric.path_to("leaf-0001");
+    std::vector<coro::job<mad::result<NodeInfo>>> sent;
+    const auto query = [&]() -> task<mad::result<NodeInfo>> { co_return co_await other.SubnGet<NodeInfo>(leaf); };
+    fabric.answer<NodeDescription>("leaf-0001", [&](const server::request&) -> std::optional<server::response> {
+        for (int i = 0; i < 50; ++i) sent.push_back(other.queue(query()));
+        return std::nullopt;
+    });
+    const auto reply = coro::sync_wait(client, client.SubnGet<NodeDescription>(leaf));
+    REQUIRE(reply);
+    CHECK(iba::smp::text(reply.value()) == "leaf-0001");
+    fabric.run_until([&] { return std::ranges::all_of(sent, [](const auto& j) { return j.done(); }); });
+    CHECK(sent.size() == 50);
+}
+
+TEST_CASE("a schedule can start after another one of the fabric has ended") {
+    virtual_fabric fabric(small);
+    const mad::IBPath leaf = fabric.path_to("leaf-0001");
+    MADSchedule& first = fabric.schedule("h-0001 HCA-1");
+    {
+        MADSchedule second(fabric.open("h-0002 HCA-1"));
+        fabric.drive(second);
+        CHECK(coro::sync_wait(second, second.SubnGet<NodeInfo>(leaf)));
+    }
+    MADSchedule& third = fabric.schedule("h-0003 HCA-1");
+    CHECK(coro::sync_wait(third, third.SubnGet<NodeInfo>(leaf)));
+    CHECK(coro::sync_wait(first, first.SubnGet<NodeInfo>(leaf)));
 }
 
 TEST_CASE("a script without a result leaves the reply to the node") {

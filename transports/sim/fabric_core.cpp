@@ -381,8 +381,9 @@ void fabric_core::occupy(u32 index, u32 node, u8 port, mad::duration how_long, s
     schedule(n.busy_until, then, index);
 }
 
-/// Replaces the packet by the node's reply. Returns false if there is none.
-bool fabric_core::make_reply(packet& p) noexcept {
+/// Replaces the packet by the node's reply. Returns false if there is none. A script can send MADs, which moves the packets.
+bool fabric_core::make_reply(u32 index) noexcept {
+    packet& p = packets_[index];
     if (router_->is_mute(p.node)) return false;
     if (chance(faults_.busy)) {
         ++counters_.busy;
@@ -390,18 +391,25 @@ bool fabric_core::make_reply(packet& p) noexcept {
         p.size = mad::mad_size;
         return server::turn_round(p.mad, mad_status::busy);
     }
-    return scripts_->empty() ? agents_reply(p) : scripted_reply(p);
+    return scripts_->empty() ? agents_reply(p) : scripted_reply(index);
 }
 
-bool fabric_core::scripted_reply(packet& p) noexcept {
-    const std::span<const u8> request = p.whole.empty() ? std::span<const u8>(p.mad) : std::span<const u8>(p.whole);
-    const scripts::key key = scripts::key_of(p.node, request);
-    const u8 own_port = topology_.nodes[p.node].is_switch() ? u8{0} : p.port;
-    const auto reply = scripts_->reply_to(key, request, source_of(p, {p.node, own_port, true}));
+bool fabric_core::scripted_reply(u32 index) noexcept {
+    const auto message = [&] { // a copy, because a script can send MADs
+        const packet& p = packets_[index];
+        return p.whole.empty() ? std::vector<u8>(p.mad.begin(), p.mad.end()) : p.whole;
+    };
+    const packet& asked = packets_[index];
+    const std::vector<u8> request = message();
+    const scripts::key key = scripts::key_of(asked.node, request);
+    const u8 own_port = topology_.nodes[asked.node].is_switch() ? u8{0} : asked.port;
+    const auto reply = scripts_->reply_to(key, request, source_of(asked, {asked.node, own_port, true}));
     if (reply && reply->empty()) return false;
-    if (reply) hold(p, *reply);
-    else if (!agents_reply(p)) return false;
-    scripts_->change(key, p.whole.empty() ? std::span<u8>(p.mad) : std::span<u8>(p.whole));
+    if (reply) hold(packets_[index], *reply);
+    else if (!agents_reply(packets_[index])) return false;
+    std::vector<u8> changed = message();
+    scripts_->change(key, changed);
+    hold(packets_[index], changed);
     return true;
 }
 
@@ -427,16 +435,19 @@ bool fabric_core::agents_reply(packet& p) noexcept {
 }
 
 void fabric_core::on_service(u32 index) noexcept {
-    packet& p = packets_[index];
-    if (is_smp(p)) --nodes_[p.node].counters.held;
-    if (const u32 server = server_of(p); server != none && !router_->is_mute(p.node)) {
-        p.is_request = true;
-        p.origin = std::exchange(p.endpoint, server);
-        if (p.is_directed) arrive_at_end(p.mad);
-        on_delivery(index);
-        return;
+    {
+        packet& request = packets_[index];
+        if (is_smp(request)) --nodes_[request.node].counters.held;
+        if (const u32 server = server_of(request); server != none && !router_->is_mute(request.node)) {
+            request.is_request = true;
+            request.origin = std::exchange(request.endpoint, server);
+            if (request.is_directed) arrive_at_end(request.mad);
+            on_delivery(index);
+            return;
+        }
     }
-    bool has_reply = make_reply(p);
+    bool has_reply = make_reply(index);
+    packet& p = packets_[index];
     if (p.endpoint == none) return free(index); // MADs of the fabric itself expect no reply here
     if (!has_reply) return drop(index);
     const attachment& home = endpoints_[p.endpoint];

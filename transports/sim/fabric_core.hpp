@@ -64,8 +64,8 @@ public:
     /// Calls `rearm` of all endpoints except this one, which has sent a message.
     void tell_others(u32 endpoint) const;
     /// Returns the present P_Key and GID tables of the endpoint's port.
-    /// Returns a number that changes when a table may have changed.
     mad::port_tables port_tables_of(u32 endpoint) noexcept;
+    /// Returns a number that changes when a table may have changed.
     u64 port_writes() const noexcept;
     /// Sends a message now: 256 bytes, or a longer message that RMPP would divide into segments. `answers`: the endpoint whose
     /// request this message replies to, as take() reported it; else mad::any_agent.
@@ -186,9 +186,9 @@ private:
     bool send_directed_answer(packet&, u32 to) noexcept;
     static bool is_without_lids(const packet&) noexcept;
     static bool is_for_sma(const packet&) noexcept;
-    bool make_reply(packet&) noexcept;
+    bool make_reply(u32 packet) noexcept;
     bool agents_reply(packet&) noexcept;
-    bool scripted_reply(packet&) noexcept;
+    bool scripted_reply(u32 packet) noexcept;
     mad::IBPath headers_of(const attachment&, const mad::any_path&) const noexcept;
     void turn_headers(packet&) const noexcept;
     bool is_taken(const packet&, u32 node, u8 port) noexcept;

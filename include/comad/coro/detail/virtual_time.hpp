@@ -60,7 +60,8 @@ virtual_time* group_of(const MADSchedule&) noexcept;
 void remember(MADSchedule&);
 /// Removes a schedule that is being destroyed.
 void forget(const MADSchedule&) noexcept;
-/// Throws std::logic_error if another unfinished schedule with the same clock has an event before `next`.
-void refuse_undriven(const MADSchedule& driven, mad::time_point next);
+/// Throws std::logic_error if another unfinished schedule with the same clock has an event before `next`. Returns false if the schedule
+/// has no clock that others can share.
+bool refuse_undriven(const MADSchedule& driven, mad::time_point next);
 
 } // namespace comad::coro::detail

@@ -78,7 +78,7 @@ private:
     unsigned port_;
     u32 endpoint_;
     mad::port_tables tables_;
-    u64 tables_read_at_;   // fabric::port_writes()
+    u64 tables_read_at_;   // fabric_core::port_writes()
     std::string misfit_;   // of the latest path that did not fit them
     mad::unique_fd timer_; // none in virtual time
     std::optional<mad::time_point> timer_set_to_;
