@@ -364,6 +364,24 @@ TEST_CASE("a target with a P_Key gets a path in that partition") {
     CHECK(none.error().code == errc::path_not_found);
 }
 
+TEST_CASE("a path query asks for a reversible path unless the program sets the field") {
+    sa_rig s;
+    sa::client client(s.r.schedule,
+                      {local_lid, iba::gid(iba::link_local_prefix, iba::guid{0x11}), s.r.schedule.sa_path()});
+    mad::IBPath target;
+    target.DGID = iba::gid(iba::link_local_prefix, iba::guid{0x22});
+    for (const bool reversible : {true, false}) {
+        iba::query<PathRecord> properties;
+        if (!reversible) properties.where<&PathRecord::reversible>(false);
+        static_cast<void>(sync_wait(s.r.schedule, client.resolve_path(target, properties)));
+        const packet& last = s.fabric.asked.back();
+        CHECK((iba::load_be<u64>(last.bytes.data() + 48) & 1u << 11) != 0);
+        PathRecord asked;
+        iba::decode(asked, last.bytes.data() + 56);
+        CHECK(asked.reversible == reversible);
+    }
+}
+
 TEST_CASE("a resolved path keeps the requested SGID and has a GRH if it leaves the subnet") {
     sa_rig s;
     sa::local_port local{local_lid, iba::gid(iba::link_local_prefix, iba::guid{0x11}), s.r.schedule.sa_path()};
