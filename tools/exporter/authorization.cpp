@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// authorization.cpp - parses the file of tokens and passwords.
+// authorization.cpp - reads and checks the bearer tokens and passwords of HTTP clients.
 #include "exporter/authorization.hpp"
 
 #include "comad.hpp"
@@ -20,7 +20,7 @@ namespace ibtool {
 
 namespace {
 
-// RFC 4648
+// Returns the Base64 form of the bytes (RFC 4648).
 std::string base64(std::string_view bytes) {
     static constexpr char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     std::string out;
@@ -39,7 +39,7 @@ bool is_readable_by_others(const std::string& file) {
     return ::stat(file.c_str(), &found) == 0 && (found.st_mode & (S_IRGRP | S_IROTH)) != 0;
 }
 
-/// Why others could change who is let in; null: they cannot.
+/// Returns why other users could change the accepted credentials; null if they cannot.
 const char* why_not_private(const std::string& file) {
     struct stat found {};
     if (::stat(file.c_str(), &found) != 0) return "cannot read the file";
@@ -49,7 +49,8 @@ const char* why_not_private(const std::string& file) {
     return nullptr;
 }
 
-/// `Bearer` or `Basic`, whatever its case (RFC 9110, 11.1), and what follows it. A file from Windows has CR before LF.
+/// Returns the scheme and the credentials of a line or header. `Bearer` and `Basic` are recognized in any case (RFC 9110, 11.1). Removes
+/// the CR before LF of files from Windows.
 std::pair<std::string, std::string> scheme_and_rest(std::string_view text) {
     const std::string line = trimmed(text);
     const std::size_t end = std::min(line.find_first_of(" \t"), line.size());
@@ -59,7 +60,7 @@ std::pair<std::string, std::string> scheme_and_rest(std::string_view text) {
     return {std::move(scheme), trimmed(line.substr(end))};
 }
 
-/// A password that is not empty: an empty one lets in everybody who knows the user, or nothing at all.
+/// Returns whether the credentials contain a password. Without a password, any client that knows the user name would be accepted.
 bool has_password(std::string_view credentials) {
     const std::size_t colon = credentials.find(':');
     return colon != credentials.npos && colon + 1 < credentials.size();

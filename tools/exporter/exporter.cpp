@@ -28,32 +28,33 @@ using shared_text = std::shared_ptr<const std::string>;
 
 namespace {
 
-/// A client may be so many sweeps behind; who takes longer does not get the rest.
+/// Number of sweeps by which a client may lag. The exporter closes the connection of a client that lags more.
 constexpr std::size_t most_kept = 4;
 
-/// What goes out of one page, as long as somebody takes it.
+/// The texts of one page that connections still send.
 struct sent_texts {
-    std::weak_ptr<const std::string> texts[2]; // plain, compressed
+    std::weak_ptr<const std::string> texts[2]; // [0]: plain, [1]: compressed
 };
 
-/// What was published once. Its texts are made when somebody asks for them.
+/// A published page. Its texts are generated when a client requests them.
 struct page {
     exporter::page_text source;
-    shared_text made[2] = {}; // plain, compressed
+    shared_text made[2] = {}; // [0]: plain, [1]: compressed
     std::shared_ptr<sent_texts> sent = std::make_shared<sent_texts>();
 };
 
+/// What /health reports about one fabric.
 struct fabric_state {
     std::string name;
-    std::size_t published = 0; // so often
+    std::size_t published = 0; // number of published sweeps
     clock::time_point published_at{};
     nlohmann::ordered_json state{};
     bool most_missing = false;
-    std::string lost{}; // why; empty: it is not
+    std::string lost{}; // reason of the disconnection; empty: connected
     clock::time_point lost_since{};
 };
 
-/// Of a fabric, and of several that of the worst.
+/// The state of a fabric. The state of several fabrics is that of the worst one, which has the highest value.
 enum class health_status { ok, missing, late, starting, lost };
 constexpr std::string_view status_names[] = {"ok", "missing", "late", "starting", "lost"};
 
@@ -75,6 +76,7 @@ void add_state(nlohmann::ordered_json& to, const fabric_state& f) {
 
 } // namespace
 
+/// The pages, and the coroutines that wait for them.
 struct exporter::pages : std::enable_shared_from_this<pages> {
     pages(asio::any_io_executor e, options o) : executor(std::move(e)), given(std::move(o)) {
         for (const std::string& name : given.fabrics) fabrics.push_back({name});
@@ -99,10 +101,10 @@ struct exporter::pages : std::enable_shared_from_this<pages> {
     options given;
     std::vector<fabric_state> fabrics;
     std::shared_ptr<page> newest;
-    std::shared_ptr<page> being_made[2];          // plain, compressed: one at a time, whatever is published meanwhile
-    std::size_t last_size[2] = {};                // of the texts made last
-    std::deque<std::shared_ptr<sent_texts>> kept; // of the last pages, the newest included
-    std::set<asio::steady_timer*> waiting;        // for a change of what is above
+    std::shared_ptr<page> being_made[2];          // [0]: plain, [1]: compressed; at most one of each at a time
+    std::size_t last_size[2] = {};                // bytes of the latest text
+    std::deque<std::shared_ptr<sent_texts>> kept; // of the last pages, including the newest one
+    std::set<asio::steady_timer*> waiting;        // scrapes that wait for a page or for a sweep
 };
 
 exporter::exporter(asio::any_io_executor executor, options o) {
@@ -113,7 +115,7 @@ exporter::exporter(asio::any_io_executor executor, options o) {
 }
 
 exporter::~exporter() {
-    pages_->given.on_scrape = nullptr; // its owner goes, too
+    pages_->given.on_scrape = nullptr; // the owner of the callback is being destroyed, too
     pages_->newest = nullptr;
 }
 
@@ -191,7 +193,7 @@ std::string exporter::pages::why_lost() const {
     return {};
 }
 
-// Null: there is none, or nobody can make one.
+// Returns null if no sweep has been published, or if no fabric published one in time.
 asio::awaitable<std::shared_ptr<page>> exporter::pages::page_for_scrape() {
     if (!given.on_scrape) co_return newest;
     std::vector<std::size_t> before;
@@ -213,8 +215,8 @@ asio::awaitable<std::shared_ptr<page>> exporter::pages::page_for_scrape() {
     co_return fresh ? newest : nullptr;
 }
 
-/// Made once for all who ask. Who asks while an older page is under way gets that one: making takes its time, and several at once
-/// would take as much longer.
+/// Generates the text once for all clients. If an older page is in progress, returns the text of that page, because generating several
+/// pages at once would delay each of them.
 asio::awaitable<shared_text> exporter::pages::text_of(std::shared_ptr<page> p, bool zipped) {
     if (being_made[zipped] && !given.on_scrape) p = being_made[zipped];
     while (!p->made[zipped]) {
@@ -225,7 +227,7 @@ asio::awaitable<shared_text> exporter::pages::text_of(std::shared_ptr<page> p, b
 }
 
 asio::awaitable<void> exporter::pages::make(std::shared_ptr<page> p, bool zipped) {
-    struct until_done { // however it ends, somebody else may try
+    struct until_done { // also after an exception: another scrape may then generate the page
         pages& all;
         bool zipped;
         ~until_done() {
@@ -243,7 +245,7 @@ asio::awaitable<void> exporter::pages::make(std::shared_ptr<page> p, bool zipped
     while (const std::string* piece = pieces.next()) {
         if (compressed) compressed->add(*piece);
         else plain += *piece;
-        co_await asio::post(executor, asio::use_awaitable); // others are next
+        co_await asio::post(executor, asio::use_awaitable); // let other work run
     }
     p->made[zipped] = std::make_shared<const std::string>(compressed ? compressed->finish() : std::move(plain));
     p->sent->texts[zipped] = p->made[zipped];

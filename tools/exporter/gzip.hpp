@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// gzip.hpp - compresses text step by step, so that other work can run in between.
+// gzip.hpp - compresses text to the gzip format step by step, so that other work can run in between.
 #pragma once
 #include <memory>
 #include <string>
@@ -10,12 +10,13 @@ namespace ibtool {
 /// Compresses text to the gzip format.
 class gzip_writer {
 public:
-    /// All functions throw std::bad_alloc.
+    /// Errors: every function throws std::bad_alloc if memory is exhausted.
     gzip_writer();
     ~gzip_writer();
 
+    /// Compresses more text.
     void add(std::string_view text);
-    /// Returns the compressed form of everything that was added. Nothing can be added afterwards.
+    /// Returns all compressed text. No text can be added afterwards.
     std::string finish();
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// http_request.hpp - parses an HTTP request, and decides which requests are rejected (RFC 9110, RFC 9112). Does not depend on a connection.
+// http_request.hpp - parses HTTP requests, and decides which ones are rejected (RFC 9110, RFC 9112). Does not depend on a connection.
 #pragma once
 #include <boost/beast/http/empty_body.hpp>
 #include <boost/beast/http/message.hpp>
@@ -13,24 +13,25 @@ namespace ibtool {
 
 /// The parts of a request that the server uses.
 struct http_request {
-    std::string path; ///< without scheme, host, and the query after `?`
+    std::string path; ///< path without scheme, host and query
     bool takes_gzip = false;
-    std::string authorization; ///< the Authorization header; empty: there is none
+    std::string authorization; ///< value of the Authorization header; empty: none
 };
 
+/// Returns the parts of a request that the server uses.
 http_request request_of(const boost::beast::http::request<boost::beast::http::empty_body>&);
 
-/// The status and one line of text for a request that is rejected because of its header. The connection is then closed, because it is
-/// uncertain where the body ends and the next request starts.
+/// A reason to reject a request because of its header. The server closes the connection after the reply, because the end of the body, and
+/// so the start of the next request, is unknown.
 struct http_refusal {
     unsigned status;
     const char* text;
 };
-/// Returns why a request is rejected; nullopt: it is not.
+/// Returns why a request is rejected; nullopt if it is accepted.
 std::optional<http_refusal> refusal_of(const boost::beast::http::request_parser<boost::beast::http::empty_body>&);
 
-/// Returns whether these values of Accept-Encoding allow gzip (RFC 9110, 12.5.3). If the header cannot be parsed, the result is false,
-/// because `identity` is always possible.
+/// Returns whether the values of Accept-Encoding allow gzip (RFC 9110, 12.5.3). Returns false if they cannot be parsed, because
+/// `identity` is always allowed.
 bool accepts_gzip(std::string_view encodings);
 
 } // namespace ibtool

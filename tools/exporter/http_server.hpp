@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// http_server.hpp - a server for GET and HEAD requests of many clients, with limits on its resources. Does not depend on pages.
+// http_server.hpp - an HTTP server for GET and HEAD requests of many clients, with limits on its resources. Does not depend on the pages.
 #pragma once
 #include "exporter/http_request.hpp"
 #include "exporter/listening.hpp"
@@ -26,44 +26,47 @@ struct http_reply {
     std::vector<std::pair<std::string, std::string>> headers = {}; ///< additional headers
 };
 
+/// Returns a reply with a plain text.
 inline http_reply make_reply(unsigned status, std::string text) {
     return {status, std::make_shared<const std::string>(std::move(text))};
 }
 
-/// The limits of a server.
+/// The limits of a server on connections, sizes and times.
 struct http_limits {
-    /// The largest number of connections; also limited by the soft limit of open files when the server starts. A further connection
-    /// replaces another one, from an address with at least its share (equal for all addresses): the connection that was idle for the
-    /// longest time, or at last the newest one that waits for the handler.
+    /// Largest number of connections. The soft limit of open files at the start limits it further. When the limit is reached, a new
+    /// connection replaces another one. Candidates are the connections of addresses that use at least an equal share of all connections.
+    /// The server closes the candidate that was idle or made no progress for the longest time. If all of them wait for the handler, it
+    /// closes the newest one.
     std::size_t connections = 500;
-    std::size_t header = 8192;                                   ///< bytes of a request; a request has no body
-    std::chrono::nanoseconds request = std::chrono::seconds(10); ///< time from its first to its last byte
-    /// Time in which the client must receive 64 KiB of a reply.
+    std::size_t header = 8192;                                   ///< bytes of a header; requests have no body
+    std::chrono::nanoseconds request = std::chrono::seconds(10); ///< time from the first to the last byte of a header
+    /// Time in which a client must receive 64 KiB of a reply.
     std::chrono::nanoseconds slice = std::chrono::seconds(10);
 };
 
-/// Serves from its construction to its destruction, which closes every connection at once. Everything, including the handler, runs in the
-/// thread of the executor.
+/// Serves requests from construction to destruction. The destructor closes every connection at once.
+/// Threads: only that of the executor, which also runs the handler.
 class http_server {
 public:
     using handler = std::function<boost::asio::awaitable<http_reply>(const http_request&)>;
 
-    /// `where`: as for listening_socket. Throws as listening_socket does.
+    /// Starts to listen on `where`; see listening_socket. Throws what the constructor of listening_socket throws.
     http_server(boost::asio::any_io_executor, const std::string& where, handler, const http_limits& = {});
     ~http_server();
     http_server(const http_server&) = delete;
     http_server& operator=(const http_server&) = delete;
 
-    /// The address where it listens.
+    /// Returns the address on which it listens.
     const std::string& address() const noexcept;
-    /// Closes the connections that still send this body, because it is outdated and their clients are slow.
+    /// Closes all connections that still send this body. Used for outdated pages, whose clients are slow.
     void drop(const std::string* body);
+    /// Returns the number of open connections.
     std::size_t connections() const noexcept;
 
 private:
     struct connection;
     struct state;
-    std::shared_ptr<state> state_; // shared with coroutines, which may be destroyed later
+    std::shared_ptr<state> state_; // shared with coroutines, which can outlive this object
 };
 
 } // namespace ibtool

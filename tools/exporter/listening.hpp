@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// listening.hpp - listening sockets: for an address, for a path, or passed by systemd.
+// listening.hpp - a listening socket on a TCP address, on a path, or passed by systemd.
 #pragma once
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/basic_socket_acceptor.hpp>
@@ -10,14 +10,17 @@
 
 namespace ibtool {
 
-/// A listening socket, and its name. The destructor removes the socket file of a path, unless another program has replaced it.
+/// A listening socket with a name. The destructor removes the socket file of a path, unless another program has replaced it.
 class listening_socket {
 public:
     using acceptor_type = boost::asio::basic_socket_acceptor<boost::asio::generic::stream_protocol>;
 
-    /// `where`: `ADDR:PORT`, `[IPv6]:PORT`; `:PORT` for the loopback address only; port 0 for any free port; `unix:PATH`, which replaces an
-    /// unused socket of the same user; `systemd` for the first socket passed by systemd (sd_listen_fds(3)).
-    /// Throws usage_error for anything else, std::runtime_error with one line if it cannot listen there.
+    /// Starts to listen. `where` is one of:
+    /// `ADDR:PORT` or `[IPv6]:PORT`; port 0 means any free port;
+    /// `:PORT`: loopback address only;
+    /// `unix:PATH`: replaces an unused socket of the same user;
+    /// `systemd`: the first socket passed by systemd (sd_listen_fds(3)).
+    /// Errors: usage_error if `where` has another format; std::runtime_error with one line if it cannot listen.
     listening_socket(boost::asio::any_io_executor, const std::string& where);
     ~listening_socket();
     listening_socket(const listening_socket&) = delete;
@@ -26,7 +29,7 @@ public:
     acceptor_type& acceptor() noexcept { return acceptor_; }
     /// Stops accepting connections.
     void close() noexcept;
-    /// `127.0.0.1:9400`, `[::1]:9400` or `unix:PATH`.
+    /// Returns the name of the socket: `127.0.0.1:9400`, `[::1]:9400` or `unix:PATH`.
     const std::string& name() const noexcept { return name_; }
 
 private:
@@ -36,7 +39,7 @@ private:
 
     acceptor_type acceptor_;
     std::string name_;
-    std::string path_; // removed at the end if it is still this socket
+    std::string path_; // removed at the end if it is still this socket; empty: none
     dev_t device_{};
     ino_t inode_{};
 };
