@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// gzip.cpp - compresses with zlib's deflate in the gzip format (RFC 1952).
+// gzip.cpp - compresses text to the gzip format (RFC 1952) with zlib.
 #include "exporter/gzip.hpp"
 
 #include <new>
@@ -29,7 +29,7 @@ std::string gzip_writer::finish() {
 }
 
 void gzip_writer::write(std::string_view text, int flush) {
-    stream_->next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data())); // zlib does not write there
+    stream_->next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data())); // zlib only reads it
     stream_->avail_in = static_cast<uInt>(text.size());
     do {
         char some[16 << 10];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// http_request.cpp - what the headers of a request mean. Beast's ext_list is not used: it ends at a parameter before a comma and a
-// blank.
+// http_request.cpp - reads the header of an HTTP request. Does not use Beast's ext_list, which stops at a parameter that is followed by a
+// comma and a blank.
 #include "exporter/http_request.hpp"
 
 #include <comad/iba/parse.hpp>
@@ -19,7 +19,7 @@ namespace {
 
 using empty_request = http::request<http::empty_body>;
 
-/// The values of all fields of that name, as one list.
+/// Returns the values of all fields with this name as one list.
 std::string list_of(const empty_request& r, http::field name) {
     std::string all;
     const auto [begin, end] = r.equal_range(name);
@@ -30,8 +30,7 @@ std::string list_of(const empty_request& r, http::field name) {
     return all;
 }
 
-/// A weight of 0, in whatever way it is written, or one that is none: `qvalue` of RFC 9110, 12.4.2, is 0 or 1 with at most three
-/// decimals.
+/// Returns whether a weight is 0 or invalid. RFC 9110, 12.4.2: `qvalue` is 0 or 1 with at most three decimals.
 bool is_nothing(std::string_view weight) {
     constexpr std::size_t longest = 5;
     const bool is_number = !weight.empty() && weight.size() <= longest &&
@@ -39,7 +38,7 @@ bool is_nothing(std::string_view weight) {
     return !is_number || std::ranges::all_of(weight, [](char c) { return c == '.' || c == '0'; });
 }
 
-/// What stands before the next of these characters; `text` is what follows it.
+/// Returns the text before the next `end`. Removes that text and `end` from `text`.
 std::string_view take_until(std::string_view& text, char end) {
     const std::size_t size = std::min(text.find(end), text.size());
     const std::string_view part = text.substr(0, size);
@@ -47,7 +46,7 @@ std::string_view take_until(std::string_view& text, char end) {
     return comad::iba::trimmed(part);
 }
 
-/// By the parameters of a coding.
+/// Returns whether the client accepts a coding with these parameters.
 bool is_taken(std::string_view parameters) {
     while (!parameters.empty()) {
         std::string_view value = take_until(parameters, ';');
@@ -56,8 +55,8 @@ bool is_taken(std::string_view parameters) {
     return true;
 }
 
-/// `http://host:9400/metrics` of a client that takes us for a proxy (RFC 9112, 3.2.2): from its path on. Empty: neither that nor
-/// a path.
+/// Returns the path of a target. A client that takes this server for a proxy sends `http://host:9400/metrics` (RFC 9112, 3.2.2); then the
+/// path starts after the host. Returns an empty text for any other target.
 std::string_view path_of(std::string_view target) {
     for (const std::string_view scheme : {"http://", "https://"}) {
         if (!beast::iequals(target.substr(0, scheme.size()), scheme)) continue;
@@ -70,7 +69,7 @@ std::string_view path_of(std::string_view target) {
     return target.starts_with('/') ? target : std::string_view();
 }
 
-/// `uri-host [":" port]`: a name, an IPv4 address or [an IPv6 address], or nothing.
+/// Returns whether the text can be `uri-host [":" port]`: a name, an IPv4 address, [an IPv6 address], or nothing.
 bool is_host(std::string_view value) {
     constexpr std::string_view others = "-._~!$&'()*+;=%[]:";
     return std::ranges::all_of(value, [&](char c) {
@@ -98,8 +97,8 @@ http_request request_of(const empty_request& r) {
             std::string(r[http::field::authorization])};
 }
 
-// Transfer codings other than chunked, which Beast does not look at, would make of a body the next request: behind a proxy
-// that of somebody else (RFC 9112, 6.1 and 11.2).
+// Beast ignores transfer codings other than chunked. The body would then be read as the next request, which, after a proxy, could belong
+// to another client (RFC 9112, 6.1 and 11.2).
 std::optional<http_refusal> refusal_of(const http::request_parser<http::empty_body>& p) {
     const empty_request& r = p.get();
     constexpr unsigned http_1_1 = 11;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// http_server.cpp - serves each connection in a coroutine.
+// http_server.cpp - accepts connections, and serves each of them in a coroutine.
 #include "exporter/http_server.hpp"
 
 #include <boost/asio/as_tuple.hpp>
@@ -61,7 +61,8 @@ http_reply read_error_reply(error_code error) {
     return make_reply(400, "invalid HTTP request\n");
 }
 
-/// Whom a connection counts for: an IPv4 address, the network of an IPv6 address (64 bits), or, at a path, all.
+/// Returns the peer to which a connection is attributed: an IPv4 address, the /64 network of an IPv6 address, or `local` for every client
+/// of a Unix socket.
 std::string peer_of(const beast::basic_stream<asio::generic::stream_protocol>::socket_type& s) {
     error_code ignored;
     const auto at = s.remote_endpoint(ignored);
@@ -80,7 +81,8 @@ std::string peer_of(const beast::basic_stream<asio::generic::stream_protocol>::s
     }
 }
 
-/// As many as the limit of open files leaves, without those that are open and some for devices, files and the service manager.
+/// Returns how many connections the limit of open files allows, at most `wanted`. Keeps some descriptors for devices, files and the
+/// service manager.
 std::size_t room_for_connections(std::size_t wanted) {
     constexpr std::size_t for_others = 32;
     rlimit files{};
@@ -100,18 +102,18 @@ struct http_server::connection {
     using stream_type = beast::basic_stream<asio::generic::stream_protocol>;
     explicit connection(stream_type::socket_type s) : stream(std::move(s)), peer(peer_of(stream.socket())) {
         set_linger(true);
-        // Of what the kernel holds for a client it is not known whether the client takes it.
+        // A small send buffer limits the data that the kernel accepts before the client has received it.
         error_code ignored;
         stream.socket().set_option(asio::socket_base::send_buffer_size(send_buffer), ignored);
     }
 
-    /// Without what was not sent yet, which the kernel would keep for a client that does not take it. So ends, too, what takes
-    /// longer than it may.
+    /// Closes the connection and discards unsent data. Otherwise the kernel would keep the data for a client that does not receive it.
+    /// Also used for clients that exceed their time limit.
     void abort() {
         error_code ignored;
         stream.socket().close(ignored);
     }
-    /// Behind what was sent.
+    /// Closes the connection after the kernel has sent all data.
     void close() {
         set_linger(false);
         abort();
@@ -124,7 +126,7 @@ struct http_server::connection {
     stream_type stream;
     std::string peer;
     beast::flat_buffer buffer;
-    clock::time_point since = clock::now(); // the client last took something, or the connection began
+    clock::time_point since = clock::now(); // last progress of the client, or start of the connection
     enum class phase : unsigned char { idle, sending, waiting } doing = phase::idle; // waiting: for the handler
     std::shared_ptr<const std::string> body;
 };
@@ -147,7 +149,7 @@ struct http_server::state : std::enable_shared_from_this<state> {
     handler respond;
     http_limits limits;
     std::list<std::shared_ptr<connection>> open;
-    std::size_t running = 0; // coroutines: also of closed connections that still wait for the handler
+    std::size_t running = 0; // coroutines, including those of closed connections whose handler still runs
     bool is_over = false;
 };
 
@@ -179,28 +181,28 @@ asio::awaitable<void> http_server::state::accept_all() {
     while (!is_over) {
         auto [error, accepted] = co_await socket.acceptor().async_accept(no_throw);
         if (is_over) break;
-        if (error) { // no descriptor is left, as a rule
+        if (error) { // usually no descriptor is left
             make_room({});
             rest.expires_after(std::chrono::milliseconds(100));
             co_await rest.async_wait(no_throw);
             continue;
         }
         const auto newest = std::make_shared<connection>(std::move(accepted));
-        if (running >= 4 * limits.connections) continue;                             // the new one goes
-        if (open.size() >= limits.connections && !make_room(newest->peer)) continue; // the new one goes
+        if (running >= 4 * limits.connections) continue;                             // closes the new connection
+        if (open.size() >= limits.connections && !make_room(newest->peer)) continue; // closes the new connection
         open.push_back(newest);
         ++running;
         asio::co_spawn(executor, serve(newest), asio::detached);
     }
 }
 
-// Closes the connection that is worth least: see http_limits. False: there is none.
+// Closes the connection that http_limits::connections selects. Returns false if no connection qualifies.
 bool http_server::state::make_room(const std::string& newcomer) {
     std::map<std::string_view, std::size_t> of_peer;
     if (!newcomer.empty()) of_peer[newcomer] = 1;
     for (const auto& c : open) ++of_peer[c->peer];
     const auto has_its_share = [&](const connection& c) { return of_peer[c.peer] * of_peer.size() >= open.size(); };
-    const auto worth = [](const connection& c) { // of those that wait, the newest has waited for nothing
+    const auto worth = [](const connection& c) { // of the waiting connections, the newest one loses least
         const auto since = c.since.time_since_epoch();
         const bool waits = c.doing == connection::phase::waiting;
         return std::pair(waits, waits ? -since : since);
@@ -209,7 +211,7 @@ bool http_server::state::make_room(const std::string& newcomer) {
     for (auto c = open.begin(); c != open.end(); ++c)
         if (has_its_share(**c) && (least == open.end() || worth(**c) < worth(**least))) least = c;
     if (least == open.end()) return false;
-    const std::shared_ptr<connection> closed = *least; // its coroutine keeps it until it has seen that
+    const std::shared_ptr<connection> closed = *least; // its coroutine owns it until it notices that it was closed
     open.erase(least);
     if (closed->doing == connection::phase::idle) closed->close();
     else closed->abort();
@@ -222,7 +224,7 @@ asio::awaitable<void> http_server::state::serve(std::shared_ptr<connection> c) {
     while (goes_on && !is_over) {
         try {
             goes_on = co_await take_request(*c);
-        } catch (const std::bad_alloc&) { // for this one; others may need less
+        } catch (const std::bad_alloc&) { // only this request failed; others may need less memory
             goes_on = false;
         }
         c->doing = connection::phase::idle;
@@ -234,7 +236,7 @@ asio::awaitable<void> http_server::state::serve(std::shared_ptr<connection> c) {
     --running;
 }
 
-// One request and its reply. False: the connection is over.
+// Serves one request. Returns false if the connection has ended.
 asio::awaitable<bool> http_server::state::take_request(connection& c) {
     if (c.buffer.size() == 0) {
         c.stream.expires_never();
@@ -248,7 +250,7 @@ asio::awaitable<bool> http_server::state::take_request(connection& c) {
     auto [error, size] = co_await http::async_read_header(c.stream, c.buffer, parser, no_throw);
     if (is_over || error == http::error::end_of_stream || error == beast::error::timeout) co_return false;
     if (error && error.category() != http::make_error_code(http::error::bad_method).category())
-        co_return false; // the socket's
+        co_return false; // an error of the socket, not of the request
     c.doing = connection::phase::waiting;
     const auto& request = parser.get();
     const bool is_head = request.method() == http::verb::head;
@@ -264,7 +266,7 @@ asio::awaitable<bool> http_server::state::take_request(connection& c) {
 }
 
 asio::awaitable<http_reply> http_server::state::reply_to(const http_request& request) {
-    const handler h = respond; // may go while it runs
+    const handler h = respond; // a copy, because the server can be destroyed while the handler runs
     co_return co_await h(request);
 }
 

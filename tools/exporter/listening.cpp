@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// listening.cpp - opens listening sockets with bind and listen.
+// listening.cpp - opens listening sockets: binds addresses and paths, or takes the socket that systemd passed.
 #include "exporter/listening.hpp"
 
 #include "comad.hpp"
@@ -54,7 +54,7 @@ tcp::endpoint parse_endpoint(const std::string& text) {
     throw std::runtime_error(fmt::format("--listen: cannot listen on {}: {}", iba::escaped(where), why));
 }
 
-/// A socket of this user's that nobody listens at. One of another user's is that user's to remove.
+/// Returns whether the path is a socket of this user on which no program listens. Sockets of other users are never removed.
 bool is_unused_socket(const std::string& path) {
     struct stat found {};
     if (::lstat(path.c_str(), &found) != 0 || !S_ISSOCK(found.st_mode) || found.st_uid != ::geteuid()) return false;
@@ -103,12 +103,12 @@ void listening_socket::close() noexcept {
     acceptor_.close(ignored);
     struct stat found {};
     const bool is_ours = !path_.empty() && ::lstat(path_.c_str(), &found) == 0 && found.st_dev == device_ &&
-                         found.st_ino == inode_; // another program may have put its own in this place
+                         found.st_ino == inode_; // another program may have replaced the file
     if (is_ours) ::unlink(path_.c_str());
     path_.clear();
 }
 
-// With SO_REUSEADDR and without SO_REUSEPORT: two exporters at one port would each get some of the scrapes.
+// Sets SO_REUSEADDR but not SO_REUSEPORT: two exporters on one port would each get only some of the scrapes.
 void listening_socket::open_address(const std::string& where) {
     const tcp::endpoint at = parse_endpoint(where);
     error_code error;
@@ -139,7 +139,7 @@ void listening_socket::open_path(const std::string& path) {
     if (error) cannot_listen("unix:" + path, error.message());
 }
 
-// sd_listen_fds(3): LISTEN_PID is ours, and the LISTEN_FDS sockets begin at 3.
+// Implements sd_listen_fds(3): LISTEN_PID is this process, and the sockets have the descriptors 3 to 2 + LISTEN_FDS.
 void listening_socket::take_systemds() {
     constexpr int first = 3;
     if (number_in("LISTEN_PID") != static_cast<unsigned long>(::getpid()) || number_in("LISTEN_FDS") == 0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// service_manager.cpp - sends datagrams to NOTIFY_SOCKET.
+// service_manager.cpp - implements sd_notify(3): sends datagrams to the socket that NOTIFY_SOCKET names.
 #include "exporter/service_manager.hpp"
 
 #include <cstdlib>
@@ -39,13 +39,13 @@ void service_manager::feed_watchdog() {
     });
 }
 
-// What cannot be said is not said: the service manager draws its own conclusions.
+// Ignores errors: a service manager that gets no message decides by its own timeouts.
 void service_manager::notify(const std::string& what) noexcept {
     if (socket_.empty()) return;
     sockaddr_un to{};
     to.sun_family = AF_UNIX;
     std::memcpy(to.sun_path, socket_.data(), socket_.size());
-    if (to.sun_path[0] == '@') to.sun_path[0] = '\0'; // of the abstract namespace
+    if (to.sun_path[0] == '@') to.sun_path[0] = '\0'; // name in the abstract namespace of unix(7)
     const int s = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (s < 0) return;
     const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + socket_.size());
