@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// caller.cpp - uses /proc/PID/syscall and process_vm_writev(2).
+// caller.cpp - reads /proc/PID/syscall, and calls process_vm_writev(2).
 #include "vumad/caller.hpp"
 
 #include <fmt/format.h>
@@ -13,7 +13,8 @@
 namespace ibtool {
 namespace {
 
-/// The line, once the thread sleeps: it may still be on its way there.
+/// Returns the line of /proc/PID/syscall. Retries while the thread still runs, because it may not sleep in its call yet. Returns an empty
+/// text if the file cannot be read.
 std::string line_of(pid_t thread) {
     constexpr unsigned tries = 200;
     constexpr timespec pause{0, 20'000};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// exported_fabric.cpp - exports ports of the embedded simulator, and clients of an ibsim server, as devices.
+// exported_fabric.cpp - opens ports of the embedded simulator, or clients of an ibsim server, and exports them as devices.
 #include "vumad/exported_fabric.hpp"
 
 #include "comad.hpp"
@@ -24,7 +24,7 @@ namespace {
 namespace sim = comad::transports::sim;
 using comad::transports::ibsim_transport;
 
-/// `NODE` or `NODE/PORT`.
+/// Returns the place that `NODE` or `NODE/PORT` names. Throws std::runtime_error if the node does not exist.
 sim_place find_place(const sim::topology& graph, const std::string& text) {
     const std::size_t slash = text.rfind('/');
     const auto number = slash == text.npos ? std::nullopt : iba::parse_digits(text.substr(slash + 1), 10);

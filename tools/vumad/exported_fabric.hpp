@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// exported_fabric.hpp - a simulated fabric, and its end ports that become MAD devices. Does not depend on a file system.
+// exported_fabric.hpp - a simulated fabric whose end ports become MAD devices. Does not depend on a file system.
 #pragma once
 #include "comad.hpp"
 #include <comad/transports/detail/vumad/kernel_port.hpp>
@@ -17,10 +17,10 @@
 
 namespace ibtool {
 
-/// A port that becomes a device, and the transports that carry its MADs.
+/// A port that becomes a device, with the transports that carry its MADs.
 struct exported_port {
     comad::transports::vumad::described_port described;
-    std::string place; ///< for messages: `h-0001 HCA-1 port 1`
+    std::string place; ///< location for messages: `h-0001 HCA-1 port 1`
     std::unique_ptr<comad::mad::transport> outer,
         inner; ///< the transport, and the transport below it if there is one
     std::unique_ptr<comad::transports::vumad::kernel_port> kernel;
@@ -28,17 +28,19 @@ struct exported_port {
     int descriptor() const noexcept { return outer->native_handle(); }
 };
 
-/// A simulated fabric with the ports that it exports.
+/// A simulated fabric, and the ports that it exports.
 class exported_fabric {
 public:
-    /// `text`: a fabric sim:... or ibsim..., as for --fabric; `places`: NODE or NODE/PORT of each port; empty: the text selects them.
-    /// Throws usage_error if the text does not name a simulated fabric, std::runtime_error or std::system_error with one line.
+    /// Opens the fabric. `text`: a fabric sim:... or ibsim..., as for --fabric. `places`: NODE or NODE/PORT of each port. If `places` is
+    /// empty, `text` selects the port.
+    /// Errors: usage_error if `text` does not name a simulated fabric; otherwise std::runtime_error or std::system_error with one line.
     exported_fabric(std::string_view text, const std::vector<std::string>& places);
 
     std::deque<exported_port>& ports() noexcept { return ports_; }
 
-    /// Sets the time of all ports.
+    /// Sets the time of all ports, and passes on the replies of their local SMAs.
     void set_now(comad::mad::time_point);
+    /// Returns the time of the next timer of any port; nullopt: none.
     std::optional<comad::mad::time_point> next_event() const noexcept;
 
 private:
@@ -47,7 +49,7 @@ private:
     void add(exported_port, const std::string& node, unsigned port, comad::transports::vumad::port_place);
 
     comad::transports::sim::simulation simulation_;
-    std::vector<std::string> nodes_; // nodes that have devices
+    std::vector<std::string> nodes_; // nodes with devices
     std::deque<exported_port> ports_;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// file_server.cpp - FUSE's calls (libfuse3, low level) become those of kernel_port::file. One thread: a call that has to wait
-// keeps its request, and is answered when what it waits for has happened.
+// file_server.cpp - translates FUSE calls (libfuse3, low-level API) to calls of kernel_port::file. Uses one thread: a call that has to
+// wait is stored with its request, and completed when its event arrives.
 #include "vumad/file_server.hpp"
 
 #ifdef IBTOOL_HAS_FUSE
@@ -36,18 +36,19 @@ namespace {
 
 using kernel_file = vumad::kernel_port::file;
 
-constexpr double for_ever = 3600;   // seconds that the kernel may remember names and modes
-constexpr unsigned most_calls = 64; // at a time, before arrivals have their turn
-constexpr off_t usual_size = 4096;  // of sysfs' files
-// FUSE brings and takes so many pages in a call, the first of which may be used in part: of more it makes several calls.
+constexpr double for_ever = 3600;   // seconds for which the kernel may cache names and modes
+constexpr unsigned most_calls = 64; // in one turn, before arrived MADs are delivered
+constexpr off_t usual_size = 4096;  // st_size of files in sysfs
+// Bytes that one FUSE call always has space for. FUSE limits the pages of a call, may use the first page only partly, and splits longer
+// calls.
 constexpr std::size_t most_at_once = std::size_t{255} << 12;
 
-/// What open(2) gave.
+/// An open file of a program.
 struct opened_file {
     file_tree::kind what;
     std::size_t port;
-    std::string text{};                    // of a described one
-    std::unique_ptr<kernel_file> device{}; // of a umad
+    std::string text{};                    // contents of a described file
+    std::unique_ptr<kernel_file> device{}; // null unless the file is a umad device
     struct reader {
         fuse_req_t request;
         std::size_t size;
@@ -56,10 +57,10 @@ struct opened_file {
     std::deque<reader> readers{};
     fuse_pollhandle* poll = nullptr;
     bool has_news = false;
-    /// Of a read or write that FUSE brings in pieces: what is left, or what has come.
+    /// The state of a read or write that FUSE splits into pieces.
     struct piece {
         std::vector<u8> bytes{};
-        off_t next = 0; // where the next piece begins
+        off_t next = 0; // offset of the next piece
         std::size_t whole = 0;
     };
     piece reading{}, writing{};
@@ -69,6 +70,7 @@ opened_file& opened(const fuse_file_info* f) noexcept { return *reinterpret_cast
 
 } // namespace
 
+/// The state of a server, and the handlers that need it.
 struct file_server::state {
     state(exported_fabric& f, std::vector<vumad::described_port> ports) : fabric(f), tree(ports) {}
 
@@ -76,9 +78,9 @@ struct file_server::state {
     file_tree tree;
     fuse_session* session = nullptr;
     fuse_buf buffer{};
-    std::vector<u8> bytes;                           // of a read
-    std::vector<std::unique_ptr<opened_file>> files; // that programs have open
-    std::vector<opened_file*> news;                  // something has arrived there
+    std::vector<u8> bytes;                           // buffer for reads
+    std::vector<std::unique_ptr<opened_file>> files; // open files of programs
+    std::vector<opened_file*> news;                  // files for which MADs have arrived
 
     static state& of(fuse_req_t r) noexcept { return *static_cast<state*>(fuse_req_userdata(r)); }
     const file_tree::entry* find(fuse_ino_t ino) const noexcept { return tree.find(ino - FUSE_ROOT_ID); }
@@ -117,10 +119,10 @@ void file_server::state::finish_open(fuse_req_t request, fuse_file_info& f, std:
     opened_file* const kept = files.emplace_back(std::move(file)).get();
     f.direct_io = 1;
     f.fh = reinterpret_cast<std::uint64_t>(kept);
-    if (fuse_reply_open(request, &f) == -ENOENT) close(*kept); // the program does not want it any more
+    if (fuse_reply_open(request, &f) == -ENOENT) close(*kept); // the program was interrupted
 }
 
-/// What the SMA says now is what the file has.
+/// Fills a described file with what the SMA reports at this moment.
 void file_server::state::open_described(fuse_req_t request, fuse_file_info f, const file_tree::entry& e) {
     const vumad::sysfs_file& described = tree.files()[e.file];
     auto finish = [this, request, f, &described](const vumad::local_attributes* a) mutable {
@@ -178,9 +180,10 @@ void file_server::state::read_device(opened_file& file, fuse_req_t request, std:
     if (got == -EAGAIN && may_wait) return file.readers.push_back({request, size, begin});
     if (got == -ENOSPC) {
         ib_user_mad_hdr header;
-        std::memcpy(&header, room.data(), sizeof header); // which says how long the message is
+        std::memcpy(&header, room.data(), sizeof header); // contains the length of the message
         if (size >= most_at_once && read_in_pieces(file, request, header.length, size, begin)) return;
-        // The kernel's device copies the beginning, which says how long the message is; FUSE's errors carry nothing.
+        // For a message that does not fit, the kernel's device copies the start, whose header contains the length. An error reply of FUSE
+        // cannot carry data, so this process writes into the program's memory.
         const pid_t thread = fuse_req_ctx(request)->pid;
         const auto call = call_of(thread, SYS_read);
         const std::size_t copied = std::min(size, sizeof(ib_user_mad_hdr) + comad::mad::mad_size);
@@ -189,7 +192,8 @@ void file_server::state::read_device(opened_file& file, fuse_req_t request, std:
     fuse_reply_err(request, static_cast<int>(-got));
 }
 
-/// The first piece of a message for which the program has room, though FUSE has not. False: it has none.
+/// Replies with the first piece of a message that fits into the buffer of the program, but not into one FUSE call. Returns false if the
+/// program's buffer is too small as well.
 bool file_server::state::read_in_pieces(opened_file& file, fuse_req_t request, std::size_t whole_size, std::size_t size,
                                         off_t begin) {
     const auto call = call_of(fuse_req_ctx(request)->pid, SYS_read);
@@ -203,7 +207,7 @@ bool file_server::state::read_in_pieces(opened_file& file, fuse_req_t request, s
     return true;
 }
 
-/// Something has arrived.
+/// Completes reads and polls of a file for which a MAD has arrived.
 void file_server::state::answer(opened_file& file) {
     file.has_news = false;
     while (!file.readers.empty() && file.device->is_readable()) {
@@ -218,7 +222,7 @@ void file_server::state::answer(opened_file& file) {
 
 namespace {
 
-/// A signal came to a program that waits in read().
+/// Completes a read() with EINTR when the waiting program gets a signal.
 void interrupt(fuse_req_t request, void* file) {
     auto& readers = static_cast<opened_file*>(file)->readers;
     const auto waits = std::ranges::find(readers, request, &opened_file::reader::request);
@@ -258,7 +262,7 @@ void on_getattr(fuse_req_t request, fuse_ino_t ino, fuse_file_info*) {
     fuse_reply_attr(request, &attributes, for_ever);
 }
 
-/// That open(2) truncates, as a shell's `>` has it, changes nothing.
+/// Ignores that open(2) truncates the file, as `>` in a shell does.
 void on_setattr(fuse_req_t request, fuse_ino_t ino, struct stat*, int, fuse_file_info* f) {
     on_getattr(request, ino, f);
 }
@@ -320,7 +324,7 @@ void on_read(fuse_req_t request, fuse_ino_t, std::size_t size, off_t begin, fuse
         fuse_req_interrupt_func(request, interrupt, &file);
 }
 
-/// True: more of this write is to come.
+/// Returns true if FUSE will pass more data of the same write.
 bool is_piece(opened_file::piece& written, fuse_req_t request, std::span<const u8> data, off_t begin) {
     const bool goes_on = !written.bytes.empty() && written.next == begin;
     if (!goes_on) written = {};
@@ -348,7 +352,7 @@ void on_write(fuse_req_t request, fuse_ino_t, const char* text, std::size_t size
 void on_ioctl(fuse_req_t request, fuse_ino_t, unsigned command, void*, fuse_file_info* f, unsigned, const void* in,
               std::size_t in_size, std::size_t out_size) {
     opened_file& file = opened(f);
-    std::array<u8, 64> argument{}; // longer than any of the device's
+    std::array<u8, 64> argument{}; // longer than every argument of the device's ioctls
     if (!file.device || std::max(in_size, out_size) > argument.size()) return (void)fuse_reply_err(request, ENOTTY);
     if (in_size != 0) std::memcpy(argument.data(), in, in_size);
     const int error = file.device->ioctl(command, argument.data());
@@ -399,7 +403,7 @@ file_server::file_server(comad::mad::unique_fd device, exported_fabric& fabric)
     fuse_args arguments = FUSE_ARGS_INIT(1, argv);
     state_->session = fuse_session_new(&arguments, &all_calls, sizeof all_calls, state_.get());
     fuse_opt_free_args(&arguments);
-    const int number = ::dup(device.get()); // the session closes its own
+    const int number = ::dup(device.get()); // the session closes its own descriptor
     const bool is_set = ::fcntl(number, F_SETFD, FD_CLOEXEC) == 0 && ::fcntl(number, F_SETFL, O_NONBLOCK) == 0;
     if (!state_->session || !is_set ||
         fuse_session_mount(state_->session, fmt::format("/dev/fd/{}", number).c_str()) != 0)
@@ -407,7 +411,7 @@ file_server::file_server(comad::mad::unique_fd device, exported_fabric& fabric)
 }
 
 file_server::~file_server() {
-    for (exported_port& p : state_->fabric.ports()) p.local.reset(); // it answers who waits for it
+    for (exported_port& p : state_->fabric.ports()) p.local.reset(); // replies to requests that wait for the local SMA
     while (!state_->files.empty()) state_->close(*state_->files.back());
     if (state_->session) fuse_session_destroy(state_->session);
     std::free(state_->buffer.mem);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// file_tree.cpp - builds the tree once, because devices do not change.
+// file_tree.cpp - builds the tree of directories and files once, because devices do not change.
 #include "vumad/file_tree.hpp"
 
 #include <fmt/format.h>

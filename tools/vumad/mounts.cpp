@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// mounts.cpp - calls unshare(2) and mount(2).
+// mounts.cpp - creates the mount namespace and its mounts with unshare(2) and mount(2).
 #include "vumad/mounts.hpp"
 
 #include <fmt/format.h>
@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 using comad::mad::unique_fd;
 
 const fs::path sys_class = "/sys/class", dev_infiniband = "/dev/infiniband";
-constexpr const char* stage = ".vumad"; // in /sys/class, until everything is in its place
+constexpr const char* stage = ".vumad"; // temporary directory in /sys/class
 constexpr std::array shown{"infiniband", "infiniband_mad"};
 
 [[noreturn]] void refuse(const std::string& what) { throw std::system_error(errno, std::generic_category(), what); }
@@ -48,14 +48,15 @@ void make_directory(const fs::path& path) {
     if (::mkdir(path.c_str(), 0755) != 0) refuse(fmt::format("cannot create the directory {}", path.string()));
 }
 
-/// Something of the kind of `original`, to be mounted over.
+/// Creates a mount point of the same type as `original`: a directory or a file.
 void make_place(const fs::path& path, const fs::file_status& original) {
     if (fs::is_directory(original)) return make_directory(path);
     const unique_fd file{::open(path.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600)};
     if (!file) refuse(fmt::format("cannot create the file {}", path.string()));
 }
 
-/// A file system in memory over `directory`, with what was there, and these directories more in place of those.
+/// Mounts a tmpfs over `directory` that shows its previous contents, and adds the empty directories `more`, which replace entries of the
+/// same name.
 void relay(const fs::path& directory, const std::vector<std::string_view>& more) {
     const unique_fd before{::open(directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)};
     if (!before) refuse(fmt::format("cannot open {}", directory.string()));

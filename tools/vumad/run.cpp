@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// run.cpp - the loop that serves devices while a command runs, in one thread: FUSE's calls, the fabric's arrivals, timers, and
-// the command's end.
+// run.cpp - serves virtual devices while a command runs. One thread waits for FUSE calls, arriving MADs, timers, signals, and the end of
+// the command.
 #include "vumad/run.hpp"
 
 #include "input/options.hpp"
@@ -35,9 +35,9 @@ namespace {
 using comad::mad::unique_fd;
 using real_time = std::chrono::steady_clock;
 
-constexpr int cannot_run = 126, not_there = 127; // as shells say it
+constexpr int cannot_run = 126, not_there = 127; // exit statuses as in a shell
 
-/// Those that concern the command, held back from this process: the command is told of them, or they tell of it.
+/// Blocks the signals that concern the command, so that this process can read them from a descriptor and forward them.
 class command_signals {
 public:
     command_signals() {
@@ -53,12 +53,12 @@ public:
 
     int descriptor() const noexcept { return arrived_.get(); }
     void release() noexcept { sigprocmask(SIG_SETMASK, &before_, nullptr); }
-    /// What has come.
+    /// The signals that arrived since the last call.
     struct news {
-        bool has_ended = false; ///< a process
+        bool has_ended = false; ///< the command, or another child, ended
         bool asks_counts = false;
     };
-    /// What came from a terminal, the command got itself.
+    /// Forwards signals to the command, except SIGINT from a terminal, which the command receives itself.
     news pass_on(pid_t command) noexcept {
         news all;
         signalfd_siginfo next;
@@ -77,12 +77,13 @@ private:
     unique_fd arrived_;
 };
 
-/// What the process that becomes the command says when it cannot.
+/// The error of the child process that could not execute the command.
 struct failure {
     int error = 0;
-    std::array<char, 500> what{}; // empty: the program itself
+    std::array<char, 500> what{}; // empty: the program could not be executed
 };
 
+/// Executes the command in this process. If that fails, writes a `failure` to the pipe and exits.
 [[noreturn]] void become(const std::vector<std::string>& command, const unique_fd& failures) {
     failure f;
     try {
@@ -104,7 +105,7 @@ struct failure {
     ::_exit(failed);
 }
 
-/// A process that becomes the command, and the end of a pipe where it says that it cannot.
+/// A child process that executes the command, and a pipe that reports a failure to do so.
 class running_command {
 public:
     running_command(const std::vector<std::string>& command, command_signals& signals) : name_(command.front()) {
@@ -121,7 +122,7 @@ public:
     }
 
     pid_t id() const noexcept { return id_; }
-    /// Its exit code, once it has ended.
+    /// Returns the exit status if the command has ended.
     std::optional<int> ended() {
         int status = 0;
         if (::waitpid(id_, &status, WNOHANG) != id_) return std::nullopt;
@@ -142,7 +143,7 @@ private:
     pid_t id_ = -1;
 };
 
-/// Waits for calls, arrivals, signals, or until `next`.
+/// Waits for FUSE calls, arriving MADs or signals, at most until the next timer.
 void await(const file_server& server, const command_signals& signals, exported_fabric& fabric) {
     std::vector<pollfd> all{{server.descriptor(), POLLIN, 0}, {signals.descriptor(), POLLIN, 0}};
     for (const exported_port& p : fabric.ports()) {
@@ -199,7 +200,7 @@ void print_counts(exported_fabric& fabric, bool as_json) {
 int run_beside_devices(const vumad_settings& s) {
     if (!file_server::is_available())
         throw std::runtime_error("ibtool was built without libfuse3; install libfuse3-dev and build it again");
-    const lasting_output messages; // whoever does not read stderr does not hold up the devices
+    const lasting_output messages; // a slow reader of stderr must not delay the devices
     exported_fabric fabric(s.fabric, s.places);
     command_signals signals;
     leave_mount_namespace();
