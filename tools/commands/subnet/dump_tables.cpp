@@ -14,6 +14,7 @@
 namespace ibtool {
 namespace {
 
+/// The command line of dump_lfts and dump_mfts.
 struct dump_settings {
     table_range range;
     std::string name_map;
@@ -22,6 +23,7 @@ struct dump_settings {
     bool multicast = false, json = false;
 };
 
+/// Formats the forwarding tables of all switches.
 class table_dump {
 public:
     table_dump(const discovery::subnet& s, const discovery::forwarding_tables& tables, const dump_settings& how)

@@ -20,6 +20,7 @@
 namespace ibtool {
 namespace {
 
+/// The command line of export.
 struct export_settings {
     std::string format, topology, name_map, file, only, without;
     bool errors = false;
@@ -27,6 +28,7 @@ struct export_settings {
     bool is_for_slurm() const { return format == "slurm" || format == "slurm-yaml"; }
 };
 
+/// Returns the text for Slurm. Prints on stderr what Slurm's format cannot express.
 std::string slurm_text(const export_settings& settings, const discovery::subnet& s,
                        const discovery::node_names& names) {
     const discovery::name_selection selected{read_name_pattern("--only", settings.only),
@@ -41,7 +43,7 @@ std::string slurm_text(const export_settings& settings, const discovery::subnet&
     return std::move(made.text);
 }
 
-/// Returns the text, and prints on stderr what the format cannot express.
+/// Returns the text in the requested format. Prints on stderr what the format cannot express.
 std::string exported(const export_settings& settings, const discovery::subnet& s, const discovery::node_names& names,
                      const counters::sweep* errors) {
     const std::string& format = settings.format;
@@ -53,7 +55,7 @@ std::string exported(const export_settings& settings, const discovery::subnet& s
     return slurm_text(settings, s, names);
 }
 
-/// A task that is not started yet must own what it sweeps with.
+/// Sweeps the error counters. A separate coroutine, because a task owns neither the sweeper nor its options before it starts.
 comad::coro::task<counters::sweep> sweep_errors(session& in, const discovery::subnet& s) {
     counters::sweep_options how;
     how.counters = counters::counters_that(counters::is_error);
@@ -109,7 +111,7 @@ command export_command() {
                     if (s->errors && s->format != "html") throw usage_error("--errors requires --format html");
                     if (!s->is_for_slurm() && !(s->only.empty() && s->without.empty()))
                         throw usage_error("--only and --without require --format slurm or slurm-yaml");
-                    read_name_pattern("--only", s->only); // before anything is sent
+                    read_name_pattern("--only", s->only); // reports an invalid expression before anything is sent
                     read_name_pattern("--without", s->without);
                     return run_export(*s, options);
                 };

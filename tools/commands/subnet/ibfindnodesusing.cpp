@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ibfindnodesusing.cpp - ibfindnodesusing: lists the nodes that are reached through a link between switches, in both directions.
+// ibfindnodesusing.cpp - ibfindnodesusing: lists the nodes that switches reach through a link, in both directions.
 #include "comad.hpp"
 #include "command.hpp"
 #include "session/ask.hpp"
@@ -28,14 +28,15 @@ using discovery::node_names;
 using discovery::port_ref;
 using discovery::subnet;
 
+/// The command line of ibfindnodesusing.
 struct ibfindnodesusing_settings {
     std::string target, port, name_map;
     node_names names;
     bool all_kinds = false, json = false;
-    bool verbose = false; ///< each port on a line, with GUID and LID
+    bool verbose = false; ///< print one line with GUID and LID for each port
 };
 
-/// The out-port of a switch for each LID, up to the top of the table.
+/// Queries the forwarding table of a switch. Returns the output port of each LID up to the top of the table.
 coro::task<mad::result<std::vector<u8>>> ask_forwarding(session& in, const discovery::node& n) {
     constexpr unsigned block_size = 64, highest_lid = 0xbfff;
     const mad::any_path path = in.options().keys.put_into(n.route, n.info.portGUID);
@@ -51,7 +52,7 @@ coro::task<mad::result<std::vector<u8>>> ask_forwarding(session& in, const disco
     co_return ports;
 }
 
-/// Returns the end ports whose LIDs are forwarded through that port, by their first LID.
+/// Returns the end ports whose LIDs the switch forwards through this port, in the order of their first LIDs.
 std::vector<port_ref> ports_behind(const subnet& s, const std::vector<u8>& forwarding, u8 port, bool all_kinds) {
     std::vector<std::pair<unsigned, port_ref>> found;
     for (u32 n = 0; n < s.nodes.size(); ++n) {
@@ -75,7 +76,8 @@ std::vector<port_ref> ports_behind(const subnet& s, const std::vector<u8>& forwa
     return ports;
 }
 
-/// `0x0000000000005000 5 ("first switch" base)`; of the other end, as infiniband-diags, without quotes and the kind of port 0.
+/// Returns one end of the link: `0x0000000000005000 5 ("first switch" base)`. The second end has no quotes and no kind of port 0, as in
+/// infiniband-diags.
 std::string end_of_link(const subnet& s, port_ref r, const node_names& names, bool is_first) {
     const discovery::node& n = s.nodes[r.node];
     const std::string_view kind = n.switch_info && n.switch_info->enhancedPort0 ? "enhanced" : "base";
@@ -103,7 +105,7 @@ nlohmann::ordered_json ports_json(const subnet& s, const std::vector<port_ref>& 
     return list;
 }
 
-/// Returns the link of a switch port to another switch. Throws std::runtime_error with one line if there is none.
+/// Returns the link of a switch port to its neighbor. Throws std::runtime_error with one line if the port has no link.
 port_ref require_link(const subnet& s, u32 index, u8 port, const ibfindnodesusing_settings& how) {
     const discovery::node& n = s.nodes[index];
     if (!n.is_switch())
@@ -121,7 +123,7 @@ coro::task<report> find_nodes(session& in, const subnet& s, const subnet_place& 
                               const ibfindnodesusing_settings& how) {
     const u32 index = *node_at(s, where, how.names);
     const port_ref here = require_link(s, index, port, how), there = s.at(here).peer;
-    std::optional<std::vector<port_ref>> out, back; // nothing: there is no table, or it was not told
+    std::optional<std::vector<port_ref>> out, back; // nullopt: not a switch, or the query failed
     report said;
     const auto missing = [&](port_ref r, const mad::mad_error& e) {
         said.missing.push_back(missing_at(s, {r.node, 0}, to_string(e), plain_text(e)));

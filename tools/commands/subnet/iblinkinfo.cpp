@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// iblinkinfo.cpp - iblinkinfo: prints every link of a subnet, or of a part of it, with its state, width, speed and neighbor.
+// iblinkinfo.cpp - iblinkinfo: prints the links of a subnet or of a part of it, with state, width, speed and neighbor.
 #include "comad.hpp"
 #include "command.hpp"
 #include "input/words.hpp"
@@ -36,11 +36,12 @@ struct link_checks {
     bool links = true, states = true, lids = false, descriptions = false;
 };
 
+/// The command line of iblinkinfo.
 struct iblinkinfo_settings {
     std::string target, GUID, route, name_map, load_cache, diff, filter;
     link_checks checks;
-    unsigned hops = 0;        ///< 0: as if not given, as in infiniband-diags
-    unsigned outstanding = 0; ///< 0: the global option
+    unsigned hops = 0;        ///< 0: the same as without the option, as in infiniband-diags
+    unsigned outstanding = 0; ///< 0: use the global option
     bool whole_part = false, only_down = false, only_up = false, guids = false, by_line = false, additional = false,
          json = false;
     bool only_switches = false, only_cas = false;
@@ -48,7 +49,7 @@ struct iblinkinfo_settings {
 
 // ---- which nodes -----------------------------------------------------------------------------------------------------
 
-/// Returns the nodes that are at most this many links away.
+/// Returns which nodes are at most this number of links away from a node.
 std::vector<bool> within(const subnet& s, u32 start, unsigned hops) {
     std::vector<bool> is_near(s.nodes.size());
     is_near[start] = true;
@@ -77,7 +78,7 @@ bool is_wanted(const iblinkinfo_settings& how, const iba::smp::PortInfo& port) {
     return !how.only_down;
 }
 
-/// By index, in the subnet's order.
+/// Returns the indexes of the selected nodes, in the order of the subnet.
 std::vector<u32> wanted_nodes(const iblinkinfo_settings& how, const subnet_place& where, const subnet& s,
                               const node_names& names) {
     std::vector<bool> is_in(s.nodes.size(), true);
@@ -97,7 +98,7 @@ std::string head_of(const node& n, const node_names& names) {
     return fmt::format("{}: {}{}:\n", discovery::words_of(n.info.nodeType).name, GUID, names.of(n));
 }
 
-/// The lines of one subnet.
+/// A subnet, with what is needed to format its links.
 struct described_links {
     const subnet& s;
     const node_names& names;
@@ -120,7 +121,7 @@ std::string json_of(const subnet& s, port_ref r, const node_names& names) {
     return json_line(line);
 }
 
-/// It is down in both. Null: there is no other.
+/// Returns whether the port is down in both subnets. Returns false if `other` is null.
 bool is_down_too(const subnet* other, const subnet& s, port_ref r) {
     if (!other || s.at(r).info->portState != iba::PortState::Down) return false;
     const node* there = other->find(s.nodes[r.node].info.nodeGUID);
@@ -153,7 +154,7 @@ std::string report_of(const iblinkinfo_settings& how, const subnet_place& where,
 
 // ---- what differs ----------------------------------------------------------------------------------------------------
 
-/// Parses `port,state`: only these are compared.
+/// Parses the value of --diffcheck, such as `port,state`. Only the listed properties are compared.
 link_checks read_link_checks(const std::string& words) {
     link_checks c{false, false, false, false};
     const std::pair<std::string_view, bool*> known[] = {
@@ -167,7 +168,8 @@ link_checks read_link_checks(const std::string& words) {
     return c;
 }
 
-/// The links of one subnet that are not so in another, behind `< ` and `> `: by the rules of infiniband-diags' iblinkinfo.c.
+/// Compares the links of two subnets by the rules of infiniband-diags' iblinkinfo.c. Lines of the old subnet start with `< `, lines of
+/// the new one with `> `.
 class link_comparison {
 public:
     link_comparison(const iblinkinfo_settings& how, const subnet& was, const subnet& is, const node_names& names)
@@ -233,7 +235,8 @@ private:
         }
     }
 
-    /// A topology file contains only ports with a cable, and no states.
+    /// Returns whether only one of the two subnets has the link or the port. Ports without a cable do not count if one of the subnets was
+    /// read from a topology file, which omits them.
     bool is_in_one_alone(port_ref before, port_ref now) const {
         const discovery::port &b = was_.at(before), &n = is_.at(now);
         if (bool(b.peer) != bool(n.peer))

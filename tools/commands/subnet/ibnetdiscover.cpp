@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ibnetdiscover.cpp - the whole subnet, as a topology file or one of several reports; options as infiniband-diags has them.
+// ibnetdiscover.cpp - ibnetdiscover: prints the whole subnet as a topology file, or one of several reports; options as in
+// infiniband-diags.
 #include "comad.hpp"
 #include "command.hpp"
 #include "input/words.hpp"
@@ -27,11 +28,12 @@ namespace {
 
 using comad::iba::NodeType;
 
+/// The command line of ibnetdiscover.
 struct ibnetdiscover_settings {
     bool full = false, list = false, ports = false, max_hops = false, json = false, grouping = false;
     bool hierarchy = false, qos = false;
     bool cas = false, switches = false, routers = false;
-    unsigned outstanding = 0; // 0: the global option
+    unsigned outstanding = 0; // 0: use the global option
     std::string name_map, file;
     std::string cache, load_cache, diff;
     discovery::topology_checks checks;
@@ -40,11 +42,11 @@ struct ibnetdiscover_settings {
 std::string now_as_text() {
     const std::time_t now = std::time(nullptr);
     std::string text = std::ctime(&now);
-    if (!text.empty()) text.pop_back(); // its line break
+    if (!text.empty()) text.pop_back(); // removes the line break of ctime
     return text;
 }
 
-/// Parses `sw,ca,port`: only these are compared.
+/// Parses the value of --diffcheck, such as `sw,ca,port`. Only the listed properties are compared.
 discovery::topology_checks read_checks(const std::string& words) {
     discovery::topology_checks c{false, false, false, false, false, false};
     const std::pair<std::string_view, bool*> known[] = {{"sw", &c.switches},    {"ca", &c.cas},
@@ -80,7 +82,7 @@ std::string text_of(const ibnetdiscover_settings& s, const discovery::subnet& su
     return discovery::topology_text(subnet, names, options);
 }
 
-/// Reads the data of ports that a discovery does not read.
+/// Data of ports that a discovery does not read.
 struct extra_tables {
     discovery::hierarchies places;
     discovery::subnet_tables facts;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// node_list.cpp - prints a line for each node.
+// node_list.cpp - prints one line for each node of the requested types.
 #include "commands/subnet/node_list.hpp"
 
 #include "comad.hpp"
@@ -22,6 +22,7 @@ using comad::discovery::subnet;
 
 using iba::NodeType;
 
+/// The command line of a command that lists nodes.
 struct node_list_settings {
     std::string topology_file, name_map;
     node_list list;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// node_list.hpp - the common part of ibhosts, ibswitches, ibrouters and ibnodes: one line for each node of some types, from the subnet or
-// from a topology file; options as in infiniband-diags.
+// node_list.hpp - the common code of ibhosts, ibswitches, ibrouters and ibnodes: prints one line for each node of some types. The nodes
+// come from the subnet or from a topology file. Options as in infiniband-diags.
 #pragma once
 #include "command.hpp"
 #include <comad/discovery/formats/reports.hpp>
@@ -11,13 +11,13 @@
 
 namespace ibtool {
 
-/// What such a command prints.
+/// What a command that lists nodes prints.
 struct node_list {
     std::string (*text)(const comad::discovery::subnet&, const comad::discovery::node_names&);
-    std::vector<comad::iba::NodeType> types; ///< in the order of the text
+    std::vector<comad::iba::NodeType> types; ///< node types, in the order of the output
 };
 
-/// Declares the arguments of such a command, and returns its action.
+/// Declares the arguments of a command that lists nodes, and returns its action.
 action declare_node_list(arguments&, node_list);
 
 } // namespace ibtool

@@ -21,6 +21,7 @@ using discovery::node_names;
 using discovery::subnet;
 using iba::NodeType;
 
+/// The command line of ibprintca, ibprintswitch and ibprintrt.
 struct print_node_settings {
     NodeType type{};
     std::string (*list)(const subnet&, const node_names&) = nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// subnet_diff.cpp - subnet_diff: compares the subnet of a cache file with that of another file, or with the present one.
+// subnet_diff.cpp - subnet_diff: compares the subnet in a cache file with the subnet in another file, or with the present subnet.
 #include "comad.hpp"
 #include "command.hpp"
 #include "session/node_name_map.hpp"
@@ -15,6 +15,7 @@
 namespace ibtool {
 namespace {
 
+/// The command line of subnet_diff.
 struct subnet_diff_settings {
     std::string reference, current, name_map;
     bool json = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// watch.cpp - watch: what changes in a subnet, line by line as it happens: the SA forwards notices where it can, and the subnet is
-// polled now and then. It reads, but for the subscription, which follows the SA to another port.
+// watch.cpp - watch: prints each change of a subnet as it happens. The SA forwards notices if it supports subscriptions; in addition, the
+// subnet is polled. The only write is the subscription, which is renewed when the SA moves to another port.
 #include "comad.hpp"
 #include "command.hpp"
 #include "session/calendar_time.hpp"
@@ -38,13 +38,15 @@ namespace {
 
 using discovery::difference;
 
+/// The command line of watch.
 struct subnet_watch_settings {
     std::string every = "30s";
-    u64 count = 0, looks = 0; ///< 0: until a signal comes
+    u64 count = 0, looks = 0; ///< 0: no limit
     bool only_polls = false, json = false;
     std::string name_map;
 };
 
+/// Watches a subnet, and prints its changes. Survives that the local device is disconnected.
 class subnet_watch {
 public:
     subnet_watch(session& in, const subnet_watch_settings& s)
@@ -72,7 +74,8 @@ public:
     subnet_watch(const subnet_watch&) = delete;
     subnet_watch& operator=(const subnet_watch&) = delete;
 
-    /// Returns the exit code, or why it could not start. Nullopt: the device was disconnected; call it again to continue.
+    /// Watches until a limit is reached or a signal arrives. Returns the exit status, or why watching could not start. Returns nullopt if
+    /// the device was disconnected; call it again to continue.
     coro::task<std::optional<mad::result<int>>> run() {
         coro::event told(in_.schedule());
         told_ = &told;
@@ -97,12 +100,12 @@ public:
         agent_.reset();
         is_subscribed_ = false;
     }
-    /// Reports that did not come from the SA.
+    /// Returns the number of Reports that did not come from the SA.
     u64 ignored() const { return ignored_; }
     int code() const { return is_complete_ ? complete : partial; }
 
 private:
-    /// Returns why the transport does not receive the SA's reports, by the errors of mad::transport::serve().
+    /// Returns why the transport cannot receive the SA's Reports, from the error of mad::transport::serve().
     std::string why_no_reports(const std::error_code& e) const {
         if (e == std::errc::operation_not_supported)
             return fmt::format("{} receives only responses, not reports of the SA", iba::escaped(in_.device()));
@@ -112,7 +115,7 @@ private:
     }
 
     coro::task<std::optional<mad::result<int>>> watch_all(coro::event& told) {
-        // What has changed since a cache was written is looked for at once.
+        // Polls at once to find the changes since a cache was written.
         mad::time_point looks = in_.now();
         if (!known_) known_ = known_subnet(in_.options(), in_.place(), iba::guid{in_.local_port().GID.interface_id()});
         if (!known_) {
@@ -148,7 +151,8 @@ private:
         co_return code();
     }
 
-    /// Waits for a local port that does not answer yet. An error: the device was lost, a signal came, or time is simulated.
+    /// Discovers the subnet; waits while the local port does not reply. Returns an error if the device was disconnected, a signal
+    /// arrived, or the time is virtual.
     coro::task<mad::result<discovery::subnet>> find_subnet() {
         growing_pause between;
         for (std::string told;;) {
@@ -171,8 +175,8 @@ private:
         return (how_.count == 0 || events_ < how_.count) && (how_.looks == 0 || looks_ < how_.looks);
     }
 
-    /// In virtual time: the simulation has no more planned changes, and each node was asked since the last one. Else watch would
-    /// poll for ever, at once.
+    /// Returns whether no further change can happen: the simulation has no planned changes left, and each node was queried since the last
+    /// change. Without this check, watch would poll forever in virtual time.
     bool nothing_can_happen() const {
         return how_.looks == 0 && goes_on() && in_.has_no_planned_changes() && quiet_looks_ >= looks_for_all;
     }
@@ -184,7 +188,7 @@ private:
         return code();
     }
 
-    // An SA that starts knows no subscribers, and one that takes over need not know those of the last: therefore at each look.
+    // Subscribes again at every poll: an SA that restarts, or that takes over from another one, may have lost the subscription.
     coro::task<void> subscribe() {
         if (!agent_) {
             wants_subscription_ = false;
@@ -199,7 +203,7 @@ private:
             co_return;
         }
         if (done.error().code == mad::errc::cancelled) co_return;
-        wants_subscription_ = false; // until the next look
+        wants_subscription_ = false; // until the next poll
         if (is_subscribed_ || !has_begun_)
             print_message("no notices: {}; polling every {}", format_error(done.error(), in_.options()), how_.every);
         is_subscribed_ = false;
@@ -216,7 +220,7 @@ private:
         if (told_) told_->set();
     }
 
-    /// Any port can send a Report. The first ones are printed, the others are only counted.
+    /// Counts a Report that did not come from the SA. Any port can send Reports, so only the first ones are printed.
     void ignore(const mad::source_address& source) {
         constexpr u64 most_printed = 10;
         if (++ignored_ > most_printed) return;
@@ -225,7 +229,7 @@ private:
                       SA.DLID, SA.dqpn, ignored_ == most_printed ? "; further ones will not be printed" : "");
     }
 
-    /// Returns the nodes that are due to be queried for changes.
+    /// Returns the nodes to query for changes in this poll. Ten polls cover all nodes.
     std::vector<comad::u32> next_nodes() {
         const std::size_t all = known_->nodes.size();
         std::vector<comad::u32> nodes;
@@ -234,8 +238,8 @@ private:
         return nodes;
     }
 
-    /// What may have changed, by the notices since the last look and, if it is time or one was about what is not known, by
-    /// who tells of all.
+    /// Returns the ports that may have changed: the ports that the notices name and, at a poll or after a notice about an unknown node,
+    /// also the ports that the SA or the switches report as changed.
     coro::task<mad::result<std::vector<discovery::port_ref>>> find_possibly_stale(bool is_time,
                                                                                   discovery::discover_options options) {
         std::vector<discovery::port_ref> all;
@@ -263,12 +267,13 @@ private:
     coro::task<mad::result<discovery::subnet>> ask_again(bool is_time, discovery::discover_options options) {
         auto doubtful = co_await find_possibly_stale(is_time, options);
         if (!doubtful) co_return std::move(doubtful.error());
-        if (!is_time && doubtful.value().empty()) co_return *known_; // a notice that is about nothing here
+        if (!is_time && doubtful.value().empty()) co_return *known_; // the notices name no known port
         auto asking = discovery::rediscover(in_.schedule(), *known_, doubtful.value(), options);
         co_return co_await std::move(asking);
     }
 
-    /// Returns false if the command was ended, or the device was disconnected.
+    /// Queries the ports that may have changed, and prints the differences. Returns false if the command ends or the device was
+    /// disconnected.
     coro::task<bool> look(bool is_time) {
         if (is_time || std::exchange(wants_port_, false)) co_await in_.refresh_port();
         if (is_time || wants_subscription_) co_await subscribe();
@@ -285,7 +290,7 @@ private:
         const std::vector<difference> changes = discovery::differences(*known_, now.value(), names_);
         for (const difference& d : changes) print_change(d);
         quiet_looks_ = changes.empty() && in_.has_no_planned_changes() ? quiet_looks_ + is_time : 0;
-        notices_in_words_.reset(); // they are of the subnet as it was
+        notices_in_words_.reset(); // it refers to the previous subnet
         known_ = std::move(now).value();
         if (is_time || !changes.empty()) keep_subnet(*known_, in_.options(), in_.place());
         print_missing();
@@ -327,7 +332,7 @@ private:
                     is_subscribed_ ? fmt::format("the SA forwards notices; polling every {}", how_.every)
                                    : fmt::format("polling every {}", how_.every));
     }
-    // Prints each cause once, until the problem is over.
+    // Prints each failure once, until it has disappeared.
     void print_missing() {
         std::set<std::string> now;
         if (!known_->complete()) is_complete_ = false;
@@ -338,7 +343,7 @@ private:
         missing_ = std::move(now);
     }
 
-    static constexpr std::size_t looks_for_all = 10; ///< after so many, each node was asked
+    static constexpr std::size_t looks_for_all = 10; ///< number of polls in which each node is queried once
 
     session& in_;
     const subnet_watch_settings& how_;
@@ -346,14 +351,14 @@ private:
     const std::chrono::nanoseconds period_;
     const mad::time_point begin_;
     server::responder answers_;
-    std::optional<server::agent> agent_; // while the device is open, unless the registration is rejected
-    coro::event* told_ = nullptr;        // while the command runs
+    std::optional<server::agent> agent_; // while the device is open, unless the registration was rejected
+    coro::event* told_ = nullptr;        // wakes the loop; null while it does not run
     std::optional<discovery::subnet> known_;
-    std::optional<notice_text> notices_in_words_; // of known_, once a notice came
-    notice_list notices_;                         // since the last look
-    std::size_t quiet_looks_ = 0;     // in a row, without a change or a notice, after the last planned change
-    bool wants_port_ = false;         // the device reported a change
-    bool wants_subscription_ = false; // the local port or the SA is another than at the last subscription
+    std::optional<notice_text> notices_in_words_; // for *known_; created with the first notice
+    notice_list notices_;                         // since the last poll
+    std::size_t quiet_looks_ = 0;     // consecutive polls without change and notice, after the last planned change
+    bool wants_port_ = false;         // the device reported an event of the port
+    bool wants_subscription_ = false; // the local port or the SA has changed since the last subscription
     std::size_t next_node_ = 0;
     bool is_subscribed_ = false, has_begun_ = false, is_complete_ = true;
     std::set<std::string> missing_;
@@ -375,8 +380,7 @@ int run_watch(const subnet_watch_settings& s, const global_options& options) {
     if (all.ignored() > 1) print_message("ignored {} Reports that did not come from the SA", all.ignored());
     const bool took_all = finish(in, lines.get());
     if (!took_all && code && *code && code->value() == complete) *code = static_cast<int>(partial);
-    if (!code)
-        return finish(in, took_all || all.code() != complete ? all.code() : static_cast<int>(partial)); // by a signal
+    if (!code) return finish(in, took_all || all.code() != complete ? all.code() : static_cast<int>(partial)); // signal
     if (!*code) refuse_silent_port(code->error(), options);
     return finish(in, code->value());
 }
