@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// bench.cpp - bench: measures MADs per second and round-trip times for several windows, for any Get to any nodes.
+// bench.cpp - bench: measures MADs per second and round-trip times for one or more window sizes, for any Get to any nodes.
 #include "comad.hpp"
 #include "command.hpp"
 #include "commands/measuring/bench_targets.hpp"
@@ -22,6 +22,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
+/// The command line of bench.
 struct bench_settings {
     std::vector<std::string> targets;
     target_options kind;
@@ -39,7 +40,7 @@ struct bench_settings {
 bool is_sa(const request& r) { return r.kind.mgmt_class == iba::MgmtClass::SubnAdm; }
 bool is_smp(const request& r) { return r.kind.mgmt_class == iba::MgmtClass::SubnLID; }
 
-/// Throws usage_error if this is not a query, or if its reply has more than one MAD.
+/// Returns the request. Throws usage_error if it is not a query, or if its reply has more than one MAD.
 request make_query(const bench_settings& s) {
     request r = make_request(s.rpc, s.attribute, s.fields);
     if (r.kind.method != iba::Method::Get)
@@ -53,7 +54,7 @@ request make_query(const bench_settings& s) {
     return r;
 }
 
-/// Returns one row for each word.
+/// Returns one row for each window size in the text.
 std::vector<bench_row> read_windows(const std::string& text) {
     std::vector<bench_row> rows;
     for (const std::string& word : split(text, ',')) {
@@ -74,14 +75,15 @@ load load_of(const bench_settings& s, const request& r) {
     return what;
 }
 
-/// In virtual time, every MAD costs processor time, and there is no noise: short measurements are sufficient.
+/// Returns the length of a measurement. A short measurement is enough in virtual time, which has no noise; every MAD costs processor
+/// time.
 extent extent_of(const bench_settings& s, bool is_virtual) {
     return {s.warm_up.value_or(is_virtual ? 5ms : 20ms), s.duration.value_or(is_virtual ? 10ms : 200ms), s.count};
 }
 
 // ---- Measuring --------------------------------------------------------------------------------------------------
 
-/// Limits windows to the number of MADs that can be in flight.
+/// Lowers window sizes to the number of MADs that can be in flight.
 void lower_windows(bench_report& r, unsigned transport_takes) {
     unsigned most = transport_takes;
     std::string why = fmt::format("the transport allows {} in flight", most);
@@ -110,11 +112,11 @@ coro::task<bool> measure_in(coro::MADSchedule& schedule, const bench_report& r, 
     co_return !schedule.transport_failed();
 }
 
-/// Returns false if the device was disconnected.
+/// Measures one window size. Returns false if the device was disconnected.
 bool measure_row(session& in, bench_report& r, bench_row& row, unsigned round) {
     coro::schedule_options options = r.patience;
     options.max_outstanding = row.max_outstanding;
-    // Measure() observes the limit, so that no MAD waits for space.
+    // measure() limits the MADs in flight itself, so that no MAD waits in the schedule.
     options.per_destination = options.sa_outstanding = 0;
     coro::MADSchedule schedule(in.schedule().transport(), options);
     schedule.set_trace(in.trace());
@@ -123,7 +125,7 @@ bool measure_row(session& in, bench_report& r, bench_row& row, unsigned round) {
                      [&] { return fmt::format("round {} of {}, window {}", round + 1, r.rounds, row.window); });
 }
 
-/// Each round starts with another window, so that none always comes first.
+/// Measures all window sizes. Each round starts with another size, so that no size always comes first.
 void measure_all(session& in, bench_report& r) {
     for (unsigned round = 0; round < r.rounds; ++round) {
         for (std::size_t turn = 0; turn < r.rows.size(); ++turn) {
@@ -137,6 +139,7 @@ void measure_all(session& in, bench_report& r) {
     }
 }
 
+/// The result of a run.
 struct bench_outcome {
     bench_report report;
     std::string counts;
@@ -182,7 +185,7 @@ int run_bench(const bench_settings& s, const global_options& options) {
     r.what = load_of(s, asked);
     r.rounds = s.rounds;
     r.patience = options.schedule();
-    // Early retries would be measured as well, so all MADs have a fixed timeout.
+    // Early retries would distort the measurement, so all MADs have a fixed timeout.
     if (r.patience.timeout.count() == 0) r.patience.timeout = r.patience.unmeasured_timeout;
     if (r.patience.retries < 0) r.patience.retries = coro::schedule_options::usual_retries;
     r.rows = read_windows(s.windows);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// bench_targets.cpp - discovers and resolves targets, and queries each once.
+// bench_targets.cpp - discovers or resolves the targets of bench, and queries each of them once.
 #include "commands/measuring/bench_targets.hpp"
 
 #include "comad.hpp"
@@ -39,7 +39,7 @@ coro::task<std::vector<command_target>> discover_targets(session& in, const targ
     co_return targets;
 }
 
-/// Returns the path of a target if its reply is correct.
+/// Queries a target once. Returns its path if the reply is correct.
 coro::task<mad::result<mad::any_path>> probe(session& in, const load& what, command_target target) {
     BOOST_OUTCOME_CO_TRY(mad::any_path path, co_await resolve(in, target));
     if (what.kind.mgmt_class != iba::MgmtClass::SubnLID) {
@@ -56,7 +56,7 @@ coro::task<void> probe_one(session& in, bench_report& r, command_target target, 
         auto found = co_await probe(in, r.what, target);
         if (found) path = found.value();
         else r.problems.push_back(failure_at({}, to_string(found.error()), plain_text(found.error())));
-    } catch (const std::runtime_error& e) { // no node, or several nodes, with this name
+    } catch (const std::runtime_error& e) { // no node or several nodes have this name
         r.problems.push_back(failure_at({}, e.what()));
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// bench_targets.hpp - selects the targets of bench: those that the user names or a discovery finds, if they reply. Measures nothing.
+// bench_targets.hpp - selects the targets of bench: the targets that the user names, or nodes of a discovery. Targets must reply once.
+// Measures nothing.
 #pragma once
 #include "commands/measuring/bench_text.hpp"
 #include "session/session.hpp"
@@ -9,17 +10,18 @@
 
 namespace ibtool {
 
-/// The nodes of a discovery that become targets; none selected: no discovery.
+/// The nodes of a discovery that become targets. If no kind is selected, no discovery takes place.
 struct target_choice {
     bool all = false, switches = false, cas = false;
-    bool by_lid = false; ///< also send SMPs by LID instead of by directed routes
+    bool by_lid = false; ///< send SMPs by LID instead of by directed route
 
     bool discovers() const noexcept { return all || switches || cas; }
 };
 
-/// Queries each of the named or discovered targets once. Those with a correct reply become targets of the report, in this order; the others
-/// become problems. Returns true if there is at least one target. Throws std::runtime_error if the local port does not reply to a
-/// discovery, and for a route to a port without a LID if a LID is needed.
+/// Queries each target once: the discovered ones if any kind of node is selected, else the named ones. Targets with a correct reply
+/// become targets of the report, in this order; the others become problems of the report. Returns whether there is at least one target.
+/// Errors: std::runtime_error if the local port does not reply to a discovery. A port without a LID is a problem of the report if a LID
+/// is needed.
 comad::coro::task<bool> find_targets(session&, const target_choice&, bench_report&, std::vector<command_target>);
 
 } // namespace ibtool

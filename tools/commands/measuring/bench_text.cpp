@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// bench_text.cpp - numbers as text: times in microseconds, rates per second.
+// bench_text.cpp - formats the results of bench: times in microseconds, rates per second.
 #include "commands/measuring/bench_text.hpp"
 
 #include "comad.hpp"
@@ -14,6 +14,7 @@
 namespace ibtool {
 namespace {
 
+/// A column of the table: its heading and its value in a row.
 struct column {
     const char* name;
     double percent;
@@ -21,7 +22,7 @@ struct column {
 constexpr column percentiles[] = {{"p50", 50}, {"p90", 90}, {"p99", 99}, {"p99.9", 99.9}, {"max", 100}};
 
 double in_us(mad::duration time) { return static_cast<double>(time.count()) / 1e3; }
-/// Returns `200ms`, `1.5s`.
+/// Formats a duration: `200ms`, `1.5s`.
 std::string as_time(mad::duration time) {
     const double us = in_us(time);
     if (us < 1e3) return fmt::format("{:.4g}us", us);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// bench_text.hpp - formats the results of bench as a table for gnuplot and as JSON. Measures nothing.
+// bench_text.hpp - formats the results of bench as a table for gnuplot, or as JSON. Measures nothing.
 #pragma once
 #include "comad.hpp"
 #include "commands/measuring/throughput.hpp"
@@ -11,14 +11,14 @@
 
 namespace ibtool {
 
-/// The measurement of one window.
+/// The measurements with one window size.
 struct bench_row {
-    std::string window; ///< text for the window
+    std::string window; ///< window size as text
     unsigned max_outstanding;
     tally measured{};
 };
 
-/// The results of bench, and their conditions.
+/// The results of bench, and the conditions under which they were measured.
 struct bench_report {
     std::string fabric;
     bool is_virtual = false; ///< times are virtual
@@ -28,14 +28,14 @@ struct bench_report {
     extent how_long;
     unsigned rounds = 0;
     comad::coro::schedule_options patience;   ///< only timeout and retries are used
-    std::string lowered;                      ///< why there are no larger windows; empty: none were requested
-    std::vector<discovery::failure> problems; ///< in JSON one line for each, with all details
+    std::string lowered;                      ///< why window sizes were lowered; empty: they were not
+    std::vector<discovery::failure> problems; ///< failures; JSON has one line with all details for each
     std::vector<bench_row> rows;
 };
 
-/// Returns comments after `#`, then one line for each window. Values that were not measured are `-`.
+/// Returns a table: comments after `#`, then one line for each window size. Values that were not measured are `-`.
 std::string bench_table(const bench_report&);
-/// Returns one object of schema `comad.bench/1` on one line.
+/// Returns one JSON object of schema `comad.bench/1` on one line.
 std::string bench_json(const bench_report&);
 
 } // namespace ibtool

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// rdma_bw.cpp - bandwidth of RDMA writes over a reliable connection between two hosts: a server that waits, and a client.
+// rdma_bw.cpp - rdma_bw: measures the bandwidth of RDMA writes over a reliable connection between two hosts, a waiting server and a
+// client.
 #include "command.hpp"
 #include "commands/measuring/rdma_bw_link.hpp"
 #include "session/fabric.hpp"
@@ -24,6 +25,7 @@
 namespace ibtool {
 namespace {
 
+/// The command line of rdma_bw.
 struct rdma_bw_settings {
     std::string server;
     unsigned tcp_port = 4444, depth = 100, pieces = 1;
@@ -37,8 +39,8 @@ struct rdma_bw_settings {
 /// The measurements of one end.
 struct rdma_bw_report {
     rdma_bw_end ours, theirs;
-    std::optional<std::chrono::nanoseconds> took; ///< duration of its writes; nullopt: it wrote nothing
-    std::optional<bool> has_arrived;              ///< whether the data of the other end arrived
+    std::optional<std::chrono::nanoseconds> took; ///< duration of its writes; nullopt: this end did not write
+    std::optional<bool> has_arrived;              ///< whether all data of the remote end arrived
 };
 
 std::string end_text(const rdma_bw_end& e) {
@@ -99,7 +101,7 @@ rdma_bw_report run_client(const rdma_bw_settings& s, const comad::transports::en
 rdma_bw_report run_server(const rdma_bw_settings& s, const comad::transports::end_port& port, comad::u16 pkey_index) {
     rdma_bw_link link = rdma_bw_link::accept(static_cast<unsigned short>(s.tcp_port), s.v6);
     rdma_bw_report report;
-    report.theirs = link.hear_end(); // the client decides how much
+    report.theirs = link.hear_end(); // contains the size and number of writes that the client wants
     rdma_bw_stream stream(port, report.theirs.size, s.depth, s.pieces, s.gid_index, pkey_index);
     report.ours = stream.ours();
     report.ours.writes = report.theirs.writes;
@@ -117,7 +119,7 @@ rdma_bw_report run_server(const rdma_bw_settings& s, const comad::transports::en
 
 int run_rdma_bw(rdma_bw_settings s, const global_options& o) {
     const auto port = local_port_for_verbs(o);
-    if (s.gid_index < 0 && !port.is_infiniband()) s.gid_index = 0; // RoCE has no LIDs
+    if (s.gid_index < 0 && !port.is_infiniband()) s.gid_index = 0; // RoCE has no LIDs, so it needs a GID
     const comad::u16 pkey_index = chosen_pkey_index(port, o);
     const rdma_bw_report report = s.server.empty() ? run_server(s, port, pkey_index) : run_client(s, port, pkey_index);
     write_output(s.json ? report_json(report) : report_text(report));

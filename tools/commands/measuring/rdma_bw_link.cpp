@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// rdma_bw_link.cpp - the lines between the ends of rdma_bw.
+// rdma_bw_link.cpp - sends, receives and checks the JSON lines that the two ends of rdma_bw exchange over TCP.
 #include "commands/measuring/rdma_bw_link.hpp"
 
 #include "text/json.hpp"
@@ -25,7 +25,7 @@ constexpr std::size_t most_of_a_line = 4096;
     throw std::runtime_error(fmt::format("the remote end does not run this version of rdma_bw: {}", what));
 }
 
-/// A number of a line.
+/// Returns a number from a received line. Throws std::runtime_error if it is missing or outside of the limits.
 comad::u64 number_in(const nlohmann::json& said, const char* name, comad::u64 least, comad::u64 most) {
     const auto found = said.find(name);
     const bool is_number = found != said.end() && found->is_number_unsigned();

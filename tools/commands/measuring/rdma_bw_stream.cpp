@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// rdma_bw_stream.cpp - RDMA writes on an RC queue pair with a limited number in flight.
+// rdma_bw_stream.cpp - performs RDMA writes on an RC queue pair, with a limited number of writes in flight.
 #include "commands/measuring/rdma_bw_stream.hpp"
 
 #include "comad.hpp"
@@ -16,12 +16,13 @@ namespace {
 
 namespace verbs = comad::verbs;
 
+// Returns the value. Throws std::runtime_error if the verb failed.
 template <class T> T had(verbs::result<T> r) {
     if (!r) throw std::runtime_error(r.error().text);
     if constexpr (!std::is_void_v<T>) return std::move(r.value());
 }
 
-/// The data that an end writes, so that the other end can verify it.
+/// Returns one byte of the data that an end writes. The other end calculates the same byte to verify it.
 u8 byte_of(u64 PSN, std::size_t at) noexcept { return static_cast<u8>(PSN + at * 7 + (at >> 8)); }
 
 verbs::completions completions_of(const verbs::context& device, unsigned depth) {
@@ -68,7 +69,7 @@ void rdma_bw_stream::connect(const rdma_bw_end& theirs) {
     path.dqpn = theirs.QPN;
     path.pkey_index = pkey_index_;
     path.MTU = iba::MTU{static_cast<u8>(std::min(ours_.MTU, theirs.MTU))};
-    path.rate = iba::Rate{0}; // the rate of the port
+    path.rate = iba::Rate{0}; // use the rate of the port
     if (gid_index_ >= 0) {
         path.has_grh = true;
         path.SGID_index = static_cast<u8>(gid_index_);
@@ -97,7 +98,7 @@ void rdma_bw_stream::post(u64 number) {
 }
 
 std::chrono::nanoseconds rdma_bw_stream::write(u64 count) {
-    constexpr std::chrono::seconds longest_write{30}; // for one write of a gibibyte, in software
+    constexpr std::chrono::seconds longest_write{30}; // enough for one write of 1 GiB by a software device
     std::array<ibv_wc, 32> room;
     const auto begin = std::chrono::steady_clock::now();
     u64 posted = 0, over = 0;

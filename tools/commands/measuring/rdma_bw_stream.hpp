@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// rdma_bw_stream.hpp - one end of rdma_bw: an RC queue pair that writes into the memory of the other end. Does not depend on TCP.
+// rdma_bw_stream.hpp - one end of rdma_bw: an RC queue pair that writes into the memory of the remote end. Does not depend on TCP.
 #pragma once
 #include "commands/measuring/rdma_bw_link.hpp"
 #include <comad/transports/sysfs.hpp>
@@ -11,23 +11,23 @@
 
 namespace ibtool {
 
-/// The queue pair with its memory.
+/// An RC queue pair with its memory.
 class rdma_bw_stream {
 public:
-    /// `size`: bytes of each write; `depth`: writes in flight; `pieces`: number of pieces from which each write is gathered; `gid_index`:
-    /// the local GID, with which packets have a global route header, -1: none; `pkey_index`: of the queue pair, look_up: the default of the
-    /// port.
-    /// Throws std::runtime_error with one line.
+    /// Opens the device and creates the queue pair. `size`: bytes of each write. `depth`: largest number of writes in flight. `pieces`:
+    /// number of memory pieces that form a write. `gid_index`: index of the local GID for the global route header; -1: no header.
+    /// `pkey_index`: index of the P_Key of the queue pair; look_up: the default of the port.
+    /// Errors: std::runtime_error with one line.
     rdma_bw_stream(const comad::transports::end_port&, std::size_t size, unsigned depth, unsigned pieces, int gid_index,
                    comad::u16 pkey_index = comad::mad::path_headers::look_up);
 
-    /// The data that the other end needs.
+    /// Returns what the remote end must know about this end.
     const rdma_bw_end& ours() const noexcept { return ours_; }
-    /// Changes the queue pair to the state in which it can send and receive.
+    /// Moves the queue pair to the state in which it can send and receive.
     void connect(const rdma_bw_end& theirs);
-    /// Performs `count` writes and returns their duration. Throws std::runtime_error if one failed.
+    /// Performs `count` writes, and returns their total duration. Throws std::runtime_error if a write failed.
     std::chrono::nanoseconds write(comad::u64 count);
-    /// Returns whether the data that the other end wrote has arrived correctly; `from` has the PSN of that end.
+    /// Returns whether the data of the last write of the remote end `from` arrived correctly.
     bool has_arrived(const rdma_bw_end& from) const noexcept;
 
 private:
@@ -39,7 +39,7 @@ private:
     comad::u8 port_;
     comad::verbs::context device_;
     comad::verbs::pd domain_;
-    std::vector<comad::u8> bytes_; // first the memory that is written to, then the data to write
+    std::vector<comad::u8> bytes_; // first half: receives the writes; second half: the data to write
     comad::verbs::memory_region region_;
     comad::verbs::completions done_;
     comad::verbs::queue_pair pair_;

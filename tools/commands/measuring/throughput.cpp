@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// throughput.cpp - keeps a window full, and measures the time.
+// throughput.cpp - keeps a window full of queries, and measures replies and time.
 #include "commands/measuring/throughput.hpp"
 
 #include "comad.hpp"
@@ -26,6 +26,7 @@ coro::task<std::optional<mad::mad_error>> ask_with(coro::MADSchedule& schedule, 
     co_return std::move(reply.error());
 }
 
+/// Counts the replies and times of one measurement.
 class meter {
 public:
     meter(coro::MADSchedule& schedule, const load& what, const extent& how_long, const clock_function& clock,
@@ -34,7 +35,7 @@ public:
           in_flight_(what.targets.size()), started_(clock()) {}
 
     bool over() const noexcept { return stage_ == stage::over || schedule_.transport_failed(); }
-    /// Returns the next target in turn that is below its limit. Precondition: there is one.
+    /// Returns the next target, in turn, that is below its limit. Precondition: such a target exists.
     std::size_t take_target() noexcept {
         do next_ = (next_ + 1) % in_flight_.size();
         while (load_.per_destination && in_flight_[next_] >= load_.per_destination);
@@ -83,7 +84,7 @@ private:
     const extent& extent_;
     const clock_function& clock_;
     tally& all_;
-    std::vector<unsigned> in_flight_; // by target
+    std::vector<unsigned> in_flight_; // number for each target
     std::size_t next_ = 0;
     stage stage_ = stage::warming_up;
     mad::time_point started_, first_{}, last_{};
