@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// sweep.cpp - sweep: reads the counters of all ports of the subnet, once or repeatedly.
+// sweep.cpp - sweep: reads the counters of all ports of a subnet, once or periodically.
 #include "comad.hpp"
 #include "command.hpp"
 #include "commands/counters/sweep_outputs.hpp"
@@ -37,6 +37,7 @@
 namespace ibtool {
 namespace {
 
+/// The command line of sweep.
 struct sweep_settings {
     std::string every, refresh = "60s", refresh_by = "smp", name_map, by, listen, auth_file, file, rules, forget;
     std::vector<std::string> known;
@@ -50,12 +51,12 @@ struct sweep_settings {
 struct watch_plan {
     sweep_plan sweeps;
     std::string name_map, auth_file, rules;
-    std::vector<std::string> known; ///< files, for each fabric
+    std::vector<std::string> known; ///< topology files, one for each fabric
     sweeping::shared_names names;   // replaced when the file is read again
     output_config out;
 };
 
-/// Selects node types; an empty list: all types.
+/// Selects nodes by GUID, name pattern and type. An empty list selects all nodes.
 struct node_filter {
     std::vector<iba::guid> guids;
     std::vector<std::string> patterns;
@@ -113,14 +114,14 @@ unsigned read_detail(const std::string& name) {
                                   iba::as_given(name), iba::most_similar(name, {names.begin(), names.end()})));
 }
 
-/// `names` must outlive it.
+/// Returns the plan. `names` must outlive it.
 sweep_plan make_sweep_plan(const sweep_settings& s, const sweeping::shared_names& names) {
     using namespace std::chrono_literals;
     sweep_plan p;
     p.count = s.count;
     p.on_request = s.on_scrape;
     if (!s.every.empty()) p.every = parse_duration(s.every);
-    else if (!s.listen.empty()) p.every = 15s; // as Prometheus scrapes by default in its documentation
+    else if (!s.listen.empty()) p.every = 15s; // scrape interval in the documentation of Prometheus
     else if (s.watch) p.every = 1s;
     else if (p.count == 0) p.count = 1;
     if (p.every && p.every->count() <= 0) throw usage_error("--every must be more than 0");
@@ -155,7 +156,7 @@ std::shared_ptr<const discovery::subnet> read_known(const std::string& file, con
     return std::make_shared<const discovery::subnet>(read_subnet_file(file, options).found);
 }
 
-/// Stored separately, because it contains references to itself.
+/// Returns the plan on the heap, because it contains references to itself.
 std::unique_ptr<watch_plan> make_watch_plan(const sweep_settings& s) {
     auto made = std::make_unique<watch_plan>();
     watch_plan& p = *made;
@@ -191,7 +192,7 @@ std::unique_ptr<watch_plan> make_watch_plan(const sweep_settings& s) {
     return made;
 }
 
-/// The sweeps of one fabric.
+/// Runs the sweeps of one fabric.
 class swept_fabric {
 public:
     swept_fabric(std::size_t number, const global_options& options, const watch_plan& p, sweep_outputs& out,
@@ -202,9 +203,10 @@ public:
 
     session& in() noexcept { return in_; }
     const global_options& options() const noexcept { return options_; }
-    /// Ends soon, as after a signal.
+    /// Ends soon, as if a signal had arrived.
     void end() noexcept { all_.end(); }
-    /// Several sweeps continue after the device was disconnected; a single one fails. `done` gets the exit code.
+    /// Starts the sweeps; `done` receives the exit status. Repeated sweeps continue after a disconnection of the device; a single sweep
+    /// fails.
     void start(std::function<void(int)> done) {
         if (!plan_.is_lasting()) {
             in_.start<std::optional<int>>(all_.run(), [done](std::optional<int> code) { done(code.value_or(failed)); });
@@ -216,7 +218,7 @@ public:
     void request(std::size_t known) {
         in_.post([this, known] { all_.request(known); });
     }
-    /// Reads the key files again, for a file_rereader.
+    /// Returns a function for file_rereader that reads the key files again.
     rereading::reader key_reading() {
         return [this, sources = options_.key_sources] {
             return [this, keys = keys_of(sources)] {
@@ -257,12 +259,12 @@ private:
     reconnecting_session reconnecting_{in_, disconnects_};
 };
 
-/// All fabrics, and their outputs.
+/// Runs the sweeps of all fabrics, and owns their outputs.
 class fabric_sweeps {
 public:
     fabric_sweeps(watch_plan& plan, const std::vector<global_options>& options) : plan_(plan), out_(plan.out) {
         const bool lasts = plan.sweeps.is_lasting() || !plan.out.listen.empty();
-        if (lasts) // before the first message
+        if (lasts) // must exist before the first message
             lasting_output_.emplace([this] { boost::asio::post(io_, [this] { end_after_failure(); }); });
         for (const global_options& o : options)
             all_.push_back(std::make_unique<swept_fabric>(all_.size(), o, plan, out_, io_));
@@ -271,7 +273,7 @@ public:
             std::any_of(all_.begin(), all_.end(), [](const auto& one) { return one->in().is_virtual(); });
         if (!plan.out.listen.empty() && is_simulated)
             throw usage_error("--listen needs real time; remove time=virtual from --fabric");
-        if (is_simulated) lasting_output_.reset(); // virtual time does not pass while it waits for a reader
+        if (is_simulated) lasting_output_.reset(); // virtual time would not pass while it waits for a reader
         else if (lasts)
             for (const auto& one : all_) one->in().never_wait_for_readers();
         const auto on_scrape = [this](std::size_t fabric, std::size_t known) { all_.at(fabric)->request(known); };
@@ -281,7 +283,7 @@ public:
         if (is_service && plan.sweeps.is_lasting() && !is_simulated) await_hangup();
     }
 
-    /// Runs everything. Returns the exit code.
+    /// Runs all sweeps. Returns the exit status.
     int run() {
         std::size_t running = all_.size();
         int code = complete;
@@ -302,12 +304,12 @@ public:
     }
 
 private:
-    /// Without a server, nothing can get the results of the sweeps.
+    /// Stops all sweeps if nothing reads stdout. A server still delivers the sweeps to its clients.
     void end_after_failure() {
         if (out_.server()) return;
         for (const auto& one : all_) one->in().stop();
     }
-    /// A service ends soon, even if nothing reads its output.
+    /// Returns how long to wait for a reader at the end. A service ends soon, even if nothing reads its output.
     std::function<bool()> how_long_to_wait() const {
         constexpr std::chrono::milliseconds brief{500};
         const bool is_stopped =
@@ -315,7 +317,7 @@ private:
         return is_stopped || !plan_.out.listen.empty() ? after(brief) : soon_after_stop_signal();
     }
 
-    /// Names each fabric by its place; a single one needs no name.
+    /// Names each fabric by its place. A single fabric needs no name.
     void name_fabrics() {
         if (all_.size() == 1) return;
         plan_.out.fabrics.clear();
@@ -328,7 +330,7 @@ private:
         }
     }
 
-    /// A screen shows only one fabric.
+    /// Handles keys. A screen shows only one fabric.
     void await_keys(std::optional<keyboard>& keys) {
         const auto on_key = [this](char key) {
             if (out_.press(key)) all_.front()->end();
@@ -343,7 +345,8 @@ private:
             await_hangup();
         });
     }
-    /// Reads files in another thread, so that a slow file delays nothing. If a file cannot be read, the old values stay.
+    /// Reads the files again in another thread, so that a slow file delays no sweep. If a file cannot be read, the old contents remain in
+    /// use.
     void read_anew() {
         rereadings all;
         all.push_back({plan_.name_map, [this, file = plan_.name_map] {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// sweep_outputs.cpp - writes sweeps to all configured outputs.
+// sweep_outputs.cpp - writes sweeps to the terminal, to files and to HTTP clients, as configured.
 #include "commands/counters/sweep_outputs.hpp"
 
 #include "comad.hpp"
@@ -81,7 +81,7 @@ void sweep_outputs::write(std::size_t fabric, const sweep_view& v, const sweep_t
                             v.now.ports.size(), v.now.failures.size(), missing.nodes.size(), missing.links_down()));
 }
 
-/// Updates the known fabric after each discovery, and when a part is to be forgotten.
+/// Updates the known fabric after a discovery, and when missing nodes or links are due to be forgotten.
 void sweep_outputs::remember(std::size_t fabric, const sweep_view& v) {
     known_fabric& known = known_[fabric];
     const bool is_same = last_[fabric] && &last_[fabric]->view.subnet == &v.subnet;
@@ -111,7 +111,7 @@ std::string sweep_outputs::page() const {
     return text;
 }
 
-/// Of what is known now.
+/// Returns the generator of a page with the latest sweeps.
 exporter::page_text sweep_outputs::page_text() const {
     std::vector<exposed_sweep> all;
     for (const auto& one : last_)
@@ -119,7 +119,8 @@ exporter::page_text sweep_outputs::page_text() const {
     return [all = std::move(all), devices = devices_] { return exposition_pieces(all, cost_so_far(), devices); };
 }
 
-/// Also used when the subnet was found without these parts: if the cable of the local port is pulled, the rest is not missing.
+/// Returns whether most ports are missing. Compares with the largest sweep so far, because a discovery may find only part of the subnet:
+/// after the cable of the local port was pulled, it finds only the local port.
 bool sweep_outputs::misses_most(std::size_t fabric, const comad::counters::sweep& s) {
     const auto told = static_cast<std::size_t>(
         std::count_if(s.ports.begin(), s.ports.end(), [](const auto& port) { return port.valid; }));
@@ -133,12 +134,12 @@ std::size_t sweep_outputs::know_anew() {
     for (std::size_t i = 0; i < known_.size(); ++i) {
         if (i < plan_.expected.size() && plan_.expected[i]) known_[i].expect(*plan_.expected[i]);
         forgotten += known_[i].forget_missing();
-        if (last_[i]) known_[i].take(last_[i]->view.subnet, last_[i]->view.now.begin); // the next page shows the result
+        if (last_[i]) known_[i].take(last_[i]->view.subnet, last_[i]->view.now.begin); // for the next page
     }
     return forgotten;
 }
 
-/// The last page stays, and contains whether the device is connected.
+/// Records whether the device is connected, and replaces the last page, which shows it.
 void sweep_outputs::set_up(std::size_t fabric, bool is_up) {
     if (fabric >= devices_.size() || std::exchange(devices_[fabric].is_up, is_up) == is_up) return;
     if (server_) server_->replace_page(page_text());
@@ -151,7 +152,7 @@ void sweep_outputs::note_status(std::size_t fabric, const std::string& line) {
     if (manager_) manager_->note_status(name.empty() ? line : name + ": " + line);
 }
 
-/// A server continues if nothing reads its output, or if the disk is full.
+/// Writes lines to stdout. A server continues if nothing reads its output or the disk is full.
 void sweep_outputs::write_lines(const std::string& text) {
     if (!server_) write_output(text);
     else if (!offer_output(text)) is_complete_ = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// sweep_outputs.hpp - writes sweeps to a terminal, as lines, to a file, and to HTTP clients. Does not depend on a schedule.
+// sweep_outputs.hpp - writes sweeps to a terminal, to a file, and to HTTP clients. Does not depend on a schedule.
 #pragma once
 #include "commands/counters/sweep_screen.hpp"
 #include "exporter/exporter.hpp"
@@ -19,63 +19,64 @@ namespace ibtool {
 /// The format of sweeps on stdout.
 enum class sweep_form : comad::u8 { table, json, csv, screen, none };
 
-/// Where and how sweeps are written.
+/// Where and in which format sweeps are written.
 struct output_config {
     sweep_form form = sweep_form::table;
     table_choice choice;
-    std::string file;                        ///< file for Prometheus' node exporter; empty: none
-    std::string listen;                      ///< address, as for the exporter; empty: none
-    std::vector<std::string> authorizations; ///< as for the exporter
-    std::chrono::nanoseconds oldest{};       ///< as for the exporter
-    bool keeps_trying = false;               ///< if the file cannot be written, try again with the next sweep
-    /// The health rules for the ports on the page; null: none. May be replaced by others.
+    std::string file;                        ///< file for the node exporter of Prometheus; empty: none
+    std::string listen;                      ///< listening address as for the exporter; empty: none
+    std::vector<std::string> authorizations; ///< accepted credentials as for the exporter
+    std::chrono::nanoseconds oldest{};       ///< largest age of a sweep as for the exporter
+    bool keeps_trying = false;               ///< retry with the next sweep if the file cannot be written
+    /// The health rules that the page applies to ports; null: none. Can be replaced during the run.
     std::shared_ptr<const comad::counters::health_rules> rules;
     std::vector<std::string> fabrics = {
-        /// As for the exporter; several are only valid for `file` and `listen`.
+        /// The names of the fabrics, as for the exporter. Several fabrics are only valid with `file` and `listen`.
         std::string()};
-    known_fabric::node_filter wants;                ///< as for known_fabric
-    std::optional<std::chrono::nanoseconds> forget; ///< as for known_fabric
-    /// The expected subnet of each fabric; empty: no expectation. May be replaced by others, together with know_anew().
+    known_fabric::node_filter wants;                ///< expected nodes, as for known_fabric
+    std::optional<std::chrono::nanoseconds> forget; ///< time limit as for known_fabric
+    /// The expected subnet of each fabric; empty: no expectation. Can be replaced during the run, followed by a call of know_anew().
     std::vector<std::shared_ptr<const comad::discovery::subnet>> expected;
 };
 
 /// All outputs of a sweep command.
 class sweep_outputs {
 public:
-    /// The configuration must outlive the object.
+    /// Opens no output. The configuration must outlive the object.
     explicit sweep_outputs(const output_config&);
 
-    /// Starts to listen if this is configured. `on_scrape`: as for the exporter.
+    /// Starts to listen if the configuration contains an address. `on_scrape`: as for the exporter.
     void open(boost::asio::any_io_executor, std::function<void(std::size_t, std::size_t)> on_scrape);
-    /// Returns the page that would be served now.
+    /// Returns the page that a client would get now.
     std::string page() const;
-    /// The server; null: it does not listen.
+    /// Returns the server; null if it does not listen.
     exporter* server() noexcept { return server_ ? &*server_ : nullptr; }
 
-    // For one of the fabrics, by number. Subnet and names of the view must stay valid until the next sweep is written.
+    // The following functions concern one fabric, by its number. Subnet and names of the view must stay valid until the next sweep is
+    // written.
     void write(std::size_t fabric, const sweep_view&, const sweep_totals&);
     void note_change(std::size_t fabric, const std::string& why);
     void note_problem(std::size_t fabric, const std::string& line);
     void note_lost(std::size_t fabric, const disconnect&);
     void note_still_lost(std::size_t fabric, const disconnect&);
     void note_back(std::size_t fabric, const disconnect&, comad::u64 missed);
-    /// The device is open, and the subnet was found.
+    /// Records that the device is open and the subnet was found.
     void note_found(std::size_t fabric);
-    /// Prints a line on stderr. While a screen is shown, the line is at the bottom of it, and goes to stderr later.
+    /// Prints a line on stderr. If a screen is shown, the line appears at its bottom, and is printed on stderr after the screen was left.
     void print_line(const std::string& line);
-    /// Takes the nodes and links that exist now, and those that the configuration expects, as the known state. Returns the number of
-    /// missing nodes and links that are forgotten.
+    /// Takes the present nodes and links, and the expected ones of the configuration, as the known state. Returns the number of missing
+    /// nodes and links that were forgotten.
     std::size_t know_anew();
 
     bool has_screen() const noexcept { return screen_.has_value(); }
-    /// Handles a key of a user who sees the screen. Returns true if the program is to end.
+    /// Handles a key of the user of the screen. Returns true if the program must end.
     bool press(char key);
-    /// Draws the screen again in the present size of the terminal.
+    /// Draws the screen again with the present size of the terminal.
     void show();
-    /// Leaves the screen: later output is below it. Lines that were not shown are printed on stderr.
+    /// Leaves the screen: later output appears below it. Prints the lines on stderr that the screen held back.
     void leave_screen();
 
-    /// Returns whether everything could be written.
+    /// Returns whether all output was written.
     bool is_complete() const noexcept { return is_complete_; }
 
 private:
@@ -92,13 +93,13 @@ private:
     const output_config& plan_;
     static constexpr std::size_t most_held_back = 100;
 
-    std::vector<std::optional<exposed_sweep>> last_; // of each fabric
-    std::vector<known_fabric> known_;                // of each fabric
-    std::vector<exposed_device> devices_;            // of each fabric
+    std::vector<std::optional<exposed_sweep>> last_; // one for each fabric
+    std::vector<known_fabric> known_;                // one for each fabric
+    std::vector<exposed_device> devices_;            // one for each fabric
     bool has_told_full_ = false;
-    std::vector<std::size_t> most_read_; // number of ports: the most that any sweep of a fabric has read
+    std::vector<std::size_t> most_read_; // for each fabric: number of ports in the largest sweep
     std::optional<sweep_screen> screen_;
-    std::vector<std::string> held_back_; // lines for stderr, which is the terminal of the screen
+    std::vector<std::string> held_back_; // for stderr, if it is the terminal of the screen
     std::size_t not_held_ = 0;
     std::optional<exporter> server_;
     std::optional<service_manager> manager_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// sweep_screen.cpp - handles keys, and formats lines to fit the terminal.
+// sweep_screen.cpp - handles keys, and formats lines for the size of the terminal.
 #include "commands/counters/sweep_screen.hpp"
 
 #include <comad/iba/detail/text.hpp>
@@ -14,6 +14,7 @@ namespace {
 
 using comad::counters::counter;
 
+/// A key that selects an order.
 struct sort_key {
     char key;
     row_order order;
@@ -38,7 +39,7 @@ std::string order_text(const table_choice& c) {
     return "node";
 }
 
-/// Removes the last UTF-8 character with all of its bytes.
+/// Removes the last UTF-8 character, with all of its bytes.
 void take_back(std::string& text) {
     while (!text.empty() && (static_cast<unsigned char>(text.back()) & 0xc0) == 0x80) text.pop_back();
     if (!text.empty()) text.pop_back();
@@ -101,7 +102,7 @@ std::string sweep_screen::text(terminal_size size) const {
         fitting.top = most_rows_ == 0 ? room : std::min(room, most_rows_);
         lines = sweep_table(last_->view(), fitting);
     }
-    // Prints over the previous screen. The rest of each line is cleared, and there is no line break after the last one.
+    // Prints over the previous screen: clears the rest of each line, and prints no line break after the last line.
     std::string text = "\033[H";
     std::string_view rest = lines;
     for (std::size_t row = 1; row < size.rows && !rest.empty(); ++row) {
