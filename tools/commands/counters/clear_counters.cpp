@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// clear_counters.cpp - ibclearcounters and ibclearerrors: clear the counters of a whole subnet, by a sweep that only clears.
+// clear_counters.cpp - ibclearcounters and ibclearerrors: clear the counters of a whole subnet.
 #include "comad.hpp"
 #include "command.hpp"
 #include "session/run_on_subnet.hpp"
@@ -21,11 +21,13 @@ namespace {
 using discovery::port_ref;
 using discovery::subnet;
 
+/// The command line of ibclearcounters and ibclearerrors.
 struct clear_counters_settings {
     counters::counter_set which;
     bool json = false;
 };
 
+/// Clears the counters of a subnet with a sweep that only clears, and reports what was not cleared.
 class clearing_task {
 public:
     clearing_task(session& in, const subnet& s, const clear_counters_settings& how)
@@ -80,7 +82,7 @@ private:
         return static_cast<std::size_t>(std::ranges::count_if(e.ports, is_cleared));
     }
 
-    /// In this case a switch has no line for each port, as in infiniband-diags.
+    /// Returns whether one request clears all ports of a switch. The output then has no line for each port, as in infiniband-diags.
     bool clears_at_once(const discovery::end_port_ref& e) const {
         const comad::iba::ClassPortInfo* const info = sweeper_.class_port_info(e.where.node);
         return info && counters::capabilities::of(*info).all_ports && subnet_.nodes[e.where.node].is_switch();

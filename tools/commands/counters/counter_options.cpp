@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// counter_options.cpp - declares the options of infiniband-diags' perfquery, and further names from python-rdma.
+// counter_options.cpp - declares the counter options of infiniband-diags' perfquery, and additional names from python-rdma.
 #include "commands/counters/counter_options.hpp"
 
 #include "comad.hpp"
@@ -9,8 +9,9 @@
 namespace ibtool {
 namespace {
 
+/// An option that selects a counter group.
 struct group_option {
-    const char *letter, *name; ///< the letter with its comma, or an empty text
+    const char *letter, *name; ///< `letter` ends with a comma, or is empty
     const counter_group& group;
 };
 const group_option group_options[] = {

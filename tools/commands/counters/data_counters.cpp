@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// data_counters.cpp - ibdatacounts and ibdatacounters: the data and packets that the ports of a node, or of the whole subnet, have
-// sent and received, from 64-bit counters if the node has them.
+// data_counters.cpp - ibdatacounts and ibdatacounters: print how much data and how many packets ports have sent and received, for one
+// node or the whole subnet. Use 64-bit counters if the node has them.
 #include "comad.hpp"
 #include "command.hpp"
 #include "session/ask.hpp"
@@ -25,25 +25,26 @@ namespace {
 
 using discovery::subnet;
 
+/// The command line of ibdatacounts and ibdatacounters.
 struct data_counters_settings {
     std::string target, port;
     target_options kind;
     bool port_by_port = false, json = false;
 };
 
-/// The counters of a port, or of all ports of a node together.
+/// The counters of one port, or of all ports of a node together.
 struct counted {
     performance_agent agent;
     u8 port = 0;
     counters::counter_values values;
-    std::vector<discovery::failure> missing{}; ///< ports that are missing from a sum
+    std::vector<discovery::failure> missing{}; ///< ports that are missing in the sum
 
     const counter_group& group() const {
         return agent.can().extended ? group_of<pm::PortCountersExt> : group_of<pm::PortCounters>;
     }
 };
 
-/// Data and packets that were sent and received.
+/// Returns the counters of data and packets sent and received.
 counters::counter_set data_and_packets() {
     using enum counters::counter;
     return counters::counter_set().add(portXmitData).add(portRcvData).add(portXmitPkts).add(portRcvPkts);
@@ -67,7 +68,7 @@ query_task<counted> ask_port(session& in, performance_agent a, u8 port) {
     co_return counted{a, port, values};
 }
 
-/// Returns the sum of the ports that reply; an error if none does.
+/// Returns the sum over the ports that reply; an error if no port replies.
 query_task<counted> ask_sum(session& in, performance_agent a, std::vector<u8> ports) {
     if (a.can().all_ports) co_return co_await ask_port(in, a, all_ports);
     std::optional<counted> sum;
@@ -84,12 +85,12 @@ query_task<counted> ask_sum(session& in, performance_agent a, std::vector<u8> po
             port_failure(port, fmt::format("port {}", port), to_string(one.error()), cause_text(one.error())));
         if (!first_error) first_error = std::move(one.error());
     }
-    if (!sum) co_return std::move(*first_error); // there is at least one port
+    if (!sum) co_return std::move(*first_error); // set, because the list of ports is not empty
     sum->missing = std::move(missing);
     co_return std::move(*sum);
 }
 
-/// The port that is read by default: all ports of a switch, else the port with the target's LID.
+/// Returns the port to read by default: all ports of a switch; for other nodes the port that has the target's LID.
 query_task<u8> default_port(session& in, mad::IBPath to) {
     BOOST_OUTCOME_CO_TRY(const auto node, co_await in.SubnGet<smp::NodeInfo>(to));
     co_return node.nodeType == iba::NodeType::Switch ? all_ports : node.localPortNum;
@@ -128,6 +129,7 @@ int run_single(const data_counters_settings& s, const global_options& options) {
 
 // ---- the whole subnet ------------------------------------------------------------------------------------------------
 
+/// Reads the counters of all end ports of a subnet, and formats them.
 class counting_task {
 public:
     counting_task(session& in, const subnet& s, const data_counters_settings& how)
@@ -150,7 +152,7 @@ private:
         return o;
     }
 
-    using values_by_place = std::map<std::pair<u32, u8>, const counters::counter_values*>; // node and port
+    using values_by_place = std::map<std::pair<u32, u8>, const counters::counter_values*>; // key: node and port
 
     static values_by_place values_in(const counters::sweep& done) {
         values_by_place all;
@@ -160,7 +162,7 @@ private:
         return all;
     }
 
-    /// Returns one entry for each port, or their sum.
+    /// Returns one entry for each port, or one entry with their sum.
     std::vector<counted> counted_by(const discovery::end_port_ref& e, const values_by_place& values) const {
         const comad::iba::ClassPortInfo* const info = sweeper_.class_port_info(e.where.node);
         if (!info) return {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// health.cpp - health: rates the links by rules, from two sweeps of all counters.
+// health.cpp - health: rates the links of a subnet by rules, based on two sweeps of all counters.
 #include "comad.hpp"
 #include "command.hpp"
 #include "session/node_name_map.hpp"
@@ -25,12 +25,13 @@ using counters::severity;
 using discovery::port_ref;
 using rule = counters::health_finding::rule;
 
+/// The command line of health.
 struct health_settings {
     std::string rules, name_map, length = "10s";
     bool json = false;
 };
 
-/// The two sweeps, and what to print about them.
+/// The two sweeps, and what the report needs to describe them.
 struct health_report {
     const discovery::node_names& names;
     const discovery::subnet& subnet;
@@ -54,7 +55,7 @@ std::string time_text(double seconds) {
     return seconds == 1 ? "s" : fmt::format("{:.6g} s", seconds);
 }
 
-/// A sweep takes slightly longer than requested, so more digits would have no meaning.
+/// Formats a rate. The interval between the sweeps is not exact, so more digits would have no meaning.
 std::string rate_text(double rate) { return rate < 1000 ? fmt::format("{:.3g}", rate) : fmt::format("{:.0f}", rate); }
 
 std::string_view compared(const health_finding& v) {
@@ -155,7 +156,7 @@ std::vector<discovery::failure> failures_of(const counters::sweep& before, const
     return all;
 }
 
-/// The progress of the two sweeps.
+/// Formats the progress of the two sweeps.
 class examination_progress {
 public:
     explicit examination_progress(std::chrono::nanoseconds length) : length_(length) {}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ibqueryerrors.cpp - ibqueryerrors: lists ports of the subnet with error counters above a threshold, or packets and data of all ports.
-// Writes only with -k and -K, which clear counters.
+// ibqueryerrors.cpp - ibqueryerrors: lists the ports of a subnet whose error counters exceed thresholds, or data and packets of all
+// ports. Writes only with -k and -K, which clear counters.
 #include "comad.hpp"
 #include "command.hpp"
 #include "input/words.hpp"
@@ -36,10 +36,11 @@ using iba::sa::PathRecord;
 
 constexpr const char* thresholds_file = "/etc/infiniband-diags/error_thresholds";
 
+/// The command line of ibqueryerrors.
 struct ibqueryerrors_settings {
     std::string GUID, route, name_map, thresholds, load_cache;
     std::vector<std::string> suppressed;
-    unsigned outstanding = 0; ///< 0: the global option
+    unsigned outstanding = 0; ///< 0: use the global option
     bool skip_sl = false, links = false, data = false, data_only = false, details = false;
     bool only_switches = false, only_cas = false, only_routers = false;
     bool clear_errors = false, clear_counts = false, json = false;
@@ -65,7 +66,7 @@ ibqueryerrors_plan make_plan(const ibqueryerrors_settings& s) {
     for (const std::string& name : s.suppressed) {
         const auto c = find_counter(name), older = c ? c : find_counter_of_old(name);
         if (older) p.rules.suppressed.push_back(*older);
-        // Scripts name counters that other versions have. Ignoring them shows more, and hides nothing.
+        // Scripts may use counter names of other versions. An ignored name only makes the report longer.
         else p.notes.push_back(fmt::format("--suppress: unknown counter {}; it is ignored", iba::as_given(name)));
     }
     load_thresholds(p.rules, s.thresholds);
@@ -86,7 +87,7 @@ bool is_wanted(const ibqueryerrors_settings& s, const discovery::node& n) {
     return false;
 }
 
-/// The causes of counters that are above their thresholds.
+/// Returns which details to read, to find the causes of counters that exceed their thresholds.
 counters::port_detail_set causes_of(const error_rules& rules, const counters::reading& l) {
     counters::port_detail_set chosen;
     if (rules.is_over(counter::portRcvErrors, l.counters.counters)) chosen.add<iba::pm::PortRcvErrorDetails>();
@@ -96,6 +97,7 @@ counters::port_detail_set causes_of(const error_rules& rules, const counters::re
 
 using service_levels = std::unordered_map<iba::lid, u8>;
 
+/// Sweeps the subnet and prints the ports with errors.
 class asking {
 public:
     asking(session& in, const ibqueryerrors_settings& s, const ibqueryerrors_plan& p)
@@ -104,7 +106,7 @@ public:
     struct outcome {
         subnet found;
         counters::sweep told;
-        std::string no_sls; ///< why there are none
+        std::string no_sls; ///< why no SLs are known
     };
     coro::task<mad::result<outcome>> run() {
         BOOST_OUTCOME_CO_TRY(auto found, co_await discover_subnet(in_, &discovered_));
@@ -126,7 +128,7 @@ public:
     }
 
 private:
-    /// Paths from the local port to all nodes, or to one node; none without an SA.
+    /// Queries the SLs of the paths from the local port to all nodes, or to one node. Returns no SLs without an SA.
     coro::task<mad::result<service_levels>> ask_sls(const subnet& s) {
         service_levels all;
         if (value(in_.schedule().sa_path().DLID) == 0) co_return all;
@@ -151,7 +153,7 @@ private:
     counters::sweep_options sweep_options() {
         counters::sweep_options how;
         how.on_port = [this](const counters::reading&) { ++read_; };
-        how.patience = mad::duration(0); // as in a discovery: the next sweep is not soon
+        how.patience = mad::duration(0); // as in a discovery: no later sweep makes up for a lost reply
         how.wants = [this](const subnet& s, port_ref where) {
             if (only_ && where.node != *only_) return false;
             return s.at(where).info.has_value() && is_wanted(settings_, s.nodes[where.node]);
@@ -225,7 +227,7 @@ command ibqueryerrors_command() {
             .writes = true,
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<ibqueryerrors_settings>();
-                // In the order of the command line, which the report uses.
+                // The report uses the order of the command line.
                 const auto suppress = [s](const std::string& names) {
                     for (std::string& name : split(names, ',')) s->suppressed.push_back(std::move(name));
                 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ibswportwatch.cpp - ibswportwatch: prints how fast the counters of one port change, sample after sample. Writes nothing.
+// ibswportwatch.cpp - ibswportwatch: prints periodically how fast the counters of one port change. Writes nothing.
 #include "comad.hpp"
 #include "command.hpp"
 #include "commands/counters/counter_options.hpp"
@@ -27,6 +27,7 @@
 namespace ibtool {
 namespace {
 
+/// The command line of ibswportwatch.
 struct ibswportwatch_settings {
     std::string target, port, every = "1", thresholds;
     target_options kind;
@@ -37,16 +38,17 @@ struct ibswportwatch_settings {
 
 /// One sample of a port.
 struct port_reading {
-    counters::sample usual;              ///< if no other counters are selected
-    std::vector<std::vector<u8>> groups; ///< otherwise: payloads, in the order of the groups
+    counters::sample usual;              ///< if no counter groups are selected
+    std::vector<std::vector<u8>> groups; ///< payloads of the selected groups, in their order
 };
 
-/// As in the scripts, a plain number is in seconds.
+/// Parses an interval. A plain number means seconds, as in the scripts of infiniband-diags.
 std::chrono::nanoseconds read_period(const std::string& text) {
     const bool has_unit = !text.empty() && std::isalpha(static_cast<unsigned char>(text.back()));
     return parse_duration(has_unit ? text : text + 's');
 }
 
+/// Reads the counters of a port periodically, and prints the changes.
 class port_watch {
 public:
     port_watch(session& in, const ibswportwatch_settings& s, std::optional<command_target> target)
@@ -58,8 +60,8 @@ public:
             throw usage_error("PortSamplesControl has no counters to watch");
     }
 
-    /// Returns the exit code; the error of the first sample, or of a query before it. Nullopt: the device was disconnected; call it again
-    /// to continue when the device is open again.
+    /// Reads samples until the limit is reached or a signal arrives. Returns the exit status, or the error if the first sample could not
+    /// be read. Returns nullopt if the device was disconnected; call it again when the device is open again.
     coro::task<std::optional<mad::result<int>>> run() {
         is_found_ = false;
         if (!has_begun_) {
@@ -84,19 +86,19 @@ public:
         co_return end();
     }
 
-    /// Prints the totals. Returns the exit code.
+    /// Prints the totals. Returns the exit status.
     int end() const {
         print_totals();
         return is_complete_ ? complete : partial;
     }
 
-    /// Ends in the same way, while the device is still disconnected.
+    /// Ends like end(), but while the device is disconnected: the result is partial.
     int end_lost() {
         is_complete_ = false;
         return end();
     }
 
-    /// Called when the device is open again. Returns the number of missed samples.
+    /// Continues after the device was opened again. Returns the number of missed samples.
     u64 resume() {
         is_resumed_ = has_begun_;
         const u64 missed = has_begun_ ? periods_.skip_over(in_.now()) : 0;
@@ -183,7 +185,7 @@ private:
         return changes_of(*groups_[i], info_, last_.groups[i], now.groups[i]);
     }
 
-    /// Waits for the next period since the first sample. Returns false if a signal arrived, or if the device was disconnected.
+    /// Waits for the next period since the first sample. Returns false if a signal arrived or the device was disconnected.
     coro::task<bool> wait_for_next() {
         // After a disconnection, the sample of the current period is still taken.
         const u64 skipped = std::exchange(is_resumed_, false) ? 0 : periods_.skip_begun(in_.now());
@@ -279,13 +281,13 @@ private:
     u8 port_ = 0;
     mad::time_point begin_{};
     port_reading last_;
-    const std::vector<const counter_group*> groups_; // none: the usual counters
+    const std::vector<const counter_group*> groups_; // empty: the default counters
     change_totals totals_;
     std::vector<group_change_totals> group_totals_;
-    u64 looks_asked_ = 0, looks_ = 0; // after the first one; those with a reply
+    u64 looks_asked_ = 0, looks_ = 0; // after the first sample; looks_: samples with a reply
     bool has_begun_ = false;
     bool is_found_ = false;   // since the device was opened
-    bool is_resumed_ = false; // the device was disconnected, and there was no query since
+    bool is_resumed_ = false; // after a disconnection, until the next query
     bool is_complete_ = true;
 };
 
@@ -305,7 +307,7 @@ int run_ibswportwatch(const ibswportwatch_settings& s, const global_options& opt
     };
     using outcome = mad::result<int>;
     std::optional<outcome> code = reconnecting_session(in, listener).run<outcome>([&] { return all.run(); });
-    if (!code) code = all.end_lost(); // after a signal
+    if (!code) code = all.end_lost(); // a signal arrived while the device was disconnected
     const bool took_all = finish(in, lines.get());
     if (!*code) print_error(code->error(), options);
     const int ended = *code ? code->value() : static_cast<int>(failed);
@@ -323,7 +325,7 @@ command ibswportwatch_command() {
                 takes.option("-p,--period", s->every).shows_default();
                 takes.flag("-t,--above-thresholds", s->only_above);
                 takes.option("-T,--threshold-file", s->thresholds).file(file_use::read);
-                s->asked_for.declare(takes, false); // -T is the thresholds file in this command
+                s->asked_for.declare(takes, false); // in this command, -T is the thresholds file
                 takes.ignored_flag("-b");
                 add_lid_option(takes, s->kind);
                 add_guid_option(takes, s->kind);

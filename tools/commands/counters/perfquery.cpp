@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// perfquery.cpp - perfquery: prints the counters of ports as infiniband-diags do, or as JSON. Writes only with -r and -R, which clear
-// counters.
+// perfquery.cpp - perfquery: prints the counters of ports in the format of infiniband-diags, or as JSON. Writes only with -r and -R,
+// which clear counters.
 #include "comad.hpp"
 #include "command.hpp"
 #include "commands/counters/counter_options.hpp"
@@ -24,6 +24,7 @@
 namespace ibtool {
 namespace {
 
+/// The command line of perfquery.
 struct perfquery_settings {
     std::string target, ports, mask;
     target_options kind;
@@ -34,18 +35,18 @@ struct perfquery_settings {
 /// The parsed command line.
 struct counter_request {
     std::vector<const counter_group*> groups;
-    std::vector<u8> ports; ///< none: the port of the target, or all
+    std::vector<u8> ports; ///< empty: the port of the target, or all ports
     bool all = false;      ///< all ports of the node
-    bool sums = false;     ///< one result for several ports
+    bool sums = false;     ///< print one sum for several ports
     bool reads = true;
     bool resets = false;
-    std::optional<u64> mask; ///< of the counters to clear; nullopt: all counters
+    std::optional<u64> mask; ///< counters to clear; nullopt: all counters
     bool json = false;
 };
 
 u8 read_port(const std::string& text) { return static_cast<u8>(read_number(text, "the port", 254)); }
 
-/// Parses `3`, `1-10`, `1,4,8`, or combinations of these.
+/// Parses a list of ports: `3`, `1-10`, `1,4,8`, or a combination.
 std::vector<u8> read_ports(const std::string& text) {
     std::vector<u8> ports;
     for (const std::string& part : split(text, ',')) {
@@ -88,13 +89,13 @@ counter_request read_counter_request(const perfquery_settings& s) {
 
 // ---- queries -------------------------------------------------------------------------------------------------------
 
-/// The PMA to query, and the options.
+/// The PMA to query, and the parsed command line.
 struct counter_query : performance_agent {
     session& in;
     const counter_request& how;
 };
 
-/// The reply of a port for one group; `bytes` is empty if it was not to be read.
+/// The reply of a port for one group. `bytes` is empty if the counters are only cleared.
 struct group_reading {
     const counter_group* group;
     u8 port;
@@ -102,7 +103,7 @@ struct group_reading {
     std::vector<clearing_problem> not_cleared{};
 };
 
-/// Returns whether the port uses a kind of forward error correction with different counters.
+/// Returns whether the port uses Reed-Solomon FEC, which has its own counters.
 query_task<bool> is_rs_fec(const counter_query& q, u8 port) {
     if (!q.can().RS_FEC) co_return false;
     BOOST_OUTCOME_CO_TRY(const auto info, co_await ask_port_info_extended(q.in, q.to, port));
@@ -111,7 +112,7 @@ query_task<bool> is_rs_fec(const counter_query& q, u8 port) {
     co_return info->FECModeActive == iba::FECMode::RS || info->FECModeActive == iba::FECMode::RS2;
 }
 
-/// Returns the ports that a portSelect stands for, each with its own counters.
+/// Returns the ports that a portSelect stands for: all ports of the node for 255.
 coro::task<std::vector<u8>> ports_behind(const counter_query& q, u8 port) {
     if (port != all_ports) co_return std::vector<u8>{port};
     auto all = co_await ports_with_counters(q.in, q.to);
@@ -137,7 +138,7 @@ query_task<group_reading> ask_port(const counter_query& q, const counter_group& 
     co_return c;
 }
 
-/// Returns the ports to query one by one; or 255 to query their sum.
+/// Returns the ports to query one by one, or 255 to query the sum that the node calculates.
 query_task<std::vector<u8>> ports_of(const counter_query& q, bool can_sum) {
     if (!q.how.ports.empty()) co_return q.how.ports;
     if (q.how.sums && can_sum && q.can().all_ports) co_return std::vector<u8>{all_ports};
@@ -148,7 +149,7 @@ query_task<std::vector<u8>> ports_of(const counter_query& q, bool can_sum) {
 
 // ---- replies ---------------------------------------------------------------------------------------------------------
 
-/// `summed`: the ports whose sum this is, if it was calculated by this program.
+/// Returns one line of JSON. `summed`: the ports that this program added up; empty if it did not.
 std::string json_of(const counter_query& q, const group_reading& c, const std::vector<u8>& summed) {
     nlohmann::ordered_json line{{"attribute", c.group->name}, {"LID", value(q.to.DLID)}, {"port", c.port}};
     if (!summed.empty()) line["summed"] = summed;
@@ -178,7 +179,7 @@ std::string sum_text(const counter_query& q, const std::vector<group_reading>& a
     return text_of(q, {all[0].group, all_ports, sum_of(*all[0].group, told)}, summed);
 }
 
-/// Returns whether a group has no sum: samples, and counters that differ between ports.
+/// Returns whether counters of a group can be added up. Samples cannot, nor can counters that depend on the FEC of a port.
 bool can_sum(const counter_group& g, const counter_query& q) {
     if (&g == &group_of<pm::PortExtendedSpeedsCounters>) return !q.can().RS_FEC;
     return &g != &group_of<pm::PortSamplesCtl>;
@@ -194,7 +195,7 @@ discovery::failure not_cleared(const clearing_problem& p) {
     return of_write(port_failure(p.port, fmt::format("port {}", p.port), p.text, p.cause));
 }
 
-/// For several ports, missing replies are failures; an error only if no port replies.
+/// Queries all ports for one group. A port that does not reply is a failure in the report. Returns an error only if no port replies.
 query_task<report> ask_group(const counter_query& q, const counter_group& g) {
     const bool is_summable = can_sum(g, q);
     BOOST_OUTCOME_CO_TRY(const auto ports, co_await ports_of(q, is_summable));
