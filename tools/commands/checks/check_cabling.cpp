@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// check_cabling.cpp - check_cabling: compares the cables of a subnet with a plan.
+// check_cabling.cpp - check_cabling: compares the cables of a subnet with a cabling plan.
 #include "comad.hpp"
 #include "command.hpp"
 #include "input/cabling_plan.hpp"
@@ -13,6 +13,7 @@
 namespace ibtool {
 namespace {
 
+/// The command line of check_cabling.
 struct cabling_settings {
     std::string plan, name_map, load_cache;
     bool json = false;

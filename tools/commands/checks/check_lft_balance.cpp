@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// check_lft_balance.cpp - check_lft_balance: checks that the ports of a switch that lead to other switches have equally many routes.
+// check_lft_balance.cpp - check_lft_balance: checks whether the routes of each switch are distributed evenly over its links to other
+// switches.
 #include "comad.hpp"
 #include "command.hpp"
 #include "input/forwarding_dump.hpp"
@@ -20,20 +21,22 @@
 namespace ibtool {
 namespace {
 
+/// The command line of check_lft_balance.
 struct balance_settings {
-    std::string name_map, tables, subnet; // files
+    std::string name_map, tables, subnet; // file names
     discovery::node_names names;
     bool is_lenient = false, json = false;
 };
 
+/// The load of one port that leads to another switch.
 struct port_usage {
-    unsigned port, lids; ///< number of LIDs of CAs and routers
+    unsigned port, lids; ///< number of LIDs of CAs and routers that the port forwards
 };
 
-/// The ports with links to other switches, and the number of LIDs of CAs and routers that each of them forwards.
+/// The ports of a switch with links to other switches, and the load of each.
 struct switch_usage {
     std::vector<port_usage> ports;
-    unsigned ports_in_use = 0; ///< including ports to hosts
+    unsigned ports_in_use = 0; ///< includes ports to hosts
 };
 
 bool is_even(const std::vector<unsigned>& routes) {
@@ -42,8 +45,8 @@ bool is_even(const std::vector<unsigned>& routes) {
     return most <= least + 1;
 }
 
-/// With -e more cases count as balanced, as in infiniband-diags. On a switch with more than 12 ports these are: half of the ports lead up
-/// and are balanced, or all unbalanced ports have no route.
+/// Returns whether the routes of a switch are balanced. With -e, as in infiniband-diags, two more cases count as balanced on a switch
+/// with more than 12 ports in use: about half of the ports lead up and are balanced, or no unbalanced port has a route.
 bool is_balanced(const switch_usage& u, bool is_lenient) {
     constexpr unsigned few_ports = 12;
     std::vector<unsigned> all, others, used;

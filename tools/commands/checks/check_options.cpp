@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// check_options.cpp - declares the common options of checks, with the letters of the ibcheck scripts.
+// check_options.cpp - declares the options that all checks have, with the letters of infiniband-diags' ibcheck scripts.
 #include "commands/checks/check_options.hpp"
 
 #include "text/output.hpp"
@@ -22,7 +22,7 @@ void add_threshold_options(arguments& takes, check_options& o) {
 
 namespace {
 
-/// https://no-color.org
+/// Returns whether the user rejects colors: https://no-color.org
 bool is_colour_unwanted() {
     const char* const said = std::getenv("NO_COLOR");
     return said && *said;

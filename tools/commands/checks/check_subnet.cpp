@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// check_subnet.cpp - ibchecknet, ibcheckstate, ibcheckwidth, ibcheckerrors: check the nodes and ports of a whole subnet, without writing.
+// check_subnet.cpp - ibchecknet, ibcheckstate, ibcheckwidth, ibcheckerrors: check the nodes and ports of a whole subnet. Write nothing.
 #include "comad.hpp"
 #include "command.hpp"
 #include "commands/checks/check_options.hpp"
@@ -26,17 +26,18 @@ using discovery::port_ref;
 using discovery::subnet;
 using enum complaint::severity;
 
+/// The checks of one of these commands, and its command line.
 struct check_subnet_settings {
     port_checks ports; ///< none: only the counters of ports are checked
     bool errors = false;
-    std::string_view found; ///< the words for bad ports in the summary: `bad ports found`
+    std::string_view found; ///< text for bad ports in the summary: `bad ports found`
     bool with_down = false;
     check_options how;
 
     bool checks_ports() const { return ports.state || ports.width || ports.speed || ports.addresses; }
 };
 
-/// The checks of a subnet, by node.
+/// The results of the checks of one node.
 struct node_verdicts {
     std::vector<check_result> of_node, of_ports, of_errors;
 
@@ -46,10 +47,12 @@ struct node_verdicts {
     }
 };
 
+/// The numbers of the summary.
 struct totals {
     std::size_t nodes = 0, bad_nodes = 0, ports = 0, bad_ports = 0, ports_with_errors = 0;
 };
 
+/// Checks a subnet: queries end ports by LID, judges nodes and ports, and formats the results.
 class subnet_checker {
 public:
     subnet_checker(session& in, const subnet& s, const check_subnet_settings& how)
@@ -106,7 +109,8 @@ private:
         nodes_[e.where.node].of_node.push_back(std::move(v));
     }
 
-    /// The discovery used directed routes; this checks whether the LID leads to the node, too.
+    /// Judges the reply of a node to a LID-routed query. The discovery used directed routes, so this shows whether the LID leads to the
+    /// node.
     void judge_way(check_result& v, const discovery::end_port_ref& e, const mad::result<smp::NodeInfo>& answer) const {
         const iba::guid expected = subnet_.nodes[e.where.node].info.nodeGUID;
         if (!answer) {
@@ -124,10 +128,10 @@ private:
             for (unsigned p = 0; p < subnet_.nodes[n].ports.size(); ++p) f(port_ref{n, static_cast<u8>(p)});
     }
 
-    /// Needs no further queries.
+    /// Judges the ports. Sends no queries.
     void judge_ports() {
         port_checks checks = how_.ports;
-        checks.addresses = false; // addresses are checked with the node
+        checks.addresses = false; // judge_end_port() checks the addresses
         for_each_port([&](port_ref r) {
             if (!is_wanted(r)) return;
             ++totals_.ports;
@@ -222,7 +226,7 @@ private:
     const check_subnet_settings& how_;
     error_thresholds thresholds_;
     std::vector<discovery::end_port_ref> end_ports_;
-    std::vector<std::optional<mad::result<smp::NodeInfo>>> answers_; // for end_ports_
+    std::vector<std::optional<mad::result<smp::NodeInfo>>> answers_; // one for each element of end_ports_
     std::vector<node_verdicts> nodes_;
     totals totals_;
     report found_;

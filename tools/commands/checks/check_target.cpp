@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// check_target.cpp - ibchecknode, ibcheckport, ibcheckportstate, ibcheckportwidth, ibcheckerrs: check one node or port, without writing.
+// check_target.cpp - ibchecknode, ibcheckport, ibcheckportstate, ibcheckportwidth, ibcheckerrs: check one node or port. Write nothing.
 #include "comad.hpp"
 #include "command.hpp"
 #include "commands/checks/check_options.hpp"
@@ -28,6 +28,7 @@ using discovery::port_ref;
 using discovery::subnet;
 using enum complaint::severity;
 
+/// The checks of one of these commands, and its command line.
 struct check_target_settings {
     std::string target, port;
     target_options kind;
@@ -49,16 +50,16 @@ report judged(const std::vector<check_result>& results, std::vector<discovery::f
 
 // ---- a port and its neighbor -----------------------------------------------------------------------------------------
 
-/// The part of the subnet that the check of one port needs: its node and the neighbor.
+/// The part of the subnet that the check of a port needs: the node of the port and the neighbor.
 struct scene {
     subnet s;
     port_ref port;
     unsigned LID = 0; ///< for messages
-    u8 entry = 0;     ///< the port where the path of the target ends
+    u8 entry = 0;     ///< port at which the path to the target ends
     std::vector<discovery::failure> missing;
 };
 
-/// Reads a node and one of its ports into `s`; without a number, the port where the path ends.
+/// Reads a node and one of its ports into `s`. Without a port number, reads the port at which the path ends.
 query_task<port_ref> read_port(session& in, subnet& s, mad::any_path path, std::optional<u8> number) {
     BOOST_OUTCOME_CO_TRY(const auto node, co_await in.SubnGet<smp::NodeInfo>(path));
     const bool is_switch = node.nodeType == iba::NodeType::Switch;
@@ -139,7 +140,7 @@ query_task<report> check_one_port(session& in, command_target target, const chec
 
 bool is_silence(const mad::mad_error& e) { return e.code == mad::errc::timed_out; }
 
-/// Compares the SA's records with the replies of the node.
+/// Compares the records of the SA with the replies of the node.
 query_task<std::vector<complaint>> compare_with_sa(session& in, const scene& here, iba::lid LID) {
     std::vector<complaint> all;
     const smp::NodeInfo& node = here.s.nodes[here.port.node].info;
@@ -209,7 +210,7 @@ query_task<report> check_errors(session& in, command_target target, const check_
                             check_counters(told, thresholds)};
     };
     if (wanted == all_ports) {
-        if (can.all_ports) { // if the sum has no errors, no port has any
+        if (can.all_ports) { // if the sum has no errors, no port has errors
             BOOST_OUTCOME_CO_TRY(const auto sum, co_await read_counters(in.schedule(), to, can, all_ports));
             const check_result v = result_of(all_ports, sum);
             if (v.is_good()) co_return judged({v}, {}, s, in);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ibcheckroutes.cpp - ibcheckroutes: checks the routes of a whole subnet by its forwarding tables.
+// ibcheckroutes.cpp - ibcheckroutes: checks the routes of a whole subnet in the forwarding tables of its switches.
 #include "comad.hpp"
 #include "command.hpp"
 #include "input/forwarding_dump.hpp"
@@ -28,9 +28,10 @@
 namespace ibtool {
 namespace {
 
+/// The command line of ibcheckroutes.
 struct route_settings {
     bool switches_too = false, multicast = false, shows_loads = false, reads_lanes = false, json = false;
-    std::string tables, subnet, path_sls, sl_to_vl; // files
+    std::string tables, subnet, path_sls, sl_to_vl; // file names
 };
 
 /// How evenly the routes are distributed over the links between switches.
@@ -40,6 +41,7 @@ struct load_range {
     u64 least_routes = ~u64{0}, most_routes = 0;
 };
 
+/// Reads or queries the forwarding tables of a subnet, checks all routes, and formats the findings.
 class all_routes {
 public:
     all_routes(const global_options& options, const discovery::subnet& s, const route_settings& how)
@@ -65,7 +67,7 @@ public:
     }
 
 private:
-    /// The number of switches with adaptive routing, as far as they report it.
+    /// The numbers of switches that use adaptive routing, and that do not report whether they do.
     struct adaptive_switches {
         std::size_t on = 0, unknown = 0;
     };
@@ -77,14 +79,14 @@ private:
             if (discovery::has_mlnx_ar_info(n.info)) asking.push_back(is_adaptive(in, n));
         adaptive_switches all;
         const auto answers = co_await ibtool::all(std::move(asking));
-        for (const std::optional<bool> is_on : answers.value()) { // none of them is an error
+        for (const std::optional<bool> is_on : answers.value()) { // is_adaptive() never fails
             all.on += is_on.value_or(false);
             all.unknown += !is_on;
         }
         co_return all;
     }
 
-    /// Nullopt: no reply. Devices without the attribute have no adaptive routing.
+    /// Returns whether a switch uses adaptive routing; nullopt if it does not reply. A switch without the attribute does not use it.
     comad::coro::task<mad::result<std::optional<bool>>> is_adaptive(session& in, const discovery::node& n) {
         const mad::any_path path = options_.keys.put_into(n.route, n.info.portGUID);
         const auto info = co_await in.SubnGet<comad::iba::smp::MlnxARInfo>(path);
@@ -92,13 +94,13 @@ private:
         co_return mad::is_unsupported(info.error()) ? std::optional(false) : std::nullopt;
     }
 
-    /// Returns the end ports that have joined groups, from the SA; without an SA none.
+    /// Returns the end ports that are full members of multicast groups, from the SA. Returns none without an SA.
     comad::coro::task<std::vector<discovery::multicast_member>> read_members(session& in) {
         using comad::iba::sa::MCMemberRecord;
         std::vector<discovery::multicast_member> members;
         if (value(in.schedule().sa_path().DLID) == 0) co_return members;
         const auto query = comad::iba::query<MCMemberRecord>{};
-        // If the SA does not reply, only the tables are checked, so that an unresponsive SA costs little time.
+        // One short attempt: if the SA does not reply, only the tables are checked.
         constexpr comad::coro::rpc_options once{.timeout = std::chrono::milliseconds(500), .retries = 0};
         const auto found = co_await in.schedule().SubnAdmGetTable<MCMemberRecord>(query, once);
         if (!found) co_return members;
@@ -110,14 +112,14 @@ private:
                                     discovery::port_ref{n, static_cast<comad::u8>(p)});
         for (const MCMemberRecord& r : found.value()) {
             const auto port = by_guid.find(value(r.portGID.interface_id()));
-            // Other members do not receive packets, or packets are not forwarded to them.
+            // Other members do not receive packets, or switches need not forward packets to them.
             constexpr comad::u8 full_member = 1;
             if (port != by_guid.end() && (r.joinState & full_member)) members.push_back({value(r.MLID), port->second});
         }
         co_return members;
     }
 
-    /// Reads the data that no file contains.
+    /// Queries the SL-to-VL tables and path SLs that no file contains.
     comad::coro::task<void> read_lanes(comad::coro::MADSchedule& schedule) {
         if (how_.sl_to_vl.empty()) {
             constexpr discovery::table_kinds tables_alone{.SLToVL = true};
@@ -154,7 +156,7 @@ private:
         return std::move(found_);
     }
 
-    /// Without -v, long lists are shortened.
+    /// Adds findings to the output. Shortens long lists unless -v is given.
     void add_findings(const std::vector<route_finding>& findings) {
         constexpr std::size_t few = 100;
         const std::size_t shown = options_.verbosity ? findings.size() : std::min(findings.size(), few);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ibidsverify.cpp - ibidsverify: finds LIDs and GUIDs that are zero or duplicate.
+// ibidsverify.cpp - ibidsverify: finds LIDs and GUIDs that are zero or used twice.
 #include "comad.hpp"
 #include "command.hpp"
 #include "session/report.hpp"
@@ -17,6 +17,7 @@
 namespace ibtool {
 namespace {
 
+/// The command line of ibidsverify.
 struct ibidsverify_settings {
     std::string topology_file;
     bool json = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ibping.cpp - ibping: measures whether and how fast a host replies; also contains the server that replies.
+// ibping.cpp - ibping: measures whether and how fast a host replies. Also contains the server that replies.
 #include "comad.hpp"
 #include "command.hpp"
 #include "session/host_service.hpp"
@@ -25,12 +25,13 @@ using std::chrono::duration_cast;
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
+/// The command line of ibping.
 struct ibping_settings : host_service_options {
     std::optional<u64> count;
     bool flood = false;
 };
 
-/// Returns `1.234`.
+/// Formats a duration in milliseconds: `1.234`.
 std::string as_ms(mad::duration time) {
     const auto us = duration_cast<microseconds>(time).count();
     return fmt::format("{}.{:03}", us / 1000, us % 1000);
@@ -54,7 +55,7 @@ public:
 
     u64 transmitted() const { return transmitted_; }
     u64 received() const { return received_; }
-    /// Pings that are known to be lost. One that is in flight at the end may still get a reply.
+    /// Returns the number of pings that were lost. A ping that is still in flight may get a reply.
     u64 failures() const { return failed_; }
 
     std::string text(unsigned LID, mad::duration took) const {
@@ -86,7 +87,7 @@ public:
 private:
     mad::duration mean() const { return received_ ? total_ / static_cast<mad::duration::rep>(received_) : total_; }
 
-    std::string host_; // the host that replied first
+    std::string host_; // host that replied first
     u64 transmitted_ = 0, received_ = 0, failed_ = 0;
     mad::duration least_{0}, most_{0}, total_{0};
 };
@@ -99,15 +100,16 @@ std::string as_text(const std::string& host, unsigned LID, mad::duration rtt) {
     return fmt::format("Pong from {} (Lid {}): time {} ms\n", iba::escaped(host), LID, as_ms(rtt));
 }
 
-/// Prints results as they arrive.
+/// Sends pings, and prints the results as they arrive.
 class pinging {
 public:
     pinging(session& in, command_target target, const ibping_settings& s)
         : in_(in), target_(std::move(target)), how_(s), count_(s.count.value_or(std::numeric_limits<u64>::max())),
           query_{server::ping_class, server::ping_attribute, s.OUI()}, began_(in.now()) {}
 
-    /// Runs until all pings are sent or a signal arrives. Nullopt: the device was disconnected; call it again to continue.
-    /// Errors: there is no path to the target.
+    /// Sends pings until the limit is reached or a signal arrives. Returns nullopt if the device was disconnected; call it again to
+    /// continue.
+    /// Errors: no path to the target.
     coro::task<std::optional<mad::result<exit_code>>> run() {
         bool goes_on = true;
         for (bool is_found = false; goes_on && !is_found;) {
@@ -141,12 +143,12 @@ public:
     }
 
 private:
-    /// Continues after the device was disconnected, unless the number of pings is limited.
+    /// Returns whether the device was disconnected and the command continues. It does not continue if the number of pings is limited.
     bool is_disconnected() const noexcept { return !how_.count && in_.disconnect_error() != 0; }
     unsigned LID() const noexcept { return value(to_.DLID); }
     void print_failure(const mad::mad_error& e) const { print_error(e, in_.options()); }
 
-    /// Returns false after the last ping.
+    /// Sends one ping. Returns false after the last one.
     coro::task<bool> ping() {
         all_.sent();
         const mad::time_point sent = in_.now();
@@ -161,7 +163,7 @@ private:
         const bool has_gone = co_await in_.is_disconnected();
         if (!has_gone && host.error().code == mad::errc::cancelled) co_return false;
         all_.failed();
-        if (has_gone && is_disconnected()) co_return false; // reported elsewhere
+        if (has_gone && is_disconnected()) co_return false; // the session reports the disconnection
         print_failure(host.error());
         co_return host.error().code != mad::errc::transport_failed;
     }
@@ -195,7 +197,7 @@ int run_client(const ibping_settings& s, const global_options& options) {
             return fmt::format("{} pings were not sent", over.length / std::chrono::seconds(1));
         };
         ended = reconnecting_session(in, listener).run<outcome>([&] { return all.run(); });
-        if (!ended) ended = all.end(); // a signal arrived while it was disconnected
+        if (!ended) ended = all.end(); // a signal arrived while the device was disconnected
     }
     const bool took_all = finish(in, lines.get());
     if (!*ended) print_error(ended->error(), options);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ibsysstat.cpp - ibsysstat: prints the name and processors of a host; also contains the server that reports them.
+// ibsysstat.cpp - ibsysstat: prints the name and the processors of a host. Also contains the server that reports them.
 #include "comad.hpp"
 #include "command.hpp"
 #include "session/ask.hpp"
@@ -15,6 +15,7 @@
 namespace ibtool {
 namespace {
 
+/// The command line of ibsysstat.
 struct ibsysstat_settings : host_service_options {
     std::string operation = "ping";
 };
@@ -25,7 +26,7 @@ comad::u16 attribute_of(const std::string& operation) {
     return operation == "cpu" ? server::sysstat::cpu : server::sysstat::ping;
 }
 
-/// Makes lines safe for a terminal.
+/// Escapes control characters, but keeps line breaks.
 std::string escaped_lines(std::string_view raw) {
     std::string text;
     for (std::size_t at = 0; at <= raw.size();) {
