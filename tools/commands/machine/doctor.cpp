@@ -24,6 +24,7 @@
 namespace ibtool {
 namespace {
 
+/// The command line of doctor.
 struct doctor_settings : sysfs_root {
     std::string files = "/dev/infiniband";
     std::string name_map;
@@ -32,7 +33,7 @@ struct doctor_settings : sysfs_root {
     bool is_this_machine() const { return path == sysfs_root().path && files == doctor_settings().files; }
 };
 
-/// Records the duration of a query or its error, and returns the reply.
+/// Runs a query. Records its duration, or its error, and returns the reply.
 template <class T> comad::coro::task<T> timed(session& in, query_task<T> question, reply_facts& said) {
     const mad::time_point began = in.now();
     auto reply = co_await std::move(question);
@@ -70,7 +71,7 @@ std::string shell_quoted(std::string_view text) {
     return quoted + '\'';
 }
 
-/// The options with which another command uses the same port.
+/// Returns the options with which another command uses the same port.
 std::string words_for_same_place(const global_options& o) {
     std::vector<std::string> words;
     if (!o.fabric.empty()) words.push_back("--fabric " + shell_quoted(o.fabric));
@@ -81,6 +82,7 @@ std::string words_for_same_place(const global_options& o) {
 
 finding skipped(std::string_view check, std::string why) { return {check, {}, verdict::skipped, std::move(why), {}}; }
 
+/// Checks the machine, then the fabric, and prints the findings.
 class examination {
 public:
     examination(const doctor_settings& s, const global_options& o) : how_(s), options_(o) {}
@@ -105,7 +107,7 @@ public:
     }
 
 private:
-    /// Returns whether the fabric can be queried.
+    /// Checks the machine. Returns whether the fabric can be queried.
     bool look_at_machine() {
         const machine m = read_machine(options_, how_.path, how_.files);
         add(check_machine(m));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ibstat.cpp - local devices and their ports, as the kernel describes them; text and options as infiniband-diags' ibstat.
+// ibstat.cpp - ibstat: prints local devices and their ports as the kernel reports them; text and options as in infiniband-diags.
 #include "command.hpp"
 #include "text/ibstat_text.hpp"
 #include "text/local_ports.hpp"
@@ -20,13 +20,14 @@ namespace {
 
 using comad::transports::device;
 
+/// The command line of ibstat.
 struct ibstat_settings : sysfs_root {
     std::string device;
     int port = -1;
     bool list = false, brief = false, guids = false, json = false;
 };
 
-/// Returns no speeds if --sysfs names the files of another machine.
+/// Returns the effective speeds of the ports. Returns none if --sysfs names the files of another machine.
 effective_speeds speeds_of_this_machine([[maybe_unused]] const ibstat_settings& s) {
 #ifdef COMAD_HAS_VERBS
     if (s.path == sysfs_root().path) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ibstatus.cpp - the state of local ports, text as infiniband-diags' script ibstatus.
+// ibstatus.cpp - ibstatus: prints the state of local ports, in the format of infiniband-diags' script.
 #include "command.hpp"
 #include "text/local_ports.hpp"
 #include "text/output.hpp"
@@ -19,12 +19,13 @@ namespace {
 
 using comad::transports::device;
 
+/// The command line of ibstatus.
 struct ibstatus_settings : sysfs_root {
     std::vector<std::string> ports;
     bool json = false;
 };
 
-/// Returns `4: ACTIVE`, as in the kernel's files.
+/// Formats a number with its name, as the kernel's files do: `4: ACTIVE`.
 template <class E> std::string numbered(E number, std::string name) {
     return fmt::format("{}: {}", static_cast<unsigned>(number), name);
 }
@@ -41,7 +42,7 @@ std::string physical_state_line(const comad::transports::end_port& p) {
     return numbered(p.portPhysicalState, name);
 }
 
-/// Returns GIDs in eight full groups, as in the kernel's files.
+/// Formats a GID with eight full groups, as the kernel's files do.
 std::string full(const comad::iba::gid& g) {
     std::string out;
     for (unsigned i = 0; i < 16; i += 2)
@@ -64,7 +65,7 @@ std::string text_of(const comad::transports::end_port& p) {
     return out + '\n';
 }
 
-/// Parses `mlx5_0`, `mlx5_0:1`, and `mlx5_0/1` as in other commands.
+/// Adds the ports that an argument selects: `mlx5_0`, `mlx5_0:1`, or `mlx5_0/1` as in other commands.
 void add_named(const std::string& name, const std::vector<device>& all, std::vector<device>& chosen) {
     const std::size_t cut = name.find_first_of(":/");
     const auto found =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ibv_devices.cpp - names and GUIDs of local devices, text as rdma-core's ibv_devices.
+// ibv_devices.cpp - ibv_devices: prints names and GUIDs of local devices, in the format of rdma-core.
 #include "command.hpp"
 #include "text/local_ports.hpp"
 #include "text/output.hpp"
@@ -11,6 +11,7 @@
 namespace ibtool {
 namespace {
 
+/// The command line of ibv_devices.
 struct ibv_devices_settings : sysfs_root {
     bool json = false;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// install_links.cpp - install-links: creates symbolic links with the names of infiniband-diags' commands that run ibtool.
+// install_links.cpp - install-links: creates symbolic links to ibtool with the names of infiniband-diags' commands.
 #include "comad.hpp"
 #include "command.hpp"
 #include "text/json.hpp"
@@ -21,12 +21,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// The command line of install-links.
 struct install_links_settings {
     std::string directory, target;
     bool list = false, remove = false, dry_run = false, json = false;
 };
 
-/// Returns whether the name is a link to ibtool: to the target of a new link, or to a program named ibtool.
+/// Returns whether the name is a link to ibtool: to the target of a new link, or to another program named ibtool.
 bool is_our_link(const fs::path& link, const fs::path& target) {
     std::error_code failed;
     if (!fs::is_symlink(link, failed)) return false;
@@ -34,6 +35,7 @@ bool is_our_link(const fs::path& link, const fs::path& target) {
     return leads_to == target || leads_to.filename() == "ibtool";
 }
 
+/// Creates, replaces or removes the links in one directory.
 class linker {
 public:
     explicit linker(const install_links_settings& s) : s_(s), target_(s.target) {
@@ -68,7 +70,7 @@ private:
         ++done_;
     }
 
-    /// The link exists at any time, either the old or the new one.
+    /// Replaces a link by renaming a new one, so that the link exists at any time.
     void replace(const fs::path& link) const {
         std::random_device random;
         const fs::path next = fs::path(s_.directory) / fmt::format(".ibtool-{:08x}{:08x}", random(), random());

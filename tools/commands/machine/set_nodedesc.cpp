@@ -25,6 +25,7 @@ namespace {
 
 using transports::device;
 
+/// The command line of set_nodedesc.
 struct set_nodedesc_settings : sysfs_root {
     std::string name;
     bool dry_run = false, json = false;
@@ -34,7 +35,7 @@ std::string read_description(const std::string& root, const std::string& device_
     return transports::get_device(device_name, root).node_desc;
 }
 
-/// Throws std::runtime_error with one line.
+/// Writes the description through sysfs. Throws std::runtime_error with one line if this fails.
 void write_description(const std::string& root, const std::string& device_name, const std::string& name) {
     const std::string file = fmt::format("{}/infiniband/{}/node_desc", root, device_name);
     const auto fail = [&](const char* why) {
@@ -47,7 +48,7 @@ void write_description(const std::string& root, const std::string& device_name, 
     if (static_cast<std::size_t>(written) != name.size()) fail("the kernel did not accept the whole name");
 }
 
-/// Returns the devices that -C names, or else all.
+/// Returns the devices to use: the device that -C names, else all devices.
 std::vector<device> wanted_devices(const set_nodedesc_settings& s, const global_options& options) {
     if (!options.ca.empty()) return {transports::get_device(options.ca, s.path)};
     std::vector<device> devices = transports::get_devices(s.path);
@@ -56,13 +57,13 @@ std::vector<device> wanted_devices(const set_nodedesc_settings& s, const global_
 }
 
 void require_name(const std::string& name) {
-    constexpr std::size_t capacity = 64; // of NodeDescription
+    constexpr std::size_t capacity = 64; // size of NodeDescription in bytes
     if (name.size() > capacity)
         throw usage_error(fmt::format("the name must have at most {} bytes, but has {}", capacity, name.size()));
     if (iba::escaped(name) != name) throw usage_error("the name contains characters that cannot be printed");
 }
 
-/// Returns why a device does not have the name; empty: it has.
+/// Sets the description and reads it back. Returns why the device does not have the new one; empty if it has.
 std::string write_problem(const std::string& root, const device& d, const std::string& name) {
     try {
         write_description(root, d.name, name);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// vumad.cpp - vumad: runs a command with simulated end ports as MAD devices.
+// vumad.cpp - vumad: runs a command that sees ports of a simulated fabric as MAD devices.
 #include "command.hpp"
 #include "vumad/run.hpp"
 

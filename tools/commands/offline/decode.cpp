@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// decode.cpp - decode: MADs and packets from files, or one structure from hex, as text or JSON.
+// decode.cpp - decode: prints MADs and packets from files, or one structure from hex digits, as text or JSON.
 #include "comad.hpp"
 #include "command.hpp"
 #include "input/dissect.hpp"
@@ -15,15 +15,16 @@
 namespace ibtool {
 namespace {
 
+/// The command line of decode.
 struct decode_settings {
-    std::vector<std::string> words; ///< files; with a structure: hex
+    std::vector<std::string> words; ///< files; with --struct: hex digits
     std::string structure;
     message_kind kind = message_kind::automatic;
-    unsigned offset = 0; // number of bytes to skip in each input
+    unsigned offset = 0; // bytes to skip at the start of each input
     bool json = false, dotted = false, dump = false;
 };
 
-/// Throws usage_error.
+/// Returns the kind that --kind names. Throws usage_error for an unknown name.
 message_kind kind_of(const std::string& word) {
     if (word == "auto") return message_kind::automatic;
     if (word == "mad") return message_kind::mad;
@@ -34,7 +35,7 @@ message_kind kind_of(const std::string& word) {
     throw usage_error(fmt::format("expected auto, mad, umad, packet, grh or bth, not {}", iba::as_given(word)));
 }
 
-/// Prints one line on stderr for each input that cannot be decoded, and continues with the others.
+/// Collects the output and the problems. An input that cannot be decoded costs one line on stderr, and the others are decoded.
 class result {
 public:
     void add(const std::string& text) {
@@ -46,7 +47,7 @@ public:
                                  iba::escaped(why));
         ++bad_;
     }
-    /// Prints one line on stderr for information.
+    /// Adds a line of information for stderr.
     void note(const std::string& where, const std::string& what) {
         problems_ += fmt::format("{}: {}: {}\n", program_name(), iba::escaped(where), what);
     }
@@ -62,7 +63,7 @@ private:
     unsigned good_ = 0, bad_ = 0;
 };
 
-/// Removes the skipped bytes. Throws std::runtime_error.
+/// Removes the bytes to skip. Throws std::runtime_error if the input is shorter.
 void skip_bytes(std::vector<comad::u8>& bytes, unsigned offset) {
     if (offset > bytes.size())
         throw std::runtime_error(fmt::format("-o skips {} bytes, but the input has only {}", offset, bytes.size()));

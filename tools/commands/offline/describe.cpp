@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// describe.cpp - describe: prints the field tables as text, JSON or the reference page.
+// describe.cpp - describe: prints the field tables of structures as text, as JSON, or as the reference page.
 #include "comad.hpp"
 #include "command.hpp"
 #include "input/structure.hpp"
@@ -20,16 +20,17 @@ namespace {
 
 using nlohmann::ordered_json;
 
+/// The command line of describe.
 struct describe_settings {
     std::string structure;
     bool json = false, markdown = false;
 };
 
-/// Returns the RPCs of an attribute: for Get and Set of SubnLID, SubnGet and SubnSet.
+/// Returns the RPCs of an attribute, for example SubnGet and SubnSet for Get and Set of SubnLID.
 std::vector<std::string> rpc_names_of(const iba::structure& s) {
     std::vector<std::string> names;
     for (const iba::attribute_use& use : s.uses) {
-        // The class of an SMP is Subn for both kinds of routing.
+        // RPC names use `Subn` for both LID-routed and directed-route SMPs.
         const std::string mgmt_class =
             use.mgmt_class == iba::MgmtClass::SubnLID ? "Subn" : iba::name_or_number(use.mgmt_class);
         for (const iba::enum_name& method : iba::names_of<iba::Method>)
@@ -53,7 +54,7 @@ std::string size(const iba::row_info& row) {
     return row.count == 1 ? fmt::format("{}", row.width) : fmt::format("{} x {}", row.count, row.width);
 }
 
-/// Describes a field and its named values.
+/// Describes the type of a field and its named values.
 std::string meaning(const iba::row_info& row) {
     std::string text(row.nested ? row.nested->name : iba::kind_of(row));
     const char* separator = ": ";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// encode.cpp - encode: converts structures from JSON or field=value to hex; the inverse of decode --struct.
+// encode.cpp - encode: converts structures from JSON or field=value to hex digits. The inverse of decode --struct.
 #include "comad.hpp"
 #include "command.hpp"
 #include "input/structure.hpp"
@@ -18,6 +18,7 @@
 namespace ibtool {
 namespace {
 
+/// The command line of encode.
 struct encode_settings {
     std::string structure;
     std::vector<std::string> words;
@@ -29,7 +30,7 @@ std::string encoded_line(const iba::record_info& info, std::span<const comad::u8
     return fmt::format("{:02x}\n", fmt::join(bytes, ""));
 }
 
-/// Returns one structure from all words.
+/// Encodes one structure from all assignments, and prints it. Returns an exit status.
 int encode_assignments(const iba::record_info& info, const std::vector<std::string>& words, bool json) {
     std::vector<comad::u8> bytes(info.bytes);
     for (const std::string& word : words) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ibcacheedit.cpp - ibcacheedit: changes GUIDs in a cache of ibnetdiscover, with the same result as infiniband-diags' ibcacheedit.
+// ibcacheedit.cpp - ibcacheedit: replaces GUIDs in a cache file of ibnetdiscover, with the same result as infiniband-diags.
 #include "comad.hpp"
 #include "command.hpp"
 #include "input/messages.hpp"
@@ -20,6 +20,7 @@
 namespace ibtool {
 namespace {
 
+/// The command line of ibcacheedit.
 struct ibcacheedit_settings {
     std::string from, to;
     discovery::cache_edits edits;
@@ -40,7 +41,7 @@ nlohmann::ordered_json edits_json(const ibcacheedit_settings& s) {
     return line;
 }
 
-/// Parses this number of GUIDs, separated by colons.
+/// Parses `count` GUIDs that are separated by colons.
 std::vector<iba::guid> read_guids(const std::string& text, std::size_t count, const char* form) {
     std::vector<iba::guid> guids;
     for (const std::string& part : split(text, ':')) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ibdiscover.cpp - ibdiscover: prints a topology with the places of its nodes, and the links that changed since the last run.
+// ibdiscover.cpp - ibdiscover: prints a topology with the location of each node, and the links that have changed since the last run.
 #include "comad.hpp"
 #include "command.hpp"
 #include "input/link_files.hpp"
@@ -20,6 +20,7 @@
 namespace ibtool {
 namespace {
 
+/// The command line of ibdiscover.
 struct ibdiscover_settings {
     std::string topology = "-", places = "ibdiscover.map", links = "ibdiscover.topo", new_links = "ibdiscover.topo.new";
     bool json = false;
@@ -33,6 +34,7 @@ const char* word_of(const discovery::node& n) {
     }
 }
 
+/// Adds locations to a topology, and compares its links with those of the last run.
 class annotation {
 public:
     annotation(const ibdiscover_settings& s, const global_options& options)
@@ -101,7 +103,7 @@ private:
     }
 
     std::string place_of(iba::guid node) const { return iba::escaped(raw_place_of(node)); }
-    /// Returns the place as in the file; empty if it is unknown.
+    /// Returns the location of a node as the file contains it; empty if the file does not contain the node.
     std::string raw_place_of(iba::guid node) const {
         const auto found = places_.find(node);
         return found == places_.end() ? std::string() : found->second;
