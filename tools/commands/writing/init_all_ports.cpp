@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// init_all_ports.cpp - init_all_ports: sets every link of the subnet to Initialize, as after its switches were started.
+// init_all_ports.cpp - init_all_ports: sets every link of the subnet to Initialize, as after a restart of its switches.
 #include "comad.hpp"
 #include "command.hpp"
 #include "commands/writing/port_sets.hpp"
@@ -15,6 +15,7 @@ namespace {
 using discovery::port_ref;
 using discovery::subnet;
 
+/// The command line of init_all_ports.
 struct init_all_ports_settings : port_sets_options {
     std::string name_map;
 };
@@ -24,7 +25,8 @@ bool is_configured(const discovery::port& p) {
     return p.info && p.info->portState != Down && p.info->portState != Initialize && p.info->portState != NoChange;
 }
 
-/// Of each link the end that is nearer to us: what it answers comes through no link that was changed before.
+/// Returns whether this is the end of the link that is nearer to the local port. The reply of that end crosses no link that was changed
+/// before.
 bool is_nearer_end(const subnet& s, port_ref here) {
     const port_ref there = s.at(here).peer;
     if (!there) return true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// port_change.cpp - the table of operations, with the limits of infiniband-diags' ibportstate (IBA 14.2.5.6).
+// port_change.cpp - parses the operations of ibportstate with its limits (IBA 14.2.5.6), and compares a port with the requested change.
 #include "commands/writing/port_change.hpp"
 
 #include "comad.hpp"
@@ -21,20 +21,22 @@ namespace {
 
 using iba::smp::PortInfo;
 
+/// What an operation affects.
 enum class effect : u8 {
     none,
-    link,    ///< it goes down
-    state,   ///< of an up link
-    setting, ///< counts when the link trains, or for packets
+    link,    ///< takes the link down
+    state,   ///< changes the state of a link that is up
+    setting, ///< applies when the link trains, or to packets
     address,
     key,
 };
 
+/// An operation, the field that it writes, and its limits.
 struct port_operation {
     std::string_view name;
     effect what;
-    std::string_view field; ///< of PortInfo
-    std::string_view value; ///< what it becomes; empty: the next word says
+    std::string_view field; ///< field of PortInfo
+    std::string_view value; ///< new value; empty: the next word
     u32 least = 0, most = 0;
 };
 constexpr port_operation port_operation_table[] = {
@@ -48,7 +50,7 @@ constexpr port_operation port_operation_table[] = {
     {"arm", effect::state, "portState", "Armed"},
     {"active", effect::state, "portState", "Active"},
     {"speed", effect::setting, "linkSpeedEnabled", {}, 0, 15},
-    {"espeed", effect::setting, "linkSpeedExtEnabled", {}, 0, 63}, // from 32 on linkSpeedExtEnabled2
+    {"espeed", effect::setting, "linkSpeedExtEnabled", {}, 0, 63}, // values from 32 also set linkSpeedExtEnabled2
     {"fdr10", effect::setting, {}, {}, 0, 1},
     {"width", effect::setting, "linkWidthEnabled", {}, 0, 255},
     {"vls", effect::setting, "operationalVLs", {}, 1, 5},
@@ -61,7 +63,7 @@ constexpr port_operation port_operation_table[] = {
     {"mkeyprot", effect::key, "MKeyProtectBits", {}, 0, 3},
 };
 
-constexpr unsigned extended_bits = 5; // of linkSpeedExtEnabled
+constexpr unsigned extended_bits = 5; // width of linkSpeedExtEnabled
 constexpr u32 all_legacy_widths = 31, all_widths = 255;
 
 bool has_value(const port_operation& o) { return o.what != effect::none && o.value.empty(); }
@@ -78,7 +80,7 @@ const port_operation& port_operation_named(const std::string& name) {
 
 u64 read_key(const std::string& text) {
     auto key = iba::parse_number(text);
-    if (!key) { // as infiniband-diags: nobody sees it, and no list of processes has it
+    if (!key) { // not visible on the terminal and in the list of processes, as in infiniband-diags
         const char* typed = ::getpass("New M_Key: ");
         if (typed) key = iba::parse_number(typed);
     }
@@ -107,7 +109,7 @@ void take_value(port_change& c, const port_operation& o, const std::string& text
     }
 }
 
-/// The field of an assignment.
+/// Returns the name of the field in an assignment.
 std::string_view field_of(const std::string& assignment) { return iba::parse_assignment(assignment).value().name; }
 
 bool is_state(std::string_view field) { return field == "portState" || field == "portPhysicalState"; }
@@ -156,7 +158,8 @@ namespace {
 
 bool is_configured(iba::PortState s) { return s == iba::PortState::Armed || s == iba::PortState::Active; }
 
-/// What a port goes on from by itself, and what is an order or a set of values that the port knows.
+/// Returns whether a different value is acceptable: a transient state from which the port moves on, or a value that stands for an order
+/// or a set of others, such as all supported speeds.
 bool is_as_ordered(std::string_view field, const PortInfo& wanted, const PortInfo& before, const PortInfo& now) {
     constexpr u8 all_speeds = 15, no_extended = 30, all_extended = 31;
     if (field == "portState")
@@ -192,7 +195,7 @@ std::vector<std::string> differences(const port_change& c, const PortInfo& befor
     return lines;
 }
 
-/// What the port was ordered to do that ends by itself: the link goes down, and may train. Nothing: something else.
+/// An order that takes effect and is over by itself: the link goes down, or it goes down and trains.
 enum class link_order : u8 { none, down, polling };
 
 link_order order_of(const port_change& c) {
@@ -204,7 +207,7 @@ link_order order_of(const port_change& c) {
     return wanted.portPhysicalState == iba::PortPhysicalState::Polling ? link_order::polling : link_order::none;
 }
 
-/// Where the states show it: whether the order was done; nothing: they are as they could be with and without it.
+/// Returns whether the order was executed, if the states show it. Nullopt: the states could be the same in both cases.
 std::optional<bool> shown_by_states(link_order order, const PortInfo& before, const PortInfo& after) {
     using enum iba::PortPhysicalState;
     if (order == link_order::polling) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// port_reach.cpp - determines the links that MADs to a port use, and the LIDs that still lead to a port after a change.
+// port_reach.cpp - determines which links carry the MADs to a port, and whether its LID and that of the subnet manager stay reachable.
 #include "commands/writing/port_reach.hpp"
 
 #include "comad.hpp"
@@ -21,14 +21,15 @@ bool has_lid(const smp::PortInfo& end, iba::lid LID) {
     return first != 0 && asked >= first && asked < first + (1u << end.LMC);
 }
 
-/// The SMA of this host's own port, which answers without a link (rdma-core #847, #868): a route without hops, or an own LID.
+/// Returns whether the port belongs to this host, so that its SMA replies without a link (rdma-core #847, #868). The path is then a route
+/// without hops, or a LID of the local port.
 bool answers_without_link(const session& in, const port_view& v) {
     if (const mad::IBDRPath* const route = mad::directed(v.path))
         return route->hopCount == 0 && route->drSLID == iba::permissive_lid && route->drDLID == iba::permissive_lid;
     return has_lid(v.end, in.local_port().LID);
 }
 
-/// A route may cross the target before its end: then it leaves the target again.
+/// Returns whether the route crosses the target through this port before its end. A route can pass the target and return to it.
 query_task<bool> is_crossed_before(session& in, const port_view& v) {
     const mad::IBDRPath* const whole = mad::directed(v.path);
     const bool is_of_hops = whole && whole->drSLID == iba::permissive_lid && whole->drDLID == iba::permissive_lid;
@@ -44,7 +45,7 @@ query_task<bool> is_crossed_before(session& in, const port_view& v) {
     co_return false;
 }
 
-/// Our MADs enter the target there, or its answers leave it there.
+/// Returns whether the MADs of ibtool enter the target through this port, or its replies leave through it.
 query_task<bool> carries_our_mads(session& in, const port_view& v) {
     if (answers_without_link(in, v)) co_return false;
     if (v.true_number() == v.node.localPortNum) co_return true;
@@ -57,13 +58,14 @@ query_task<bool> carries_our_mads(session& in, const port_view& v) {
 
 bool disables(const port_change& c) { return c.state == "disable" || c.state == "off"; }
 
-/// Whether the link trains after the change, as far as the other end is known: both must enable one width and one speed.
+/// Returns whether the link can train after the change: both ends must enable a common width and a common speed. Returns true if the
+/// neighbor cannot be read.
 query_task<bool> may_train_again(session& in, const port_view& before, const port_view& after) {
     std::optional<port_view> there;
     try {
         auto seen = co_await view_other_end(in, before);
         if (seen) there = std::move(seen).value();
-    } catch (const std::runtime_error&) { // nobody knows the way to it
+    } catch (const std::runtime_error&) { // no path to the neighbor is known
     }
     if (!there) co_return true;
     const port_view& end = *there;
@@ -71,7 +73,7 @@ query_task<bool> may_train_again(session& in, const port_view& before, const por
         (after.enabled_speeds() & end.enabled_speeds()) != 0;
 }
 
-/// The fields whose 0 means "no change" keep what they are, so that the masks can be compared.
+/// Returns the port after the change. A mask of 0 means "no change" and keeps its value, so that masks can be compared.
 port_view view_after(const port_view& before, const port_change& c) {
     port_view after = before;
     smp::PortInfo wanted = with_fields(before.info, c.fields);
@@ -83,7 +85,7 @@ port_view view_after(const port_view& before, const port_change& c) {
     return after;
 }
 
-/// Why the port could not be reached again from here; empty: it could.
+/// Returns why ibtool could not reach the port again; empty: it could.
 query_task<std::string_view> unreachable_port(session& in, const port_view& before, const port_view& after,
                                               const port_change& c) {
     if (const auto* by_lid = std::get_if<mad::IBPath>(&before.path);
@@ -98,7 +100,7 @@ query_task<std::string_view> unreachable_port(session& in, const port_view& befo
                      : "ibtool reaches the port through its own link, whose ends would have no common width or speed";
 }
 
-/// Why the subnet could not reach its manager; empty: it could.
+/// Returns why the subnet could not reach its subnet manager; empty: it could.
 query_task<std::string_view> unreachable_manager(session& in, const port_view& before, const port_view& after,
                                                  const port_change& c) {
     const iba::lid manager = in.local_port().sa_path.DLID;

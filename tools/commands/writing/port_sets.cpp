@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// port_sets.cpp - changes ports from the farthest to the nearest, so that each is still reachable.
+// port_sets.cpp - changes the states of many ports, from the farthest to the nearest, so that each port is still reachable when it is
+// changed.
 #include "commands/writing/port_sets.hpp"
 
 #include "comad.hpp"
@@ -24,15 +25,15 @@ namespace {
 using discovery::port_ref;
 using discovery::subnet;
 
-/// What became of one port.
+/// The result of one port.
 struct set_outcome {
     std::optional<smp::PortInfo> before, after;
     bool is_there_already = false;
-    std::string note; ///< how a change is known that is over already
+    std::string note; ///< evidence of a change that is over already
     std::vector<discovery::failure> missing;
 };
 
-/// Nothing to be written: a port that is down has no state that Down would end.
+/// Returns whether the port has the requested state, so that no write is needed. Down changes only the state of a link that is up.
 bool is_there_already(const port_change& c, const smp::PortInfo& now) {
     const bool is_disabled = now.portPhysicalState == iba::PortPhysicalState::Disabled;
     if (c.state == "enable") return !is_disabled;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// port_write.cpp - sends the Set, and reads back the port and LinkDownedCounter.
+// port_write.cpp - sends a Set of PortInfo, and reads back the port and its LinkDownedCounter.
 #include "commands/writing/port_write.hpp"
 
 #include "comad.hpp"
@@ -16,7 +16,7 @@ query_task<smp::PortInfo> port_info_at(session& in, mad::any_path path, u32 modi
     co_return co_await in.schedule().SubnGet<smp::PortInfo>(path, modifier);
 }
 
-/// LinkDownedCounter of a port, by its PMA. Nothing: the PMA does not answer soon, or the counter is at its end.
+/// Queries LinkDownedCounter of a port at the PMA, with a short time limit.
 query_task<u8> link_downs_at(session& in, iba::lid PMA, u8 port) {
     constexpr coro::rpc_options soon{.patience = std::chrono::milliseconds(10)};
     iba::pm::PortCounters which;
@@ -42,7 +42,8 @@ coro::task<std::optional<u8>> link_downs(session& in, iba::lid PMA, u8 port) {
 
 namespace {
 
-/// By the way that leads there after the change, and if that does not answer, as it is where the Set was lost, by the old one.
+/// Reads the port by its path after the change. If the Set got no reply and the port does not reply there, the Set may be lost: reads by
+/// the old path.
 query_task<smp::PortInfo> read_after(session& in, const port_write& w, bool is_Set_answered) {
     if (w.path_after) {
         const std::function<query_task<smp::PortInfo>()> reads = [&] {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// set_port_state.cpp - set_port_state: disables or enables ports, or sets them to Initialize, by routes that avoid these ports.
+// set_port_state.cpp - set_port_state: disables or enables ports, or sets them to Initialize. Uses routes that avoid the links of these
+// ports.
 #include "comad.hpp"
 #include "command.hpp"
 #include "commands/writing/port_sets.hpp"
@@ -21,13 +22,14 @@ namespace {
 using discovery::port_ref;
 using discovery::subnet;
 
+/// The command line of set_port_state.
 struct set_port_state_settings : port_sets_options {
-    std::vector<std::string> ports; // TARGET@PORT
+    std::vector<std::string> ports; // NODE@PORT
     std::string name_map;
     bool disables = false, enables = false, initializes = false, force = false;
 };
 
-/// A port as it was written.
+/// A port as the user named it.
 struct named_port {
     std::string words;
     subnet_place place;
@@ -40,7 +42,7 @@ named_port read_named_port(const std::string& text) {
     return {text, read_place(text.substr(0, at)), static_cast<u8>(read_number(text.substr(at + 1), "the port", 254))};
 }
 
-/// Throws std::runtime_error with one line.
+/// Returns the port in the subnet. Throws std::runtime_error with one line if the node does not have it.
 port_ref find_port(const subnet& s, const named_port& p, const discovery::node_names& names) {
     const u32 n = *node_at(s, p.place, names);
     const unsigned count = s.nodes[n].info.numPorts;
@@ -50,7 +52,7 @@ port_ref find_port(const subnet& s, const named_port& p, const discovery::node_n
     return {n, p.port};
 }
 
-/// The node of the subnet manager, if the local port knows one.
+/// Returns the node of the subnet manager; nullopt if the local port does not know its LID, or no node has it.
 std::optional<u32> manager_of(session& in, const subnet& s) {
     const iba::lid LID = in.local_port().sa_path.DLID;
     if (value(LID) == 0) return std::nullopt;
@@ -60,8 +62,8 @@ std::optional<u32> manager_of(session& in, const subnet& s) {
     return std::nullopt;
 }
 
-/// Throws std::runtime_error with one line if disabling would make a port unreachable from here, or the subnet manager's port
-/// unreachable from the subnet. The local port answers its own host without a link (rdma-core #847, #868).
+/// Throws std::runtime_error with one line if disabling the ports would make one of them unreachable from the local port, or the subnet
+/// manager unreachable from the subnet. The local port itself replies to this host without a link (rdma-core #847, #868).
 void refuse_to_disable(session& in, const subnet& s, const std::vector<port_ref>& ports,
                        const std::vector<named_port>& named,
                        const std::vector<std::optional<comad::mad::IBDRPath>>& routes) {
@@ -73,7 +75,7 @@ void refuse_to_disable(session& in, const subnet& s, const std::vector<port_ref>
                 iba::as_given(named[i].words)));
     const std::optional<u32> manager = manager_of(in, s);
     if (!manager) return;
-    // That this host disconnects itself does not disconnect the manager, unless it runs here.
+    // If this host disconnects itself, the subnet manager stays connected, unless it runs on this host.
     std::vector<port_ref> others = ports;
     const bool is_here = *manager == 0 && !s.nodes.front().is_switch();
     const auto is_own = [&](port_ref p) { return p == port_ref{0, s.start_port}; };
