@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// congestion_sets.cpp - converts words to changes of structures, within the limits of their fields (IBA A10.4.3).
+// congestion_sets.cpp - parses the values of ibccconfig within the limits of their fields (IBA A10.4.3), and writes and verifies one
+// attribute.
 #include "commands/writing/congestion_sets.hpp"
 
 #include "comad.hpp"
@@ -26,7 +27,7 @@ using value_words = std::vector<std::string>;
 
 // ---- one attribute -------------------------------------------------------------------------------------------------------
 
-/// Makes of what is there what is to be.
+/// Changes a structure that was read into the structure to write.
 template <class T> using changing = std::function<void(T&)>;
 
 std::string field_text(const iba::record_info& info, std::span<const u8> bytes, const std::string& field) {
@@ -34,7 +35,7 @@ std::string field_text(const iba::record_info& info, std::span<const u8> bytes, 
     return iba::get_field(info, bytes, field).value();
 }
 
-/// controlMap is no state: it says what a Set means.
+/// Returns the fields that differ. Ignores controlMap, which is not a state: it selects what a Set changes.
 template <class T> std::vector<field_change> changes_between(const T& before, const T& after) {
     const auto was = iba::encode(before), is = iba::encode(after);
     std::vector<field_change> all;
@@ -44,7 +45,7 @@ template <class T> std::vector<field_change> changes_between(const T& before, co
     return all;
 }
 
-/// The key that a port has after a Set.
+/// Puts the CC_Key that a port has after a Set into the path.
 void take_key(mad::IBPath& path, const cc::CongestionKeyInfo& set) { path.CCKey = set.CCKey; }
 template <class T> void take_key(mad::IBPath&, const T&) {}
 
@@ -52,7 +53,8 @@ template <class T> query_task<T> read_setting(session& in, mad::IBPath path, u32
     co_return co_await in.schedule().CongestionControlGet<T>(path, modifier);
 }
 
-/// By the key that the port has after a Set, and if that was not answered and leads nowhere, by the one before it.
+/// Reads the attribute back with the CC_Key that the port has after the Set. If the Set got no reply and the port does not reply to the
+/// new key, reads with the old one.
 template <class T>
 query_task<T> read_setting_after(session& in, mad::IBPath before, mad::IBPath after, u32 modifier,
                                  bool is_Set_answered) {
@@ -106,7 +108,7 @@ template <class T> congestion_set set_of(std::string_view name, changing<T> appl
 
 // ---- words ---------------------------------------------------------------------------------------------------------------
 
-/// The values of an operation, taken one after the other; those that are left over or missing are an error.
+/// Reads the values of an operation in order. Throws usage_error if there are too many or too few.
 class value_reader {
 public:
     value_reader(std::string_view operation, const value_words& values, std::size_t least, std::size_t most)
@@ -127,9 +129,9 @@ public:
         if (!number || number->is_larger) throw usage_error("the CC_Key must be a 64-bit number");
         return number->value;
     }
-    /// 256 bits in hex, with or without 0x: the last digit has the last bits.
+    /// Parses a mask of 256 bits in hex, with or without 0x. The last digit contains the last bits.
     std::array<u8, 32> mask(const char* what);
-    /// `SHIFT:MULTIPLIER`.
+    /// Parses `SHIFT:MULTIPLIER`.
     cc::CongestionControlTableEntry delay(const char* what);
 
     static std::string_view ibccconfig_values(std::string_view operation);
@@ -139,6 +141,7 @@ private:
     std::size_t next_ = 0;
 };
 
+/// The values that an operation takes, for messages.
 struct operation_values {
     std::string_view name, values;
 };
@@ -195,7 +198,7 @@ congestion_set read_key_info(std::string_view name, const value_words& values) {
         k.CCKey = given.CCKey;
         k.CCKeyProtectBit = given.CCKeyProtectBit;
         k.CCKeyLeasePeriod = given.CCKeyLeasePeriod;
-        if (violations == 0) k.CCKeyViolations = 0; // of all other numbers a node says that nothing changes
+        if (violations == 0) k.CCKeyViolations = 0; // the node ignores any other value
     });
 }
 
@@ -230,7 +233,7 @@ congestion_set read_switch_setting(std::string_view name, const value_words& val
     return what;
 }
 
-/// A node that has no such port would take the element, and say so.
+/// Changes the settings of one switch port. Checks the port number first: a switch accepts elements of ports that it does not have.
 query_task<congestion_outcome> change_port(session& in, mad::IBPath to, unsigned port,
                                            cc::SwitchPortCongestionSettingElement wanted, bool dry_run) {
     using cc::SwitchPortCongestionSetting;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ibccconfig.cpp - ibccconfig: settings of congestion control, written as infiniband-diags' takes them, each read back; of one
-// port or switch, or of all of a subnet.
+// ibccconfig.cpp - ibccconfig: writes settings of congestion control and reads them back, for one node or all nodes of a subnet.
+// Arguments as in infiniband-diags.
 #include "comad.hpp"
 #include "command.hpp"
 #include "commands/queries/congestion_options.hpp"
@@ -19,6 +19,7 @@
 namespace ibtool {
 namespace {
 
+/// The command line of ibccconfig.
 struct ibccconfig_settings {
     std::string operation, name_map;
     std::vector<std::string> arguments;
@@ -33,13 +34,13 @@ constexpr operation_name ibccconfig_operations[] = {{"CongestionKeyInfo", "CK"},
                                                     {"CACongestionSetting", "CS"},
                                                     {"CongestionControlTable", "CT"}};
 
-/// Whom an operation is about.
+/// Returns whether nodes of this type have the attribute.
 bool is_meant(const congestion_set& what, iba::NodeType type) {
     if (what.is_of_switches) return type == iba::NodeType::Switch;
     return !what.is_of_cas || type != iba::NodeType::Switch;
 }
 
-/// infiniband-diags' command says nothing where all is well; so does this one unless it is asked to.
+/// Sets the attribute of one port. Prints nothing on success, as in infiniband-diags, unless options request output.
 query_task<report> set_one(session& in, const congestion_set& what, command_target target,
                            const ibccconfig_settings& s) {
     BOOST_OUTCOME_CO_TRY(const auto to, co_await resolve_port(in, target));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ibportstate.cpp - ibportstate: what state a port and its link are in; and, by the operations that say so, another one.
+// ibportstate.cpp - ibportstate: prints the state of a port and its link, or changes it with an operation.
 #include "comad.hpp"
 #include "command.hpp"
 #include "commands/writing/port_change.hpp"
@@ -23,6 +23,7 @@
 namespace ibtool {
 namespace {
 
+/// The command line of ibportstate.
 struct ibportstate_settings {
     std::string target, port;
     std::vector<std::string> operations;
@@ -46,7 +47,8 @@ nlohmann::ordered_json json_without_key(const smp::PortInfo& info, bool show_key
     if (!show_keys) object.erase("MKey");
     return object;
 }
-/// The LID is that of the end port; the route is there where the port was asked by one from here.
+/// Returns a port as JSON. `LID` is that of the end port. `route` exists only if the port was queried by a directed route from the local
+/// port.
 nlohmann::ordered_json view_json(const port_view& v, bool show_keys) {
     nlohmann::ordered_json o{{"nodeType", iba::name_or_number(v.node.nodeType)},
                              {"nodeGUID", fmt::format("{}", v.node.nodeGUID)},
@@ -66,7 +68,7 @@ nlohmann::ordered_json document_of(const port_view& v, bool show_keys) {
     return o;
 }
 
-/// Fields that are to be written, `NAME=VALUE`.
+/// Returns the fields to write as `NAME=VALUE`.
 std::vector<std::string> shown_fields(const port_change& c, bool show_keys) {
     std::vector<std::string> shown;
     for (const std::string& field : c.fields)
@@ -107,7 +109,7 @@ void require_fields(const port_view& v, const port_change& c) {
 
 // ---- changes ----------------------------------------------------------------------------------------------------------
 
-/// Where the port is after the change.
+/// Returns the path to the port after the change, with its new LID and M_Key.
 mad::any_path path_after(const port_view& before, const smp::PortInfo& wanted, const port_change& c) {
     mad::any_path path = before.path;
     const bool has_other_key = wanted.MKey != before.info.MKey;
@@ -117,6 +119,7 @@ mad::any_path path_after(const port_view& before, const smp::PortInfo& wanted, c
     return path;
 }
 
+/// Changes a port with one or two Sets, and reports the result.
 class port_changing {
 public:
     port_changing(session& in, const port_view& before, port_change change, const ibportstate_settings& s)
@@ -158,7 +161,8 @@ private:
 
     std::string place() const { return fmt::format("{} port {}", place_text(before_.path), before_.number); }
 
-    /// A refusal of the first Set is the end; after another one has changed something it is one line of several.
+    /// Handles a rejected Set. If nothing was written before, the command fails with this error. Otherwise the error is one of its
+    /// failures.
     query_task<void> refused(mad::mad_error e) {
         if (before_.is_end_port() && value(before_.info.LID) == 0)
             e.message("the port has no LID, which some devices require in each Set; add 'lid N'");
@@ -206,7 +210,7 @@ private:
     }
 
     query_task<void> set_port_info() {
-        // As a Set says whether extended speeds mean something, the Get after it asks (IBA 14.2.5.6).
+        // A Set uses the modifier bit for extended speeds, so the Get after it uses the same modifier (IBA 14.2.5.6).
         const u32 modifier = before_.number | (before_.has_extended_speeds() ? 1u << 31 : 0);
         if (change_.fields.empty()) co_return co_await show_after(modifier);
         port_write w{before_.path, {}, modifier, before_.end.LID, before_.true_number(), before_.info};
@@ -238,7 +242,7 @@ private:
         object_["after"]["PortInfo"] = json_without_key(after.info, how_.show_keys);
     }
 
-    /// Where nothing of PortInfo was to be written.
+    /// Reads the port if no field of PortInfo was to be written.
     query_task<void> show_after(u32 modifier) {
         const auto read = co_await in_.schedule().SubnGet<smp::PortInfo>(before_.path, modifier);
         if (read) take_after(read.value());
@@ -252,7 +256,7 @@ private:
     const ibportstate_settings& how_;
     report said_;
     nlohmann::ordered_json object_;
-    bool has_written_ = false; // something, or it may have
+    bool has_written_ = false; // a Set has, or may have, changed the port
 };
 
 // ---- the command ------------------------------------------------------------------------------------------------------
@@ -273,7 +277,7 @@ int run_ibportstate(ibportstate_settings s, const global_options& options) {
         if (const auto port = take_port(target))
             s.operations.insert(s.operations.begin(), std::exchange(s.port, std::to_string(*port)));
     }
-    // Of scripts, which infiniband-diags give port 0 for it; what writes has to name its port.
+    // Scripts omit the port in `query`; infiniband-diags then use port 0. Operations that write require the port.
     if (s.port == "query" && s.operations.empty()) s.port = "0";
     const auto number = static_cast<u8>(read_number(s.port, "the port", 254));
     const port_change change = read_port_change(s.operations);

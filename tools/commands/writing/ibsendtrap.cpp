@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ibsendtrap.cpp - ibsendtrap: tells the subnet manager of an event that did not happen. Names and made-up values are those
-// of infiniband-diags' ibsendtrap.
+// ibsendtrap.cpp - ibsendtrap: sends the subnet manager a trap about an event that did not happen. Names and values as in
+// infiniband-diags.
 #include "comad.hpp"
 #include "command.hpp"
 #include "session/ask.hpp"
@@ -22,12 +22,12 @@ namespace {
 using iba::NoticeType;
 using iba::TrapNumber;
 
-/// Who sends it.
+/// The port that sends the trap.
 struct sender {
     smp::NodeInfo node;
     smp::PortInfo port;
     iba::lid LID;
-    u8 error_port; ///< where something is said to be wrong
+    u8 error_port; ///< port that the trap reports
 };
 
 template <iba::wire Details>
@@ -73,7 +73,7 @@ iba::Notice local_link_integrity(const sender& from) {
     return notice_of(from, NoticeType::Urgent, TrapNumber::LinkIntegrityThreshold, d);
 }
 
-/// The "new" GUID is the one that it has: a subnet manager may believe it.
+/// Reports the present systemImageGUID as the new one, because the subnet manager may use the reported value.
 iba::Notice sys_image_guid_change(const sender& from) {
     iba::NoticeTrap145 d;
     d.lidAddr = from.LID;
@@ -122,6 +122,7 @@ iba::Notice bad_key(const sender& from, TrapNumber number) {
 iba::Notice pkey(const sender& from) { return bad_key(from, TrapNumber::BadPKey); }
 iba::Notice qkey(const sender& from) { return bad_key(from, TrapNumber::BadQKey); }
 
+/// A trap: its name, and the function that makes its notice.
 struct trap {
     std::string_view name;
     iba::Notice (*make)(const sender&);
@@ -145,6 +146,7 @@ std::vector<std::string_view> trap_names() {
 
 // ---- the command -----------------------------------------------------------------------------------------------------
 
+/// The command line of ibsendtrap.
 struct ibsendtrap_settings {
     std::string name = std::string(traps[0].name), error_port;
     bool json = false;
@@ -171,7 +173,7 @@ query_task<report> send_trap(session& in, const trap& which, u8 error_port, bool
     if (!sent && !mad::may_have_acted(sent.error())) co_return std::move(sent.error());
     report done;
     if (sent && json) done.text = json_line(structure_json(sent.value()));
-    // An answer to what was asked behind it: ibsim forgets what a client sent just before it went.
+    // Waits for a reply to a later query: ibsim drops the packets that a client sent just before it disconnects.
     const auto answered = co_await in.SubnGet<smp::NodeInfo>(ourselves);
     if (sent && answered) co_return done;
     const mad::mad_error& e = sent ? answered.error() : sent.error();

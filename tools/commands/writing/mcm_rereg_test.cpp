@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// mcm_rereg_test.cpp - mcm_rereg_test: ports leave the group of IPoIB's broadcasts and join it again, all at once, and are then asked
-// for: how an SA stands what happens when it starts anew. It writes to the SA's tables, and nothing else.
+// mcm_rereg_test.cpp - mcm_rereg_test: lets ports leave the IPoIB broadcast group and join it again, all at once, and then queries their
+// membership. Shows whether an SA can handle the load after its restart. Writes only to the tables of the SA.
 #include "comad.hpp"
 #include "command.hpp"
 #include "input/words.hpp"
@@ -25,12 +25,13 @@ namespace {
 
 using iba::sa::MCMemberRecord;
 
+/// The command line of mcm_rereg_test.
 struct mcm_rereg_settings {
     std::string file = "port_guids.list";
     bool dry_run = false, json = false;
 };
 
-/// A port GUID a line; `#` begins a comment. Throws std::runtime_error with one line.
+/// Reads one port GUID from each line. A comment starts with `#`. Throws std::runtime_error with one line.
 std::vector<iba::guid> read_port_guids(const std::string& file) {
     std::vector<iba::guid> guids;
     std::istringstream lines = iba::open_text_file(file);
@@ -49,7 +50,7 @@ std::vector<iba::guid> read_port_guids(const std::string& file) {
     return guids;
 }
 
-/// A port as a full member of ff12:401b:ffff::ffff:ffff.
+/// Returns the record of a port as a full member of ff12:401b:ffff::ffff:ffff.
 iba::query<MCMemberRecord> membership(session& in, iba::guid port) {
     constexpr comad::u64 IPoIB = 0xff12401bffff0000, broadcast = 0xffffffff;
     const iba::gid ours = in.local_port().GID;
@@ -60,17 +61,17 @@ iba::query<MCMemberRecord> membership(session& in, iba::guid port) {
     return record;
 }
 
-/// What became of a port; empty texts: all went well.
+/// The result of one port. The texts contain problems; empty: success.
 struct rereg_outcome {
     std::string left, joined, found;
-    bool is_kept = false; ///< it was a member after it was to leave, or that is not known
+    bool is_kept = false; ///< still a member after leaving, or unknown
 };
 
 std::string problem_of(const mad::mad_error* e, const global_options& o) {
     return e ? format_error(*e, o) : std::string();
 }
 
-/// Whether the SA has such a membership.
+/// Returns whether the SA has the membership.
 query_task<bool> is_member(session& in, iba::query<MCMemberRecord> record) {
     auto found = co_await in.schedule().SubnAdmGet(record);
     constexpr comad::u8 no_records = 3; // IBA 15.2.4
@@ -85,7 +86,7 @@ query_task<bool> is_member_now(session& in, const iba::query<MCMemberRecord>& re
     co_return co_await std::move(reading);
 }
 
-/// `yes`, or what is wrong: a write shows in the SA's table, whether it was answered or not.
+/// Returns why a write failed; empty: success. The table of the SA decides, whether or not the write got a reply.
 std::string write_problem(const mad::result<MCMemberRecord>& write, const mad::result<bool>& now, bool wanted,
                           const global_options& o) {
     const mad::mad_error* const failure = write ? nullptr : &write.error();
@@ -131,7 +132,7 @@ query_task<report> register_all(session& in, const std::vector<iba::guid>& ports
         else
             said.text += fmt::format("{}: left: {}, joined: {}, found: {}\n", place, word(o.left), word(o.joined),
                                      word(o.found));
-        // An SA refuses to delete a port that is not a member. That is not a failure; that it keeps a member is one.
+        // An SA rejects the Delete of a port that is not a member, which is not a failure. It is a failure if the SA keeps the member.
         if (!o.joined.empty()) said.missing.push_back(of_write(failure_at(place, "not joined: " + o.joined)));
         else if (o.is_kept) said.missing.push_back(of_write(failure_at(place, "did not leave: " + o.left)));
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// set_guid.cpp - set_guid: sets an alias GUID of a port by a record at the SA. Sends no SMP that writes.
+// set_guid.cpp - set_guid: sets an alias GUID of a port through a record of the SA. Sends no SMPs that write.
 #include "comad.hpp"
 #include "command.hpp"
 #include "session/ask.hpp"
@@ -20,6 +20,7 @@ namespace {
 using iba::sa::GUIDInfoRecord;
 using iba::smp::GUIDInfo;
 
+/// The command line of set_guid.
 struct set_guid_settings {
     std::string target, slot, GUID;
     target_options kind;
@@ -28,7 +29,7 @@ struct set_guid_settings {
 
 constexpr unsigned slots_per_block = std::tuple_size_v<decltype(GUIDInfo::GUIDBlock)>;
 
-/// What the table of a port is to have; zero: whatever the SA chooses, or nothing more.
+/// The change of one slot. A GUID of zero lets the SA choose one, or deletes the slot.
 struct guid_change {
     unsigned slot;
     iba::guid GUID;
@@ -45,7 +46,7 @@ iba::guid read_guid(const std::string& text) {
 }
 
 guid_change read_change(const set_guid_settings& s) {
-    constexpr unsigned highest = 254; // PortInfo.GUIDCap counts up to 255 of them, from 0
+    constexpr unsigned highest = 254; // PortInfo.GUIDCap allows at most 255 slots, from 0
     const unsigned slot = read_number(s.slot, "the slot", highest);
     if (slot == 0) throw usage_error("slot 0 holds the port's own GUID, which cannot be changed; use slot 1..254");
     if (s.deletes == !s.GUID.empty())
@@ -59,7 +60,7 @@ comad::coro::task<mad::result<GUIDInfoRecord>> send_change(session& in, iba::que
     co_return co_await in.schedule().SubnAdmSet(record);
 }
 
-/// What the SA holds now. Without a record the whole block is empty.
+/// Returns the table block that the SA holds. Without a record, all slots are empty.
 query_task<GUIDInfoRecord> table_at(session& in, iba::query<GUIDInfoRecord> place) {
     auto found = co_await in.schedule().SubnAdmGet(place);
     constexpr comad::u8 no_records = 3; // IBA 15.2.4
@@ -93,11 +94,11 @@ query_task<report> make_change(session& in, command_target target, guid_change c
         co_return done;
     }
     GUIDInfoRecord now = read.value();
-    now.LID = LID; // also where the SA has no record
+    now.LID = LID; // missing if the SA has no record
     now.blockNum = static_cast<u8>(c.slot / slots_per_block);
     const GUIDInfoRecord& shown = reply && now.GUIDInfo == reply.value().GUIDInfo ? reply.value() : now;
     done.text = json ? iba::json(shown) + '\n' : saquery_text(shown);
-    // OpenSM does not refuse a GUID that is another port's: it leaves the table as it was.
+    // OpenSM does not reject a GUID that another port already has: it leaves the table unchanged.
     const iba::guid has = now.GUIDInfo.GUIDBlock[index];
     const bool is_done = c.deletes || c.GUID == iba::guid{} ? c.deletes == (has == iba::guid{}) : has == c.GUID;
     if (!is_done)
