@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// congestion_options.cpp - names and keys.
+// congestion_options.cpp - finds operations by name, and puts CC_Keys into paths.
 #include "commands/queries/congestion_options.hpp"
 
 #include "comad.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ibaddr.cpp - ibaddr: GID and LIDs of a port.
+// ibaddr.cpp - ibaddr: prints the GID and the LIDs of a port.
 #include "comad.hpp"
 #include "command.hpp"
 #include "session/ask.hpp"
@@ -13,6 +13,7 @@
 namespace ibtool {
 namespace {
 
+/// The command line of ibaddr.
 struct ibaddr_settings {
     std::string target, port;
     target_options kind;

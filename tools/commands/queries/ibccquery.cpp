@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ibccquery.cpp - ibccquery: one attribute of congestion control, as infiniband-diags prints it, or as JSON.
+// ibccquery.cpp - ibccquery: prints one attribute of congestion control in the format of infiniband-diags, or as JSON.
 #include "comad.hpp"
 #include "command.hpp"
 #include "commands/queries/congestion_options.hpp"
@@ -19,6 +19,7 @@
 namespace ibtool {
 namespace {
 
+/// The command line of ibccquery.
 struct ibccquery_settings {
     std::string operation, target, port;
     std::optional<comad::u64> CC_Key;
@@ -26,6 +27,7 @@ struct ibccquery_settings {
     bool json = false;
 };
 
+/// The port to query, and the output style.
 struct congestion_query {
     session& in;
     mad::IBPath to;
@@ -35,20 +37,21 @@ struct congestion_query {
     std::string heading(std::string_view name) const { return fmt::format("# {}: {}\n", name, place_text(to)); }
 };
 
-/// A structure below its heading, in the style that the options say. CongestionKeyInfo is asked for its key.
+/// Formats a structure below its heading, in the style that the options select. Shows keys, because users query CongestionKeyInfo for its
+/// key.
 template <class T> std::string attribute_text(const congestion_query& q, std::string_view name, const T& value) {
     if (q.json) return json_line(structure_json(value, keys::shown));
     return q.heading(name) +
            structure_text(style_of(q.in.options()), value, keys::shown, [](const T& v) { return congestion_text(v); });
 }
 
-/// What a node has once.
+/// Queries and formats an attribute that a node has once.
 template <class T> query_task<std::string> ask_attribute(congestion_query q, std::string_view name) {
     BOOST_OUTCOME_CO_TRY(const auto value, co_await q.in.schedule().CongestionControlGet<T>(q.to));
     co_return attribute_text(q, name, value);
 }
 
-/// One attribute has the logs of both kinds of node, and says which it is.
+/// Queries and formats the congestion log. One attribute contains the logs of both types of node, and a field that identifies the type.
 query_task<std::string> ask_log(congestion_query q, std::string_view name) {
     BOOST_OUTCOME_CO_TRY(const auto log, co_await q.in.schedule().CongestionControlGet<cc::CongestionLogSwitch>(q.to));
     constexpr unsigned of_switch = 1, of_ca = 2;
@@ -61,7 +64,7 @@ query_task<std::string> ask_log(congestion_query q, std::string_view name) {
     co_return attribute_text(q, name, iba::decode<cc::CongestionLogCA>(bytes));
 }
 
-// ---- what comes in blocks ----------------------------------------------------------------------------------------------
+// ---- attributes with blocks --------------------------------------------------------------------------------------------
 
 constexpr unsigned ports_per_block = std::tuple_size_v<decltype(cc::SwitchPortCongestionSetting::element)>;
 constexpr unsigned entries_per_block = std::tuple_size_v<decltype(cc::CongestionControlTable::entry)>;
@@ -70,7 +73,7 @@ template <class T> query_task<T> ask_block(congestion_query q, unsigned block) {
     co_return co_await q.in.schedule().CongestionControlGet<T>(q.to, block);
 }
 
-/// Blocks from `first` to `last`, asked together.
+/// Queries the blocks from `first` to `last` in parallel.
 template <class T> query_task<std::vector<T>> ask_blocks(congestion_query q, unsigned first, unsigned last) {
     std::vector<coro::task<mad::result<T>>> blocks;
     for (unsigned block = first; block <= last; ++block) blocks.push_back(ask_block<T>(q, block));
@@ -127,7 +130,7 @@ query_task<std::string> ask_table(congestion_query q, std::string_view name) {
         blocks.insert(blocks.end(), rest.begin(), rest.end());
     }
     if (wants_structures(q)) co_return blocks_text(q, name, blocks);
-    const unsigned count = first.CCTILimit == 0 ? 0 : first.CCTILimit + 1u; // 0: nothing was ever written
+    const unsigned count = first.CCTILimit == 0 ? 0 : first.CCTILimit + 1u; // 0: the table was never written
     nlohmann::ordered_json entries = nlohmann::ordered_json::array();
     std::string text = q.heading(name) + table_limit_text(first);
     for (unsigned i = 0; i < count; ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ibroute.cpp - ibroute: the forwarding table of a switch, unicast or (-M) multicast.
+// ibroute.cpp - ibroute: prints the forwarding table of a switch, unicast or (-M) multicast.
 #include "comad.hpp"
 #include "command.hpp"
 #include "commands/queries/table_range.hpp"
@@ -26,6 +26,7 @@ constexpr unsigned lids_per_block = discovery::switch_forwarding::lids_per_block
                    mlids_per_block = discovery::switch_forwarding::mlids_per_block,
                    ports_per_mask = discovery::switch_forwarding::ports_per_mask;
 
+/// The command line of ibroute.
 struct ibroute_settings {
     std::string target, name_map;
     table_range range;
@@ -34,7 +35,8 @@ struct ibroute_settings {
     bool everything = false, brief = false, multicast = false, json = false;
 };
 
-/// How many destinations were asked for their names and did not answer. A table can lead to 48 K LIDs that are nowhere.
+/// Counts destinations whose names were queried, and stops these queries when too many are unresponsive. A forwarding table can contain
+/// 48 K LIDs that no port has.
 class silent_destinations {
 public:
     void count(const destination& d) noexcept { ++(d.known ? answered_ : silent_); }
@@ -52,7 +54,7 @@ private:
     unsigned silent_ = 0, answered_ = 0, skipped_ = 0;
 };
 
-/// A switch, and what its table is about.
+/// A switch and its forwarding limits.
 struct switch_facts {
     smp::NodeInfo node;
     smp::SwitchInfo info;
@@ -75,7 +77,7 @@ table_heading heading_of(const switch_facts& s, const mad::any_path& path, unsig
 
 // ---- unicast ----------------------------------------------------------------------------------------------------------
 
-/// Never an error: what does not answer is not known.
+/// Queries the name and LIDs of a destination. Never returns an error: a destination that does not reply is unknown.
 coro::task<mad::result<destination>> ask_destination(session& in, mad::any_path path,
                                                      const discovery::node_names& names) {
     const auto description = co_await in.SubnGet<smp::NodeDescription>(path);
@@ -92,13 +94,13 @@ coro::task<mad::result<destination>> ask_destination(session& in, mad::any_path 
                           raw_name_of(names, node.value(), description.value())};
 }
 
-/// The rows of one block; their destinations are asked at the same time.
+/// Returns the rows of one block of the table. Queries all destinations of the block in parallel.
 coro::task<mad::result<std::vector<unicast_row>>> ask_block(session& in, mad::any_path path, unsigned block,
                                                             unsigned first, unsigned last, unsigned num_ports,
                                                             const ibroute_settings& s, silent_destinations& silent) {
     BOOST_OUTCOME_CO_TRY(const auto table, co_await in.SubnGet<smp::LinearForwardingTable>(path, block));
     std::vector<unicast_row> rows;
-    std::vector<std::size_t> named; // the rows whose destinations are asked
+    std::vector<std::size_t> named; // rows whose destinations are queried
     std::vector<coro::task<mad::result<destination>>> asked;
     const unsigned begin = block * lids_per_block;
     for (unsigned LID = std::max(first, begin); LID <= std::min(last, begin + lids_per_block - 1); ++LID) {
@@ -179,7 +181,7 @@ query_task<std::string> ask_multicast(session& in, command_target target, const 
 int run_ibroute(ibroute_settings s, const global_options& options) {
     const command_target target = read_target(s.target, s.kind);
     s.range.read(s.multicast);
-    s.names = read_node_names(s.name_map); // a wrong map is told before anything is sent
+    s.names = read_node_names(s.name_map); // reports an invalid map before anything is sent
     return run_query(options, &target, [&](session& in) {
         return s.multicast ? ask_multicast(in, target, s) : ask_unicast(in, target, s);
     });

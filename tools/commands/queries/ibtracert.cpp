@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ibtracert.cpp - ibtracert: the way from one port to another as the switches' forwarding tables have it.
+// ibtracert.cpp - ibtracert: traces the route from one port to another in the forwarding tables of the switches.
 #include "comad.hpp"
 #include "command.hpp"
 #include "session/node_name_map.hpp"
@@ -21,6 +21,7 @@
 namespace ibtool {
 namespace {
 
+/// The command line of ibtracert.
 struct ibtracert_settings {
     std::string from, to, name_map, multicast, ports_file;
     comad::discovery::node_names names;
@@ -29,7 +30,7 @@ struct ibtracert_settings {
     bool reverse = false, force = false, brief = false, json = false;
 };
 
-/// From where to where, and what messages call that.
+/// The two ends of a trace, and the name of this pair in messages.
 struct trace_ends {
     command_target from, to;
     std::string place;
@@ -52,7 +53,7 @@ std::string hop_text(const hop& h, bool brief) {
                        value(p.node.portGUID), p.port_number, p.first_lid(), p.last_lid(), p.called());
 }
 
-/// As far as a way is known.
+/// Formats the known part of a route.
 std::string start_text_of(const route& way, bool brief) {
     std::string text = end_text("From", way.from, brief);
     for (const hop& h : way.hops) text += hop_text(h, brief);
@@ -62,7 +63,7 @@ std::string text_of(const route& way, bool brief) {
     return start_text_of(way, brief) + end_text("To", way.to(), brief);
 }
 
-// infiniband-diags' words for multicast are others: the GUID is the node's, and both ends are told in full.
+// For multicast, infiniband-diags prints the GUID of the node, and both ends with all details.
 
 std::string group_end_text(std::string_view which, const place& p) {
     return fmt::format("{} {} 0x{:x} port {} lid {}-{} \"{}\"\n", which, type_word(p), value(p.node.nodeGUID),
@@ -107,7 +108,7 @@ std::string route_json(const route& way, bool is_reached = true) {
                       {"reached", is_reached}});
 }
 
-/// The place to trace to. With -f one that does not answer by its LID is looked for by the LID alone.
+/// Queries the target of the trace. With -f, a target that does not reply is traced by its LID only.
 query_task<place> ask_end(session& in, tracer& t, mad::any_path path, const ibtracert_settings& s, report& said) {
     auto found = co_await t.ask_place(path);
     const bool is_by_lid = !mad::directed(path);
@@ -119,7 +120,7 @@ query_task<place> ask_end(session& in, tracer& t, mad::any_path path, const ibtr
     co_return silent;
 }
 
-/// The way to where a trace begins, as far as it is not told by a directed route: the forwarding tables say which one works.
+/// Returns the directed route to the start of the trace. If the start is given by a LID, follows the forwarding tables to it.
 query_task<mad::IBDRPath> approach(session& in, tracer& t, mad::any_path from, const ibtracert_settings& s,
                                    report& said) {
     if (const mad::IBDRPath* given = mad::directed(from)) co_return *given;
@@ -156,20 +157,20 @@ query_task<report> trace(session& in, const trace_ends& ends, const ibtracert_se
     } catch (const std::runtime_error& e) {
         problem = e.what();
     }
-    // The hops up to where it fails, as infiniband-diags: they are what one wants then.
+    // Prints the hops up to the failure, as infiniband-diags does, because they show its location.
     said.text += s.json ? route_json(*t.so_far(), false) : start_text_of(*t.so_far(), s.brief);
     said.notes.push_back(std::move(problem));
     said.is_any_bad = true;
     co_return said;
 }
 
-/// The same, where others are to be traced whatever becomes of it.
+/// Traces one of several pairs. Its failure is part of the report and does not stop the other pairs.
 coro::task<report> try_trace(session& in, const trace_ends& ends, const ibtracert_settings& s) {
     report failed_one;
     try {
         auto done = co_await trace(in, ends, s);
         if (done && !done.value().is_any_bad) co_return std::move(done).value();
-        if (done) { // the other pairs are traced all the same
+        if (done) { // the other pairs are still traced
             failed_one = std::move(done).value();
             failed_one.is_any_bad = false;
             failed_one.missing.push_back(failure_at(ends.place, failed_one.notes.back()));
@@ -205,7 +206,7 @@ trace_ends read_ends(const std::string& from, const std::string& to, const ibtra
     return ends;
 }
 
-/// Lines of two targets; `#` begins a comment.
+/// Reads pairs of targets, one pair on each line. A comment starts with `#`.
 std::vector<trace_ends> read_ports_file(const ibtracert_settings& s) {
     std::istringstream file = iba::open_text_file(s.ports_file);
     std::vector<trace_ends> pairs;
@@ -235,7 +236,7 @@ unsigned read_mlid(const std::string& text) {
 
 int run_ibtracert(ibtracert_settings s, const global_options& options) {
     if (!s.multicast.empty()) s.MLID = read_mlid(s.multicast);
-    s.names = read_node_names(s.name_map); // a wrong map is told before anything is sent
+    s.names = read_node_names(s.name_map); // reports an invalid map before anything is sent
     if (!s.ports_file.empty()) {
         if (!s.from.empty()) throw usage_error("--ports-file excludes targets on the command line");
         const std::vector<trace_ends> pairs = read_ports_file(s);

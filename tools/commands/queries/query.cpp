@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// query.cpp - query: any RPC of the IBA with any field, by name. It writes only by the RPCs that do. Knows no attribute.
+// query.cpp - query: sends any RPC of the IBA, and sets any field, by name. Writes only with the RPCs that write. Does not depend on
+// particular attributes, except to verify writes.
 #include "comad.hpp"
 #include "command.hpp"
 #include "commands/writing/port_write.hpp"
@@ -33,6 +34,7 @@ namespace {
 
 using iba::MgmtClass;
 
+/// The command line of query.
 struct query_settings {
     std::string method, attribute, target;
     std::vector<std::string> fields;
@@ -45,6 +47,7 @@ std::span<const u8> payload_in(const request& r, std::span<const u8> reply) {
     return reply.subspan(mad::payload_offset(r.kind.mgmt_class, r.kind.attributeID), r.attribute->info->bytes);
 }
 
+/// The format of a reply.
 struct reply_style {
     bool json, annotated;
     iba::key_display keys;
@@ -80,18 +83,18 @@ query_task<std::vector<u8>> send(session& in, mad::rpc_kind kind, mad::any_path 
     co_return std::move(reply.value().payload);
 }
 
-// ---- what is known after a write -------------------------------------------------------------------------------------
+// ---- verification of writes ------------------------------------------------------------------------------------------
 
-/// The write, and where it went.
+/// A write, its destination, and what is needed to verify it.
 struct sent_write {
     const request& r;
     mad::any_path path;
     u32 modifier;
-    std::vector<u8> before;                                ///< the payload that a Get gave; empty: there was none
-    std::optional<iba::ClassPortInfo> PMA = {};            ///< of a Set that clears counters
-    const mad::mad_error* failure = nullptr;               ///< of the write; null: it was answered
-    std::vector<u8> reply = {};                            ///< the payload of its reply
-    std::optional<u8> downs_before = {}, downs_after = {}; ///< LinkDownedCounter, of an order to a link
+    std::vector<u8> before;                                ///< payload of a Get before the write; empty: none
+    std::optional<iba::ClassPortInfo> PMA = {};            ///< for a Set that clears counters
+    const mad::mad_error* failure = nullptr;               ///< error of the write; null: it got a reply
+    std::vector<u8> reply = {};                            ///< payload of the reply
+    std::optional<u8> downs_before = {}, downs_after = {}; ///< LinkDownedCounter, for a change of the link state
 
     std::string place() const { return place_text(path); }
     bool is_of_sa() const { return r.kind.mgmt_class == MgmtClass::SubnAdm; }
@@ -102,7 +105,7 @@ u64 number_in(const request& r, const char* field) {
     return row ? iba::bits_at(r.payload.data(), row.value().off, row.value().width) : 0;
 }
 
-/// The counters that a PerformanceSet is to clear: it names none, so that all get 0. Null: it is another one.
+/// Returns the counters that a PerformanceSet clears; null if it is another request. A Set that only selects counters writes 0 to them.
 const counter_group* group_to_clear(const request& r) {
     if (r.kind.mgmt_class != MgmtClass::Performance || r.kind.method != iba::Method::Set) return nullptr;
     const bool selects = std::ranges::all_of(r.fields, [](const std::string& field) {
@@ -111,13 +114,13 @@ const counter_group* group_to_clear(const request& r) {
     return selects ? find_counter_group(r.kind.attributeID) : nullptr;
 }
 clearing_request clearing_of(const sent_write& w) {
-    constexpr unsigned above = 16; // counterSelect2, as all_counters() has it
+    constexpr unsigned above = 16; // position of counterSelect2, as in all_counters()
     const auto port = static_cast<u8>(number_in(w.r, "portSelect"));
     const u64 select = number_in(w.r, "counterSelect") | number_in(w.r, "counterSelect2") << above;
     return {{*std::get_if<mad::IBPath>(&w.path), *w.PMA}, group_to_clear(w.r), port, {port}, select};
 }
 
-/// A Get answers with what was written.
+/// Returns whether a Get returns what this Set writes.
 bool can_be_compared(const request& r) {
     if (r.kind.method != iba::Method::Set || r.fields.empty() || r.kind.mgmt_class == MgmtClass::Performance)
         return false;
@@ -126,13 +129,13 @@ bool can_be_compared(const request& r) {
     });
 }
 
-/// Of the fields that were written, those that have another value. Of keys not their values.
+/// Returns one line for each written field that now has another value. Lines about keys do not contain the values.
 std::vector<std::string> other_values(const sent_write& w, std::span<const u8> now) {
     const iba::record_info& info = *w.r.attribute->info;
     if (&info == &iba::info_of<iba::smp::PortInfo>) {
         port_evidence seen;
         iba::decode(seen.after, now.data());
-        seen.before = seen.after; // with --raw it was not read
+        seen.before = seen.after; // --raw does not read it
         if (!w.before.empty()) iba::decode(seen.before, w.before.data());
         if (!w.reply.empty())
             seen.reply = iba::decode<iba::smp::PortInfo>(
@@ -170,7 +173,7 @@ query_task<std::vector<u8>> read_written(session& in, const sent_write& w, mad::
     co_return co_await std::move(reading_again);
 }
 
-/// The way that leads to the port after its M_Key or CC_Key was set.
+/// Returns the path to the port after its M_Key or CC_Key was set.
 mad::any_path path_after(const sent_write& w) {
     mad::any_path path = w.path;
     const iba::record_info& info = *w.r.attribute->info;
@@ -194,7 +197,7 @@ mad::any_path path_after(const sent_write& w) {
     return path;
 }
 
-/// The SA's record is there, or not; an SA that says nothing of it leaves it open.
+/// Checks whether the SA has the record after a Set, or no longer after a Delete. Returns an error if the SA's reply does not show it.
 query_task<std::vector<std::string>> check_record(session& in, const sent_write& w) {
     const bool is_deleted = w.r.kind.method == iba::Method::Delete;
     auto found = co_await read_written(in, w, w.path);
@@ -211,7 +214,7 @@ query_task<std::vector<std::string>> check_record(session& in, const sent_write&
 
 bool is_of_port(const request& r) { return r.attribute->info == &iba::info_of<iba::smp::PortInfo>; }
 
-/// Of a port that is told to go down, or to train.
+/// Returns LinkDownedCounter before or after a change of the link state; nullopt for other requests.
 coro::task<std::optional<u8>> downs_of(session& in, const sent_write& w) {
     const bool is_order = is_of_port(w.r) && std::ranges::any_of(w.r.fields, [](const std::string& f) {
                               const auto name = iba::parse_assignment(f).value().name;
@@ -242,7 +245,7 @@ query_task<std::vector<std::string>> check_counters(session& in, const sent_writ
     co_return lines;
 }
 
-/// Whether the SA answers a Get of the attribute, or the node one of what was written.
+/// Returns whether the write can be verified: the SA or the node supports a Get of the attribute.
 bool is_checked(const sent_write& w) {
     if (w.PMA) return true;
     if (!w.is_of_sa()) return can_be_compared(w.r);

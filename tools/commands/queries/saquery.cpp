@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// saquery.cpp - records of the subnet administrator; options and text as infiniband-diags' saquery, and any component by
-// name. Sets nothing.
+// saquery.cpp - saquery: queries records of the SA by any component. Options and text as in infiniband-diags. Writes nothing.
 #include "comad.hpp"
 #include "command.hpp"
 #include "commands/queries/saquery_kinds.hpp"
@@ -27,22 +26,23 @@ namespace {
 namespace sa = iba::sa;
 using sa::NodeRecord;
 
+/// The command line of saquery.
 struct saquery_settings {
     std::vector<std::string> words; // type, its arguments, NAME=VALUE
     bool paths = false, nodes = false, class_port_info = false, services = false, informs = false, links = false;
     bool lids_only = false, lid_only = false, guids_only = false, name_of_lid = false, name_of_guid = false;
     bool members = false, groups = false, list = false, managers = false;
     std::string src_to_dst, sgid_to_dgid, name_map;
-    std::map<std::string, std::string> filters; // by their option
+    std::map<std::string, std::string> filters; // by option
     bool show_keys = false, single = false, no_defaults = false, json = false;
 };
 
-// ---- other answers -------------------------------------------------------------------------------------------------
+// ---- special outputs -----------------------------------------------------------------------------------------------
 
-/// A record as a text of its own.
+/// Formats a record in a way that an option selects.
 using record_formatter = std::function<std::string(const NodeRecord&)>;
 
-/// The records of nodes, each as `line` says it; `only_first`: one of them.
+/// Returns NodeRecords as `line` formats them. `only_first`: only the first record.
 query_task<std::string> list_nodes(session& in, components wanted, std::string heading, record_formatter line,
                                    bool only_first) {
     require_sa(in);
@@ -65,7 +65,7 @@ query_task<std::string> list_groups(session& in, components wanted) {
     co_return out;
 }
 
-/// What the node of a port is called.
+/// Returns the name of the node that has this port.
 comad::coro::task<mad::result<std::string>> name_of_port(session& in, iba::gid port,
                                                          const discovery::node_names& names) {
     auto query =
@@ -75,7 +75,7 @@ comad::coro::task<mad::result<std::string>> name_of_port(session& in, iba::gid p
     co_return found.value().empty() ? "<unknown>" : name_of(names, found.value().front());
 }
 
-/// The ports of multicast groups; of one group that was asked for only these.
+/// Lists the members of multicast groups. If the query selects one group by its MLID, prints only the ports.
 query_task<std::string> list_members(session& in, components wanted, discovery::node_names names) {
     require_sa(in);
     const auto query = query_of<sa::MCMemberRecord>(wanted);
@@ -108,10 +108,11 @@ query_task<std::string> list_managers(session& in, record_style how) {
 
 // ---- the command line ----------------------------------------------------------------------------------------------
 
+/// An option that sets a component of the query.
 struct filter {
     const char* option;
     std::string_view component;
-    std::string_view selector = {}; ///< that the two upper bits of a number of 8 bits are
+    std::string_view selector = {}; ///< component for the upper two bits of an 8-bit value
 };
 constexpr filter filters[] = {
     {"--slid", "SLID"},
@@ -149,7 +150,7 @@ void add_filter(const filter& f, const std::string& text, components& wanted) {
     wanted.push_back({std::string(f.component), std::to_string(both & 0x3f)});
 }
 
-/// Both ends of `a:b` or `a-b`; one of them may be missing.
+/// Adds the two ends of `a:b` or `a-b` as components. One of them can be empty.
 void add_ends(const std::string& text, char between, std::string_view from, std::string_view to, components& wanted) {
     const std::size_t cut = text.find(between);
     if (cut == text.npos)
@@ -159,7 +160,7 @@ void add_ends(const std::string& text, char between, std::string_view from, std:
     if (!ends[1].empty()) wanted.push_back({std::string(to), ends[1]});
 }
 
-/// The kind that the options mean, without one null. Throws usage_error if they mean several.
+/// Returns the record type that the options select; null if they select none. Throws usage_error if they select several.
 const record_kind* kind_of_options(const saquery_settings& s) {
     const bool is_path = s.paths || !s.src_to_dst.empty() || !s.sgid_to_dgid.empty();
     const bool is_node =
@@ -179,14 +180,14 @@ const record_kind* kind_of_options(const saquery_settings& s) {
     return found;
 }
 
-/// What a command line asks for.
+/// The query that a command line describes.
 struct saquery_request {
     const record_kind* kind;
     components wanted;
-    std::string name; ///< of a node, that the word behind the kind is
+    std::string name; ///< name of a node, from the word after the type
 };
 
-/// A LID, or what begins with one: descriptions may contain a /.
+/// Returns whether a word is a LID or starts with a LID. Descriptions of nodes can contain `/`, too.
 bool begins_with_lid(const std::string& word) {
     return word.starts_with('/') || iba::parse_number(word.substr(0, word.find('/')));
 }
@@ -226,7 +227,7 @@ saquery_request read_request(const saquery_settings& s) {
     return r;
 }
 
-/// What the options say of a NodeRecord; empty: all of it.
+/// Returns the formatter of NodeRecords that the options select; empty: print all fields.
 record_formatter node_line_of(const saquery_settings& s, const record_style& how) {
     if (s.lid_only || s.lids_only) return [](const NodeRecord& r) { return fmt::format("{}\n", value(r.LID)); };
     if (s.guids_only) return [](const NodeRecord& r) { return fmt::format("{:#018x}\n", value(r.nodeInfo.portGUID)); };
@@ -254,7 +255,7 @@ query_task<std::string> ask_as_told(session& in, saquery_request r, const saquer
     co_return out;
 }
 
-/// What the records of one SA do not show of its subnet managers is a line on stderr.
+/// Runs the query. If it concerns subnet managers, adds their problems as notes for stderr.
 query_task<report> answer_request(session& in, saquery_request r, const saquery_settings& s, const record_style& how) {
     const bool is_about_managers = s.managers || (r.kind == kind_named("SMIR") && r.wanted.empty());
     report said;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// saquery_kinds.cpp - one row for each kind, in the order and with the abbreviations of infiniband-diags.
+// saquery_kinds.cpp - the table of record types, in the order and with the abbreviations of infiniband-diags.
 #include "commands/queries/saquery_kinds.hpp"
 
 #include "comad.hpp"
@@ -23,16 +23,16 @@ namespace sa = iba::sa;
 
 namespace {
 
-/// OpenSM leaves blockNum of this record in its host's order (osm_sa_pkey_record.c), which mostly is little-endian. A port
-/// does not have the 8192 P_Keys before block 256, so that none of its blocks has a number that is one of these.
+/// Corrects blockNum of PKeyTableRecords. OpenSM sends it in the byte order of its host (osm_sa_pkey_record.c), mostly little-endian.
+/// Valid block numbers are below 256, because no port has 8192 P_Keys, so swapped numbers are recognizable.
 template <class R> R repaired(R record) {
     if constexpr (std::is_same_v<R, sa::PKeyTableRecord>)
         if (record.blockNum % 256 == 0) record.blockNum /= 256;
     return record;
 }
 
-/// Of no component at all: one path from the local port to each other, not all of the subnet. Else as many as there are:
-/// numbPath is no component that a table can do without (IBA 15.2.5.16).
+/// Adds required components to a path query (IBA 15.2.5.16). Without any component, it selects one path from the local port to each other
+/// port instead of all paths of the subnet. A table query requires numbPath; its default is the largest number.
 void fill_in(session& in, iba::query<sa::PathRecord>& q) {
     using sa::PathRecord;
     const bool is_bare = q.component_mask() == 0;
@@ -42,7 +42,7 @@ void fill_in(session& in, iba::query<sa::PathRecord>& q) {
         q.where<&PathRecord::numbPath>(static_cast<u8>(is_bare ? 1 : 127));
 }
 
-/// `LID=3, nodeInfo.nodeType=Switch`: what the mask has compared.
+/// Returns the components that the query compares: `LID=3, nodeInfo.nodeType=Switch`.
 std::string compared_text(const iba::record_info& info, std::span<const u8> bytes, u64 mask) {
     std::string text;
     for (const iba::field_info& field : iba::fields_of(info)) {
@@ -67,7 +67,7 @@ template <class R> query_task<std::string> ask_for(session& in, components wante
     auto query = query_of<R>(wanted);
     constexpr bool is_of_paths = std::is_same_v<R, sa::PathRecord>;
     const bool fills_in = is_of_paths && how.fills_in && !how.is_single;
-    // By infiniband-diags' name no component means all paths of the subnet, where the SA gives them.
+    // Under the name `saquery`, a query without components returns all paths of the subnet, if the SA supports that.
     const bool asks_for_all = fills_in && query.component_mask() == 0 && is_called_by_link();
     if constexpr (is_of_paths)
         if (fills_in && !asks_for_all) fill_in(in, query);
@@ -128,7 +128,7 @@ const std::vector<record_kind>& kinds() {
     return all;
 }
 
-/// All that a kind may be called: also its structure, with the prefix of its class or without.
+/// Returns all names of a record type, including the name of its structure with and without the prefix.
 std::vector<std::string_view> names_of(const record_kind& k) {
     const std::string_view structure = k.info->name;
     return {k.name, k.abbreviation, structure, structure.substr(structure.starts_with("SA") ? 2 : 3)};
@@ -136,7 +136,7 @@ std::vector<std::string_view> names_of(const record_kind& k) {
 
 bool is_name(const std::string& text) { return !text.empty() && !std::isdigit(static_cast<unsigned char>(text[0])); }
 
-/// Where a LID belongs that a node has.
+/// Returns whether the component contains the LID of a node.
 bool is_lid(std::string_view component) { return component.ends_with("LID") && component != "MLID"; }
 
 } // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// saquery_kinds.hpp - the kinds of records that saquery supports: their names, their arguments, and how to query and print them. Does not
+// saquery_kinds.hpp - the record types that saquery supports: their names, their arguments, and how to query and print them. Does not
 // depend on options.
 #pragma once
 #include "session/ask.hpp"
@@ -15,7 +15,7 @@
 
 namespace ibtool {
 
-/// A condition for records: the component's name in the field tables, and its value.
+/// A condition for records: the name of a component in the field tables, and its value.
 struct component {
     std::string name, text;
 };
@@ -26,37 +26,37 @@ struct record_style {
     comad::discovery::node_names names;
     keys which = keys::hidden;
     bool json = false;
-    bool is_single = false; ///< by SubnAdmGet, which returns one record
-    bool fills_in = true;   ///< adds components that a path query needs and that were not given
+    bool is_single = false; ///< use SubnAdmGet, which returns one record
+    bool fills_in = true;   ///< add components that a path query requires
 };
 
-/// A kind of record.
+/// A record type of saquery.
 struct record_kind {
     std::string_view name, abbreviation;
     const comad::iba::record_info* info;
     query_task<std::string> (*ask)(session&, components, record_style);
-    std::string_view arguments; ///< the components that the words set: `fromLID/fromPort toLID/toPort`
+    std::string_view arguments; ///< components that the words set: `fromLID/fromPort toLID/toPort`
 };
 
-/// Returns a kind by its name, abbreviation or structure, ignoring case; null if there is none.
+/// Returns the record type with this name, abbreviation or structure name, ignoring case; null if the word matches none.
 const record_kind* kind_named(std::string_view word);
-/// Returns the kind with a name that starts with this word; null if there is none. Throws usage_error if there are several.
+/// Returns the record type with a name that starts with this word; null if the word matches none. Throws usage_error if several match.
 const record_kind* kind_that_begins(std::string_view word);
 
-/// Returns the names of all kinds.
+/// Returns the names of all record types.
 std::vector<std::string> kind_names();
 
-/// Adds the components that a word after the kind sets; `which` is the position of the word, from 0. Throws usage_error.
+/// Adds the components that a word after the type sets. `which`: position of the word, from 0. Throws usage_error if the word is invalid.
 void add_argument(const record_kind&, std::size_t which, const std::string& text, components&);
 
-/// Returns the component that selects the NodeRecords of a node, by its name in the map or else its description.
+/// Returns the component that selects the NodeRecords of a node, by its name in the map, else by its description.
 component node_named(const comad::discovery::node_names&, const std::string& name);
 /// Throws std::runtime_error: no node has this name.
 [[noreturn]] void refuse_name(const std::string& name);
-/// Replaces names of nodes by LIDs in components for LIDs. Throws std::runtime_error if there is no such node.
+/// Replaces names of nodes by LIDs in all components that contain LIDs. Throws std::runtime_error if no node has the name.
 comad::coro::task<comad::mad::result<components>> with_lids(session&, components, comad::discovery::node_names);
 
-/// Returns the query with these components. Throws usage_error.
+/// Returns the query with these components. Throws usage_error if a component is unknown or its value is invalid.
 template <class R> comad::iba::query<R> query_of(const components& wanted) {
     comad::iba::query<R> q;
     for (const component& c : wanted)
@@ -64,7 +64,7 @@ template <class R> comad::iba::query<R> query_of(const components& wanted) {
     return q;
 }
 
-/// Returns the records: all, or the one that SubnAdmGet returns. No record is an empty result, as in infiniband-diags.
+/// Returns all records, or the one that SubnAdmGet returns. The result is empty if no record matches, as in infiniband-diags.
 template <class R>
 comad::coro::task<comad::mad::result<std::vector<R>>> records(session& in, comad::iba::query<R> query,
                                                               bool is_single = false) {
@@ -80,7 +80,7 @@ comad::coro::task<comad::mad::result<std::vector<R>>> records(session& in, comad
     co_return std::move(table.error());
 }
 
-/// The name of a node: from the map, or else its description; safe for a terminal.
+/// Returns the name of a node from the map, else its description. Safe to print on a terminal.
 inline std::string name_of(const comad::discovery::node_names& names, const comad::iba::sa::NodeRecord& r) {
     return name_of(names, r.nodeInfo, r.nodeDescription);
 }

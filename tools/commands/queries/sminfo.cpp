@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// sminfo.cpp - sminfo: what a subnet manager says of itself; set_sminfo: another state for it.
+// sminfo.cpp - sminfo: prints SMInfo of a subnet manager. set_sminfo: changes the state of a subnet manager.
 #include "comad.hpp"
 #include "command.hpp"
 #include "session/ask.hpp"
@@ -20,19 +20,21 @@ namespace {
 
 using comad::iba::smp::SMInfo;
 
+/// The command line of sminfo.
 struct sminfo_settings {
     std::string target, modifier, state, priority, activity;
     target_options kind;
     bool json = false;
 };
 
+/// The command line of set_sminfo.
 struct set_sminfo_settings {
     std::string target, transition, state, priority, activity;
     target_options kind;
     bool json = false;
 };
 
-/// What the attribute modifier of a Set asks for (IBA 14.4.1).
+/// A transition that a Set requests by its attribute modifier (IBA 14.4.1).
 struct transition {
     std::string_view name;
     u32 modifier;
@@ -47,7 +49,7 @@ std::string_view sm_state_text(comad::iba::SMState state) {
 
 std::string manager_text(const SMInfo& info, const mad::any_path& path, bool json) {
     if (json) return iba::json(info, iba::json_style::readable, iba::key_display::hidden) + '\n';
-    // A directed route has no LID that could be said, as infiniband-diags has it.
+    // infiniband-diags print LID 0 for a directed route.
     const unsigned LID = mad::directed(path) ? 0 : value(mad::headers_of(path).DLID);
     return fmt::format("sminfo: sm lid {} sm guid 0x{:x}, activity count {} priority {} state {} {}\n", LID,
                        static_cast<comad::u64>(info.GUID), info.actCount, info.priority, value(info.SMState),
@@ -64,7 +66,7 @@ query_task<std::string> ask_manager(session& in, std::optional<command_target> t
     co_return manager_text(info, path, json);
 }
 
-/// The output has room for one manager; what is wrong among all of them is a line on stderr.
+/// Prints SMInfo of one subnet manager, and problems of all subnet managers on stderr.
 query_task<report> report_manager(session& in, std::optional<command_target> target, bool json) {
     report said;
     BOOST_OUTCOME_CO_TRY(said.text, co_await ask_manager(in, std::move(target), json));
@@ -76,7 +78,7 @@ query_task<SMInfo> sm_info_at(session& in, mad::any_path path) {
     co_return co_await in.schedule().SubnGet<SMInfo>(path);
 }
 
-/// Whether a manager is where the transition leads, or on the way there (IBA 14.4.1).
+/// Returns whether this state shows that the transition was made or is in progress (IBA 14.4.1).
 bool has_made(u32 modifier, iba::SMState state) {
     using enum iba::SMState;
     switch (modifier) {
@@ -134,7 +136,7 @@ int run_set_sminfo(const set_sminfo_settings& s, const global_options& options) 
     const command_target target = read_target(s.target, s.kind);
     const u32 modifier = modifier_of(s.transition);
     SMInfo said;
-    said.SMState = comad::iba::SMState::Standby; // as infiniband-diags', who is no subnet manager either
+    said.SMState = comad::iba::SMState::Standby; // as in infiniband-diags; ibtool is not an SM either
     if (!s.state.empty()) said.SMState = comad::iba::SMState(read_number(s.state, "the state", 3));
     if (!s.priority.empty()) said.priority = static_cast<comad::u8>(read_number(s.priority, "the priority", 15));
     if (!s.activity.empty()) said.actCount = read_number(s.activity, "the activity count", 0xffffffff);
@@ -147,7 +149,7 @@ command sminfo_command() {
     return {.name = "sminfo", .group = command_group::queries, .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<sminfo_settings>();
                 takes.option("target", s->target);
-                // What makes infiniband-diags' sminfo write: set_sminfo.
+                // These options make infiniband-diags' sminfo write. Here, set_sminfo writes.
                 takes.option("modifier", s->modifier).hidden();
                 takes.option("-s,--state", s->state).hidden();
                 takes.option("-p,--priority", s->priority).hidden();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// smpdump.cpp - smpdump: any SubnGet by number, its answer as it came.
+// smpdump.cpp - smpdump: sends any SubnGet by attribute number, and prints the raw reply.
 #include "comad.hpp"
 #include "command.hpp"
 #include "session/ask.hpp"
@@ -18,13 +18,14 @@
 namespace ibtool {
 namespace {
 
+/// The command line of smpdump.
 struct smpdump_settings {
     std::string target, attribute, modifier;
     target_options kind;
     bool as_text = false, decoded = false, show_keys = false, json = false;
 };
 
-/// The answer, whatever its status says.
+/// Returns the reply with any status.
 coro::task<mad::result<std::vector<u8>>> ask_raw(session& in, mad::any_path path, u16 attributeID, u32 modifier) {
     const mad::rpc_kind kind{iba::MgmtClass::SubnLID, 1, iba::Method::Get, attributeID, true};
     std::array<u8, mad::mad_size> request{};
@@ -39,7 +40,7 @@ coro::task<mad::result<std::vector<u8>>> ask_raw(session& in, mad::any_path path
     co_return std::move(error);
 }
 
-/// The member `decoded` is missing if the attribute is not known.
+/// Returns the reply as JSON. The member `decoded` is missing if the attribute is unknown.
 nlohmann::ordered_json smp_json(u16 attributeID, unsigned status, std::span<const u8> data, bool is_decoded) {
     nlohmann::ordered_json all{{"schema", "comad.smp/1"}, {"status", status}, {"data", json_bytes(data)}};
     const iba::record_info* found = iba::find_attribute(iba::MgmtClass::SubnLID, 1, attributeID);
@@ -52,7 +53,7 @@ query_task<std::string> dump(session& in, command_target target, u16 attributeID
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, target));
     BOOST_OUTCOME_CO_TRY(auto reply, co_await ask_raw(in, path, attributeID, modifier));
     if (!s.show_keys) iba::hide_keys(reply);
-    const unsigned status = reply[4] << 8 | reply[5]; // of a directed route with its D bit
+    const unsigned status = reply[4] << 8 | reply[5]; // with the D bit of a directed-route SMP
     const std::span<const u8> data(reply.data() + 64, 64);
     if (s.decoded && !s.json) co_return iba::dump_mad(std::span<const u8>(reply).first(mad::mad_size));
     if (s.json) co_return json_line(smp_json(attributeID, status, data, s.decoded));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// smpquery.cpp - smpquery: one attribute of a node or port, as infiniband-diags prints it, or as JSON.
+// smpquery.cpp - smpquery: prints one attribute of a node or port in the format of infiniband-diags, or as JSON.
 #include "comad.hpp"
 #include "command.hpp"
 #include "input/words.hpp"
@@ -22,16 +22,17 @@
 namespace ibtool {
 namespace {
 
+/// The command line of smpquery.
 struct smpquery_settings {
     std::string operation;
-    std::vector<std::string> words; // the target, with -c also its route; then a port
+    std::vector<std::string> words; // target, with -c also its route, then a port
     target_options kind;
     bool combined = false, extended = false, show_keys = false, json = false;
     std::string name_map;
     comad::discovery::node_names names;
 };
 
-/// What an operation knows: whom it asks, and how to print.
+/// The node and port to query, and the output style.
 struct smp_query {
     session& in;
     mad::any_path path;
@@ -39,7 +40,7 @@ struct smp_query {
     const smpquery_settings& how;
 };
 
-/// As JSON, or below its heading in the style that the options say; of infiniband-diags' own `diags` has the words.
+/// Formats an attribute as JSON, or below its heading in the style that the options select. `diags` formats it as infiniband-diags does.
 template <class T, class Diags>
 std::string attribute_text(const smp_query& q, std::string_view above, const T& value, Diags&& diags) {
     const keys which = q.how.show_keys ? keys::shown : keys::hidden;
@@ -50,9 +51,10 @@ template <class T> std::string attribute_text(const smp_query& q, std::string_vi
     return attribute_text(q, above, value, [](const T& v) { return diags_text(v); });
 }
 
-/// Of an attribute that a node has once, and that a port has.
+/// Returns the heading of an attribute that a node has once.
 std::string attribute_heading(const smp_query& q, std::string_view what) {
     return fmt::format("# {}: {}\n", what, place_text(q.path));
+    /// Returns the heading of an attribute of a port.
 }
 std::string port_attribute_heading(const smp_query& q, std::string_view what) {
     return fmt::format("# {}: {} port {}\n", what, place_text(q.path), q.port);
@@ -100,7 +102,7 @@ void require_port(const smp_query& q, const smp::NodeInfo& node) {
             fmt::format("{} has no port {}; its highest port is {}", place_text(q.path), q.port, node.numPorts));
 }
 
-/// Blocks of an attribute as one array of `count` elements.
+/// Joins the blocks of an attribute into one array of `count` elements.
 template <class T, auto Block> auto joined(const std::vector<T>& blocks, std::size_t count) {
     std::vector<typename std::remove_cvref_t<decltype(T{}.*Block)>::value_type> values;
     for (const T& block : blocks) values.insert(values.end(), (block.*Block).begin(), (block.*Block).end());
@@ -148,7 +150,7 @@ query_task<std::string> sl_to_vl(smp_query q) {
     co_return text;
 }
 
-/// One half of the table: parts `part` and, beyond 32 entries, `part` + 1.
+/// Queries one half of the VL arbitration table: block `part` and, beyond 32 entries, block `part` + 1.
 coro::task<mad::result<std::vector<u16>>> arbitration_half(const smp_query& q, unsigned part, unsigned capacity) {
     std::vector<coro::task<mad::result<smp::VLArbitrationTable>>> asked;
     for (unsigned block = 0; block < (capacity + 31) / 32; ++block)
@@ -176,7 +178,7 @@ std::string arbitration_json(const smp_query& q, const std::vector<u16>& low, co
 }
 
 query_task<std::string> vl_arbitration(smp_query q) {
-    if (q.port == 0) { // a switch's port 0, or the port by which the request comes in
+    if (q.port == 0) { // port 0 of a switch, or the port that receives the request
         BOOST_OUTCOME_CO_TRY(const auto node, co_await q.in.SubnGet<smp::NodeInfo>(q.path));
         if (node.nodeType == iba::NodeType::Switch) {
             BOOST_OUTCOME_CO_TRY(const auto info, co_await q.in.SubnGet<smp::SwitchInfo>(q.path));
@@ -231,6 +233,7 @@ query_task<std::string> forwarding_table(smp_query q) {
                           info.linearFDBTop);
 }
 
+/// An operation, and the function that queries and formats it.
 struct operation {
     std::string_view name, alias;
     bool has_port;
@@ -250,14 +253,14 @@ constexpr operation operations[] = {
     {"LinearForwardingTable", "LFT", false, forwarding_table},
 };
 
-/// With their abbreviations.
+/// Returns the names of all operations with their abbreviations.
 std::vector<std::string> operation_names() {
     std::vector<std::string> known;
     for (const operation& o : operations) known.push_back(fmt::format("{} ({})", o.name, o.alias));
     return known;
 }
 
-/// By its name, its abbreviation, or a beginning of the name that no other has.
+/// Returns the operation with this name or abbreviation, or the only one whose name starts with the word.
 const operation& operation_named(const std::string& name) {
     const std::string lower = to_lower(name);
     std::vector<const operation*> begin_so;
@@ -276,7 +279,7 @@ const operation& operation_named(const std::string& name) {
                                   iba::most_similar(name, {known.begin(), known.end()})));
 }
 
-/// A LID, and the route that begins there.
+/// Returns the target at the end of a route that starts at a LID.
 command_target combined_target(const std::string& lid, const std::string& route) {
     const command_target front = read_target(lid, {.lid = true});
     command_target target = read_target(route, {.direct = true});
@@ -302,7 +305,7 @@ int run_smpquery(smpquery_settings s, const global_options& options) {
     if (s.words.size() > address_words + 1)
         throw usage_error(fmt::format("unexpected argument {}: {} takes at most a target and a port",
                                       iba::as_given(s.words.back()), what.name));
-    // A port that says nothing is in many a script: `switchinfo 1 0`.
+    // Many scripts pass a port to operations that do not use it: `switchinfo 1 0`.
     const bool has_port = s.words.size() > address_words;
     const unsigned of_target = what.has_port && !has_port ? take_port(target).value_or(0) : 0;
     const unsigned named = has_port ? read_number(s.words.back(), "the port", 255) : of_target;

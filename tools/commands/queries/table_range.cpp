@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// table_range.cpp - words into LIDs.
+// table_range.cpp - parses and checks the range of LIDs of a forwarding table.
 #include "commands/queries/table_range.hpp"
 
 #include "input/options.hpp"

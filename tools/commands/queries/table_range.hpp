@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// table_range.hpp - reads the range of LIDs of a forwarding table from the command line.
+// table_range.hpp - the range of LIDs of a forwarding table, from the command line.
 #pragma once
 #include "input/arguments.hpp"
 
@@ -7,14 +7,15 @@
 
 namespace ibtool {
 
-/// The range of LIDs to show.
+/// The range of LIDs to print.
 struct table_range {
     std::string first_word, last_word;
-    unsigned first = 0, last = 0; ///< 0: that of the table
+    unsigned first = 0, last = 0; ///< 0: limit of the table
 
-    /// Declares `first` and `last` as arguments.
+    /// Declares the arguments `first` and `last`.
     void declare(arguments& takes);
-    /// Reads the words. Prints a message for LIDs outside of the multicast range, and cuts the range. Throws usage_error.
+    /// Parses the arguments. Cuts the range to multicast LIDs if `multicast` is true, and prints a message if that removed LIDs. Throws
+    /// usage_error.
     void read(bool multicast);
 };
 

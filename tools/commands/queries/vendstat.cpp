@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// vendstat.cpp - vendstat: Mellanox devices by their vendor class: hardware and firmware, counter groups, configuration space.
-// It writes only what -W and -c name.
+// vendstat.cpp - vendstat: queries Mellanox devices by their vendor class for hardware and firmware, counter groups, and configuration
+// space. Writes only with -W and -c.
 #include "comad.hpp"
 #include "command.hpp"
 #include "session/ask.hpp"
@@ -26,14 +26,15 @@ namespace vend = comad::iba::vend;
 using vend::MlxConfigSpace;
 using config_texts = std::vector<std::string>;
 
+/// The command line of vendstat.
 struct vendstat_settings {
     std::string target, port_text, groups;
-    config_texts reads, writes; ///< `address[,mask]`, `address,value[,mask]`
+    config_texts reads, writes; ///< `address[,mask]`; `address,value[,mask]`
     target_options kind;
     bool general = false, class_port_info = false, xmit_wait = false, group_info = false, json = false;
 };
 
-/// The parts of a text between commas; -R and -W take them as infiniband-diags do, in hex with or without 0x.
+/// Parses numbers that are separated by commas. -R and -W take hex with or without 0x, as in infiniband-diags.
 std::vector<u32> numbers_in(const std::string& text, int base, const char* what) {
     std::vector<u32> numbers;
     for (std::size_t begin = 0; begin <= text.size();) {
@@ -49,7 +50,7 @@ std::vector<u32> numbers_in(const std::string& text, int base, const char* what)
     return numbers;
 }
 
-/// The records of a request: addresses, of those that are written values, and masks, all ones where none is given.
+/// Parses the records of a request: addresses, values to write, and masks. The default mask has all bits set.
 MlxConfigSpace read_records(const config_texts& texts, bool writes) {
     MlxConfigSpace space;
     const std::size_t needed = writes ? 2 : 1;
@@ -88,7 +89,7 @@ query_task<std::string> config_space(session& in, mad::IBPath to, MlxConfigSpace
     co_return space_text(reply, count, json);
 }
 
-/// Prints what the words hold afterwards.
+/// Writes words of the configuration space, and prints their values after the write.
 query_task<report> write_config_space(session& in, mad::IBPath to, MlxConfigSpace space, std::size_t count, bool json) {
     const u32 modifier = vend::config_space_modifier(static_cast<unsigned>(count));
     auto reply = co_await in.schedule().VendSet<MlxConfigSpace>(space, to, modifier);
@@ -115,7 +116,7 @@ query_task<report> write_config_space(session& in, mad::IBPath to, MlxConfigSpac
     co_return done;
 }
 
-/// 32-bit counters of an InfiniScale III, of which the fourth port is the first.
+/// Reads the 32-bit PortXmitWait counters of an InfiniScale III. The first counter belongs to port 4.
 query_task<std::string> xmit_wait(session& in, mad::IBPath to, bool json) {
     constexpr unsigned infiniscale_iii = 47396, counters = 24, first_counter = 0x10013c, per_request = 16;
     BOOST_OUTCOME_CO_TRY(const auto info, co_await in.schedule().VendGet<vend::MlxGeneralInfo>(to));
@@ -198,7 +199,7 @@ query_task<std::string> general_info(session& in, mad::IBPath to, bool json) {
 
 // ---- the command -----------------------------------------------------------------------------------------------------
 
-/// What the command line asks for.
+/// The parsed command line.
 struct register_request {
     unsigned port = 0;
     std::vector<u32> groups;
@@ -218,7 +219,7 @@ register_request read_register_request(const vendstat_settings& s) {
     return r;
 }
 
-/// What is read last.
+/// Queries what is printed last.
 query_task<std::string> read_device(session& in, mad::IBPath to, const vendstat_settings& s) {
     std::string text;
     if (s.class_port_info) {
