@@ -141,7 +141,7 @@ std::string as_json(const health_report& x) {
     return text;
 }
 
-// ---- the examination -------------------------------------------------------------------------------------------------
+// ---- sweeps ----------------------------------------------------------------------------------------------------------
 
 bool is_at_same_port(const discovery::failure& a, const discovery::failure& b) {
     return a.where.nodeGUID == b.where.nodeGUID && a.where.port == b.where.port;

@@ -81,7 +81,7 @@ extent extent_of(const bench_settings& s, bool is_virtual) {
     return {s.warm_up.value_or(is_virtual ? 5ms : 20ms), s.duration.value_or(is_virtual ? 10ms : 200ms), s.count};
 }
 
-// ---- Measuring --------------------------------------------------------------------------------------------------
+// ---- measurement ------------------------------------------------------------------------------------------------
 
 /// Lowers window sizes to the number of MADs that can be in flight.
 void lower_windows(bench_report& r, unsigned transport_takes) {

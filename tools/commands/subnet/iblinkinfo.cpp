@@ -47,7 +47,7 @@ struct iblinkinfo_settings {
     bool only_switches = false, only_cas = false;
 };
 
-// ---- which nodes -----------------------------------------------------------------------------------------------------
+// ---- selection of nodes ----------------------------------------------------------------------------------------------
 
 /// Returns which nodes are at most this number of links away from a node.
 std::vector<bool> within(const subnet& s, u32 start, unsigned hops) {
@@ -152,7 +152,7 @@ std::string report_of(const iblinkinfo_settings& how, const subnet_place& where,
     return text;
 }
 
-// ---- what differs ----------------------------------------------------------------------------------------------------
+// ---- comparison ------------------------------------------------------------------------------------------------------
 
 /// Parses the value of --diffcheck, such as `port,state`. Only the listed properties are compared.
 link_checks read_link_checks(const std::string& words) {

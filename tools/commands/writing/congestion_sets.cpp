@@ -106,7 +106,7 @@ template <class T> congestion_set set_of(std::string_view name, changing<T> appl
             }};
 }
 
-// ---- words ---------------------------------------------------------------------------------------------------------------
+// ---- values --------------------------------------------------------------------------------------------------------------
 
 /// Reads the values of an operation in order. Throws usage_error if there are too many or too few.
 class value_reader {

@@ -42,7 +42,7 @@ iba::Notice notice_of(const sender& from, NoticeType type, TrapNumber number, co
     return n;
 }
 
-// ---- what is said, by trap (IBA 14.2.5.1) --------------------------------------------------------------------------------
+// ---- notices of the traps (IBA 14.2.5.1) ---------------------------------------------------------------------------------
 
 constexpr u64 some_key = 0x1234567812345678;
 
