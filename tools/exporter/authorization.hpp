@@ -10,8 +10,8 @@ namespace ibtool {
 /// Returns the accepted values of the Authorization header: `Bearer TOKEN`, `Basic BASE64`. Reads them from a file with lines `bearer
 /// TOKEN` or `basic USER:PASSWORD` (RFC 6750, RFC 7617). A line that starts with `#` is a comment. The case of the first word is ignored.
 /// Blanks and CR at the end of a line are ignored.
-/// Errors: usage_error with one line that never contains a secret. Causes: a line has another format, or an empty token or password; the
-/// file contains no credentials; other users can read or write the file; the file belongs neither to this user nor to root.
+/// Errors: usage_error with one line that never contains a secret. A line must have this format, and its token or password must not be
+/// empty. The file must contain credentials. Only its owner may read or write it. The owner must be this user or root.
 std::vector<std::string> read_authorizations(const std::string& file);
 
 /// Returns whether the value of an Authorization header is accepted. The case of its scheme is ignored (RFC 9110, 11.1). The comparison

@@ -61,8 +61,8 @@ http_reply read_error_reply(error_code error) {
     return make_reply(400, "invalid HTTP request\n");
 }
 
-/// Returns the peer to which a connection is attributed: an IPv4 address, the /64 network of an IPv6 address, or `local` for every client
-/// of a Unix socket.
+/// Returns the peer to which a connection is attributed: an IPv4 address, or the /64 network of an IPv6 address. All clients of a Unix
+/// socket share the peer `local`.
 std::string peer_of(const beast::basic_stream<asio::generic::stream_protocol>::socket_type& s) {
     error_code ignored;
     const auto at = s.remote_endpoint(ignored);

@@ -48,6 +48,7 @@ struct http_limits {
 /// Threads: only that of the executor, which also runs the handler.
 class http_server {
 public:
+    /// Returns the reply to a request. Called in the thread of the executor; several calls can be in progress.
     using handler = std::function<boost::asio::awaitable<http_reply>(const http_request&)>;
 
     /// Starts to listen on `where`; see listening_socket. Throws what the constructor of listening_socket throws.

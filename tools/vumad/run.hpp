@@ -16,8 +16,8 @@ struct vumad_settings {
     bool json = false;                ///< print the counts as one JSON object for each device
 };
 
-/// Runs the command, and returns its exit status: 128 plus the signal number if a signal ended it, 126 if it cannot be executed, 127 if
-/// it does not exist. Throws usage_error, std::runtime_error or std::system_error with one line.
+/// Runs the command, and returns its exit status. If a signal ended the command, returns 128 plus the signal number. Returns 126 if the
+/// command cannot be executed, and 127 if it does not exist. Throws usage_error, std::runtime_error or std::system_error with one line.
 int run_beside_devices(const vumad_settings&);
 
 } // namespace ibtool

@@ -46,7 +46,7 @@ bool is_even(const std::vector<unsigned>& routes) {
 }
 
 /// Returns whether the routes of a switch are balanced. With -e, as in infiniband-diags, two more cases count as balanced on a switch
-/// with more than 12 ports in use: about half of the ports lead up and are balanced, or no unbalanced port has a route.
+/// with more than 12 ports in use. Either about half of the ports lead up and are balanced, or no unbalanced port has a route.
 bool is_balanced(const switch_usage& u, bool is_lenient) {
     constexpr unsigned few_ports = 12;
     std::vector<unsigned> all, others, used;

@@ -119,8 +119,8 @@ exporter::page_text sweep_outputs::page_text() const {
     return [all = std::move(all), devices = devices_] { return exposition_pieces(all, cost_so_far(), devices); };
 }
 
-/// Returns whether most ports are missing. Compares with the largest sweep so far, because a discovery may find only part of the subnet:
-/// after the cable of the local port was pulled, it finds only the local port.
+/// Returns whether most ports are missing, compared with the largest sweep so far. A discovery may find only part of the subnet: for
+/// example, only the local port after its cable was pulled.
 bool sweep_outputs::misses_most(std::size_t fabric, const comad::counters::sweep& s) {
     const auto told = static_cast<std::size_t>(
         std::count_if(s.ports.begin(), s.ports.end(), [](const auto& port) { return port.valid; }));

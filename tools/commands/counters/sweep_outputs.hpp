@@ -52,13 +52,19 @@ public:
     /// Returns the server; null if it does not listen.
     exporter* server() noexcept { return server_ ? &*server_ : nullptr; }
 
-    // The following functions concern one fabric, by its number. Subnet and names of the view must stay valid until the next sweep is
-    // written.
+    // The functions write() and note_*() concern one fabric, by its number.
+
+    /// Writes a sweep to all outputs. Subnet and names of the view must stay valid until the next sweep of the fabric is written.
     void write(std::size_t fabric, const sweep_view&, const sweep_totals&);
+    /// Reports that the subnet was rediscovered, and why.
     void note_change(std::size_t fabric, const std::string& why);
+    /// Reports a problem on stderr.
     void note_problem(std::size_t fabric, const std::string& line);
+    /// Reports that the device was disconnected.
     void note_lost(std::size_t fabric, const disconnect&);
+    /// Updates the reason while the device is still disconnected.
     void note_still_lost(std::size_t fabric, const disconnect&);
+    /// Reports that the device was opened again, and the number of missed sweeps.
     void note_back(std::size_t fabric, const disconnect&, comad::u64 missed);
     /// Records that the device is open and the subnet was found.
     void note_found(std::size_t fabric);

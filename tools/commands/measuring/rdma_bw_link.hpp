@@ -32,9 +32,12 @@ class rdma_bw_link {
 public:
     /// Waits for a client without a time limit. Listens on all IPv4 addresses or on all IPv6 addresses.
     static rdma_bw_link accept(unsigned short port, bool v6);
+    /// Connects to a server; gives up after ten seconds.
     static rdma_bw_link connect(const std::string& host, unsigned short port, bool v6);
 
+    /// Sends the description of this end.
     void send(const rdma_bw_end&);
+    /// Waits for the description of the remote end.
     rdma_bw_end hear_end();
     /// Sends a synchronization word that both ends know.
     void send(const std::string& word);

@@ -70,7 +70,7 @@ comad::coro::task<std::optional<comad::mad::mad_error>> ask_once(comad::coro::MA
 /// from its query to the decoded reply. No MAD waits for space in the schedule. The rate counts the replies after the first MAD that
 /// ended after the warm-up, up to the last counted one; the window is full during this time. Precondition: the window is at most targets
 /// * per_destination, and the schedule has no other limit.
-/// Cancel: ends with a partial result, as does a failed transport.
+/// Cancel:   ends with a partial result, as does a failed transport.
 /// Lifetime: all arguments must outlive the task.
 comad::coro::task<void> measure(comad::coro::MADSchedule&, const load&, const extent&, const clock_function&, tally&);
 

@@ -34,6 +34,7 @@ struct record_style {
 struct record_kind {
     std::string_view name, abbreviation;
     const comad::iba::record_info* info;
+    /// Queries and formats the records.
     query_task<std::string> (*ask)(session&, components, record_style);
     std::string_view arguments; ///< components that the words set: `fromLID/fromPort toLID/toPort`
 };

@@ -13,6 +13,7 @@ namespace ibtool {
 
 /// What a command that lists nodes prints.
 struct node_list {
+    /// Formats the list as text.
     std::string (*text)(const comad::discovery::subnet&, const comad::discovery::node_names&);
     std::vector<comad::iba::NodeType> types; ///< node types, in the order of the output
 };

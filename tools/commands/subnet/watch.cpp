@@ -238,8 +238,8 @@ private:
         return nodes;
     }
 
-    /// Returns the ports that may have changed: the ports that the notices name and, at a poll or after a notice about an unknown node,
-    /// also the ports that the SA or the switches report as changed.
+    /// Returns the ports that may have changed, as the notices since the last poll show. At a poll, or after a notice about an unknown
+    /// node, also returns the ports that the SA or the switches report as changed.
     coro::task<mad::result<std::vector<discovery::port_ref>>> find_possibly_stale(bool is_time,
                                                                                   discovery::discover_options options) {
         std::vector<discovery::port_ref> all;

@@ -158,8 +158,8 @@ namespace {
 
 bool is_configured(iba::PortState s) { return s == iba::PortState::Armed || s == iba::PortState::Active; }
 
-/// Returns whether a different value is acceptable: a transient state from which the port moves on, or a value that stands for an order
-/// or a set of others, such as all supported speeds.
+/// Returns whether a value that differs from the written one is acceptable. The port moves on from transient states by itself. Some
+/// values are orders, or stand for a set of values, such as all supported speeds.
 bool is_as_ordered(std::string_view field, const PortInfo& wanted, const PortInfo& before, const PortInfo& now) {
     constexpr u8 all_speeds = 15, no_extended = 30, all_extended = 31;
     if (field == "portState")
