@@ -24,7 +24,7 @@ namespace {
 namespace sim = comad::transports::sim;
 using comad::transports::ibsim_transport;
 
-/// Returns the place that `NODE` or `NODE/PORT` names. Throws std::runtime_error if the node does not exist.
+/// Returns the node and port that `NODE` or `NODE/PORT` names. Throws std::runtime_error if the node does not exist.
 sim_place find_place(const sim::topology& graph, const std::string& text) {
     const std::size_t slash = text.rfind('/');
     const auto number = slash == text.npos ? std::nullopt : iba::parse_digits(text.substr(slash + 1), 10);

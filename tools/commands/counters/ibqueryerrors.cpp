@@ -153,7 +153,7 @@ private:
     counters::sweep_options sweep_options() {
         counters::sweep_options how;
         how.on_port = [this](const counters::reading&) { ++read_; };
-        how.patience = mad::duration(0); // as in a discovery: no later sweep makes up for a lost reply
+        how.patience = mad::duration(0); // use the time limit of the schedule: no later sweep repeats the query
         how.wants = [this](const subnet& s, port_ref where) {
             if (only_ && where.node != *only_) return false;
             return s.at(where).info.has_value() && is_wanted(settings_, s.nodes[where.node]);

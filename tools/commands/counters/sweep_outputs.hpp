@@ -33,7 +33,7 @@ struct output_config {
     std::vector<std::string> fabrics = {
         /// The names of the fabrics, as for the exporter. Several fabrics are only valid with `file` and `listen`.
         std::string()};
-    known_fabric::node_filter wants;                ///< expected nodes, as for known_fabric
+    known_fabric::node_filter wants;                ///< nodes to remember, as for known_fabric
     std::optional<std::chrono::nanoseconds> forget; ///< time limit as for known_fabric
     /// The expected subnet of each fabric; empty: no expectation. Can be replaced during the run, followed by a call of know_anew().
     std::vector<std::shared_ptr<const comad::discovery::subnet>> expected;

@@ -184,10 +184,10 @@ const record_kind* kind_of_options(const saquery_settings& s) {
 struct saquery_request {
     const record_kind* kind;
     components wanted;
-    std::string name; ///< name of a node, from the word after the type
+    std::string name; ///< name of a node, from the argument after the type
 };
 
-/// Returns whether a word is a LID or starts with a LID. Descriptions of nodes can contain `/`, too.
+/// Returns whether an argument is a LID or starts with a LID. Descriptions of nodes can contain `/`, too.
 bool begins_with_lid(const std::string& word) {
     return word.starts_with('/') || iba::parse_number(word.substr(0, word.find('/')));
 }

@@ -36,7 +36,7 @@ struct record_kind {
     const comad::iba::record_info* info;
     /// Queries and formats the records.
     query_task<std::string> (*ask)(session&, components, record_style);
-    std::string_view arguments; ///< components that the words set: `fromLID/fromPort toLID/toPort`
+    std::string_view arguments; ///< components that the arguments set: `fromLID/fromPort toLID/toPort`
 };
 
 /// Returns the record type with this name, abbreviation or structure name, ignoring case; null if the word matches none.
@@ -47,7 +47,7 @@ const record_kind* kind_that_begins(std::string_view word);
 /// Returns the names of all record types.
 std::vector<std::string> kind_names();
 
-/// Adds the components that a word after the type sets. `which`: position of the word, from 0. Throws usage_error if the word is invalid.
+/// Adds the components that an argument after the type sets. `which`: its position, from 0. Throws usage_error if it is invalid.
 void add_argument(const record_kind&, std::size_t which, const std::string& text, components&);
 
 /// Returns the component that selects the NodeRecords of a node, by its name in the map, else by its description.

@@ -49,7 +49,7 @@ std::string_view sm_state_text(comad::iba::SMState state) {
 
 std::string manager_text(const SMInfo& info, const mad::any_path& path, bool json) {
     if (json) return iba::json(info, iba::json_style::readable, iba::key_display::hidden) + '\n';
-    // infiniband-diags print LID 0 for a directed route.
+    // infiniband-diags prints LID 0 for a directed route.
     const unsigned LID = mad::directed(path) ? 0 : value(mad::headers_of(path).DLID);
     return fmt::format("sminfo: sm lid {} sm guid 0x{:x}, activity count {} priority {} state {} {}\n", LID,
                        static_cast<comad::u64>(info.GUID), info.actCount, info.priority, value(info.SMState),
@@ -149,7 +149,7 @@ command sminfo_command() {
     return {.name = "sminfo", .group = command_group::queries, .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<sminfo_settings>();
                 takes.option("target", s->target);
-                // These options make infiniband-diags' sminfo write. Here, set_sminfo writes.
+                // With these options, sminfo of infiniband-diags writes. In ibtool, set_sminfo writes.
                 takes.option("modifier", s->modifier).hidden();
                 takes.option("-s,--state", s->state).hidden();
                 takes.option("-p,--priority", s->priority).hidden();

@@ -54,8 +54,8 @@ template <class T> std::string attribute_text(const smp_query& q, std::string_vi
 /// Returns the heading of an attribute that a node has once.
 std::string attribute_heading(const smp_query& q, std::string_view what) {
     return fmt::format("# {}: {}\n", what, place_text(q.path));
-    /// Returns the heading of an attribute of a port.
 }
+/// Returns the heading of an attribute of a port.
 std::string port_attribute_heading(const smp_query& q, std::string_view what) {
     return fmt::format("# {}: {} port {}\n", what, place_text(q.path), q.port);
 }
@@ -260,7 +260,7 @@ std::vector<std::string> operation_names() {
     return known;
 }
 
-/// Returns the operation with this name or abbreviation, or the only one whose name starts with the word.
+/// Returns the operation with this name or abbreviation, or the only one whose name starts with this text.
 const operation& operation_named(const std::string& name) {
     const std::string lower = to_lower(name);
     std::vector<const operation*> begin_so;

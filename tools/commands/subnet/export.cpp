@@ -55,7 +55,7 @@ std::string exported(const export_settings& settings, const discovery::subnet& s
     return slurm_text(settings, s, names);
 }
 
-/// Sweeps the error counters. A separate coroutine, because a task owns neither the sweeper nor its options before it starts.
+/// Sweeps the error counters. This coroutine owns the sweeper, to which the task of sweeper.run() refers.
 comad::coro::task<counters::sweep> sweep_errors(session& in, const discovery::subnet& s) {
     counters::sweep_options how;
     how.counters = counters::counters_that(counters::is_error);

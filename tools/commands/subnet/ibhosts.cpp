@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ibhosts.cpp - ibhosts: list the CAs.
+// ibhosts.cpp - ibhosts: prints the CAs of a subnet.
 #include "commands/subnet/node_list.hpp"
 
 namespace ibtool {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ibnodes.cpp - ibnodes: list CAs and switches.
+// ibnodes.cpp - ibnodes: prints the CAs and switches of a subnet.
 #include "commands/subnet/node_list.hpp"
 
 namespace ibtool {

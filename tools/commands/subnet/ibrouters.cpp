@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ibrouters.cpp - ibrouters: list the routers.
+// ibrouters.cpp - ibrouters: prints the routers of a subnet.
 #include "commands/subnet/node_list.hpp"
 
 namespace ibtool {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ibswitches.cpp - ibswitches: list the switches.
+// ibswitches.cpp - ibswitches: prints the switches of a subnet.
 #include "commands/subnet/node_list.hpp"
 
 namespace ibtool {

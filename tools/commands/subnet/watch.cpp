@@ -46,7 +46,7 @@ struct subnet_watch_settings {
     std::string name_map;
 };
 
-/// Watches a subnet, and prints its changes. Survives that the local device is disconnected.
+/// Watches a subnet, and prints its changes. Continues after the local device was disconnected and opened again.
 class subnet_watch {
 public:
     subnet_watch(session& in, const subnet_watch_settings& s)

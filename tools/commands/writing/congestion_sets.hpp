@@ -38,7 +38,7 @@ struct congestion_set {
     std::function<query_task<congestion_outcome>(session&, comad::mad::IBPath, bool dry_run)> set;
 };
 
-/// Parses the words after the target. Throws usage_error with one line.
+/// Parses the arguments after the target. Throws usage_error with one line.
 congestion_set read_congestion_set(std::string_view name, const std::vector<std::string>& values);
 
 /// Returns one line: `Lid 7: CACongestionSetting: congestionEntry[0].CCTITimer 0 -> 150`.

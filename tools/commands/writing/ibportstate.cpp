@@ -277,7 +277,7 @@ int run_ibportstate(ibportstate_settings s, const global_options& options) {
         if (const auto port = take_port(target))
             s.operations.insert(s.operations.begin(), std::exchange(s.port, std::to_string(*port)));
     }
-    // Scripts omit the port in `query`; infiniband-diags then use port 0. Operations that write require the port.
+    // Scripts omit the port in `query`; infiniband-diags then uses port 0. Operations that write require the port.
     if (s.port == "query" && s.operations.empty()) s.port = "0";
     const auto number = static_cast<u8>(read_number(s.port, "the port", 254));
     const port_change change = read_port_change(s.operations);

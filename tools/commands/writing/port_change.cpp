@@ -36,7 +36,7 @@ struct port_operation {
     std::string_view name;
     effect what;
     std::string_view field; ///< field of PortInfo
-    std::string_view value; ///< new value; empty: the next word
+    std::string_view value; ///< new value; empty: the next argument
     u32 least = 0, most = 0;
 };
 constexpr port_operation port_operation_table[] = {
@@ -80,7 +80,7 @@ const port_operation& port_operation_named(const std::string& name) {
 
 u64 read_key(const std::string& text) {
     auto key = iba::parse_number(text);
-    if (!key) { // not visible on the terminal and in the list of processes, as in infiniband-diags
+    if (!key) { // visible neither on the terminal nor in a list of processes
         const char* typed = ::getpass("New M_Key: ");
         if (typed) key = iba::parse_number(typed);
     }

@@ -42,7 +42,7 @@ struct port_evidence {
 /// Whether a port has made a change.
 struct change_verdict {
     std::vector<std::string>
-        differences;   ///< `LID is 7, not 9`: one line for each field with another value; without the values of keys
+        differences;   ///< one line for each field with another value: `LID is 7, but 9 was requested`
     std::string doubt; ///< why the result is unknown; empty: it is known
     std::string note;  ///< evidence of a change that is over already; empty: none
 };
