@@ -66,6 +66,7 @@ bool has_password(std::string_view credentials) {
     return colon != credentials.npos && colon + 1 < credentials.size();
 }
 
+/// Returns whether the texts are equal. The time does not depend on the position of a difference.
 bool is_same(std::string_view a, std::string_view b) noexcept {
     unsigned difference = a.size() != b.size();
     for (std::size_t i = 0; i < a.size(); ++i)

@@ -62,6 +62,7 @@ double seconds_since(clock::time_point t) { return comad::mad::in_seconds(clock:
 
 std::string_view name_of(health_status s) { return status_names[static_cast<std::size_t>(s)]; }
 
+/// Adds what /health reports about one fabric.
 void add_state(nlohmann::ordered_json& to, const fabric_state& f) {
     constexpr unsigned milliseconds = 3;
     if (!f.lost.empty()) {

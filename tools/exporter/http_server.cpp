@@ -55,6 +55,7 @@ header header_of(const http_reply& reply, unsigned version, bool keeps_alive) {
     return h;
 }
 
+/// Returns the reply to a request that could not be parsed.
 http_reply read_error_reply(error_code error) {
     if (error == http::error::body_limit) return make_reply(413, "a request must have no body\n");
     if (error == http::error::header_limit) return make_reply(431, "the header is too long\n");

@@ -161,6 +161,7 @@ void await(const file_server& server, const command_signals& signals, exported_f
     ::ppoll(all.data(), all.size(), next ? &left : nullptr, nullptr);
 }
 
+/// Returns the shell of the user as a command.
 std::vector<std::string> shell() {
     const char* const own = std::getenv("SHELL");
     return {own && *own ? own : "/bin/sh"};

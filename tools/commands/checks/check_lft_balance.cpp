@@ -39,6 +39,7 @@ struct switch_usage {
     unsigned ports_in_use = 0; ///< includes ports to hosts
 };
 
+/// Returns whether the numbers of routes differ by at most one.
 bool is_even(const std::vector<unsigned>& routes) {
     if (routes.empty()) return true;
     const auto [least, most] = std::ranges::minmax(routes);
@@ -62,6 +63,7 @@ bool is_balanced(const switch_usage& u, bool is_lenient) {
     return is_about_half && is_even(used);
 }
 
+/// Counts the LIDs that each port of a switch forwards.
 switch_usage usage_of(const discovery::subnet& s, const discovery::lid_index& index,
                       const discovery::switch_forwarding& table, u32 sw) {
     const auto& ports = s.nodes[sw].ports;
@@ -80,6 +82,7 @@ switch_usage usage_of(const discovery::subnet& s, const discovery::lid_index& in
     return u;
 }
 
+/// Checks the switches with complete forwarding tables, and formats the results.
 report judge_balance(const global_options& options, const discovery::subnet& s,
                      const discovery::forwarding_tables& tables, const balance_settings& how) {
     const discovery::lid_index index(s);

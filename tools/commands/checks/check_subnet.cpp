@@ -237,6 +237,7 @@ coro::task<report> check(session& in, const subnet& s, const check_subnet_settin
     co_return co_await all.run();
 }
 
+/// Declares the arguments of one of these commands, and returns its action.
 action declare(arguments& takes, const check_subnet_settings& initial) {
     auto s = std::make_shared<check_subnet_settings>(initial);
     add_check_options(takes, s->how);

@@ -36,6 +36,7 @@ struct check_target_settings {
     port_checks checks;
 };
 
+/// Formats the results of checks as a report.
 report judged(const std::vector<check_result>& results, std::vector<discovery::failure> missing,
               const check_target_settings& s, const session& in) {
     report f;
@@ -85,6 +86,7 @@ query_task<port_ref> read_port(session& in, subnet& s, mad::any_path path, std::
     co_return port_ref{static_cast<u32>(s.nodes.size() - 1), port};
 }
 
+/// Reads the neighbor of the checked port into the scene, and returns its position there.
 query_task<port_ref> read_other_end(session& in, scene& here, mad::any_path path) {
     const discovery::node& node = here.s.nodes[here.port.node];
     const iba::lid LID = here.s.end_port(here.port).info->LID;
@@ -93,6 +95,7 @@ query_task<port_ref> read_other_end(session& in, scene& here, mad::any_path path
     co_return read;
 }
 
+/// Reads a port and, if requested, its neighbor. A neighbor that cannot be read is a failure in the scene.
 query_task<scene> look_at(session& in, mad::any_path path, std::optional<u8> port, bool with_other_end) {
     scene here;
     BOOST_OUTCOME_CO_TRY(here.port, co_await read_port(in, here.s, path, port));
@@ -138,6 +141,7 @@ query_task<report> check_one_port(session& in, command_target target, const chec
 
 // ---- a node ----------------------------------------------------------------------------------------------------------
 
+/// Returns whether the error means that the node did not reply.
 bool is_silence(const mad::mad_error& e) { return e.code == mad::errc::timed_out; }
 
 /// Compares the records of the SA with the replies of the node.
@@ -238,6 +242,7 @@ query_task<report> check_errors(session& in, command_target target, const check_
 
 using target_check = query_task<report> (*)(session&, command_target, const check_target_settings&);
 
+/// Declares the arguments of one of these commands, and returns its action.
 action declare(arguments& takes, target_check check, std::shared_ptr<check_target_settings> s) {
     takes.option("target", s->target);
     add_target_options(takes, s->kind);
@@ -251,6 +256,7 @@ action declare(arguments& takes, target_check check, std::shared_ptr<check_targe
     };
 }
 
+/// Declares the arguments of a command that checks one port, and returns its action.
 action declare_port_check(arguments& takes, port_checks checks) {
     auto s = std::make_shared<check_target_settings>();
     s->checks = checks;

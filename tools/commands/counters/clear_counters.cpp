@@ -117,6 +117,7 @@ coro::task<report> clear(session& in, const subnet& s, const clear_counters_sett
     co_return co_await all.run();
 }
 
+/// Declares the arguments of a command that clears these counters, and returns its action.
 action declare(arguments& takes, counters::counter_set which) {
     auto s = std::make_shared<clear_counters_settings>();
     s->which = which;

@@ -62,6 +62,7 @@ nlohmann::ordered_json json_of(const counted& c, nlohmann::ordered_json line) {
 
 // ---- one node --------------------------------------------------------------------------------------------------------
 
+/// Queries the data counters of one port.
 query_task<counted> ask_port(session& in, performance_agent a, u8 port) {
     BOOST_OUTCOME_CO_TRY(const auto values,
                          co_await read_counters(in.schedule(), a.to, a.can(), port, data_and_packets()));
@@ -96,6 +97,7 @@ query_task<u8> default_port(session& in, mad::IBPath to) {
     co_return node.nodeType == iba::NodeType::Switch ? all_ports : node.localPortNum;
 }
 
+/// Queries and formats the data counters of one port, or of all ports of a node.
 query_task<report> ask_node(session& in, std::optional<command_target> target, std::optional<u8> wanted, bool json) {
     const command_target place = target ? *target : this_port(in);
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, place));

@@ -58,10 +58,12 @@ std::string time_text(double seconds) {
 /// Formats a rate. The interval between the sweeps is not exact, so more digits would have no meaning.
 std::string rate_text(double rate) { return rate < 1000 ? fmt::format("{:.3g}", rate) : fmt::format("{:.0f}", rate); }
 
+/// Returns the words before the value with which a finding compares a port.
 std::string_view compared(const health_finding& v) {
     return v.is_of_other_end ? "the neighbor runs at" : "both ends support";
 }
 
+/// Describes why a port is in the report.
 std::string reason(const health_finding& v) {
     const auto counted = [&] {
         return fmt::format("increased by {}{} in {:.4g} s", v.is_at_least ? "at least " : "", v.counted,
@@ -179,6 +181,7 @@ private:
     comad::mad::time_point first_sweep_{};
 };
 
+/// Sweeps the counters twice, and rates the links.
 query_task<report> examine(session& in, const health_settings& s, std::chrono::nanoseconds length,
                            const counters::health_rules& rules, const discovery::node_names& names,
                            examination_progress& progress) {

@@ -194,6 +194,7 @@ private:
 
 // ---- output ----------------------------------------------------------------------------------------------------------
 
+/// Runs the queries, and formats the ports with errors as a report.
 query_task<report> told_by(session& in, asking& queries, const ibqueryerrors_plan& p) {
     const auto all = co_await queries.run();
     if (!all) refuse_silent_port(all.error(), in.options());

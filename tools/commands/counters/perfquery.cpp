@@ -119,6 +119,7 @@ coro::task<std::vector<u8>> ports_behind(const counter_query& q, u8 port) {
     co_return all ? std::move(all).value() : std::vector<u8>{port};
 }
 
+/// Reads, clears, or reads and clears one group of counters of a port.
 query_task<group_reading> ask_port(const counter_query& q, const counter_group& wanted, u8 port) {
     group_reading c{&wanted, port, {}};
     if (&wanted == &group_of<pm::PortExtendedSpeedsCounters> && q.how.reads) {
@@ -169,6 +170,7 @@ std::string text_of(const counter_query& q, const group_reading& c, const std::v
     return q.how.reads ? heading(q, *c.group, c.port) + reading_text(q, c) : std::string();
 }
 
+/// Formats the sum of the counters of several ports.
 std::string sum_text(const counter_query& q, const std::vector<group_reading>& all) {
     std::vector<u8> summed;
     std::vector<std::vector<u8>> told;
@@ -220,6 +222,7 @@ query_task<report> ask_group(const counter_query& q, const counter_group& g) {
     co_return said;
 }
 
+/// Queries all requested groups. Returns an error only if no group could be read.
 query_task<report> ask_counters(session& in, std::optional<command_target> target, counter_request how) {
     const command_target place = target ? *target : this_port(in);
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, place));

@@ -106,6 +106,7 @@ counters::counter_set read_counter_set(const std::vector<std::string>& names) {
     return all;
 }
 
+/// Returns the index of a detail group for --details. Throws usage_error for an unknown name.
 unsigned read_detail(const std::string& name) {
     const auto& names = detail_names;
     const auto found = std::find(names.begin(), names.end(), name);
@@ -136,6 +137,7 @@ sweep_plan make_sweep_plan(const sweep_settings& s, const sweeping::shared_names
     return p;
 }
 
+/// Returns the format on stdout that the options select.
 sweep_form read_form(const sweep_settings& s) {
     if (s.json) return sweep_form::json;
     if (s.csv) return sweep_form::csv;

@@ -20,6 +20,7 @@ namespace ibtool {
 
 namespace {
 
+/// Returns the processor time and the resident memory of this process.
 process_cost cost_so_far() {
     rusage used{};
     ::getrusage(RUSAGE_SELF, &used);

@@ -30,6 +30,7 @@ constexpr sort_key sort_keys[] = {
     {'n', row_order::of_subnet, {}},
 };
 
+/// Describes the order of the rows.
 std::string order_text(const table_choice& c) {
     switch (c.order) {
     case row_order::by_counter: return std::string(name_of(c.by));

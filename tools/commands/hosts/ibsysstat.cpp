@@ -20,6 +20,7 @@ struct ibsysstat_settings : host_service_options {
     std::string operation = "ping";
 };
 
+/// Returns the attribute that an operation queries.
 comad::u16 attribute_of(const std::string& operation) {
     if (operation == "cpi") return iba::attribute_id<iba::ClassPortInfo>;
     if (operation == "host") return server::sysstat::host;

@@ -50,6 +50,7 @@ query_task<iba::ClassPortInfo> ask_sa(session& in) {
     co_return info;
 }
 
+/// Queries the local port, the subnet manager and the SA, as far as they are available.
 comad::coro::task<fabric_facts> ask_fabric(session& in) {
     fabric_facts said;
     said.has_smps = !in.options().by_sa && in.schedule().transport().limits().smi;

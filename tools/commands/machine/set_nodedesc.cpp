@@ -56,6 +56,7 @@ std::vector<device> wanted_devices(const set_nodedesc_settings& s, const global_
     return devices;
 }
 
+/// Throws usage_error if the text cannot be a node description.
 void require_name(const std::string& name) {
     constexpr std::size_t capacity = 64; // size of NodeDescription in bytes
     if (name.size() > capacity)

@@ -106,6 +106,7 @@ void lower_windows(bench_report& r, unsigned transport_takes) {
     r.rows = std::move(rows);
 }
 
+/// Measures with this schedule. Returns false if the transport failed.
 coro::task<bool> measure_in(coro::MADSchedule& schedule, const bench_report& r, const clock_function& clock,
                             tally& all) {
     co_await measure(schedule, r.what, r.how_long, clock, all);
@@ -145,6 +146,7 @@ struct bench_outcome {
     std::string counts;
 };
 
+/// Finds the targets, and measures all window sizes.
 bench_outcome run_in_session(const bench_settings& s, const global_options& options, bench_report r,
                              const std::vector<command_target>& targets) {
     session in(options, targets.empty() ? nullptr : &targets.front());

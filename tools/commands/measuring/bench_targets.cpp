@@ -12,6 +12,7 @@
 namespace ibtool {
 namespace {
 
+/// Returns the LID of a node as a target.
 command_target lid_of(const discovery::subnet& subnet, u32 node) {
     const discovery::node& n = subnet.nodes[node];
     const discovery::port& port = subnet.end_port({node, n.info.localPortNum});
@@ -51,6 +52,7 @@ coro::task<mad::result<mad::any_path>> probe(session& in, const load& what, comm
     co_return path;
 }
 
+/// Queries a target once. Sets `path` if the reply is correct, else adds a problem to the report.
 coro::task<void> probe_one(session& in, bench_report& r, command_target target, std::optional<mad::any_path>& path) {
     try {
         auto found = co_await probe(in, r.what, target);

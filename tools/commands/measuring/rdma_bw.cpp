@@ -80,6 +80,7 @@ std::string report_json(const rdma_bw_report& r) {
     return json_line(j);
 }
 
+/// Connects to a server, and writes to it.
 rdma_bw_report run_client(const rdma_bw_settings& s, const comad::transports::end_port& port, comad::u16 pkey_index) {
     rdma_bw_link link = rdma_bw_link::connect(s.server, static_cast<unsigned short>(s.tcp_port), s.v6);
     rdma_bw_stream stream(port, s.size, s.depth, s.pieces, s.gid_index, pkey_index);
@@ -98,6 +99,7 @@ rdma_bw_report run_client(const rdma_bw_settings& s, const comad::transports::en
     return report;
 }
 
+/// Waits for a client, and receives its writes. Writes, too, if the client requests both directions.
 rdma_bw_report run_server(const rdma_bw_settings& s, const comad::transports::end_port& port, comad::u16 pkey_index) {
     rdma_bw_link link = rdma_bw_link::accept(static_cast<unsigned short>(s.tcp_port), s.v6);
     rdma_bw_report report;

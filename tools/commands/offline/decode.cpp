@@ -78,6 +78,7 @@ std::string text_of(const decode_settings& s, message& m) {
     return s.dotted ? dotted_text(m, d) : dump_text(m, d);
 }
 
+/// Decodes all files. Returns an exit status.
 int decode_messages(const decode_settings& s) {
     result r;
     const std::vector<std::string> standard_input{"-"};
@@ -97,6 +98,7 @@ int decode_messages(const decode_settings& s) {
     return r.finish();
 }
 
+/// Decodes all hex texts as structures. Returns an exit status.
 int decode_structures(const decode_settings& s) {
     const iba::record_info& info = *structure_named(s.structure).info;
     result r;

@@ -56,6 +56,7 @@ std::vector<iba::guid> read_guids(const std::string& text, std::size_t count, co
     return guids;
 }
 
+/// Returns a function that parses `BEFORE:AFTER`.
 argument::text_reader change_reader(std::optional<discovery::guid_change>& where) {
     return [&where](const std::string& text) {
         const auto guids = read_guids(text, 2, "BEFORE:AFTER");

@@ -80,6 +80,7 @@ template <class T> query_task<std::vector<T>> ask_blocks(congestion_query q, uns
     co_return co_await all(std::move(blocks));
 }
 
+/// Returns whether the output shows structures with IBA names instead of the format of infiniband-diags.
 bool wants_structures(const congestion_query& q) {
     return !q.json && style_of(q.in.options()) != structure_style::diags;
 }

@@ -126,6 +126,7 @@ coro::task<mad::result<std::vector<unicast_row>>> ask_block(session& in, mad::an
     co_return rows;
 }
 
+/// Queries and formats the unicast forwarding table of a switch.
 query_task<std::string> ask_unicast(session& in, command_target target, const ibroute_settings& s) {
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, target));
     BOOST_OUTCOME_CO_TRY(const auto sw, co_await ask_switch(in, path, s.names));
@@ -147,6 +148,7 @@ query_task<std::string> ask_unicast(session& in, command_target target, const ib
 
 // ---- multicast --------------------------------------------------------------------------------------------------------
 
+/// Queries and formats the multicast forwarding table of a switch.
 query_task<std::string> ask_multicast(session& in, command_target target, const ibroute_settings& s) {
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, target));
     BOOST_OUTCOME_CO_TRY(const auto sw, co_await ask_switch(in, path, s.names));

@@ -184,6 +184,7 @@ coro::task<report> try_trace(session& in, const trace_ends& ends, const ibtracer
     co_return failed_one;
 }
 
+/// Traces all pairs one after the other. Stops after a signal.
 query_task<report> trace_all(session& in, const std::vector<trace_ends>& pairs, const ibtracert_settings& s) {
     report all;
     for (const trace_ends& ends : pairs) {

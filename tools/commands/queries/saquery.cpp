@@ -238,6 +238,7 @@ record_formatter node_line_of(const saquery_settings& s, const record_style& how
     return {};
 }
 
+/// Runs the query and formats its records as the options request.
 query_task<std::string> ask_as_told(session& in, saquery_request r, const saquery_settings& s,
                                     const record_style& how) {
     BOOST_OUTCOME_CO_TRY(auto wanted, co_await with_lids(in, r.wanted, how.names));

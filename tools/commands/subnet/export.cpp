@@ -64,6 +64,7 @@ comad::coro::task<counters::sweep> sweep_errors(session& in, const discovery::su
     co_return read;
 }
 
+/// Sweeps the error counters, and exports the subnet with them.
 comad::coro::task<report> with_errors(session& in, const discovery::subnet& found, const export_settings& s,
                                       const discovery::node_names& names) {
     const counters::sweep errors = co_await sweep_errors(in, found);

@@ -131,6 +131,7 @@ bool is_down_too(const subnet* other, const subnet& s, port_ref r) {
     return info ? info->portState == iba::PortState::Down : discovery::has_no_cable_by_file(*other, same);
 }
 
+/// Formats the links of the selected nodes.
 std::string report_of(const iblinkinfo_settings& how, const subnet_place& where, const subnet& s,
                       const node_names& names, const global_options& options) {
     std::optional<subnet> filter;

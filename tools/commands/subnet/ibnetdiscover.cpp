@@ -88,6 +88,7 @@ struct extra_tables {
     discovery::subnet_tables facts;
 };
 
+/// Queries the data that the options request and a discovery does not read. Returns the failures.
 comad::coro::task<std::vector<discovery::failure>> read_more(session& in, const discovery::subnet& s,
                                                              const ibnetdiscover_settings& wanted, extra_tables& read) {
     std::vector<discovery::failure> missing;

@@ -100,6 +100,7 @@ query_task<congestion_outcome> change(session& in, mad::IBPath path, u32 modifie
     co_return outcome;
 }
 
+/// Returns the Set that changes one attribute with `apply`.
 template <class T> congestion_set set_of(std::string_view name, changing<T> apply, u32 modifier = 0) {
     return {.name = name, .set = [=](session& in, mad::IBPath to, bool dry_run) {
                 return change<T>(in, to, modifier, apply, dry_run);

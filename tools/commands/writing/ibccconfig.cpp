@@ -96,6 +96,7 @@ coro::task<mad::result<report>> set_at(session& in, const discovery::subnet& sub
     co_return said;
 }
 
+/// Sets the attribute at all nodes that have it, in parallel.
 coro::task<report> set_all(session& in, const discovery::subnet& subnet, const congestion_set& what,
                            const ibccconfig_settings& s, const discovery::node_names& names) {
     const std::vector<discovery::end_port_ref> ends = discovery::end_ports(subnet);

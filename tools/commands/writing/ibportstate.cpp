@@ -77,6 +77,7 @@ std::vector<std::string> shown_fields(const port_change& c, bool show_keys) {
     return shown;
 }
 
+/// Formats a port and, if its link is active, its neighbor.
 query_task<report> show_port(session& in, const port_view& here, const ibportstate_settings& s) {
     report said;
     auto object = document_of(here, s.show_keys);
@@ -101,6 +102,7 @@ query_task<report> show_port(session& in, const port_view& here, const ibportsta
     co_return said;
 }
 
+/// Throws std::runtime_error if the port does not have the fields to write.
 void require_fields(const port_view& v, const port_change& c) {
     if (c.is_of_end_port && !v.is_end_port())
         throw std::runtime_error(fmt::format("{} port {} has no LID and no M_Key: a switch has them only on port 0",
@@ -261,6 +263,7 @@ private:
 
 // ---- the command ------------------------------------------------------------------------------------------------------
 
+/// Reads a port, and prints or changes it.
 query_task<report> handle_port(session& in, command_target target, u8 number, port_change change,
                                const ibportstate_settings& s) {
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, target));

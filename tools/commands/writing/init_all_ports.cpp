@@ -20,6 +20,7 @@ struct init_all_ports_settings : port_sets_options {
     std::string name_map;
 };
 
+/// Returns whether a subnet manager has configured the port: its state is Armed or Active.
 bool is_configured(const discovery::port& p) {
     using enum comad::iba::PortState;
     return p.info && p.info->portState != Down && p.info->portState != Initialize && p.info->portState != NoChange;
@@ -35,6 +36,7 @@ bool is_nearer_end(const subnet& s, port_ref here) {
     return here.node != there.node ? here.node < there.node : here.port <= there.port;
 }
 
+/// Returns one port for each configured link.
 std::vector<port_set> ports_of_all_links(const subnet& s) {
     std::vector<port_set> sets;
     for (u32 n = 0; n < s.nodes.size(); ++n)

@@ -80,6 +80,7 @@ query_task<bool> is_member(session& in, iba::query<MCMemberRecord> record) {
         co_return false;
     co_return std::move(found.error());
 }
+/// Reads the membership back after a write.
 query_task<bool> is_member_now(session& in, const iba::query<MCMemberRecord>& record) {
     const std::function<query_task<bool>()> reads = [&] { return is_member(in, record); };
     auto reading = read_back<bool>(in, reads);
@@ -98,6 +99,7 @@ std::string write_problem(const mad::result<MCMemberRecord>& write, const mad::r
     return failure ? fmt::format("{}; {}", has, format_error(*failure, o)) : has;
 }
 
+/// Lets a port leave the group and join it again, and reads the membership after each step.
 query_task<rereg_outcome> register_again(session& in, iba::guid port) {
     const auto record = membership(in, port);
     rereg_outcome o;

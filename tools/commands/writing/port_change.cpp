@@ -88,6 +88,7 @@ u64 read_key(const std::string& text) {
     return key->value;
 }
 
+/// Adds the field that an operation writes, with its value, to the change.
 void take_value(port_change& c, const port_operation& o, const std::string& text) {
     if (o.field == "MKey") {
         c.fields.push_back(fmt::format("MKey={:#x}", read_key(text)));
@@ -156,6 +157,7 @@ std::vector<std::string> port_operation_names() {
 
 namespace {
 
+/// Returns whether a subnet manager has configured the link.
 bool is_configured(iba::PortState s) { return s == iba::PortState::Armed || s == iba::PortState::Active; }
 
 /// Returns whether a value that differs from the written one is acceptable. The port moves on from transient states by itself. Some
@@ -198,6 +200,7 @@ std::vector<std::string> differences(const port_change& c, const PortInfo& befor
 /// An order that takes effect and is over by itself: the link goes down, or it goes down and trains.
 enum class link_order : u8 { none, down, polling };
 
+/// Returns the order that a change contains.
 link_order order_of(const port_change& c) {
     std::vector<u8> bytes(iba::info_of<PortInfo>.bytes);
     for (const std::string& field : c.fields) assign(iba::info_of<PortInfo>, bytes, field);
@@ -229,6 +232,7 @@ std::string state_line(link_order order, const PortInfo& after) {
     return fmt::format("portPhysicalState is {} instead of Polling", iba::name_or_number(after.portPhysicalState));
 }
 
+/// Judges whether an order was executed, from states, LinkDownedCounter and the reply to the Set, in this order.
 void judge_link(link_order order, const port_evidence& e, change_verdict& v) {
     const std::optional<bool> is_shown = shown_by_states(order, e.before, e.after);
     if (is_shown == true) return;

@@ -16,6 +16,7 @@
 namespace ibtool {
 namespace {
 
+/// Returns whether the LID is one of the LIDs of the end port, which its LMC defines.
 bool has_lid(const smp::PortInfo& end, iba::lid LID) {
     const unsigned first = value(end.LID), asked = value(LID);
     return first != 0 && asked >= first && asked < first + (1u << end.LMC);

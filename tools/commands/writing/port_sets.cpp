@@ -41,6 +41,7 @@ bool is_there_already(const port_change& c, const smp::PortInfo& now) {
     return now.portState == iba::PortState::Down || now.portState == iba::PortState::Initialize;
 }
 
+/// Reads one port, changes it if necessary, and reads it back. Never returns an error: failures are in the outcome.
 coro::task<mad::result<set_outcome>> set_one(session& in, const subnet& s, port_set p, const port_sets_options& how) {
     set_outcome o;
     const auto is_not_changed = [&](const mad::mad_error& e) {

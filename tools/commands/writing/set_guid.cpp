@@ -70,6 +70,7 @@ query_task<GUIDInfoRecord> table_at(session& in, iba::query<GUIDInfoRecord> plac
     co_return found;
 }
 
+/// Changes one slot, and reads the table back.
 query_task<report> make_change(session& in, command_target target, guid_change c, bool json) {
     require_sa(in);
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, target));
