@@ -51,7 +51,7 @@ struct sweep_settings {
 struct watch_plan {
     sweep_plan sweeps;
     std::string name_map, auth_file, rules;
-    std::vector<std::string> known; ///< topology files, one for each fabric
+    std::vector<std::string> known; ///< files with the expected subnets, one for each fabric
     sweeping::shared_names names;   // replaced when the file is read again
     output_config out;
 };
