@@ -20,7 +20,8 @@ using nlohmann::json;
 
 namespace {
 
-// Two hosts and a cable of 3 us; an SMA takes 4 us for each SMP, one after the other. The other host has LID 2.
+// Two hosts and a cable with a latency of 3 us. The SMA takes 4 us for each SMP and handles SMPs one after the other.
+// The other host has LID 2.
 const std::string pair_of_hosts = "sim:single,sm=1,latency=3us,time=virtual";
 
 process_result bench(const std::string& fabric, const words& arguments) {
@@ -39,7 +40,7 @@ void check_all_took(const json& row, double us) {
 void check_rate(const json& row, double mads_per_s) {
     CAPTURE(row.dump());
     CHECK(row.at("MADs_per_second").get<double>() == Approx(mads_per_s));
-    CHECK(row.at("confidence_95").get<double>() == Approx(0).margin(1e-6 * mads_per_s)); // all rounds are the same
+    CHECK(row.at("confidence_95").get<double>() == Approx(0).margin(1e-6 * mads_per_s)); // all rounds are equal
 }
 
 } // namespace
@@ -53,7 +54,7 @@ TEST_CASE("bench measures window divided by round-trip time until the node's ser
     check_all_took(rows[0], 10);
     check_rate(rows[1], 2 / 10e-6);
     check_all_took(rows[1], 10);
-    // From here on one MAD always waits for the node: 4 us for each MAD before it.
+    // From here on every MAD waits in the node: 4 us for each MAD before it.
     for (const unsigned i : {2u, 3u, 4u}) {
         check_rate(rows[i], 1 / 4e-6);
         check_all_took(rows[i], 4.0 * rows[i].at("window").get<unsigned>());
@@ -103,9 +104,9 @@ TEST_CASE("bench prints a gnuplot-readable table with one line per window") {
 TEST_CASE("bench measures any Get attribute and any form of target") {
     struct {
         words what;
-        double us; // one at a time
+        double us; // round-trip time in microseconds with one MAD in flight
     } const questions[] = {
-        {{}, 4}, // the local node: no cable
+        {{}, 4}, // the local node, reached without a cable
         {{"2"}, 10},
         {{"0x2"}, 10},
         {{"-L", "2"}, 10},
@@ -113,8 +114,8 @@ TEST_CASE("bench measures any Get attribute and any form of target") {
         {{"-G", "0x0002c90300000201"}, 10},
         {{"2", "--attribute", "PortInfo", "-a", "1"}, 10},
         {{"2", "--rpc", "PerformanceGet", "--attribute", "PortCounters", "-f", "portSelect=1"}, 10},
-        {{"0,1", "--rpc", "PerformanceGet", "--attribute", "ClassPortInfo"}, 10}, // its LID is asked for first
-        {{"--rpc", "SubnAdmGet", "--attribute", "NodeRecord", "-f", "LID=2"}, 4}, // the SA is here
+        {{"0,1", "--rpc", "PerformanceGet", "--attribute", "ClassPortInfo"}, 10}, // bench first queries the LID
+        {{"--rpc", "SubnAdmGet", "--attribute", "NodeRecord", "-f", "LID=2"}, 4}, // the SA runs at the local node
         {{"--sa", "--rpc", "SubnAdmGet", "--attribute", "PortInfoRecord", "-f", "endportLID=1", "-f", "portNum=1"}, 4},
     };
     for (const auto& question : questions) {
@@ -146,7 +147,7 @@ TEST_CASE("bench queries several targets in turn, one MAD in flight per target b
     check_rate(free[0], 2 / 4e-6); // both nodes are busy all the time
     const auto alone = rows_of(bench(tree, words{"0,1,2", "--windows", "16", "--per-destination", "1"} + shorter));
     CHECK(alone[0].at("window") == 1);
-    // The local node replies four times for each reply of the other node: neither waits for the other.
+    // The local node replies four times for each reply of the other node, because neither node waits for the other.
     const auto unequal =
         rows_of(bench(tree, words{"0,", "0,1,2", "--windows", "2", "--per-destination", "1"} + shorter));
     check_rate(unequal[0], 1 / 4e-6 + 1 / 16e-6);
@@ -196,7 +197,7 @@ TEST_CASE("bench counts a lost MAD and records no round-trip time for the MAD") 
                                                                   "2", "-t", "1", "--retries", "0", "--json"}));
     const json& row = once[0];
     CHECK(row.at("replies").get<unsigned>() + row.at("timeouts").get<unsigned>() == 2000);
-    CHECK(row.at("timeouts").get<unsigned>() > 250); // 19 %: 380
+    CHECK(row.at("timeouts").get<unsigned>() > 250); // expected: 380, which is 19 % of 2000
     CHECK(row.at("timeouts").get<unsigned>() < 510);
     CHECK(row.at("retries") == 0);
     check_all_took(row, 10);
@@ -205,17 +206,18 @@ TEST_CASE("bench counts a lost MAD and records no round-trip time for the MAD") 
                                                                    "2", "-t", "1", "--retries", "20", "--json"}));
     CHECK(again[0].at("timeouts") == 0);
     CHECK(again[0].at("replies") == 2000);
-    CHECK(again[0].at("retries").get<unsigned>() > 300); // 0.19 / 0.81 of 2000: 469
+    CHECK(again[0].at("retries").get<unsigned>() > 300); // expected: 469, which is 2000 * 0.19 / 0.81
     CHECK(again[0].at("retries").get<unsigned>() < 640);
     CHECK(again[0].at("round_trip_seconds").at("p50").get<double>() == Approx(10e-6));
-    CHECK(again[0].at("round_trip_seconds").at("max").get<double>() > 0.001); // with the wait for the timeout
+    CHECK(again[0].at("round_trip_seconds").at("max").get<double>() > 0.001); // includes the wait for the timeout
 }
 
 TEST_CASE("bench does not count losses during the warm-up") {
     const auto rows =
         rows_of(bench(pair_of_hosts + ",loss=0.1", {"0,1", "--windows", "1", "-c", "100", "--rounds", "1", "--warm-up",
                                                     "1s", "-t", "1", "--retries", "20", "--json"}));
-    CHECK(rows[0].at("retries").get<unsigned>() < 100); // 0.19 / 0.81 of 100: 23; of the warm-up's 4,000: 900
+    // 23 retries are expected (100 * 0.19 / 0.81). The 4,000 MADs of the warm-up cause about 900 further retries.
+    CHECK(rows[0].at("retries").get<unsigned>() < 100);
     CHECK(rows[0].at("replies") == 100);
 }
 
@@ -258,7 +260,7 @@ TEST_CASE("bench prints all its parameters in the JSON output") {
     CHECK(all == json::parse(wanted));
     CHECK(rows.size() == 1);
     CHECK(rows[0].at("window") == 2);
-    CHECK(rows[0].at("replies") == 200);          // 200,000 a second
+    CHECK(rows[0].at("replies") == 200);          // 200,000 replies per second
     CHECK(rows[0].at("confidence_95").is_null()); // one round has no spread
 }
 
@@ -283,7 +285,7 @@ TEST_CASE("bench stops at a signal and prints what it measured until then") {
     process running(ibtool_rig::ibtool({"bench", "--fabric", "sim:single,sm=1", "--windows", "1,2", "-c", "20",
                                         "--warm-up", "1ms", "--rounds", "10000", "--json"}),
                     error_stream::terminal);
-    running.await_error("window "); // after a second; a round takes milliseconds
+    running.await_error("window "); // printed after a second; a round takes milliseconds
     running.signal(SIGINT);
     const auto r = running.wait();
     CHECK(r.status == 3);
@@ -326,9 +328,9 @@ TEST_CASE("bench percentiles are observed times, at most 0.8 % above the exact v
     comad::mad::latency_histogram few;
     for (const int ns : {100, 200, 300}) few.add(mad::duration(ns));
     CHECK(few.percentile(33) == mad::duration(100));
-    CHECK(few.percentile(50) == mad::duration(200)); // 100 is not exceeded by a third alone
+    CHECK(few.percentile(50) == mad::duration(200)); // only a third of the values is 100 or less
 
-    comad::mad::latency_histogram extremes; // what is too long for any bucket, and clocks that go back
+    comad::mad::latency_histogram extremes; // a duration beyond the last bucket, and a negative duration
     extremes.add(mad::duration::max());
     extremes.add(mad::duration(-5));
     extremes.add(mad::duration(0));
@@ -341,14 +343,14 @@ TEST_CASE("bench computes confidence intervals from Student's t distribution") {
     const auto e = ::ibtool::estimate_of(three);
     CHECK(e.mean == Approx(2));
     REQUIRE(e.half_width);
-    CHECK(*e.half_width == Approx(4.30265 / std::sqrt(3.0)).epsilon(1e-5)); // t of 0.975 and 2 degrees of freedom
+    CHECK(*e.half_width == Approx(4.30265 / std::sqrt(3.0)).epsilon(1e-5)); // 0.975 quantile, 2 degrees of freedom
     const double one[] = {7};
     CHECK(::ibtool::estimate_of(one).mean == 7);
     CHECK_FALSE(::ibtool::estimate_of(one).half_width);
 }
 
 TEST_CASE("bench allocates no memory per MAD while it measures") {
-    if (!comad::coro::detail::recycles_frames()) return; // under a sanitizer each frame is a new one
+    if (!comad::coro::detail::recycles_frames()) return; // under a sanitizer each frame is a new allocation
     const auto allocated = [](comad::u64 mads) {
         const auto simulated = comad::transports::sim::make_sim("single,sm=1,time=virtual");
         comad::coro::MADSchedule schedule(*simulated.transport, {.max_outstanding = 16, .per_destination = 0});
@@ -363,7 +365,7 @@ TEST_CASE("bench allocates no memory per MAD while it measures") {
         CHECK(all.replies == mads);
         return allocations::so_far().count - before;
     };
-    allocated(1000); // fills the cache of frames
+    allocated(1000); // fills the cache of coroutine frames
     const std::size_t few = allocated(1000);
     CHECK(allocated(100'000) == few);
 }

@@ -8,7 +8,7 @@
 
 #include <sstream>
 
-namespace cabling_plan_test { // compiled together with others
+namespace cabling_plan_test {
 
 namespace {
 
@@ -25,7 +25,7 @@ std::vector<std::string> cables_of(const std::string& text) {
     return all;
 }
 
-/// Returns `blade chip port words` for the port in a line.
+/// Returns `blade chip port words` for the port in a line of a plan.
 std::string port_of(const std::string& text) {
     const auto end = read("a," + text + ",b,2\n").at(0).a;
     return fmt::format("{} {} {} {}", end.blade, end.chip, end.port, end.words);
@@ -125,12 +125,12 @@ TEST_CASE("a cabling plan in NDT format has its columns in any order, found by t
         CHECK(cables[0].a == comad::discovery::planned_end{"leaf", 1, 0, 0, "Port 1"});
         CHECK(cables[0].b == comad::discovery::planned_end{"host", 2, 0, 0, "Port 2"});
     }
-    // As in a vendor's files: other columns between, rack locations, a column without a name.
+    // Vendor files contain other columns in between, rack locations, and a column without a name.
     CHECK(cables_of(
               ",rack #,U height,#Fields:StartDevice,StartPort,StartDeviceLocation,EndDevice,EndPort,EndDeviceLocation\n"
               ",Rack 1,U41,leaf,Port 21,F01,core,Blade 1_Port 1/4,F02,U25,Data\n") == list{"leaf|21|core|4|2"});
     CHECK(cables_of("EndPort,EndDevice,StartPort,StartDevice\n2,b,1,a\n") == list{"a|1|b|2|2"});
-    // Two joined files, a port without a cable, and a comment that names a column.
+    // Two concatenated files, a port without a cable, and a comment that contains the name of a column.
     CHECK(cables_of("StartDevice,StartPort,EndDevice,EndPort,State\na,1,b,2,Active\na,2,,,Disabled\n"
                     "EndDevice,EndPort,StartDevice,StartPort\nc,1,a,3\n# EndDevice is a host\n") ==
           list{"a|1|b|2|2", "a|3|c|1|5"});

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace ibtool_cabling_test { // compiled together with others
+namespace ibtool_cabling_test {
 
 using namespace ibtool_rig;
 
@@ -65,7 +65,7 @@ TEST_CASE("check_cabling reads an NDT plan whose ports are written as words") {
     CHECK(good.status == 0);
     CHECK(good.err.empty());
     CHECK(good.out == "2 cables planned, 2 of them connected as planned; 2 links in the subnet\n");
-    // A plan without a line of headings is accepted as well.
+    // check_cabling also accepts a plan without a heading line.
     const process_result first = p.check("leaf,Port 3,a,Port 1\nx,Blade 16_Port 2/20,y,mlx5_0\n", {"--json"});
     CHECK(first.status == 1);
     const auto all = nlohmann::json::parse(first.out);
@@ -132,7 +132,7 @@ TEST_CASE("check_cabling accepts a cache and a name map, and refuses an invalid 
 TEST_CASE("ibdiscover prints node locations and the links that differ from the saved links") {
     const planned p;
     p.write("ibdiscover.map", "5000|4|\"rack 7\"|# leaf\nb000|1|\"rack 8\"|#\n");
-    // Runs as ibdiscover.pl in that directory, with input from a pipe.
+    // Runs the command as ibdiscover.pl in the directory of the plan, with its input from a pipe.
     const auto annotated = [&](const std::string& options = {}) {
         return run_process(
             {"sh", "-c", "cd " + p / "" + " && " + ibtool_program() + " ibdiscover.pl " + options + " < fabric.topo"});
@@ -150,7 +150,7 @@ TEST_CASE("ibdiscover prints node locations and the links that differ from the s
                               "\nDelta change in topo (change between successive runs)\n\n";
     const std::string change = "Link change:  Local/Remote Port  1/ 1 Local/Remote GUID: 5000/a000\n"
                                "\tLocations: Local/Remote\n\t\t\"rack 7\"\n\t\t\n\n";
-    CHECK_THAT(first.out, StartsWith(nodes + change)); // what was never kept is all a change
+    CHECK_THAT(first.out, StartsWith(nodes + change)); // without a saved file, every link is a change
     const std::string links = "1|5000|1|a000\n2|5000|1|b000\n1|a000|1|5000\n1|b000|2|5000\n";
     CHECK(read_file(p / "ibdiscover.topo.new") == links);
 

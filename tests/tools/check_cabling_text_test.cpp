@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// check_cabling_text_test.cpp - text about cables that differ from the plan, in a constructed subnet.
+// check_cabling_text_test.cpp - text about cables that differ from the plan, for a constructed subnet.
 #include "subnet/made_subnet.hpp"
 #include "support/catch.hpp"
 #include "text/check_cabling_text.hpp"
@@ -7,7 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace cabling_text_test { // compiled together with others
+namespace cabling_text_test {
 
 using namespace comad;
 using discovery::cabling_fault;

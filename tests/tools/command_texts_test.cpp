@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// command_texts_test.cpp - every command and option has a complete text, from which help, man page and reference page are
-// generated.
+// command_texts_test.cpp - every command and option has a complete text, from which help, man page and reference page
+// are generated.
 #include "command_text.hpp"
 #include "help_text.hpp"
 #include "manual.hpp"

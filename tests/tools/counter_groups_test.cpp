@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// counter_groups_test.cpp - the text of every counter group compared with libibmad on random bytes; sums and the selection
-// of a clear, checked by hand.
+// counter_groups_test.cpp - the text of every counter group, compared with libibmad's text for random bytes; sums of
+// counters and the counters that a clear selects, checked by hand.
 #include "support/catch.hpp"
 #include "text/counter_groups.hpp"
 #include <comad/iba/detail/codec.hpp>
@@ -26,8 +26,8 @@ buffer random_bytes(unsigned seed) {
     return bytes;
 }
 
-/// Returns a ClassPortInfo with these capability bits (IBA 16.1.3.1): 9 ExtendedWidth, 12 XmitWait, 15 QP1Dropped. Bit 1 of
-/// CapabilityMask2: the additional counters.
+/// Returns a ClassPortInfo with these capability bits (IBA 16.1.3.1). Bit 9 is ExtendedWidth, bit 12 XmitWait and bit
+/// 15 QP1Dropped. Bit 1 of CapabilityMask2 reports the additional counters.
 ClassPortInfo with(u16 mask, u32 mask2 = 0) {
     ClassPortInfo info;
     info.capabilityMask = mask;
@@ -100,7 +100,7 @@ TEST_CASE("PortCounters print libibmad's lines, and QP1Dropped differs from VL15
     for (unsigned seed = 0; seed < 20; ++seed) {
         const buffer bytes = random_bytes(seed);
         const std::string ours = text(group_of<pm::PortCounters>, bytes, everything);
-        // libibmad 44 reads QP1Dropped at the offset of VL15Dropped. The IBA has QP1Dropped before it, at byte 20.
+        // libibmad 44 reads QP1Dropped at the offset of VL15Dropped. In the IBA, QP1Dropped comes first, at byte 20.
         CHECK(without_line(ours, "QP1Dropped") == without_line(dumped(mad_dump_perfcounters, bytes), "QP1Dropped"));
         CHECK_THAT(ours, Catch::Contains("\nQP1Dropped:......................" +
                                          std::to_string(bytes[20] << 8 | bytes[21]) + "\nVL15Dropped:"));
@@ -184,7 +184,7 @@ TEST_CASE("sums of counters saturate at the largest value of each counter") {
     CHECK(wide.portXmitData == ~u64{0});
     CHECK(wide.QP1Dropped == u64{1} << 63);
 
-    pm::PortVLXmitFlowCtlUpdateErrors lanes; // two bits each
+    pm::PortVLXmitFlowCtlUpdateErrors lanes; // fields of two bits each
     lanes.portVLXmitFlowCtlUpdateErrors[0] = 1;
     lanes.portVLXmitFlowCtlUpdateErrors[15] = 3;
     sum = bytes_of(lanes);
@@ -207,12 +207,13 @@ TEST_CASE("a clear selects all supported counters, or the requested counters") {
     CHECK(all_counters(group_of<pm::PortCounters>, with(0)) == 0xffff);
     CHECK(all_counters(group_of<pm::PortCounters>, with(1 << 12)) == 0x1ffff);
     CHECK(all_counters(group_of<pm::PortCounters>, with(1 << 12 | 1 << 15)) == 0x3ffff);
-    // Eight counters, or four without unicast and multicast counters or if the PMA reports no capability.
+    // The attribute has eight counters. Only four exist if the PMA reports no unicast and multicast counters, or no
+    // capability at all.
     constexpr u16 width = 1 << 9, narrower = 1 << 10;
     CHECK(all_counters(group_of<pm::PortCountersExt>, with(width | 1 << 12 | 1 << 15)) == 0xff);
     CHECK(all_counters(group_of<pm::PortCountersExt>, with(narrower)) == 0x0f);
     CHECK(all_counters(group_of<pm::PortCountersExt>, with(0)) == 0x0f);
-    // Bits 28 and 29 are those of perfquery -x -R.
+    // perfquery -x -R sets bits 28 and 29.
     CHECK(all_counters(group_of<pm::PortCountersExt>, with(width, 2)) == 0x0fff00ff);
     CHECK(all_counters(group_of<pm::PortCountersExt>, with(width | 1 << 12, 2)) == 0x1fff00ff);
     CHECK(all_counters(group_of<pm::PortCountersExt>, with(width | 1 << 15, 2)) == 0x2fff00ff);

@@ -8,7 +8,7 @@
 #include <map>
 #include <sstream>
 
-namespace ibtool_data_counters_test { // compiled together with others
+namespace ibtool_data_counters_test {
 
 using namespace ibtool_rig;
 using nlohmann::json;
@@ -36,7 +36,7 @@ std::string data_lines(const std::string& text) {
     return kept;
 }
 
-// 4 leaves and 2 spines of 4 ports each, 8 hosts.
+// 4 leaves and 2 spines with 4 ports each, and 8 hosts.
 const std::string tree = "sim:fattree2,radix=4,sm=1,time=virtual,counters=9";
 
 } // namespace
@@ -58,7 +58,7 @@ TEST_CASE("ibdatacounts prints the data and packet counters that perfquery print
     compare({here, "3"}, {here, "3"});
     compare({here, "4"}, {here, "4"});
     compare({"-L", here, "255"}, {"-a", here});
-    compare({here}, {"-a", here}); // a switch: all its ports
+    compare({here}, {"-a", here}); // for a switch: all its ports
     compare({"0,", "3"}, {here, "3"});
     const json object = json::parse(s.ours({"ibdatacounts", here, "3", "--json"}).out);
     CHECK(object == json::parse(fmt::format(R"({{"LID": {}, "port": 3, "attribute": "PortCountersExtended", "counters":
@@ -66,7 +66,8 @@ TEST_CASE("ibdatacounts prints the data and packet counters that perfquery print
             "portRcvPkts": 5000000003}}}})",
                                             here)));
 
-    // For a CA, the port that the target leads to. The other port has no cable, and ibsim refuses it.
+    // For a CA, ibdatacounts reads the port that the target leads to. The other port has no cable, and ibsim refuses
+    // queries for it.
     const std::string A = s.lid_at("0,1");
     CHECK_THAT(s.ours({"ibdatacounts", A}).out, StartsWith("# Port extended counters: Lid " + A + " port 1 "));
     check_failure(s.ours({"ibdatacounts", A, "2"}), 1, "(status 0x1c)");
@@ -87,7 +88,7 @@ TEST_CASE("ibdatacounters prints each node once, and the sum of all ports for a 
     CHECK(all.back() == json::parse(R"({"nodes": 14, "bad_nodes": 0, "ports": 32})"));
     const auto by_port = objects_of(run({"ibdatacounters", "--json", "--ports", "--fabric", tree}).out);
     REQUIRE(by_port.size() == 6 * 4 + 8 + 1);
-    // The counts before the test are much larger than those that the queries add.
+    // The counts before the test are much larger than the counts that the queries add.
     std::map<std::string, double> sums;
     for (const json& o : by_port)
         if (o.contains("LID")) sums[o["nodeGUID"]] += o["counters"]["portXmitData"].get<double>();
@@ -113,7 +114,7 @@ TEST_CASE("ibdatacounters prints node names and counts nodes and ports") {
     CHECK(shown[0].empty());
     CHECK_THAT(shown[1], StartsWith("# Checking Ca: nodeguid 0x"));
     CHECK_THAT(shown[2], StartsWith("# Port counters: Lid 1 port 1 (CapMask: "));
-    CHECK_THAT(shown[3], StartsWith("PortXmitData:....................")); // 32 bits are all that there is
+    CHECK_THAT(shown[3], StartsWith("PortXmitData:....................")); // the PMA has only 32-bit counters
     CHECK_THAT(shown[9], StartsWith("# Port counters: Lid 2 port 1 (CapMask: "));
     CHECK(shown[14].empty());
     CHECK(shown[15] == "## Summary: 2 nodes checked, 0 bad nodes found");
@@ -148,7 +149,7 @@ TEST_CASE("ibclearerrors clears the error counters and ibclearcounters clears al
     }
     CHECK(s.told({"-x", here, "3"}, "PortXmitData") == 5'000'000'000);
 
-    // ibsim does not clear PortRcvPkts of PortCountersExtended, and all its ports have counted some packets.
+    // ibsim does not clear PortRcvPkts of PortCountersExtended, and every port has counted packets.
     const process_result all = s.ours({"ibclearcounters"});
     CHECK(all.status == 3);
     CHECK(all.out == "\n## Summary: 0 nodes cleared 6 errors\n##          0 port counters cleared\n");
@@ -173,7 +174,8 @@ TEST_CASE("each clear sends one Set and is reported in the JSON output") {
     const auto all = objects_of(r.out);
     REQUIRE(all.size() > 8u + 1);
     CHECK(all.back() == json::parse(R"({"nodes_cleared": 14, "ports_cleared": 32, "failures": 0})"));
-    // All 12 errors and QP1Dropped: bits 0 to 11 and 17; with 64 bits of counterSelect2, above the 16 of counterSelect.
+    // All 12 error counters and QP1Dropped: bits 0 to 11 and 17. The second mask contains 64-bit counters:
+    // counterSelect2 is above the 16 bits of counterSelect.
     CHECK(all[0]["cleared"] == json::parse(R"({"PortCounters": 135167, "PortCountersExtended": 805240832})"));
     std::size_t sets = 0;
     for (const json& packet : objects_of(run({"decode", "--json", capture}).out)) {

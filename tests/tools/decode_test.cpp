@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// decode_test.cpp - ibtool decode, encode and describe: known vectors in both directions, every input format, captures.
+// decode_test.cpp - ibtool decode, encode and describe: known vectors in both directions, every input format, and
+// captures.
 #include "library/iba_data.hpp"
 #include "program/ibtool_rig.hpp"
 
@@ -27,7 +28,7 @@ std::string hex(std::span<const u8> bytes) {
     return text;
 }
 
-/// Returns the test vectors by structure.
+/// Returns the test vectors, grouped by structure.
 const std::map<std::string, std::vector<json>>& vectors() {
     static const auto all = [] {
         std::map<std::string, std::vector<json>> by_name;
@@ -37,7 +38,7 @@ const std::map<std::string, std::vector<json>>& vectors() {
     return all;
 }
 
-/// Returns a value in the notation of the test vectors, where GUIDs and GIDs are hex.
+/// Returns a value in the notation of the test vectors, which contain GUIDs and GIDs in hex.
 json as_vector(const json& value) {
     if (!value.is_string()) return value;
     const std::string text = value;
@@ -63,8 +64,8 @@ void flatten(const json& value, const std::string& name, std::map<std::string, j
     }
 }
 
-/// Structures with a different layout in the vectors (as their first author described them) and in independent
-/// implementations (see the sections that describe prints). iba_test compares the bits that both contain.
+/// Structures whose layout in the vectors (as their first author described it) differs from the layout in independent
+/// implementations (see the sections that describe prints). iba_test compares the bits that both layouts contain.
 const std::set<std::string> disputed{
     "CMLAP",
     "CMMRA",
@@ -83,7 +84,7 @@ const std::set<std::string> disputed{
     "SMPPortInfo",
     "SMPVendorDiag",
 };
-/// Structures of these whose size differs as well.
+/// Disputed structures that also differ in size.
 const std::set<std::string> resized{"MlxGeneralInfo", "PMPortCountersExt", "SAInformInfoRecord"};
 
 /// Returns bytes in the notation of C and Python strings.
@@ -117,7 +118,7 @@ TEST_CASE("decode prints the known values of every structure, and encode restore
         CAPTURE(name);
         std::string input;
         for (const json& v : all) input += v["hex"].get<std::string>() + '\n';
-        if (all[0]["hex"] == "" || resized.count(name)) continue; // an empty line is no structure
+        if (all[0]["hex"] == "" || resized.count(name)) continue; // decode does not read an empty line as a structure
         if (sample.skips()) {
             ++skipped;
             continue;
@@ -140,7 +141,7 @@ TEST_CASE("decode prints the known values of every structure, and encode restore
         CHECK(encoded.out == input);
         ++structures;
     }
-    CHECK(structures + skipped == vectors().size() - 3 - resized.size()); // three have no bytes
+    CHECK(structures + skipped == vectors().size() - 3 - resized.size()); // three structures have no bytes
 }
 
 TEST_CASE("decode accepts structures on the command line, including structures without bytes") {
@@ -162,7 +163,7 @@ TEST_CASE("decode accepts structures on the command line, including structures w
 
 TEST_CASE("decode refuses unknown structures and fields, invalid hex and short input with a one-line message") {
     check_failure(run({"decode", "--struct", "SMPPortinfo", "00"}), 2, "similar: SMPPortInfo, ");
-    // The three nearest of a hundred names.
+    // The message contains the three nearest of a hundred names.
     check_failure(run({"describe", "PortInf"}), 2,
                   "unknown structure 'PortInf'; similar: MADClassPortInfo, SMPPortInfo, SMPPortInfoExtended; "
                   "ibtool describe lists all");
@@ -213,7 +214,7 @@ TEST_CASE("decode prints equal fields for MADs in every file format") {
         const process_result bytes =
             run({"encode", "--struct", "SMPFormatDirected", [&] {
                      json format = mad["SMPFormatDirected"];
-                     // The attribute as bytes again.
+                     // Encodes the attribute back into bytes.
                      const std::string name = mad["attribute"];
                      std::string data = run({"encode", "--struct", name, format["data"].dump()}).out;
                      data.pop_back();
@@ -267,7 +268,7 @@ TEST_CASE("decode prints equal fields for MADs in every file format") {
 }
 
 TEST_CASE("decode prints the bytes of a MAD with an unknown class") {
-    const std::string bytes = "0x01550101" + std::string(2 * 252, '0'); // management class 0x55 is nobody's
+    const std::string bytes = "0x01550101" + std::string(2 * 252, '0'); // no class has the value 0x55
     const directory files;
     const process_result r = run({"decode", "--json", files.write("mad", bytes + '\n')});
     check_success(r);

@@ -15,7 +15,7 @@
 #include <array>
 #include <sstream>
 
-namespace diags_text_test { // compiled together with others
+namespace diags_text_test {
 
 using namespace comad;
 using namespace ibtool;
@@ -47,7 +47,7 @@ u64 number_at(std::span<const u8> bytes, unsigned begin, unsigned count) {
     return iba::bits_at(bytes.data(), begin * 8, count * 8);
 }
 
-/// Calls `compare(record, libibmad's text)` for each pattern.
+/// Calls `compare(record, text of libibmad)` for each pattern.
 template <class T> void for_each_made(dumper* dump, auto&& change, auto&& compare) {
     CHECK(test::are_told_apart(iba::info_of<T>, patterns));
     for (unsigned pattern = 0; pattern < patterns; ++pattern) {
@@ -85,7 +85,7 @@ TEST_CASE("attributes print libibmad's lines, each with the value of the right f
 TEST_CASE("PortInfo prints libibmad's lines, each with the value of the right field") {
     for_each_made<smp::PortInfo>(
         mad_dump_portinfo,
-        [](smp::PortInfo& p) { // libibmad 44 knows no XDR, and complains of widths that are none
+        [](smp::PortInfo& p) { // libibmad 44 does not support XDR and reports invalid widths
             p.linkSpeedExtSupported2 = 0;
             p.linkSpeedExtActive2 = {};
             p.linkWidthActive = iba::LinkWidth{static_cast<u8>(1 << value(p.linkWidthActive) % 5)};
@@ -134,7 +134,7 @@ TEST_CASE("PortInfoExtended prints libibmad's lines, with the HDR and NDR fields
         iba::decode(p, bytes.data());
         const std::vector<std::string> ours = lines_of(diags_text(p));
         const std::vector<std::string> theirs = lines_of(dumped(mad_dump_portinfo_ext, bytes));
-        // libibmad 44 reads these fields from the other half of their words.
+        // libibmad 44 reads each of these fields from the other half of its word.
         for (const std::size_t word : {12, 16, 20}) std::swap_ranges(&bytes[word], &bytes[word + 2], &bytes[word + 2]);
         const std::vector<std::string> of_swapped = lines_of(dumped(mad_dump_portinfo_ext, bytes));
         REQUIRE(ours.size() == 10);
@@ -146,7 +146,7 @@ TEST_CASE("PortInfoExtended prints libibmad's lines, with the HDR and NDR fields
 TEST_CASE("single values print as in libibmad") {
     for (const unsigned width : {1, 2, 3, 4, 8, 16}) CHECK(width_text(width) == dumped(mad_dump_linkwidth, width));
     for (unsigned value = 0; value < 256; ++value) {
-        if (value < 16) { // of four bits
+        if (value < 16) { // values of four bits
             CHECK(speed_text(value) == dumped(mad_dump_linkspeed, value));
             CHECK(extended_speed_text(value) == dumped(mad_dump_linkspeedext, value));
             CHECK(link_state_text(iba::PortState{static_cast<u8>(value)}) == dumped(mad_dump_portstate, value));
@@ -192,7 +192,7 @@ TEST_CASE("vendstat's general information prints each value from the right bytes
         const auto [device, is_long] = devices[pattern];
         std::vector<u8> b = test::made_bytes(iba::info_of<vend::MlxGeneralInfo>, pattern);
         iba::put_bits_at(b.data(), 10 * 8, 16, device);
-        b[56 + 13] = 0; // ends the PSID
+        b[56 + 13] = 0; // terminates the PSID
         vend::MlxGeneralInfo info;
         iba::decode(info, b.data());
         const auto dotted = [&](unsigned begin, unsigned each) {
@@ -230,7 +230,7 @@ TEST_CASE("vendstat prints the extended version for a device that infiniband-dia
     CHECK(info.fw_hour == 0x1743);
     CHECK(vend::has_extended_version(info));
     CHECK(vend::firmware_version(info) == std::array<u32, 3>{31, 2012, 1068});
-    CHECK((info.capability_mask[0] >> 20 & 1) == 1); // AccessRegister by GMPs: mstflint then sent it
+    CHECK((info.capability_mask[0] >> 20 & 1) == 1); // AccessRegister in GMPs is supported, so mstflint used it
     CHECK(info.capability_mask == std::array<u32, 4>{0x041cc5e0, 0x10, 0, 0});
     CHECK_THAT(diags_text(info),
                Catch::Contains("\nfw_version:  31.2012.1068\n") && Catch::Contains("\nfw_date:     10/26/2023\n") &&

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// difference_text_test.cpp - differences between two constructed subnets, as text and as JSON.
+// difference_text_test.cpp - the differences between two constructed subnets, as text and as JSON.
 #include "subnet/made_subnet.hpp"
 #include "support/catch.hpp"
 #include "text/difference_text.hpp"
 
 #include <nlohmann/json.hpp>
 
-namespace difference_text_test { // compiled together with others
+namespace difference_text_test {
 
 using namespace comad;
 using discovery::difference;
@@ -16,7 +16,7 @@ using subject = difference::subject;
 
 namespace {
 
-const subnet was = test::made_subnet(); // a switch, two ports of a host, one of a router, and two links
+const subnet was = test::made_subnet(); // a switch, two ports of a host, one port of a router, two links
 
 /// Returns the subnet without the host.
 subnet smaller() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// doctor_checks_test.cpp - the checks of doctor on constructed machines: which check reports each problem, how severe it
-// is, and which fix it suggests. docs/explanation/devices.md and Linux' Documentation/ABI explain the files of sysfs.
+// doctor_checks_test.cpp - the checks of doctor on constructed machines: which check reports each problem, its severity
+// and the suggested fix. docs/explanation/devices.md and Linux' Documentation/ABI describe the files of sysfs.
 #include "support/catch.hpp"
 #include "text/doctor_checks.hpp"
 #include "text/ibtool_overview.hpp"
@@ -11,7 +11,7 @@
 #include <cerrno>
 #include <sstream>
 
-namespace machine_checks_test { // compiled together with others
+namespace machine_checks_test {
 
 using namespace comad;
 using namespace ibtool;
@@ -90,7 +90,7 @@ std::vector<finding> problems_of(const std::vector<finding>& all, std::string_vi
 TEST_CASE("doctor reports no problem and no fix for a machine without problems") {
     const std::vector<finding> all = check_machine(sound_machine());
     INFO(findings_text(all));
-    CHECK(all.size() >= 6); // device, module, file, port, choice, kernel
+    CHECK(all.size() >= 6); // one finding each for device, module, file, port, choice, kernel
     for (const finding& f : all) {
         CHECK(f.judged == verdict::ok);
         CHECK(f.remedy.empty());
@@ -182,7 +182,7 @@ TEST_CASE("doctor suggests a fix for an inaccessible device file that fits the g
     CHECK_THAT(f.found, Contains("not accessible to alice (Permission denied)"));
     CHECK_THAT(f.remedy.text(), Contains("usermod -aG rdma alice"));
     CHECK_FALSE(can_open(m));
-    // If no group has access, or only the group root, which users must not join, the fix is a udev rule.
+    // The fix is a udev rule if no group has access, or only the group root, which users must not join.
     m.files[0].mode = 0600;
     CHECK_THAT(only_problem(check_machine(m)).remedy.text(), Contains("udev rule") && !Contains("usermod"));
     m.files[0].mode = 0660;
@@ -229,7 +229,7 @@ TEST_CASE("doctor reports a port that is down and how to bring the port up") {
         CHECK(f.judged == verdict::bad);
         CHECK_THAT(f.remedy.text(), Contains(s.remedy));
     }
-    // The state of an unused port does not matter.
+    // The state of an unused port is irrelevant.
     machine m = sound_machine();
     m.devices[0].end_ports.push_back(port_of("mlx5_0", 2, ""));
     m.devices[0].end_ports[1].portState = PortState::Down;
@@ -272,7 +272,7 @@ TEST_CASE("doctor reports that a machine with only RoCE ports has no usable port
     CHECK_THAT(remedy_for("mlx5_0"), Contains("mstconfig -d mlx5_0 set LINK_TYPE_P1=1"));
     CHECK_THAT(remedy_for("mlx4_0"), Contains("echo ib >/sys/class/infiniband/mlx4_0/device/mlx4_port1"));
     CHECK_THAT(remedy_for("rxe0"), Contains("adapter"));
-    // Next to an InfiniBand port a RoCE port is not a problem.
+    // If the machine has an InfiniBand port, a RoCE port is not a problem.
     machine m = sound_machine();
     end_port roce = port_of("mlx5_0", 2, "");
     roce.link_layer = "Ethernet";
@@ -286,7 +286,7 @@ TEST_CASE("doctor requires the device files of both devices if a port uses the S
     const auto no_smi = static_cast<u32>(iba::CapabilityMask::IsSMdisabled);
     first_port(m).capabilityMask = no_smi;
     use_first_port(m);
-    // The devices of its planes are missing.
+    // The devices of the port's planes are missing.
     CHECK_THAT(only_problem(check_machine(m)).found, Contains("no SMI"));
     CHECK(is_any_bad(check_machine(m)));
     end_port plane = port_of("smi1", 1, "");
@@ -317,7 +317,7 @@ TEST_CASE("doctor warns if the kernel's MAD queues are shorter than ibtool assum
     m.send_queue = 128;
     m.receive_queue = 512;
     CHECK_THAT(findings_text(check_machine(m)), Contains("128 SMPs and 16 SA requests"));
-    m.receive_queue = 256; // a quarter, and a thirty-second
+    m.receive_queue = 256; // SMPs may use a quarter, and SA requests a thirty-second
     finding f = only_problem(check_machine(m));
     CHECK(f.judged == verdict::warning);
     CHECK_THAT(f.found, Contains("64 SMPs and 8 SA requests"));
@@ -375,7 +375,7 @@ TEST_CASE("doctor checks the SMA, the SM and the SA of a fabric") {
     f.local.error = "did not answer";
     CHECK(problems_of(check_fabric(f), "SMP").at(0).judged == verdict::bad);
     CHECK(problems_of(check_fabric(f), "SM").at(0).judged == verdict::skipped);
-    // With a discovery through the SA no SMP was sent, and no SMP result is expected.
+    // A discovery through the SA sends no SMP, so doctor expects no SMP result.
     f = sound_fabric();
     f.has_smps = false;
     CHECK_FALSE(is_any_bad(check_fabric(f)));

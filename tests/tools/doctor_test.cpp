@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// doctor_test.cpp - doctor and ibtool without arguments: on constructed machines, on fabrics with and without replies, on
-// the virtual device.
+// doctor_test.cpp - doctor and ibtool without arguments: on constructed machines, on fabrics with and without replies,
+// and on the virtual device.
 #include "ibsim/ibsim_server.hpp"
 #include "kernel/virtual_device.hpp"
 #include "program/ibtool_subnet.hpp"
@@ -12,7 +12,7 @@
 
 using namespace ibtool_rig;
 
-namespace ibtool_doctor_test { // compiled together with others
+namespace ibtool_doctor_test {
 
 /// The files of a Linux machine with one Active port of an mlx5 adapter.
 struct made_machine : directory {
@@ -48,7 +48,7 @@ struct made_machine : directory {
                                                   *this / ("bus/pci/devices/" + address + "/driver"));
     }
     void remove(const char* name) { std::filesystem::remove_all(*this / name); }
-    /// Runs ibtool without privileges, because root may open every file.
+    /// Runs ibtool without privileges, because root can open every file.
     process_result doctor(const words& more = {}) const {
         const words plain = ::geteuid() == 0 ? words{"setpriv", "--bounding-set=-all", "env"} : words{};
         return run_process(

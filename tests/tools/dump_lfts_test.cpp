@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
-// dump_lfts_test.cpp - the tables of a subnet that OpenSM routed: dump_lfts and dump_mfts compared with infiniband-diags'
-// dump_fts, and the SA's tables compared with those of the switches.
+// dump_lfts_test.cpp - the tables of a subnet that OpenSM routed. The test compares dump_lfts and dump_mfts with
+// dump_fts of infiniband-diags, and the tables of the SA with the tables of the switches.
 #include "program/ibtool_subnet.hpp"
 
 #include <algorithm>
 #include <fstream>
 #include <map>
 
-namespace ibtool_routes_test { // compiled together with others
+namespace ibtool_routes_test {
 
 using namespace ibtool_rig;
 
 namespace {
 
-/// Returns the stanzas of all switches in any order. The first line of each stanza contains these words.
+/// Returns the stanzas of all switches in any order. The first line of each stanza contains `first`.
 words stanzas_of(const std::string& text, std::string_view first = " of switch ") {
     words all;
     for (const std::string& line : lines_in_order(text)) {
@@ -49,8 +49,8 @@ TEST_CASE("dump_lfts and dump_mfts print the tables as dump_fts of infiniband-di
 }
 
 TEST_CASE("check_lft_balance counts the host LIDs at each port that leads to a switch") {
-    // Two cables connect ports 17 and 20 of the first switch with 3 and 4 of the second. Two hosts are at the first switch
-    // and one at the second.
+    // Two cables connect ports 17 and 20 of the first switch with ports 3 and 4 of the second. Two hosts are at the
+    // first switch and one host is at the second.
     const unsigned LMC = GENERATE(0u, 1u);
     CAPTURE(LMC);
     const subnet s(topology, manager::leaves, {"-l", std::to_string(LMC)});
@@ -81,7 +81,7 @@ TEST_CASE("check_lft_balance counts the host LIDs at each port that leads to a s
     const process_result bad = s.ours({"check_lft_balance", "--json"});
     CHECK(bad.status == 1);
     CHECK((ports_of("second switch", bad) == std::map<unsigned, unsigned>{{3, 2u << LMC}, {4, 0}}));
-    CHECK(ports_of("first switch", bad).empty()); // that is even still
+    CHECK(ports_of("first switch", bad).empty()); // the first switch is still balanced
     CHECK_THAT(s.ours({"check_lft_balance"}).out,
                StartsWith("Unbalanced Switch Port Usage: second switch, 0x0000000000006000\n"
                           "Port 003: " +
@@ -89,8 +89,8 @@ TEST_CASE("check_lft_balance counts the host LIDs at each port that leads to a s
 }
 
 TEST_CASE("check_lft_balance judges dumped tables as infiniband-diags' script does, without a fabric") {
-    // With two hosts at each of four leaves, no port to a switch has as few routes as a port to a host; the original script
-    // fails in that case.
+    // With two hosts at each of four leaves, no port to a switch has as few routes as a port to a host. The original
+    // script fails in that case.
     const std::string described = run({"ibnetdiscover", "--fabric", "sim:fattree2,radix=4,time=virtual"}).out;
     const subnet s(described, manager::leaves);
     const std::string cache = s.files() / "cache", tables = s.files() / "tables";
@@ -99,7 +99,7 @@ TEST_CASE("check_lft_balance judges dumped tables as infiniband-diags' script do
         CAPTURE(options);
         std::ofstream(tables) << s.peer({"dump_fts"}).out;
         const words line = words{"check_lft_balance", "-l", tables, "-i", cache} + options;
-        const process_result peer = s.peer(line), r = run(line); // ours without any fabric
+        const process_result peer = s.peer(line), r = run(line); // our command runs without a fabric
         REQUIRE(peer.status == 0);
         CHECK(stanzas_of(r.out, "Switch Port Usage") == stanzas_of(peer.out, "Switch Port Usage"));
         return r;
@@ -109,7 +109,8 @@ TEST_CASE("check_lft_balance judges dumped tables as infiniband-diags' script do
     CHECK(good.status == 0);
     CHECK(stanzas_of(good.out, "Switch Port Usage").size() == 6);
 
-    // All routes from the second leaf to the hosts of the first use its first spine, which already carries one of them.
+    // All routes from the second leaf to the hosts of the first leaf use the first spine, which already carries one of
+    // these routes.
     std::map<std::string, std::string> lids;
     const auto discovered = nlohmann::json::parse(s.ours({"ibnetdiscover", "--json"}).out);
     for (const auto& n : discovered["nodes"])
@@ -122,9 +123,10 @@ TEST_CASE("check_lft_balance judges dumped tables as infiniband-diags' script do
     CHECK(bad.status == 1);
     CHECK_THAT(bad.out, StartsWith("Unbalanced Switch Port Usage: leaf-0002, "));
     compare({"-e", "-v"});
-    // With dumps of all routes nothing else is needed, and the result equals that of the switches' own tables.
+    // With dumps of all routes, ibcheckroutes needs no fabric. Its result equals the result from the tables in the
+    // switches.
     const process_result of_files = run({"ibcheckroutes", "--tables", tables, "--load-cache", cache});
-    // Only switches report whether they use adaptive routing, and those of ibsim do not reply.
+    // Only switches report whether they use adaptive routing, and switches of ibsim do not reply to that query.
     CHECK(of_files.out + "##          6 switches did not report whether they use adaptive routing\n" ==
           s.ours({"ibcheckroutes"}).out);
     CHECK_THAT(of_files.out, Contains("## Summary: 56 routes checked, 0 cut"));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// error_thresholds_test.cpp - counter names compared with libibmad's, and the lines of a thresholds file.
+// error_thresholds_test.cpp - the names of counters, compared with libibmad's names, and the lines of a thresholds
+// file.
 #include "input/error_thresholds.hpp"
 #include "support/catch.hpp"
 #include "support/thrown.hpp"
@@ -65,7 +66,7 @@ TEST_CASE("a thresholds file sets only the thresholds that it contains") {
 }
 
 TEST_CASE("a thresholds file accepts the former names of counters") {
-    // Names that infiniband-diags' ibqueryerrors -s still accepts, as old monitoring scripts use them.
+    // infiniband-diags' ibqueryerrors -s still accepts these names, because old monitoring scripts use them.
     error_thresholds t;
     std::istringstream in("SymbolErrors=1\nLinkRecovers=2\nLinkDowned=3\nRcvErrors=4\nRcvRemotePhysErrors=5\n"
                           "RcvSwRelayErrors=6\nXmtDiscards=7\nXmtConstraintErrors=8\nRcvConstraintErrors=9\n"
@@ -97,7 +98,7 @@ TEST_CASE("a line with an unknown counter in a thresholds file is skipped if the
           std::vector<std::string>{"f:1: unknown error counter 'SymbolErrorCounters'; similar: SymbolErrorCounter; "
                                    "line ignored",
                                    "f:4: unknown error counter 'LinkDownd'; similar: LinkDownedCounter; line ignored"});
-    std::istringstream bad("VL15Dropped=ten\n"); // a number is refused as before
+    std::istringstream bad("VL15Dropped=ten\n"); // an invalid number is an error and not a warning
     CHECK(message_of([&] { t.read(bad, "f", [](const std::string&) {}); }) ==
           "f:1: invalid threshold 'ten'; expected a number");
 }

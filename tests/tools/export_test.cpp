@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// export_test.cpp - the files that `export` writes, read by their programs: GraphViz, Slurm, a browser, XML and JSON
-// Schema.
+// export_test.cpp - the files that `export` writes, read by the programs that use them: GraphViz, Slurm, a browser, XML
+// and JSON Schema.
 #include "program/free_port.hpp"
 #include "program/ibtool_rig.hpp"
 
@@ -34,7 +34,7 @@ std::size_t count(const std::string& text, const std::string& what) {
     return found;
 }
 
-/// A name with every character that has a meaning in one of the formats.
+/// A name that contains every character with a special meaning in one of the formats.
 constexpr std::string_view hostile = R"(
 switchguid=0x1000
 Switch	4 "S1"	# "a<b>&\N\"};</script><!--"
@@ -63,7 +63,7 @@ process_result exported(const std::string& format, const words& more) {
     REQUIRE(r.status == 0);
     return r;
 }
-const words live{"--fabric", "sim:fattree2,radix=4,sm=1,time=virtual"}; // 8 hosts, 4 leaves, 2 spines; 16 links
+const words live{"--fabric", "sim:fattree2,radix=4,sm=1,time=virtual"}; // 8 hosts, 4 leaves, 2 spines and 16 links
 
 } // namespace
 
@@ -109,7 +109,7 @@ std::string slurm_log(const directory& d, const std::string& topology, std::stri
                       "NodeName={} NodeAddr=127.0.0.1 State=UNKNOWN\nPartitionName=all Nodes=ALL\n",
                       getpwuid(geteuid())->pw_name, (d / ""), comad::test::free_port(), d / "pid", hosts));
     process slurm({"slurmctld", "-D", "-c", "-vvv", "-f", d / "slurm.conf"});
-    slurm.await_error("route/default: init"); // what it loads after the topology
+    slurm.await_error("route/default: init"); // slurmctld loads it after the topology
     return slurm.errors();
 }
 
@@ -184,7 +184,7 @@ TEST_CASE("slurmctld reads the topology of one of two rails, with readable names
                                  "  Mellanox Technologies\"\n"));
     CHECK(count(all.err, "\n") == 1);
     CHECK_THAT(all.out, EndsWith(conf.out.substr(conf.out.find("SwitchName="))));
-    // The export from another host is equal.
+    // The export from another host equals this export.
     const auto from = [&](const char* host) {
         return exported("slurm", {"--fabric", fmt::format("sim:{},at={},time=virtual", d / "rails.topo", host)}).out;
     };
@@ -231,7 +231,7 @@ TEST_CASE("the JSON of a discovery matches its schema") {
         CHECK(r.out == "14\nFalse\nset()\n");
     }
     const auto qos = nlohmann::json::parse(read_file(d / "qos.json"));
-    CHECK(qos["nodes"][1]["ports"].back()["SLtoVL"].size() == 4); // from each of its ports with a cable
+    CHECK(qos["nodes"][1]["ports"].back()["SLtoVL"].size() == 4); // one entry for each of the four cabled ports
 }
 
 TEST_CASE("the option --qos requires --json and refuses a file") {
@@ -245,7 +245,7 @@ TEST_CASE("a browser renders the exported page, finds a node, zooms and shows na
     const directory d;
     write(d / "hostile.topo", std::string(hostile));
     std::string page = exported("html", {"--topology", d / "hostile.topo"}).out;
-    // Sends a user's actions as events. Then the page prints what it displays.
+    // Sends the actions of a user as events. Afterwards the page prints what it displays.
     const std::string_view user = R"(<script>
 const at = id => document.getElementById(id), say = {all: {...document.body.dataset}, title: at("status").textContent};
 const canvas = at("canvas"), pixels = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
@@ -296,7 +296,7 @@ TEST_CASE("export reports missing options, and the page contains the error count
     CHECK(without_errors["has_errors"] == false);
     CHECK(without_errors["links"][0][sum_of_errors] == nullptr);
     const std::string yaml = exported("slurm-yaml", live).out;
-    CHECK(count(yaml, "- switch: ") == 5); // 4 leaves, one for the spines
+    CHECK(count(yaml, "- switch: ") == 5); // one for each of 4 leaves, and one for the spines
     CHECK(count(yaml, "nodes: ") == 4);
     CHECK(count(exported("topology", live).out, "\nswitchguid=") == 6);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// exporter_alerts_test.cpp - each alert of packaging/monitoring/alerts.yml with a fault of realistic length. The exporter's
-// code sweeps a simulated fabric in virtual time, and a real promtool evaluates the alerts over the resulting pages.
+// exporter_alerts_test.cpp - each alert of packaging/monitoring/alerts.yml with a fault of realistic length. The code
+// of the exporter sweeps a simulated fabric in virtual time, and a real promtool evaluates the alerts over the
+// resulting pages.
 #include "commands/counters/sweep_outputs.hpp"
 #include "program/ibtool_rig.hpp"
 #include "session/sweeping.hpp"
@@ -15,7 +16,7 @@
 #include <set>
 #include <sstream>
 
-namespace exporter_alerts_test { // compiled together with others
+namespace exporter_alerts_test {
 
 using namespace ibtool;
 using namespace std::chrono_literals;
@@ -24,7 +25,8 @@ using nlohmann::json;
 
 namespace {
 
-/// Topology with two leaves, two cables between them and three hosts. The exporter and the subnet manager run on h-1.
+/// Topology with two leaves, two cables between the leaves, and three hosts. The exporter and the subnet manager run on
+/// h-1.
 const char topology[] = R"(caguid=0x1
 Ca 1 "H-1" # "h-1 HCA-1"
 [1] "S-10"[1] # "x" 4xQDR
@@ -53,15 +55,15 @@ Switch 8 "S-20" # "leaf-2"
 
 constexpr auto scrapes_apart = 30s;
 
-/// A phase of some minutes with its faults.
+/// A part of the test that lasts some minutes, with its faults.
 struct phase {
     enum class exporter { sweeps, stuck, device_lost, not_running };
     int minutes;
-    std::string faults = {}; ///< of the simulator; times count from the beginning of the phase
+    std::string faults = {}; ///< faults of the simulator; times count from the start of the phase
     exporter what = exporter::sweeps;
 };
 
-/// The labels with which an alert names its ports and nodes, besides the labels of all series.
+/// The labels with which an alert names its ports and nodes, in addition to the labels of all series.
 using labels = std::map<std::string, std::string>;
 struct alert {
     labels names;
@@ -71,10 +73,10 @@ struct alert {
 struct row {
     std::string name, title;
     std::vector<phase> phases;
-    std::vector<alert> fired;     ///< exactly these, between the two minutes
-    int from, until;              ///< the alert fires at these minutes and between them ...
-    int quiet_before, quiet_from; ///< ... and not up to the one, nor from the other on
-    bool is_known_before = false; ///< the whole fabric is expected by a file
+    std::vector<alert> fired;     ///< exactly the alerts that fire between `from` and `until`
+    int from, until;              ///< first and last minute at which the alert fires
+    int quiet_before, quiet_from; ///< no alert up to `quiet_before`, and no alert from `quiet_from` on
+    bool is_known_before = false; ///< whether a file declares the whole fabric as expected
 };
 
 labels cable(const char* a, const char* node, const char* port, const char* b, const char* peer,
@@ -94,7 +96,7 @@ labels without(labels all, const std::set<std::string>& names) {
 }
 
 const std::string cut = "cut=leaf-1/7@600s,restore=leaf-1/7@2700s";
-/// Simulator options that make the cable at port 7 the only bad cable.
+/// Simulator options with which the cable at port 7 is the only bad cable.
 const std::string bad_cable = "errors=0.2:2,seed=12";
 
 /// Returns at least one row for each alert.
@@ -281,7 +283,7 @@ public:
 private:
     struct values_of {
         std::string values;
-        bool is_there = false; // in this scrape
+        bool is_there = false; // whether the current scrape contains the series
         bool was_there = false;
     };
     void add_value(const std::string& name, const std::string& value) {
@@ -389,7 +391,7 @@ TEST_CASE("each alert names both cable ends, fires during a fault and ends after
                          {"input_series", pages.series()},
                          {"alert_rule_test", expected}});
     }
-    // Every alert must have a row, because otherwise nothing shows that it works.
+    // Every alert must have a row, because otherwise no test shows that the alert works.
     CHECK(covered == words_of(alerts, std::regex("- alert: (\\w+)")));
 
     const json all{{"rule_files", {alerts_file()}}, {"evaluation_interval", "30s"}, {"tests", tests}};
@@ -429,7 +431,7 @@ TEST_CASE("the file for node_exporter and the page both report a disconnected de
     boost::asio::io_context io;
     out.open(io.get_executor(), {});
     const disconnect lost{"umad0", "gone"};
-    out.note_lost(0, lost); // before the first sweep there is nothing to write
+    out.note_lost(0, lost); // nothing to write before the first sweep
     CHECK(ibtool_rig::read_file(where.file).empty());
     out.note_back(0, lost, 0);
     global_options o;

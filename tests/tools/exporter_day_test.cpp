@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// exporter_day_test.cpp - a day of virtual time: sweeps of a subnet with all kinds of faults and changes, and scrapes by
-// all kinds of clients. The resources at the end are those after some hours.
+// exporter_day_test.cpp - an exporter during a day of virtual time, with all kinds of faults, changes and clients. At
+// the end it must not use more resources than after some hours.
 #include "commands/counters/sweep_outputs.hpp"
 #include "program/http_client.hpp"
 #include "program/ibtool_rig.hpp"
@@ -14,7 +14,7 @@
 #include <malloc.h>
 #include <optional>
 
-namespace exporter_day_test { // compiled together with others
+namespace exporter_day_test {
 
 using namespace comad::test;
 using namespace ibtool;
@@ -34,7 +34,7 @@ const std::string unruly =
     "flap=spine-0001/2@1500ms:300ms:1700s,flap=leaf-0002/3@7s:100s:2300s,"
     "flap=h-0005 HCA-1/1@60s:500s:3000s,kill=h-0003 HCA-1@1000s,revive=h-0003 HCA-1@3000s,dead=h-0006 HCA-1";
 
-/// A client in the server's thread, which lets the server run until the reply has arrived.
+/// A client that runs in the thread of the server. While it waits for a reply, it lets the server run.
 class scrapers {
 public:
     scrapers(boost::asio::io_context& io, int port) : io_(io), port_(port), steady_(port) {}
@@ -44,7 +44,7 @@ public:
         http_client once(port_);
         CHECK(answer(once, "Accept-Encoding: gzip\r\n").size() < plain.size() / 3);
         if (sweep % 7 == 0) http_client(port_).send("\x16\x03 what is no HTTP\r\n\r\n");
-        if (sweep % 11 == 0) { // one that goes in the middle, and one that stays and never reads
+        if (sweep % 11 == 0) { // one client disconnects in mid-request, one never reads
             http_client(port_).send("GET /met");
             silent_.emplace(port_).ask("/metrics");
         }
@@ -106,10 +106,10 @@ TEST_CASE("an exporter's memory and descriptors do not grow during a day of swee
     sweeping all(in, plan, names, listener);
     CHECK(in.run(all.run()) == partial);
     CHECK(number == sweeps);
-    CHECK(changes > sweeps / 200); // it was no quiet day
-    CHECK(told.size() >= 4);       // causes
+    CHECK(changes > sweeps / 200); // the simulated subnet changed often
+    CHECK(told.size() >= 4);       // number of distinct causes
     INFO("bytes in use: " << most_bytes[0] << ' ' << most_bytes[1] << ' ' << most_bytes[2] << ' ' << most_bytes[3]);
-    CHECK(most_bytes[3] <= most_bytes[1] + 20'000); // of the 1,440 sweeps between none kept 14 bytes
+    CHECK(most_bytes[3] <= most_bytes[1] + 20'000); // none of the 1,440 sweeps in between leaked 14 bytes
     CHECK(most_open[3] <= most_open[0]);
     clients.reset();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// exporter_test.cpp - the exporter's pages and listening addresses, without a sweep.
+// exporter_test.cpp - the pages and the listening addresses of the exporter, without a sweep.
 #include "exporter/authorization.hpp"
 #include "exporter/exporter.hpp"
 #include "input/options.hpp"
@@ -19,7 +19,7 @@
 #include <sys/stat.h>
 #include <zlib.h>
 
-namespace exporter_test { // compiled together with others
+namespace exporter_test {
 
 using namespace comad::test;
 using namespace std::chrono_literals;
@@ -29,7 +29,7 @@ using nlohmann::json;
 
 namespace {
 
-/// Yields a page in pieces, as a sweep produces it.
+/// Yields a page in pieces, in the way in which a sweep produces it.
 comad::coro::generator<std::string> pieces_of(std::string text) {
     std::string piece;
     for (std::size_t at = 0; at < text.size(); at += piece.size()) {
@@ -47,7 +47,7 @@ struct running_exporter : served<ibtool::exporter> {
             e.publish([this, text] { return ++made, pieces_of(text); }, {{"sweep", 1}}, most_missing, fabric);
         });
     }
-    std::atomic<int> made = 0; // pages, plain or compressed
+    std::atomic<int> made = 0; // number of created pages, plain or compressed
 };
 
 /// Returns a page that is longer than the buffers of a socket.
@@ -124,7 +124,7 @@ TEST_CASE("clients that accept gzip get the page compressed, and the exporter co
     CHECK(plain.get("/metrics").body == page);
     CHECK(e.made == 2);
     e.publish("a 1\n");
-    CHECK(e.made == 2); // nobody has asked for it
+    CHECK(e.made == 2); // no client has requested the new page
 }
 
 TEST_CASE("a client gets the page that is published during its request, and other clients are served in between") {
@@ -208,7 +208,7 @@ TEST_CASE("a client gets its whole page while new pages are published") {
     http_client slow(e.port());
     slow.ask("/metrics");
     http_client quick(e.port());
-    CHECK(quick.get("/metrics").body == long_page(1)); // theirs has begun as well
+    CHECK(quick.get("/metrics").body == long_page(1)); // the reply to `slow` has started as well
     for (int number : {2, 3, 4}) e.publish(long_page(number));
     CHECK(slow.answer().body == long_page(1));
 }
@@ -288,7 +288,7 @@ TEST_CASE("an authorization file that belongs to another user is refused") {
     const directory files;
     const std::string file = files.write("auth", "bearer s3cret\n");
     ::chmod(file.c_str(), 0600);
-    if (::geteuid() != 0 || ::chown(file.c_str(), 65534, 65534) != 0) return; // only root can give files away
+    if (::geteuid() != 0 || ::chown(file.c_str(), 65534, 65534) != 0) return; // only root can change the owner
     CHECK_THAT(refusal_of(file), Contains("the file must belong to root or to the user") && !Contains("s3cret"));
 }
 
@@ -329,21 +329,21 @@ TEST_CASE("an exporter with only a port listens on loopback, and removes the soc
         CHECK_THAT(where_it_cannot_listen("unix:" + path), Contains("the path exists already"));
     }
     CHECK_FALSE(std::filesystem::exists(path));
-    { // what a killed one has left
+    { // the socket that a killed exporter leaves
         boost::asio::io_context io;
         boost::asio::local::stream_protocol::acceptor killed(io, path);
     }
     REQUIRE(std::filesystem::exists(path));
     running_exporter again({"unix:" + path, 1h, {}, {}});
     CHECK(http_client(path).get("/").status == 200);
-    { // what somebody else has put there meanwhile is theirs
+    { // the exporter keeps a file that replaced its socket
         const std::string other = files / "other";
         running_exporter e({"unix:" + other, 1h, {}, {}});
         REQUIRE(std::filesystem::remove(other));
         files.write("other", "precious");
     }
     CHECK(ibtool_rig::read_file(files / "other") == "precious");
-    if (::geteuid() == 0) { // only root can give a socket away
+    if (::geteuid() == 0) { // only root can change the owner of a socket
         const std::string other = files / "another user's";
         boost::asio::io_context io;
         { boost::asio::local::stream_protocol::acceptor killed(io, other); }
@@ -365,7 +365,7 @@ TEST_CASE("a failure to listen is reported with a one-line message") {
     const running_exporter other;
     CHECK(where_it_cannot_listen(other.address()) ==
           fmt::format("--listen: cannot listen on {}: another program uses this address", other.address()));
-    CHECK(where_it_cannot_listen("192.0.2.1:0") == // of the documentation's network: nobody's
+    CHECK(where_it_cannot_listen("192.0.2.1:0") == // a documentation address that no host has
           "--listen: cannot listen on 192.0.2.1:0: Cannot assign requested address");
     CHECK_THAT(where_it_cannot_listen("systemd"), Contains("systemd passed no socket"));
     CHECK_THAT(where_it_cannot_listen("unix:"), Contains("the path must have 1..107 bytes"));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// exposition_test.cpp - each series and label has the right value, in a subnet whose values and counters all differ.
+// exposition_test.cpp - each series and label has the right value, in a subnet whose values and counters are all
+// different.
 #include "subnet/made_subnet.hpp"
 #include "support/catch.hpp"
 #include "text/exposition.hpp"
@@ -11,7 +12,7 @@
 #include <map>
 #include <sstream>
 
-namespace exposition_test { // compiled together with others
+namespace exposition_test {
 
 using namespace comad;
 using namespace ibtool;
@@ -37,7 +38,7 @@ struct exposed {
     exposed() {
         now.begin = mad::time_point{1s};
         now.end = mad::time_point{3500ms};
-        now.mads = 99; // of this sweep; the totals are not these
+        now.mads = 99; // MADs of this sweep; the totals differ
         now.ports = {test::made_reading(made_switch_port, 1), test::made_reading(made_host_port, 2)};
         now.failures = {{discovery::failure_kind::no_address, s.location_of({2, 1}), "no LID"}};
     }
@@ -135,7 +136,7 @@ TEST_CASE("the page contains the state, width, speed and data rate of each port"
     CHECK(value("width") == "8");
     CHECK(value("speed") == "5");
     CHECK(value("rate_bytes_per_second") == "4000000000");
-    // Rates of 4x from InfiniBand's roadmap: EDR 100 Gb/s, HDR 200, NDR 400; FDR 14.0625 Gb/s per lane with 64b/66b.
+    // 4x rates in InfiniBand's roadmap: EDR 100 Gb/s, HDR 200, NDR 400. FDR has 14.0625 Gb/s per lane with 64b/66b.
     const auto rate_of_4x = [&](unsigned extended) {
         e.s.nodes[1].ports[2].info->capabilityMask |= 0x4000u;
         host.info->linkWidthActive = iba::LinkWidth::w4x;
@@ -166,12 +167,12 @@ TEST_CASE("a known link that is down and a known node that is missing keep their
     left.info->portPhysicalState = iba::PortPhysicalState::Polling;
     const std::string host = e.guid_of(1);
     e.s.by_guid.erase(e.s.nodes[1].info.nodeGUID);
-    e.s.nodes[1].info.nodeGUID = iba::guid{0x77}; // somebody else
+    e.s.nodes[1].info.nodeGUID = iba::guid{0x77}; // another node
     e.s.by_guid.emplace(iba::guid{0x77}, 1);
     e.s.nodes[1].ports[2].peer = {};
     known.take(e.s, mad::time_point{1s});
     e.s.failures.push_back({discovery::failure_kind::timeout, {e.s.nodes[0].info.nodeGUID, 3}, "no answer"});
-    e.s.failures.push_back(e.s.failures[0]); // the same series
+    e.s.failures.push_back(e.s.failures[0]); // a second failure in the same series
     const discovery::node_names names;
     std::string text;
     auto pieces =
@@ -209,7 +210,7 @@ TEST_CASE("a known link that is down and a known node that is missing keep their
 
 TEST_CASE("a port has one series for its cable even if another cable is expected in the port") {
     const exposed e;
-    discovery::subnet planned = e.s; // in place of the host
+    discovery::subnet planned = e.s; // the file expects another node in place of the host
     planned.by_guid.erase(planned.nodes[1].info.nodeGUID);
     planned.nodes[1].info.nodeGUID = iba::guid{0x77};
     planned.by_guid.emplace(iba::guid{0x77}, 1);
@@ -262,7 +263,7 @@ TEST_CASE("each counter has a series with the name of the counter") {
     };
     for (const auto& [name, value] : wanted)
         CHECK(values.at(fmt::format("infiniband_{}{}}}", name, e.labels_of(made_host_port))) == std::to_string(value));
-    // Words of four bytes, whose number of bytes may exceed 64 bits.
+    // The counters count words of four bytes. The number of bytes may need more than 64 bits.
     const std::pair<std::string, u64> data[] = {{"xmit", told.portXmitData}, {"rcv", told.portRcvData}};
     for (const auto& [way, words] : data) {
         const std::string bytes =

@@ -21,7 +21,7 @@
 #include <thread>
 #include <unistd.h>
 
-namespace file_replacement_test { // compiled together with others
+namespace file_replacement_test {
 
 namespace fs = std::filesystem;
 using comad::mad::unique_fd;
@@ -56,7 +56,7 @@ std::string message_of(const std::function<void()>& f) {
     return "";
 }
 
-/// Limits the length of files of this process, which has the effect of a full disk.
+/// Limits the size of the files of this process, which has the effect of a full disk.
 class short_files {
 public:
     explicit short_files(rlim_t most) {
@@ -188,7 +188,7 @@ TEST_CASE("a signal ends the wait for the reader of a FIFO") {
     const pthread_t here = ::pthread_self();
     std::atomic<bool> is_over = false;
     std::thread sender([&] {
-        while (!is_over) ::pthread_kill(here, SIGUSR1); // the first ones may arrive before it waits
+        while (!is_over) ::pthread_kill(here, SIGUSR1); // the first signals may arrive before the wait
     });
     CHECK_THAT(message_of([&] { write_output("x", fifo); }),
                Catch::EndsWith("interrupted by a signal before a reader opened it"));
@@ -213,7 +213,7 @@ TEST_CASE("a signal that ends the program during a file replacement leaves no te
         for (;;) ::pause();
     }
     char event[4096];
-    REQUIRE(::read(events.get(), event, sizeof event) > 0); // the temporary file is there
+    REQUIRE(::read(events.get(), event, sizeof event) > 0); // the temporary file exists now
     ::kill(child, SIGTERM);
     int status = 0;
     REQUIRE(::waitpid(child, &status, 0) == child);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// file_rereader_test.cpp - files that are reread while an event loop runs, including a file whose reading never ends.
+// file_rereader_test.cpp - files that are reread while an event loop runs, including a file that never ends.
 #include "session/file_rereader.hpp"
 #include "support/catch.hpp"
 
@@ -15,7 +15,7 @@
 #include <thread>
 #include <vector>
 
-namespace file_rereader_test { // compiled together with others
+namespace file_rereader_test {
 
 using ibtool::file_rereader;
 using ibtool::rereadings;
@@ -52,7 +52,7 @@ TEST_CASE("reread values take effect in the event loop, and a file with an error
 }
 
 TEST_CASE("a file that never ends blocks neither the event loop nor the program's end, and later requests wait") {
-    // The thread owns these values, because it lives longer than the test.
+    // The thread owns these values, because it runs longer than the test.
     const auto is_over = std::make_shared<std::promise<void>>();
     const auto has_begun = std::make_shared<std::promise<void>>();
     const std::shared_future<void> over = is_over->get_future();

@@ -57,7 +57,7 @@ Unicast lids [0x0-0x2] of switch Lid 8 guid 0x0000000000007777 (of another subne
     const auto& second = tables.of_node[1];
     CHECK((second.out_port(1) == 36 && second.out_port(2) == not_forwarded));
     CHECK((second.out_port(0x41) == 254 && second.last_lid == 0x41));
-    CHECK_FALSE(tables.of_node[2].is_known); // the CA
+    CHECK_FALSE(tables.of_node[2].is_known); // node 2 is the CA
 }
 
 TEST_CASE("forwarding tables in the format of OpenSM's dump are read") {
@@ -70,7 +70,7 @@ TEST_CASE("forwarding tables in the format of OpenSM's dump are read") {
     const auto& second = tables.of_node[1];
     CHECK((second.out_port(1) == 1 && second.out_port(2) == 0 && second.out_port(3) == not_forwarded));
     CHECK(second.last_lid == 14);
-    REQUIRE(tables.failures.size() == 1); // the first switch
+    REQUIRE(tables.failures.size() == 1); // the failure at the first switch
     CHECK(three_nodes().find(tables.failures[0].where).node == 0);
     CHECK(tables.failures[0].text == "its forwarding table is not in the file");
 }

@@ -7,7 +7,7 @@
 
 #include <string>
 
-namespace forwarding_text_test { // compiled together with others
+namespace forwarding_text_test {
 
 using namespace comad;
 using namespace ibtool;
@@ -41,7 +41,7 @@ TEST_CASE("the LIDs of one port are printed with the first LID and then numbered
           "0x0003 001 : (Channel Adapter portguid 0x0000000000000021: 'a host')\n"
           "0x0004 002 : (Channel Adapter portguid 0x0000000000000021: 'a host')\n"
           "0x0005 002 : (path #2 out of 4: portguid 0x0000000000000021)\n"
-          "0x0006 200 : (path #2 - illegal port)\n" // of the third, as the original counts there
+          "0x0006 200 : (path #2 - illegal port)\n" // the third path; infiniband-diags counts from 0 here
           "0x0007 003 : (path #4 out of 4: portguid 0x0000000000000021)\n"
           "0x0008 200 : (illegal port)\n"
           "0x0009 002 : (unknown node and type)\n"
@@ -69,7 +69,7 @@ TEST_CASE("the JSON of a unicast row names the owner of the LID if known and req
 TEST_CASE("a multicast row prints one column per port from port 0, or port masks") {
     const std::vector<multicast_row> rows{{0xc000, {0x0003, 0x0002}}, {0xc001, {0x8000, 0x0001}}};
     const std::string text = multicast_text(heading, rows, {});
-    const std::string gap(30, ' '); // of 15 ports
+    const std::string gap(30, ' '); // the empty columns of 15 ports
     CHECK_THAT(text, Catch::Contains("\n0xc000      x x " + gap + "x \n"));
     CHECK_THAT(text, Catch::Contains("\n0xc001      " + gap + "x x   \n"));
     CHECK_THAT(multicast_text(heading, rows, {.brief = true}),

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace gunzip_test { // compiled together with others
+namespace gunzip_test {
 
 using namespace comad;
 
@@ -36,7 +36,7 @@ TEST_CASE("gunzip restores what gzip compressed, including files with several me
     CHECK_FALSE(ibtool::is_gzipped("\x1f\x8b"));
     CHECK(text_of(file, problem) == text);
     CHECK(text_of(file + gzipped("more"), problem) == text + "more");
-    CHECK(text_of(file + std::string(7, '\0'), problem) == text); // padding, which gzip ignores
+    CHECK(text_of(file + std::string(7, '\0'), problem) == text); // gzip ignores padding
     CHECK(problem.empty());
 }
 
@@ -48,7 +48,7 @@ TEST_CASE("gunzip reports truncated, damaged or too large data after the valid d
         CHECK(problem == "the compressed data is truncated");
     }
     std::string damaged = file;
-    damaged[damaged.size() - 5] ^= 1; // of the checksum
+    damaged[damaged.size() - 5] ^= 1; // a byte of the checksum
     CHECK(text_of(damaged, problem) == text);
     CHECK_THAT(problem, Catch::StartsWith("the compressed data is damaged: "));
     CHECK(text_of(file, problem, text.size()) == text);
@@ -58,7 +58,8 @@ TEST_CASE("gunzip reports truncated, damaged or too large data after the valid d
 }
 
 TEST_CASE("a frame that is truncated or contains no RoCE packet is not read beyond its end") {
-    // Ethernet, IPv4, UDP to port 4791, a UD SEND of 4 bytes and its CRC. Then the frame with one byte changed.
+    // A frame of Ethernet, IPv4, UDP to port 4791, and a UD SEND of 4 bytes with its CRC. The test then changes single
+    // bytes.
     const std::vector<u8> frame{
         2,    0, 0,    0,    0, 1,  2, 0,    0,  0,  0, 2, 0x08, 0x00,                                // Ethernet
         0x45, 0, 0,    56,   0, 1,  0, 0,    64, 17, 0, 0, 10,   0,    0, 1, 10, 0, 0, 2,             // IPv4
@@ -73,7 +74,7 @@ TEST_CASE("a frame that is truncated or contains no RoCE packet is not read beyo
     for (const auto from : {ethernet, cooked, cooked2, ip})
         for (std::size_t size = 0; size <= frame.size(); ++size) {
             const std::vector<u8> cut(frame.begin(),
-                                      frame.begin() + static_cast<std::ptrdiff_t>(size)); // ASan sees its end
+                                      frame.begin() + static_cast<std::ptrdiff_t>(size)); // for ASan
             const auto found = ibtool::packet_in_frame(cut, from);
             CHECK(found.bytes.size() == (from == ethernet && size > 42 ? std::min<std::size_t>(size - 42, 24) : 0));
         }
@@ -81,7 +82,8 @@ TEST_CASE("a frame that is truncated or contains no RoCE packet is not read beyo
         std::size_t at;
         u8 value;
     };
-    // Another EtherType, a fragment, TCP, another port, an invalid UDP length, an IPv4 header longer than the frame.
+    // The changes cause another EtherType, a fragment, TCP, another port, an invalid UDP length, and an IPv4 header
+    // that is longer than the frame.
     for (const change c :
          {change{13, 6}, {20, 0x20}, {21, 8}, {23, 6}, {37, 0xb8}, {39, 7}, {14, 0x44}, {14, 0x4f}, {14, 0x65}}) {
         std::vector<u8> other = frame;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// health_test.cpp - health on simulated subnets: good links, links that go down, links with errors, and unresponsive nodes.
+// health_test.cpp - health on simulated subnets: good links, links that go down, links with errors, unresponsive nodes.
 #include "program/ibtool_rig.hpp"
 
 #include <nlohmann/json.hpp>
@@ -12,7 +12,7 @@ using nlohmann::json;
 
 namespace {
 
-// 4 leaves and 2 spines of 4 ports each, 8 hosts: 32 ports.
+// 4 leaves and 2 spines with 4 ports each, and 8 hosts: 32 ports.
 const std::string health_tree = "sim:fattree2,radix=4,sm=1,time=virtual";
 
 process_result health(const words& arguments, const std::string& wrong = "") {
@@ -34,7 +34,7 @@ TEST_CASE("health reports no problem for links that only carry traffic") {
 }
 
 TEST_CASE("health reports a link that went down as critical at both ends") {
-    // The cable between two switches; no other counter changes.
+    // The cable connects two switches. No other counter changes.
     const std::string flap = ",flap=leaf-0001/3@3s:1s:1000s";
     const process_result text = health({}, flap);
     CHECK(text.status == 1);
@@ -75,7 +75,7 @@ TEST_CASE("health compares symbol errors with the number of bits that the link s
         ++ports;
         CHECK(o.at("severity") == "error");
         CHECK(o.at("counted").get<double>() == Approx(10000).margin(1.5));
-        // 4X EDR
+        // The links are 4X EDR.
         const double bits = 4 * 25.78125e9 * o.at("interval_seconds").get<double>();
         CHECK(o.at("measured").get<double>() == Approx(o.at("counted").get<double>() / bits));
     }
@@ -119,7 +119,7 @@ TEST_CASE("health reports a failure of both its sweeps only once") {
     CHECK(all[1].at("description") == "h-0003 HCA-1");
     CHECK_THAT(all[1].at("why").get<std::string>(), Contains("ClassPortInfo") && Contains("timed out"));
 
-    // Without a subnet manager no port has a LID: 6 switches and 8 hosts.
+    // Without a subnet manager, the 6 switches and 8 hosts have no LIDs.
     const process_result none = run({"health", "--fabric", "sim:fattree2,radix=4,time=virtual", "--json"});
     CHECK(none.status == 3);
     CHECK(none.err == "ibtool: 6 nodes and 8 ports: the port has no LID; first: h-0001 HCA-1 port 1\n");

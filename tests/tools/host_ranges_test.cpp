@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// host_ranges_test.cpp - host names that are combined into ranges.
+// host_ranges_test.cpp - ranges that combine several host names.
 #include "support/catch.hpp"
 #include "text/host_ranges.hpp"
 

@@ -23,7 +23,7 @@
 #include <utility>
 #include <vector>
 
-namespace http_server_test { // compiled together with others
+namespace http_server_test {
 
 using namespace comad::test;
 using namespace std::chrono_literals;
@@ -33,7 +33,7 @@ using ibtool::http_request;
 
 namespace {
 
-/// Raises the limit of open files for two thousand clients and their connections.
+/// Raises the limit of open files, so that two thousand clients and their connections fit.
 void allow_many_descriptors() {
     rlimit files{};
     ::getrlimit(RLIMIT_NOFILE, &files);
@@ -41,7 +41,7 @@ void allow_many_descriptors() {
     ::setrlimit(RLIMIT_NOFILE, &files);
 }
 
-/// Replies with the request, and to `/long` with many MB of varying text.
+/// Replies with the request, and to `/long` with many megabytes of varying text.
 struct echo_server : served<ibtool::http_server> {
     explicit echo_server(const http_limits& limits = {})
         : served([&](auto executor) {
@@ -127,7 +127,8 @@ TEST_CASE("an HTTP server refuses other methods, bodies, long headers and invali
     CHECK(client.get("/x", ranges + "\r\n").body == "/x|false|");
 }
 
-// RFC 9112, 6.1, 6.3 and 11.2: what a proxy takes for the body of one request must not be the next request here.
+// RFC 9112, 6.1, 6.3 and 11.2: if a proxy forwards bytes as the body of a request, the server must not read these bytes
+// as the next request.
 TEST_CASE("an HTTP server refuses Transfer-Encoding or two lengths and does not read the bytes after the headers") {
     echo_server server;
     const std::string second = "GET /second HTTP/1.1\r\nHost: x\r\n\r\n";
@@ -159,13 +160,13 @@ TEST_CASE("an HTTP server refuses Transfer-Encoding or two lengths and does not 
             client.send(first + std::string(fields) + "\r\n" + second);
             const http_answer a = client.answer(*first != 'H');
             CHECK((a.status == 400 || a.status == 413));
-            const bool is_old = std::string(first).find("1.0") != std::string::npos; // which closes anyway
+            const bool is_old = std::string(first).find("1.0") != std::string::npos; // always closes
             CHECK((is_old || a.field("connection") == "close"));
             CHECK(client.rest() == "");
         }
 }
 
-// RFC 9112, 3.2 and 3.2.2.
+// See RFC 9112, 3.2 and 3.2.2.
 TEST_CASE("an HTTP request needs one valid Host except in HTTP 1.0, and an absolute target becomes its path") {
     echo_server server;
     const auto status = [&](const std::string& request) {
@@ -199,7 +200,7 @@ TEST_CASE("an HTTP request needs one valid Host except in HTTP 1.0, and an absol
         CHECK(status(fmt::format("GET {} HTTP/1.1\r\nHost: x\r\n", wrong)) == 400);
 }
 
-// RFC 9110, 12.4.2 and 12.5.3.
+// See RFC 9110, 12.4.2 and 12.5.3.
 TEST_CASE("an HTTP server uses gzip if the client accepts gzip with a weight above 0, in any notation") {
     for (const char* yes : {"gzip", "GZIP", "x-gzip", "deflate, gzip;q=0.5, br", "gzip;q=1", "gzip;q=1.000",
                             "gzip;q=0.001", "gzip ; q=0.1", "*", "*;q=0.5", "identity;q=0, gzip",
@@ -241,14 +242,14 @@ TEST_CASE("an HTTP server uses gzip if the client accepts gzip with a weight abo
 TEST_CASE("clients that do not read long pages block no other client, and a slow reader gets its page") {
     allow_many_descriptors();
     echo_server server;
-    http_client slow(server.port()); // begins before them, and takes a little now and then
+    http_client slow(server.port()); // starts before the others and reads a little from time to time
     slow.ask("/long");
     std::list<http_client> attackers;
     std::string page;
     for (int i = 0; i < 600; ++i) {
         attackers.emplace_back(server.port()).ask("/long");
         if (i % 20 != 0) continue;
-        REQUIRE(http_client(server.port()).get("/health").status == 200); // those before it have arrived
+        REQUIRE(http_client(server.port()).get("/health").status == 200); // the earlier clients have arrived
         page += slow.some();
     }
     for (int i = 0; i < 40; ++i) {
@@ -256,13 +257,13 @@ TEST_CASE("clients that do not read long pages block no other client, and a slow
         REQUIRE(client.get("/health").body == "/health|false|");
         if (i % 10 == 0) REQUIRE(client.get("/page").body == *echo_server::page());
         page += slow.some();
-        attackers.emplace_back(server.port()).ask("/long"); // they come again and again
+        attackers.emplace_back(server.port()).ask("/long"); // attackers keep connecting
     }
     CHECK(server.connections() <= 500);
     const std::size_t body = page.find("\r\n\r\n") + 4;
     while (page.size() < body + echo_server::long_body()->size()) {
         const std::string more = slow.some_more();
-        if (more.empty()) break; // the server has closed
+        if (more.empty()) break; // the server has closed the connection
         page += more;
     }
     CHECK(page.substr(body) == *echo_server::long_body());
@@ -275,7 +276,7 @@ TEST_CASE("a peer with too many connections loses its own connections and not th
         for (int i = 0; i < 2; ++i) CHECK(quiet.emplace_back(server.port(), address).get("/").status == 200);
     for (int i = 0; i < 50; ++i) CHECK(many.emplace_back(server.port(), "127.0.0.4").get("/").status == 200);
     CHECK(server.connections() == 12);
-    for (http_client& c : quiet) CHECK(c.get("/").status == 200); // idle for longer than all of those
+    for (http_client& c : quiet) CHECK(c.get("/").status == 200); // idle for longer than the others
     CHECK(std::count_if(many.begin(), many.end(), [](http_client& c) { return c.is_closed(); }) == 42);
 }
 
@@ -300,7 +301,7 @@ TEST_CASE("clients that wait for a page do not keep other clients from sending r
     while (server.in_its_thread(connections) < 20) std::this_thread::yield();
     CHECK(http_client(server.port()).get("/health").body == "/health");
     server.in_its_thread([&](ibtool::http_server&) { page_is_made->cancel(); });
-    CHECK(waiting.front().answer().body == "/metrics"); // who has waited longest is not sent away
+    CHECK(waiting.front().answer().body == "/metrics"); // the server keeps the client that waits longest
     server.in_its_thread([&](ibtool::http_server&) { page_is_made.reset(); });
 }
 
@@ -332,7 +333,7 @@ TEST_CASE("an HTTP server at its connection limit closes the connections that ar
     }
     CHECK(std::count(closed.begin(), closed.end(), true) == 15);
     CHECK(all.back().get("/").status == 200);
-    // A client with a recent reply is not the client that is idle for longest.
+    // After a recent reply, a client is not the client that is idle for longest.
     auto fifth = std::prev(all.end(), 5);
     CHECK(fifth->get("/").status == 200);
     http_client another(server.port());
@@ -346,7 +347,7 @@ TEST_CASE("an HTTP server closes a connection with a slow request and keeps idle
     http_client silent(server.port()), slow(server.port()), between(server.port());
     CHECK(between.get("/").status == 200);
     slow.send("GET / HTTP/1.1\r\nHo");
-    CHECK(slow.rest() == ""); // the server closes
+    CHECK(slow.rest() == ""); // the server closes the connection
     CHECK_FALSE(silent.is_closed());
     CHECK_FALSE(between.is_closed());
     CHECK(silent.get("/").status == 200);
@@ -361,7 +362,7 @@ TEST_CASE("an HTTP server closes a client that does not read its reply, and serv
     }
     http_client quick(server.port());
     CHECK(quick.get("/long").body == *echo_server::long_body());
-    while (server.connections() > 1) std::this_thread::yield(); // each of the slow ones goes
+    while (server.connections() > 1) std::this_thread::yield(); // the server closes every slow client
     CHECK(quick.get("/").status == 200);
     CHECK(slow.front().rest().size() < echo_server::long_body()->size());
 }
@@ -410,7 +411,7 @@ TEST_CASE("each client gets at most one reply between two steps of a sweep, even
     std::list<http_client> asking;
     for (int i = 0; i < clients; ++i) asking.emplace_back(server.port()).send(all);
     server.in_its_thread([&](ibtool::http_server&) {
-        last = answers; // before the first turn as many as there was time for
+        last = answers; // before the first turn, any number of replies is possible
         turn();
     });
     for (http_client& c : asking)

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: MIT
-// ibcacheedit_test.cpp - ibcacheedit compared with infiniband-diags' ibcacheedit: equal bytes, readable by both versions of
-// ibnetdiscover.
+// ibcacheedit_test.cpp - ibcacheedit compared with ibcacheedit of infiniband-diags: both write equal bytes, which both
+// versions of ibnetdiscover read.
 #include "program/ibtool_subnet.hpp"
 #include <comad/discovery/formats/detail/cache_edit.hpp>
 
 #include <regex>
 #include <set>
 
-namespace ibtool_cacheedit_test { // compiled together with others
+namespace ibtool_cacheedit_test {
 
 using namespace ibtool_rig;
 
 namespace {
 
-/// Returns the stanzas without the port GUID of switches: infiniband-diags prints that of NodeInfo, which no edit changes.
+/// Returns the stanzas without the port GUIDs of switches. infiniband-diags prints the port GUID in NodeInfo, which no
+/// edit changes.
 std::set<std::string> stanzas_read(const std::string& text) {
     const std::regex port_guid("(switchguid=0x[0-9a-f]+)\\([0-9a-f]+\\)");
     std::set<std::string> all;
@@ -43,7 +44,7 @@ TEST_CASE("ibcacheedit writes the bytes that infiniband-diags writes, and both r
         {"--portguid", "0xa000:0xa001:0xaaaa"},
         {"--portguid", "0x6000:0x6000:0x6666"},
         {"--switchguid", "20480:0x5999", "--caguid", "0xa000:0xa0a0", "--sysimgguid", "0x33000:1", "--portguid",
-         "0xa0a0:0xa001:0xaaaa"}, // 20480 is 0x5000
+         "0xa0a0:0xa001:0xaaaa"}, // 20480 = 0x5000
     };
     for (const std::string& from : {cache, own})
         for (const words& edit : edits) {
@@ -94,7 +95,7 @@ TEST_CASE("ibcacheedit drops ports that no node contains and refuses ports that 
     const std::string cache = s.files() / "cache", theirs = s.files() / "theirs", ours = s.files() / "ours";
     REQUIRE(s.peer({"ibnetdiscover", "--cache", cache}).status == 0);
     const std::string whole = read_file(cache);
-    constexpr std::size_t count_at = 28 + 206, key = 9; // of the first node
+    constexpr std::size_t count_at = 28 + 206, key = 9; // in the record of the first node
     const unsigned char count = static_cast<unsigned char>(whole.at(count_at));
     REQUIRE(count >= 2);
     std::string less = whole;

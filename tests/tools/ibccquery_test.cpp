@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: MIT
-// ibccquery_test.cpp - ibccquery and ibccconfig compared with infiniband-diags on a virtual device over the simulator;
-// differences where the originals are wrong; values read back, dry runs, whole subnets.
+// ibccquery_test.cpp - ibccquery and ibccconfig compared with infiniband-diags on a virtual device over the simulator,
+// with the known errors of infiniband-diags. Further tests cover reading back, dry runs and whole subnets.
 #include "kernel/virtual_device.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <regex>
 
-namespace ibtool_congestion_test { // compiled together with others
+namespace ibtool_congestion_test {
 
 using namespace ibtool_rig;
 
 namespace {
 
-// LIDs of sim:...,sm=1 in the order of the nodes: hosts, then leaves, then spines.
+// The simulator assigns LIDs (sm=1) in the order of the nodes: hosts, then leaves, then spines.
 const std::string fabric = "sim:fattree2,radix=4,sm=1,cc=4", a_ca = "1", a_switch = "9";
 
-/// Replaces times, which differ between two runs.
+/// Replaces times, because they differ between two runs.
 std::string without_times(const std::string& text) {
     return std::regex_replace(text, std::regex("((?:Current)?Time[sS]tamp[A-Z_a-z]*:\\.*)[0-9]+"), "$1");
 }
 
-/// Returns the output of `program` for each command. Each program gets its own fabric, because reading a log resets the
-/// log.
+/// Returns the output of `program` for each command. Each program gets its own fabric, because a program that reads a
+/// log resets the log.
 words printed(const words& commands, const std::string& program = "", const std::string& of = fabric) {
     std::string script;
     for (const std::string& c : commands) script += program + c + "; echo =====\n";
@@ -35,7 +35,7 @@ words printed(const words& commands, const std::string& program = "", const std:
 }
 const std::string ours = "$IBTOOL ";
 
-/// Checks that both print equal text, and that the text is not empty.
+/// Checks that both programs print equal text, and that the text is not empty.
 void compare(const words& commands) {
     const words theirs = printed(commands), mine = printed(commands, ours);
     for (std::size_t i = 0; i < commands.size(); ++i) {
@@ -221,7 +221,7 @@ TEST_CASE("ibccconfig --all changes all applicable nodes and reports the nodes t
     const words said = parts_of(r.out);
     REQUIRE(said.size() == 5);
     const words lines = lines_in_order(said[0]);
-    REQUIRE(lines.size() == 8); // 7 hosts, and the exit code
+    REQUIRE(lines.size() == 8); // a line for each of 7 hosts, and the exit code
     for (std::size_t i = 0; i < 7; ++i)
         CHECK_THAT(lines[i], EndsWith(" port 1: CACongestionSetting: portControl 0x0000 -> 0x0001, "
                                       "congestionEntry[0].CCTITimer 0 -> 150"));
@@ -239,7 +239,7 @@ TEST_CASE("ibccconfig --all changes all applicable nodes and reports the nodes t
         CHECK(object["changes"] == nlohmann::json{{{"field", "threshold"}, {"before", "0"}, {"after", "15"}},
                                                   {{"field", "packetSize"}, {"before", "0"}, {"after", "8"}}});
     }
-    CHECK(said[3] == "code 3\n"); // h-0003 again
+    CHECK(said[3] == "code 3\n"); // because of h-0003 again
     CHECK_THAT(said[4], Contains("0x0000000000000000") && Contains("0x0000000000000077"));
 }
 

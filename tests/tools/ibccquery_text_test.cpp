@@ -10,7 +10,7 @@
 #include <array>
 #include <random>
 
-namespace congestion_text_test { // compiled together with others
+namespace congestion_text_test {
 
 using namespace comad;
 using namespace ibtool;
@@ -85,7 +85,7 @@ TEST_CASE("a congestion log omits empty entries, and a switch log prints libibma
             if (e != empty) log += dumped(mad_dump_cc_congestionlogentryswitch, b, 40 + 12 * e) + "\n";
         CHECK(congestion_text(decoded<cc::CongestionLogSwitch>(b)) == log);
 
-        // libibmad reads the events at other offsets.
+        // libibmad reads the events at wrong offsets.
         const std::string head = dumped(mad_dump_cc_congestionlog, b) + dumped(mad_dump_cc_congestionlogca, b) + "\n";
         CHECK(congestion_text(decoded<cc::CongestionLogCA>(b)).starts_with(head));
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ibcheck_test.cpp - the ibcheck commands and ibswportwatch on simulated subnets with known faults. The expected counters
-// come from another command.
+// ibcheck_test.cpp - the ibcheck commands and ibswportwatch on simulated subnets with known faults. The expected
+// counters come from another command of ibtool.
 #include "program/ibtool_subnet.hpp"
 
 #include <csignal>
@@ -12,12 +12,13 @@ using nlohmann::json;
 
 namespace {
 
-// 4 leaves and 2 spines of 4 ports each, 8 hosts.
+// 4 leaves and 2 spines with 4 ports each, and 8 hosts.
 const std::string tree = "sim:fattree2,radix=4,sm=1,time=virtual";
 
 const words subnet_checks{"ibchecknet", "ibcheckstate", "ibcheckwidth", "ibcheckerrors"};
 
-// What ibsim enables: w=1 1x, 8 12x; s=1 2.5, 4 10 Gb/s a lane. All ends support 12x and 10 Gb/s.
+// Values that ibsim enables: w=1 is 1x and w=8 is 12x; s=1 is 2.5 Gb/s per lane and s=4 is 10. All ends support 12x and
+// 10 Gb/s.
 constexpr std::string_view uneven = R"(
 switchguid=0x5000
 Switch	4 "S1"	# "first switch" enhanced port 0 lid 0 lmc 0
@@ -95,7 +96,7 @@ TEST_CASE("the ibcheck commands report every node and port of a subnet without a
 
 TEST_CASE("narrow and slow links are reported at both ends, for the subnet and for a single port") {
     const subnet s(uneven);
-    const std::string S1 = s.lid_at("0"), A = s.lid_at("0,1"); // the program is at the switch
+    const std::string S1 = s.lid_at("0"), A = s.lid_at("0,1"); // ibtool runs at the switch
     const process_result r = s.ours({"ibcheckwidth"});
     CHECK(r.status == 1);
     CHECK(r.err.empty());
@@ -116,7 +117,7 @@ TEST_CASE("narrow and slow links are reported at both ends, for the subnet and f
     CHECK_THAT(s.ours({"ibchecknet"}).out,
                Contains("#warn: Link runs at 2.5 Gbps, could be 10.0 Gbps  lid " + S1 + " port 3\n") &&
                    Contains("##          6 ports checked, 4 bad ports found\n"));
-    // A port without a cable is down; the commands report it only on request.
+    // A port without a cable is down. The commands report such a port only on request.
     const process_result down = s.ours({"ibcheckstate", "--down"});
     CHECK(down.status == 1);
     CHECK_THAT(down.out, Contains("#error: Physical link state is Polling  lid " + S1 + " port 4\n") &&
@@ -133,7 +134,7 @@ TEST_CASE("narrow and slow links are reported at both ends, for the subnet and f
         CHECK(one.err.empty());
         check_success(s.ours(words{"ibcheckportwidth"} + target + words{"2"}));
     }
-    CHECK(s.ours({"ibcheckportwidth", "0,1", "1"}).status == 1); // a CA, whose other end is on the way
+    CHECK(s.ours({"ibcheckportwidth", "0,1", "1"}).status == 1); // a CA whose peer is a hop of the route
     check_success(s.ours({"ibcheckport", "0,2", "1"}));
     check_success(s.ours({"ibcheckportwidth", S1, "3"}));
     const process_result slow = s.ours({"ibcheckport", S1, "3", "--json"});
@@ -161,7 +162,7 @@ TEST_CASE("narrow and slow links are reported at both ends, for the subnet and f
 
 TEST_CASE("the ibcheck commands report a LID that leads to another node and a contradicting SA record") {
     const directory files;
-    // Hosts B and C have one LID.
+    // Hosts B and C have the same LID.
     const std::string file = files.write("twice.topo", R"(
 switchguid=0x5000(5000)
 Switch	4 "S-0000000000005000"	# "the switch" enhanced port 0 lid 1 lmc 0
@@ -189,7 +190,7 @@ Ca	1 "H-000000000000c000"	# "host C"
 
 TEST_CASE("ibcheckerrors reports each counter above its threshold at its port") {
     const words fabric{"--fabric", tree + ",counters=9"};
-    // Computed by hand from the counters that sweep prints.
+    // The test computes the expected findings from the counters that sweep prints.
     const std::map<std::string, unsigned long long> limits{{"symbolErrorCounter", 10},
                                                            {"linkErrorRecoveryCounter", 10},
                                                            {"linkDownedCounter", 10},
@@ -236,7 +237,7 @@ TEST_CASE("ibcheckerrors reports each counter above its threshold at its port") 
     std::sort(expected.begin(), expected.end());
     CHECK(warned == expected);
 
-    // For one node and one port the lines are equal.
+    // The lines for one node and for one port are equal to the lines for the subnet.
     const process_result one = run(words{"ibcheckerrs", bad_lid, bad_port} + fabric);
     CHECK(one.status == 1);
     CHECK_THAT(one.out, EndsWith(") port " + bad_port + ": FAILED\n"));
@@ -248,7 +249,7 @@ TEST_CASE("ibcheckerrors reports each counter above its threshold at its port") 
     CHECK_THAT(run(words{"ibcheckerrs", "-b", bad_lid, bad_port} + fabric).out,
                !Contains("#warn") && Contains("FAILED"));
 
-    // With higher thresholds no counter exceeds its threshold.
+    // With higher thresholds, no counter exceeds its threshold.
     const directory files;
     std::string all_allowed;
     for (const auto& [name, limit] : limits) all_allowed += name + "=0\n";

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace checks_test { // compiled together with others
+namespace checks_test {
 
 using namespace comad;
 using namespace ibtool;
@@ -19,7 +19,7 @@ namespace {
 constexpr port_ref here{0, 1}, there{1, 2};
 constexpr port_checks everything{.state = true, .width = true, .speed = true, .addresses = true};
 
-/// Returns a port that runs at its best, 4x HDR.
+/// Returns a port that runs at its best width and speed, 4x HDR.
 PortInfo up() {
     PortInfo p;
     p.portState = iba::PortState::Active;
@@ -52,7 +52,7 @@ struct cable {
     }
     PortInfo& a() { return s.nodes[0].ports[1].info.value(); }
     PortInfo& b() { return s.nodes[1].ports[2].info.value(); }
-    /// Returns the findings about the switch's end.
+    /// Returns the findings about the end at the switch.
     std::string text(port_checks which = everything, port_ref of = here) const {
         return text_of({check_result::subject::port, 17, of.port, {}, check_port(s, of, which)}, {});
     }
@@ -104,7 +104,7 @@ TEST_CASE("the speed is compared with the best speed that both ends support, fro
     CHECK(l.text({.state = true, .width = true}).empty());
     l.b().linkSpeedExtSupported = 3;
     CHECK(l.text().empty());
-    // XDR at both ends, but the link runs at NDR.
+    // Both ends support XDR, but the link runs at NDR.
     l = cable();
     for (PortInfo* p : {&l.a(), &l.b()}) {
         p->linkSpeedExtSupported = 0xf;
@@ -139,7 +139,7 @@ TEST_CASE("the width is compared only with 1x if the peer is unknown") {
     l.a().linkWidthSupported = 1;
     CHECK(l.text().empty());
     l.a().portState = iba::PortState::Down;
-    CHECK(is_comparable(l.s, here)); // there is nothing to compare
+    CHECK(is_comparable(l.s, here)); // a port that is down has nothing to compare
     CHECK(is_comparable(l.s, {0, 0}));
 }
 
@@ -169,7 +169,7 @@ TEST_CASE("counters above their threshold and saturated counters are reported") 
     told.portXmitDiscards = 100;
     told.VL15Dropped = 101;
     told.portXmitData = 4'000'000'000;
-    told.localLinkIntegrityErrors = 15; // all of its 4 bits
+    told.localLinkIntegrityErrors = 15; // the largest value of its 4 bits
     counters::counter_values counters;
     counters.take(told, {});
     error_thresholds limits = default_thresholds();
@@ -184,7 +184,7 @@ TEST_CASE("counters above their threshold and saturated counters are reported") 
     CHECK(json_of(v)["findings"][0] == json::parse(R"({"severity": "warning", "attribute": "portRcvErrors", "is": "11",
                                                        "expected": "10"})"));
     limits.set(counters::counter::localLinkIntegrityErrors, 20);
-    limits.set(counters::counter::portRcvErrors, 0); // allows everything
+    limits.set(counters::counter::portRcvErrors, 0); // 0 permits every value
     limits.set(counters::counter::VL15Dropped, 101);
     REQUIRE(check_counters(counters, limits).size() == 1);
     CHECK(check_counters(counters, limits)[0].about == "localLinkIntegrityErrors");
@@ -207,12 +207,12 @@ TEST_CASE("each member of a finding and its check has the right value") {
                                 {"LID", 17},
                                 {"ok", false},
                                 {"findings", findings}});
-    const check_result port{check_result::subject::port, 17, 3, {}, {}}; // whose node is not known
+    const check_result port{check_result::subject::port, 17, 3, {}, {}}; // the node of the port is unknown
     CHECK(json_of(port) ==
           json{{"check", "port"}, {"LID", 17}, {"port", 3}, {"ok", true}, {"findings", json::array()}});
     CHECK(json_of({check_result::subject::errors, 17, 255, "", {}})["check"] == "errors");
 
-    // What a port is, and what it should be.
+    // Each finding contains the actual and the expected value.
     cable l;
     l.a().linkWidthActive = iba::LinkWidth::w2x;
     l.a().linkSpeedExtActive = iba::LinkSpeedExt::EDR;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ibcheckroutes_test.cpp - ibcheckroutes compared with ibdmchk of ibutils: routes of OpenSM's engines, and equal errors in
-// the subnet and in OpenSM's dumps for ibdmchk.
+// ibcheckroutes_test.cpp - ibcheckroutes compared with ibdmchk of ibutils: routes of OpenSM's routing engines, and
+// errors that the test writes into both the subnet and OpenSM's dumps for ibdmchk.
 #include "program/ibtool_subnet.hpp"
 #include <comad/coro/detail/blocking.hpp>
 #include <comad/iba/sa.hpp>
@@ -13,7 +13,7 @@
 #include <regex>
 #include <set>
 
-namespace ibtool_route_judge_test { // compiled together with others
+namespace ibtool_route_judge_test {
 
 using namespace ibtool_rig;
 
@@ -29,7 +29,7 @@ struct verdict {
     unsigned routes = 0, cut = 0;
     bool has_bad_groups = false;
     std::set<std::string> cut_off{}; ///< hosts that a group does not reach, or whose packets do not reach the group
-    std::optional<bool> has_credit_loops = false; ///< nothing: ibdmchk does not look for them behind other mistakes
+    std::optional<bool> has_credit_loops = false; ///< empty: unknown, because ibdmchk stops at other errors
 
     friend bool operator==(const verdict&, const verdict&) = default;
     friend std::ostream& operator<<(std::ostream& out, const verdict& v) {
@@ -56,7 +56,7 @@ std::string made(const std::string& specification) {
     return run({"ibnetdiscover", "--fabric", "sim:" + specification}).out;
 }
 
-/// Changes switches to enhanced port 0, so that a switch has as many LIDs as a host; ibdmchk supports only one LMC.
+/// Changes all switches to enhanced port 0, so that a switch has as many LIDs as a host. ibdmchk supports only one LMC.
 std::string with_lmc_of_switches(std::string text) {
     return std::regex_replace(text, std::regex("base port 0"), "enhanced port 0");
 }
@@ -82,7 +82,7 @@ public:
         if (LMC) count_lids_from_1();
     }
 
-    /// Runs ibdmchk on the dumps with further arguments. ibdmchk may crash at its end when it frees its memory.
+    /// Runs ibdmchk on the dumps with further arguments. ibdmchk may crash when it frees its memory at its end.
     verdict theirs(const std::string& arguments = {}) const {
         const std::string said = process({"sh", "-c",
                                           "cd '" + (net.files() / "") +
@@ -102,7 +102,7 @@ public:
         for (std::sregex_iterator at(said.begin(), said.end(), disconnected), end; at != end; ++at)
             v.cut_off.insert((*at)[1]);
         v.has_credit_loops.reset();
-        // In the words of ibdmchk's full check, and of its check of trees (-u).
+        // The full check of ibdmchk and its check of trees (-u) print different texts.
         for (const char* none : {"-I- no credit loops found", "-I- No credit loops found in:"})
             if (said.find(none) != said.npos) v.has_credit_loops = false;
         for (const char* some : {"-E- credit loops in routing", " paths that can cause credit loops"})
@@ -111,7 +111,7 @@ public:
         return v;
     }
 
-    /// Checks that ibcheckroutes agrees with ibdmchk on the current subnet.
+    /// Checks that ibcheckroutes and ibdmchk agree on the current subnet.
     void compare(const verdict& theirs, const words& arguments = {}) const {
         const process_result r = net.ours(words{"ibcheckroutes", "--json"} + arguments);
         CAPTURE(arguments, r.out, r.err);
@@ -134,7 +134,7 @@ public:
         CHECK(ours == theirs);
     }
 
-    /// Changes the port through which a switch forwards a LID, in the subnet and in the dump. 255: no port.
+    /// Changes the port through which a switch forwards a LID, in the subnet and in the dump. Port 255 means no port.
     void forward(const std::string& switch_guid, unsigned LID, unsigned port) {
         check_success(net.ours({"query", "SubnSet", "LinearForwardingTable", lids_.at(switch_guid), "-a",
                                 std::to_string(LID / 64), "-f",
@@ -150,9 +150,10 @@ public:
         net.files().write("opensm.fdbs", dump);
     }
 
-    /// Port mask of each switch for a multicast LID.
+    /// The port mask of each switch for a multicast LID.
     using tree = std::map<std::string, std::vector<unsigned>>;
-    /// Replaces the multicast tables: the switches forward the LIDs from the first one on, and no others.
+    /// Replaces the multicast tables. The switches forward one LID per tree, starting with the first multicast LID, and
+    /// no other LIDs.
     void forward_groups(const std::vector<tree>& trees) {
         std::string dump;
         for (const auto& [switch_guid, LID] : lids_) {
@@ -182,7 +183,7 @@ public:
     std::vector<host> hosts;
 
 private:
-    /// Renumbers LIDs: OpenSM starts at LID 2^LMC, and ibdmchk expects the first base LID to be 1.
+    /// Renumbers LIDs, because OpenSM starts at LID 2^LMC and ibdmchk expects the first base LID to be 1.
     void count_lids_from_1() {
         shift_ = (1u << LMC_) - 1;
         const auto shifted = [&](const std::string& name, const std::regex& where) {
@@ -203,10 +204,10 @@ private:
     }
 
     unsigned LMC_, shift_ = 0;
-    std::map<std::string, std::string> lids_; // of switches, by GUID
+    std::map<std::string, std::string> lids_; // LIDs of the switches, by GUID
 };
 
-/// Returns the GUIDs of switches by their names in the simulator's topologies.
+/// Returns the GUIDs of the switches, by their names in the simulator's topologies.
 std::map<std::string, std::string> switches_of(const std::string& topology) {
     std::map<std::string, std::string> all;
     const std::regex line("\nSwitch\t[0-9]+ \"S-([0-9a-f]+)\"\\s+# \"([^\"]+)\"");
@@ -272,7 +273,7 @@ TEST_CASE("ibcheckroutes agrees with ibdmchk on errors in forwarding tables") {
     SECTION("two switches that forward a host's packets to each other") {
         s.forward(of(0), LID(2), 1);
         s.forward(of(1), LID(2), 2);
-        compared(2, std::nullopt); // those of the two switches
+        compared(2, std::nullopt); // the routes of the two switches
     }
     SECTION("all routes to the opposite host run in one direction around a ring") {
         for (unsigned n = 0; n < 4; ++n) {
@@ -289,7 +290,7 @@ TEST_CASE("ibcheckroutes and ibdmchk report valleys in a fat tree as a credit lo
     const std::string tree = made("fattree2,radix=4");
     const auto named = switches_of(tree);
     routed_subnet s(tree, {"-R", "ftree"});
-    const unsigned first = s.hosts[0].LID, second = s.hosts[2].LID; // of the first two leaves
+    const unsigned first = s.hosts[0].LID, second = s.hosts[2].LID; // hosts at the first two leaves
     s.forward(named.at("leaf-0003"), second, 3);
     s.forward(named.at("spine-0001"), second, 1);
     s.forward(named.at("leaf-0001"), second, 4);
@@ -297,7 +298,7 @@ TEST_CASE("ibcheckroutes and ibdmchk report valleys in a fat tree as a credit lo
     s.forward(named.at("spine-0002"), first, 2);
     s.forward(named.at("leaf-0002"), first, 4);
     const verdict before = s.theirs();
-    CHECK(before.cut > 0); // the second spine and the second leaf send to each other
+    CHECK(before.cut > 0); // the second spine and the second leaf forward to each other
     s.compare(before);
     s.forward(named.at("leaf-0002"), first, 3);
     for (const char* check : {"", "-u"}) {
@@ -313,7 +314,7 @@ TEST_CASE("ibcheckroutes agrees with ibdmchk on the trees of multicast groups") 
     const auto named = switches_of(ring);
     const auto of = [&](unsigned n) { return named.at("sw-000" + std::to_string(n + 1)); };
     routed_subnet s(ring, {"-R", "updn"});
-    // All hosts, over all links except the link at port 1 of one switch.
+    // The tree contains all hosts and all links except the link at port 1 of one switch.
     const auto without = [&](unsigned skipped) {
         routed_subnet::tree made;
         for (unsigned n = 0; n < 4; ++n) {
@@ -337,15 +338,15 @@ TEST_CASE("ibcheckroutes agrees with ibdmchk on the trees of multicast groups") 
     SECTION("trees that form a loop together but not separately") {
         s.forward_groups({without(3), without(0), without(1)});
         compared(false, true);
-        s.compare(s.theirs()); // unicast alone does not
+        s.compare(s.theirs()); // without groups, the routes form no loop
     }
     SECTION("a loop") {
         s.forward_groups({without(4)});
         compared(true, std::nullopt);
     }
     SECTION("a switch that forwards only to its own host") {
-        // The first switch forwards to nobody, the second one ends the route to the switches after it, and packets of the
-        // last one arrive nowhere.
+        // A cut first switch forwards to no other switch. A cut second switch ends the route to the switches after it.
+        // Packets of a cut last switch arrive nowhere.
         for (const auto& [n, cut_off] : {std::pair(0u, 3u), std::pair(1u, 3u), std::pair(3u, 1u)}) {
             CAPTURE(n);
             routed_subnet::tree cut = without(3);
@@ -407,7 +408,7 @@ TEST_CASE("ibcheckroutes agrees with ibdmchk on torus-2QoS, with lanes from file
     const routed_subnet s(torus, {"-R", "torus-2QoS", "--torus_config", seed}, 0, manager::stays);
     const std::string sls = s.net.files().write("SLs", path_sls(s)), VLs = s.net.files() / "opensm-sl2vl.dump";
 
-    // With one lane, and with SL to VL tables that map all SLs to one VL, the rings have credit loops.
+    // The rings have credit loops with one lane, and with SL to VL tables that map all SLs to one VL.
     const verdict without = s.theirs();
     CHECK(without == verdict{.routes = 30 * 29, .has_credit_loops = true});
     s.compare(without);
@@ -421,7 +422,7 @@ TEST_CASE("ibcheckroutes agrees with ibdmchk on torus-2QoS, with lanes from file
     s.compare(with, {"--SL-to-VL", VLs, "--lanes"});
     s.compare(with, {"--lanes"});
 
-    // The tables in the form of ibdmchk's usage text, and with all SLs on VL 0.
+    // Writes the tables in the format of ibdmchk's usage text, and again with all SLs on VL 0.
     std::string bytes, zeros;
     for (const std::string& line : lines_in_order(read_file(VLs))) {
         static std::string GUID;
@@ -451,7 +452,7 @@ TEST_CASE("ibcheckroutes agrees with ibdmchk on torus-2QoS, with lanes from file
     s.compare(with, {"--path-SLs", sls, "--SL-to-VL", s.net.files() / "bytes"});
     CHECK(s.theirs("-c SLs -d zeros") == without);
     s.compare(without, {"--path-SLs", sls, "--SL-to-VL", s.net.files() / "zeros"});
-    // SLs without tables: each SL uses the VL of its number.
+    // Without tables, each SL uses the VL with the number of the SL.
     s.compare(s.theirs("-c SLs"), {"--path-SLs", sls});
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ibcheckroutes_text_test.cpp - findings about routes, LIDs, groups and credit loops of a constructed subnet, as text and
-// as JSON.
+// ibcheckroutes_text_test.cpp - findings about the routes, LIDs, groups and credit loops of a constructed subnet, as
+// text and as JSON.
 #include "subnet/made_subnet.hpp"
 #include "support/catch.hpp"
 #include "text/ibcheckroutes_text.hpp"
@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace route_text_test { // compiled together with others
+namespace route_text_test {
 
 using namespace comad;
 using namespace comad::discovery;
@@ -83,7 +83,7 @@ TEST_CASE("a loop of more than twelve ports prints only its first ports") {
 TEST_CASE("duplicate LIDs are reported, and switches or cabled ports without a LID are reported") {
     lid_index lids;
     lids.add({0, 0}, iba::lid{}, 0);
-    lids.add({1, 1}, iba::lid{}, 0); // without a cable
+    lids.add({1, 1}, iba::lid{}, 0); // a port without a cable
     lids.add({1, 2}, iba::lid{5}, 0);
     lids.add({2, 1}, iba::lid{4}, 1);
     const auto with_double = findings_of(made, lids);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ibfindnodesusing_test.cpp - ibfindnodesusing compared with infiniband-diags' script of that name, on an ibsim subnet.
+// ibfindnodesusing_test.cpp - ibfindnodesusing compared with the infiniband-diags script of that name, on an ibsim
+// subnet.
 #include "subnet/two_switches.hpp"
 
 #include <fmt/format.h>
@@ -7,13 +8,13 @@
 #include <set>
 #include <string>
 
-namespace ibfindnodesusing_test { // compiled together with others
+namespace ibfindnodesusing_test {
 
 using namespace ibtool_rig;
 
 TEST_CASE("ibfindnodesusing prints what infiniband-diags' script prints, and more on request") {
     const subnet s(two_switches);
-    for (const char* port : {"5", "6", "1"}) { // two cables to the other switch, one to a host
+    for (const char* port : {"5", "6", "1"}) { // ports 5 and 6 lead to the other switch, port 1 to a host
         CAPTURE(port);
         const process_result theirs =
             s.peer(script("ibfindnodesusing", s.files() / "kept", {"0x0000000000005000", port}));
@@ -23,13 +24,13 @@ TEST_CASE("ibfindnodesusing prints what infiniband-diags' script prints, and mor
         check_success(r);
         CHECK(r.out == theirs.out);
     }
-    // Every form of target, and a name.
+    // The command accepts every form of target, including a name.
     const std::string out = s.ours({"ibfindnodesusing", "0x0000000000005000", "5"}).out;
     for (const char* target : {"0,", "first switch", "first", "0000:0000:0000:5000"})
         CHECK(s.ours({"ibfindnodesusing", target, "5"}).out == out);
     CHECK(s.ours({"ibfindnodesusing.pl", s.lid_at("0,"), "5"}).out == out);
 
-    // Both cables together lead to the hosts of the other switch, in both directions.
+    // Together, both cables carry the routes to all hosts of the other switch, in both directions.
     std::set<std::string> there, back;
     for (const char* port : {"5", "6"}) {
         const auto o = nlohmann::json::parse(s.ours({"ibfindnodesusing", "first", port, "--json", "-a"}).out);

@@ -2,13 +2,13 @@
 // ibhosts_test.cpp - ibhosts, ibswitches, ibnodes and ibrouters on topology files and subnets.
 #include "program/report_lines.hpp"
 
-namespace ibhosts_test { // compiled together with others
+namespace ibhosts_test {
 
 using namespace ibtool_rig;
 
 namespace {
 
-const words small_tree{"--fabric", "sim:fattree2,radix=4,time=virtual"}; // 8 hosts, 6 switches, 16 links
+const words small_tree{"--fabric", "sim:fattree2,radix=4,time=virtual"}; // 8 hosts, 6 switches and 16 links
 
 } // namespace
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// ibidsverify_test.cpp - ibidsverify compared with infiniband-diags' script of that name, on files and an ibsim subnet.
+// ibidsverify_test.cpp - ibidsverify compared with the infiniband-diags script of that name, on files and an ibsim
+// subnet.
 #include "subnet/two_switches.hpp"
 
-namespace ibidsverify_test { // compiled together with others
+namespace ibidsverify_test {
 
 using namespace ibtool_rig;
 
@@ -13,7 +14,7 @@ TEST_CASE("ibidsverify agrees with infiniband-diags' script on a topology and th
         (void)files.write("kept/ibnetdiscover--.topology", topology);
         return run_process(script("ibidsverify", kept, {}));
     };
-    // A node's LID twice, a port GUID twice, one that is another node's, a LID 0.
+    // A duplicate node LID, a duplicate port GUID, a port GUID that belongs to another node, and a LID 0.
     const std::string wrong = R"(
 vendid=0x2c9
 devid=0xb924
@@ -58,7 +59,7 @@ Ca	1 "H-000000000000e000"		# "E"
         findings.push_back(line["description"].get<std::string>() + ": " + line["finding"].get<std::string>());
     CHECK(findings == words{"D: duplicate_LID", "D: duplicate_portGUID", "E: no_LID", "E: duplicate_portGUID"});
 
-    // First no port has a LID; then OpenSM assigns LIDs.
+    // At first no port has a LID. Then OpenSM assigns LIDs.
     ibsim_server server(two_switches);
     const words fabric{"--fabric", "ibsim:" + server.sockname()};
     const process_result without = run(words{"ibidsverify"} + fabric);
@@ -71,7 +72,7 @@ Ca	1 "H-000000000000e000"		# "E"
     check_success(well);
     CHECK(well.out.empty());
 
-    // The second LID of one port equals the first LID of another, which the script does not detect.
+    // The second LID of one port equals the first LID of another port. The script does not detect this duplicate.
     std::string by_lmc = wrong.substr(0, wrong.find("vendid=0x2c9\ndevid=0x1\nsysimgguid=0xd000"));
     by_lmc.replace(by_lmc.find("lid 3 lmc 0"), 11, "lid 1 lmc 1");
     by_lmc.erase(by_lmc.find("[2]"), by_lmc.find("\n\nvendid=0x2c9\ndevid=0x1") - by_lmc.find("[2]") + 1);

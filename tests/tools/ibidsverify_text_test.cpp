@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ibidsverify_text_test.cpp - LIDs and GUIDs that are zero or duplicate, in a constructed subnet. The lines are those of
+// ibidsverify_text_test.cpp - zero and duplicate LIDs and GUIDs in a constructed subnet. The lines are those of
 // infiniband-diags' ibidsverify.
 #include "support/catch.hpp"
 #include "text/ibidsverify_text.hpp"
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace identities_test { // compiled together with others
+namespace identities_test {
 
 using namespace comad;
 using iba::NodeType;
@@ -51,7 +51,7 @@ TEST_CASE("ibidsverify reports nothing if all LIDs and GUIDs differ") {
     discovery::subnet s;
     add(s, NodeType::Switch, 0x10, {{1, 0x10}});
     add(s, NodeType::CA, 0x20, {{2, 0x21}, {3, 0x22}}); // one node with two ports
-    add(s, NodeType::Router, 0x30, {{4, 0x30, 2}});     // as far as LID 7
+    add(s, NodeType::Router, 0x30, {{4, 0x30, 2}});     // LIDs 4 to 7
     add(s, NodeType::CA, 0x40, {{8, 0x41}});
     CHECK(lines_of(s) == lines{});
 }
@@ -59,10 +59,10 @@ TEST_CASE("ibidsverify reports nothing if all LIDs and GUIDs differ") {
 TEST_CASE("ibidsverify reports duplicate LIDs and GUIDs at the second location, switches first") {
     discovery::subnet s;
     add(s, NodeType::CA, 0x20, {{9, 0x21}});
-    add(s, NodeType::CA, 0x20, {{10, 0x21}});       // a copy
+    add(s, NodeType::CA, 0x20, {{10, 0x21}});       // a second node with this GUID
     add(s, NodeType::CA, 0x30, {{5, 0x10}});        // a port with the GUID of another node
     add(s, NodeType::Switch, 0x10, {{4, 0x11, 1}}); // LIDs 4 and 5
-    add(s, NodeType::CA, 0x40, {{4, 0x41, 1}});     // both of them: one line
+    add(s, NodeType::CA, 0x40, {{4, 0x41, 1}});     // both LIDs are duplicates, reported in one line
     CHECK(lines_of(s) == lines{"duplicate_nodeGUID: NodeGUID 0x20 already defined for LID 9",
                                "duplicate_portGUID: PortGUID 0x21 already defined for LID 9",
                                "duplicate_LID: LID 5 already defined for NodeGUID 0x10",
@@ -74,7 +74,7 @@ TEST_CASE("ibidsverify reports a LID or GUID of zero, and no LID of an unread po
     discovery::subnet s;
     add(s, NodeType::Switch, 0x10, {{0, 0x10}});
     add(s, NodeType::CA, 0, {{2, 0}});
-    add(s, NodeType::CA, 0, {{1, 0}}); // zero, and not twice
+    add(s, NodeType::CA, 0, {{1, 0}}); // reported as zero and not as a duplicate
     add(s, NodeType::CA, 0x30, {{0, 0x31, 0, false}});
     add(s, NodeType::CA, 0x40, {{3, 0x31}});
     CHECK(lines_of(s) == lines{"no_LID: LID 0 found for switch NodeGUID 0x10", "no_GUID: ca GUID 0x0 found with LID 2",

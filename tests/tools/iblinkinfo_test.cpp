@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
 // iblinkinfo_test.cpp - iblinkinfo compared with infiniband-diags on ibsim subnets with links that are down, narrow or
-// slow; parts of a subnet; JSON.
+// slow; parts of a subnet; JSON output.
 #include "subnet/two_switches.hpp"
 #include <comad/transports/sim/detail/topology.hpp>
 
 #include <set>
 #include <sstream>
 
-namespace ibtool_iblinkinfo_test { // compiled together with others
+namespace ibtool_iblinkinfo_test {
 
 using namespace ibtool_rig;
 
 namespace {
 
-/// Returns the sections of the report with their headings, or the lines in line mode. Sorted, because infiniband-diags
-/// prints nodes in another order.
+/// Returns the sections of the report with their headings, or the lines in line mode. They are sorted, because
+/// infiniband-diags prints nodes in another order.
 std::set<std::string> stanzas_of(const std::string& text) {
     std::set<std::string> all;
     std::string stanza;
@@ -45,8 +45,8 @@ std::string fat_tree() {
     return text.str();
 }
 
-// What ibsim enables: w=1 1x, 2 4x, 8 12x; s=1 2.5, 3 also 5, 4 10 Gb/s a lane; e=2 25.78125. All ends support 12x, 10 and
-// 53.125 Gb/s, those without e= no extended speeds.
+// Values that ibsim enables: w=1 is 1x, w=2 4x, w=8 12x; s=1 is 2.5 Gb/s per lane, s=3 also 5, s=4 10; e=2 is 25.78125.
+// All ends support 12x, 10 and 53.125 Gb/s. Ends without e= support no extended speeds.
 constexpr std::string_view uneven = R"(
 switchguid=0x5000
 Switch	8 "S1"	# "first switch" enhanced port 0 lid 0 lmc 0
@@ -108,13 +108,16 @@ TEST_CASE("iblinkinfo prints the links of one node") {
     compare(s, {"iblinkinfo", "-D", "0,17", "-l"});
     compare(s, {"iblinkinfo", "-D", "0"});
     compare(s, {"iblinkinfo", "-D", "0,17", "--switches-only"});
-    { // infiniband-diags ask an SA for the LID and go on from there by routes that ibsim does not carry; here is none
+    // This subnet has no SA. With an SA, infiniband-diags resolves the LID and continues by routes that ibsim does not
+    // carry.
+    {
         const subnet without_sa(topology, manager::leaves);
         compare(without_sa, {"iblinkinfo", "--port-guid", "0x6000"});
         compare(without_sa, {"iblinkinfo", "-S", "0x6000", "-d"});
         compare(without_sa, {"iblinkinfo", "-G", "0xc002"});
     }
-    // Also by node GUID, and for a CA by a directed route, through which infiniband-diags searches for the peer.
+    // The target may be a node GUID. For a CA it may be a directed route, along which infiniband-diags searches for the
+    // peer.
     const std::string C = s.ours({"iblinkinfo", "-G", "0xc002"}).out;
     CHECK(s.ours({"iblinkinfo", "-G", "0xc000"}).out == C);
     CHECK(s.ours({"iblinkinfo", "-D", "0,17,1"}).out == C);
@@ -133,7 +136,7 @@ TEST_CASE("iblinkinfo prints the links of one node") {
     CHECK(heads({"-G", "0xa001", "-n", "2"}) == words{A, B, S1, S2});
     CHECK(heads({"-n", "1"}) == words{A, B, S1, S2});
     CHECK(heads({"-n", "1", "--switches-only"}) == words{S1, S2});
-    // As infiniband-diags: 0 is the default.
+    // As in infiniband-diags, 0 selects the default.
     CHECK(heads({"-D", "0,17", "-n", "0"}) == heads({"-D", "0,17", "-n", "1"}));
     CHECK(heads({"-n", "0"}) == heads({}));
 
@@ -151,7 +154,7 @@ TEST_CASE("iblinkinfo prints the links of one node") {
 TEST_CASE("iblinkinfo prints links as JSON") {
     const subnet s(uneven, manager::leaves);
     const auto all = lines_as_json(s.ours({"iblinkinfo", "--json"}));
-    REQUIRE(all.size() == 8 + 4 + 3); // every port of a switch, the cabled ones of CAs
+    REQUIRE(all.size() == 8 + 4 + 3); // all ports of switches, and the cabled ports of CAs
     const auto& first = all[0];
     CHECK(first["nodeType"] == "Switch");
     CHECK(first["nodeGUID"] == "0000:0000:0000:5000");
@@ -196,7 +199,7 @@ TEST_CASE("iblinkinfo prints one node for any form of target, and filters links 
         CHECK(s.ours({"iblinkinfo", target}).out == links.out);
     words up = lines_of(s.ours({"iblinkinfo", "-l", "--up"}).out);
     const words down = lines_of(s.peer({"iblinkinfo", "-l", "--down"}).out);
-    CHECK(up.size() == 5 * 2 + 2 * 2); // both ends of five cables to two_switches, of two between switches
+    CHECK(up.size() == 5 * 2 + 2 * 2); // both ends of five cables to hosts and of two between the switches
     CHECK(down.size() == 8 - 4 + 6 - 5);
     up.insert(up.end(), down.begin(), down.end());
     std::sort(up.begin(), up.end());

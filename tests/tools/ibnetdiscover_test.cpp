@@ -4,13 +4,13 @@
 
 #include <filesystem>
 
-namespace ibnetdiscover_test { // compiled together with others
+namespace ibnetdiscover_test {
 
 using namespace ibtool_rig;
 
 namespace {
 
-const words small_tree{"--fabric", "sim:fattree2,radix=4,time=virtual"}; // 8 hosts, 6 switches, 16 links
+const words small_tree{"--fabric", "sim:fattree2,radix=4,time=virtual"}; // 8 hosts, 6 switches and 16 links
 
 } // namespace
 
@@ -42,7 +42,7 @@ TEST_CASE("ibnetdiscover's short options select the report") {
     for (const char* letter : {"-R", "--Router_list"}) CHECK(report({letter}).out.empty());
     for (const char* letter : {"-p", "--ports"}) {
         const std::string text = report({letter}).out;
-        CHECK(lines_starting(text, "CA ") == 8); // every cable from both its ends
+        CHECK(lines_starting(text, "CA ") == 8); // every cable, from both its ends
         CHECK(lines_starting(text, "SW ") == 24);
     }
     for (const char* letter : {"-f", "--full"})

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ibping_test.cpp - ibping and ibsysstat on simulated subnets: text as in infiniband-diags' ibping.c and ibsysstat.c,
+// ibping_test.cpp - ibping and ibsysstat on simulated subnets: text as in ibping.c and ibsysstat.c of infiniband-diags,
 // numbers checked by hand, signals and servers.
 #include "library/diags_mads.hpp"
 #include "program/ibtool_rig.hpp"
@@ -16,7 +16,7 @@ using comad::test::mad_vector;
 
 namespace {
 
-// Hosts have LIDs from 1 and switches those behind; nothing is at 4000.
+// Hosts have the LIDs from 1 on, and switches have the LIDs after them. No port has LID 4000.
 const std::string subnet = "sim:fattree2,radix=4,sm=1";
 const std::string virtual_subnet = subnet + ",time=virtual";
 
@@ -33,8 +33,8 @@ bool matches(const std::string& text, const std::string& pattern) {
 TEST_CASE("ibping prints one line per reply and the statistics, as infiniband-diags' ibping does") {
     const auto r = on(virtual_subnet, {"ibping", "-c", "3", "8"});
     check_success(r);
-    // A route of four cables takes 1 us per cable in each direction, and 4 us in the host: the simulator's time is exact.
-    // Two pauses of 1 s.
+    // The simulated times are exact. A route of four cables takes 1 us per cable in each direction and 4 us in the
+    // host. There are two pauses of 1 s between the pings.
     CHECK(r.out == "Pong from h-0008 HCA-1 (Lid 8): time 0.012 ms\n"
                    "Pong from h-0008 HCA-1 (Lid 8): time 0.012 ms\n"
                    "Pong from h-0008 HCA-1 (Lid 8): time 0.012 ms\n"
@@ -47,7 +47,7 @@ TEST_CASE("ibping prints one line per reply and the statistics, as infiniband-di
 TEST_CASE("ibping without any reply prints no times and exits with 3") {
     const auto r = on(virtual_subnet, {"ibping", "-c", "3", "4000", "-t", "100", "--retries", "1"});
     CHECK(r.status == 3);
-    // Three pings with two attempts of 0.1 s each, and two pauses.
+    // Three pings with two attempts of 0.1 s each, and two pauses of 1 s.
     CHECK(matches(r.out, "\n---  \\(Lid 4000\\) ibping statistics ---\n"
                          "3 packets transmitted, 0 received, 100% packet loss, time 26[0-2][0-9] ms\n"
                          "rtt min/avg/max = 0.000/0.000/0.000 ms\n"));
@@ -81,7 +81,7 @@ TEST_CASE("ibping counts lost pings among the pings without a reply") {
     CHECK(last["received"] == answers);
     CHECK(last["lost"] == lost);
     CHECK(answers + lost == 200);
-    CHECK(lost > 20); // of 200, 36 % on the average
+    CHECK(lost > 20); // expected: 72, which is 36 % of 200
     CHECK(lost < 140);
 }
 
@@ -104,7 +104,7 @@ TEST_CASE("ibping sends the MADs that infiniband-diags' ibping sends") {
     REQUIRE(at != std::string::npos);
     mad_vector sent(packets.begin() + static_cast<std::ptrdiff_t>(at),
                     packets.begin() + static_cast<std::ptrdiff_t>(at + 256));
-    std::copy_n(sent.begin() + 8, 8, wanted.begin() + 8); // the transaction ID
+    std::copy_n(sent.begin() + 8, 8, wanted.begin() + 8); // copies the transaction ID
     CHECK(sent == wanted);
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// ibportstate_test.cpp - ibportstate compared with infiniband-diags on ibsim subnets, operation by operation; refused
-// operations, values read back and hidden keys in a simulated subnet; SubnSet by query.
+// ibportstate_test.cpp - ibportstate compared with infiniband-diags on ibsim subnets, operation by operation. In a
+// simulated subnet: refused operations, values read back and hidden keys. Also SubnSet by the command query.
 #include "program/ibtool_subnet.hpp"
 
 #include <fmt/format.h>
 
-namespace ibtool_ibportstate_test { // compiled together with others
+namespace ibtool_ibportstate_test {
 
 using namespace ibtool_rig;
 
@@ -17,7 +17,7 @@ nlohmann::json json_from(const process_result& r) {
     return nlohmann::json::parse(r.out);
 }
 
-// Its programs are at a CA, where the subnet manager is, too.
+// ibtool runs at a CA, and so does the subnet manager.
 const std::string tree_alone = "sim:fattree2,radix=4,time=virtual";
 const words tree{"--fabric", tree_alone + ",sm=1"};
 
@@ -53,16 +53,16 @@ TEST_CASE("ibportstate prints what infiniband-diags' ibportstate prints, includi
     compare(s, {"ibportstate", "-K", "-D", "0", "1"});
     compare(s, {"ibportstate", s.lid_at("0,1"), "1", "query"});
     compare(s, {"ibportstate", "-G", "0xc002", "2"});
-    for (const char* route : {"0", "0,1"}) compare(s, {"ibportstate", "-D", route, "query"}); // without a port
+    for (const char* route : {"0", "0,1"}) compare(s, {"ibportstate", "-D", route, "query"}); // without a port argument
 
-    // For the LID of a switch, infiniband-diags fails if the fabric does not carry a route that starts at the LID, as in
-    // ibsim. ibtool asks the SA.
+    // For the LID of a switch, infiniband-diags fails if the fabric does not carry routes that start at a LID, as in
+    // ibsim. ibtool queries the SA instead.
     const words by_lid{"ibportstate", s.lid_at("0"), "17"};
     const process_result theirs = s.peer(by_lid + words{"-t", "200"});
     CHECK(theirs.status != 0);
     const process_result ours = s.ours(by_lid + words{"-t", "200ms", "--retries", "0"});
     check_success(ours);
-    const std::string here = theirs.out.substr(0, theirs.out.find("ibportstate: iberror")); // which is on stdout
+    const std::string here = theirs.out.substr(0, theirs.out.find("ibportstate: iberror")); // printed on stdout
     CHECK(here.size() < theirs.out.size());
     const process_result there = s.ours({"ibportstate", s.lid_at("0,17"), "3", "--sa"});
     check_success(there);
@@ -99,7 +99,7 @@ void compare_operation(const subnet& a, const subnet& b, const words& command) {
 TEST_CASE("the operations of ibportstate print what infiniband-diags' operations print") {
     const subnet a(topology, manager::leaves), b(topology, manager::leaves);
     const auto both = [&](const words& command) { compare_operation(a, b, command); };
-    // A CA that is reached through the port.
+    // A CA whose only route crosses the port.
     for (const words& operation :
          {words{"arm"}, words{"active"}, words{"speed", "1"}, words{"width", "1"}, words{"speed", "15", "width", "255"},
           words{"espeed", "1"}, words{"espeed", "30"}, words{"fdr10", "1"}, words{"vls", "2", "mtu", "3"},
@@ -124,7 +124,7 @@ TEST_CASE("ibportstate changes the requested values and reads them back, and --d
     const std::string port = ports_at("0,1").other;
     const words there{"ibportstate", "-D", "0,1", port};
     const auto done = json_from(run(there + words{"speed", "1", "width", "1", "disable", "--json"} + tree));
-    CHECK(done["PortInfo"]["portPhysicalState"] == 5); // LinkUp
+    CHECK(done["PortInfo"]["portPhysicalState"] == 5); // 5 is LinkUp
     CHECK(done["set"] == nlohmann::json({"linkSpeedEnabled=1", "linkWidthEnabled=1", "portPhysicalState=Disabled"}));
     CHECK(done["after"]["PortInfo"]["portPhysicalState"] == 3);
     CHECK(done["after"]["PortInfo"]["linkSpeedEnabled"] == 1);
@@ -140,7 +140,7 @@ TEST_CASE("ibportstate changes the requested values and reads them back, and --d
     const process_result on = run(there + words{"on", "-d"} + tree);
     CHECK_THAT(on.out, EndsWith("Port is already in enable state\n"));
     CHECK_FALSE(sends_a_set(on));
-    // infiniband-diags ignores the remaining arguments here.
+    // infiniband-diags ignores the arguments after `on`.
     CHECK(json_from(run(there + words{"on", "width", "1", "--json"} + tree))["after"]["PortInfo"]["linkWidthEnabled"] ==
           1);
 
@@ -161,11 +161,12 @@ TEST_CASE("ibportstate refuses to disable the port that its MADs cross or the su
         CHECK_THAT(r.err, Contains("through its own link, which would stay down") && Contains("--force"));
         CHECK_FALSE(sends_a_set(r));
     }
-    // The local port, where the manager runs, in every form of target.
+    // The subnet manager runs at the local port. The command detects the port in every form of target.
     for (const words& own : {words{"0,", "0"}, words{"0,", "1"}, words{"1", "1"}})
         check_failure(run(words{"ibportstate"} + own + words{"disable"} + tree), 1,
                       "the subnet manager runs on this port");
-    // A port that is addressed by its LID has no other LID yet. With a directed route only the manager's LID matters.
+    // A LID-routed request cannot follow the port to its new LID. With a directed route, only the LID of the subnet
+    // manager's port matters.
     check_failure(run(words{"ibportstate", "2", "1", "lid", "99"} + tree), 1, "no route leads to the new LID");
     check_failure(run(words{"ibportstate", "-D", "0", "1", "lid", "99"} + tree), 1, "its LID would become unreachable");
     check_failure(run(words{"ibportstate", "-D", "0", "1", "mkey", "99", "mkeyprot", "2"} + tree), 1,
@@ -188,7 +189,7 @@ TEST_CASE("ibportstate refuses to disable the port that its MADs cross or the su
     CHECK(cut_off.status == 3);
     CHECK_THAT(cut_off.err, Contains("port " + ports.entry + ": unknown whether it changed: route 0,1 did not reply"));
 
-    // The manager runs elsewhere: the port of its switch is protected like its own port.
+    // If the subnet manager runs elsewhere, its port at the switch is protected like its own port.
     const auto subnet = json_from(run(words{"ibnetdiscover", "--json"} + tree));
     const auto& nodes = subnet["nodes"];
     const auto far = std::find_if(nodes.rbegin(), nodes.rend(), [](const auto& n) { return n["nodeType"] == "CA"; });
@@ -211,8 +212,8 @@ TEST_CASE("ibportstate refuses to disable the port that carries a switch's repli
         check_success(s.ours({"query", "SubnSet", "LinearForwardingTable", "-D", "0,17", "-f",
                               "portBlock[" + s.lid_at("0") + "]=" + port}));
     };
-    // S2 has two cables to our switch, at its ports 3 and 4. Requests enter through one, and replies leave through the one
-    // in the table.
+    // S2 has two cables to our switch, at its ports 3 and 4. Requests enter S2 through one port, and replies leave S2
+    // through the port in its table.
     for (const char* answers_by : {"3", "4"}) {
         table(answers_by);
         check_failure(s.ours({"ibportstate", far, answers_by, "disable", "--dry-run"}), 1,
@@ -240,7 +241,8 @@ TEST_CASE("ibportstate prints no M_Key without -K, and reads back with the new M
     CHECK_THAT(typed.err, Contains("the M_Key must be a 64-bit number") && !Contains("s3cret"));
 }
 
-// Others have the device ID of Mellanox's, and not FDR10. infiniband-diags stop there.
+// Devices of other vendors have the device ID of a Mellanox device, but not FDR10. infiniband-diags stops at such a
+// device.
 TEST_CASE("ibportstate prints both ends of a link even if a device refuses the Mellanox attribute") {
     const directory files;
     const std::string topology =
@@ -303,7 +305,7 @@ TEST_CASE("query SubnSet changes only the named fields") {
     CHECK(after["HOQLife"] == 3);
     after["HOQLife"] = before["HOQLife"];
     CHECK(after == before);
-    // As before: fields that are not named are 0.
+    // With --raw, fields that are not named are 0.
     CHECK(json_from(run(words{"query", "SubnSet", "PortInfo", "-f", "HOQLife=3", "--raw", "--json"} + CA +
                         tree))["LID"] == 0);
     check_failure(run(words{"query", "SubnGet", "PortInfo", "--raw"} + CA + tree), 2,
@@ -329,7 +331,7 @@ TEST_CASE("query SubnSet changes only the named fields") {
     check_success(
         run(words{"query", "SubnSet", "SwitchInfo", "0,1", "-f", "lifeTimeValue=9", "--pcap", capture} + tree));
     CHECK(set_in(capture)["portStateChange"] == 0);
-    // Table elements that are not named keep their values, too.
+    // Table elements that are not named also keep their values.
     const auto table =
         json_from(run(words{"query", "SubnGet", "SLToVLMappingTable", "0,1", "-a", "0x102", "--json"} + tree));
     auto mapped = json_from(run(
@@ -337,7 +339,7 @@ TEST_CASE("query SubnSet changes only the named fields") {
     CHECK(mapped["SLtoVL"][3] == 1);
     mapped["SLtoVL"][3] = table["SLtoVL"][3];
     CHECK(mapped == table);
-    // A node that cannot be read is not written.
+    // If a node cannot be read, the command does not write to it.
     const process_result silent = run(
         {"query", "SubnSet", "PortInfo", "77", "-f", "HOQLife=3", "-d", "--fabric", "sim:single,sm=1,time=virtual"});
     CHECK(silent.status == 1);

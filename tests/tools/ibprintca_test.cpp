@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// ibprintca_test.cpp - ibprintca, ibprintswitch and ibprintrt compared with infiniband-diags' ibnetdiscover, ibhosts and ibswitches.
+// ibprintca_test.cpp - ibprintca, ibprintswitch and ibprintrt compared with ibnetdiscover, ibhosts and ibswitches of
+// infiniband-diags.
 #include "subnet/two_switches.hpp"
 
 #include <string>
 
-namespace ibprintca_test { // compiled together with others
+namespace ibprintca_test {
 
 using namespace ibtool_rig;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ibqueryerrors_test.cpp - ibqueryerrors compared with infiniband-diags on an ibsim subnet: thresholds, parts, links, data
-// and clears; causes of errors, MADs, unresponsive nodes and JSON checked by hand.
+// ibqueryerrors_test.cpp - ibqueryerrors compared with infiniband-diags on an ibsim subnet: thresholds, parts, links,
+// data and clears. Causes of errors, MADs, unresponsive nodes and JSON are checked by hand.
 #include "program/ibtool_subnet.hpp"
 
 #include <fmt/format.h>
@@ -9,13 +9,13 @@
 #include <set>
 #include <sstream>
 
-namespace ibtool_ibqueryerrors_test { // compiled together with others
+namespace ibtool_ibqueryerrors_test {
 
 using namespace ibtool_rig;
 
 namespace {
 
-// The programs are at the first switch. What is not cabled counts nothing but what the console says.
+// The programs run at the first switch. Ports without a cable count only what the test sets on ibsim's console.
 constexpr std::string_view described = R"(
 switchguid=0x5000
 Switch	6 "S1"	# "first switch" enhanced port 0 lid 0 lmc 0
@@ -52,7 +52,7 @@ struct faulty_subnet : counted_subnet {
         set("\"A\"[2]", "PortCounters.VL15Dropped", 2);
         set("\"B\"[1]", "PortCounters.ExcessiveBufferOverrunErrors", 15);
     }
-    /// Sets numbers close to the steps between units.
+    /// Sets values close to the limits between units.
     void set_data() {
         const char* fields[] = {"PortXmitData",          "PortRcvData",         "PortXmitPkts",
                                 "PortRcvPkts",           "PortUnicastXmitPkts", "PortUnicastRcvPkts",
@@ -64,8 +64,8 @@ struct faulty_subnet : counted_subnet {
     }
 };
 
-/// Returns the sections of the report with their headings, and the summary last. Sorted, because infiniband-diags prints
-/// nodes in another order.
+/// Returns the sections of the report with their headings, and the summary last. The sections are sorted, because
+/// infiniband-diags prints nodes in another order.
 std::multiset<std::string> stanzas_of(const std::string& text) {
     std::multiset<std::string> all;
     std::string stanza;
@@ -85,7 +85,7 @@ std::string uncabled(const std::string& text) {
     std::istringstream in(text);
     bool is_kept = false;
     for (std::string line; std::getline(in, line);) {
-        if (!line.starts_with("       ")) // what a port is connected to
+        if (!line.starts_with("       ")) // indented lines describe the peer of a port
             is_kept = line.starts_with("   GUID 0x5000 port 3") || line.starts_with("   GUID 0x5000 port 4");
         if (is_kept) kept += line + '\n';
     }
@@ -151,7 +151,8 @@ TEST_CASE("ibqueryerrors prints what infiniband-diags' ibqueryerrors prints") {
         compare_stanzas(s, words{"--skip-sl"} + options, 1);
     compare_stanzas(s, {"--skip-sl", "--router"}, 0);
 
-    // Parts of the subnet. For a GUID infiniband-diags first queries the SA in vain and then searches.
+    // Parts of the subnet. For a GUID, infiniband-diags first queries the SA without success and then searches the
+    // subnet.
     compare_stanzas(s, {"--skip-sl", "--port-guid", "0xa002"}, 1);
     compare_stanzas(s, {"--skip-sl", "-D", "0,2"}, 1);
     compare_stanzas(s, {"--skip-sl", "--Direct", "0", "-r"}, 1);
@@ -165,7 +166,7 @@ TEST_CASE("ibqueryerrors prints what infiniband-diags' ibqueryerrors prints") {
     const std::string thresholds = s.files().write("thresholds", "# ours\nSymbolErrorCounter=19\n\nPortRcvErrors=6\n"
                                                                  "VL15Dropped=0x2\nPortXmitWait=4000000000\n");
     compare_stanzas(s, {"--skip-sl", "--threshold-file", thresholds}, 1);
-    // No port exceeds a threshold, but the sum of a switch does.
+    // The sum of a switch exceeds a threshold, although none of its ports does.
     s.set("\"S1\"[4]", "PortCounters.SymbolErrorCounter", 19);
     const std::string sum = s.files().write("sum", "SymbolErrorCounter=20\n");
     compare_stanzas(
@@ -183,7 +184,7 @@ TEST_CASE("ibqueryerrors prints data and packets in the units of infiniband-diag
         CHECK_THAT(b.theirs.out, Contains("(4.547T)") && Contains("(1024.000B)"));
         CHECK(uncabled(b.ours.out) == uncabled(b.theirs.out));
     }
-    // Heads and summary; how many ports.
+    // Compares the headings and the summary, and the number of ports.
     const both b = ask_both(s, {"--skip-sl", "--counters", "--ca"});
     const auto is_number = [](const std::string& line) { return line.starts_with("   GUID"); };
     auto theirs = lines_of(b.theirs.out), ours = lines_of(b.ours.out);
@@ -219,7 +220,8 @@ TEST_CASE("ibqueryerrors clears only the requested counters, as infiniband-diags
         s.set("\"S1\"[3]", "PortXmitDiscardDetails.PortNeighborMTUDiscards", 3);
         s.set("\"S1\"[3]", "PortRcvErrorDetails.PortLoopingErrors", 3);
     };
-    // Clears all counters of the ports without a cable, which MADs do not change.
+    // Returns the counters of the ports without a cable, which do not count the MADs of the test, and one counter of a
+    // host.
     const auto left = [&] {
         std::string text;
         for (const char* group : {"-L", "-x", "-D", "-E"}) text += s.ours({"perfquery", "-l", group, here, "3-4"}).out;
@@ -242,7 +244,7 @@ TEST_CASE("ibqueryerrors clears only the requested counters, as infiniband-diags
         const int status = s.peer(command).status;
         const std::string theirs = left();
         set_all();
-        // ibsim does not clear PortRcvPkts of PortCountersExtended, and infiniband-diags does not notice that.
+        // ibsim does not clear PortRcvPkts of PortCountersExtended, and infiniband-diags does not detect this.
         const bool clears_counts = options[0] != "-k";
         const process_result ours = s.ours(command);
         CHECK(ours.status == (clears_counts ? 3 : status));
@@ -257,7 +259,7 @@ TEST_CASE("ibqueryerrors clears only the requested counters, as infiniband-diags
 TEST_CASE("ibqueryerrors without an SA prints everything except the service levels") {
     const faulty_subnet s;
     const process_result theirs = s.peer({"ibqueryerrors"});
-    CHECK(theirs.out.empty()); // and exits with 0
+    CHECK(theirs.out.empty()); // infiniband-diags exits with 0
     const process_result r = s.ours({"ibqueryerrors", "--timeout", "100ms", "--retries", "0"});
     CHECK(r.status == 0);
     CHECK_THAT(r.out, Contains("## Summary: 4 nodes checked, 0 bad nodes found\n"));
@@ -271,7 +273,7 @@ TEST_CASE("ibqueryerrors --json prints the values of the text by their IBA names
     const process_result r = s.ours({"ibqueryerrors", "--skip-sl", "--json", "--details", "-r", "-c"});
     CHECK(r.status == 1);
     const auto lines = lines_as_json(r);
-    REQUIRE(lines.size() == 8); // S1: sum and two ports, S2: sum and one, A and B one each; all
+    REQUIRE(lines.size() == 8); // S1: sum, two ports; S2: sum, one port; A and B: one port; summary
     std::map<std::string, nlohmann::json> by_place;
     for (const auto& line : lines)
         if (line.contains("port"))
@@ -316,7 +318,7 @@ TEST_CASE("ibqueryerrors requests the service levels of all nodes or of the give
 }
 
 TEST_CASE("ibqueryerrors sends one MAD to a switch without errors, and one more per port with errors") {
-    const std::string clean = "sim:fattree2,radix=8,sm=1,time=virtual"; // 12 switches with 8 ports, 32 hosts
+    const std::string clean = "sim:fattree2,radix=8,sm=1,time=virtual"; // 12 switches with 8 ports, and 32 hosts
     const unsigned discovery = mads_of(run({"ibnetdiscover", "-v", "--fabric", clean}));
     const auto asks = [&](const std::string& fabric, const words& options = {}) {
         return mads_of(run(words{"ibqueryerrors", "--skip-sl", "-v", "--fabric", fabric} + options)) - discovery;
@@ -383,7 +385,8 @@ TEST_CASE("ibqueryerrors names what is missing, prints the rest and exits with 3
     CHECK_THAT(unmanaged.err, Contains("no LID"));
 }
 
-// Names that libibmad had once, as Oracle's advice for Exadata has them to this day, and what no version knows.
+// The list contains old names of libibmad, which Oracle's advice for Exadata still uses, and names that no version
+// knows.
 TEST_CASE("ibqueryerrors accepts older counter names to suppress and ignores unknown names") {
     const words command{"ibqueryerrors", "--fabric",
                         "sim:fattree2,radix=4,sm=1,time=virtual,traffic=1000,errors=1:50,counters=3"};

@@ -12,7 +12,7 @@
 
 #include <sstream>
 
-namespace error_report_test { // compiled together with others
+namespace error_report_test {
 
 using namespace comad;
 using namespace ibtool;

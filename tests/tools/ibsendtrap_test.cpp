@@ -3,7 +3,7 @@
 #include "program/ibtool_subnet.hpp"
 #include "program/parsed_output.hpp"
 
-namespace ibsendtrap_test { // compiled together with others
+namespace ibsendtrap_test {
 
 using namespace ibtool_rig;
 

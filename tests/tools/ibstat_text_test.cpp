@@ -3,7 +3,7 @@
 #include "support/catch.hpp"
 #include "text/ibstat_text.hpp"
 
-namespace device_text_test { // compiled together with others
+namespace device_text_test {
 
 using namespace comad;
 

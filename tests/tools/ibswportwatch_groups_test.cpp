@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace group_changes_test { // compiled together with others
+namespace group_changes_test {
 
 using namespace comad;
 using namespace ibtool;

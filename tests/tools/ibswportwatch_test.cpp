@@ -6,7 +6,7 @@
 
 #include <csignal>
 
-namespace ibswportwatch_test { // compiled together with others
+namespace ibswportwatch_test {
 
 using namespace ibtool_rig;
 

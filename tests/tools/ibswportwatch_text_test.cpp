@@ -7,7 +7,7 @@
 #include <infiniband/mad.h>
 #include <nlohmann/json.hpp>
 
-namespace watch_text_test { // compiled together with others
+namespace watch_text_test {
 
 using namespace comad;
 using namespace ibtool;

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace ibtool_adaptive_test { // compiled together with others
+namespace ibtool_adaptive_test {
 
 using namespace ibtool_rig;
 

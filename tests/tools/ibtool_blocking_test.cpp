@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace ibtool_blocking_test { // compiled together with others
+namespace ibtool_blocking_test {
 
 using namespace ibtool_rig;
 using namespace std::chrono_literals;

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace ibtool_bounds_test { // compiled together with others
+namespace ibtool_bounds_test {
 
 using namespace ibtool_rig;
 

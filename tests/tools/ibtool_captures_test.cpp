@@ -13,7 +13,7 @@
 #include <initializer_list>
 #include <sstream>
 
-namespace ibtool_captures_test { // compiled together with others
+namespace ibtool_captures_test {
 
 using namespace comad;
 using namespace ibtool_rig;

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <set>
 
-namespace ibtool_chassis_test { // compiled together with others
+namespace ibtool_chassis_test {
 
 using namespace ibtool_rig;
 using comad::test::chassis_fabric;

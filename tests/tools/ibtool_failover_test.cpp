@@ -3,7 +3,7 @@
 // device.
 #include "kernel/virtual_device.hpp"
 
-namespace ibtool_failover_test { // compiled together with others
+namespace ibtool_failover_test {
 
 using namespace ibtool_rig;
 

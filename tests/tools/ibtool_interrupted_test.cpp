@@ -12,7 +12,7 @@
 #include <random>
 #include <signal.h>
 
-namespace ibtool_interrupted_test { // compiled together with others
+namespace ibtool_interrupted_test {
 
 using namespace ibtool_rig;
 using namespace std::chrono_literals;

@@ -7,7 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace ibtool_link_ends_test { // compiled together with others
+namespace ibtool_link_ends_test {
 
 using namespace ibtool_rig;
 

@@ -23,7 +23,7 @@
 #include <thread>
 #include <utility>
 
-namespace ibtool_made_records_test { // compiled together with others
+namespace ibtool_made_records_test {
 
 using namespace ibtool_rig;
 using namespace comad;

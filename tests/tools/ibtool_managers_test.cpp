@@ -8,7 +8,7 @@
 
 #include <map>
 
-namespace ibtool_managers_test { // compiled together with others
+namespace ibtool_managers_test {
 
 using namespace ibtool_rig;
 

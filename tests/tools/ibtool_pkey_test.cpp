@@ -8,7 +8,7 @@
 #include <map>
 #include <set>
 
-namespace ibtool_pkey_test { // compiled together with others
+namespace ibtool_pkey_test {
 
 using namespace ibtool_rig;
 

@@ -8,7 +8,7 @@
 
 #include <map>
 
-namespace ibtool_remedies_test { // compiled together with others
+namespace ibtool_remedies_test {
 
 using namespace ibtool_rig;
 using ibtool::remedy;

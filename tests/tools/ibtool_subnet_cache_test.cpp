@@ -6,7 +6,7 @@
 #include <set>
 #include <sys/stat.h>
 
-namespace ibtool_subnet_cache_test { // compiled together with others
+namespace ibtool_subnet_cache_test {
 
 using namespace ibtool_rig;
 

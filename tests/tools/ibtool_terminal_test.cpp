@@ -6,7 +6,7 @@
 #include <signal.h>
 #include <string_view>
 
-namespace ibtool_terminal_test { // compiled together with others
+namespace ibtool_terminal_test {
 
 using namespace ibtool_rig;
 

@@ -7,7 +7,7 @@
 #include <map>
 #include <signal.h>
 
-namespace ibtool_test { // compiled together with others
+namespace ibtool_test {
 
 using namespace ibtool_rig;
 

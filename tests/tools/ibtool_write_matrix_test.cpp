@@ -23,7 +23,7 @@
 #include <set>
 #include <sys/mman.h>
 
-namespace ibtool_write_matrix_test { // compiled together with others
+namespace ibtool_write_matrix_test {
 
 using namespace ibtool_rig;
 using namespace comad;

@@ -15,7 +15,7 @@
 #include <set>
 #include <sys/stat.h>
 
-namespace key_search_test { // compiled together with others
+namespace key_search_test {
 
 using namespace ibtool_rig;
 using comad::u64;

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace keys_test { // compiled together with others
+namespace keys_test {
 
 using namespace ibtool_rig;
 using comad::u64;

@@ -8,7 +8,7 @@
 
 #include <malloc.h>
 
-namespace known_fabric_test { // compiled together with others
+namespace known_fabric_test {
 
 using namespace comad;
 using namespace ibtool;

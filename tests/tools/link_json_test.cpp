@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-namespace link_json_test { // compiled together with others
+namespace link_json_test {
 
 using namespace comad;
 using namespace ibtool;

@@ -4,7 +4,7 @@
 #include "support/catch.hpp"
 #include "text/link_text.hpp"
 
-namespace link_text_test { // compiled together with others
+namespace link_text_test {
 
 using namespace comad;
 using namespace ibtool;

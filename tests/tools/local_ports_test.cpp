@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace local_ports_test { // compiled together with others
+namespace local_ports_test {
 
 using namespace comad;
 using namespace ibtool;

@@ -2,7 +2,7 @@
 // mcm_rereg_test_test.cpp - mcm_rereg_test on files, and with a real OpenSM on the virtual device.
 #include "kernel/virtual_device.hpp"
 
-namespace mcm_rereg_test_test { // compiled together with others
+namespace mcm_rereg_test_test {
 
 using namespace ibtool_rig;
 

@@ -3,7 +3,7 @@
 // rdma-core 691953d8d (August 2026) printed the expected lines on equal simulated fabrics.
 #include "program/ibtool_rig.hpp"
 
-namespace newer_diags_test { // compiled together with others
+namespace newer_diags_test {
 
 using namespace ibtool_rig;
 

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <fstream>
 
-namespace node_name_map_test { // compiled together with others
+namespace node_name_map_test {
 
 using namespace comad;
 using ibtool::read_node_names;

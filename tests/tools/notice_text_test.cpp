@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace notice_text_test { // compiled together with others
+namespace notice_text_test {
 
 using namespace comad;
 using ibtool::notice_text;

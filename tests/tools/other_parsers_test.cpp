@@ -8,7 +8,7 @@
 #include <regex>
 #include <set>
 
-namespace other_parsers_test { // compiled together with others
+namespace other_parsers_test {
 
 using namespace ibtool_rig;
 

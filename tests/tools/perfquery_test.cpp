@@ -8,7 +8,7 @@
 #include <map>
 #include <sstream>
 
-namespace ibtool_perfquery_test { // compiled together with others
+namespace ibtool_perfquery_test {
 
 using namespace ibtool_rig;
 

@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-namespace port_rereading_test { // compiled together with others
+namespace port_rereading_test {
 
 using namespace comad;
 using namespace comad::test;

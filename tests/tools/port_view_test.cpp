@@ -4,7 +4,7 @@
 #include "session/port_view.hpp"
 #include "support/catch.hpp"
 
-namespace port_view_test { // compiled together with others
+namespace port_view_test {
 
 using namespace comad;
 using namespace ibtool;

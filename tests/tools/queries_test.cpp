@@ -12,7 +12,7 @@
 
 #include <regex>
 
-namespace ibtool_queries_test { // compiled together with others
+namespace ibtool_queries_test {
 
 using namespace ibtool_rig;
 

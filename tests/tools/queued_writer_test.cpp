@@ -14,7 +14,7 @@
 #include <thread>
 #include <unistd.h>
 
-namespace queued_writer_test { // compiled together with others
+namespace queued_writer_test {
 
 using comad::mad::unique_fd;
 using ibtool::queued_writer;

@@ -13,7 +13,7 @@
 #include <string>
 #include <thread>
 
-namespace rdma_bw_test { // compiled together with others
+namespace rdma_bw_test {
 
 using namespace ibtool;
 using Catch::Matchers::Contains;

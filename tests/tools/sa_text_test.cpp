@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <arpa/inet.h>
 
-namespace sa_text_test { // compiled together with others
+namespace sa_text_test {
 
 using namespace comad;
 using namespace ibtool;

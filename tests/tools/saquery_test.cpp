@@ -5,7 +5,7 @@
 
 #include <set>
 
-namespace ibtool_saquery_test { // compiled together with others
+namespace ibtool_saquery_test {
 
 using namespace ibtool_rig;
 

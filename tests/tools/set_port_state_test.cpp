@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-namespace set_port_state_test { // compiled together with others
+namespace set_port_state_test {
 
 using namespace ibtool_rig;
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace sweep_table_test { // compiled together with others
+namespace sweep_table_test {
 
 using namespace comad;
 using namespace ibtool;

@@ -11,7 +11,7 @@
 
 #include <sstream>
 
-namespace sweep_text_test { // compiled together with others
+namespace sweep_text_test {
 
 using namespace comad;
 using namespace ibtool;

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <sstream>
 
-namespace terminal_test { // compiled together with others
+namespace terminal_test {
 
 using namespace ibtool;
 

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <set>
 
-namespace usage_errors_test { // compiled together with others
+namespace usage_errors_test {
 
 using namespace ibtool_rig;
 

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-namespace vendstat_test { // compiled together with others
+namespace vendstat_test {
 
 using namespace ibtool_rig;
 

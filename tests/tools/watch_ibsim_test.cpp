@@ -6,7 +6,7 @@
 #include <csignal>
 #include <map>
 
-namespace ibtool_watch_ibsim_test { // compiled together with others
+namespace ibtool_watch_ibsim_test {
 
 using namespace ibtool_rig;
 

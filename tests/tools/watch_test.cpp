@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace ibtool_watch_test { // compiled together with others
+namespace ibtool_watch_test {
 
 using namespace ibtool_rig;
 
