@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ibqueryerrors_text_test.cpp - each number of ibqueryerrors' report has the right name, in a subnet whose counters all
-// differ; labels of counters and causes are libibmad's.
+// ibqueryerrors_text_test.cpp - each number in the report of ibqueryerrors has the right name, in a subnet whose
+// counters are all different. The labels of counters and causes are those of libibmad.
 #include "subnet/made_subnet.hpp"
 #include "support/catch.hpp"
 #include "text/ibqueryerrors_text.hpp"
@@ -22,7 +22,7 @@ using test::made_host_port, test::made_switch_port;
 
 namespace {
 
-/// Returns ` [LABEL == NUMBER]` for each field, as libibmad decodes it.
+/// Returns ` [LABEL == NUMBER]` for each field, as libibmad decodes the field.
 std::string causes_of(MAD_FIELDS first, MAD_FIELDS last, std::span<const u8> bytes) {
     std::array<u8, 256> buffer{};
     std::ranges::copy(bytes, buffer.begin());
@@ -39,7 +39,7 @@ struct reported {
         iba::pm::PortCounters errors;
         errors.portRcvErrors = 21;
         errors.portXmitDiscards = 22;
-        errors.linkDownedCounter = 7; // not above its threshold
+        errors.linkDownedCounter = 7; // below its threshold
         errors.VL15Dropped = 24;
         errors.portXmitData = 1000;
         errors.portRcvData = 500'000;
@@ -49,7 +49,7 @@ struct reported {
         all.ports[0].details = {test::made<iba::pm::PortRcvErrorDetails>(1),
                                 test::made<iba::pm::PortXmitDiscardDetails>(2)};
         errors = {};
-        errors.symbolErrorCounter = 65535; // its end
+        errors.symbolErrorCounter = 65535; // saturated
         add({1, 1}, errors);
         errors.symbolErrorCounter = 30;
         add(made_host_port, errors);

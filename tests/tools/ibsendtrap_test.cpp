@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ibsendtrap_test.cpp - the traps of ibsendtrap as OpenSM receives them, and their fields compared with the IBA.
+// ibsendtrap_test.cpp - the traps of ibsendtrap as OpenSM receives them, and the fields of traps compared with the IBA.
 #include "program/ibtool_subnet.hpp"
 #include "program/parsed_output.hpp"
 
@@ -42,7 +42,7 @@ TEST_CASE("ibsendtrap sends the fields that the IBA defines for each trap") {
     struct {
         words name;
         unsigned type, number;
-        nlohmann::json details; ///< what is neither zero nor the sender's
+        nlohmann::json details; ///< the fields that are neither zero nor values of the sender
     } const traps[] = {
         {{"node_desc_change"},
          4,
@@ -93,7 +93,7 @@ TEST_CASE("ibsendtrap sends the fields that the IBA defines for each trap") {
             return mad.contains("SMPFormat") && mad["SMPFormat"]["method"] == 5;
         });
         REQUIRE(sent != all.end());
-        // On virtual lane 15 to QP 0 of the subnet manager's port.
+        // A trap uses virtual lane 15 and goes to QP 0 of the subnet manager's port.
         CHECK((*sent)["HdrLRH"]["VL"] == 15);
         CHECK((*sent)["HdrLRH"]["DLID"] == port["masterSMLID"]);
         CHECK((*sent)["HdrBTH"]["destQP"] == 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ibstat_test.cpp - ibstat, ibstatus and ibv_devices on a constructed sysfs with the device of ibsim's client library, for
-// which the output of infiniband-diags' ibstat is known.
+// ibstat_test.cpp - ibstat, ibstatus and ibv_devices on a constructed sysfs. It contains the device of ibsim's client
+// library, for which the output of infiniband-diags' ibstat is known.
 #include "kernel/sysfs_tree.hpp"
 #include "program/ibtool_rig.hpp"
 
@@ -10,7 +10,7 @@ using namespace ibtool_rig;
 
 namespace {
 
-/// The sysfs files that libumad2sim of ibsim 0.10 writes in place of the kernel.
+/// The sysfs files that libumad2sim of ibsim 0.10 writes instead of the kernel.
 struct ibsim_device : sysfs_tree {
     ibsim_device() {
         abi();
@@ -35,7 +35,7 @@ struct ibsim_device : sysfs_tree {
     std::string sysfs() const { return root_.string(); }
 };
 
-// What ibstat of infiniband-diags 44.0 printed in a client of ibsim.
+// Output of ibstat of infiniband-diags 44.0 in a client of ibsim.
 const std::string whole = R"(CA 'ibsim0'
 	CA type: simulator
 	Number of ports: 1
@@ -82,7 +82,7 @@ TEST_CASE("ibstat prints what infiniband-diags' ibstat prints") {
 }
 
 TEST_CASE("ibstat prints 1X SDR and FDR10 rates as infiniband-diags' ibstat does") {
-    // Lines of ibstat of infiniband-diags 44.0 for soft RoCE, and for such a rate according to its source.
+    // ibstat of infiniband-diags 44.0 printed the line for soft RoCE. The other lines follow from its source.
     const std::pair<const char*, const char*> rates[] = {{"10 Gb/sec (1X FDR10)", "Rate: 10 (FDR10)\n"},
                                                          {"2.5 Gb/sec (1X SDR)", "Rate: 2.5\n"},
                                                          {"40 Gb/sec (4X QDR)", "Rate: 40\n"}};
@@ -133,12 +133,12 @@ TEST_CASE("set_nodedesc prints and changes the descriptions of local devices") {
     check_success(done);
     CHECK(done.out == "ibsim0: login 1\n");
     CHECK(read_file(tree.root() / "infiniband/ibsim0/node_desc") ==
-          "login 1"); // without a line break, which would be part of it
+          "login 1"); // without a line break, because it would become part of the name
     CHECK(nlohmann::json::parse(set({"--json"}).out)["description"] == "login 1");
     check_failure(set({std::string(65, 'x')}), 2, "the name must have at most 64 bytes, but has 65");
     check_failure(set({"a\tb"}), 2, "characters");
     check_failure(set({"b", "-C", "mlx5_0"}), 1, "mlx5_0");
-    // A name that the device did not keep is reported.
+    // The command reports a name that the device did not keep.
     fs::remove(tree.root() / "infiniband/ibsim0/node_desc");
     fs::create_symlink("/dev/null", tree.root() / "infiniband/ibsim0/node_desc");
     check_failure(set({"c"}), 1, "the name of ibsim0 is '', but 'c' was written");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ibstat_text_test.cpp - lines of ibstat from newer versions of infiniband-diags than Debian's.
+// ibstat_text_test.cpp - lines that ibstat prints in newer versions of infiniband-diags than Debian's.
 #include "support/catch.hpp"
 #include "text/ibstat_text.hpp"
 
@@ -7,8 +7,8 @@ namespace device_text_test {
 
 using namespace comad;
 
-// rdma-core 9a645e432 (June 2026): after Rate, `Effective speed: %g` in Gb/s if ibv_query_port_speed() succeeds, which counts in
-// units of 100 Mb/s; without it no line.
+// rdma-core 9a645e432 (June 2026) prints `Effective speed: %g` in Gb/s after Rate if ibv_query_port_speed() succeeds.
+// That function returns a number of units of 100 Mb/s. If the function fails, ibstat does not print the line.
 TEST_CASE("ibstat prints the effective speed of a port after its rate if known") {
     transports::device d;
     d.name = "mlx5_0";
@@ -20,7 +20,7 @@ TEST_CASE("ibstat prints the effective speed of a port after its rate if known")
     }
     const ibtool::effective_speeds known = [](const transports::device& of, unsigned port) -> std::optional<u64> {
         CHECK(of.name == "mlx5_0");
-        if (port == 1) return 252'100'000'000; // 2521 units
+        if (port == 1) return 252'100'000'000; // 2521 units of 100 Mb/s
         if (port == 2) return 800'000'000'000;
         return std::nullopt;
     };

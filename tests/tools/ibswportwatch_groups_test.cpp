@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ibswportwatch_groups_test.cpp - counters of any attribute that changed, were cleared or are saturated, checked by hand.
+// ibswportwatch_groups_test.cpp - counters of any attribute that changed, were cleared or saturated, checked by hand.
 #include "support/catch.hpp"
 #include "text/ibswportwatch_groups.hpp"
 #include <comad/iba/detail/codec.hpp>

@@ -13,8 +13,8 @@ using namespace ibtool_rig;
 using nlohmann::json;
 
 TEST_CASE("ibswportwatch prints rates that match the traffic") {
-    // A spine's link with 1000 packets per second in each direction and 10 symbol errors. Our MADs cross it only to reach
-    // the PMA.
+    // The link of a spine carries 1000 packets per second in each direction and gets 10 symbol errors per second. Our
+    // MADs cross the link only to reach the PMA.
     const words fabric{"--fabric", "sim:fattree2,radix=4,sm=1,time=virtual,traffic=1000,errors=1.0:10"};
     const process_result r = run(words{"ibswportwatch", "-n", "3", "-p", "2", "--json", "13", "4"} + fabric);
     check_success(r);
@@ -37,7 +37,7 @@ TEST_CASE("ibswportwatch prints rates that match the traffic") {
     CHECK_THAT(text.out, StartsWith("# Lid 13 port 4, every 0.5 s\nPortXmitData:....") &&
                              Contains("\n# 0.500 s\nPortXmitData:....") && Contains("\nPortXmitPkts:....") &&
                              Contains("/s)\n") && Contains("\n## Summary: 1 intervals, 0.500 s\n"));
-    // Above 9 a second but not above 11.
+    // The rate of symbol errors is above 9 and below 11 per second.
     const directory files;
     for (const char* limit : {"9", "11"}) {
         CAPTURE(limit);

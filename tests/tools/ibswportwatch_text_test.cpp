@@ -42,7 +42,7 @@ counters::sample wide(mad::duration at, u64 data) {
 } // namespace
 
 TEST_CASE("only changed counters are printed, with their rates") {
-    // 1000 words are 4000 bytes, in 2 s.
+    // In 2 s the port counts 1000 words, which are 4000 bytes.
     CHECK(changes_text(narrow(1s, 500, 3), narrow(3s, 1500, 3)) ==
           "PortXmitData:....................1500 (+2000.0 B/s)\n");
     CHECK(changes_text(narrow(1s, 500, 3), narrow(3s, 500, 10)) == "SymbolErrorCounter:..............10 (+3.5/s)\n");
@@ -68,7 +68,7 @@ TEST_CASE("with thresholds only counters with a higher rate are printed") {
     CHECK(changes_text(narrow(0s, 0, 0), narrow(1s, 99, 10), &above).empty());
     CHECK(changes_text(narrow(0s, 0, 0), narrow(1s, 99, 11), &above) ==
           "SymbolErrorCounter:..............11 (+11.0/s)\n");
-    CHECK(changes_text(narrow(0s, 0, 0), narrow(2s, 99, 11), &above).empty()); // 5.5 a second
+    CHECK(changes_text(narrow(0s, 0, 0), narrow(2s, 99, 11), &above).empty()); // 5.5 per second
     CHECK(changes_json(narrow(0s, 0, 0), narrow(1s, 99, 11), &above).size() == 1);
 }
 
@@ -76,7 +76,7 @@ TEST_CASE("totals are the sum of all changes, including changes after a clear") 
     change_totals all;
     CHECK(all.text().empty());
     all.add(narrow(0s, 0, 5), narrow(1s, 100, 9));
-    all.add(narrow(1s, 100, 9), narrow(2s, 300, 2)); // cleared
+    all.add(narrow(1s, 100, 9), narrow(2s, 300, 2)); // the counters were cleared in between
     CHECK(all.text() == "PortXmitData:....................+300 (600.0 B/s)\n"
                         "SymbolErrorCounter:..............+6 (3.0/s or more)\n");
     CHECK(all.json() ==
@@ -93,7 +93,7 @@ TEST_CASE("all supported counters of a port are printed one per line with perfqu
 }
 
 TEST_CASE("each counter has its own label and JSON name") {
-    // Labels are libibmad's, in the order of PortCountersExtended.
+    // The labels are those of libibmad, in the order of PortCountersExtended.
     const counters::reading now = test::made_reading({}, 1);
     const counters::counter_values& told = now.counters.counters;
     const auto c = test::made<iba::pm::PortCountersExt>(1);
@@ -118,7 +118,7 @@ TEST_CASE("each counter has its own label and JSON name") {
     CHECK(counters_json(told) == by_name);
     CHECK(by_name.size() == counters::counter_count);
 
-    // From nothing to there, in 4 s.
+    // All counters increase from 0 to their values in 4 s.
     counters::sample before{beginning, {}}, after{beginning + 4s, told};
     before.counters.take(
         iba::pm::PortCountersExt{},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ibtool_adaptive_test.cpp - switches with adaptive routing: their ARInfo, and the message of ibcheckroutes about routes
-// that it cannot check.
+// ibtool_adaptive_test.cpp - switches with adaptive routing: their ARInfo, and the message of ibcheckroutes about
+// routes that it cannot check.
 #include "program/ibtool_rig.hpp"
 
 #include <nlohmann/json.hpp>
@@ -21,8 +21,8 @@ nlohmann::json summary_of(const process_result& r) {
 
 } // namespace
 
-// Bytes counted by hand from struct adaptive_routing_info of ibdiagnet's packets_layouts.h, whose bit 0 is the least significant
-// of a word: no two fields have the same value.
+// The bytes are computed by hand from struct adaptive_routing_info in ibdiagnet's packets_layouts.h, where bit 0 is the
+// least significant bit of a word. No two fields have the same value.
 TEST_CASE("MlnxARInfo has its fields at the offsets of ibdiagnet's header") {
     const process_result r = run({"decode", "--struct", "MlnxARInfo", "--json",
                                   "505a3611"   // dyn_cap_calc_sup, by_sl_en; 0x5a; 3; 6; fr_enabled, e

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // ibtool_blocking_test.cpp - the blocking matrix: every input file and every output of ibtool, with a FIFO, an endless
-// file, a full disk and a stopped reader. The first SIGTERM ends the program, and an exporter always replies to /health.
-// The rows come from the descriptors of the commands: an argument without a row fails a test.
+// file, a full disk and a stopped reader. The first SIGTERM must end the program, and an exporter must always reply to
+// /health. The rows come from the descriptors of the commands. An argument without a row fails a test.
 #include "program/http_client.hpp"
 #include "program/ibtool_rig.hpp"
 
@@ -56,12 +56,12 @@ std::string some_topology() {
     return name;
 }
 
-/// Returns the further arguments that a command needs to reach the file. Other commands need a fabric.
+/// Returns the further arguments that a command needs before it uses the file. Commands without an entry need a fabric.
 const std::map<std::string, words>& rows() {
     static const directory files;
     static const std::string plan = files.write("plan", "a,1,b,1\n");
     static const std::map<std::string, words> all{
-        {"", {"ibhosts", "--fabric", fabric}}, // options of all commands
+        {"", {"ibhosts", "--fabric", fabric}}, // arguments of all commands
         {"check_cabling", {plan, "--fabric", fabric}},
         {"decode", {}},
         {"export", {"--format", "dot", "--fabric", fabric}},
@@ -99,7 +99,7 @@ words with_file(const argument& a, const std::string& file) {
     return all + words{file} + others;
 }
 
-/// Checks that the command got as far as to use the file.
+/// Checks that the command reached the point where it uses the file.
 void check_row(const process_result& r) {
     for (const char* wrong : {"is required", "is missing", "which node", "says what"})
         CHECK_THAT(r.err, !Contains(wrong));
@@ -125,7 +125,7 @@ bool has_open(const process& p, const std::string& file) {
     return false;
 }
 
-/// Returns true if the process handles signals as ibtool does. Before, it is still the test or a shell.
+/// Returns true if the process handles signals as ibtool does. Before exec() it is still the test or a shell.
 bool is_ibtool(const process& p) {
     const std::string status = read_file("/proc/" + std::to_string(p.pid()) + "/comm");
     return status.starts_with("ibtool");
@@ -138,8 +138,8 @@ process_result end_by_signal(process& p) {
 }
 
 TEST_CASE("every argument that names a file declares how the command uses the file") {
-    // These arguments name a directory, a socket, a fabric, a link or an option for which a file is only one of several
-    // forms, or they mention an option that names a file.
+    // These arguments name a directory, a socket, a fabric, a link or an option. Some accept a file as only one of
+    // several forms, and some only mention an option that names a file.
     const std::vector<std::string> others{"--fabric", "--dev",     "--listen", "--target", "--sysfs",
                                           "--sys",    "directory", "--m_key",  "--smkey",  "--cckey"};
     for (const argument& a : arguments()) {
@@ -186,7 +186,7 @@ TEST_CASE("an endless file is refused with one line and bounded memory, for ever
         CAPTURE(r.err);
         check_row(r);
         CHECK((r.status == 1 || r.status == 2));
-        if (a.command == "doctor") CHECK_THAT(r.out, Contains("it is a binary file")); // a finding like others
+        if (a.command == "doctor") CHECK_THAT(r.out, Contains("it is a binary file")); // a finding like other findings
         else CHECK(std::count(r.err.begin(), r.err.end(), '\n') == 1);
         CHECK(r.err.size() < 400);
         CHECK_THAT(r.err, !Contains("out of memory"));
@@ -203,11 +203,11 @@ TEST_CASE("a text without line ends is refused after 1 MiB, and an error quotes 
     for (const argument& a : arguments_used({"read", "read_regular", "read_again"})) {
         if (sample.skips()) continue;
         CAPTURE(a.command, a.name);
-        if (a.file == "read_again" && a.name.find("name-map") != a.name.npos) continue; // it warns, and goes on
+        if (a.file == "read_again" && a.name.find("name-map") != a.name.npos) continue; // ibtool warns and continues
         const bool is_text = a.command != "decode" && a.command != "ibcacheedit" && a.file != "read_regular";
         for (const std::string& file : {endless, long_word}) {
             if (a.name.find("-name-map") != a.name.npos && file == long_word) continue;
-            if (a.name == "-z,--config" && file == long_word) continue; // lines without `=` mean nothing
+            if (a.name == "-z,--config" && file == long_word) continue; // lines without `=` are ignored
             const process_result r = run(with_file(a, file));
             CAPTURE(file, r.err.substr(0, 1000));
             CHECK((r.status == 1 || r.status == 2));
@@ -293,7 +293,7 @@ TEST_CASE("an exporter sweeps and replies while any file that SIGHUP rereads is 
     e.program.await_error("SIGHUP: reloaded ");
     e.program.signal(SIGTERM);
     const int code = e.program.wait(5s).status;
-    CHECK((code == 0 || code == 3)); // a slow machine may not keep up
+    CHECK((code == 0 || code == 3)); // a slow machine may miss sweeps
 }
 
 /// Returns a shell command that runs its arguments with this redirection.
@@ -334,13 +334,13 @@ TEST_CASE("an exporter sweeps and replies with full or blocked messages and trac
                     comad::test::http_client client(socket);
                     return json::parse(client.get("/health").body).value("sweep", 0);
                 } catch (const std::system_error&) {
-                    return 0; // it is bound, and does not listen yet
+                    return 0; // the socket is bound but not listening yet
                 }
             };
             await([&] { return sweeps() > 5; });
             p.signal(SIGTERM);
             const int code = p.wait(5s).status;
-            CHECK((code == 0 || code == 3)); // a slow machine may not keep up
+            CHECK((code == 0 || code == 3)); // a slow machine may miss sweeps
             std::filesystem::remove(socket);
         }
     }
@@ -354,7 +354,7 @@ TEST_CASE("an exporter sweeps and replies with a full or blocked capture, and th
     const std::vector<argument> streamed = arguments_used({"streamed"});
     CHECK(streamed.size() == 1);
     for (const argument& a : streamed) {
-        REQUIRE(a.name == "--pcap"); // another one needs rows
+        REQUIRE(a.name == "--pcap"); // another argument needs its own rows
         for (const std::string& to : {stopped.name, unread.name, std::string("/dev/full")}) {
             CAPTURE(to);
             exporter e({a.name, to});
@@ -379,7 +379,7 @@ TEST_CASE("the first SIGTERM ends long-running commands while nothing reads thei
                                  {"ibping", "2"}}) {
         CAPTURE(command);
         process p(redirected(">" + stopped.name) + ibtool(command + words{"--fabric", flapping, "-d"}));
-        // The command continues while nothing reads its output, as its trace shows. ibping sends once per second.
+        // The command continues while no program reads its output, as its trace shows. ibping sends once per second.
         const std::size_t enough = command[0] == "ibping" ? 100 : 20'000;
         await([&] { return p.ended() || p.errors().size() > enough; });
         REQUIRE_FALSE(p.ended());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ibtool_bounds_test.cpp - ibtool with too many ports or nodes, too little time or memory, and invalid files; the second
-// signal, which ends ibtool anywhere.
+// ibtool_bounds_test.cpp - ibtool with too many ports or nodes, too little time or memory, and invalid files. Also the
+// second signal, which ends ibtool at any point.
 #include "program/ibtool_rig.hpp"
 
 #include <nlohmann/json.hpp>
@@ -16,7 +16,7 @@ using namespace ibtool_rig;
 
 namespace {
 
-const words tree{"--fabric", "sim:fattree2,radix=4,time=virtual,sm=1"}; // 8 hosts, 6 switches
+const words tree{"--fabric", "sim:fattree2,radix=4,time=virtual,sm=1"}; // 8 hosts and 6 switches
 
 std::size_t count_of(const std::string& text, const std::string& what) {
     std::size_t count = 0;
@@ -24,8 +24,8 @@ std::size_t count_of(const std::string& text, const std::string& what) {
     return count;
 }
 
-/// Returns a topology with a switch, a router and an adapter with this number of ports, and hosts at the first ports and
-/// the last port of the switch.
+/// Returns a topology with a switch, a router and an adapter that have this number of ports. Hosts are at the first
+/// ports and the last port of the switch.
 std::string wide_topology(unsigned ports) {
     const std::string n = std::to_string(ports);
     return "switchguid=0x1000\nSwitch " + n + " \"S-1\" # \"wide switch\" base port 0 lid 1 lmc 0\n" +
@@ -37,7 +37,7 @@ std::string wide_topology(unsigned ports) {
            " \"H-w\" # \"wide host\"\n[7](c0007) \"S-1\"[200] # lid 3 lmc 0 \"s\" lid 1 4xEDR\n";
 }
 
-/// Returns the commands that query such a node and its last port.
+/// Returns the commands that query a node with this number of ports and its last port.
 std::vector<words> commands_about(const std::string& ports) {
     return {{"ibnetdiscover"},
             {"ibnetdiscover", "-f"},
@@ -78,7 +78,7 @@ std::vector<words> commands_about(const std::string& ports) {
             {"ibcheckerrs", "1"},
             {"ibchecknode", "1"},
             {"ibswportwatch", "-n", "1", "1", ports == "255" ? "254" : ports},
-            {"ibaddr", "0,1," + (ports == "255" ? "1" : ports)}, // nobody can type a route by port 255
+            {"ibaddr", "0,1," + (ports == "255" ? "1" : ports)}, // no route can contain port 255
             {"saquery", "NR"},
             {"saquery", "PIR"},
             {"saquery", "LR"},
@@ -88,7 +88,7 @@ std::vector<words> commands_about(const std::string& ports) {
             {"bench", "-c", "100"}};
 }
 
-/// Returns true for commands whose exit code reports whether the subnet was found as expected.
+/// Returns true for a command whose exit code reports whether the subnet is as expected.
 bool discovers(const words& command) {
     static const words all{"ibnetdiscover", "ibhosts",        "ibswitches",      "ibnodes",       "iblinkinfo",
                            "ibqueryerrors", "ibdatacounters", "ibclearcounters", "ibclearerrors", "ibchecknet",
@@ -125,7 +125,7 @@ TEST_CASE("every command handles nodes with 254 and 255 ports") {
             const process_result r = process(ibtool(command + fabric)).wait(std::chrono::seconds(20));
             INFO(r.err.substr(0, 2000));
             if (!command.front().starts_with("ibcheck"))
-                CHECK_FALSE(r.out.empty()); // these are silent where all is well
+                CHECK_FALSE(r.out.empty()); // the ibcheck commands print nothing for a good link
             if (ports == 254) {
                 // The ibcheck commands report the ports that are down.
                 CHECK((r.status == 0 || command.front().starts_with("ibcheck") || command.front() == "health"));
@@ -196,7 +196,7 @@ TEST_CASE("a discovery that reaches --max-time stops, reports the limit and exit
 }
 
 TEST_CASE("the limits of nodes and time also apply to later discoveries of a sweep") {
-    // A host is plugged in after a second.
+    // A host is connected after 1.5 seconds.
     const words grows{"--fabric",
                       "sim:fattree2,radix=4,sm=1,time=virtual,cut=leaf-0002/1@0s,restore=leaf-0002/1@1500ms"};
     const words sweep{"sweep", "--every", "1s", "--count", "4", "--refresh", "1s", "--type", "switch"};
@@ -210,16 +210,16 @@ TEST_CASE("the limits of nodes and time also apply to later discoveries of a swe
 }
 
 TEST_CASE("a discovery that runs out of memory prints what it found and exits with 3") {
-    if (other_program()) return; // a sanitizer takes more than there is
-    const words large{"ibswitches", "--fabric", "sim:fattree3,radix=28,time=virtual"}; // 5488 hosts, 980 switches
-    // The minimum memory of a program is unknown: tries limits from too small to sufficient.
+    if (other_program()) return; // a sanitizer needs more memory than the limits of this test
+    const words large{"ibswitches", "--fabric", "sim:fattree3,radix=28,time=virtual"}; // 5488 hosts and 980 switches
+    // The test does not know how much memory the program needs. It tries limits from too small to sufficient.
     bool is_partial = false, is_complete = false;
     for (unsigned kilobytes = 24'000; kilobytes < 400'000 && !is_complete; kilobytes += kilobytes / 8) {
         const process_result r =
             run_process(words{"sh", "-c", "ulimit -v $0; exec env \"$@\"", std::to_string(kilobytes)} + ibtool(large));
         CAPTURE(kilobytes, r.status, r.err);
         const std::size_t switches = count_of(r.out, "Switch\t: 0x");
-        if (r.status == 127) continue; // its libraries find no place
+        if (r.status == 127) continue; // no memory for the shared libraries
         CHECK((r.status == 0 || r.status == 1 || r.status == 3));
         CHECK(std::count(r.err.begin(), r.err.end(), '\n') <= 2);
         is_complete = r.status == 0;
@@ -275,7 +275,7 @@ TEST_CASE("a directory, a binary file and an unreadable file are refused as sett
         std::string file, why;
     } wrong[] = {{files / ".", "Is a directory"},
                  {binary, "it is a binary file"},
-                 {"/proc/self/mem", "Input/output error"}, // open, and not to be read
+                 {"/proc/self/mem", "Input/output error"}, // opens, but cannot be read
                  {files / "none", "No such file or directory"}};
     sampled sample;
     for (const auto& [file, why] : wrong) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ibtool_captures_test.cpp - ibtool decode of captures of RoCE, compressed files, and datagrams that are not MADs, compared with tshark.
+// ibtool_captures_test.cpp - ibtool decode with captures of RoCE, compressed files, and datagrams that are not MADs,
+// compared with tshark.
 #include "program/ibtool_rig.hpp"
 #include "program/tshark.hpp"
 #include <comad/mad/detail/packet.hpp>
@@ -49,8 +50,8 @@ std::string pcap_of(u32 link_type, const std::vector<octets>& records) {
     return file;
 }
 
-/// Returns the packets of a capture of --pcap from the BTH to the invariant CRC, without record header, ERF header, LRH and
-/// variant CRC.
+/// Returns the packets of a --pcap capture from the BTH to the invariant CRC, without record header, ERF header, LRH
+/// and variant CRC.
 std::vector<octets> packets_of(const std::string& file) {
     constexpr std::size_t file_header = 24, record_header = 16, erf_header = 16, lrh = 8, variant_crc = 2;
     std::vector<octets> packets;
@@ -77,7 +78,7 @@ octets ipv4(const octets& payload, const octets& options = {}, u8 protocol = 17)
                    options,
                    payload});
 }
-/// Adds a header of options before the payload.
+/// Returns an IPv6 packet with a header of destination options before the payload.
 octets ipv6(const octets& payload) {
     octets addresses(32);
     addresses[0] = addresses[16] = 0xfd, addresses[15] = 1, addresses[31] = 2;
@@ -88,7 +89,7 @@ octets ethernet(unsigned type, const octets& payload, const octets& tags = {}) {
     return joined({{2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2}, tags, big_endian(type), payload});
 }
 
-/// Returns tshark's names and values of the transport headers and the MAD.
+/// Returns the names and values that tshark prints for the transport headers and the MAD.
 std::vector<std::string> fields_by_tshark(const std::string& file) {
     std::vector<std::string> all;
     for (const tshark_packet& p : dissect_with_tshark(file)) {
@@ -158,7 +159,7 @@ TEST_CASE("RoCE captures decode as the InfiniBand packets do, and as tshark deco
         CHECK(lines_without_route(run({"decode", "--json", file})) == expected);
         CHECK(fields_by_tshark(file) == expected_by_tshark);
     }
-    // Other packets in between are skipped but counted, as in Wireshark.
+    // decode skips other packets in between but counts them, as Wireshark does.
     const std::string mixed = files.write(
         "mixed.pcap", pcap_of(1, {ethernet(0x0806, octets(28)), ethernet(0x0800, ipv4(udp(octets(40), 53))),
                                   ethernet(0x0800, ipv4(udp(packets[0]))), ethernet(0x0800, ipv4(octets(40), {}, 6))}));
@@ -186,7 +187,7 @@ TEST_CASE("compressed captures and texts decode as the uncompressed files do") {
     const std::string of_text = run({"decode", "--json", mad}).out;
     check_success(run_process({"gzip", mad}));
     CHECK(run({"decode", "--json", mad + ".gz"}).out == of_text);
-    // Truncated: prints the packets before, and the reason.
+    // For a truncated file, decode prints the packets before the end and the reason.
     const std::string compressed = read_file(file + ".gz");
     const process_result cut =
         run({"decode", "--json", files.write("cut.pcap.gz", compressed.substr(0, compressed.size() * 3 / 4))});
@@ -216,9 +217,9 @@ TEST_CASE("an unreliable datagram to another queue pair is a MAD only if its con
     CHECK(decoded(0x123456)["datagram"] == "datagram to queue pair 0x123456");
     CHECK_THAT(run({"decode", files / "packet"}).out,
                Contains("\ndatagram to queue pair 0x123456\n") && !Contains("unknown class"));
-    // A packet to queue pair 1 is a MAD; a redirected class uses another queue pair.
+    // A packet to queue pair 1 is a MAD. MADs of a redirected class go to another queue pair.
     CHECK_FALSE(decoded(1).contains("datagram"));
-    payload = {1, 4, 1, 1}; // Get of performance management
+    payload = {1, 4, 1, 1}; // a Get of performance management
     payload[17] = 1;        // ClassPortInfo
     CHECK(decoded(0x48)["attribute"] == "MADClassPortInfo");
     CHECK_FALSE(decoded(0x48).contains("datagram"));

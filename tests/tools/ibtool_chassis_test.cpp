@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ibtool_chassis_test.cpp - chassis of all vendors that libibnetdisc recognizes, compared with infiniband-diags on ibsim:
-// ibnetdiscover -g, and the external ports of iblinkinfo and ibqueryerrors.
+// ibtool_chassis_test.cpp - chassis of all vendors that libibnetdisc recognizes, compared with infiniband-diags on
+// ibsim: ibnetdiscover -g, and the external ports of iblinkinfo and ibqueryerrors.
 #include "program/ibtool_subnet.hpp"
 #include "program/without_date.hpp"
 #include "subnet/chassis_fabric.hpp"
@@ -15,7 +15,8 @@ using comad::test::chassis_fabric;
 
 namespace {
 
-/// A report without its head, which contains the time: the chassis in order, and then the nodes without a chassis as a set.
+/// A report without its head, which contains the time. The chassis are in order, and the nodes without a chassis are a
+/// set.
 struct grouped {
     std::vector<std::string> chassis;
     std::set<std::string> others;
@@ -48,13 +49,13 @@ TEST_CASE("ibnetdiscover -g prints chassis and external ports as infiniband-diag
         REQUIRE(theirs.status == 0);
         check_success(ours);
         const grouped expected = grouped_of(theirs.out), got = grouped_of(ours.out);
-        // 8 of Voltaire, then Mellanox, Topspin, InfiniCon, Xsigo, a host and a switch
+        // Eight chassis are Voltaire's. The others are of Mellanox, Topspin, InfiniCon and Xsigo, a host and a switch.
         CHECK(std::ranges::count_if(expected.chassis, [](const auto& l) { return l.starts_with("Chassis "); }) == 14);
         CHECK(expected.others.size() > 20);
         CHECK(got.chassis == expected.chassis);
         CHECK(got.others == expected.others);
     }
-    // Without the option, the cards of a Xsigo are printed and the chassis are not; other reports do not print them.
+    // Without -g, ibnetdiscover prints the cards of a Xsigo chassis but not the chassis. Other reports print neither.
     for (const words& how : {words{}, {"-f"}, {"-g", "-l"}, {"-g", "-S"}, {"-g", "-H"}, {"-g", "-R"}, {"-g", "-p"}}) {
         CAPTURE(how);
         const process_result theirs = s.peer(words{"ibnetdiscover"} + how), ours = s.ours(words{"ibnetdiscover"} + how);
@@ -71,13 +72,13 @@ TEST_CASE("ibnetdiscover -g prints chassis and external ports as infiniband-diag
         CHECK_THAT(theirs.out, Contains("[18]") && Contains("[ 1]"));
         CHECK(lines_of(ours.out) == lines_of(theirs.out));
     }
-    // Of a cache.
+    // The report of a cache equals the report of the subnet.
     check_success(s.ours({"ibnetdiscover", "--cache", cache}));
     const auto live = grouped_of(s.ours({"ibnetdiscover", "-g"}).out),
                kept = grouped_of(run({"ibnetdiscover", "-g", "--load-cache", cache}).out);
     CHECK(kept.chassis == live.chassis);
     CHECK(kept.others == live.others);
-    // The name of a Xsigo's management server is the name in the map.
+    // The host name of a Xsigo's management server comes from the name map.
     CHECK_THAT(s.ours({"ibnetdiscover", "-g", "--node-name-map", map}).out, Contains("Hostname: boss\n"));
 }
 
@@ -100,7 +101,7 @@ TEST_CASE("ibqueryerrors prints external ports as infiniband-diags' ibqueryerror
 
 TEST_CASE("the option --hierarchy requires --json and queries only nodes that support hierarchy information") {
     const words fabric{"--fabric", "sim:fattree2,radix=4,sm=1,time=virtual"};
-    // No node supports it: no further SMP is sent.
+    // If no node supports hierarchy information, ibtool sends no further SMP.
     CHECK(run(words{"ibnetdiscover", "--json", "--hierarchy"} + fabric).out ==
           run(words{"ibnetdiscover", "--json"} + fabric).out);
     check_failure(run(words{"ibnetdiscover", "--hierarchy"} + fabric), 2, "--hierarchy");

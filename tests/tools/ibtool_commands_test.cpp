@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ibtool_commands_test.cpp - properties of every command: help, --json, --sa and every form of target.
+// ibtool_commands_test.cpp - properties that every command has: help, --json, --sa and every form of target.
 #include "program/ibtool_subnet.hpp"
 #include "support/made_file.hpp"
 
@@ -22,11 +22,11 @@ std::map<std::string, std::string> commands() {
     return all;
 }
 
-// A subnet whose nodes have LIDs, a subnet manager and its SA; the program is at a CA.
+// A subnet whose nodes have LIDs, with a subnet manager and its SA. ibtool runs at a CA.
 const words managed_tree{"--fabric", "sim:fattree2,radix=4,sm=1,time=virtual"};
 
-/// A command line of each command that works in any subnet. Other commands need local devices or replies that the simulator
-/// does not give; they have their own tests.
+/// A command line of each command that works in any subnet. Other commands have their own tests, because they need
+/// local devices or replies that the simulator does not give.
 const std::map<std::string, words> examples{
     {"ibnetdiscover", {}},
     {"ibhosts", {}},
@@ -122,7 +122,7 @@ TEST_CASE("every command prints JSON on request") {
         CAPTURE(name);
         CHECK_THAT(run({"help", name}).out, Contains("--json"));
     }
-    const auto nodes = objects_of(run(words{"ibnodes", "--json"} + managed_tree).out); // 8 CAs, 6 switches
+    const auto nodes = objects_of(run(words{"ibnodes", "--json"} + managed_tree).out); // 8 CAs and 6 switches
     REQUIRE(nodes.size() == 8 + 6);
     CHECK(nodes.front()["nodeType"] == "CA");
     CHECK(nodes.back()["nodeType"] == "Switch");
@@ -153,7 +153,7 @@ TEST_CASE("every command with --sa sends no SMP or refuses the option") {
         CAPTURE(name);
         const process_result r = run(words{name} + arguments + words{"--sa", "-d"} + managed_tree);
         CHECK(r.status == 0);
-        if (name != "vendstat" && name != "iblinkinfo") // whose -d is another
+        if (name != "vendstat" && name != "iblinkinfo") // their -d has another meaning
             CHECK_THAT(r.err, Contains(" SAFormat(3.2) "));
         CHECK_THAT(r.err, !Contains("SMPFormat"));
     }
@@ -176,8 +176,8 @@ TEST_CASE("a discovery by SA finds the subnet of directed routes, and commands t
                   "the local port has no LID: ");
 }
 
-// A response goes to the LID of whoever asks. A port that no subnet manager has configured has none: nothing that is sent from
-// there by LID is answered, whatever the LID.
+// A responder sends its response to the LID of the requester. A port that no subnet manager has configured has no LID.
+// So a LID-routed request from this port gets no response, whatever its target LID is.
 TEST_CASE("commands with a LID as target refuse a local port without a LID at once, with the reason") {
     const words unmanaged{"--fabric", "sim:fattree2,radix=4,time=virtual"};
     for (const words& line : {words{"perfquery", "3"},
@@ -213,7 +213,7 @@ TEST_CASE("commands with a LID as target refuse a local port without a LID at on
 }
 
 TEST_CASE("a GMP to the end of a directed route fails with a message if the port there has no LID") {
-    // A subnet manager that saw only its own switch: its file has only the LIDs of these two nodes.
+    // A subnet manager that found only its own switch. The file contains only the LIDs of these two nodes.
     const made_file file(
         "Switch\t4 \"S-1\"\t\t# \"near\" base port 0 lid 2 lmc 0\n[1]\t\"H-1\"[1](101)\t\t# \"host\" lid 1 4xEDR\n"
         "[2]\t\"S-2\"[1]\t\t# \"far\" lid 0 4xEDR\n\nSwitch\t4 \"S-2\"\t\t# \"far\" base port 0 lid 0 lmc 0\n\n"
@@ -223,7 +223,7 @@ TEST_CASE("a GMP to the end of a directed route fails with a message if the port
 }
 
 TEST_CASE("every form of target names one port in every command") {
-    // The port at the end of a route, in all other forms of target.
+    // The other forms of target name the port at the end of the route.
     const std::string route = "0,1,1";
     const auto address = objects_of(run(words{"ibaddr", "--json", route} + managed_tree).out).at(0);
     const auto switch_address = objects_of(run(words{"ibaddr", "--json", "0,1"} + managed_tree).out).at(0);
@@ -277,7 +277,7 @@ TEST_CASE("every form of target names one port in every command") {
             CAPTURE(target);
             const process_result r = ask(target);
             check_success(r);
-            if (line.before[0] == "smpdump") { // of a directed route the status has the direction bit
+            if (line.before[0] == "smpdump") { // with a directed route, the status has the direction bit
                 CHECK(objects_of(r.out).at(0)["data"] == objects_of(first.out).at(0)["data"]);
                 continue;
             }
@@ -292,7 +292,7 @@ TEST_CASE("every form of target names one port in every command") {
         check_success(r);
         CHECK(r.out == run(words{"sminfo", "--json"} + managed_tree).out);
     }
-    // A scoped GID names a port of a device, and a simulated subnet has no devices.
+    // A GID with a scope names a port of a local device, and a simulated subnet has no local devices.
     for (const char* command : {"ibaddr", "ibroute", "sminfo"})
         check_failure(run(words{command, address["GID"].get<std::string>() + "%mlx5_0/1"} + managed_tree), 2,
                       "the target names the local port 'mlx5_0/1'");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ibtool_exporter_test.cpp - the exporter: series equal to the sweep's JSON, as a file and by HTTP, with a real Prometheus,
-// while the cables of a subnet with OpenSM change.
+// ibtool_exporter_test.cpp - the exporter's series equal the JSON of the sweep, in a file and by HTTP. A real
+// Prometheus scrapes the exporter, and the cables of a subnet with OpenSM change.
 #include "program/free_port.hpp"
 #include "program/ibtool_subnet.hpp"
 
@@ -22,10 +22,10 @@ using nlohmann::json;
 
 namespace {
 
-// 4 leaves and 2 spines of 4 ports each, 8 hosts.
+// 4 leaves and 2 spines with 4 ports each, and 8 hosts.
 const std::string tree = "sim:fattree2,radix=4,sm=1,counters=9,traffic=1000,errors=0.5:10";
 
-/// Returns the values by series, `name{labels}`.
+/// Returns the values of a page by series, `name{labels}`.
 std::map<std::string, std::string> series_in(const std::string& page) {
     std::map<std::string, std::string> all;
     std::istringstream lines(page);
@@ -33,12 +33,12 @@ std::map<std::string, std::string> series_in(const std::string& page) {
         if (line.empty() || line[0] == '#') continue;
         const std::size_t end = line.rfind(' ');
         REQUIRE(end != std::string::npos);
-        CHECK(all.emplace(line.substr(0, end), line.substr(end + 1)).second); // no series twice
+        CHECK(all.emplace(line.substr(0, end), line.substr(end + 1)).second); // no duplicate series
     }
     return all;
 }
 
-/// The series of each counter, with sizes of data in bytes.
+/// The series of each counter. Series of data count bytes.
 const std::map<std::string, std::string> names{
     {"portXmitData", "infiniband_port_xmit_data_bytes_total"},
     {"portRcvData", "infiniband_port_rcv_data_bytes_total"},
@@ -100,7 +100,7 @@ public:
                     "--web.listen-address=127.0.0.1:" + std::to_string(port_), "--web.enable-lifecycle"}) {
         program_.await_error("Server is ready to receive web requests");
     }
-    /// Returns the reply of its API.
+    /// Returns the reply of the API of Prometheus.
     json ask(const std::string& what, const httplib::Params& parameters) const {
         httplib::Client client("127.0.0.1", port_);
         const auto answer = client.Post(("/api/v1/" + what).c_str(), parameters);
@@ -189,7 +189,7 @@ TEST_CASE("an exporter uses no more memory after an hour of sweeps than after a 
         return std::stod(series.at("process_resident_memory_bytes"));
     };
     const double minute = memory_after(60), hour = memory_after(3600);
-    CHECK(hour - minute < 500'000); // of 3,540 further sweeps each one kept less than 142 bytes
+    CHECK(hour - minute < 500'000); // each of the 3,540 further sweeps leaked less than 142 bytes
 }
 
 TEST_CASE("an unresponsive node has a series with the cause of the failure") {
@@ -244,7 +244,7 @@ TEST_CASE("a host that stops replying stays on the page with its name and locati
                              Contains(",peer_node=\"leaf-0002\",cause=\"not_found\"} 1\n"));
         CHECK_THAT(page, Contains("infiniband_nodes_missing 1\n") && Contains("infiniband_sweep_complete 0\n"));
     };
-    check_missing(page_after("", 4 * 60 * 24)); // a day
+    check_missing(page_after("", 4 * 60 * 24)); // one day
     const std::string again = page_after(",revive=h-0003 HCA-1@600s", 60);
     CHECK_THAT(again, Contains("infiniband_nodes_missing 0\n") && Contains("infiniband_nodes_known 14\n") &&
                           Contains("infiniband_sweep_complete 1\n") && !Contains("not_found"));
@@ -252,7 +252,7 @@ TEST_CASE("a host that stops replying stays on the page with its name and locati
     CHECK_THAT(forgotten, Contains("infiniband_nodes_missing 0\n") && Contains("infiniband_nodes_known 13\n"));
     check_missing(page_after("", 40, {"--forget", "10min"}));
 
-    // The host is unresponsive from the start, and a file declares it as expected.
+    // The host is unresponsive from the start, and a file lists the host as expected.
     const std::string known = files / "known.cache";
     check_success(run({"ibnetdiscover", "--fabric", "sim:fattree2,radix=4,sm=1,time=virtual", "--cache", known}));
     check_missing(page_after(",dead=h-0003 HCA-1", 8, {"--known", known, "--forget", "10s"}));
@@ -284,7 +284,7 @@ TEST_CASE("SIGHUP rereads the expected nodes and links and drops all other missi
     sweep.program.signal(SIGHUP);
     sweep.program.await_error("SIGHUP: reloaded names, rules, known nodes, keys and credentials\n");
     CHECK_THAT(sweep.program.errors(), Contains("SIGHUP: forgot "));
-    CHECK(missing() == 2); // the file expects both
+    CHECK(missing() == 2); // the file expects both nodes
     keep("sim:fattree2,radix=4,sm=1,dead=h-0003 HCA-1");
     sweep.program.signal(SIGHUP);
     await([&] { return missing() == 1; });
@@ -362,7 +362,7 @@ TEST_CASE("one exporter serves several fabrics, each with its own sweeps") {
     CHECK(health.at("fabrics").at(1).at("ports") == 2);
     sweep.program.signal(SIGTERM);
     const int code = sweep.program.wait().status;
-    CHECK((code == 0 || code == 3)); // a slow machine may not keep up
+    CHECK((code == 0 || code == 3)); // a slow machine may miss sweeps
 }
 
 TEST_CASE("SIGHUP rereads names, keys and authorizations, and keeps values whose files are unreadable") {
@@ -410,7 +410,7 @@ TEST_CASE("SIGHUP rereads names, keys and authorizations, and keeps values whose
         return std::stoul(text.substr(text.find("\ninfiniband_sweeps_total ") + 25));
     };
     const unsigned long now = sweeps();
-    await([&] { return sweeps() > now + 1; }); // all that a page shows is of a sweep after it
+    await([&] { return sweeps() > now + 1; }); // the whole page is from a later sweep then
     CHECK_THAT(page("new"), Contains("node=\"the spine\""));
     sweep.program.signal(SIGTERM);
     const process_result r = sweep.program.wait();
@@ -428,7 +428,7 @@ TEST_CASE("an exporter whose own cable is pulled is unhealthy although its new s
         return now.at("status") == "missing" && now.at("ports") == 1 && now.at("gaps") == 0;
     });
     CHECK(client.Get("/health")->status == 503);
-    sweep.program.signal(SIGHUP); // it was meant so
+    sweep.program.signal(SIGHUP); // the operator confirms the change
     await([&] { return client.Get("/health")->status == 200; });
 }
 
@@ -468,7 +468,7 @@ TEST_CASE("a real Prometheus reports its target as up and stores the values of t
         distinct += values.size();
     }
     CHECK(compared >= 32);
-    CHECK(distinct > 32); // the traffic goes on
+    CHECK(distinct > 32); // the traffic changes the counters
 }
 
 TEST_CASE("scrapes send no MADs, and the pages for metrics and health report the state") {
@@ -499,7 +499,7 @@ TEST_CASE("an exporter in scrape mode sweeps once per scrape and at no other tim
         return std::stoi(series.at("infiniband_sweeps_total"));
     };
     const int first = number();
-    CHECK((first == 1 || first == 2)); // the one at the beginning may have been under way
+    CHECK((first == 1 || first == 2)); // the first sweep may be running already
     for (int i = 1; i <= 5; ++i) CHECK(number() == first + i);
     const auto health = client.Get("/health");
     CHECK(json::parse(health->body).at("sweep") == first + 5);
@@ -552,7 +552,7 @@ TEST_CASE("an exporter serves systemd's socket and notifies systemd of start, sw
         while (n < 0 && errno == EINTR);
         return std::string(text, n > 0 ? static_cast<std::size_t>(n) : 0);
     };
-    // Does what systemd does: binds the socket, passes it at descriptor 3, sets the variables and starts the service.
+    // Does the work of systemd: binds the socket, passes it as descriptor 3, sets the variables and starts the service.
     const std::string start = "import os, socket, sys\n"
                               "s = socket.socket()\n"
                               "s.bind(('127.0.0.1', 0))\n"
@@ -588,7 +588,7 @@ TEST_CASE("an exporter continues if stderr is a full disk, a closed pipe or a pi
     const directory files;
     REQUIRE(::mkfifo((files / "closed").c_str(), 0600) == 0);
     REQUIRE(::mkfifo((files / "stuck").c_str(), 0600) == 0);
-    // `closed`: the only reader exits. `stuck`: the reader stays but does not read, and the pipe is full.
+    // `closed`: the only reader exits. `stuck`: the reader stays but does not read, so the pipe is full.
     const std::string script =
         "cd " + std::string(files / "") +
         "; if [ $0 = '2>closed' ]; then (: <closed) & elif [ $0 = '2>stuck' ]; then exec 7<>stuck; "
@@ -634,7 +634,7 @@ TEST_CASE("a metrics file that cannot be written causes one warning, and the nex
     await([&] { return std::filesystem::exists(file); });
     sweep.signal(SIGTERM);
     const process_result r = sweep.wait();
-    CHECK(r.status == 3); // some were missing
+    CHECK(r.status == 3); // some writes failed
     CHECK(r.err.find("cannot write") == r.err.rfind("cannot write"));
     check_failure(
         run({"sweep", "--count", "1", "--prometheus", files / "nowhere/x", "--fabric", tree + ",time=virtual"}), 1,

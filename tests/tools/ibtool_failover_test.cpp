@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ibtool_failover_test.cpp - commands that run while one OpenSM ends and another takes over at another port of a virtual
-// device.
+// ibtool_failover_test.cpp - commands that run while one OpenSM ends and another OpenSM takes over at another port of a
+// virtual device.
 #include "kernel/virtual_device.hpp"
 
 namespace ibtool_failover_test {
@@ -9,8 +9,8 @@ using namespace ibtool_rig;
 
 namespace {
 
-/// Shell function `start_sm DEVICE NUMBER`, which starts an OpenSM at that device and returns after it has configured the
-/// subnet; $sm is its process. OpenSM sweeps each second, so that it detects a link that goes down.
+/// Shell function `start_sm DEVICE NUMBER`: starts an OpenSM at that device and returns after OpenSM has configured the
+/// subnet. $sm is the process of OpenSM. OpenSM sweeps each second, so it detects a link that goes down.
 const std::string with_managers = R"(
 d=$(mktemp -d); trap 'kill -KILL $sm $watch $sweep 2>/dev/null || true; rm -rf $d' EXIT
 start_SM() {

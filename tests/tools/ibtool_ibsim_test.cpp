@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ibtool_ibsim_test.cpp - ibtool with a real ibsim: output equal to infiniband-diags, and a client slot that is released in
-// every case.
+// ibtool_ibsim_test.cpp - ibtool with a real ibsim: the output equals that of infiniband-diags, and ibtool always
+// releases its client slot.
 #include "ibsim/ibsim_server.hpp"
 #include "program/ibtool_rig.hpp"
 #include <comad/transports/sim/detail/topology.hpp>
@@ -38,7 +38,7 @@ std::string fat_tree(const std::string& specification) {
 
 words at(const ibsim_server& server) { return {"--fabric", "ibsim:" + server.sockname()}; }
 
-/// A server whose subnet takes long enough to interrupt a discovery: about 11,000 round trips, one at a time.
+/// A server whose subnet is large enough to interrupt a discovery: about 11,000 round trips, one after the other.
 struct large_server : ibsim_server {
     large_server() : ibsim_server(fat_tree("fattree3,radix=16"), {"-S", "400"}) {}
 };
@@ -88,13 +88,13 @@ TEST_CASE("the names of the ibsim server and client come from ibsim's environmen
 TEST_CASE("an interrupted discovery releases its ibsim client slot") {
     large_server server;
     int interrupted = 0;
-    for (int round = 0; interrupted < 12 && round < 100; ++round) { // ibsim has ten slots
+    for (int round = 0; interrupted < 12 && round < 100; ++round) { // ibsim has ten client slots
         process running(ibtool(long_discovery(server)));
         await([&] { return running.ended() || has_clients(server); });
         running.signal(round % 2 ? SIGTERM : SIGINT);
         const process_result r = running.wait(std::chrono::seconds(20));
         CAPTURE(r.err);
-        // Exit status 1: before anything was found.
+        // Exit status 1 means that the signal arrived before the first result.
         const bool known = r.status == 0 || r.status == 1 || r.status == 3;
         REQUIRE(known);
         if (r.status == 3) {
@@ -112,11 +112,12 @@ TEST_CASE("a discovery can be interrupted while ibsim is frozen, and releases it
     const directory files;
     process_result r;
     for (int round = 0; r.status != 3 && round < 100;
-         ++round) { // a round whose discovery was over first does not count
+         ++round) { // does not count a discovery that ended before the signal
         const std::string trace = files / "trace";
         std::filesystem::remove(trace);
         process running(ibtool(long_discovery(server) + words{"-t", "100s", "--pcap", trace}));
-        // A signal right after the connection is too early: a program that waits for its slot has found nothing.
+        // A signal right after the connection would be too early, because a program that waits for its slot has found
+        // nothing.
         await([&] { return running.ended() || has_content(trace); });
         server.stop();
         if (!running.ended()) running.signal(SIGINT);
@@ -156,7 +157,7 @@ TEST_CASE("a command that fails releases its ibsim client slot") {
 }
 
 TEST_CASE("a command with a slow reader of its output keeps no ibsim slot") {
-    large_server server; // its topology is longer than what a pipe holds
+    large_server server; // its topology is longer than the buffer of a pipe
     const directory files;
     const std::string fifo = files / "fifo";
     REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// ibtool_interrupted_test.cpp - long-running commands that a signal interrupts at any moment on a terminal: they end soon
-// and restore the terminal. COMAD_INTERRUPTIONS=10000 in the environment sets the number of interruptions per command, and
-// COMAD_INTERRUPTIONS_SEED selects other moments.
+// ibtool_interrupted_test.cpp - signals interrupt long-running commands on a terminal at any moment. The commands must
+// end soon and restore the terminal. COMAD_INTERRUPTIONS=10000 in the environment sets the number of interruptions per
+// command, and COMAD_INTERRUPTIONS_SEED selects other moments.
 #include "program/ibtool_rig.hpp"
 #include "program/terminal.hpp"
 
@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 namespace {
 
 const words subnet{"--fabric", "sim:fattree2,radix=4,sm=1,counters=1,traffic=1000"};
-// Where every question takes longer than anybody waits.
+// In this fabric every query takes longer than the test waits.
 const words silent{"--fabric", "sim:fattree2,radix=4,sm=1,dead=h-0003 HCA-1,slow=leaf-0002:1000s", "-t", "1000s"};
 
 const std::vector<words> commands{
@@ -47,7 +47,7 @@ unsigned number_of(const char* variable, unsigned otherwise) {
     return text ? static_cast<unsigned>(std::stoul(text)) : otherwise;
 }
 
-/// Returns the problems of the run; empty if none.
+/// Returns the problems of a run; empty if there are none.
 std::string interrupt(const words& command, unsigned seed) {
     std::minstd_rand random(seed + 1);
     const auto up_to = [&](auto most) { return most * static_cast<long>(random() % 1000) / 1000; };
@@ -57,7 +57,7 @@ std::string interrupt(const words& command, unsigned seed) {
         return fmt::format("{}\n  seed {}: {}; after{}; shown: ...{}", fmt::join(command, " "), seed, what, history,
                            t.shown().substr(t.shown().size() - std::min<std::size_t>(t.shown().size(), 200)));
     };
-    // Mostly in the first moments: the program starts within 10 ms.
+    // Most signals arrive in the first moments, because the program starts within 10 ms.
     const auto pass = [&] {
         const auto length = std::chrono::microseconds(up_to(random() % 4 ? 30'000l : 150'000l));
         history += fmt::format(" {} us", length.count());
@@ -81,7 +81,8 @@ std::string interrupt(const words& command, unsigned seed) {
     }
     status = t.watch(1s);
     if (!status) return fails("it did not end within a second");
-    // Complete, failed after a timeout, or partial; or ended by a signal before it had signal handlers.
+    // The command completed, failed after a timeout or has a partial result, or a signal ended it before it had signal
+    // handlers.
     const int good[] = {0, 1, 3, 128 + SIGINT, 128 + SIGTERM, 128 + SIGPIPE};
     if (std::find(std::begin(good), std::end(good), *status) == std::end(good))
         return fails(fmt::format("it ended with {}", *status));
@@ -115,7 +116,7 @@ TEST_CASE("long-running commands end within a second of a signal and restore the
         }
     };
     {
-        std::vector<std::jthread> workers; // they mostly wait
+        std::vector<std::jthread> workers; // the workers mostly wait
         for (unsigned n = 0; n < 6; ++n) workers.emplace_back(work);
     }
     INFO(wrong.size() << " of " << all);

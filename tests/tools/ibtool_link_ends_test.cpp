@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ibtool_link_ends_test.cpp - link ends with different values, two nodes with one GUID, and a route that ends before its
-// destination.
+// ibtool_link_ends_test.cpp - link ends with different values, two nodes with the same GUID, and a route that ends
+// before its destination.
 #include "ibsim/ibsim_server.hpp"
 #include "kernel/virtual_device.hpp"
 #include "program/ibtool_rig.hpp"
@@ -13,7 +13,7 @@ using namespace ibtool_rig;
 
 namespace {
 
-/// Returns a topology file with a switch and a host, where each end of the link has its own values.
+/// Returns a topology file with a switch and a host, in which each end of the link has its own values.
 std::string two_ends(const std::string& at_switch, const std::string& at_host) {
     return "vendid=0x2c9\ndevid=0xd2f0\nswitchguid=0x20(20)\n"
            "Switch 2 \"S-0000000000000020\" # \"switch\" base port 0 lid 2 lmc 0\n"
@@ -44,7 +44,7 @@ TEST_CASE("link ends that differ are printed as different and not reported as a 
     const process_result asked = run(words{"ibportstate", "2", "1"} + ends);
     CHECK_THAT(asked.err, Contains("the link runs at 25.78125 Gbps, but the other end reports 2.5 Gbps") &&
                               !Contains("but both ends have"));
-    // A link that is slower than both ends support is still reported.
+    // A link is still reported if it is slower than both ends support.
     const words slow{"--fabric", "sim:" + files.write("width.topo", two_ends("4xEDR", "1xEDR")) + ",sm=1,time=virtual"};
     CHECK_THAT(run(words{"iblinkinfo"} + slow).out,
                Contains("( 1X at the other end )") || Contains("(1X at the other end )"));
@@ -80,7 +80,7 @@ TEST_CASE("ibtracert -f to an unresponsive host prints the hops before it, as in
         const words parts = parts_of(r.out);
         REQUIRE(parts.size() == 2);
         const std::string theirs = parts[0].substr(0, parts[0].find("ibtracert: iberror")), ours = parts[1];
-        CHECK(std::ranges::count(theirs, '\n') == 4); // the host, its leaf, a spine, the other leaf
+        CHECK(std::ranges::count(theirs, '\n') == 4); // lines of the host, its leaf, a spine and the other leaf
         CHECK(ours == theirs);
         CHECK_THAT(r.out, EndsWith("=====\n1\n"));
         CHECK_THAT(r.err, Contains("did not reply"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ibtool_made_records_test.cpp - saquery and vendstat compared with infiniband-diags, with a server that replies with a
-// different value in each field. The records of OpenSM and ibsim contain mostly zeros.
+// ibtool_made_records_test.cpp - saquery and vendstat compared with infiniband-diags. A server replies with a different
+// value in each field, because the records of OpenSM and ibsim contain mostly zeros.
 #include "program/ibtool_subnet.hpp"
 #include "subnet/made_records.hpp"
 #include <comad/iba/detail/class_port_info.hpp>
@@ -32,7 +32,7 @@ using iba::MgmtClass;
 
 namespace {
 
-/// Declares the client a subnet manager, with `struct sim_ctl` of type SIM_CTL_SET_ISSM. ibsim delivers requests only to
+/// Declares the client a subnet manager with `struct sim_ctl` of type SIM_CTL_SET_ISSM. ibsim delivers requests only to
 /// such clients.
 void be_manager(const std::string& sockname, u32 client) {
     const auto address_of = [&](const std::string& which) {
@@ -54,7 +54,7 @@ void be_manager(const std::string& sockname, u32 client) {
     REQUIRE(message[2] == 9);
 }
 
-/// A server in its own thread that replies at a port of the subnet until it is destroyed.
+/// A server in its own thread that replies at a port of the subnet until the object is destroyed.
 class server_at {
 public:
     server_at(const transports::ibsim_options& where, const server::responder& answers)
@@ -113,22 +113,23 @@ void correct(std::string_view name, std::span<u8> bytes, unsigned pattern) {
     if (name == "SANodeRecord")
         change<NodeRecord>(bytes,
                            [&](auto& r) { r.nodeInfo.nodeType = iba::NodeType{static_cast<u8>(1 + pattern % 3)}; });
-    if (name == "SAPortInfoRecord") // they know no XDR
+    if (name == "SAPortInfoRecord") // infiniband-diags 44 does not support XDR
         change<PortInfoRecord>(bytes, [](auto& r) {
             r.portInfo.linkSpeedExtSupported2 = 0;
             r.portInfo.linkSpeedExtActive2 = {};
         });
-    if (name == "SAMCMemberRecord") bytes[49] = 0;        // its first bit is ProxyJoin, of which they show the last one
-    if (name == "SAPKeyTableRecord") bytes[2] = bytes[3]; // blockNum, of which they swap the bytes
-    if (name == "SAVLArbitrationTableRecord")             // they show the reserved bits in front of each VL
+    if (name == "SAMCMemberRecord") bytes[49] = 0;        // infiniband-diags reads ProxyJoin from the wrong bit
+    if (name == "SAPKeyTableRecord") bytes[2] = bytes[3]; // infiniband-diags swaps the bytes of blockNum
+    if (name == "SAVLArbitrationTableRecord")             // infiniband-diags prints the reserved bits before a VL
         for (std::size_t i = 8; i < bytes.size(); i += 2) bytes[i] &= 0xf;
     if (name == "MADClassPortInfo") {
-        bytes[6] |= 1; // capabilityMask2, IsMulticastTopSupported (bit 3): then they show it of a switch
-        bytes[32] = 0; // reserved, in front of redirectQP
+        bytes[6] |= 1; // capabilityMask2, IsMulticastTopSupported (bit 3): prints MulticastTop of a switch
+        bytes[32] = 0; // reserved byte before redirectQP
     }
     if (name == "MlxGeneralInfo") {
-        // An InfiniScale III, and a Quantum, whose firmware's version is elsewhere. They show numbers with a sign, and a PSID
-        // and what follows up to the first zero.
+        // The device is an InfiniScale III or a Quantum, which has its firmware version in another place.
+        // infiniband-diags prints numbers with a sign. It prints the PSID and the bytes after the PSID up to the first
+        // zero.
         change<MlxGeneralInfo>(bytes, [&](auto& g) { g.device_id = pattern % 2 ? 0xd2f0 : 0xb924; });
         for (const std::size_t i : {72, 76, 80, 84}) bytes[i] &= 0x7f;
         bytes[71] = 0;
@@ -137,7 +138,7 @@ void correct(std::string_view name, std::span<u8> bytes, unsigned pattern) {
         change<MlxCounterGroupInfo>(bytes, [&](auto& g) { g.groupCount = static_cast<u8>(1 + pattern % 2); });
 }
 
-/// Builds records with a different value in each field. Each round has other values.
+/// Builds records with a different value in each field. Each round uses other values.
 class made_records {
 public:
     std::atomic<unsigned> round = 0;
@@ -149,7 +150,7 @@ public:
         const unsigned pattern = round * count(info) + i;
         std::vector<u8> bytes = test::made_bytes(info, pattern);
         correct(info.name, bytes, pattern);
-        if (info.name == "SANodeRecord") // of the first port of all groups
+        if (info.name == "SANodeRecord") // the port is the first member of all groups
             change<iba::sa::NodeRecord>(bytes,
                                         [&](auto& r) { r.nodeInfo.portGUID = member(0).portGID.interface_id(); });
         if (info.name == "SAInformInfoRecord")
@@ -159,7 +160,7 @@ public:
     server::response operator()(const server::request& r) const {
         if (r.header.mgmtClass == MgmtClass::SubnAdm) remember(r);
         std::vector<u8> all;
-        const bool has_address = r.attribute == &iba::info_of<iba::vend::MlxConfigSpace>; // of which each has its own
+        const bool has_address = r.attribute == &iba::info_of<iba::vend::MlxConfigSpace>; // one record per address
         for (unsigned i = 0; i < count(*r.attribute); ++i) {
             const std::vector<u8> one = record(*r.attribute, has_address ? r.data[9] : i);
             all.insert(all.end(), one.begin(), one.end());
@@ -169,7 +170,8 @@ public:
         return server::response::table(all, r.attribute->bytes);
     }
 
-    /// Returns the queries to the SA since the previous call: attribute, method and modifier, component mask, components.
+    /// Returns the queries that the SA received since the previous call: attribute, method and modifier, component
+    /// mask, components.
     std::vector<std::string> take_requests() {
         const std::lock_guard lock(mutex_);
         return std::exchange(requests_, {});
@@ -192,8 +194,8 @@ private:
         iba::decode(m, record(iba::info_of<iba::sa::MCMemberRecord>, i).data());
         return m;
     }
-    /// Returns true if a query asks for the port GUID of another port. The server evaluates no other component;
-    /// infiniband-diags sends none and searches for the GUID itself.
+    /// Returns true if a query selects the port GUID of another port. The server evaluates no other component.
+    /// infiniband-diags does not send this component and searches the records itself.
     bool is_of_another_port(const server::request& r) const {
         using iba::sa::NodeRecord;
         constexpr u64 asked = iba::mask_of<&NodeRecord::nodeInfo, &iba::smp::NodeInfo::portGUID>;
@@ -202,7 +204,7 @@ private:
     }
 };
 
-/// A subnet whose OpenSM has exited. A server with constructed records replies in its place.
+/// A subnet whose OpenSM has exited. A server with constructed records replies instead of OpenSM.
 class made_subnet {
 public:
     made_records records;
@@ -218,7 +220,8 @@ public:
         check_success(r);
         return r.out;
     }
-    /// Returns the output of a command that writes and reads back another, constructed value.
+    /// Returns the output of a command that writes a value. The command reads back another value, because the server
+    /// replies with constructed values.
     std::string ours_not_set(const words& command) const {
         const process_result r = net_.ours(command);
         CHECK(r.status == 3);
@@ -233,7 +236,7 @@ private:
     std::optional<server_at> server_;
 };
 
-/// Number of rounds in which 4-bit fields differ at least once. In each round the server has other records.
+/// Number of rounds after which any two 4-bit fields have differed. In each round the server has other records.
 constexpr unsigned rounds = 4;
 
 } // namespace
@@ -274,8 +277,9 @@ TEST_CASE("saquery prints each field of a record where infiniband-diags' saquery
         for (s.records.round = 0; s.records.round < rounds; ++s.records.round) {
             std::string ours = s.ours(words{"saquery"} + one.arguments);
             const std::string theirs = s.theirs(words{"saquery"} + one.arguments);
-            if (one.arguments[0] == "SR") ours.erase(ours.rfind("\t\tServiceData64.2")); // beyond what they get to see
-            // infiniband-diags continues with records made of the bytes that follow in the MAD.
+            // The reply that infiniband-diags gets is truncated before these bytes.
+            if (one.arguments[0] == "SR") ours.erase(ours.rfind("\t\tServiceData64.2"));
+            // infiniband-diags continues with records that it reads from the remaining bytes of the MAD.
             CHECK(theirs.substr(0, ours.size()) == ours);
             CHECK_FALSE(ours.empty());
         }
@@ -289,7 +293,7 @@ TEST_CASE("saquery queries the components that infiniband-diags' saquery queries
         {"LR", "2", "3"},
         {"LR", "2/", "3/"},
         {"-x", "2/4", "7"},
-        {"linkrecord", "2"}, // capitals do not matter
+        {"linkrecord", "2"}, // names are not case-sensitive
         {"lr"},
         {"PIR", "3/2/1"},
         {"SL2VL", "3//2"},
@@ -323,23 +327,24 @@ TEST_CASE("saquery queries the components that infiniband-diags' saquery queries
         s.theirs(words{"saquery"} + arguments);
         auto theirs = s.records.take_requests();
         s.ours(words{"saquery"} + arguments);
-        std::erase_if(theirs, [](const std::string& r) { return r.starts_with("MADClassPortInfo"); }); // of a switch
+        // infiniband-diags queries ClassPortInfo before it queries SwitchInfo records.
+        std::erase_if(theirs, [](const std::string& r) { return r.starts_with("MADClassPortInfo"); });
         REQUIRE(theirs.size() == 1);
         CHECK(s.records.take_requests() == theirs);
     }
-    // With -X infiniband-diags sets the last bit of eight; the IBA defines the first (15.2.5.17).
+    // With -X, infiniband-diags sets the last of eight bits. The IBA defines the first bit (15.2.5.17).
     s.ours({"saquery", "MCMR", "-X", "1"});
     CHECK_THAT(
         s.records.take_requests().front(),
         StartsWith(fmt::format("SAMCMemberRecord 12 0 {:#x} ", iba::mask_of<&iba::sa::MCMemberRecord::proxyJoin>)) &&
             EndsWith(" 80 00 00"));
-    // Queries that infiniband-diags does not send, or sends in another way.
+    // These queries are queries that infiniband-diags does not send, or sends in another form.
     const auto asked = [&](const words& arguments) {
         const std::string text = s.ours(words{"saquery"} + arguments);
         CHECK_FALSE(text.empty());
         const auto requests = s.records.take_requests();
         REQUIRE_FALSE(requests.empty());
-        CHECK((requests.size() == 1 || arguments == words{"SMInfo"})); // all managers are queried after their records
+        CHECK((requests.size() == 1 || arguments == words{"SMInfo"})); // saquery also queries each manager
         return requests.front();
     };
     using PR = iba::sa::PathRecord;
@@ -355,7 +360,7 @@ TEST_CASE("saquery queries the components that infiniband-diags' saquery queries
     CHECK(asked({"ServiceAssociationRecord"}) == "SAServiceAssociationRecord 12 0 0x0");
     CHECK(asked({"SALinearForwardingTableRecord"}) == "SALinearForwardingTableRecord 12 0 0x0");
     CHECK(asked({"LinearForwardingTableRecord"}) == "SALinearForwardingTableRecord 12 0 0x0");
-    CHECK(asked({"SWI"}) == "SASwitchInfoRecord 12 0 0x0"); // beginnings
+    CHECK(asked({"SWI"}) == "SASwitchInfoRecord 12 0 0x0"); // prefixes of names
     CHECK(asked({"SMInfo"}) == "SASMInfoRecord 12 0 0x0");
 }
 
@@ -374,7 +379,7 @@ TEST_CASE("vendstat prints each field where infiniband-diags' vendstat prints th
     REQUIRE(ours.size() == 24);
     REQUIRE(theirs.size() == 24);
     for (std::size_t i = 0; i < 24; ++i) {
-        // From the 17th port on infiniband-diags is off by one: it prints port 4 twice and does not print port 20.
+        // From the 17th port on, infiniband-diags is off by one: it prints port 4 twice and does not print port 20.
         const std::size_t begin = i < 16 ? 0 : ours[i].find(':'), there = i < 16 ? 0 : theirs[i].find(':');
         CHECK(ours[i].substr(begin) == theirs[i].substr(there));
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ibtool_managers_test.cpp - several subnet managers in one subnet: output of doctor, sminfo and saquery, with simulated
-// managers and with two real OpenSMs.
+// ibtool_managers_test.cpp - several subnet managers in one subnet: the output of doctor, sminfo and saquery with
+// simulated managers and with two real OpenSMs.
 #include "kernel/virtual_device.hpp"
 #include "text/managers.hpp"
 
@@ -57,10 +57,10 @@ TEST_CASE("doctor, sminfo and saquery warn about two master subnet managers") {
         CHECK(with.err == "ibtool: " + both + '\n');
         const process_result without = run(command + alone);
         check_success(without);
-        CHECK(with.out == without.out); // as infiniband-diags print it
+        CHECK(with.out == without.out); // stdout has the format of infiniband-diags
     }
     CHECK(run(words{"saquery", "SMIR"} + fabric).err == "ibtool: " + both + '\n');
-    CHECK(run(words{"saquery", "SMIR", "LID=1"} + fabric).err.empty()); // one manager was asked for
+    CHECK(run(words{"saquery", "SMIR", "LID=1"} + fabric).err.empty()); // the query selects one manager
     CHECK(run(words{"saquery", "NR"} + fabric).err.empty());
 }
 
@@ -98,7 +98,7 @@ TEST_CASE("doctor finds subnet managers by directed routes if the SA does not re
     CHECK_THAT(r.out, Contains("bad      SM      LID 3: ") &&
                           Contains("ok       SM      LID 5: Standby, GUID 0002:c903:0000:0501, priority 2") &&
                           Contains("no subnet manager is the master"));
-    // Also without the LID of a manager.
+    // Without sm=, the local port has no SM LID, and doctor still finds the manager.
     CHECK_THAT(run({"doctor", "--fabric", "sim:fattree2,radix=4,time=virtual,manager=h-0005 HCA-1:master:2"}).out,
                Contains("bad      SM      no subnet manager is known: the SM LID") &&
                    Contains("ok       SM      route 0,1,3,3,1: Master"));
@@ -114,7 +114,7 @@ TEST_CASE("doctor reports two OpenSMs with the values of infiniband-diags' sminf
         "exec 3<$d/1; grep -qm1 'SUBNET UP' <&3; cat <&3 >/dev/null &\n"
         "opensm -g $(guid vib1) -p 3 --log_file stderr >/dev/null 2>$d/2 & b=$!\n"
         "exec 4<$d/2; grep -qim1 -e 'SUBNET UP' -e 'entering standby' <&4; cat <&4 >/dev/null &\n"
-        "kill -HUP $a; n=0\n" // the first one sweeps again, and sees the second
+        "kill -HUP $a; n=0\n" // the first one sweeps again and finds the second one
         "until test $($IBTOOL saquery SMIR --json 2>/dev/null | wc -l) = 2 -o $n = 100; do n=$((n + 1)); done\n"
         "lids=$(cat /sys/class/infiniband/vib*/ports/1/lid)\n"
         "for lid in $lids; do sminfo $lid || true; done; echo =====\n"
@@ -124,7 +124,7 @@ TEST_CASE("doctor reports two OpenSMs with the values of infiniband-diags' sminf
     REQUIRE(r.status == 0);
     const words parts = parts_of(r.out);
     REQUIRE(parts.size() == 2);
-    std::map<std::string, std::string> theirs, ours; // by LID: priority and state
+    std::map<std::string, std::string> theirs, ours; // priority and state, by LID
     const std::map<std::string, std::string> states{
         {"SMINFO_MASTER", "Master"}, {"SMINFO_STANDBY", "Standby"}, {"SMINFO_DISCOVER", "Discovering"}};
     for (const std::string& line : lines_in_order(parts[0])) {

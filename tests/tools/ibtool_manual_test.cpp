@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ibtool_manual_test.cpp - man pages as groff renders them, and shell completion.
+// ibtool_manual_test.cpp - the man pages as groff renders them, and shell completion.
 #include "program/ibtool_rig.hpp"
 
 #include <nlohmann/json.hpp>
@@ -21,8 +21,8 @@ std::vector<std::string> command_names() {
     return names;
 }
 
-/// Returns a page as text without overstriking. groff reports on stderr what it does not understand, and mandoc also
-/// reports bad style.
+/// Returns a page as text without overstriking. groff reports invalid input on stderr, and mandoc also reports bad
+/// style.
 std::string rendered(const std::string& page) {
     const directory files;
     std::ofstream(files / "page.1") << page;
@@ -107,15 +107,15 @@ TEST_CASE("shell completion offers what the command accepts at the end of the co
     CHECK(offers("ibtool ", "perfquery"));
     CHECK(offers("ibtool ", "sweep"));
     CHECK(suggested("ibtool sweep --prom") == words_list{"--prometheus"});
-    CHECK(offers("ibtool sweep --p", "--pcap")); // one for all commands
+    CHECK(offers("ibtool sweep --p", "--pcap")); // an option of all commands
     CHECK(suggested("ibtool sweep --type s") == words_list{"switch"});
     CHECK(suggested("ibtool sweep --type=s") == words_list{"--type=switch"});
     CHECK(suggested("ibtool --timeout 5 sweep --refresh-by ") == words_list{"smp", "sa"});
-    CHECK(suggested("ibtool ibhosts fab").empty()); // a file
-    // Words that only the descriptors contain: operations, records, attributes.
+    CHECK(suggested("ibtool ibhosts fab").empty()); // the argument is a file
+    // The next words exist only in the descriptors: operations, records and attributes.
     CHECK(suggested("ibtool smpquery NodeD") == words_list{"NodeDesc"});
     CHECK(suggested("ibtool smpquery --timeout 5 -x NodeD") == words_list{"NodeDesc"});
-    CHECK(suggested("ibtool smpquery NodeDesc NodeD").empty()); // that is the target's place
+    CHECK(suggested("ibtool smpquery NodeDesc NodeD").empty()); // the next argument is the target
     CHECK(suggested("ibtool saquery MCM") == words_list{"MCMemberRecord"});
     CHECK(suggested("ibtool query SubnGet SMPPortInfoE") == words_list{"SMPPortInfoExtended"});
     CHECK(suggested("ibtool decode --struct SMPPortInfoE") == words_list{"SMPPortInfoExtended"});
@@ -133,11 +133,11 @@ TEST_CASE("shell completion offers targets from the subnet cache that the comman
     check_success(run(words{"ibnodes", "--subnet-cache", cache} + fabric));
     const std::string line = "ibtool smpquery --subnet-cache '" + cache + "' NodeInfo ";
     CHECK(offers(line, "1"));
-    CHECK_FALSE(offers(line, "leaf-0001")); // its target has no name
+    CHECK_FALSE(offers(line, "leaf-0001")); // a target of smpquery cannot be a name
     const std::string by_name = "ibtool iblinkinfo --subnet-cache=" + (files / "a\\ cache") + " lea";
     CHECK(suggested(by_name) == words_list{"leaf-0001", "leaf-0002", "leaf-0003", "leaf-0004"});
     const std::vector<std::string> guids = suggested(line + "0002:c9");
-    CHECK(guids.size() == 14); // a port of each node
+    CHECK(guids.size() == 14); // one port of each node
     CHECK(suggested("ibtool smpquery --subnet-cache " + (files / "nothing") + " NodeInfo ").empty());
 }
 
@@ -145,9 +145,9 @@ TEST_CASE("bash, fish and zsh complete ibtool and its links with ibtool's candid
     SECTION("bash") {
         const shell_rig here("bash");
         CHECK(offered_by_bash(here, "ibtool ibh") == "ibhosts\n");
-        CHECK(offered_by_bash(here, "ibtool sweep --type=s") == "switch\n"); // it has the part before
+        CHECK(offered_by_bash(here, "ibtool sweep --type=s") == "switch\n"); // bash inserts only the part after `=`
         CHECK(offered_by_bash(here, "smpquery NodeD") == "NodeDesc\n");
-        CHECK(offered_by_bash(here, "ibtool ibhosts fab") == "\n"); // bash goes on with files
+        CHECK(offered_by_bash(here, "ibtool ibhosts fab") == "\n"); // bash then completes file names
         const process_result listed = run_process({"bash", "-c", "source " + here.script + "; complete -p smpquery"});
         CHECK(listed.out == "complete -o default -F _ibtool smpquery\n");
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ibtool_outage_test.cpp - commands whose ibsim ends and starts again: long-running commands continue and report what they
-// missed, and other commands end with a message.
+// ibtool_outage_test.cpp - commands whose ibsim ends and starts again. Long-running commands continue and report what
+// they missed, and other commands end with a message.
 #include "program/ibtool_subnet.hpp"
 #include "program/on_terminal.hpp"
 
@@ -32,8 +32,8 @@ std::size_t count_in(const std::string& text, const std::string& words) {
     return n;
 }
 
-/// Checks the messages of a program that lost its server once: one about the loss and one about the return, and none about
-/// a failed RPC.
+/// Checks the messages of a program that lost its server once: one message about the loss, one about the return, and no
+/// message about a failed RPC.
 void check_outage_lines(const std::string& err, const subnet& s, const std::string& missed) {
     const std::string server = "ibsim server '" + s.fabric().substr(6) + "'";
     CAPTURE(err);
@@ -50,7 +50,7 @@ TEST_CASE("sweeps resume after an ibsim restart and report the missed sweeps") {
     process sweep(ibtool({"sweep", "--every", "200ms", "--json", "-v", "--fabric", s.fabric()}));
     await([&] { return count_of(sweep, "complete") >= 3; });
     s.kill();
-    sweep.await_error(" is still disconnected: no ibsim server at "); // longer than a period
+    sweep.await_error(" is still disconnected: no ibsim server at "); // the outage is longer than a period
     s.start();
     sweep.await_error(" is open again after ");
     await([&] {
@@ -84,8 +84,8 @@ TEST_CASE("sweeps resume after an ibsim restart and report the missed sweeps") {
         }
     }
     CHECK(order == std::vector<std::string>{"lost", "back"});
-    // Counts the sweeps that were due during the outage. The upper bound includes further periods, because the rediscovery
-    // takes time as well.
+    // Counts the sweeps that were due during the outage. The upper bound includes further periods, because the
+    // rediscovery also takes time.
     const int between = static_cast<int>(std::floor(after / 0.2 + 0.01) - std::floor(before / 0.2 + 0.01)) - 1;
     CHECK(missed > 0);
     CHECK(missed >= static_cast<int>(std::floor(away / 0.2 - 0.01)));
@@ -105,7 +105,7 @@ TEST_CASE("sweep --watch shows an outage in its last line, and on stderr after i
     screen.await("\033[H# sweep ");
     screen.press("q");
     const process_result r = screen.wait();
-    CHECK((r.status == 0 || r.status == 3)); // whether a sweep was missed
+    CHECK((r.status == 0 || r.status == 3)); // 3 if a sweep was missed
     CHECK_THAT(r.out, Contains("\nibtool: ibsim server '") && Contains("' disconnected: ") &&
                           Contains(" is open again after "));
 }
@@ -121,7 +121,7 @@ TEST_CASE("a signal ends a command at once while it waits for ibsim to return") 
     await([&] { return !running.output().empty() || !running.errors().empty(); });
     s.kill();
     running.await_error("' disconnected: ");
-    running.await_error(" is still disconnected: no ibsim server at "); // it has tried
+    running.await_error(" is still disconnected: no ibsim server at "); // ibtool has tried to reconnect
     running.signal(number);
     const process_result r = running.wait(20s);
     CHECK(r.status == 3);
@@ -140,7 +140,7 @@ TEST_CASE("an exporter keeps its metrics page during an ibsim outage and reports
     await([&] { return health().at("status") == "ok"; });
     s.kill();
     sweep.await_error("' disconnected: ");
-    // Series about the exporter itself may change.
+    // The series about the exporter itself may change.
     const auto counters = [&] {
         const auto answer = client.Get("/metrics");
         CHECK(answer->status == 200);
@@ -154,7 +154,7 @@ TEST_CASE("an exporter keeps its metrics page during an ibsim outage and reports
     CHECK_THAT(page, Contains("infiniband_sweep_complete 1\n"));
     CHECK(client.Get("/health")->status == 503);
     CHECK(health().at("status") == "lost");
-    CHECK(health().at("gaps") == 0); // of the last sweep
+    CHECK(health().at("gaps") == 0); // failures of the last sweep
     await([&] { return health().at("lost").get<std::string>().find("no ibsim server at") != std::string::npos; });
     CHECK_THAT(health().at("lost").get<std::string>(), StartsWith("ibsim server '"));
     CHECK(counters() == page);
@@ -162,7 +162,7 @@ TEST_CASE("an exporter keeps its metrics page during an ibsim outage and reports
     await([&] { return client.Get("/health")->status == 200; });
     CHECK(health().at("status") == "ok");
     CHECK_FALSE(health().contains("lost"));
-    await([&] { return counters() != page; }); // it is well before its next sweep has ended
+    await([&] { return counters() != page; }); // health is ok before the next sweep has ended
     CHECK_THAT(client.Get("/metrics")->body, Contains("infiniband_device_up 1\n"));
     CHECK_THAT(client.Get("/metrics")->body, !Contains("infiniband_sweeps_skipped_total 0\n"));
     sweep.signal(SIGTERM);
@@ -202,7 +202,7 @@ TEST_CASE("an exporter refuses a scrape that needs a sweep during an ibsim outag
     httplib::Client client("127.0.0.1", std::stoi(said.substr(said.find("127.0.0.1:") + 10)));
     await([&] { return client.Get("/metrics")->status == 200; });
     s.kill();
-    const auto refused = client.Get("/metrics"); // it is this one that finds out
+    const auto refused = client.Get("/metrics"); // this scrape detects the outage
     REQUIRE(refused);
     CHECK(refused->status == 503);
     CHECK_THAT(refused->body, StartsWith("disconnected: ibsim server '") && EndsWith("\n"));
@@ -219,7 +219,7 @@ TEST_CASE("ibswportwatch continues at its port after a restart with cleared coun
     process watch(ibtool({"ibswportwatch", "-v", "--json", "-p", "200ms", s.lid_at("0"), "1", "--fabric", s.fabric()}));
     await([&] { return count_of(watch, "changes") >= 2; });
     s.kill();
-    watch.await_error(" is still disconnected: no ibsim server at "); // longer than a period
+    watch.await_error(" is still disconnected: no ibsim server at "); // the outage is longer than a period
     s.start();
     await([&] { return count_of(watch, "opened_again") == 1; });
     const std::size_t then = count_of(watch, "changes");
@@ -243,7 +243,7 @@ TEST_CASE("ibswportwatch continues at its port after a restart with cleared coun
 TEST_CASE("ibping continues after ibsim returns") {
     subnet s(quiet_topology, manager::leaves);
     process ping(ibtool({"ibping", "-d", "-t", "20", "--retries", "0", s.lid_at("0,1"), "--fabric", s.fabric()}));
-    ping.await_error("ibtool: "); // nobody answers there
+    ping.await_error("ibtool: "); // no ping server runs on the target
     s.kill();
     ping.await_error("' disconnected: ");
     s.start();
@@ -267,7 +267,7 @@ TEST_CASE("long-running commands wait for an ibsim that is not ready, and a sign
     waiting.await_error("ibtool: waiting for ibsim:comad-test-nobody-serves-this: no ibsim server at ");
     waiting.signal(SIGTERM);
     const process_result r = waiting.wait(20s);
-    CHECK((r.status == 0 || r.status == 3)); // 0: a server has served all that it was asked
+    CHECK((r.status == 0 || r.status == 3)); // 0: a server has replied to all its requests
     CHECK_THAT(r.err, Contains("; retrying at least every 10 s\n") && !Contains("is open"));
 }
 
@@ -308,7 +308,7 @@ TEST_CASE("an exporter that starts before ibsim reports the state lost and sweep
 }
 
 TEST_CASE("an exporter whose local SMA is unresponsive waits in the state lost") {
-    // The simulator stops the SMA of the local node. The time of its return counts from the start of the simulation.
+    // The simulator stops the SMA of the local node. The time of its return is relative to the start of the simulation.
     const words dead{"--fabric",  "sim:fattree2,radix=4,sm=1,kill=h-0001 HCA-1@0s,revive=h-0001 HCA-1@3s",
                      "-t",        "20",
                      "--retries", "0"};
@@ -332,7 +332,7 @@ TEST_CASE("an exporter whose local SMA is unresponsive waits in the state lost")
 }
 
 TEST_CASE("a command that runs once and loses ibsim prints its partial result and one line") {
-    // Some hundred nodes, queried so slowly that the server ends before the discovery does.
+    // The subnet has some hundred nodes. The discovery is so slow that the server ends first.
     const directory files;
     const process_result made = run({"ibnetdiscover", "--fabric", "sim:fattree3,radix=8,sm=1,time=virtual"});
     check_success(made);

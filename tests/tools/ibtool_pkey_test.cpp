@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// ibtool_pkey_test.cpp - the P_Key index in the header of every MAD that ibtool writes to a MAD device (rdma/ib_user_mad.h:
-// pkey_index at byte 56), in a subnet that a real OpenSM has partitioned, with -Y, --pkey-idx and --pkey. The option -Y is
-// that of rdma-core bdf0a8fc4008 (infiniband-diags/ibdiag_common.c): all GMPs have the index, SMPs have index 0.
+// ibtool_pkey_test.cpp - the P_Key index in the header of every MAD that ibtool writes to a MAD device (pkey_index at
+// byte 56 in rdma/ib_user_mad.h). A real OpenSM has partitioned the subnet. The tests use -Y, --pkey-idx and --pkey.
+// The option -Y works as in rdma-core bdf0a8fc4008 (infiniband-diags/ibdiag_common.c): all GMPs have the given index,
+// and SMPs have index 0.
 #include "kernel/virtual_device.hpp"
 #include "program/ibtool_rig.hpp"
 
@@ -17,7 +18,7 @@ namespace {
 /// P_Key indices that were written, by management class.
 using indices_by_class = std::map<unsigned, std::set<unsigned>>;
 
-/// Reads the writes of a header of 64 bytes and a MAD from the output of `strace -xx -s 72 -e trace=write`.
+/// Reads all writes of a 64-byte header and a MAD from the output of `strace -xx -s 72 -e trace=write`.
 indices_by_class written_indices(const std::string& trace) {
     indices_by_class all;
     for (const std::string& line : lines_in_order(trace)) {
@@ -33,9 +34,9 @@ indices_by_class written_indices(const std::string& trace) {
 
 constexpr unsigned SubnLID = 0x01, SubnAdm = 0x03, Performance = 0x04, SubnDirected = 0x81;
 
-/// Script that starts OpenSM with two partitions at vib0, which is the only full member of the default partition. vib1 and
-/// all other ports are limited members of the default partition (0x7fff, index 0) and full members of Tenant (0x8001, index
-/// 1).
+/// Script that starts OpenSM with two partitions at vib0, which is the only full member of the default partition. vib1
+/// and all other ports are limited members of the default partition (0x7fff, index 0) and full members of Tenant
+/// (0x8001, index 1).
 std::string with_tenants() {
     std::string script = with_manager;
     const std::string log = "mkfifo $d/log", manager = "--qos";
@@ -57,7 +58,7 @@ process_result in_tenants(const std::string& script) {
 
 TEST_CASE("GMPs use the P_Key index of the path record, the default partition, -Y or --pkey") {
     if (!has_devices()) return;
-    // Two limited members do not receive from each other, so that the fourth command may get no reply.
+    // Two limited members cannot receive from each other, so the fourth command may get no reply.
     const process_result r = in_tenants("GUID=$($IBTOOL saquery -G 'h-0003 HCA-1' -C vib1)\n"
                                         "LID=$($IBTOOL saquery -l 'h-0003 HCA-1' -C vib1)\n"
                                         "traced perfquery -G $GUID\n"
@@ -111,7 +112,7 @@ TEST_CASE("a missing P_Key is refused with a list of P_Keys, and trace and captu
     CHECK(said[3] == "ibtool: cannot use -Y 200: the local port has no P_Key at index 200" + those);
     CHECK_THAT(said[4], EndsWith("was not sent to LID 1: the local port does not have P_Key 0x8002" + those));
     CHECK(said[5] == "PKey=0x8001\n");
-    CHECK(said[6] == "PKey0x8001\n"); // of the request
+    CHECK(said[6] == "PKey0x8001\n"); // P_Key of the request
     CHECK(said[7] == "PKey=0x7fff\n");
 }
 

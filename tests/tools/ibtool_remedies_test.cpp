@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ibtool_remedies_test.cpp - the possible fixes that doctor prints, each executed on the virtual device; and the port
+// ibtool_remedies_test.cpp - the possible fixes that doctor prints, each executed on the virtual device. Also the port
 // changes that ibportstate and set_port_state refuse, compared with the effect of infiniband-diags' ibportstate.
 #include "kernel/virtual_device.hpp"
 #include "text/doctor_remedies.hpp"
@@ -17,12 +17,12 @@ using ibtool::remedy_row;
 
 namespace {
 
-/// Situations that lead to a possible fix, on a virtual device with a subnet manager. A fix without an entry is executed
-/// without preparation.
+/// Commands that cause the situation of a possible fix, on a virtual device with a subnet manager. A fix without an
+/// entry is executed without preparation.
 const std::map<remedy_id, std::string> conditions{
     {remedy_id::enable_port, "ibportstate -C vib0 -P 1 -D 0 1 disable >/dev/null"},
     {remedy_id::reset_port,
-     "ibportstate -t 50 -D 0,1 1 disable >/dev/null 2>&1 || true\n" // the other end would wake it
+     "ibportstate -t 50 -D 0,1 1 disable >/dev/null 2>&1 || true\n" // otherwise the peer brings the port up
      "$IBTOOL -C vib0 -P 1 query SubnSet PortInfo 0, -f portPhysicalState=Sleep >/dev/null"},
 };
 
@@ -43,7 +43,7 @@ remedy filled(remedy_id id) {
              {"file", "map"}}};
 }
 
-/// Returns the command with the program of this build.
+/// Returns the command with the ibtool of this build.
 std::string runnable(const std::string& command) {
     REQUIRE_THAT(command, StartsWith("ibtool "));
     return "$IBTOOL" + command.substr(std::string("ibtool").size());
@@ -72,7 +72,7 @@ TEST_CASE("each possible fix of doctor names an ibtool command that succeeds, or
         CAPTURE(r.out, r.err);
         CHECK(r.status == 0);
         CHECK(r.err.empty());
-        // In its situation doctor prints this command.
+        // In this situation, doctor prints the command.
         const std::string in_json = nlohmann::json(advice.command()).dump();
         if (is_met) CHECK_THAT(r.out.substr(0, r.out.find("=====")), Contains("\"command\":" + in_json + "}\n"));
     }
@@ -97,15 +97,15 @@ namespace {
 /// An operation on a port and its expected result.
 struct change {
     const char* what;
-    std::string target, operation; ///< words of ibportstate
-    std::string query;             ///< asks for the same port afterwards; empty: `target`
-    std::string why;               ///< in ibtool's refusal; empty: it is not refused
-    std::string before = "true";   ///< what comes first, a command of the shell
-    bool is_about_manager = false; ///< the refusal is for the sake of the subnet manager
+    std::string target, operation; ///< arguments of ibportstate
+    std::string query;             ///< arguments of a later query of the port; empty: `target`
+    std::string why;               ///< text of ibtool's refusal; empty: no refusal
+    std::string before = "true";   ///< shell command that runs before the operation
+    bool is_about_manager = false; ///< whether the refusal protects the subnet manager
 };
 
-/// A fabric whose subnet manager runs on another host. 0,1 is the switch of the local host. Its ports 3 and 4 lead to
-/// spines, which have a port for each leaf.
+/// A fabric whose subnet manager runs on another host. 0,1 is the switch of the local host. Ports 3 and 4 of this
+/// switch lead to spines, which have a port for each leaf.
 const std::string managed_elsewhere = "sim:fattree2,radix=4,sm=h-0003 HCA-1";
 
 } // namespace

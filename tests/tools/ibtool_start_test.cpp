@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-// ibtool_start_test.cpp - start failures of ibtool: one line with the cause and a possible fix, and the exit code.
+// ibtool_start_test.cpp - failures of ibtool at its start: one line with the cause and a possible fix, and the exit
+// code.
 #include "program/ibtool_rig.hpp"
 
 using namespace ibtool_rig;
 
 namespace {
 
-/// Returns true if this user may create a mount namespace. run_on_machine() needs one: it runs ibtool with other
-/// directories as /sys/class and /dev and without privileges. It owns the files, so that their modes apply to it.
+/// Returns true if this user may create a mount namespace, which run_on_machine() needs. It runs ibtool with other
+/// directories as /sys/class and /dev and without privileges. ibtool owns the files, so their modes apply to it.
 bool can_change_the_machine() {
     if (run_process({"unshare", "--mount", "--map-root-user", "true"}).status == 0) return true;
     WARN("skipped: no mount namespace for this user");
@@ -46,7 +47,8 @@ TEST_CASE("with --strict an invalid line of a topology file is an error with fil
 
 TEST_CASE("a topology file of several planes causes one line about nodes that the local port does not reach") {
     const directory files;
-    // Plane 1: switch S and hosts a, b; plane 2: switch T and host c; host d, of two ports, is in both.
+    // Plane 1 contains switch S and hosts a and b. Plane 2 contains switch T and host c. Host d has a port in each
+    // plane.
     const std::string planes = files.write("planes.topo", "Switch 4 \"S-1\" # \"S\"\n"
                                                           "[1] \"H-a\"[1] # 4xEDR\n"
                                                           "[2] \"H-b\"[1] # 4xEDR\n"
@@ -87,7 +89,7 @@ TEST_CASE("a missing file is reported by name") {
 
 TEST_CASE("an invalid number is refused with the permitted range") {
     check_failure(run({"sweep", "--top", "x"}), 2, "--top: must be a number >= 0, not 'x'");
-    check_failure(run({"sweep", "--top", "-3"}), 2, "--top: must be a number >= 0, not '-3'"); // as unsigned 2^64 - 3
+    check_failure(run({"sweep", "--top", "-3"}), 2, "--top: must be a number >= 0, not '-3'"); // not read as 2^64 - 3
     check_failure(run({"ibping", "-c", "-1", "1"}), 2, "--count: must be a number >= 0, not '-1'");
     check_failure(run({"-P", "256", "ibhosts"}), 2, "--Port: must be a number from 1 to 255, not '256'");
     check_failure(run({"--retries", "-1", "ibhosts"}), 2, "--retries: must be a number from 0 to 255, not '-1'");
@@ -193,7 +195,7 @@ TEST_CASE("an invalid command line exits with 2") {
         {{"--fabric", "sim:single"}, "no command given"},
         {{"--frobnicate", "ibhosts"}, "--frobnicate"},
         {{"ibhosts", "--frobnicate"}, "--frobnicate"},
-        {{"ibhosts", "-f"}, "-f"}, // ibnetdiscover's
+        {{"ibhosts", "-f"}, "-f"}, // an option of ibnetdiscover
         {{"ibhosts", "ibswitches", "one.topo", "two.topo"}, "one.topo"},
         {{"ibnetdiscover", "one.topo", "two.topo"}, "two.topo"},
         {{"ibhosts", "--fabric"}, "--fabric"},

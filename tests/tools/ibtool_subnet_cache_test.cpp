@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ibtool_subnet_cache_test.cpp - subnet caches: infiniband-diags' format compared with infiniband-diags on ibsim,
-// differences after a cable was cut, and the tool's own format.
+// ibtool_subnet_cache_test.cpp - subnet caches in the format of infiniband-diags, compared with infiniband-diags on
+// ibsim; differences after a cable was cut; and the tool's own format.
 #include "program/ibtool_subnet.hpp"
 
 #include <set>
@@ -55,7 +55,7 @@ TEST_CASE("ibnetdiscover and infiniband-diags write equal caches, read each othe
     check_success(s.ours({"ibnetdiscover", "--cache", ours}));
     CHECK(records_of(contents_of(ours)) == records_of(contents_of(theirs)));
 
-    // Each program reads the other's file.
+    // Each program reads the file of the other program.
     const auto live = stanzas_of(s.peer({"ibnetdiscover"}).out);
     CHECK(live.size() > 5);
     CHECK(stanzas_of(s.peer({"ibnetdiscover", "--load-cache", ours}).out) == live);
@@ -66,7 +66,7 @@ TEST_CASE("ibnetdiscover and infiniband-diags write equal caches, read each othe
     const auto links = run({"iblinkinfo", "-l", "--load-cache", theirs});
     CHECK(lines_of(links.out) == lines_of(s.peer({"iblinkinfo", "-l", "--load-cache", ours}).out));
 
-    // The tool's own format: ibtool writes the file once, only its owner may read it, and then ibtool sends no MAD.
+    // The tool's own format: ibtool writes the file once, and only its owner may read it. Later runs send no MAD.
     const auto first = s.ours({"ibnetdiscover", "--subnet-cache", kept});
     struct stat file {};
     REQUIRE(::stat(kept.c_str(), &file) == 0);
@@ -75,7 +75,7 @@ TEST_CASE("ibnetdiscover and infiniband-diags write equal caches, read each othe
     CHECK(same.status == 0);
     CHECK_THAT(same.out, Contains("links (5 and 5): no difference"));
 
-    // A cable is cut.
+    // The test cuts a cable.
     s.console("Unlink \"S2\"[4]");
     const auto stale = s.ours({"ibnetdiscover", "--subnet-cache", kept});
     CHECK(stanzas_of(stale.out) == live);

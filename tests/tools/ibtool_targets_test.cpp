@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ibtool_targets_test.cpp - node names as targets of commands: resolved by the SA or by a discovery, with ports, and
-// refused.
+// ibtool_targets_test.cpp - node names as targets of commands, resolved by the SA or by a discovery, with port numbers,
+// and refused names.
 #include "program/ibtool_rig.hpp"
 
 using namespace ibtool_rig;
@@ -8,7 +8,7 @@ using namespace ibtool_rig;
 namespace {
 
 const std::string with_sa = "sim:fattree2,radix=4,sm=1,time=virtual";
-const std::string without_sa = "sim:fattree2,radix=4,time=virtual"; // and without LIDs
+const std::string without_sa = "sim:fattree2,radix=4,time=virtual"; // this subnet has no LIDs either
 
 process_result run_on(const std::string& fabric, const words& arguments) {
     return run(words{"--fabric", fabric} + arguments);
@@ -127,7 +127,7 @@ TEST_CASE("a name is not looked up in a cache file, and the lookup does not writ
     CHECK_FALSE(std::filesystem::exists(cache));
     CHECK(run_on(without_sa, use_cache + words{"ibhosts"}).status == 0);
     REQUIRE(std::filesystem::exists(cache));
-    // In this fabric the cached routes lead to other nodes.
+    // In this other fabric, the cached routes lead to other nodes.
     const std::string other = "sim:fattree2,radix=6,time=virtual";
     CHECK_THAT(run_on(other, use_cache + words{"smpquery", "nd", "spine-0003"}).out, Contains("spine-0003"));
 }

@@ -37,7 +37,7 @@ TEST_CASE("the help is as wide as the terminal, and 132 columns wide without a t
         const process_result narrow = on_terminal(ibtool(command), 60, 40).wait();
         CHECK(narrow.status == 0);
         CHECK(all_fit(rows_of(prose(narrow)), 60));
-        // The words and their order are equal.
+        // The wrapped help contains the same words in the same order.
         std::istringstream ours(prose(narrow)), theirs(prose(plain));
         const auto words_in = [](std::istream& in) { return words{std::istream_iterator<std::string>(in), {}}; };
         CHECK(words_in(ours) == words_in(theirs));
@@ -48,7 +48,7 @@ TEST_CASE("the help is as wide as the terminal, and 132 columns wide without a t
 TEST_CASE("colors are used only on terminals and not with NO_COLOR") {
     const words check{"ibcheckportstate", "-v", "2", "1", "--fabric", "sim:single,sm=1"};
     const auto shown = [&](const words& settings) { return on_terminal(settings + ibtool(check), 80, 24).wait().out; };
-    CHECK_THAT(shown({"NO_COLOR="}), Contains("\033[1;32mOK\033[0m")); // empty is unset, https://no-color.org
+    CHECK_THAT(shown({"NO_COLOR="}), Contains("\033[1;32mOK\033[0m")); // empty counts as unset, https://no-color.org
     CHECK_THAT(shown({"NO_COLOR=1"}), Contains(" OK") && !Contains("\033"));
     CHECK_THAT(run(check).out, Contains(" OK") && !Contains("\033"));
 }
@@ -60,25 +60,25 @@ TEST_CASE("sweep --watch fits its terminal, handles resizes, and has keys to sor
     const std::string whole = screen.await("sort: by portXmitData\033[J");
     CHECK(rows_of(whole).size() == 10);
     CHECK(all_fit(rows_of(whole), 70));
-    CHECK(whole.find("\n\033[J") == whole.npos); // it does not scroll
+    CHECK(whole.find("\n\033[J") == whole.npos); // the screen does not scroll
 
     screen.press("e");
     screen.await("sort: by errors\033[J");
     screen.press("/spinX\x7f");
     screen.await("only names with: spin_\033[J");
-    screen.press("q"); // is a letter of the filter
+    screen.press("q"); // here it is a letter of the filter
     screen.await("only names with: spinq_\033[J");
     screen.press("\x7f");
     screen.press("e-0002\n");
     screen.await("(spine-0002; Esc: all), xrXRwen sort: by errors\033[J");
     screen.await("\033[H# sweep ");
     const words rows = rows_of(screen.await("\033[J"));
-    REQUIRE(rows.size() == 2 + 4 + 1); // its ports
+    REQUIRE(rows.size() == 2 + 4 + 1); // two heading lines, the four ports, and the line of keys
     for (std::size_t i = 2; i < 6; ++i) CHECK_THAT(rows[i], StartsWith("spine-0002 "));
 
     screen.resize(30, 5);
     screen.await("\033[H");
-    screen.await("\033[J"); // of the old size perhaps
+    screen.await("\033[J"); // this one may still have the old size
     screen.await("\033[H");
     const words small = rows_of(screen.await("\033[J"));
     CHECK(small.size() == 5);
@@ -101,7 +101,7 @@ TEST_CASE("a signal ends sweep --watch, and stopping sweep --watch restores the 
     screen.await("# sweep ");
     screen.signal(SIGTERM);
     const int status = screen.wait().status;
-    CHECK((status == 0 || status == 3)); // between two sweeps, or within one
+    CHECK((status == 0 || status == 3)); // 3 if the signal arrived during a sweep
     CHECK(screen.is_as_before());
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ibtool_test.cpp - options, output and exit codes of ibtool's commands, over the embedded simulator.
+// ibtool_test.cpp - options, output and exit codes of ibtool's commands, with the embedded simulator.
 #include "program/report_lines.hpp"
 
 #include <nlohmann/json.hpp>
@@ -14,7 +14,7 @@ using namespace ibtool_rig;
 namespace {
 
 const words commands[] = {{"ibnetdiscover"}, {"ibhosts"}, {"ibswitches"}, {"ibnodes"}};
-const words tree{"--fabric", "sim:fattree2,radix=4,time=virtual"}; // 8 hosts, 6 switches, 16 links
+const words tree{"--fabric", "sim:fattree2,radix=4,time=virtual"}; // 8 hosts, 6 switches and 16 links
 const words dead_host{"--fabric", "sim:fattree2,radix=4,time=virtual,dead=h-0003 HCA-1"};
 
 } // namespace
@@ -65,10 +65,10 @@ TEST_CASE("a long option may be abbreviated to an unambiguous prefix") {
     check_success(run({"--fab", "sim:fattree2,radix=4,time=virtual", "ibnetdiscover", "--Hca"}));
     check_failure(run(tree + words{"ibnetdiscover", "--ma", "1"}), 2,
                   "option '--ma' is ambiguous; it can mean --max_hops, --max-rate");
-    // -s has no value in this command, unlike in other commands.
+    // In this command -s takes no value, unlike in other commands.
     check_success(run(tree + words{"ibnetdiscover", "-s", "--Hca"}));
     check_failure(run(tree + words{"ibnetdiscover", "--frob"}), 2, "--frob");
-    // A value is not read as an option, whatever its prefix.
+    // The value of an option is never read as an option, whatever its prefix is.
     check_failure(run(tree + words{"ibnetdiscover", "--node-name-map", "--ma"}), 1, "cannot read '--ma'");
     CHECK(run({"--vers"}).out == run({"--version"}).out);
 }
@@ -91,7 +91,7 @@ TEST_CASE("the options -C and -P are accepted on simulated fabrics with a messag
 }
 
 TEST_CASE("failures with one cause are one line, and one line each with -v") {
-    // Both spines are unresponsive: each of the four leaves has two ports without a reply from the neighbor.
+    // Both spines are unresponsive, so each of the four leaves has two ports without a reply from the neighbor.
     const words dead{"--fabric", "sim:fattree2,radix=4,time=virtual,dead=spine-0001,dead=spine-0002"};
     const process_result r = run(dead + words{"ibnetdiscover"});
     CHECK(r.status == 3);
@@ -103,8 +103,8 @@ TEST_CASE("failures with one cause are one line, and one line each with -v") {
 }
 
 TEST_CASE("a saved topology with vendor-specific device IDs is discovered completely") {
-    // ConnectX-3 and SwitchX at QDR, which may be FDR10. Some of them reply to the vendor's attribute, and others do not
-    // support it.
+    // ConnectX-3 and SwitchX at QDR, which may be FDR10. Some of these devices reply to the vendor's attribute, and
+    // others do not support it.
     const directory files;
     for (const char* vendor : {"0x2c9", "0x119f"}) {
         std::string topology =
@@ -175,7 +175,7 @@ TEST_CASE("the options --max-rate and --polite slow a discovery down and do not 
     unsigned sent = 0;
     double seconds = 0;
     REQUIRE(std::sscanf(slow.err.c_str(), "%u MADs sent, %*u retries, %*u timeouts, %lf s", &sent, &seconds) == 2);
-    CHECK(seconds >= (sent - 2) / 1000.0); // one at once, and the first at no time
+    CHECK(seconds >= (sent - 2) / 1000.0); // the first MAD is sent at time 0, and another one at once
     CHECK(seconds < (sent + 10) / 1000.0);
 }
 
@@ -240,7 +240,7 @@ TEST_CASE("an unresponsive node makes the result partial, and the failure is rep
     std::erase_if(rest, [](const std::string& line) { return line.find("\"h-0003 HCA-1\"") != std::string::npos; });
     CHECK(rest.size() == 7);
     CHECK(lines_of(r.out) == rest);
-    // The third host is the first one on the second leaf.
+    // The third host is the first host on the second leaf.
     CHECK_THAT(r.err, StartsWith("ibtool: S-") && Contains("\"leaf-0002\"[1]: no reply from the neighbor") &&
                           EndsWith("\nibtool: partial result: 1 failure\n"));
     CHECK(lines_of(r.err).size() == 2);
@@ -267,7 +267,7 @@ TEST_CASE("the JSON of a discovery is one object with every node, link and failu
     CHECK(whole.at("counts") == json{{"switches", 6}, {"CAs", 8}, {"routers", 0}, {"links", 16}});
     CHECK(whole.at("start").at("nodeGUID") == "0002:c903:0000:0100");
 
-    // Every peer is a port whose peer is this port.
+    // The peer of each port has this port as its peer.
     std::map<std::string, json> nodes;
     for (const json& node : whole.at("nodes")) nodes[node.at("nodeGUID")] = node;
     CHECK(nodes.size() == 14);
@@ -346,10 +346,10 @@ TEST_CASE("output that cannot be written is a failure") {
     }
     check_failure(run(tree + words{"ibnetdiscover", "/dev/full"}), 1, "'/dev/full': No space left on device");
 
-    // More than a pipe holds, to a reader that exits after the first byte.
+    // The output is longer than the buffer of a pipe, and the reader exits after the first byte.
     const process_result r =
         through_shell("\"$@\" | head -c 1", {"ibnetdiscover", "--fabric", "sim:fattree2,radix=36"});
-    CHECK(r.status == 141); // SIGPIPE, as of any other tool
+    CHECK(r.status == 141); // SIGPIPE, as with other programs
     CHECK(r.out == "#");
     CHECK(r.err.empty());
 
@@ -358,7 +358,7 @@ TEST_CASE("output that cannot be written is a failure") {
 }
 
 TEST_CASE("progress appears on a terminal after a second and is cleared") {
-    // The third host does not reply to NodeInfo: 1.5 seconds.
+    // The third host does not reply to NodeInfo, which takes 1.5 seconds.
     process health(ibtool({"health", "--for", "1200ms", "--fabric", "sim:single,sm=1"}), error_stream::terminal);
     const words slow{"ibhosts", "--fabric", "sim:fattree2,radix=4,dead=h-0003 HCA-1", "-t", "500ms"};
     process on_terminal(ibtool(slow), error_stream::terminal);
@@ -369,7 +369,7 @@ TEST_CASE("progress appears on a terminal after a second and is cleared") {
     CHECK_THAT(shown.err, StartsWith("\r\033[Kdiscovering: 13 nodes, "));
     const std::size_t cleared = shown.err.rfind("\r\033[K");
     REQUIRE(cleared != std::string::npos);
-    CHECK(shown.err.substr(cleared + 4) == silent.err); // what stays on the terminal
+    CHECK(shown.err.substr(cleared + 4) == silent.err); // the text that stays on the terminal
     CHECK(lines_of(silent.err).size() == 2);
     CHECK(silent.err.find("discovering") == std::string::npos);
     CHECK(shown.out == silent.out);
@@ -396,7 +396,8 @@ TEST_CASE("help to a pager or a file has no line of more than 132 columns") {
     for (const char* command : {"saquery", "ibccconfig", "ibccquery", "ibportstate", "sweep"}) {
         CAPTURE(command);
         const std::string help = run({command, "--help"}).out;
-        for (const std::string& line : lines_in_order(help.substr(0, help.find("\nExamples:")))) // which may be longer
+        // The lines of examples may be longer.
+        for (const std::string& line : lines_in_order(help.substr(0, help.find("\nExamples:"))))
             CHECK(line.size() <= 132);
     }
 }

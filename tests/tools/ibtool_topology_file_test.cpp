@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ibtool_topology_file_test.cpp - topology files with foreign lines, given to every command that reads a topology file.
+// ibtool_topology_file_test.cpp - topology files with invalid lines, given to every command that reads a topology file.
 #include "program/ibtool_rig.hpp"
 
 #include <fmt/format.h>
@@ -11,8 +11,8 @@ using namespace ibtool_rig;
 
 namespace {
 
-/// A topology file as ibnetdiscover prints it: a switch with two hosts, of which the second has no configuration from a
-/// subnet manager.
+/// A topology file in the format of ibnetdiscover: a switch with two hosts. No subnet manager has configured the second
+/// host.
 const std::string saved =
     "vendid=0x2c9\n"
     "devid=0xd2f2\n"
@@ -40,10 +40,10 @@ const std::string warning =
 const std::string hosts =
     "Ca\t: 0x0002c90300000100 ports 1 \"h-1 mlx5_0\"\nCa\t: 0x0002c90300000200 ports 1 \"h-2 mlx5_0\"\n";
 
-/// The file with a line of stderr at its start and without the stanza of the second host.
+/// The topology file with a line from stderr at its start and without the stanza of the second host.
 const std::string pasted = warning + saved.substr(0, saved.rfind("vendid="));
 
-/// Checks for exit code 0 and one line on stderr that starts with `begin`.
+/// Checks for exit code 0 and one line on stderr, which starts with `begin`.
 void check_one_note(const process_result& r, const std::string& begin) {
     INFO("stderr: " << r.err);
     CHECK(r.status == 0);
@@ -106,7 +106,7 @@ TEST_CASE("an exported topology file keeps the width, speed and state of links i
                                             p["portState"].get<std::string>()));
     CHECK(links == std::vector<std::string>{"h-1 mlx5_0[1] 4xEDR Active", "leaf 1[1] 4xEDR Active",
                                             "leaf 1[2] 2xHDR Initialize", "h-2 mlx5_0[1] 2xHDR Initialize"});
-    // A written file reads back as an equal subnet, also in the simulator.
+    // A written topology file reads back as an equal subnet, also in the simulator.
     const std::string again = d.write("again.topo", topology.out);
     CHECK(run({"export", "--format", "topology", "--topology", again}).out == topology.out);
     const process_result simulated =
@@ -124,12 +124,12 @@ TEST_CASE("a comparison with a topology file ignores what the file cannot contai
     CHECK(run({"subnet_diff", file, file}).status == 0);
     CHECK(run(words{"ibnetdiscover", "--diff", file, "--diffcheck", "sw,ca,port,lid,nodedesc"} + live).out.empty());
     CHECK(run(words{"iblinkinfo", "--diff", file, "--diffcheck", "port,state,lid,nodedesc"} + live).out.empty());
-    // A cache of the subnet and the file of it.
+    // The test compares a cache of the subnet with the topology file of the subnet.
     const std::string cache = d / "subnet.cache";
     REQUIRE(run(words{"ibhosts", "--subnet-cache", cache} + live).status == 0);
     CHECK(run({"subnet_diff", cache, file}).status == 0);
     CHECK(run({"subnet_diff", file, cache}).status == 0);
-    // A missing stanza makes its node unknown, but the link to the node is known.
+    // If a stanza is missing, its node is unknown, but the link to the node is known.
     for (const words& compared :
          {words{"subnet_diff", part}, {"ibnetdiscover", "--diff", part}, {"iblinkinfo", "--diff", part}}) {
         CAPTURE(compared);
@@ -139,7 +139,7 @@ TEST_CASE("a comparison with a topology file ignores what the file cannot contai
                    Contains("; 1 link leads to 1 node not in the file, the first in line 8 to \"H-0002c90300000200\""));
         CHECK_THAT(r.out, !Contains("h-2"));
     }
-    // Another speed counts as a difference.
+    // A different speed counts as a difference.
     std::string slower = saved;
     for (std::size_t at = 0; (at = slower.find("4xEDR", at)) != slower.npos;) slower.replace(at, 5, "4xFDR");
     const process_result r = run(words{"subnet_diff", d.write("slower.topo", slower)} + live);
@@ -158,7 +158,7 @@ TEST_CASE("a topology file is accepted wherever a cache is accepted") {
     CHECK_THAT(links.out, !Contains("Could be"));
     CHECK(links.err == fmt::format("ibtool: read the subnet from the topology file '{}'\n", file));
     CHECK(run({"check_cabling", plan, "--load-cache", file}).status == 0);
-    // The missing stanza may have had a cable to another node that is missing as well.
+    // The node of the missing stanza may have had a cable to another missing node.
     const std::string more = d.write(
         "more.csv", "h-2 mlx5_0,2,h-3 mlx5_0,1\nleaf 1,3,h-3 mlx5_0,2\nleaf 1,1,h-1 mlx5_0,1\nleaf 1,2,h-2 mlx5_0,1\n");
     const process_result cabling = run({"check_cabling", more, "--load-cache", d.write("pasted.topo", pasted)});
@@ -166,7 +166,7 @@ TEST_CASE("a topology file is accepted wherever a cache is accepted") {
     CHECK_THAT(cabling.out, StartsWith("missing: leaf 1[3] <=> h-3 mlx5_0[2] (line 2): "));
     CHECK_THAT(cabling.out, Contains("\nunknown: h-2 mlx5_0[2] <=> h-3 mlx5_0[1] (line 1)\n"));
     CHECK_THAT(run({"ibhosts", "--subnet-cache", file}).out, Contains("h-1 mlx5_0"));
-    // Neither a cache nor a topology file.
+    // The file is neither a cache nor a topology file.
     check_failure(run({"iblinkinfo", "--load-cache", plan}), 1, "the file contains no nodes");
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // ibtool_write_matrix_test.cpp - every command that writes, with every way in which a write can fail. A second program
-// reads what the device then contains, and the test checks output and exit code. The commands and options come from their
-// descriptors.
+// reads what the device contains afterwards, and the test checks output and exit code. The commands and options come
+// from their descriptors.
 #include "command.hpp"
 #include "command_line.hpp"
 #include "command_text.hpp"
@@ -49,7 +49,7 @@ public:
     transports::sim::fabric& net() { return *sim_.fabric; }
     const transports::sim::topology& graph() const { return sim_.fabric->graph(); }
 
-    /// A transport of one command that forwards to a transport which outlives the command.
+    /// A transport for one command. It forwards to a transport that outlives the command.
     class borrowed final : public mad::transport {
     public:
         explicit borrowed(mad::transport& t) : t_(t) {}
@@ -83,7 +83,7 @@ public:
         return value(n.ports[n.first_port()].LID);
     }
 
-    /// Returns the reply that a second program gets.
+    /// Returns the reply to a query of a second program.
     template <class T, class Make> T ask(Make make) {
         coro::MADSchedule schedule(other_);
         mad::IBPath SA;
@@ -178,24 +178,24 @@ process_result run_here(world& w, words arguments) {
 
 /// What the device contains afterwards: the value before, the requested value, a part of it, or any value.
 enum class held : u8 { before, after, part, any };
-constexpr int truthful = -1; ///< 0 if all was done, else 3: how much was sent before the signal is a matter of chance
+constexpr int truthful = -1; ///< 0 if all was done, otherwise 3; it depends on when the signal arrives
 
 struct expectation {
     int code;
     held state;
-    std::string_view line; ///< in what is printed on stderr
+    std::string_view line; ///< expected part of stderr
 };
 using expectations = std::map<write_fault, expectation>;
 
 /// A command line that writes.
 struct row {
-    words arguments;                          ///< `@leaf-0002` is its LID
-    std::function<std::string(world&)> state; ///< what the device holds, in a word
-    std::string after, part = {};             ///< that word where all is done, or a part
+    words arguments;                          ///< `@leaf-0002` stands for the LID of leaf-0002
+    std::function<std::string(world&)> state; ///< returns the state of the device in a word
+    std::string after, part = {};             ///< the word after a complete write, and after a partial write
     std::function<void(world&)> prepare = {};
     faulty_writes::cut part_of_a_write = {};
-    expectations otherwise = {}; ///< than usual()
-    int good = 0;                ///< the exit code where all is done
+    expectations otherwise = {}; ///< exceptions from usual()
+    int good = 0;                ///< exit code after a complete write
 };
 
 const expectations& usual() {
@@ -228,13 +228,14 @@ const std::map<write_fault, const char*> names{
     {write_fault::device_lost, "device lost after it was done"},
 };
 
-/// Expectations for a write of one field, which cannot be done partly: the first of several writes is done.
+/// Expectations for a write of one field. Such a write cannot be done partly: of several writes, the device does the
+/// first.
 const expectations whole{{write_fault::partly, {0, held::after, ""}}};
 
-/// Expectations for several places that are written at the same time.
+/// Expectations for a command that writes to several places at the same time.
 expectations of_many(int refused = 3) {
     return {{write_fault::refused, {refused, held::before, "refused"}},
-            {write_fault::reply_lost_refused, {3, held::any, "not"}}, // each but the first is refused
+            {write_fault::reply_lost_refused, {3, held::any, "not"}}, // refuses all but the first
             {write_fault::stopped_done, {truthful, held::any, ""}},
             {write_fault::stopped_lost, {3, held::before, "not"}},
             {write_fault::device_lost, {3, held::any, "unknown whether"}}};
@@ -263,7 +264,7 @@ template <auto Member> auto port_field(std::string node, unsigned port) {
     return [=](world& w) { return fmt::format("{}", w.get<iba::smp::PortInfo>(node, port).*Member); };
 }
 
-/// Returns the number of places with symbol errors and with receive errors in an attribute.
+/// Returns a function that counts how many of these places have symbol errors and receive errors.
 template <class... Attributes> auto errors_at(std::vector<std::pair<std::string, unsigned>> places) {
     return [=](world& w) {
         unsigned symbol = 0, receive = 0;
@@ -280,16 +281,16 @@ using iba::pm::PortCountersExt;
 
 // ---- parts of writes ----------------------------------------------------------------------------------------------------
 
-constexpr std::size_t data_at = 64; // of SMPs, of performance management and of congestion control
+constexpr std::size_t data_at = 64; // for SMPs, performance management and congestion control
 
 void without_symbol_errors(std::span<u8> request) {
-    const bool is_wide = request[17] == 0x1d; // else PortCounters
+    const bool is_wide = request[17] == 0x1d; // otherwise PortCounters
     request[data_at + (is_wide ? 7 : 3)] &= 0xfe;
 }
-void without_width(std::span<u8> request) { request[data_at + 29] = 0; }       // linkWidthEnabled: no change
+void without_width(std::span<u8> request) { request[data_at + 29] = 0; }       // linkWidthEnabled 0: no change
 void without_second_level(std::span<u8> request) { request[data_at + 3] = 1; } // controlMap of CACongestionSetting
 void without_second_word(std::span<u8> request) { std::fill_n(request.begin() + 32 + 12 + 8, 4, u8{0}); } // its mask
-void without_second_group(std::span<u8> request) { request[43] = 2; } // what it counts already
+void without_second_group(std::span<u8> request) { request[43] = 2; } // the group that it counts already
 
 // ---- rows ---------------------------------------------------------------------------------------------------------------
 
@@ -354,7 +355,7 @@ std::vector<row> table(const directory& files) {
         one_bad{{spine, 1}};
     const auto all_bad = errors_at<PortCounters, PortCountersExt>(bad);
     const auto narrow_bad = errors_at<PortCounters>(one_bad);
-    // A signal ends commands that read the whole subnet. The test checks what they did before.
+    // A signal ends commands that read the whole subnet. The test checks what these commands did before the signal.
     const expectations of_sweeps{{stopped_done, {3, held::any, ""}},
                                  {stopped_lost, {3, held::before, "not"}},
                                  {refused, {3, held::before, "refused"}},
@@ -398,7 +399,7 @@ std::vector<row> table(const directory& files) {
          of_many()},
         {{"init_all_ports"}, active_ports, "0", {}, {}, {}, of_many()},
         {{"ibclearcounters"}, all_bad, "0/0", "4/0", {}, without_symbol_errors, of_sweeps},
-        // The last Set needs no query after it: nothing counted there.
+        // The command does not query again after the last Set, because its port has counted nothing.
         {{"ibclearerrors"},
          all_bad,
          "0/0",
@@ -459,7 +460,8 @@ std::vector<row> table(const directory& files) {
          {},
          without_second_word},
         {{"vendstat", "-c", "7,8", "@leaf-0001"}, groups_held, "7/8", "7/2", {}, without_second_group},
-        // Leaving and joining are two writes. After a lost or refused copy of the first write the second write counts.
+        // Leaving and joining a group are two writes. If a copy of the first write is lost or refused, the second write
+        // counts.
         {{"mcm_rereg_test", files / "guids"},
          is_member,
          "member",
@@ -472,7 +474,7 @@ std::vector<row> table(const directory& files) {
           {stopped_done, {3, held::before, "not joined"}},
           {stopped_lost, {3, held::before, "not joined"}},
           {device_lost, {3, held::before, "not joined"}}}},
-        // A trap has no reply: exit status 0 means that it was sent.
+        // A trap has no reply. Exit status 0 only means that the command sent the trap.
         {{"ibsendtrap"},
          [](world& w) { return std::to_string(w.writes().traps); },
          "1",
@@ -490,7 +492,7 @@ std::vector<row> table(const directory& files) {
     };
 }
 
-/// Returns the problems of a cell; empty if none.
+/// Returns the problems of a cell of the matrix; empty if there are none.
 std::string check_cell(const row& r, write_fault fault) {
     const auto special = r.otherwise.find(fault);
     const expectation e = special != r.otherwise.end() ? special->second : usual().at(fault);
@@ -594,7 +596,7 @@ TEST_CASE("each command and each option that writes has a row in the matrix of w
     const directory files;
     const std::vector<row> rows = table(files);
     for (const ibtool::command& c : ibtool::all_commands()) {
-        if (!c.writes || c.name == "set_nodedesc") continue; // which writes a file: its own test
+        if (!c.writes || c.name == "set_nodedesc") continue; // it writes a file and has its own test
         CAPTURE(c.name);
         std::set<std::string> used;
         for (const row& r : rows)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ibtracert_test.cpp - ibtracert compared with infiniband-diags' ibtracert, on an ibsim subnet that OpenSM configured.
+// ibtracert_test.cpp - ibtracert compared with ibtracert of infiniband-diags, on an ibsim subnet that OpenSM
+// configured.
 #include "program/ibtool_subnet.hpp"
 #include "program/parsed_output.hpp"
 
@@ -47,8 +48,8 @@ TEST_CASE("ibtracert traces a route to one target, a return route, and a route i
     check_failure(s.ours({"ibtracert", "--ports-file", s.files().write("none", "#\n")}), 2,
                   "contains no targets; expected two on each line");
 
-    // From our switch the LID of C leads nowhere, so that C does not reply by LID. From the other switch the LID leads to
-    // C.
+    // At our switch, the LID of C leads nowhere, so C does not receive requests by LID. At the other switch the LID
+    // leads to C.
     check_success(
         s.ours({"query", "SubnSet", "LinearForwardingTable", "-D", switch_route, "-f", "portBlock[" + C + "]=5"}));
     const words quick{"-t", "200", "--retries", "0"}, blind{"ibtracert", s.lid_at(far_switch_route), C};
@@ -61,13 +62,15 @@ TEST_CASE("ibtracert traces a route to one target, a return route, and a route i
 
 TEST_CASE("ibtracert -m prints the route of multicast packets as infiniband-diags' ibtracert does") {
     const subnet s;
-    // Ports 1, 2 and 17 of the first switch, 1 and 3 of the second, and the cable between them: A, B and C are members.
+    // A, B and C are members: ports 1, 2 and 17 of the first switch, 1 and 3 of the second, and the cable between the
+    // switches.
     set_group(s, switch_route, {"0x0006", "0x0002"});
     set_group(s, far_switch_route, {"0x000a"});
     const words places{switch_route, far_switch_route, ca_route, "0,2", far_ca_route};
     for (const std::string& from : places) {
         for (const std::string& to : places) {
-            // infiniband-diags crashes here, or prints the port of a CA's switch depending on the order of its search.
+            // In these cases infiniband-diags crashes, or prints a port of a CA's switch that depends on the order of
+            // its search.
             const bool is_own_switch = (from == ca_route || from == "0,2") && to == switch_route;
             if (from == to || is_own_switch || (from == far_ca_route && to == far_switch_route)) continue;
             for (const words& how : {words{}, words{"-n"}})
@@ -75,7 +78,7 @@ TEST_CASE("ibtracert -m prints the route of multicast packets as infiniband-diag
         }
     }
     const std::string A = s.lid_at(ca_route), C = s.lid_at(far_ca_route);
-    CHECK_THAT(s.ours({"ibtracert", "-m", "49152", ca_route, "0,"}).out, // whatever form the targets have
+    CHECK_THAT(s.ours({"ibtracert", "-m", "49152", ca_route, "0,"}).out, // targets may have different forms
                Contains("[1] -> switch 0x5000[1] lid ") && Contains("To switch 0x5000 port 1 lid "));
     const auto way = parsed_output(s.ours({"ibtracert", "-m", "0xc000", "--json", A, C}));
     REQUIRE(way["hops"].size() == 3);

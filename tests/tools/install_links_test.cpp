@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// install_links_test.cpp - ibtool under the names of infiniband-diags' programs, through links as install-links makes them.
+// install_links_test.cpp - ibtool under the names of infiniband-diags' programs, through links that install-links
+// creates.
 #include "program/without_date.hpp"
 #include "wire/linked.hpp"
 
@@ -24,7 +25,7 @@ TEST_CASE("a link with the name of a command runs the command with equal output"
         CHECK_FALSE(by_name.out.empty());
         CHECK(by_name.out == as_command.out);
     }
-    // Other names, and abbreviated options as getopt accepts them.
+    // Other names work as well, and so do abbreviated options, as with getopt.
     CHECK(links.call("ibprintca.pl", {"-l"}).out == run(words{"ibprintca", "-l"} + fabric).out);
     CHECK(links.call("ibnetdiscover", {"--vers"}).out == links.call("ibnetdiscover", {"--version"}).out);
     CHECK(links.call("ibnetdiscover", {"--por"}).out == run(words{"ibnetdiscover", "--ports"} + fabric).out);
@@ -37,13 +38,14 @@ TEST_CASE("error messages start with the name that was called") {
     CHECK_THAT(wrong.err, StartsWith("smpquery: unknown operation 'nodeinf0'"));
     CHECK_THAT(links.call("smpquery", {"nodeinfo", "999"}).err, StartsWith("smpquery: "));
     CHECK_THAT(links.call("ibnetdiscover", {"--no-such"}).err, StartsWith("ibnetdiscover: "));
-    CHECK(links.call("ibhosts", {"-v"}).err.empty()); // no counts
+    CHECK(links.call("ibhosts", {"-v"}).err.empty()); // no counts under this name
     CHECK_THAT(links.call("smpquery", {"--help"}).out, Contains("Usage: smpquery "));
     CHECK_THAT(run({"smpquery", "nodeinf0", "1"}).err, StartsWith("ibtool: "));
 }
 
-// A node that does not answer is nothing rare, and infiniband-diags end with 0 all the same: scripts that look at the exit code would
-// throw away all the rest. Where their programs say something by it, it stays said.
+// Unresponsive nodes are common, and infiniband-diags nevertheless exits with 0. With another exit code, scripts that
+// check it would discard the whole output. If infiniband-diags reports a finding by an exit code, ibtool returns that
+// code.
 TEST_CASE("commands under infiniband-diags names report unresponsive nodes without a failure") {
     const linked links;
     const std::string lacking = linked_fabric + ",dead=0x0002c90300000500";
@@ -59,8 +61,8 @@ TEST_CASE("commands under infiniband-diags names report unresponsive nodes witho
         CHECK(as_command.status == 3);
         CHECK(without_date(as_command.out) == without_date(by_name.out));
     }
-    // Counters above their thresholds or duplicate LIDs: exit status 1, as without the unresponsive node. A query without a
-    // result never exits with 0.
+    // Counters above their thresholds or duplicate LIDs cause exit status 1, with or without the unresponsive node. A
+    // query without a result never exits with 0.
     CHECK(links.call("ibqueryerrors", {}, lacking + ",counters=3").status == 1);
     CHECK(run({"ibqueryerrors", "--fabric", lacking + ",counters=3"}).status == 3);
     CHECK(links.call("ibchecknet", {}, lacking).status != 0);
@@ -74,7 +76,7 @@ TEST_CASE("unknown counters in a thresholds file are an error of ibtool and a wa
     const std::string warning = "thresholds:2: unknown error counter 'SymbolErorCounter'; similar: SymbolErrorCounter";
     const std::string counted = linked_fabric + ",counters=3";
     const process_result by_name = links.call("ibqueryerrors", {"--threshold-file", file}, counted);
-    CHECK(by_name.status == 1); // other counters are above 0
+    CHECK(by_name.status == 1); // other counters exceed 0
     CHECK_THAT(by_name.err, StartsWith("ibqueryerrors: ") && Contains(warning + "; line ignored\n"));
     CHECK(std::count(by_name.err.begin(), by_name.err.end(), '\n') == 1);
     CHECK_THAT(by_name.out, Contains("Thresholds: [SymbolErrorCounter = 4000000000]\n"));
@@ -122,7 +124,7 @@ TEST_CASE("install-links creates the names of infiniband-diags, overwrites nothi
     CHECK_FALSE(fs::exists(folder + "/ibstat"));
     CHECK_THAT(run({"install-links", folder, "--dry-run", "--json"}).out,
                Catch::StartsWith("{\"schema\":\"comad.install_links/1\",\"made\":"));
-    check_success(run({"install-links", folder})); // again, over those that are there
+    check_success(run({"install-links", folder})); // the links exist already
     CHECK(fs::is_symlink(folder + "/ibstat"));
     std::ofstream(folder + "/other") << "not ours";
     check_success(run({"install-links", "--remove", folder}));

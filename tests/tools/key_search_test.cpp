@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // key_search_test.cpp - a search for keys in the output of every command with every option, in a subnet that has keys
-// everywhere. Commands and options come from the help. A new command or option is searched as well, or the test fails until
-// it has arguments here.
+// everywhere. Commands and options come from the help. The test fails if a new command or option has no arguments here.
 #include "program/ibtool_rig.hpp"
 #include <comad/iba/detail/bits.hpp>
 
@@ -22,7 +21,7 @@ using comad::u64;
 
 namespace {
 
-// M_Key, SM_Key, CC_Key and vs_key. Its halves are numbers that nothing else in a subnet has.
+// The value of M_Key, SM_Key, CC_Key and vs_key. No other value in the subnet contains either half of this number.
 constexpr u64 key = 0x9e3779b97f4a7c15;
 
 /// Returns the notation in which the key appears in a text or in bytes; empty if the key is absent.
@@ -53,7 +52,7 @@ std::string found_key(const std::string& given) {
 struct asked {
     words arguments = {};
     const char* none = nullptr;
-    std::set<std::string> ends_never = {}; ///< options with which it serves until a signal comes
+    std::set<std::string> ends_never = {}; ///< options with which the command serves until a signal arrives
 };
 
 const std::map<std::string, asked> commands{
@@ -158,7 +157,7 @@ std::vector<option> options_of(const std::string& command) {
 class search {
 public:
     search() {
-        // The key in every request, too.
+        // Puts the key into every request as well.
         keys_ = files_.write("keys",
                              fmt::format("default M_Key {0:#x}\ndefault SM_Key {0:#x}\ndefault CC_Key {0:#x}\n", key));
         REQUIRE(::chmod(keys_.c_str(), 0600) == 0);
@@ -228,7 +227,7 @@ private:
 
     directory files_;
     std::string keys_;
-    std::map<std::string, std::string> names_; // of files that stand in arguments
+    std::map<std::string, std::string> names_; // names of files that arguments contain
 };
 
 std::vector<std::string> all_commands() {
@@ -259,13 +258,13 @@ TEST_CASE("no command prints a key in text, JSON or traces, or writes one to a c
         answered += plain.status == 0 || plain.status == 3;
         s.look_at(command + words{"--json", "-vv", "--subnet-cache", s.out_file()});
     }
-    CHECK(answered + 12 >= searched); // the others need what the simulator has not
+    CHECK(answered + 12 >= searched); // the simulator does not support the others
     CHECK(s.written_files >= searched);
 }
 
 TEST_CASE("no command prints or writes a key with any of its options") {
     search s;
-    std::set<std::string> seen; // what many commands have is tried with the first of them
+    std::set<std::string> seen; // tries an option of several commands only once
     sampled sample;
     for (const auto& [name, how] : commands) {
         if (how.none) continue;
@@ -278,7 +277,7 @@ TEST_CASE("no command prints or writes a key with any of its options") {
             s.look_at_option(command, o);
         }
     }
-    CHECK((s.written_files > 0 || other_program())); // of a sanitized program a sample runs
+    CHECK((s.written_files > 0 || other_program())); // with a sanitizer, only a sample runs
     CHECK(seen.size() > 100);
 }
 

@@ -30,8 +30,8 @@ std::string lower(std::string text) {
     return text;
 }
 
-/// Returns true if the text contains the key in any notation: decimal, hex with 64 bits or words of 32 bits, or with colons
-/// as a GUID.
+/// Returns true if the text contains the key in any notation: decimal, hex with 64 bits or in words of 32 bits, or with
+/// colons like a GUID.
 bool tells(const std::string& given, u64 key) {
     const std::string text = lower(given), hex = fmt::format("{:016x}", key);
     const std::string ways[] = {std::to_string(key), hex.substr(0, 8), hex.substr(8),
@@ -217,7 +217,8 @@ TEST_CASE("an unreadable default configuration causes a warning, and a missing o
 }
 
 TEST_CASE("values of ibdiag.conf have the meaning that they have in infiniband-diags") {
-    // ibdiag_common.c, read_ibdiag_config(): a timeout of 0 sets none; MLX_EPI is true if it starts with true or TRUE.
+    // In ibdiag_common.c, read_ibdiag_config() ignores a timeout of 0. MLX_EPI is true if its value starts with true or
+    // TRUE.
     const directory files;
     const auto with = [&](const std::string& text) {
         ibtool::global_options o;
