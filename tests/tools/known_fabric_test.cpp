@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// known_fabric_test.cpp - the remembered nodes and links of a fabric, which of them are missing, and when they are
-// forgotten. The fabrics are constructed.
+// known_fabric_test.cpp - the nodes and links that ibtool remembers for a fabric, which of them are missing, and when
+// ibtool forgets them. The fabrics are constructed.
 #include "support/catch.hpp"
 #include "text/known_fabric.hpp"
 
@@ -45,7 +45,8 @@ struct fabric_of {
     }
 };
 
-/// Returns two switches (10, 20) with two cables, hosts 1 and 2 at the first switch, and host 3 at the second.
+/// Returns two switches (10 and 20) with two cables between them, hosts 1 and 2 at the first switch, and host 3 at the
+/// second.
 fabric_of whole(bool has_3 = true, bool has_cable_7 = true) {
     fabric_of f;
     f.add(0x10, iba::NodeType::Switch, 8);
@@ -83,7 +84,7 @@ TEST_CASE("a node that was found once is missing until it is found again") {
     CHECK(k.missing()->known_nodes == 5);
     CHECK(k.missing()->known_links == 5);
     fabric_of without = whole(false);
-    fabric_of::set(*without.port(0x20, 1).info, iba::PortPhysicalState::LinkUp); // its SMA died, not its link
+    fabric_of::set(*without.port(0x20, 1).info, iba::PortPhysicalState::LinkUp); // its SMA failed, but the link is up
     for (int day = 1; day <= 30; ++day) k.take(without.s, at(day * 24h));
     CHECK(missing_of(k) == "3 ; 3/1-20/1 node");
     CHECK(k.missing()->nodes.at(0).description == "node 3");
@@ -106,7 +107,7 @@ TEST_CASE("a link that is not up is down, unresponsive, or belongs to a missing 
     for (const u64 leaf : {0x10, 0x20}) fabric_of::set(*silent.port(leaf, 7).info, iba::PortPhysicalState::LinkUp);
     k.take(silent.s, at(3s));
     CHECK(missing_of(k) == "; 10/7-20/7 timeout");
-    // A port that trains again after errors comes up soon.
+    // A port that retrains after errors comes up soon.
     fabric_of recovers = whole(false);
     fabric_of::set(*recovers.port(0x20, 1).info, iba::PortPhysicalState::LinkErrorRecovery);
     k.take(recovers.s, at(4s));
@@ -129,7 +130,7 @@ TEST_CASE("a cable in another port replaces the remembered link, and an expected
     k.take(moved.s, at(2s));
     CHECK(missing_of(k) == "; 10/7-20/7 moved");
     CHECK(k.missing()->links_down() == 1);
-    // Then the cable is pulled: only the expected cable is missing, once.
+    // Then the cable is pulled. Only the expected cable is missing, and it is reported once.
     k.take(whole(true, false).s, at(3s));
     CHECK(missing_of(k) == "; 10/7-20/7 down");
 }
@@ -143,7 +144,7 @@ TEST_CASE("expected nodes and links are missing from the start and are never for
     CHECK(k.forget_missing() == 0);
     k.take(whole(false).s, at(1000h));
     CHECK(missing_of(k) == "3 ; 3/1-20/1 down");
-    k.expect(whole(false).s); // the operator took it away
+    k.expect(whole(false).s); // the operator removed the host
     k.take(whole(false).s, at(1001h));
     CHECK(missing_of(k) == ";");
 }
@@ -181,7 +182,7 @@ TEST_CASE("a discovery that ended early marks nothing as missing") {
         CHECK(k.missing()->known_nodes == 5);
     }
     for (const auto kind : {discovery::failure_kind::limit, discovery::failure_kind::cancelled}) {
-        known_fabric planned; // by a file
+        known_fabric planned; // expected because of a file
         planned.expect(whole().s);
         fabric_of part = whole(false);
         part.s.failures.push_back({kind, {}, "ended"});
@@ -205,7 +206,7 @@ TEST_CASE("only nodes that match the filter and their links are remembered") {
     CHECK(k.missing()->known_links == 5);
     k.take(whole(false).s, at(1s));
     CHECK(missing_of(k) == "; 3/1-20/1 down");
-    CHECK(k.missing()->find(iba::guid{3})->description == "node 3"); // of the other end
+    CHECK(k.missing()->find(iba::guid{3})->description == "node 3"); // the host at the other end of the link
 }
 
 TEST_CASE("a fabric of 48000 LIDs whose nodes are replaced repeatedly needs less than 100 MB") {
@@ -235,7 +236,7 @@ TEST_CASE("a fabric of 48000 LIDs whose nodes are replaced repeatedly needs less
     CHECK(k.is_full());
     CHECK(k.missing()->nodes.size() == known_fabric::most_missing_nodes);
     CHECK(k.missing()->known_nodes == known_fabric::most_missing_nodes + 48'000);
-    CHECK(value(k.missing()->nodes.back().nodeGUID) >> 32 == 2); // the last that went
+    CHECK(value(k.missing()->nodes.back().nodeGUID) >> 32 == 2); // the node that was removed last
     CHECK(after - before < 100'000'000);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// lane_files_test.cpp - files of path SLs and SL to VL tables in the formats of ibdmchk's usage text and OpenSM's dump, and
-// their errors.
+// lane_files_test.cpp - files with path SLs and SL to VL tables, in the formats of ibdmchk's usage text and of OpenSM's
+// dump, and their errors.
 #include "input/lane_files.hpp"
 #include "support/catch.hpp"
 #include "support/made_file.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// link_files_test.cpp - the files of ibdiscover in the format of its manual page, and their errors.
+// link_files_test.cpp - the files of ibdiscover in the format of its man page, and their errors.
 #include "input/link_files.hpp"
 #include "support/catch.hpp"
 #include "support/made_file.hpp"
@@ -29,7 +29,7 @@ TEST_CASE("links are read and written in the format of ibdiscover.topo") {
     const auto links = ibtool::read_links(made_file(text).name);
     CHECK(links == std::set<link_end>{{iba::guid{0x5442b100004900}, 10, 5, iba::guid{0x8f10400410015}},
                                       {iba::guid{0x8f10400410015}, 1, 2, iba::guid{0x8f10403960558}}});
-    // In the order of GUIDs and ports.
+    // The links are sorted by GUID and port.
     CHECK(ibtool::links_text(links) == text);
     for (const char* wrong : {"1|1|1", "1|1|1|1|1", "255|1|1|1", "1|x|1|1", "1|1|x|1", "1|1|1|", "1|1|256|1"}) {
         CAPTURE(wrong);

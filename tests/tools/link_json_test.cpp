@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// link_json_test.cpp - each JSON member of a link has its own value from the right end.
+// link_json_test.cpp - each JSON member of a link has its own value and comes from the right end.
 #include "subnet/made_subnet.hpp"
 #include "support/catch.hpp"
 #include "text/link_json.hpp"
@@ -23,7 +23,7 @@ TEST_CASE("the JSON of a port and its link has each member from the right field 
                             {"nodeGUID", fmt::format("{}", sw.info.nodeGUID)},
                             {"description", "made switch"},
                             {"portGUID", fmt::format("{}", sw.ports[3].portGUID)},
-                            {"LID", value(sw.ports[0].info->LID)}, // what the switch has
+                            {"LID", value(sw.ports[0].info->LID)}, // the LID of the switch
                             {"port", 3}};
     const json host_place{{"nodeType", "CA"},
                           {"nodeGUID", fmt::format("{}", host.info.nodeGUID)},

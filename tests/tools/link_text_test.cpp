@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// link_text_test.cpp - the text of links whose ends support different widths and speeds, including speeds that no simulator
-// supports.
+// link_text_test.cpp - text about links whose ends support different widths and speeds, including speeds that no
+// simulator supports.
 #include "support/catch.hpp"
 #include "text/link_text.hpp"
 
@@ -60,7 +60,7 @@ TEST_CASE("a link at the best width and speed of both ends prints no hint") {
     CHECK(link_text(l.s, here) == "( 4X          10.0 Gbps Active/  LinkUp)");
     CHECK(peer_text(l.s, {}, here) == "     5    2[  ] \"host\" ( )");
     CHECK(peer_text(l.s, {}, here, true) == "0x000000000000c002      5    2[  ] \"host\" ( )");
-    CHECK(lid_at(l.s, here) == 17); // of a switch that of port 0
+    CHECK(lid_at(l.s, here) == 17); // a switch has the LID of its port 0
     l.a().HOQLife = 16;
     l.a().VLStallCount = 7;
     CHECK(link_text(l.s, here, true) == "( 4X          10.0 Gbps Active/  LinkUp) (HOQ:16 VL_Stall:7)");
@@ -79,7 +79,7 @@ TEST_CASE("a narrow or slow link prints what both ends support") {
     CHECK(width(11, 3, LinkWidth::w4x).empty());
     CHECK(width(11, 15, LinkWidth::w4x) == "12X");
     CHECK(width(7, 15, LinkWidth::w4x) == "8X");
-    CHECK(width(17, 19, LinkWidth::w1x) == "2X"); // whose bit is the highest, but not the widest
+    CHECK(width(17, 19, LinkWidth::w1x) == "2X"); // 2x has the highest bit but is not the widest
     CHECK(width(19, 19, LinkWidth::w4x).empty());
     CHECK(width(2, 1, LinkWidth::w4x).empty());
 
@@ -92,7 +92,7 @@ TEST_CASE("a narrow or slow link prints what both ends support") {
     l.a().linkSpeedExtActive = iba::LinkSpeedExt::EDR;
     CHECK(better_speed(l.s, here).empty());
     CHECK(link_text(l.s, here) == "( 4X      25.78125 Gbps Active/  LinkUp)");
-    CHECK(better_speed(l.s, there) == "25.78125 Gbps"); // that end says QDR
+    CHECK(better_speed(l.s, there) == "25.78125 Gbps"); // the far end still reports QDR
 
     // A link has no extended speed if one end supports none or the ends have none in common.
     l.a().linkSpeedExtActive = iba::LinkSpeedExt::none;
@@ -102,7 +102,7 @@ TEST_CASE("a narrow or slow link prints what both ends support") {
     l.b().capabilityMask = 0;
     CHECK(better_speed(l.s, here).empty());
     l.b().capabilityMask = knows_extended_speeds;
-    l.s.nodes[0].ports[0].info->capabilityMask = 0; // what the switch says in port 0 counts
+    l.s.nodes[0].ports[0].info->capabilityMask = 0; // the mask of a switch is in port 0
     CHECK(better_speed(l.s, here).empty());
 }
 
@@ -129,7 +129,7 @@ TEST_CASE("FDR10 and XDR links print their speeds") {
 
 TEST_CASE("a link whose peer is unread, unknown or absent prints what is known") {
     cable l;
-    l.s.nodes[1].ports[2].info.reset(); // it did not answer
+    l.s.nodes[1].ports[2].info.reset(); // the port did not reply
     CHECK(peer_text(l.s, {}, here) == "     0    2[  ] \"host\" ( )");
     l.s.nodes[0].ports[1].peer = {};
     CHECK(peer_text(l.s, {}, here) == "    \"Port not available\"");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// local_ports_test.cpp - local devices as JSON: each member has its own value, and states are named as in infiniband-diags.
+// local_ports_test.cpp - local devices as JSON: each member has its own value, and states have the names of
+// infiniband-diags.
 #include "support/catch.hpp"
 #include "text/local_ports.hpp"
 
@@ -65,7 +66,7 @@ TEST_CASE("JSON keeps the bytes of local descriptions and replaces invalid text 
 }
 
 TEST_CASE("port states are printed as ibstat prints them") {
-    // infiniband-diags' ibstat.c
+    // The names are from infiniband-diags' ibstat.c.
     const char* const states[] = {"???", "Down", "Initializing", "Armed", "Active", "???"};
     const char* const physical[] = {"No state change",           "Sleep",  "Polling",           "Disabled",
                                     "PortConfigurationTraining", "LinkUp", "LinkErrorRecovery", "PhyTest"};

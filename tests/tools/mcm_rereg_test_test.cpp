@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// mcm_rereg_test_test.cpp - mcm_rereg_test on files, and with a real OpenSM on the virtual device.
+// mcm_rereg_test_test.cpp - mcm_rereg_test with files of GUIDs, and with a real OpenSM on the virtual device.
 #include "kernel/virtual_device.hpp"
 
 namespace mcm_rereg_test_test {

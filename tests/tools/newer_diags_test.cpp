@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// newer_diags_test.cpp - XDR and FDR10 lines of infiniband-diags versions after Debian's version 44. The programs of
-// rdma-core 691953d8d (August 2026) printed the expected lines on equal simulated fabrics.
+// newer_diags_test.cpp - XDR and FDR10 lines of infiniband-diags versions after Debian's version 44. The expected lines
+// are the output of rdma-core 691953d8d (August 2026) on equal simulated fabrics.
 #include "program/ibtool_rig.hpp"
 
 namespace newer_diags_test {
@@ -24,7 +24,7 @@ std::size_t count(const std::string& text, const std::string& part) {
 } // namespace
 
 TEST_CASE("discoveries print XDR links as newer versions of infiniband-diags do") {
-    const std::string fabric = "speed=XDR,link=leaf-0001/3:4xNDR"; // 16 links, one of them at NDR
+    const std::string fabric = "speed=XDR,link=leaf-0001/3:4xNDR"; // 16 links, one of which runs at NDR
     const std::string links = output_of({"iblinkinfo", "-l"}, fabric);
     CHECK(count(links, "==( 4X         212.5 Gbps Active/  LinkUp)==>") == 2 * 15);
     CHECK(count(links, "==( 4X        106.25 Gbps Active/  LinkUp)==>") == 2);
@@ -43,7 +43,8 @@ TEST_CASE("discoveries print FDR10 links as infiniband-diags does") {
                Contains("LinkSpeedActive:.................10.0 Gbps\n"));
 }
 
-// Newer versions print these lines of every port, and 0 and `No Extended Speed 2` in them; version 44 prints them of none.
+// Newer versions print these lines for every port, with the values 0 and `No Extended Speed 2`. Version 44 prints them
+// for no port.
 TEST_CASE("smpquery, saquery and ibportstate print a port's second set of extended speeds") {
     const std::string three = "LinkSpeedExtActive2:.............212.5 Gbps\n"
                               "LinkSpeedExtSupported2:..........212.5 Gbps\n"

@@ -13,7 +13,7 @@ using namespace comad;
 using ibtool::read_node_names;
 
 TEST_CASE("the first existing default node name map is used, and a missing default map is not an error") {
-    // rdma-core's path is in libibnetdisc of infiniband-diags 44, the other one in OpenSM's libraries.
+    // libibnetdisc of infiniband-diags 44 contains the path of rdma-core. OpenSM's libraries contain the other path.
     CHECK(ibtool::usual_name_maps ==
           std::vector<std::string>{"/etc/rdma/ib-node-name-map", "/etc/opensm/ib-node-name-map"});
 

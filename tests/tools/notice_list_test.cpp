@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// notice_list_test.cpp - the list of waiting notices is bounded.
+// notice_list_test.cpp - the list of waiting notices has a maximum length.
 #include "session/notice_list.hpp"
 #include "support/catch.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// notice_text_test.cpp - the subjects of notices as text and JSON. Each DataDetails is written byte by byte after IBA
-// 14.2.5.1; OpenSM's ib_types.h (ib_mad_notice_attr_t) has equal offsets.
+// notice_text_test.cpp - the subjects of notices as text and as JSON. Each DataDetails is written byte by byte after
+// IBA 14.2.5.1. The offsets in OpenSM's ib_types.h (ib_mad_notice_attr_t) are equal.
 #include "support/catch.hpp"
 #include "text/notice_text.hpp"
 
@@ -108,7 +108,7 @@ TEST_CASE("a notice about a multicast group names the group") {
 TEST_CASE("a notice about a switch or a port names it by LID, name and port") {
     const notices_rig r;
     r.check(
-        notice(128, 3, {{0, {0, 3}}}), // LIDADDR is the first member of this trap alone
+        notice(128, 3, {{0, {0, 3}}}), // only this trap has LIDADDR as its first member
         R"(notice LinkStateChange: the state of a link changed at the switch with LID 3 ("leaf"); reported by LID 3 ("leaf"))",
         leaf);
     r.check(
@@ -159,7 +159,7 @@ TEST_CASE("a notice about a wrong M_Key names the SMP and its route, and never t
          {"attribute", "PortInfo"},
          {"attributeID", 0x15},
          {"attributeModifier", 7}});
-    // DRNotice and DRPathTruncated are the upper bits of the byte whose lower six are DRHopCount.
+    // DRNotice and DRPathTruncated are the upper two bits of a byte whose lower six bits are DRHopCount.
     const iba::Notice by_route = notice(
         256, 3, {{2, {0, 5}}, {4, {0xff, 0xff}}, {6, {1}}, {8, {0x12, 0x34}}, MKey, {23, {0xc3}}, {24, {4, 9, 2, 8}}});
     r.check(
@@ -233,7 +233,7 @@ TEST_CASE("an unknown or vendor-specific notice prints its numbers and no detail
     const notices_rig r;
     CHECK(r.words.text(notice(600, 9, {})) == "notice 600; reported by LID 9");
     CHECK_FALSE(r.words.to_json(notice(600, 9, {})).contains("about"));
-    iba::Notice of_vendor = notice(65, 9, {{6, host_gid}}); // here the device, and not the trap
+    iba::Notice of_vendor = notice(65, 9, {{6, host_gid}}); // the number is a device ID here and not a trap number
     of_vendor.isGeneric = false;
     of_vendor.nodeType = iba::ProducerType{0x0002c9};
     CHECK(r.words.text(of_vendor) == "notice Informational of device 0x41 of vendor 0x0002c9; reported by LID 9");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// other_parsers_test.cpp - output about subnets and cables, parsed as other projects parse infiniband-diags. Fields and
-// patterns come from these projects (facts); the parsers and the expected results for a subnet with known cables are ours.
+// other_parsers_test.cpp - output about subnets and cables, parsed as other projects parse infiniband-diags. The fields
+// and patterns are those of these projects (facts). The parsers and the expected results for a subnet with known cables
+// are ours.
 #include "kernel/virtual_device.hpp"
 #include "wire/linked.hpp"
 
@@ -30,9 +31,9 @@ words between_quotes(const std::string& line, char quote) {
 
 } // namespace
 
-// Slurm_tools' slurmibtopology.sh: awk over `ibnetdiscover -S -p`. Of a line that begins with SW, field 4 is the switch, 5 the width
-// (?? where nothing is up), 8 the kind of neighbour and 11 its GUID; between single quotes stand the two descriptions, of which
-// the neighbour's first word is its host.
+// slurmibtopology.sh of Slurm_tools runs awk over `ibnetdiscover -S -p`. In a line that starts with SW, field 4 is the
+// switch, field 5 the width (?? if the link is not up), field 8 the type of the neighbor and field 11 its GUID. Single
+// quotes enclose the two descriptions. The first word of the neighbor's description is its host name.
 TEST_CASE("a Slurm topology generator finds the hosts of each leaf and the leaves of each spine") {
     struct found_switch {
         std::string name;
@@ -70,8 +71,9 @@ TEST_CASE("a Slurm topology generator finds the hosts of each leaf and the leave
     }
 }
 
-// The same script goes on if `ibstat -l` ends with 0. Health checks of hosts read `ibstat`: below `CA 'NAME'` and `Port N:` lines of a
-// name, a colon and a value, of which State, Physical state, Rate (a number), Base lid, SM lid and Link layer are compared.
+// The Slurm script continues only if `ibstat -l` exits with 0. Health checks of hosts read `ibstat`. Below the lines
+// `CA 'NAME'` and `Port N:`, they read lines with a name, a colon and a value. They compare State, Physical state, Rate
+// (a number), Base lid, SM lid and Link layer.
 TEST_CASE("a host health check finds its port Active, up and at its rate") {
     if (!has_devices()) return;
     const auto properties_in = [](const std::string& text) {
@@ -103,15 +105,16 @@ TEST_CASE("a host health check finds its port Active, up and at its rate") {
     CHECK(ours.at("vib0/Number of ports") == "1");
 }
 
-// infiniband-exporter (guilbaults): ibqueryerrors with these options, cut at `Errors for "NAME"` or `Errors for 0xGUID "NAME"`. A switch
-// begins with the sum of its ports; then two lines belong together, of a port and of its link, which is taken where it is Active.
+// infiniband-exporter (guilbaults) runs ibqueryerrors with these options and splits the output at `Errors for "NAME"`
+// or `Errors for 0xGUID "NAME"`. The section of a switch starts with the sum of its ports. Then follow pairs of lines,
+// one about a port and one about its link. The exporter uses a link if it is Active.
 TEST_CASE("an exporter around ibqueryerrors finds each counter at each end of each link") {
     const linked links_of_diags;
     const process_result r = links_of_diags.call(
         "ibqueryerrors", {"--verbose", "--details", "--suppress-common", "--data", "--report-port", "--switch", "--ca"},
         linked_fabric + ",counters=3,traffic=1000,errors=1:50");
     INFO(r.err);
-    CHECK(r.status <= 1); // 1: some counter is above its threshold
+    CHECK(r.status <= 1); // 1: a counter is above its threshold
     const std::regex header("Errors for (?:0[x][0-9a-f]+ )?\"(.*)\""),
         all_ports("\\s*GUID 0x[0-9a-f]+ port ALL: (?:\\[.*\\])+"), port_line("\\s*GUID (0x.*) port ([0-9]+):(.*)"),
         link_line("\\s*Link info:\\s+([0-9]+)\\s+([0-9]+)\\[\\s+\\] ==\\(.*"),
@@ -123,7 +126,7 @@ TEST_CASE("an exporter around ibqueryerrors finds each counter at each end of ea
         std::string peer, peer_port, width;
         std::set<std::string> counters;
     };
-    std::map<std::string, std::map<std::string, link>> links; // by name, by port
+    std::map<std::string, std::map<std::string, link>> links; // by name and port
     std::string name;
     words lines;
     std::smatch m;
@@ -157,7 +160,7 @@ TEST_CASE("an exporter around ibqueryerrors finds each counter at each end of ea
         if (at < lines.size()) CHECK_THAT(lines[at], Contains("##"));
     };
     const words all = lines_in_order(r.out);
-    REQUIRE(std::regex_match(all.at(0), header)); // it is cut there: nothing may stand before
+    REQUIRE(std::regex_match(all.at(0), header)); // the output must start with a header, because it is split there
     for (const std::string& line : all) {
         if (std::regex_match(line, m, header)) {
             const std::string next = m[1];
@@ -169,7 +172,7 @@ TEST_CASE("an exporter around ibqueryerrors finds each counter at each end of ea
         }
     }
     take_node();
-    CHECK(r.err.empty()); // a line that it does not know makes the scrape one with errors
+    CHECK(r.err.empty()); // the exporter reports lines that it does not recognize as errors
     CHECK(links.size() == 14);
     for (const auto& [node, ports] : links) {
         CAPTURE(node);
@@ -187,9 +190,10 @@ TEST_CASE("an exporter around ibqueryerrors finds each counter at each end of ea
     }
 }
 
-// infiniband_exporter (treydock, and SckyzO's after it): `ibnetdiscover --ports`, cut at blanks. A line with a cable has a width
-// and the name of a speed as fields 5 and 6, the neighbour's type, LID, port and GUID from field 8 on, and two names between quotes.
-// Then for each device `perfquery -l -x -G GUID PORTS`: lines of a name, one colon, dots and a number, below each port's PortSelect.
+// infiniband_exporter (by treydock, and its successor by SckyzO) runs `ibnetdiscover --ports` and splits the lines at
+// blanks. In a line with a cable, fields 5 and 6 are the width and the name of the speed. From field 8 on follow the
+// neighbor's type, LID, port and GUID. Two quoted names follow. For each device the exporter then runs `perfquery -l -x
+// -G GUID PORTS`. Below the PortSelect of each port it reads lines with a name, one colon, dots and a number.
 TEST_CASE("an exporter around ibnetdiscover and perfquery finds the counters of all cabled ports") {
     const linked links;
     const std::string fabric = linked_fabric + ",counters=3,cut=leaf-0002/3@0ms";
@@ -201,7 +205,7 @@ TEST_CASE("an exporter around ibnetdiscover and perfquery finds the counters of 
         words ports;
     };
     std::map<std::string, device> devices; // by GUID
-    std::map<words, words> other_ends;     // GUID and port
+    std::map<words, words> other_ends;     // by GUID and port
     std::size_t unconnected = 0;
     for (const std::string& line : lines_in_order(r.out)) {
         const words f = fields_of(line);
@@ -225,7 +229,7 @@ TEST_CASE("an exporter around ibnetdiscover and perfquery finds the counters of 
     }
     CHECK(unconnected == 2);
     CHECK(devices.size() == 14);
-    CHECK(other_ends.size() == 30); // of 16 cables, one is cut
+    CHECK(other_ends.size() == 30); // both ends of 15 cables; the test cuts one of 16
     for (const auto& [here, there] : other_ends) CHECK(other_ends.at(there) == here);
 
     for (const auto& [GUID, d] : devices) {
@@ -275,9 +279,10 @@ TEST_CASE("an exporter around ibnetdiscover and perfquery finds the counters of 
     }
 }
 
-// Tables of links (InfiniBand-Fabric-Health-Check-Tools, HIL's reservations, a table of Exadata's switches, ...): each line of
-// `iblinkinfo -l` is the near end's GUID, name between quotes, LID, port with a bracket behind it and the state in parentheses, then
-// behind `==>` GUID, LID, port with a bracket and the name. Some end where the exit code is not 0.
+// Programs that print tables of links (InfiniBand-Fabric-Health-Check-Tools, HIL's reservations, a table of Exadata's
+// switches and others) read `iblinkinfo -l`. A line starts with the near end: GUID, quoted name, LID, port followed by
+// a bracket, and the state in parentheses. After `==>` follow GUID, LID, port followed by a bracket, and the name of
+// the far end. Some of the programs stop if the exit code is not 0.
 TEST_CASE("a parser of link tables finds both ends of each link, including links that are down") {
     const linked links;
     const std::regex near("0x[0-9a-fA-F]+\\s+\"(.*?)\"\\s+[0-9]+\\s+([0-9]+)\\[.*?\\((.*?)\\).*"),
@@ -312,8 +317,8 @@ TEST_CASE("a parser of link tables finds both ends of each link, including links
         if (!is_cut) CHECK(ends.at(end.peer).peer == here);
     }
     CHECK(ends_of(linked_fabric, {"--switches-only", "-l"}).size() == 24);
-    CHECK(ends_of(linked_fabric, {"-l", "-D", "0,1"}).size() == 4); // of the switch at the end of the route
-    // Without the unresponsive host: the port of its leaf is up, but its peer is unknown.
+    CHECK(ends_of(linked_fabric, {"-l", "-D", "0,1"}).size() == 4); // links of the switch at the end of the route
+    // The output lacks the unresponsive host. The port of its leaf is up, but its peer is unknown.
     const auto lacking = ends_of(linked_fabric + ",dead=0x0002c90300000500", {"-l"});
     CHECK(lacking.size() == 31);
     CHECK(lacking.at({"leaf-0003", "1"}).is_active);
@@ -321,9 +326,11 @@ TEST_CASE("a parser of link tables finds both ends of each link, including links
     CHECK(lacking.at({"leaf-0003", "2"}).peer == words{"h-0006 HCA-1", "1"});
 }
 
-// Readers of ibnetdiscover's topology (ibtopotool, ibtopo, infiniband_topology, InfiniBand-Graphviz-ualization, LLNL's ibtopo): blocks
-// that begin with Switch or Ca, the number of ports, an id and a description between quotes, and end with an empty line; in them a
-// line for each cable, `[PORT]` and for a CA's `(GUID)`, the other id and `[PORT]`, and at its end width and speed with an x between.
+// Programs that read the topology file of ibnetdiscover (ibtopotool, ibtopo, infiniband_topology,
+// InfiniBand-Graphviz-ualization, LLNL's ibtopo) read blocks. A block starts with Switch or Ca, the number of ports,
+// and an ID and a description in quotes. It ends with an empty line. The block has a line for each cable: `[PORT]`,
+// `(GUID)` for a CA, the ID of the other node and `[PORT]`. The line ends with the width and the speed with an x
+// between them.
 TEST_CASE("a parser of topology files finds nodes, cables and cable attributes") {
     const process_result r = linked().call("ibnetdiscover", {});
     check_success(r);
@@ -332,7 +339,7 @@ TEST_CASE("a parser of topology files finds nodes, cables and cable attributes")
     struct block {
         std::string name, LID;
         unsigned ports = 0;
-        std::map<std::string, words> cables; // by port: the other id and port, and its LID
+        std::map<std::string, words> cables; // other ID, other port and its LID, by port
     };
     std::map<std::string, block> blocks; // by id
     block* in = nullptr;

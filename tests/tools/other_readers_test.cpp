@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // other_readers_test.cpp - output about one port, host, route or subnet manager, parsed as other projects parse
-// infiniband-diags. Fields and patterns come from these projects (facts); the parsers are ours.
+// infiniband-diags. The fields and patterns are those of these projects (facts). The parsers are ours.
 #include "kernel/virtual_device.hpp"
 #include "wire/linked.hpp"
 
@@ -43,8 +43,8 @@ std::string field(const std::string& line, std::size_t place) {
 
 } // namespace
 
-// Scripts that watch a link call `perfquery -x LID PORT` twice and cut PortRcvData off with so many dots as it has; LLNL's perfmon
-// does so with `-l -x -L LID PORTS`, for each port below its PortSelect.
+// Scripts that monitor a link run `perfquery -x LID PORT` twice and cut PortRcvData after its fixed number of dots.
+// LLNL's perfmon does the same with `-l -x -L LID PORTS`, for each port below its PortSelect.
 TEST_CASE("a link monitor finds its values at fixed columns of perfquery's output") {
     const linked links;
     const auto number_at = [](const std::string& text, const std::string& label, std::size_t dots) -> double {
@@ -58,7 +58,7 @@ TEST_CASE("a link monitor finds its values at fixed columns of perfquery's outpu
     const process_result host = links.call("perfquery", {"-x", "1", "1"}, counted);
     check_success(leaf);
     check_success(host);
-    // One end has received what the other end has sent, except the MADs of the queries.
+    // One end has received the data that the other end has sent, except for the MADs of the queries.
     const auto about = [](double n) { return Catch::Matchers::WithinRel(n, 0.001); };
     const double sent = number_at(leaf.out, "PortXmitData", 20), received = number_at(leaf.out, "PortRcvData", 21);
     CHECK(sent > 1e6);
@@ -76,12 +76,13 @@ TEST_CASE("a link monitor finds its values at fixed columns of perfquery's outpu
     }
     REQUIRE(by_port.size() == 2);
     CHECK_THAT(by_port.at("1"), about(sent));
-    CHECK(links.call("perfquery", {"-Gx", "0x0002c90300000900", "1"}, counted).status == 0); // options in one word
+    CHECK(links.call("perfquery", {"-Gx", "0x0002c90300000900", "1"}, counted).status == 0); // two options in one word
     CHECK(links.call("perfquery", {"-x", "-P", "1"}, counted).status == 0);
 }
 
-// Searches for links that run too slowly (Mellanox' sysinfo-snapshot, ...): ibportstate for each line of `ibnetdiscover -p`, of which
-// they compare what is active and enabled, and whether a port without a cable is disabled. Others leave the port out.
+// Searches for slow links (Mellanox' sysinfo-snapshot and others) run ibportstate for each line of `ibnetdiscover -p`.
+// They compare the active and the enabled values, and check whether a port without a cable is disabled. Some scripts
+// omit the port.
 TEST_CASE("a search for slow links finds the active, enabled and disabled values") {
     const linked links;
     const std::string leaf = "0x0002c90300000900", fabric = counted + ",cut=leaf-0001/4@0ms";
@@ -104,7 +105,7 @@ TEST_CASE("a search for slow links finds the active, enabled and disabled values
     CHECK(dotted_values(links.call("smpquery", {"switchinfo", "9", "0"}, fabric).out).contains("LinearFdbCap"));
 }
 
-// Advice for Exadata, and scripts from LLNL: errors without those that mean nothing, by the names of their time.
+// Advice for Exadata and scripts of LLNL suppress errors that are not important, by old counter names.
 TEST_CASE("old command lines of ibqueryerrors suppress the named counters") {
     const linked links;
     const process_result r =
@@ -114,11 +115,12 @@ TEST_CASE("old command lines of ibqueryerrors suppress the named counters") {
     CHECK_THAT(r.out, Contains("[SymbolErrorCounter == ") && Contains("Link info:") && !Contains("[PortXmitDiscards") &&
                           !Contains("[PortXmitWait"));
     CHECK_THAT(links.call("ibqueryerrors", {"--help"}).out,
-               Contains("--clear-errors")); // by which they know the version
+               Contains("--clear-errors")); // scripts detect the version by this option
 }
 
-// Who looks for the manager (Mellanox' lists, a resource agent, sysinfo-snapshot, test harnesses): sminfo's words 4 and 10, its state,
-// then the node's description behind the last dot; the GID of a path; members of a multicast group by their names in parentheses.
+// Searches for the subnet manager (Mellanox' lists, a resource agent, sysinfo-snapshot, test harnesses) read words 4
+// and 10 of sminfo's output and the state. They read the node description after the last dot, the GID of a path, and
+// the names of the members of a multicast group in parentheses.
 TEST_CASE("a search for the subnet manager finds its LID, node and state, paths and groups") {
     const linked links;
     const auto output = [&](const std::string& name, const words& arguments) {
@@ -154,7 +156,7 @@ TEST_CASE("a search for the subnet manager finds its LID, node and state, paths 
         if (std::regex_match(line, m, std::regex(".*PortGid.*\\((h-.*)\\)"))) members.insert(m[1]);
     CHECK(members.size() == 8);
 
-    // Four numbers between dots: from one port and LID to another.
+    // Four numbers follow dots: the LID and port of one end, and the port and LID of the other end.
     std::string cable;
     for (const std::string& line : lines_in_order(output("saquery", {"-x", "1"})))
         if (std::regex_match(line, m, std::regex(".*\\.\\.([0-9]+)"))) cable += m[1].str() + ':';
@@ -164,8 +166,8 @@ TEST_CASE("a search for the subnet manager finds its LID, node and state, paths 
     CHECK(output("saquery", {"-L", "leaf-0001"}) == "9\n");
 }
 
-// Who collects what a subnet is (`saquery -N`, `saquery -p`, `saquery -g`) gets all paths from OpenSM. An SA that does not tell them, as
-// the IBA lets it, tells those from here.
+// Programs that collect data about a subnet (`saquery -N`, `saquery -p`, `saquery -g`) get all paths from OpenSM. The
+// IBA permits an SA to return fewer paths. Such an SA returns the paths from the local port.
 TEST_CASE("a subnet collector gets the paths of the SA") {
     const linked links;
     const auto paths_in = [](const std::string& text) {
@@ -185,8 +187,9 @@ TEST_CASE("a subnet collector gets the paths of the SA") {
     CHECK(lines_of(said[1]) == lines_of(said[0]));
 }
 
-// Routes: `ibroute` for each LID of `ibswitches`, whose lines tell LID in hex, port and what is there (LLNL's dump-lfts and lfts_sort,
-// ibdiag.py); `ibtracert`, whose lines have a GUID in braces and a port in brackets behind it, and the LIDs as a range.
+// Parsers of routes run `ibroute` for each LID of `ibswitches`. Its lines contain the LID in hex, the port and the
+// destination (LLNL's dump-lfts and lfts_sort, ibdiag.py). The parsers also run `ibtracert`. Its lines contain a GUID
+// in braces, a port in brackets after it, and the LIDs as a range.
 TEST_CASE("a parser of routes finds the ports of the route") {
     const linked links;
     std::smatch m;
@@ -198,7 +201,7 @@ TEST_CASE("a parser of routes finds the ports of the route") {
     CHECK(lids == std::set<std::string>{"9", "10", "11", "12", "13", "14"});
 
     const words table = lines_in_order(links.call("ibroute", {"9"}).out);
-    REQUIRE(table.size() == 18); // three lines of heading, 14 LIDs, a sum
+    REQUIRE(table.size() == 18); // three heading lines, 14 LIDs, a sum
     REQUIRE(std::regex_match(table[0], m, std::regex("Unicast lids .+ of switch Lid (.+) guid (.+) \\((.+)\\):")));
     CHECK(m[1] == "9");
     CHECK(m[2] == "0x0002c90300000900");
@@ -228,8 +231,9 @@ TEST_CASE("a parser of routes finds the ports of the route") {
     CHECK_THAT(lines_in_order(route).at(1), EndsWith("[1] lid 9-9 \"leaf-0001\""));
 }
 
-// Checks of a host beside ibstat (DAOS' validation, vast's, Weka's): ibstatus' lines of a name, a colon and a value; `ibstat -p`, whose
-// lines are the ports' GUIDs in their order; `ibstat -l`.
+// Checks of a host that do not use plain ibstat (scripts of DAOS, vast and Weka) read the lines of ibstatus, which have
+// a name, a colon and a value. They also read `ibstat -p`, which prints the GUIDs of the ports in order, and `ibstat
+// -l`.
 TEST_CASE("a host check counts its active ports and finds their GUIDs and GIDs") {
     if (!has_devices()) return;
     const linked links;

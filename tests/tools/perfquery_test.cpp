@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// perfquery_test.cpp - perfquery compared with infiniband-diags on an ibsim subnet with constant counters; sums, clears,
-// JSON and refused arguments.
+// perfquery_test.cpp - perfquery compared with infiniband-diags on an ibsim subnet with constant counters; sums,
+// clears, JSON output and refused arguments.
 #include "program/ibtool_subnet.hpp"
 
 #include <fmt/format.h>
@@ -32,7 +32,7 @@ const words PortCounters_fields{"SymbolErrorCounter",
                                 "PortXmitWait"};
 
 struct settable_subnet : counted_subnet {
-    /// Sets the counters of PortCounters to 1, 2, 3 and so on, 4-bit counters to at most 11.
+    /// Sets the counters of PortCounters to 1, 2, 3 and so on. 4-bit counters get at most 11.
     void set_PortCounters(const std::string& port) {
         for (std::size_t i = 0; i < PortCounters_fields.size(); ++i)
             set(port, "PortCounters." + PortCounters_fields[i], i + 1);
@@ -100,14 +100,14 @@ TEST_CASE("perfquery prints what infiniband-diags' perfquery prints") {
             compare(s, {"perfquery", group, here, ports});
             compare(s, {"perfquery", group, "-l", here, ports});
             compare(s, {"perfquery", group, "--all_ports", here, ports});
-            // infiniband-diags ignores the ports here and reads all ports.
+            // infiniband-diags ignores the ports in this case and reads all ports.
             CHECK(s.ours({"perfquery", group, "-a", "-l", here, ports}).out ==
                   s.ours({"perfquery", group, "-l", here, ports}).out);
         }
-        compare(s, {"perfquery", group, "-a", "--loop_ports", here}); // from port 0 on, which is enhanced
+        compare(s, {"perfquery", group, "-a", "--loop_ports", here}); // starts at port 0, which is enhanced
         compare(s, {"perfquery", group, "-l", here, "255"});
     }
-    // For another attribute infiniband-diags uses only the first port.
+    // For another attribute, infiniband-diags uses only the first port.
     const std::string third = s.ours({"perfquery", "-E", here, "3"}).out;
     const std::string fourth = s.ours({"perfquery", "-E", here, "4"}).out;
     CHECK(s.ours({"perfquery", "-E", here, "3-4"}).out == third + fourth);
@@ -115,7 +115,7 @@ TEST_CASE("perfquery prints what infiniband-diags' perfquery prints") {
     CHECK(sum["counters"]["portLocalPhysicalErrors"] == 22);
     CHECK(sum["counters"]["portLoopingErrors"] == 32);
 
-    // At a CA whose PMA has no AllPortSelect, and at a switch with base port 0.
+    // A CA whose PMA has no AllPortSelect, and a switch with base port 0.
     const std::string LID = s.lid_at("0,2");
     for (const words& command : {words{"-a"}, words{"-x", "-a"}, words{"-a", "-l"}}) {
         const process_result theirs = s.peer(words{"perfquery"} + command + words{LID}, {"SIM_HOST=B"});
@@ -127,7 +127,7 @@ TEST_CASE("perfquery prints what infiniband-diags' perfquery prints") {
     const std::string there = s.lid_at("0,5");
     const process_result theirs = s.peer({"perfquery", "-a", "-l", there}, {"SIM_HOST=S2"});
     CHECK_THAT(theirs.out, StartsWith("# Port counters: Lid " + there + " port 1 "));
-    for (const words& how : {words{"-a", "-l"}, words{"-l"}}) // theirs takes -l alone as if it were not there
+    for (const words& how : {words{"-a", "-l"}, words{"-l"}}) // infiniband-diags ignores -l without -a here
         CHECK(run(words{"perfquery"} + how + words{there, "--fabric", s.fabric() + ",S2"}).out == theirs.out);
 }
 
@@ -172,7 +172,7 @@ TEST_CASE("perfquery without a port argument reads the port that the target lead
     CHECK(head(s.ours({"perfquery", s.lid_at("0,1")}).out) == "# Port counters: Lid " + s.lid_at("0,1") + " port 1");
     CHECK(head(run({"perfquery", "--fabric", s.fabric() + ",B"}).out) ==
           "# Port counters: Lid " + s.lid_at("0,2") + " port 1");
-    // infiniband-diags ignores -a here.
+    // infiniband-diags ignores -a in this case.
     CHECK(head(s.ours({"perfquery", "-a"}).out) == "# Port counters: Lid " + s.lid_at("0") + " port 255");
 }
 
@@ -180,7 +180,7 @@ TEST_CASE("perfquery clears only the requested counters") {
     settable_subnet s;
     const std::string here = s.lid_at("0"), capture = s.files() / "reset.pcap";
     const auto read = [&](const words& how) { return json_of(s.ours(words{"perfquery", "--json"} + how)); };
-    // The first Set: a Get before may be retried if ibsim is slow.
+    // Returns the first Set in the capture, because a Get before it may be retried if ibsim is slow.
     const auto sent = [&] {
         std::istringstream lines(run({"decode", "--json", capture}).out);
         for (std::string line; std::getline(lines, line);) {
@@ -209,7 +209,7 @@ TEST_CASE("perfquery clears only the requested counters") {
     CHECK(left["portXmitWait"] == 16);
     CHECK(read({here, "4"})["counters"]["symbolErrorCounter"] == 1);
 
-    // After the reading, all counters that PortCounters has: the device's mask without QP1Dropped.
+    // Clears all counters of PortCounters after reading them. The mask has the device's counters without QP1Dropped.
     const auto before = read({"-r", here, "3-4", "-a"});
     CHECK(before["summed"] == nlohmann::json({3, 4}));
     CHECK(before["counters"]["linkDownedCounter"] == 6);
@@ -229,13 +229,13 @@ TEST_CASE("perfquery clears only the requested counters") {
     CHECK(s.ours({"perfquery", "-r", here, "3"}).out == theirs.out);
     compare(s, {"perfquery", here, "3"});
 
-    // ibtool applies a mask to 64-bit counters, too; infiniband-diags then also clears the error counters.
+    // ibtool also applies a mask to 64-bit counters. infiniband-diags would clear the error counters as well.
     check_success(s.ours({"perfquery", "-x", "-R", here, "3", "0x3", "--pcap", capture}));
     CHECK(sent()["data"]["counterSelect"] == 3);
     CHECK(sent()["data"]["counterSelect2"] == 0);
     check_success(s.ours({"perfquery", "-x", "-R", here, "3", "--pcap", capture}));
     CHECK(sent()["data"]["counterSelect"] == 0xff);
-    CHECK(sent()["data"]["counterSelect2"] == 0); // ibsim's have none
+    CHECK(sent()["data"]["counterSelect2"] == 0); // ibsim's PMA does not have these counters
     CHECK(json_of(s.ours({"perfquery", "-E", "-R", here, "3", "--json"})) ==
           nlohmann::json(
               {{"attribute", "PortRcvErrorDetails"}, {"LID", std::stoi(here)}, {"port", 3}, {"reset", 0xffff}}));
@@ -243,7 +243,7 @@ TEST_CASE("perfquery clears only the requested counters") {
 
 TEST_CASE("perfquery omits unresponsive ports from the result and exits with 3") {
     const subnet s(quiet_topology, manager::leaves);
-    const std::string A = s.lid_at("0,1"); // its second port has no cable, and ibsim refuses it
+    const std::string A = s.lid_at("0,1"); // port 2 of A has no cable, and ibsim refuses queries for it
     for (const words& how : {words{"-a"}, words{"-l", "-a"}, words{"1,2"}}) {
         CAPTURE(how);
         const process_result r = s.ours(words{"perfquery", A} + how);
@@ -253,7 +253,7 @@ TEST_CASE("perfquery omits unresponsive ports from the result and exits with 3")
         CHECK(std::count(r.err.begin(), r.err.end(), '\n') == 1);
     }
     CHECK(s.ours({"perfquery", A, "-a", "--json"}).out.find("\"summed\":[1]") != std::string::npos);
-    // One of several groups that does not exist.
+    // One of several requested counter groups does not exist.
     const words quick{"-t", "50ms", "--retries", "0"};
     const process_result r = s.ours(words{"perfquery", "-E", "-X", A} + quick);
     CHECK(r.status == 3);
@@ -293,7 +293,8 @@ std::uint64_t highest(const std::string& name) {
 } // namespace
 
 TEST_CASE("perfquery's sum equals the sum of the single ports") {
-    // A spine whose ports have counted. In virtual time both commands send equal MADs and read equal counters.
+    // The ports of this spine have counted packets. In virtual time both commands send equal MADs and read equal
+    // counters.
     const words to_spine{"13", "1-4", "--json", "--fabric", "sim:fattree2,radix=4,sm=1,time=virtual,counters=3"};
     for (const char* group : {"-L", "-x"}) {
         std::map<std::string, std::uint64_t> by_hand;

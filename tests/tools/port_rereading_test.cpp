@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// port_rereading_test.cpp - a session of ibtool whose local port changes in sysfs. A socket acts as the kernel behind the
-// MAD device, and one SA replies.
+// port_rereading_test.cpp - a session of ibtool whose local port changes in sysfs. A socket acts as the kernel side of
+// the MAD device, and one SA replies.
 #include "kernel/fake_kernel.hpp"
 #include "kernel/sysfs_tree.hpp"
 #include "session/session.hpp"
@@ -92,7 +92,7 @@ TEST_CASE("a session whose SA stops replying finds the new SA in sysfs and repor
     std::vector<std::string> lines;
     in.on_port_change([&](const std::string& line) { lines.push_back(line); });
 
-    CHECK_FALSE(in.run(ask_sa(in))); // the port names LID 1 still
+    CHECK_FALSE(in.run(ask_sa(in))); // sysfs still contains SM LID 1
     CHECK(lines.empty());
     set("sm_lid", "0x4\n");
     CHECK(in.run(refresh(in)));
@@ -118,7 +118,7 @@ TEST_CASE("a request that times out at the old SA is sent to the new SA in sysfs
     tree.port(0, "mlx5_0", 1, "InfiniBand", "4: ACTIVE", "5: LinkUp");
     const fs::path port = tree.port_dir("mlx5_0", 1);
     tree.write(port / "lid", "0x7\n");
-    tree.write(port / "sm_lid", "0x4\n"); // since the session was opened
+    tree.write(port / "sm_lid", "0x4\n"); // changed since the session was opened
     fake_kernel kernel;
     const kernel_with_sa sa_at_4(kernel, 4);
     global_options options;

@@ -35,7 +35,7 @@ port_view EDR() {
 
 TEST_CASE("a link at the best width and speed of both ends is reported as good") {
     CHECK(link_complaints(EDR(), EDR()).empty());
-    port_view more = EDR(); // of one end alone
+    port_view more = EDR(); // only one end supports more
     more.info.linkWidthEnabled = 255;
     more.info.linkSpeedExtEnabled = 31;
     CHECK(link_complaints(EDR(), more).empty());
@@ -44,7 +44,7 @@ TEST_CASE("a link at the best width and speed of both ends is reported as good")
 
 TEST_CASE("a link below the best common width or speed is reported with one line per deviation") {
     port_view here = EDR(), there = EDR();
-    here.info.linkWidthEnabled = there.info.linkWidthEnabled = 255; // all that are supported: 12x is the widest
+    here.info.linkWidthEnabled = there.info.linkWidthEnabled = 255; // all supported widths; 12x is the widest
     CHECK(link_complaints(here, there) == lines{"the link runs at 4X, but both ends have 12X enabled"});
     here.info.linkWidthEnabled = 0b10001; // 2x is wider than 1x, whose bit is lower
     here.info.linkWidthActive = iba::LinkWidth::w1x;
@@ -52,7 +52,7 @@ TEST_CASE("a link below the best common width or speed is reported with one line
                                                 "the link runs at 1X, but the other end reports 4X"});
 
     here = there = EDR();
-    here.info.linkSpeedExtEnabled = there.info.linkSpeedExtEnabled = 31; // all that are supported: NDR is the fastest
+    here.info.linkSpeedExtEnabled = there.info.linkSpeedExtEnabled = 31; // all supported speeds; NDR is the fastest
     CHECK(link_complaints(here, there) ==
           lines{"the link runs at 25.78125 Gbps, but both ends have 106.25 Gbps enabled"});
     here.info.linkSpeedExtEnabled2 = there.info.linkSpeedExtEnabled2 = 1;
@@ -62,10 +62,10 @@ TEST_CASE("a link below the best common width or speed is reported with one line
     here = there = EDR();
     here.info.linkSpeedExtActive = {};
     here.info.linkSpeedActive = iba::LinkSpeed::SDR;
-    there.info.linkSpeedExtEnabled = 30; // none
+    there.info.linkSpeedExtEnabled = 30; // extended speeds are disabled
     CHECK(link_complaints(here, there) == lines{"the link runs at 2.5 Gbps, but both ends have 10.0 Gbps enabled",
                                                 "the link runs at 2.5 Gbps, but the other end reports 25.78125 Gbps"});
-    there.end.capabilityMask = 0; // what it says of extended speeds means nothing
+    there.end.capabilityMask = 0; // without this bit, the extended speeds are not valid
     there.info.linkSpeedExtEnabled = 3;
     CHECK(link_complaints(here, there) == lines{"the link runs at 2.5 Gbps, but both ends have 10.0 Gbps enabled",
                                                 "the link runs at 2.5 Gbps, but the other end reports 10.0 Gbps"});

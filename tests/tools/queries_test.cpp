@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// queries_test.cpp - ibtool's queries compared with infiniband-diags on one ibsim subnet that OpenSM configured, line by
-// line; queries through the SA; refused arguments.
+// queries_test.cpp - ibtool's queries compared with infiniband-diags line by line, on one ibsim subnet that OpenSM
+// configured; queries through the SA; refused arguments.
 #include "subnet/two_switches.hpp"
 #include <comad/coro/detail/blocking.hpp>
 #include <comad/iba/parse.hpp>
@@ -47,7 +47,7 @@ TEST_CASE("smpquery prints what infiniband-diags' smpquery prints") {
     compare(s, {"smpquery", "SwitchInfo", "-D", switch_route});
     compare(s, {"smpquery", "si", s.lid_at(far_switch_route)});
     compare(s, {"smpquery", "NodeInfo", "-G", "0xa001"});
-    compare(s, {"smpquery", "si", s.lid_at(far_switch_route), "0"}); // a port that says nothing
+    compare(s, {"smpquery", "si", s.lid_at(far_switch_route), "0"}); // SwitchInfo has no port
     compare(s, {"smpquery", "nodedesc", "-D", ca_route, "1"});
     compare(s, {"smpquery", "-x", "PortInfo", "-D", ca_route, "1"});
     const std::string map = s.files().write("names", "0x5000 \"called so\"\n");
@@ -56,7 +56,7 @@ TEST_CASE("smpquery prints what infiniband-diags' smpquery prints") {
 
 TEST_CASE("sminfo, ibaddr and smpdump print what infiniband-diags' commands print") {
     const subnet s;
-    // The manager's activity count increases, so that it is compared separately.
+    // The activity count of the manager increases, so the test compares it separately.
     const auto without_count = [](std::string text) {
         const std::size_t from = text.find("activity count ");
         REQUIRE(from != text.npos);
@@ -133,7 +133,7 @@ TEST_CASE("set_sminfo prints what infiniband-diags' sminfo with a modifier print
     CHECK(s.peer({"sminfo", LID, "1"}).status != 0);
     check_failure(s.ours({"set_sminfo", LID, "1"}), 1,
                   "refused Set of SMInfo: status 0x700"); // an invalid modifier
-    // And what it is told.
+    // Checks the fields of the Set.
     const directory files;
     const std::string capture = files / "set.pcap";
     const words simulated{"--fabric", "sim:fattree2,radix=4,sm=1,time=virtual", "--pcap", capture, "--pcap-keys"};
@@ -151,7 +151,7 @@ TEST_CASE("set_sminfo prints what infiniband-diags' sminfo with a modifier print
     CHECK(sent["data"]["actCount"] == 77);
     CHECK(sent["data"]["SMKey"] == "0x0000000000000055");
     check_failure(run(words{"set_sminfo", "1", "standby"} + simulated), 1,
-                  "invalid attribute or attribute modifier"); // a master does not
+                  "invalid attribute or attribute modifier"); // a master refuses this state
 }
 
 TEST_CASE("smpquery accepts every form of target") {
@@ -186,7 +186,7 @@ TEST_CASE("queries with --sa print equal results and send no SMP") {
         {"smpquery", "PortInfo", LID, "17"},
         {"smpquery", "SwitchInfo", LID},
         {"smpquery", "SL2VL", LID, "1"},
-        {"smpquery", "PKeys", CA, "--smkey", "1"}, // OpenSM's default; to others it does not tell them
+        {"smpquery", "PKeys", CA, "--smkey", "1"}, // OpenSM returns P_Keys only with its SM_Key
         {"smpquery", "VLArb", LID, "1"},
         {"smpquery", "GUIDInfo", "fe80::c002"},
         {"ibaddr"},
@@ -201,7 +201,7 @@ TEST_CASE("queries with --sa print equal results and send no SMP") {
         check_success(by_smp);
         CAPTURE(by_sa.err);
         CHECK(by_sa.status == 0);
-        // The port through which a request enters is the SA's own port here.
+        // LocalPort is the port through which a request enters. For the SA it is the SA's own port.
         const auto comparable = [](const std::string& text) {
             words lines = lines_of(text);
             std::erase_if(lines, [](const std::string& line) { return line.starts_with("LocalPort:"); });
@@ -416,7 +416,7 @@ TEST_CASE("the multicast table contains the ports that joined the group") {
         iba::decode(info, port->port_info().data());
         umad.schedule().set_sa_path(sa::sa_path_of(info));
         using iba::sa::MCMemberRecord;
-        // The IPv4 broadcast group of the default partition, which OpenSM creates itself (RFC 4391, 4).
+        // The IPv4 broadcast group of the default partition, which OpenSM creates without a request (RFC 4391, 4).
         auto join =
             iba::query<MCMemberRecord>{}.where<&MCMemberRecord::MGID>(*iba::parse_gid("ff12:401b:ffff::ffff:ffff"));
         join.where<&MCMemberRecord::portGID>(iba::gid(info.GIDPrefix, GUID));
@@ -426,7 +426,7 @@ TEST_CASE("the multicast table contains the ports that joined the group") {
         REQUIRE(joined);
     }
     const std::string first = s.lid_at(switch_route);
-    // OpenSM replies first and programs the switches afterwards.
+    // OpenSM replies first and then programs the switches.
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
     nlohmann::json ports;
     while (ports.size() < 2) {
@@ -449,7 +449,7 @@ TEST_CASE("smpquery prints forwarding tables as ibroute does, and accepts prefix
     const std::regex row("0x([0-9a-f]{4}) ([0-9]{3})");
     for (const std::string& line : lines_in_order(routes.out))
         if (std::smatch m; std::regex_search(line, m, row)) ports.push_back(static_cast<unsigned>(std::stoul(m[2])));
-    REQUIRE(ports.size() == 8); // LID 0, and those of seven nodes
+    REQUIRE(ports.size() == 8); // LID 0 and the LIDs of seven nodes
     CHECK(table["ports"] == ports);
     CHECK(table["linearFDBTop"] == 7);
     CHECK(s.ours({"smpquery", "LinearF", "0,5"}).out ==

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// queued_writer_test.cpp - a pipe whose reader stops, continues, closes or opens late.
+// queued_writer_test.cpp - a writer to a pipe whose reader stops, continues, closes or opens late.
 #include "input/queued_writer.hpp"
 #include "kernel/errno_error.hpp"
 #include "support/catch.hpp"
@@ -31,7 +31,7 @@ struct pipe_ends {
         writer = unique_fd(ends[1]);
         ::signal(SIGPIPE, SIG_IGN);
     }
-    /// Reads this number of bytes; fewer at the end.
+    /// Reads this number of bytes, or fewer at the end.
     std::string read(std::size_t size) const {
         std::string text(size, '\0');
         std::size_t have = 0;

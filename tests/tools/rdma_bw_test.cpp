@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// rdma_bw_test.cpp - both ends of rdma_bw: their connection, also with an invalid peer, and their writes over a fake
+// rdma_bw_test.cpp - both ends of rdma_bw: their connection, including invalid peers, and their writes over a fake
 // device.
 #include "commands/measuring/rdma_bw_link.hpp"
 #include "commands/measuring/rdma_bw_stream.hpp"
@@ -32,7 +32,7 @@ rdma_bw_link connected(unsigned short port) {
     }
 }
 
-/// Returns the message that hear_end() throws for this text of a client.
+/// Returns the message that hear_end() throws for this text from a client.
 std::string refusal_of(const std::string& said) {
     const unsigned short port = free_port();
     auto client = std::async(std::launch::async, [&] {

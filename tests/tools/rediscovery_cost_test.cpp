@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// rediscovery_cost_test.cpp - the cost of a rediscovery with a real OpenSM, in MADs that crossed the device. Each segment
-// of a table counts as one MAD.
+// rediscovery_cost_test.cpp - the cost of a rediscovery with a real OpenSM, in MADs that crossed the device. Each
+// segment of a table counts as one MAD.
 #include "ibsim/ibsim_server.hpp"
 #include "kernel/virtual_device.hpp"
 #include <comad/transports/sim/detail/topology.hpp>
@@ -13,8 +13,8 @@ using namespace ibtool_rig;
 
 namespace {
 
-/// Script in which OpenSM at the first device sweeps each second. The measured commands use the second device, whose MADs
-/// are counted.
+/// Script with OpenSM at the first device, which sweeps each second. The measured commands use the second device, and
+/// the MADs of the second device are counted.
 const std::string script = R"(
 d=$(mktemp -d); trap 'kill -KILL $m; rm -rf $d' EXIT; mkfifo $d/log
 await() { while read -r line <&3; do case "$line" in *"$1"*) return;; esac; done; exit 1; }
@@ -37,7 +37,7 @@ TEST_CASE("a rediscovery of 1344 nodes needs at most a tenth of the MADs, and af
     std::ostringstream topology;
     write_topology(topology, graph);
     ibsim_server server(topology.str(), {"-S", "400", "-P", "16000"});
-    comad::u32 spine = 0; // the last switch: at the top of the tree
+    comad::u32 spine = 0; // the last switch, which is at the top of the tree
     for (comad::u32 n = 0; n < graph.nodes.size(); ++n)
         if (graph.nodes[n].is_switch()) spine = n;
     const directory files;
@@ -49,7 +49,7 @@ TEST_CASE("a rediscovery of 1344 nodes needs at most a tenth of the MADs, and af
     INFO(r.out << r.err);
     REQUIRE(r.status == 0);
 
-    std::vector<comad::u64> mads{0}; // through our device until then
+    std::vector<comad::u64> mads{0}; // MADs that crossed our device up to each report
     for (const std::string& line : lines_in_order(r.err)) {
         if (!line.starts_with("{\"umad\":\"umad1\"")) continue;
         const auto told = nlohmann::json::parse(line);
@@ -58,7 +58,7 @@ TEST_CASE("a rediscovery of 1344 nodes needs at most a tenth of the MADs, and af
     REQUIRE(mads.size() >= 4);
     const comad::u64 first = mads[1], unchanged = mads[2] - mads[1], cut = mads[3] - mads[2];
     WARN("first discovery " << first << " MADs, unchanged " << unchanged << ", one cable cut " << cut);
-    CHECK(first > 2 * (1344 + 6144)); // NodeInfo and NodeDescription of each, PortInfo of each end
+    CHECK(first > 2 * (1344 + 6144)); // NodeInfo and NodeDescription of each node, PortInfo of each end
     CHECK(unchanged * 10 <= first);
     CHECK(cut * 8 <= first);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// reopening_test.cpp - sessions of ibtool whose MAD device disconnects while tasks run. Sockets act as the kernel of the
-// device and of its successors.
+// reopening_test.cpp - sessions of ibtool whose MAD device disconnects while tasks run. Sockets act as the kernel side
+// of the device and of the devices that replace it.
 #include "kernel/answering_kernel.hpp"
 #include "library/diags_mads.hpp"
 #include "session/host_service.hpp"
@@ -23,10 +23,10 @@ using namespace ibtool;
 
 namespace {
 
-/// The kernel behind the device for each time that the device is opened.
+/// The kernel side of the device, one for each time that the session opens the device.
 struct device {
     struct opening {
-        std::string problem{}; ///< it cannot be opened
+        std::string problem{}; ///< why the device cannot be opened; empty: it can
         u16 LID = 7;
         fake_kernel kernel{};
     };
@@ -44,7 +44,7 @@ struct device {
     std::function<fabric()> opener() {
         return [this] { return open(); };
     }
-    /// Lets the device that is open now fail at its next use.
+    /// Makes the open device fail at its next use.
     void remove() {
         fake_kernel& kernel = openings.at(opened - 1).kernel;
         kernel.failing_reads = {ENODEV};
@@ -87,7 +87,7 @@ TEST_CASE("a task whose device disconnects runs again after the device returns, 
     device d;
     d.openings.resize(6);
     d.openings[1].problem = d.openings[2].problem = "no such device";
-    d.openings[3].LID = 0; // the subnet manager has not come by yet
+    d.openings[3].LID = 0; // the subnet manager has not configured the port yet
     d.openings[4].problem = "busy";
     const answering_kernel answers(d.openings[5].kernel);
     diary told;
@@ -109,7 +109,7 @@ TEST_CASE("a task whose device disconnects runs again after the device returns, 
           std::vector<std::string>{"lost mlx5_0/1 (umad0): No such device", "still lost: no such device",
                                    "still lost: the port has no LID yet: the subnet manager has not configured it",
                                    "still lost: busy", "open", "back"});
-    CHECK(told.length >= 3100ms); // pauses of 0.1, 0.2, 0.4, 0.8 and 1.6 s
+    CHECK(told.length >= 3100ms); // after pauses of 0.1, 0.2, 0.4, 0.8 and 1.6 s
     CHECK(told.length < 60s);
 }
 
@@ -149,7 +149,7 @@ TEST_CASE("a signal ends the wait for a device") {
     };
     CHECK_FALSE(reconnecting_session(in, told.listener).run(make));
     CHECK(in.stopped());
-    CHECK(d.opened == 2); // it did not try a third time, for which there is nothing
+    CHECK(d.opened == 2); // the session did not open the device a third time
     CHECK(end_capture(in, partial) == partial);
     CHECK(in.counts().empty());
 }
@@ -163,7 +163,7 @@ TEST_CASE("a task that may end by itself is not canceled by the loss of its devi
     const auto body = [](session& s) -> coro::task<bool> {
         auto info = co_await s.schedule().SubnGet<iba::smp::NodeInfo>(mad::IBDRPath{});
         const bool failed = !info && info.error().code == mad::errc::transport_failed;
-        const bool has_passed = co_await s.schedule().pause(1ms); // nobody has cancelled it
+        const bool has_passed = co_await s.schedule().pause(1ms); // nothing has canceled the pause
         co_return failed&& has_passed;
     };
     CHECK(in.run(body(in)));
@@ -181,7 +181,8 @@ TEST_CASE("a server replies on the reopened device through newly registered agen
     session in(options, d.opener());
     d.remove();
 
-    // The client of the second device. It checks its results here, because Catch's macros may only be used in one thread.
+    // The client of the second device. The test checks the results after the thread has ended, because only one thread
+    // may use the macros of Catch.
     std::vector<u8> pong(320);
     const std::vector<u8> ping = diags_mad("ping_request");
     std::thread asker([&, kernel = later.descriptor()] {
@@ -224,11 +225,11 @@ TEST_CASE("each missed period is counted once") {
     // In time: the next period has not started.
     CHECK(every.skip_begun(began + 3s) == 0);
     CHECK(every.next() == began + 10s);
-    // The second period took until 31 s: the third and the fourth have started already.
+    // The second period took until 31 s, so the third and the fourth period have started already.
     every.done();
     CHECK(every.skip_begun(began + 31s) == 2);
     CHECK(every.next() == began + 40s);
-    // The device was lost until 75 s: the fifth to the seventh period are missed, and the eighth continues.
+    // The device was lost until 75 s. The fifth to the seventh period are missed, and the eighth continues.
     CHECK(every.skip_over(began + 75s) == 3);
     CHECK(every.next() == began + 70s);
     CHECK(every.skip_over(began + 76s) == 0);

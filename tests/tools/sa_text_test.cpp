@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// sa_text_test.cpp - each line of a record prints the bits that infiniband-diags 44's saquery prints, with a different
-// value in each field. The offsets come from the IBA's tables; ibtool_made_records_test runs saquery itself.
+// sa_text_test.cpp - each line of a record prints the bits that saquery of infiniband-diags 44 prints, with a different
+// value in each field. The offsets come from the IBA's tables. ibtool_made_records_test runs saquery itself.
 #include "subnet/made_records.hpp"
 #include "support/catch.hpp"
 #include "text/sa_text.hpp"
@@ -20,7 +20,7 @@ namespace {
 
 constexpr unsigned patterns = 16;
 
-/// Builds saquery's lines of a record from its bytes.
+/// Builds the lines that saquery prints for the bytes of a record.
 class lines_of {
 public:
     lines_of(std::span<const u8> bytes, const char* title, unsigned column) : bytes_(bytes), column_(column) {
@@ -61,7 +61,7 @@ private:
     std::string text_;
 };
 
-/// Calls `compare(record, its bytes)` for each pattern, after `change` has changed the record.
+/// Calls `compare(record, its bytes)` for each pattern, after `change` has modified the record.
 template <class T> void for_each_made(auto&& change, auto&& compare) {
     CHECK(test::are_told_apart(iba::info_of<T>, patterns));
     for (unsigned pattern = 0; pattern < patterns; ++pattern) {
@@ -158,7 +158,7 @@ TEST_CASE("a SMInfoRecord and a LinkRecord print saquery's lines") {
             lines_of wanted(b, "SMInfoRecord dump:", 22);
             wanted.raw("\t\tRID\n").number("LID", dec, {0}, 16).raw("\t\tSMInfo dump:\n").number("GUID", GUID, {4}, 64);
             if (which == keys::shown) wanted.number("SM_Key", GUID, {12}, 64);
-            else wanted.words("SM_Key", "<not displayed>"); // which infiniband-diags do not know
+            else wanted.words("SM_Key", "<not displayed>"); // infiniband-diags has no such text
             wanted.number("ActCount", dec, {20}, 32)
                 .number("Priority", dec, {24}, 4)
                 .number("SMState", dec, {24, 4}, 4);
@@ -365,7 +365,7 @@ TEST_CASE("a structure in any style prints its keys only on request") {
         const auto text = [&](keys which) { return structure_text(style, r, which, [](const auto&) { return ""; }); };
         const bool is_dump = style == structure_style::annotated;
         CHECK(text(keys::shown) == (is_dump ? iba::dump(r) : iba::dotted(r)));
-        // Apart from the line, and from two words in a dump, the texts are equal.
+        // Except for this line, and for two words in a dump, the texts are equal.
         CHECK_THAT(text(keys::hidden), Catch::Contains("SMKey") && Catch::Contains("<not displayed>"));
         CHECK_THAT(text(keys::hidden), !Catch::Contains("1122") && !Catch::Contains("7788"));
         CHECK(std::ranges::count(text(keys::hidden), '\n') == std::ranges::count(text(keys::shown), '\n'));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// saquery_test.cpp - saquery compared with infiniband-diags on a subnet of ibsim and OpenSM, line by line, and the general
-// command query. ibsim's client library truncates OpenSM's tables to one MAD, so that the queries have short replies.
+// saquery_test.cpp - saquery compared with infiniband-diags line by line on a subnet of ibsim and OpenSM, and the
+// general command query. ibsim's client library truncates OpenSM's tables to one MAD, so the queries have short
+// replies.
 #include "program/ibtool_subnet.hpp"
 
 #include <set>
@@ -61,10 +62,10 @@ TEST_CASE("saquery prints subnet managers and the members of groups") {
         check_success(run({"query", "SubnAdmSet", "MCMemberRecord", "-f", "MGID=ff12:401b:ffff::ffff:ffff", "-f",
                            "portGID=" + port, "-f", "joinState=1", "--fabric", s.fabric() + "," + node}));
     }
-    compare(s, {"saquery", "-m"}); // who does not know the SM_Key is told of groups only
+    compare(s, {"saquery", "-m"}); // without the SM_Key, OpenSM returns only groups
     compare(s, {"saquery", "-m", "0xc000"});
     compare(s, {"saquery", "-g"});
-    // infiniband-diags searches names in the table of all nodes, as below.
+    // infiniband-diags searches names in the table of all nodes (see below).
     CHECK(s.ours({"saquery", "--smkey", "1", "-m", "0xc000"}).out ==
           "\t\tPortGid.................fe80::a001 (host A)\n\t\tPortGid.................fe80::b001 (host B)\n");
     const process_result none = s.ours({"saquery", "-m", "0xc001"});
@@ -79,7 +80,7 @@ TEST_CASE("saquery prints subnet managers and the members of groups") {
 }
 
 TEST_CASE("saquery -D lists the CAs") {
-    const words fabric{"--fabric", "sim:fattree2,radix=4,sm=1"}; // 8 CAs, 6 switches
+    const words fabric{"--fabric", "sim:fattree2,radix=4,sm=1"}; // 8 CAs and 6 switches
     const std::string list = run(words{"saquery", "-D"} + fabric).out;
     CHECK_THAT(list, StartsWith("   LID \"name\"\n================\n     "));
     CHECK(std::count(list.begin(), list.end(), '\n') == 2 + 8);
@@ -98,10 +99,11 @@ TEST_CASE("the option -s names the SA's port in commands without another option 
     check_failure(s.ours({"saquery", "NR", manager, "--sm_port", other, "-t", "50ms", "--retries", "0"}), 1,
                   "the SA at LID " + other + " did not reply to NodeRecord");
     check_failure(s.ours({"ibaddr", "-s", "0xc000"}), 2, "the LID must be a number up to 49151, not '0xc000'");
-    check_failure(s.ours({"sminfo", "-s", "3"}), 2, "sminfo only reads"); // there it is a state to go to
+    check_failure(s.ours({"sminfo", "-s", "3"}), 2, "sminfo only reads"); // in infiniband-diags, -s is a new state
 }
 
-// infiniband-diags look for names and LIDs in the table of all nodes, of which ibsim leaves one record: no comparison.
+// infiniband-diags searches names and LIDs in the table of all nodes, of which ibsim delivers only one record. So this
+// test does not compare the output.
 TEST_CASE("saquery finds nodes by description, and descriptions by LID and GUID") {
     const subnet s;
     const std::string LID = s.lid_at(ca_route);
@@ -169,7 +171,7 @@ TEST_CASE("saquery refuses surplus arguments") {
 }
 
 TEST_CASE("saquery PR without arguments queries the local port's paths, and --no-defaults queries all paths") {
-    const words fabric{"--fabric", "sim:fattree2,radix=4,sm=1", "--json"}; // 14 nodes with a LID each
+    const words fabric{"--fabric", "sim:fattree2,radix=4,sm=1", "--json"}; // 14 nodes with one LID each
     const auto paths = ibtool_rig::objects_of(run(words{"saquery", "PR"} + fabric).out);
     CHECK(paths.size() == 14);
     std::set<std::string> sources, destinations;
@@ -204,7 +206,7 @@ TEST_CASE("saquery prints records by IBA names or as words, and with -v the comp
                 "servicePKey=0xffff", "-f", "serviceLease=60", "-f", "serviceKey=abcd::1", "-f", "serviceName=x"}));
     for (const words& style : {words{}, words{"--int-names"}, words{"-vv"}, words{"--json"}}) {
         CAPTURE(style);
-        const words command = words{"saquery", "SR", "--smkey", "1"} + style; // OpenSM tells it to no others
+        const words command = words{"saquery", "SR", "--smkey", "1"} + style; // OpenSM returns the key only with it
         const auto shows_key = [](const std::string& text) {
             return text.find("abcd") != text.npos || text.find("ABCD") != text.npos;
         };
@@ -290,7 +292,8 @@ TEST_CASE("a service is registered with and deleted from a real SA, and infiniba
     check_success(set);
     CHECK(nlohmann::json::parse(set.out)["serviceName"] == "comad");
     CHECK_THAT(registered(), Contains("0x1122334455667788") && Contains("comad"));
-    // The last eight bytes of the record come from OpenSM's memory: it sends too few bytes through that library.
+    // The last eight bytes of the record are random memory of OpenSM, because OpenSM sends too few bytes through
+    // ibsim's library.
     const auto without_last_line = [](std::string text) { return text.erase(text.rfind("\t\tServiceData64.2")); };
     CHECK(without_last_line(s.ours({"saquery", "SR"}).out) == without_last_line(registered()));
 

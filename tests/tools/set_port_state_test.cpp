@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// set_port_state_test.cpp - set_port_state and init_all_ports on an ibsim subnet: their changes, and refused changes.
+// set_port_state_test.cpp - set_port_state and init_all_ports on an ibsim subnet: changes and refused changes.
 #include "subnet/two_switches.hpp"
 
 #include <map>
@@ -20,7 +20,7 @@ bool is_disabled(const subnet& s, const std::string& route, const std::string& p
 
 TEST_CASE("set_port_state changes all ports or none, by directed routes around them, and reads them back") {
     const subnet s(two_switches, manager::leaves);
-    // The port through which a route enters the second switch, and one that leads to a host.
+    // The port through which a route enters the second switch, and a port that leads to a host.
     const words both{"second@3", "0,5@1"};
     const process_result dry = s.ours(words{"set_port_state", "--disable", "--dry-run", "-d"} + both);
     CHECK(dry.status == 0);
@@ -37,13 +37,13 @@ TEST_CASE("set_port_state changes all ports or none, by directed routes around t
     CHECK(is_disabled(s, "0,6", "1"));
     CHECK(s.ours({"set_port_state", "--disable", "second@3"}).out == second + "3: Active/Disabled: nothing to do\n");
 
-    // Now one cable remains.
+    // Now only one cable connects the switches.
     check_failure(s.ours({"set_port_state", "--disable", "second@6"}), 1,
                   "'second@6' not disabled: it can be reached only through links that this command would disable");
     CHECK_FALSE(is_disabled(s, "0,6", "6"));
 
     const process_result on = s.ours({"set_port_state", "--enable", "--json", "second@3", "second@1"});
-    CHECK(on.status == 3); // a disabled port of ibsim stays Active: discovery misses what is behind it
+    CHECK(on.status == 3); // ibsim keeps disabled ports Active: a discovery misses nodes after them
     const auto enabled = objects_of(on.out);
     REQUIRE(enabled.size() == 2);
     CHECK(enabled[0]["set"] == nlohmann::json{"portPhysicalState=Polling"});
@@ -78,7 +78,7 @@ TEST_CASE("init_all_ports brings each link to Initialize, and continues past unr
         run({"init_all_ports", "--fabric", "sim:fattree2,radix=4,sm=1,time=virtual,dead=spine-0001"});
     CHECK(silent.status == 3);
     CHECK(lines_of(silent.out).size() ==
-          8 + 4 + 4); // cables to two_switches, to the other spine, to the one that is silent
+          8 + 4 + 4); // cables to hosts, to the other spine, and to the unresponsive spine
 }
 
 } // namespace set_port_state_test

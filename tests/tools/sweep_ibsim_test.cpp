@@ -19,7 +19,7 @@ std::string lower(std::string text) {
     return text;
 }
 
-/// Values of lines `Name:....7` by their names in lower case.
+/// The values of lines such as `Name:....7`, by their names in lower case.
 using numbers = std::map<std::string, std::uint64_t>;
 
 numbers dotted_in(const std::string& text) {
@@ -51,7 +51,7 @@ const std::map<std::string, words> settable{
       "PortVLMappingErrors", "PortLoopingErrors"}},
 };
 
-/// Returns our name of a field. Two fields have different names in ibsim, infiniband-diags and the IBA.
+/// Returns our name for a field. Two fields have different names in ibsim, in infiniband-diags and in the IBA.
 std::string our_name(std::string field) {
     if (field == "PortSwHOQLifetimeLimitDiscards") return "portSwHOQLimitDiscards";
     field[0] = 'p';
@@ -104,7 +104,8 @@ TEST_CASE("a sweep reads the counter values that infiniband-diags reads from eve
     for (const json& port : before) {
         for (const auto& [group, fields] : settable) {
             for (const std::string& field : fields) {
-                // Some counters have four bits, some eight. The 64-bit counters get values that no smaller counter holds.
+                // Some counters have four bits and some have eight. 64-bit counters get values that do not fit into
+                // smaller counters.
                 const std::uint64_t wide = group == "PortCountersExtended" ? 5'000'000'000 : 0;
                 s.console(fmt::format("PerformanceSet {} {}.{}={}", place_of(port), group, field, wide + ++value % 15));
             }
@@ -118,14 +119,14 @@ TEST_CASE("a sweep reads the counter values that infiniband-diags reads from eve
     for (std::size_t i = 0; i < ours.size(); ++i) {
         const json& port = ours[i];
         CAPTURE(place_of(port));
-        // Data and packets continue to count because of the MADs that read them.
+        // The MADs that read the counters also increase the counters of data and packets.
         const numbers at_last = peers(s, port, {"-x"});
         numbers told;
         for (const auto& [name, number] : port.at("counters").items()) told[lower(name)] = number;
         CHECK(at_last.size() > 7);
         for (const auto& [name, number] : at_last) {
             CAPTURE(name);
-            if (!told.contains(name)) continue; // portSelect, counterSelect
+            if (!told.contains(name)) continue; // skips portSelect and counterSelect
             CHECK(told[name] >= at_first[i].at(name));
             CHECK(told[name] <= number);
             told.erase(name);
@@ -136,7 +137,7 @@ TEST_CASE("a sweep reads the counter values that infiniband-diags reads from eve
             CHECK(told.at(lower(field)) == plain.at(lower(field)));
             told.erase(lower(field));
         }
-        // The counter that infiniband-diags reads as QP1Dropped is another counter.
+        // infiniband-diags reads another counter as QP1Dropped.
         told.erase("qp1dropped");
         CHECK(told.empty());
         for (const auto& [group, option] :

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// sweep_table_test.cpp - rows of a sweep with counters that are saturated, cleared or not reported, checked by hand.
+// sweep_table_test.cpp - rows of a sweep whose counters are saturated, cleared or not reported, checked by hand.
 #include "support/catch.hpp"
 #include "text/sweep_text.hpp"
 
@@ -16,7 +16,7 @@ using words = std::vector<std::string>;
 
 namespace {
 
-/// A subnet with one port whose PMA supports only PortCounters, and sweeps of it.
+/// A subnet with one port, whose PMA supports only PortCounters, and sweeps of this subnet.
 struct one_port {
     one_port() {
         s.nodes.resize(1);
@@ -33,11 +33,11 @@ struct one_port {
     sweep_view view(const counters::sweep& now, const counters::sweep* before = nullptr) const {
         return {s, names, now, before, 1, 0, -1};
     }
-    /// Returns the words of its row: node, port, data and packets sent and received, wait time, errors.
+    /// Returns the words of the row: node, port, data and packets sent and received, wait time, errors.
     words row(const counters::sweep& now, const counters::sweep* before = nullptr) const {
         std::istringstream table(sweep_table(view(now, before), {}));
         std::string line, word;
-        for (int i = 0; i < 3; ++i) std::getline(table, line); // after two lines of a head
+        for (int i = 0; i < 3; ++i) std::getline(table, line); // the row follows two heading lines
         std::istringstream cells(line);
         words all;
         while (cells >> word) all.push_back(word);
@@ -53,13 +53,13 @@ struct one_port {
 TEST_CASE("only a saturated total is followed by a plus") {
     const one_port p;
     iba::pm::PortCounters told;
-    told.portXmitData = 0xffffffff; // words: 17179869180 bytes
+    told.portXmitData = 0xffffffff; // 4-byte words: 17179869180 bytes
     told.portRcvData = 0xfffffffe;
     told.portXmitPkts = 1000;
     told.portRcvPkts = 0xffffffff;
     told.symbolErrorCounter = 7;
     CHECK(p.row(p.seen(0s, told)) == words{"host", "1", "17.2G+", "17.2G", "1000", "4.3G+", "-", "7"});
-    told.localLinkIntegrityErrors = 15; // 4 bits
+    told.localLinkIntegrityErrors = 15; // the largest value of 4 bits
     CHECK(p.row(p.seen(0s, told)).back() == "22+");
     CHECK_THAT(sweep_json(p.view(p.seen(0s, told)), {}),
                Catch::Contains(R"("pegged":["portXmitData","portRcvPkts","localLinkIntegrityErrors"])"));
@@ -69,11 +69,11 @@ TEST_CASE("a rate that may be too low is followed by a plus") {
     const one_port p;
     iba::pm::PortCounters then, now;
     then.portXmitData = 500;
-    now.portXmitData = 1000; // in 2 s: 1000 bytes a second
+    now.portXmitData = 1000; // 500 words in 2 s: 1000 bytes per second
     then.portRcvData = 0xfffffff0;
-    now.portRcvData = 0xffffffff; // 15 words: 30 bytes a second, or more
+    now.portRcvData = 0xffffffff; // 15 words in 2 s: 30 bytes per second, or more
     then.portXmitPkts = 100;
-    now.portXmitPkts = 10; // cleared
+    now.portXmitPkts = 10; // it was cleared in between
     then.symbolErrorCounter = 65535;
     now.symbolErrorCounter = 65535;
     const counters::sweep first = p.seen(1s, then), second = p.seen(3s, now);
@@ -89,7 +89,7 @@ TEST_CASE("a table sorted by a counter without a column prints the counter in a 
     iba::pm::PortCounters then, now;
     then.symbolErrorCounter = 3;
     then.portRcvErrors = 40;
-    now.symbolErrorCounter = 7; // in 2 s
+    now.symbolErrorCounter = 7; // 4 errors in 2 s
     now.portRcvErrors = 50;
     const counters::sweep first = p.seen(1s, then), second = p.seen(3s, now);
     table_choice choice;
@@ -101,14 +101,14 @@ TEST_CASE("a table sorted by a counter without a column prints the counter in a 
         REQUIRE(all.size() == 3);
         return all;
     };
-    const std::string without = lines(second, &first)[1]; // portXmitData has its column
+    const std::string without = lines(second, &first)[1]; // portXmitData has its own column
     CHECK_THAT(without, Catch::EndsWith("   errors"));
     choice.by = counters::counter::symbolErrorCounter;
     CHECK(lines(first, nullptr)[1].ends_with("   errors symbolErrorCounter"));
     CHECK(lines(first, nullptr)[2].ends_with("       43                  3"));
     CHECK(lines(second, &first)[1] == without + " symbolErrorCounter/s");
     CHECK(lines(second, &first)[2].ends_with("       14                    2"));
-    // On a narrow terminal this column stays and others are dropped.
+    // On a narrow terminal this column remains and other columns are dropped.
     choice.columns = 80;
     for (const std::string& line : lines(second, &first)) CHECK(line.size() <= 80);
     CHECK(lines(second, &first)[1].ends_with(" symbolErrorCounter/s"));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// sweep_test.cpp - sweep on simulated subnets in virtual time. The expected counters come from another command.
+// sweep_test.cpp - sweep on simulated subnets in virtual time. The expected counters come from another command of
+// ibtool.
 #include "program/ibtool_rig.hpp"
 
 #include <nlohmann/json.hpp>
@@ -14,7 +15,7 @@ using nlohmann::json;
 
 namespace {
 
-// 4 leaves and 2 spines of 4 ports each, 8 hosts.
+// 4 leaves and 2 spines with 4 ports each, and 8 hosts.
 const std::string tree = "sim:fattree2,radix=4,sm=1,counters=9,time=virtual";
 
 process_result sweep(const words& arguments, const std::string& fabric = tree) {
@@ -40,9 +41,9 @@ TEST_CASE("sweep prints for each port what a single query of its PMA returns") {
     const json& head = all.at(0);
     CHECK(head.at("schema") == "comad.sweep/1");
     CHECK(head.at("ports") == 6 * 4 + 8);
-    CHECK(head.at("MADs") == 6 + 8 + 6 * 4 + 8); // what each PMA can, and a MAD for each port
+    CHECK(head.at("MADs") == 6 + 8 + 6 * 4 + 8); // a capability query for each PMA, and a MAD for each port
     CHECK(head.at("complete") == true);
-    CHECK_FALSE(head.contains("time")); // it is simulated
+    CHECK_FALSE(head.contains("time")); // absent in virtual time
     const std::vector<json> ports = ports_of(r);
     REQUIRE(ports.size() == 32);
     std::size_t with_errors = 0;
@@ -51,7 +52,7 @@ TEST_CASE("sweep prints for each port what a single query of its PMA returns") {
         const process_result one = run({"query", "--fabric", tree, "--json", "PerformanceGet", "PortCountersExt", LID,
                                         "-f", "portSelect=" + std::to_string(port.at("port").get<int>())});
         check_success(one);
-        const json told = json::parse(one.out); // 64 bits as 0x and digits
+        const json told = json::parse(one.out); // 64-bit values are strings of 0x and digits
         // MADs do not change these counters.
         for (const char* name : {"symbolErrorCounter", "portRcvErrors", "linkDownedCounter", "portXmitWait"}) {
             CAPTURE(name);
@@ -95,7 +96,7 @@ TEST_CASE("sweeps run at the requested interval and report the changes since the
         }
         CHECK(port.at("interval_seconds").get<double>() == Approx(2).margin(0.001));
         CHECK_FALSE(port.at("changes").contains("symbolErrorCounter"));
-        // The PMA of a host has replied to the MADs of one sweep; this sweep contains those of the previous sweep.
+        // The PMA of a host has replied to the MADs of the previous sweep. This sweep contains these replies.
         if (!port.at("changes").contains("portXmitPkts")) continue;
         ++changed;
         const json& sent = port.at("changes").at("portXmitPkts");
@@ -180,7 +181,7 @@ TEST_CASE("a link that went down between two sweeps is detected by its counter a
     const std::vector<json> found = discoveries_of(r);
     REQUIRE(found.size() == 1);
     CHECK_THAT(found[0].at("discovered_again").get<std::string>(), EndsWith("the link went down"));
-    // Counters from before are compared as if nothing had happened.
+    // The rediscovery does not prevent the comparison with earlier counters.
     const std::vector<json> ports = ports_of(r);
     CHECK(ports.size() == 5 * 32);
     std::size_t downs = 0;
@@ -192,7 +193,7 @@ TEST_CASE("a link that went down between two sweeps is detected by its counter a
         CHECK(port.at("changes").at("linkDownedCounter").at("value") == 1);
         ++downs;
     }
-    CHECK(downs == 2); // both ends
+    CHECK(downs == 2); // both ends of the link
     CHECK(discoveries_of(sweep(five_sweeps + words{"--refresh", "never"}, flapping)).empty());
     CHECK(discoveries_of(sweep(five_sweeps + words{"--refresh", "1s"})).empty());
 }
@@ -206,7 +207,7 @@ TEST_CASE("a link that comes up is detected by polling the port states of switch
     CHECK(discoveries_of(r).size() == 1);
     std::map<int, std::size_t> swept;
     for (const json& port : ports_of(r)) ++swept[port.at("sweep").get<int>()];
-    // No subnet manager assigns the host a LID, so that its PMA cannot be queried.
+    // No subnet manager assigns a LID to the host, so ibtool cannot query its PMA.
     CHECK(swept == std::map<int, std::size_t>{{1, 31}, {2, 31}, {3, 31}, {4, 31}, {5, 31}});
 }
 
@@ -249,7 +250,7 @@ TEST_CASE("sweep reads further counter groups only on request and only from port
 
 TEST_CASE("sweep clears the named counters on request after it has read them") {
     const auto sums = [](const words& resets) {
-        // Groups of the first sweep, and of the second.
+        // The sums of each counter in the first and in the second sweep.
         std::map<std::string, std::array<unsigned long long, 2>> all;
         const process_result r = sweep(words{"--json", "--every", "1s", "--count", "2"} + resets);
         check_success(r);

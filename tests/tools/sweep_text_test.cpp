@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// sweep_text_test.cpp - rows, columns and members of a sweep have their own values, with counters that all differ.
+// sweep_text_test.cpp - rows, columns and members of a sweep have their own values. The counters are all different.
 #include "subnet/made_subnet.hpp"
 #include "support/catch.hpp"
 #include "text/subnet_missing.hpp"
@@ -28,7 +28,7 @@ std::vector<std::string> split(const std::string& text, char end) {
     return parts;
 }
 
-/// Returns counters that fit into a table and all differ, as does their sum.
+/// Returns counters that fit into a table and are all different, as is their sum.
 iba::pm::PortCounters short_counters() {
     iba::pm::PortCounters c;
     c.symbolErrorCounter = 100;
@@ -161,7 +161,7 @@ TEST_CASE("a CSV column contains the value of its heading") {
     const auto told = test::made<iba::pm::PortCountersExt>(2);
     const std::pair<const char*, u64> data[] = {{"portXmitData_bytes", told.portXmitData},
                                                 {"portRcvData_bytes", told.portRcvData}};
-    for (const auto& [name, words] : data) { // which may be more than 64 bits hold
+    for (const auto& [name, words] : data) { // the number of bytes may exceed 64 bits
         CHECK(std::stod(row[name].get<std::string>()) == 4.0 * static_cast<double>(words));
         row.erase(name);
     }
@@ -200,12 +200,13 @@ TEST_CASE("a table column contains the value of its heading") {
                                        " rcv pk      wait   errors\n"
                                        "made switch                         3      4000      8000      3000   "
                                        "   4000      5000      123\n");
-    // A narrow terminal first drops the packets.
+    // A narrow terminal drops the packets first.
     CHECK(sweep_table(e.view(), {.columns = 60}) ==
           "# sweep 5 at 6.500 s: 1 ports, 1 missing, 99 MADs, 2.3 ms; totals\n"
           "#node            port    xmit B     rcv B      wait   errors\n"
           "made switch         3      4000      8000      5000      123\n");
-    // A narrower terminal also drops the wait time, received data, errors, a part of the name, and finally sent data.
+    // A narrower terminal also drops the wait time, received data, errors, a part of the name, and finally the sent
+    // data.
     CHECK_THAT(sweep_table(e.view(), {.columns = 50}),
                Catch::EndsWith("made switch         3      4000      8000      123\n"));
     CHECK_THAT(sweep_table(e.view(), {.columns = 49}),
@@ -235,7 +236,7 @@ TEST_CASE("rows can be filtered by a part of the name and sorted by the sum of e
     CHECK(names_of({.part_of_name = "made "}) == names{"made switch", "made host"});
     CHECK(names_of({.part_of_name = "router"}).empty());
     e.now.ports[0].counters.counters = {};
-    e.now.ports[0].counters.counters.take(short_counters(), with_wait); // 123 errors
+    e.now.ports[0].counters.counters.take(short_counters(), with_wait); // 123 errors in total
     CHECK(names_of({.order = row_order::by_errors}) == names{"made host", "made switch"});
     e.now.ports[1].counters.counters = {};
     CHECK(names_of({.order = row_order::by_errors}) == names{"made switch", "made host"});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// terminal_test.cpp - the width of texts and their line breaks, checked by hand.
+// terminal_test.cpp - the width of texts on a terminal and their line breaks, checked by hand.
 #include "support/catch.hpp"
 #include "text/terminal.hpp"
 
@@ -14,9 +14,9 @@ TEST_CASE("columns are counted as a terminal displays them, and no character is 
     CHECK(columns_of("") == 0);
     CHECK(columns_of("leaf-0001") == 9);
     CHECK(columns_of("Z\u00fcrich") == 6);
-    CHECK(columns_of("\u7bc0\u70b9") == 4); // East Asian, wide
-    CHECK(columns_of("e\u0301") == 1);      // an accent above the letter before it
-    CHECK(columns_of("\xff\xfe") == 2);     // no UTF-8
+    CHECK(columns_of("\u7bc0\u70b9") == 4); // wide East Asian characters
+    CHECK(columns_of("e\u0301") == 1);      // an accent above the previous letter
+    CHECK(columns_of("\xff\xfe") == 2);     // invalid UTF-8
     CHECK(cut_to("leaf-0001", 4) == "leaf");
     CHECK(cut_to("leaf-0001", 9) == "leaf-0001");
     CHECK(cut_to("leaf-0001", 0).empty());

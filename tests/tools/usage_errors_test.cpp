@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// usage_errors_test.cpp - messages about invalid command lines: one line, without control characters.
+// usage_errors_test.cpp - messages about invalid command lines have one line and no control characters.
 #include "program/ibtool_rig.hpp"
 
 #include <fmt/format.h>
@@ -14,7 +14,8 @@ using namespace ibtool_rig;
 
 namespace {
 
-// A directory that does not exist: no file is made of it. ESC, a line of its own, CSI as UTF-8, and a byte that is no UTF-8.
+// A path in a directory that does not exist, so that no command creates the file. It contains ESC, a line break, CSI as
+// UTF-8, and a byte that is invalid UTF-8.
 const std::string evil = "/missing-\x1b[31m\nevil line\xc2\x9b\x9d/x";
 const words fabric{"--fabric", "sim:single,sm=1,time=virtual"};
 
@@ -84,7 +85,7 @@ TEST_CASE("no error message contains a control character or a line break of the 
         if (o.name == "--fabric" || (!o.command.empty() && sample.skips())) continue;
         look_at(words{o.command.empty() ? "ibhosts" : o.command, o.name, evil} + fabric);
     }
-    CHECK(refused > (other_program() ? 30 : 60)); // of a sanitized program a sample runs
+    CHECK(refused > (other_program() ? 30 : 60)); // with a sanitizer, only a sample runs
 }
 
 TEST_CASE("an option with an empty value is refused, unlike a missing option") {
@@ -128,10 +129,10 @@ TEST_CASE("ibroute stops resolving names after many failures and prints the rows
     CHECK_THAT(named.err.substr(at), Contains(" destinations were not queried: ") &&
                                          EndsWith(" before them are unresponsive; -n queries no names\n"));
     CHECK(lines_in_order(named.out).size() == lines_in_order(all.out).size());
-    // 256 unresponsive nodes, the rest of their block, and one in ten that replied.
+    // The queried part: 256 unresponsive nodes, the rest of their block, and the nodes that replied (one in ten).
     CHECK(std::stoul(named.err.substr(at)) > 1344 - (256 + 64) * 10 / 8);
     check_success(run(words{"ibroute", "0,"} + whole));
-    check_success(run(words{"ibroute", "0,", "1", "100"} + dead)); // few are asked anyway
+    check_success(run(words{"ibroute", "0,", "1", "100"} + dead)); // too few names for the limit
 }
 
 } // namespace usage_errors_test

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// vendstat_test.cpp - the MADs that vendstat sends, compared with those of infiniband-diags' vendstat.
+// vendstat_test.cpp - the MADs that vendstat sends, compared with the MADs of infiniband-diags' vendstat.
 #include "program/ibtool_subnet.hpp"
 #include "program/parsed_output.hpp"
 
@@ -23,13 +23,13 @@ TEST_CASE("vendstat sends the queries that infiniband-diags' vendstat sends") {
     const directory files;
     const std::string capture = files / "vendor.pcap";
     const words fabric{"--fabric", "sim:fattree2,radix=4,sm=1", "--pcap", capture};
-    // infiniband-diags' vendstat.c: after 8 reserved bytes, words of address, data and mask. The modifier contains the port
-    // or the count.
+    // In infiniband-diags' vendstat.c, 8 reserved bytes precede words of address, data and mask. The modifier contains
+    // the port or the count.
     const std::string reserved(16, '0');
     struct {
         words arguments;
         unsigned method, attribute, modifier;
-        std::string data; ///< as much as is said of it, in hex
+        std::string data; ///< the first bytes of the data, in hex
     } const lines[] = {
         {{"-i", "1", "12"}, 1, 0x90, 12, reserved + "00000000"},
         {{"-c", "2,8", "1", "12"},
@@ -67,7 +67,8 @@ TEST_CASE("vendstat sends the queries that infiniband-diags' vendstat sends") {
     };
     for (const auto& line : lines) {
         CAPTURE(line.arguments);
-        // A simulated device supports none of these: vendstat reports an error, and the capture contains its request.
+        // A simulated device supports none of these attributes. vendstat reports an error, and the capture contains its
+        // request.
         check_failure(run(words{"vendstat"} + line.arguments + fabric), 1, " refused ");
         const auto sent = captured_mads(capture).at(0)["VendFormat"];
         CHECK(sent["mgmtClass"] == 0x0a);
@@ -78,7 +79,7 @@ TEST_CASE("vendstat sends the queries that infiniband-diags' vendstat sends") {
         const std::string attribute = fmt::format("{:04x}0000{:08x}{}", line.attribute, line.modifier, line.data);
         CHECK_THAT(hex_of(read_file(capture)), Contains(attribute));
     }
-    check_failure(run(words{"vendstat", "-w", "1"} + fabric), 1, "only 0xb924"); // an InfiniScale III
+    check_failure(run(words{"vendstat", "-w", "1"} + fabric), 1, "only 0xb924"); // the device ID of an InfiniScale III
     CHECK(captured_mads(capture).at(0)["VendFormat"]["attributeID"] == 0x17);
     CHECK(parsed_output(run(words{"vendstat", "--cpi", "--json", "1"} + fabric))["baseVersion"] == 1);
     CHECK_THAT(run(words{"vendstat", "--cpi", "1"} + fabric).out, Contains("ClassVersion.....................1\n"));

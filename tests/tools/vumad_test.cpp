@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// vumad_test.cpp - the virtual MAD device with unmodified programs: infiniband-diags and OpenSM of Debian, compared with
-// their output under ibsim's preloaded library; ibtool with its umad transport, compared with its native transports.
+// vumad_test.cpp - the virtual MAD device with unmodified programs. The tests compare Debian's infiniband-diags and
+// OpenSM with their output under ibsim's preloaded library, and ibtool over its umad transport with its native
+// transports.
 #include "ibsim/ibsim_server.hpp"
 #include "kernel/virtual_device.hpp"
 #include "program/ibtool_subnet.hpp"
@@ -13,7 +14,7 @@ using namespace ibtool_rig;
 
 namespace {
 
-/// Returns the stanzas of a topology file or the lines of a text in any order, without times and counts.
+/// Returns the stanzas of a topology file, or the lines of a text in any order, without times and counts.
 words stanzas(const std::string& text) {
     words all;
     for (std::size_t begin = 0; begin < text.size();) {
@@ -27,7 +28,7 @@ words stanzas(const std::string& text) {
     return all;
 }
 
-/// Parses JSON and removes the values of ports that are Down, for which OpenSM keeps only the states (C14-24.2.1;
+/// Parses JSON and removes the values of ports that are Down. For these ports OpenSM keeps only the states (C14-24.2.1;
 /// osm_physp_set_port_info()).
 nlohmann::json with_states_alone_where_down(const std::string& text) {
     auto subnet = nlohmann::json::parse(text);
@@ -105,7 +106,7 @@ TEST_CASE("the capability mask reports an SM while issm is open, for one program
 
 namespace {
 
-/// Checks that both print equal text in any order.
+/// Checks that both texts have the same stanzas or lines in any order.
 void check_same(const std::string& one, const std::string& other) {
     CHECK_FALSE(one.empty());
     const bool is_topology = one.starts_with("#\n");
@@ -154,8 +155,8 @@ TEST_CASE("infiniband-diags and OpenSM see an ibsim subnet alike through the vir
 
 namespace {
 
-/// Lets OpenSM configure the subnet from the virtual device and compares the output of infiniband-diags and ibtool there.
-/// Returns the topology.
+/// Lets OpenSM configure the subnet from the virtual device. Compares the output of infiniband-diags and ibtool on the
+/// device and returns the topology.
 std::string check_manager(const std::string& fabric, std::size_t ports) {
     const process_result r = in_shell(fabric, with_manager + "ibnetdiscover >$d/a; $IBTOOL ibnetdiscover >$d/b\n"
                                                              "saquery PIR >$d/c; $IBTOOL saquery PIR >$d/d\n"
@@ -176,7 +177,7 @@ std::string check_manager(const std::string& fabric, std::size_t ports) {
 
 TEST_CASE("OpenSM configures a simulated subnet through the virtual device, and its SA replies with tables") {
     if (!has_devices()) return;
-    check_manager("sim:fattree2,radix=8", 32 + 12 * 9); // hosts; switches with their port 0
+    check_manager("sim:fattree2,radix=8", 32 + 12 * 9); // 32 hosts, and 12 switches with 9 ports including port 0
 }
 
 TEST_CASE("OpenSM configures an ibsim subnet through the virtual device, and its SA replies with tables") {
@@ -186,14 +187,14 @@ TEST_CASE("OpenSM configures an ibsim subnet through the virtual device, and its
     const ibsim_server server(topology.str());
     const std::string fabric = "ibsim:" + server.sockname();
     const std::string there = check_manager(fabric, 32 + 12 * 9);
-    const process_result here = run({"ibnetdiscover", "--fabric", fabric}); // the server keeps what the manager wrote
+    const process_result here = run({"ibnetdiscover", "--fabric", fabric}); // the server keeps what OpenSM wrote
     check_success(here);
     check_same(there, here.out);
 }
 
 TEST_CASE("the second of two OpenSMs stays standby, replies to directed-route SMInfo, and later takes over") {
     if (!has_devices()) return;
-    // Each log is a FIFO; `await` returns at the first line that one of its patterns matches, and prints that pattern.
+    // Each log is a FIFO. `await` returns at the first line that one of its patterns matches, and prints that pattern.
     const std::string script =
         "d=$(mktemp -d); trap 'kill -KILL $a $b || :; rm -rf $d' EXIT; mkfifo $d/log0 $d/log1\n"
         "printf 'sminfo_polling_timeout 100\\npolling_retry_number 2\\n' >$d/conf\n"
@@ -228,7 +229,7 @@ TEST_CASE("OpenSM forwards notices to watch, which reports removed and added hos
     if (!has_devices()) return;
     const std::string script =
         "d=$(mktemp -d); trap 'kill -KILL $m; rm -rf $d' EXIT; mkfifo $d/log\n"
-        "opensm -s 1 --log_file stderr >/dev/null 2>$d/log & m=$!\n" // it sweeps each second, and so sees the cable
+        "opensm -s 1 --log_file stderr >/dev/null 2>$d/log & m=$!\n" // OpenSM sweeps each second and finds the cable
         "exec 3<$d/log; grep -qm1 'SUBNET UP' <&3; cat <&3 >/dev/null &\n"
         "$IBTOOL watch --every 1000s -n 4";
     const process_result r = in_shell("sim:fattree2,radix=4,flap=leaf-0002/1@1s:1s:2s", script);
@@ -240,7 +241,7 @@ TEST_CASE("OpenSM forwards notices to watch, which reports removed and added hos
 
 TEST_CASE("a table longer than a mebibyte, which FUSE transfers in pieces, arrives whole") {
     if (!has_devices()) return;
-    // A fat tree of switches with 36 ports has 36^3/4 hosts and 5*36^2/4 switches; a record takes 112 bytes.
+    // A fat tree of switches with 36 ports has 36^3/4 hosts and 5*36^2/4 switches. Each record takes 112 bytes.
     const process_result r =
         in_shell("sim:fattree3,radix=36,sm=1",
                  "for ask in saquery \"$IBTOOL saquery\"; do $ask NR | grep -c 'NodeRecord dump'; done");
@@ -250,7 +251,7 @@ TEST_CASE("a table longer than a mebibyte, which FUSE transfers in pieces, arriv
 
 TEST_CASE("several programs share a virtual device, each gets its own replies, and lost requests are retried") {
     if (!has_devices()) return;
-    // libibmad does not retry the first MADs, to the local node: its wait ends before the device returns one.
+    // libibmad does not retry the first MADs, to the local node, because its wait ends before the device returns one.
     const process_result r =
         in_shell("sim:fattree2,radix=8,sm=1,loss=0.01",
                  "d=$(mktemp -d); discover() { for n in 1 2 3 4 5 6; do ibnetdiscover -t 100 >$1 2>/dev/null && break; "
@@ -271,7 +272,7 @@ TEST_CASE("a discovery by LIDs and OpenSM's tables equals one by directed routes
     const auto f =
         GENERATE(managed_fabric{"fattree2,radix=8,loss=0.01", "-l 0"},
                  managed_fabric{"ring,switches=5,hosts=2,loss=0.01", "-l 2"},
-                 managed_fabric{"torus,x=3,y=3,hosts=1", "-l 0"}); // whose switches have ports without a cable
+                 managed_fabric{"torus,x=3,y=3,hosts=1", "-l 0"}); // its switches have ports without a cable
     CAPTURE(f.specification);
     std::string script = with_manager;
     script.replace(script.find("--qos"), 5, "--qos " + f.OpenSM);
@@ -291,7 +292,7 @@ TEST_CASE("a discovery by LIDs and OpenSM's tables equals one by directed routes
 
 TEST_CASE("the lanes of torus-2QoS match OpenSM's path records") {
     if (!has_devices()) return;
-    // Without the tables the rings have credit loops; the routing engine avoids credit loops with them.
+    // Without the tables, the rings have credit loops. The routing engine avoids credit loops with the tables.
     std::string script = with_manager;
     const std::string log = "mkfifo $d/log", manager = "--qos";
     script.replace(script.find(manager), manager.size(), "--qos -R torus-2QoS --torus_config $d/torus");
@@ -313,7 +314,7 @@ TEST_CASE("the lanes of torus-2QoS match OpenSM's path records") {
     CHECK(with.at("credit_loops") == 0);
     CHECK(with.at("VLs") > 1);
     CHECK(with.at("complete") == true);
-    // One table for each host, and no single queries.
+    // ibtool queries one table for each host and no single paths.
     CHECK(std::regex_match(said[2], std::regex(" *30 METHOD_GET_TABLE.* SAPathRecord\n")));
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// watch_ibsim_test.cpp - watch with a real OpenSM while ibsim's console cuts cables and stops switches: each change is
-// reported once, and the final state is the actual state.
+// watch_ibsim_test.cpp - watch with a real OpenSM while ibsim's console cuts cables and stops switches. watch reports
+// each change once, and the final state is the actual state.
 #include "program/ibtool_subnet.hpp"
 
 #include <csignal>
@@ -23,8 +23,8 @@ public:
         watch_.await_error("watching ");
     }
 
-    /// Waits for this number of events since the last call and returns them, without port states that OpenSM sets while it
-    /// initializes a new link.
+    /// Waits for this number of events since the previous call and returns the events. The result does not contain port
+    /// states that OpenSM sets while it initializes a new link.
     words events(std::size_t number) {
         await([&] { return told_so_far().size() >= told_ + number || watch_.ended(); });
         words all = told_so_far();
@@ -86,13 +86,13 @@ TEST_CASE("watch reports only the changes that ibsim's console makes to the cabl
     s.console("Relink \"S2\"[4]");
     CHECK(watch.events(1) == words{"added link " + S1 + "[20] <=> " + S2 + "[4]"});
 
-    s.console("Unlink \"C\""); // all of its ports
+    s.console("Unlink \"C\""); // all ports of C
     const std::string its_link = S2 + "[1] <=> " + C + "[2]";
     CHECK(watch.events(2) == words{"removed link " + its_link, "removed node " + C});
     s.console("Relink \"C\"");
     CHECK(watch.events(2) == words{"added link " + its_link, "added node " + C});
 
-    // The switch no longer replies, and its links stay up.
+    // The switch no longer replies, but its links stay up.
     s.console("Error \"S2\" 100");
     const words gone{"link " + S1 + "[17] <=> " + S2 + "[3]", "link " + S1 + "[20] <=> " + S2 + "[4]",
                      "link " + its_link, "node " + S2, "node " + C};
@@ -106,7 +106,7 @@ TEST_CASE("watch reports only the changes that ibsim's console makes to the cabl
 
     watch.await_up_to_date();
     const process_result r = watch.end();
-    CHECK(r.status == 3); // while the switch was dead the subnet was partial
+    CHECK(r.status == 3); // the subnet was partial while the switch did not reply
     CHECK_THAT(r.err, Contains("first switch") && Contains("no reply from the neighbor"));
 }
 
@@ -134,8 +134,8 @@ TEST_CASE("watch converges to the actual state after links change faster than it
     for (const std::string& cable : cables) s.console("Relink " + cable);
     watch.await_up_to_date();
 
-    // All events together lead from the first subnet to the last one, and both are equal: each node and link was added as
-    // often as removed.
+    // All events together lead from the first subnet to the last subnet. Both are equal, so each node and link was
+    // added as often as removed.
     std::map<std::string, int> balance;
     for (const std::string& event : watch.events(0)) {
         const std::string verb = event.substr(0, event.find(' '));

@@ -66,7 +66,7 @@ TEST_CASE("the JSON of a notice contains its subject and the node name at the ti
 
 TEST_CASE("watch in virtual time ends with a message after the last planned change of the simulation") {
     const process_result r = run(watched(",cut=spine-0001/2@1500ms", {"--every", "1s", "-n", "9"}));
-    CHECK(r.status == 3); // not all that was asked for
+    CHECK(r.status == 3); // not all requested events happened
     CHECK(lines_in_order(r.out).size() == 1);
     CHECK_THAT(r.err,
                EndsWith("ibtool: ended after 1 event of 9 requested: the simulation has no planned changes left\n"));
@@ -109,7 +109,7 @@ TEST_CASE("watch reports a dead switch with links up within ten polls, although 
         CHECK(event.at("kind") == "removed");
         CHECK(event.at("location").get<std::string>().find("spine-0002") != std::string::npos);
         CHECK(event.at("seconds") < 12.5);
-        CHECK_FALSE(event.contains("time")); // it is simulated
+        CHECK_FALSE(event.contains("time")); // absent in virtual time
         said.push_back(event.at("subject"));
     }
     CHECK(said == words{"node", "link", "link", "link", "link"});
