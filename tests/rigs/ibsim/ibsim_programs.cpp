@@ -66,8 +66,8 @@ namespace {
 
 using pieces = std::set<std::string>;
 
-/// Splits a text at the separators. Drops the comments with times and counts before the first stanza and keeps only the
-/// comment that says where the discovery started.
+/// Splits a text at the separators. Drops the comments with times and counts before the first stanza. Keeps only the
+/// comment with the start of the discovery.
 pieces split(const std::string& text, std::string_view separator) {
     pieces all;
     for (std::size_t begin = 0; begin < text.size();) {

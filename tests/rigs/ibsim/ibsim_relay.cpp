@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ibsim_relay.cpp - the relay as one thread with one poll: sockets of a server towards the clients, and of a client towards
-// the server.
+// ibsim_relay.cpp - the relay runs in one thread with one poll(). It has sockets of a server for the clients, and
+// sockets of a client for the server.
 #include "ibsim/ibsim_relay.hpp"
 
 #include "ibsim/relay_lane.hpp"
@@ -35,7 +35,7 @@ using mad::unique_fd;
 
 namespace {
 
-/// An abstract unix address: a leading NUL, the name, and the closing NUL, which ibsim includes in the length.
+/// An abstract unix address: a leading NUL, the name, and a closing NUL, which ibsim includes in the length.
 class address {
 public:
     address() = default;
@@ -204,8 +204,8 @@ void ibsim_relay::loop::run() {
         if (events[2].revents != 0) report();
         if (events[0].revents != 0) break;
     }
-    // From now on clients find no server. The server may exit when a client disappears, so that the relay waits for its
-    // confirmations.
+    // From now on clients find no server. The server may exit when a client disappears, so the relay waits for the
+    // confirmations of the server.
     for (const auto& c : clients_) leave(*c);
     const time_point deadline = std::chrono::steady_clock::now() + 1s;
     while (std::erase_if(clients_, [](const auto& c) { return c->now == client::state::gone; }),
@@ -271,7 +271,7 @@ void ibsim_relay::loop::serve_control() {
 
 /// Connects to the server on behalf of a new client.
 void ibsim_relay::loop::connect(control_message& message, const address& from) {
-    bury_the_dead(); // the server may assign the slot of an exited client
+    bury_the_dead(); // the server may assign the slot of a client that has exited
     auto c = std::make_unique<client>(from, word(message, id_at),
                                       relay_lane(options_.request_delay, options_.request_loss, requests_luck_),
                                       relay_lane(options_.reply_delay, options_.reply_loss, replies_luck_));
@@ -356,7 +356,7 @@ void ibsim_relay::loop::hear_server(client& c) {
         const char* const node = reinterpret_cast<const char*>(message.data()) + node_at;
         c.counts.node.assign(node, ::strnlen(node, node_size));
         c.now = client::state::connected;
-        // The client finds us by the name with the slot, and the server finds the client by our name.
+        // The client finds us by the name that contains the slot. The server finds the client by our name.
         c.data = datagram_socket();
         const bool is_there = is_bound(c.data, address(options_.sockname, fmt::format("out{}", *c.slot))) &&
                               is_connected(c.data, address(options_.sockname, fmt::format("in{}", c.id))) &&
@@ -384,8 +384,8 @@ void ibsim_relay::loop::end(client& c) {
     if (c.slot && options_.on_gone) options_.on_gone(c.all_counts());
 }
 
-/// Releases the slots of exited clients. A datagram socket does not report that its peer has closed, but a new connect() to
-/// the peer fails.
+/// Releases the slots of clients that have exited. A datagram socket does not report that its peer has closed, but a
+/// new connect() to the peer fails.
 void ibsim_relay::loop::bury_the_dead() {
     for (const auto& c : clients_) {
         if (c->now == client::state::connected &&

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ibsim_relay.hpp - a relay between an ibsim server and its clients that adds delay, loss and a small buffer to their MADs,
-// or retries requests as a kernel does.
+// ibsim_relay.hpp - a relay between an ibsim server and its clients. It adds delay, loss and a small buffer to their
+// MADs, or retries requests as a kernel does.
 #pragma once
 #include "ibsim/relay_counts.hpp"
 
@@ -12,21 +12,22 @@
 
 namespace comad::test {
 
+/// Options of a relay.
 struct relay_options {
     std::string server;   ///< base name of the server's sockets
     std::string sockname; ///< base name of the relay's sockets, which clients use as the server's name
     std::chrono::nanoseconds request_delay{0}, reply_delay{0};
     double request_loss = 0, reply_loss = 0; ///< probability of a loss
-    /// Seed of the losses. Equal seeds lose equal MADs, counted over all clients.
+    /// Seed of the losses. With equal seeds, the relay loses equal MADs, counted over all clients.
     u64 seed = 1;
 
-    /// Size of the buffer (relay_buffer) that all clients and both directions share. A delayed MAD stays in the buffer
-    /// until it has been served. 0: unlimited.
+    /// Size of the buffer (relay_buffer) that all clients and both directions share. A MAD stays in the buffer from the
+    /// end of its delay until it has been served. 0: unlimited.
     unsigned buffer_places = 0;
     std::chrono::nanoseconds service_time{0};
 
-    /// Not 0: the relay only retries the clients' requests as a kernel does (kernel_repeats), without delay, loss or
-    /// buffer. For clients that leave retries to the kernel, put such a relay in front of another relay.
+    /// If this is not 0, the relay only retries the clients' requests as a kernel does (kernel_repeats), without delay,
+    /// loss or buffer. For clients that leave retries to the kernel, put such a relay before another relay.
     std::chrono::nanoseconds kernel_timeout{0};
     unsigned kernel_retries = 3;
 

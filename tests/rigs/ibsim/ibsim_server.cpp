@@ -24,7 +24,7 @@ using comad::mad::unique_fd;
 namespace {
 
 constexpr std::string_view prompt = "sim> ";
-constexpr int patience_ms = 30000; // a server that prints nothing for this time is broken, even on a loaded machine
+constexpr int patience_ms = 30000; // a server that prints nothing for this time is broken, even on a busy machine
 
 std::filesystem::path make_directory() {
     std::string name = std::filesystem::temp_directory_path() / "comad-ibsim-XXXXXX";

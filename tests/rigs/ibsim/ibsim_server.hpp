@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ibsim_server.hpp - a private ibsim server process with its console for tests.
+// ibsim_server.hpp - a private ibsim server process for tests, with its console.
 #pragma once
 #include <comad/mad/detail/unique_fd.hpp>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// relay_buffer.hpp - a bounded queue in front of one server that computes when each arriving MAD is served or whether it is
-// dropped.
+// relay_buffer.hpp - a bounded queue before one server. It computes when each arriving MAD is served, or that the MAD
+// is dropped.
 #pragma once
 #include <algorithm>
 #include <chrono>
@@ -9,8 +9,8 @@
 namespace comad::test {
 
 /// A queue with a fixed service time that serves MADs in the order of arrival. It models the SMI of a switch that all
-/// directed routes cross. Requests and replies of all senders share its places (IBA 14.2.2). VL 15 has no flow control, so
-/// that a MAD is lost if all places are in use.
+/// directed routes cross. Requests and replies of all senders share its places (IBA 14.2.2). VL 15 has no flow control,
+/// so a MAD is lost if all places are in use.
 class relay_buffer {
 public:
     using time_point = std::chrono::steady_clock::time_point;
@@ -24,7 +24,8 @@ public:
     relay_buffer(unsigned places, std::chrono::nanoseconds service_time) noexcept
         : places_(places), service_time_(service_time) {}
 
-    /// Adds a MAD that arrives now; empty if all places are in use. Precondition: `now` never decreases.
+    /// Adds a MAD that arrives now. Returns an empty value if all places are in use. Precondition: `now` never
+    /// decreases.
     std::optional<place> take(time_point now) noexcept {
         const unsigned before = held(now);
         if (places_ != 0 && before >= places_) return {};

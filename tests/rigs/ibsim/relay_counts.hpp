@@ -15,7 +15,7 @@ struct direction_counts {
     unsigned most_held = 0; ///< largest number of MADs in the shared buffer when one of these MADs entered
 };
 
-/// Counters of one client from its CONNECT until now or its end.
+/// Counters of one client, from its CONNECT until now or until its end.
 struct relay_counts {
     std::string node;          ///< node to which the client is attached, as the server names it
     direction_counts requests; ///< MADs from the client

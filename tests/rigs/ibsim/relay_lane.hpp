@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// relay_lane.hpp - one direction of one client of a relay: datagrams that wait for their delay, for the shared buffer and
-// for space in the socket.
+// relay_lane.hpp - one direction of one client of a relay: datagrams that wait for the end of their delay, for the
+// shared buffer, or for space in the socket.
 #pragma once
 #include "ibsim/relay_buffer.hpp"
 #include "ibsim/relay_counts.hpp"
@@ -96,7 +96,7 @@ public:
     }
 
     bool is_blocked() const noexcept { return is_blocked_; }
-    /// Returns when write() has datagrams to send; empty if there are none or the socket is full.
+    /// Returns when write() has datagrams to send; empty if no datagram waits or the socket is full.
     std::optional<time_point> served() const noexcept {
         if (entered_ == 0 || is_blocked_) return {};
         return waiting_.front().due;
@@ -122,8 +122,8 @@ private:
     direction_counts counts_;
 };
 
-/// Moves all arrived datagrams of the lanes into their shared buffer in the order of arrival. The result does not depend on
-/// how late the call is.
+/// Moves all datagrams that have arrived from the lanes into their shared buffer, in the order of arrival. The result
+/// does not depend on the time of the call.
 inline void enter_in_order(std::span<relay_lane* const> lanes, relay_buffer& buffer, relay_lane::time_point now) {
     while (true) {
         relay_lane* first = nullptr;

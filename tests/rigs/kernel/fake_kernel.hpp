@@ -118,6 +118,7 @@ private:
     mad::unique_fd kernel_;
 };
 
+/// A request with default values that a test may change before it sends the request.
 struct request {
     mad::any_path path = mad::IBDRPath{};
     u8 mgmt_class = class_directed;
@@ -144,17 +145,20 @@ struct request {
     }
 };
 
+/// Returns the value in host byte order at an offset of a packet.
 template <class T> T host_at(std::span<const u8> packet, std::size_t offset) {
     T value;
     REQUIRE(packet.size() >= offset + sizeof value);
     std::memcpy(&value, packet.data() + offset, sizeof value);
     return value;
 }
+/// Returns `size` bytes at an offset of a packet.
 inline std::vector<u8> bytes_at(std::span<const u8> packet, std::size_t offset, std::size_t size) {
     REQUIRE(packet.size() >= offset + size);
     return {packet.begin() + static_cast<std::ptrdiff_t>(offset),
             packet.begin() + static_cast<std::ptrdiff_t>(offset + size)};
 }
+/// Returns the timeout of a packet in milliseconds.
 inline u32 timeout_ms(std::span<const u8> packet) { return host_at<u32>(packet, 8); }
 
 /// Returns a packet as the kernel delivers it: a header of 64 bytes and `size` bytes of a MAD with this method.
@@ -173,7 +177,9 @@ inline std::vector<u8> delivery(u32 status, u8 method, std::size_t size) {
     return packet;
 }
 inline constexpr u8 Get = 0x01, GetResp = 0x81, TrapRepress = 0x07;
+/// Returns a reply as the kernel delivers it.
 inline std::vector<u8> a_reply() { return delivery(0, GetResp, 256); }
+/// Returns a request that the kernel returns after its timeout.
 inline std::vector<u8> an_expired_send() { return delivery(ETIMEDOUT, Get, 24); }
 
 } // namespace comad::test

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// kernel_of_this_run.hpp - selects whether a rig puts the kernel model between its program and the wire, by a test's choice
-// or by the environment variable COMAD_TEST_KERNEL.
+// kernel_of_this_run.hpp - decides whether a rig puts the kernel model between its program and the wire. A test or the
+// environment variable COMAD_TEST_KERNEL makes the choice.
 #pragma once
 #include <comad/transports/kernel_model.hpp>
 
@@ -11,7 +11,8 @@
 
 namespace comad::test {
 
-/// Returns the kernel options of COMAD_TEST_KERNEL: 2024 without caps or 2025 with caps; empty if the variable is not set.
+/// Returns the kernel options that COMAD_TEST_KERNEL selects: 2024 without caps or 2025 with caps. Empty if the
+/// variable is not set.
 inline std::optional<transports::kernel_options> kernel_of_this_run() {
     const char* const text = std::getenv("COMAD_TEST_KERNEL");
     if (!text) return std::nullopt;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// kernel_repeats.cpp - requests that wait for their replies, by transaction ID.
+// kernel_repeats.cpp - a table of the requests that wait for their replies, by transaction ID.
 #include "kernel/kernel_repeats.hpp"
 
 #include <comad/iba/detail/mad_header.hpp>
@@ -16,7 +16,7 @@ namespace {
 
 using iba::MADHeader;
 
-// ibsim's `struct sim_request`: LIDs, QPs, status, length, then the MAD.
+// The layout of ibsim's `struct sim_request`: LIDs, QPs, status, length, then the MAD.
 constexpr std::size_t status_at = 16, mad_at = 32;
 
 std::span<const u8> mad_of(std::span<const u8> datagram) noexcept {

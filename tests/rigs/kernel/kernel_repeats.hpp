@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// kernel_repeats.hpp - the retries and timeouts that a client of ibsim's preloaded library expects from the kernel.
-// Datagrams of ibsim and times in, datagrams out; no I/O.
+// kernel_repeats.hpp - the retries and timeouts that a client of ibsim's preloaded library expects from the kernel. The
+// input is datagrams of ibsim and times, and the output is datagrams. It does no I/O.
 #pragma once
 #include <comad/iba/types.hpp>
 
@@ -26,8 +26,8 @@ public:
     /// Records a datagram that the client has sent.
     void note(std::span<const u8> datagram, time_point now);
 
-    /// Returns true if a datagram from the server must be passed to the client. A reply completes its request, and so does
-    /// a request that the server returns.
+    /// Returns true if a datagram from the server must be passed to the client. A reply completes its request. A
+    /// request that the server returns is completed as well.
     bool accepts(std::span<const u8> datagram);
 
     /// Returns the earliest deadline of a waiting request; empty if no request waits.

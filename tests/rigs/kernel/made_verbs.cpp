@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include <utility>
 
-// The header defines these names as macros, and this file defines the functions.
+// The header defines these names as macros, but this file defines them as functions.
 #undef ibv_query_port
 #undef ibv_reg_mr
 
@@ -319,7 +319,7 @@ int ibv_query_port(ibv_context*, uint8_t, struct _compat_ibv_port_attr* attribut
     *reinterpret_cast<ibv_port_attr*>(attributes) = device->port; // the header passes an ibv_port_attr
     return 0;
 }
-// Function of newer versions than Debian 12's libibverbs, which a program finds by its name.
+// Debian 12's libibverbs does not have this function. Programs find it by its name.
 int ibv_query_port_speed(ibv_context*, uint32_t port, uint64_t* speed);
 int ibv_query_port_speed(ibv_context*, uint32_t port, uint64_t* speed) {
     if (const int error = failure_of("ibv_query_port_speed")) return error;

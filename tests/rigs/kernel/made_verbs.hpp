@@ -29,8 +29,8 @@ struct made_modification {
     int what;
 };
 
-/// The fake device, with everything that a test may set and check. Only one device may exist at a time; the constructor
-/// plugs it in.
+/// The fake device, with everything that a test may set and check. Only one device may exist at a time. The constructor
+/// adds the device to the machine.
 class made_device {
 public:
     made_device();
@@ -47,7 +47,8 @@ public:
     std::map<std::string, std::deque<int>> failures;
     /// Number of live objects of each kind: `qp`, `ah` and so on.
     std::map<std::string, int> alive;
-    /// Calls that libibverbs forbids: an object destroyed before its dependents or used in the wrong state.
+    /// Calls that libibverbs forbids, such as the destruction of an object before its dependents or the use of an
+    /// object in the wrong state.
     std::vector<std::string> misuses;
 
     std::vector<made_modification> modifications;
@@ -55,13 +56,13 @@ public:
     std::vector<made_datagram> sent;
     /// Called with each datagram after it has been sent.
     std::function<void(const made_datagram&)> on_send;
-    bool holds_sends = false; ///< whether sends complete only in complete_sends()
+    bool holds_sends = false; ///< whether sends complete only when complete_sends() is called
     void complete_sends();
 
     /// Delivers a datagram to a QP. Returns false if the QP drops it, for example without a posted receive. `grh`: 40
     /// bytes, or empty.
     bool deliver(u32 qpn, const std::vector<u8>& bytes, const std::vector<u8>& grh = {}, u32 sqpn = 1, u16 SLID = 0);
-    /// Lets the QP fail: receives and held sends complete with a flush error.
+    /// Makes the QP fail: its receives and held sends complete with a flush error.
     void fail(u32 qpn);
     /// Raises an asynchronous event.
     void raise(ibv_event_type, int port_number = 1);

@@ -7,8 +7,8 @@
 
 namespace ibtool_rig {
 
-/// Returns true if this machine permits virtual devices. Otherwise warns that the test is skipped: FUSE or mount namespaces
-/// are missing.
+/// Returns true if this machine permits virtual devices. If FUSE or mount namespaces are missing, it prints a warning
+/// that the test is skipped.
 inline bool has_devices() {
     static const process_result tried = run({"vumad", "--fabric", "sim:single", "--", "true"});
     if (tried.status == 0) return true;
@@ -17,8 +17,8 @@ inline bool has_devices() {
     return false;
 }
 
-/// Returns the command line that runs a command on the virtual device, with ibtool in $IBTOOL. `files`: directory for
-/// OpenSM's files, which it otherwise writes to the working directory.
+/// Returns the command line that runs a command on the virtual device, with the path of ibtool in $IBTOOL. `files`:
+/// directory for the files of OpenSM, which would otherwise be in the working directory.
 inline words words_beside_device(const directory& files, const std::string& fabric, const words& command,
                                  const words& options = {}) {
     const words line = ibtool(words{"vumad", "--fabric", fabric} + options + words{"--"} + command);
@@ -26,10 +26,12 @@ inline words words_beside_device(const directory& files, const std::string& fabr
                  "ASAN_OPTIONS=detect_leaks=0"} +
            line;
 }
+/// Runs a command on the virtual device to its end.
 inline process_result beside_device(const std::string& fabric, const words& command, const words& options = {}) {
     const directory files;
     return process(words_beside_device(files, fabric, command, options)).wait();
 }
+/// Runs a shell script on the virtual device to its end. The script stops at the first error.
 inline process_result in_shell(const std::string& fabric, const std::string& script, const words& options = {}) {
     return beside_device(fabric, {"sh", "-ec", script}, options);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// coro_rig.hpp - helpers of the tests of tasks and schedules: routes, a schedule over a scripted transport, and a task that
-// queries one node and checks the reply.
+// coro_rig.hpp - helpers for tests of tasks and schedules: routes, a schedule over a scripted transport, and a task
+// that queries one node and checks the reply.
 #pragma once
 #include "kernel/kernel_of_this_run.hpp"
 #include "subnet/sa_path.hpp"
@@ -30,6 +30,7 @@ using coro::task;
 using mad::errc;
 using mad::IBDRPath;
 
+/// Returns the directed route through these ports.
 template <class... Port> IBDRPath route(Port... ports) {
     const std::array<u8, sizeof...(ports)> hops{static_cast<u8>(ports)...};
     return IBDRPath{hops};

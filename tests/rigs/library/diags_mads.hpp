@@ -13,10 +13,11 @@ namespace comad::test {
 
 using mad_vector = std::vector<u8>;
 
-/// Reads diags_linux.txt, which has a name and a MAD in hex on each line. Names are NAME_request and NAME_reply, where NAME
-/// is ping, sysstat_ping, sysstat_host or sysstat_cpu. infiniband-diags 44.0 exchanged these MADs on Linux 6.1. libibmad
-/// printed (-ddd) the request of ping and all replies. The requests of ibsysstat were recorded on arrival. The request of
-/// ping lacks the kernel's half of the transaction ID. Requests and replies of ibsysstat come from different runs.
+/// Reads diags_linux.txt, which has a name and a MAD in hex on each line. Names are NAME_request and NAME_reply, where
+/// NAME is ping, sysstat_ping, sysstat_host or sysstat_cpu. infiniband-diags 44.0 exchanged these MADs on Linux 6.1.
+/// The request of ping and all replies were printed by libibmad (-ddd). The requests of ibsysstat were recorded on
+/// arrival. The request of ping lacks the half of the transaction ID that the kernel sets. Requests and replies of
+/// ibsysstat come from different runs.
 inline mad_vector diags_mad(const std::string& name) {
     std::ifstream in(std::filesystem::path(COMAD_SOURCE_DIR) / "tests/data/diags_linux.txt");
     for (std::string title, hex; in >> title >> hex;) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// discovery_rig.cpp - the witness of requests in flight, and the comparison of a discovered subnet with the simulated one.
+// discovery_rig.cpp - the witness of the requests in flight, and the comparison of a discovered subnet with the
+// simulated one.
 #include "library/discovery_rig.hpp"
 
 #include <comad/iba/detail/mad_header.hpp>
@@ -84,7 +85,7 @@ std::string text_of(const subnet& found) {
     return topology_text(found, {}, {.full = true, .mads_used = {}}) + json_text(found);
 }
 
-// ---- what is there --------------------------------------------------------------------------------------------------
+// ---- the expected subnet --------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -166,7 +167,7 @@ private:
         const auto& owner = t_.nodes[n];
         const auto& want = owner.ports[p];
         place_ = fmt::format("{}[{}]", owner.id, p);
-        // The ports of a CA that can be queried are those through which a query entered, and the local port.
+        // At a CA, a discovery can query only the local port and ports through which a query entered.
         const bool is_known = owner.is_switch() || is_found_link(n, p) || (n == start_ && p == start_port_);
         if (have.info.has_value() != is_known) return lines_.push_back(place_ + ": PortInfo");
         if (is_found_link(n, p)) {

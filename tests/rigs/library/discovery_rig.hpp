@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// discovery_rig.hpp - helpers of the discovery tests: a subnet in virtual time, a witness at its transport, and the
-// expected result, computed independently of the code under test.
+// discovery_rig.hpp - helpers for the discovery tests: a subnet in virtual time, a witness at its transport, and the
+// expected result, which is computed independently of the code under test.
 #pragma once
 #include "kernel/kernel_of_this_run.hpp"
 #include "support/catch.hpp"
@@ -28,9 +28,9 @@ using transports::sim::time_mode;
 using transports::sim::timing;
 using transports::sim::topology;
 
-/// Forwards everything and tracks the operations in flight: from the first send until the reply is delivered or the latest
-/// attempt has expired. Discovery sends no query twice, so that destination, attribute and modifier identify the operation
-/// of a request.
+/// Forwards everything and tracks the operations in flight. An operation is in flight from the first send until its
+/// reply is delivered or the latest attempt has expired. A discovery never sends a query twice, so destination,
+/// attribute and modifier identify the operation of a request.
 class witness final : public mad::transport {
 public:
     explicit witness(mad::transport& watched) : watched_(watched) {}
@@ -69,7 +69,7 @@ private:
 };
 
 /// Returns options with a fixed window and one second per attempt, as in infiniband-diags. The defaults of a schedule
-/// adapt.
+/// adapt both.
 inline coro::schedule_options window(unsigned max_outstanding = 64, u8 retries = 2) {
     coro::schedule_options options;
     options.max_outstanding = max_outstanding;
@@ -101,12 +101,14 @@ struct world {
 topology managed(std::string_view specification);
 
 /// Returns all differences between `found` and the part of `t` that directed routes of at most `most_hops` reach from
-/// `start`: nodes, ports, links, descriptions, LIDs, states, and routes that are not shortest routes. Empty: no difference.
+/// `start`. Compares nodes, ports, links, descriptions, LIDs and states, and checks that routes are shortest routes.
+/// Empty: no difference.
 std::vector<std::string> differences(const subnet& found, const topology& t, u32 start, unsigned start_port,
                                      unsigned most_hops = IBDRPath::max_hops);
+/// Compares like the function above, from the node and port of the program in `w`.
 std::vector<std::string> differences(const subnet& found, const world& w, unsigned most_hops = IBDRPath::max_hops);
 
-/// Returns all contradictions in `found`: links that only one end contains, and invalid indices.
+/// Returns all contradictions in `found`: links that only one of their ends contains, and invalid indices.
 std::vector<std::string> inconsistencies(const subnet& found);
 
 /// Returns the node at the end of a directed route; empty if the route leads nowhere. A route may leave a CA only through

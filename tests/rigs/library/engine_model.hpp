@@ -43,16 +43,16 @@ struct model_attempt {
     const model_target* to = nullptr;
     state what = state::blocked;
     bool measured = false, bounded = false, takes_table = false;
-    bool known = false;             // its target had replied before
+    bool known = false;             // its target had replied before it was sent
     bool started = false;           // its deadline runs, from `start`
     bool timed = false;             // `sent` is valid
     bool over = false;              // its deadline has passed once
     bool may_be_lost = false;       // it is late, and a stall may be over
-    bool behind = false;            // it was expected to be replied to after another reply of its target
+    bool behind = false;            // its reply was expected after another reply of its target
     unsigned in_flight_at_send = 0; // number of MADs in flight when it was sent, including itself
     time_point start, sent, left, late_at;
-    duration wait{}, kept{}, told{}, stall{}; // stall: the shortest possible when it became late
-    duration unseen{};                        // engine_model::unseen_ at the time `alone`
+    duration wait{}, kept{}, told{}, stall{}; // stall: shortest possible stall when it became late
+    duration unseen{};                        // engine_model::unseen_ at the time in `alone`
     time_point alone;                         // when it became late or lost its operation
 
     bool is_on_wire() const { return what == state::sent || what == state::late; }
@@ -68,9 +68,9 @@ struct model_operation : mad::operation {
     u64 order = 0; // order of submission
     stage at = stage::idle;
     bool measured = false, bounded = false;
-    bool wants = false;    // the time of its latest attempt is over, and it may retry
-    bool must_end = false; // all its time is over
-    bool vague = false;    // it may have started an attempt unseen, after one that the transport did not accept
+    bool wants = false;    // the time of its latest attempt has passed, and it may retry
+    bool must_end = false; // all its time has passed
+    bool vague = false;    // it may have started an unseen attempt after one that the transport did not accept
     bool in_sight = false; // the model saw the start of its first attempt
     bool knows = false;    // its target was known when it started
     unsigned tries = 0;    // attempts, and periods that passed without space for one
@@ -79,13 +79,13 @@ struct model_operation : mad::operation {
     std::vector<u32> attempts{};              // attempts that may still have a result, oldest first
     bool started = false;                     // `period` runs, from `start`
     time_point start, submitted, begun;
-    duration period{}; // current waiting period
+    duration period{}; // current period of waiting
     duration first_deadline{}, longest_patience{}, slowest{}, unseen{};
     duration paused{}; // longest time that it may have waited for space after its first attempt
     completion_status how{};
     int error_expected = 0;
     u64 batch = 0;      // batch in which it became ready
-    u64 counted_in = 0; // latest on_time() in which there was no space for it
+    u64 counted_in = 0; // latest on_time() at which it had no space
 
     bool is_open() const { return at == stage::waiting || at == stage::under_way; }
     u32 latest_attempt() const { return attempts.empty() ? model_attempt::none : attempts.back(); }
@@ -120,14 +120,14 @@ public:
 
     engine_model(const engine_options& options, unsigned max_window, duration timer_resolution, unsigned operations);
 
-    // Behavior of the wire and the operations, set by the test.
+    // The test sets the behavior of the wire and of the operations.
     enum class taking : u8 { takes, blocks, refuses };
     std::function<taking()> on_offer = [] { return taking::takes; };
     std::function<void(u32 attempt)> on_sent = [](u32) {};
     std::function<void(model_operation&)> on_end = [](model_operation&) {};
     int refusal = EINVAL;
 
-    // Calls of the engine.
+    // The functions of the engine.
     void submit(model_operation&);
     void cancel(model_operation&);
     void withdraw(model_operation&);
@@ -141,7 +141,7 @@ public:
     void release_sends();
     /// Runs one turn of a driver. Afterwards no operation waits that could be sent.
     void turn();
-    /// Check the conditions that hold after each call, and at the end.
+    /// Check the invariants after each call, and after the last call.
     void check();
     void check_end();
 
@@ -158,8 +158,8 @@ public:
     const model_attempt& attempt_at(u32 i) const { return attempts_[i]; }
     u32 attempts_made() const { return static_cast<u32>(attempts_.size()); }
     const std::vector<u32>& in_flight() const { return flight_; }
-    /// Returns true if the effect of a reply to the attempt is unambiguous: which attempt is the latest, and whether the
-    /// engine still remembers it.
+    /// Returns true if the effect of a reply to the attempt is unambiguous. The effect depends on which attempt is the
+    /// latest, and on whether the engine still remembers the attempt.
     bool is_clear(u32 attempt, model_delivery::kind) const;
     void use_clock();
     bool is_known_tid(u32 tid) const { return *find_tid(tid) != 0; }
@@ -169,19 +169,19 @@ public:
     /// Returns the latest events, one per line.
     std::string account() const;
 
-    // transport
+    // mad::transport
     int native_handle() const noexcept override { return -1; }
     mad::transport_limits limits() const noexcept override {
         return {.max_window = max_window_, .timer_resolution = timer_resolution_};
     }
     mad::received receive(std::span<u8>) noexcept override { return {}; }
     mad::send_result send(const mad::send_request&) noexcept override;
-    // trace
+    // mad::trace_sink
     void on_event(const mad::trace_event&) noexcept override;
 
 private:
     static constexpr duration longest_stall = 100ms, shortest_stall = longest_stall / 8;
-    static constexpr u32 remembered = 900;                        // the engine remembers at least 1024
+    static constexpr u32 remembered = 900;                        // a safe number; the engine remembers at least 1024
     static duration rounded_up(duration d) { return d + d / 25; } // deadlines have 32 steps per octave
     /// Returns the timeout after `tries` attempts, which doubles after every second attempt.
     static duration timeout_of(const model_operation& o, unsigned tries) {
@@ -199,7 +199,7 @@ private:
         if (failure_.empty()) notes_[noted_++ % notes_.size()] = {what, a, b, now_};
     }
 
-    // what is sent
+    // sent MADs
     void check_request(const model_operation&, const mad::send_request&);
     void check_begin(model_operation&, const mad::send_request&);
     void check_window();
@@ -219,7 +219,7 @@ private:
     void check_nothing_waits();
     void check_probe_went();
 
-    // what is in flight
+    // MADs in flight
     template <class Is> unsigned count_flight(Is is) const {
         unsigned n = 0;
         for (u32 i : flight_) n += is(attempts_[i]);
@@ -245,7 +245,7 @@ private:
     }
     void settle_doubts();
 
-    // how operations end
+    // ends of operations
     void pass_periods();
     void pass_period(model_operation&);
     void check_patience(const model_operation&);
@@ -257,7 +257,7 @@ private:
     void finish(model_operation&, const mad::completion&);
     void allow_tries(model_operation&);
 
-    // answers
+    // replies
     std::span<u8> compose(const model_delivery&);
     void expect_message(const model_delivery&, std::size_t size);
     void expect_report(const model_delivery&);
@@ -287,11 +287,11 @@ private:
     mutable std::vector<u32> tids_ = std::vector<u32>(1 << 14); // attempt index + 1 by transaction ID; 0: none
     u32 blocked_ = none;                                        // attempt that the transport did not accept
     bool holding_ = false, hidden_ = false;
-    bool told_time_ = false; // since an operation started to wait
+    bool told_time_ = false; // the time was reported since an operation started to wait
     time_point now_{};
     duration unseen_{}; // time that passed while a deadline waited for the next reading of the clock
     duration interval_;
-    time_point due_{}; // of the next MAD if max_rate had been kept exactly
+    time_point due_{}; // time of the next MAD if max_rate were kept exactly
     u64 submissions_ = 0, batches_ = 0, looks_ = 0;
     u32 perhaps_answered_ = 0;
     u32 answered_ = 0; // index + 1 of the latest attempt with a reply

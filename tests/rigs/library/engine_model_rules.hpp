@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// engine_model_rules.hpp - the rules of the engine model for each call, each MAD that the engine sends, and each end of an
-// operation.
+// engine_model_rules.hpp - the rules of the engine model: for each call, for each MAD that the engine sends, and for
+// each end of an operation.
 #pragma once
 #include "library/engine_model.hpp"
 
@@ -8,6 +8,7 @@ namespace comad::test {
 
 // ---- calls -----------------------------------------------------------------------------------------------------------
 
+/// Creates the engine with the model as its transport and trace sink.
 inline engine_model::engine_model(const engine_options& options, unsigned max_window, duration timer_resolution,
                                   unsigned operations)
     : options_(options), max_window_(max_window), timer_resolution_(timer_resolution), ops_(operations),
@@ -53,11 +54,13 @@ inline std::string engine_model::account() const {
     return text + '\n';
 }
 
+/// Makes the engine read the time from model_clock().
 inline void engine_model::use_clock() {
     has_clock_ = true;
     engine_->use_clock([]() noexcept { return model_clock(); });
 }
 
+/// Submits an operation and checks whether the engine sends it at once.
 inline void engine_model::submit(model_operation& o) {
     o.number += op_count();
     note("submit", o.number, o.to->distance);
@@ -86,9 +89,10 @@ inline void engine_model::submit(model_operation& o) {
     require(went == had_room, had_room ? "there was room, and it was not sent" : "there was no room, and it was sent");
 }
 
+/// Cancels an operation, which becomes ready with the status cancelled.
 inline void engine_model::cancel(model_operation& o) {
     note("cancel", o.number, o.attempts.size());
-    told_time_ = false; // orphaned attempts get their deadlines at another time
+    told_time_ = false; // the deadlines of orphaned attempts start at another time
     if (o.is_open()) {
         if (o.times_sent) ++count_.cancelled;
         close(o);
@@ -97,9 +101,10 @@ inline void engine_model::cancel(model_operation& o) {
     engine_->cancel(o);
 }
 
+/// Withdraws an operation, which then never ends.
 inline void engine_model::withdraw(model_operation& o) {
     note("withdraw", o.number, o.attempts.size());
-    told_time_ = false; // orphaned attempts get their deadlines at another time
+    told_time_ = false; // the deadlines of orphaned attempts start at another time
     if (o.is_open() && o.times_sent) ++count_.cancelled;
     if (o.at == stage::ready) --ready_;
     if (o.at != stage::idle) {
@@ -110,6 +115,7 @@ inline void engine_model::withdraw(model_operation& o) {
     engine_->withdraw(o);
 }
 
+/// Reports the time to the engine. The deadlines of new attempts start at this time.
 inline void engine_model::tell_time(time_point now) {
     note("time, after ns", u64((now - now_).count()));
     if (!told_time_) unseen_ += now - now_;
@@ -130,6 +136,7 @@ inline void engine_model::tell_time(time_point now) {
     engine_->set_now(now);
 }
 
+/// Delivers a message or report to the engine.
 inline void engine_model::deliver(const model_delivery& d) {
     note("deliver to attempt, kind", d.attempt, u64(d.what));
     const std::span<u8> message = compose(d);
@@ -151,6 +158,7 @@ inline void engine_model::deliver(const model_delivery& d) {
     ending_ = none;
 }
 
+/// Reports a failed transport, which ends all operations that have been sent.
 inline void engine_model::fail_transport(int error) {
     const u64 batch = ++batches_;
     for (u32 i = 0; i < attempts_.size(); ++i) {
@@ -171,6 +179,7 @@ inline void engine_model::fail_transport(int error) {
     engine_->on_received(r);
 }
 
+/// Calls on_time() of the engine and checks which operations and attempts may end.
 inline void engine_model::on_time() {
     note("on_time, in flight", engine_->in_flight(), engine_->window());
     const bool was_told = told_time_;
@@ -197,6 +206,7 @@ inline void engine_model::on_time() {
     if (!ended_in_it_) check_probe_went();
 }
 
+/// Calls run_ready() of the engine, which must end all ready operations.
 inline void engine_model::run_ready() {
     note("run_ready", ready_);
     may_finish_ = ready_;
@@ -206,22 +216,25 @@ inline void engine_model::run_ready() {
     may_finish_ = 0;
 }
 
+/// Calls resume_sends() of the engine.
 inline void engine_model::resume_sends() {
     note("resume_sends");
-    // A MAD that waits in the engine has the deadline of its operation. Once sent, it has its own deadline, which starts at
-    // the next reported time.
+    // A MAD that waits in the engine has the deadline of its operation. After it has been sent it has its own deadline,
+    // which starts at the next reported time.
     if (is_foggy() && !told_time_) tell_time(now_);
     told_time_ = false;
     engine_->resume_sends();
     if (blocked_ == none && !holding_) hidden_ = false;
 }
 
+/// Calls hold_sends() of the engine.
 inline void engine_model::hold_sends() {
     note("hold_sends");
     holding_ = hidden_ = true;
     engine_->hold_sends();
 }
 
+/// Calls release_sends() of the engine.
 inline void engine_model::release_sends() {
     note("release_sends");
     if (!told_time_) tell_time(now_);
@@ -239,7 +252,7 @@ inline void engine_model::turn() {
     check_nothing_waits();
 }
 
-// ---- what is sent ----------------------------------------------------------------------------------------------------
+// ---- sent MADs -------------------------------------------------------------------------------------------------------
 
 inline mad::send_result engine_model::send(const mad::send_request& r) noexcept {
     const u32 number = witness::number_of(r.mad);
@@ -273,6 +286,7 @@ inline mad::send_result engine_model::send(const mad::send_request& r) noexcept 
     return {};
 }
 
+/// Checks the properties of a request.
 inline void engine_model::check_request(const model_operation& o, const mad::send_request& r) {
     require(r.path == &o.to->path && r.size == mad::mad_size, "another path or size");
     require(r.mgmt_class == r.mad[1] && r.class_version == r.mad[2], "another class than in the MAD");
@@ -280,6 +294,7 @@ inline void engine_model::check_request(const model_operation& o, const mad::sen
     require(r.in_flight == engine_->in_flight(), "another number in flight", r.in_flight, engine_->in_flight());
 }
 
+/// Checks that an attempt may start now.
 inline void engine_model::check_begin(model_operation& o, const mad::send_request& r) {
     if (!is_foggy()) {
         require(is_rate_open(), "more than max_rate");
@@ -363,6 +378,7 @@ inline void engine_model::check_repeat(model_operation& o, const mad::send_reque
     }
 }
 
+/// Records the start of an attempt. Returns its index.
 inline u32 engine_model::begin(model_operation& o, const mad::send_request& r, u32 tid) {
     const bool is_first = o.at == stage::waiting;
     if (is_first) {
@@ -377,7 +393,7 @@ inline u32 engine_model::begin(model_operation& o, const mad::send_request& r, u
         taught_ = false;
     }
     if (in_on_time_ && ended_in_it_ && o.counted_in == looks_)
-        o.vague = true; // it got its space before its period was over
+        o.vague = true; // it got space before its period had passed
     o.must_end = false;
     const u32 i = attempts_made();
     model_attempt& a = attempts_.emplace_back();
@@ -423,6 +439,7 @@ inline u32 engine_model::begin(model_operation& o, const mad::send_request& r, u
     return i;
 }
 
+/// Records that the transport has accepted an attempt.
 inline void engine_model::take(model_operation& o, u32 i) {
     if (interval_ != duration{0}) due_ = std::max(due_, now_) + interval_;
     blocked_ = none;
@@ -443,13 +460,14 @@ inline void engine_model::take(model_operation& o, u32 i) {
     if (has_clock_) a.sent = model_clock();
     if (o.to->counts) {
         const unsigned n = held_by(*o.to);
-        // Several retries at one moment are all sent, although a single one might have used the last space.
+        // The engine sends all retries that are due at one time, even if a single retry would have used the last space.
         require(!first || !o.bounded || n < o.to->bound, "more than its target may hold", n, o.to->bound);
         held_.push_back(i);
     }
     on_sent(i);
 }
 
+/// Records that the transport has refused an attempt.
 inline void engine_model::refuse(model_operation& o, u32 i) {
     blocked_ = none;
     ++(o.times_sent ? count_.lost : count_.send_failed);
@@ -457,8 +475,8 @@ inline void engine_model::refuse(model_operation& o, u32 i) {
     make_ready(o, completion_status::send_failed, refusal, ++batches_);
 }
 
-/// Counts the claims against a destination's bound: operations from their first attempt on, and attempts in flight of ended
-/// operations. `at_most`: returns the largest possible number.
+/// Counts the claims against the bound of a destination: operations from their first attempt on, and attempts in flight
+/// whose operation has ended. `at_most`: returns the largest possible number.
 inline unsigned engine_model::claims(const model_target& to, bool at_most) const {
     unsigned n = 0;
     for (u32 slot : pending_) {
@@ -511,12 +529,13 @@ inline bool engine_model::has_place() const {
     return n < limit && probing_ == 0;
 }
 
+/// Checks that no operation waits while the window has space.
 inline void engine_model::check_nothing_waits() {
     if (has_failed() || engine_->has_ready() || !has_place()) return;
     for (u32 slot : pending_) require(!can_go(ops_[slot]), "it waits, and there is a place", ops_[slot].number);
 }
 
-/// Checks that an operation with a late attempt sends a probe while all attempts are late.
+/// Checks that an operation with a late attempt sends a probe if all attempts are late.
 inline void engine_model::check_probe_went() {
     if (flight_.empty() || timely() > 0 || !has_place()) return;
     for (u32 slot : pending_) {
@@ -526,13 +545,15 @@ inline void engine_model::check_probe_went() {
     }
 }
 
-// ---- what is in flight -----------------------------------------------------------------------------------------------
+// ---- MADs in flight --------------------------------------------------------------------------------------------------
 
+/// Removes an attempt from the attempts in flight.
 inline void engine_model::leave_flight(u32 i) {
     std::erase(flight_, i);
     if (timely() == 0) probing_ = 0;
 }
 
+/// Changes the state of an attempt.
 inline void engine_model::become(u32 i, state what) {
     model_attempt& a = attempts_[i];
     const bool counted = a.is_on_wire() || a.what == state::blocked;
@@ -551,6 +572,7 @@ inline void engine_model::forget(u32 i) {
     a.op = none;
 }
 
+/// Marks an attempt as late.
 inline void engine_model::be_late(u32 i) {
     model_attempt& a = attempts_[i];
     note("is late, of operation", i, a.number);
@@ -566,6 +588,7 @@ inline void engine_model::be_late(u32 i) {
     if (!a.measured) become(i, state::lost); // an operation with a timeout defines when a MAD is lost
 }
 
+/// Marks the attempts in flight as late whose deadline has passed.
 inline void engine_model::expire_attempts() {
     for (std::size_t at = 0; at < flight_.size();) {
         const u32 i = flight_[at];
@@ -593,8 +616,8 @@ inline void engine_model::lose_before_answered() {
     }
 }
 
-/// Finds attempts that have been late for a whole stall. They may be lost, and are lost in the end, even if no other MAD
-/// gets a reply. `was_told`: the engine also knows the time.
+/// Finds attempts that have been late for a whole stall. These attempts may be lost. Later they are lost even if no
+/// other MAD gets a reply. `was_told`: the time was also reported to the engine.
 inline void engine_model::find_stalls(bool was_told) {
     bool passed = false;
     for (u32 slot : pending_) {
@@ -609,9 +632,11 @@ inline void engine_model::find_stalls(bool was_told) {
         const u32 i = flight_[at];
         if (attempts_[i].op == none && attempts_[i].what == state::late) doubt_orphan(attempts_[i], i);
     }
-    if (passed && !std::exchange(stall_passed_, true)) find_stalls(was_told); // shorter for targets without a reply
+    // After the first stall, stalls of targets without a reply are shorter.
+    if (passed && !std::exchange(stall_passed_, true)) find_stalls(was_told);
 }
 
+/// Marks late attempts of an operation as lost, or as possibly lost, after a stall.
 inline void engine_model::doubt_stall(model_operation& o, bool was_told) {
     const model_attempt& latest = attempts_[o.latest_attempt()];
     const duration late_for = now_ - latest.sent - latest.wait;
@@ -619,14 +644,15 @@ inline void engine_model::doubt_stall(model_operation& o, bool was_told) {
     for (std::size_t at = o.attempts.size(); at-- > 0;) {
         const u32 i = o.attempts[at];
         if (attempts_[i].what != state::late) continue;
-        // Excludes an attempt whose reply has started since. If two attempts become late at one time, the engine may
-        // process either first.
+        // Excludes an attempt whose reply has started since then. If two attempts become late at one time, the engine
+        // may process either attempt first.
         const bool was_late_then = i == o.latest_attempt() || attempts_[i].late_at < latest.late_at;
         if (is_certain && was_late_then) become(i, state::lost);
         else attempts_[i].may_be_lost = true;
     }
 }
 
+/// Marks a late attempt without an operation as lost, or as possibly lost, after a stall.
 inline void engine_model::doubt_orphan(model_attempt& a, u32 i) {
     if (a.late_at == now_) a.stall = std::min(a.stall, least_stall(a));
     const duration since = now_ - a.sent;
@@ -638,7 +664,7 @@ inline void engine_model::doubt_orphan(model_attempt& a, u32 i) {
     if (since >= a.told || now_ - a.late_at >= std::min(a.stall, least_stall(a))) a.may_be_lost = true;
 }
 
-/// Adopts the engine's number in flight if it leaves only one possibility.
+/// Adopts the engine's number in flight if this number leaves only one possibility.
 inline void engine_model::settle_doubts() {
     const unsigned sure = certain();
     if (is_foggy() || sure == flight_.size()) return;
@@ -650,8 +676,9 @@ inline void engine_model::settle_doubts() {
     }
 }
 
-// ---- how operations end ----------------------------------------------------------------------------------------------
+// ---- ends of operations ----------------------------------------------------------------------------------------------
 
+/// Handles the periods of all operations that have passed.
 inline void engine_model::pass_periods() {
     for (u32 slot : pending_) {
         model_operation& o = ops_[slot];
@@ -678,7 +705,7 @@ inline void engine_model::pass_period(model_operation& o) {
     if (o.measured) return;
     note("a period is over", o.number, o.tries);
     o.started = false;
-    if (o.wants) { // there was no space for it during the whole period
+    if (o.wants) { // it had no space during the whole period
         ++o.tries;
         o.counted_in = looks_;
     }
@@ -745,7 +772,7 @@ inline void engine_model::check_all_ended() {
     }
 }
 
-/// Expects the operation to end in this call.
+/// Expects that the operation ends in this call.
 inline void engine_model::end(model_operation& o, completion_status how, int error, u32 answered) {
     if (answered != none) forget(answered);
     close(o);
@@ -755,7 +782,7 @@ inline void engine_model::end(model_operation& o, completion_status how, int err
     ending_ = o.slot;
 }
 
-/// Detaches the attempts of an operation. They may still get replies.
+/// Detaches the attempts of an operation, which may still get replies.
 inline void engine_model::close(model_operation& o) {
     while (!o.attempts.empty()) {
         const u32 i = o.attempts.back();
@@ -765,6 +792,7 @@ inline void engine_model::close(model_operation& o) {
     o.wants = o.must_end = false;
 }
 
+/// Detaches an attempt from its operation.
 inline void engine_model::orphan(u32 i) {
     model_attempt& a = attempts_[i];
     if (!a.is_on_wire() && a.what != state::lost) return forget(i);
@@ -773,6 +801,7 @@ inline void engine_model::orphan(u32 i) {
     a.unseen = unseen_;
 }
 
+/// Expects that the operation ends in a later run_ready().
 inline void engine_model::make_ready(model_operation& o, completion_status how, int error, u64 batch) {
     o.at = stage::ready;
     o.wants = o.must_end = false;
@@ -782,6 +811,7 @@ inline void engine_model::make_ready(model_operation& o, completion_status how, 
     ++ready_;
 }
 
+/// Checks the end of an operation that the engine reports.
 inline void engine_model::finish(model_operation& o, const mad::completion& how) {
     note("ends as", o.number, u64(how.what));
     const bool was_ready = o.at == stage::ready;
@@ -809,13 +839,14 @@ inline void engine_model::finish(model_operation& o, const mad::completion& how)
     }
     o.at = stage::idle;
     std::erase(pending_, o.slot);
-    // The engine must no longer use these members, so that the test may overwrite them.
+    // The engine must no longer use these members, so the test may overwrite them.
     o.latest = o.destination_index = 0xdeadbeef;
     o.previous = o.next = nullptr;
     o.attempts.clear();
     on_end(o);
 }
 
+/// Updates the permitted number of attempts of an operation without a timeout.
 inline void engine_model::allow_tries(model_operation& o) {
     if (!o.measured || o.at != stage::under_way) return;
     const unsigned now = engine_->losses().attempts(o.knows, o.patience > duration{0});
@@ -823,6 +854,7 @@ inline void engine_model::allow_tries(model_operation& o) {
     o.least_tries = std::min(o.least_tries, now);
 }
 
+/// Checks a trace event and adopts decisions of the engine that become visible.
 inline void engine_model::on_event(const mad::trace_event& e) noexcept {
     using kind = mad::trace_event::kind;
     require(e.when == now_, "an event of another time");
@@ -843,7 +875,7 @@ inline void engine_model::on_event(const mad::trace_event& e) noexcept {
             for (std::size_t at = o.attempts.size(); at-- > 0;) {
                 const u32 i = o.attempts[at];
                 if (attempts_[i].what != state::late) continue;
-                // If two attempts became late at this moment, the engine may have processed only one.
+                // If two attempts became late at this time, the engine may have processed only one of them.
                 if (attempts_[i].late_at == now_ && i != o.latest_attempt()) attempts_[i].may_be_lost = true;
                 else become(i, state::lost);
             }
@@ -858,8 +890,9 @@ inline void engine_model::on_event(const mad::trace_event& e) noexcept {
     }
 }
 
-// ---- answers ---------------------------------------------------------------------------------------------------------
+// ---- replies ---------------------------------------------------------------------------------------------------------
 
+/// Returns the entry of a transaction ID in the hash table, or the free entry for it.
 inline u32* engine_model::find_tid(u32 tid) const {
     std::size_t at = (tid * 2654435761u) >> 18;
     while (tids_[at] != 0 && attempts_[tids_[at] - 1].tid != tid) at = (at + 1) & (tids_.size() - 1);
@@ -872,13 +905,15 @@ inline bool engine_model::is_clear(u32 i, model_delivery::kind what) const {
     if (a.op == none && a.what == state::lost && i + remembered <= attempts_.size())
         return what == model_delivery::kind::reply;
     if (a.op == none) return true;
-    if (a.to->counts && now_ >= a.left + a.told) return false; // its transport has forgotten it and reports no reply
+    // The transport has forgotten the request and does not report the reply.
+    if (a.to->counts && now_ >= a.left + a.told) return false;
     if (a.what == state::lost && i + remembered <= attempts_.size()) return false;
     const model_operation& o = ops_[a.op];
     if (o.at != stage::under_way) return true;
     return !(is_foggy() && (o.vague || o.wants || attempts_[o.latest_attempt()].over));
 }
 
+/// Writes the message of a delivery. Returns its bytes.
 inline std::span<u8> engine_model::compose(const model_delivery& d) {
     using kind = model_delivery::kind;
     const model_attempt& a = attempts_[d.attempt];
@@ -900,14 +935,15 @@ inline std::span<u8> engine_model::compose(const model_delivery& d) {
     return {mad, mad::mad_size};
 }
 
-/// Returns true if a reply to the attempt can be valid: it was sent, and its operation still waits or the engine remembers
-/// it.
+/// Returns true if a reply to the attempt can be valid: the attempt was sent, and its operation still waits or the
+/// engine remembers the attempt.
 inline bool engine_model::is_answerable(const model_attempt& a) const {
     if (a.what != state::sent && a.what != state::late && a.what != state::lost && a.what != state::returned)
         return false;
     return a.op == none || ops_[a.op].at == stage::under_way;
 }
 
+/// Determines the effect of a message that the engine is about to receive.
 inline void engine_model::expect_message(const model_delivery& d, std::size_t size) {
     using kind = model_delivery::kind;
     if (size < 24) {
@@ -941,6 +977,7 @@ inline void engine_model::expect_message(const model_delivery& d, std::size_t si
     accept(d.attempt);
 }
 
+/// Expects that a reply to this attempt ends its operation.
 inline void engine_model::accept(u32 i) {
     model_operation& o = ops_[attempts_[i].op];
     ++count_.replied;
@@ -950,8 +987,8 @@ inline void engine_model::accept(u32 i) {
     end(o, completion_status::replied, 0, i);
 }
 
-/// Schedules the next attempt after a BUSY reply. The back-off is an eighth of the timeout and doubles each time up to the
-/// whole timeout.
+/// Schedules the next attempt after a BUSY reply. The back-off is an eighth of the timeout. It doubles each time, up to
+/// the whole timeout.
 inline void engine_model::back_off(u32 i) {
     model_operation& o = ops_[attempts_[i].op];
     ++count_.busy;
@@ -964,7 +1001,7 @@ inline void engine_model::back_off(u32 i) {
     o.wants = o.must_end = false;
 }
 
-/// Restarts the deadline of an attempt with `wait`.
+/// Restarts the deadline of an attempt, with `wait` as its length.
 inline void engine_model::rearm(u32 i, duration wait) {
     model_attempt& a = attempts_[i];
     if (!a.timed && a.started) {
@@ -986,13 +1023,14 @@ inline void engine_model::rearm(u32 i, duration wait) {
     o.period = a.kept;
 }
 
+/// Returns the round-trip time of an attempt whose reply arrives now; empty if unknown.
 inline std::optional<duration> engine_model::round_trip_time(const model_attempt& a) const {
     if (a.timed) return std::max(now_ - a.sent, duration{0});
     if (a.what == state::sent && a.started) return now_ - a.start;
     return std::nullopt;
 }
 
-/// Updates the measurements after a reply: earlier attempts, the target, and later attempts.
+/// Updates the measurements after a reply: for earlier attempts, for the target, and for later attempts.
 inline void engine_model::learn(u32 i) {
     model_attempt& a = attempts_[i];
     const bool is_returned = a.op == none && a.what == state::returned; // the engine may have forgotten it
@@ -1006,7 +1044,7 @@ inline void engine_model::learn(u32 i) {
         stall_passed_ = false;
     }
     const bool was_lost = a.what == state::lost;
-    // Without adaptation the engine learns nothing from a reply to an operation with a timeout.
+    // Without adaptation, the engine learns nothing from a reply to an operation with a timeout.
     const bool counts_spurious = a.measured || options_.max_outstanding == 0;
     if (was_lost && !is_forgotten && counts_spurious) ++count_.spurious;
     else if (was_lost || a.may_be_lost) ++more_spurious_;
@@ -1021,6 +1059,7 @@ inline void engine_model::learn(u32 i) {
     if ((a.what == state::late || was_lost) && time && a.op != none) extend_later_deadlines(ops_[a.op], i, *time);
 }
 
+/// Adds a reply to the expected measurements.
 inline void engine_model::teach(u32 i, std::optional<duration> time) {
     const model_attempt& a = attempts_[i];
     if (certain() < flight_.size()) taught_ = false;
@@ -1041,8 +1080,8 @@ inline void engine_model::teach(u32 i, std::optional<duration> time) {
     touched_ = a.to;
 }
 
-/// Extends the deadlines of later attempts after a late reply. The target is expected to reply to its requests one after
-/// the other, each after the measured time plus a quarter.
+/// Extends the deadlines of later attempts after a late reply. The model expects that the target replies to its
+/// requests one after the other. Each reply takes the measured time plus a quarter.
 inline void engine_model::extend_later_deadlines(const model_operation& o, u32 answered, duration time) {
     const std::vector<u32> all = o.attempts;
     int behind = 0;
@@ -1056,6 +1095,7 @@ inline void engine_model::extend_later_deadlines(const model_operation& o, u32 a
     }
 }
 
+/// Determines the effect of a report that the engine is about to receive.
 inline void engine_model::expect_report(const model_delivery& d) {
     ++count_.expired_reports;
     if (d.what == model_delivery::kind::response_report) return;
@@ -1073,8 +1113,9 @@ inline void engine_model::expect_report(const model_delivery& d) {
     end(o, completion_status::send_failed, EIO, d.attempt);
 }
 
-// ---- what holds after each call --------------------------------------------------------------------------------------
+// ---- invariants after each call --------------------------------------------------------------------------------------
 
+/// Compares the state of the engine with the model.
 inline void engine_model::check() {
     if (is_foggy()) {
         more_probes_ += pending_.size();
@@ -1095,6 +1136,7 @@ inline void engine_model::check() {
     require(engine_->has_ready() == (ready_ > 0), "ready or not", engine_->has_ready(), ready_);
 }
 
+/// Compares the counters of the engine with the permitted values.
 inline void engine_model::compare_counters() {
     const mad::engine_counters& c = engine_->counters();
     const auto within = [&](u64& expected, u64& more, u64 seen, const char* name) {
@@ -1127,6 +1169,7 @@ inline void engine_model::compare_counters() {
     is(answers_to_tell_, 0, "replies that the trace tells");
 }
 
+/// Compares the number of MADs in flight.
 inline void engine_model::compare_flight() {
     const unsigned n = engine_->in_flight();
     std::size_t hidden = 0;
@@ -1140,6 +1183,7 @@ inline void engine_model::compare_flight() {
     else if (options_.polite) require(limit <= mad::detail::window_control::most_polite, "a polite window", limit);
 }
 
+/// Compares the measurements of the latest target.
 inline void engine_model::compare_teachings() {
     const model_target* const to = std::exchange(touched_, nullptr);
     if (!taught_ || !to) return;
@@ -1153,6 +1197,7 @@ inline void engine_model::compare_teachings() {
     require(engine_->losses().loss() == losses_.loss(), "the share that is lost");
 }
 
+/// Checks that the engine is idle and that its counters balance.
 inline void engine_model::check_end() {
     const mad::engine_counters& c = engine_->counters();
     require(engine_->idle() && engine_->in_flight() == 0, "something is left", engine_->idle(), engine_->in_flight());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// engine_rig.hpp - helpers of the engine tests: operations that record their completion, an engine over a scripted
-// transport or a kernel model, driver turns, and a witness that counts requests in flight.
+// engine_rig.hpp - helpers for the engine tests: operations that record their completion, an engine over a scripted
+// transport or a kernel model, turns of a driver, and a witness that counts requests in flight.
 #pragma once
 #include "kernel/kernel_of_this_run.hpp"
 #include "support/catch.hpp"
@@ -25,6 +25,7 @@ using mad::engine_options;
 using mad::IBDRPath;
 using mad::time_point;
 
+/// Returns the directed route through these ports.
 template <class... Port> IBDRPath route(Port... ports) {
     const std::array<u8, sizeof...(ports)> hops{static_cast<u8>(ports)...};
     return IBDRPath{hops};
@@ -36,7 +37,8 @@ inline constexpr mad::rpc_kind get_node_info{iba::MgmtClass::SubnLID, 1, iba::Me
 inline constexpr duration patience = 1ms;
 inline const duration kept_patience = mad::detail::deadlines::rounded(patience);
 
-/// A SubnGet(NodeInfo) that records its completion. `number` is its attribute modifier and must be unique in a test.
+/// A SubnGet(NodeInfo) that records its completion. `number` is its attribute modifier and must be unique within a
+/// test.
 struct operation : mad::operation {
     explicit operation(u32 n, const IBDRPath& route = {}) : to(route), number(n) {
         encode = [](mad::operation& o, u8* bytes) {
@@ -45,7 +47,7 @@ struct operation : mad::operation {
         };
         done = [](mad::operation& o, const mad::completion& how) { static_cast<operation&>(o).ended(how); };
         path = &to;
-        timeout = test::patience; // a default of the tests, not of the engine
+        timeout = test::patience; // the default of the tests, not of the engine
     }
     /// Makes the operation share the per-destination bound with all operations along its route.
     operation& bounded() {
@@ -113,7 +115,7 @@ struct rig {
         mads.run_ready();
         mads.resume_sends();
     }
-    /// Advances time to the next event. Returns false if there is none.
+    /// Advances the time to the next event. Returns false if no event is pending.
     bool advance() {
         mads.set_now(net.now());
         const time_point next = std::min(wire.next_event().value_or(time_point::max()), mads.next_deadline());
@@ -125,7 +127,7 @@ struct rig {
         wire.set_now(now);
         mads.set_now(now);
     }
-    /// Runs until nothing is pending. Returns false if an operation never ends.
+    /// Runs until no operation is pending. Returns false if an operation never ends.
     bool run() {
         for (;;) {
             turn();
@@ -134,7 +136,7 @@ struct rig {
             if (!advance()) return false;
         }
     }
-    /// Delivers everything in flight, even if no operation waits for it.
+    /// Delivers all MADs in flight, even if no operation waits for them.
     void drain() {
         while (wire.next_event()) {
             set_now(std::max(*wire.next_event(), net.now()));
@@ -162,15 +164,16 @@ struct rig {
     std::array<u8, 1024> buffer;
 };
 
-/// Checks the counters after all operations have ended: every operation that was sent ended in exactly one way.
+/// Checks the counters after all operations have ended: each operation that was sent must have ended in exactly one
+/// way.
 inline void check_balance(const engine& mads) {
     const mad::engine_counters& c = mads.counters();
     REQUIRE(mads.idle());
     CHECK(c.sent == c.replied + c.timed_out + c.cancelled + c.lost);
 }
 
-/// Counts the operations in flight at the transport: from the first send until the reply is delivered or the latest attempt
-/// has expired.
+/// Counts the operations in flight at the transport. An operation is in flight from the first send until its reply is
+/// delivered or the latest attempt has expired.
 class witness {
 public:
     explicit witness(scripted_transport& net) {

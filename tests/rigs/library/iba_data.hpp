@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+/// Opens a file in tests/data. Throws std::runtime_error if the file cannot be read.
 inline std::ifstream open_data(const std::string& file) {
     const auto path = std::filesystem::path(COMAD_SOURCE_DIR) / "tests/data" / file;
     std::ifstream in(path);
@@ -57,6 +58,7 @@ inline std::map<std::string, std::string> load_mads(const std::string& file) {
     return mads;
 }
 
+/// Returns the bytes of a hex text.
 inline std::vector<comad::u8> from_hex(const std::string& hex) {
     std::vector<comad::u8> bytes;
     for (std::size_t i = 0; i + 1 < hex.size(); i += 2)

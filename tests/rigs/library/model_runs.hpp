@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// model_runs.hpp - runs a reference model together with the code that it checks, for a number of steps or a time.
+// model_runs.hpp - runs a reference model together with the code under test, for a number of steps or for a time.
 #pragma once
 
 #include "support/catch.hpp"
@@ -13,9 +13,9 @@
 
 namespace comad::test {
 
-/// Calls `run(seed)`, which returns the number of steps that it made, until `steps` are made. Uses first the seeds that
-/// failed in the past and then 1, 2, 3 and so on. With COMAD_MODEL_SECONDS=3600 in the environment it runs for this time
-/// with new random seeds. With COMAD_MODEL_SEED=17 it runs only this seed. A failure prints its seed.
+/// Calls `run(seed)`, which returns the number of its steps, until `steps` are made. First uses the seeds that failed
+/// in the past, and then 1, 2, 3 and so on. COMAD_MODEL_SECONDS=3600 in the environment runs for this time with new
+/// random seeds. COMAD_MODEL_SEED=17 runs only this seed. A failure prints its seed.
 template <class Run> void run_model(u64 steps, std::initializer_list<u64> failed_once, Run&& run) {
     u64 made = 0;
     const auto run_with = [&](u64 seed) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// sweep_rig.hpp - helper of the sweep tests: a simulated subnet with the result of its discovery.
+// sweep_rig.hpp - a helper for the sweep tests: a simulated subnet with the result of its discovery.
 #pragma once
 #include "library/discovery_rig.hpp"
 #include <comad/counters/sweep.hpp>

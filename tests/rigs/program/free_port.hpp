@@ -9,7 +9,7 @@
 
 namespace comad::test {
 
-/// A port of 127.0.0.1 at which nothing listens now. Tests that run at the same time get different ones.
+/// Returns a port of 127.0.0.1 at which no program listens now. Tests that run at the same time get different ports.
 inline unsigned short free_port() {
     const int s = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     REQUIRE(s >= 0);

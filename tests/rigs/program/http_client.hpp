@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// http_client.hpp - one HTTP connection to a loopback port or a unix socket with control over each byte, for requests that
+// http_client.hpp - one HTTP connection to a loopback port or a unix socket. It controls each byte, for requests that
 // client libraries do not send.
 #pragma once
 #include "kernel/errno_error.hpp"
@@ -89,7 +89,7 @@ public:
         ask(target, fields);
         return answer();
     }
-    /// Waits until the server closes the connection and returns what it sent before.
+    /// Waits until the server closes the connection. Returns the data that the server sent before.
     std::string rest() {
         while (receive()) {}
         return in_;
