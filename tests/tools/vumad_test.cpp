@@ -272,7 +272,7 @@ TEST_CASE("a discovery by LIDs and OpenSM's tables equals one by directed routes
     const auto f =
         GENERATE(managed_fabric{"fattree2,radix=8,loss=0.01", "-l 0"},
                  managed_fabric{"ring,switches=5,hosts=2,loss=0.01", "-l 2"},
-                 managed_fabric{"torus,x=3,y=3,hosts=1", "-l 0"}); // its switches have ports without a cable
+                 managed_fabric{"torus,x=3,y=3,hosts=1", "-l 0"}); // its switches have some ports without a cable
     CAPTURE(f.specification);
     std::string script = with_manager;
     script.replace(script.find("--qos"), 5, "--qos " + f.OpenSM);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ibtool_rig.hpp - helpers of the ibtool tests: run the built program as a user runs it and check the result.
+// ibtool_rig.hpp - helpers for the ibtool tests: they run the built program as a user runs it, and check the result.
 #pragma once
 #include "program/process.hpp"
 #include "support/catch.hpp"
@@ -28,16 +28,18 @@ using Catch::StartsWith;
 using comad::test::directory;
 using comad::test::read_file;
 
+/// Returns the words of both lists.
 inline words operator+(words a, const words& b) {
     a.insert(a.end(), b.begin(), b.end());
     return a;
 }
 
-/// Returns the path of another build of ibtool to test, such as a build with sanitizers; null if not set.
+/// Returns the path of another build of ibtool to test, such as a build with sanitizers; null if no path is set.
 inline const char* other_program() { return std::getenv("COMAD_IBTOOL"); }
+/// Returns the path of the ibtool to test.
 inline std::string ibtool_program() { return other_program() ? other_program() : IBTOOL; }
-/// Selects test cases that each start the program: all cases, or every fifth if COMAD_IBTOOL names a slow (sanitized)
-/// program.
+/// Selects the cases of a test that starts the program for each case. Selects every fifth case if COMAD_IBTOOL names a
+/// slow program (with sanitizers), and otherwise all cases.
 class sampled {
 public:
     bool skips() { return other_program() && seen_++ % 5 != 0; }
@@ -45,7 +47,7 @@ public:
 private:
     unsigned seen_ = 0;
 };
-/// Returns the command line of ibtool with `arguments`, without a fabric from the environment of the tests.
+/// Returns the command line of ibtool with `arguments`. It ignores the fabric in the environment of the tests.
 inline words ibtool(const words& arguments) { return words{"IBTOOL_FABRIC=", ibtool_program()} + arguments; }
 
 /// Runs ibtool to its end.
@@ -80,7 +82,8 @@ inline words lines_in_order(const std::string& text) {
     return all;
 }
 
-/// Checks that ibtool exited with `code`, printed one line with `what` on stderr, and printed nothing on stdout.
+/// Checks that ibtool exited with `code`, printed one line that contains `what` on stderr, and printed nothing on
+/// stdout.
 inline void check_failure(const process_result& r, int code, const std::string& what) {
     INFO("stderr: " << r.err);
     CHECK(r.status == code);

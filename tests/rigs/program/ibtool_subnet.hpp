@@ -11,7 +11,7 @@
 
 namespace ibtool_rig {
 
-/// Topology file of the default subnet. OpenSM assigns the LIDs, so that tests know only the GUIDs in advance.
+/// Topology file of the default subnet. OpenSM assigns the LIDs, so tests know only the GUIDs in advance.
 inline constexpr std::string_view topology = R"(
 vendid=0x101
 devid=0x201
@@ -54,8 +54,8 @@ Hca	2 "C"	# "host C, with a name of more than 32 letters"
 [2]	"S2"[1]
 )";
 
-/// Whether OpenSM continues to run after it has configured the subnet. If it stays, its SA replies and its SMPs change
-/// counters.
+/// Whether OpenSM continues to run after it has configured the subnet. If it does, its SA replies and its SMPs change
+/// the counters.
 enum class manager { stays, leaves };
 
 /// An ibsim subnet that OpenSM has configured.
@@ -78,7 +78,8 @@ public:
         configure();
     }
 
-    /// Runs a program of infiniband-diags at the port that ibtool uses, or at NODE with SIM_HOST=NODE in `environment`.
+    /// Runs a program of infiniband-diags at the port that ibtool uses. With SIM_HOST=NODE in `environment` it runs at
+    /// NODE.
     process_result peer(const words& command, const words& environment = {}) const {
         return process(beside(environment, command)).wait();
     }
@@ -116,7 +117,7 @@ private:
         if (kind_ == manager::stays) manager_->await_error("SUBNET UP");
         else REQUIRE_THAT(manager_->wait().err, Contains("SUBNET UP"));
     }
-    // Changes the directory because ibsim's preloaded library leaves a directory in its working directory.
+    // Changes the working directory, because ibsim's preloaded library leaves a directory there.
     words beside(const words& environment, const words& command) const {
         return words{"IBSIM_SOCKNAME=" + server_.sockname()} + environment +
                words{"sh", "-c", "cd '" + (files_ / "") + "' && exec ibsim-run \"$@\"", "sh"} + command;
@@ -129,7 +130,8 @@ private:
     std::optional<process> manager_;
 };
 
-/// Topology file with the programs at the first switch: their local queries cross no cable, so that no counter changes.
+/// Topology file in which the programs are at the first switch. Their local queries cross no cable, so no counter
+/// changes.
 inline constexpr std::string_view quiet_topology = R"(
 switchguid=0x5000
 Switch	6 "S1"	# "first switch" enhanced port 0 lid 0 lmc 0

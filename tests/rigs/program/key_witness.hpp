@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// key_witness.hpp - a subnet in which each port has its own M_Key, and a check that each SMP has the M_Key of its target
-// port.
+// key_witness.hpp - a subnet in which each port has its own M_Key, and a check that each SMP contains the M_Key of its
+// target port.
 #pragma once
 #include "library/discovery_rig.hpp"
 #include <comad/iba/smp.hpp>
@@ -16,7 +16,8 @@ inline mad::port_keys different_keys(const topology& t) {
     return keys;
 }
 
-/// Counts SMPs with the M_Key of their target port, NodeInfo queries with the default M_Key, and all other SMPs.
+/// Counts three kinds of SMPs: with the M_Key of their target port, NodeInfo queries with the default M_Key, and all
+/// others.
 struct key_witness final : mad::trace_sink {
     key_witness(const world& w, const mad::port_keys& k) : where(w), keys(k) {}
     void on_event(const mad::trace_event& e) noexcept override {
@@ -27,7 +28,8 @@ struct key_witness final : mad::trace_sink {
         if (asks_who && key == keys.default_of(mad::key_kind::MKey)) ++asked;
         else ++(key == keys.of(mad::key_kind::MKey, port_at(route)) ? right : wrong);
     }
-    /// Returns the GUID of the end port that a route reaches: the local port for an empty route, and port 0 of a switch.
+    /// Returns the GUID of the end port that a route reaches. This is the local port for an empty route, and port 0 for
+    /// a switch.
     iba::guid port_at(const IBDRPath& route) const {
         const topology& t = where.net.graph();
         u32 node = where.port.node();

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// on_terminal.cpp - a pseudo-terminal whose program side stays open here, so that the test can check its settings at the
-// end.
+// on_terminal.cpp - a pseudo-terminal whose program side stays open in the test, which checks the settings at the end.
 #include "program/on_terminal.hpp"
 
 #include "kernel/errno_error.hpp"
@@ -54,7 +53,7 @@ void on_terminal::press(std::string_view keys) {
 void on_terminal::resize(unsigned columns, unsigned rows) {
     const winsize size = size_of(columns, rows);
     if (::ioctl(screen_.get(), TIOCSWINSZ, &size) != 0) fail("resize a terminal");
-    signal(SIGWINCH); // the program is not the leader of the terminal's session, so that the kernel sends no SIGWINCH
+    signal(SIGWINCH); // the kernel sends no SIGWINCH, because the program does not lead the session of the terminal
 }
 
 void on_terminal::signal(int number) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// process.cpp - starts, watches and ends a program. Its input and output are files in memory, so that no pipe can fill up.
+// process.cpp - starts, watches and ends a program. Its input and output are files in memory, because a pipe could
+// become full.
 #include "program/process.hpp"
 
 #include "kernel/errno_error.hpp"
@@ -44,11 +45,11 @@ std::string content_of(const unique_fd& file) {
 process::process(std::vector<std::string> words, error_stream err)
     : out_(memory_file()), terminal_(err == error_stream::terminal) {
     const unique_fd input = memory_file();
-    unique_fd theirs; // the program's stderr if it is not err_ itself
+    unique_fd theirs; // stderr of the program if it is not err_ itself
     if (terminal_) {
         int ends[2];
         termios raw{};
-        ::cfmakeraw(&raw); // so that the terminal does not turn a line break into two characters
+        ::cfmakeraw(&raw); // otherwise the terminal turns a line break into two characters
         if (::openpty(&ends[0], &ends[1], nullptr, &raw, nullptr) != 0) fail("openpty");
         err_ = unique_fd(ends[0]);
         theirs = unique_fd(ends[1]);

@@ -9,7 +9,7 @@
 
 namespace ibtool_rig {
 
-/// Returns a report without its comments, because one of them contains the time.
+/// Returns a report without its comments, because one of the comments contains the time.
 inline std::string topology_of(const process_result& r) {
     std::string text;
     for (std::size_t at = 0; at < r.out.size();) {
@@ -20,6 +20,7 @@ inline std::string topology_of(const process_result& r) {
     return text;
 }
 
+/// Returns the number of lines that start with `start`.
 inline std::size_t lines_starting(const std::string& text, std::string_view start) {
     const words all = lines_of(text);
     return static_cast<std::size_t>(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// served.hpp - runs a server on an io_context in its own thread while the test acts as its client.
+// served.hpp - runs a server on an io_context in a separate thread while the test acts as the client.
 #pragma once
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
@@ -12,6 +12,7 @@
 
 namespace comad::test {
 
+/// A server in its own thread. The destructor destroys the server and ends the thread.
 template <class Server> class served {
 public:
     /// Creates the server with `make(executor)`, which returns a std::unique_ptr<Server>. Rethrows exceptions of `make`.
@@ -24,7 +25,7 @@ public:
         io_.stop();
         thread_.join();
     }
-    /// Calls `f(server)` in the server's thread and returns the result.
+    /// Calls `f(server)` in the thread of the server and returns the result.
     template <class F> auto in_its_thread(F&& f) {
         std::packaged_task<decltype(f(*server_))()> task([&] { return f(*server_); });
         auto done = task.get_future();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// spawn.cpp - starts a program without a copy of the address space, because the tests start thousands of programs.
+// spawn.cpp - starts a program without copying the address space, because the tests start thousands of programs.
 #include "program/spawn.hpp"
 
 #include "kernel/errno_error.hpp"
@@ -24,7 +24,7 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
 std::vector<std::string> environment_of(std::vector<std::string>& words) {
     const auto is_setting = [](const std::string& word) { return word.find('=') < word.find_first_of("/ "); };
     const auto command = std::ranges::find_if_not(words, is_setting);
-    std::vector<std::string> all(std::make_reverse_iterator(command), words.rend()); // the last of equal names
+    std::vector<std::string> all(std::make_reverse_iterator(command), words.rend()); // of equal names, the last counts
     words.erase(words.begin(), command);
     const auto is_set = [&](std::string_view ours) {
         const std::string_view name = ours.substr(0, ours.find('=') + 1);
@@ -42,7 +42,7 @@ pid_t spawn(std::vector<std::string> words, int in, int out, int err) {
     const std::vector<char*> argv = pointers(words), envp = pointers(settings);
     const std::string refusal = words.front() + ": cannot be started\n";
 
-    // The child shares our memory until it executes the program, so that it must not allocate memory.
+    // Until the child executes the program it shares our memory. So it must not allocate memory.
     const pid_t pid = ::vfork();
     if (pid < 0) fail("vfork");
     if (pid == 0) {

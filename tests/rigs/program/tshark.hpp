@@ -12,6 +12,7 @@ struct tshark_field {
     std::string value; ///< lower-case hex digits, as many as the width needs
 };
 
+/// A packet as the dissector describes it.
 struct tshark_packet {
     std::vector<tshark_field> fields; ///< fields in the dissector's order
     bool is_malformed = false;        ///< whether the dissector reports a malformed packet

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// chassis_fabric.hpp - a topology file with one chassis of each vendor that libibnetdisc recognizes, cabled as the vendors
-// cable them.
+// chassis_fabric.hpp - a topology file with one chassis of each vendor that libibnetdisc recognizes. The cabling is
+// that of the vendors.
 #pragma once
 #include <fmt/format.h>
 
@@ -12,21 +12,21 @@
 
 namespace comad::test {
 
-/// Internal cabling of the Voltaire boards in one kind of chassis.
+/// Internal cabling of the Voltaire boards in a chassis type.
 struct board_wiring {
     unsigned spine_device, line_device;
     unsigned spine_ports, line_ports;
     unsigned spine_chips, line_chips;
     unsigned parallel;      ///< cables between a spine chip and a line chip
     unsigned first_outside; ///< first external port of a line chip
-    /// Port of the i-th cable between a spine chip and a line chip. spine_port: port of the spine chip, by slot and chip of
-    /// the line. line_port: port of the line chip, by slot and chip of the spine.
+    /// Return the port of the i-th cable between a spine chip and a line chip. spine_port: port of the spine chip, by
+    /// slot and chip of the line. line_port: port of the line chip, by slot and chip of the spine.
     unsigned (*spine_port)(unsigned slot, unsigned chip, unsigned i);
     unsigned (*line_port)(unsigned slot, unsigned chip, unsigned i);
 };
 
-/// Wirings by chassis. In an ISR9288 or ISR2012, each line chip has one cable to each of a spine's three chips. In an
-/// ISR9096 or ISR2004, each line chip has three cables to a spine's only chip.
+/// The wirings by chassis type. In an ISR9288 or ISR2012, each line chip has one cable to each of the three chips of a
+/// spine. In an ISR9096 or ISR2004, each line chip has three cables to the only chip of a spine.
 inline const std::map<std::string, board_wiring> voltaire_wirings{
     {"ISR9288",
      {0x5a08, 0x5a09, 24, 24, 3, 2, 1, 13, [](unsigned s, unsigned c, unsigned) { return 2 * (s - 1) + c; },
@@ -53,6 +53,7 @@ inline const std::map<std::string, board_wiring> voltaire_wirings{
       [](unsigned s, unsigned, unsigned i) { return 4 * (s - 1) + i + (s > 1 ? 2 : 0); }}},
 };
 
+/// Vendor and device of a node.
 struct described_node {
     unsigned vendor = 0, device = 0;
     std::uint64_t system = 0; ///< system image GUID; 0: the node has its own
@@ -98,8 +99,9 @@ private:
     std::map<std::string, std::string> links_;
 };
 
-/// Adds a Voltaire chassis with spines in slots 1 and 2, lines in slots 1 and 3, and a host at an external port of each
-/// line chip. An external port of the last line chip stays free for `link`. Names are `NAME-spine-1.2`, by slot and chip.
+/// Adds a Voltaire chassis. It has spines in slots 1 and 2, lines in slots 1 and 3, and a host at an external port of
+/// each line chip. An external port of the last line chip stays free for `link`. Names are `NAME-spine-1.2`, by slot
+/// and chip.
 inline void add_voltaire(described_fabric& f, const std::string& name, const board_wiring& w, std::uint64_t GUID) {
     constexpr unsigned vendor = 0x8f1, slots_of_spines[] = {1, 2}, slots_of_lines[] = {1, 3};
     const auto called = [&](const char* board, unsigned slot, unsigned chip) {
@@ -123,7 +125,7 @@ inline void add_voltaire(described_fabric& f, const std::string& name, const boa
     }
 }
 
-/// Returns a topology file with all chassis, connected to the switch "core".
+/// Returns a topology file in which the switch "core" connects all chassis.
 inline std::string chassis_fabric() {
     described_fabric f;
     f.add_ca("start", 1, 0x1000);
@@ -166,7 +168,7 @@ inline std::string chassis_fabric() {
     f.link("M-L1", 2, "M-alone", 18);
     at_core("M-L1", 1);
 
-    // Only the byte of the GUID for the board differs.
+    // These GUIDs differ only in the byte for the board.
     f.add_switch("T-1", 24, 0x0005ad0000010010, {0x5ad, 0x5a5a, 0x0005ad0101000000});
     f.add_switch("T-2", 24, 0x0005ad0000010020, {0x5ad, 0x5a5a, 0x0005ad0107000000});
     f.add_switch("T-alone", 24, 0x0005ad0000010030, {0x5ad, 0x5a5a, 0x0005ad0107000001});
@@ -178,8 +180,8 @@ inline std::string chassis_fabric() {
     at_core("I-1", 2);
     at_core("I-2", 1);
 
-    // Xsigo: the first leaf has its management server and cards; a second leaf has a card; another card is at a leaf that
-    // is not the first.
+    // The first leaf of the Xsigo has its management server and cards, and a second leaf has a card. Another card is at
+    // a leaf that is not the first.
     f.add_switch("X-leaf1", 24, 0x0013970102000a01, {0x1397, 1, 0x0013970102000a01});
     f.add_switch("X-leaf2", 24, 0x0013970105000a01, {0x1397, 1, 0x0013970105000a01});
     f.add_ca("X-server", 1, 0x0013970202000a10, {0x1397, 2, 0x0013970202000a10}, "xsigo manager");
@@ -193,7 +195,7 @@ inline std::string chassis_fabric() {
     f.link("X-leaf2", 5, "X-far", 1);
     at_core("X-leaf1", 24);
 
-    // Other nodes with a common system image GUID: a host with two adapters and a switch with two chips.
+    // Other nodes that share a system image GUID: a host with two adapters and a switch with two chips.
     f.add_ca("H-1", 1, 0x3001, {0x15b3, 4099, 0x3000});
     f.add_ca("H-2", 1, 0x3005, {0x15b3, 4099, 0x3000});
     f.add_switch("D-1", 8, 0x4001, {0x15b3, 0xcf08, 0x4000});

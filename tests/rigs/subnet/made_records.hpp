@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// made_records.hpp - builds structures with a different value in each field from the field tables, so that printed values
-// identify the field.
+// made_records.hpp - builds structures from the field tables, with a different value in each field, so that a printed
+// value identifies its field.
 #pragma once
 #include <comad/iba/detail/bits.hpp>
 #include <comad/iba/detail/codec.hpp>
@@ -15,10 +15,11 @@ namespace comad::test {
 /// Bits of a structure: a field without subfields, an array element, or single bytes of a byte array.
 struct made_field {
     unsigned off;
-    unsigned width; ///< at most 64; a GID is two fields
+    unsigned width; ///< number of bits, at most 64; a GID is two fields
     bool is_text;
 };
 
+/// Adds the fields of a structure, including nested structures, to `all`. `base`: offset of the structure in bits.
 inline void add_made_fields(std::vector<made_field>& all, const iba::record_info& info, unsigned base) {
     for (const iba::row_info& row : info.rows) {
         for (unsigned i = 0; i < row.count; ++i) {
@@ -32,15 +33,16 @@ inline void add_made_fields(std::vector<made_field>& all, const iba::record_info
         }
     }
 }
+/// Returns the fields of a structure in the order of the field tables.
 inline std::vector<made_field> made_fields_of(const iba::record_info& info) {
     std::vector<made_field> all;
     add_made_fields(all, info, 0);
     return all;
 }
 
-/// Fills all fields with random bits, including reserved fields, and texts with letters. `pattern`: selects the values.
-/// Single-bit fields are equal in half of the patterns; only several patterns together tell all fields apart, see
-/// are_told_apart().
+/// Returns a structure with random bits in all fields, including reserved fields, and letters in texts. `pattern`:
+/// selects the values. Two single-bit fields are equal in half of the patterns. Only several patterns together
+/// distinguish all fields; see are_told_apart().
 inline std::vector<u8> made_bytes(const iba::record_info& info, unsigned pattern) {
     std::vector<u8> bytes(info.bytes);
     std::mt19937_64 random(pattern);
@@ -50,13 +52,15 @@ inline std::vector<u8> made_bytes(const iba::record_info& info, unsigned pattern
     }
     return bytes;
 }
+/// Returns a decoded structure with the values of a pattern.
 template <class T> T made(unsigned pattern) {
     T value;
     iba::decode(value, made_bytes(iba::info_of<T>, pattern).data());
     return value;
 }
 
-/// Returns true if in the first patterns no two fields are equal in all patterns and no field is always 0.
+/// Returns true if the first patterns distinguish all fields: no two fields are equal in all patterns, and no field is
+/// always 0.
 inline bool are_told_apart(const iba::record_info& info, unsigned patterns) {
     const std::vector<made_field> fields = made_fields_of(info);
     std::vector<std::vector<u64>> values(fields.size());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// made_subnet.hpp - a constructed subnet with a switch, a host and a router whose fields all have different values.
+// made_subnet.hpp - a constructed subnet with a switch, a host and a router. All fields have different values.
 #pragma once
 #include "subnet/made_records.hpp"
 #include <comad/counters/sweep.hpp>
@@ -11,7 +11,7 @@ namespace comad::test {
 
 inline constexpr discovery::port_ref made_switch_port{0, 3}, made_host_port{1, 2}, made_router_port{2, 1};
 
-/// Fills a node with distinct values. `pattern`: selects the values; each node uses ten patterns.
+/// Adds a node whose fields have different values. `pattern`: selects the values. Each node uses ten patterns.
 inline void add_made_node(discovery::subnet& s, iba::NodeType type, u8 ports, std::string description) {
     const auto index = static_cast<u32>(s.nodes.size());
     unsigned pattern = 1 + 10 * index;
@@ -34,7 +34,7 @@ inline void add_made_node(discovery::subnet& s, iba::NodeType type, u8 ports, st
     s.by_guid.emplace(n.info.nodeGUID, index);
 }
 
-/// Returns the subnet. Port 3 of the switch is 4x QDR and its peer, port 2 of the host, is 8x DDR. The link to the router
+/// Returns the subnet. Port 3 of the switch is 4x QDR. Its peer, port 2 of the host, is 8x DDR. The link to the router
 /// is 1x SDR. Both ends of a link differ, so that tests can see which end was printed.
 inline discovery::subnet made_subnet() {
     using iba::LinkSpeed, iba::LinkWidth;
@@ -60,8 +60,8 @@ inline discovery::subnet made_subnet() {
     return s;
 }
 
-/// Returns counters as if both attributes had been read one after the other: 64-bit values where they exist, without a
-/// carry into the sign.
+/// Returns counters as if both attributes had been read one after the other. The counters have 64-bit values if they
+/// exist in 64 bits.
 inline counters::reading made_reading(discovery::port_ref where, unsigned pattern) {
     auto told = made<iba::pm::PortCountersExt>(pattern);
     counters::capabilities can;

@@ -8,7 +8,8 @@
 
 namespace ibtool_rig {
 
-// The numbers in the host names form ranges. The two cables between the switches permit routes around one of them.
+// A topology file. The numbers in the host names form ranges. Two cables connect the switches, so that routes can avoid
+// one cable.
 inline constexpr std::string_view two_switches = R"(
 switchguid=0x5000
 Switch	8 "S1"	# "first switch" enhanced port 0 lid 0 lmc 0
@@ -46,7 +47,8 @@ Hca	1 "E"	# "host E"
 [1]	"S2"[4]
 )";
 
-/// Runs a script of infiniband-diags, with its saved topology in this directory instead of the machine's directory.
+/// Returns the command line of an infiniband-diags script that saves its topology in `cache` instead of the directory
+/// of the machine.
 inline words script(const std::string& name, const std::string& cache, const words& arguments) {
     const std::string run_it = "$IBswcountlimits::cache_dir = shift; $0 = '" + name +
                                "'; my ($f) = grep { -x } map { \"$_/" + name +

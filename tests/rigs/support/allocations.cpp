@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// allocations.cpp - a counting operator new. It replaces every form, because AddressSanitizer would provide the others
-// itself.
+// allocations.cpp - an operator new that counts allocations. It replaces every form, because AddressSanitizer itself
+// would provide the other forms.
 #include "support/allocations.hpp"
 
 #include <cstdlib>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// faulty_writes.hpp - an end port of a simulated subnet on which writes fail in a chosen way while Gets succeed, with a
-// vendor-class device that the simulator lacks.
+// faulty_writes.hpp - an end port of a simulated subnet on which writes fail in a chosen way while Gets succeed. It
+// also acts as a vendor-class device, which the simulator lacks.
 #pragma once
 #include <comad/mad/transport.hpp>
 
@@ -16,28 +16,29 @@ namespace comad::test {
 /// Result of a Set, a Delete or a Trap.
 enum class write_fault : u8 {
     none,
-    ignored,            ///< replied with the node's unchanged value
-    echoed,             ///< replied as if done, but not done
+    ignored,            ///< the reply contains the unchanged value of the node
+    echoed,             ///< the reply reports success, but the node did nothing
     request_lost,       ///< every copy of the request is lost
-    reply_lost,         ///< done; every reply is lost
-    reply_lost_refused, ///< done; the reply is lost, and the next copy of the request is refused with status 0x1c
+    reply_lost,         ///< done, but every reply is lost
+    reply_lost_refused, ///< done, but the reply is lost; the next copy of the request is refused with status 0x1c
     refused,            ///< refused with status 0x1c, or with the SA's own status
-    partly,             ///< only a part is done: see `part`; without `part`, every second write
-    stopped_done,       ///< done; SIGINT arrives before the reply
-    stopped_lost,       ///< lost; SIGINT arrives afterwards
-    device_lost,        ///< done; the device disconnects before the reply
+    partly,             ///< only `part` is done; without `part`, every second write is done
+    stopped_done,       ///< done, but SIGINT arrives before the reply
+    stopped_lost,       ///< lost, and SIGINT arrives afterwards
+    device_lost,        ///< done, but the device disconnects before the reply
 };
 
+/// A transport that makes writes fail. It forwards all other MADs.
 class faulty_writes final : public mad::transport {
 public:
-    /// Removes from a request the part that the node does not carry out.
+    /// Removes from a request the part that the node does not do.
     using cut = std::function<void(std::span<u8> request)>;
 
     faulty_writes(mad::transport& wire, write_fault fault, cut part)
         : wire_(wire), fault_(fault), part_(std::move(part)) {}
 
-    u64 writes = 0;                       ///< copies that were sent
-    u64 traps = 0;                        ///< traps that arrived
+    u64 writes = 0;                       ///< number of copies that were sent
+    u64 traps = 0;                        ///< number of traps that arrived
     std::function<void()> on_answer = {}; ///< called before the reply to a completed write
     std::map<u32, u32> words;             ///< configuration space of the vendor's device
     std::array<u32, 2> groups{1, 2};      ///< counter groups of the vendor's device
@@ -99,8 +100,8 @@ private:
                         directed_class = 0x81, config_space = 0x50, group_config = 0x91, general_info = 0x17,
                         class_port_info = 1;
 
-    /// Source of the reply to a request: nobody, the node, a Get of the attribute, the request itself, an error status, or
-    /// the vendor's device.
+    /// Source of the reply to a request: no source, the node, a Get of the attribute, the request itself, an error
+    /// status, or the vendor's device.
     enum class reply_of : u8 { nobody, the_node, get_of_it, echo, refusal, vendors_device };
     struct sent_request {
         reply_of what;
@@ -147,7 +148,7 @@ private:
         return fault_ == write_fault::ignored ? reply_of::get_of_it : reply_of::echo;
     }
 
-    /// Sends a Get that the subnet answers instead of the request.
+    /// Sends a Get instead of the request. The subnet replies to the Get.
     mad::send_result substitute(const mad::send_request& r, reply_of what) noexcept {
         sent_request kept{what, {}};
         std::memcpy(kept.bytes.data(), r.mad, mad::mad_size);
@@ -158,7 +159,7 @@ private:
         if (mad[class_at] == vendor_class) mad[attribute_at + 1] = general_info;
         if (mad[class_at] == sa_class) {
             mad[attribute_at + 1] = class_port_info;
-            if (what == reply_of::get_of_it) kept.what = reply_of::echo; // such an SA has no record
+            if (what == reply_of::get_of_it) kept.what = reply_of::echo; // this SA has no record
         }
         sent_[tid_of(kept.bytes)] = kept;
         mad::send_request changed = r;
@@ -190,7 +191,7 @@ private:
     static void put_word(std::span<u8> mad, std::size_t at, u32 word) noexcept {
         for (int i = 3; i >= 0; --i, word >>= 8) mad[at + static_cast<std::size_t>(i)] = static_cast<u8>(word);
     }
-    static constexpr std::size_t data_at = 32, groups_at = 36; // offsets of vendstat.c
+    static constexpr std::size_t data_at = 32, groups_at = 36; // offsets as in vendstat.c
     static unsigned count_of(std::span<const u8> mad) noexcept { return word_at(mad, 20) >> 16 & 0x3f; }
 
     void write_words(std::span<u8> request) noexcept {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// sanitized.hpp - whether the program is built with a sanitizer, so that exhaustive tests can take fewer steps.
+// sanitized.hpp - a constant that is true if the program is built with a sanitizer, so that exhaustive tests can take
+// fewer steps.
 #pragma once
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

@@ -4,6 +4,8 @@
 #include <exception>
 #include <string>
 
+/// Calls the function. Returns the message of the exception that it throws, or a fixed text if the function throws
+/// nothing.
 template <class F> std::string message_of(F&& function) {
     try {
         function();

@@ -42,7 +42,7 @@ public:
         r.full_size = bytes.size();
         r.mad = buffer.subspan(mad::headroom, std::min(buffer.size() - mad::headroom, bytes.size()));
         std::copy_n(bytes.begin(), r.mad.size(), buffer.begin() + mad::headroom);
-        if (r.mad.size() == r.full_size) under_way_.pop_front(); // otherwise the caller retries
+        if (r.mad.size() == r.full_size) under_way_.pop_front(); // otherwise the caller enlarges its buffer
         return r;
     }
     std::optional<mad::time_point> next_event() const noexcept override {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// delivered_request.hpp - the header fields of a request as a server receives them, and the values that Linux delivers, for
-// the simulator, the virtual device, ibsim and the kernel.
+// delivered_request.hpp - the header fields of a request as a server receives them, and the values that Linux delivers.
+// The tests of the simulator, the virtual device, ibsim and the kernel use them.
 #pragma once
 #include <comad/iba/smp.hpp>
 #include <comad/mad/detail/message.hpp>
@@ -26,7 +26,7 @@ inline constexpr u32 asked_tid = 77;
 inline constexpr u64 asked_mkey = 0x0123'4567'89ab'cdef;
 inline constexpr u8 asked_sl = 3;
 
-/// Path and bytes of a request.
+/// Returns the path of a request.
 inline mad::any_path path_of(asked what, iba::lid target) {
     const std::array<u8, 1> ports{1};
     if (what == asked::by_ports) return mad::IBDRPath(ports);
@@ -35,6 +35,7 @@ inline mad::any_path path_of(asked what, iba::lid target) {
     path.SL = asked_sl;
     return path;
 }
+/// Returns the bytes of a request.
 inline std::array<u8, mad::mad_size> bytes_of(asked what) {
     const bool is_smp = what != asked::of_other_port;
     const u16 attribute = is_smp ? iba::attribute_id<iba::smp::SMInfo> : u16{0x12};
@@ -50,8 +51,8 @@ inline std::array<u8, mad::mad_size> bytes_of(asked what) {
 
 using fields = std::map<std::string, u64>;
 
-/// Returns the fields of a received request. Contains only the lower half of the transaction ID, because the sending kernel
-/// sets the upper half.
+/// Returns the fields of a received request. They contain only the lower half of the transaction ID, because the
+/// sending kernel sets the upper half.
 inline fields fields_of(const mad::source_address& from, std::span<const u8> mad) {
     using header = iba::MADHeader;
     using directed_header = iba::MADHeaderDirected;
@@ -117,7 +118,7 @@ inline fields expected_of(asked what, iba::lid from) {
     if (is_smp) all["M_Key"] = asked_mkey;
     if (!is_directed) return all;
     all["D"] = 0;
-    all["HopPointer"] = 2; // the hop from the SMI to the SM counts
+    all["HopPointer"] = 2; // includes the hop from the SMI to the SM
     all["HopCount"] = 1;
     all["DrSLID"] = all["DrDLID"] = 0xffff;
     for (int i = 0; i < 64; ++i)

@@ -14,7 +14,7 @@
 
 namespace comad::test {
 
-/// Forwards everything and changes replies with `lie`.
+/// Forwards everything, and changes replies with `lie`.
 class liar final : public mad::transport {
 public:
     using lie = std::function<void(std::span<u8> reply)>;
@@ -51,7 +51,7 @@ inline void put_number(const iba::row_info& row, std::span<u8> structure, u64 nu
     }
 }
 
-/// Returns the attribute in a reply if its type is T; otherwise empty.
+/// Returns the attribute in a reply if its type is T; empty otherwise.
 template <class T> std::span<u8> attribute_in(std::span<u8> reply) {
     const iba::mad_tables t = iba::tables_of(reply);
     return t.attribute == &iba::info_of<T> ? reply.subspan(t.data_begin) : std::span<u8>{};

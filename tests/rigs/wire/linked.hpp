@@ -8,8 +8,8 @@
 
 namespace ibtool_rig {
 
-/// Fabric with four leaves and two spines. Ports 1 and 2 of a leaf lead to hosts, and ports 3 and 4 to the spines. Ports 1
-/// to 4 of a spine lead to the leaves.
+/// A fabric with four leaves and two spines. Ports 1 and 2 of a leaf lead to hosts, and ports 3 and 4 lead to the
+/// spines. Ports 1 to 4 of a spine lead to the leaves.
 inline const std::string linked_fabric = "sim:fattree2,radix=4,sm=1,time=virtual";
 
 /// A temporary directory with the links.
@@ -22,7 +22,7 @@ struct linked {
                         const std::string& fabric = linked_fabric) const {
         return run_process(words{"env", "IBTOOL_FABRIC=" + fabric, files / name} + arguments);
     }
-    /// Returns the first line of a shell script that finds the links in PATH.
+    /// Returns the first line of a shell script, which makes the shell find the links in PATH.
     std::string first_in_path() const { return "PATH=" + files / "" + ":$PATH\n"; }
     directory files;
 };

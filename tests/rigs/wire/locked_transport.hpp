@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// locked_transport.hpp - an end port of a simulated subnet in real time that can fail, for subnets that several threads
-// share.
+// locked_transport.hpp - an end port of a simulated subnet in real time that can fail. Several threads can share the
+// subnet.
 #pragma once
 #include <comad/transports/sim/transport.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lossy_wire.hpp - end ports on one wire that loses, duplicates and reorders single MADs in virtual time.
+// lossy_wire.hpp - end ports on one wire, which loses, duplicates and reorders single MADs in virtual time.
 #pragma once
 #include "support/catch.hpp"
 #include <comad/mad/transport.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// memory_transport.hpp - a transport that replies to every MAD itself, in order and without allocations, in virtual time or
-// in real time with a descriptor.
+// memory_transport.hpp - a transport that replies to every MAD itself, in order and without allocations. It runs in
+// virtual time, or in real time with a descriptor.
 #pragma once
 #include "wire/scripted_transport.hpp"
 #include <comad/mad/detail/unique_fd.hpp>
@@ -42,7 +42,7 @@ public:
     mad::send_result send(const mad::send_request& request) noexcept override {
         ++sent;
         if (drop_every && sent % drop_every == 0) return {};
-        if (waiting_ == replies_.size()) return {mad::send_state::failed, ENOBUFS}; // the engine exceeds its window
+        if (waiting_ == replies_.size()) return {mad::send_state::failed, ENOBUFS}; // the engine exceeded its window
         replies_[(first_ + waiting_++) % replies_.size()] = {now_ + round_trip, answer_to(request.mad)};
         if (waiting_ == 1 && ready_ && !holding_) ::eventfd_write(ready_.get(), 1);
         return {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// scripted_transport.hpp - a transport in virtual time that records every packet and handles it as the test's script
-// decides.
+// scripted_transport.hpp - a transport in virtual time that records every packet. The script of the test decides what
+// happens to each packet.
 #pragma once
 #include <comad/mad/path.hpp>
 #include <comad/mad/transport.hpp>
@@ -31,8 +31,8 @@ struct packet {
     mad_bytes bytes;
 };
 
-/// Returns the reply of a well-behaved node. The payload identifies the request: NodeInfo's nodeGUID contains the first
-/// eight hops of the route, and portGUID contains the attribute and its modifier. See asked_guid().
+/// Returns the reply of a well-behaved node. The payload identifies the request: nodeGUID of NodeInfo contains the
+/// first eight hops of the route, and portGUID contains the attribute and its modifier. See asked_guid().
 inline mad_bytes answer_to(const u8* request) {
     mad_bytes reply;
     std::memcpy(reply.data(), request, reply.size());
@@ -43,20 +43,21 @@ inline mad_bytes answer_to(const u8* request) {
     std::memcpy(reply.data() + 84, request + 16, 8);  // attributeID, reserved, attributeModifier
     return reply;
 }
+/// Returns the reply of a well-behaved node to a packet.
 inline mad_bytes answer_to(const packet& p) { return answer_to(p.bytes.data()); }
 
-/// Returns the nodeGUID in the reply of the node at the end of `route` (at most eight hops).
+/// Returns the nodeGUID in the reply of the node at the end of `route`, which has at most eight hops.
 inline u64 asked_guid(const mad::IBDRPath& route) {
     u64 guid = 0;
     for (unsigned hop = 1; hop <= 8; ++hop) guid = guid << 8 | route.drPath[hop];
     return guid;
 }
 
-/// A message that can be received some time after the packet that caused it.
+/// A message that arrives some time after the packet that caused it.
 struct arrival {
     mad::duration after{};
     std::vector<u8> bytes{};
-    mad::receive_state state = mad::receive_state::message; ///< would_block: no message, only time passes
+    mad::receive_state state = mad::receive_state::message; ///< would_block: no message, only a delay
     u32 status = 0;
     int error = 0;
 };
@@ -69,11 +70,13 @@ struct fate {
 
 inline constexpr mad::duration round_trip = std::chrono::microseconds(10);
 
+/// Returns the arrival of a well-behaved node's reply.
 inline arrival reply(const packet& p, mad::duration after = round_trip) {
     const mad_bytes bytes = answer_to(p);
     return {after, {bytes.begin(), bytes.end()}};
 }
-/// Returns the packet itself with `status`, truncated to `size` bytes, as kernels report a failed send.
+/// Returns the arrival of the packet itself with `status`, truncated to `size` bytes. Kernels report a failed send in
+/// this way.
 inline arrival report(const packet& p, mad::duration after, u32 status = ETIMEDOUT, std::size_t size = 24) {
     return {after,
             {p.bytes.begin(), p.bytes.begin() + static_cast<std::ptrdiff_t>(size)},
@@ -83,10 +86,13 @@ inline arrival report(const packet& p, mad::duration after, u32 status = ETIMEDO
 /// Returns an arrival that reports the failure of the transport.
 inline arrival failure(mad::duration after, int error) { return {after, {}, mad::receive_state::failed, 0, error}; }
 
+/// Accepts the packet and replies after `after`.
 inline fate answered(const packet& p, mad::duration after = round_trip) { return {{}, {reply(p, after)}}; }
+/// Accepts the packet and never replies.
 inline fate dropped() { return {}; }
+/// Refuses the packet with an error.
 inline fate refused(int error) { return {{mad::send_state::failed, error}, {}}; }
-/// Refuses the packet for now. After `again` the transport reports an event to the driver.
+/// Does not accept the packet now. After `again` the transport reports an event to the driver.
 inline fate blocked(mad::duration again = round_trip) {
     return {{mad::send_state::would_block, 0}, {arrival{again, {}, mad::receive_state::would_block}}};
 }
@@ -103,7 +109,7 @@ public:
     /// Delivers `a` at the time now + a.after, independent of any packet.
     void inject(const arrival& a) { under_way_.emplace(now_ + a.after, a); }
 
-    /// Returns the packets that send() accepted, in order, except while keep_packets(false).
+    /// Returns the packets that send() has accepted, in order. Packets after keep_packets(false) are not recorded.
     const std::vector<packet>& taken() const noexcept { return taken_; }
     void keep_packets(bool keep) noexcept { keep_packets_ = keep; }
     std::size_t offered() const noexcept { return offered_; }

@@ -13,16 +13,18 @@
 
 using smp_bytes = std::array<comad::u8, comad::mad::mad_size>;
 
+/// Returns the directed route through these ports.
 inline comad::mad::IBDRPath route(std::initializer_list<comad::u8> ports) {
     return comad::mad::IBDRPath(std::span(ports.begin(), ports.size()));
 }
+/// Returns the path to a LID.
 inline comad::mad::IBPath to_lid(unsigned lid) {
     comad::mad::IBPath path;
     path.DLID = comad::iba::lid{static_cast<comad::u16>(lid)};
     return path;
 }
 
-/// Returns a SubnGet of one attribute as the RPC layer writes it.
+/// Returns a SubnGet of one attribute in the form in which the RPC layer writes it.
 inline smp_bytes get_request(comad::u16 attribute, const comad::mad::any_path& path, comad::u32 modifier = 0) {
     using namespace comad;
     const mad::rpc_kind kind{iba::MgmtClass::SubnLID, 1, iba::Method::Get, attribute, true};
@@ -31,6 +33,7 @@ inline smp_bytes get_request(comad::u16 attribute, const comad::mad::any_path& p
     return bytes;
 }
 
+/// Sends a MAD with a time limit of one second.
 inline comad::mad::send_result send_to(comad::mad::transport& transport, const comad::mad::any_path& path,
                                        const smp_bytes& mad) {
     using namespace comad;
@@ -47,7 +50,7 @@ struct arrived {
     std::size_t full_size;
 };
 
-/// Advances virtual time until nothing is in flight and returns the messages that arrived.
+/// Advances the virtual time until no MAD is in flight. Returns the messages that arrived.
 inline std::vector<arrived> drain(comad::mad::transport& transport, std::size_t buffer_size = 320) {
     using namespace comad;
     std::vector<arrived> all;
@@ -63,7 +66,7 @@ inline std::vector<arrived> drain(comad::mad::transport& transport, std::size_t 
     return all;
 }
 
-/// Sends a request and returns its only reply; empty if there is none.
+/// Sends a request and returns its only reply; empty if no reply arrives.
 inline std::optional<smp_bytes> ask(comad::mad::transport& transport, const comad::mad::any_path& path,
                                     const smp_bytes& request) {
     send_to(transport, path, request);
