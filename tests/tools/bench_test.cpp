@@ -24,9 +24,11 @@ namespace {
 // The other host has LID 2.
 const std::string pair_of_hosts = "sim:single,sm=1,latency=3us,time=virtual";
 
+/// Runs bench on a fabric.
 process_result bench(const std::string& fabric, const words& arguments) {
     return run(words{"bench", "--fabric", fabric} + arguments);
 }
+/// Returns the rows of bench's JSON output. Fails the test if bench failed.
 json rows_of(const process_result& r) {
     check_success(r);
     return json::parse(r.out).at("rows");
@@ -37,6 +39,7 @@ void check_all_took(const json& row, double us) {
     for (const char* percentile : {"p50", "p90", "p99", "p99.9", "max"})
         CHECK(row.at("round_trip_seconds").at(percentile).get<double>() == Approx(us / 1e6));
 }
+/// Checks the rate of a row and that the rate was equal in all rounds.
 void check_rate(const json& row, double mads_per_s) {
     CAPTURE(row.dump());
     CHECK(row.at("MADs_per_second").get<double>() == Approx(mads_per_s));

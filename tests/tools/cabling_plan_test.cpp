@@ -12,6 +12,7 @@ namespace cabling_plan_test {
 
 namespace {
 
+/// Reads a cabling plan from a text, with `f` as the file name in messages.
 std::vector<comad::discovery::planned_cable> read(const std::string& text) {
     std::istringstream in(text);
     return ibtool::read_cabling_plan(in, "f");
@@ -31,6 +32,7 @@ std::string port_of(const std::string& text) {
     return fmt::format("{} {} {} {}", end.blade, end.chip, end.port, end.words);
 }
 
+/// Returns the message with which a plan is refused.
 std::string refused(const std::string& text) {
     return message_of([&] { cables_of(text); });
 }

@@ -25,6 +25,7 @@ Ca	1 "B"	# "b, the second"
 [1]	"S"[2]
 )";
 
+/// A directory with a fabric. check() writes a plan and runs check_cabling on both.
 struct planned : directory {
     planned() { write("fabric.topo", std::string(fabric)); }
     process_result check(const std::string& plan, const words& more = {}) const {

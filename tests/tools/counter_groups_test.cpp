@@ -19,6 +19,7 @@ namespace {
 
 using buffer = std::array<u8, 256>;
 
+/// Returns random bytes, which a seed makes reproducible.
 buffer random_bytes(unsigned seed) {
     std::mt19937 random(seed);
     buffer bytes;
@@ -35,10 +36,12 @@ ClassPortInfo with(u16 mask, u32 mask2 = 0) {
     return info;
 }
 
+/// Returns our text of a counter group for these bytes and capabilities.
 std::string text(const counter_group& g, const buffer& bytes, const ClassPortInfo& info) {
     return g.text(std::span(bytes).first(g.info.bytes), info);
 }
 
+/// Returns a text without the line of a label, which must exist.
 std::string without_line(std::string text, const std::string& label) {
     const std::size_t begin = text.find("\n" + label + ":") + 1;
     REQUIRE(begin > 0);
@@ -47,12 +50,14 @@ std::string without_line(std::string text, const std::string& label) {
 
 using dumper = void(char*, int, void*, int);
 
+/// Returns libibmad's text for these bytes.
 std::string dumped(dumper* dump, buffer bytes) {
     std::array<char, 4096> text{};
     dump(text.data(), text.size(), bytes.data(), static_cast<int>(bytes.size()));
     return text.data();
 }
 
+/// Returns the encoded bytes of a structure.
 template <class T> std::vector<u8> bytes_of(const T& value) {
     const auto bytes = iba::encode(value);
     return {bytes.begin(), bytes.end()};

@@ -15,6 +15,7 @@ using nlohmann::json;
 
 namespace {
 
+/// A subnet whose counters infiniband-diags' perfquery can print.
 struct told_subnet : counted_subnet {
     /// Returns a counter of a port as infiniband-diags' perfquery prints it.
     std::uint64_t told(const words& how, const std::string& label) const {

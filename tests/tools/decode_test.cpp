@@ -22,6 +22,7 @@ process_result run_with_input(const words& arguments, const std::string& file) {
     return run_process(words{"sh", "-c", "exec \"$@\" < '" + file + "'", "sh", "env"} + ibtool(arguments));
 }
 
+/// Returns bytes as hex digits.
 std::string hex(std::span<const u8> bytes) {
     std::string text;
     for (u8 byte : bytes) text += fmt::format("{:02x}", byte);

@@ -43,6 +43,7 @@ std::string dumped(dumper* dump, unsigned number) {
     return text.data();
 }
 
+/// Returns the number in `count` bytes at an offset.
 u64 number_at(std::span<const u8> bytes, unsigned begin, unsigned count) {
     return iba::bits_at(bytes.data(), begin * 8, count * 8);
 }
@@ -58,11 +59,13 @@ template <class T> void for_each_made(dumper* dump, auto&& change, auto&& compar
         compare(value, dumped(dump, {bytes.begin(), bytes.end()}));
     }
 }
+/// Checks that our text equals libibmad's text for each pattern.
 template <class T> void compare(dumper* dump) {
     for_each_made<T>(
         dump, [](T&) {}, [](const T& v, const std::string& theirs) { CHECK(diags_text(v) == theirs); });
 }
 
+/// Returns the lines of a text in order.
 std::vector<std::string> lines_of(const std::string& text) {
     std::vector<std::string> lines;
     std::istringstream in(text);

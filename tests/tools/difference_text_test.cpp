@@ -28,6 +28,7 @@ subnet smaller() {
     return s;
 }
 
+/// Returns a difference at port 7 of GUID 0x10 with the peer port 8 of GUID 0x20.
 difference one(subject of, kind what, std::string place, std::string before = {}, std::string now = {}) {
     difference d;
     d.of = of;

@@ -20,6 +20,7 @@ using iba::PortPhysicalState;
 using iba::PortState;
 using transports::end_port;
 
+/// Returns an Active InfiniBand port of a device.
 end_port port_of(const std::string& device, unsigned port, const std::string& umad) {
     end_port p;
     p.device = device;
@@ -33,6 +34,7 @@ end_port port_of(const std::string& device, unsigned port, const std::string& um
     return p;
 }
 
+/// Returns an accessible device file of a port.
 device_file file_of(const std::string& name, const std::string& port) {
     return {.name = name,
             .path = "/dev/infiniband/" + name,
@@ -43,6 +45,7 @@ device_file file_of(const std::string& name, const std::string& port) {
             .group_owner = "rdma"};
 }
 
+/// Adds a device with its device files to a machine.
 void add_device(machine& m, const std::string& name, std::vector<end_port> ports) {
     transports::device d;
     d.name = name;
@@ -66,6 +69,7 @@ machine sound_machine() {
     return m;
 }
 
+/// Returns the first port of the first device.
 end_port& first_port(machine& m) { return m.devices[0].end_ports[0]; }
 /// Selects the first port after a change of the machine.
 void use_first_port(machine& m) { m.used = first_port(m); }
@@ -341,6 +345,7 @@ TEST_CASE("doctor reports a driver limit on SA requests with the file that conta
     CHECK(std::ranges::all_of(check_machine(m), [](const finding& other) { return other.judged == verdict::ok; }));
 }
 
+/// Returns a fabric without problems.
 fabric_facts sound_fabric() {
     fabric_facts f;
     f.SM_LID = 1;

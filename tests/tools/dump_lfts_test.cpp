@@ -25,6 +25,7 @@ words stanzas_of(const std::string& text, std::string_view first = " of switch "
     return all;
 }
 
+/// Checks that both commands print equal stanzas in any order.
 void compare_tables(const subnet& s, const words& theirs, const words& ours) {
     CAPTURE(ours);
     const process_result peer = s.peer(theirs), r = s.ours(ours);

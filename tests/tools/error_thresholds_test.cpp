@@ -15,6 +15,7 @@ using counters::counter;
 
 namespace {
 
+/// Returns the message with which a thresholds file is refused.
 std::string message(const std::string& file) {
     error_thresholds t;
     std::istringstream in(file);

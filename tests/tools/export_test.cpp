@@ -17,17 +17,21 @@ using namespace ibtool_rig;
 
 namespace {
 
+/// Returns true if a program is installed. Otherwise prints a warning that the test is skipped.
 bool is_there(const std::string& program) {
     if (run_process({"sh", "-c", "command -v " + program}).status == 0) return true;
     WARN("skipped: there is no " << program);
     return false;
 }
 
+/// Writes a text to a file.
 void write(const std::string& file, const std::string& text) { std::ofstream(file) << text; }
+/// Returns the content of a file.
 std::string read(const std::string& file) {
     std::ifstream in(file);
     return {std::istreambuf_iterator<char>(in), {}};
 }
+/// Counts how often a text contains `what`.
 std::size_t count(const std::string& text, const std::string& what) {
     std::size_t found = 0;
     for (std::size_t at = 0; (at = text.find(what, at)) != text.npos; at += what.size()) ++found;
@@ -57,6 +61,7 @@ Hca	1 "B"	# "host2 mlx5_0"
 [1]	"S2"[3]
 )";
 
+/// Runs export, which must succeed, in the given format.
 process_result exported(const std::string& format, const words& more) {
     const process_result r = run(words{"export", "--format", format} + more);
     CAPTURE(r.err);

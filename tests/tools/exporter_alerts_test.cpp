@@ -65,11 +65,13 @@ struct phase {
 
 /// The labels with which an alert names its ports and nodes, in addition to the labels of all series.
 using labels = std::map<std::string, std::string>;
+/// An alert as it fires: its labels and its summary.
 struct alert {
     labels names;
     std::string summary;
 };
 
+/// One test of an alert: the phases and the expected times.
 struct row {
     std::string name, title;
     std::vector<phase> phases;
@@ -79,6 +81,7 @@ struct row {
     bool is_known_before = false; ///< whether a file declares the whole fabric as expected
 };
 
+/// Returns the labels with which an alert names a cable.
 labels cable(const char* a, const char* node, const char* port, const char* b, const char* peer,
              const char* peer_port) {
     const auto GUID = [](const char* digits) { return fmt::format("0000:0000:0000:{:0>4}", digits); };
@@ -86,10 +89,12 @@ labels cable(const char* a, const char* node, const char* port, const char* b, c
             {"peer_node_guid", GUID(b)}, {"peer_node", peer}, {"peer_port", peer_port}};
 }
 const labels between_leaves = cable("10", "leaf-1", "7", "20", "leaf-2", "7");
+/// Returns the labels of both sets.
 labels with(labels all, const labels& more) {
     all.insert(more.begin(), more.end());
     return all;
 }
+/// Returns the labels except those with these names.
 labels without(labels all, const std::set<std::string>& names) {
     std::erase_if(all, [&](const auto& one) { return names.contains(one.first); });
     return all;
@@ -241,8 +246,10 @@ std::vector<row> rows() {
     return all;
 }
 
+/// Returns the path of the alert rules.
 std::string alerts_file() { return std::string(COMAD_SOURCE_DIR) + "/packaging/monitoring/alerts.yml"; }
 
+/// Returns the first group of each match in a text.
 std::set<std::string> words_of(const std::string& text, const std::regex& what) {
     std::set<std::string> all;
     for (std::sregex_iterator i(text.begin(), text.end(), what), end; i != end; ++i) all.insert((*i)[1]);
@@ -356,6 +363,7 @@ void run_phases(const row& r, const std::string& topology_file, scraped& to) {
     }
 }
 
+/// Returns promtool's expectation for an alert at a minute.
 json expectation(const row& r, int minute, bool fires) {
     json all = json::array();
     for (const alert& a : r.fired) {

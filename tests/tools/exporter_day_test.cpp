@@ -22,6 +22,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
+/// Returns the number of open descriptors of this process.
 std::size_t open_descriptors() {
     const std::filesystem::directory_iterator all("/proc/self/fd");
     return static_cast<std::size_t>(std::distance(begin(all), end(all)));

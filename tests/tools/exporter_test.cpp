@@ -38,6 +38,7 @@ comad::coro::generator<std::string> pieces_of(std::string text) {
     }
 }
 
+/// An exporter that runs in its own thread and publishes pages of the test.
 struct running_exporter : served<ibtool::exporter> {
     explicit running_exporter(ibtool::exporter::options o)
         : served([&](auto executor) { return std::make_unique<ibtool::exporter>(executor, std::move(o)); }) {}
@@ -88,6 +89,7 @@ std::string refusal_of(const std::string& file) {
     return {};
 }
 
+/// Returns the error of listening on an address; empty if listening succeeds.
 std::string where_it_cannot_listen(const std::string& where) {
     boost::asio::io_context io;
     try {

@@ -34,6 +34,7 @@ struct page {
     std::map<std::string, std::string> value, type;
 };
 
+/// A sweep of the constructed subnet, and its page.
 struct exposed {
     exposed() {
         now.begin = mad::time_point{1s};

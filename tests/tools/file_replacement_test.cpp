@@ -32,21 +32,25 @@ using ibtool::write_output;
 
 namespace {
 
+/// Writes a file with this mode. Returns its path.
 std::string write(const directory& files, std::string_view file, std::string_view text, mode_t mode = 0644) {
     const std::string name = files.write(file, text);
     ::chmod(name.c_str(), mode);
     return name;
 }
+/// Returns the number of files in a directory.
 std::size_t count_of(const directory& files) {
     return static_cast<std::size_t>(std::distance(fs::directory_iterator(files / ""), {}));
 }
 
+/// Returns the permission bits of a file.
 mode_t mode_of(const std::string& file) {
     struct stat found {};
     REQUIRE(::stat(file.c_str(), &found) == 0);
     return found.st_mode & 07777;
 }
 
+/// Returns the message of the exception that a function throws; empty if it throws none.
 std::string message_of(const std::function<void()>& f) {
     try {
         f();

@@ -22,6 +22,7 @@ discovery::subnet three_nodes() {
     return s;
 }
 
+/// Returns the forwarding tables that a text contains for three_nodes().
 discovery::forwarding_tables tables_of(std::string_view text) {
     return ibtool::read_forwarding_dump(made_file(text).name, three_nodes());
 }

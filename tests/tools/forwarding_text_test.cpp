@@ -16,10 +16,12 @@ namespace {
 
 const table_heading heading{"Lid 3", iba::guid{0x10}, "a switch", 17, 1, 20};
 
+/// Returns a port of a host with this base LID and LMC.
 destination port_at(unsigned base, unsigned LMC) {
     return {true, iba::NodeType::CA, iba::guid{0x21}, base, LMC, "a host"};
 }
 
+/// Returns the rows of a table without its head and its sum.
 std::string rows_of(const std::string& text) {
     const auto begin = text.find("Info \n") + 6;
     return text.substr(begin, text.find(" dumped") - begin);

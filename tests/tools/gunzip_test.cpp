@@ -22,6 +22,7 @@ std::string gzipped(const std::string& text) {
     return run_process({"sh", "-c", "printf %s \"$1\" | gzip -c", "sh", text}).out;
 }
 
+/// Returns the decompressed text. Sets `problem` to the error or to an empty text.
 std::string text_of(std::string_view bytes, std::string& problem, std::size_t most = ibtool::most_decompressed) {
     problem.clear();
     return ibtool::gunzip(bytes, problem, most);

@@ -15,9 +15,11 @@ namespace {
 // 4 leaves and 2 spines with 4 ports each, and 8 hosts: 32 ports.
 const std::string health_tree = "sim:fattree2,radix=4,sm=1,time=virtual";
 
+/// Runs health on the tree. `wrong`: faults of the simulator.
 process_result health(const words& arguments, const std::string& wrong = "") {
     return run(words{"health", "--fabric", health_tree + wrong} + arguments);
 }
+/// Returns the JSON objects that health printed, one per line.
 std::vector<json> health_objects(const process_result& r) {
     std::vector<json> all;
     std::istringstream lines(r.out);

@@ -45,10 +45,12 @@ void compare(const words& commands) {
     }
 }
 
+/// Returns the line of a label; empty if it is missing.
 std::string line_of(const std::string& text, const std::string& label) {
     const std::size_t begin = text.find(label + ":");
     return begin == text.npos ? std::string() : text.substr(begin, text.find('\n', begin) - begin);
 }
+/// Returns the value after a label.
 std::string value_of(const std::string& text, const std::string& label) {
     const std::string line = line_of(text, label);
     return line.substr(line.find_last_of('.') + 1);

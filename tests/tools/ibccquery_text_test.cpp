@@ -21,6 +21,7 @@ namespace {
 using buffer = std::array<u8, 256>;
 using dumper = void(char*, int, void*, int);
 
+/// Returns random bytes, which a seed makes reproducible.
 buffer random_bytes(unsigned seed) {
     std::mt19937 random(seed);
     buffer bytes;
@@ -28,6 +29,7 @@ buffer random_bytes(unsigned seed) {
     return bytes;
 }
 
+/// Returns libibmad's text for the bytes from an offset on.
 std::string dumped(dumper* dump, const buffer& bytes, std::size_t at = 0) {
     buffer rest{};
     std::copy(bytes.begin() + static_cast<std::ptrdiff_t>(at), bytes.end(), rest.begin());
@@ -36,12 +38,14 @@ std::string dumped(dumper* dump, const buffer& bytes, std::size_t at = 0) {
     return text.data();
 }
 
+/// Returns the structure in these bytes.
 template <class T> T decoded(const buffer& bytes) {
     T value;
     iba::decode(value, bytes.data());
     return value;
 }
 
+/// Returns a line with a label and a number in libibmad's format.
 std::string numbered(const std::string& label, unsigned number) {
     return label + ":" + std::string(32 - label.size(), '.') + std::to_string(number) + "\n";
 }

@@ -19,12 +19,14 @@ using namespace ibtool_rig;
 
 namespace {
 
+/// Returns true if ibdmchk is installed. Otherwise prints a warning that the test is skipped.
 bool has_judge() {
     if (process({"sh", "-c", "command -v ibdmchk"}).wait().status == 0) return true;
     WARN("skipped: ibdmchk is missing, of the package ibutils");
     return false;
 }
 
+/// The result of a check of routes, by ibcheckroutes or ibdmchk.
 struct verdict {
     unsigned routes = 0, cut = 0;
     bool has_bad_groups = false;

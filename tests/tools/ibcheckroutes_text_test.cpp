@@ -23,6 +23,7 @@ namespace {
 const subnet made = test::made_subnet();
 const std::string sw = name_of(made.nodes[0]), host = name_of(made.nodes[1]), router = name_of(made.nodes[2]);
 
+/// Returns the finding about a route fault.
 ibtool::route_finding told(route_fault f) {
     route_check check;
     check.faults.push_back(std::move(f));
@@ -31,6 +32,7 @@ ibtool::route_finding told(route_fault f) {
     return all[0];
 }
 
+/// Returns the text of a loop with this number of ports.
 std::string circle_of(std::size_t length) {
     std::string text = told({route_fault::kind::loop, {0, 3}, std::vector(length, port_ref{0, 3}), {9}, 1}).text;
     return text.substr(text.find("circulate: ") + 11);

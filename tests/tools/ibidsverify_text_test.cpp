@@ -14,6 +14,7 @@ using iba::NodeType;
 
 namespace {
 
+/// An end port of a node. `is_read`: whether the discovery read its PortInfo.
 struct end {
     unsigned LID = 0;
     u64 GUID = 0;
@@ -37,6 +38,7 @@ void add(discovery::subnet& s, NodeType type, u64 GUID, const std::vector<end>& 
     }
 }
 
+/// Returns the findings of ibidsverify with their kinds.
 std::vector<std::string> lines_of(const discovery::subnet& s) {
     std::vector<std::string> all;
     for (const ibtool::identity_finding& f : ibtool::check_identities(s))

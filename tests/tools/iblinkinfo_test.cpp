@@ -28,6 +28,7 @@ std::set<std::string> stanzas_of(const std::string& text) {
     return all;
 }
 
+/// Checks that ibtool and infiniband-diags print equal sections in any order.
 void compare_stanzas(const subnet& s, const words& command) {
     CAPTURE(command);
     const process_result theirs = s.peer(command), r = s.ours(command);
@@ -39,6 +40,7 @@ void compare_stanzas(const subnet& s, const words& command) {
     CHECK(r.out.size() == theirs.out.size());
 }
 
+/// Returns the topology file of a fat tree.
 std::string fat_tree() {
     std::ostringstream text;
     comad::transports::sim::write_topology(text, comad::transports::sim::make_topology("fattree2,radix=8"));
@@ -74,6 +76,7 @@ Hca	2 "C"	# "host C, with a name of more than 32 letters"
 [2]	"S1"[3] w=2 s=3
 )";
 
+/// Returns the JSON objects of a command that must succeed, one per line.
 std::vector<nlohmann::json> lines_as_json(const process_result& r) {
     check_success(r);
     std::vector<nlohmann::json> all;

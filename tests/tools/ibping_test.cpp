@@ -20,9 +20,11 @@ namespace {
 const std::string subnet = "sim:fattree2,radix=4,sm=1";
 const std::string virtual_subnet = subnet + ",time=virtual";
 
+/// Runs ibtool on a fabric.
 process_result on(const std::string& fabric, const words& arguments) {
     return run(words{"--fabric", fabric} + arguments);
 }
+/// Returns true if the whole text matches a regular expression.
 bool matches(const std::string& text, const std::string& pattern) {
     INFO("text: " << text);
     return std::regex_match(text, std::regex(pattern));

@@ -11,6 +11,7 @@ using namespace ibtool_rig;
 
 namespace {
 
+/// Returns the JSON output of a command.
 nlohmann::json json_from(const process_result& r) {
     INFO("stderr: " << r.err);
     CAPTURE(r.out);
@@ -25,6 +26,7 @@ const words tree{"--fabric", tree_alone + ",sm=1"};
 struct ports_of {
     std::string entry, other;
 };
+/// Returns two ports of the last node of a route.
 ports_of ports_at(const std::string& route) {
     const auto node = json_from(run(words{"smpquery", "NI", route, "--json"} + tree));
     const unsigned entry = node["localPortNum"], count = node["numPorts"];
@@ -41,6 +43,7 @@ nlohmann::json set_in(const std::string& capture) {
     return found;
 }
 
+/// Returns true if the trace of a command contains a Set.
 bool sends_a_set(const process_result& r) { return r.err.find("MAD_METHOD_SET") != r.err.npos; }
 
 } // namespace

@@ -38,6 +38,7 @@ Hca	1 "B"	# "host B"
 [1]	"S1"[2]
 )";
 
+/// A subnet in which the test sets error counters.
 struct faulty_subnet : counted_subnet {
     faulty_subnet() : counted_subnet(described) {}
 
@@ -92,10 +93,12 @@ std::string uncabled(const std::string& text) {
     return kept;
 }
 
+/// The results of both programs.
 struct both {
     process_result theirs, ours;
 };
 
+/// Runs both programs, which must exit with equal status.
 both ask_both(const subnet& s, const words& options) {
     const words command = words{"ibqueryerrors"} + options;
     both b{s.peer(command), s.ours(command)};
@@ -104,6 +107,7 @@ both ask_both(const subnet& s, const words& options) {
     return b;
 }
 
+/// Checks that both programs print equal sections and exit with this status.
 void compare_stanzas(const subnet& s, const words& options, int status) {
     CAPTURE(options);
     const both b = ask_both(s, options);
@@ -112,11 +116,13 @@ void compare_stanzas(const subnet& s, const words& options, int status) {
     CHECK(stanzas_of(b.ours.out) == stanzas_of(b.theirs.out));
 }
 
+/// Returns the line of a label; empty if it is missing.
 std::string line_of(const std::string& text, const std::string& label) {
     const std::size_t begin = text.find(label + ":");
     return begin == text.npos ? std::string() : text.substr(begin, text.find('\n', begin) - begin);
 }
 
+/// Returns the JSON objects that a command printed, one per line.
 std::vector<nlohmann::json> lines_as_json(const process_result& r) {
     std::vector<nlohmann::json> lines;
     std::istringstream in(r.out);
@@ -124,6 +130,7 @@ std::vector<nlohmann::json> lines_as_json(const process_result& r) {
     return lines;
 }
 
+/// Returns the number of MADs that a command with -v reports.
 unsigned mads_of(const process_result& r) {
     CAPTURE(r.err);
     const std::size_t at = r.err.find(" MADs sent");

@@ -13,6 +13,7 @@ using namespace ibtool;
 
 namespace {
 
+/// Returns PortVLXmitWaitCounters with values for VL 0 and VL 3.
 std::vector<u8> waited(u16 first, u16 fourth) {
     iba::pm::PortVLXmitWaitCounters c;
     c.portVLXmitWait[0] = first;

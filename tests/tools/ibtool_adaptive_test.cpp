@@ -13,6 +13,7 @@ namespace {
 
 const std::string tree = "sim:fattree2,radix=4,sm=1,time=virtual";
 
+/// Returns the last JSON object that a command printed, which is its summary.
 nlohmann::json summary_of(const process_result& r) {
     const words lines = lines_in_order(r.out);
     REQUIRE_FALSE(lines.empty());

@@ -30,6 +30,7 @@ struct argument {
     std::string command, name, file, value, help;
 };
 
+/// Returns the arguments with a value of all commands.
 std::vector<argument> arguments() {
     std::vector<argument> all;
     const process_result r = run({"help", "--arguments"});
@@ -42,6 +43,7 @@ std::vector<argument> arguments() {
     return all;
 }
 
+/// Returns the arguments whose files have one of these uses.
 std::vector<argument> arguments_used(const std::vector<std::string>& uses) {
     std::vector<argument> some;
     for (const argument& a : arguments())
@@ -105,6 +107,7 @@ void check_row(const process_result& r) {
         CHECK_THAT(r.err, !Contains(wrong));
 }
 
+/// A FIFO in a directory.
 struct fifo {
     explicit fifo(const directory& files, std::string_view as = "fifo") : name(files / as) {
         REQUIRE(::mkfifo(name.c_str(), 0600) == 0);
@@ -118,6 +121,7 @@ struct fifo {
     unique_fd both_ends;
 };
 
+/// Returns true if the process has the file open.
 bool has_open(const process& p, const std::string& file) {
     std::error_code none;
     for (const auto& entry : std::filesystem::directory_iterator("/proc/" + std::to_string(p.pid()) + "/fd", none))

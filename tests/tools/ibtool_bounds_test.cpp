@@ -18,6 +18,7 @@ namespace {
 
 const words tree{"--fabric", "sim:fattree2,radix=4,time=virtual,sm=1"}; // 8 hosts and 6 switches
 
+/// Counts how often a text contains `what`.
 std::size_t count_of(const std::string& text, const std::string& what) {
     std::size_t count = 0;
     for (std::size_t at = text.find(what); at != text.npos; at = text.find(what, at + 1)) ++count;

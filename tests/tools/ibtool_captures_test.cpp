@@ -24,13 +24,16 @@ namespace {
 
 using octets = std::vector<u8>;
 
+/// Returns all parts as one sequence of bytes.
 octets joined(std::initializer_list<octets> parts) {
     octets all;
     for (const octets& part : parts) all.insert(all.end(), part.begin(), part.end());
     return all;
 }
+/// Returns a 16-bit number in network byte order.
 octets big_endian(std::size_t value) { return {static_cast<u8>(value >> 8), static_cast<u8>(value)}; }
 
+/// Returns bytes as hex digits.
 std::string hex(std::span<const u8> all) {
     std::string text;
     for (const u8 byte : all) text += fmt::format("{:02x}", byte);
@@ -67,9 +70,11 @@ std::vector<octets> packets_of(const std::string& file) {
     return packets;
 }
 
+/// Returns a UDP datagram to a port.
 octets udp(const octets& payload, unsigned port = 4791) {
     return joined({big_endian(49152), big_endian(port), big_endian(payload.size() + 8), big_endian(0), payload});
 }
+/// Returns an IPv4 packet.
 octets ipv4(const octets& payload, const octets& options = {}, u8 protocol = 17) {
     const std::size_t header = 20 + options.size();
     return joined({{static_cast<u8>(0x40 | header / 4), 0},
@@ -85,6 +90,7 @@ octets ipv6(const octets& payload) {
     return joined(
         {{0x60, 0, 0, 0}, big_endian(payload.size() + 8), {60, 64}, addresses, {17, 0, 1, 4, 0, 0, 0, 0}, payload});
 }
+/// Returns an Ethernet frame of a type, with VLAN tags on request.
 octets ethernet(unsigned type, const octets& payload, const octets& tags = {}) {
     return joined({{2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2}, tags, big_endian(type), payload});
 }

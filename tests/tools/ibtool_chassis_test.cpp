@@ -22,6 +22,7 @@ struct grouped {
     std::set<std::string> others;
 };
 
+/// Splits a report into its chassis and its other nodes.
 grouped grouped_of(const std::string& text) {
     grouped all;
     bool is_chassis = true;

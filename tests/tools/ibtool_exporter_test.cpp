@@ -73,6 +73,7 @@ void check_by_promtool(const std::string& page) {
     CHECK(r.status == 0);
 }
 
+/// Returns the labels of a port in a series.
 std::string labels_of(const json& port) {
     return fmt::format("node_guid=\"{}\",port=\"{}\"", port.at("nodeGUID").get<std::string>(),
                        port.at("port").get<int>());

@@ -30,22 +30,27 @@ Hca	1 "B"	# "host B"
 [1]	"S"[2]
 )";
 
+/// Returns the topology file of a specification.
 std::string fat_tree(const std::string& specification) {
     std::ostringstream text;
     comad::transports::sim::write_topology(text, comad::transports::sim::make_topology(specification));
     return text.str();
 }
 
+/// Returns the options that select a server as the fabric.
 words at(const ibsim_server& server) { return {"--fabric", "ibsim:" + server.sockname()}; }
 
 /// A server whose subnet is large enough to interrupt a discovery: about 11,000 round trips, one after the other.
 struct large_server : ibsim_server {
     large_server() : ibsim_server(fat_tree("fattree3,radix=16"), {"-S", "400"}) {}
 };
+/// Returns a discovery of a server's subnet with one MAD in flight.
 words long_discovery(const ibsim_server& server) { return words{"ibnetdiscover", "-o", "1"} + at(server); }
 
+/// Returns true if clients are connected to the server.
 bool has_clients(ibsim_server& server) { return !server.console("Attached").empty(); }
 
+/// Returns true if a file exists and is not empty.
 bool has_content(const std::string& file) {
     std::error_code none_yet;
     const auto size = std::filesystem::file_size(file, none_yet);

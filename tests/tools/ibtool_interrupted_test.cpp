@@ -42,6 +42,7 @@ const std::vector<words> commands{
     words{"smpquery", "nodeinfo", "0,1,3"} + silent,
 };
 
+/// Returns the number in an environment variable, or `otherwise` if it is not set.
 unsigned number_of(const char* variable, unsigned otherwise) {
     const char* const text = std::getenv(variable);
     return text ? static_cast<unsigned>(std::stoul(text)) : otherwise;

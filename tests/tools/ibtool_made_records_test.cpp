@@ -99,6 +99,7 @@ private:
     std::thread thread_;
 };
 
+/// Decodes a structure, changes it with `how` and encodes it again.
 template <class T> void change(std::span<u8> bytes, auto&& how) {
     T value;
     iba::decode(value, bytes.data());

@@ -14,6 +14,7 @@ namespace {
 
 using words_list = std::vector<std::string>;
 
+/// Returns the names of all commands.
 std::vector<std::string> command_names() {
     std::istringstream lines(run({"help", "--json"}).out);
     std::vector<std::string> names;
@@ -46,6 +47,7 @@ std::vector<std::string> suggested(const std::string& line) {
     return words;
 }
 
+/// Returns true if ibtool offers a word as a completion.
 bool offers(const std::string& line, const std::string& word) {
     const std::vector<std::string> all = suggested(line);
     return std::ranges::find(all, word) != all.end();

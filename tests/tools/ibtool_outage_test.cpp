@@ -21,11 +21,13 @@ std::vector<json> objects_so_far(const process& p) {
     const std::string text = p.output();
     return objects_of(text.substr(0, text.rfind('\n') + 1));
 }
+/// Counts the JSON objects so far that have this member.
 std::size_t count_of(const process& p, const std::string& member) {
     const auto all = objects_so_far(p);
     return static_cast<std::size_t>(
         std::count_if(all.begin(), all.end(), [&](const json& o) { return o.contains(member); }));
 }
+/// Counts how often a text contains `words`.
 std::size_t count_in(const std::string& text, const std::string& words) {
     std::size_t n = 0;
     for (std::size_t at = 0; (at = text.find(words, at)) != std::string::npos; ++at) ++n;

@@ -49,6 +49,7 @@ std::string with_tenants() {
                     "cat $d/trace; echo =====; }\n"
                     "head -qn1 /sys/class/infiniband/vib1/ports/1/pkeys/[0-2]; echo =====\n";
 }
+/// Runs a script on the devices vib0 and vib1 of the partitioned subnet.
 process_result in_tenants(const std::string& script) {
     return in_shell("sim:fattree2,radix=4", with_tenants() + script,
                     {"--port", "h-0001 HCA-1", "--port", "h-0002 HCA-1"});

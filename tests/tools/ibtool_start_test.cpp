@@ -14,6 +14,7 @@ bool can_change_the_machine() {
     WARN("skipped: no mount namespace for this user");
     return false;
 }
+/// Runs ibtool on a machine whose /sys/class and /dev are in a directory.
 process_result run_on_machine(const directory& machine, const words& arguments) {
     const std::string script = "mount --bind \"$1/class\" /sys/class && mount --bind \"$1/dev\" /dev && shift && "
                                "exec setpriv --bounding-set=-all env \"$@\"";

@@ -12,6 +12,7 @@ using namespace ibtool_rig;
 
 namespace {
 
+/// Returns the bytes of a file.
 std::string contents_of(const std::string& file) {
     std::ifstream in(file, std::ios::binary);
     return {std::istreambuf_iterator<char>(in), {}};
@@ -34,6 +35,7 @@ std::set<std::string> records_of(const std::string& bytes) {
     return all;
 }
 
+/// Returns the stanzas of a topology file in any order.
 std::set<std::string> stanzas_of(const std::string& text) {
     std::set<std::string> all;
     std::string stanza;

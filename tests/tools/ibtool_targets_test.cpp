@@ -10,6 +10,7 @@ namespace {
 const std::string with_sa = "sim:fattree2,radix=4,sm=1,time=virtual";
 const std::string without_sa = "sim:fattree2,radix=4,time=virtual"; // this subnet has no LIDs either
 
+/// Runs ibtool on a fabric.
 process_result run_on(const std::string& fabric, const words& arguments) {
     return run(words{"--fabric", fabric} + arguments);
 }

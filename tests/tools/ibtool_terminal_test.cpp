@@ -19,6 +19,7 @@ words rows_of(std::string text) {
     return lines_in_order(text);
 }
 
+/// Returns true if no row is wider than the terminal.
 bool all_fit(const words& rows, std::size_t columns) {
     return std::all_of(rows.begin(), rows.end(), [&](const std::string& row) { return row.size() <= columns; });
 }

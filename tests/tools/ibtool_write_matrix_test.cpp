@@ -151,6 +151,7 @@ private:
     int descriptor_, kept_, file_;
 };
 
+/// Runs ibtool in this process on the subnet and returns its output and exit code.
 process_result run_here(world& w, words arguments) {
     now_used = &w;
     arguments.insert(arguments.begin(), "ibtool");
@@ -180,6 +181,7 @@ process_result run_here(world& w, words arguments) {
 enum class held : u8 { before, after, part, any };
 constexpr int truthful = -1; ///< 0 if all was done, otherwise 3; it depends on when the signal arrives
 
+/// The expected result of a command with a write fault.
 struct expectation {
     int code;
     held state;
@@ -198,6 +200,7 @@ struct row {
     int good = 0;                ///< exit code after a complete write
 };
 
+/// Returns the expectations of most rows.
 const expectations& usual() {
     static const expectations all{
         {write_fault::none, {0, held::after, ""}},
@@ -243,6 +246,7 @@ expectations of_many(int refused = 3) {
 
 // ---- states -------------------------------------------------------------------------------------------------------------
 
+/// Returns a function that prints the states of ports, such as `4/5`.
 auto port_state(std::vector<std::pair<std::string, unsigned>> ports) {
     return [=](world& w) {
         std::string text;
@@ -254,12 +258,14 @@ auto port_state(std::vector<std::pair<std::string, unsigned>> ports) {
         return text;
     };
 }
+/// Returns the number of ports that are Active.
 std::string active_ports(world& w) {
     std::size_t active = 0;
     for (const auto& n : w.graph().nodes)
         for (const auto& p : n.ports) active += p.linked() && p.state == iba::PortState::Active;
     return std::to_string(active);
 }
+/// Returns a function that prints a field of a port's PortInfo.
 template <auto Member> auto port_field(std::string node, unsigned port) {
     return [=](world& w) { return fmt::format("{}", w.get<iba::smp::PortInfo>(node, port).*Member); };
 }
@@ -283,21 +289,28 @@ using iba::pm::PortCountersExt;
 
 constexpr std::size_t data_at = 64; // for SMPs, performance management and congestion control
 
+/// Removes symbolErrorCounter from the mask of a clear.
 void without_symbol_errors(std::span<u8> request) {
     const bool is_wide = request[17] == 0x1d; // otherwise PortCounters
     request[data_at + (is_wide ? 7 : 3)] &= 0xfe;
 }
-void without_width(std::span<u8> request) { request[data_at + 29] = 0; }       // linkWidthEnabled 0: no change
+/// Removes the width from a Set of PortInfo.
+void without_width(std::span<u8> request) { request[data_at + 29] = 0; } // linkWidthEnabled 0: no change
+/// Removes the second service level from a Set of CACongestionSetting.
 void without_second_level(std::span<u8> request) { request[data_at + 3] = 1; } // controlMap of CACongestionSetting
+/// Removes the second word from a write of the configuration space.
 void without_second_word(std::span<u8> request) { std::fill_n(request.begin() + 32 + 12 + 8, 4, u8{0}); } // its mask
+/// Removes the second counter group from a Set.
 void without_second_group(std::span<u8> request) { request[43] = 2; } // the group that it counts already
 
 // ---- rows ---------------------------------------------------------------------------------------------------------------
 
 const iba::gid broadcast(0xff12'401b'ffff'0000, iba::guid{0xffff'ffff});
+/// Returns the GID of port 1 of a node.
 iba::gid gid_of(world& w, const std::string& node) {
     return {iba::link_local_prefix, w.graph().nodes[w.node(node)].ports[1].GUID};
 }
+/// Returns a query for the membership of a port in the broadcast group.
 iba::query<iba::sa::MCMemberRecord> member(const iba::gid& port) {
     using iba::sa::MCMemberRecord;
     return iba::query<MCMemberRecord>{}
@@ -305,6 +318,7 @@ iba::query<iba::sa::MCMemberRecord> member(const iba::gid& port) {
         .where<&MCMemberRecord::portGID>(port)
         .where<&MCMemberRecord::joinState>(u8{1});
 }
+/// Returns `member` if h-0003 is a member of the broadcast group, and otherwise `none`.
 std::string is_member(world& w) {
     const auto record = member(gid_of(w, "h-0003 HCA-1"));
     try {
@@ -314,34 +328,43 @@ std::string is_member(world& w) {
         return "none";
     }
 }
+/// Removes h-0003 from the broadcast group.
 void leave_group(world& w) {
     const auto record = member(gid_of(w, "h-0003 HCA-1"));
     w.ask<iba::sa::MCMemberRecord>([&](coro::MADSchedule& s) { return s.SubnAdmDelete(record); });
 }
+/// Returns the first alias GUID of h-0003.
 std::string alias_guid(world& w) { return fmt::format("{}", w.get<iba::smp::GUIDInfo>("h-0003 HCA-1").GUIDBlock[1]); }
+/// Returns the state of the subnet manager.
 std::string manager_state(world& w) {
     return fmt::format("{}", value(w.get<iba::smp::SMInfo>("h-0001 HCA-1").SMState));
 }
+/// Returns the timers of the first two entries of h-0003's CACongestionSetting.
 std::string timers(world& w) {
     const mad::IBPath to = w.path_to("h-0003 HCA-1");
     const auto s = w.ask<iba::cc::CACongestionSetting>(
         [&](coro::MADSchedule& all) { return all.CongestionControlGet<iba::cc::CACongestionSetting>(to); });
     return fmt::format("{}/{}", s.congestionEntry[0].CCTITimer, s.congestionEntry[1].CCTITimer);
 }
+/// Returns two words of the vendor's configuration space.
 std::string words_held(world& w) {
     return fmt::format("{}/{}", w.writes().words[0x10013c], w.writes().words[0x10014c]);
 }
+/// Returns the counter groups of the vendor's device.
 std::string groups_held(world& w) { return fmt::format("{}/{}", w.writes().groups[0], w.writes().groups[1]); }
+/// Returns the enabled speed and width of port 1 of leaf-0002.
 std::string speed_and_width(world& w) {
     const auto info = w.get<iba::smp::PortInfo>("leaf-0002", 1);
     return fmt::format("{}/{}", info.linkSpeedEnabled, info.linkWidthEnabled);
 }
 
+/// Returns the expectations of all maps. The first map that has a fault counts.
 template <class... Maps> expectations joined(expectations all, const Maps&... more) {
     (all.insert(more.begin(), more.end()), ...);
     return all;
 }
 
+/// Returns the rows of the matrix.
 std::vector<row> table(const directory& files) {
     using enum write_fault;
     using smp_info = iba::smp::PortInfo;
@@ -530,6 +553,7 @@ std::string check_cell(const row& r, write_fault fault) {
     return {};
 }
 
+/// Adds the fabric kind `made:`, which opens the subnet of the current test.
 void open_made_fabrics() {
     ibtool::add_fabric_kind("made", [](std::string_view) { return now_used->open(); });
 }

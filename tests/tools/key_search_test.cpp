@@ -135,6 +135,7 @@ const std::map<std::string, asked> commands{
 /// Options that print keys on the user's request.
 const std::set<std::string> show_keys{"--show_keys", "--pcap-keys"};
 
+/// An option of a command, from the command's help.
 struct option {
     std::string name, placeholder, text;
     bool is_flag = false;
@@ -154,6 +155,7 @@ std::vector<option> options_of(const std::string& command) {
     return all;
 }
 
+/// Runs commands in a subnet with keys and searches their output and files for the keys.
 class search {
 public:
     search() {
@@ -230,6 +232,7 @@ private:
     std::map<std::string, std::string> names_; // names of files that arguments contain
 };
 
+/// Returns the names of all commands.
 std::vector<std::string> all_commands() {
     std::vector<std::string> all;
     for (const std::string& line : lines_in_order(run({"help", "--json"}).out))

@@ -25,6 +25,7 @@ const words with_keys{"-y",      fmt::format("{:#x}", MKey), "--smkey", fmt::for
                       "--cckey", fmt::format("{:#x}", CCKey)};
 const words subnet{"--fabric", "sim:fattree2,radix=4,sm=1,time=virtual"};
 
+/// Returns a text in lower case.
 std::string lower(std::string text) {
     std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
     return text;
@@ -39,16 +40,19 @@ bool tells(const std::string& given, u64 key) {
     return std::any_of(std::begin(ways), std::end(ways),
                        [&](const std::string& way) { return text.find(way) != std::string::npos; });
 }
+/// Returns true if the output of a command contains one of the keys.
 bool tells_one(const process_result& r) {
     return tells(r.out + r.err, MKey) || tells(r.out + r.err, SMKey) || tells(r.out + r.err, CCKey);
 }
 
+/// Returns the bytes of a key in network byte order.
 std::string bytes_of(u64 key) {
     std::string bytes(8, '\0');
     comad::iba::store_be<u64>(reinterpret_cast<comad::u8*>(bytes.data()), key);
     return bytes;
 }
 
+/// Returns the permission bits of a file.
 mode_t mode_of(const std::string& file) {
     struct stat about {};
     REQUIRE(::stat(file.c_str(), &about) == 0);

@@ -17,6 +17,7 @@ using cause = missing_parts::cause;
 
 namespace {
 
+/// Returns the time after this duration since the start.
 mad::time_point at(mad::duration t) { return mad::time_point{t}; }
 
 /// Switches and hosts by GUID; `link` connects their ports.
@@ -62,6 +63,7 @@ fabric_of whole(bool has_3 = true, bool has_cable_7 = true) {
     return f;
 }
 
+/// Returns a link end as `GUID/PORT`.
 std::string text_of(known_end e) { return fmt::format("{:x}/{}", value(e.nodeGUID), e.port); }
 
 /// Returns the missing nodes and links, such as `3; 10/7-20/7 down`.

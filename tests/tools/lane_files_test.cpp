@@ -26,12 +26,14 @@ discovery::subnet two_nodes() {
     return s;
 }
 
+/// Returns the path SLs that a text contains for two_nodes().
 virtual_lanes sls_of(std::string_view text) {
     virtual_lanes lanes;
     ibtool::read_path_sls(made_file(text).name, two_nodes(), lanes);
     return lanes;
 }
 
+/// Returns the SL to VL tables that a text contains for two_nodes().
 virtual_lanes VLs_of(std::string_view text) {
     virtual_lanes lanes;
     ibtool::read_sl_to_vl(made_file(text).name, two_nodes(), lanes);

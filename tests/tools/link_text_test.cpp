@@ -17,6 +17,7 @@ namespace {
 constexpr u32 knows_extended_speeds = 0x4000; // IBA 14.2.5.6, capabilityMask bit 14
 constexpr port_ref here{0, 1}, there{1, 2};
 
+/// Returns an Active port that runs at 4x QDR.
 PortInfo up() {
     PortInfo p;
     p.portState = iba::PortState::Active;

@@ -9,12 +9,14 @@ using namespace ibtool_rig;
 
 namespace {
 
+/// Returns the output of a command, which must succeed, on a tree with these options of the simulator.
 std::string output_of(const words& line, const std::string& fabric) {
     const process_result r = run(line + words{"--fabric", "sim:fattree2,radix=4,sm=1," + fabric});
     check_success(r);
     return r.out;
 }
 
+/// Counts how often a text contains `part`.
 std::size_t count(const std::string& text, const std::string& part) {
     std::size_t found = 0;
     for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;

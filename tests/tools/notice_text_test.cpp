@@ -22,6 +22,7 @@ constexpr iba::guid host_port_guid{0x0002c90300000301};
 const std::vector<u8> host_gid{0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0, 2, 0xc9, 3, 0, 0, 3, 1};
 const std::vector<u8> other_gid{0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0, 2, 0xc9, 3, 0, 0, 0x99, 1};
 
+/// Adds a node with one end port that has been read.
 void add_node(discovery::subnet& s, iba::NodeType type, u64 GUID, std::string description, u8 port, u16 LID) {
     discovery::node& n = s.nodes.emplace_back();
     n.info.nodeType = type;
@@ -33,6 +34,7 @@ void add_node(discovery::subnet& s, iba::NodeType type, u64 GUID, std::string de
     n.ports[port].info.emplace().LID = iba::lid{LID};
 }
 
+/// Returns a subnet with the manager's host, a switch and a host.
 discovery::subnet three_nodes() {
     discovery::subnet s;
     add_node(s, iba::NodeType::CA, 0x0002c90300000100, "manager", 1, 1);
@@ -47,6 +49,7 @@ struct at {
     std::vector<u8> bytes;
 };
 
+/// Returns a generic notice with these bytes in its DataDetails.
 iba::Notice notice(u16 trap, u16 issuer, std::initializer_list<at> details) {
     iba::Notice n;
     n.isGeneric = true;
@@ -58,6 +61,7 @@ iba::Notice notice(u16 trap, u16 issuer, std::initializer_list<at> details) {
     return n;
 }
 
+/// Checks the text and the JSON of notices about the subnet of three nodes.
 struct notices_rig {
     discovery::subnet subnet = three_nodes();
     discovery::node_names names;
@@ -74,6 +78,7 @@ struct notices_rig {
 const json host{{"LID", 5}, {"nodeGUID", "0002:c903:0000:0300"}, {"name", "ho\x1bst"}, {"port", 1}};
 const json leaf{{"LID", 3}, {"nodeGUID", "0002:c903:0000:0200"}, {"name", "leaf"}};
 
+/// Returns an object with further members.
 json with(json object, const json& more) {
     object.update(more);
     return object;

@@ -15,6 +15,7 @@ using namespace ibtool_rig;
 
 namespace {
 
+/// Splits a line at blanks, as awk does.
 words fields_of(const std::string& line) {
     std::istringstream in(line);
     words all;
@@ -22,6 +23,7 @@ words fields_of(const std::string& line) {
     return all;
 }
 
+/// Splits a line at a quote character.
 words between_quotes(const std::string& line, char quote) {
     words all;
     std::istringstream in(line);

@@ -31,6 +31,7 @@ const words PortCounters_fields{"SymbolErrorCounter",
                                 "PortRcvPkts",
                                 "PortXmitWait"};
 
+/// A subnet in which the test sets all counters of PortCounters.
 struct settable_subnet : counted_subnet {
     /// Sets the counters of PortCounters to 1, 2, 3 and so on. 4-bit counters get at most 11.
     void set_PortCounters(const std::string& port) {
@@ -39,6 +40,7 @@ struct settable_subnet : counted_subnet {
     }
 };
 
+/// Returns the only JSON object of a command that must succeed.
 nlohmann::json json_of(const process_result& r) {
     check_success(r);
     CAPTURE(r.out);
@@ -46,6 +48,7 @@ nlohmann::json json_of(const process_result& r) {
     return nlohmann::json::parse(r.out);
 }
 
+/// Returns the line of a label; empty if it is missing.
 std::string line_of(const std::string& text, const std::string& label) {
     const std::size_t begin = text.find(label + ":");
     return begin == text.npos ? std::string() : text.substr(begin, text.find('\n', begin) - begin);

@@ -53,10 +53,12 @@ private:
     std::thread thread_;
 };
 
+/// Queries the SA. Returns true if it replied.
 coro::task<bool> ask_sa(session& in) {
     auto answer = co_await in.schedule().SubnAdmGet(iba::query<iba::sa::NodeRecord>{});
     co_return answer.has_value();
 }
+/// Rereads the port of the session.
 coro::task<bool> refresh(session& in) {
     co_await in.refresh_port();
     co_return true;

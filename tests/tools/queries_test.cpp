@@ -20,6 +20,7 @@ namespace {
 
 const std::string switch_route = "0", far_switch_route = "0,17", ca_route = "0,1", far_ca_route = "0,20,1";
 
+/// Returns the only JSON object of a command that must succeed.
 nlohmann::json json_from(const process_result& r) {
     check_success(r);
     CAPTURE(r.out);

@@ -23,6 +23,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
+/// Both ends of a pipe.
 struct pipe_ends {
     pipe_ends() {
         int ends[2];

@@ -21,6 +21,7 @@ using comad::test::free_port;
 
 namespace {
 
+/// Connects to a port as soon as the other end listens.
 rdma_bw_link connected(unsigned short port) {
     for (int i = 0;; ++i) {
         try {

@@ -69,11 +69,13 @@ struct diary {
     std::chrono::nanoseconds length{};
 };
 
+/// Queries the local node. Returns an empty value if the device has disconnected.
 coro::task<std::optional<bool>> ask(session& in) {
     auto info = co_await in.schedule().SubnGet<iba::smp::NodeInfo>(mad::IBDRPath{});
     if (!info && in.disconnect_error() != 0) co_return std::nullopt;
     co_return info.has_value();
 }
+/// Waits for an hour. Returns an empty value if the device has disconnected.
 coro::task<std::optional<bool>> wait_long(session& in) {
     const bool has_passed = co_await in.schedule().pause(1h);
     if (!has_passed && in.disconnect_error() != 0) co_return std::nullopt;

@@ -73,9 +73,11 @@ template <class T> void for_each_made(auto&& change, auto&& compare) {
         compare(record, bytes);
     }
 }
+/// Calls `compare(record, its bytes)` for each pattern.
 template <class T> void for_each_made(auto&& compare) {
     for_each_made<T>([](auto&, unsigned) {}, compare);
 }
+/// Checks that two texts are equal.
 void check(const std::string& ours, const std::string& wanted) { CHECK(ours == wanted); }
 
 constexpr auto dec = "{}", hex = "0x{:X}", small_hex = "{:#x}", GUID = "{:#018x}";

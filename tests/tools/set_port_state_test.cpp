@@ -11,6 +11,7 @@ using namespace ibtool_rig;
 
 namespace {
 
+/// Returns true if infiniband-diags reports the port as disabled.
 bool is_disabled(const subnet& s, const std::string& route, const std::string& port) {
     return s.peer({"smpquery", "-D", "PortInfo", route, port}).out.find("PhysLinkState:...................Disabled") !=
            std::string::npos;

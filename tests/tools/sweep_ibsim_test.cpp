@@ -14,6 +14,7 @@ using nlohmann::json;
 
 namespace {
 
+/// Returns a text in lower case.
 std::string lower(std::string text) {
     std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
     return text;
@@ -22,6 +23,7 @@ std::string lower(std::string text) {
 /// The values of lines such as `Name:....7`, by their names in lower case.
 using numbers = std::map<std::string, std::uint64_t>;
 
+/// Returns the values of a text of infiniband-diags.
 numbers dotted_in(const std::string& text) {
     numbers all;
     std::istringstream lines(text);
@@ -57,6 +59,7 @@ std::string our_name(std::string field) {
     field[0] = 'p';
     return field;
 }
+/// Returns infiniband-diags' name for a field.
 std::string perfquery_name(const std::string& field) {
     return field == "PortMalformedPacketErrors" ? "PortMalformedPktErrors" : field;
 }
@@ -71,6 +74,7 @@ numbers peers(const subnet& s, const json& port, const words& how) {
     return dotted_in(r.out);
 }
 
+/// Returns the ports of a sweep with their counters.
 std::vector<json> swept(const subnet& s) {
     const process_result r =
         s.ours({"sweep", "--json", "--details", "PortRcvErrorDetails", "--details", "PortXmitDiscardDetails"});

@@ -18,15 +18,18 @@ namespace {
 // 4 leaves and 2 spines with 4 ports each, and 8 hosts.
 const std::string tree = "sim:fattree2,radix=4,sm=1,counters=9,time=virtual";
 
+/// Runs sweep on a fabric.
 process_result sweep(const words& arguments, const std::string& fabric = tree) {
     return run(words{"sweep", "--fabric", fabric} + arguments);
 }
+/// Returns the JSON objects that a command printed, one per line.
 std::vector<json> objects_of(const process_result& r) {
     std::vector<json> all;
     std::istringstream lines(r.out);
     for (std::string line; std::getline(lines, line);) all.push_back(json::parse(line));
     return all;
 }
+/// Returns the objects about ports with counters.
 std::vector<json> ports_of(const process_result& r) {
     std::vector<json> all = objects_of(r);
     std::erase_if(all, [](const json& o) { return !o.contains("counters"); });
@@ -165,6 +168,7 @@ TEST_CASE("sweep reports an unresponsive node on stderr and as missing, and prin
 
 namespace {
 
+/// Returns the objects about rediscoveries.
 std::vector<json> discoveries_of(const process_result& r) {
     std::vector<json> all = objects_of(r);
     std::erase_if(all, [](const json& o) { return !o.contains("discovered_again"); });

@@ -21,6 +21,7 @@ using test::made_host_port, test::made_switch_port;
 
 namespace {
 
+/// Splits a text at a character.
 std::vector<std::string> split(const std::string& text, char end) {
     std::vector<std::string> parts;
     std::istringstream in(text);
@@ -43,6 +44,7 @@ iba::pm::PortCounters short_counters() {
 }
 constexpr counters::capabilities with_wait{.xmit_wait = true};
 
+/// A sweep of the constructed subnet, and its view.
 struct swept {
     swept() {
         now.begin = mad::time_point{1s};

@@ -19,6 +19,7 @@ namespace {
 const std::string evil = "/missing-\x1b[31m\nevil line\xc2\x9b\x9d/x";
 const words fabric{"--fabric", "sim:single,sm=1,time=virtual"};
 
+/// Returns true if a text contains no control character and no line break of `evil`.
 bool is_harmless(const std::string& text) {
     return text.find('\x1b') == text.npos && text.find("\nevil") == text.npos && text.find("\xc2\x9b") == text.npos &&
            text.find('\x9d') == text.npos;

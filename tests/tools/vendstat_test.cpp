@@ -11,6 +11,7 @@ using namespace ibtool_rig;
 
 namespace {
 
+/// Returns bytes as hex digits.
 std::string hex_of(const std::string& bytes) {
     std::string hex;
     for (const char byte : bytes) hex += fmt::format("{:02x}", static_cast<unsigned char>(byte));

@@ -70,6 +70,7 @@ private:
 const std::string S1 = "S-0000000000005000 \"first switch\"", S2 = "S-0000000000006000 \"second switch\"";
 const std::string C = "H-000000000000c000 \"host C, with a name of more than 32 letters\"";
 
+/// Returns the words in sorted order.
 words sorted(words all) {
     std::sort(all.begin(), all.end());
     return all;

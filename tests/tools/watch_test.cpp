@@ -12,6 +12,7 @@ using namespace ibtool_rig;
 
 namespace {
 
+/// Returns the command line of watch on a tree with these events of the simulator.
 words watched(const std::string& events, const words& options) {
     return words{"watch", "--fabric", "sim:fattree2,radix=4,sm=1,time=virtual" + events} + options;
 }
