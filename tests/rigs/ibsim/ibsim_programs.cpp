@@ -84,6 +84,7 @@ pieces split(const std::string& text, std::string_view separator) {
     return all;
 }
 
+/// Checks that two texts have the same pieces in any order.
 void check_same(const std::string& ours, const std::string& theirs, std::string_view separator) {
     const pieces a = split(ours, separator), b = split(theirs, separator);
     CHECK(a.size() > 0);

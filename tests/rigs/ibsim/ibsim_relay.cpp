@@ -64,13 +64,16 @@ private:
     socklen_t length_ = 0;
 };
 
+/// Returns a new non-blocking datagram socket.
 unique_fd datagram_socket() {
     unique_fd fd{::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
     if (!fd) fail("socket");
     return fd;
 }
 
+/// Binds a socket. Returns false if the name is in use.
 bool is_bound(const unique_fd& fd, const address& a) noexcept { return ::bind(fd.get(), a.raw(), a.length()) == 0; }
+/// Connects a socket. Returns false if no socket has this address.
 bool is_connected(const unique_fd& fd, const address& a) noexcept {
     return ::connect(fd.get(), a.raw(), a.length()) == 0;
 }
@@ -78,17 +81,21 @@ bool is_connected(const unique_fd& fd, const address& a) noexcept {
 /// ibsim's `struct sim_ctl`, a control message: magic, the client's slot, request type, data size, data.
 using control_message = std::array<u8, 80>;
 constexpr std::size_t slot_at = 4, type_at = 8, size_at = 12, id_at = 16, node_at = 28, node_size = 32;
+/// Request types of control messages.
 enum control_type : u32 { ctl_error = 0, ctl_connect = 1, ctl_disconnect = 2 };
 
+/// Returns the 32-bit word at an offset of a control message.
 u32 word(const control_message& m, std::size_t at) noexcept {
     u32 value;
     std::memcpy(&value, m.data() + at, sizeof value);
     return value;
 }
+/// Sets the 32-bit word at an offset of a control message.
 void set_word(control_message& m, std::size_t at, u32 value) noexcept {
     std::memcpy(m.data() + at, &value, sizeof value);
 }
 
+/// Returns the message that releases a slot.
 control_message disconnect_of(u32 slot) noexcept {
     control_message m{};
     set_word(m, 0, 0xdeadbeef);
@@ -98,6 +105,7 @@ control_message disconnect_of(u32 slot) noexcept {
     return m;
 }
 
+/// A client of the relay with its sockets, lanes and counters.
 struct client {
     enum class state {
         connecting, ///< CONNECT was sent to the server
@@ -132,6 +140,7 @@ constexpr std::size_t events_each = 3; // per client: control and MADs of its se
 
 } // namespace
 
+/// The state of run(): the relay's control socket and its clients.
 class ibsim_relay::loop {
 public:
     explicit loop(relay_options options);

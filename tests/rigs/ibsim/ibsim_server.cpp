@@ -26,6 +26,7 @@ namespace {
 constexpr std::string_view prompt = "sim> ";
 constexpr int patience_ms = 30000; // a server that prints nothing for this time is broken, even on a busy machine
 
+/// Creates a temporary directory and returns its path.
 std::filesystem::path make_directory() {
     std::string name = std::filesystem::temp_directory_path() / "comad-ibsim-XXXXXX";
     if (!::mkdtemp(name.data())) fail("mkdtemp");

@@ -20,6 +20,7 @@ namespace comad::test {
 
 using namespace std::chrono_literals;
 
+/// Management classes of the IBA.
 inline constexpr u8 class_lid_routed = 0x01, class_directed = 0x81, class_SubnAdm = 0x03, class_Performance = 0x04;
 
 /// Acts as the kernel side of a MAD device: registers agents, and its socket carries one packet per read() and write().

@@ -19,24 +19,30 @@ using iba::MADHeader;
 // The layout of ibsim's `struct sim_request`: LIDs, QPs, status, length, then the MAD.
 constexpr std::size_t status_at = 16, mad_at = 32;
 
+/// Returns the MAD in a datagram; empty if the datagram is too short.
 std::span<const u8> mad_of(std::span<const u8> datagram) noexcept {
     return datagram.subspan(std::min(datagram.size(), mad_at));
 }
 
+/// Returns true if the MAD contains a whole header.
 bool has_header(std::span<const u8> mad) noexcept { return mad.size() >= iba::wire_size<MADHeader>; }
 
+/// Returns the transaction ID of a MAD.
 u64 transaction_of(std::span<const u8> mad) noexcept { return iba::get<&MADHeader::transactionID>(mad.data()); }
 
+/// Returns true if a MAD is a request that expects a reply.
 bool expects_reply(std::span<const u8> mad) noexcept {
     const iba::Method method = iba::get<&MADHeader::method>(mad.data());
     return !mad::is_response(mad) && method != iba::Method::Trap && mad::response_method(method).has_value();
 }
 
+/// Returns true if the datagram has a status, so the server or the kernel has returned it.
 bool is_given_back(std::span<const u8> datagram) noexcept {
     return std::any_of(datagram.begin() + status_at, datagram.begin() + status_at + 4,
                        [](u8 byte) { return byte != 0; });
 }
 
+/// Sets the status of a datagram.
 void set_status(std::span<u8> datagram, u32 status) noexcept {
     status = htobe32(status);
     std::memcpy(datagram.data() + status_at, &status, sizeof status);

@@ -18,34 +18,42 @@
 namespace comad::test {
 namespace {
 
+/// A posted receive.
 struct receive {
     u64 id;
     ibv_sge piece;
 };
+/// An open device with its asynchronous events.
 struct made_context : ibv_context {
     std::deque<ibv_async_event> events;
     int children = 0;
 };
+/// A protection domain. `children`: number of objects that use it.
 struct made_pd : ibv_pd {
     int children = 0;
 };
+/// A completion channel with the queues that have notified it.
 struct made_channel : ibv_comp_channel {
     std::deque<ibv_cq*> notified;
     int children = 0;
 };
+/// A completion queue. `is_requested`: whether the next completion notifies the channel.
 struct made_cq : ibv_cq {
     std::deque<ibv_wc> completed;
     bool is_requested = false;
     int children = 0;
 };
+/// A shared receive queue.
 struct made_srq : ibv_srq {
     std::deque<receive> receives;
     ibv_srq_attr attributes{};
     int children = 0;
 };
+/// An address handle.
 struct made_ah : ibv_ah {
     ibv_ah_attr to{};
 };
+/// A queue pair. `held`: completions of sends that wait for complete_sends().
 struct made_qp : ibv_qp {
     ibv_qp_init_attr made_with{};
     ibv_qp_attr attributes{};
@@ -68,12 +76,15 @@ int failure_of(const char* function) {
     next.pop_front();
     return error;
 }
+/// Records a forbidden call.
 void misused(std::string how) { device->misuses.push_back(std::move(how)); }
 
+/// Creates an object and counts it by its kind.
 template <class Made> Made* make(const char* kind) {
     ++device->alive[kind];
     return new Made{};
 }
+/// Destroys an object. It is an error if other objects still use the object.
 template <class Made> int end(Made* made, const char* kind, int children = 0) {
     if (children != 0) {
         misused(std::string(kind) + " destroyed before its children");
@@ -84,14 +95,19 @@ template <class Made> int end(Made* made, const char* kind, int children = 0) {
     return 0;
 }
 
+/// Returns the fake object of a context.
 made_context* context_of(ibv_context* c) { return static_cast<made_context*>(c); }
+/// Returns the fake object of a completion queue.
 made_cq* cq_of(ibv_cq* q) { return static_cast<made_cq*>(q); }
+/// Returns the fake object of a queue pair.
 made_qp* qp_of(ibv_qp* q) { return static_cast<made_qp*>(q); }
+/// Returns the queue pair with this number; null if it does not exist.
 made_qp* find_qp(u32 number) {
     const auto found = std::find_if(pairs.begin(), pairs.end(), [&](const made_qp* q) { return q->qp_num == number; });
     return found == pairs.end() ? nullptr : *found;
 }
 
+/// Adds a completion, and notifies the channel if the program has requested a notification.
 void complete(ibv_cq* queue, const ibv_wc& wc) {
     made_cq* const q = cq_of(queue);
     q->completed.push_back(wc);
@@ -101,6 +117,7 @@ void complete(ibv_cq* queue, const ibv_wc& wc) {
     ::eventfd_write(q->channel->fd, 1);
 }
 
+/// Delivers a datagram into the first posted receive of a queue pair.
 void deliver_to(made_qp* q, const std::vector<u8>& grh, const std::vector<u8>& bytes, ibv_wc wc) {
     auto& receives = q->srq ? static_cast<made_srq*>(q->srq)->receives : q->receives;
     const receive into = receives.front();
@@ -117,6 +134,7 @@ void deliver_to(made_qp* q, const std::vector<u8>& grh, const std::vector<u8>& b
     complete(q->recv_cq, wc);
 }
 
+/// Implements ibv_poll_cq().
 int poll_cq(ibv_cq* queue, int most, ibv_wc* into) {
     if (failure_of("ibv_poll_cq")) return -1;
     auto& completed = cq_of(queue)->completed;
@@ -124,6 +142,7 @@ int poll_cq(ibv_cq* queue, int most, ibv_wc* into) {
     for (; count < most && !completed.empty(); ++count, completed.pop_front()) into[count] = completed.front();
     return count;
 }
+/// Implements ibv_req_notify_cq().
 int req_notify_cq(ibv_cq* queue, int) {
     if (const int error = failure_of("ibv_req_notify_cq")) return error;
     ++device->notifications_requested;
@@ -131,6 +150,7 @@ int req_notify_cq(ibv_cq* queue, int) {
     return 0;
 }
 
+/// Posts receives up to the capacity of a queue.
 template <class Queue> int post_receives(Queue* q, ibv_recv_wr* wr, ibv_recv_wr** bad, std::size_t most) {
     for (; wr; wr = wr->next) {
         const int error = q->receives.size() == most ? ENOMEM : failure_of("ibv_post_recv");
@@ -142,16 +162,19 @@ template <class Queue> int post_receives(Queue* q, ibv_recv_wr* wr, ibv_recv_wr*
     }
     return 0;
 }
+/// Implements ibv_post_recv().
 int post_recv(ibv_qp* pair, ibv_recv_wr* wr, ibv_recv_wr** bad) {
     made_qp* const q = qp_of(pair);
     if (q->state == IBV_QPS_RESET) misused("a receive was posted in Reset");
     return post_receives(q, wr, bad, q->made_with.cap.max_recv_wr);
 }
+/// Implements ibv_post_srq_recv().
 int post_srq_recv(ibv_srq* queue, ibv_recv_wr* wr, ibv_recv_wr** bad) {
     auto* const q = static_cast<made_srq*>(queue);
     return post_receives(q, wr, bad, q->attributes.max_wr);
 }
 
+/// Returns the bytes of all pieces of a send.
 std::vector<u8> gathered(const ibv_send_wr& wr) {
     std::vector<u8> bytes;
     for (int i = 0; i < wr.num_sge; ++i) {
@@ -178,6 +201,7 @@ ibv_wc_status write_remotely(const made_qp& from, const ibv_send_wr& wr) {
     return IBV_WC_REM_ACCESS_ERR;
 }
 
+/// Implements ibv_post_send().
 int post_send(ibv_qp* pair, ibv_send_wr* wr, ibv_send_wr** bad) {
     made_qp* const q = qp_of(pair);
     for (; wr; wr = wr->next) {

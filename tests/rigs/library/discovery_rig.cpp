@@ -97,6 +97,7 @@ bool leads_out(const topology& t, u32 node, unsigned port, u32 start, unsigned s
     return t.nodes[node].is_switch() || (node == start && port == start_port);
 }
 
+/// Returns the number of hops from `start` to each node.
 std::vector<unsigned> distances(const topology& t, u32 start, unsigned start_port) {
     std::vector<unsigned> distance(t.nodes.size(), unreached);
     distance[start] = 0;
@@ -113,6 +114,7 @@ std::vector<unsigned> distances(const topology& t, u32 start, unsigned start_por
     return distance;
 }
 
+/// Compares a discovered subnet with a topology. run() returns the differences.
 class comparison {
 public:
     comparison(const subnet& found, const topology& t, u32 start, unsigned start_port, unsigned most_hops)

@@ -20,6 +20,7 @@ namespace {
 
 constexpr std::chrono::seconds longest_silence{60};
 
+/// Returns the kernel's structure for a terminal size.
 winsize size_of(unsigned columns, unsigned rows) {
     winsize size{};
     size.ws_col = static_cast<unsigned short>(columns);

@@ -25,12 +25,14 @@ using comad::mad::unique_fd;
 
 namespace {
 
+/// Returns a new empty file in memory.
 unique_fd memory_file() {
     unique_fd file(::memfd_create("test", MFD_CLOEXEC));
     if (!file) fail("memfd_create");
     return file;
 }
 
+/// Returns the content of a file in memory.
 std::string content_of(const unique_fd& file) {
     std::string text;
     char part[4096];

@@ -13,6 +13,7 @@
 
 namespace {
 
+/// Returns pointers to the words and a null pointer, as execve() expects.
 std::vector<char*> pointers(std::vector<std::string>& words) {
     std::vector<char*> p;
     for (auto& word : words) p.push_back(word.data());

@@ -17,6 +17,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
+/// Returns a text in lower case.
 std::string in_lower_case(std::string text) {
     std::transform(text.begin(), text.end(), text.begin(),
                    [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
@@ -39,6 +40,7 @@ void add_field(tshark_packet& packet, const std::string& name, const json& raw) 
     packet.fields.push_back(std::move(field));
 }
 
+/// Adds the fields of a layer and of the layers in it.
 void add_fields(tshark_packet& packet, const json& layer) {
     for (const auto& [key, value] : layer.items()) {
         if (key.find("malformed") != key.npos) packet.is_malformed = true;

@@ -10,12 +10,14 @@ namespace {
 
 allocations all;
 
+/// Counts an allocation and returns the memory; null if no memory is left.
 void* counted(std::size_t size) noexcept {
     ++all.count;
     all.bytes += size;
     return std::malloc(size);
 }
 
+/// Allocates like counted(), but throws std::bad_alloc if no memory is left.
 void* counted_or_throw(std::size_t size) {
     if (void* p = counted(size)) return p;
     throw std::bad_alloc();

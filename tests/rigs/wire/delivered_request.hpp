@@ -22,6 +22,7 @@ enum class asked : u8 {
     of_other_port ///< PerformanceGet(PortCounters)
 };
 
+/// Values in the header of the request.
 inline constexpr u32 asked_tid = 77;
 inline constexpr u64 asked_mkey = 0x0123'4567'89ab'cdef;
 inline constexpr u8 asked_sl = 3;
