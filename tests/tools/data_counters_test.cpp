@@ -175,8 +175,8 @@ TEST_CASE("each clear sends one Set and is reported in the JSON output") {
     const auto all = objects_of(r.out);
     REQUIRE(all.size() > 8u + 1);
     CHECK(all.back() == json::parse(R"({"nodes_cleared": 14, "ports_cleared": 32, "failures": 0})"));
-    // All 12 error counters and QP1Dropped: bits 0 to 11 and 17. The second mask contains 64-bit counters:
-    // counterSelect2 is above the 16 bits of counterSelect.
+    // All 12 error counters and QP1Dropped: bits 0 to 11 and 17. In the second mask, the bits of counterSelect2 are
+    // above the 16 bits of counterSelect.
     CHECK(all[0]["cleared"] == json::parse(R"({"PortCounters": 135167, "PortCountersExtended": 805240832})"));
     std::size_t sets = 0;
     for (const json& packet : objects_of(run({"decode", "--json", capture}).out)) {

@@ -34,8 +34,8 @@ words between_quotes(const std::string& line, char quote) {
 } // namespace
 
 // slurmibtopology.sh of Slurm_tools runs awk over `ibnetdiscover -S -p`. In a line that starts with SW, field 4 is the
-// switch, field 5 the width (?? if the link is not up), field 8 the type of the neighbor and field 11 its GUID. Single
-// quotes enclose the two descriptions. The first word of the neighbor's description is its host name.
+// switch and field 5 the width (?? if the link is not up). Field 8 is the type of the neighbor and field 11 its GUID.
+// Single quotes enclose the two descriptions. The first word of the neighbor's description is its host name.
 TEST_CASE("a Slurm topology generator finds the hosts of each leaf and the leaves of each spine") {
     struct found_switch {
         std::string name;

@@ -119,8 +119,8 @@ TEST_CASE("old command lines of ibqueryerrors suppress the named counters") {
 }
 
 // Searches for the subnet manager (Mellanox' lists, a resource agent, sysinfo-snapshot, test harnesses) read words 4
-// and 10 of sminfo's output and the state. They read the node description after the last dot, the GID of a path, and
-// the names of the members of a multicast group in parentheses.
+// and 10 of sminfo's output and the state. They read the node description after the last dot, and the GID of a path.
+// The names of the members of a multicast group are in parentheses.
 TEST_CASE("a search for the subnet manager finds its LID, node and state, paths and groups") {
     const linked links;
     const auto output = [&](const std::string& name, const words& arguments) {
@@ -231,9 +231,9 @@ TEST_CASE("a parser of routes finds the ports of the route") {
     CHECK_THAT(lines_in_order(route).at(1), EndsWith("[1] lid 9-9 \"leaf-0001\""));
 }
 
-// Checks of a host that do not use plain ibstat (scripts of DAOS, vast and Weka) read the lines of ibstatus, which have
-// a name, a colon and a value. They also read `ibstat -p`, which prints the GUIDs of the ports in order, and `ibstat
-// -l`.
+// Some checks of a host do not use plain ibstat (scripts of DAOS, vast and Weka). They read the lines of ibstatus,
+// which have a name, a colon and a value. They also read `ibstat -p`, which prints the GUIDs of the ports in order, and
+// the list of devices that `ibstat -l` prints.
 TEST_CASE("a host check counts its active ports and finds their GUIDs and GIDs") {
     if (!has_devices()) return;
     const linked links;

@@ -47,7 +47,7 @@ public:
     }
 
 private:
-    /// Returns the events so far, such as `gone link S-... "first switch"[20] <=> ...`.
+    /// Returns the events so far, such as `removed link S-... "first switch"[20] <=> ...`.
     words told_so_far() const {
         const std::string text = watch_.output();
         words all;

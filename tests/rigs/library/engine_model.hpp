@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// engine_model.hpp - a reference model that checks the engine. The model is the engine's transport and receives its trace
-// events. A test reports every call to the model before the call is made. The model then checks which MADs the engine may
-// send, which operations must end and how, and the values of all counters.
+// engine_model.hpp - a reference model that checks the engine. The model is the engine's transport and receives its
+// trace events. A test reports every call to the model before the call is made. The model then checks which MADs the
+// engine may send, which operations must end and how, and the values of all counters.
 // The rules come from the headers of the engine and from docs/explanation/adaptive-retries.md. The model uses only the
-// public interface of the engine, not its lists, slots and timers. If a rule permits several results (when a stall is over,
-// which of several operations ends first), the model accepts each of them and adopts the engine's choice once it is
-// visible.
+// public interface of the engine, not its lists, slots and timers. Some rules permit several results, such as the end
+// of a stall, or which of several operations ends first. The model accepts each of these results and adopts the
+// engine's choice as soon as the choice is visible.
 #pragma once
 #include "library/engine_rig.hpp"
 

@@ -31,7 +31,7 @@ constexpr u8 data_type = 1, ack_type = 2, stop_type = 3, abort_type = 4;
 constexpr u8 active = 1, first = 2, last = 4;
 constexpr u8 not_told = 31; // RRespTime: no value
 
-/// Returns the time after this duration since the epoch of the tests.
+/// Returns the time at this duration since the epoch.
 constexpr time_point at(duration since_epoch) { return time_point{since_epoch}; }
 
 /// Writes a number in network byte order.
