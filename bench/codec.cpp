@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// codec.cpp - nanoseconds per decoded structure: the tables, decoders written by hand, and libibmad's mad_get_field, in
-// turn in one run. All but libibmad fill the same struct, reserved bits included.
+// codec.cpp - measures nanoseconds per decoded structure for three decoders in the same run: the field tables, hand-written code, and
+// libibmad's mad_get_field. All except libibmad fill the same struct, including its reserved bits.
 #include <comad/iba/smp.hpp>
 
 #include <CLI/CLI.hpp>
@@ -23,7 +23,7 @@ namespace {
 using iba::smp::NodeInfo;
 using iba::smp::PortInfo;
 
-// ---- by hand: memcpy, byte swaps, shifts ---------------------------------------------------------------------------
+// ---- hand-written decoders: memcpy, byte swaps, shifts -------------------------------------------------------------
 
 u16 be16(const u8* p) noexcept {
     u16 v;
@@ -118,7 +118,7 @@ u64 be64(const u8* p) noexcept {
     i.linkSpeedExtEnabled = p[63] & 31;
 }
 
-// ---- the tables -----------------------------------------------------------------------------------------------------
+// ---- the field tables -----------------------------------------------------------------------------------------------
 
 template <class T> [[gnu::noinline]] void by_table(T& out, const u8* p) noexcept { iba::decode(out, p); }
 
@@ -195,7 +195,7 @@ bool is_wide(MAD_FIELDS f) noexcept {
 
 // ---- rounds ---------------------------------------------------------------------------------------------------------
 
-/// More than the first cache holds of any one, so that no decoder learns its input.
+/// Larger than the first-level cache for each structure, so that the branch predictor cannot learn the input of a decoder.
 using buffers = std::vector<std::array<u8, 64>>;
 
 struct variant {
@@ -203,7 +203,7 @@ struct variant {
     std::function<void(buffers&)> run; ///< decodes every buffer once
 };
 
-/// The struct has been written, as far as the optimizer knows.
+/// Makes the optimizer assume that the whole struct is read.
 template <class T> void use(const T& value) noexcept { asm volatile("" : : "r"(&value) : "memory"); }
 
 template <class T> std::vector<variant> variants_of(const std::string& name, std::span<const MAD_FIELDS> fields) {
@@ -235,7 +235,7 @@ double median(std::vector<double> values) {
     return values[values.size() / 2];
 }
 
-/// Times relative to the first variant are those of the same round.
+/// Each ratio to the first variant compares times of the same round.
 void measure(const std::vector<variant>& variants, buffers& all, unsigned rounds, unsigned repetitions) {
     std::vector<std::vector<double>> ns(variants.size()), ratio(variants.size());
     for (unsigned round = 0; round < rounds; ++round) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// counting.cpp - operator new and the C library's system calls, replaced by functions that count and then do the same.
+// counting.cpp - replaces operator new and system calls of the C library with functions that count and then do the same work.
 #include "counting.hpp"
 
 #include <csignal>
@@ -40,7 +40,7 @@ void* operator new(std::size_t size, std::align_val_t alignment) {
 void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
 void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
 
-// A definition in the executable precedes the C library's for every caller, libraries included.
+// A definition in the executable takes precedence over the C library for every caller, including libraries.
 extern "C" {
 
 ssize_t read(int fd, void* buffer, size_t size) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// counting.hpp - what the calling thread has used so far: allocations, system calls, time. Knows nothing of what is measured.
+// counting.hpp - counts allocations, system calls and processor time of the calling thread. Does not depend on what is measured.
 #pragma once
 #include <comad/iba/types.hpp>
 
@@ -7,17 +7,17 @@
 
 namespace comad::bench {
 
-/// Calls of operator new by this thread; counting.cpp replaces the operator.
+/// Returns the number of calls of operator new by this thread. counting.cpp replaces the operator.
 u64 allocations() noexcept;
 
-/// System calls of this thread that move data or wait: read, write, poll, ppoll, epoll_wait, epoll_ctl and
-/// timerfd_settime, counted by functions of these names in front of the C library's.
+/// Returns the number of system calls of this thread that move data or wait: read, write, poll, ppoll, epoll_wait, epoll_ctl and
+/// timerfd_settime. Functions with these names replace those of the C library and count the calls.
 u64 system_calls() noexcept;
 
-/// Processor time of this thread.
+/// Returns the processor time of this thread.
 std::chrono::nanoseconds thread_time() noexcept;
 
-/// A sample of all of them, or the difference of two samples.
+/// A sample of allocations, system calls and times, or the difference between two samples.
 struct usage {
     u64 allocations;
     u64 system_calls;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// device.cpp - pings, and who answers them.
+// device.cpp - sends pings of ibsysstat and answers them.
 #include "device.hpp"
 
 #include <comad/coro/driver.hpp>

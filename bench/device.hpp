@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// device.hpp - GMPs of a local device, over umad and over verbs, each asked of a port where ibsysstat's ping is served. Knows no
-// table.
+// device.hpp - benchmarks GMPs of a local device over umad and over verbs, with ibsysstat's ping as the request. Does not depend on how
+// results are printed.
 #pragma once
 #include "rounds.hpp"
 #include <comad/mad/path.hpp>
@@ -11,11 +11,11 @@
 
 namespace comad::bench {
 
-/// Answers pings at a port until it is killed. Throws std::runtime_error.
+/// Answers pings at a port until the process is killed. Throws std::runtime_error if the port cannot be opened.
 void serve_pings(const std::string& port);
 
-/// The same schedule and the same RPC over each carrier of `which` (umad, verbs): from a port to whoever serves. Throws
-/// std::runtime_error where one of them cannot be opened.
+/// Returns one variant for each carrier in `which` (umad, verbs). All variants use the same schedule and the same RPC, and send from a
+/// port to a server of pings. Throws std::runtime_error if a carrier cannot be opened.
 std::vector<variant> ping_variants(const std::string& from, const mad::IBPath& to,
                                    const std::vector<std::string>& which);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// echo.cpp - the answering thread and the near end's reads and writes.
+// echo.cpp - the thread that answers MADs, and the reads and writes at the near end.
 #include "echo.hpp"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ void require(bool done, const char* what) {
     if (!done) throw std::system_error(errno, std::generic_category(), what);
 }
 
-// The processors that the process could use when it began: binding a thread narrows what its children inherit.
+// The processors that the process could use at its start: pinning a thread narrows the set that its children inherit.
 const cpu_set_t& processors() {
     static const cpu_set_t initial = [] {
         cpu_set_t set;
@@ -65,7 +65,7 @@ echo::echo(std::function<void(int descriptor)> answer) {
     require(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) == 0, "socketpair");
     near_ = mad::unique_fd(pair[0]);
     mad::unique_fd far(pair[1]);
-    const int room = 4 << 20; // bytes, more than a window takes; unprivileged the system's limit is enough for 256 MADs
+    const int room = 4 << 20; // bytes, more than a window needs; the limit without privileges suffices for 256 MADs
     for (int end : pair) {
         if (::setsockopt(end, SOL_SOCKET, SO_SNDBUFFORCE, &room, sizeof room) != 0)
             require(::setsockopt(end, SOL_SOCKET, SO_SNDBUF, &room, sizeof room) == 0, "setsockopt");

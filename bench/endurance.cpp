@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// endurance.cpp - millions of MADs through one schedule while everything goes wrong that the simulator knows; what was
-// counted must balance, and memory must not grow.
+// endurance.cpp - sends millions of MADs through one schedule with all faults of the simulator. The counts must balance, and memory must
+// not grow.
 #include "experiments.hpp"
 #include <comad/coro/driver.hpp>
 #include <comad/discovery/walk/discover.hpp>
@@ -35,7 +35,7 @@ constexpr const char* everything =
     "slow=0.05:50us,flap=core-0001/1@1ms:300us:50ms,flap=leaf-0003/5@2ms:1ms:70ms,kill=spine-0002@100ms,"
     "revive=spine-0002@200ms";
 
-/// How the operations ended, as those who awaited them saw it.
+/// How the operations ended, as their awaiting tasks saw it.
 struct endings {
     u64 replied = 0, timed_out = 0, cancelled = 0, otherwise = 0;
 
@@ -47,8 +47,8 @@ struct endings {
     }
 };
 
-/// How long operations are under way that are given up. A reply that says BUSY is an answer: the time begins anew with the next
-/// attempt.
+/// Measures how long operations that time out are in progress. A BUSY reply counts as an answer: the measurement starts again with the
+/// next attempt.
 class waiting_times final : public mad::trace_sink {
 public:
     void on_event(const mad::trace_event& e) noexcept override {
@@ -68,7 +68,7 @@ private:
         mad::time_point when;
         bool has_answered;
     };
-    std::unordered_map<const mad::any_path*, begin> begun_; // by an operation's own path
+    std::unordered_map<const mad::any_path*, begin> begun_; // the key is the path object of an operation
 };
 
 struct target {
@@ -76,7 +76,7 @@ struct target {
     mad::IBPath by_lid;
 };
 
-/// Where everybody is, found before anything goes wrong.
+/// Finds all targets before the faults start.
 std::vector<target> targets() {
     auto simulation = sim::make_sim(subnet, sim::time_mode::virtual_);
     MADSchedule schedule(*simulation.transport);
@@ -97,7 +97,8 @@ public:
 
     task<void> run() { co_await schedule_.mqueue(work(), {.max_tasks = 512}); }
     const endings& ended() const noexcept { return ended_; }
-    /// Bytes in use at the end more than half way: the most that was ever under way at once was there before.
+    /// Returns the growth of memory in use since the first half of the run, in bytes. The first half reaches the peak of requests in
+    /// progress.
     double growth() const { return in_use() - early_; }
 
 private:
@@ -132,7 +133,7 @@ private:
         const auto answer = co_await schedule_.PerformanceGet(request, t.by_lid);
         ended_.count(answer);
     }
-    /// Asks twice, and wants no answer any more after a while.
+    /// Sends two requests, and cancels them after a short time.
     task<void> give_up(const target& t) {
         coro::scope own(co_await coro::current_scope{});
         own.spawn(ask_node(t));
@@ -169,7 +170,7 @@ table try_endurance(const settings& s) {
     coro::sync_wait(schedule, run.run());
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
 
-    // Whatever is still under way in the subnet arrives, and is nobody's.
+    // Every MAD that is still in the subnet arrives, but no operation waits for it.
     while (const auto next = net.next_event()) {
         schedule.set_now(*next);
         while (schedule.receive(coro::burst)) {}
@@ -206,10 +207,10 @@ table try_endurance(const settings& s) {
     require(f.sent == c.sent + c.retried, "the subnet got another number of MADs");
     require(f.sent + f.duplicated + f.garbage == f.delivered + f.undelivered + f.lost + f.overflowed,
             "MADs in the subnet do not balance");
-    // In a short run the most that is ever under way at once may come in its second half.
+    // In a short run, the peak of requests in progress may occur in the second half.
     if (s.million_mads >= 1) require(run.growth() < 1 << 20, "memory grows");
-    // The time limit does not count the time in which an operation waits for a place, and a target that answered before has all
-    // its attempts.
+    // The time limit does not include the time in which an operation is queued, and a target that replied before gets all of its
+    // attempts.
     if (s.schedule.timeout.count() == 0)
         require(waited.longest <= s.schedule.patience.first_patience * 2, "an operation ended too late");
     return result;

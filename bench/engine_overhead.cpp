@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// engine_overhead.cpp - what the engine and its coroutines add to a MAD: against a raw read and write loop on the same
-// descriptor in the same run, and in memory, where nothing else costs.
+// engine_overhead.cpp - measures what the engine and its coroutines add to a MAD: compared with a raw read and write loop on the same
+// descriptor in the same run, and in memory, where there are no other costs.
 #include "device.hpp"
 #include "echo.hpp"
 #include "rounds.hpp"
@@ -36,11 +36,11 @@ using coro::MADSchedule;
 using coro::task;
 using iba::smp::NodeInfo;
 
-// ---- the work, the same for every variant -------------------------------------------------------------------------
+// ---- the work, identical for every variant ------------------------------------------------------------------------
 
 using packet = std::array<u8, packet_size>;
 
-/// SubnGet(NodeInfo) on a directed route of two hops, written by hand.
+/// Writes SubnGet(NodeInfo) on a directed route of two hops without the library.
 void write_request(packet& p, u64 number) noexcept {
     for (std::size_t at = 0; at < packet_size; at += 64) std::memset(p.data() + at, 0, 64);
     u8* mad = p.data() + mad::headroom;
@@ -57,14 +57,14 @@ void write_request(packet& p, u64 number) noexcept {
     mad[128 + 2] = 1;
 }
 
-/// Not inlined, so that all of NodeInfo is decoded where only its GUID is looked at.
+/// Not inlined, so that the compiler decodes all of NodeInfo although the caller uses only its GUID.
 [[gnu::noinline]] NodeInfo node_info_of(const packet& p) noexcept {
     NodeInfo info;
     iba::decode(info, p.data() + mad::headroom + 64);
     return info;
 }
 
-/// A route of its own for each of the parallel workers: as in a discovery, at most one MAD per destination is in flight.
+/// Returns a different route for each parallel worker: as in a discovery, at most one MAD per destination is in flight.
 mad::IBDRPath route_of(unsigned worker) {
     const std::array<u8, 2> ports{static_cast<u8>(worker / 36 + 1), static_cast<u8>(worker % 36 + 1)};
     return mad::IBDRPath(ports);
@@ -156,13 +156,13 @@ void comad_asio(echo& fabric, workload& w, unsigned window) {
 
 // ---- in memory ----------------------------------------------------------------------------------------------------
 
-/// In blocks that GCC copies with vectors; of the whole it would make a string instruction, whose start alone takes as
-/// long as all the rest.
+/// Copies in blocks that GCC turns into vector instructions. For the whole packet GCC would emit a string instruction, whose startup
+/// takes as long as everything else.
 void copy_packet(u8* to, const u8* from) noexcept {
     for (std::size_t at = 0; at < packet_size; at += 64) std::memcpy(to + at, from + at, 64);
 }
 
-/// Packets that answer themselves, in order.
+/// A queue of packets that become their own replies, in order.
 class loopback {
 public:
     explicit loopback(unsigned window) : packets_(std::bit_ceil(window)) {}
@@ -225,7 +225,7 @@ void bare(workload& w, unsigned window) {
     }
 }
 
-/// An operation that submits itself again as long as there is work.
+/// An operation that submits itself again until there is no work left.
 struct callback_operation : mad::operation {
     static constexpr mad::rpc_kind kind{iba::MgmtClass::SubnLID, 1, iba::Method::Get,
                                         iba::attribute_of<NodeInfo>::attributeID, true};
@@ -322,16 +322,16 @@ void mqueue(workload& w, unsigned window) {
     sync_wait(schedule, sweep(schedule, w, paths));
 }
 
-// ---- running and telling ------------------------------------------------------------------------------------------
+// ---- running and reporting ----------------------------------------------------------------------------------------
 
 struct settings {
     unsigned rounds = 31;
     double scale = 1;
     std::vector<unsigned> windows{1, 4, 16, 64, 256};
     std::string part = "both";
-    std::string from, to, serve; // of a device
+    std::string from, to, serve; // ports of a local device
     std::vector<std::string> carriers{"umad", "verbs"};
-    std::string run; // one variant without measurement
+    std::string run; // name of a variant to run once without measurement
     unsigned mads = 1000;
 };
 
@@ -355,7 +355,7 @@ void print_conditions(const settings& s) {
     fmt::print("Medians; CPU ns: of this thread; ratio: of CPU to that of the first variant, within each round\n");
 }
 
-/// Returns how much was allocated.
+/// Returns the number of allocations.
 u64 measure_over_descriptor(const settings& s) {
     print_heading("Over a socket pair, answered by a thread on the other processor; 64 + 256 bytes");
     echo fabric;
@@ -367,7 +367,7 @@ u64 measure_over_descriptor(const settings& s) {
     };
     u64 allocations = 0;
     for (const unsigned window : s.windows) {
-        const double requests = window == 1 ? 1000 : 10000; // one by one, both threads sleep and wake for each
+        const double requests = window == 1 ? 1000 : 10000; // both threads sleep and wake for each of 1000
         allocations += measure(variants, s.rounds, static_cast<u64>(requests * s.scale), window);
     }
     return allocations;
@@ -378,7 +378,7 @@ u64 measure_in_memory(const settings& s) {
     const std::vector<variant> variants{
         {"encode + copy + decode only", bare},  {"engine, callback operation", callbacks},
         {"task awaits the RPC", tasks},         {"task awaits a task that does", tasks_with_child},
-        {"mqueue, a new task per MAD", mqueue}, // one per line
+        {"mqueue, a new task per MAD", mqueue}, // one task per line
     };
     u64 allocations = 0;
     for (const unsigned window : s.windows)
@@ -386,7 +386,7 @@ u64 measure_in_memory(const settings& s) {
     return allocations;
 }
 
-/// Runs one variant in memory once, without measurement, for tools that count instructions.
+/// Runs one variant in memory once, without measurement. For tools that count instructions.
 void run_in_memory(const settings& s) {
     constexpr unsigned window = 64;
     workload work(100 + u64{4} * window, s.mads, window);
@@ -405,7 +405,7 @@ u64 measure_over_device(const settings& s) {
     const auto variants = ping_variants(s.from, *path, s.carriers);
     u64 allocations = 0;
     for (const unsigned window : s.windows) {
-        if (window > 64) continue; // more than a umad device sends at a time
+        if (window > 64) continue; // a umad device does not accept more at a time
         allocations += measure(variants, s.rounds, static_cast<u64>(1000 * s.scale), window);
     }
     return allocations;
@@ -425,7 +425,7 @@ int run(const settings& s) {
     u64 allocations = 0;
     if (s.part == "device") {
         measure_over_device(s);
-        return 0; // the C library of verbs may allocate
+        return 0; // the C library of verbs may allocate memory
     }
     if (s.part != "memory") allocations += measure_over_descriptor(s);
     if (s.part != "descriptor") allocations += measure_in_memory(s);

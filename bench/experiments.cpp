@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// experiments.cpp - discovery against loss, full buffers and the least time there is, in virtual time.
+// experiments.cpp - experiments with discovery in virtual time: loss, full buffers, and the lower bound of the time.
 #include "experiments.hpp"
 
 #include <comad/transports/detail/discovery_bound.hpp>
@@ -19,7 +19,7 @@ namespace {
 namespace sim = transports::sim;
 using namespace std::chrono_literals;
 
-/// Over seeds.
+/// The results of the runs with different seeds.
 struct runs {
     spread time_ms, mads, overflowed;
     unsigned complete = 0, all = 0;
@@ -34,7 +34,7 @@ struct runs {
     std::string completed() const { return fmt::format("{} of {}", complete, all); }
 };
 
-/// The numbers, and that one if it is none of them.
+/// Returns the numbers, and adds `one` if it is missing.
 std::vector<unsigned> with(std::vector<unsigned> numbers, unsigned one) {
     if (std::find(numbers.begin(), numbers.end(), one) == numbers.end()) numbers.push_back(one);
     return numbers;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ibsim_relay.cpp - a relay in front of an ibsim server, as a program: delay, loss, a small buffer, or a kernel's repetitions;
-// says what each client sent.
+// ibsim_relay.cpp - a program that relays between clients and an ibsim server: adds delay, loss, a small buffer, or the retries of a
+// kernel, and prints what each client sent.
 #include "ibsim/ibsim_relay.hpp"
 
 #include <comad/iba/detail/json.hpp>

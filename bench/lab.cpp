@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lab.cpp - medians, cells and rows; a discovery counted.
+// lab.cpp - medians, table cells and rows, and one discovery with its counts.
 #include "lab.hpp"
 
 #include <comad/coro/driver.hpp>
@@ -24,7 +24,7 @@ double spread::median() const {
 double spread::least() const { return *std::min_element(values_.begin(), values_.end()); }
 double spread::most() const { return *std::max_element(values_.begin(), values_.end()); }
 
-// Whole numbers from a thousand on: there are no more places that mean anything.
+// Numbers from 1000 on have no decimals, because further digits would not be significant.
 static std::string text_of(double number) {
     return number >= 1000 ? fmt::format("{:.0f}", number) : fmt::format("{:.4g}", number);
 }

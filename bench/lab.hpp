@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// lab.hpp - what the experiments of the laboratory share: settings, tables as text and JSON, one discovery of a simulated
-// subnet in virtual time. Knows no experiment.
+// lab.hpp - the common part of the laboratory's experiments: settings, tables as text and JSON, and one discovery of a simulated subnet
+// in virtual time. Does not depend on particular experiments.
 #pragma once
 #include <comad/coro/schedule.hpp>
 #include <comad/transports/kernel_model.hpp>
@@ -19,13 +19,13 @@ namespace comad::bench {
 
 struct settings {
     coro::schedule_options schedule;
-    std::optional<transports::kernel_options> kernel; ///< between the program and the subnet, where time is virtual
-    unsigned seeds = 5;                               ///< runs of everything that chance has a part in
-    bool is_small = false;                            ///< small subnets, to see that it works
-    double million_mads = 10;                         ///< of the endurance run
+    std::optional<transports::kernel_options> kernel; ///< kernel between the program and the subnet, in virtual time
+    unsigned seeds = 5;                               ///< number of runs of every experiment that involves chance
+    bool is_small = false;                            ///< uses small subnets, for a quick test
+    double million_mads = 10;                         ///< length of the endurance run
 };
 
-/// Values of several runs.
+/// The values of several runs.
 class spread {
 public:
     void add(double value) { values_.push_back(value); }
@@ -37,7 +37,7 @@ private:
     std::vector<double> values_;
 };
 
-/// What stands in a table: as people read it, and as programs do.
+/// A cell of a table: a text for people and a value for programs.
 struct cell {
     std::string text;
     nlohmann::ordered_json value;
@@ -46,18 +46,18 @@ struct cell {
     cell(const char* said) : cell(std::string(said)) {}
     cell(std::integral auto number) : text(std::to_string(number)), value(number) {}
     cell(double number);
-    /// The median, and between which values: `17.5 (17.1..18)`; of equal ones only that.
+    /// Shows the median, and the smallest and largest value: `17.5 (17.1..18)`; only the median if all values are equal.
     cell(const spread&);
 };
 
-/// What an experiment tells.
+/// The result of an experiment.
 class table {
 public:
     table(std::string title, std::vector<std::string> columns)
         : title_(std::move(title)), columns_(std::move(columns)) {}
-    /// As many cells as columns.
+    /// Adds a row. The number of cells must be the number of columns.
     void add(std::vector<cell> row) { rows_.push_back(std::move(row)); }
-    /// A line below the rows.
+    /// Adds a line below the rows.
     void note(std::string name, cell value) { notes_.emplace_back(std::move(name), std::move(value)); }
     void print() const;
     nlohmann::ordered_json json() const;
@@ -71,16 +71,16 @@ private:
 
 inline double in_ms(mad::duration d) { return static_cast<double>(d.count()) / 1e6; }
 
-/// Every MAD takes this long there and back, and nothing more.
+/// Returns a timing in which every MAD has this round-trip time and no other delays.
 transports::sim::timing equal_round_trips(mad::duration round_trip);
 
 struct discovered {
-    bool is_complete; ///< all nodes and links that are there, and no failure
+    bool is_complete; ///< whether all nodes and links were found without a failure
     mad::duration time;
-    u64 mads;       ///< sent, repetitions included
-    u64 overflowed; ///< of them and their replies, at full buffers
+    u64 mads;       ///< MADs sent, including retries
+    u64 overflowed; ///< MADs and replies that full buffers dropped
 };
-/// One discovery from the default node, in virtual time.
+/// Runs one discovery from the default node in virtual time.
 discovered discover_once(const transports::sim::topology&, const transports::sim::timing&,
                          const transports::sim::faults&, const settings&);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// laboratory.cpp - experiments on simulated subnets, chosen by name; tables, or JSON.
+// laboratory.cpp - a program that runs experiments on simulated subnets, chosen by name, and prints tables or JSON.
 #include "experiments.hpp"
 #include <comad/iba/detail/json.hpp>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// neighbour.cpp - what a subnet manager at work suffers from a tool that discovers its subnet in a loop, and the tool from it:
-// each program at a kernel of its own, in virtual time.
+// neighbour.cpp - measures how a subnet manager and a tool that repeatedly discovers the same subnet slow each other down. Each program
+// has its own kernel, in virtual time.
 #include "experiments.hpp"
 #include <comad/coro/driver.hpp>
 #include <comad/discovery/walk/discover.hpp>
@@ -23,7 +23,7 @@ using namespace std::chrono_literals;
 using coro::MADSchedule;
 using coro::task;
 
-/// A host with a kernel of its own, whose program does nothing but discover.
+/// A host with its own kernel, whose program repeats discoveries.
 class looker {
 public:
     looker(sim::fabric& net, u32 node, const transports::kernel_options& kernel, const coro::schedule_options& options,
@@ -54,7 +54,7 @@ private:
     std::optional<coro::job<void>> job_;
 };
 
-/// All of them, until each has ended; time goes from event to event.
+/// Runs all hosts until each has ended. The virtual time advances from event to event.
 void run(const std::vector<looker*>& all, mad::time_point end) {
     for (looker* l : all) l->begin(end);
     const auto has_ended = [](const looker* l) { return l->has_ended(); };
@@ -64,14 +64,14 @@ void run(const std::vector<looker*>& all, mad::time_point end) {
         if (std::all_of(all.begin(), all.end(), has_ended)) return;
         if (more) continue;
         const mad::time_point now = all.front()->schedule().now();
-        for (looker* l : all) l->schedule().set_now(now); // starts the timeouts of what was just sent
+        for (looker* l : all) l->schedule().set_now(now); // starts the timeouts of the new requests
         mad::time_point next = mad::time_point::max();
         for (looker* l : all) next = std::min(next, l->schedule().next_deadline());
         for (looker* l : all) l->schedule().set_now(std::max(next, now));
     }
 }
 
-/// OpenSM's: max_wire_smps, transaction_timeout, transaction_retries.
+/// Returns the options that correspond to OpenSM's max_wire_smps, transaction_timeout and transaction_retries.
 coro::schedule_options as_OpenSM() {
     coro::schedule_options o;
     o.max_outstanding = 4;

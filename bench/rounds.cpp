@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// rounds.cpp - rounds, medians and lines.
+// rounds.cpp - rounds of measurements, medians, and output lines.
 #include "rounds.hpp"
 
 #include <fmt/format.h>
@@ -10,7 +10,7 @@
 namespace comad::bench {
 namespace {
 
-/// Per request, round by round; sorted when it is told.
+/// Values per request for each round; print functions sort them first.
 struct row {
     std::vector<double> wall_ns, processor_ns, ratio;
     u64 allocations = 0;
@@ -24,7 +24,7 @@ usage run_once(const variant& v, u64 requests, unsigned window) {
     return work.cost();
 }
 
-/// Of sorted values.
+/// Returns the median of sorted values.
 double median(const std::vector<double>& values) {
     const std::size_t middle = values.size() / 2;
     return values.size() % 2 ? values[middle] : (values[middle - 1] + values[middle]) / 2;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// rounds.hpp - several variants of the same work, measured in turn and told as a table. Knows no MAD.
+// rounds.hpp - measures several variants of the same work in alternating rounds and prints a table. Does not depend on MADs.
 #pragma once
 #include "counting.hpp"
 
@@ -9,16 +9,16 @@
 
 namespace comad::bench {
 
-/// Requests by number, answers by the same number, in any order. Measured are `measured` answers, from the one that ends
-/// the warm-up, and while `window` requests follow, so that the window stays full.
+/// Numbered requests, whose answers have the same numbers and come in any order. Measures `measured` answers, starting with the one that
+/// ends the warm-up. Another `window` requests follow, so that the window stays full during the measurement.
 class workload {
 public:
     workload(u64 warm_up, u64 measured, unsigned window)
         : first_(warm_up), last_(warm_up + measured), total_(warm_up + measured + window) {}
 
-    /// Whether there is one more request.
+    /// Returns whether there is another request.
     bool more() const noexcept { return asked_ < total_; }
-    /// The number of the next request. Precondition: more().
+    /// Returns the number of the next request. Precondition: more().
     u64 next() noexcept { return asked_++; }
     void answered(u64 number) noexcept {
         sum_ += number;
@@ -27,10 +27,10 @@ public:
         else if (answered_ == last_) end_ = usage::now();
     }
     bool unanswered() const noexcept { return answered_ < total_; }
-    /// Whether each number came back once, as far as their sum tells.
+    /// Returns whether each number came back once, as far as the sum of the numbers shows.
     bool sum_is_right() const noexcept { return !unanswered() && sum_ == total_ * (total_ - 1) / 2; }
     u64 measured() const noexcept { return last_ - first_; }
-    /// What the measured ones cost. Precondition: all are answered.
+    /// Returns the cost of the measured requests. Precondition: all requests are answered.
     usage cost() const noexcept { return end_ - begin_; }
 
 private:
@@ -39,18 +39,18 @@ private:
     usage begin_{}, end_{};
 };
 
-/// One way to do the work: takes it from the workload with `window` requests in flight until none is left.
+/// One way to do the work: takes requests from the workload, with `window` requests in flight, until there are none left.
 struct variant {
     std::string name;
     std::function<void(workload&, unsigned window)> run;
 };
 
-/// Prints what the columns are, under a title.
+/// Prints a title and the column headings.
 void print_heading(const std::string& title);
 
-/// Runs the variants in turn, `rounds` times, each round beginning with another one, and prints one line for each:
-/// medians per request, and processor time relative to the first variant, from the ratios within each round.
-/// Returns the allocations of all, warm-up apart. Throws std::runtime_error if a sum is wrong.
+/// Runs the variants in turn, `rounds` times, starts each round with a different variant, and prints one line per variant: the medians
+/// per request, and the processor time relative to the first variant, computed from the ratios within each round. Returns the number of
+/// allocations of all variants after the warm-up. Throws std::runtime_error if a sum is wrong.
 u64 measure(const std::vector<variant>& variants, unsigned rounds, u64 requests, unsigned window);
 
 } // namespace comad::bench

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// route_check.cpp - the check of all routes of a fat tree whose tables are filled here: time and memory, and whether it finds the
-// mistakes that are then made in the tables. What must come out is counted from the tree's size.
+// route_check.cpp - checks all routes of a fat tree with generated tables: measures time and memory, and whether the check finds errors
+// that are then put into the tables. The expected results are computed from the size of the tree.
 #include <comad/coro/driver.hpp>
 #include <comad/discovery/formats/exports.hpp>
 #include <comad/discovery/routing/detail/credit_loops.hpp>
@@ -29,7 +29,7 @@ void require(bool holds, const char* what) {
     if (!holds) throw std::runtime_error(fmt::format("wrong: {}", what));
 }
 
-/// A line of /proc/self/status, in MB; 0: there is none.
+/// Returns the value of a line of /proc/self/status in MB; 0: there is no such line.
 double resident(std::string_view name) {
     std::ifstream status("/proc/self/status");
     for (std::string line; std::getline(status, line);)
@@ -37,9 +37,9 @@ double resident(std::string_view name) {
     return 0;
 }
 
-/// Says how long it took, and by how much memory grew meanwhile at its highest.
+/// Prints the time that `work` took, and the growth of the peak memory during this time.
 template <class Work> auto measured(const char* what, Work&& work) {
-    std::ofstream("/proc/self/clear_refs") << 5; // VmHWM begins anew (proc(5))
+    std::ofstream("/proc/self/clear_refs") << 5; // resets VmHWM (proc(5))
     const double before = resident("VmRSS");
     const auto begin = std::chrono::steady_clock::now();
     auto result = work();
@@ -57,7 +57,8 @@ subnet discovered(const std::string& specification) {
     return std::move(found).value();
 }
 
-/// A tree of three levels of switches, and its routes: up by the digits of a host's number, down the only way that there is.
+/// A tree with three levels of switches, and its routes. Upward routes depend on the digits of the host's number; downward routes are
+/// unique.
 class tree {
 public:
     explicit tree(subnet found) : net(std::move(found)), index(net), levels_(discovery::levels_above_edge(net)) {
@@ -79,7 +80,7 @@ public:
     };
 
     u8& entry(u32 sw, const host& to) { return tables.of_node[sw].unicast[value(to.LID)]; }
-    /// The switch that a host's packets reach from a leaf that is not its own, by so many links.
+    /// Returns the switch that packets for a host reach from a leaf of another host after this number of links.
     u32 on_way(u32 leaf, const host& to, unsigned links) {
         u32 here = leaf;
         while (links-- > 0) here = net.nodes[here].ports[entry(here, to)].peer.node;
@@ -94,8 +95,8 @@ public:
     const subnet net;
     const discovery::lid_index index;
     discovery::forwarding_tables tables;
-    std::vector<host> hosts; ///< those of a leaf, then those of the next
-    u64 half = 0;            ///< hosts of a leaf; its spines; leaves of a pod
+    std::vector<host> hosts; ///< hosts, leaf by leaf
+    u64 half = 0;            ///< number of hosts of a leaf, of its spines, and of leaves of a pod
 
 private:
     void fill() {
@@ -153,7 +154,7 @@ private:
 discovery::route_check routes_of(const tree& t) { return check_routes(t.net, t.index, t.tables); }
 discovery::credit_check credits_of(const tree& t) { return find_credit_loops(t.net, t.index, t.tables); }
 
-/// Changes an entry for as long as it lives.
+/// Changes a table entry during its lifetime.
 class mistake {
 public:
     mistake(u8& entry, u8 wrong) : entry_(entry), right_(entry) { entry = wrong; }
@@ -176,7 +177,7 @@ void check_whole(const tree& t) {
     require(credits.is_good() && credits.dependencies > 0, "up and down has no credit loop");
 }
 
-/// A core sends a host's packets to another pod, which sends them up again.
+/// Makes a core switch send packets for a host to another pod, which sends them up again.
 void check_loop(tree& t) {
     const tree::host& to = t.hosts.front();
     const tree::host& from = t.hosts.back();
@@ -197,7 +198,7 @@ void check_dead_end(tree& t) {
             "the missing entry is found, and cuts all hosts");
 }
 
-/// Of two leaves of a pod each sends what comes down to it for a host of the other one up again, by another spine.
+/// Makes two leaves of a pod send packets for a host of the other leaf up again, each through a different spine.
 void check_credit_loop(tree& t) {
     const tree::host &a = t.hosts[0], &b = t.hosts[t.half + 1];
     const u32 spine_of_a = t.on_way(b.leaf, a, 1), spine_of_b = t.on_way(a.leaf, b, 1);

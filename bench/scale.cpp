@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// scale.cpp - discovery of ever larger subnets: what it costs the client per MAD, with the subnet in another thread, and how
-// much memory it and the subnet take.
+// scale.cpp - discovers subnets of increasing size: measures the client's costs per MAD, with the subnet in another thread, and the
+// memory of the client and the subnet.
 #include "counting.hpp"
 #include "echo.hpp"
 #include "experiments.hpp"
@@ -20,15 +20,15 @@ namespace {
 namespace sim = transports::sim;
 using namespace std::chrono_literals;
 
-/// Bytes that the process has allocated and not freed.
+/// Returns the number of bytes that the process has allocated and not freed.
 double allocated() {
     const auto info = ::mallinfo2();
     return static_cast<double>(info.uordblks + info.hblkhd);
 }
 
-/// Answers directed-route SMPs that come through a descriptor, each as if it were the only one under way.
+/// Answers directed-route SMPs that arrive through a descriptor, one at a time.
 void answer_from(sim::sim_transport& port, int descriptor) {
-    const mad::any_path path = mad::IBDRPath{}; // the route is in the SMP
+    const mad::any_path path = mad::IBDRPath{}; // the SMP contains the route
     std::array<u8, packet_size> packet;
     const auto mad = std::span(packet).subspan<mad::headroom>();
     while (::read(descriptor, packet.data(), packet.size()) == static_cast<ssize_t>(packet.size())) {
@@ -54,7 +54,7 @@ double per_mad(std::chrono::nanoseconds took, const coro::MADSchedule& schedule)
            static_cast<double>(schedule.counters().sent + schedule.counters().retried);
 }
 
-/// In one thread, in virtual time: client and subnet, and no system calls.
+/// Runs client and subnet in one thread, in virtual time, without system calls.
 double discover_in_memory(subnet_size& size, const settings& s) {
     const double before = allocated();
     auto simulation = sim::make_sim(size.specification, sim::time_mode::virtual_);
@@ -80,7 +80,7 @@ double discover_in_memory(subnet_size& size, const settings& s) {
     return ns;
 }
 
-/// The client alone.
+/// Measures only the client; the subnet runs in another thread.
 double discover_over_wire(const subnet_size& size, const settings& s) {
     auto simulation = sim::make_sim(size.specification, sim::time_mode::virtual_);
     echo wire([&simulation](int descriptor) { answer_from(*simulation.place, descriptor); });
@@ -100,7 +100,7 @@ double discover_over_wire(const subnet_size& size, const settings& s) {
 
 table try_scale(const settings& s) {
     bind_to_processor(0);
-    // Round trips of 0.1 ms in virtual time.
+    // All round trips take 0.1 ms in virtual time.
     std::vector<subnet_size> sizes;
     const std::vector<const char*> large{"fattree3,radix=16,pods=12,delay=50us,latency=0us,service=0us",
                                          "fattree3,radix=32,pods=13,delay=50us,latency=0us,service=0us",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// sets.cpp - Gets and Sets where MADs are lost, in virtual time.
+// sets.cpp - Gets and Sets with loss of MADs, in virtual time.
 #include "experiments.hpp"
 #include <comad/coro/driver.hpp>
 #include <comad/discovery/walk/discover.hpp>
@@ -22,7 +22,7 @@ using namespace std::chrono_literals;
 using iba::smp::PortInfo;
 using tasks = coro::generator<coro::task<mad::result<void>>>;
 
-/// What became of the requests of a run.
+/// The outcome of the requests of a run.
 struct written {
     unsigned Gets = 0, Sets = 0, failed = 0;
 };
@@ -73,7 +73,7 @@ coro::task<void> await_all(coro::MADSchedule& schedule, tasks list) {
 
 enum class load : u8 { pairs, sets };
 
-/// Of all ports that a discovery without loss found, or of the four ports of one switch, 2,000 times.
+/// Returns the targets: all ports that a discovery without loss finds, or the four ports of one switch, 2,000 in total.
 std::vector<place> places_in(const sim::topology& t, bool is_subnet, bool is_small) {
     std::vector<place> all;
     if (!is_subnet) {
@@ -132,7 +132,7 @@ table try_sets(const settings& s) {
         load what;
         bool is_subnet;
     };
-    // What --timeout asks for, and, if that is nothing, a subnet manager's fixed time beside it.
+    // With --timeout, runs only this timeout. Without it, compares measured timeouts with the fixed timeout of a subnet manager.
     std::vector<variant> variants{{s.schedule.timeout.count() > 0 ? "as given" : "measured", s.schedule.timeout}};
     if (s.schedule.timeout.count() == 0) variants.push_back({"200 ms, 3 attempts", 200ms});
     for (const workload& w :

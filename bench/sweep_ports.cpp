@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// sweep_ports.cpp - PortCounters of every port of a subnet that ibsim simulates, a task for each: what `bench/sweep` sets
-// beside other programs.
+// sweep_ports.cpp - reads PortCounters of every port of a subnet that ibsim simulates, with one task per port. `bench/sweep` compares it
+// with other programs.
 #include <comad/coro/driver.hpp>
 #include <comad/discovery/walk/discover.hpp>
 #include <comad/iba/pm.hpp>
@@ -29,7 +29,7 @@ task<mad::result<void>> read_counters(MADSchedule& schedule, mad::IBPath path, u
     co_return boost::outcome_v2::success();
 }
 
-/// Every port of a switch, of other nodes those that have a cable.
+/// Yields every port of a switch, and the ports with a cable of other nodes.
 coro::generator<task<mad::result<void>>> all_ports(MADSchedule& schedule, const subnet& s) {
     for (u32 i = 0; i < s.nodes.size(); ++i) {
         const discovery::node& node = s.nodes[i];
