@@ -46,7 +46,7 @@ public:
     argument& shows_default();
     argument& range(std::int64_t least, std::int64_t most) { return range_.emplace(least, most), *this; }
     argument& one_of(std::vector<std::string> words) { return choices_ = std::move(words), *this; }
-    /// Words that the value may be, among others: shell completion offers them.
+    /// Sets words that the value may be, among others. Shell completion offers them.
     argument& such_as(std::vector<std::string> words) { return words_ = std::move(words), *this; }
     /// The value may be the name of a command.
     argument& such_as_commands() { return names_command_ = true, *this; }

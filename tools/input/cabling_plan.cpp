@@ -43,7 +43,8 @@ comad::u8 take_number(std::string_view& text) {
     return number;
 }
 
-/// All of `text`, without its digits and punctuation, is made of words that name columns: `Node A`, `Source_Port`, `switch`.
+/// Returns whether all of `text`, without its digits and punctuation, consists of words that name columns: `Node A`, `Source_Port`,
+/// `switch`.
 bool is_made_of_column_words(std::string_view text) {
     static constexpr std::string_view words[] = {
         "port",      "node",        "device",      "switch", "host",  "server", "system", "name",   "number",
@@ -108,7 +109,7 @@ private:
         throw std::runtime_error(fmt::format("{}:{}: {}", iba::escaped(file_), number_, what));
     }
 
-    /// True for a line with names of the NDT form's columns. They may come in any order, and again where files were joined.
+    /// Returns true for a line with the column names of the NDT form. They may come in any order, and again in files that were joined.
     bool take_names(const std::string& line) {
         if (to_lower(line).find("device") == std::string::npos) return false;
         const std::vector<std::string> fields = split(line, ',');
@@ -121,7 +122,7 @@ private:
             if (found != fields.end()) ++count;
             else missing = column_names[i];
         }
-        if (count < 2) return false; // one may be a word in a comment
+        if (count < 2) return false; // a single name may be a word in a comment
         if (count < columns.size()) fail(fmt::format("the column {} is missing", missing));
         columns_ = columns;
         are_named_ = true;
@@ -175,7 +176,7 @@ private:
         if (is_first && is_column_name(fields[a]) && is_port_column(fields[a_port]) && is_column_name(fields[b]) &&
             is_port_column(fields[b_port]))
             return;
-        if (are_named_ && !fields[a].empty() && fields[b].empty() && fields[b_port].empty()) return; // no cable there
+        if (are_named_ && !fields[a].empty() && fields[b].empty() && fields[b_port].empty()) return; // without a cable
         discovery::planned_cable c{end_of(fields[a], fields[a_port]), end_of(fields[b], fields[b_port]), number_};
         if (c.a.node.empty() || c.b.node.empty()) fail("the name of a node is empty");
         if (c.a == c.b) fail("the cable connects a port to itself");

@@ -17,7 +17,7 @@ namespace {
 struct order_field {
     std::string_view structure, field;
 };
-/// 0 says "no change" (IBA 14.2.5.4, 14.2.5.6; of Mellanox' attribute OpenSM).
+/// Fields for which 0 means "no change" (IBA 14.2.5.4, 14.2.5.6; OpenSM for Mellanox' attribute).
 constexpr order_field order_fields[] = {
     {"SMPPortInfo", "portState"},
     {"SMPPortInfo", "portPhysicalState"},

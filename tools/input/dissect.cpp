@@ -66,12 +66,13 @@ std::string umad_text(std::span<const u8> b) {
         h.path_bits, h.grh_present, h.pkey_index);
 }
 
-/// Datagrams to queue pairs 0 and 1 are MADs. To another one a MAD can go, too (a redirected class), and is recognized by its size and class.
+/// Returns whether a datagram is a MAD. Datagrams to queue pairs 0 and 1 are MADs. A MAD to another queue pair (a redirected class) is
+/// recognized by its size and class.
 bool is_mad(std::span<const u8> payload, comad::u32 queue_pair) {
     return queue_pair <= 1 || (payload.size() == mad::mad_size && looks_like_mad(payload));
 }
 
-/// The name of a datagram that is not a MAD. IPoIB has an EtherType and two zero bytes in front (RFC 4391, 6).
+/// Returns the name of a datagram that is not a MAD. IPoIB starts with an EtherType and two zero bytes (RFC 4391, 6).
 std::string datagram_name(std::span<const u8> payload, comad::u32 queue_pair) {
     struct protocol {
         u16 type;

@@ -18,11 +18,11 @@ namespace ibtool {
 
 namespace {
 
-// Names of counters are ASCII, whatever the locale.
+// Converts only ASCII letters, whatever the locale is, because names of counters are ASCII.
 constexpr char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 constexpr char upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
 
-/// The counter with a threshold whose name is most similar.
+/// Returns the counter with a threshold whose name is most similar.
 std::string nearest_counter(std::string_view name) {
     std::vector<std::string> labels;
     counters::for_each_counter([&](counters::counter c) {

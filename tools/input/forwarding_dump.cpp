@@ -31,7 +31,7 @@ std::string_view take_word(std::string_view& text) {
 
 class dump_reader {
 public:
-    /// A heading has a route of up to 63 hops and a node's name.
+    /// The longest line is a heading with a route of up to 63 hops and a node's name.
     static constexpr std::size_t longest_line = 1023;
 
     dump_reader(const std::string& file, const discovery::subnet& s) : file_(file), subnet_(s) {
@@ -71,7 +71,7 @@ private:
         lengthen(static_cast<unsigned>(last_lid->value));
     }
 
-    /// `0x0004 003 : (...)`, from OpenSM with a `#`, and where no way leads, `0x0004 : UNREACHABLE`.
+    /// Parses `0x0004 003 : (...)`, with a `#` in files of OpenSM, or `0x0004 : UNREACHABLE`.
     void take_row(std::string_view line) {
         const auto LID = iba::parse_number(take_word(line));
         const std::string_view out = take_word(line);
@@ -113,14 +113,14 @@ private:
     const discovery::subnet& subnet_;
     discovery::forwarding_tables tables_;
     unsigned number_ = 0;
-    bool is_unicast_ = false;             // the table of the latest heading
-    switch_forwarding* switch_ = nullptr; // its switch, if the subnet has it
+    bool is_unicast_ = false;             // the latest heading starts a unicast table
+    switch_forwarding* switch_ = nullptr; // the switch of the latest heading; null: not in the subnet
 };
 
 } // namespace
 
 discovery::forwarding_tables read_forwarding_dump(const std::string& file, const discovery::subnet& s) {
-    // Of a subnet of 10,000 hosts it has half a gigabyte: not more than a line of it is in memory.
+    // The file of a subnet with 10,000 hosts has half a gigabyte, so only one line of it is in memory at a time.
     iba::text_lines in(file, dump_reader::longest_line);
     return dump_reader(file, s).read(in);
 }

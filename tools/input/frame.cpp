@@ -85,7 +85,7 @@ std::optional<ip_payload> in_ipv6(frame_bytes b) {
     constexpr std::size_t header = 40;
     if (b.size() < header || b[0] >> 4 != 6) return std::nullopt;
     ip_payload found{b[6], b.subspan(header), addresses(AF_INET6, &b[8], &b[24])};
-    constexpr u8 hop_by_hop = 0, routing = 43, options = 60; // RFC 8200, 4: these have their length in the second byte
+    constexpr u8 hop_by_hop = 0, routing = 43, options = 60; // length in the second byte (RFC 8200, 4)
     while (found.protocol == hop_by_hop || found.protocol == routing || found.protocol == options) {
         if (found.rest.size() < 8) return std::nullopt;
         const std::size_t size = (found.rest[1] + 1u) * 8u;
@@ -95,7 +95,7 @@ std::optional<ip_payload> in_ipv6(frame_bytes b) {
     return found;
 }
 
-/// Without what follows the packet: padding of the frame, and the invariant CRC if it was captured.
+/// Removes what follows the packet: the padding of the frame, and the invariant CRC if it was captured.
 frame_bytes without_crc(frame_bytes b, std::size_t announced) {
     return b.first(std::min(b.size(), announced < crc_size ? 0 : announced - crc_size));
 }

@@ -28,13 +28,13 @@ std::optional<u64> number_in(std::string_view word) {
 
 using line_words = std::vector<std::string>;
 
-/// `#` starts a comment.
+/// Returns the words of a line; `#` starts a comment.
 line_words words_in(std::string_view line) {
     std::istringstream parts(std::string(line.substr(0, line.find('#'))));
     return {std::istream_iterator<std::string>(parts), {}};
 }
 
-/// Nothing, unless all of them are numbers, and so many.
+/// Returns the numbers; nullopt unless all words are numbers and there are `count` of them.
 std::optional<std::vector<u64>> numbers_in(std::span<const std::string> words, std::size_t count) {
     std::vector<u64> numbers;
     for (const std::string& word : words)
@@ -59,7 +59,7 @@ public:
 private:
     using sl_to_vl = discovery::virtual_lanes::sl_to_vl;
 
-    /// GUID, two ports and 8 bytes.
+    /// Parses a GUID, two ports and 8 bytes.
     bool take_table(const line_words& words) {
         constexpr std::size_t bytes = 8;
         const auto n = numbers_in(words, 3 + bytes);
@@ -74,7 +74,7 @@ private:
         return set(node_with(subnet_, (*n)[0]), (*n)[1], (*n)[2], map);
     }
 
-    /// `Switch 0x0002c90200405010, base LID 13, "name"`; a CA begins with `Channel Adapter`, and does not matter here.
+    /// Parses `Switch 0x0002c90200405010, base LID 13, "name"`. The heading of a CA starts with `Channel Adapter`; its table is ignored.
     bool take_heading(const line_words& words) {
         const auto base = std::ranges::find(words, "base");
         if (base == words.end() || base - words.begin() < 2) return false;
@@ -94,7 +94,7 @@ private:
         return std::nullopt;
     }
 
-    /// Behind a heading: `14 11 : 0 1 2 ...`, two ports and a VL for each SL.
+    /// Parses a line after a heading: `14 11 : 0 1 2 ...`, with two ports and a VL for each SL.
     bool take_dumped(const line_words& words) {
         if (!is_dump_ || words.size() < 3 || words[2] != ":") return false;
         const auto ports = numbers_in(std::span(words).first(2), 2);
@@ -114,8 +114,8 @@ private:
 
     const discovery::subnet& subnet_;
     discovery::virtual_lanes& lanes_;
-    bool is_dump_ = false;      // a heading came
-    std::optional<u32> dumped_; // the switch that the latest one named; nothing: none of the subnet
+    bool is_dump_ = false;      // there was a heading
+    std::optional<u32> dumped_; // the switch of the latest heading; nullopt: not in the subnet
 };
 
 } // namespace

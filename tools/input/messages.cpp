@@ -167,7 +167,7 @@ std::vector<u8> parse_quoted(std::string_view text) {
 
 std::vector<message> read_hex(std::string_view text, const std::string& name) {
     std::vector<message> messages;
-    bool is_open = false; // the last message may go on
+    bool is_open = false; // further lines may belong to the last message
     for (std::size_t number = 1, at = 0; at < text.size(); ++number) {
         const std::size_t end = std::min(text.find('\n', at), text.size());
         const std::string_view line = text.substr(at, end - at);

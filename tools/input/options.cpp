@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// options.cpp - global options: letters and meanings are infiniband-diags' where it has them (ibdiag_common.c).
+// options.cpp - the global options. Letters and meanings are those of infiniband-diags (ibdiag_common.c) if it has the option.
 #include "input/options.hpp"
 
 #include "input/arguments.hpp"
@@ -26,7 +26,7 @@ namespace {
 
 using comad::mad::key_kind;
 
-/// 0: adaptive.
+/// Parses the number of requests in flight; 0: adaptive.
 unsigned read_window(const std::string& text) {
     if (text == "adaptive") return 0;
     const unsigned window = read_number(text, "the window", 65536);
@@ -52,7 +52,7 @@ comad::u16 read_pkey(const std::string& text) {
     return static_cast<comad::u16>(number->value);
 }
 
-/// A number must be that of a port; whether there is what else it may be, the devices tell.
+/// Checks that a number is a valid port number. Other texts are compared with the local devices later.
 std::string read_port(const std::string& text) {
     const auto number = comad::iba::parse_number(text);
     if (number && (number->value == 0 || number->value > 255))
@@ -82,7 +82,7 @@ std::istringstream open_config(const std::string& name) {
     }
 }
 
-/// A key of a configuration file.
+/// Stores a key of a configuration file.
 void take_key(global_options& options, key_kind kind, const std::string& name, const char* key,
               const std::string& value) {
     const comad::u64 number = parse_key(value, fmt::format("{}: {}", name, key));
@@ -92,13 +92,14 @@ void take_key(global_options& options, key_kind kind, const std::string& name, c
     else options.add_keys([kind, number](comad::mad::port_keys& keys) { keys.set_default(kind, number); });
 }
 
-/// 0 means the default, as in infiniband-diags (ibdiag_common.c: a timeout is set if it is not 0).
+/// Parses a timeout; 0 means the default, as in infiniband-diags (ibdiag_common.c: a timeout is set if it is not 0).
 std::chrono::nanoseconds config_timeout(const std::string& value) {
     const auto number = comad::iba::parse_number(value);
     return number && number->value == 0 ? std::chrono::nanoseconds(0) : parse_duration(value);
 }
 
-// infiniband-diags' configuration: `key=value`, `#` comments. The command line wins, so this runs before it is parsed.
+// Reads the configuration of infiniband-diags: `key=value`, with comments after `#`. The command line has priority, so this function runs
+// before it is parsed.
 void read_config(global_options& options, std::istringstream file, const std::string& name) {
     for (std::string line; std::getline(file, line);) {
         line.resize(std::min(line.find('#'), line.size()));
@@ -156,11 +157,11 @@ comad::coro::schedule_options global_options::schedule() const {
     s.polite = polite;
     s.unmeasured_timeout = std::chrono::seconds(1); // as infiniband-diags
     s.timeout = timeout;
-    if (retries >= 0) { // whoever counts attempts means them
+    if (retries >= 0) { // an explicit number of retries is exact
         s.retries = static_cast<comad::u8>(retries);
         if (timeout.count() == 0) s.timeout = s.unmeasured_timeout;
     }
-    s.seed = std::random_device{}(); // two runs in a row must not mistake each other's late replies
+    s.seed = std::random_device{}(); // a run must not accept late replies to the previous run
     return s;
 }
 
@@ -183,7 +184,7 @@ void read_default_config(global_options& options, const std::string& name) {
         read_config(options, comad::iba::open_text_file(name), name);
     } catch (const usage_error&) {
         throw;
-    } catch (const std::runtime_error& e) { // may not be for this user: it can hold an M_Key
+    } catch (const std::runtime_error& e) { // the user may lack permission to read it, because it can contain an M_Key
         options.warnings.push_back(fmt::format("{}; file ignored", e.what()));
     }
 }
@@ -241,7 +242,7 @@ void add_global_options(arguments& takes, global_options& o) {
     takes.option("-s,--sm_port", [&o](const std::string& text) { o.sm_port = read_number(text, "the LID", 0xbfff); });
     const argument& pkey_index = takes.option("-Y,--pkey-idx", o.pkey_index).range(0, 65534);
     takes.option("--pkey", [&o](const std::string& text) { o.pkey = read_pkey(text); }).excludes(pkey_index);
-    // The options on the command line win, wherever they stand.
+    // Options on the command line have priority, whatever their position.
     takes.option("-z,--config", [&o](const std::string& name) { read_config(o, open_config(name), name); })
         .file(file_use::read)
         .at_once();

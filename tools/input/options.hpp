@@ -40,13 +40,13 @@ enum class discovery_mode : comad::u8 {
 /// The values of the options that all commands share.
 struct global_options {
     std::string
-        fabric; ///< `umad[:DEVICE[/PORT]]`, `verbs[...]`, `ibsim[:SOCKNAME[,NODE]]`, `sim:...`; empty: umad, or verbs where there is none
+        fabric; ///< `umad[:DEVICE[/PORT]]`, `verbs[...]`, `ibsim[:SOCKNAME[,NODE]]`, `sim:...`; empty: umad, or verbs if umad is missing
     std::string ca;                      ///< -C: device name or node GUID, for umad
     std::string ca_port;                 ///< -P: number of a port, or an end port; empty: any
     std::vector<std::string> fabrics;    ///< --fabric, as often as it is given: `fabric` of each, see each_fabric()
     std::vector<std::string> cas;        ///< -C, likewise
     std::vector<std::string> ca_ports;   ///< -P, likewise
-    std::string default_ca;              ///< CA of the configuration file: device for umad if nothing else names a port
+    std::string default_ca;              ///< CA of the configuration file: umad device if nothing else specifies a port
     unsigned default_ca_port = 0;        ///< Port of the configuration file, likewise
     unsigned descriptors = 1;            ///< how many times the umad device is opened
     unsigned outstanding = 0;            ///< MADs in flight; 0: adaptive

@@ -30,26 +30,26 @@ namespace {
 
 constexpr int snapshot_length = 1 << 16;
 
-/// What an ERF record begins with (Endace; Wireshark's wiretap/erf_record.h). Big-endian but for the time.
+/// The start of an ERF record (Endace; Wireshark's wiretap/erf_record.h). Big-endian except for the time.
 struct erf_header {
     static constexpr std::size_t size = 16;
     static constexpr u8 type_infiniband = 21;
-    static constexpr u8 type_bits = 0x7f, has_extension = 0x80; // an extension of 8 bytes follows, which says the same
+    static constexpr u8 type_bits = 0x7f, has_extension = 0x80; // the 8-byte extension repeats these values
 };
 
-/// A record of `length` bytes of packet: seconds since 1970 in 32.32 fixed point, type, flags, sizes.
+/// Returns the header of a record with `length` bytes of packet: seconds since 1970 as 32.32 fixed point, type, flags, sizes.
 std::array<u8, erf_header::size> make_erf_header(std::uint64_t seconds, std::uint64_t nanoseconds, std::size_t length) {
     std::array<u8, erf_header::size> h{};
     const std::uint64_t time = seconds << 32 | (nanoseconds << 32) / 1'000'000'000;
     for (unsigned i = 0; i < 8; ++i) h[i] = static_cast<u8>(time >> 8 * i);
     h[8] = erf_header::type_infiniband;
-    h[9] = 0x04; // of varying length
+    h[9] = 0x04; // variable record length
     comad::iba::store_be<comad::u16>(&h[10], static_cast<comad::u16>(length + h.size()));
     comad::iba::store_be<comad::u16>(&h[14], static_cast<comad::u16>(length));
     return h;
 }
 
-/// The packet in an ERF record; empty if the record holds none of InfiniBand.
+/// Returns the packet in an ERF record; empty if the record does not contain an InfiniBand packet.
 std::span<const u8> packet_of(std::span<const u8> record) {
     if (record.size() < erf_header::size || (record[8] & erf_header::type_bits) != erf_header::type_infiniband)
         return {};
@@ -69,7 +69,7 @@ using pcap_ptr = std::unique_ptr<pcap_t, close_pcap>;
 
 namespace {
 
-/// What the file begins with and what comes before each record (pcap-savefile(5)), in the byte order of this machine.
+/// The header of the file and the header of each record (pcap-savefile(5)), in the byte order of this machine.
 struct pcap_file_start {
     comad::u32 magic = 0xa1b23c4d; // times in nanoseconds
     comad::u16 major = 2, minor = 4;
@@ -88,7 +88,7 @@ template <class Start> void add_start(std::string& to, const Start& start) {
         fmt::format("cannot write the capture '{}': {}", comad::iba::escaped(name), std::strerror(why)));
 }
 
-/// `-` is the standard output. A FIFO that nobody reads yet is opened later.
+/// Opens a file; `-` is stdout. A FIFO without a reader is opened later.
 std::unique_ptr<queued_writer> open_private(const std::string& name) {
     const queued_writer::settings how{.full = queued_writer::when_full::wait};
     constexpr mode_t owner_alone = 0600;
@@ -105,7 +105,7 @@ std::unique_ptr<queued_writer> open_private(const std::string& name) {
         ::fcntl(opened.get(), F_SETFL, ::fcntl(opened.get(), F_GETFL) & ~O_NONBLOCK);
         const bool is_ours =
             ::fstat(opened.get(), &about) == 0 &&
-            (!S_ISREG(about.st_mode) || ::fchmod(opened.get(), owner_alone) == 0); // it may have been there
+            (!S_ISREG(about.st_mode) || ::fchmod(opened.get(), owner_alone) == 0); // the file may have existed before
         if (!is_ours) refuse_capture(name, errno);
     }
     return std::make_unique<queued_writer>(std::move(opened), how);
@@ -116,7 +116,7 @@ std::unique_ptr<queued_writer> open_private(const std::string& name) {
 pcap_writer::pcap_writer(const std::string& name) : out_(open_private(name)), name_(name) {
     add_start(buffer_, pcap_file_start{});
 }
-// Also where an exception ends the command: the last packets show why.
+// Finishes the file also if an exception ends the command: the last packets show the cause.
 pcap_writer::~pcap_writer() {
     if (is_finished_) return;
     flush();
@@ -165,7 +165,7 @@ void pcap_writer::finish() {
 
 namespace {
 
-/// What a record of a link type starts with; nothing: none that has InfiniBand packets in it.
+/// Returns the first header in records of a link type; nullopt: the type has no InfiniBand packets.
 std::optional<frame_start> frame_start_of(int type) {
     switch (type) {
     case DLT_EN10MB: return frame_start::ethernet;

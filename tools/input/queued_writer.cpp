@@ -32,12 +32,12 @@ struct queued_writer::state {
 
     bool is_idle() const { return queue.empty() && !is_writing; }
 
-    /// Writes as much as is taken at once. Returns errno of a write that failed, else 0.
+    /// Writes as much as the descriptor accepts without waiting. Returns the errno of a failed write, else 0.
     int write_now(std::string_view& text) const noexcept {
         while (!text.empty()) {
             pollfd taker{to.get(), POLLOUT, 0};
             if (::poll(&taker, 1, 0) == 0) return 0;
-            // A pipe that is writable takes so much without waiting.
+            // A writable pipe accepts PIPE_BUF bytes without blocking.
             const std::size_t most = is_regular ? text.size() : std::min<std::size_t>(text.size(), PIPE_BUF);
             const ssize_t written = ::write(to.get(), text.data(), most);
             if (written < 0 && errno == EAGAIN) return 0;
@@ -75,7 +75,7 @@ struct queued_writer::state {
         changed.notify_all();
     }
 
-    /// The thread.
+    /// Runs in the thread.
     void run(std::unique_lock<std::mutex> lock) {
         if (!fifo.empty()) {
             lock.unlock();
@@ -101,20 +101,20 @@ struct queued_writer::state {
             queued -= next.text.size();
             if (why != 0) {
                 note_failure(why, next.count);
-                if (how.on_error) how.on_error(); // not after the destructor: that takes the lock
+                if (how.on_error) how.on_error(); // called here, because the destructor takes the lock
             }
             changed.notify_all();
         }
     }
 
     settings how;
-    comad::mad::unique_fd to; // the thread's alone while it is not idle
-    std::string fifo;         // to be opened
+    comad::mad::unique_fd to; // only the thread may use it while it is busy
+    std::string fifo;         // FIFO that the thread must open
     bool is_regular = false;
     std::mutex mutex;
     std::condition_variable changed;
     std::deque<record> queue;
-    std::size_t queued = 0; // bytes, with those that are being written
+    std::size_t queued = 0; // bytes in the queue, including those that are being written
     std::uint64_t count_being_written = 0, dropped = 0;
     int error = 0;
     bool is_writing = false, has_thread = false, ends = false;
@@ -165,11 +165,11 @@ queued_writer::outcome queued_writer::write(std::string_view text, std::uint64_t
         s.queued += text.size();
         if (!std::exchange(s.has_thread, true)) {
             sigset_t all, before;
-            ::sigfillset(&all); // signals are for the thread that has the event loop
+            ::sigfillset(&all); // the thread with the event loop handles signals
             ::pthread_sigmask(SIG_BLOCK, &all, &before);
             try {
                 std::thread([kept = state_] { kept->run(std::unique_lock(kept->mutex)); }).detach();
-            } catch (const std::system_error&) { // no more threads: nothing is written
+            } catch (const std::system_error&) { // no more threads are available: nothing is written
                 s.has_thread = false;
                 s.note_failure(EAGAIN, count);
                 s.queued -= text.size();
@@ -180,7 +180,7 @@ queued_writer::outcome queued_writer::write(std::string_view text, std::uint64_t
         }
         s.changed.notify_all();
         return outcome::taken;
-    } catch (const std::exception&) { // no memory for it
+    } catch (const std::exception&) { // no memory is available for the record
         s.dropped += count;
         return outcome::dropped;
     }

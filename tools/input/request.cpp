@@ -27,7 +27,7 @@ using iba::MgmtClass;
 /// An RPC with its name, class and method.
 struct rpc_name {
     std::string_view name;
-    MgmtClass mgmt_class; ///< Vend: whatever vendor class the attribute has
+    MgmtClass mgmt_class; ///< Vend: any vendor class
     Method method;
 };
 constexpr rpc_name rpc_names[] = {
@@ -61,7 +61,7 @@ const rpc_name& rpc_named(const std::string& name) {
     throw usage_error(fmt::format("unknown RPC '{}'; similar: {}", iba::escaped(name), iba::most_similar(name, names)));
 }
 
-/// Where the attribute has the method, in the class of the RPC.
+/// Returns the use of the attribute that has the method of the RPC, in the class of the RPC.
 iba::attribute_use use_of(const iba::structure& s, const rpc_name& rpc) {
     std::string legal;
     for (const iba::attribute_use& use : s.uses) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// structure.cpp - finds structures by name, and reads words and lines.
+// structure.cpp - finds structures by name, and reads words and lines for a command.
 #include "input/structure.hpp"
 
 #include "comad.hpp"

@@ -28,8 +28,8 @@ namespace {
 bool is_narrow(const counter_group& g) { return &g == &group_of<pm::PortCounters>; }
 bool is_wide(const counter_group& g) { return &g == &group_of<pm::PortCountersExt>; }
 
-/// A PMA that is queried for PortCountersExtended is expected to have it, even if its ClassPortInfo does not say so: perfquery -x
-/// warns, and sends the query.
+/// Returns the capabilities of a PMA for a group. A PMA that is queried for PortCountersExtended is expected to support it, even if its
+/// ClassPortInfo does not: perfquery -x prints a warning, and sends the query.
 capabilities capabilities_for(const counter_group& g, ClassPortInfo info) {
     if (is_wide(g)) info.capabilityMask |= value(iba::PMCapability::IsExtendedWidthSupportedNoIETF);
     return capabilities::of(info);
@@ -37,7 +37,7 @@ capabilities capabilities_for(const counter_group& g, ClassPortInfo info) {
 
 // ---- text ------------------------------------------------------------------------------------------------------------
 
-/// libibmad's labels that are not the IBA's names.
+/// Labels of libibmad that differ from the names of the IBA.
 constexpr std::pair<std::string_view, std::string_view> special_labels[] = {
     {"portXmitDataSL", "XmtDataSL"},
     {"portRcvDataSL", "RcvDataSL"},
@@ -80,7 +80,7 @@ std::string samples_text(const pm::PortSamplesCtl& c) {
     return l.hex("SamplesOnlyOptionMask", c.samplesOnlyOptionMask, 8).take();
 }
 
-/// The lines of a payload, row by row.
+/// Formats the lines of a payload, row by row.
 class group_lines {
 public:
     group_lines(const counter_group& g, std::span<const u8> bytes, const ClassPortInfo& info)
@@ -95,7 +95,8 @@ public:
     }
 
 private:
-    /// What libibmad prints of PortCounters and PortCountersExtended: more than missing_counters() leaves.
+    /// Returns the counters that libibmad prints for PortCounters and PortCountersExtended: more than those that missing_counters()
+    /// leaves.
     static counter_set present_counters(const counter_group& g, const ClassPortInfo& info) {
         capabilities can = capabilities_for(g, info);
         if (is_narrow(g)) return narrow_counters(can);
@@ -104,7 +105,8 @@ private:
         return wide_counters(can);
     }
 
-    /// libibmad prints counterSelect2 of PortCountersExtended above the counters that it selects, if there are any.
+    /// Returns whether a row is printed late: libibmad prints counterSelect2 of PortCountersExtended directly above the counters that it
+    /// selects, if there are any.
     bool is_late(const iba::row_info& row) const { return is_wide(group_) && row.name == "counterSelect2"; }
 
     void add_counter(const iba::row_info& row) {

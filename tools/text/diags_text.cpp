@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// diags_text.cpp - the labels and words of libibmad's dump.c and fields.c, and of infiniband-diags.
+// diags_text.cpp - formats values with the labels and words of libibmad's dump.c and fields.c, and of infiniband-diags.
 #include "text/diags_text.hpp"
 
 #include "comad.hpp"
@@ -23,7 +23,7 @@ struct bit_name {
     std::string_view name;
 };
 
-// libibmad's spelling, which is not always the IBA's.
+// The spelling is libibmad's, which sometimes differs from the IBA's.
 constexpr bit_name capability_names[] = {
     {1, "IsSM"},
     {2, "IsNoticeSupported"},
@@ -68,7 +68,7 @@ constexpr bit_name speed_ext_names[] = {
     {0, "14.0625 Gbps"}, {1, "25.78125 Gbps"}, {2, "53.125 Gbps"}, {3, "106.25 Gbps"}};
 constexpr bit_name speed_ext2_names[] = {{0, "212.5 Gbps"}};
 
-/// The mask, and every bit with a name in a line of its own.
+/// Returns the mask, and a separate line for every bit with a name.
 std::string mask_text(u64 mask, std::span<const bit_name> names) {
     std::string text = fmt::format("0x{:x}", mask);
     for (const bit_name& n : names)
@@ -76,14 +76,14 @@ std::string mask_text(u64 mask, std::span<const bit_name> names) {
     return text;
 }
 
-/// `4X`: exactly one bit.
+/// Returns the name of a value with exactly one bit: `4X`.
 std::string one_of(u64 value, std::span<const bit_name> names) {
     for (const bit_name& n : names)
         if (value == u64{1} << n.bit) return std::string(n.name);
     return fmt::format("undefined ({})", value);
 }
 
-/// `1X or 4X`: a set of bits, and what is left over as a number. `names` are the lowest bits.
+/// Returns the names of a set of bits: `1X or 4X`. Bits without a name are added as a number. `names` are those of the lowest bits.
 std::string any_of(u64 set, std::span<const bit_name> names) {
     std::vector<std::string> words;
     for (const bit_name& n : names)
@@ -92,7 +92,7 @@ std::string any_of(u64 set, std::span<const bit_name> names) {
     return fmt::to_string(fmt::join(words, " or "));
 }
 
-// Sets that the IBA does not have for want of the lower speeds or widths are shown as its extension.
+// The IBA does not define sets that lack the lower speeds or widths. They are shown as libibmad shows its extension.
 std::string widths_supported(u64 set) {
     constexpr u64 usual[] = {1, 3, 7, 11, 15, 17, 19, 23, 27, 31};
     const bool extension = !(set >> 5) && std::ranges::find(usual, set) == std::end(usual);
@@ -357,8 +357,8 @@ std::string hex_text(std::span<const u8> bytes) {
 
 namespace {
 
-/// Devices whose firmware version has more than eight bits to a part: vendstat's list, from and to. It lacks those that came later
-/// (Quantum-2: 0xd2f2), which have_extended_version() recognizes.
+/// Ranges of the IDs of devices whose firmware version has more than eight bits per part, from vendstat's list. The list lacks later
+/// devices (Quantum-2: 0xd2f2), which have_extended_version() recognizes.
 constexpr u16 with_long_versions[][2] = {
     {0x0245, 0x0245}, {0xc738, 0xc73b}, {0xcb20, 0xcb20}, {0xcf08, 0xcf08}, {0xd2f0, 0xd2f0}, {0x01b3, 0x01b3},
     {0x1003, 0x101b}, {0xa2d2, 0xa2d2}, {0x1b02, 0x1b02}, {0x1b50, 0x1b50}, {0x1ba0, 0x1ba0}, {0x1bd0, 0x1bd5},
@@ -377,7 +377,7 @@ std::string diags_text(const iba::vend::MlxGeneralInfo& g) {
     std::array fw = iba::vend::firmware_version(g);
     if (is_long) fw = {g.fw_ext_major, g.fw_ext_minor, g.fw_ext_sub_minor};
     std::array<unsigned, 3> sw{g.sw_major, g.sw_minor, g.sw_sub_minor};
-    if (!is_long && !has_extended_version(g)) // the software comes where others have the extended version
+    if (!is_long && !has_extended_version(g)) // this field is their software version
         sw = {g.fw_ext_major >> 16 & 0xff, g.fw_ext_major >> 8 & 0xff, g.fw_ext_major & 0xff};
     return fmt::format("hw_dev_rev:  0x{:04x}\nhw_dev_id:   0x{:04x}\nhw_uptime:   0x{:08x}\n"
                        "fw_version:  {:02}.{:02}.{:02}\nfw_build_id: 0x{:04x}\nfw_date:     {:02x}/{:02x}/{:04x}\n"

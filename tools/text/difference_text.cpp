@@ -33,7 +33,7 @@ std::size_t end_ports_in(const subnet& s) {
     return all;
 }
 
-/// How many of them a subnet has, where that says something.
+/// Returns the counts in both subnets, for subjects whose number is informative; else an empty text.
 std::string counts_text(const subnet& was, const subnet& is, subject of) {
     switch (of) {
     case subject::node: return fmt::format(" ({} and {})", was.nodes.size(), is.nodes.size());

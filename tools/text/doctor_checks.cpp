@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// doctor_checks.cpp - one function for each kind of check, in the order in which they depend on each other.
+// doctor_checks.cpp - one function for each kind of check of `doctor`, in the order of their dependencies.
 #include "text/doctor_checks.hpp"
 
 #include "comad.hpp"
@@ -22,7 +22,7 @@ using transports::end_port;
 
 using findings = std::vector<finding>;
 
-/// What is bad of the port that is used, and of others only a warning.
+/// Returns the verdict for a problem of a port: bad for the port that is used, a warning for other ports.
 verdict bad_if(bool is_used) { return is_used ? verdict::bad : verdict::warning; }
 
 bool is_used(const machine& m, const end_port& p) { return m.used && m.used->name() == p.name(); }
@@ -33,9 +33,9 @@ std::string error_text(int error) { return std::generic_category().message(error
 
 constexpr unsigned Mellanox = 0x15b3, QLogic = 0x1077;
 
-/// The module by which an adapter becomes an InfiniBand device; empty: unknown.
+/// Returns the kernel module that makes an adapter an InfiniBand device; empty: unknown.
 std::string_view module_of(const pci_adapter& a) {
-    constexpr unsigned first_of_mlx5 = 0x1011; // Connect-IB; before it there were ConnectX to ConnectX-3 Pro
+    constexpr unsigned first_of_mlx5 = 0x1011; // Connect-IB; lower IDs are ConnectX to ConnectX-3 Pro
     if (a.vendor == Mellanox) return a.product < first_of_mlx5 ? "mlx4_ib" : "mlx5_ib";
     if (a.vendor == QLogic) return "ib_qib";
     return {};
@@ -65,7 +65,7 @@ findings check_devices(const machine& m) {
                        {}});
     }
     const auto is_idle = [&](const pci_adapter& a) {
-        // That a network adapter is used for nothing else is wrong only where there is no other device.
+        // An unused network adapter is a problem only if there is no other device.
         return (a.is_infiniband || m.devices.empty()) &&
                std::ranges::find(m.origins, a.address, &device_origin::address) == m.origins.end();
     };
@@ -124,10 +124,10 @@ findings check_files(const machine& m) {
 
 // Ports
 
-/// Commands that are about one port.
+/// Returns the options that select a port.
 std::string at_port(const end_port& p) { return fmt::format("-C {} -P {}", p.device, p.port); }
 
-/// What brings a link up.
+/// Returns the possible fix for a link that is down.
 remedy link_remedy(const end_port& p) {
     using enum iba::PortPhysicalState;
     const std::string port = fmt::to_string(p.port);
@@ -139,7 +139,7 @@ remedy link_remedy(const end_port& p) {
     }
 }
 
-/// How a device comes to ports of InfiniBand.
+/// Returns the possible fix for a device without InfiniBand ports.
 remedy infiniband_remedy(const end_port& p) {
     const std::string port = fmt::to_string(p.port);
     if (p.device.starts_with("mlx5_"))
@@ -176,7 +176,7 @@ finding check_port_state(const end_port& p, bool is_used) {
     }
 }
 
-/// Of a port whose SMI is another device's.
+/// Checks a port whose SMI may belong to another device.
 finding check_sides(const machine& m, const std::vector<end_port>& with_umad) {
     const transports::smi_gsi sides = transports::smi_gsi_pair(*m.used, with_umad);
     if (!sides.smi)
@@ -221,7 +221,7 @@ findings check_ports(const machine& m) {
 
 // The kernel
 
-/// Of docs/explanation/devices.md, "How much is in flight".
+/// Checks the lengths of the kernel's queues (docs/explanation/devices.md, "How much is in flight").
 finding check_queues(const machine& m) {
     constexpr unsigned usual_send = 128, usual_receive = 512;
     const unsigned send = m.send_queue.value_or(usual_send), receive = m.receive_queue.value_or(usual_receive);
@@ -244,7 +244,7 @@ finding check_queues(const machine& m) {
 
 findings check_kernel(const machine& m) {
     findings all{check_queues(m)};
-    constexpr unsigned without_cap = 16; // requests to the SA that are sent where the driver says nothing
+    constexpr unsigned without_cap = 16; // requests to the SA in flight if the driver sets no limit
     for (const end_port& p : ports_of(m)) {
         if (p.sa_max_outstanding == 0) continue;
         const std::string found =
@@ -264,12 +264,12 @@ findings check_kernel(const machine& m) {
 
 // The fabric
 
-/// `0.123 ms`
+/// Formats a duration: `0.123 ms`.
 std::string ms_text(comad::mad::duration d) {
     return fmt::format("{:.3f} ms", std::chrono::duration<double, std::milli>(d).count());
 }
 
-/// The subnet manager at the LID that the local port has.
+/// Reports the subnet manager at the LID that the local port has stored.
 finding check_own_sm(const fabric_facts& f) {
     const std::string about = fmt::format("LID {}", f.SM_LID);
     if (!f.SM.error.empty()) return {"SM", about, verdict::bad, f.SM.error, remedy_id::check_sm};
@@ -280,7 +280,7 @@ finding check_own_sm(const fabric_facts& f) {
     return {"SM", about, verdict::ok, found, {}};
 }
 
-/// Another one. `was_asked`: SMInfo was sent to it.
+/// Reports another subnet manager. `was_asked`: SMInfo was requested from it.
 finding list_sm(const manager_facts& m, bool was_asked) {
     using enum manager_facts::source;
     const std::string_view silent = was_asked ? ", but it did not reply to SMInfo" : "";

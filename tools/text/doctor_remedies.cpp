@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// doctor_remedies.cpp - the table. `at`: the options by which a command reaches the port or fabric that doctor examined.
+// doctor_remedies.cpp - the texts of possible fixes. `at`: the options with which a command uses the port or fabric that doctor examined.
 #include "text/doctor_remedies.hpp"
 
 #include <algorithm>
@@ -86,7 +86,7 @@ std::string filled(std::string_view text, remedy::values values, std::string_vie
         else if (found != values.end()) out += found->second;
         at = close + 1;
         const bool doubles_a_blank = at < text.size() && text[at] == ' ' && out.ends_with(' ');
-        if (doubles_a_blank) ++at; // the value is empty
+        if (doubles_a_blank) ++at; // the inserted value is empty
     }
     return out;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// exposition.cpp - writes one family of series after the other.
+// exposition.cpp - writes sweeps in the Prometheus text format, one family of series after the other.
 #include "text/exposition.hpp"
 
 #include "comad.hpp"
@@ -26,7 +26,7 @@ struct series_name {
 };
 
 // clang-format off
-/// By counters::counter.
+/// The series of each counters::counter, in the order of the enumeration.
 constexpr std::array<series_name, counters::counter_count> counter_series{{
     {"infiniband_port_xmit_data_bytes_total", "Bytes sent on all virtual lanes (four times portXmitData)."},
     {"infiniband_port_rcv_data_bytes_total", "Bytes received on all virtual lanes (four times portRcvData)."},
@@ -54,7 +54,7 @@ constexpr std::array<series_name, counters::counter_count> counter_series{{
 // clang-format on
 static_assert(counter_series.back().name == "infiniband_port_qp1_dropped_total");
 
-/// The value of a label.
+/// Returns the value of a label with quotes and escapes.
 std::string quoted_label(std::string_view text) {
     std::string quoted = "\"";
     for (const char c : iba::escaped(text)) {
@@ -64,7 +64,7 @@ std::string quoted_label(std::string_view text) {
     return quoted + '"';
 }
 
-/// The text under construction: a million lines of a large subnet, so that a line is a few copies.
+/// The text under construction. A large subnet has a million lines, so adding a line only copies a few pieces of text.
 class page {
 public:
     void begin(std::string_view name, std::string_view type, std::string_view help) {
@@ -89,7 +89,7 @@ private:
     std::string text_;
 };
 
-/// The label of the fabric, if it has one, in front of others.
+/// Returns the label of the fabric, followed by a comma; empty if the fabric has no label.
 std::string fabric_label(const exposed_sweep& e) {
     return e.fabric.empty() ? std::string() : fmt::format("fabric={}", quoted_label(e.fabric));
 }
@@ -103,7 +103,7 @@ std::string place(const exposed_sweep& e, discovery::port_ref where) {
     return place_of(e, e.view.subnet.nodes[where.node].info.nodeGUID, where.port);
 }
 
-/// What to call a node that may not have been found.
+/// Returns the name of a node that may be missing from the subnet.
 std::string name_of_known(const exposed_sweep& e, iba::guid nodeGUID) {
     if (const discovery::node* n = e.view.subnet.find(nodeGUID)) return e.view.names.of(*n);
     const known_node* const known = e.missing ? e.missing->find(nodeGUID) : nullptr;
@@ -119,7 +119,7 @@ std::string name_of_known(const exposed_sweep& e, const known_node& known) {
     return e.view.names.of(named);
 }
 
-/// The other end of the cable in that port, also of one that is down and was known before.
+/// Returns the port at the other end of a cable. If the link is down, returns the neighbor that was known before.
 std::optional<known_end> far_end_of(const exposed_sweep& e, discovery::port_ref where) {
     const discovery::subnet& s = e.view.subnet;
     const discovery::port_ref peer = s.at(where).peer;
@@ -128,7 +128,7 @@ std::optional<known_end> far_end_of(const exposed_sweep& e, discovery::port_ref 
     return e.missing->far_end({s.nodes[where.node].info.nodeGUID, where.port});
 }
 
-/// Of a node with one cable where that leads: there somebody can look for it.
+/// Returns the neighbor of a node with only one cable, so that an administrator knows where to look for the node.
 std::optional<known_end> only_far_end_of(const exposed_sweep& e, iba::guid nodeGUID) {
     const discovery::subnet& s = e.view.subnet;
     const auto found = s.by_guid.find(nodeGUID);
@@ -142,7 +142,7 @@ std::optional<known_end> only_far_end_of(const exposed_sweep& e, iba::guid nodeG
     return only;
 }
 
-/// `,peer_node_guid="...",peer_port="3",peer_node="..."`; nothing: empty.
+/// Returns `,peer_node_guid="...",peer_port="3",peer_node="..."`; empty without a peer.
 std::string peer_labels(const exposed_sweep& e, const std::optional<known_end>& peer) {
     if (!peer) return {};
     return fmt::format(",peer_node_guid=\"{}\",peer_port=\"{}\",peer_node={}", peer->nodeGUID, peer->port,
@@ -167,13 +167,13 @@ std::string link_labels(const exposed_sweep& e, const known_link& l) {
                        quoted_label(name_of_known(e, l.a.nodeGUID)), peer_labels(e, l.b));
 }
 
-/// Of a port that could not be read; also of a whole node.
+/// Returns the labels of a port that could not be read, or of a whole node.
 std::string missing_labels(const exposed_sweep& e, const known_node& node, unsigned port, std::string_view cause) {
     return fmt::format("{},node={}{},cause=\"{}\"", place_of(e, node.nodeGUID, port),
                        quoted_label(name_of_known(e, node)), peer_labels(e, only_far_end_of(e, node.nodeGUID)), cause);
 }
 
-/// A problem at no place has port 0 of the GUID 0.
+/// Returns the labels of a problem. A problem without a location has port 0 and GUID 0.
 std::string problem_labels(const exposed_sweep& e, const discovery::failure& p) {
     const discovery::subnet& s = e.view.subnet;
     const auto found = s.by_guid.find(p.where.nodeGUID);
@@ -184,10 +184,10 @@ std::string problem_labels(const exposed_sweep& e, const discovery::failure& p) 
                        quoted_label(name_of_known(e, p.where.nodeGUID)), peer_labels(e, peer), name_of(p.kind));
 }
 
-/// Series about problems are for somebody to read: so many say enough, and infiniband_discovery_problems has their number.
+/// Limits the series about single problems, which are for people to read. infiniband_discovery_problems contains the complete number.
 constexpr std::size_t most_problems = 1000;
 
-/// Data of a lane in a second where so much is signalled (IBA volume 2: 8b/10b up to QDR, 64b/66b up to EDR, then 256b/257b in
+/// Returns the data rate of a lane from its signaling rate (IBA volume 2: 8b/10b up to QDR, 64b/66b up to EDR, then 256b/257b in
 /// RS(544,514)).
 double data_of(double signalled) {
     if (signalled <= 10e9) return signalled * 8 / 10;
@@ -195,7 +195,7 @@ double data_of(double signalled) {
     return signalled * 514 / 544 * 256 / 257;
 }
 
-/// What a discovery read of a port; nothing: it is not known.
+/// A series about a state of a port that the discovery read. `value` returns nullopt if the state is unknown.
 struct state_series {
     std::string_view name, help;
     std::optional<double> (*value)(const discovery::subnet&, discovery::port_ref);
@@ -225,10 +225,10 @@ const state_series states_of_ports[] = {
 };
 // clang-format on
 
-/// A series that a fabric has one of.
+/// A series with one value per fabric.
 struct sweep_series {
     std::string_view name, type, help;
-    std::string (*value)(const exposed_sweep&); ///< empty: there is none
+    std::string (*value)(const exposed_sweep&); ///< returns an empty text if the fabric has no value
 };
 const sweep_series of_sweeps[] = {
     {"infiniband_sweeps_total", "counter", "Completed sweeps.",
@@ -284,7 +284,7 @@ void add_sweeps(page& out, const std::vector<exposed_sweep>& all) {
 comad::coro::generator<std::string> exposition_pieces(std::vector<exposed_sweep> all, process_cost cost,
                                                       std::vector<exposed_device> devices) {
     page out;
-    std::string piece; // named, for GCC 12
+    std::string piece; // a named variable, because of a bug in GCC 12
     add_sweeps(out, all);
     if (!devices.empty())
         out.begin("infiniband_device_up", "gauge",
@@ -292,7 +292,7 @@ comad::coro::generator<std::string> exposition_pieces(std::vector<exposed_sweep>
     for (const exposed_device& d : devices)
         out.add(d.fabric.empty() ? std::string() : fmt::format("fabric={}", quoted_label(d.fabric)),
                 d.is_up ? "1" : "0");
-    // As all exporters call them.
+    // These names are common to all exporters.
     out.single("process_cpu_seconds_total", "counter", "Processor time, in seconds.",
                fmt::format("{}", cost.cpu_seconds));
     out.single("process_resident_memory_bytes", "gauge", "Resident memory, in bytes.",
@@ -300,7 +300,7 @@ comad::coro::generator<std::string> exposition_pieces(std::vector<exposed_sweep>
     out.begin("infiniband_discovery_problem", "gauge",
               "1 for each location with a failure in the last discovery; port 0 is the node itself.");
     for (const exposed_sweep& e : all) {
-        std::set<std::string> places; // two problems of one kind at one place are one series
+        std::set<std::string> places; // two problems of one kind at one location share a series
         for (const discovery::failure& p : e.view.subnet.failures)
             if (places.size() < most_problems) places.insert(problem_labels(e, p));
         for (const std::string& labels : places) out.add(labels, "1");
@@ -349,7 +349,7 @@ comad::coro::generator<std::string> exposition_pieces(std::vector<exposed_sweep>
                 if (!peer || !(is_swept[n] || is_swept[peer.node])) continue;
                 const known_end here{s.nodes[n].info.nodeGUID, static_cast<comad::u8>(p)},
                     there{s.nodes[peer.node].info.nodeGUID, peer.port};
-                if (there < here) continue; // from the other end
+                if (there < here) continue; // the link is added from its other end
                 out.add(link_labels(e, {here, there}), "1");
                 if (out.is_piece()) {
                     piece = out.take();
@@ -358,7 +358,7 @@ comad::coro::generator<std::string> exposition_pieces(std::vector<exposed_sweep>
             }
         for (std::size_t i = 0; e.missing && i < e.missing->links.size(); ++i) {
             const missing_parts::link& l = e.missing->links[i];
-            if (l.why == missing_parts::cause::moved) continue; // the port has another cable now, which is above
+            if (l.why == missing_parts::cause::moved) continue; // the port has a new cable, which is in the lines above
             out.add(link_labels(e, l.ends), "1");
             if (out.is_piece()) {
                 piece = out.take();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// file_replacement.cpp - writes a temporary file in the same directory: fsync(), rename(), fsync() of the directory.
+// file_replacement.cpp - replaces a file: writes a temporary file in the same directory, calls fsync() and rename(), and then fsync() for
+// the directory.
 #include "text/file_replacement.hpp"
 
 #include "comad.hpp"
@@ -34,7 +35,7 @@ namespace {
     throw std::runtime_error(fmt::format("cannot write '{}': {}{}", iba::escaped(file), why, consequence));
 }
 
-/// While it lives, signals wait: one that ends the program would leave a temporary file behind.
+/// Blocks signals during its lifetime: a signal that ended the program would leave a temporary file in the directory.
 class signals_later {
 public:
     signals_later() noexcept {
@@ -55,10 +56,10 @@ std::string directory_of(const std::string& file) {
     return slash == std::string::npos ? "." : slash == 0 ? "/" : file.substr(0, slash);
 }
 
-/// A file of its own name in a directory, which goes away unless it gets another one.
+/// A file with a unique name in a directory. The destructor removes the file unless rename() was called.
 class temporary_file {
 public:
-    /// errno tells why it could not be made.
+    /// Creates the file. If this fails, errno contains the reason.
     temporary_file(const std::string& directory, mode_t mode) {
         std::random_device random;
         constexpr unsigned attempts = 100;
@@ -87,7 +88,7 @@ private:
     bool is_renamed_ = false;
 };
 
-/// Some file systems cannot, which is not an error of the file.
+/// Calls fsync(). File systems that do not support it are not an error.
 bool synchronize(int descriptor) noexcept {
     return ::fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP || errno == ENOSYS;
 }
@@ -97,7 +98,7 @@ void synchronize_directory(const std::string& name) noexcept {
     if (directory) ::fsync(directory.get());
 }
 
-/// A group that is not the old one's gets no more than all others have.
+/// Copies the owner and the mode of the old file. If the group cannot be copied, the new group gets only the permissions of others.
 void take_owner_and_mode(int descriptor, const struct stat& old) noexcept {
     mode_t mode = old.st_mode & 0777;
     const bool has_group = ::fchown(descriptor, old.st_uid, old.st_gid) == 0 ||
@@ -108,8 +109,8 @@ void take_owner_and_mode(int descriptor, const struct stat& old) noexcept {
 
 enum class replacing { done, not_possible };
 
-/// `old`: what is there; null: nothing. `mode`: nothing for that of the old file, or by the umask. Not possible, with errno: the
-/// directory is not writable, or the name is a mount point.
+/// Replaces a file. `old`: the existing file; null: there is none. `mode`: nullopt keeps the mode of the old file, or uses the umask.
+/// Returns `not_possible` and sets errno if the directory is not writable, or if the name is a mount point.
 replacing replace(std::string_view text, const std::string& shown, const std::string& name, const struct stat* old,
                   std::optional<mode_t> mode) {
     const signals_later until_done;
@@ -132,14 +133,14 @@ replacing replace(std::string_view text, const std::string& shown, const std::st
     return replacing::done;
 }
 
-/// Where a name leads.
+/// The file to which a name leads through symbolic links.
 struct written_place {
     std::string name;
-    bool is_replaceable = false;    // a regular file, or nothing yet
-    std::optional<struct stat> old; // what is there
+    bool is_replaceable = false;    // a regular file, or no file yet
+    std::optional<struct stat> old; // the existing file
 };
 
-/// The files there are no files of a disk, and no others can be made beside them.
+/// Returns whether the directory belongs to procfs or sysfs. Its files are not stored on a disk, and no other files can be created there.
 bool is_of_kernel(const std::string& directory) noexcept {
     struct statfs found {};
     return ::statfs(directory.c_str(), &found) == 0 &&
@@ -151,7 +152,7 @@ written_place place_of(std::string name) {
     for (unsigned links = 0; links < most_links; ++links) {
         struct stat found {};
         const std::string directory = directory_of(name);
-        if (is_of_kernel(directory)) return {name, false, {}}; // also /proc/self/fd/1, which only looks like a link
+        if (is_of_kernel(directory)) return {name, false, {}}; // also for the magic link /proc/self/fd/1
         if (::lstat(name.c_str(), &found) != 0) return {name, errno == ENOENT, {}};
         if (!S_ISLNK(found.st_mode)) return {name, S_ISREG(found.st_mode), found};
         char leads_to[PATH_MAX];
@@ -163,7 +164,7 @@ written_place place_of(std::string name) {
     return {name, false, {}};
 }
 
-/// Opens what is not replaced. A FIFO waits for its reader, until a signal arrives.
+/// Opens a file that cannot be replaced. For a FIFO, waits for a reader until a signal arrives.
 unique_fd open_to_write(const std::string& file) {
     constexpr mode_t by_umask = 0666;
     sigset_t all, before;
@@ -188,7 +189,7 @@ unique_fd open_to_write(const std::string& file) {
     return opened;
 }
 
-/// A regular file that cannot be replaced gets room for all of the text before any of the old one is gone.
+/// Writes to a regular file that cannot be replaced. Allocates space for the whole text before it overwrites the old text.
 void write_in_place(std::string_view text, const std::string& file) {
     const unique_fd out = open_to_write(file);
     struct stat found {};

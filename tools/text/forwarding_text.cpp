@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// forwarding_text.cpp - formats rows, headings and ends of forwarding tables.
+// forwarding_text.cpp - formats rows, headings and last lines of forwarding tables.
 #include "text/forwarding_text.hpp"
 
 #include "comad.hpp"
@@ -37,7 +37,7 @@ std::string tail(std::size_t count, const table_style& style, const char* what) 
     return fmt::format("{} {}{} dumped \n", count, style.everything ? "" : "valid ", what);
 }
 
-/// The words behind a row. The LIDs of one port after its first are numbered, as `path #2 out of 4`.
+/// Formats the text at the end of a row. LIDs of a port after its first LID are numbered: `path #2 out of 4`.
 class destination_words {
 public:
     explicit destination_words(std::string_view unknown) : unknown_(unknown) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// host_ranges.cpp - splits names into the final digits and the text before them.
+// host_ranges.cpp - shortens lists of host names to ranges: splits each name into its final digits and the text before them.
 #include "text/host_ranges.hpp"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace ibtool {
 namespace {
 
-/// Without leading zeros, numbers compare by length and then as text: none is too large.
+/// Removes leading zeros. Numbers of any size can then be compared by length, and then as text.
 std::string significant(const std::string& digits) {
     return digits.substr(std::min(digits.find_first_not_of('0'), digits.size()));
 }
@@ -18,7 +18,7 @@ bool is_less(const std::string& a, const std::string& b) {
     return x.size() != y.size() ? x.size() < y.size() : x < y;
 }
 
-/// Both in digits; what has none has no neighbour.
+/// Returns whether `after` is the number after `digits`; false if one of them has no digits.
 bool is_next(const std::string& digits, const std::string& after) {
     if (digits.empty() || after.empty()) return false;
     std::string next = '0' + digits;

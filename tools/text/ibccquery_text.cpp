@@ -25,7 +25,7 @@ std::string log_head_text(unsigned type, unsigned flags) {
     return dotted_lines().number("LogType", type).hex("CongestionFlags", flags, 1).take();
 }
 
-/// As the original, which leaves out those of zeros alone.
+/// Formats events as the original program does: without events that contain only zeros.
 template <class Events, class Text> std::string events_text(const Events& events, Text&& text_of) {
     std::string text;
     for (const auto& e : events)

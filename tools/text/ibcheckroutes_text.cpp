@@ -43,7 +43,7 @@ json place_at(const subnet& s, port_ref r) {
             {"port", r.port}};
 }
 
-/// Long circles begin to be told.
+/// Formats a circle of ports. Only the start of a long circle is shown.
 std::string circle_text(const subnet& s, const std::vector<port_ref>& circle) {
     constexpr std::size_t most = 12;
     std::vector<std::string> names;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ibidsverify_text.cpp - compares each LID and GUID with those before it; the lines are those of infiniband-diags' ibidsverify.
+// ibidsverify_text.cpp - compares each LID and GUID with the previous ones. The lines are those of infiniband-diags' ibidsverify.
 #include "text/ibidsverify_text.hpp"
 
 #include "comad.hpp"
@@ -43,7 +43,7 @@ private:
         }
     }
 
-    /// Two nodes with one GUID are one in the subnet: only the discovery saw both.
+    /// Reports a duplicate node GUID. The subnet contains only one of the two nodes; the failure of the discovery names the other one.
     void check_failure(const discovery::failure& p) {
         const auto known = subnet_.by_guid.find(p.doubledGUID);
         if (p.doubledGUID == iba::guid{} || known == subnet_.by_guid.end()) return;
@@ -60,9 +60,9 @@ private:
 
     void check_lid(port_ref r) {
         const auto& info = subnet_.at(r).info;
-        if (!info) return; // not answered, which discovery has told
+        if (!info) return; // no reply; the discovery has reported this failure
         const unsigned first = value(info->LID);
-        // Ports that no subnet manager has configured may have 65535, too, which is not a LID that two have.
+        // Several ports that no subnet manager has configured may have LID 65535, which is not a duplicate.
         if (!iba::is_unicast(info->LID)) {
             add(kind::zero_lid, r, "LID {} found for {} NodeGUID {:#x}", first, type_at(r), nodeGUID_at(r));
             return;
@@ -109,8 +109,8 @@ private:
 
     const discovery::subnet& subnet_;
     std::unordered_set<u64> nodes_;
-    std::unordered_map<unsigned, u64> lids_;                  // to the node that has it
-    std::unordered_map<u64, unsigned> nodeGUIDs_, portGUIDs_; // to a LID
+    std::unordered_map<unsigned, u64> lids_;                  // from a LID to its node's GUID
+    std::unordered_map<u64, unsigned> nodeGUIDs_, portGUIDs_; // from a GUID to a LID
     std::vector<identity_finding> found_;
 };
 

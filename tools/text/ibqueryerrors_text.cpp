@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ibqueryerrors_text.cpp - uses the words of ibqueryerrors.c, and numbers with units as in ibdiag_common.c.
+// ibqueryerrors_text.cpp - formats error counters with the texts of ibqueryerrors.c, and numbers with units as in ibdiag_common.c.
 #include "text/ibqueryerrors_text.hpp"
 
 #include "comad.hpp"
@@ -22,8 +22,7 @@ using discovery::port_ref;
 
 namespace {
 
-/// `1.619K`, of data `45.609KB`. In single precision, and with more than 1024 of a unit only where 1024 would be the next, as
-/// there.
+/// Returns `1.619K`, or `45.609KB` for data. As in ibdiag_common.c, computes in single precision, and uses the next unit above 1024.
 std::string with_unit(u64 count, bool is_data) {
     constexpr std::string_view units = " KMGTPE";
     std::size_t unit = 0;
@@ -47,7 +46,7 @@ std::string counter_text(counter c, const counters::counter_values& told, bool h
     return fmt::format(" [{} == {}{}]", label_of(c), told[c], unit);
 }
 
-/// Causes by libibmad's labels.
+/// The causes of an error counter, with libibmad's labels.
 struct cause {
     const char* label;
     u64 count;
@@ -126,7 +125,7 @@ std::string error_report::of(const counters::sweep& all) {
     return std::move(text_);
 }
 
-/// `sum`: null if it was not told.
+/// Adds the lines of a node. `sum`: null if the sum of all ports was not read.
 void error_report::add_node(const reading* sum, const reading* first, const reading* end) {
     const auto told = std::count_if(first, end, [](const reading& l) { return l.valid; });
     if (!sum && told == 0) return;
@@ -170,7 +169,7 @@ void error_report::add_errors(const reading& l, bool& has_head) {
             if (!has_threshold(c) && told[c]) counters += counter_text(c, told, true);
         });
     }
-    if (is_sum && !node.is_switch()) return; // as there: it is told port by port
+    if (is_sum && !node.is_switch()) return; // as in ibqueryerrors.c, which reports other nodes port by port
     add_line(l, is_sum ? node.ports[0].portGUID : subnet_.at(l.where).portGUID, counters);
 }
 
@@ -192,7 +191,7 @@ void error_report::add_line(const reading& l, iba::guid GUID, const std::string&
     text_ += fmt::format("   GUID 0x{:x} port {}:{}\n", value(GUID), is_sum ? "ALL" : std::to_string(l.where.port),
                          counters);
     if (is_sum || !choice_.links || !subnet_.at(l.where).info) return;
-    const bool is_known = bool(subnet_.at(l.where).peer); // if not, iblinkinfo has other words than this command
+    const bool is_known = bool(subnet_.at(l.where).peer); // if not, the text differs from that of iblinkinfo
     text_ += fmt::format("       Link info: {:6}{:4}{} =={}==>  {}\n", lid_at(subnet_, l.where), l.where.port,
                          external_port_text(groups_, l.where), link_text(subnet_, l.where),
                          is_known ? peer_text(subnet_, names_, l.where, true, groups_) : std::string(no_peer_text));

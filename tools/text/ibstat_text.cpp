@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ibstat_text.cpp - format of ibstat.c of infiniband-diags; `Effective speed` as of rdma-core 9a645e432.
+// ibstat_text.cpp - formats local ports as ibstat.c of infiniband-diags does; `Effective speed` as in rdma-core 9a645e432.
 #include "text/ibstat_text.hpp"
 
 #include "text/local_ports.hpp"
@@ -20,7 +20,7 @@ std::string type_of(const device& d) {
     return name.empty() ? "???" : std::string(name);
 }
 
-/// Of `10 Gb/sec (4X FDR10)` what infiniband-diags make: `10 (FDR10)`.
+/// Converts `10 Gb/sec (4X FDR10)` of sysfs to `10 (FDR10)`, as infiniband-diags print it.
 std::string rate_text(const std::string& rate) {
     std::string whole = std::to_string(std::strtoul(rate.c_str(), nullptr, 10));
     if (whole == "2") whole = "2.5"; // 1X SDR

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ibswportwatch_groups.cpp - differences of fields. Counters of performance management stop at their highest value; those of 64 bits
-// never get there (IBA 16.1.4).
+// ibswportwatch_groups.cpp - computes differences of counters. Counters of performance management stop at their largest value, which
+// counters of 64 bits never reach (IBA 16.1.4).
 #include "text/ibswportwatch_groups.hpp"
 
 #include "comad.hpp"
@@ -25,7 +25,7 @@ std::string_view remark(const group_change& c) {
     return c.is_cleared ? " or more: it was cleared" : " or more: it is saturated";
 }
 
-/// As those of the usual counters are called.
+/// Returns the name of the state, which is that of the usual counters.
 std::string_view state_name(const group_change& c) {
     using state = comad::counters::counter_change::state;
     return name_of(c.is_cleared ? state::reset : c.is_more ? state::saturated : state::counted);

@@ -24,7 +24,7 @@ bool is_news(const counters::counter_change& c) {
     return c.what != change_state::unknown && !(c.what == change_state::counted && c.value == 0);
 }
 
-/// For each counter that changed, and by more than `above` a second if that is given.
+/// Calls a function for each counter that changed. With `above`, only if it changed by more than this number per second.
 template <class F>
 void for_each_change(const counters::sample& before, const counters::sample& after, const error_thresholds* above,
                      F&& f) {
@@ -39,7 +39,7 @@ void for_each_change(const counters::sample& before, const counters::sample& aft
 
 std::string rate_text(counter c, double rate) { return fmt::format("{:.1f}{}", rate, is_data(c) ? " B/s" : "/s"); }
 
-/// As in the lines of a sweep: of data also in bytes.
+/// Adds the value in bytes for counters of data, as in the lines of a sweep.
 void add_bytes(nlohmann::ordered_json& to, counter c, u64 number) {
     if (!is_data(c)) return;
     if (number <= ~u64{0} / 4) to["bytes"] = 4 * number;

@@ -19,7 +19,7 @@ using comad::transports::end_port;
 
 constexpr std::size_t most_ports = 6;
 
-/// `open to alice`
+/// Returns which users can open the port: `open to alice`.
 std::string rights_text(const machine& m, const end_port& p) {
     if (p.umad.empty()) return "no MAD device";
     const auto file = std::ranges::find(m.files, p.umad, &device_file::name);

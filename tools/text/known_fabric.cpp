@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// known_fabric.cpp - keeps sorted lists, and merges those of the last discovery with those that were known before.
+// known_fabric.cpp - keeps sorted lists of nodes and links, and merges those of the last discovery with those that were known before.
 #include "text/known_fabric.hpp"
 
 #include "comad.hpp"
@@ -23,13 +23,13 @@ known_node known_node_of(const discovery::node& n) { return {n.info.nodeGUID, n.
 
 constexpr auto guid_of = [](const known_node& n) { return n.nodeGUID; };
 
-/// Nodes as a sorted list has them, or null.
+/// Returns a node of a sorted list, or null.
 const known_node* node_in(const std::vector<known_node>& all, iba::guid nodeGUID) {
     const auto found = std::ranges::lower_bound(all, nodeGUID, {}, guid_of);
     return found == all.end() || found->nodeGUID != nodeGUID ? nullptr : &*found;
 }
 
-/// Some of the problems mean that not everything was asked.
+/// Returns whether a failure means that the discovery did not query everything.
 bool ended_early(const subnet& s) {
     return std::ranges::any_of(s.failures, [](const discovery::failure& p) {
         return p.kind == discovery::failure_kind::cancelled || p.kind == discovery::failure_kind::limit;
@@ -43,7 +43,7 @@ bool is_link_down(const subnet& s, known_end e) {
     return state != iba::PortPhysicalState::LinkUp && state != iba::PortPhysicalState::LinkErrorRecovery;
 }
 
-/// Of those that are missing, leaves `most`, the ones that went last. False: all had room.
+/// Keeps only the `most` entries that have been missing for the shortest time. Returns false if nothing was removed.
 template <class T> bool leave_last(std::vector<T>& all, std::size_t most) {
     std::vector<mad::time_point> times;
     for (const T& one : all)
@@ -93,7 +93,7 @@ std::string_view name_of(missing_parts::cause c) noexcept {
 
 // ---- what is known ---------------------------------------------------------------------------------------------------
 
-/// What a discovery found, sorted.
+/// The nodes and links that a discovery found, sorted.
 struct known_fabric::found_parts {
     found_parts(const subnet& s, const known_fabric& all) : is_cut_short(ended_early(s)) {
         std::vector<bool> is_wanted(s.nodes.size());
@@ -114,7 +114,7 @@ struct known_fabric::found_parts {
         std::ranges::sort(used);
         const auto link_of = [](const learned_link& l) -> const known_link& { return l.link; };
         std::ranges::sort(links, {}, link_of);
-        const auto twice = std::ranges::unique(links, {}, link_of); // from either end
+        const auto twice = std::ranges::unique(links, {}, link_of); // each link is found from both ends
         links.erase(twice.begin(), twice.end());
     }
     bool is_used(known_end e) const { return std::ranges::binary_search(used, e); }
@@ -122,7 +122,7 @@ struct known_fabric::found_parts {
     bool is_cut_short;
     std::vector<learned_node> nodes;
     std::vector<learned_link> links;
-    std::vector<known_end> used; // ports that have a cable
+    std::vector<known_end> used; // ports with a cable
 };
 
 void known_fabric::expect(const subnet& s) {
@@ -160,7 +160,7 @@ void known_fabric::take(const subnet& s, mad::time_point now) {
     find_missing(s, found);
 }
 
-// What was known before and not found now stays, unless a cable is elsewhere.
+// Keeps nodes and links that were known before and are missing now, unless their ports have another cable.
 void known_fabric::learn(found_parts& found, mad::time_point now) {
     const auto went = [&](since before) { return before || found.is_cut_short ? before : since(now); };
     const auto GUID = [](const learned_node& n) { return n.node.nodeGUID; };
@@ -218,14 +218,14 @@ void known_fabric::find_missing(const subnet& s, const found_parts& found) {
         if (!is_expected_[i] || is_learned(n.nodeGUID)) continue;
         ++made->known_nodes;
         const bool was_missing = missing_ && std::ranges::binary_search(missing_->nodes, n.nodeGUID, {}, guid_of);
-        if (!found.is_cut_short || was_missing) made->nodes.push_back(n); // a node that was found is learned
+        if (!found.is_cut_short || was_missing) made->nodes.push_back(n); // found nodes are always added
     }
     std::ranges::inplace_merge(made->nodes, made->nodes.begin() + of_file, {}, guid_of);
 
     std::vector<known_link> links;
     for (const learned_link& l : learned_links_)
         if (l.missing_since) links.push_back(l.link);
-    // A discovery that ended early shows of nothing that it is missing.
+    // A discovery that ended early does not prove that anything is missing.
     const auto was_missing = [&](const known_link& l) { return missing_ && missing_->far_end(l.a) == l.b; };
     for (const known_link& l : expected_links_)
         if (!std::ranges::binary_search(found.links, l, {}, [](const learned_link& f) { return f.link; }) &&

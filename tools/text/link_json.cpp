@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// link_json.cpp - formats the facts of link_text.cpp as JSON members.
+// link_json.cpp - formats the data of link_text.cpp as JSON members.
 #include "text/link_json.hpp"
 
 #include "comad.hpp"

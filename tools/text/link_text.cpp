@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// link_text.cpp - uses the words of iblinkinfo.c, and for width and speed those of libibmad.
+// link_text.cpp - formats links with the texts of iblinkinfo.c, and width and speed with those of libibmad.
 #include "text/link_text.hpp"
 
 #include "comad.hpp"

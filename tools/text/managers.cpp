@@ -19,7 +19,7 @@ std::string name_and_priority(const manager_facts& m) {
     return fmt::format("{} (GUID {}, priority {})", manager_name(m), m.info.GUID, m.info.priority);
 }
 
-/// Which one should be the master of two (IBA 14.4.1).
+/// Returns whether the first of two subnet managers should be the master (IBA 14.4.1).
 bool outranks(const iba::smp::SMInfo& a, const iba::smp::SMInfo& b) {
     return std::tuple(a.priority, value(b.GUID)) > std::tuple(b.priority, value(a.GUID));
 }

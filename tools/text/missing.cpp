@@ -28,7 +28,7 @@ struct same_cause {
     }
 };
 
-/// `3 nodes and 512 ports`
+/// Returns the amount of failures: `3 nodes and 512 ports`.
 std::string amount(const same_cause& c) {
     std::string text;
     const auto add = [&](std::size_t number, std::string_view unit) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// notice_text.cpp - has one sentence and one JSON object for each trap.
+// notice_text.cpp - formats notices: one sentence and one JSON object for each trap.
 #include "text/notice_text.hpp"
 
 #include "comad.hpp"
@@ -22,7 +22,7 @@ namespace ibtool {
 using iba::TrapNumber;
 using json = nlohmann::ordered_json;
 
-/// A packet with a wrong key.
+/// The fields of a packet with a wrong key.
 struct notice_text::packet {
     bool is_pkey;
     u32 key;
@@ -59,10 +59,10 @@ std::string_view threshold_text(TrapNumber trap) {
     }
 }
 
-/// What trap 144 says that has changed. Two bits and capabilityMask2 are newer than the table of the structure, which has them
-/// as reserved (OpenSM's ib_types.h: TRAP_144_MASK_...).
+/// A change that trap 144 reports. Two of the bits, and capabilityMask2, are newer than the table of the structure, where they are
+/// reserved (OpenSM's ib_types.h: TRAP_144_MASK_...).
 struct local_change {
-    std::string_view name; // in JSON
+    std::string_view name; // name in JSON
     std::string_view text;
 };
 std::vector<local_change> changes_of(const iba::NoticeTrap144& d) {
@@ -90,7 +90,7 @@ std::string changes_text(const iba::NoticeTrap144& d) {
     return fmt::format("{} changed", fmt::join(texts, ", "));
 }
 
-/// The ports on the way back, nearest first.
+/// Returns the ports of the return path, nearest first.
 std::vector<unsigned> return_path_of(const iba::Notice& n, const iba::NoticeTrap256& d) {
     constexpr std::size_t path_at = 24, most = 30;
     const std::size_t hops = std::min<std::size_t>(d.drHopCount, most);
@@ -105,7 +105,7 @@ std::string attribute_text(const iba::NoticeTrap256& d) {
     const iba::record_info* found = iba::find_attribute(class_of(d), 1, d.attributeID);
     if (!found) return fmt::format("attribute 0x{:04x}", d.attributeID);
     std::string_view name = found->name;
-    if (name.starts_with("SMP")) name.remove_prefix(3); // as the IBA has it
+    if (name.starts_with("SMP")) name.remove_prefix(3); // the IBA's name of the attribute
     return std::string(name);
 }
 

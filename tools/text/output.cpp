@@ -38,15 +38,15 @@ struct lasting_output::streams {
     }
 
     queued_writer out, errors;
-    std::atomic<bool> goes_on = false;           // whatever becomes of stdout: somebody called offer_output()
-    std::atomic<bool> told_losses = false;       // of stdout
-    std::atomic<std::uint64_t> told_dropped = 0; // messages
+    std::atomic<bool> goes_on = false;           // offer_output() was called: the program continues if stdout fails
+    std::atomic<bool> told_losses = false;       // losses of stdout were reported
+    std::atomic<std::uint64_t> told_dropped = 0; // number of dropped messages that were reported
 };
 
 namespace {
 
 std::mutex lasting_mutex;
-std::shared_ptr<lasting_output::streams> lasting_now; // null: nothing lasts
+std::shared_ptr<lasting_output::streams> lasting_now; // null: there is no lasting_output
 
 std::shared_ptr<lasting_output::streams> lasting_streams() noexcept {
     const std::lock_guard lock(lasting_mutex);
@@ -121,11 +121,11 @@ namespace {
 
 std::atomic<bool> stop_signal_came = false;
 
-/// False: it did not take all.
+/// Writes text until the reader accepts no more within the time limit. Returns false if some text is left.
 bool write_what_is_taken(int to, std::string_view text, int milliseconds) noexcept {
     while (!text.empty()) {
         pollfd taker{to, POLLOUT, 0};
-        if (::poll(&taker, 1, milliseconds) == 0) return false; // a signal (-1) is no reason to give up
+        if (::poll(&taker, 1, milliseconds) == 0) return false; // a signal (-1) does not end the attempt
         const ssize_t written = ::write(to, text.data(), std::min<std::size_t>(text.size(), PIPE_BUF));
         if (written < 0 && (errno == EINTR || errno == EAGAIN)) continue;
         if (written <= 0) return false;
@@ -134,7 +134,7 @@ bool write_what_is_taken(int to, std::string_view text, int milliseconds) noexce
     return true;
 }
 
-/// Before what was dropped: how much that was.
+/// Prints the number of messages that were dropped before, and then the text.
 void print_lasting(lasting_output::streams& s, std::string_view text) {
     const std::uint64_t dropped = s.errors.dropped(), told = s.told_dropped;
     if (dropped != told && s.errors.error() == 0) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// sa_text.cpp - the labels of saquery.
+// sa_text.cpp - formats SA records with the labels of saquery.
 #include "text/sa_text.hpp"
 
 #include "comad.hpp"
@@ -18,7 +18,7 @@ namespace {
 
 namespace sa = iba::sa;
 
-/// Lines of a label, dots up to the column of the values, and a value.
+/// Formats lines with a label, dots up to the column of the values, and a value.
 class dump {
 public:
     dump(std::string_view title, unsigned column) : column_(column) { text_ = fmt::format("{}\n", title); }
@@ -43,7 +43,7 @@ std::string gid_text(const iba::gid& g) { return fmt::format("{}", g); }
 
 std::string key_text(keys which, std::string key) { return which == keys::shown ? std::move(key) : "<not displayed>"; }
 
-/// The key of a service, which is laid out as a GID: its bytes.
+/// Returns the bytes of a service key, which has the layout of a GID.
 std::string bytes_text(const iba::gid& g) {
     return fmt::format("0x{:016x}{:016x}", g.prefix(), value(g.interface_id()));
 }

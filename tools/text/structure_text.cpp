@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// structure_text.cpp - calls the printers of the library, without keys.
+// structure_text.cpp - prints structures with the printers of the library, without keys.
 #include "text/structure_text.hpp"
 
 #include "comad.hpp"
@@ -12,7 +12,7 @@ namespace ibtool {
 
 namespace {
 
-/// Says of a key in a dump that it is not shown: its words are 0.
+/// Replaces a key in a dump with a note that it is not shown. The words of the key are 0 already.
 void hide_value(std::string& dump, std::string_view name) {
     const std::string before = std::string(name) + '=';
     for (std::size_t at = 0; (at = dump.find(before, at)) != dump.npos;) {

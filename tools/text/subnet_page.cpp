@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// subnet_page.cpp - the data for the page of tools/page/: rows in the order in which page.js takes them.
+// subnet_page.cpp - creates the data for the page of tools/page/: rows in the order that page.js expects.
 #include "text/subnet_page.hpp"
 
 #include "comad.hpp"
@@ -23,7 +23,7 @@ namespace {
 using comad::u32, comad::u64, comad::u8;
 using discovery::port_ref;
 
-// A compiler need not take so long a string; those that this is for do.
+// The string is longer than the standard requires compilers to accept; GCC and Clang accept it.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Woverlength-strings"
 constexpr std::string_view page =
@@ -32,7 +32,7 @@ constexpr std::string_view page =
 #pragma GCC diagnostic pop
 constexpr std::string_view place_of_data = "<!--DATA-->";
 
-/// JSON for a script element, which `</script>` or `<!--` in a name would end: no `<` is left.
+/// Escapes JSON for a script element: replaces every `<`, because `</script>` or `<!--` in a name would end the element.
 std::string for_script(std::string_view json) {
     std::string out;
     for (const char c : json) {
@@ -42,13 +42,13 @@ std::string for_script(std::string_view json) {
     return out;
 }
 
-/// Coordinates and sizes of the drawing.
+/// Rounds a coordinate or size of the drawing.
 nlohmann::ordered_json drawn(double length) { return json_number(length, 1); }
 
 nlohmann::ordered_json node_row(const discovery::subnet& s, const discovery::node_names& names,
                                 const discovery::drawing& d, u32 index) {
     const discovery::node& n = s.nodes[index];
-    nlohmann::ordered_json LID; // of a CA the first that is known
+    nlohmann::ordered_json LID; // for a CA the first LID that is known
     for (const discovery::port& p : n.ports) {
         if (!p.info || value(p.info->LID) == 0) continue;
         LID = value(p.info->LID);
@@ -79,7 +79,7 @@ port_errors errors_of(const counters::sweep& sweep) {
 }
 
 nlohmann::ordered_json link_row(const discovery::subnet& s, const discovery::link_ends& l, const port_errors& errors) {
-    std::optional<u64> sum; // of what was read
+    std::optional<u64> sum; // sum of the counters that were read
     for (const port_ref end : {l.from, l.to}) {
         const auto found = errors.find({end.node, end.port});
         if (found != errors.end()) sum = sum.value_or(0) + found->second;

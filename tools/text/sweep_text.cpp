@@ -25,7 +25,7 @@ double weight(const sweep_row& r, counter c) {
     return static_cast<double>(r.now.counters.counters[c]);
 }
 
-/// A number in at most six places: 999999, 12.3M.
+/// Formats a number with at most six characters: 999999, 12.3M.
 std::string scaled(double value) {
     constexpr std::string_view units = "kMGTPE";
     if (value < 999999.5) return fmt::format("{:.0f}", value);
@@ -46,7 +46,7 @@ std::string cell(const sweep_row& r, counter c) {
     return scaled(rate_of(c, change, r.interval())) + (change.is_exact() ? "" : "+");
 }
 
-/// All errors together, as how many, not how often.
+/// The number of all errors together, not their rate.
 struct error_sum {
     u64 sum = 0;
     bool is_more = false;
@@ -79,7 +79,7 @@ std::string shortened(std::string text, std::size_t width) {
     return std::string(cut_to(text, width - 2)) + "..";
 }
 
-/// ASCII's letters are compared as small ones.
+/// Returns whether the text contains the part, ignoring the case of ASCII letters.
 bool contains_word(std::string_view text, std::string_view part) {
     const auto is_same = [](char a, char b) {
         const auto small = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
@@ -121,12 +121,12 @@ std::vector<std::size_t> rows_of(const sweep_view& v, const table_choice& choice
 
 namespace {
 
-/// The columns of a table that a terminal has room for: first those that are missed least go.
+/// The columns of a table that fit on the terminal. The least important columns are removed first.
 struct table_shape {
     std::size_t name = 32;
-    std::array<bool, 5> has{true, true, true, true, true}; ///< of the numbers
+    std::array<bool, 5> has{true, true, true, true, true}; ///< whether the table has each column of numbers
     bool has_errors = true;
-    std::size_t sorted_by = 0; ///< of the counter that rows are sorted by, if it has no column of its own; 0: none
+    std::size_t sorted_by = 0; ///< counter that rows are sorted by, if it has no column of its own; 0: none
 
     std::size_t numbers_and_port() const {
         constexpr std::size_t port = 5, errors = 9, number = 10;
@@ -145,7 +145,7 @@ table_shape shape_for(std::size_t columns, std::size_t sorted_by) {
     if (is_too_wide()) shape.has[4] = false;                // waiting
     if (is_too_wide()) shape.has[1] = false;                // received
     if (is_too_wide()) shape.has_errors = false;
-    if (columns < shape.numbers_and_port() + shortest_name) shape.has[0] = false; // rather than a part of a number
+    if (columns < shape.numbers_and_port() + shortest_name) shape.has[0] = false; // removed before a number is cut off
     const std::size_t least = shape.numbers_and_port() + shortest_name;
     shape.name = columns < least ? shortest_name : std::min(columns - shape.numbers_and_port(), most_name);
     return shape;
@@ -192,7 +192,7 @@ std::string sweep_table(const sweep_view& v, const table_choice& choice) {
 
 namespace {
 
-/// A field of RFC 4180. What a spreadsheet would take for a formula begins with an apostrophe, which it takes for text.
+/// Returns a field as in RFC 4180. An apostrophe is put before text that a spreadsheet would interpret as a formula.
 std::string quoted_field(const std::string& text) {
     std::string quoted = "\"";
     if (!text.empty() && std::string_view("=+-@").find(text.front()) != std::string_view::npos) quoted += '\'';

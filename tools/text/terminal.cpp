@@ -18,14 +18,14 @@ terminal_size size_of_terminal() {
 }
 
 std::size_t help_columns() {
-    constexpr std::size_t without_terminal = 132; // as many as wide terminals have
+    constexpr std::size_t without_terminal = 132; // a common width of wide terminals
     const std::size_t columns = size_of_terminal().columns;
     return columns != 0 ? columns : without_terminal;
 }
 
 namespace {
 
-/// The characters of this thread are UTF-8 as long as it lives, whatever the user's are.
+/// Sets the character encoding of this thread to UTF-8 during its lifetime, whatever the user's locale is.
 class in_utf8 {
 public:
     in_utf8() : before_(::uselocale(UTF8())) {}
@@ -45,7 +45,7 @@ struct measured {
     std::size_t bytes, columns;
 };
 
-/// Of the first character. Precondition: there is one.
+/// Measures the first character. Precondition: the text is not empty.
 measured first_of(std::string_view text) {
     wchar_t character = 0;
     std::mbstate_t state{};
@@ -87,8 +87,8 @@ std::string padded(std::string text, std::size_t columns) {
 
 namespace {
 
-/// Where the lines go on that a line is broken into: below the description behind a name and two spaces, else below its
-/// beginning.
+/// Returns the indentation of the continuation lines: the column of the description that follows a name and two spaces, or else the
+/// indentation of the line.
 std::size_t indent_of(std::string_view line, std::size_t columns) {
     const std::size_t begin = std::min(line.find_first_not_of(' '), line.size());
     const std::size_t gap = line.find("  ", begin);
@@ -104,7 +104,7 @@ void add_wrapped(std::string& out, std::string_view line, std::size_t columns) {
         const std::size_t room = columns - used;
         std::size_t end = rest.rfind(' ', room);
         const std::size_t first = rest.find_first_not_of(' ');
-        if (end == rest.npos || end <= first) end = rest.find(' ', first); // a word that is longer than a line
+        if (end == rest.npos || end <= first) end = rest.find(' ', first); // the word is longer than a line
         if (end == rest.npos) break;
         std::string_view taken = rest.substr(0, end);
         taken = taken.substr(0, taken.find_last_not_of(' ') + 1);

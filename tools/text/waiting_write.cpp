@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// waiting_write.cpp - calls ppoll() before each write().
+// waiting_write.cpp - writes text, and calls ppoll() before each write().
 #include "text/waiting_write.hpp"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ int write_waiting(int to, std::string_view text) noexcept {
             error = errno;
             break;
         }
-        // A pipe that is writable takes so much without waiting.
+        // A writable pipe accepts PIPE_BUF bytes without blocking.
         const std::size_t most = is_regular ? text.size() : std::min<std::size_t>(text.size(), PIPE_BUF);
         const ssize_t written = ::write(to, text.data(), most);
         if (written >= 0) text.remove_prefix(static_cast<std::size_t>(written));
