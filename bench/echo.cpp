@@ -23,7 +23,7 @@ void require(bool done, const char* what) {
     if (!done) throw std::system_error(errno, std::generic_category(), what);
 }
 
-// The processors that the process could use at its start: pinning a thread narrows the set that its children inherit.
+// Returns the processors that the process could use at its start. Pinning a thread narrows the set that its children inherit.
 const cpu_set_t& processors() {
     static const cpu_set_t initial = [] {
         cpu_set_t set;

@@ -14,13 +14,13 @@ constexpr u64 all_sas = 0x5a;    // destination key of all requests to the SA; k
 constexpr mad::rtt_estimator::distance first_group = mad::rtt_estimator::most_hops + 1;
 constexpr u32 groups = mad::rtt_estimator::most_distance - first_group; // of GMP classes, after LID-routed SMPs
 
-/// Two copies of such a request in flight are harmless, and their replies take similar times. The SA is excluded: it
-/// stops for seconds when the subnet changes, and an early retry only adds to its load.
+/// Returns whether two copies of such a request may be in flight. This is harmless if their replies take similar times. The SA is
+/// excluded: it stops for seconds when the subnet changes, and an early retry only adds to its load.
 bool may_be_hedged(const mad::rpc_kind& kind) noexcept {
     return kind.method == iba::Method::Get && kind.expects_reply && kind.mgmt_class != iba::MgmtClass::SubnAdm;
 }
 
-/// A retry of a Set must not be in flight while the first attempt may still take effect.
+/// Returns whether the request is a Set. A retry of a Set must not be in flight while the first attempt may still take effect.
 bool is_set(const mad::rpc_kind& kind) noexcept {
     return kind.method == iba::Method::Set && kind.expects_reply && kind.mgmt_class != iba::MgmtClass::SubnAdm;
 }

@@ -125,7 +125,7 @@ void remember(MADSchedule& s) {
     known().count = known().all.size();
 }
 
-// The transport may already be destroyed.
+// Uses only the address of the schedule, because its transport may already be destroyed.
 void forget(const MADSchedule& s) noexcept {
     if (known().count.load(std::memory_order_relaxed) == 0) return;
     const std::lock_guard lock(known().mutex);

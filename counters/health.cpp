@@ -15,7 +15,7 @@ using std::chrono::duration;
 
 using rule = health_finding::rule;
 
-/// The change of a group of 32-bit counters, one for each lane.
+/// Returns the change of a group of 32-bit counters, one for each lane.
 counter_change change_of(std::span<const u32> before, std::span<const u32> after) noexcept {
     constexpr u32 end = ~u32{0};
     counter_change all{counter_change::state::counted, 0};
@@ -28,7 +28,7 @@ counter_change change_of(std::span<const u32> before, std::span<const u32> after
     return all;
 }
 
-/// The details of type T in a reading; null if they were not read.
+/// Returns the details of type T in a reading; null if they were not read.
 template <class T> const T* detail_of(const reading& l) noexcept {
     for (const port_detail& d : l.details)
         if (const T* told = std::get_if<T>(&d)) return told;
@@ -136,7 +136,7 @@ private:
         if (v.how_bad != severity::ok) findings.push_back(v);
     }
 
-    /// The bits that all lanes carried between the two sweeps.
+    /// Returns the number of bits that all lanes carried between the two sweeps.
     double bits() const { return discovery::bits_per_second(subnet_, where_) * duration<double>(between_).count(); }
 
     const health_rules& rules_;

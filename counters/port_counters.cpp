@@ -57,7 +57,7 @@ bool has_wide(counter c, counter_pair<Wide, Narrow> pair, const capabilities& ca
     return can.extended && is_counted(c, can);
 }
 
-/// More than any link carries: 2^40 words per second are 4.4 TB/s.
+/// A rate that no link reaches: 2^40 words per second are 4.4 TB/s.
 constexpr double most_per_second = 1099511627776.0;
 
 bool could_count(u64 more, mad::duration between) noexcept {

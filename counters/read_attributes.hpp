@@ -8,7 +8,7 @@
 
 namespace comad::counters {
 
-/// Which of the two attributes are read.
+/// The attributes to read.
 struct attributes_to_read {
     bool narrow = false; ///< PortCounters
     bool wide = false;   ///< PortCountersExtended

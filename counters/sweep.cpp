@@ -20,7 +20,7 @@ using discovery::subnet;
 
 namespace {
 
-constexpr u8 most_timeouts = 2; // in a row, before a PMA is given up: a single one may be accidental
+constexpr u8 most_timeouts = 2; // consecutive timeouts before a PMA is given up: a single one may be accidental
 
 bool has_counters(const discovery::node& n, unsigned port) {
     if (port == all_ports) return false; // a PMA would return the sum
@@ -53,7 +53,7 @@ void sweeper::impl::add_target(port_ref where) {
     agents_.back().end = index + 1;
 }
 
-/// The path to the PMA of a port; nullopt if there is no LID. All ports of a switch have the LID of port 0.
+/// Returns the path to the PMA of a port; nullopt if there is no LID. All ports of a switch have the LID of port 0.
 std::optional<mad::IBPath> sweeper::impl::path_to(port_ref where) const {
     const discovery::port& end = subnet_.end_port(where);
     if (!end.info || end.info->LID == iba::lid{}) return std::nullopt;
@@ -176,7 +176,7 @@ task<void> sweeper::impl::read(agent& a) {
     if (--a.reading == 0 && clears_at_once(a) && !result_.is_stopped) co_await clear_node(a);
 }
 
-// ---- what goes wrong -----------------------------------------------------------------------------------------------
+// ---- failures ------------------------------------------------------------------------------------------------------
 
 /// Adds a failure. If the sweep only clears, every failure has the kind not_cleared.
 void sweeper::impl::add_failure(discovery::failure_kind kind, port_ref where, std::string text, std::string cause) {
@@ -227,7 +227,7 @@ void sweeper::impl::note_unread() {
     }
 }
 
-// ---- the public face -----------------------------------------------------------------------------------------------
+// ---- public functions ----------------------------------------------------------------------------------------------
 
 sweeper::sweeper(MADSchedule& schedule, const subnet& s, sweep_options options)
     : impl_(std::make_unique<impl>(schedule, s, std::move(options))) {}

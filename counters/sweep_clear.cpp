@@ -33,13 +33,13 @@ namespace {
 /// The longest time in which a cancelled sweep checks what it has cleared.
 constexpr mad::duration read_back_limit = std::chrono::milliseconds(500);
 
-/// The failure of counters that could not be read after the Set, or whose Set had no reply.
+/// Returns the failure for counters that could not be read after the Set, or whose Set had no reply.
 discovery::failure unknown_if_cleared(discovery::location where, const mad::mad_error& e) {
     const std::string unknown = "unknown whether the counters were cleared: ";
     return {failure_kind::not_cleared, std::move(where), unknown + to_string(e), unknown + cause_text(e)};
 }
 
-/// The counters of an attribute that are not lower than before, with their values.
+/// Returns the names and values of an attribute's counters that are not lower than before.
 std::string kept_fields(const iba::record_info& info, std::span<const u8> before, std::span<const u8> after) {
     std::string text;
     for_each_counter_field(info, [&](const counter_field& f) {
@@ -54,14 +54,14 @@ std::string kept_fields(const iba::record_info& info, std::span<const u8> before
 
 bool sweeper::impl::clears_at_once(const agent& a) const noexcept { return has_to_clear() && takes_all_ports(a); }
 
-// A sweep that only clears compares each attribute that it clears.
+// Returns the attributes to read. A sweep that only clears needs each attribute that it clears, to compare it later.
 attributes_to_read sweeper::impl::attributes_of(const agent& a, counter_set wanted) const noexcept {
     attributes_to_read which = attributes_with(wanted, *a.can);
     if (options_.only_clears && wanted.meets(narrow_counters(*a.can))) which.narrow = true;
     return which;
 }
 
-// If some ports could not be read, only the others are cleared.
+// Clears the counters of a PMA. If some of its ports could not be read, clears only the others.
 task<void> sweeper::impl::clear_node(agent& a) {
     const port_ref first = targets_[a.first].where;
     const auto begin = result_.ports.begin() + a.first, end = result_.ports.begin() + a.end;
@@ -155,7 +155,8 @@ std::string sweeper::impl::text_of(const reading& l, const std::vector<kept_coun
     return text;
 }
 
-// If no counter had counted, the values after a Set with a reply prove nothing, and are not read.
+// Checks whether counters are lower after the Set. If all counters were 0 before, their values after a Set with a reply prove nothing and
+// are not read.
 task<sweeper::impl::cleared> sweeper::impl::check_cleared(agent& a, const reading& l, port_ref place,
                                                           const mad::mad_error* set_error) {
     if (set_error && set_error->code == mad::errc::cancelled) result_.is_stopped = true;
@@ -208,7 +209,7 @@ task<void> sweeper::impl::clear_detail(agent& a, port_ref where, const mad::IBPa
         if (select != all_ports && l.where != where) continue;
         const auto is_it = [](const port_detail& d) { return std::holds_alternative<T>(d); };
         const auto before = std::find_if(l.details.begin(), l.details.end(), is_it);
-        if (before == l.details.end()) continue; // not read before the Set: nothing to compare
+        if (before == l.details.end()) continue; // not read before the Set, so it cannot be compared
         is_compared = true;
         const std::function<task<mad::result<T>>()> reads = [&] { return read_detail_again<T>(l.where); };
         auto reading_again = coro::uncancelled<T>(schedule_, read_back_limit, reads);

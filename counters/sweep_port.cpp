@@ -15,7 +15,7 @@ using discovery::port_ref;
 using iba::pm::PortExtendedSpeedsCounters;
 using iba::pm::PortExtendedSpeedsCountersRSFEC;
 
-// All PMAs of a node support the same, so the first one that replies is enough.
+// Queries the capabilities of a node's PMAs. All PMAs of a node support the same attributes, so the first reply is enough.
 task<void> sweeper::impl::ask_capabilities(agent& a) {
     while (!a.can && !a.has_ended && !result_.is_stopped && a.next < a.end) {
         const port_ref where = targets_[a.next].where;
@@ -38,7 +38,7 @@ task<void> sweeper::impl::ask_capabilities(agent& a) {
     }
 }
 
-// The ports are not queried if the sum is low enough.
+// Reads the sum of all ports. The ports are not queried if the sum is low enough.
 task<void> sweeper::impl::read_sum(agent& a) {
     reading& sum = result_.sums.emplace_back();
     sum.where = {targets_[a.first].where.node, all_ports};
@@ -113,8 +113,8 @@ template <class T, class Asked> task<bool> sweeper::impl::read_as(agent& a, cons
     co_return false;
 }
 
-// The mode is negotiated when a link comes up. Some devices do not reply to an unknown attribute at all, so only those that announce
-// PortInfoExtended are queried; port 0 of a switch announces it for all ports.
+// Returns whether RS-FEC is active. Its mode is negotiated when a link comes up. Some devices do not reply to an unknown attribute at
+// all, so only ports that announce PortInfoExtended are queried. Port 0 of a switch announces it for all ports.
 task<std::optional<bool>> sweeper::impl::has_rs_fec(agent& a, const mad::IBPath& path, const reading& l) {
     const auto& end = subnet_.end_port(l.where).info;
     const bool is_known = a.can->RS_FEC && end &&

@@ -24,7 +24,7 @@ private:
     /// A port that is read.
     struct target {
         discovery::port_ref where;
-        /// Whether RS FEC was active at this value of linkDownedCounter. The FEC mode can only change when the link goes down.
+        /// The FEC mode at this value of linkDownedCounter. The mode can only change when the link goes down.
         struct correction {
             u64 linkDownedCounter;
             bool is_rs;
@@ -80,7 +80,7 @@ private:
     template <std::size_t Index>
     coro::task<void> clear_detail(agent& a, discovery::port_ref where, const mad::IBPath& path, u8 select);
     template <class T> coro::task<mad::result<T>> read_detail_again(discovery::port_ref where);
-    /// What a read after a Set has shown.
+    /// The result of a read after a Set.
     enum class cleared : u8 { yes, no, unknown };
     coro::task<cleared> check_cleared(agent& a, const reading& l, discovery::port_ref place,
                                       const mad::mad_error* set_error);

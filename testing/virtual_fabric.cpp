@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// virtual_fabric.cpp - local ports, schedules and faults of a simulated fabric in virtual time, by names of nodes.
+// virtual_fabric.cpp - implements virtual_fabric: local ports, schedules and faults of a simulated fabric in virtual time, addressed by
+// names of nodes.
 #include <comad/coro/detail/virtual_time.hpp>
 #include <comad/iba/detail/text.hpp>
 #include <comad/testing.hpp>
@@ -22,7 +23,7 @@ namespace {
 
 struct location {
     u32 node;
-    std::optional<unsigned> port; // as given
+    std::optional<unsigned> port; // the port that the text names
 };
 
 u32 node_called(const sim::topology& graph, std::string_view name) {
@@ -30,7 +31,8 @@ u32 node_called(const sim::topology& graph, std::string_view name) {
     throw std::runtime_error(fmt::format("the fabric has no node {}", iba::as_given(name)));
 }
 
-/// A node, or what stands before the last slash is one and behind it is a port: names can contain slashes.
+/// Finds a node by its name, or by its name followed by a slash and a port number. Names can contain slashes, so the last slash separates
+/// the port.
 location location_called(const sim::topology& graph, std::string_view text) {
     if (const auto node = graph.find(text)) return {*node, std::nullopt};
     const auto slash = text.rfind('/');

@@ -62,13 +62,13 @@ std::span<const std::string_view> names_of_diags();
 /// Returns a command by its name or by another name; null if there is none.
 const command* find_command(std::string_view name);
 
-/// The name of a program: its path without the directories.
+/// Returns the name of a program: its path without the directories.
 constexpr std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 /// Returns the commands that are most similar to a misspelled one, as `a, b, c`.
 std::string commands_like(std::string_view wrong);
 
-/// The heading of a group in the list of commands.
+/// Returns the heading of a group in the list of commands.
 std::string_view title_of(command_group);
 
 } // namespace ibtool

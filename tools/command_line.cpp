@@ -48,7 +48,7 @@ private:
     void choose_fabric();
     int explain(const CLI::RequiredError&) const;
     int explain(const CLI::ExtrasError&) const;
-    /// The name by which it was called, for messages: `ibtool sweep`.
+    /// Returns the name by which the command was called, for messages: `ibtool sweep`.
     std::string named_command() const;
     static int show_overview(const global_options&);
 
@@ -82,7 +82,7 @@ void command_line::add(const command& c) {
     commands_[c.name] = &app;
 }
 
-// Declares only the options of the named command: those of all commands take longer than many a command runs.
+// Declares only the options of the named command. To declare those of all commands takes longer than many commands run.
 void command_line::name_command(const command& c) {
     if (std::exchange(named_, &c) == &c) return;
     arguments_ = {};
@@ -131,7 +131,7 @@ template <class Number> CLI::Validator number_check(const number_range& range) {
             ""};
 }
 
-/// A script with an unset variable passes an empty word, which is different from a missing option.
+/// Returns a check that rejects an empty word. A script with an unset variable passes one, which is different from a missing option.
 CLI::Validator not_empty() {
     return {[](std::string& text) { return text.empty() ? std::string("must not be empty") : std::string(); }, ""};
 }
@@ -186,7 +186,7 @@ CLI::Option* command_line::add_reader(CLI::App& app, const argument& a, const ar
 
 namespace {
 
-/// CLI11 quotes the whole argument; long words are shortened.
+/// Shortens long words in a message, because CLI11 quotes the whole argument.
 std::string with_short_words(std::string_view text) {
     constexpr std::size_t longest = 100;
     std::string out;
@@ -199,7 +199,7 @@ std::string with_short_words(std::string_view text) {
     return out;
 }
 
-/// The name by which the command was called, for the help.
+/// Replaces the name in the help by the name by which the command was called.
 std::string called_by_name(std::string help) {
     const std::string as_command = "Usage: ibtool ";
     const std::size_t usage = help.find(as_command);

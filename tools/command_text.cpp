@@ -35,7 +35,7 @@ struct section {
     std::string_view title, body;
 };
 
-/// The parts of a text that start with a heading of this level, such as `## `. Headings in code blocks do not count.
+/// Returns the parts of a text that start with a heading of this level, such as `## `. Headings in code blocks do not count.
 std::vector<section> sections_of(std::string_view text, std::string_view mark) {
     std::vector<section> found;
     bool in_code = false;
@@ -55,7 +55,7 @@ std::vector<section> sections_of(std::string_view text, std::string_view mark) {
     return found;
 }
 
-/// The first paragraph on one line, and the rest of the text.
+/// Returns the first paragraph on one line, and the rest of the text.
 std::pair<std::string, std::string_view> split_brief(std::string_view body) {
     const std::size_t end = std::min(body.find("\n\n"), body.size());
     std::string brief(body.substr(0, end));

@@ -80,7 +80,7 @@ void add_options(std::vector<suggestion>& all, const arguments& taken, std::stri
     }
 }
 
-/// The file named by --subnet-cache or --load-cache.
+/// Returns the file named by --subnet-cache or --load-cache.
 std::string cache_in(const std::vector<std::string>& words) {
     for (std::size_t i = 1; i < words.size(); ++i)
         for (const std::string_view option : {"--subnet-cache", "--load-cache"}) {
@@ -104,7 +104,7 @@ void add_places(std::vector<suggestion>& all, const discovery::subnet& s, bool b
     }
 }
 
-// If the subnet cannot be read, there are no suggestions, and no message.
+// Adds the nodes of a cached subnet. If the subnet cannot be read, adds no suggestions and prints no message.
 void add_places_of_cache(std::vector<suggestion>& all, const std::string& file, bool by_name) {
     if (file.empty()) return;
     try {

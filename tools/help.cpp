@@ -26,7 +26,7 @@ struct help_settings {
     std::string shell;
     std::optional<std::string> line; ///< the line that is being typed
 
-    /// Whether the output is formatted for the width of the terminal.
+    /// Returns whether the output is formatted for the width of the terminal.
     bool is_for_people() const {
         return !json && !as_man_page && !as_page && !lists_arguments && shell.empty() && !line;
     }

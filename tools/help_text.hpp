@@ -15,7 +15,7 @@ std::string short_help(const command&);
 /// Returns the output of `--help`: the whole text of the command, at most `columns` wide.
 std::string full_help(const command&, std::size_t columns);
 
-/// The help of the program without a command.
+/// Returns the help of the program without a command.
 std::string short_help();
 std::string full_help(std::size_t columns);
 

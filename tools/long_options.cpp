@@ -22,7 +22,7 @@ public:
         for (const char* name : {"--help", "--version", "-h", "-V"}) known_.push_back({nullptr, name});
         add(global);
     }
-    /// If a command declares a name that all commands have, its own option takes precedence.
+    /// Adds the options of a command. If a command declares a name that all commands have, its own option takes precedence.
     void add(const arguments& more) {
         std::vector<known_name> names;
         for (const argument& a : more.all())

@@ -24,7 +24,7 @@ struct block {
     std::vector<std::vector<std::string>> rows{}; ///< for a table; the first row is the heading
 };
 
-/// How words are written within a block.
+/// The style in which words are written within a block.
 struct inline_style {
     std::string (*plain)(std::string_view);
     std::string_view code_start, code_end, strong_start, strong_end, emphasis_start, emphasis_end;

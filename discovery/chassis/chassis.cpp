@@ -20,7 +20,7 @@ enum class xsigo_type : u8 { switch_node = 1, HCA = 2, TCA = 3 };
 bool has_type(iba::guid GUID, xsigo_type type) {
     return value(GUID) >> 32 == (u64{0x001397} << 8 | static_cast<u64>(type));
 }
-/// The first leaf switch, to which the server that manages the chassis is connected.
+/// Returns whether the node is the first leaf switch, to which the server that manages the chassis is connected.
 bool is_first_leaf(iba::guid GUID) { return value(GUID) >> 24 == 0x00'13'97'01'02; }
 
 iba::guid xsigo_system(const subnet& s, const node& n) {
@@ -33,7 +33,7 @@ iba::guid xsigo_system(const subnet& s, const node& n) {
     return is_first_leaf(leaf) ? without_board(leaf) : own;
 }
 
-/// The GUID that all nodes of a system have in common; 0: unknown.
+/// Returns the GUID that all nodes of a system have in common; 0: unknown.
 iba::guid system_of(const subnet& s, const node& n) {
     const iba::guid own = n.info.systemImageGUID;
     const u32 vendor = n.info.vendorID;

@@ -52,7 +52,7 @@ constexpr spine_model isr4700_double{.type = "ISR4700",
 constexpr spine_model ISR4200{
     .type = "ISR4200", .lines = {36, 4, 4}, .spines = {16, 4, 4}, .skips_ports_5_and_6 = true};
 
-/// The model of a spine; null if the node is not a spine.
+/// Returns the model of a spine; null if the node is not a spine.
 const spine_model* spine_of(const node& n) {
     if (n.info.vendorID != voltaire_vendor || !n.is_switch()) return nullptr;
     switch (n.info.deviceID) {
@@ -90,7 +90,7 @@ bool is_router(const node& n) {
            (n.info.deviceID == to_fibre_channel || n.info.deviceID == to_ip);
 }
 
-/// The highest port that can lead to another board.
+/// Returns the highest port that can lead to another board.
 unsigned inner_ports(const node& n) {
     if (const spine_model* spine = spine_of(n)) return spine->has_external_ports ? 18 : n.info.numPorts;
     switch (line_of(n)) {
@@ -119,7 +119,7 @@ slot_and_chip router_place(const spine_model& model, const node& spine, unsigned
     return at;
 }
 
-/// The number printed next to the socket of a line's port; 0 for an internal port.
+/// Returns the number printed next to the socket of a line's port; 0 for an internal port.
 u8 number_of_socket(line_model line, unsigned chip, unsigned port) {
     constexpr u8 of_24[] = {6, 5, 4, 18, 17, 16, 1, 2, 3, 13, 14, 15}, of_8[] = {2, 2, 2, 6, 6, 6, 1, 1, 1, 5, 5, 5};
     constexpr unsigned first = 13, last = 24;
@@ -134,7 +134,7 @@ u8 number_of_socket(line_model line, unsigned chip, unsigned port) {
     }
 }
 
-/// The number of a 12x socket, which three ports of a spine share.
+/// Returns the number of a 12x socket, which three ports of a spine share.
 u8 number_of_wide_socket(unsigned chip, unsigned port) {
     if (port < 19 || port > 36) return 0;
     return static_cast<u8>((port - 19) / 3 + (chip == 1 ? 7 : 1));
@@ -161,7 +161,7 @@ private:
         place.chip = static_cast<u8>(at.chip);
     }
 
-    /// Calls `use` with each cabled internal port and its peer, until `use` says that it is enough.
+    /// Calls `use` with each cabled internal port and its peer, until `use` returns that no more ports are needed.
     void for_each_neighbour(u32 i, unsigned most, auto&& use) const {
         const node& n = s_.nodes[i];
         for (unsigned p = 1; p < n.ports.size() && p <= most; ++p)
@@ -220,7 +220,7 @@ private:
 
     // ---- Positions in the chassis ----
 
-    /// The position of a spine; 0: unknown.
+    /// Returns the position of a spine; 0: unknown.
     std::size_t position_of_spine(u32 i) const {
         const chassis_place& at = groups_.places[i];
         if (at.board != board_kind::spine || !at.slot) return 0;
@@ -269,7 +269,7 @@ private:
         });
         return is_any;
     }
-    /// The port numbers of a router do not show which spine they lead to.
+    /// Adds the spines that a line is connected to. The port numbers of a router do not show which spine they lead to.
     void insert_spines_of(u32 line, positions& at) {
         for_each_neighbour(line, inner_ports(s_.nodes[line]), [&](unsigned, port_ref peer) {
             insert(at.spines, position_of_spine(peer.node), peer.node);

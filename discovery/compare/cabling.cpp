@@ -73,7 +73,7 @@ private:
         return fmt::format("{}/{}/{}", lower_case(system), blade, chip);
     }
 
-    /// `wanted` says what to write instead, if several nodes have the name.
+    /// Returns the only node with this name. If several nodes have it, `wanted` is the form that the message suggests.
     static std::optional<u32> one_of(const index& names, const std::string& key, const std::string& given,
                                      std::string_view wanted, std::string& why) {
         const auto found = names.find(key);
@@ -227,7 +227,7 @@ private:
         all += (all.empty() ? "" : "; ") + why;
     }
 
-    /// The planned cable at a port; null: none.
+    /// Returns the planned cable at a port; null: none.
     const u32* planned_at(port_ref r) const {
         const auto found = planned_.find(key(r));
         return found == planned_.end() ? nullptr : &found->second;

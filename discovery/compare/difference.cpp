@@ -18,7 +18,7 @@ namespace {
 using subject = difference::subject;
 using what_kind = difference::kind;
 
-/// The same port in another subnet, by nodeGUID and port number; invalid if that subnet does not have it.
+/// Returns the same port in another subnet, by nodeGUID and port number; invalid if the other subnet does not have it.
 port_ref same_in(const subnet& other, const subnet& s, port_ref r) {
     const auto found = other.by_guid.find(s.nodes[r.node].info.nodeGUID);
     if (found == other.by_guid.end() || r.port >= other.nodes[found->second].ports.size()) return {};
@@ -108,7 +108,8 @@ private:
                 fmt::format("{} <=> {}", place_of(s, r), place_of(s, peer))};
     }
 
-    /// A topology file with missing or damaged nodes does not prove that a cable is absent.
+    /// Returns whether the other subnet may have the link. A topology file with missing or damaged nodes does not prove that a cable is
+    /// absent.
     static bool may_have_link(const subnet& other, const subnet& s, port_ref r) {
         const port_ref peer = s.at(r).peer;
         const auto hides_it = [&](port_ref end) {
@@ -136,7 +137,7 @@ private:
         return fmt::format("{} {}", link_width_text(s.at(r)), link_speed_text(s, r));
     }
 
-    /// False if the link is from a topology file that does not contain its rate.
+    /// Returns false if the link is from a topology file that does not contain its rate.
     static bool has_rate(const subnet& s, port_ref r) {
         return !is_described(s.at(r)) || (value(active_width(s, r)) != 0 && active_speed(s, r) != 0);
     }
@@ -189,7 +190,7 @@ private:
                               now->description});
     }
 
-    // If a link was added or removed, the states of its ends follow from that and are not reported.
+    // Compares the states of a port. If a link was added or removed, the states of its ends follow from that and are not reported.
     void compare_state(port_ref r) {
         const port_ref now = same_in(is_, was_, r);
         if (!now || !was_.at(r).info || !is_.at(now).info) return;

@@ -40,7 +40,7 @@ bool are_up(const subnet& s, port_ref r) noexcept {
            info_at(s, s.at(r).peer).portState != iba::PortState::Down;
 }
 
-/// The fastest speed that both ends support. Precondition: is_known().
+/// Returns the fastest speed that both ends support. Precondition: is_known().
 link_speeds best_speed(const subnet& s, port_ref r) noexcept {
     return std::bit_floor(supported_speeds(s, r) & supported_speeds(s, s.at(r).peer));
 }

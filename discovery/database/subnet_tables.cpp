@@ -33,7 +33,7 @@ bool carries_data(const node& n, port_ref r) {
 
 unsigned blocks_of(unsigned entries, unsigned in_a_block) { return (entries + in_a_block - 1) / in_a_block; }
 
-// ---- which blocks there are (IBA 14.2.5) ----------------------------------------------------------------------------
+// ---- existing blocks (IBA 14.2.5) -----------------------------------------------------------------------------------
 
 template <class T> std::vector<table_key> places_of(const subnet&);
 
@@ -94,9 +94,9 @@ template <> std::vector<table_key> places_of<SMInfo>(const subnet& s) {
     return all;
 }
 
-// ---- asked of each port ----------------------------------------------------------------------------------------------
+// ---- queries to each port --------------------------------------------------------------------------------------------
 
-/// The route to a port. An SMP to a CA must enter by the port that it queries; for a switch, any route will do.
+/// Returns the route to a port. An SMP to a CA must enter by the port that it queries; for a switch, any route is valid.
 mad::IBDRPath route_to(const subnet& s, port_ref r) {
     const node& n = s.nodes[r.node];
     const port_ref peer = n.ports[r.port].peer;
@@ -156,7 +156,7 @@ coro::task<void> ask_all_of(coro::MADSchedule& schedule, const subnet& s, block_
     co_await schedule.mqueue(questions<T>(schedule, s, std::move(places), table, failures));
 }
 
-// ---- told by the SA --------------------------------------------------------------------------------------------------
+// ---- queries to the SA -----------------------------------------------------------------------------------------------
 
 // The SA record of a block, and the position of the block in it: the inverse of sa::equivalent.
 template <class T> struct fact_record;

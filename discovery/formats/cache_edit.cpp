@@ -19,7 +19,7 @@ namespace {
 
 // Offsets of the fields that are edited or that identify a record. Numbers are little-endian, except for those within NodeInfo.
 constexpr std::size_t head_bytes = 28, node_bytes = 206, port_bytes = 95, nodes_at = 8, from_at = 16;
-constexpr std::size_t node_guid_at = 68, node_type_at = 76, system_guid_at = 78 + 4; // NodeInfo begins at 78
+constexpr std::size_t node_guid_at = 68, node_type_at = 76, system_guid_at = 78 + 4; // NodeInfo starts at 78
 constexpr std::size_t port_number_at = 8, key_at = 13, owner_at = 77, has_peer_at = 85, peer_at = 86,
                       peer_number_at = 94;
 

@@ -40,7 +40,7 @@ namespace {
 
 constexpr double spacing = 24, least_gap = 120;
 
-/// The switches of each level, from the lowest level, sorted as in their row.
+/// Returns the switches of each level, from the lowest level, sorted as in their row.
 std::vector<std::vector<u32>> rows_of(const subnet& s, const std::vector<unsigned>& levels) {
     std::vector<std::vector<u32>> rows(1 + (levels.empty() ? 0 : *std::ranges::max_element(levels)));
     for (u32 n = 0; n < s.nodes.size(); ++n)
@@ -67,7 +67,7 @@ std::vector<std::vector<u32>> rows_of(const subnet& s, const std::vector<unsigne
     return rows;
 }
 
-/// CAs and routers, by the switch that their first cabled port leads to; port_ref::npos: no switch.
+/// Returns CAs and routers, by the switch that their first cabled port leads to; port_ref::npos: no switch.
 std::map<u32, std::vector<u32>> hosts_by_switch(const subnet& s) {
     std::map<u32, std::vector<u32>> hosts;
     for (u32 n = 0; n < s.nodes.size(); ++n) {

@@ -33,9 +33,9 @@ json of_hierarchy(const port_hierarchy& h) {
     return {{"index", h.index}, {"templateGUID", text_of(h.told.templateGUID)}, {"levelData", std::move(levels)}};
 }
 
-// ---- what ports hold ------------------------------------------------------------------------------------------------
+// ---- tables of ports ------------------------------------------------------------------------------------------------
 
-/// The blocks of a port, in order.
+/// Calls a function for each block of a port, in order.
 template <class T, class F> void for_each_block(const block_table<T>& table, port_ref here, F&& f) {
     for (auto at = table.values.lower_bound({here, 0}); at != table.values.end() && at->first.where == here; ++at)
         f(at->first.modifier, at->second);

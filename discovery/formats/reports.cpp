@@ -60,7 +60,7 @@ private:
             if (!s_.nodes[i].is_switch()) print_node(i, host);
     }
 
-    /// The lines of a Xsigo chassis' servers; returns the last one.
+    /// Prints the lines of a Xsigo chassis' servers. Returns the name of the last server.
     std::string host_of(const chassis& c) {
         std::string host;
         if (!is_xsigo(c.GUID)) return host;

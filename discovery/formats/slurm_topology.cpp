@@ -80,8 +80,8 @@ std::string hostlist(const std::vector<std::string>& names) {
     return fmt::format("{}", fmt::join(parts, ","));
 }
 
-/// The names of switches, by node: `core1` for `MF0;core1:TYPE/U1`, `core1-L01-U1` for a chip in a chassis, and the whole name for other
-/// switches. If the name is not valid in Slurm or is not unique, the name is the ID.
+/// Returns the names of switches, by node: `core1` for `MF0;core1:TYPE/U1`, `core1-L01-U1` for a chip in a chassis, and the whole name
+/// for other switches. If the name is not valid in Slurm or is not unique, the name is the ID.
 std::vector<std::string> switch_names(const subnet& s, const node_names& names) {
     std::vector<std::string> all(s.nodes.size());
     const auto rename_repeated = [&](auto other_name) {
@@ -131,7 +131,7 @@ public:
 
     u32 size() const { return static_cast<u32>(order_.size()); }
     const node& at(u32 rank) const { return s_.nodes[order_[rank]]; }
-    /// The name of a switch in the export, or the whole name of another node.
+    /// Returns the name of a switch in the export, or the whole name of another node.
     const std::string& name(u32 rank) const { return names_[order_[rank]]; }
     bool is_left_out(u32 rank) const { return left_out_[order_[rank]]; }
     unsigned level(u32 rank) const { return levels_[order_[rank]]; }
@@ -142,7 +142,7 @@ public:
         return std::ranges::any_of(at(rank).ports,
                                    [&](const port& p) { return p.peer && s_.nodes[p.peer.node].is_switch(); });
     }
-    /// The selected switches that a node is connected to, by rank.
+    /// Returns the selected switches that a node is connected to, by rank.
     std::vector<u32> switches_at(u32 rank) const {
         std::vector<u32> found;
         for (const port& p : at(rank).ports)
@@ -203,7 +203,7 @@ private:
     std::size_t count_ = 0;
 };
 
-/// The hosts, by the rank of their leaf.
+/// Returns the hosts, by the rank of their leaf.
 std::map<u32, std::set<std::string>> hosts_of_leaves(const ranked_nodes& nodes, slurm_tree& tree) {
     reasons unnamed("adapter left out because its description contains no host name",
                     "adapters left out because their descriptions contain no host name");

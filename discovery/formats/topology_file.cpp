@@ -144,7 +144,7 @@ private:
         return port_ref{found->second, std::max(n.info.localPortNum, u8{1})};
     }
 
-    /// The first CA that has a cable; otherwise the first node.
+    /// Returns the first CA that has a cable; otherwise the first node.
     port_ref first_ca() const {
         for (u32 i = 0; i < made_.nodes.size(); ++i) {
             const node& n = made_.nodes[i];

@@ -20,7 +20,7 @@ void print(std::string& out, fmt::format_string<Arguments...> format, Arguments&
     fmt::format_to(std::back_inserter(out), format, std::forward<Arguments>(arguments)...);
 }
 
-/// The PortInfo of a port; one with zeros if it is not known.
+/// Returns the PortInfo of a port; one with zeros if it is not known.
 const iba::smp::PortInfo& info_of(const port&);
 inline unsigned lid_of(const port& p) { return value(info_of(p).LID); }
 

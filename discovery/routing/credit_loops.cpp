@@ -39,7 +39,8 @@ public:
         const u32 bit = to - lane_of(all_.at(all_.far(from / VLs_).node, 0), 0);
         bits_[row(from) + bit / 64] |= u64{1} << bit % 64;
     }
-    /// The next lane after `last` that `from` depends on. `last` = lanes(): starts with the first one. Returns lanes() at the end.
+    /// Returns the next lane after `last` that `from` depends on. `last` = lanes(): starts with the first one. Returns lanes() at the
+    /// end.
     u32 next(u32 from, u32 last) const noexcept {
         const std::size_t begin = row(from), words = row_width(from);
         if (words == 0) return lanes();

@@ -86,7 +86,7 @@ private:
         return how_.keys ? how_.keys->put_into(sw.route, sw.info.portGUID) : mad::any_path(sw.route);
     }
 
-    // ---- by SMPs: a block of each switch at a time, so that one that is silent is not asked for all of its own ----------
+    // ---- by SMPs: one block of each switch at a time, so that an unresponsive switch is not queried for all of its blocks --
 
     coro::generator<coro::task<void>> blocks() {
         for (const u32 n : switches_) co_yield read_blocks(n);
@@ -148,7 +148,7 @@ private:
         }
     }
 
-    // ---- answers -------------------------------------------------------------------------------------------------------
+    // ---- replies -------------------------------------------------------------------------------------------------------
 
     void take(u32 n, u32 block, const smp::LinearForwardingTable& from) {
         switch_forwarding& t = tables_.of_node[n];

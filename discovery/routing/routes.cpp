@@ -324,7 +324,7 @@ private:
 
     bool forwards(u32 n, unsigned MLID, unsigned port) const { return tables_.of_node[n].forwards(MLID, port); }
 
-    /// The ports to which a switch delivers packets of the group: CAs, routers and its own port 0.
+    /// Returns the ports to which a switch delivers packets of the group: CAs, routers and its own port 0.
     std::vector<port_ref> ends_of(u32 n, unsigned MLID) const {
         std::vector<port_ref> ends;
         if (forwards(n, MLID, 0)) ends.push_back({n, 0});
@@ -335,7 +335,7 @@ private:
         return ends;
     }
 
-    /// The switches that packets from `start` reach; or, if not is_forward, the switches whose packets reach `start`.
+    /// Returns the switches that packets from `start` reach; or, if not is_forward, the switches whose packets reach `start`.
     std::vector<bool> reachable(u32 start, unsigned MLID, bool is_forward) const {
         std::vector<bool> met(subnet_.nodes.size());
         std::vector<u32> next{start};

@@ -127,7 +127,7 @@ private:
         co_return true;
     }
 
-    // If the discovery has no PortInfo of the port, a reply now is not a change.
+    // Compares the state of a port. If the discovery has no PortInfo of the port, a reply now is not a change.
     void compare(port_ref where, PortState now) {
         const auto& was = subnet_.at(where).info;
         if (was && was->portState != now)

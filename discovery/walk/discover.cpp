@@ -84,7 +84,8 @@ void remove_failed(worker_list& workers, subnet_builder& builder) {
     std::erase_if(workers, [](const discovery_worker* w) { return w->has_failed(); });
 }
 
-/// As run_rounds() of worker.hpp: all workers in the first round. One worker sends the pending queries, because they are few.
+/// Works as run_rounds() of worker.hpp. All workers take part in the first round. One worker sends the pending queries, because they are
+/// few.
 bool run_rounds(worker_list& workers, subnet_builder& builder, const std::stop_token& stop) {
     bool is_whole = true;
     for (;;) {

@@ -18,9 +18,9 @@ public:
 
     /// Starts max_time at the first call; further calls have no effect.
     void start_clock(mad::time_point now);
-    /// The end of the time limit; nullopt: unlimited.
+    /// Returns the end of the time limit; nullopt: unlimited.
     std::optional<mad::time_point> end() const noexcept { return end_; }
-    /// The time until end(); duration::max() if it is unlimited.
+    /// Returns the time until end(); duration::max() if it is unlimited.
     mad::duration time_left(mad::time_point now) const noexcept;
     /// Records that the time limit was reached.
     void note_time_over();
@@ -30,7 +30,7 @@ public:
     /// Returns whether no further node may be added. Links between known nodes are still queried.
     bool is_full(std::size_t nodes, std::size_t ports);
 
-    /// The limit that was reached, for a message; empty: none.
+    /// Returns the limit that was reached, for a message; empty: none.
     const std::string& reached() const noexcept { return reached_; }
 
 private:

@@ -33,7 +33,7 @@ struct node_query {
     bool is_step = false; ///< a step of the node's reading plan: the next step follows after the reply
 };
 
-/// How an SMP is routed to its receiver.
+/// The routing of an SMP to its receiver.
 enum class routing : u8 {
     directed, ///< by a directed route from the local port
     mixed,    ///< by LID to the switch in front of the node, then by a directed route of one hop

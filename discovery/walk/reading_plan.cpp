@@ -79,7 +79,8 @@ std::vector<u8> reading_plan::ports_to_reread_for_ext_speeds(const subnet& found
     if (has_bit) r.hides = hides(read.port) ? hiding::none : hiding::some;
     std::vector<u8> ports;
     if (r.hides == hiding::none || r.hides == hiding::queried) return ports;
-    // Nearly all ports hide nothing. A port that does was noticed when it was read, unless port 0 had not been read by then.
+    // Nearly all ports show their extended speeds. A port that hides them was noticed when it was read, unless port 0 had not been read
+    // by then.
     if (read.port != 0 && !has_bit && !hides(read.port)) return ports;
     for (unsigned number = 1; number < all.size(); ++number) {
         if (r.reread[number] || !hides(static_cast<u8>(number))) continue;

@@ -38,7 +38,7 @@ public:
     void note_reply(u32 index) { readings_[index].timeouts_in_a_row = 0; }
     /// Records a timeout. Returns whether the node is given up now: waiting for each of its ports would take seconds per port.
     bool note_timeout(u32 index, const node&);
-    /// The step to continue from after the node was given up.
+    /// Returns the step to continue from after the node was given up.
     unsigned position(u32 index) const { return readings_[index].next_step; }
 
     /// Called when a port was read, or when it rejected a query with the bit. Returns the ports that may hide extended speeds and are to be

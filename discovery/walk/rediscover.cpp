@@ -14,11 +14,11 @@ namespace comad::discovery {
 using coro::MADSchedule;
 using coro::task;
 
-// ---- what may have changed -----------------------------------------------------------------------------------------
+// ---- possible changes ----------------------------------------------------------------------------------------------
 
 namespace {
 
-/// How SA records identify an end of a link: the base LID of its end port (without the LMC bits), and the port number.
+/// The location by which SA records identify an end of a link: the base LID of its end port (without the LMC bits), and the port number.
 using sa_place = std::pair<iba::lid, u8>;
 
 sa_place sa_place_of(const subnet& s, port_ref r) {
@@ -89,7 +89,7 @@ task<mad::result<std::vector<port_ref>>> find_changed_links(MADSchedule& schedul
     co_return all;
 }
 
-// ---- asking again --------------------------------------------------------------------------------------------------
+// ---- further queries -----------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -216,7 +216,7 @@ task<mad::result<subnet>> rediscover(MADSchedule& schedule, const subnet& known,
     co_return co_await std::move(again);
 }
 
-// ---- what nobody tells ---------------------------------------------------------------------------------------------
+// ---- nodes with a new description ----------------------------------------------------------------------------------
 
 namespace {
 

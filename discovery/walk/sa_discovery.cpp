@@ -210,7 +210,7 @@ private:
         name(n.ports[r.portNum], r.portInfo);
     }
 
-    // A link has two records, one from each end.
+    // Takes a record of a link. Each link has two records, one from each end.
     void take(const LinkRecord& r) {
         const port_ref a = port_at(r.fromLID, r.fromPort), b = port_at(r.toLID, r.toPort);
         if (!a || !b) {

@@ -102,8 +102,8 @@ u32 subnet_builder::begin(const NodeInfo& info, const query_origin& origin, quer
 
 // ---- queries -------------------------------------------------------------------------------------------------------
 
-// Whether a link must be queried is decided when the window has space for the query, not when the port was read. The query from the
-// other end may have found the link meanwhile.
+// Decides whether a link is queried when the window has space for the query, not when the port was read. The query from the other end may
+// have found the link in the meantime.
 std::optional<node_request> subnet_builder::next(const node_query& q) {
     const auto lock = guard();
     if (q.kind == query_kind::neighbor && !is_needed(q)) return std::nullopt;

@@ -28,7 +28,7 @@ namespace comad::discovery {
 ///     }
 ///
 /// Each part has one task: limit_check, smp_routing, found_subnet, reading_plan, pending_queries, failure_list.
-/// Threads: workers of several threads may call it; with one worker, nothing is locked. Node indices are valid until order_from().
+/// Threads: workers of several threads may call it; with one worker, it uses no lock. Node indices are valid until order_from().
 class subnet_builder {
 public:
     struct settings {
@@ -42,7 +42,7 @@ public:
     // ---- time
     /// Called when the first worker starts.
     void start_clock(mad::time_point now);
-    /// As the functions of limit_check.
+    /// These functions work as those of limit_check.
     std::optional<mad::time_point> end() const;
     mad::duration time_left(mad::time_point now) const;
     void note_time_over();
@@ -58,7 +58,7 @@ public:
     // ---- queries and replies
     /// Returns the request for a query from the queue. Empty if the query is not needed any more, or is too far away, which is recorded.
     std::optional<node_request> next(const node_query&);
-    /// As in smp_routing.
+    /// Works as the function of smp_routing.
     bool is_directed_next(const node_request&, const mad::mad_error&) const;
     /// Takes the reply to a request, and appends the queries that follow from it to the worker's queue. Returns a request to send at once.
     std::optional<node_request> accept(const node_request&, const node_reply&, const query_origin&, query_queue&);

@@ -36,7 +36,7 @@ private:
     coro::task<bool> send_all();
     coro::generator<coro::task<void>> requests();
     coro::task<void> follow(std::optional<node_request>);
-    // By reference: the request is in the frame of follow(), and hundreds of them are in flight.
+    // Takes a reference: the request is in the frame of follow(), and hundreds of requests are in flight.
     coro::task<node_reply> send(node_request&);
     template <class T> coro::task<node_reply> get(node_request&);
     query_origin origin(bool is_idle) const noexcept { return {number_, most_readers_, is_idle, start_}; }
@@ -56,7 +56,7 @@ private:
 /// Returns whether the schedule measures round-trip times. False: it was given a timeout.
 inline bool is_measured(const coro::MADSchedule& schedule) { return schedule.options().timeout.count() == 0; }
 
-/// Runs a started worker in rounds until nothing is pending. Returns as discovery_worker::run().
+/// Runs a started worker in rounds until no query is pending. Returns as discovery_worker::run().
 coro::task<bool> run_rounds(discovery_worker&, subnet_builder&);
 
 } // namespace comad::discovery

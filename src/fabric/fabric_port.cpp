@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// fabric_port.cpp - which transport a fabric text means, and what is known about its local port.
+// fabric_port.cpp - opens the transport that a fabric text selects, and describes its local port.
 #include <comad/fabric/detail/fabric_port.hpp>
 #include <comad/iba/detail/text.hpp>
 #include <comad/iba/smp.hpp>
@@ -46,7 +46,7 @@ transports::end_port find_end_port(const std::string& place, const fabric_option
                     : transports::get_end_port(name, o.sys_class, use);
 }
 
-/// The port that sends GMPs: on planarized hosts, it belongs to another device.
+/// Returns the port that sends GMPs. On planarized hosts, it belongs to another device.
 transports::end_port gsi_of(const transports::end_port& port, const std::filesystem::path& sys_class) {
     const transports::smi_gsi sides = transports::smi_gsi_pair(port, transports::end_ports(sys_class));
     return sides.gsi ? *sides.gsi : port;
@@ -70,7 +70,7 @@ sa::local_port local_port_of(transports::ibsim_transport& t) {
     iba::smp::PortInfo port;
     iba::decode(port, t.port_info().data());
     sa::local_port local{port.LID, {}, sa::sa_path_of(port), port.LMC};
-    // For a CA, ibsim reports the node's GUID as the port's.
+    // ibsim reports the GUID of a CA's node as the GUID of its port.
     if (node.nodeType == iba::NodeType::Switch) local.GID = iba::gid(port.GIDPrefix, node.portGUID);
     return local;
 }
@@ -101,7 +101,7 @@ coro::task<mad::result<sa::local_port>> read_sysfs(std::string name, port_use us
     }
 }
 
-/// The rule that the fabric breaks, if an option is one that it does not have.
+/// Returns the rule that an option breaks because this kind of fabric does not support it; empty if no option does.
 std::string option_problem(const fabric_text& text, const fabric_options& o) {
     const bool is_umad = text.kind == fabric_kind::umad || text.kind == fabric_kind::automatic;
     const auto needs = [&](std::string_view option, std::string_view device) {
@@ -118,7 +118,7 @@ std::string option_problem(const fabric_text& text, const fabric_options& o) {
 
 } // namespace
 
-/// Opens each kind of fabric. Errors are exceptions here, as the transports throw them.
+/// Opens each kind of fabric. Reports errors as exceptions, like the transports.
 struct fabric_opener {
     const fabric_options& options;
     fabric_port::parts made{};
@@ -146,7 +146,7 @@ struct fabric_opener {
         take("verbs:", port, port_use::GMPs, nullptr); // the transport itself updates its tables
     }
 
-    /// Machines without a umad device can still send GMPs.
+    /// Opens the port for GMPs if the machine has no umad device.
     void open_local_port() {
         try {
             open_umad({});
@@ -238,7 +238,7 @@ fabric_result<fabric_port> open_fabric_port(const fabric_text& text, const fabri
         return fabric_error{fabric_errc::no_device, e.what()};
     } catch (const missing_pkey& e) {
         return fabric_error{fabric_errc::no_pkey, e.what()};
-    } catch (const std::runtime_error& e) { // std::system_error among them
+    } catch (const std::runtime_error& e) { // std::system_error is one of them
         return fabric_error{fabric_errc::not_opened, e.what()};
     }
 }

@@ -54,7 +54,7 @@ constexpr untabled_key untabled_keys[] = {
     {node_to_node_class, 0x0010, {40, 48}, 14, 16},        // NeighborsInfo: the key of each neighbor
 };
 
-/// Sets the bytes of the range to zero, as far as they exist. Returns whether one was not zero.
+/// Sets the bytes of the range to zero, as far as they exist. Returns whether a byte was not zero.
 bool clear(std::span<u8> bytes, range r) noexcept {
     r.end = std::min<u64>(r.end, bytes.size());
     if (r.begin >= r.end) return false;

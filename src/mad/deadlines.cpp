@@ -7,7 +7,7 @@
 
 namespace comad::mad::detail {
 
-// A timeout of n octaves and m of 32 steps is (32 + m) << (n - 5) nanoseconds.
+// Returns the list of a timeout. A timeout of n octaves and m of 32 steps is (32 + m) << (n - 5) nanoseconds.
 unsigned deadlines::list_of(duration timeout) noexcept {
     constexpr u64 shortest = u64{1} << first_octave;
     constexpr u64 longest = (u64{2 * steps - 1}) << (first_octave + octaves - 1 - 5);

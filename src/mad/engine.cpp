@@ -65,7 +65,7 @@ void engine::submit(operation& o) noexcept {
     queue_.push_back(o);
 }
 
-// The order of priority is the order of age: retries, then probes, then operations parked at their destination, then queued ones.
+// Starts attempts in the order of age: retries, then probes, then operations parked at their destination, then queued ones.
 void engine::launch_more() noexcept {
     while (may_launch()) {
         if (operation* o = retry_queue_.pop_front()) {
@@ -112,7 +112,7 @@ void engine::launch(operation& o, u32 destination) noexcept {
     if (control_ && in_flight_ >= limit_) control_->full();
 }
 
-// All attempts in flight are late: the operation that has waited longest for a retry sends a probe.
+// Sends a probe for the operation that has waited longest for a retry, because all attempts in flight are late.
 bool engine::probe() noexcept {
     for (u32 i = late_.front; i != none; i = attempts_[i].next) {
         operation* const o = attempts_[i].owner;
@@ -125,7 +125,8 @@ bool engine::probe() noexcept {
 
 // ---- attempts ----------------------------------------------------------------------------------------------------------
 
-// Each attempt has a transaction ID of its own: kernels reject an ID that is still outstanding, and a late reply identifies its attempt.
+// Starts an attempt. Each attempt has its own transaction ID: kernels reject an ID that is still outstanding, and a late reply identifies
+// its attempt.
 void engine::begin_attempt(operation& o) noexcept {
     const u32 i = attempts_.take([this](u32 forgotten) {
         if (operation* const owner = attempts_[forgotten].owner) unlink_earlier(*owner, forgotten);
@@ -156,7 +157,7 @@ void engine::begin_attempt(operation& o) noexcept {
     if (holding_ || !blocked_.empty() || !offer(i)) attempts_.push_back(blocked_, i);
 }
 
-// A new attempt begins, so the latest one becomes an earlier one.
+// A new attempt starts, so the latest one becomes an earlier one.
 void engine::supersede(operation& o) noexcept {
     const u32 i = o.latest;
     attempt& a = attempts_[i];
@@ -177,7 +178,8 @@ duration engine::attempt_timeout(const operation& o) const noexcept {
     return is_measured(o) ? measured_timeout(o) : fixed_timeout(o, o.attempts);
 }
 
-// Requests that were lost together get different retry intervals, so that they do not collide again.
+// Returns the timeout of an operation with measured times. Requests that were lost together get different retry intervals, so that they
+// do not collide again.
 duration engine::measured_timeout(const operation& o) const noexcept {
     const duration apart = o.attempts > 1 ? o.deadline / 32 * (o.latest % 8) : duration{0};
     return std::min((o.deadline + apart) * retry_policy_.backoff(o.attempts), options_.patience.longest_deadline);
@@ -193,7 +195,7 @@ duration engine::growing_timeout(const operation& o, unsigned attempts) noexcept
     return std::min(times(o.timeout, 1u << octaves), o.longest_timeout);
 }
 
-// How long the transport should accept a reply to an attempt: until the last attempt expires.
+// Returns how long the transport should accept a reply to an attempt: until the last attempt expires.
 duration engine::transport_timeout_of(const operation& o) const noexcept {
     if (is_measured(o)) return options_.patience.first_patience;
     const unsigned last = o.retries + 1u;
@@ -306,7 +308,7 @@ void engine::on_time() noexcept {
     launch_more(); // max_rate may have delayed some
 }
 
-// A deadline passed. It was armed for the attempt's reply, or later for what its operation waits for.
+// Handles a deadline that has passed. It was armed for the attempt's reply, or later for what its operation waits for.
 void engine::on_deadline(u32 i) noexcept {
     attempt& a = attempts_[i];
     note_sent_at(i);
@@ -357,7 +359,7 @@ void engine::note_start(operation& o, const attempt& first) noexcept {
     o.has_started = true;
 }
 
-// The attempt is late, and a later one was replied to, or it is late for too long.
+// Counts a late attempt as lost, because a later one was replied to, or because it is late for too long.
 void engine::declare_lost(u32 i) noexcept {
     attempt& a = attempts_[i];
     attempts_.unlink(late_, i);
@@ -389,12 +391,12 @@ void engine::queue_retry(operation& o) noexcept {
     retry_queue_.push_back(o);
 }
 
-// The time limit of an operation does not count the time in the retry queue.
+// Extends the time limit of an operation, because the time in the retry queue does not count.
 void engine::exclude_queue_time(operation& o) const noexcept {
     if (o.has_started) o.started += now_ - o.retry_queued_since;
 }
 
-// The latest attempt expired, or the time limit has passed: begins another attempt, or gives the operation up.
+// Starts another attempt, or gives the operation up: its latest attempt expired, or its time limit has passed.
 void engine::on_attempt_expired(operation& o) noexcept {
     attempt& a = attempts_[o.latest];
     if (is_measured(o)) {
@@ -462,8 +464,8 @@ void engine::declare_late_lost(operation& o) noexcept {
         if (attempts_[i].state == state::late) declare_lost(i);
 }
 
-// An operation with a short time limit still makes all of its attempts, and waits longer than the slowest known destination, because its
-// distance may be unknown.
+// Returns the time limit of an operation. An operation with a short time limit still makes all of its attempts, and waits longer than the
+// slowest known destination, because its distance may be unknown.
 duration engine::time_limit(const operation& o) const noexcept {
     constexpr int slower_than_slowest = 3;
     const duration usual = trips_.expect(o.destination, o.distance).patience;
@@ -476,7 +478,7 @@ bool engine::has_attempts_left(const operation& o) const noexcept {
     return o.attempts < retry_policy_.attempts(o.is_known && !o.is_unresponsive, o.patience.count() > 0);
 }
 
-// The engine no longer waits for the attempt, and the transport has dropped it.
+// Stops waiting for an attempt that the transport has dropped.
 void engine::forget(u32 i) noexcept {
     attempt& a = attempts_[i];
     if (a.state == state::late) {
@@ -544,7 +546,7 @@ void engine::on_unexpected(const received& r, u64& counter) noexcept {
         emit_trace(trace_event::kind::unexpected, none, &r);
 }
 
-// A reply updates the estimates of its destination, the loss rate, the deadlines of later attempts, and the window.
+// Handles a reply: updates the estimates of its destination, the loss rate, the deadlines of later attempts, and the window.
 void engine::on_answered(u32 i) noexcept {
     attempt& a = attempts_[i];
     last_answered_ = std::max(last_answered_, a.sequence);
@@ -602,7 +604,8 @@ void engine::count_losses_before(const attempt& answered) noexcept {
     retry_policy_.count_answered();
 }
 
-// A peer that takes longer than expected has probably received the later attempts too, and replies to one after the other.
+// Extends the deadlines of later attempts. A peer that takes longer than expected has probably received them too, and replies to one
+// attempt after the other.
 void engine::extend_later_deadlines(operation& o, u32 answered, duration time) noexcept {
     int behind = 0;
     for (u32 i = o.latest; i != answered; i = attempts_[i].earlier) ++behind;
@@ -614,7 +617,7 @@ void engine::extend_later_deadlines(operation& o, u32 answered, duration time) n
     }
 }
 
-// The attempt is in time again, until `wait` has passed.
+// Counts the attempt as in time again, until `wait` has passed.
 void engine::rearm(u32 i, duration wait) noexcept {
     attempt& a = attempts_[i];
     note_sent_at(i);
@@ -627,8 +630,8 @@ void engine::rearm(u32 i, duration wait) noexcept {
     deadlines_.arm(i, wait);
 }
 
-// The peer is BUSY: waits before the next attempt, an eighth of the timeout at first, then twice as long each time, up to the timeout.
-// If a later attempt exists, its reply decides instead.
+// Waits before the next attempt, because the peer is BUSY: an eighth of the timeout at first, then twice as long each time, up to the
+// timeout. If a later attempt exists, its reply decides instead.
 void engine::back_off(u32 i) noexcept {
     attempt& a = attempts_[i];
     operation& o = *a.owner;
@@ -648,7 +651,7 @@ void engine::back_off(u32 i) noexcept {
     limit_ = control_->window();
 }
 
-// The transport returns one of our sends: it expired there (kernels and ibsim report ETIMEDOUT), or could not be sent. If the attempt
+// Handles a send that the transport returns: it expired there (kernels and ibsim report ETIMEDOUT), or could not be sent. If the attempt
 // is not late yet, the retry still waits for its deadline: a transport with short timeouts must not cause faster retries.
 void engine::on_report(const received& r) noexcept {
     ++counters_.expired_reports;
@@ -713,7 +716,7 @@ void engine::emit_trace(trace_event::kind what, u32 i, const received* r) noexce
 
 // ---- end of operations ---------------------------------------------------------------------------------------------------
 
-// The freed space is used before `done` runs, so that the window stays full while user code runs.
+// Ends an operation. The freed space is used before `done` runs, so that the window stays full while user code runs.
 void engine::end(operation& o, completion&& how, u32 answered) noexcept {
     detach(o, answered);
     o.state = operation_state::idle;

@@ -9,7 +9,7 @@
 namespace comad::mad::detail {
 namespace {
 
-/// The number of attempts after which all are lost with a probability of 10^-`exponent`, at this loss rate.
+/// Returns the number of attempts after which all are lost with a probability of 10^-`exponent`, at this loss rate.
 unsigned attempts_until(float exponent, float loss) noexcept {
     constexpr float log_of_ten = 2.302585f;
     return static_cast<unsigned>(std::ceil(-exponent * log_of_ten / std::log(std::clamp(loss, 1e-3f, 0.9f))));
@@ -17,14 +17,14 @@ unsigned attempts_until(float exponent, float loss) noexcept {
 
 } // namespace
 
-// The mean of all attempts at first, later of about the last 256.
+// Updates the loss rate: at first the mean of all attempts, later of about the last 256.
 void retry_policy::count(float lost) noexcept {
     constexpr float least_weight = 1.0f / 256;
     loss_ += (lost - loss_) * weight_;
     weight_ = std::max(weight_ / (1 + weight_), least_weight);
 }
 
-/// A few attempts do not make up for this loss rate.
+/// Returns whether the loss rate is so high that a few attempts do not suffice.
 bool retry_policy::is_lossy() const noexcept { return loss_ > 0.05f; }
 
 unsigned retry_policy::attempts(bool known, bool short_time_limit) const noexcept {
@@ -34,8 +34,8 @@ unsigned retry_policy::attempts(bool known, bool short_time_limit) const noexcep
     return is_lossy() ? std::clamp(attempts_until(6, loss_), most_to_unknown, most_attempts) : most_to_unknown;
 }
 
-// At a high loss rate, the interval stays short as long as it is likely that all earlier attempts were lost. Otherwise it doubles: a cause
-// that several attempts do not get around lasts longer than a round trip.
+// Returns the factor of the retry interval. At a high loss rate, the interval stays short as long as it is likely that all earlier
+// attempts were lost. Otherwise it doubles: a cause that outlasts several attempts lasts longer than a round trip.
 unsigned retry_policy::backoff(unsigned attempt) const noexcept {
     constexpr unsigned most = 16, per_octave = 3;
     const unsigned likely = is_lossy() ? std::min(attempts_until(4, loss_), most_attempts) : 1;

@@ -43,7 +43,7 @@ float rtt_estimator::estimate::deadline(float margin) const noexcept {
     return mean + std::max({4 * deviation, mean / 2, margin});
 }
 
-// For the first query to a new distance: several times the deadline of a smaller distance.
+// Returns the deadline of the first query to a new distance: several times the deadline of a smaller distance.
 float rtt_estimator::unmeasured(distance d) const noexcept {
     if (d <= most_hops) {
         for (unsigned nearer = d; nearer-- > 0;) {
@@ -94,9 +94,9 @@ duration rtt_estimator::answered(u64 destination, distance d, duration round_tri
     return duration(static_cast<duration::rep>(baseline(t, same_distance, ns, few_in_flight)));
 }
 
-// The baseline of a target is known after a round trip with few MADs in flight. Without such a round trip, even the
-// shortest one of the target may include queueing. Then the shortest round trip at its distance counts, times the
-// usual ratio between the two. Routes may become longer permanently, so the shortest round trips are slowly forgotten.
+// Returns the baseline of a target, which is known after a round trip with few MADs in flight. Without such a round trip, even the
+// shortest one of the target may include queueing. Then the shortest round trip at its distance is used, times the usual ratio between
+// the two. Routes may become longer permanently, so the shortest round trips are slowly forgotten.
 float rtt_estimator::baseline(target& t, at_distance& same_distance, float round_trip_time,
                               bool few_in_flight) noexcept {
     constexpr float most_spread = 16;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// transport.cpp - the reply path of a received MAD, and whether a registration covers a request.
+// transport.cpp - returns the reply path of a received MAD, and whether a registration covers a request.
 #include <comad/iba/detail/mad_header.hpp>
 #include <comad/iba/vendor.hpp>
 #include <comad/mad/transport.hpp>

@@ -39,7 +39,7 @@ void window_control::set(double window) noexcept {
     window_ = static_cast<unsigned>(std::lround(exact_));
 }
 
-// The window does not shrink below `few`, because this number of requests in flight cannot cause congestion.
+// Shrinks the window, but not below `few`, because this number of requests in flight cannot cause congestion.
 void window_control::shrink(double factor) noexcept { set(std::max(exact_ * factor, std::min<double>(few, exact_))); }
 
 void window_control::share::add(double more_sent, double more_lost) noexcept {

@@ -17,7 +17,7 @@
 
 namespace ibtool {
 
-/// What a command does with the file that an argument names.
+/// The use that a command makes of the file that an argument names.
 enum class file_use : comad::u8 {
     none,         ///< the argument does not name a file
     read,         ///< read once, as text or bytes; a pipe is read to its end
@@ -33,7 +33,8 @@ enum class file_use : comad::u8 {
 class argument {
 public:
     using text_reader = std::function<void(const std::string&)>;
-    /// Where the value is stored. A flag stores a bool, or the number of times it was given. Others store a text, a number, or all values.
+    /// The variable for the value. A flag stores a bool, or the number of times it was given. Others store a text, a number, or all
+    /// values.
     using place =
         std::variant<bool*, unsigned*, int*, comad::u64*, std::optional<unsigned>*, std::optional<comad::u64>*,
                      std::string*, std::vector<std::string>*, text_reader, std::function<void()>>;
@@ -48,19 +49,19 @@ public:
     argument& one_of(std::vector<std::string> words) { return choices_ = std::move(words), *this; }
     /// Sets words that the value may be, among others. Shell completion offers them.
     argument& such_as(std::vector<std::string> words) { return words_ = std::move(words), *this; }
-    /// The value may be the name of a command.
+    /// Allows the name of a command as the value.
     argument& such_as_commands() { return names_command_ = true, *this; }
-    /// For a target: the value may be the name of a node.
+    /// For a target: allows the name of a node as the value.
     argument& such_as_node_names() { return names_node_ = true, *this; }
-    /// For an argument with several words: they are a program and its arguments, which may look like options.
+    /// For an argument with several words: declares that they are a program and its arguments, which may look like options.
     argument& program() { return is_program_ = true, *this; }
-    /// The value names a file.
+    /// Declares that the value names a file.
     argument& file(file_use use) { return file_use_ = use, *this; }
-    /// The argument is accepted, but not mentioned in the help.
+    /// Hides the argument in the help; it is still accepted.
     argument& hidden() { return is_hidden_ = true, *this; }
-    /// For an option with several values: the option's name must be repeated before each value.
+    /// For an option with several values: requires the option's name before each value.
     argument& one_each() { return is_one_each_ = true, *this; }
-    /// The value is read in the order of the command line, and not after all other values.
+    /// Reads the value in the order of the command line, and not after all other values.
     argument& at_once() { return is_at_once_ = true, *this; }
     argument& value_optional() { return is_value_optional_ = true, *this; }
     argument& environment(std::string variable) { return environment_ = std::move(variable), *this; }
@@ -83,7 +84,7 @@ public:
     bool is_required() const { return is_required_; }
     bool is_hidden() const { return is_hidden_; }
     bool is_value_optional() const { return is_value_optional_; }
-    /// The default value as text, if shows_default() was called; else nullopt.
+    /// Returns the default value as text, if shows_default() was called; else nullopt.
     const std::optional<std::string>& default_text() const { return default_text_; }
     bool takes_several() const { return std::holds_alternative<std::vector<std::string>*>(place_); }
 

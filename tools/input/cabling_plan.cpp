@@ -148,7 +148,7 @@ private:
         return trimmed(field);
     }
 
-    /// A doubled quote stands for one quote.
+    /// Parses a quoted field, in which a doubled quote stands for one quote.
     std::string quoted_field(std::string_view& line) const {
         std::string field;
         for (line.remove_prefix(1);;) {

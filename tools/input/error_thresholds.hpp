@@ -13,9 +13,9 @@
 
 namespace ibtool {
 
-/// The name of a counter in infiniband-diags: `SymbolErrorCounter`.
+/// Returns the name of a counter in infiniband-diags: `SymbolErrorCounter`.
 std::string label_of(comad::counters::counter);
-/// The name in infiniband-diags for the IBA name of any counter: `PortVLXmitWait[3]`.
+/// Returns the name in infiniband-diags for the IBA name of any counter: `PortVLXmitWait[3]`.
 std::string label_of(std::string_view name);
 /// Finds a counter by either name, `symbolErrorCounter` or `SymbolErrorCounter`, ignoring case.
 std::optional<comad::counters::counter> find_counter(std::string_view name) noexcept;

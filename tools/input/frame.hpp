@@ -15,7 +15,7 @@ enum class frame_start {
     ethernet, ///< destination, source, VLAN tags if there are any, EtherType
     cooked,   ///< Linux's header of captures on all interfaces, version 1 (tcpdump -i any)
     cooked2,  ///< version 2 of the cooked header
-    ip,       ///< IPv4 or IPv6, as the version field says
+    ip,       ///< IPv4 or IPv6, according to the version field
 };
 
 /// A packet from its GRH (RoCE version 1) or BTH (version 2) on, without its invariant CRC; empty: the frame contains none.

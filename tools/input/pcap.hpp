@@ -28,12 +28,12 @@ public:
 
     /// Stops waiting for the reader as soon as this function returns true; it is called several times a second.
     void gives_up_if(std::function<bool()> gives_up) { gives_up_ = std::move(gives_up); }
-    /// For programs that run until a signal arrives.
+    /// Makes write() drop packets instead of waiting. For programs that run until a signal arrives.
     void never_wait();
 
     /// Adds a MAD in its packet. Keys in it are 0 unless `with_keys`. finish() reports errors such as a full disk.
     void write(const comad::transports::captured_mad&, bool with_keys = false) noexcept;
-    /// The number of dropped packets.
+    /// Returns the number of dropped packets.
     comad::u64 dropped() const noexcept;
     /// Waits until everything is written.
     /// Errors: throws std::runtime_error with one line if packets are missing from the file.

@@ -19,7 +19,7 @@ namespace ibtool {
 /// Threads: all functions may be called from any thread.
 class queued_writer {
 public:
-    /// What write() does with a record that does not fit into the queue.
+    /// The behavior of write() for a record that does not fit into the queue.
     enum class when_full : std::uint8_t {
         drop, ///< for programs that run until a signal arrives
         wait, ///< for programs that end by themselves: until there is space, or until gives_up() returns true
@@ -52,9 +52,9 @@ public:
     /// in the queue counts as dropped.
     void finish(const std::function<bool()>& gives_up) noexcept;
 
-    /// The number of records that were dropped, because there was no space or because writing failed.
+    /// Returns the number of records that were dropped, because there was no space or because writing failed.
     std::uint64_t dropped() const noexcept;
-    /// The errno of the first failed write or open; 0: none failed.
+    /// Returns the errno of the first failed write or open; 0: none failed.
     int error() const noexcept;
 
 private:

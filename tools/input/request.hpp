@@ -23,9 +23,9 @@ struct request {
 request make_request(const std::string& rpc, const std::string& attribute, const std::vector<std::string>& fields);
 
 /// Returns whether the request is a Set that writes the whole attribute, so that other fields would become 0: the attribute must be read
-/// first. In other classes a mask or a selector says which fields are written.
+/// first. In other classes a mask or a selector determines which fields are written.
 bool writes_all_fields(const request&);
-/// The Get for the attribute of a request.
+/// Returns the Get for the attribute of a request.
 comad::mad::rpc_kind reading(const request&);
 
 } // namespace ibtool

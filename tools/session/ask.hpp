@@ -27,8 +27,8 @@ comad::coro::task<comad::mad::result<std::vector<T>>> all(std::vector<comad::cor
     co_return values;
 }
 
-/// The name of a node: from the node name map, or else its description. name_of() is safe for a terminal; raw_name_of() can contain any
-/// bytes.
+/// Return the name of a node: from the node name map, or else its description. name_of() is safe for a terminal; raw_name_of() can
+/// contain any bytes.
 std::string name_of(const comad::discovery::node_names&, const comad::iba::smp::NodeInfo&,
                     const comad::iba::smp::NodeDescription&);
 std::string raw_name_of(const comad::discovery::node_names&, const comad::iba::smp::NodeInfo&,

@@ -49,7 +49,8 @@ std::string chosen_port(const global_options& o, const std::filesystem::path& cl
 std::string no_device_text(std::string_view why) { return fmt::format("{}; --fabric sim:... simulates a fabric", why); }
 [[noreturn]] void throw_no_device(std::string_view why) { throw transports::no_device(no_device_text(why)); }
 
-/// The name of the local port: from the fabric's text, from -C and -P, or the default of the configuration. Empty: none was selected.
+/// Returns the name of the local port: from the fabric's text, from -C and -P, or the default of the configuration. Empty: none was
+/// selected.
 std::string chosen_name(const std::string& name, const global_options& o, const comad::mad::address* target,
                         const std::filesystem::path& classes) {
     const bool is_chosen = !o.ca.empty() || !o.ca_port.empty();

@@ -39,15 +39,15 @@ public:
     fabric(std::unique_ptr<comad::mad::transport> own, const comad::sa::local_port& local_port,
            comad::sa::port_reader reader = {});
 
-    /// The text that opens exactly this port again: `umad:mlx5_0/1`.
+    /// Returns the text that opens exactly this port again: `umad:mlx5_0/1`.
     const std::string& place() const noexcept { return place_; }
     comad::mad::transport& transport() const noexcept { return port_->transport(); }
-    /// The simulated subnet; null if the fabric is not a simulation of this library.
+    /// Returns the simulated subnet; null if the fabric is not a simulation of this library.
     const comad::transports::sim::simulation* simulation() const noexcept { return port_->simulation(); }
 
-    /// The local port, as the device or the simulator described it when the fabric was opened. This needed no MAD.
+    /// Returns the local port, as the device or the simulator described it when the fabric was opened. This needed no MAD.
     const comad::sa::local_port& local_port() const noexcept { return local_port_; }
-    /// Reads the port again; empty: query the SMA of the port. May be used after the fabric is destroyed.
+    /// Returns a function that reads the port again; empty: query the SMA of the port. May be used after the fabric is destroyed.
     const comad::sa::port_reader& port_reader() const noexcept { return port_reader_; }
     /// Sets a function that is called when the device reports a change of its port. Only verbs devices report changes. It is called while
     /// the transport receives, and must not send.

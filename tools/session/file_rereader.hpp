@@ -33,7 +33,7 @@ public:
     /// Reads all files, one after the other. Then calls `done`, after all values are in use, with one line for each file that could not be
     /// read. Returns false and does nothing if it is already reading.
     bool start(rereadings, std::function<void(const std::vector<std::string>& problems)> done);
-    /// The name of the file that is being read; empty: the file has no name, or nothing is being read.
+    /// Returns the name of the file that is being read; empty: the file has no name, or no file is being read.
     std::string file_being_read() const;
 
 private:

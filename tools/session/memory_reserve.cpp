@@ -22,7 +22,7 @@ namespace {
 
 std::atomic<void*> reserve = nullptr; // allocated but never written, so that it occupies no pages
 
-/// The address space of this process, in bytes; 0: unknown.
+/// Returns the address space of this process, in bytes; 0: unknown.
 std::size_t address_space() noexcept {
     const comad::mad::unique_fd file(::open("/proc/self/statm", O_RDONLY | O_CLOEXEC));
     char text[32]{}; // starts with the size in pages

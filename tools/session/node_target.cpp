@@ -90,7 +90,7 @@ std::vector<named_node> nodes_of(const std::vector<NodeRecord>& records, const s
     return nodes;
 }
 
-/// The SA compares whole descriptions. All nodes are queried only if none matches.
+/// Finds nodes by the SA. The SA compares whole descriptions, so all nodes are queried only if none matches.
 query_task<named_nodes> nodes_by_sa(session& in, std::string name) {
     iba::smp::NodeDescription wanted;
     auto exact = iba::query<NodeRecord>{};
@@ -122,7 +122,7 @@ std::vector<named_node::end_port> ends_of(const discovery::subnet& subnet, const
     return ends;
 }
 
-// A cache may be older than the names, and a command may write to the node.
+// Finds nodes by a discovery. It does not use a cache, which may be older than the names, because a command may write to the node.
 query_task<named_nodes> nodes_by_discovery(session& in, std::string name) {
     const auto found = co_await discover_subnet(in, nullptr, subnet_source::fabric_without_cache);
     if (!found) refuse_silent_port(found.error(), in.options());

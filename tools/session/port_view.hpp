@@ -25,7 +25,7 @@ struct port_view {
     comad::discovery::link_speeds active_speed() const {
         return comad::discovery::active_speed(info, has_extended_speeds());
     }
-    /// The speeds to which the port may train.
+    /// Returns the speeds to which the port may train.
     comad::discovery::link_speeds enabled_speeds() const;
     comad::u8 enabled_widths() const; ///< set of LinkWidth
 };

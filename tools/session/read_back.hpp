@@ -18,21 +18,23 @@
 
 namespace ibtool {
 
-/// The time limit of a read after a signal. A node gets its next SMP only after the timeout of the Set that the signal interrupted.
+/// Returns the time limit of a read after a signal. A node gets its next SMP only after the timeout of the Set that the signal
+/// interrupted.
 inline std::chrono::nanoseconds read_back_limit(const session& in) {
     using namespace std::chrono_literals;
     const std::chrono::nanoseconds timeout = in.options().timeout; // of one attempt
     return 500ms + (timeout.count() > 0 ? std::min<std::chrono::nanoseconds>(timeout, 1s) : 1s);
 }
 
-/// Reads what a Set was to change, even after a signal, and then for at most read_back_limit(). `read` may be called twice.
+/// Reads an attribute that a Set should have changed, even after a signal, and then for at most read_back_limit(). `read` may be called
+/// twice.
 template <class T> query_task<T> read_back(session& in, std::function<query_task<T>()> read) {
     return comad::coro::uncancelled<T>(in.schedule(), read_back_limit(in), std::move(read));
 }
 
 inline constexpr std::string_view not_known = "unknown whether it changed";
 
-/// The error that makes the outcome unknown: that of the write, or else of the read after it. Null: the write got a reply.
+/// Returns the error that makes the outcome unknown: that of the write, or else of the read after it. Null: the write got a reply.
 inline const comad::mad::mad_error& decisive(const comad::mad::mad_error* write, const comad::mad::mad_error& read) {
     return write ? *write : read;
 }

@@ -21,13 +21,14 @@ struct disconnect {
     bool was_open = true; ///< false: it was not ready at the start
 };
 
-/// What a command does when its device is disconnected, in addition to the lines that all commands print. Each function may be empty.
+/// The reactions of a command when its device is disconnected, in addition to the lines that all commands print. Each function may be
+/// empty.
 struct disconnect_listener {
     std::function<void(const disconnect&)> on_disconnect; ///< called once
     std::function<void(const disconnect&)> on_retry;      ///< an attempt to open it failed for a new reason
-    /// The device is open again: prepares the session for the next task. If it throws, the attempt has failed.
+    /// Called when the device is open again: prepares the session for the next task. If it throws, the attempt has failed.
     std::function<void()> on_open;
-    /// The device works again. Returns what was missed, as text: `missed 3 sweeps`; empty: nothing, or unknown.
+    /// Called when the device works again. Returns what was missed, as text: `missed 3 sweeps`; empty: nothing, or unknown.
     std::function<std::string(const disconnect&)> on_back;
     std::function<void(const std::string&)> on_line{}; ///< prints those lines; empty: they go to stderr
 };

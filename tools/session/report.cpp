@@ -80,7 +80,7 @@ bool finish(session& in, lasting_output* lines) {
 
 namespace {
 
-/// The port in the attribute modifier or portSelect of a request; nullopt for requests that do not concern a port.
+/// Returns the port in the attribute modifier or portSelect of a request; nullopt for requests that do not concern a port.
 std::optional<unsigned> port_asked_for(const mad::mad_error& e) {
     constexpr unsigned all_ports = 255;
     if (!e.detail || e.code != mad::errc::status) return std::nullopt;
@@ -98,7 +98,7 @@ std::optional<unsigned> port_asked_for(const mad::mad_error& e) {
     return port;
 }
 
-/// If a node rejects a port that does not exist, the message lists the existing ports.
+/// Runs a query. If a node rejects a port that does not exist, adds the existing ports to the message.
 query_task<report> with_port_numbers(session& in, query_task<report> query) {
     auto said = co_await std::move(query);
     const auto port = said ? std::nullopt : port_asked_for(said.error());

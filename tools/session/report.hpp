@@ -28,7 +28,7 @@ struct report {
 /// The data of a session that are needed after its end.
 struct session_end {
     explicit session_end(session&);
-    /// For a command that needed no session.
+    /// Creates the data for a command that needed no session.
     explicit session_end(const global_options& o) : tells_all(o.tells_all()) {}
     std::string counts, capture_problem, disconnect;
     bool tells_all;           ///< from the options of the session
@@ -44,7 +44,7 @@ int end_capture(session&, int code);
 /// Ends a command that has written its results already: ends the capture, and prints the counts. Returns as end_capture().
 int finish(session&, int code);
 
-/// For a command that runs until a signal arrives: prevents stdout, stderr and the capture from blocking the session. Null in virtual time.
+/// Prevents stdout, stderr and the capture from blocking the session of a command that runs until a signal arrives. Null in virtual time.
 std::unique_ptr<lasting_output> lasting_output_of(session&);
 /// Ends this output if it is not null. Waits for the reader of stdout until a signal arrives. Returns false if output was dropped.
 /// Errors: as lasting_output::finish().

@@ -66,7 +66,8 @@ printed_subnet print_of(const subnet& s, const subnet_printer& printer, u64 mads
     return result;
 }
 
-// The fabric is closed when this returns: a slow reader of the output does not occupy a client slot of the server.
+// Discovers and prints the subnet. Closes the fabric before it returns, so that a slow reader of the output does not occupy a client slot
+// of the server.
 printed_subnet discover_and_print(const global_options& options, const subnet_printer& printer) {
     if (const auto known = subnet_without_device(options)) return print_of(*known, printer, 0, options);
     session in(options);

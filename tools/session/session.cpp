@@ -77,7 +77,7 @@ private:
 
 namespace {
 
-/// The counters that counts() prints.
+/// Adds the counters that counts() prints.
 void add(comad::mad::engine_counters& sum, const comad::mad::engine_counters& c) {
     sum.sent += c.sent;
     sum.retried += c.retried;
@@ -101,7 +101,7 @@ std::function<fabric()> opener(const global_options& options, const comad::mad::
 /// Returns whether the fabric can appear later, through a driver or a server. A file either exists or does not.
 bool may_come_later(const global_options& options) { return is_local(options) || options.fabric.starts_with("ibsim"); }
 
-/// The name of a fabric that was never opened, from the options: `umad:mlx5_0/1`.
+/// Returns the name of a fabric that was never opened, from the options: `umad:mlx5_0/1`.
 std::string device_options_text(const global_options& o) {
     if (!o.fabric.empty()) return o.fabric;
     if (o.ca.empty() && o.ca_port.empty()) return "umad";
@@ -160,7 +160,7 @@ session::opening::opening(session& in)
     schedule.set_trace(in.trace());
 }
 
-// The transport of the fabric, wrapped by the capture of MADs and by the detector of failures.
+// Returns the transport of the fabric, wrapped by the capture of MADs and by the detector of failures.
 comad::mad::transport& session::opening::watched(session& in) {
     comad::mad::transport* top = &on.transport();
     if (!in.options_.pcap.empty()) {

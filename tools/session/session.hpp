@@ -52,13 +52,13 @@ public:
 
     const global_options& options() const noexcept { return options_; }
     bool is_open() const noexcept { return open_ != nullptr; }
-    /// The reason why it could not be opened at the start; empty: it could.
+    /// Returns the reason why the fabric could not be opened at the start; empty: it was opened.
     const std::string& start_problem() const noexcept { return start_problem_; }
     // These are valid while the session is open. After it was opened again, they are different objects.
     comad::coro::MADSchedule& schedule() noexcept { return open_->schedule; }
-    /// Paths from the local port.
+    /// Returns the client that finds paths from the local port.
     comad::sa::client& paths() noexcept { return open_->paths; }
-    /// The local port, as it was read last.
+    /// Returns the local port, as it was read last.
     const comad::sa::local_port& local_port() const noexcept { return open_->paths.local(); }
 
     /// Reads the local port again if this needs no MAD (sysfs). Long-running commands call it before they need the SA. If the port cannot
@@ -88,7 +88,7 @@ public:
     template <class T> void start(comad::coro::task<T>, std::function<void(T)> done);
     /// Runs the io_context until `done` is called; `begin` gets `done`. For tasks that are started with start().
     void run_until_done(const std::function<void(std::function<void()> done)>& begin);
-    /// The executor for other work while a task or wait() runs.
+    /// Returns the executor for other work while a task or wait() runs.
     boost::asio::any_io_executor executor() noexcept { return io_.get_executor(); }
     /// Runs `f` soon in the thread of the running task; the task continues afterwards. Not in virtual time.
     /// Threads: any thread, while the session exists.
@@ -99,24 +99,26 @@ public:
     /// Threads: the thread of the running task.
     void stop() noexcept;
 
-    /// The errno of the transport if it has failed since it was opened; 0: it has not.
+    /// Returns the errno of the transport if it has failed since it was opened; 0: it has not.
     int disconnect_error() const noexcept { return disconnect_error_; }
     /// Returns whether the transport has failed, after an RPC failed. A send can fail shortly before the transport reports its failure.
     comad::coro::task<bool> is_disconnected();
     /// Returns `mlx5_0/1 (umad0) disconnected: Input/output error`; empty: it is not disconnected.
     std::string disconnect_text() const;
-    /// Whether a disconnected device cancels the running task, as a signal does. Otherwise the task continues, and all its queries fail.
+    /// Sets whether a disconnected device cancels the running task, as a signal does. Otherwise the task continues, and all its queries
+    /// fail.
     void end_on_disconnect(bool ends) noexcept { ends_on_disconnect_ = ends; }
-    /// The name of the device or server in messages: `mlx5_0/1 (umad0)`.
+    /// Returns the name of the device or server in messages: `mlx5_0/1 (umad0)`.
     const std::string& device() const noexcept { return device_; }
-    /// Closes the fabric if it is open. Precondition: nothing runs.
+    /// Closes the fabric if it is open. Precondition: no task is running.
     void close() noexcept;
     /// Opens the same end port again. Throws as the constructor does. Also throws std::runtime_error if the port had a LID and has none
     /// now: without a subnet manager, only the local node could be queried. Precondition: closed.
     void open();
-    /// Waits while nothing runs, whether open or closed, and then calls `then`; with false if a signal arrives, or has arrived before.
+    /// Waits while no task is running, whether open or closed, and then calls `then`; with false if a signal arrives, or has arrived
+    /// before.
     void wait(std::chrono::nanoseconds length, std::function<void(bool)> then);
-    /// The text for --fabric that opens the same port again: `umad:mlx5_0/1`.
+    /// Returns the text for --fabric that opens the same port again: `umad:mlx5_0/1`.
     const std::string& place() const noexcept { return place_; }
     /// Takes over the keys of the options after they were read again.
     void note_new_keys();
@@ -128,13 +130,13 @@ public:
         const auto* const simulated = open_->on.simulation();
         return is_virtual_ && simulated && !simulated->fabric->next_change();
     }
-    /// The current time, up to date also within a task.
+    /// Returns the current time, up to date also within a task.
     comad::mad::time_point now() const noexcept;
-    /// The sink that gets every MAD; null if -d was not given.
+    /// Returns the sink that gets every MAD; null if -d was not given.
     comad::mad::trace_sink* trace() noexcept;
 
-    /// For commands that run until a signal arrives: from now on, packets for which the capture of --pcap has no space are dropped and
-    /// counted. Otherwise the session waits for the reader of the capture.
+    /// Drops and counts packets from now on for which the capture of --pcap has no space. For commands that run until a signal arrives.
+    /// Without this call, the session waits for the reader of the capture.
     void never_wait_for_readers();
 
     /// Ends the capture of --pcap. Returns one line if the file is incomplete, else an empty text.
@@ -207,7 +209,7 @@ private:
     bool is_virtual_ = false;
     bool had_lid_ = false;
     bool ends_on_disconnect_ = false;
-    bool is_lasting_ = false; // the running task ends by a signal
+    bool is_lasting_ = false; // the running task ends only by a signal
     bool told_dropped_packets_ = false;
     int disconnect_error_ = 0;
     comad::mad::engine_counters of_others_; // of schedules other than the open one

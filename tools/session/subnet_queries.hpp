@@ -12,7 +12,7 @@
 
 namespace ibtool {
 
-/// A short time limit for Gets to nodes most of which have just replied.
+/// A short time limit for Gets to nodes, most of which have just replied.
 inline constexpr comad::coro::rpc_options short_patience{.patience = std::chrono::milliseconds(10)};
 
 /// Returns whether a port is one of discovery::end_ports(), for counters::sweep_options::wants.

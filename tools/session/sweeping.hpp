@@ -17,7 +17,7 @@
 
 namespace ibtool {
 
-/// What is swept, and when.
+/// The contents and the times of sweeps.
 struct sweep_plan {
     std::optional<std::chrono::nanoseconds> every; ///< nullopt: one sweep after the other
     /// Instead of `every`: the first sweep at once, then one for each request.
@@ -25,7 +25,7 @@ struct sweep_plan {
     comad::u64 count = 0; ///< 0: until a signal arrives
     /// Returns whether the sweeps continue after the device was disconnected. A single sweep ends with a partial result.
     bool is_lasting() const noexcept { return count != 1; }
-    /// How often to check whether the subnet has changed; 0: never.
+    /// The interval between checks for changes of the subnet; 0: never.
     std::chrono::nanoseconds refresh{};
     comad::discovery::change_source refresh_by = comad::discovery::change_source::switches; ///< must not be automatic
     std::function<bool(const comad::discovery::node&)> wants;
@@ -36,12 +36,12 @@ struct sweep_plan {
 /// The functions that get the results of sweeps.
 struct sweep_listener {
     std::function<void(const sweep_view&, const sweep_totals&)> on_sweep;
-    /// The reason why the subnet was discovered again.
+    /// Called with the reason why the subnet was discovered again.
     std::function<void(const std::string& reason)> on_change;
-    /// A line about failures or problems with one cause; for each location only once until the problem is over.
+    /// Called with a line about failures or problems with one cause; for each location only once until the problem is over.
     std::function<void(const std::string& line)> on_problem;
-    /// The device is open, but the first discovery of a lasting plan fails for this reason; it is repeated until on_found(). Called once
-    /// for each reason. May be empty.
+    /// Called if the device is open, but the first discovery of a lasting plan fails for this reason; it is repeated until on_found().
+    /// Called once for each reason. May be empty.
     std::function<void(const std::string& why)> on_silence = {};
     std::function<void()> on_found = {}; ///< after on_silence: the discovery succeeded; may be empty
 };
@@ -72,8 +72,8 @@ public:
         in_.stop();
     }
 
-    /// For a plan with on_request, from a client that has seen `known_sweeps` sweeps: starts the next one, unless it is running or finished
-    /// already.
+    /// Requests a sweep in a plan with on_request. `known_sweeps`: the number of sweeps that the client has seen. Starts the next sweep,
+    /// unless it is running or finished already.
     /// Threads: the thread of run().
     void request(comad::u64 known_sweeps);
 

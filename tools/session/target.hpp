@@ -43,10 +43,10 @@ comad::mad::address read_address(const std::string& text, const target_options&)
 /// of read_address() take precedence; with an option, names are not accepted.
 command_target read_target(const std::string& text, const target_options&);
 
-/// The local node.
+/// Returns the local node.
 inline command_target this_node() { return command_target({comad::mad::IBDRPath{}, std::nullopt}); }
 
-/// The local port by its LID, which GMPs need. Throws std::runtime_error if it has no LID.
+/// Returns the local port by its LID, which GMPs need. Throws std::runtime_error if it has no LID.
 command_target this_port(session&);
 
 /// Returns the port in a command's target, if there is one. After this, resolve() accepts the port.

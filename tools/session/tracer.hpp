@@ -29,7 +29,7 @@ struct place {
     unsigned end_number() const { return is_switch() ? 0 : port_number; }
 };
 
-/// A place, and the port where the route left the place before it.
+/// A place, and the port by which the route left the previous place.
 struct hop {
     unsigned out;
     place at;
@@ -49,17 +49,17 @@ class tracer {
 public:
     tracer(session& in, const comad::discovery::node_names& names) : in_(in), names_(names) {}
 
-    /// Queries the node and port where a path ends.
+    /// Queries the node and port at the end of a path.
     query_task<place> ask_place(comad::mad::any_path path);
 
     /// Finds the route from the port at the end of a directed route to the port `to` with the LID `LID`, by the linear tables.
     /// `by_lid`: to any port of that node that has the LID.
     query_task<route> find(comad::mad::IBDRPath path, place to, unsigned LID, bool by_lid);
-    /// The hops that find() has found so far, also after an error; nullopt: it failed at the start.
+    /// Returns the hops that find() has found so far, also after an error; nullopt: it failed at the start.
     const std::optional<route>& so_far() const noexcept { return so_far_; }
 
-    /// Finds the route of a packet from there to `to` by a multicast LID; the packet may go to other ports as well. A tree that returns to
-    /// one of its switches is an error, unless `to` is nearer.
+    /// Finds the route of a packet from the end of `path` to `to` by a multicast LID; the packet may go to other ports as well. A tree
+    /// that returns to one of its switches is an error, unless `to` is nearer.
     query_task<route> find_multicast(comad::mad::IBDRPath path, place to, unsigned MLID);
 
 private:
@@ -67,10 +67,10 @@ private:
     query_task<hop> through_switch(route& way, unsigned LID);
     /// Leaves the local port through its cable. For another end port, the switch is one hop closer: `path` is then the path to the switch.
     query_task<hop> out_of_end_port(place here, comad::mad::IBDRPath& path);
-    /// The port where a cable enters the next node. The node reports it itself; the SA knows it from the link.
+    /// Returns the port by which a cable enters the next node. The node reports it itself; the SA knows it from the link.
     query_task<unsigned> entry_port(const place& here, unsigned out, const place& next);
     query_task<hop> through_cable(place here, comad::mad::IBDRPath path, unsigned out);
-    /// The ports to which a switch forwards packets of the group, except one.
+    /// Returns the ports to which a switch forwards packets of the group, except one.
     query_task<std::vector<unsigned>> group_ports(place at, comad::mad::IBDRPath path, unsigned MLID, unsigned but);
 
     session& in_;

@@ -31,7 +31,7 @@ struct counter_group {
     std::string text(std::span<const comad::u8> bytes, const comad::iba::ClassPortInfo&) const;
 };
 
-/// The name of a structure's attribute: the name of the structure without the prefix PM.
+/// Returns the name of a structure's attribute: the name of the structure without the prefix PM.
 template <class T> constexpr std::string_view name_of_group() {
     constexpr std::string_view name = comad::iba::info_of<T>.name;
     return name.substr(name.starts_with("PM") ? 2 : 0);

@@ -15,7 +15,7 @@ enum class verdict : comad::u8 {
     ok,
     warning, ///< commands work despite the problem
     bad,
-    skipped, ///< not checked; `found` says why
+    skipped, ///< not checked; `found` contains the reason
 };
 /// Returns the name: `ok`.
 std::string_view name(verdict) noexcept;
