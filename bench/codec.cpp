@@ -198,6 +198,7 @@ bool is_wide(MAD_FIELDS f) noexcept {
 /// Larger than the first-level cache for each structure, so that the branch predictor cannot learn the input of a decoder.
 using buffers = std::vector<std::array<u8, 64>>;
 
+/// A decoder that is measured.
 struct variant {
     std::string name;
     std::function<void(buffers&)> run; ///< decodes every buffer once

@@ -71,6 +71,7 @@ private:
     std::unordered_map<const mad::any_path*, begin> begun_; // the key is the path object of an operation
 };
 
+/// A port that gets requests, by its directed route and by its LID.
 struct target {
     mad::IBDRPath route;
     mad::IBPath by_lid;
@@ -90,6 +91,7 @@ std::vector<target> targets() {
     return all;
 }
 
+/// The operations of the run: requests until the wanted number of MADs was sent.
 class endurance {
 public:
     endurance(MADSchedule& schedule, const std::vector<target>& targets, u64 mads)

@@ -324,6 +324,7 @@ void mqueue(workload& w, unsigned window) {
 
 // ---- running and reporting ----------------------------------------------------------------------------------------
 
+/// The options of the command line.
 struct settings {
     unsigned rounds = 31;
     double scale = 1;

@@ -17,6 +17,7 @@
 
 namespace comad::bench {
 
+/// The options of all experiments.
 struct settings {
     coro::schedule_options schedule;
     std::optional<transports::kernel_options> kernel; ///< kernel between the program and the subnet, in virtual time
@@ -69,11 +70,13 @@ private:
     std::vector<std::pair<std::string, cell>> notes_;
 };
 
+/// Returns a duration in milliseconds.
 inline double in_ms(mad::duration d) { return static_cast<double>(d.count()) / 1e6; }
 
 /// Returns a timing in which every MAD has this round-trip time and no other delays.
 transports::sim::timing equal_round_trips(mad::duration round_trip);
 
+/// The result of one discovery.
 struct discovered {
     bool is_complete; ///< whether all nodes and links were found without a failure
     mad::duration time;

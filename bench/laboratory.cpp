@@ -16,6 +16,7 @@
 namespace comad::bench {
 namespace {
 
+/// An experiment, with its name on the command line.
 struct experiment {
     std::string_view name;
     table (*run)(const settings&);

@@ -81,11 +81,13 @@ coro::schedule_options as_OpenSM() {
     return o;
 }
 
+/// A subnet for the experiment, with the timing of its nodes.
 struct neighbourhood {
     const char* name;
     sim::timing times;
 };
 
+/// A program that discovers the subnet while the subnet manager works.
 struct tool {
     std::string name;
     coro::schedule_options options;

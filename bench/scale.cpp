@@ -41,6 +41,7 @@ void answer_from(sim::sim_transport& port, int descriptor) {
     }
 }
 
+/// A subnet, and the results of the measurements with it.
 struct subnet_size {
     const char* specification;
     double simulator_bytes = 0, report_bytes = 0, virtual_ms = 0;

@@ -27,6 +27,7 @@ struct written {
     unsigned Gets = 0, Sets = 0, failed = 0;
 };
 
+/// A port that requests read or write.
 struct place {
     mad::IBDRPath route;
     u8 port;
@@ -91,6 +92,7 @@ std::vector<place> places_in(const sim::topology& t, bool is_subnet, bool is_sma
     return all;
 }
 
+/// The results of one run of a load.
 struct measured_run {
     written requests;
     mad::duration time;

@@ -35,6 +35,7 @@ template <class T> const T* detail_of(const reading& l) noexcept {
     return nullptr;
 }
 
+/// Applies the health rules to pairs of readings, and collects the findings.
 class judging {
 public:
     judging(const health_rules& rules, const subnet& s) : rules_(rules), subnet_(s) {}

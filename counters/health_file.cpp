@@ -18,6 +18,7 @@
 namespace comad::counters {
 namespace {
 
+/// Reads the rules of one file.
 class reader {
 public:
     reader(const std::string& file, const health_rules& otherwise) : file_(file), rules_(otherwise) {}

@@ -12,6 +12,7 @@
 
 namespace comad::counters {
 
+/// The implementation of sweeper.
 class sweeper::impl {
 public:
     impl(coro::MADSchedule& schedule, const discovery::subnet& subnet, sweep_options options);

@@ -21,6 +21,7 @@ using kind = sim::topology_event::kind;
 
 namespace {
 
+/// A node, or a port of a node.
 struct location {
     u32 node;
     std::optional<unsigned> port; // the port that the text names
@@ -61,6 +62,7 @@ sim::simulation make_virtual(std::string_view specification) {
 
 } // namespace
 
+/// The implementation of virtual_fabric.
 struct virtual_fabric::impl {
     explicit impl(std::unique_ptr<sim::fabric> f) : fabric(std::move(f)) {}
 

@@ -35,6 +35,7 @@ inline constexpr std::string_view target_forms =
     "A target is a LID (`7`, `0x1f`), a directed route (`0,1,4`), a GID (`fe80::2:c903:0:1491`, "
     "`fe80::2:c903:0:1491%mlx5_0/1`), a port GUID (`0002:c903:0000:1491`) or a path (`'IBPath(DLID=7, SL=1)'`, "
     "`'IBDRPath(drPath=0:1:4:)'`).";
+/// The exit status of most commands, in Markdown.
 inline constexpr std::string_view exit_codes =
     "0 complete, 1 failed or could not start, 2 usage error, 3 partial result.";
 

@@ -105,6 +105,7 @@ void command_line::add(CLI::App& app, const arguments& taken) {
 
 namespace {
 
+/// The number type of a variable that stores an option.
 template <class Place> struct number_of {
     using type = Place;
 };

@@ -20,6 +20,7 @@
 namespace ibtool {
 namespace {
 
+/// The values of the options of `help`.
 struct help_settings {
     std::string command;
     bool json = false, as_man_page = false, as_page = false, lists_arguments = false;

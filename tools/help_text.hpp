@@ -17,6 +17,7 @@ std::string full_help(const command&, std::size_t columns);
 
 /// Returns the help of the program without a command.
 std::string short_help();
+/// Returns the whole help of the program, at most `columns` wide.
 std::string full_help(std::size_t columns);
 
 /// Returns the arguments that a command declares, without running it.

@@ -15,6 +15,7 @@
 namespace ibtool {
 namespace {
 
+/// The names of the options that a command line may contain.
 class option_reader {
 public:
     /// The options of all commands, and the program's own options.

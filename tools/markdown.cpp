@@ -17,6 +17,7 @@ namespace {
 
 enum class block_kind { paragraph, item, code, table };
 
+/// A block of Markdown, such as a paragraph or a table.
 struct block {
     block_kind kind;
     std::string text{};                           ///< for paragraphs, items and code

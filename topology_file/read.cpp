@@ -34,6 +34,7 @@ struct named_end {
     std::optional<iba::lid> remote_lid;
 };
 
+/// A port of a node, by index.
 struct place {
     u32 node;
     u8 port;
@@ -72,6 +73,7 @@ std::string cut(std::string_view text) {
     return text.size() <= most ? std::string(text) : std::string(text.substr(0, most)) + "...";
 }
 
+/// Parses the lines of a topology file.
 class reader {
 public:
     reader(std::string_view name, reading how) : name_(name), how_(how) {}

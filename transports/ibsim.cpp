@@ -26,6 +26,7 @@ using std::chrono::milliseconds;
 namespace {
 
 constexpr u32 control_magic = 0xdeadbeef;
+/// The types of control messages (ibsim, include/ibsim.h).
 enum control_type : u32 {
     ctl_error = 0,
     ctl_connect = 1,

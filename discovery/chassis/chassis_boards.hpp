@@ -9,6 +9,7 @@ namespace comad::discovery {
 
 inline constexpr std::size_t most_spines = 18, most_lines = 36; ///< positions in a chassis, of any vendor
 
+/// The vendor IDs (OUIs) of Voltaire and Mellanox.
 inline constexpr u32 voltaire_vendor = 0x0008f1, mellanox_vendor = 0x0002c9;
 
 /// A chassis under construction: the node at each position, from 1.

@@ -9,6 +9,7 @@
 namespace comad::discovery {
 namespace {
 
+/// The position of a chip in a chassis.
 struct slot_and_chip {
     unsigned slot = 0, chip = 0; ///< start at 1; 0: unknown
 };
@@ -140,6 +141,7 @@ u8 number_of_wide_socket(unsigned chip, unsigned port) {
     return static_cast<u8>((port - 19) / 3 + (chip == 1 ? 7 : 1));
 }
 
+/// Finds the Voltaire boards of a subnet, and adds their chassis to the groups.
 class voltaire_boards {
 public:
     voltaire_boards(const subnet& s, system_groups& groups) : s_(s), groups_(groups) {}

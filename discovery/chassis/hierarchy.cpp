@@ -19,6 +19,7 @@ bool has_hierarchy(const subnet& s, port_ref r) {
 
 std::tuple<u32, u8, u8> order_of(const port_hierarchy& h) { return {h.where.node, h.where.port, h.index}; }
 
+/// Reads HierarchyInfo of all ports in parallel.
 class hierarchy_reader {
 public:
     hierarchy_reader(coro::MADSchedule& schedule, const subnet& s) : schedule_(schedule), subnet_(s) {}

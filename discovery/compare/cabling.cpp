@@ -140,6 +140,7 @@ private:
     std::unordered_map<iba::guid, u32> guids_;
 };
 
+/// Compares a cabling plan with a subnet.
 class cabling_comparison {
 public:
     cabling_comparison(std::span<const planned_cable> plan, const subnet& s, const node_names& names)

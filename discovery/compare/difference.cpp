@@ -37,6 +37,7 @@ template <class F> void for_each_port(const subnet& s, F&& f) {
         for (unsigned p = 0; p < s.nodes[n].ports.size(); ++p) f(port_ref{n, static_cast<u8>(p)});
 }
 
+/// Compares the nodes, ports and links of two subnets.
 class comparison {
 public:
     comparison(const subnet& was, const subnet& is, const node_names& names) : was_(was), is_(is), names_(names) {}

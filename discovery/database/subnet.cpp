@@ -83,6 +83,7 @@ std::string describe(const subnet& s, const failure& p) {
 
 namespace {
 
+/// The nodes in the order of a search.
 struct node_order {
     std::vector<u32> nodes;
     u32 reached; ///< the number of nodes that links lead to; they come first

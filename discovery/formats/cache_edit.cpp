@@ -41,6 +41,7 @@ struct cached_port {
     std::size_t owner = 0;
     std::optional<std::size_t> peer;
 };
+/// A node record as bytes.
 struct cached_node {
     std::string bytes;
     u64 guid;
@@ -49,6 +50,7 @@ struct cached_node {
     bool is(iba::NodeType t) const noexcept { return static_cast<u8>(bytes[node_type_at]) == value(t); }
 };
 
+/// Reads the records of a cache, changes them, and writes them again.
 class cache_editor {
 public:
     explicit cache_editor(std::span<const u8> bytes) {

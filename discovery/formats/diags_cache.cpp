@@ -100,6 +100,7 @@ bool is_diags_cache(std::span<const u8> bytes) noexcept {
 
 namespace {
 
+/// Reads a subnet from a libibnetdisc cache.
 class diags_cache_reader {
 public:
     explicit diags_cache_reader(std::span<const u8> bytes) : in_(bytes, std::endian::little) {}

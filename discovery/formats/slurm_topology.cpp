@@ -24,6 +24,7 @@ struct slurm_switch {
     std::vector<std::string> switches;
     std::size_t merged = 1; ///< number of real switches that it stands for
 };
+/// A subnet as a forest of switches.
 struct slurm_tree {
     std::vector<slurm_switch> switches; ///< children before their parents
     std::vector<std::string> roots;

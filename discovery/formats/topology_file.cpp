@@ -40,6 +40,7 @@ void take_speed(port& made, iba::lane_speeds speed) noexcept {
     i.linkSpeedExtSupported2 = i.linkSpeedExtEnabled2 = extended2;
 }
 
+/// Builds a subnet from a parsed topology file.
 class subnet_maker {
 public:
     explicit subnet_maker(file::contents from) : from_(std::move(from)) {}

@@ -22,6 +22,7 @@ void print(std::string& out, fmt::format_string<Arguments...> format, Arguments&
 
 /// Returns the PortInfo of a port; one with zeros if it is not known.
 const iba::smp::PortInfo& info_of(const port&);
+/// Returns the LID of a port; 0 if it is not known.
 inline unsigned lid_of(const port& p) { return value(info_of(p).LID); }
 
 /// Calls use(index, node) for all nodes of a type, except those that are known only as neighbors of others: they have no stanza.

@@ -26,6 +26,7 @@ std::size_t forwarding_tables::bytes() const noexcept {
 
 namespace {
 
+/// Reads the forwarding tables of all switches.
 class table_reader {
 public:
     table_reader(coro::MADSchedule& schedule, const subnet& s, const forwarding_options& how)

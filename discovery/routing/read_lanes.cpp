@@ -27,6 +27,7 @@ namespace {
 
 using iba::sa::PathRecord;
 
+/// Queries the SLs of the paths between all end ports.
 class path_questions {
 public:
     path_questions(coro::MADSchedule& schedule, const subnet& s, const lid_index& lids, virtual_lanes& lanes)

@@ -12,6 +12,7 @@ namespace comad::discovery {
 
 namespace {
 
+/// Follows the routes to all unicast LIDs.
 class route_walk {
 public:
     route_walk(const subnet& s, const lid_index& index, const forwarding_tables& tables, const route_options& how)
@@ -233,6 +234,7 @@ private:
     std::vector<u32> root_;
 };
 
+/// Checks the trees of all multicast groups.
 class group_walk {
 public:
     group_walk(const subnet& s, const forwarding_tables& tables)

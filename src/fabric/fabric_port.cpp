@@ -19,6 +19,7 @@
 
 namespace comad {
 
+/// The parts of an open fabric_port.
 struct fabric_port::parts {
     std::string text{};
     transports::sim::simulation simulation{};

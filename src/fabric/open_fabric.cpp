@@ -7,6 +7,7 @@
 
 namespace comad {
 
+/// The parts of an open fabric, in the order of their construction.
 struct opened_fabric::parts {
     parts(fabric_port opened, const coro::schedule_options& options)
         : port(std::move(opened)), schedule(port.transport(), options), paths(schedule, port.local_port()) {

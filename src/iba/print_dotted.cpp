@@ -25,6 +25,7 @@ std::string value_text(const row_info& row, byte_span bytes) {
     return list + ']';
 }
 
+/// The lines of a structure while they are printed.
 struct lines {
     dotted_options options;
     std::string text{};

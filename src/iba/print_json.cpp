@@ -22,6 +22,7 @@ ordered_json json_element(const row_info& row, byte_span bytes, unsigned element
     return n;
 }
 
+/// Converts values and structures to JSON in one style.
 struct json_builder {
     json_style style;
     key_display keys;

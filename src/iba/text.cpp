@@ -46,6 +46,7 @@ character take_character(std::string_view& text) {
     return result;
 }
 
+/// A range of code points.
 struct code_range {
     char32_t first, last;
 };

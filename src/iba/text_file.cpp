@@ -36,6 +36,7 @@ std::runtime_error too_large(std::size_t most) {
 std::atomic<bool> waits_end = false;
 static_assert(std::atomic<bool>::is_always_lock_free); // signal handlers use such a variable
 
+/// An open file, which the destructor closes.
 struct open_file {
     explicit open_file(const std::string& name) : number(open_to_read(name)) {
         if (number < 0) throw comad::iba::cannot_read(name);
@@ -194,6 +195,7 @@ std::string first_line_of(const std::string& name) {
     }
 }
 
+/// The file of text_lines, with a buffer.
 struct text_lines::source {
     source(const std::string& named, std::size_t most) : name(named), longest(most), file(named), in(file.number) {}
 

@@ -30,7 +30,9 @@ result<void> set_text(const target&, std::string_view text);
 
 /// Return errors for a value that does not fit, a list with too many elements, or invalid text.
 error out_of_range(const target&, std::string_view given);
+/// Returns the error for a list with too many elements.
 error too_many(const target&, std::size_t elements);
+/// Returns the error for invalid text.
 error unreadable(const target&, std::string_view given);
 
 } // namespace comad::iba::detail

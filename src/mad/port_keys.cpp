@@ -15,6 +15,7 @@
 namespace comad::mad {
 namespace {
 
+/// A kind of key, with its name in key files.
 struct name_of_kind {
     std::string_view name;
     key_kind kind;

@@ -83,6 +83,7 @@ std::string column_key(std::string_view field) {
     return key;
 }
 
+/// Reads the lines of a cabling plan.
 class plan_reader {
 public:
     explicit plan_reader(std::string_view file) : file_(file) {}

@@ -14,6 +14,7 @@
 namespace ibtool {
 namespace {
 
+/// A field for which a value is a command.
 struct order_field {
     std::string_view structure, field;
 };

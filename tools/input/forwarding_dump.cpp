@@ -29,6 +29,7 @@ std::string_view take_word(std::string_view& text) {
     return word;
 }
 
+/// Reads the tables of a dump, line by line.
 class dump_reader {
 public:
     /// The longest line is a heading with a route of up to 63 hops and a node's name.

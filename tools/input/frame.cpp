@@ -59,6 +59,7 @@ std::optional<u16> take_link_header(frame_bytes& b, frame_start from) {
     return std::nullopt;
 }
 
+/// The payload of an IP packet, with the addresses of the packet as text.
 struct ip_payload {
     u8 protocol = 0;
     frame_bytes rest;

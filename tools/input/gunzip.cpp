@@ -12,6 +12,7 @@
 namespace ibtool {
 namespace {
 
+/// The state of zlib for one gzip file, which the destructor frees.
 struct inflater : z_stream {
     inflater() : z_stream{} {
         constexpr int only_gzip = 16, largest_window = 15;

@@ -50,6 +50,7 @@ std::optional<u32> node_with(const discovery::subnet& s, u64 GUID) {
 
 constexpr unsigned most_ports = 254;
 
+/// Reads SL-to-VL tables, line by line.
 class sl_to_vl_reader {
 public:
     sl_to_vl_reader(const discovery::subnet& s, discovery::virtual_lanes& lanes) : subnet_(s), lanes_(lanes) {}

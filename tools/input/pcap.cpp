@@ -60,6 +60,7 @@ std::span<const u8> packet_of(std::span<const u8> record) {
     return record.subspan(begin, std::min(length, record.size() - begin));
 }
 
+/// Closes a capture that libpcap has opened.
 struct close_pcap {
     void operator()(pcap_t* p) const noexcept { ::pcap_close(p); }
 };
@@ -75,6 +76,7 @@ struct pcap_file_start {
     comad::u16 major = 2, minor = 4;
     comad::u32 zone = 0, accuracy = 0, snapshot = snapshot_length, link_type = 197; // LINKTYPE_ERF
 };
+/// The header of a record in a pcap file.
 struct pcap_record_start {
     comad::u32 seconds, nanoseconds, length_in_file, length;
 };

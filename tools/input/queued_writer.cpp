@@ -18,6 +18,7 @@
 
 namespace ibtool {
 
+/// The queue and the file, which the writer shares with its thread.
 struct queued_writer::state {
     struct record {
         std::string text;

@@ -15,6 +15,7 @@
 
 namespace ibtool {
 
+/// The state that a file_rereader shares with its thread.
 struct file_rereader::state {
     explicit state(boost::asio::any_io_executor e) : executor(std::move(e)) {}
 
@@ -26,6 +27,7 @@ struct file_rereader::state {
 
 namespace {
 
+/// The results of reading all files.
 struct reread_values {
     std::vector<std::function<void()>> uses;
     std::vector<std::string> problems;

@@ -23,6 +23,7 @@ using comad::iba::sa::PortInfoRecord;
 using comad::iba::sa::SMInfoRecord;
 using iba::smp::SMInfo;
 
+/// A port that may have a subnet manager, and the path to it.
 struct candidate {
     manager_facts facts;
     std::optional<mad::any_path> path; ///< nullopt: it cannot be queried

@@ -32,6 +32,7 @@ template <class T> query_task<T> read_back(session& in, std::function<query_task
     return comad::coro::uncancelled<T>(in.schedule(), read_back_limit(in), std::move(read));
 }
 
+/// The text of a failure whose write may have taken effect.
 inline constexpr std::string_view not_known = "unknown whether it changed";
 
 /// Returns the error that makes the outcome unknown: that of the write, or else of the read after it. Null: the write got a reply.

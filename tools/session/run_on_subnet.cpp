@@ -52,6 +52,7 @@ int run_on_subnet(const global_options& options, const subnet_check& check) {
 
 namespace {
 
+/// The result of printing a subnet, after its session has ended.
 struct printed_subnet {
     std::size_t failures;
     report said;

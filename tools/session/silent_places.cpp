@@ -20,6 +20,7 @@ namespace {
 /// The time limit of a sweep for a node that was unresponsive in the previous sweep.
 constexpr mad::duration patience = std::chrono::milliseconds(10);
 
+/// The first reply of the neighbors that were queried.
 struct answers {
     session& in;
     const discovery::subnet& known;

@@ -40,6 +40,7 @@ nlohmann::ordered_json json_of(const discovery::planned_end& e) {
     return end;
 }
 
+/// Formats the cables and ports of a plan and a subnet.
 class cabling_words {
 public:
     cabling_words(std::span<const planned_cable> plan, const discovery::subnet& s, const discovery::node_names& names)

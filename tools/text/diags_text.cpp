@@ -18,6 +18,7 @@ namespace ibtool {
 
 namespace {
 
+/// A bit with its name.
 struct bit_name {
     unsigned bit;
     std::string_view name;

@@ -33,6 +33,7 @@ struct finding {
 std::string findings_text(std::span<const finding>);
 /// Returns one JSON object for each finding, each on one line.
 std::string findings_json(std::span<const finding>);
+/// Returns whether any finding is bad.
 bool is_any_bad(std::span<const finding>) noexcept;
 
 } // namespace ibtool

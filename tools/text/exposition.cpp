@@ -21,6 +21,7 @@
 namespace ibtool {
 namespace {
 
+/// The name of a series, and its help text.
 struct series_name {
     std::string_view name, help;
 };

@@ -45,6 +45,7 @@ struct unicast_row {
     bool valid;     ///< the switch has that port
     destination to; ///< unknown in brief tables
 };
+/// Returns the unicast table of a switch as text.
 std::string unicast_text(const table_heading&, const std::vector<unicast_row>&, const table_style&);
 /// Returns one line; `top`: linearFDBTop.
 std::string unicast_json(const table_heading&, const std::vector<unicast_row>&, const table_style&, unsigned top);
@@ -56,6 +57,7 @@ struct multicast_row {
 
     bool leads_nowhere() const noexcept;
 };
+/// Returns the multicast table of a switch as text.
 std::string multicast_text(const table_heading&, const std::vector<multicast_row>&, const table_style&);
 /// Returns one line; `top`: multicastFDBTop.
 std::string multicast_json(const table_heading&, const std::vector<multicast_row>&, unsigned top);

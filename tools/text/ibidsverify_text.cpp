@@ -16,6 +16,7 @@ namespace {
 using discovery::port_ref;
 using kind = identity_finding::kind;
 
+/// Compares all LIDs and GUIDs of a subnet.
 class identity_check {
 public:
     explicit identity_check(const discovery::subnet& s) : subnet_(s) {

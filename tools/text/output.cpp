@@ -27,6 +27,7 @@
 
 namespace ibtool {
 
+/// The queues for stdout and stderr of a lasting_output.
 struct lasting_output::streams {
     explicit streams(std::function<void()> on_failure)
         : out(copy_of(STDOUT_FILENO), {.most = most_of_stdout, .on_error = std::move(on_failure)}),

@@ -19,6 +19,7 @@ enum class structure_style {
     annotated, ///< one word per line, with the fields that start in it (-vv)
 };
 
+/// Returns the style that the options request.
 structure_style style_of(const global_options&);
 
 using keys = comad::iba::key_display;
@@ -37,6 +38,7 @@ std::string structure_text(structure_style style, const T& value, keys which, Di
 /// Returns a JSON object without the hidden keys.
 nlohmann::ordered_json structure_json(const comad::iba::record_info&, std::span<const comad::u8> bytes,
                                       keys = keys::hidden);
+/// Returns a JSON object with or without the keys of the structure.
 template <comad::iba::wire T> nlohmann::ordered_json structure_json(const T& value, keys which = keys::hidden) {
     return structure_json(comad::iba::info_of<T>, comad::iba::encode(value), which);
 }

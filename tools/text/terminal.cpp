@@ -41,6 +41,7 @@ private:
     locale_t before_;
 };
 
+/// The size of a text.
 struct measured {
     std::size_t bytes, columns;
 };

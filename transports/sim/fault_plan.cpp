@@ -25,6 +25,7 @@ bool has_port(topology_event::kind what) noexcept {
     return what == topology_event::kind::cut || what == topology_event::kind::restore;
 }
 
+/// The two parts of a value.
 struct halves {
     std::string_view front, rest;
 };

@@ -184,6 +184,7 @@ topology make_chain(spec& s, bool closed) {
     return b.finish();
 }
 
+/// A type of generated topology.
 struct kind {
     std::string_view name;
     topology (*make)(spec&);

@@ -87,6 +87,7 @@ constexpr std::array extended_speeds{
     same<&R::portFECCorrectableBlockCounter, &R::portFECCorrectedSymbolCounter>(38, can::RS_FEC),
 };
 
+/// The layout of a counter attribute.
 struct attribute {
     u16 attributeID, bytes;
     u16 group; // the attribute that owns the counters

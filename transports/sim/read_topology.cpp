@@ -34,6 +34,7 @@ link_codes active_of(const text::port& p) noexcept {
     return {value(p.width), *speed};
 }
 
+/// Builds the graph of a topology file.
 class graph_builder {
 public:
     graph_builder(text::contents from, std::string_view name, std::string* skipped)

@@ -199,6 +199,7 @@ void link_records(attributes& of, collector& found) {
 }
 
 using finder = void (*)(attributes&, collector&);
+/// A kind of SA record, with the function that finds its records.
 struct kind_of_record {
     u16 attributeID;
     const iba::record_info* info;

@@ -25,6 +25,7 @@ std::string beside_link(const std::string& text) {
     return out;
 }
 
+/// Writes the stanzas of all nodes.
 class writer {
 public:
     explicit writer(const topology& t) : topology_(t) {}

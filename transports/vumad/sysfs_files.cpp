@@ -67,6 +67,7 @@ std::string description_of(const local_attributes& a) {
     return fmt::format("{}\n", text.substr(0, text.find('\0')));
 }
 
+/// Collects files by directory.
 class file_list {
 public:
     std::vector<sysfs_file> all;
