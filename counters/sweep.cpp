@@ -53,7 +53,7 @@ void sweeper::impl::add_target(port_ref where) {
     agents_.back().end = index + 1;
 }
 
-/// Returns the path to the PMA of a port; nullopt if there is no LID. All ports of a switch have the LID of port 0.
+/// Returns the path to the PMA of a port; nullopt if the port has no LID. All ports of a switch have the LID of port 0.
 std::optional<mad::IBPath> sweeper::impl::path_to(port_ref where) const {
     const discovery::port& end = subnet_.end_port(where);
     if (!end.info || end.info->LID == iba::lid{}) return std::nullopt;

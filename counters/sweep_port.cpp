@@ -49,7 +49,7 @@ task<void> sweeper::impl::read_sum(agent& a) {
     if (sum.valid && !options_.is_too_much(sum)) a.is_summed = a.has_ended = true;
 }
 
-// Returns false if there was no reply.
+// Returns false if the PMA did not reply.
 task<bool> sweeper::impl::read_values(agent& a, const mad::IBPath& path, reading& l) {
     const auto replies =
         co_await read_attributes(schedule_, path, l.where.port, attributes_of(a, options_.counters), hurry());

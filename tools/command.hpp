@@ -60,7 +60,7 @@ std::span<const command_alias> command_aliases();
 /// Returns the names of programs and scripts of infiniband-diags, from current and older versions, that ibtool accepts as commands.
 std::span<const std::string_view> names_of_diags();
 
-/// Returns a command by its name or by another name; null if there is none.
+/// Returns a command by its name or by another name; null if no command has the name.
 const command* find_command(std::string_view name);
 
 /// Returns the name of a program: its path without the directories.

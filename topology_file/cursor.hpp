@@ -64,7 +64,7 @@ struct comment {
     explicit comment(std::string_view all) noexcept : before(all) {
         const auto first = all.find('"');
         const auto last = all.rfind('"');
-        if (first == last) return; // also true if there is no quote
+        if (first == last) return; // also true for a line without a quote
         before = all.substr(0, first);
         text = all.substr(first + 1, last - first - 1);
         after = all.substr(last + 1);

@@ -6,7 +6,7 @@
 
 namespace comad::topology_file {
 
-/// Returns the bytes for which iba::escaped() returns `text`; if there are none, `text` itself. At most 64 bytes, as
+/// Returns the bytes for which iba::escaped() returns `text`; if no bytes have this text, `text` itself. At most 64 bytes, as
 /// in NodeDescription.
 std::string description_of(std::string_view text);
 

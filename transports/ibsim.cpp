@@ -232,7 +232,7 @@ ibsim_transport::~ibsim_transport() {
     converse(message, 1s);
 }
 
-/// Sends `message` and replaces it with the server's reply. Returns 0 or an errno: ETIMEDOUT if there is no reply
+/// Sends `message` and replaces it with the server's reply. Returns 0 or an errno: ETIMEDOUT without a reply
 /// within `patience`.
 ///
 /// Meanwhile, it reads all MADs from the data socket and keeps them for receive(). The single-threaded server spins

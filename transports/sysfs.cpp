@@ -177,7 +177,7 @@ void require_abi(const fs::path& sys_class) {
                         *version, file.string(), needed));
 }
 
-/// Returns the ports to choose from. Throws if there are none, or if the kernel is too old.
+/// Returns the ports to choose from. Throws if no port exists, or if the kernel is too old.
 std::vector<end_port> candidates_in(const fs::path& sys_class, port_use use) {
     if (use == port_use::GMPs) {
         std::vector<end_port> all = all_ports(sys_class);

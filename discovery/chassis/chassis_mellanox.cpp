@@ -14,7 +14,7 @@ constexpr u16 is4_device = 0xbd36;
 constexpr unsigned most_external_ports = 18; ///< of a line board: ports 1 to 18 have the sockets with these numbers
 constexpr std::size_t longest_type = 19;     ///< libibnetdisc keeps at most this many characters
 
-/// Returns the number at the start of a text; 0 if there is none.
+/// Returns the number at the start of a text; 0 if the text starts with another character.
 u8 number_at_front(std::string_view text) {
     u8 number = 0;
     std::from_chars(text.data(), text.data() + text.size(), number);

@@ -13,7 +13,7 @@
 namespace comad::discovery {
 namespace {
 
-/// Returns the text before the first of these characters, and removes the text and the character. Nullopt if there is none of them.
+/// Returns the text before the first of these characters, and removes the text and the character. Nullopt if none is found.
 std::optional<std::string_view> cut(std::string_view& text, std::string_view any_of) {
     const std::size_t end = text.find_first_of(any_of);
     if (end == text.npos) return std::nullopt;

@@ -162,7 +162,7 @@ private:
         put_in_order();
     }
 
-    /// libibnetdisc writes ports in the order of its hash table, by the GUID that they had when loaded. Of ports in one bucket, the
+    /// libibnetdisc writes ports in the order of its hash table, by the GUID that they had when loaded. For ports in one bucket, the
     /// last one comes first. Nodes are loaded from the last to the first.
     void put_in_order() {
         constexpr std::size_t rows = 137;

@@ -107,7 +107,7 @@ private:
         }
     }
 
-    /// Reads a block. Returns false if there was no reply and none is expected for further blocks.
+    /// Reads a block. Returns false if the switch did not reply and is not expected to reply for further blocks.
     template <class T> coro::task<bool> read_block(u32 n, u32 block) {
         const mad::any_path path = path_to(n);
         auto answer = co_await schedule_.SubnGet<T>(path, block);

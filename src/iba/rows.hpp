@@ -45,7 +45,7 @@ struct part {
 /// Returns the structures of a nested row; none for other rows.
 std::vector<part> parts_of(const row_info&);
 /// Returns the structures in a row of `record`: parts_of(), the attribute `data` of a row that shows data, or the
-/// details of a notice. Empty if there are none or they are unknown.
+/// details of a notice. Empty if the row has none or they are unknown.
 std::vector<part> parts_in(const record_info& record, byte_span, const row_info&, const record_info* data);
 /// Returns the structure of the details of a notice; null if the notice is not generic, or its trap is unknown.
 const record_info* details_in(const record_info& notice, byte_span) noexcept;

@@ -172,7 +172,7 @@ bool window_control::is_link_loss() const noexcept {
            !is_worse(recent_.sent, recent_.lost, few_.sent, few_.lost);
 }
 
-// Returns false if the losses are no reason to shrink the window.
+// Returns false if the losses do not justify a smaller window.
 bool window_control::yield_to_losses(bool queues) noexcept {
     if (is_link_loss()) return false;
     constexpr double well_known = 100, next_to_nothing = 0.02;

@@ -32,7 +32,7 @@ struct dissection {
     std::string umad;          ///< the umad header as text, if there is one
     /// The kind of payload if it is not a MAD: `IPv4 over InfiniBand, to queue pair 0x48`.
     std::string datagram;
-    std::span<const comad::u8> mad;                     ///< empty: there is none
+    std::span<const comad::u8> mad;                     ///< empty: the message has no MAD
     const comad::iba::record_info* format = nullptr;    ///< format of the MAD; null: unknown class, or not a MAD
     const comad::iba::record_info* attribute = nullptr; ///< attribute in the data area; null: unknown
 };

@@ -26,7 +26,7 @@ struct message {
 ///                           An empty line ends a message; a line with a whole MAD is a message of its own
 ///   anything else           MADs of 256 bytes, or of 320 bytes with the header of a umad device, one after the other;
 ///                           otherwise one message
-/// Errors: throws std::runtime_error with one line that says what is wrong, and where. If only the end of the file cannot be read,
+/// Errors: throws std::runtime_error with one line that contains the problem and its position. If only the end of the file cannot be read,
 /// `problem` gets one line, and the messages before it are returned.
 std::vector<message> read_messages(const std::string& file, std::string& problem);
 /// Reads messages from memory; `name` is the file in errors.

@@ -52,7 +52,7 @@ public:
     /// in the queue counts as dropped.
     void finish(const std::function<bool()>& gives_up) noexcept;
 
-    /// Returns the number of records that were dropped, because there was no space or because writing failed.
+    /// Returns the number of records that were dropped, because the queue had no space or because writing failed.
     std::uint64_t dropped() const noexcept;
     /// Returns the errno of the first failed write or open; 0: none failed.
     int error() const noexcept;

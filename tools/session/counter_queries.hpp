@@ -55,7 +55,7 @@ struct clearing_problem {
 query_task<std::vector<clearing_problem>> clear_counters(session&, clearing_request);
 
 /// Returns the ports of a node that have their own counters; port 0 of a switch only if it is enhanced.
-/// Throws std::runtime_error if there are none.
+/// Throws std::runtime_error if no port has counters.
 query_task<std::vector<comad::u8>> ports_with_counters(session&, comad::mad::IBPath to);
 
 /// Returns the sum of the payloads of several ports, as a payload for all ports.

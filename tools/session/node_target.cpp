@@ -48,7 +48,7 @@ bool is_called(const std::string& description, const std::string& name) {
     return description.starts_with(name) && (description.size() == name.size() || description[name.size()] == ' ');
 }
 
-/// Returns the nodes with exactly this name; if there are none, those whose description starts with it.
+/// Returns the nodes with exactly this name; if no node has it, those whose description starts with it.
 std::vector<named_node> best_matches(const named_nodes& found, const std::string& name) {
     std::vector<named_node> nodes = found.nodes;
     const auto is_exact = [&](const named_node& n) { return n.description == name; };

@@ -17,7 +17,7 @@ struct far_end {
 /// Returns the path to the neighbor of port `port` of `node`. The given path leads to `node`; `LID`: the LID of the node, for a switch that
 /// of port 0. A directed route gets one hop longer. If it ends at a CA that is not the local one, which forwards nothing, it gets one hop
 /// shorter. Otherwise the SA is queried. The path has the M_Key of the neighbor, if it is known; a directed route has no M_Key of the node
-/// in front. Throws std::runtime_error if there is no path.
+/// in front. Throws std::runtime_error if no path exists.
 query_task<far_end> other_end(session&, comad::mad::any_path, const comad::iba::smp::NodeInfo& node,
                               comad::iba::lid LID, comad::u8 port);
 

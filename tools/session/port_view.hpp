@@ -34,7 +34,7 @@ struct port_view {
 query_task<port_view> view_port(session&, comad::mad::any_path, std::optional<comad::u8> number);
 
 /// Reads the port on the other end of the link. infiniband-diags query it by a route that starts at the LID of a switch. If such SMPs are
-/// not forwarded, the SA is queried. Throws std::runtime_error with one line if there is no way to query it.
+/// not forwarded, the SA is queried. Throws std::runtime_error with one line if it cannot be queried.
 query_task<port_view> view_other_end(session&, const port_view& here);
 
 /// Returns one line for each property of a link that is worse than both ends allow.

@@ -70,7 +70,7 @@ enum class subnet_source {
     fabric_without_cache, ///< the fabric; the cache file is not written either
 };
 /// Discovers the subnet as the command line specifies, with its keys and configuration, and writes the cache file that it names.
-/// `progress` may be null. Throws std::runtime_error with one line if the cache cannot be read or written, or if the SA is to be queried
+/// `progress` may be null. Throws std::runtime_error with one line if the cache cannot be read or written, or if the SA must be queried
 /// and none is known.
 comad::coro::task<comad::mad::result<comad::discovery::subnet>>
 discover_subnet(session&, comad::discovery::discovery_progress* progress = nullptr,

@@ -107,7 +107,7 @@ coro::task<std::string> sweeping::find_first_subnet() {
         }
     } catch (const usage_error&) {
         throw;
-    } catch (const std::runtime_error& e) { // the SA is to be queried, but none is known
+    } catch (const std::runtime_error& e) { // the SA must be queried, but none is known
         if (!waits || !in_.options().discovers_by_sa()) throw;
         why = e.what();
     }
@@ -154,7 +154,7 @@ coro::task<mad::result<void>> sweeping::discover() {
     };
     auto next = std::make_unique<known_subnet>(in_.schedule(), std::move(found).value(), how);
     auto last = std::exchange(known_, std::move(next));
-    if (!previous_) previous_ = std::move(last); // otherwise there was no sweep in between
+    if (!previous_) previous_ = std::move(last); // otherwise no sweep happened in between
     co_return comad::mad::success();
 }
 
@@ -283,7 +283,7 @@ coro::task<void> sweeping::refresh() {
     if (plan_.refresh_by == discovery::change_source::sa) co_await find_change(); // compare with the state from now on
 }
 
-// Returns the first change and the number of changes as text; empty if there is none.
+// Returns the first change and the number of changes as text; empty if nothing has changed.
 coro::task<std::string> sweeping::find_change() {
     std::vector<discovery::change> changes;
     if (plan_.refresh_by == discovery::change_source::sa) {

@@ -44,7 +44,7 @@ struct route {
     const place& to() const { return hops.empty() ? from : hops.back().at; }
 };
 
-/// Finds routes. If there is none, throws std::runtime_error with one line.
+/// Finds routes. If no route exists, throws std::runtime_error with one line.
 class tracer {
 public:
     tracer(session& in, const comad::discovery::node_names& names) : in_(in), names_(names) {}

@@ -58,7 +58,7 @@ template <class T> constexpr counter_group make_group() {
 /// The group of a structure: `group_of<comad::iba::pm::PortRcvErrorDetails>`. Each group is one object with a unique address.
 template <class T> inline constexpr counter_group group_of = detail::make_group<T>();
 
-/// Returns the group of an attribute, without RS-FEC. Null if there is none, or if the group has no counters that can be cleared.
+/// Returns the group of an attribute, without RS-FEC. Null if the attribute is not a group, or if its counters cannot be cleared.
 const counter_group* find_counter_group(comad::u16 attributeID) noexcept;
 
 /// Returns the counters of the group that the PMA does not support, by IBA name. Their values in a payload have no meaning.

@@ -19,7 +19,7 @@ struct device_file {
     std::string port;       ///< `mlx5_0/1`
     int error = 0;          ///< errno of opening it for reading and writing; 0: this user may open it
     unsigned mode = 0;      ///< permissions; valid only if the file exists, as are the following members
-    std::string user_owner; ///< names, or numbers if there is no name
+    std::string user_owner; ///< names, or numbers without a name
     std::string group_owner;
 };
 
@@ -31,7 +31,7 @@ struct pci_adapter {
     std::string driver;         ///< empty: no driver
 };
 
-/// The hardware behind a device of sysfs. Software devices have no driver and no address.
+/// The hardware of a device of sysfs. Software devices have no driver and no address.
 struct device_origin {
     std::string device; ///< `mlx5_0`
     std::string driver; ///< `mlx5_core`
@@ -49,7 +49,7 @@ struct machine {
     std::vector<device_file> files;                    ///< umad, then issm, each sorted by number
     bool needs_umad = true;                            ///< false: the fabric uses a queue pair of verbs
     std::optional<comad::transports::end_port> used;   ///< the port that commands would use
-    std::string no_port;                               ///< why there is none
+    std::string no_port;                               ///< why no port can be used
     std::optional<unsigned> send_queue, receive_queue; ///< parameters of ib_core; nullopt: not readable
 };
 

@@ -31,7 +31,7 @@ struct exposed_sweep {
     sweep_view view;
     sweep_totals totals;
     std::string fabric = {}; ///< value of the label `fabric` of all its series; empty: no such label
-    /// Findings of the health rules between this sweep and the one before; nullopt: there are no rules, or it was the first sweep.
+    /// Findings of the health rules between this sweep and the one before; nullopt: no rules were given, or it was the first sweep.
     std::optional<std::vector<comad::counters::health_finding>> findings = {};
     /// The known parts of the fabric that are missing; null: only what was found is known.
     std::shared_ptr<const missing_parts> missing = {};

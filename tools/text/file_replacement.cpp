@@ -109,7 +109,8 @@ void take_owner_and_mode(int descriptor, const struct stat& old) noexcept {
 
 enum class replacing { done, not_possible };
 
-/// Replaces a file. `old`: the existing file; null: there is none. `mode`: nullopt keeps the mode of the old file, or uses the umask.
+/// Replaces a file. `old`: the existing file; null: the file does not exist. `mode`: nullopt keeps the mode of the old file, or uses the
+/// umask.
 /// Returns `not_possible` and sets errno if the directory is not writable, or if the name is a mount point.
 replacing replace(std::string_view text, const std::string& shown, const std::string& name, const struct stat* old,
                   std::optional<mode_t> mode) {

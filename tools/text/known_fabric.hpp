@@ -42,7 +42,7 @@ struct missing_parts {
     enum class cause : comad::u8 {
         node,      ///< one of its nodes is missing, and the other end does not report a link that is down
         down,      ///< an end reports that its link is down
-        no_answer, ///< both nodes were found, but there is no reply through this cable
+        no_answer, ///< both nodes were found, but no reply came through this cable
         moved,     ///< one end is cabled to another port now (only for links that are expected)
     };
     struct link {
@@ -57,7 +57,7 @@ struct missing_parts {
 
     /// The node at an end of a missing link; null: no missing link has this node.
     const known_node* find(comad::iba::guid) const;
-    /// The other end of the missing link at this port; nullopt: there is none.
+    /// The other end of the missing link at this port; nullopt: no link is missing there.
     std::optional<known_end> far_end(known_end) const;
     /// The other end of the only missing link of a node; nullopt: it has none or several.
     std::optional<known_end> only_far_end(comad::iba::guid) const;
@@ -89,7 +89,7 @@ public:
     /// Takes the result of a discovery, and its time. A discovery that ended early (failure_kind::cancelled or limit) adds what it found.
     /// What it did not find is missing only if it was missing before.
     void take(const comad::discovery::subnet&, comad::mad::time_point now);
-    /// Returns whether a part is to be forgotten now: then call take() again.
+    /// Returns whether a part must be forgotten now: then call take() again.
     bool has_to_forget(comad::mad::time_point now) const noexcept { return forget_at_ && *forget_at_ <= now; }
 
     /// The missing parts as of the last take(); null before. The object does not change any more.

@@ -41,7 +41,7 @@ struct manager_problem {
     kind what;
     std::string text; ///< one line
 };
-/// Returns the problems; empty if there are none, or if no manager is known.
+/// Returns the problems; empty if none was found, or if no manager is known.
 std::vector<manager_problem> manager_problems(std::span<const manager_facts>);
 
 } // namespace ibtool

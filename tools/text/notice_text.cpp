@@ -59,7 +59,7 @@ std::string_view threshold_text(TrapNumber trap) {
     }
 }
 
-/// A change that trap 144 reports. Two of the bits, and capabilityMask2, are newer than the table of the structure, where they are
+/// A change that trap 144 reports. Two of the bits, and capabilityMask2, are newer than the table of the structure, which has them as
 /// reserved (OpenSM's ib_types.h: TRAP_144_MASK_...).
 struct local_change {
     std::string_view name; // name in JSON

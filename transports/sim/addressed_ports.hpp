@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// addressed_ports.hpp - finds the ports of a simulated subnet by LID or GID. It depends on no record.
+// addressed_ports.hpp - finds the ports of a simulated subnet by LID or GID. It does not depend on SA records.
 #pragma once
 #include "attributes.hpp"
 

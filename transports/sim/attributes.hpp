@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // attributes.hpp - the state of nodes and ports as subnet management attributes. SMAs and the SA of a simulated subnet both use it. It
-// depends on no MAD.
+// does not depend on MADs.
 #pragma once
 #include "forwarding.hpp"
 #include <comad/iba/smp.hpp>
@@ -98,7 +98,7 @@ public:
     /// Prepares for the link of this port going down.
     void link_goes_down(u32 node, unsigned port);
 
-    /// Sets the M_Keys and SM_Keys of all ports where no manager has written one; see fabric::set_keys().
+    /// Sets the M_Keys and SM_Keys of all ports whose key was not written by a manager; see fabric::set_keys().
     void set_keys(u64 all) noexcept { keys_ = all; }
     /// The key that protects a port. Port 0 of a switch protects the whole switch.
     struct key {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// congestion.hpp - the congestion control agents of a simulated subnet (IBA A10): their settings and logs. They depend on no routing.
+// congestion.hpp - the congestion control agents of a simulated subnet (IBA A10): their settings and logs. They do not depend on routing.
 // They do not simulate congestion: the program adds events.
 #pragma once
 #include <comad/iba/cc.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // counter_groups.hpp - splits a port's counters by cause, packet type, lane and service level, as performance management attributes
-// report them. It depends on no time and no port.
+// report them. It does not depend on time or on a particular port.
 #pragma once
 #include <comad/iba/pm.hpp>
 #include <comad/transports/sim/detail/topology.hpp>

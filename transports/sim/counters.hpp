@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// counters.hpp - the performance counters of all ports of a simulated subnet. They depend on no MAD.
+// counters.hpp - the performance counters of all ports of a simulated subnet. They do not depend on MADs.
 #pragma once
 #include "counter_groups.hpp"
 #include <comad/mad/detail/time.hpp>
@@ -48,7 +48,7 @@ public:
     void count_dropped(u32 node, unsigned port) noexcept { ++at(node, port).dropped; }
     /// Records that the link of a port went down or came up. Repeated calls with one state have no effect.
     void link_changed(u32 node, unsigned port, bool is_up, mad::time_point now);
-    /// Starts a load. Precondition: there is no load so far.
+    /// Starts a load. Precondition: no other load was started.
     void carry(const load&, mad::time_point now) noexcept;
 
     /// Returns the present values of a group.

@@ -275,7 +275,7 @@ void fabric_core::send(u32 from, const mad::any_path& path, std::span<const u8> 
     else travel(index, stage::delivery, faults_.reply_loss);
 }
 
-/// Routes a request. Returns false if there is no route.
+/// Routes a request. Returns false if no route exists.
 bool fabric_core::send_request(packet& p) noexcept {
     const attachment& e = endpoints_[p.endpoint];
     const router::place here{e.node, e.port};
@@ -297,7 +297,7 @@ bool fabric_core::send_request(packet& p) noexcept {
     return true;
 }
 
-/// Routes a reply of a serving endpoint to the requester. Returns false if there is no route.
+/// Routes a reply of a serving endpoint to the requester. Returns false if no route exists.
 bool fabric_core::send_answer(packet& p, u32 to) noexcept {
     if (to >= endpoints_.size()) return false;
     if (p.is_directed) return send_directed_answer(p, to);
@@ -381,7 +381,7 @@ void fabric_core::occupy(u32 index, u32 node, u8 port, mad::duration how_long, s
     schedule(n.busy_until, then, index);
 }
 
-/// Replaces the packet by the node's reply. Returns false if there is none. A script can send MADs, which moves the packets.
+/// Replaces the packet by the node's reply. Returns false if the node does not reply. A script can send MADs, which moves the packets.
 bool fabric_core::make_reply(u32 index) noexcept {
     packet& p = packets_[index];
     if (router_->is_mute(p.node)) return false;
@@ -426,7 +426,7 @@ bool fabric_core::agents_reply(packet& p) noexcept {
         return has_reply;
     }
     const std::span<const u8> request = p.whole.empty() ? std::span<const u8>(p.mad) : std::span<const u8>(p.whole);
-    const bool is_of_transfer = mad::is_rmpp(request); // messages travel whole, so there are no transfers
+    const bool is_of_transfer = mad::is_rmpp(request); // messages travel whole, without transfers
     if (is_of_transfer && iba::get<&iba::rmpp::Header::RMPPType>(request.data()) != iba::RMPPType::DATA) return false;
     const std::vector<u8> reply = agents_->answer({p.node, p.port}, p.headers.SLID, request, now_);
     if (reply.empty()) return false;

@@ -84,7 +84,7 @@ public:
     std::optional<mad::time_point> next_event() const noexcept;
     std::optional<mad::time_point> next_change() const noexcept;
     bool has_message(u32 endpoint) const noexcept { return endpoints_[endpoint].first != none; }
-    /// Returns the oldest message that has arrived; would_block if there is none.
+    /// Returns the oldest message that has arrived; would_block if no message has arrived.
     mad::received take(u32 endpoint, std::span<u8> buffer) noexcept;
 
 private:

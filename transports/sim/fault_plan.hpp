@@ -9,7 +9,7 @@
 
 namespace comad::transports::sim {
 
-/// Returns the node that a value names. Throws std::runtime_error if there is none.
+/// Returns the node that a value names. Throws std::runtime_error if the topology does not contain it.
 u32 find_node(const spec&, const topology&, std::string_view key, std::string_view name);
 
 /// The values of `slow`, `dead`, `pma`, `cc`, `ar`, `manager`, `cut`, `restore`, `kill`, `revive`, `flap` and `link`,

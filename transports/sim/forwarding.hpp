@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // forwarding.hpp - forwarding tables as a subnet manager would calculate them: shortest paths for LIDs, and a tree for the only multicast
-// group. It depends on no MAD.
+// group. It does not depend on MADs.
 #pragma once
 #include "router.hpp"
 
@@ -24,11 +24,11 @@ public:
     /// Call it after any change of cables, states or LIDs.
     void topology_changed() noexcept;
 
-    /// Returns the highest LID of all ports; 0: there is none.
+    /// Returns the highest LID of all ports; 0: no port has a LID.
     u16 top() const noexcept;
     /// Returns the port of the subnet manager; its node is topology::nobody if there is none.
     router::place manager() const noexcept { return manager_; }
-    /// Returns the port through which a switch forwards a LID; 0: to itself; no_port: there is no route.
+    /// Returns the port through which a switch forwards a LID; 0: to itself; no_port: the LID has no route.
     u8 port_to(u32 node, iba::lid to) noexcept { return router_.port_to(node, to); }
     /// Returns the ports through which a switch forwards the broadcast group.
     const port_set& broadcast_ports(u32 node);

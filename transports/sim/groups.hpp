@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// groups.hpp - the multicast groups of a simulated subnet and their members (IBA 15.2.5.17, 15.4.4). It depends on no MAD.
+// groups.hpp - the multicast groups of a simulated subnet and their members (IBA 15.2.5.17, 15.4.4). It does not depend on MADs.
 #pragma once
 #include "addressed_ports.hpp"
 #include "records.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// limits.hpp - selectors for MTU, rate and packet lifetime in queries of paths and groups (IBA 15.2.5.16, 15.2.5.17). It depends on no
-// subnet.
+// limits.hpp - selectors for MTU, rate and packet lifetime in queries of paths and groups (IBA 15.2.5.16, 15.2.5.17). It does not
+// depend on a subnet.
 #pragma once
 #include "rates.hpp"
 #include "records.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// paths.hpp - path records of a simulated subnet (IBA 15.2.5.16, 15.2.5.19, 15.2.5.20). It depends on no MAD.
+// paths.hpp - path records of a simulated subnet (IBA 15.2.5.16, 15.2.5.19, 15.2.5.20). It does not depend on MADs.
 #pragma once
 #include "records.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// rates.hpp - the rate of a cable and its IBA code. It depends on no routing.
+// rates.hpp - the rate of a cable and its IBA code. It does not depend on routing.
 #pragma once
 #include <comad/iba/detail/codes.hpp>
 #include <comad/transports/sim/detail/topology.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// records.hpp - the records of a simulated subnet's SA (IBA 15.2.5), selected by component mask. They depend on no MAD and no method.
+// records.hpp - the records of a simulated subnet's SA (IBA 15.2.5), selected by component mask. They do not depend on MADs or methods.
 #pragma once
 #include "attributes.hpp"
 #include <comad/iba/detail/mask.hpp>

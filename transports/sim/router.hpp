@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // router.hpp - routes MADs: directed routes hop by hop (IBA 14.2.2), LIDs over Active links by the written forwarding tables, or by the
-// shortest path without a table. It depends on no time and no randomness.
+// shortest path without a table. It does not depend on time or randomness.
 #pragma once
 #include "overrides.hpp"
 #include <comad/mad/path.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// scripts.hpp - scripted replies of nodes in a simulated subnet, for tests. They depend on no path and no time.
+// scripts.hpp - scripted replies of nodes in a simulated subnet, for tests. They do not depend on paths or time.
 #pragma once
 #include <comad/iba/detail/enums.hpp>
 #include <comad/transports/sim/fabric.hpp>

@@ -200,7 +200,7 @@ void attributes::cable_changed(u32 a, unsigned port_a, u32 b) {
     forwarding_.topology_changed();
 }
 
-/// Returns the written settings of a port. If there are none, creates them with the port's present values.
+/// Returns the written settings of a port. If none were written, creates them with the port's present values.
 overrides::port_settings& attributes::settings_of(u32 node, u8 number) {
     const bool is_known = written_.find_port(node, number) != nullptr;
     const PortInfo now = port_info(node, number, number);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// sma.hpp - the replies of a node's subnet management agent (IBA 14.3). It depends on no routing and no time.
+// sma.hpp - the replies of a node's subnet management agent (IBA 14.3). It does not depend on routing or time.
 #pragma once
 #include "attributes.hpp"
 #include <comad/mad/transport.hpp>

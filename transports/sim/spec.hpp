@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // spec.hpp - parses `head,key=value,...` as users type it, with error messages that show what is valid.
-// It depends on no particular key.
+// It does not depend on particular keys.
 #pragma once
 #include <comad/iba/types.hpp>
 #include <comad/mad/detail/time.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// subscriptions.hpp - the subscriptions of a simulated subnet, and the Reports to subscribers (IBA 13.4.8, 13.4.9, 15.2.5.12). It depends
-// on no routing and no time.
+// subscriptions.hpp - the subscriptions of a simulated subnet, and the Reports to subscribers (IBA 13.4.8, 13.4.9, 15.2.5.12). It does
+// not depend on routing or time.
 #pragma once
 #include "records.hpp"
 #include <comad/iba/notice.hpp>

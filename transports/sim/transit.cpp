@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// transit.cpp - moves directed-route SMPs from switch to switch (IBA 14.2.2) if forwarding takes time. It depends on no agent.
+// transit.cpp - moves directed-route SMPs from switch to switch (IBA 14.2.2) if forwarding takes time. It does not depend on agents.
 #include "fabric_core.hpp"
 #include "router.hpp"
 #include <comad/iba/detail/smp/format.hpp>
