@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: MIT
-# beside.py - what the scripts share that compare programs on one ibsim server: the server, OpenSM and a relay beside it,
-# whole processes and their times, the machine in one line.
+# beside.py - the common part of the scripts that compare programs on one ibsim server: starts the server, OpenSM and a relay,
+# measures the times of whole processes, and describes the machine in one line.
 import datetime, json, os, platform, queue, re, shutil, signal, statistics, subprocess, sys, threading, time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-NOT_INSTALLED = 77  # exit code, as test suites have it
-# In front of a server: it dies with the script, even if that is killed. Without an input ibsim spins.
+NOT_INSTALLED = 77  # exit code that test suites interpret as skipped
+# Put before a command: ends the program with the script, even if the script is killed. Without an input, ibsim would spin.
 WITH_US = ["setpriv", "--pdeathsig", "KILL"]
 
 
 def require(*programs):
-    """Ends the script where one of these is not there."""
+    """Ends the script if one of these programs is not installed."""
     missing = [p for p in programs if not shutil.which(p)]
     if missing:
         print(f"not installed: {', '.join(missing)}", file=sys.stderr)
@@ -18,12 +18,12 @@ def require(*programs):
 
 
 def built(*names):
-    """Where the build has put a program, unless an option says otherwise."""
+    """Returns the default path of a program that was built."""
     return os.path.join(ROOT, "build", "release", *names)
 
 
 def run(command, environment=None, directory=None, accepted=(0,)):
-    """Wall seconds, stdout and stderr; an exit code that is not accepted ends the script."""
+    """Runs a command. Returns wall seconds, stdout and stderr. An exit code that is not accepted ends the script."""
     start = time.monotonic()
     try:
         done = subprocess.run(command, env=environment, cwd=directory, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -37,8 +37,8 @@ def run(command, environment=None, directory=None, accepted=(0,)):
 
 
 class Server:
-    """An ibsim server of a made subnet in a directory of the caller's. `environment` is for its clients, which it attaches
-    at the first of `hosts`: left alone it takes the first node of its file, a switch."""
+    """An ibsim server that simulates a generated subnet in a directory of the caller. Clients need `environment`, which attaches
+    them to the first of `hosts`. By default, ibsim attaches clients to the first node of its file, a switch."""
 
     started = 0
 
@@ -47,7 +47,7 @@ class Server:
         run([ibtool, "--fabric", f"sim:{spec},time=virtual", "ibnetdiscover", topology])
         with open(topology) as file:
             self.hosts = [name[:31] for name in re.findall(r'^\S+\s+\d+ "H-.*?"\s+# "(.*)"', file.read(), re.M)]
-        # OpenSM's files and the preloaded library's go where their programs run.
+        # OpenSM and the preloaded library write their files to the working directory of their programs.
         Server.started += 1
         self.environment = dict(os.environ, IBSIM_SOCKNAME=f"bench-{os.getpid()}-{Server.started}", OSM_TMP_DIR=directory,
                                 OSM_CACHE_DIR=directory)
@@ -56,7 +56,7 @@ class Server:
                                         stderr=subprocess.STDOUT)
         try:
             self._await_prompt()
-            # The first prompt comes before the sockets exist, the answer to a command after.
+            # The first prompt is printed before the sockets exist, but the answer to a command after that.
             self.process.stdin.write(b"# ready?\n")
             self.process.stdin.flush()
             self._await_prompt()
@@ -82,26 +82,27 @@ class Server:
 
 
 def time_of(log, words):
-    """Seconds, of OpenSM's first line that says so: `Nov 22 04:50:44 934778 [...] 0x80 -> Entering MASTER state`."""
+    """Returns the time, in seconds, of the first line of OpenSM's log with these words:
+    `Nov 22 04:50:44 934778 [...] 0x80 -> Entering MASTER state`."""
     line = re.search(rf"^(\w+ +\d+ [0-9:]+) (\d+) .*{words}", log, re.M)
     if not line:
         sys.exit(f"opensm does not say '{words}': {log[-400:]}")
-    # The year does not matter, but without one that has it the 29th of February is no date.
+    # Any leap year will do; in other years, February 29 would be invalid.
     return datetime.datetime.strptime("2000 " + line.group(1), "%Y %b %d %H:%M:%S").timestamp() + int(line.group(2)) / 1e6
 
 
 class Manager:
-    """OpenSM in the subnet of a server or a relay: configures it, then stays and sweeps when it is asked to."""
+    """OpenSM in the subnet of a server or a relay. It configures the subnet, continues to run, and sweeps on request."""
 
     def __init__(self, server, directory):
         self.log = os.path.join(directory, "manager.log")
         modules = os.path.join(directory, "manager.modules")
         with open(modules, "w") as file:
-            file.write("osm_state_mgr.c 0x07\n") # says when a sweep begins; all of OpenSM says much more
+            file.write("osm_state_mgr.c 0x07\n") # logs the start of sweeps; all modules would log much more
         config = os.path.join(directory, "manager.conf")
         with open(config, "w") as file:
             file.write(f"per_module_logging_file {modules}\n")
-        # Into a file of its own OpenSM writes late.
+        # OpenSM writes to its own log file only with a delay, so it logs to stderr.
         command = [*WITH_US, "ibsim-run", "opensm", "--sweep", "0", "--config", config, "--log_file", "stderr"]
         with open(self.log, "w") as log:
             self.process = subprocess.Popen(command, env=server.environment, cwd=directory, stdin=subprocess.DEVNULL,
@@ -113,7 +114,7 @@ class Manager:
             raise
 
     def _await_up(self, before):
-        """What it has said since `before`, until the subnet is up."""
+        """Waits until the subnet is up. Returns the text that OpenSM has logged after `before`."""
         deadline = time.monotonic() + 300
         while "-> SUBNET UP" not in (said := self.text()[len(before):]):
             if self.process.poll() is not None or time.monotonic() > deadline:
@@ -122,8 +123,8 @@ class Manager:
         return said
 
     def heavy_sweep(self):
-        """Seconds from its first SMP until it says that the subnet is up, and how many sweeps that took: after errors it
-        begins anew."""
+        """Returns the seconds from the first SMP until the subnet is up, and the number of sweeps that this needed: after errors,
+        OpenSM starts another sweep."""
         before = self.text()
         self.process.send_signal(signal.SIGHUP)
         said = self._await_up(before)
@@ -140,13 +141,13 @@ class Manager:
         self.process.terminate()
         try:
             self.process.wait(10)
-        except subprocess.TimeoutExpired: # its server has ended, and it awaits an answer
+        except subprocess.TimeoutExpired: # its server has ended, but it still waits for a reply
             self.process.kill()
             self.process.wait()
 
 
 class Relay:
-    """Between the server, or another relay, and clients that have its `environment`; `options` are bench/ibsim_relay's."""
+    """A relay between the server, or another relay, and clients with its `environment`. `options`: those of bench/ibsim_relay."""
 
     def __init__(self, program, server, *options):
         sockname = server.environment["IBSIM_SOCKNAME"]
@@ -161,7 +162,7 @@ class Relay:
         self.reader.start()
 
     def _read(self):
-        """As they come: a relay that nobody reads stands still once the pipe is full."""
+        """Reads the lines of the relay immediately, because the relay would stop once the pipe is full."""
         for line in self.process.stdout:
             for kind, value in json.loads(line).items():
                 self.unread[kind].put(value)
@@ -175,16 +176,16 @@ class Relay:
         return counts
 
     def gone(self):
-        """Counts of the first client that has gone and was not asked for."""
+        """Returns the counts of the first client that has ended and whose counts were not returned before."""
         return self._next("gone")
 
     def now(self):
-        """Counts of all clients that are there, in the order in which they came."""
+        """Returns the counts of all connected clients, in the order in which they connected."""
         self.process.send_signal(signal.SIGUSR1)
         return self._next("now")
 
     def went(self):
-        """How many MADs the latest client sent."""
+        """Returns the number of MADs that the latest client sent."""
         return self.gone()["requests"]["came"]
 
     def __enter__(self):
@@ -197,7 +198,7 @@ class Relay:
 
 
 def stanzas(text):
-    """Of a topology, without the comments."""
+    """Returns the stanzas of a topology, without comments."""
     return {s.strip() for s in text.split("\n\n") if not s.startswith("#")}
 
 
@@ -212,5 +213,5 @@ def spread(values):
 
 
 def median_ratio(ours, theirs):
-    """Of the ratios within each round."""
+    """Returns the median of the ratios within each round."""
     return statistics.median(a / b for a, b in zip(ours, theirs))
