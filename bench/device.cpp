@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// device.cpp - sends pings of ibsysstat and answers them.
+// device.cpp - sends pings of ibsysstat to a local device, and answers them.
 #include "device.hpp"
 
 #include <comad/coro/driver.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// echo.cpp - the thread that answers MADs, and the reads and writes at the near end.
+// echo.cpp - the thread that answers MADs, and the reads and writes of the transport at the near end.
 #include "echo.hpp"
 
 #include <algorithm>

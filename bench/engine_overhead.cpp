@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// engine_overhead.cpp - measures what the engine and its coroutines add to a MAD: compared with a raw read and write loop on the same
-// descriptor in the same run, and in memory without any other costs.
+// engine_overhead.cpp - measures what the engine and its coroutines add to a MAD. Compares them with a raw read and write loop on the
+// same descriptor in the same run, and measures them in memory without any other costs.
 #include "device.hpp"
 #include "echo.hpp"
 #include "rounds.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ibsim_relay.cpp - a program that relays between clients and an ibsim server: adds delay, loss, a small buffer, or the retries of a
+// ibsim_relay.cpp - a program that relays between clients and an ibsim server. It adds delay, loss, a small buffer, or the retries of a
 // kernel, and prints what each client sent.
 #include "ibsim/ibsim_relay.hpp"
 

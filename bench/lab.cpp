@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lab.cpp - medians, table cells and rows, and one discovery with its counts.
+// lab.cpp - the common part of the laboratory's experiments: medians, table cells and rows, and one discovery with its counts.
 #include "lab.hpp"
 
 #include <comad/coro/driver.hpp>

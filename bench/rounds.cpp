@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// rounds.cpp - rounds of measurements, medians, and output lines.
+// rounds.cpp - measures variants of the same work in alternating rounds, and prints the medians.
 #include "rounds.hpp"
 
 #include <fmt/format.h>

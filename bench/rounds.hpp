@@ -48,9 +48,9 @@ struct variant {
 /// Prints a title and the column headings.
 void print_heading(const std::string& title);
 
-/// Runs the variants in turn, `rounds` times, starts each round with a different variant, and prints one line per variant: the medians
-/// per request, and the processor time relative to the first variant, computed from the ratios within each round. Returns the number of
-/// allocations of all variants after the warm-up. Throws std::runtime_error if a sum is wrong.
+/// Runs the variants in turn, `rounds` times, and starts each round with a different variant. Prints one line per variant: the medians
+/// per request, and the processor time relative to the first variant, which is computed from the ratios within each round. Returns the
+/// number of allocations of all variants after the warm-up. Throws std::runtime_error if a sum is wrong.
 u64 measure(const std::vector<variant>& variants, unsigned rounds, u64 requests, unsigned window);
 
 } // namespace comad::bench

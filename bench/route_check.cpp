@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// route_check.cpp - checks all routes of a fat tree with generated tables: measures time and memory, and whether the check finds errors
-// that are then put into the tables. The expected results are computed from the size of the tree.
+// route_check.cpp - measures the check of all routes of a fat tree with generated tables: time, memory, and whether it finds errors that
+// are put into the tables. The expected results are computed from the size of the tree.
 #include <comad/coro/driver.hpp>
 #include <comad/discovery/formats/exports.hpp>
 #include <comad/discovery/routing/detail/credit_loops.hpp>

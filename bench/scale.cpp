@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// scale.cpp - discovers subnets of increasing size: measures the client's costs per MAD, with the subnet in another thread, and the
+// scale.cpp - discovers subnets of increasing size. Measures the client's costs per MAD, with the subnet in another thread, and the
 // memory of the client and the subnet.
 #include "counting.hpp"
 #include "echo.hpp"

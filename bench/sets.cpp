@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// sets.cpp - Gets and Sets with loss of MADs, in virtual time.
+// sets.cpp - an experiment with Gets and Sets of PortInfo while MADs are lost, in virtual time.
 #include "experiments.hpp"
 #include <comad/coro/driver.hpp>
 #include <comad/discovery/walk/discover.hpp>

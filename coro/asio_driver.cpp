@@ -54,7 +54,7 @@ struct asio_driver::impl : std::enable_shared_from_this<impl> {
           timer(executor) {
         if (is_driven_by_others) return;
         schedule.use_clock(std::chrono::steady_clock::now);
-        schedule.set_now(std::chrono::steady_clock::now()); // for calls of now() before the first turn
+        schedule.set_now(std::chrono::steady_clock::now()); // the tasks may call now() before the first turn
     }
     ~impl() {
         if (!is_driven_by_others) device.release(); // the transport closes it

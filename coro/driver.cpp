@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// driver.cpp - the blocking driver and the driver for virtual time.
+// driver.cpp - implements the driver that blocks until a MAD or a deadline, and the driver for virtual time.
 #include <comad/coro/detail/virtual_time.hpp>
 #include <comad/coro/driver.hpp>
 

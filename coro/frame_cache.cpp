@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// frame_cache.cpp - per-thread free lists of coroutine frames, one list per size class.
+// frame_cache.cpp - allocates coroutine frames from per-thread free lists, one list per size class.
 #include <comad/coro/detail/frame_cache.hpp>
 
 #include <array>

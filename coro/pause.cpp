@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// pause.cpp - the pauses of a schedule, in the order in which they end.
+// pause.cpp - keeps the pauses of a schedule in the order in which they end, and resumes their tasks.
 #include <comad/coro/detail/pause.hpp>
 
 namespace comad::coro::detail {

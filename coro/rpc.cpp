@@ -12,7 +12,7 @@ constexpr u8 most_redirects = 3; // more redirects are likely a loop
 constexpr u64 all_sas = 0x5a;    // destination key of all requests to the SA; keys of paths equal it only by chance
 
 constexpr mad::rtt_estimator::distance first_group = mad::rtt_estimator::most_hops + 1;
-constexpr u32 groups = mad::rtt_estimator::most_distance - first_group; // of GMP classes, after LID-routed SMPs
+constexpr u32 groups = mad::rtt_estimator::most_distance - first_group; // groups of GMP classes
 
 /// Returns whether two copies of such a request may be in flight. This is harmless if their replies take similar times. The SA is
 /// excluded: it stops for seconds when the subnet changes, and an early retry only adds to its load.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// scope.cpp - the lists of operations and inner domains that a cancellation visits.
+// scope.cpp - cancels a scope: visits the lists of its operations and inner domains.
 #include <comad/coro/scope.hpp>
 
 #include <cassert>

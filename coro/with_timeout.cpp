@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// with_timeout.cpp - the timer task of with_timeout().
+// with_timeout.cpp - the timer task of with_timeout(), which cancels a task after a time.
 #include <comad/coro/detail/with_timeout.hpp>
 
 namespace comad::coro::detail {

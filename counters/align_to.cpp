@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// align_to.cpp - sorts the ports of an earlier sweep in the order of a later one.
+// align_to.cpp - sorts the ports of an earlier sweep in the order of a later sweep.
 #include <comad/counters/sweep.hpp>
 
 #include <unordered_map>
@@ -9,7 +9,7 @@ namespace comad::counters {
 sweep align_to(const sweep& now, const discovery::subnet& subnet_now, const sweep& then,
                const discovery::subnet& subnet_then) {
     // The readings of one node are adjacent.
-    std::unordered_map<u32, std::size_t> first; // in then.ports, by node
+    std::unordered_map<u32, std::size_t> first; // index in then.ports, by node
     for (std::size_t i = 0; i < then.ports.size(); ++i) first.try_emplace(then.ports[i].where.node, i);
 
     const auto find = [&](discovery::port_ref where) -> const reading* {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// counter_fields.cpp - the names of counters in arrays.
+// counter_fields.cpp - the names of the elements of counters that are arrays.
 #include <comad/counters/detail/counter_fields.hpp>
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// detail_request.hpp - requests for the optional attributes of a port. Sends nothing.
+// detail_request.hpp - makes requests for the optional performance attributes of a port. Sends nothing.
 #pragma once
 #include <comad/counters/detail/port_details.hpp>
 

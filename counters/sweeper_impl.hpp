@@ -34,7 +34,7 @@ private:
     };
     /// A PMA, or several PMAs of one node, and their ports: a switch has one PMA, any other node has one at each port.
     struct agent {
-        u32 first = 0, end = 0; // of targets_
+        u32 first = 0, end = 0; // range of indices in targets_
         u32 next = 0;           // the next one to read
         u32 cleared = 0;        // ports that were read and for which a Set was already sent
         u16 readers = 0;
@@ -42,7 +42,7 @@ private:
         u8 timeouts_in_a_row = 0;
         bool is_silent = false;  // no reply since its last timeout
         bool was_silent = false; // unresponsive at the start of the sweep
-        bool is_open = false;    // its ports are to be read
+        bool is_open = false;    // its ports must be read
         bool is_summed = false;  // the sum was sufficient
         bool has_ended = false;  // not queried again in this sweep
         std::optional<iba::ClassPortInfo> info;
@@ -100,7 +100,7 @@ private:
     const discovery::subnet& subnet_;
     sweep_options options_;
     std::vector<target> targets_;
-    std::vector<counter_values> narrow_; // by target, if the sweep only clears: values of PortCounters only
+    std::vector<counter_values> narrow_; // values of PortCounters by target; only if the sweep only clears
     std::vector<agent> agents_;
     std::vector<u32> order_; // indices into agents_
     sweep result_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// client.cpp - path queries and their cache, keys, and refreshing the local port.
+// client.cpp - queries the SA for paths and caches them, adds keys, and reads the local port again.
 #include <comad/sa/client.hpp>
 #include <comad/sa/detail/no_records.hpp>
 

@@ -24,7 +24,7 @@ struct command {
     command_group group;
     std::string_view no_sa_reason = {}; ///< why --sa is not supported; empty: it is supported
     bool ignores_lids = false;          ///< discovers by directed routes, because LIDs may be wrong
-    bool writes = false;                ///< to the fabric, at least with some of its options
+    bool writes = false;                ///< writes to the fabric, at least with some of its options
     bool multi_fabric = false;          ///< accepts several fabrics; see each_fabric()
     /// Declares the arguments; the returned action runs after they were read.
     std::function<action(arguments&)> declare;

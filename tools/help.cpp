@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// help.cpp - the command help: prints the list of commands, or the text of one command.
+// help.cpp - the command `help`: prints the list of commands, or the text of one command.
 #include "comad.hpp"
 #include "command.hpp"
 #include "command_text.hpp"

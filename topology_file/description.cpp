@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// description.cpp - reverses the escapes of iba::escaped().
+// description.cpp - converts the text of a NodeDescription to its bytes by reversing the escapes of iba::escaped().
 #include "description.hpp"
 
 #include <comad/iba/detail/text.hpp>

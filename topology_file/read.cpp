@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// read.cpp - the parser of topology files. It uses a line as a whole or not at all.
+// read.cpp - the parser of topology files. It uses a line completely or not at all.
 #include "cursor.hpp"
 #include "description.hpp"
 #include "lines.hpp"

@@ -38,10 +38,10 @@ enum control_type : u32 {
 
 /// Payload of CONNECT in both directions (`struct sim_client_info`), in host byte order.
 struct client_info {
-    u32 id = 0; ///< in the request the client's own number, in the reply its slot
+    u32 id = 0; ///< the client's own number in the request, its slot in the reply
     u32 qp = 0; ///< 0: QP0 and QP1
     u32 issm = 0;
-    char nodeid[32] = {}; ///< in the request the node to attach to, in the reply the attached node
+    char nodeid[32] = {}; ///< node to attach to in the request, attached node in the reply
 };
 static_assert(sizeof(client_info) == 44);
 
@@ -200,7 +200,7 @@ ibsim_transport::control_message ibsim_transport::connect_as(const std::string& 
 }
 
 std::array<u8, 64> ibsim_transport::attribute(u32 question) {
-    control_message message; // its data select port 0, which is the attached port
+    control_message message; // all data are 0, which selects port 0, the attached port
     message.client_id = client_id_;
     message.type = question;
     message.length = sizeof message.data;
@@ -305,7 +305,7 @@ mad::received ibsim_transport::receive(std::span<u8> buffer) noexcept {
         return r;
     }
     r.state = mad::receive_state::message;
-    const auto size = static_cast<std::size_t>(n); // of the datagram, even if the buffer is smaller
+    const auto size = static_cast<std::size_t>(n); // size of the datagram, even if the buffer is smaller
     request_header header;
     if (size < sizeof header || buffer.size() < sizeof header) return r;
     std::memcpy(&header, buffer.data(), sizeof header);

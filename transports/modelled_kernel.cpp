@@ -22,7 +22,7 @@ using iba::MADHeader;
 using iba::MgmtClass;
 using kernel_rules::end_of, kernel_rules::least_size, kernel_rules::most_agents;
 
-constexpr std::size_t room = 1024; // for a MAD and the header that a transport adds
+constexpr std::size_t room = 1024; // space for a MAD and the header that a transport adds
 
 constexpr std::size_t uncapped = std::numeric_limits<std::size_t>::max();
 

@@ -51,12 +51,12 @@ private:
         bool is_capped; ///< counts against the cap of its agent
         u32 timeout_ms;
         std::array<u8, header_size> header;
-        std::unique_ptr<waiting_send> waiting; ///< while it is held back
-        timers::iterator timer;                ///< while it is on the wire
+        std::unique_ptr<waiting_send> waiting; ///< set while it is held back
+        timers::iterator timer;                ///< set while it is in flight
     };
     struct agent {
         u8 mgmt_class, class_version;
-        std::size_t on_wire = 0; ///< of those that count
+        std::size_t on_wire = 0; ///< number of requests in flight that count against the cap
         requests backlog{};
     };
     struct unread_message {
@@ -94,7 +94,7 @@ private:
     std::array<std::size_t, 256> on_wire_of_{};
     std::vector<u8> outgoing_;
     std::list<unread_message> unread_;
-    std::list<unread_message> spare_; ///< its first one is filled next
+    std::list<unread_message> spare_; ///< unused elements; the first one is filled next
     std::optional<int> gone_;         ///< the inner transport has failed, with this errno
     bool gone_was_told_ = false;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// rmpp.cpp - RMPP transfers: converts between single MADs and whole messages.
+// rmpp.cpp - implements RMPP transfers: converts between single MADs and whole messages.
 #include <comad/iba/detail/mad_header.hpp>
 #include <comad/mad/detail/message.hpp>
 #include <comad/transports/rmpp.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// address.cpp - converts paths to addresses, and completions to sources.
+// address.cpp - converts paths to address handle attributes, and completions to sources.
 #include <comad/iba/detail/codec.hpp>
 #include <comad/iba/detail/transport_headers.hpp>
 #include <comad/verbs/detail/address.hpp>

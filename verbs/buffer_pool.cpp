@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// buffer_pool.cpp - takes buffers from the pool and returns them.
+// buffer_pool.cpp - takes buffers from a pool of registered memory, and returns them.
 #include <comad/verbs/detail/buffer_pool.hpp>
 
 #include <cstdlib>

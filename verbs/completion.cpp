@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// completion.cpp - completion queues and completion channels.
+// completion.cpp - implements completion queues and completion channels.
 #include <comad/verbs/detail/completion.hpp>
 
 #include <fmt/format.h>

@@ -145,7 +145,7 @@ std::optional<u64> context::effective_speed(u8 port) const {
     // Looked up at run time, because Debian 12 builds with a libibverbs that lacks the function.
     using query_port_speed = int (*)(ibv_context*, std::uint32_t, std::uint64_t*);
     static const auto query = reinterpret_cast<query_port_speed>(::dlsym(RTLD_DEFAULT, "ibv_query_port_speed"));
-    std::uint64_t speed = 0; // in units of 100 Mb/s
+    std::uint64_t speed = 0; // unit: 100 Mb/s
     if (!query || query(get(), port, &speed) != 0) return std::nullopt;
     return speed * 100'000'000;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// error.cpp - the text of errors.
+// error.cpp - makes the texts of verbs errors.
 #include <comad/verbs/detail/error.hpp>
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// memory.cpp - protection domains and memory regions.
+// memory.cpp - implements protection domains and memory regions.
 #include <comad/verbs/detail/memory.hpp>
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// queue_pair.cpp - queue pairs, shared receive queues and multicast memberships.
+// queue_pair.cpp - implements queue pairs, shared receive queues and multicast memberships.
 #include <comad/iba/detail/format.hpp>
 #include <comad/verbs/detail/address.hpp>
 #include <comad/verbs/queue_pair.hpp>

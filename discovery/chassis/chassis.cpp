@@ -56,7 +56,7 @@ public:
         }
         for (std::size_t c = first_; c < groups_.chassis.size(); ++c) {
             chassis& built = groups_.chassis[c];
-            std::ranges::reverse(built.others); // they were added from the last one
+            std::ranges::reverse(built.others); // they were added in reverse order
             const auto by_slot = [&](u32 i) { return groups_.places[i].slot; };
             std::ranges::sort(built.spines, {}, by_slot);
             std::ranges::sort(built.lines, {}, by_slot);

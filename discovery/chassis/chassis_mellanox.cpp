@@ -11,7 +11,7 @@ namespace comad::discovery {
 namespace {
 
 constexpr u16 is4_device = 0xbd36;
-constexpr unsigned most_external_ports = 18; ///< of a line board: ports 1 to 18 have the sockets with these numbers
+constexpr unsigned most_external_ports = 18; ///< ports 1 to 18 of a line board have the sockets 1 to 18
 constexpr std::size_t longest_type = 19;     ///< libibnetdisc keeps at most this many characters
 
 /// Returns the number at the start of a text; 0 if the text starts with another character.

@@ -45,7 +45,7 @@ private:
     }
 
     coro::task<void> read_port(port_ref here) {
-        constexpr u32 index_shift = 8; // in the attribute modifier, above the port number
+        constexpr u32 index_shift = 8; // position of the index in the attribute modifier, above the port number
         const mad::any_path path = subnet_.nodes[here.node].route;
         unsigned last = 0;
         for (unsigned index = 0; index <= last; ++index) {

@@ -181,7 +181,7 @@ private:
             cables_[c].a = port_of(nodes, c, plan_[c].a);
             cables_[c].b = port_of(nodes, c, plan_[c].b);
             if (is_repeated(c)) {
-                cables_[c].is_settled = true; // by its first line in the plan
+                cables_[c].is_settled = true; // settled by its first line in the plan
                 continue;
             }
             ++result_.planned;
@@ -298,7 +298,7 @@ private:
     std::unordered_map<u64, u32> planned_;    ///< index of the cable, by port
     std::unordered_set<std::string> unknown_; ///< cables with an end that is not in the subnet
     std::vector<unplanned> unplanned_;
-    std::unordered_map<u64, std::size_t> unplanned_at_; ///< by the first end of the link
+    std::unordered_map<u64, std::size_t> unplanned_at_; ///< index in unplanned_, by the first end of the link
     cabling result_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// difference.cpp - compares two subnets.
+// difference.cpp - compares the nodes, ports and links of two subnets.
 #include <comad/discovery/compare/difference.hpp>
 #include <comad/discovery/database/detail/link.hpp>
 #include <comad/discovery/formats/reports.hpp>

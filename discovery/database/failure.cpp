@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// failure.cpp - the names of failure kinds, and the failure kind of each RPC error.
+// failure.cpp - the names of failure kinds, and the failure kind that corresponds to each RPC error.
 #include <comad/discovery/database/failure.hpp>
 
 namespace comad::discovery {

@@ -19,11 +19,11 @@ using iba::smp::SwitchInfo;
 
 constexpr std::string_view own_magic = "comadsub";
 constexpr u32 own_version = 2;
-constexpr u32 described_version = 3; // for subnets from topology files; also contains what the file did not provide
+constexpr u32 described_version = 3; // for topology files; also contains what the file did not provide
 constexpr std::size_t checksum_bytes = 4;
 
 // Flags: which parts of a port follow.
-constexpr u8 begins_at_lid = 128; // in the hop count of a route
+constexpr u8 begins_at_lid = 128; // flag in the hop count of a route
 constexpr u8 info_there = 1, guid_there = 2, peer_there = 4, fdr10_runs = 8, fdr10_supported = 16, all_port_flags = 31;
 constexpr u8 assumed_shift = 5, all_described_flags = 255;
 constexpr u8 extent_shift = 1; // above the bit for SwitchInfo

@@ -45,7 +45,7 @@ struct cached_port {
 struct cached_node {
     std::string bytes;
     u64 guid;
-    std::vector<std::size_t> ports; // in the order in which the node lists them
+    std::vector<std::size_t> ports; // indices, in the order in which the node lists its ports
 
     bool is(iba::NodeType t) const noexcept { return static_cast<u8>(bytes[node_type_at]) == value(t); }
 };

@@ -56,7 +56,7 @@ void write_diags_node(byte_writer& out, const node& n) {
 void write_diags_port(byte_writer& out, const subnet& s, port_ref here) {
     const port& p = s.at(here);
     const PortInfo &info = info_of_kept(p),
-                   &end = info_of_kept(s.end_port(here)); // its LID is written for each port of a switch
+                   &end = info_of_kept(s.end_port(here)); // the LID of port 0 is written for each port of a switch
     out.number<u64>(value(p.portGUID));
     out.number<u8>(here.port);
     out.number<u8>(0); // the external number, which the reader calculates again

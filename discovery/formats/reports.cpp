@@ -156,7 +156,7 @@ std::string ports_report(const subnet& s, const node_names& names) {
         for (auto number = static_cast<unsigned>(n.ports.size()); number-- > 1;) {
             const port_ref here{i, static_cast<u8>(number)};
             const port& p = s.at(here);
-            if (!p.info && !p.peer) continue; // of a CA, a port that does not lead to us
+            if (!p.info && !p.peer) continue; // the port of a CA does not lead to the local port
             print(out, "{:>2} {:5} {:2} 0x{:016x} {} {}", words_of(n.info.nodeType).two_letter,
                   lid_of(s.end_port(here)), number, value(p.portGUID), link_width_text(p), link_speed_text(s, here));
             if (!p.peer) {

@@ -273,7 +273,7 @@ private:
 slurm_tree tree_of(const subnet& s, const node_names& names, const name_selection& selected) {
     slurm_tree tree;
     const ranked_nodes nodes(s, names, selected);
-    std::map<u32, std::string> tops; // by a switch below them
+    std::map<u32, std::string> tops; // name of the top, by a switch below it
     for (auto& [leaf, hosts] : hosts_of_leaves(nodes, tree)) {
         tree.switches.push_back({nodes.name(leaf), {hosts.begin(), hosts.end()}, {}});
         tops.emplace(leaf, nodes.name(leaf));

@@ -100,7 +100,7 @@ private:
         if (!from.is_switch()) {
             const bool is_usual = !said.GUID && from.known != file::extent::links_only;
             p.portGUID = is_usual ? iba::guid{value(from.nodeGUID) + said.number}
-                                  : said.GUID.value_or(iba::guid{}); // as in ibsim
+                                  : said.GUID.value_or(iba::guid{}); // ibsim does this, too
             take_lid(p, said.LID, said.LMC);
         }
         const file::port* const other =

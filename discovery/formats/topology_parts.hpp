@@ -37,7 +37,7 @@ void for_each(const subnet& s, iba::NodeType type, auto&& use) {
 struct head_notes {
     std::string system; ///< after the system image GUID
     std::string board;  ///< after the GUID of a switch
-    std::string role;   ///< at the end of the head
+    std::string role;   ///< text at the end of the head
 };
 
 /// Prints a stanza from the empty line to the line of the node. `IDs` and `line` are the prefixes of the IDs and of the node's line.

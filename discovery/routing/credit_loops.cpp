@@ -140,7 +140,7 @@ private:
     const virtual_lanes& lanes_;
     dependency_graph& graph_;
     std::vector<start> starts_;
-    std::vector<u32> met_; // by lane (and SL): the epoch_ of the last LID that passed
+    std::vector<u32> met_; // epoch_ of the last LID that passed, by lane (and SL)
     u32 epoch_ = 0;
 };
 

@@ -184,7 +184,7 @@ private:
              cause});
     }
 
-    static constexpr unsigned position_shift = 28; // in the attribute modifier, IBA 14.2.5.12
+    static constexpr unsigned position_shift = 28; // bit position in the attribute modifier, IBA 14.2.5.12
     coro::MADSchedule& schedule_;
     const subnet& subnet_;
     const forwarding_options how_;

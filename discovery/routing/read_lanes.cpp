@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// read_lanes.cpp - converts SL-to-VL tables to lanes, and reads the paths of each source.
+// read_lanes.cpp - converts SL-to-VL tables to virtual lanes, and reads the SLs of the paths of each source.
 #include <comad/discovery/routing/detail/read_lanes.hpp>
 #include <comad/iba/detail/sa/records.hpp>
 

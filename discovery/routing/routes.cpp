@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// routes.cpp - follows each LID through all forwarding tables.
+// routes.cpp - follows the routes to each LID through all forwarding tables, and finds loops and missing routes.
 #include "channels.hpp"
 #include <comad/discovery/routing/routes.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// changes.cpp - the queries that detect changes, and what counts as a change.
+// changes.cpp - detects changes of a subnet by queries to its switches or to the SA, and by comparing the replies with the known subnet.
 #include <comad/discovery/walk/changes.hpp>
 #include <comad/iba/detail/format.hpp>
 #include <comad/iba/detail/sa/records.hpp>

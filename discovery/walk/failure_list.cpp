@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// failure_list.cpp - sorts failures in the order of the subnet.
+// failure_list.cpp - collects the failures of a discovery, and sorts them in the order of the subnet.
 #include "failure_list.hpp"
 
 #include <algorithm>

@@ -29,7 +29,7 @@ public:
 private:
     discovery_progress* progress_;
     std::vector<failure> failures_;
-    std::vector<bool> is_beyond_port_; // of each failure
+    std::vector<bool> is_beyond_port_; // flag of each failure
 };
 
 } // namespace comad::discovery

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// found_subnet.cpp - interprets the replies of a discovery.
+// found_subnet.cpp - checks the replies of a discovery, and adds them to the subnet.
 #include "found_subnet.hpp"
 
 #include "smp_routing.hpp"

@@ -65,9 +65,9 @@ private:
     limit_check& limits_;
     failure_list& failures_;
     subnet found_;
-    std::size_t ports_ = 0;                      // of all nodes
-    lid_index lids_;                             // if SMPs may be LID-routed
-    std::unordered_set<iba::guid> known_before_; // not reached since the rediscovery started
+    std::size_t ports_ = 0;                      // number of ports of all nodes
+    lid_index lids_;                             // used if SMPs may be LID-routed
+    std::unordered_set<iba::guid> known_before_; // known nodes that were not reached since the rediscovery started
 };
 
 } // namespace comad::discovery

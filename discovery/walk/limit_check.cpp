@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// limit_check.cpp - decides when a discovery stops.
+// limit_check.cpp - decides when a discovery stops because of a limit.
 #include "limit_check.hpp"
 
 #include <fmt/format.h>

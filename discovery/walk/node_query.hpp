@@ -26,7 +26,7 @@ struct node_query {
     query_kind kind;
     u32 node;    ///< index in the subnet
     u8 port = 0; ///< neighbor: the port by which the SMP leaves the node; port and ext_port_info: the port to read
-    mad::IBDRPath route{};  ///< from the worker's local port to the node
+    mad::IBDRPath route{};  ///< route from the worker's local port to the node
     bool is_second = false; ///< an earlier attempt at this query timed out
     /// For port: sets this bit in the attribute modifier, because the port may have hidden its extended speeds.
     bool understands_extended_speeds = false;
@@ -35,9 +35,9 @@ struct node_query {
 
 /// The routing of an SMP to its receiver.
 enum class routing : u8 {
-    directed, ///< by a directed route from the local port
-    mixed,    ///< by LID to the switch in front of the node, then by a directed route of one hop
-    lid,      ///< by LID to the node
+    directed, ///< a directed route from the local port
+    mixed,    ///< a LID route to the switch in front of the node, then a directed route of one hop
+    lid,      ///< a LID route to the node
 };
 
 /// A query that is ready to be sent, with its path.

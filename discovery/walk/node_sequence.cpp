@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// node_sequence.cpp - stores found nodes until a task takes them.
+// node_sequence.cpp - stores the nodes that a discovery has found until a task takes them.
 #include <comad/discovery/walk/node_sequence.hpp>
 
 #include <utility>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// pending_queries.cpp - removes and reports queries that wait for the next round.
+// pending_queries.cpp - removes and reports the queries of a discovery that wait for the next round.
 #include "pending_queries.hpp"
 
 #include <fmt/format.h>

@@ -24,7 +24,7 @@ struct pending_query {
     iba::guid nodeGUID;
     u8 port;
     pending_reason reason;
-    unsigned position = 0; ///< for query_kind::node: the step of the reading plan to continue from
+    unsigned position = 0; ///< the step of the reading plan to continue from; only for query_kind::node
 };
 
 /// The queries that wait for the next round.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// reading_plan.cpp - the steps of reading a node.
+// reading_plan.cpp - decides which query of a discovery reads a node next.
 #include "reading_plan.hpp"
 
 #include <comad/discovery/database/detail/link.hpp>

@@ -60,13 +60,13 @@ private:
         unsigned timeouts_in_a_row = 0;
         u32 latest_worker = 0; // the worker that started readers last
         bool is_given_up = false;
-        bool is_second = false;                                                          // as node_query::is_second
+        bool is_second = false;                                                          // see node_query::is_second
         enum class hiding : u8 { unknown, queried, none, some } hides = hiding::unknown; // extended speeds
         std::bitset<256> reread{};                                                       // ports that were read again
     };
 
     const order order_;
-    std::vector<reading> readings_; // by node index
+    std::vector<reading> readings_; // progress by node index
 };
 
 } // namespace comad::discovery

@@ -62,7 +62,7 @@ task<mad::result<std::vector<port_ref>>> find_changed_links(MADSchedule& schedul
     auto table = co_await schedule.SubnAdmGetTable<iba::sa::LinkRecord>();
     if (!table) co_return std::move(table.error());
 
-    std::map<sa_place, port_ref> places; // of all ports that may have a cable
+    std::map<sa_place, port_ref> places; // all ports that may have a cable
     for (u32 n = 0; n < known.nodes.size(); ++n)
         for (unsigned p = 1; p < known.nodes[n].ports.size(); ++p) {
             const port_ref here{n, static_cast<u8>(p)};

@@ -269,7 +269,7 @@ private:
     static constexpr std::size_t unnamed_per_record = 4;
     std::size_t unnamed_ = 0, most_unnamed_ = 8192; // ports without PortInfo
     bool is_full_ = false;
-    bool is_table_unread_ = false; // then a missing record is not a failure of its own
+    bool is_table_unread_ = false; // if true, a missing record is not a separate failure
 };
 
 template <class R> task<mad::result<std::vector<R>>> table(MADSchedule& schedule) {

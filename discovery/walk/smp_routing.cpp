@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// smp_routing.cpp - chooses how an SMP reaches a node.
+// smp_routing.cpp - chooses whether an SMP of a discovery is routed by LID or by a directed route.
 #include "smp_routing.hpp"
 
 #include <comad/discovery/database/detail/link.hpp>

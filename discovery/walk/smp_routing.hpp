@@ -44,7 +44,7 @@ private:
 
     const discover_options& options_;
     const settings settings_;
-    std::array<experience, 3> experiences_{}; // by routing
+    std::array<experience, 3> experiences_{}; // experience by routing
 };
 
 } // namespace comad::discovery

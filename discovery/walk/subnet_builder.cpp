@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// subnet_builder.cpp - finds and reads nodes, and queries them again after failures.
+// subnet_builder.cpp - builds a subnet from the replies of a discovery, and decides what is queried again after failures.
 #include "subnet_builder.hpp"
 
 #include <comad/discovery/database/detail/link.hpp>

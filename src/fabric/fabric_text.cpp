@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// fabric_text.cpp - the grammar of texts that name a fabric.
+// fabric_text.cpp - parses and formats texts that name a fabric.
 #include <comad/fabric/detail/fabric_text.hpp>
 #include <comad/iba/detail/text.hpp>
 #include <comad/transports/sim/detail/topology.hpp>

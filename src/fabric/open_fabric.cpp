@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// open_fabric.cpp - a fabric, its schedule, and the client that finds paths and the SA.
+// open_fabric.cpp - opens a fabric with a schedule and a client that finds paths and the SA.
 #include <comad/fabric/open_fabric.hpp>
 #include <comad/sa/client.hpp>
 

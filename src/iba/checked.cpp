@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// checked.cpp - the messages about values and sizes that do not fit.
+// checked.cpp - makes the messages about values that do not fit their fields, and about wrong sizes.
 #include <comad/iba/checked.hpp>
 
 #include <fmt/format.h>

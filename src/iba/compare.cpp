@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// compare.cpp - the differences of two encoded structures, by their table at run time.
+// compare.cpp - compares two encoded structures field by field, by the table of the structure.
 #include <comad/iba/detail/compare.hpp>
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// enums.cpp - the name of a number, and the names of the bits in a set.
+// enums.cpp - finds the name of an enumerator, and the names of the bits in a set.
 #include <comad/iba/detail/enums/names.hpp>
 
 #include <fmt/format.h>

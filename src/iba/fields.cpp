@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// fields.cpp - access to fields of encoded structures by name and as text.
+// fields.cpp - reads and writes fields of encoded structures by name and as text.
 #include "names.hpp"
 #include "rows.hpp"
 #include "values.hpp"

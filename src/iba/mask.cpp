@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// mask.cpp - component masks by the names of fields.
+// mask.cpp - makes component masks of SA records from the names of fields.
 #include "names.hpp"
 #include <comad/iba/detail/mask.hpp>
 

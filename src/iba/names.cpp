@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// names.cpp - resolves dotted names by the tables.
+// names.cpp - resolves dotted names of fields by the tables of structures.
 #include "names.hpp"
 
 #include <comad/iba/detail/suggest.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// names.hpp - resolves dotted names of fields by the tables. It does not access data.
+// names.hpp - resolves dotted names of fields by the tables of structures. It does not access data.
 #pragma once
 #include <comad/iba/detail/error.hpp>
 #include <comad/iba/detail/table.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// print_dotted.cpp - prints one field per line, and pads the name with dots.
+// print_dotted.cpp - prints one field of a structure per line, and pads the name with dots.
 #include "rows.hpp"
 #include <comad/iba/detail/text.hpp>
 #include <comad/iba/print.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// print_dump.cpp - prints words in hex, each with the fields that start in it.
+// print_dump.cpp - prints the words of a structure in hex, each with the fields that start in it.
 #include "rows.hpp"
 #include <comad/iba/detail/bits.hpp>
 #include <comad/iba/detail/mad_tables.hpp>

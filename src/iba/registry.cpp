@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// registry.cpp - finds tables by name, class and ID. iba.hpp lists all structures.
+// registry.cpp - finds the tables of structures by name, class and ID. iba.hpp lists all structures.
 #include <comad/iba.hpp>
 #include <comad/iba/detail/registry.hpp>
 

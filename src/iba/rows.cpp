@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// rows.cpp - reads and formats the values of single rows.
+// rows.cpp - reads and formats the values of single rows in encoded structures.
 #include "rows.hpp"
 
 #include <comad/iba/detail/bits.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// suggest.cpp - sorts names by similarity.
+// suggest.cpp - sorts names by their similarity to a misspelled name.
 #include <comad/iba/detail/suggest.hpp>
 
 #include <fmt/format.h>
@@ -33,7 +33,7 @@ std::size_t distance(std::string_view a, std::string_view b) {
     return row[b.size()];
 }
 
-constexpr std::size_t longest_compared = 64; // no name is longer, and untrusted text may have any length
+constexpr std::size_t longest_compared = 64; // all names are shorter, and untrusted text may have any length
 
 } // namespace
 

@@ -120,7 +120,7 @@ private:
             throw std::runtime_error(
                 fmt::format("line {} is longer than the maximum of {} KiB", number_, longest_line_of_text >> 10));
     }
-    std::size_t length_ = 0; // of the line that has not ended yet
+    std::size_t length_ = 0; // length of the line that has not ended yet
     unsigned number_ = 1;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// attempts.cpp - the table of attempts.
+// attempts.cpp - the table of the engine's attempts.
 #include <comad/mad/detail/attempts.hpp>
 
 #include <bit>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// deadlines.cpp - the lists of slots, one for each rounded timeout.
+// deadlines.cpp - keeps the deadlines of the engine's attempts: one list of slots for each rounded timeout.
 #include <comad/mad/detail/deadlines.hpp>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// destinations.cpp - the table of destinations.
+// destinations.cpp - the table of the engine's destinations.
 #include <comad/mad/detail/destinations.hpp>
 
 #include <bit>

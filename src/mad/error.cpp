@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// error.cpp - the texts of errors.
+// error.cpp - makes the texts of RPC errors.
 #include <comad/iba/detail/codec.hpp>
 #include <comad/iba/detail/format.hpp>
 #include <comad/iba/detail/keys.hpp>

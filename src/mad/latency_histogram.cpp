@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// latency_histogram.cpp - the buckets, which have logarithmic sizes.
+// latency_histogram.cpp - counts round-trip times in buckets, whose sizes are logarithmic.
 #include <comad/mad/latency_histogram.hpp>
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace comad::mad {
 namespace {
 
 constexpr unsigned precision = 7;    // bits after the highest one that select a bucket
-constexpr unsigned highest_bit = 44; // of a time: nearly five hours; longer times are in the last bucket
+constexpr unsigned highest_bit = 44; // highest bit of a time: nearly five hours; longer times are in the last bucket
 
 /// Returns the bucket of a time. Up to 255 ns, each nanosecond has a bucket; above, each power of two has 128 buckets.
 constexpr std::size_t bucket_of(u64 ns) noexcept {

@@ -74,7 +74,7 @@ std::array<u8, packet_size> make_packet(const packet_address& a, u32 PSN, std::s
     lrh.LNH = lnh_bth;
     lrh.DLID = a.DLID;
     lrh.SLID = a.SLID;
-    lrh.pktLen = (packet_size - 2) / 4; // in words, without the variant CRC
+    lrh.pktLen = (packet_size - 2) / 4; // number of words, without the variant CRC
     hdr::BTH bth;
     bth.service = service_ud;
     bth.function = send_only;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// path.cpp - destination keys, timeouts, reverse paths and message texts of paths.
+// path.cpp - computes destination keys, timeouts, reverse paths and message texts of paths.
 #include <comad/iba/detail/codes.hpp>
 #include <comad/iba/detail/format.hpp>
 #include <comad/mad/path.hpp>

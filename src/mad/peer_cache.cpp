@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// peer_cache.cpp - redirections and response times by destination and class.
+// peer_cache.cpp - stores redirections and response times by destination and class.
 #include <comad/mad/detail/peer_cache.hpp>
 #include <comad/mad/detail/port_tables.hpp>
 

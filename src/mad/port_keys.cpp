@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// port_keys.cpp - the parser of key files.
+// port_keys.cpp - parses key files, and finds the key of a port.
 #include <comad/iba/detail/text.hpp>
 #include <comad/iba/parse.hpp>
 #include <comad/mad/port_keys.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// retry_policy.cpp - the number of attempts and the retry interval for a loss rate.
+// retry_policy.cpp - computes the number of attempts and the retry interval for a loss rate.
 #include <comad/mad/detail/retry_policy.hpp>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// rtt_estimator.cpp - the estimates, and the deadlines derived from them.
+// rtt_estimator.cpp - estimates the round-trip times of destinations, and derives deadlines from them.
 #include <comad/mad/detail/rtt_estimator.hpp>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ constexpr float max_margin = 20e6f;   // ns: longer delays are exceptions, and d
 /// Rounds up to one of four steps per octave. With fewer different deadlines, fewer lists of slots need to be
 /// searched.
 duration rounded_up(float ns) noexcept {
-    constexpr u32 step = u32{1} << 21; // of the 23 mantissa bits of a float
+    constexpr u32 step = u32{1} << 21; // one step in the 23 mantissa bits of a float
     return duration{
         static_cast<duration::rep>(std::bit_cast<float>((std::bit_cast<u32>(ns) + step - 1) & ~(step - 1)))};
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// trace.cpp - formats events as lines.
+// trace.cpp - formats the trace events of the engine as lines.
 #include <comad/iba/detail/codec.hpp>
 #include <comad/iba/detail/keys.hpp>
 #include <comad/iba/detail/mad_header.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// window_control.cpp - evaluates epochs and sets the window.
+// window_control.cpp - adjusts the number of requests in flight to the measured throughput, round-trip times and losses.
 #include <comad/mad/detail/window_control.hpp>
 
 #include <algorithm>

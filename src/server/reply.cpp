@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// reply.cpp - makes replies from their requests.
+// reply.cpp - makes the replies of a server from their requests.
 #include <comad/iba/detail/sa/format.hpp>
 #include <comad/iba/detail/smp/format.hpp>
 #include <comad/mad/detail/message.hpp>

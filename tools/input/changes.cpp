@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// changes.cpp - assigns values to fields, and clears the fields that would be commands.
+// changes.cpp - assigns values to fields, and clears the fields whose values would be commands.
 #include "input/changes.hpp"
 
 #include "comad.hpp"

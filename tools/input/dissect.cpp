@@ -34,7 +34,7 @@ bool looks_like_mad(std::span<const u8> b) {
 bool looks_like_packet(std::span<const u8> b) {
     if (b.size() < iba::wire_size<iba::hdr::LRH>) return false;
     const auto lrh = iba::decode<iba::hdr::LRH>(b.first<iba::wire_size<iba::hdr::LRH>>());
-    const std::size_t size = lrh.pktLen * 4u; // to the invariant CRC
+    const std::size_t size = lrh.pktLen * 4u; // size up to the invariant CRC
     return lrh.LVer == 0 && lrh.LNH >= 2 && (b.size() == size - 4 || b.size() == size || b.size() == size + 2);
 }
 

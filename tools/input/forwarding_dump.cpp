@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// forwarding_dump.cpp - parses headings with a switch's GUID, and rows with a LID and a port.
+// forwarding_dump.cpp - parses a dump of forwarding tables: headings with a switch's GUID, and rows with a LID and a port.
 #include "input/forwarding_dump.hpp"
 
 #include "comad.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// gunzip.cpp - decompresses with zlib's inflate.
+// gunzip.cpp - decompresses gzip files with zlib's inflate.
 #include "input/gunzip.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lane_files.cpp - parses lines of numbers, and the headings between them in OpenSM's dump.
+// lane_files.cpp - parses the tables of service levels and lanes: lines of numbers, and the headings between them in OpenSM's dump.
 #include "input/lane_files.hpp"
 
 #include "comad.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// link_files.cpp - parses lines with fields separated by `|`.
+// link_files.cpp - parses the files of ibdiscover.pl, whose lines have fields separated by `|`.
 #include "input/link_files.hpp"
 
 #include "comad.hpp"

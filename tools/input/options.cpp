@@ -155,7 +155,7 @@ comad::coro::schedule_options global_options::schedule() const {
     s.max_outstanding = outstanding;
     s.max_rate = max_rate;
     s.polite = polite;
-    s.unmeasured_timeout = std::chrono::seconds(1); // as infiniband-diags
+    s.unmeasured_timeout = std::chrono::seconds(1); // the timeout of infiniband-diags
     s.timeout = timeout;
     if (retries >= 0) { // an explicit number of retries is exact
         s.retries = static_cast<comad::u8>(retries);

@@ -31,7 +31,7 @@ struct usage_error : std::runtime_error {
 
 /// How a subnet is discovered.
 enum class discovery_mode : comad::u8 {
-    automatic, ///< by LIDs if the local port has one
+    automatic, ///< uses LIDs if the local port has one
     DR,
     LID,
     SA,
@@ -54,7 +54,7 @@ struct global_options {
     bool polite = false;                 ///< reduce the rate when round-trip times grow
     std::chrono::nanoseconds timeout{0}; ///< per attempt; 0: measured for Gets, 1 s otherwise
     int retries = -1;                    ///< attempts after the first; -1: as measured for Gets, 6 for Sets, else 2
-    comad::mad::port_keys keys;          ///< from --key-file; for all other ports from -y, --smkey, --cckey
+    comad::mad::port_keys keys;          ///< keys from --key-file; for all other ports from -y, --smkey, --cckey
     comad::u64 max_nodes = 200'000;      ///< limit of nodes in a discovery
     std::chrono::nanoseconds max_time = std::chrono::hours(1); ///< time limit of a discovery
     std::string subnet_cache;           ///< file name, with $C, $P, $A, that stores a discovered subnet; empty: none

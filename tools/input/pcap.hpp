@@ -62,8 +62,8 @@ struct captured_packet {
 
 /// Calls `use` for every InfiniBand packet of a pcap or pcapng file, and closes `opened`. Accepts the link types InfiniBand and ERF, and
 /// for RoCE Ethernet, IP and Linux cooked captures. Skips records without an InfiniBand packet.
-/// Errors: throws std::runtime_error with one line that contains `name` for another link type, for a file without InfiniBand packets, for a
-/// file that is not a capture, and for a truncated file (after the packets before).
+/// Errors: throws std::runtime_error with one line that contains `name` if the file is not a capture, has another link type, or contains
+/// no InfiniBand packets. Throws also for a truncated file, after the packets before.
 void read_pcap(std::FILE* opened, const std::string& name, const std::function<void(const captured_packet&)>& use);
 
 } // namespace ibtool

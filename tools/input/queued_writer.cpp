@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// queued_writer.cpp - writes directly what a pipe accepts, and the rest in a thread.
+// queued_writer.cpp - writes immediately what a pipe accepts, and the rest in a thread.
 #include "input/queued_writer.hpp"
 
 #include <algorithm>

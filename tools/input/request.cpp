@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// request.cpp - finds RPCs, attributes and fields by name.
+// request.cpp - builds requests: finds RPCs, attributes and fields by name.
 #include "input/request.hpp"
 
 #include "comad.hpp"

@@ -13,7 +13,7 @@ namespace ibtool {
 struct request {
     const comad::iba::structure* attribute;
     comad::mad::rpc_kind kind;
-    std::vector<std::string> fields; ///< as the user wrote them
+    std::vector<std::string> fields; ///< texts of the fields, as the user wrote them
     std::vector<comad::u8> payload;  ///< contains these fields, and zeros
     comad::u64 component_mask = 0;
 };

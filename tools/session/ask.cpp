@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ask.cpp - returns the names of nodes that were queried.
+// ask.cpp - finds the names of nodes that were queried.
 #include "session/ask.hpp"
 
 #include <comad/iba/detail/text.hpp>

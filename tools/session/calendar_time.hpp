@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// calendar_time.hpp - the calendar time, for sessions in real time.
+// calendar_time.hpp - reads the calendar time, for sessions in real time.
 #pragma once
 #include <chrono>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// counter_queries.cpp - sends requests and decodes replies as bytes, for all counter groups.
+// counter_queries.cpp - queries and clears counters: sends requests and decodes replies as bytes, for all counter groups.
 #include "session/counter_queries.hpp"
 
 #include "comad.hpp"

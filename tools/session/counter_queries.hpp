@@ -36,7 +36,7 @@ struct clearing_request {
 };
 /// Counters that were to be cleared, but are not lower.
 struct kept {
-    std::string names; ///< with their values; empty: all were cleared
+    std::string names; ///< names and values of the counters; empty: all were cleared
     /// None of them counts errors. After a Set without a reply, traffic counters may have counted as much again.
     bool is_traffic = true;
 };

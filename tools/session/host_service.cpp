@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// host_service.cpp - queries and serves texts by vendor MADs.
+// host_service.cpp - queries texts from hosts by vendor MADs, and serves them.
 #include "session/host_service.hpp"
 
 #include "comad.hpp"
@@ -76,7 +76,7 @@ coro::task<std::optional<bool>> until_a_signal(session& in) {
 } // namespace
 
 int serve_in(session& in, const server::responder& answers) {
-    const std::unique_ptr<lasting_output> lines = lasting_output_of(in); // for its messages
+    const std::unique_ptr<lasting_output> lines = lasting_output_of(in); // so that its messages do not block
     server::agent_counters all;
     std::optional<server::agent> here;
     const auto begin = [&] {

@@ -30,7 +30,7 @@ private:
     void await_key();
     void await_signal();
 
-    static std::atomic<keyboard*> the_one; // for a signal that ends the process immediately
+    static std::atomic<keyboard*> the_one; // restores the terminal if a signal ends the process immediately
 
     boost::asio::posix::stream_descriptor keys_;
     boost::asio::signal_set signals_;

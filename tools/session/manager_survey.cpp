@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// manager_survey.cpp - collects candidates from the SA or from a discovery, and queries them.
+// manager_survey.cpp - finds subnet managers: collects candidates from the SA or from a discovery, and queries them.
 #include "session/manager_survey.hpp"
 
 #include "comad.hpp"

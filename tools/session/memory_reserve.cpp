@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// memory_reserve.cpp - the new-handler, which operator new calls when memory is exhausted.
+// memory_reserve.cpp - the new-handler, which releases reserved memory when operator new fails.
 #include "session/memory_reserve.hpp"
 
 #include "input/options.hpp"

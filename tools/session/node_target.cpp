@@ -40,7 +40,7 @@ struct named_node {
 /// The nodes with a name, in a subnet that may be known only in part.
 struct named_nodes {
     std::vector<named_node> nodes;
-    std::size_t failures = 0; ///< of the discovery: nodes may be missing
+    std::size_t failures = 0; ///< failures of the discovery, because of which nodes may be missing
 };
 
 /// Matches the whole description or its first words: `h-0001` matches `h-0001 HCA-1`, but not `h-00011`.

@@ -15,7 +15,7 @@ struct port_view {
     comad::iba::smp::NodeInfo node;
     comad::u8 number = 0; ///< the requested number; 0 on a CA is the port where the path ends
     comad::iba::smp::PortInfo info;
-    comad::iba::smp::PortInfo end;                            ///< for a switch PortInfo of its port 0, else `info`
+    comad::iba::smp::PortInfo end;                            ///< PortInfo of port 0 for a switch, else `info`
     std::optional<comad::iba::smp::MlnxExtPortInfo> mellanox; ///< only of devices that are known to support it, and do
 
     bool is_switch() const { return node.nodeType == comad::iba::NodeType::Switch; }

@@ -22,7 +22,7 @@ namespace ibtool {
 /// interrupted.
 inline std::chrono::nanoseconds read_back_limit(const session& in) {
     using namespace std::chrono_literals;
-    const std::chrono::nanoseconds timeout = in.options().timeout; // of one attempt
+    const std::chrono::nanoseconds timeout = in.options().timeout; // timeout of one attempt
     return 500ms + (timeout.count() > 0 ? std::min<std::chrono::nanoseconds>(timeout, 1s) : 1s);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// reconnecting_session.cpp - waits, opens the device, and prints messages about it.
+// reconnecting_session.cpp - waits for a disconnected device, opens it again, and prints messages about it.
 #include "session/reconnecting_session.hpp"
 
 #include "text/output.hpp"

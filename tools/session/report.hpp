@@ -16,7 +16,7 @@ namespace ibtool {
 
 /// The result of a command.
 struct report {
-    std::string text{};                        ///< for stdout
+    std::string text{};                        ///< text for stdout
     std::vector<discovery::failure> missing{}; ///< queries without a result
     std::vector<std::string> notes{};          ///< lines for stderr that are not failures
     bool is_any_bad = false;                   ///< a check found something
@@ -31,12 +31,12 @@ struct session_end {
     /// Creates the data for a command that needed no session.
     explicit session_end(const global_options& o) : tells_all(o.tells_all()) {}
     std::string counts, capture_problem, disconnect;
-    bool tells_all;           ///< from the options of the session
-    bool was_stopped = false; ///< by a signal
+    bool tells_all;           ///< see global_options::tells_all()
+    bool was_stopped = false; ///< a signal stopped the session
 };
 
 /// Writes the report, to `file` if it is not empty, and prints failures, notes and counts. Returns the exit code: partial if there are
-/// failures that count, else failed if a check found something, else partial if only the capture is incomplete, else complete.
+/// failures that count; else failed if a check found something; else partial if the capture is incomplete; else complete.
 int finish(const report&, const session_end&, const std::string& file = {});
 
 /// Ends the capture; prints a problem of it on stderr. Returns `code`, or partial if only the capture failed.

@@ -21,7 +21,7 @@ using subnet_query = std::function<coro::task<report>(session&, const discovery:
 struct subnet_printer {
     /// Makes the report. `mads`: the number of MADs that the discovery sent; 0 if the subnet is from a cache.
     std::function<report(const discovery::subnet&, u64 mads)> make;
-    std::string file{}; ///< where the text is written; empty: stdout
+    std::string file{}; ///< file that gets the text; empty: stdout
     /// Reads more than the discovery does, and returns the failures. Not called for a subnet for which no device was opened. May be empty.
     std::function<coro::task<std::vector<discovery::failure>>(session&, const discovery::subnet&)> read_more{};
 };

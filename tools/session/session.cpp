@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// session.cpp - handles signals, progress and counts while a task runs.
+// session.cpp - runs a task, and handles signals, progress and counts meanwhile.
 #include "session/session.hpp"
 
 #include "session/memory_reserve.hpp"

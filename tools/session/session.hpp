@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// session.hpp - a schedule on a fabric for the duration of one command: runs tasks, ends them early on Ctrl-C, shows progress, traces and
-// counts MADs, and queries the SA instead of nodes with --sa. Does not depend on a command.
+// session.hpp - a schedule on a fabric for the duration of one command. It runs tasks, ends them early on Ctrl-C, shows progress, traces
+// and counts MADs, and queries the SA instead of nodes with --sa. Does not depend on a command.
 #pragma once
 #include "input/options.hpp"
 #include "input/pcap.hpp"
@@ -188,12 +188,12 @@ private:
     void note_port_change(const comad::sa::local_port& was, const comad::sa::local_port& now);
 
     const global_options& options_;
-    std::optional<comad::mad::IBPath> sa_target_;     // from --sa-path
+    std::optional<comad::mad::IBPath> sa_target_;     // target of --sa-path
     std::unique_ptr<boost::asio::io_context> own_io_; // null: the caller's is used
     boost::asio::io_context& io_;
     boost::asio::cancellation_signal stop_;
     bool stopped_ = false;
-    comad::coro::asio_driver* driver_ = nullptr; // of the running task
+    comad::coro::asio_driver* driver_ = nullptr; // driver of the running task
     // Before the fabric, because its opening and closing must not be interrupted either.
     std::unique_ptr<event_loop> loop_;
     std::optional<pcap_writer> capture_file_;
@@ -212,7 +212,7 @@ private:
     bool is_lasting_ = false; // the running task ends only by a signal
     bool told_dropped_packets_ = false;
     int disconnect_error_ = 0;
-    comad::mad::engine_counters of_others_; // of schedules other than the open one
+    comad::mad::engine_counters of_others_; // counters of schedules other than the open one
     std::chrono::nanoseconds took_{};
 };
 

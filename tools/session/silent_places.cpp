@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// silent_places.cpp - sends one NodeInfo query to each unresponsive neighbor.
+// silent_places.cpp - sends one NodeInfo query to each neighbor that was unresponsive.
 #include "session/silent_places.hpp"
 
 #include "comad.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// stop_signals.cpp - installs a handler that runs before the program's handler.
+// stop_signals.cpp - installs a signal handler that runs before the program's handler.
 #include "session/stop_signals.hpp"
 
 #include <comad/iba/detail/text_file.hpp>

@@ -43,7 +43,7 @@ coro::task<std::optional<int>> sweeping::run() {
         const bool goes_on = co_await wait_until_due();
         if (!goes_on) break;
         counters::sweep now = co_await known_->sweeper.run();
-        const bool is_stopped = now.is_stopped && !is_disconnected(); // by a signal
+        const bool is_stopped = now.is_stopped && !is_disconnected(); // a signal arrived
         if (is_stopped && is_ended_) break;
         if (!begin_) {
             begin_ = now.begin;

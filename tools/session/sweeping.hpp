@@ -106,14 +106,14 @@ private:
     const sweep_listener& listener_;
     std::unique_ptr<known_subnet> known_, previous_; // previous_: the subnet of before_, until the next sweep
     std::shared_ptr<const comad::counters::sweep> before_;
-    std::optional<comad::discovery::sa_tables> tables_; // of the session that is open now
-    std::optional<comad::mad::time_point> begin_;       // of the first sweep
+    std::optional<comad::discovery::sa_tables> tables_; // tables of the session that is open now
+    std::optional<comad::mad::time_point> begin_;       // start of the first sweep
     comad::mad::time_point looked_{};
-    std::optional<comad::coro::periods> periods_; // for a plan with `every`
+    std::optional<comad::coro::periods> periods_; // times of the sweeps of a plan with `every`
     bool was_interrupted_ = false;                // the device was disconnected during the last sweep
     bool is_requested_ = false;
-    bool is_ended_ = false;                 // by end()
-    comad::coro::scope* waiting_ = nullptr; // for a request
+    bool is_ended_ = false;                 // end() was called
+    comad::coro::scope* waiting_ = nullptr; // scope of the task that waits for a request
     sweep_totals totals_;
     std::string reason_;              // why the subnet may have changed; empty: no known reason
     std::set<comad::iba::guid> gone_; // nodes with failures in the last sweep

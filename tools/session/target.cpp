@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// target.cpp - parses the kinds of targets, and queries the SA for paths.
+// target.cpp - parses the forms of targets, and queries the SA for paths to them.
 #include "session/target.hpp"
 
 #include "comad.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tracer.cpp - follows routes by linear forwarding tables.
+// tracer.cpp - follows routes through a subnet by the linear forwarding tables.
 #include "session/tracer.hpp"
 
 #include "comad.hpp"

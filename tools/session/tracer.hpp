@@ -39,7 +39,7 @@ struct hop {
 struct route {
     place from;
     std::vector<hop> hops;
-    comad::mad::IBDRPath end; // from the local port to the end of the route
+    comad::mad::IBDRPath end; // route from the local port to the end
 
     const place& to() const { return hops.empty() ? from : hops.back().at; }
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// doctor_finding.cpp - formats findings as lines that can be searched with grep.
+// doctor_finding.cpp - formats the findings of `doctor` as lines that can be searched with grep.
 #include "text/doctor_finding.hpp"
 
 #include "comad.hpp"

@@ -25,7 +25,7 @@ struct finding {
     std::string_view check; ///< the kind of check: `port`
     std::string about;      ///< `mlx5_0/1`; empty: there is only one of this kind
     verdict judged;
-    std::string found; ///< as text
+    std::string found; ///< the facts as text
     ibtool::remedy remedy;
 };
 

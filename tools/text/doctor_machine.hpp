@@ -27,7 +27,7 @@ struct device_file {
 struct pci_adapter {
     std::string address; ///< `0000:04:00.0`
     unsigned vendor = 0, product = 0;
-    bool is_infiniband = false; ///< by its PCI class; otherwise a network adapter of a vendor of InfiniBand adapters
+    bool is_infiniband = false; ///< by its PCI class; false: network adapter of a vendor of InfiniBand adapters
     std::string driver;         ///< empty: no driver
 };
 
@@ -43,7 +43,7 @@ struct machine {
     std::string user;
     std::string kernel; ///< kernel release
     std::vector<comad::transports::device> devices;
-    std::vector<device_origin> origins;                ///< of the devices
+    std::vector<device_origin> origins;                ///< hardware of the devices
     std::vector<pci_adapter> adapters;                 ///< sorted by address
     std::optional<unsigned> umad_abi;                  ///< nullopt: the module ib_umad is not loaded
     std::vector<device_file> files;                    ///< umad, then issm, each sorted by number
@@ -60,7 +60,7 @@ std::vector<device_file> files_in_use(const machine&);
 
 /// The result of a query to the fabric.
 struct reply_facts {
-    std::string error; ///< one line; empty: there was a reply
+    std::string error; ///< one line; empty: the reply arrived
     comad::mad::duration round_trip{0};
 };
 
@@ -73,7 +73,7 @@ struct fabric_facts {
     comad::iba::smp::SMInfo sm_info;
     reply_facts SA;
     comad::u8 sa_response_time = 0;      ///< from ClassPortInfo of the SA: 4.096 us * 2^n
-    std::vector<manager_facts> managers; ///< all that were found, masters first
+    std::vector<manager_facts> managers; ///< all managers that were found, masters first
     std::string at;                      ///< options with which a command uses the same port, for a shell
 };
 
@@ -84,7 +84,7 @@ struct name_map_facts {
         int error; ///< errno of reading it
     };
     std::vector<place> looked_at; ///< up to the file that is used
-    bool is_named = false;        ///< by --node-name-map
+    bool is_named = false;        ///< --node-name-map names the file
     std::string problem;          ///< why the used file could not be read completely
     std::size_t names = 0;
     std::vector<std::string> warnings; ///< lines of the file that are invalid

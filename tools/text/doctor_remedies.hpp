@@ -52,7 +52,7 @@ enum class remedy_id : comad::u8 {
 /// One possible fix. `{NAME}` in both texts is replaced by a value of the finding, `{command}` by the command.
 struct remedy_row {
     remedy_id id;
-    std::string_view command; ///< for a shell, starts with `ibtool `; empty: ibtool cannot do this
+    std::string_view command; ///< command for a shell, starts with `ibtool `; empty: ibtool cannot do this
     std::string_view text;
 };
 /// Returns the table, in the order of remedy_id.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// error_words.cpp - selects the text of the library for an error.
+// error_words.cpp - selects the text that describes an error to the user.
 #include "text/error_words.hpp"
 
 #include "comad.hpp"

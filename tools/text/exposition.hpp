@@ -39,7 +39,7 @@ struct exposed_sweep {
 
 /// A device that carries the sweeps of one fabric.
 struct exposed_device {
-    std::string fabric; ///< as in exposed_sweep
+    std::string fabric; ///< name of the fabric, as in exposed_sweep
     bool is_up = true;  ///< false: it is disconnected, or was not ready yet
 };
 

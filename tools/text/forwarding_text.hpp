@@ -26,7 +26,7 @@ std::string scanned_place_text(const comad::mad::IBDRPath&);
 struct table_style {
     bool everything = false;                              ///< include requested rows without a valid port
     bool brief = false;                                   ///< without destinations; masks instead of ports
-    std::string_view unknown = "(unknown node and type)"; ///< for a LID of an unknown node
+    std::string_view unknown = "(unknown node and type)"; ///< text for a LID of an unknown node
 };
 
 /// The node at a LID.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ibccquery_text.cpp - the labels of libibmad's congestion control fields.
+// ibccquery_text.cpp - formats congestion control attributes with the labels of libibmad.
 #include "text/ibccquery_text.hpp"
 
 #include "comad.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ibcheck_text.cpp - the rules of the checks, and the texts of the ibcheck scripts.
+// ibcheck_text.cpp - the rules of the ibcheck commands, and the texts of the ibcheck scripts.
 #include "text/ibcheck_text.hpp"
 
 #include "comad.hpp"

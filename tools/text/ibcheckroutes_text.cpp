@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ibcheckroutes_text.cpp - formats findings about routes.
+// ibcheckroutes_text.cpp - formats findings about the routes of a subnet.
 #include "text/ibcheckroutes_text.hpp"
 
 #include "comad.hpp"

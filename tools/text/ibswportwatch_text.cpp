@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ibswportwatch_text.cpp - formats the changes of counters.
+// ibswportwatch_text.cpp - formats the changes of a port's counters.
 #include "text/ibswportwatch_text.hpp"
 
 #include "comad.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ibtool_overview.cpp - prints a line for each port, and three useful commands.
+// ibtool_overview.cpp - formats the output of `ibtool` without a command: a line for each port, and three useful commands.
 #include "text/ibtool_overview.hpp"
 
 #include "text/doctor_checks.hpp"

@@ -43,7 +43,7 @@ struct missing_parts {
         node,      ///< one of its nodes is missing, and the other end does not report a link that is down
         down,      ///< an end reports that its link is down
         no_answer, ///< both nodes were found, but no reply came through this cable
-        moved,     ///< one end is cabled to another port now (only for links that are expected)
+        moved,     ///< one end has a cable to another port now (only for expected links)
     };
     struct link {
         known_link ends;
@@ -53,7 +53,7 @@ struct missing_parts {
     std::vector<link> links;       ///< sorted by their ends: links that are not up
     std::vector<known_node> ends;  ///< sorted by GUID: the nodes of these links, including those that were found
     std::vector<std::pair<known_end, known_end>> far_ends; ///< the other end for each end of these links, sorted
-    std::size_t known_nodes = 0, known_links = 0;          ///< all known ones, including those that are missing
+    std::size_t known_nodes = 0, known_links = 0;          ///< numbers of known nodes and links, including missing ones
 
     /// The node at an end of a missing link; null: no missing link has this node.
     const known_node* find(comad::iba::guid) const;
@@ -120,7 +120,7 @@ private:
     std::vector<known_node> expected_nodes_;  // sorted by GUID: expected nodes that are wanted, and ends of links
     std::vector<bool> is_expected_;           // for expected_nodes_: wanted, not only the end of a link
     std::vector<known_link> expected_links_;  // sorted
-    std::vector<known_end> expected_ends_;    // of these links, sorted
+    std::vector<known_end> expected_ends_;    // ends of the expected links, sorted
     std::vector<learned_node> learned_nodes_; // sorted by GUID
     std::vector<learned_link> learned_links_; // sorted
     std::optional<comad::mad::time_point> forget_at_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// local_port_change.cpp - has one phrase for each member of local_port.
+// local_port_change.cpp - describes changes of the local port, with one phrase for each member of local_port.
 #include "text/local_port_change.hpp"
 
 #include "comad.hpp"

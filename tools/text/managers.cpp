@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// managers.cpp - compares masters and standbys by state, priority and GUID.
+// managers.cpp - finds problems of subnet managers: compares masters and standbys by state, priority and GUID.
 #include "text/managers.hpp"
 
 #include "comad.hpp"

@@ -21,7 +21,7 @@ struct manager_facts {
     std::string route; ///< `0,1,4`, if it was queried by a directed route; else empty
     comad::iba::smp::SMInfo info;
     source described_by = source::own;
-    comad::mad::duration round_trip{0}; ///< of its own reply
+    comad::mad::duration round_trip{0}; ///< round-trip time of its own reply
 
     bool is_known() const noexcept { return described_by != source::nobody; }
 };
@@ -39,7 +39,7 @@ struct manager_problem {
         outranked_master, ///< a standby has a higher priority, or the same priority and a lower GUID (IBA 14.4.1)
     };
     kind what;
-    std::string text; ///< one line
+    std::string text; ///< text on one line
 };
 /// Returns the problems; empty if none was found, or if no manager is known.
 std::vector<manager_problem> manager_problems(std::span<const manager_facts>);

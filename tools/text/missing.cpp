@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// missing.cpp - groups failures by cause.
+// missing.cpp - formats failures, grouped by cause.
 #include "text/missing.hpp"
 
 #include "text/output.hpp"

@@ -42,7 +42,7 @@ private:
     const comad::discovery::subnet& subnet_;
     const comad::discovery::node_names& names_;
     comad::discovery::lid_index lids_;
-    std::unordered_map<comad::iba::guid, port_ref> ports_; // by port GUID
+    std::unordered_map<comad::iba::guid, port_ref> ports_; // ports by port GUID
 };
 
 } // namespace ibtool

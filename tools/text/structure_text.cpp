@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// structure_text.cpp - prints structures with the printers of the library, without keys.
+// structure_text.cpp - formats structures with the printers of the library, without keys.
 #include "text/structure_text.hpp"
 
 #include "comad.hpp"

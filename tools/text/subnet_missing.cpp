@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// subnet_missing.cpp - formats locations by name and number.
+// subnet_missing.cpp - adds the names and numbers of nodes to the locations of failures.
 #include "text/subnet_missing.hpp"
 
 #include <comad/iba/detail/text.hpp>

@@ -48,7 +48,7 @@ nlohmann::ordered_json drawn(double length) { return json_number(length, 1); }
 nlohmann::ordered_json node_row(const discovery::subnet& s, const discovery::node_names& names,
                                 const discovery::drawing& d, u32 index) {
     const discovery::node& n = s.nodes[index];
-    nlohmann::ordered_json LID; // for a CA the first LID that is known
+    nlohmann::ordered_json LID; // the first known LID of a CA
     for (const discovery::port& p : n.ports) {
         if (!p.info || value(p.info->LID) == 0) continue;
         LID = value(p.info->LID);

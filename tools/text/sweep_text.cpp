@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// sweep_text.cpp - selects and formats the rows of ports.
+// sweep_text.cpp - formats sweeps: selects and sorts the ports, and makes the rows of tables and CSV files.
 #include "text/sweep_text.hpp"
 
 #include "comad.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// terminal.cpp - counts columns with the functions of the C library.
+// terminal.cpp - counts the columns of text with the functions of the C library, and wraps lines.
 #include "text/terminal.hpp"
 
 #include <algorithm>

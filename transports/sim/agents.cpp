@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// agents.cpp - selects the agent that replies at a port.
+// agents.cpp - selects the management agent that replies at a simulated port.
 #include "agents.hpp"
 
 #include "addressed_ports.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// attributes.cpp - attributes of nodes and ports (IBA 14.2.5).
+// attributes.cpp - reads the attributes of simulated nodes and ports (IBA 14.2.5).
 #include "attributes.hpp"
 
 #include "mellanox.hpp"
@@ -21,7 +21,7 @@ constexpr u32 usual_capabilities =
     value(iba::CapabilityMask::IsTrapSupported) | value(iba::CapabilityMask::IsSLMappingSupported) |
     value(iba::CapabilityMask::IsSystemImageGUIDSupported) | value(iba::CapabilityMask::IsCapabilityMask2Supported);
 constexpr u16 switch_pkeys = 32, ca_pkeys = 128;
-constexpr u8 data_vls = 8;            // for VLCap VL0_7
+constexpr u8 data_vls = 8;            // number of lanes for VLCap VL0_7
 constexpr u8 arbitration_entries = 8; // per priority
 
 template <class T> u16 put(const T& value, attributes::block out) noexcept {

@@ -178,7 +178,7 @@ private:
     overrides written_;
     forwarding forwarding_;
     std::vector<bool> port_state_change_;
-    std::set<std::pair<u32, u8>> managers_; // by node and port, without the topology's manager
+    std::set<std::pair<u32, u8>> managers_; // node and port of each manager, without the topology's manager
     iba::SMState sm_state_ = iba::SMState::Master;
     u8 sm_priority_ = 0;
     struct other_manager {

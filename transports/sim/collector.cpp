@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// collector.cpp - compares records with a query, and stores services.
+// collector.cpp - compares the SA records of a simulated subnet with a query, and stores services.
 #include "records.hpp"
 
 #include <algorithm>

@@ -18,7 +18,7 @@ using namespace iba::cc;
 using server::response;
 namespace status = server::status;
 
-constexpr u16 credit_starvation = 1; // in CongestionInfo
+constexpr u16 credit_starvation = 1; // bit in CongestionInfo
 constexpr u8 table_blocks = 4;       // blocks of a CA's table
 constexpr unsigned entries_per_block = std::tuple_size_v<decltype(CongestionControlTable::entry)>;
 

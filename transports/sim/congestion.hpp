@@ -67,7 +67,7 @@ public:
 
 private:
     const topology& topology_;
-    std::vector<bool> is_absent_; // by node
+    std::vector<bool> is_absent_; // flag by node
     u64 CCKey_ = 0;
     std::unordered_map<u64, congestion_agent> agents_;
 };

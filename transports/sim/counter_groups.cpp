@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// counter_groups.cpp - splits counters into parts (IBA 16.1.4, A10, A13.6.5).
+// counter_groups.cpp - splits the counters of a simulated port into parts (IBA 16.1.4, A10, A13.6.5).
 #include "counter_groups.hpp"
 
 #include "rates.hpp"

@@ -59,12 +59,12 @@ public:
 private:
     struct port_counts {
         u32 peer;        // index of the port at the opposite end of its cable at the start
-        link_codes link; // of its cable at the start
+        link_codes link; // codes of its cable at the start
         u32 sent = 0, received = 0, dropped = 0;
     };
     struct outages {
         u64 times = 0;
-        mad::duration length{0}; // of the outages that have ended
+        mad::duration length{0}; // total of the outages that have ended
         std::optional<mad::time_point> since;
     };
     static constexpr u32 none = ~u32{0};
@@ -90,10 +90,10 @@ private:
     u64 seed_;
     load load_;
     mad::time_point loaded_since_{};
-    std::vector<u32> first_; // by node: index of its port 0
+    std::vector<u32> first_; // index of port 0, by node
     std::vector<port_counts> ports_;
-    std::unordered_map<u32, outages> outages_;   // by cable
-    std::unordered_map<u64, counter_row> added_; // by key: the written values minus the counts at that time
+    std::unordered_map<u32, outages> outages_;   // outages by cable
+    std::unordered_map<u64, counter_row> added_; // the written values minus the counts at that time, by key
 };
 
 } // namespace comad::transports::sim

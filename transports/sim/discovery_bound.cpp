@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// discovery_bound.cpp - counts queries, and finds the shortest chains of dependent replies.
+// discovery_bound.cpp - computes the least time of a discovery: counts its queries, and finds the shortest chain of dependent replies to
+// each node.
 #include <comad/transports/detail/discovery_bound.hpp>
 
 #include <algorithm>

@@ -92,7 +92,7 @@ private:
 
     /// A MAD in flight, or a malformed message, of which only the length is stored; its bytes come from a seed.
     struct packet {
-        u32 next; // in the list that contains it
+        u32 next; // the next packet in the same list
         u32 endpoint;
         u32 node; // destination of the present stage
         u8 port;  // port of arrival at the destination
@@ -100,8 +100,8 @@ private:
         /// The headers of the packet. For a directed-route reply, the LIDs are those of the request.
         mad::IBPath headers;
         bool is_request;            // a request for an endpoint that serves
-        u32 origin;                 // for such a request: the endpoint that sent it
-        u32 route_begin, route_end; // of a directed route
+        u32 origin;                 // endpoint that sent a request for an endpoint that serves
+        u32 route_begin, route_end; // ends of a directed route
         u32 passing;                // the node that the packet passes now
         u8 passing_port;            // port of arrival at that node
         int position;               // position on the route, as in go_on()
@@ -143,7 +143,7 @@ private:
     struct trap {
         u32 node;
         u8 port;
-        std::array<u8, 64> notice; // as in an SMP, without the issuer
+        std::array<u8, 64> notice; // notice as in an SMP, without the issuer
     };
     /// The traps of a port. A trap is sent only after the time in PortInfo:SubnetTimeOut since the last one (IBA
     /// 14.3.8).
@@ -223,8 +223,8 @@ private:
     std::unique_ptr<router> router_;
     std::unique_ptr<scripts> scripts_;
     std::vector<node_state> nodes_;
-    std::vector<trap> traps_;                             // to be sent after the present event
-    std::map<std::pair<u32, u8>, sent_traps> sent_traps_; // by node and port
+    std::vector<trap> traps_;                             // traps to send after the present event
+    std::map<std::pair<u32, u8>, sent_traps> sent_traps_; // traps by node and port
     std::vector<attachment> endpoints_;
     std::vector<cut_cable> cut_cables_;
     std::vector<timed_change> changes_; // latest first

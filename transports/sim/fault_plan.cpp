@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// fault_plan.cpp - parses values such as sw-0001/2@5ms, and draws random nodes.
+// fault_plan.cpp - parses the faults of a simulation, such as sw-0001/2@5ms, and selects random nodes.
 #include "fault_plan.hpp"
 
 #include "split_mix.hpp"

@@ -45,8 +45,8 @@ private:
     router router_;
     mutable std::optional<u16> top_; // nullopt: not calculated so far
     router::place manager_{topology::nobody, 0};
-    std::vector<u8> from_manager_;    // by node; empty: not calculated so far
-    std::vector<port_set> broadcast_; // by node; empty: not calculated so far
+    std::vector<u8> from_manager_;    // port by node; empty: not calculated so far
+    std::vector<port_set> broadcast_; // ports by node; empty: not calculated so far
 };
 
 } // namespace comad::transports::sim

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// generate.cpp - regular subnets: fat trees, tori, rings, lines.
+// generate.cpp - generates regular subnets: fat trees, tori, rings, lines.
 #include "generate.hpp"
 
 #include <fmt/format.h>

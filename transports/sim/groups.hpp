@@ -37,7 +37,7 @@ private:
         u8 join_state;
     };
     struct group {
-        record what; // its portGID and joinState belong to the members
+        record what; // properties of the group; portGID and joinState belong to the members
         std::vector<member> members{};
         bool is_permanent = false;
         bool has_full_member() const noexcept;

@@ -7,7 +7,7 @@
 
 namespace comad::transports::sim {
 
-inline constexpr iba::MTU path_mtu = iba::MTU::m4096; // of all ports
+inline constexpr iba::MTU path_mtu = iba::MTU::m4096; // MTU of all ports
 
 /// Returns whether the value `has` of a path satisfies the selector of a query.
 constexpr bool satisfies(iba::Selector s, unsigned wanted, unsigned has) noexcept {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// mellanox.cpp - replies with the device's ID and with invented values for the rest.
+// mellanox.cpp - replies for Mellanox devices, with the device's ID and with invented values for the rest.
 #include "mellanox.hpp"
 
 #include <comad/iba/detail/mellanox.hpp>

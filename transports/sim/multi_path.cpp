@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// multi_path.cpp - paths between groups of ports, by one path query per pair.
+// multi_path.cpp - finds paths between groups of ports, with one path query per pair of ports.
 #include "addressed_ports.hpp"
 #include "paths.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// overrides.cpp - finds written tables and port settings.
+// overrides.cpp - finds the tables and port settings that managers have written to simulated nodes.
 #include "overrides.hpp"
 
 #include <algorithm>

@@ -18,10 +18,10 @@ class overrides {
 public:
     using block = std::array<u8, 64>;
     struct port_settings {
-        iba::smp::PortInfo info; ///< its writable components
+        iba::smp::PortInfo info; ///< only the writable components are used
         /// The physical state while the link is not up: Disabled, Sleep or Polling.
         iba::PortPhysicalState resting = iba::PortPhysicalState::Polling;
-        std::optional<mad::time_point> lease_end{}; ///< of the M_Key; set while its lease period runs
+        std::optional<mad::time_point> lease_end{}; ///< end of the M_Key lease; set while its lease period runs
     };
 
     /// Stores a block of a table. `port`: the port with the table, 0 for a switch; `modifier` as in SMPs.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// paths.cpp - path records that follow the routes of MADs.
+// paths.cpp - makes path records that follow the routes of MADs.
 #include "paths.hpp"
 
 #include "addressed_ports.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// rates.hpp - the rate of a cable and its IBA code. It does not depend on routing.
+// rates.hpp - computes the rate of a cable and its IBA code. It does not depend on routing.
 #pragma once
 #include <comad/iba/detail/codes.hpp>
 #include <comad/transports/sim/detail/topology.hpp>
@@ -11,7 +11,7 @@ namespace comad::transports::sim {
 
 /// Returns the number of lanes of an active width; 0: no link.
 constexpr unsigned lanes_of(link_codes active) noexcept {
-    constexpr std::array<unsigned, 5> lanes{1, 4, 8, 12, 2}; // by the bit of the width
+    constexpr std::array<unsigned, 5> lanes{1, 4, 8, 12, 2}; // lanes by the bit of the width
     const auto width = static_cast<unsigned>(std::countr_zero(active.width));
     return width < lanes.size() ? lanes[width] : 0;
 }

@@ -15,7 +15,7 @@ namespace comad::transports::sim {
 namespace {
 
 constexpr u32 GSI_QPN = 1;
-constexpr u32 well_known_qkey = 0x8001'0000; // of QP1 (IBA 3.5.3)
+constexpr u32 well_known_qkey = 0x8001'0000; // Q_Key of QP1 (IBA 3.5.3)
 constexpr u8 no_more_routers = 255;          // the hop limit of replies (IBA 13.5.4)
 
 } // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// router.cpp - routes MADs through a topology.
+// router.cpp - routes MADs through a simulated topology.
 #include "router.hpp"
 
 #include "rates.hpp"

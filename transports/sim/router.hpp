@@ -87,7 +87,7 @@ private:
     std::vector<bool> mute_;
     bool is_stale_ = true;      // by_lid_ and the trees are outdated
     std::vector<place> by_lid_; // index: LID
-    std::vector<tree> trees_;   // from the most recent origins, because programs at several ports alternate
+    std::vector<tree> trees_;   // trees of the most recent origins, because programs at several ports alternate
     std::size_t oldest_ = 0;
     std::vector<u32> queue_;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// scripts.cpp - scripted replies of a simulated subnet.
+// scripts.cpp - stores and calls the scripted replies of a simulated subnet.
 #include "scripts.hpp"
 
 #include <comad/iba/detail/mad_header.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// sma.cpp - replies of subnet management agents.
+// sma.cpp - makes the replies of simulated subnet management agents.
 #include "sma.hpp"
 
 #include <comad/server/detail/reply.hpp>

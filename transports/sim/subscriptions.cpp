@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// subscriptions.cpp - stores subscriptions and makes Reports.
+// subscriptions.cpp - stores the subscriptions of a simulated subnet, and makes Reports.
 #include "subscriptions.hpp"
 
 #include <comad/mad/detail/message.hpp>

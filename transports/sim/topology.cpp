@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// topology.cpp - the graph of nodes, cables, names and LIDs.
+// topology.cpp - builds and searches the graph of a simulated subnet: nodes, cables, names and LIDs.
 #include <comad/transports/sim/detail/topology.hpp>
 
 #include <fmt/format.h>

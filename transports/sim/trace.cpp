@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// trace.cpp - the nodes along a path (IBA 15.2.5.19).
+// trace.cpp - makes trace records: the nodes along a path (IBA 15.2.5.19).
 #include "addressed_ports.hpp"
 #include "paths.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// traps.cpp - makes the notices of traps 256 to 258.
+// traps.cpp - makes the notices of traps 256 to 258, which report wrong keys.
 #include "traps.hpp"
 
 #include <comad/iba/detail/smp/format.hpp>

@@ -122,7 +122,7 @@ kernel_port::agent* kernel_port::add_agent(file& owner, u32 id, const mad::regis
         mad::registration single = what;
         single.rmpp = false;
         error = place_.carrier->serve(single);
-        if (error != 0 && error != EOPNOTSUPP) return nullptr; // it needs no registration
+        if (error != 0 && error != EOPNOTSUPP) return nullptr; // EOPNOTSUPP: not needed
     }
     error = 0;
     agent& added = agents_.emplace_back();
@@ -424,7 +424,7 @@ void kernel_port::deliver(agent& a, const mad::source_address& source, std::span
     if (source.has_grh) {
         h.grh_present = 1;
         h.gid_index = source.SGID_index;
-        h.hop_limit = 255; // for the way back (Linux, ib_init_ah_attr_from_wc())
+        h.hop_limit = 255; // hop limit of replies (Linux, ib_init_ah_attr_from_wc())
         h.traffic_class = source.traffic_class;
         h.flow_label = htobe32(source.flow_label);
         std::memcpy(h.gid, source.SGID.bytes.data(), sizeof h.gid);

@@ -50,7 +50,7 @@ std::string rate_of(const local_attributes& a) {
         if (value(p.linkSpeedExtActive) == s.code) active = s;
     if (value(p.linkSpeedExtActive2) == 1) active = {1, 2000, " XDR"};
     if ((a.mlnx_ext_port.LinkSpeedActive & 1) != 0) active = {8, 100, " FDR10"};
-    const unsigned lanes = std::max(sim::lanes_of({.width = value(p.linkWidthActive)}), 1u); // none is 1x (Linux)
+    const unsigned lanes = std::max(sim::lanes_of({.width = value(p.linkWidthActive)}), 1u); // Linux shows 0 as 1x
     const unsigned tenths = active.tenths * lanes;
     return fmt::format("{}{} Gb/sec ({}X{})\n", tenths / 10, tenths % 10 ? ".5" : "", lanes, active.name);
 }
