@@ -173,7 +173,7 @@ CLI::Option* command_line::add(CLI::App& app, const argument& a) {
     return o;
 }
 
-// CLI11 names the option only in errors of its own types.
+// Adds a reader to an option. Its errors must name the option, because CLI11 does this only for errors of its own types.
 CLI::Option* command_line::add_reader(CLI::App& app, const argument& a, const argument::text_reader& read) {
     const auto validated = [read, name = a.names_.substr(a.names_.rfind(',') + 1)](const std::string& text) {
         try {

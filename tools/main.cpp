@@ -16,7 +16,8 @@
 
 namespace {
 
-/// Opens closed standard streams. Otherwise the next open file would get their number, and the text for them. Writing still fails.
+/// Opens closed standard streams for reading. Otherwise the next file would get the number of a standard stream, and with it the text for
+/// this stream. Writing to such a stream still fails.
 void keep_standard_streams() {
     for (int stream = 0; stream <= 2; ++stream)
         if (::fcntl(stream, F_GETFD) < 0) (void)::open("/dev/null", O_RDONLY); // gets the lowest free number

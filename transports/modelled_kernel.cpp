@@ -188,7 +188,7 @@ void modelled_kernel::refill(agent& a) {
     }
 }
 
-// ---- what the kernel does by itself ----------------------------------------------------------------------------------
+// ---- time -----------------------------------------------------------------------------------------------------------
 
 void modelled_kernel::set_now(mad::time_point now) noexcept {
     const auto next_change = [this] {

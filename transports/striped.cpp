@@ -94,8 +94,8 @@ void striped_transport::watch(member& m) noexcept {
 
 // ---- receiving -----------------------------------------------------------------------------------------------------
 
-// Reads in turn from the ready members, each until it has no more messages. A member is thus read in vain only once
-// for each time that it was ready. The result is "no message" only if this call found no ready member.
+// Reads in turn from the ready members, each until it has no more messages. An unsuccessful read thus happens only once each time that a
+// member was ready. The result is "no message" only if this call found no ready member.
 mad::received striped_transport::receive(std::span<u8> buffer) noexcept {
     const auto members = static_cast<u32>(members_.size());
     for (bool has_looked = false;; has_looked = true) {
@@ -139,7 +139,7 @@ void striped_transport::look_who_is_ready() noexcept {
     }
 }
 
-// The descriptor of a disconnected device is always readable, so it must be removed.
+// Removes a disconnected device from the epoll instance, because its descriptor is always readable.
 void striped_transport::lose(member& m) noexcept {
     m.is_gone = true;
     ++gone_;

@@ -95,7 +95,7 @@ verbs::result<std::unique_ptr<verbs_transport::lane>> verbs_transport::make_lane
     return made;
 }
 
-// The descriptor of a replaced lane was closed, which removed it from the epoll instance.
+// Adds the lane to the epoll instance. The descriptor of a replaced lane was closed, which removed it from the instance.
 verbs::result<void> verbs_transport::watch(const lane& l) const {
     epoll_event completions{.events = EPOLLIN, .data = {.u64 = of_completions}};
     if (::epoll_ctl(readable_.get(), EPOLL_CTL_ADD, l.received.descriptor(), &completions) != 0)
@@ -364,7 +364,7 @@ void verbs_transport::refresh() noexcept {
     addresses_.clear();
 }
 
-/// The index of our P_Key may have changed. A QP in use must then be recreated.
+/// Follows a change of the index of the local P_Key. A QP in use must then be recreated.
 void verbs_transport::follow_pkey() {
     if (pkey_ == 0) pkey_ = pkey_at(port_, is_default_pkey_ ? default_pkey_index(port_) : pkey_place_);
     if (pkey_ == 0 || pkey_at(port_, pkey_place_) == pkey_) return;

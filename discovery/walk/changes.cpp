@@ -136,7 +136,7 @@ private:
 
     void failed(port_ref where, const mad::mad_error& e) {
         if (e.code == mad::errc::cancelled) return;
-        // A port that did not reply in the discovery either has not changed.
+        // If the port did not reply in the discovery, a missing reply now is not a change.
         if (subnet_.nodes[where.node].ports[where.port].info) changes_.push_back({where, to_string(e), cause_text(e)});
     }
 

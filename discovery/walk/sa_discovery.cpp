@@ -183,7 +183,7 @@ private:
             contradict(node_at(at).info.nodeGUID, at.port, describe(found_, lids_.duplicates()[i]));
     }
 
-    // Adds the LIDs of all end ports before any of them is looked up by a LID that the LMC adds.
+    // Adds the LIDs of all end ports. This must precede lookups by LIDs that the LMC adds.
     void add_all_lids(std::span<const PortInfoRecord> records) {
         for (const PortInfoRecord& r : records) {
             const port_ref at = lids_.at(r.endportLID);

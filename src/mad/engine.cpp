@@ -153,7 +153,7 @@ void engine::begin_attempt(operation& o) noexcept {
     if (a.in_flight_at_send > detail::window_control::few) last_among_many_ = a.sequence;
     a.timeout = attempt_timeout(o);
     a.transport_timeout = transport_timeout_of(o);
-    deadlines_.arm(i, a.timeout); // also before it is sent, because the transport may block for ever
+    deadlines_.arm(i, a.timeout); // also before it is sent, because the transport may block forever
     if (holding_ || !blocked_.empty() || !offer(i)) attempts_.push_back(blocked_, i);
 }
 
@@ -391,7 +391,7 @@ void engine::queue_retry(operation& o) noexcept {
     retry_queue_.push_back(o);
 }
 
-// Extends the time limit of an operation, because the time in the retry queue does not count.
+// Excludes the time in the retry queue from the time limit of an operation.
 void engine::exclude_queue_time(operation& o) const noexcept {
     if (o.has_started) o.started += now_ - o.retry_queued_since;
 }

@@ -13,7 +13,7 @@
 namespace comad::mad {
 namespace {
 
-// Multiplies and folds. The table of destinations only needs that few different input bits spread well.
+// Mixes a word into a hash by multiplying and folding. The table of destinations needs only a good spread of a few different input bits.
 u64 mix(u64 hash, u64 word) noexcept {
     hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
     return hash ^ hash >> 32;

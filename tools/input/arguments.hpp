@@ -43,7 +43,7 @@ public:
         : names_(std::move(names)), place_(std::move(where)), is_flag_(is_flag) {}
 
     argument& required() { return is_required_ = true, *this; }
-    /// Makes the present value the default; the text of the option must show it in brackets.
+    /// Declares the present value as the default. The text of the option must show it in brackets.
     argument& shows_default();
     argument& range(std::int64_t least, std::int64_t most) { return range_.emplace(least, most), *this; }
     argument& one_of(std::vector<std::string> words) { return choices_ = std::move(words), *this; }

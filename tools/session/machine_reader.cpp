@@ -62,7 +62,8 @@ std::string group_name(gid_t id) {
     return entry ? entry->gr_name : fmt::format("{}", id);
 }
 
-/// Only opening a umad file shows whether it is permitted: device rules and namespaces of a container matter as well as the mode.
+/// Returns the errno of opening a file. Only opening a umad file shows whether it is permitted, because device rules and namespaces of a
+/// container matter as well as the mode.
 int error_of(const fs::path& file, bool is_umad) {
     if (is_umad) {
         const comad::mad::unique_fd fd{::open(file.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC)};

@@ -194,7 +194,7 @@ private:
     boost::asio::cancellation_signal stop_;
     bool stopped_ = false;
     comad::coro::asio_driver* driver_ = nullptr; // driver of the running task
-    // Before the fabric, because its opening and closing must not be interrupted either.
+    // Constructed before the fabric, so that signals do not interrupt the opening and the closing of the fabric.
     std::unique_ptr<event_loop> loop_;
     std::optional<pcap_writer> capture_file_;
     std::optional<comad::mad::simple_tracer> simple_tracer_;

@@ -93,7 +93,7 @@ std::string any_of(u64 set, std::span<const bit_name> names) {
     return fmt::to_string(fmt::join(words, " or "));
 }
 
-// The IBA does not define sets that lack the lower speeds or widths. They are shown as libibmad shows its extension.
+// The IBA defines only sets that include the lower speeds or widths. As in libibmad, other sets are marked as an extension of the IBA.
 std::string widths_supported(u64 set) {
     constexpr u64 usual[] = {1, 3, 7, 11, 15, 17, 19, 23, 27, 31};
     const bool extension = !(set >> 5) && std::ranges::find(usual, set) == std::end(usual);

@@ -63,7 +63,7 @@ class remedy {
 public:
     using values = std::initializer_list<std::pair<std::string_view, std::string_view>>;
 
-    /// No fix is needed.
+    /// Means that no fix is needed.
     remedy() = default;
     /// Precondition: `v` has a value for each name in the row.
     remedy(remedy_id id, values v = {}); // NOLINT(google-explicit-constructor): a row without values is a remedy

@@ -39,7 +39,7 @@ bool is_comparable(const comad::discovery::subnet&, comad::discovery::port_ref);
 /// Returns counters above their threshold, or saturated below it; a threshold of 0 disables the check.
 std::vector<complaint> check_counters(const comad::counters::counter_values&, const error_thresholds&);
 
-/// The thresholds of the ibcheck scripts: 10, and 100 for errors that the remote end causes.
+/// Returns the thresholds of the ibcheck scripts: 10, and 100 for errors that the remote end causes.
 error_thresholds default_thresholds();
 /// Returns lines `SymbolErrorCounter=10` as in a thresholds file, or one JSON object.
 std::string thresholds_text(const error_thresholds&, bool json);

@@ -41,7 +41,7 @@ public:
     /// Returns stanzas or lines for ports above a threshold, and the numbers of nodes and ports that were checked. Ports that were not read
     /// are only counted, as failures.
     std::string of(const comad::counters::sweep&);
-    /// The number of ports above a threshold, in all sweeps so far.
+    /// Returns the number of ports above a threshold, in all sweeps so far.
     unsigned bad_ports() const noexcept { return bad_ports_; }
 
 private:

@@ -55,21 +55,21 @@ struct missing_parts {
     std::vector<std::pair<known_end, known_end>> far_ends; ///< the other end for each end of these links, sorted
     std::size_t known_nodes = 0, known_links = 0;          ///< numbers of known nodes and links, including missing ones
 
-    /// The node at an end of a missing link; null: no missing link has this node.
+    /// Returns the node at an end of a missing link; null: no missing link has this node.
     const known_node* find(comad::iba::guid) const;
-    /// The other end of the missing link at this port; nullopt: no link is missing there.
+    /// Returns the other end of the missing link at this port; nullopt: no link is missing there.
     std::optional<known_end> far_end(known_end) const;
-    /// The other end of the only missing link of a node; nullopt: it has none or several.
+    /// Returns the other end of the only missing link of a node; nullopt: it has none or several.
     std::optional<known_end> only_far_end(comad::iba::guid) const;
-    /// The number of links that are reported as down: all except those with cause::node.
+    /// Returns the number of links that are reported as down: all except those with cause::node.
     std::size_t links_down() const;
 };
 
 /// Remembers every node and link that was ever found. Descriptions are those of the last discovery that found the node. If one end of a
-/// link is cabled to another port, the link is replaced and not missing.
+/// link has a cable to another port now, the link is replaced and not missing.
 ///
-/// Memory: everything that was found last, and of the missing parts the most recent most_missing_nodes and most_missing_links. In a fabric
-/// with 48,000 LIDs that was replaced completely, this is at most 100 MB.
+/// Memory: everything that was found last, and of the missing parts the most recent most_missing_nodes and most_missing_links. In a
+/// fabric with 48,000 LIDs that was replaced completely, this is at most 100 MB.
 class known_fabric {
 public:
     using node_filter = std::function<bool(const comad::discovery::node&)>;
@@ -92,7 +92,7 @@ public:
     /// Returns whether a part must be forgotten now: then call take() again.
     bool has_to_forget(comad::mad::time_point now) const noexcept { return forget_at_ && *forget_at_ <= now; }
 
-    /// The missing parts as of the last take(); null before. The object does not change any more.
+    /// Returns the missing parts as of the last take(); null before. The object does not change any more.
     const std::shared_ptr<const missing_parts>& missing() const noexcept { return missing_; }
     /// Returns whether take() ever had to forget a part for lack of space.
     bool is_full() const noexcept { return is_full_; }

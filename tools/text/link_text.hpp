@@ -11,18 +11,18 @@
 
 namespace ibtool {
 
-/// The LID of the port, or of port 0 of its switch; 0: unknown.
+/// Returns the LID of the port, or of port 0 of its switch; 0: unknown.
 unsigned lid_at(const comad::discovery::subnet&, comad::discovery::port_ref);
 
-/// The active width and speed: `4X`, `25.78125 Gbps`. Precondition: the port's PortInfo is known.
+/// Return the active width and speed: `4X`, `25.78125 Gbps`. Precondition: the port's PortInfo is known.
 std::string width_of(const comad::discovery::subnet&, comad::discovery::port_ref);
 std::string speed_of(const comad::discovery::subnet&, comad::discovery::port_ref);
 
 /// Returns `25.78125 Gbps` for a set with one speed.
 std::string any_speed_text(comad::discovery::link_speeds);
 
-/// The best width and speed that both ends support, `12X`, `10.0 Gbps`, if they are not active; otherwise, and if the neighbor is unknown,
-/// empty.
+/// Return the best width and speed that both ends support, `12X`, `10.0 Gbps`, if they are not active. Otherwise, and if the neighbor is
+/// unknown, the text is empty.
 std::string better_width(const comad::discovery::subnet&, comad::discovery::port_ref);
 std::string better_speed(const comad::discovery::subnet&, comad::discovery::port_ref);
 

@@ -72,7 +72,7 @@ private:
 /// Records that a stop signal has arrived: print_error() then waits for at most one second more.
 void note_stop_signal() noexcept;
 
-/// The name at the start of messages: `ibtool`, or the name of the link through which it was called.
+/// Returns the name at the start of messages: `ibtool`, or the name of the link through which it was called.
 const std::string& program_name() noexcept;
 /// Returns whether the program was called by the name of a command. Users of infiniband-diags' names expect the behavior of those programs.
 bool is_called_by_link() noexcept;

@@ -295,7 +295,7 @@ u16 attributes::get_port_info(u32 number, u8 in_port, u32 modifier, block out) n
     return put(told, out);
 }
 
-/// Each speed supports its usual forward error correction or none. The link uses the usual one.
+/// Returns the modes of forward error correction. Each speed supports its usual mode or none; the link uses the usual mode.
 u16 attributes::get_port_info_extended(u32 number, u8 in_port, u32 modifier, block out) noexcept {
     const node& n = topology_.nodes[number];
     const u32 which = modifier == 0 && !n.is_switch() ? in_port : modifier;
@@ -399,7 +399,7 @@ u16 attributes::get_sl_to_vl(u32 number, u32 modifier, block out) noexcept {
     return put(table, out);
 }
 
-// The low-priority table shares the bandwidth equally; the high-priority table has only VL 0.
+// Returns the arbitration tables. The low-priority table shares the bandwidth equally; the high-priority table has only VL 0.
 u16 attributes::get_vl_arbitration(u32 number, u32 modifier, block out) noexcept {
     constexpr u16 low_weight = 4, high_weight = 1;
     const node& n = topology_.nodes[number];

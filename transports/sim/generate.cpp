@@ -107,8 +107,8 @@ topology make_fattree2(spec& s) {
     return b.finish();
 }
 
-// The k-ary fat tree of Al-Fares et al.: k pods of k/2 leaves and k/2 spines, with (k/2)^2 cores above them. With
-// fewer pods, each core uses only as many ports as there are pods.
+// Builds the k-ary fat tree of Al-Fares et al.: k pods of k/2 leaves and k/2 spines, with (k/2)^2 cores above them. With fewer pods, each
+// core uses only as many ports as there are pods.
 topology make_fattree3(spec& s) {
     builder b(take_link(s));
     const u64 radix = take_even_radix(s, 64);
@@ -137,7 +137,7 @@ topology make_fattree3(spec& s) {
     return b.finish();
 }
 
-// Each dimension uses two ports, hosts use the rest. Port 2d+1 leads up in dimension d, port 2d+2 down.
+// Builds a torus. Each dimension uses two ports, hosts use the rest. Port 2d+1 leads up in dimension d, port 2d+2 down.
 topology make_torus(spec& s) {
     builder b(take_link(s));
     const std::array<u64, 3> side{s.take_number("x", 4, 2, 1000), s.take_number("y", 4, 2, 1000),

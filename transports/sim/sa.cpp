@@ -139,7 +139,7 @@ response administrator::answer_multi(const server::request& r) {
     return response::table(std::move(paths), iba::wire_size<iba::sa::PathRecord>);
 }
 
-/// A request for TraceRecords contains a PathRecord and its component mask, as Intel's fabric manager expects.
+/// Replies to a request for TraceRecords, which contains a PathRecord and its component mask, as Intel's fabric manager expects.
 response administrator::answer_trace(const server::request& r) {
     if (r.data.size() < iba::wire_size<iba::sa::PathRecord>) return response::error(status::invalid_value);
     std::vector<u8> hops;

@@ -17,7 +17,7 @@
 namespace comad::transports::sim {
 namespace {
 
-// The timer uses the steady clock.
+// Creates the timer of a transport in real time. It uses the steady clock.
 mad::unique_fd make_timer(time_mode mode) {
     if (mode == time_mode::virtual_) return mad::unique_fd{};
     mad::unique_fd timer{::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC)};
