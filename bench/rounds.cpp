@@ -10,7 +10,7 @@
 namespace comad::bench {
 namespace {
 
-/// Values per request for each round; print functions sort them first.
+/// The values per request of all rounds. print() sorts them.
 struct row {
     std::vector<double> wall_ns, processor_ns, ratio;
     u64 allocations = 0;

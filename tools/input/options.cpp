@@ -157,7 +157,7 @@ comad::coro::schedule_options global_options::schedule() const {
     s.polite = polite;
     s.unmeasured_timeout = std::chrono::seconds(1); // the timeout of infiniband-diags
     s.timeout = timeout;
-    if (retries >= 0) { // an explicit number of retries is exact
+    if (retries >= 0) { // an explicit number needs a fixed timeout
         s.retries = static_cast<comad::u8>(retries);
         if (timeout.count() == 0) s.timeout = s.unmeasured_timeout;
     }

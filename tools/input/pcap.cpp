@@ -90,7 +90,7 @@ template <class Start> void add_start(std::string& to, const Start& start) {
         fmt::format("cannot write the capture '{}': {}", comad::iba::escaped(name), std::strerror(why)));
 }
 
-/// Opens a file; `-` is stdout. A FIFO without a reader is opened later.
+/// Opens a file that only its owner may read; `-` is stdout. A FIFO without a reader is opened later.
 std::unique_ptr<queued_writer> open_private(const std::string& name) {
     const queued_writer::settings how{.full = queued_writer::when_full::wait};
     constexpr mode_t owner_alone = 0600;

@@ -102,7 +102,7 @@ struct queued_writer::state {
             queued -= next.text.size();
             if (why != 0) {
                 note_failure(why, next.count);
-                if (how.on_error) how.on_error(); // called here, because the destructor takes the lock
+                if (how.on_error) how.on_error(); // not after the destructor, which takes the lock
             }
             changed.notify_all();
         }

@@ -218,7 +218,7 @@ void known_fabric::find_missing(const subnet& s, const found_parts& found) {
         if (!is_expected_[i] || is_learned(n.nodeGUID)) continue;
         ++made->known_nodes;
         const bool was_missing = missing_ && std::ranges::binary_search(missing_->nodes, n.nodeGUID, {}, guid_of);
-        if (!found.is_cut_short || was_missing) made->nodes.push_back(n); // found nodes are always added
+        if (!found.is_cut_short || was_missing) made->nodes.push_back(n); // found nodes are learned nodes
     }
     std::ranges::inplace_merge(made->nodes, made->nodes.begin() + of_file, {}, guid_of);
 
