@@ -236,7 +236,7 @@ double median(std::vector<double> values) {
     return values[values.size() / 2];
 }
 
-/// Each ratio to the first variant compares times of the same round.
+/// Measures the variants and prints their times. Each ratio to the first variant compares times of the same round.
 void measure(const std::vector<variant>& variants, buffers& all, unsigned rounds, unsigned repetitions) {
     std::vector<std::vector<double>> ns(variants.size()), ratio(variants.size());
     for (unsigned round = 0; round < rounds; ++round) {

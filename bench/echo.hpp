@@ -31,7 +31,7 @@ class echo {
 public:
     /// The thread turns every request into its reply with turn_round() and changes nothing else.
     echo();
-    /// The thread runs `answer`, which reads requests and writes replies, and returns at the end of the descriptor's stream.
+    /// Starts a thread that runs `answer`, which reads requests and writes replies, and returns at the end of the descriptor's stream.
     explicit echo(std::function<void(int descriptor)> answer);
     ~echo();
     int descriptor() const noexcept { return near_.get(); }
@@ -46,7 +46,7 @@ private:
 /// The near end as a transport that works like umad: one write and one read per MAD, with header and MAD in one buffer.
 class echo_transport final : public mad::transport {
 public:
-    /// The descriptor must be nonblocking. The caller keeps its ownership.
+    /// Uses a nonblocking descriptor. The caller keeps its ownership.
     explicit echo_transport(int descriptor) : descriptor_(descriptor) {}
     int native_handle() const noexcept override { return descriptor_; }
     mad::send_result send(const mad::send_request&) noexcept override;

@@ -57,7 +57,7 @@ void write_request(packet& p, u64 number) noexcept {
     mad[128 + 2] = 1;
 }
 
-/// Not inlined, so that the compiler decodes all of NodeInfo although the caller uses only its GUID.
+/// Decodes the reply. Not inlined, so that the compiler decodes all of NodeInfo although the caller uses only its GUID.
 [[gnu::noinline]] NodeInfo node_info_of(const packet& p) noexcept {
     NodeInfo info;
     iba::decode(info, p.data() + mad::headroom + 64);

@@ -66,10 +66,10 @@ mad::time_point MADSchedule::next_deadline() const noexcept {
     return std::min(ours, transport_.next_event().value_or(mad::time_point::max()));
 }
 
-// A reply that arrived in time must not expire because it was read late. Before anything expires, this function
-// therefore reads everything that can have arrived: a reply and a late reply for each MAD in flight. In other cases,
-// with one MAD in flight, its reply is the only expected message, and another read would be a useless system call.
-// With none in flight, only requests to a server can arrive.
+// Processes what has arrived. A reply that arrived in time must not expire because it was read late. Before anything expires, this
+// function therefore reads everything that can have arrived: a reply and a late reply for each MAD in flight. In other cases, with one
+// MAD in flight, its reply is the only expected message, and another read would be a useless system call. With no MAD in flight, only
+// requests to a server can arrive.
 bool MADSchedule::turn() noexcept {
     const bool is_due = engine_->may_be_due();
     if (!is_due) to_read_ = 2 * engine_->in_flight();

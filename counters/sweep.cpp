@@ -88,7 +88,7 @@ const iba::ClassPortInfo* sweeper::impl::class_port_info(u32 node) const noexcep
 
 // ---- a sweep -------------------------------------------------------------------------------------------------------
 
-// Nodes with many ports start first, so that they do not end last. Unresponsive nodes come last.
+// Starts a sweep. Nodes with many ports come first, because they take longest; unresponsive nodes come last.
 void sweeper::impl::begin() {
     result_ = {};
     result_.begin = schedule_.now();

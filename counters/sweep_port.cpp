@@ -97,7 +97,7 @@ template <std::size_t Index> task<bool> sweeper::impl::read_detail(agent& a, con
     co_return co_await read_as<T, T>(a, path, l);
 }
 
-// Only the status of a reply shows whether a PMA supports a detail. An unsupported one is not queried again.
+// Reads a detail. Only the status of a reply shows whether a PMA supports it. An unsupported detail is not queried again.
 template <class T, class Asked> task<bool> sweeper::impl::read_as(agent& a, const mad::IBPath& path, reading& l) {
     const T request = request_for<T>(l.where.port);
     auto reply = co_await schedule_.PerformanceGet<T>(request, path, 0, hurry());

@@ -24,7 +24,7 @@ struct command_text {
     std::string_view name, summary, description, traffic, output, json, exit_status, examples, see_also;
     std::vector<argument_text> arguments; ///< most useful first
 
-    /// Null: the command has no text for this argument.
+    /// Returns the text of an argument; null: the command has no text for it.
     const argument_text* find(const argument&) const;
     /// Returns the commands in the examples: the lines of `sh` blocks, and the lines after `$ ` in `console` blocks.
     std::vector<std::string_view> example_commands() const;

@@ -18,7 +18,7 @@ namespace {
 /// The names of the options that a command line may contain.
 class option_reader {
 public:
-    /// The options of all commands, and the program's own options.
+    /// Starts with the options that all commands have, and the program's own options.
     explicit option_reader(const arguments& global) {
         for (const char* name : {"--help", "--version", "-h", "-V"}) known_.push_back({nullptr, name});
         add(global);

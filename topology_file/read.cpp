@@ -425,7 +425,7 @@ private:
         return *at;
     }
 
-    /// If a port has two lines, the first one is used.
+    /// Stores the line of a port. If a port has two lines, the first one is used.
     void take_line(node& n, u8 number, const port& said) {
         port& p = port_at(n, number);
         if (p.has_line) return;

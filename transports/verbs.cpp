@@ -140,7 +140,7 @@ void verbs_transport::reap() noexcept {
     }
 }
 
-// Responses, including RMPP ACKs, keep the transaction ID of the requester.
+// Writes the session to the transaction ID of a request. Responses, including RMPP ACKs, keep the transaction ID of the requester.
 void verbs_transport::stamp(std::span<u8> mad) const noexcept {
     if (mad::is_response(mad)) return;
     iba::store_be<u32>(mad.data() + iba::offset_of<&iba::MADHeader::transactionID>, options_.session);

@@ -89,7 +89,7 @@ struct node_order {
     u32 reached; ///< the number of nodes that links lead to; they come first
 };
 
-// Breadth-first, by port number. Only switches forward directed routes; a CA sends only through the local port.
+// Sorts nodes breadth-first, by port number. Only switches forward directed routes; a CA sends only through the local port.
 node_order breadth_first(subnet& s, u32 start) {
     std::vector<u32> order{start};
     std::vector<bool> seen(s.nodes.size());

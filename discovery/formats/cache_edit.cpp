@@ -162,8 +162,8 @@ private:
         put_in_order();
     }
 
-    /// libibnetdisc writes ports in the order of its hash table, by the GUID that they had when loaded. For ports in one bucket, the
-    /// last one comes first. Nodes are loaded from the last to the first.
+    /// Sorts the ports as libibnetdisc writes them: in the order of its hash table, by the GUID that they had when loaded. For ports in
+    /// one bucket, the last one comes first. Nodes are loaded from the last to the first.
     void put_in_order() {
         constexpr std::size_t rows = 137;
         std::array<std::vector<std::size_t>, rows> table;

@@ -15,7 +15,7 @@ std::optional<port_ref> end_port_of(const subnet& s, iba::guid portGUID) {
     return std::nullopt;
 }
 
-/// Port 0, which represents the whole node.
+/// Returns port 0, which represents the whole node.
 std::vector<port_ref> whole_of(port_ref r) { return r ? std::vector<port_ref>{{r.node, 0}} : std::vector<port_ref>{}; }
 
 } // namespace

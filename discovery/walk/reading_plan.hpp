@@ -41,9 +41,9 @@ public:
     /// Returns the step to continue from after the node was given up.
     unsigned position(u32 index) const { return readings_[index].next_step; }
 
-    /// Called when a port was read, or when it rejected a query with the bit. Returns the ports that may hide extended speeds and are to be
-    /// read again with the bit UnderstandsExtendedSpeeds, as OpenSM does since 2026. First this is one port of the node, then the others if
-    /// that port did hide its speeds. `has_bit`: the port was read with this bit.
+    /// Called when a port was read, or when it rejected a query with the bit. Returns the ports that may hide extended speeds and must be
+    /// read again with the bit UnderstandsExtendedSpeeds, as OpenSM does since 2026. First this is one port of the node, then the others
+    /// if that port did hide its speeds. `has_bit`: the port was read with this bit.
     std::vector<u8> ports_to_reread_for_ext_speeds(const subnet&, port_ref, bool has_bit);
 
     /// Marks all nodes as read after their indices have changed.

@@ -22,8 +22,8 @@ unsigned checked_window(unsigned wanted, unsigned limit) {
     return std::min(wanted, limit);
 }
 
-// Number of attempts in the table: several times the window. Lost attempts are remembered, and operations on unresponsive destinations wait
-// without taking space in the window.
+// Returns the number of attempts in the table: several times the window. Lost attempts are remembered, and operations on unresponsive
+// destinations wait without taking space in the window.
 u32 table_size_for(unsigned window) { return std::clamp(std::bit_ceil(8 * window), 1024u, 1u << 17); }
 
 // If all attempts in flight are late, the fabric may be stalled for this time. After one stall without any reply, it is more likely that
@@ -157,7 +157,7 @@ void engine::begin_attempt(operation& o) noexcept {
     if (holding_ || !blocked_.empty() || !offer(i)) attempts_.push_back(blocked_, i);
 }
 
-// A new attempt starts, so the latest one becomes an earlier one.
+// Makes the latest attempt an earlier one, because a new attempt starts.
 void engine::supersede(operation& o) noexcept {
     const u32 i = o.latest;
     attempt& a = attempts_[i];
@@ -528,7 +528,7 @@ void engine::on_received(const received& r) noexcept {
     end(*o, {.what = completion_status::replied, .attempts = 0, .reply = r.mad, .source = r.source}, i);
 }
 
-// reply_pattern compares only the first seven hops of a route; this function compares all of them.
+// Compares all hops of a route. reply_pattern compares only the first seven.
 bool engine::return_path_matches(const operation& o, std::span<const u8> reply) noexcept {
     const auto* route = reply[iba::offset_of<&iba::MADHeaderDirected::hopCount>] > 7 ? directed(*o.path) : nullptr;
     return !route || mad::return_path_matches(*route, reply);
@@ -586,7 +586,7 @@ void engine::add_sample(const attempt& a, duration time) noexcept {
     if (control_ && a.flags.alone_at_destination) control_->measured(time, baseline, a.in_flight_at_send);
 }
 
-// MADs in flight with an attempt. If many were in flight later, they may have delayed its reply too.
+// Returns the number of MADs in flight during an attempt. If many were in flight later, they may have delayed its reply too.
 unsigned engine::in_flight_during(const attempt& a) const noexcept {
     return last_among_many_ > a.sequence ? std::max<unsigned>(a.in_flight_at_send, detail::window_control::few + 1)
                                          : a.in_flight_at_send;

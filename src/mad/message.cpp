@@ -34,8 +34,8 @@ using iba::MADHeader;
 using iba::Method;
 using iba::MgmtClass;
 
-// GetResp is the reply to Get and Set, GetTableResp the reply to GetTable and GetTraceTable, and TrapRepress the reply to
-// Trap. The reply to any other method is the method with the response bit (IBA 13.4.5, 15.2.2).
+// Returns the method of a reply: GetResp for Get and Set, GetTableResp for GetTable and GetTraceTable, and TrapRepress for Trap. The
+// reply to any other method is the method with the response bit (IBA 13.4.5, 15.2.2).
 constexpr Method response_to(Method method) noexcept {
     if (method == Method::Set) return Method::GetResp;
     if (method == Method::GetTraceTable) return Method::GetTableResp;

@@ -38,7 +38,7 @@ void rtt_estimator::estimate::add(float sample) noexcept {
     deviation += (std::abs(error) - deviation) / 4;
 }
 
-// Equal round trips have a deviation of 0, but the next one may still take longer.
+// Returns the deadline of a reply. Equal round trips have a deviation of 0, but the next one may still take longer.
 float rtt_estimator::estimate::deadline(float margin) const noexcept {
     return mean + std::max({4 * deviation, mean / 2, margin});
 }
@@ -78,7 +78,8 @@ rtt_estimator::target& rtt_estimator::claim(u64 destination) noexcept {
     return t;
 }
 
-// After one reply, the deviation of a target is estimated as that of other targets at this distance, within bounds.
+// Updates the estimates with a round-trip time. After one reply, the deviation of a target is estimated as that of other targets at this
+// distance, within bounds.
 duration rtt_estimator::answered(u64 destination, distance d, duration round_trip_time, bool few_in_flight) noexcept {
     assert(d <= most_distance);
     const float ns = std::max(static_cast<float>(round_trip_time.count()), 1.0f);

@@ -65,7 +65,7 @@ coro::task<mad::result<std::string>> ask_host(session& in, mad::IBPath to, host_
 
 namespace {
 
-/// Nullopt: the device was disconnected.
+/// Waits for a signal. Nullopt: the device was disconnected.
 coro::task<std::optional<bool>> until_a_signal(session& in) {
     bool goes_on = true;
     while (goes_on) goes_on = co_await in.schedule().pause(std::chrono::hours(24));

@@ -18,7 +18,7 @@ using boost::system::error_code;
 
 namespace {
 
-/// Another program in the foreground has the terminal: a process that reads or changes it then would be stopped.
+/// Returns whether another program in the foreground has the terminal. The kernel would stop this process if it read or changed the terminal then.
 bool is_in_background() {
     const pid_t foreground = ::tcgetpgrp(STDIN_FILENO);
     return foreground >= 0 && foreground != ::getpgrp();

@@ -260,7 +260,7 @@ std::string sweeping::find_sign_of_change(const counters::sweep& now) {
     return why;
 }
 
-// At most once in each refresh period: a link that goes up and down continuously must not cause endless discoveries.
+// Checks for changes at most once in each refresh period: a link that goes up and down continuously must not cause endless discoveries.
 coro::task<void> sweeping::refresh() {
     if (in_.now() - looked_ < plan_.refresh) co_return;
     looked_ = in_.now();

@@ -81,7 +81,7 @@ std::optional<command_target> quoted_name(const std::string& text) {
     return t;
 }
 
-/// Other forms start with a digit, or contain commas, parentheses and percent signs.
+/// Returns whether a text can be a name. Other forms start with a digit, or contain commas, parentheses and percent signs.
 bool may_be_name(const std::string& text) {
     const bool has_letter = std::ranges::any_of(text, [](unsigned char c) { return std::isalpha(c) != 0; });
     return has_letter && text.find_first_of(",(%\n") == text.npos;

@@ -17,7 +17,7 @@ std::string place_text(const comad::mad::any_path&);
 /// Returns `Channel Adapter`, `Switch` or `Router`.
 std::string node_type_text(comad::iba::NodeType);
 
-// One bit of a set in PortInfo, formatted as an active value: `4X`, `10.0 Gbps`, `25.78125 Gbps`, `212.5 Gbps`.
+// Return the text of one bit of a set in PortInfo, formatted as an active value: `4X`, `10.0 Gbps`, `25.78125 Gbps`, `212.5 Gbps`.
 std::string width_text(comad::u64 bit);
 std::string speed_text(comad::u64 bit);
 std::string extended_speed_text(comad::u64 bit);

@@ -69,7 +69,7 @@ public:
     remedy(remedy_id id, values v = {}); // NOLINT(google-explicit-constructor): a row without values is a remedy
 
     const std::string& text() const noexcept { return text_; }
-    /// Empty: ibtool cannot do this.
+    /// Returns the command; empty: ibtool cannot do this.
     const std::string& command() const noexcept { return command_; }
     bool empty() const noexcept { return text_.empty(); }
 

@@ -19,7 +19,7 @@ std::string saquery_text(const comad::iba::sa::LinkRecord&);
 std::string saquery_text(const comad::iba::sa::PathRecord&);
 std::string saquery_text(const comad::iba::sa::MCMemberRecord&);
 std::string saquery_text(const comad::iba::sa::ServiceRecord&, keys);
-/// Without keys, infiniband-diags do not print the QP either.
+/// Omits the QP without keys, as infiniband-diags do.
 std::string saquery_text(const comad::iba::sa::InformInfoRecord&, keys);
 std::string saquery_text(const comad::iba::sa::LinearForwardingTableRecord&);
 std::string saquery_text(const comad::iba::sa::MulticastForwardingTableRecord&);
@@ -28,7 +28,7 @@ std::string saquery_text(const comad::iba::sa::PKeyTableRecord&);
 std::string saquery_text(const comad::iba::sa::VLArbitrationTableRecord&);
 std::string saquery_text(const comad::iba::sa::GUIDInfoRecord&);
 std::string saquery_text(const comad::iba::ClassPortInfo&);
-// infiniband-diags do not support these two.
+// Formats records that infiniband-diags do not support: this one and the next one.
 std::string saquery_text(const comad::iba::sa::RandomForwardingTableRecord&);
 std::string saquery_text(const comad::iba::sa::ServiceAssociationRecord&, keys);
 

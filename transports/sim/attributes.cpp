@@ -380,7 +380,7 @@ u16 attributes::pkey_blocks(u32 number) const noexcept {
     return (topology_.nodes[number].is_switch() ? switch_pkeys : ca_pkeys) / 32;
 }
 
-// End ports belong to the default partition. The other ports of a switch enforce no partition.
+// Returns the P_Key table. End ports belong to the default partition. The other ports of a switch enforce no partition.
 u16 attributes::get_pkey_table(u32 number, u32 modifier, block out) noexcept {
     const node& n = topology_.nodes[number];
     const u32 which = n.is_switch() ? modifier >> 16 : 0;

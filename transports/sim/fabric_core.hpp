@@ -70,13 +70,13 @@ public:
     /// Sends a message now: 256 bytes, or a longer message that RMPP would divide into segments. `answers`: the endpoint whose
     /// request this message replies to, as take() reported it; else mad::any_agent.
     void send(u32 endpoint, const mad::any_path&, std::span<const u8> message, u32 answers = mad::any_agent) noexcept;
-    /// From now on the endpoint receives these requests to its port, instead of the simulated agents; directed-route requests
-    /// only if they have no LID-routed part. Returns 0, or EINVAL if another endpoint receives them.
+    /// Makes the endpoint receive these requests to its port, instead of the simulated agents; directed-route requests only if they have
+    /// no LID-routed part. Returns 0, or EINVAL if another endpoint receives them.
     int serve(u32 endpoint, const mad::registration&);
     /// Ends serve(): the simulated agents receive these requests again.
     void unserve(u32 endpoint, const mad::registration&) noexcept;
-    /// From now on the port's SMA responds to all Gets and Sets of SMPs except SMInfo, even if the endpoint serves them. A host
-    /// channel adapter and its driver do the same.
+    /// Makes the port's SMA respond to all Gets and Sets of SMPs except SMInfo, even if the endpoint serves them. A host channel adapter
+    /// and its driver do the same.
     void serve_beside_sma(u32 endpoint) noexcept { endpoints_[endpoint].is_beside_sma = true; }
     /// Sets the bit IsSM in the port's CapabilityMask. At the port of the topology's subnet manager it is always set.
     void set_is_sm(u32 endpoint, bool is_sm);

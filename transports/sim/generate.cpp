@@ -89,7 +89,7 @@ topology make_single(spec& s) {
     return b.finish();
 }
 
-// Half of a leaf's ports connect hosts; the other half connects one spine each.
+// Builds a fat tree of two levels. Half of a leaf's ports connect hosts; the other half connects one spine each.
 topology make_fattree2(spec& s) {
     builder b(take_link(s));
     const u64 radix = take_even_radix(s, most_ports);
@@ -168,7 +168,7 @@ topology make_torus(spec& s) {
     return b.finish();
 }
 
-// Port 1 connects the next switch, port 2 the previous one; hosts use the rest.
+// Builds a ring (`closed`) or a line. Port 1 connects the next switch, port 2 the previous one; hosts use the rest.
 topology make_chain(spec& s, bool closed) {
     builder b(take_link(s));
     const u64 count = s.take_number("switches", closed ? 8 : 4, closed ? 3 : 1, most_nodes);
