@@ -18,7 +18,8 @@ using boost::system::error_code;
 
 namespace {
 
-/// Returns whether another program in the foreground has the terminal. The kernel would stop this process if it read or changed the terminal then.
+/// Returns whether another program in the foreground has the terminal. The kernel would stop this process if it read or changed the
+/// terminal then.
 bool is_in_background() {
     const pid_t foreground = ::tcgetpgrp(STDIN_FILENO);
     return foreground >= 0 && foreground != ::getpgrp();

@@ -238,7 +238,7 @@ coro::task<bool> sweeping::wait_for_request() {
 
 coro::task<bool> sweeping::wait_long() { co_return co_await in_.schedule().pause(std::chrono::hours(24)); }
 
-// ---- what has changed ----------------------------------------------------------------------------------------------
+// ---- detection of changes ------------------------------------------------------------------------------------------
 
 // Detects changes from the sweep itself, without further MADs: links that went down, nodes that became unresponsive. Empty: none.
 std::string sweeping::find_sign_of_change(const counters::sweep& now) {

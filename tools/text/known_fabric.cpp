@@ -60,7 +60,7 @@ template <class T> bool leave_last(std::vector<T>& all, std::size_t most) {
 
 } // namespace
 
-// ---- what is missing -------------------------------------------------------------------------------------------------
+// ---- missing parts ---------------------------------------------------------------------------------------------------
 
 const known_node* missing_parts::find(iba::guid nodeGUID) const { return node_in(ends, nodeGUID); }
 
@@ -91,7 +91,7 @@ std::string_view name_of(missing_parts::cause c) noexcept {
     return {};
 }
 
-// ---- what is known ---------------------------------------------------------------------------------------------------
+// ---- known parts -----------------------------------------------------------------------------------------------------
 
 /// The nodes and links that a discovery found, sorted.
 struct known_fabric::found_parts {

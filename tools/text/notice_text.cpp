@@ -125,7 +125,7 @@ notice_text::notice_text(const discovery::subnet& s, const discovery::node_names
                 ports_.try_emplace(GUID, port_ref{n, static_cast<u8>(p)});
 }
 
-// ---- places ----------------------------------------------------------------------------------------------------------
+// ---- locations -------------------------------------------------------------------------------------------------------
 
 notice_text::port_ref notice_text::port_of(const iba::gid& GID) const {
     const auto found = ports_.find(iba::guid{GID.interface_id()});

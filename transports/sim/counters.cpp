@@ -78,7 +78,7 @@ void counters::link_changed(u32 node, unsigned port, bool is_up, mad::time_point
     }
 }
 
-// ---- What a port counted -----------------------------------------------------------------------------------------------
+// ---- The counts of a port ----------------------------------------------------------------------------------------------
 
 void counters::add_earlier(u32 index, values& v) const noexcept {
     const u32 peer = ports_[index].peer;

@@ -235,7 +235,7 @@ void fabric_core::advance_packet(const event& e) noexcept {
     }
 }
 
-// ---- A MAD's life ----
+// ---- The stages of a MAD ----
 
 bool fabric_core::is_smp(const packet& p) noexcept {
     const auto mgmt_class = iba::get<&header::mgmtClass>(p.mad.data());
@@ -501,7 +501,7 @@ void fabric_core::on_delivery(u32 index) noexcept {
     e.last = index;
 }
 
-// ---- Chance ----
+// ---- Random decisions ----
 
 u64 fabric_core::random() noexcept { return split_mix(random_state_); }
 

@@ -443,7 +443,7 @@ void kernel_port::answer_unserved(const mad::received& r) {
     if (!server::turn_round(answer.mad(), unsupported)) outbox_.pop_back();
 }
 
-// ---- Requests that replies belong to -------------------------------------------------------------------------------
+// ---- Requests of replies -------------------------------------------------------------------------------------------
 
 namespace {
 
