@@ -443,7 +443,7 @@ void kernel_port::answer_unserved(const mad::received& r) {
     if (!server::turn_round(answer.mad(), unsupported)) outbox_.pop_back();
 }
 
-// ---- Requests of replies -------------------------------------------------------------------------------------------
+// ---- Matching replies to requests ----------------------------------------------------------------------------------
 
 namespace {
 
