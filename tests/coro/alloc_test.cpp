@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// alloc_test.cpp - nothing is allocated per MAD once everything is warm: engine, tasks, sequences, drivers.
+// alloc_test.cpp - engines, tasks, sequences and drivers allocate nothing per MAD after a warm-up.
 #include "library/coro_rig.hpp"
 #include "support/allocations.hpp"
 #include "wire/memory_transport.hpp"
@@ -25,7 +25,7 @@ namespace {
 
 constexpr u32 warm = 20'000, measured = 100'000;
 
-/// A MAD that is sent again and again.
+/// An operation that sends its MAD again and again.
 struct repeated : mad::operation {
     repeated(mad::engine& e, u32 port) : engine(e), to(route(port)) {
         encode = [](mad::operation& o, u8* bytes) {
@@ -48,7 +48,7 @@ struct repeated : mad::operation {
 
 task<void> item(MADSchedule& s, u32 number, u64& right) { right += co_await ask(s, route_to(number)); }
 
-/// Notes what was allocated while the tasks after the warm-up were pulled.
+/// Records the allocations that occur while the tasks after the warm-up are pulled.
 generator<task<void>> items(MADSchedule& s, u64& right, std::size_t& allocated) {
     for (u32 i = 0; i < warm; ++i) co_yield item(s, i, right);
     const std::size_t before = allocations::so_far().count;
@@ -75,7 +75,7 @@ task<mqueue_report> nested_sweep(MADSchedule& s, u64& right, std::size_t& alloca
     co_return co_await s.mqueue(nodes(s, right, allocated));
 }
 
-/// Sanitizers need every frame fresh, so that they can tell a use after free.
+/// With sanitizers each frame is allocated anew from the heap, so that they can detect a use after free.
 std::size_t per_measurement(std::size_t when_recycled) {
     return coro::detail::recycles_frames() ? when_recycled : ~std::size_t{0};
 }
@@ -93,7 +93,7 @@ TEST_CASE("frames up to 2 KiB are recycled by size, and larger frames come from 
             coro::detail::release_frame(frame, bytes);
             return count;
         };
-        allocated(); // warm
+        allocated(); // warm-up
         CHECK(allocated() == (bytes <= 2048 ? 0 : 1));
     }
 }
@@ -124,7 +124,7 @@ TEST_CASE("the engine allocates nothing per MAD") {
 
 TEST_CASE("a task per MAD allocates nothing under the blocking driver") {
     memory_transport net(memory_transport::time::real);
-    MADSchedule schedule(net, {.max_outstanding = 64}); // a window that grows makes frames
+    MADSchedule schedule(net, {.max_outstanding = 64}); // a growing window would allocate frames
     u64 right = 0;
     std::size_t allocated = ~std::size_t{0};
     sync_wait(schedule, sweep(schedule, right, allocated));
@@ -134,7 +134,7 @@ TEST_CASE("a task per MAD allocates nothing under the blocking driver") {
 
 TEST_CASE("a task per MAD allocates nothing under the Asio driver") {
     memory_transport net(memory_transport::time::real);
-    MADSchedule schedule(net, {.max_outstanding = 64}); // a window that grows makes frames
+    MADSchedule schedule(net, {.max_outstanding = 64}); // a growing window would allocate frames
     boost::asio::io_context io{1};
     asio_driver driver(io, schedule);
     u64 right = 0;
@@ -147,7 +147,7 @@ TEST_CASE("a task per MAD allocates nothing under the Asio driver") {
 
 TEST_CASE("a sequence per node and a task per MAD allocate nothing in virtual time") {
     memory_transport net;
-    MADSchedule schedule(net, {.max_outstanding = 64}); // a window that grows makes frames
+    MADSchedule schedule(net, {.max_outstanding = 64}); // a growing window would allocate frames
     u64 right = 0;
     std::size_t allocated = ~std::size_t{0};
     sync_wait(schedule, nested_sweep(schedule, right, allocated));

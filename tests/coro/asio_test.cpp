@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// asio_test.cpp - the Asio driver: tokens, cancellation, what it keeps alive, and what it leaves behind.
+// asio_test.cpp - tests of the Asio driver: completion tokens, cancellation, lifetimes and cleanup.
 #include "library/coro_rig.hpp"
 #include "wire/memory_transport.hpp"
 #include <comad/coro/asio.hpp>
@@ -37,15 +37,15 @@ namespace asio = boost::asio;
 
 namespace {
 
-/// An io_context with a schedule on it. Unless a test says otherwise nothing times out for an hour, so that what should
-/// happen at once cannot be helped by a time-out.
+/// An io_context and a schedule that runs on it. By default nothing times out for an hour. Therefore, a timeout cannot
+/// hide an operation that should have ended at once.
 struct asio_rig {
     explicit asio_rig(schedule_options options = {.timeout = 1h}) : schedule(net, options) {
         driver.emplace(io, schedule);
     }
     operator asio_driver&() { return *driver; }
 
-    /// Until nothing is left to do. Only a failing test takes its minute.
+    /// Runs until no work is left. Only a failing test needs the whole minute.
     void run() {
         io.restart();
         io.run_for(60s);
@@ -69,7 +69,7 @@ task<int> ask_many(MADSchedule& s, u32 count) {
     co_return right;
 }
 
-/// What became of an RPC: the code of its error, or nothing.
+/// Returns the error code of an RPC, or nothing if it succeeded.
 task<std::optional<errc>> outcome_of(MADSchedule& s) {
     auto info = co_await s.SubnGet<smp::NodeInfo>(route(1));
     if (info) co_return std::nullopt;
@@ -90,7 +90,7 @@ TEST_CASE("a callback receives the value of the task, and the io_context then ru
     asio_rig r;
     int right = 0;
     async_run(r, ask_many(r.schedule, 500), [&](int n) { right = n; });
-    CHECK(right == 0); // never from inside
+    CHECK(right == 0); // a handler never runs inside its initiating function
     r.run();
     CHECK(right == 500);
 }
@@ -167,7 +167,7 @@ TEST_CASE("a single RPC is an Asio operation and accepts any token") {
 
 namespace {
 
-/// Counts what is not given back.
+/// An allocator that counts the objects that were not freed.
 template <class T> struct counting_allocator {
     using value_type = T;
     int* kept;
@@ -249,7 +249,8 @@ TEST_CASE("several Asio operations run concurrently") {
 
 TEST_CASE("the Asio driver runs operations that start in the handler of the last operation") {
     asio_rig r;
-    // Two in flight at the end are answered together, so that the driver means to come back while it stops waiting.
+    // Two requests that are in flight at the end get their replies together. The driver then plans another run while it
+    // stops waiting.
     int rounds = 0, right = 0;
     const std::function<void(int)> next = [&](int n) {
         right += n;
@@ -265,7 +266,7 @@ TEST_CASE("the Asio driver receives replies for an operation that started in the
     asio_rig r;
     int right = 0;
     asio::steady_timer under_way(r.io);
-    // Two replies at once: the driver means to look again at once, and while it does so has stopped to wait.
+    // Two replies arrive at once. The driver plans another run at once, and has stopped waiting by then.
     async_run(r, ask_many(r.schedule, 2), [&](int) {
         r.net.hold();
         async_run(r, ask_many(r.schedule, 3), [&](int n) { right = n; });
@@ -386,7 +387,7 @@ TEST_CASE("a driver can be destroyed after its operations ended while the io_con
             asio_driver driver(rig.io, rig.schedule);
             right += co_await async_run(driver, ask_many(rig.schedule, 1 + i % 3), asio::use_awaitable);
         }
-        // Whatever the dead drivers left with the io_context comes now.
+        // Now the handlers run that the destroyed drivers left in the io_context.
         asio::steady_timer later(rig.io, 1ms);
         co_await later.async_wait(asio::use_awaitable);
         co_return right;

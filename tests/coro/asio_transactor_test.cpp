@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// asio_transactor_test.cpp - RPCs, tasks and other I/O of one program in one io_context that four threads run. What other
-// threads find is counted and looked at in the end: Catch's macros are for one. Under ThreadSanitizer.
+// asio_transactor_test.cpp - RPCs, tasks and other I/O of one program in one io_context that four threads run. Other
+// threads only count what they find, and the test checks the counts at its end: the macros of Catch are not
+// thread-safe. These tests also run under ThreadSanitizer.
 #include "kernel/answering_kernel.hpp"
 #include "library/coro_rig.hpp"
 #include "wire/memory_transport.hpp"
@@ -56,11 +57,12 @@ namespace {
 
 constexpr auto terminal = asio::cancellation_type::terminal;
 
-/// An io_context that four threads run, and a transactor in it. Nothing times out for an hour unless a test says otherwise.
+/// An io_context that four threads run, and a transactor in it. By default nothing times out for an hour.
 struct threaded_rig {
     explicit threaded_rig(schedule_options options = {.timeout = 1h}) : options_(options) { renew(); }
 
-    /// Until nothing is left to do; gives how many exceptions left it. Only a failing test takes its minute.
+    /// Runs until no work is left. Returns how many exceptions left the io_context. Only a failing test needs the whole
+    /// minute.
     unsigned run() {
         io.restart();
         std::atomic<unsigned> thrown{0};
@@ -82,11 +84,11 @@ struct threaded_rig {
         REQUIRE(io.stopped());
         return thrown;
     }
-    /// Whether this is where the schedule is moved.
+    /// Returns true if the caller runs where the schedule runs.
     bool is_there() const {
         return mads->get_executor().target<asio::strand<asio::any_io_executor>>()->running_in_this_thread();
     }
-    /// A transactor anew, over the same transport.
+    /// Replaces the transactor by a new one over the same transport.
     void renew() {
         mads.reset();
         mads.emplace(io.get_executor(), net, options_);
@@ -169,13 +171,13 @@ TEST_CASE("completions run in the executor of the handler, else of the transacto
     threaded_rig r;
     auto strand = asio::make_strand(r.io);
     std::atomic<int> on_strand{0}, there{0};
-    bool beginning = false, inside = true; // of the strand
+    bool beginning = false, inside = true; // whether the calls were made on the strand
     r.mads->async_SubnGet<smp::NodeInfo>(route(1), asio::bind_executor(strand, [&](info_result) {
                                              on_strand += strand.running_in_this_thread() && !r.is_there();
                                          }));
     r.mads->async_SubnGet<smp::NodeInfo>(route(2), [&](info_result) {
         there += r.is_there();
-        // Also where the schedule is: what is refused at once still comes later.
+        // From inside the strand, too, an operation that is refused at once completes later.
         beginning = true;
         r.mads->async_SubnGet<smp::NodeInfo>(mad::IBPath{}, [&](info_result) { inside = beginning; });
         beginning = false;
@@ -220,7 +222,8 @@ TEST_CASE("a cancellation from another thread ends the RPC once and at once, and
             route(1), asio::bind_executor(strand, asio::bind_cancellation_slot(signal.slot(), [&](info_result info) {
                                               code = code_of(info);
                                               ++calls;
-                                              // Only now: the answer to a MAD that nobody waits for any more, and another RPC to see it come.
+                                              // Only now the reply to the abandoned MAD arrives, and the reply to
+                                              // another RPC that shows when it arrived.
                                               asio::post(r.mads->get_executor(), [&] { r.net.release(); });
                                               r.mads->async_SubnGet<smp::NodeInfo>(
                                                   route(2), [&](info_result other) { calls += other.has_value(); });
@@ -228,7 +231,7 @@ TEST_CASE("a cancellation from another thread ends the RPC once and at once, and
     };
     asio::post(strand, begin);
     std::thread other([&] {
-        // Once it is on the wire.
+        // Waits until the request is sent.
         std::promise<void> sent;
         const std::function<void()> look = [&] {
             if (r.net.sent == 1) sent.set_value();
@@ -246,7 +249,7 @@ TEST_CASE("a cancellation from another thread ends the RPC once and at once, and
     CHECK(code == errc::cancelled);
     CHECK(calls == 2);
     CHECK(r.mads->schedule().counters().stale == 1);
-    signal.emit(terminal); // reaches nobody
+    signal.emit(terminal); // no operation is left to receive it
 }
 
 TEST_CASE("a cancellation directly after the initiation is not lost") {
@@ -261,7 +264,7 @@ TEST_CASE("a cancellation directly after the initiation is not lost") {
                                              }));
         signal.emit(terminal);
     };
-    begin(signals[0]); // from outside
+    begin(signals[0]); // from outside the strand
     asio::post(r.mads->get_executor(), [&] { begin(signals[1]); });
     CHECK(r.run() == 0);
     CHECK(cancelled == 2);
@@ -318,7 +321,7 @@ TEST_CASE("an exception of a task reaches its awaiter, and the transactor contin
     };
     asio::co_spawn(r.io, program(*r.mads, caught, right), asio::detached);
     auto future = r.mads->async_run(fail_after(r.mads->schedule()), asio::use_future);
-    CHECK(r.run() == 0); // none leaves run
+    CHECK(r.run() == 0); // no exception leaves run()
     CHECK(caught == 1);
     CHECK(right == 2);
     CHECK_THROWS_WITH(future.get(), "as expected");
@@ -372,7 +375,7 @@ TEST_CASE("a task awaits timers, sockets and immediate operations and resumes in
         right_so_far += !read_error && n == 4 && std::string(read, 4) == "ping" && rig.is_there();
         co_await asio::post(rig.io, token);
         right_so_far += rig.is_there();
-        co_await asio::dispatch(rig.mads->get_executor(), token); // inside the initiation
+        co_await asio::dispatch(rig.mads->get_executor(), token); // inside the initiating function
         right_so_far += rig.is_there();
         try {
             co_await asio::co_spawn(rig.io, thrower(), token);
@@ -419,14 +422,15 @@ TEST_CASE("destroying a task cancels the Asio operation that the task awaits") {
     r.mads.reset();
     CHECK(lives.live() == 0);
     CHECK(lives.ghosts() == 0);
-    CHECK(r.run() == 0); // and does not wait for an hour
+    CHECK(r.run() == 0); // run() does not wait for an hour
 }
 
 // ---- a whole program ---------------------------------------------------------------------------------------------------
 
 namespace {
 
-/// Answers each LID, a byte, with the portSelect of the counters of its port 1, by an RPC over the simulated subnet.
+/// Receives LIDs of one byte each. Replies with portSelect from the counters of port 1, which an RPC reads over the
+/// simulated subnet.
 asio::awaitable<void> serve_one(tcp::socket socket, asio_transactor& mads, std::atomic<unsigned>& failed) {
     for (;;) {
         u8 lid = 0;
@@ -442,7 +446,8 @@ asio::awaitable<void> serve_one(tcp::socket socket, asio_transactor& mads, std::
         co_await asio::async_write(socket, asio::buffer(&answer, 1), asio::use_awaitable);
     }
 }
-// Strands of the io_context itself: ThreadSanitizer does not know the fence by which Asio counts down those of any_io_executor.
+// Uses strands of the io_context itself: ThreadSanitizer does not understand the fence with which Asio counts the
+// strands of any_io_executor.
 asio::awaitable<void> serve(asio::io_context& io, tcp::acceptor& acceptor, unsigned clients, asio_transactor& mads,
                             std::atomic<unsigned>& failed) {
     for (unsigned i = 0; i < clients; ++i) {
@@ -461,7 +466,7 @@ asio::awaitable<void> be_client(tcp::endpoint server, unsigned questions, std::a
         right += answer == 1;
     }
 }
-/// Every so often the schedule's own task asks by the other device, between timers of Asio.
+/// The task of the schedule sends requests through the other device from time to time, between timers of Asio.
 task<unsigned> ask_between_timers(asio_transactor& mads, unsigned rounds) {
     unsigned right = 0;
     asio::steady_timer timer(mads.get_executor());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// coro_combinators_test.cpp - tasks at the same time, the first of them, tasks with an end, events and tickers.
+// coro_combinators_test.cpp - tests of when_all, when_any, with_timeout, events and tickers.
 #include "library/coro_rig.hpp"
 #include "wire/memory_transport.hpp"
 #include <comad/coro/detail/when_all.hpp>
@@ -25,7 +25,7 @@ using coro::with_timeout;
 
 namespace {
 
-/// Gives `value` after `length`, or -1 if it was cancelled.
+/// Returns `value` after `length`, or -1 if the task was canceled.
 task<int> late(MADSchedule& s, mad::duration length, int value) {
     const bool passed = co_await s.pause(length);
     co_return passed ? value : -1;
@@ -35,7 +35,7 @@ task<int> throw_late(MADSchedule& s, mad::duration length) {
     co_await s.pause(length);
     throw std::runtime_error("as expected");
 }
-/// Needs 3 ms to end once it is cancelled: nothing that it waits for may be cancelled any more.
+/// Needs 3 ms to end after its cancellation. Nothing that it awaits after that may be canceled again.
 task<int> die_slowly(MADSchedule& s, mad::time_point& ended) {
     coro::scope_state own(nullptr);
     job<int> rest = job<int>::start(late(s, 3ms, 1), own);
@@ -293,14 +293,14 @@ TEST_CASE("an event resumes all waiting tasks in order, not inline, and later wa
         CHECK(o.empty());
         ready.set();
         CHECK(o.empty());
-        ready.reset(); // changes nothing for those
+        ready.reset(); // has no effect on tasks that already wait
         CHECK_FALSE(ready.is_set());
         co_await children.join();
         CHECK(o == std::vector<int>{1, 2, 3, 4, 5});
         children.spawn(wait_and_note(ready, o, 6));
         CHECK(children.live_children() == 1);
         ready.set();
-        children.spawn(wait_and_note(ready, o, 7)); // at once
+        children.spawn(wait_and_note(ready, o, 7)); // ends at once
         co_await children.join();
         CHECK(o == std::vector<int>{1, 2, 3, 4, 5, 7, 6});
     };
@@ -321,7 +321,7 @@ TEST_CASE("canceling one wait for an event does not affect the other waits") {
         CHECK(o.empty());
         co_await cancelled.join();
         CHECK(o == std::vector<int>{-2});
-        cancelled.spawn(wait_and_note(ready, o, 4)); // in what is cancelled
+        cancelled.spawn(wait_and_note(ready, o, 4)); // in a canceled scope
         ready.set();
         co_await others.join();
     };
@@ -382,7 +382,7 @@ TEST_CASE("two tasks that wake each other do not prevent the driver from receivi
         children.spawn(play(ping, pong, stop, turns));
         children.spawn(play(pong, ping, stop, turns));
         ping.set();
-        bool asked = co_await ask(s, route(1)); // its reply is there at once, between their turns
+        bool asked = co_await ask(s, route(1)); // the reply arrives at once, between the resumptions of the tasks
         CHECK(asked);
         stop = true;
         ping.set();
@@ -402,7 +402,7 @@ TEST_CASE("a ticker ticks at once and then every period, regardless of work betw
     const auto body = [](MADSchedule& s) -> task<void> {
         co_await s.pause(3ms);
         ticker ticks(s, 10ms);
-        co_await s.pause(4ms); // the first period begins with the first tick
+        co_await s.pause(4ms); // the first period starts with the first tick
         std::vector<mad::duration> at;
         for (int i = 0; i < 4; ++i) {
             const bool ticked = co_await ticks.next();
@@ -423,8 +423,8 @@ TEST_CASE("a late tick comes at once, and missed ticks are skipped and counted")
         co_await ticks.next();
         co_await s.pause(35ms);
         co_await ticks.next();
-        CHECK(elapsed(s) == 35ms);   // of the period that began at 30 ms
-        CHECK(ticks.skipped() == 2); // 10 ms and 20 ms
+        CHECK(elapsed(s) == 35ms);   // within the period that started at 30 ms
+        CHECK(ticks.skipped() == 2); // the ticks at 10 ms and 20 ms
         co_await ticks.next();
         CHECK(elapsed(s) == 40ms);
         co_await s.pause(10ms);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// coro_hazards_test.cpp - which spellings of co_await the compiler gets right.
+// coro_hazards_test.cpp - ways to write co_await that the compiler must translate correctly.
 //
-// GCC 12.2 destroys some temporaries of an awaiting full-expression twice. The spellings in the first half are those that
-// programs here use, and every compiler must get them right. Those in the second half are the reason for the habit of one
-// co_await per statement, with lambdas and aggregates named first: GCC 12 may get them wrong, and says when it does not; a
-// newer compiler must get them right, and when all that are supported do, the habit may relax.
-// Not under GCC's sanitizers, which break coroutines on their own account.
+// GCC 12.2 destroys some temporaries of a full-expression with co_await twice. This code base uses the forms in the
+// first half of this file. Every compiler must translate them correctly. The forms in the second half are the reason
+// for the coding rule: one co_await per statement, with lambdas and aggregates named first. GCC 12 may translate them
+// wrong, and the test then prints a message. Newer compilers must translate them correctly. The rule can go when all
+// supported compilers do. These tests do not run with GCC's sanitizers, which break coroutines in other ways.
 #include "library/coro_rig.hpp"
 
 #include <string>
@@ -42,7 +42,7 @@ task<result<int>> good(counted) { co_return 1; }
 task<result<int>> bad(counted) { co_return mad::mad_error{}; }
 int add(int a, int b) { return a + b; }
 
-/// Every object that a coroutine made was destroyed, once.
+/// Returns true if every object that a coroutine created was destroyed exactly once.
 bool balanced(const census& lives) { return lives.live() == 0 && lives.ghosts() == 0; }
 
 template <class Body> void check(Body body, int expected) {
@@ -53,12 +53,12 @@ template <class Body> void check(Body body, int expected) {
     CHECK(balanced(lives));
 }
 
-/// The same for what GCC 12 is known to get wrong.
+/// Checks the same for forms that GCC 12 is known to translate wrong, except with GCC 12.
 template <class Body> void check_where_possible(Body body) {
     rig r;
     census lives;
     sync_wait(r.schedule, body(lives));
-    CHECK(lives.peak() >= 1); // it ran
+    CHECK(lives.peak() >= 1); // the body ran
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 13
     if (balanced(lives)) WARN("this GCC 12 gets it right");
 #else
@@ -68,7 +68,7 @@ template <class Body> void check_where_possible(Body body) {
 
 } // namespace
 
-// ---- what programs here write ----------------------------------------------------------------------------------------
+// ---- forms that this code base uses ----------------------------------------------------------------------------------
 
 TEST_CASE("co_await works with named arguments that are moved in") {
     check(
@@ -204,7 +204,7 @@ TEST_CASE("co_await works on a sweep with an inline sequence and inline options"
         10);
 }
 
-// ---- what the habit is there for -------------------------------------------------------------------------------------
+// ---- forms that the coding rule excludes -----------------------------------------------------------------------------
 
 TEST_CASE("a lambda with a capture in an awaited call is destroyed once, except by GCC 12") {
     check_where_possible([](census& c) -> task<void> {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// coro_mqueue_test.cpp - lazy sequences of tasks: how far they are pulled, how they nest, how they fail and end.
+// coro_mqueue_test.cpp - tests of lazy sequences of tasks: when tasks are pulled, nested sequences, failures and ends.
 #include "library/coro_rig.hpp"
 #include "wire/memory_transport.hpp"
 
@@ -18,7 +18,7 @@ using mad::result;
 
 namespace {
 
-/// What a sweep did.
+/// Counts what a sweep did.
 struct tally {
     u64 pulled = 0;
     u64 right = 0;
@@ -66,7 +66,8 @@ TEST_CASE("a sequence of 400,000 tasks keeps hardly more tasks alive than the wi
     CHECK(report.finished == 400'000);
     CHECK(t.right == 400'000);
     CHECK(t.lives.peak() >= 256);
-    CHECK(t.lives.peak() <= 256 + 3); // one just ended, one parameter on its way, twice
+    // One extra task that just ended, and two copies of a parameter that is being moved.
+    CHECK(t.lives.peak() <= 256 + 3);
     CHECK(t.lives.live() == 0);
 }
 
@@ -75,9 +76,9 @@ TEST_CASE("a sequence is pulled only while the window has room") {
     tally t;
     const auto watch = [](MADSchedule& s, tally& all) -> task<void> {
         job<mqueue_report> running = s.queue(sweep(s, 10, all));
-        CHECK(all.pulled == 0); // the driver pulls, not the task that asks for it
+        CHECK(all.pulled == 0); // the driver pulls tasks, not the task that requests them
         co_await touch(s, route_to(99), rpc_options{.timeout = 500us, .retries = 0});
-        CHECK(all.pulled == 3); // this RPC had one of the slots
+        CHECK(all.pulled == 3); // this RPC occupied one of the slots
         co_await running;
     };
     sync_wait(r.schedule, watch(r.schedule, t));
@@ -102,7 +103,7 @@ TEST_CASE("the window also bounds tasks that do not wait for a MAD") {
     CHECK(sync_wait(schedule, body(pauses, schedule, t)).finished == 100'000);
     CHECK(t.right == 100'000);
     CHECK(t.lives.peak() >= most);
-    CHECK(t.lives.peak() <= 3 * most + 3); // in a task its item, and what that was given
+    CHECK(t.lives.peak() <= 3 * most + 3); // each task holds its item and the item's argument
 }
 
 TEST_CASE("tasks for one node accumulate only up to a limit") {
@@ -178,8 +179,9 @@ TEST_CASE("nested sequences neither deadlock in a window of one nor keep many ta
     CHECK(report.finished == 5000);
     CHECK(report.failed == 0);
     CHECK(t.right == 5000 * 36);
-    // Newest first: as many outer tasks as the window is wide begin together, when the inner ones of as many before
-    // them all run, and a parameter counts twice on its way. Oldest first would keep all 5000.
+    // The scheduler runs the newest tasks first. One window of outer tasks starts when the inner tasks of the previous
+    // window all run. A parameter that is being moved counts twice. With the oldest first, all 5000 would exist at
+    // once.
     CAPTURE(window, t.lives.peak());
     CHECK(t.lives.peak() <= 4 * window + 10);
     CHECK(t.lives.live() == 0);
@@ -207,7 +209,7 @@ TEST_CASE("sequences can be nested to any depth") {
 
 TEST_CASE("an idle sequence is pulled again after an event, and other tasks run meanwhile") {
     rig r(schedule_options{.max_outstanding = 4});
-    struct work { // each answer makes more work, as in a discovery
+    struct work { // each reply creates more work, as in a discovery
         std::deque<u32> todo{1};
         u64 asked = 0, running = 0, right = 0;
         static task<void> visit(MADSchedule& s, work& w, u32 number) {
@@ -236,7 +238,7 @@ TEST_CASE("an idle sequence is pulled again after an event, and other tasks run 
     const mqueue_report report = sync_wait(r.schedule, work::all(r.schedule, w));
     CHECK(report.finished == 999);
     CHECK(w.right == 999);
-    CHECK(w.asked < 3 * 999); // not in a busy loop
+    CHECK(w.asked < 3 * 999); // no busy loop
 }
 
 TEST_CASE("an idle inner sequence does not block the outer sequence") {
@@ -297,7 +299,7 @@ TEST_CASE("a sequence that stops on errors pulls no more tasks after an error an
     CHECK(t.pulled <= 50 + 8 + 1);
     CHECK(report.finished == t.pulled);
     CHECK(report.failed == t.pulled - t.right);
-    CHECK(report.failed <= 8 + 1); // the refused one left its place in the window to another
+    CHECK(report.failed <= 8 + 1); // the refused task freed its slot in the window for another task
     REQUIRE(!report.errors.empty());
     CHECK(report.errors[0].code == errc::send_failed);
     for (std::size_t i = 1; i < report.errors.size(); ++i) CHECK(report.errors[i].code == errc::cancelled);
@@ -357,7 +359,7 @@ TEST_CASE("an exception of the sequence itself reaches its awaiter after the tas
     CHECK(r.schedule.idle());
 }
 
-// ---- ending otherwise ------------------------------------------------------------------------------------------------
+// ---- other ends ------------------------------------------------------------------------------------------------------
 
 TEST_CASE("destroying the awaiter of a sequence destroys its tasks, withdraws their MADs and frees the sequence") {
     const unsigned turns = GENERATE(0u, 1u, 5u);
@@ -380,7 +382,7 @@ TEST_CASE("destroying the awaiter of a sequence destroys its tasks, withdraws th
     CHECK(t.lives.live() == 0);
     CHECK(t.lives.ghosts() == 0);
     CHECK(r.schedule.idle());
-    CHECK(!r.schedule.settle()); // no source is left that could be pulled
+    CHECK(!r.schedule.settle()); // no source is left to pull
 }
 
 TEST_CASE("a task can destroy the sweep that a sibling awaits") {
@@ -401,7 +403,7 @@ TEST_CASE("a task can destroy the sweep that a sibling awaits") {
 
 TEST_CASE("a canceled sequence ends at once, even if other tasks keep the window full") {
     rig r([](const packet& p) { return answered(p, 100us); }, {.max_outstanding = 2, .per_destination = 0});
-    struct load { // more RPCs than the window, one after the other, until told to end
+    struct load { // sends more RPCs than the window allows, one after the other, until it must stop
         static task<void> run(MADSchedule& s, u32 number, const bool& go_on) {
             while (go_on) co_await touch(s, route_to(number));
         }
@@ -414,7 +416,7 @@ TEST_CASE("a canceled sequence ends at once, even if other tasks keep the window
         scope starved(co_await coro::current_scope{});
         job<mqueue_report> hopeless = starved.queue(sweep(s, 10, t));
         for (int i = 0; i < 100; ++i) co_await touch(s, route_to(100));
-        CHECK(t.pulled == 0); // the load is heavy enough
+        CHECK(t.pulled == 0); // the load is heavy enough to block the sequence
         starved.cancel();
         co_await touch(s, route_to(100));
         CHECK(hopeless.done());

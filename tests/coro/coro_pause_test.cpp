@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// coro_pause_test.cpp - pauses: when they end, in which order, and what cancels them.
+// coro_pause_test.cpp - tests of pauses: when and in which order they end, and what cancels them.
 #include "library/coro_rig.hpp"
 #include "wire/memory_transport.hpp"
 #include <comad/coro/asio.hpp>
@@ -81,7 +81,7 @@ TEST_CASE("a canceled pause ends at once, and a pause in a canceled scope does n
         CHECK(e.empty());
         children.cancel();
         children.spawn(pause_and_note(s, 2, 1h, e));
-        CHECK(e == std::vector<pause_end>{{2, false, 0ms}}); // the others end soon, not inside of cancel()
+        CHECK(e == std::vector<pause_end>{{2, false, 0ms}}); // the others end soon after, not inside cancel()
         co_await children.join();
     };
     sync_wait(r.schedule, body(r.schedule, endings));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// coro_rpc_test.cpp - RPCs as a program sees them: replies decoded, with header and source, and every kind of error.
+// coro_rpc_test.cpp - RPCs from the view of a program: decoded replies with header and source, and every kind of error.
 #include "library/coro_rig.hpp"
 #include <comad/mad/detail/deadlines.hpp>
 
@@ -34,7 +34,7 @@ mad::mad_error error_of(MADSchedule& s, const IBDRPath& to = {}, rpc_options opt
 
 } // namespace
 
-/// The line that a program says on stderr that `wrong` ends by std::terminate().
+/// Returns the line that a program prints on stderr when `wrong` ends it with std::terminate().
 template <class F> std::string last_words(F wrong) {
     int ends[2];
     REQUIRE(::pipe(ends) == 0);
@@ -42,7 +42,7 @@ template <class F> std::string last_words(F wrong) {
     REQUIRE(child >= 0);
     if (child == 0) {
         ::dup2(ends[1], STDERR_FILENO);
-        ::signal(SIGABRT, SIG_DFL); // not Catch's, which would tell of it
+        ::signal(SIGABRT, SIG_DFL); // not the handler of Catch, which would report the signal
         wrong();
         ::_exit(0);
     }
@@ -54,7 +54,7 @@ template <class F> std::string last_words(F wrong) {
     REQUIRE(::waitpid(child, &status, 0) == child);
     CHECK((WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT));
     const std::string text(said.data(), static_cast<std::size_t>(std::max<ssize_t>(bytes, 0)));
-    return text.substr(0, text.find('\n')); // what follows is the handler's of std::terminate()
+    return text.substr(0, text.find('\n')); // the next lines come from the handler of std::terminate()
 }
 
 // ---- requests and replies ----------------------------------------------------------------------------------------------
@@ -192,7 +192,7 @@ TEST_CASE("with_header returns header and source of the reply with the payload")
     const iba::MADHeader& header = answer.value().header;
     CHECK(header.method == iba::Method::GetResp);
     CHECK(header.mgmtClass == iba::MgmtClass::SubnDirected);
-    CHECK(header.status == 0x8000); // D
+    CHECK(header.status == 0x8000); // D bit
     CHECK(header.attributeID == 0x11);
     CHECK(header.attributeModifier == 2);
     CHECK(static_cast<u32>(header.transactionID) == r.net.taken()[0].tid);
@@ -237,7 +237,7 @@ TEST_CASE("an RPC without a reply fails after all attempts and reports their num
     const mad::mad_error e = error_of(r.schedule, route(1, 4));
     CHECK(e.code == errc::timed_out);
     CHECK(e.attempts == 3);
-    CHECK((e.elapsed >= 30ms && e.elapsed < 33ms)); // deadlines may be a little late
+    CHECK((e.elapsed >= 30ms && e.elapsed < 33ms)); // a deadline may be slightly late
     CHECK(to_string(e) == "RPC MAD_METHOD_GET(1) SMPFormatDirected(129.1) SMPNodeInfo(17) timed out to "
                           "'DR Path (0, 1, 4)'");
     CHECK(r.net.taken().size() == 3);
@@ -276,7 +276,7 @@ TEST_CASE("a reply with an error status is an error with that status, without th
     const mad::mad_error e = error_of(r.schedule, route(1));
     CHECK(e.code == s.code);
     CHECK(e.status == s.status);
-    CHECK(e.attempts == (s.status == 0x01 ? 6 : 1)); // BUSY is asked again
+    CHECK(e.attempts == (s.status == 0x01 ? 6 : 1)); // a request is retried after BUSY
 }
 
 TEST_CASE("an error contains request, reply and path") {
@@ -306,7 +306,7 @@ TEST_CASE("an RPC on a path without a LID fails, and nothing is sent") {
     to.DLID = iba::lid{2};
     CHECK(sync_wait(r.schedule, r.schedule.SubnGet<smp::NodeInfo>(to)));
 
-    // RoCE has GIDs alone, in a GRH.
+    // RoCE uses only GIDs, in a GRH.
     to.DLID = iba::lid{};
     to.has_grh = true;
     CHECK(sync_wait(r.schedule, r.schedule.SubnGet<smp::NodeInfo>(to)));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// coro_rpcs_test.cpp - every RPC of the vocabulary: what its request says, byte by byte, and what becomes of its reply;
-// replies that are tables, that say BUSY, and RPCs that block.
+// coro_rpcs_test.cpp - every RPC function: its request byte by byte, the result of its reply, and tables as replies.
+// Also replies with BUSY, and blocking RPCs.
 #include "library/coro_rig.hpp"
 #include <comad/coro/detail/blocking.hpp>
 #include <comad/iba.hpp>
@@ -16,7 +16,7 @@ using iba::sa::NodeRecord;
 
 namespace {
 
-/// What the first bytes of a request say, in the order of the wire (IBA 13.4.3).
+/// The first bytes of a request, in the order of the wire (IBA 13.4.3).
 struct asked {
     unsigned mgmt_class, class_version, method, attributeID, attributeModifier = 0;
     friend bool operator==(const asked&, const asked&) = default;
@@ -30,7 +30,8 @@ asked asked_in(const packet& p) {
             iba::load_be<u32>(p.bytes.data() + 20)};
 }
 
-/// The request with the method of its response (IBA 13.4.5, 15.2.2); of a table a transfer of one segment without records.
+/// Returns the request with the method of its response (IBA 13.4.5, 15.2.2). The response to GetTable is an RMPP
+/// transfer of one segment without records.
 std::vector<u8> echo(const packet& p) {
     std::vector<u8> bytes(p.bytes.begin(), p.bytes.end());
     bytes[3] = p.bytes[3] == 0x02 ? 0x81 : p.bytes[3] == 0x13 ? 0x92 : static_cast<u8>(p.bytes[3] | 0x80);
@@ -38,7 +39,7 @@ std::vector<u8> echo(const packet& p) {
     if (bytes[3] == 0x92 || bytes[3] == 0x94) {
         bytes[24] = bytes[25] = 1; // RMPPVersion, DATA
         bytes[26] = 0x07;          // Active, First, Last
-        bytes[35] = 20;            // PayloadLength: the SA's header alone (IBA 13.6.2.3)
+        bytes[35] = 20;            // PayloadLength: only the header of the SA (IBA 13.6.2.3)
     }
     return bytes;
 }
@@ -50,7 +51,7 @@ mad::IBPath lid_path(u16 lid) {
     return path;
 }
 
-/// Bytes of a type that differ from each other and from zero.
+/// A value of a type whose bytes all differ from each other and from zero.
 template <class T> T sample() {
     std::array<u8, iba::wire_size<T>> bytes;
     for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<u8>(i + 1);
@@ -123,12 +124,12 @@ TEST_CASE("each RPC sends the class, version, method and attribute of the IBA") 
 }
 
 TEST_CASE("an RPC of any class ends with a reply or a typed error for any input, and the next RPC is unaffected") {
-    // The reply as it should be, wrong in one way; each byte counts as in IBA 13.4.3.
+    // Changes one thing in a correct reply. Byte positions are those of IBA 13.4.3.
     using damage = void (*)(std::vector<u8>&);
     struct wrong {
         const char* what;
         damage done;
-        std::vector<errc> codes; ///< that are told
+        std::vector<errc> codes; ///< reported error codes
     };
     const wrong ways[] = {
         {"empty", [](std::vector<u8>& b) { b.clear(); }, {errc::timed_out}},
@@ -172,7 +173,7 @@ TEST_CASE("an RPC of any class ends with a reply or a typed error for any input,
         {"Report", call([=](auto& s) { return s.Report(iba::Notice{}, to); })},
     };
     for (const wrong& way : ways) {
-        const wrong* now = &way; // in the script's hands
+        const wrong* now = &way; // the script reads this
         rig r([&](const packet& p) {
             std::vector<u8> bytes = echo(p);
             if (now) now->done(bytes);
@@ -246,13 +247,13 @@ TEST_CASE("an SA request has its component mask and uses the SA path") {
 
 namespace {
 
-/// A reply of a GetTable as a kernel puts it together: one SA header, records of 108 bytes, 112 bytes apart.
+/// A reply to GetTable as the kernel delivers it: one SA header, then records of 108 bytes at intervals of 112 bytes.
 arrival table_of(const packet& p, std::size_t records, std::size_t attribute_offset = 14) {
     std::vector<u8> bytes = echo(p);
     bytes.resize(56);
     bytes[24] = 1;                                      // RMPPVersion
     bytes[25] = 1;                                      // DATA
-    bytes[26] = records * 112 + 56 > 256 ? 0x03 : 0x07; // Active, First, and Last of a single one
+    bytes[26] = records * 112 + 56 > 256 ? 0x03 : 0x07; // Active and First; also Last if there is only one segment
     bytes[45] = static_cast<u8>(attribute_offset);
     const auto payload = static_cast<u32>(20 + records * 112);
     for (int i = 0; i < 4; ++i) bytes[32 + i] = static_cast<u8>(payload >> (24 - 8 * i));
@@ -266,7 +267,7 @@ arrival table_of(const packet& p, std::size_t records, std::size_t attribute_off
     return {round_trip, bytes};
 }
 
-/// A transport that keeps long messages until they are read whole, as the kernel's does.
+/// A transport that keeps a long message until the reader has read all of it, as the kernel does.
 class whole_messages final : public mad::transport {
 public:
     explicit whole_messages(scripted_transport& inner) : inner_(inner) {}
@@ -321,7 +322,7 @@ TEST_CASE("a table RPC returns zero, one or many records of its reply") {
 }
 
 TEST_CASE("undersized records and truncated tables are errors") {
-    rig small([](const packet& p) { return fate{{}, {table_of(p, 1, 13)}}; }); // 104 bytes apart
+    rig small([](const packet& p) { return fate{{}, {table_of(p, 1, 13)}}; }); // records at intervals of 104 bytes
     auto table = sync_wait(small.schedule, small.schedule.SubnAdmGetTable<NodeRecord>());
     REQUIRE(!table);
     CHECK(table.error().code == errc::malformed_reply);
@@ -329,7 +330,7 @@ TEST_CASE("undersized records and truncated tables are errors") {
 
     rig cut([](const packet& p) {
         arrival a = table_of(p, 3);
-        a.bytes.resize(256); // its first segment
+        a.bytes.resize(256); // only its first segment
         return fate{{}, {a}};
     });
     auto beginning = sync_wait(cut.schedule, cut.schedule.SubnAdmGetTable<NodeRecord>());
@@ -387,7 +388,7 @@ TEST_CASE("a request is retried after BUSY with growing back-off, and the late r
     REQUIRE(sent.size() == 5);
     const auto pause = [&](std::size_t i) { return sent[i] - sent[i - 1] - round_trip; };
     for (std::size_t i = 1; i <= 4; ++i) {
-        const mad::duration wanted = 100ms * (1 << (i - 1)); // an eighth, a quarter, a half, the whole
+        const mad::duration wanted = 100ms * (1 << (i - 1)); // an eighth, a quarter, a half and all of the limit
         CHECK(pause(i) >= wanted);
         CHECK(pause(i) <= wanted + wanted / 16);
     }
@@ -435,7 +436,7 @@ TEST_CASE("a request built at run time is sent unchanged, and its whole reply is
     static constexpr mad::rpc_kind kind{iba::MgmtClass::SubnAdm, 2, iba::Method::Get, 0x11, true};
     std::array<u8, 256> request{};
     mad::write_request(request.data(), kind, to, 0, 0x8000000000000001);
-    request[43] = 0x5a; // in the SM_Key
+    request[43] = 0x5a; // a byte of the SM_Key
     request[57] = 9;
     auto reply = sync_wait(r.schedule, r.schedule.call_raw({kind, to}, request));
     REQUIRE(reply);
@@ -445,15 +446,15 @@ TEST_CASE("a request built at run time is sent unchanged, and its whole reply is
     CHECK(reply.value().header.method == iba::Method::GetResp);
 }
 
-// ---- what targets say of themselves -----------------------------------------------------------------------------------
+// ---- redirection and ClassPortInfo ------------------------------------------------------------------------------------
 
 namespace {
 
-/// The reply to a GMP that says REDIRECT, or nothing wrong, with a ClassPortInfo (IBA 13.4.8.1, 13.5.2).
+/// The reply to a GMP, with status REDIRECT or success, and with a ClassPortInfo (IBA 13.4.8.1, 13.5.2).
 arrival class_port_info(const packet& p, const iba::ClassPortInfo& info, u8 status) {
     std::vector<u8> bytes = echo(p);
     bytes[5] = status;
-    if (status == 0x02) bytes[17] = 0x01; // the attribute is ClassPortInfo, whatever was asked for
+    if (status == 0x02) bytes[17] = 0x01; // the attribute is ClassPortInfo, whatever was requested
     iba::encode(info, bytes.data() + 64);
     return {round_trip, bytes};
 }
@@ -491,9 +492,9 @@ TEST_CASE("an RPC follows a redirection and remembers the target for the class")
     auto other = sync_wait(r.schedule, r.schedule.PerformanceGet<iba::pm::PortCounters, with_header>(from_4));
     REQUIRE(other);
     CHECK(std::get<mad::IBPath>(other.value().path).SLID == iba::lid{4});
-    CHECK(r.net.taken().size() == 4); // straight to where it is
+    CHECK(r.net.taken().size() == 4); // sent directly to the redirected address
     REQUIRE(sync_wait(r.schedule, r.schedule.BMGet<iba::ClassPortInfo>(lid_path(7))));
-    CHECK(r.net.taken().back().destination == first); // another class has not moved
+    CHECK(r.net.taken().back().destination == first); // another class was not redirected
 }
 
 TEST_CASE("a redirection with a GID and without a LID is resolved to a path once") {
@@ -505,7 +506,7 @@ TEST_CASE("a redirection with a GID and without a LID is resolved to a path once
         return p.destination == mad::destination_key(lid_path(7)) ? fate{{}, {class_port_info(p, info, 0x02)}}
                                                                   : echoed(p);
     });
-    /// Knows the way after having asked the target of a LID, if `asks`.
+    /// Resolves the path of a LID, after a query to that LID if `asks` is set.
     struct resolver final : coro::path_resolver {
         explicit resolver(coro::MADSchedule& s) : schedule(s) { s.set_path_resolver(this); }
         coro::task<mad::result<mad::IBPath>> resolve_path(mad::IBPath to) override {
@@ -566,7 +567,7 @@ TEST_CASE("a redirection with a GID and without a LID is resolved to a path once
             coro::scope asking(co_await coro::current_scope{});
             asking.spawn(one());
             while (ways.asked == 0) (void)co_await r.schedule.PerformanceGet<iba::pm::PortCounters>(lid_path(9));
-            if (!by_scope) co_return -1; // destroys it
+            if (!by_scope) co_return -1; // the canceled scope destroys this coroutine
             asking.cancel();
             co_await asking.join();
             co_return static_cast<int>(ended.value());
@@ -603,7 +604,7 @@ TEST_CASE("a Set without an explicit timeout uses path lifetime and reported res
         return mad::duration(4096 * ((u64{1} << (life + 1)) + (u64{1} << response)));
     };
     const iba::pm::PortCounters zeros;
-    for (int i = 0; i < 2; ++i) { // the reply to the first one says nothing: it is no ClassPortInfo
+    for (int i = 0; i < 2; ++i) { // the first reply contains no information: it is not a ClassPortInfo
         REQUIRE(sync_wait(r.schedule, r.schedule.PerformanceSet(zeros, to)));
         CHECK(r.net.taken().back().attempt_timeout == formula(10, 12));
     }
@@ -614,7 +615,7 @@ TEST_CASE("a Set without an explicit timeout uses path lifetime and reported res
     CHECK(r.net.taken().back().attempt_timeout == 7ms);
     REQUIRE(sync_wait(r.schedule, r.schedule.PerformanceGet<iba::pm::PortCounters>(to, 0, rpc_options{7ms})));
     CHECK(r.net.taken().back().attempt_timeout == 7ms);
-    to.DLID = iba::lid{8}; // of others nothing was said
+    to.DLID = iba::lid{8}; // the other targets announced nothing
     REQUIRE(sync_wait(r.schedule, r.schedule.PerformanceSet(zeros, to)));
     CHECK(r.net.taken().back().attempt_timeout == formula(10, 12));
 }
@@ -635,7 +636,7 @@ TEST_CASE("GMPs in flight to one destination are limited per class, separately f
     coro::schedule_options options{.max_outstanding = 64};
     if (bound != 4) options.gmps_per_destination = bound; // 4 is the default
     rig r([](const packet& p) { return fate{{}, {arrival{1ms, echo(p)}}}; }, options);
-    std::map<u8, std::size_t> first; // of each class, sent before anything was answered
+    std::map<u8, std::size_t> first; // per class: sent before any reply arrived
     const auto body = [&]() -> coro::task<void> {
         coro::scope all(co_await coro::current_scope{});
         const auto count = [](auto& s, mad::IBPath to) -> coro::task<void> {
@@ -696,7 +697,7 @@ TEST_CASE("tracers print lines identical to those of python-rdma") {
     r.schedule.set_trace(&dumper);
     offers = 1;
     REQUIRE(sync_wait(r.schedule, r.schedule.SubnGet<smp::NodeInfo>(route(1))));
-    REQUIRE(lines.size() > 100); // of nearly each word of the request and of its reply
+    REQUIRE(lines.size() > 100); // one line for almost each word of the request and the reply
     CHECK(lines[1] == "Request MAD_METHOD_GET(1) SMPFormatDirected(129.1) SMPNodeInfo(17)");
     CHECK(lines[2].starts_with("  0 01810101 baseVersion=1,mgmtClass=129"));
     CHECK(std::find(lines.begin(), lines.end(),

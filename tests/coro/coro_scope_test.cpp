@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// coro_scope_test.cpp - scopes: joining, cancelling, and what becomes of children when a scope is left.
+// coro_scope_test.cpp - tests of scopes: joining, canceling, and the children of a scope that its task leaves.
 #include "library/coro_rig.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ using mad::mad_error;
 
 namespace {
 
-/// What became of one RPC: the code of its error, or nothing.
+/// The error code of one RPC, or nothing if it succeeded.
 using ending = std::optional<errc>;
 
 task<void> ask_and_note(MADSchedule& s, IBDRPath to, std::vector<ending>& endings) {
@@ -109,9 +109,9 @@ TEST_CASE("canceling a scope ends waits of its children in flight, in the queue 
     std::vector<ending> endings;
     const auto body = [](MADSchedule& s, std::vector<ending>& e) -> task<void> {
         scope children(co_await current_scope{});
-        for (u32 i = 0; i < 3; ++i) children.spawn(ask_and_note(s, route_to(i), e)); // the third has no slot
+        for (u32 i = 0; i < 3; ++i) children.spawn(ask_and_note(s, route_to(i), e)); // no slot is free for the third
         children.cancel();
-        CHECK(e.empty()); // not from inside cancel
+        CHECK(e.empty()); // not from inside cancel()
         co_await children.join();
         CHECK(e == all_cancelled);
         children.spawn(ask_and_note(s, route_to(7), e));
@@ -146,7 +146,7 @@ TEST_CASE("canceling a scope cancels inner scopes, queued tasks and mqueues, and
         cancelled.spawn(inner_scope(s, in));
         cancelled.spawn(inner_sweep(items, s, in));
         job<void> queued = cancelled.queue(ask_and_note(s, route_to(3), in));
-        co_await touch(s, route_to(4), rpc_options{.timeout = 100ms, .retries = 0}); // so that the sweep begins
+        co_await touch(s, route_to(4), rpc_options{.timeout = 100ms, .retries = 0}); // lets the sweep start
         cancelled.cancel();
         co_await cancelled.join();
         co_await queued;
@@ -201,7 +201,7 @@ TEST_CASE("leaving a scope destroys suspended children and withdraws their MADs"
             CHECK(s.in_flight() == 3);
         }
         CHECK(c.live() == 0);
-        CHECK(s.in_flight() == 3); // they may still be answered, and nobody waits for that
+        CHECK(s.in_flight() == 3); // replies may still arrive, but no task waits for them
         CHECK(s.idle());
     };
     sync_wait(r.schedule, body(r.schedule, lives));
@@ -237,7 +237,7 @@ TEST_CASE("a scope frees the frames of ended children except for the last one") 
     sync_wait(r.schedule, body(r.schedule, lives));
     CHECK(lives.live() == 0);
     CHECK(lives.ghosts() == 0);
-    CHECK(lives.peak() <= 3); // the one that runs, the one that ended last, a parameter on its way
+    CHECK(lives.peak() <= 3); // the running task, the task that ended last, and a parameter that is being moved
 }
 
 TEST_CASE("children that complete inside spawn are joined") {
@@ -257,12 +257,12 @@ TEST_CASE("children that complete inside spawn are joined") {
 
 namespace {
 
-/// Scopes in scopes, with Gets and Sets in each; a leaf's number is its route.
+/// Nested scopes with Gets and Sets in each. The number of a leaf is its route.
 struct scope_tree {
     MADSchedule& schedule;
     std::mt19937 random;
-    std::vector<scope*> scopes{};           ///< null: left
-    std::vector<std::vector<u32>> within{}; ///< of each leaf, the scopes that it is in
+    std::vector<scope*> scopes{};           ///< null if the scope was left
+    std::vector<std::vector<u32>> within{}; ///< for each leaf, the scopes that contain it
 
     u32 below(u32 n) { return static_cast<u32>(random() % n); }
 
@@ -338,5 +338,5 @@ TEST_CASE("no request is sent after cancel() in any nesting of scopes") {
         for (u32 leaf = 0; leaf < tree.within.size(); ++leaf)
             cancelled_waiting += is_cancelled(leaf) && !sent.contains(leaf);
     }
-    CHECK(cancelled_waiting > 1000); // there was something that could have left
+    CHECK(cancelled_waiting > 1000); // enough leaves were canceled while they waited
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// coro_task_test.cpp - tasks, generators and jobs: when they run, what they give, when their frames die.
+// coro_task_test.cpp - tests of tasks, generators and jobs: when they run, what they return, and when their frames are
+// destroyed.
 #include "library/coro_rig.hpp"
 
 #include <algorithm>
@@ -118,7 +119,7 @@ TEST_CASE("an exception in a task destroys the locals in order") {
 
 namespace {
 
-/// The lowest and the highest place of the stack where a leaf of the tasks ran.
+/// The lowest and the highest stack address at which a leaf of the task tree ran.
 struct stack_extent {
     std::uintptr_t lowest = UINTPTR_MAX, highest = 0;
     [[gnu::noinline]] void look() {
@@ -194,7 +195,7 @@ TEST_CASE("a generator runs only when the next value is requested") {
         CHECK(made == static_cast<int>(seen.size()));
     }
     CHECK(seen == std::vector{0, 1, 4});
-    CHECK(g.next() == nullptr); // and stays at its end
+    CHECK(g.next() == nullptr); // the generator stays at its end
 }
 
 TEST_CASE("a generator yields lvalues and temporaries, and the caller can move values out") {
@@ -290,7 +291,7 @@ TEST_CASE("destroying a job withdraws its pending MAD and frees all frames of th
     }
     CHECK(lives.live() == 0);
     CHECK(lives.ghosts() == 0);
-    CHECK(r.schedule.in_flight() == 1); // it may still be answered
+    CHECK(r.schedule.in_flight() == 1); // its reply may still arrive
     CHECK(r.schedule.idle());
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// driver_test.cpp - the same coroutine under every driver; time-outs on time under continuous traffic; virtual time that
-// repeats itself.
+// driver_test.cpp - the same coroutine with every driver. Timeouts expire on time under continuous traffic. Runs in
+// virtual time are reproducible.
 #include "library/coro_rig.hpp"
 #include "wire/memory_transport.hpp"
 #include <comad/coro/asio.hpp>
@@ -24,7 +24,7 @@ namespace sim = transports::sim;
 
 namespace {
 
-/// Runs `t` under the Asio driver.
+/// Runs `t` with the Asio driver.
 template <class T> T run_by_asio(MADSchedule& schedule, task<T> t) {
     boost::asio::io_context io{1};
     asio_driver driver(io, schedule);
@@ -34,13 +34,13 @@ template <class T> T run_by_asio(MADSchedule& schedule, task<T> t) {
     return std::move(*value);
 }
 
-/// True if the node at the end of `to` answers, whatever it says.
+/// Returns true if the node at the end of `to` replies, with any status.
 task<bool> hears(MADSchedule& s, IBDRPath to) {
     auto info = co_await s.SubnGet<smp::NodeInfo>(to);
     co_return info.has_value();
 }
 
-// ---- One coroutine, written once: a sweep of nodes, each with an inner sweep of ports, and an error on the way.
+// ---- One coroutine: a sweep of nodes, with an inner sweep of ports for each node, and an error on the way.
 
 struct survey {
     u64 nodes = 0, ports = 0, wrong = 0, failed = 0;
@@ -72,7 +72,7 @@ task<survey> survey_all(MADSchedule& s, u32 count) {
     survey all;
     const mqueue_report report = co_await s.mqueue(survey_nodes(s, count, all));
     all.failed += report.failed;
-    // An error that every driver must bring: the root is cancelled inside a scope of its own.
+    // An error that every driver must return: the root task is canceled inside its own scope.
     scope cancelled(co_await coro::current_scope{});
     cancelled.cancel();
     job<bool> hopeless = cancelled.queue(ask(s, route(1)));
@@ -115,7 +115,7 @@ TEST_CASE("several drivers can drive one schedule in turn") {
 }
 
 TEST_CASE("duplicate, late and garbled replies in real time leave no awaited reply unread") {
-    // Nothing is lost, so that only a reply that lies unread could let anything wait for its minute.
+    // Nothing is lost. Therefore, only a reply that is not read could make a task wait for its timeout of a minute.
     const unsigned window = GENERATE(1u, 2u, 16u);
     const bool asio = GENERATE(false, true);
     sim::simulation net = sim::make_sim("ring,switches=6,duplicate=0.3,garbage=0.3,reorder=0.2", sim::time_mode::real);
@@ -138,7 +138,7 @@ TEST_CASE("duplicate, late and garbled replies in real time leave no awaited rep
 }
 
 TEST_CASE("a canceled MAD keeps its slot in the window, and the driver waits for its release") {
-    // Nothing is under way then but a MAD that nobody awaits any more.
+    // At that time only a MAD is in flight that no task awaits.
     const bool asio = GENERATE(false, true);
     sim::simulation net = sim::make_sim("ring,switches=4,latency=10ms", sim::time_mode::real);
     MADSchedule schedule(*net.transport, {.max_outstanding = 1, .timeout = 60s, .retries = 0});
@@ -166,10 +166,10 @@ TEST_CASE("a canceled MAD keeps its slot in the window, and the driver waits for
     CHECK(schedule.counters().cancelled == 1);
 }
 
-// ---- time-outs in real time --------------------------------------------------------------------------------------------
+// ---- timeouts in real time ---------------------------------------------------------------------------------------------
 
 TEST_CASE("the timeout of an RPC does not start before a driver runs") {
-    // Answers take 5 ms of real time. The schedule's clock was never read before, or a long time ago.
+    // A reply takes 5 ms of real time. The clock of the schedule was never read before, or a long time ago.
     sim::simulation net = sim::make_sim("ring,switches=4,latency=2500us", sim::time_mode::real);
     MADSchedule schedule(*net.transport, {.timeout = 60s, .retries = 0});
     for (int round = 0; round < 2; ++round) {
@@ -184,17 +184,17 @@ TEST_CASE("the timeout of an RPC does not start before a driver runs") {
 
 namespace {
 
-/// Real time: one MAD is never answered, all others are at once. Measures how late its timeout is in messages that were
-/// handled meanwhile, for time itself is no measure on a busy machine.
+/// A transport in real time. One MAD gets no reply, all others get theirs at once. It measures the delay of the timeout
+/// in messages that were handled meanwhile, because time is not reliable on a busy machine.
 class stopwatch final : public mad::transport {
 public:
-    const MADSchedule* schedule = nullptr;  ///< whose clock shows when the driver looked at the real one
-    std::optional<mad::time_point> sent_at; ///< the silent MAD, by the real clock
+    const MADSchedule* schedule = nullptr;  ///< its clock shows when the driver last read the real clock
+    std::optional<mad::time_point> sent_at; ///< the real time at which the unanswered MAD was sent
     mad::duration timeout{};
-    bool over = false; ///< the silent RPC has ended: what comes now does not count
+    bool over = false; ///< true when the unanswered RPC has ended: later messages do not count
 
-    u64 until_started = 0;  ///< messages between its sending and the driver's next look at the clock
-    u64 since_deadline = 0; ///< messages between the look at the clock that shows it due, and its end
+    u64 until_started = 0;  ///< messages between the transmission and the next time that the driver reads the clock
+    u64 since_deadline = 0; ///< messages between the clock reading at which the timeout is due and the end of the RPC
     u64 messages = 0;
 
     int native_handle() const noexcept override { return net_.native_handle(); }
@@ -225,7 +225,7 @@ private:
     std::optional<mad::time_point> started_;
 };
 
-/// Loads the schedule until the silent node's RPC has timed out; gives when that was.
+/// Loads the schedule until the RPC to the unresponsive node has timed out. Returns the time of the timeout.
 task<mad::time_point> time_out_under_load(MADSchedule& s, stopwatch& net, mad::duration timeout, u32 load) {
     const auto background = [](MADSchedule& schedule, u32 number, const bool& stop) -> task<void> {
         while (!stop) co_await touch(schedule, route_to(number));
@@ -259,12 +259,12 @@ TEST_CASE("a timeout under continuous traffic in real time is never early and la
     REQUIRE(net.sent_at);
     CHECK(ended - *net.sent_at >= timeout);
     CHECK(net.until_started <= coro::burst);
-    CHECK(net.since_deadline <= coro::burst + 2 * window); // an answer to each in flight, and a late one
+    CHECK(net.since_deadline <= coro::burst + 2 * window); // one reply for each request in flight, and one late reply
     CHECK(net.messages > 0);
 }
 
 TEST_CASE("a task that computes for longer than a timeout does not shorten the timeout") {
-    // The task keeps the only thread busy before it asks, so that every clock reading before that is too old.
+    // The task keeps the only thread busy before it sends the request. Every earlier clock reading is then too old.
     sim::simulation net = sim::make_sim("ring,switches=4,latency=100us", sim::time_mode::real);
     MADSchedule schedule(*net.transport, {.timeout = 50ms, .retries = 0});
     const auto busy = [](MADSchedule& s) -> task<bool> {
@@ -278,12 +278,12 @@ TEST_CASE("a task that computes for longer than a timeout does not shorten the t
     CHECK((asio ? run_by_asio(schedule, busy(schedule)) : sync_wait(schedule, busy(schedule))));
 }
 
-// ---- time-outs in virtual time -----------------------------------------------------------------------------------------
+// ---- timeouts in virtual time ------------------------------------------------------------------------------------------
 
 TEST_CASE("a timeout in virtual time is accurate to 5 percent or 1 ms, whatever else happens") {
     const mad::duration timeout = GENERATE(100us, 1ms, 20ms, 333ms, 1s);
     memory_transport net;
-    struct silent_node final : mad::transport { // answers all but one
+    struct silent_node final : mad::transport { // replies to all requests but one
         explicit silent_node(memory_transport& n) : net(n) {}
         int native_handle() const noexcept override { return -1; }
         mad::transport_limits limits() const noexcept override { return net.limits(); }
@@ -318,11 +318,11 @@ TEST_CASE("a timeout in virtual time is accurate to 5 percent or 1 ms, whatever 
     CHECK(net.sent >= static_cast<u64>(timeout / round_trip));
 }
 
-// ---- virtual time repeats itself ---------------------------------------------------------------------------------------
+// ---- reproducible runs in virtual time ---------------------------------------------------------------------------------
 
 namespace {
 
-/// Passes everything on, and hashes what passes: when, which way, which bytes.
+/// Forwards everything, and hashes the time, the direction and the bytes.
 class tracing_transport final : public mad::transport {
 public:
     explicit tracing_transport(mad::transport& inner) : inner_(inner) {}
@@ -360,7 +360,7 @@ struct run_result {
     u64 right;
 };
 
-/// Asks every node of a lossy ring at once and gives what happened.
+/// Queries every node of a lossy ring at once, and returns what happened.
 run_result lossy_run(u64 seed) {
     const std::string text =
         "ring,switches=8,latency=3us,jitter=5us,loss=0.05,duplicate=0.05,reorder=0.05,garbage=0.02,seed=" +

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// scope_model_test.cpp - random programs of tasks, scopes, combinators and events beside a model of what the headers promise,
-// and the lists of domains and of what is pending in them beside sets.
+// scope_model_test.cpp - random programs of tasks, scopes, combinators and events, compared with a model of what the
+// headers promise. Also compares the lists of cancellation domains and of their pending operations with sets.
 #include "library/coro_rig.hpp"
 #include "library/model_runs.hpp"
 #include "support/sanitized.hpp"
@@ -38,8 +38,8 @@ using mad::time_point;
 
 namespace {
 
-/// Places for objects, whose bytes are zero where none lives: what is written to an object that is gone is seen in release
-/// builds as well. A place that was left is the last to be taken again.
+/// Storage for objects, which is zero where no object lives. Therefore, release builds detect writes to destroyed
+/// objects, too. A freed place is reused last.
 template <class T, std::size_t count> class guarded_places {
 public:
     guarded_places() {
@@ -57,7 +57,7 @@ public:
         std::memset(left->bytes, 0, sizeof(T));
         free_.push_back(left);
     }
-    /// Nobody wrote to where nothing lives.
+    /// Returns true if nothing was written to places without an object.
     bool untouched() const {
         static constexpr std::byte zeros[sizeof(T)]{};
         for (const place* p : free_)
@@ -73,7 +73,7 @@ private:
     std::deque<place*> free_;
 };
 
-// ---- domains and what is pending in them, alone -------------------------------------------------------------------------
+// ---- domains and their pending operations -------------------------------------------------------------------------------
 
 struct operation final : coro::pending {
     using pending::link;
@@ -83,7 +83,7 @@ struct operation final : coro::pending {
     unsigned cancelled = 0;
 };
 
-/// Domains that are opened, left and cancelled, and operations that begin and end in them, in any order that is allowed.
+/// Domains that are opened, left and canceled, and operations that start and end in them, in any permitted order.
 class domain_lists {
 public:
     explicit domain_lists(u64 seed) : random_(seed) {}
@@ -115,7 +115,7 @@ public:
 private:
     struct domain {
         scope_state* real;
-        const scope_state* parent; // null: none
+        const scope_state* parent; // null if there is none
         bool cancelled;
     };
     struct one {
@@ -180,23 +180,23 @@ private:
 
     std::mt19937_64 random_;
     guarded_places<scope_state, 24> places_;
-    std::vector<domain> domains_; // a parent may come after what is inside
+    std::vector<domain> domains_; // a parent can come after its children
     std::vector<one> operations_{24};
 };
 
-// ---- what the model knows -----------------------------------------------------------------------------------------------
+// ---- the model ----------------------------------------------------------------------------------------------------------
 
 class world;
 struct domain_model;
 
-/// What a task throws.
+/// The exception that a task throws.
 struct boom {
     u32 number;
 };
 
 enum class mark : u8 { open, will_pass, will_be_cancelled };
 
-/// One co_await that may take time.
+/// One co_await that can take time.
 class wait {
 public:
     explicit wait(domain_model&);
@@ -209,12 +209,12 @@ public:
     domain_model& in;
     const time_point since;
     const bool began_cancelled;
-    const u64 number; ///< of all waits, in their order
-    const u64 before; ///< world::happened() then
+    const u64 number; ///< number of this wait, in the order of all waits
+    const u64 before; ///< value of world::happened() at the start
     mark marked = mark::open;
-    bool keeps_busy = true; ///< false: over, or for what others must do
+    bool keeps_busy = true; ///< false if it ended, or if it depends on what other tasks do
     time_point marked_at{};
-    u64 batch = 0; ///< all that one cancel() or one set() ended
+    u64 batch = 0; ///< identifies the waits that the same cancel() or set() ended
 };
 
 /// A cancellation domain.
@@ -227,54 +227,54 @@ struct domain_model {
     world& all;
     domain_model* const parent;
     bool cancelled;
-    const scope_state* real = nullptr; ///< null: not known yet
+    const scope_state* real = nullptr; ///< null if not known yet
     std::vector<domain_model*> inner{};
     std::vector<wait*> waits{};
 };
 
 struct group;
 
-/// One task.
+/// The model of one task.
 struct life {
     enum class phase : u8 { made, running, ended, destroyed };
 
     world& all;
-    const u32 number; ///< what it returns, or throws
+    const u32 number; ///< what the task returns or throws
     domain_model& domain;
-    group* const owner; ///< null: somebody awaits it by name
+    group* const owner; ///< null if another task awaits it by name
     const unsigned depth;
     phase where = phase::made;
-    bool was_dropped = false; ///< before it began
-    u32 thrown = 0;           ///< of a task that ended: what; 0: nothing
+    bool was_dropped = false; ///< destroyed before it started
+    u32 thrown = 0;           ///< for a task that ended: the number that it threw, or 0
     time_point ended_at{};
-    unsigned outlasting = 0; ///< groups of its own that are still there
+    unsigned outlasting = 0; ///< own groups that still exist
 };
 
-/// Tasks that run at the same time in a domain of their own.
+/// Tasks that run at the same time in a common domain.
 struct group : domain_model {
     enum class what : u8 { scope, all, any, timeout };
 
     group(world&, domain_model& parent, what);
     ~group();
     void ended(life&);
-    /// A child was destroyed.
+    /// Called when a child was destroyed.
     void lost() { --live; }
 
     const what kind;
     u32 live = 0;
-    const life* first = nullptr; ///< that ended
+    const life* first = nullptr; ///< the task that ended first
     u32 first_thrown = 0;
     time_point last_end{};
-    time_point fires = time_point::max(); ///< of a timeout
+    time_point fires = time_point::max(); ///< when the timeout expires
     bool timed_out = false;
-    bool is_unsure = false; ///< two timeouts at the same time: which was first?
+    bool is_unsure = false; ///< true if two timeouts expire at the same time: their order is not defined
 };
 
-/// A scope in the program, and what the model says of it.
+/// A scope in the program, and the state that the model expects.
 struct open_scope : group {
     open_scope(world&, domain_model& parent);
     ~open_scope();
-    coro::scope* scope; // in its place
+    coro::scope* scope; // the scope, in its place
     struct queued {
         life* of;
         job<u32> running;
@@ -285,17 +285,17 @@ struct open_scope : group {
 struct event_model {
     std::optional<event> real;
     bool is_set = false;
-    std::vector<wait*> waiting{}; // in their order
+    std::vector<wait*> waiting{}; // in the order of their starts
 };
 
-/// What happens to an RPC's MADs.
+/// The state of the MADs of an RPC.
 struct rpc_model {
     enum class fate : u8 { answered, lost, second_answered, refused, blocked_once };
     fate planned;
-    wait* pending = nullptr; ///< null: nobody waits for it
-    unsigned most = 1;       ///< attempts
+    wait* pending = nullptr; ///< null if no task waits for it
+    unsigned most = 1;       ///< limit of attempts
     unsigned offered = 0;
-    time_point offered_at{}; ///< the last time
+    time_point offered_at{}; ///< time of the last attempt
 };
 
 constexpr u32 most_tasks = 120;
@@ -307,16 +307,16 @@ public:
 
     u64 run();
 
-    // ---- chance
+    // ---- random choices
     u32 below(u32 n) { return static_cast<u32>(random_() % n); }
     bool one_in(u32 n) { return below(n) == 0; }
     duration length() {
-        // Whole ones often, so that much ends at the same time.
+        // Whole multiples are frequent, so that many things end at the same time.
         if (one_in(2)) return std::chrono::microseconds(10 * below(10));
         return duration(below(300000));
     }
 
-    // ---- what everybody tells the model
+    // ---- events that are reported to the model
     MADSchedule& schedule() { return rig_.schedule; }
     time_point now() { return rig_.schedule.now(); }
     void problem(std::string text) {
@@ -325,7 +325,7 @@ public:
     void expect(bool holds, const char* text) {
         if (!holds) problem(text);
     }
-    /// True if no more is to be begun.
+    /// Returns true if no more is to be started.
     bool is_over() const { return steps_ > most_steps || !problem_.empty(); }
     u64 happened() const { return happened_; }
     void step() {
@@ -341,7 +341,7 @@ public:
     life& make_life(domain_model&, group* owner, unsigned depth);
     bool has_room() const { return lives_.size() < most_tasks; }
 
-    // ---- what programs do
+    // ---- actions of the programs
     void cancel_one(open_scope&);
     void set_event(event_model&);
     void reset_event(event_model&);
@@ -427,11 +427,11 @@ open_scope::~open_scope() {
     all.expect(live == 0, "children outlive their scope");
 }
 
-/// What timeouts did is seen at the next look, and before anything else is done.
+/// The model notices expired timeouts when it is checked next, and before anything else happens.
 void world::settle() {
     const auto has_fired = [](const group* g) { return !g->cancelled && g->real && g->real->cancelled(); };
     for (;;) {
-        group* first = nullptr; // those inside are cancelled with it
+        group* first = nullptr; // inner groups are canceled with it
         for (group* g : timeouts)
             if (has_fired(g) && (!first || g->fires < first->fires)) first = g;
         if (!first) return;
@@ -458,7 +458,7 @@ void world::mark_cancelled(domain_model& d, time_point when) {
     visit(visit, d);
 }
 
-/// Called when a wait is over, with what it gave.
+/// Called when a wait ended, with its result.
 void world::woke(wait& w, bool passed) {
     settle();
     w.keeps_busy = false;
@@ -503,9 +503,9 @@ life& world::make_life(domain_model& d, group* owner, unsigned depth) {
     return lives_.emplace_back(life{*this, static_cast<u32>(lives_.size() + 1), d, owner, depth});
 }
 
-// ---- what programs are made of --------------------------------------------------------------------------------------------
+// ---- building blocks of the programs --------------------------------------------------------------------------------------
 
-/// In the frame of each task: what it began has to be gone before it is.
+/// Part of the frame of each task. Checks that everything that the task started is gone before the frame is.
 class body {
 public:
     explicit body(life& l) : life_(l) {
@@ -521,7 +521,7 @@ public:
         life_.where = life::phase::destroyed;
         if (life_.owner) life_.owner->lost();
     }
-    /// Nothing but the end of the coroutine comes after it.
+    /// Only the end of the coroutine follows this call.
     void ends(u32 thrown) {
         world& w = life_.all;
         w.step();
@@ -536,7 +536,7 @@ private:
     life& life_;
 };
 
-/// The scopes that a task has open; any of them may be left but for those with another inside.
+/// The open scopes of a task. A task may leave any scope that contains no other open scope.
 class nest {
 public:
     explicit nest(life& l) : life_(l) {}
@@ -571,7 +571,7 @@ private:
         --life_.outlasting;
     }
     life& life_;
-    std::vector<std::unique_ptr<open_scope>> scopes_; // inner ones later
+    std::vector<std::unique_ptr<open_scope>> scopes_; // inner scopes come later
 };
 
 task<u32> live(life&, counted);
@@ -586,14 +586,14 @@ life& new_child(life& parent, domain_model& in, group* owner) {
     return parent.all.make_life(in, owner, parent.depth + 1);
 }
 
-// ---- the steps of a program: each gives what it found thrown, 0: nothing
+// ---- the steps of a program: each returns the number that it caught, or 0
 
 task<u32> pause_a_while(life& me) {
     world& w = me.all;
     wait mine(me.domain);
     const bool is_until = w.one_in(4);
     const duration length = w.length();
-    // Also moments that have passed.
+    // Includes times in the past.
     const time_point end = is_until ? w.now() + length - duration(w.below(50000)) : mine.since + length;
     bool passed;
     if (is_until) passed = co_await w.schedule().pause_until(end);
@@ -617,7 +617,7 @@ task<u32> pause_for_ever(life& me) {
     co_return 0;
 }
 
-/// Takes a wait off its event's list, also where its task is destroyed.
+/// Removes a wait from the list of its event, even if its task is destroyed.
 class at_event {
 public:
     at_event(event_model& e, wait& w) : event_(e), wait_(w) { event_.waiting.push_back(&wait_); }
@@ -653,7 +653,7 @@ task<u32> wait_for_event(life& me) {
     co_return 0;
 }
 
-/// Takes an RPC off the model, also where its task is destroyed.
+/// Removes an RPC from the model, even if its task is destroyed.
 class on_the_wire {
 public:
     on_the_wire(rpc_model& r, wait& w) : rpc_(r) { rpc_.pending = &w; }
@@ -704,7 +704,7 @@ task<u32> tick(life& me) {
     const duration period = 1us + w.length();
     ticker ticks(w.schedule(), period);
     time_point begun{};
-    duration::rep next = 0; // period
+    duration::rep next = 0; // next tick, in periods
     u64 skipped = 0;
     for (u32 i = w.below(5); i > 0; --i) {
         wait mine(me.domain);
@@ -728,7 +728,7 @@ task<u32> tick(life& me) {
     co_return 0;
 }
 
-/// What a task gave: its value, or what it threw.
+/// The result of a task: its value, or what it threw.
 template <class T> struct outcome {
     std::optional<T> value{};
     u32 thrown = 0;
@@ -760,7 +760,7 @@ task<u32> await_child(life& me) {
     life& child = new_child(me, me.domain, nullptr);
     task<u32> made = begin_life(child);
     w.expect(child.where == life::phase::made, "a task began before it was awaited");
-    if (w.one_in(6)) { // of all that are made, some are never awaited
+    if (w.one_in(6)) { // some tasks are created but never awaited
         child.was_dropped = true;
         co_return 0;
     }
@@ -786,7 +786,7 @@ public:
         ++children.live;
         return one;
     }
-    /// The combinator has ended, with that exception.
+    /// Called when the combinator ended with this exception.
     void is_over(u32 thrown) {
         world& w = me_.all;
         children.real = nullptr;
@@ -931,7 +931,7 @@ task<u32> join_scope(life& me, open_scope& s) {
     w.expect(s.live == 0, "join ended before a child");
     w.expect(thrown == std::exchange(s.first_thrown, 0), "join throws another exception than the first");
     w.step();
-    if (thrown && w.one_in(2)) { // once is enough
+    if (thrown && w.one_in(2)) { // throws only once
         task<u32> again = join_scope(me, s);
         thrown = co_await std::move(again);
     }
@@ -947,7 +947,7 @@ task<u32> take_job(life& me, open_scope& s) {
     life& child = *one.of;
     const bool is_done = child.where == life::phase::ended;
     w.expect(one.running.done() == is_done, "a job is done, or is not");
-    if (w.one_in(5)) { // destroyed, while it runs or later
+    if (w.one_in(5)) { // destroyed while it runs, or later
         {
             const job<u32> gone = std::move(one.running);
         }
@@ -981,7 +981,7 @@ void queue_job(life& me, open_scope& s) {
     s.jobs.push_back({&child, std::move(started)});
 }
 
-/// An event goes and comes again: nobody may wait but for those whose waits are over already.
+/// Destroys an event and creates it again. Only tasks whose waits have already ended may still refer to the event.
 void replace_event(world& w) {
     event_model& e = w.events[w.below(4)];
     for (const wait* one : e.waiting)
@@ -1050,7 +1050,7 @@ task<u32> live(life& me, counted) {
         else w.step();
         scope_state& still = co_await current_scope{};
         w.check_domain(me.domain, still);
-        if (thrown && w.one_in(2)) thrown = 0; // somebody catches it
+        if (thrown && w.one_in(2)) thrown = 0; // catches the exception
     }
     if (!thrown && w.one_in(6)) thrown = me.number;
     own.leave_all();
@@ -1059,7 +1059,7 @@ task<u32> live(life& me, counted) {
     co_return me.number;
 }
 
-// ---- the whole -------------------------------------------------------------------------------------------------------------
+// ---- whole programs --------------------------------------------------------------------------------------------------------
 
 world::world(u64 seed)
     : root(*this, nullptr), random_(seed), rig_([this](const packet& p) { return what_becomes_of(p); },
@@ -1159,13 +1159,13 @@ void world::check_end() {
     expect(domains.size() == 1 && scopes.empty() && timeouts.empty(), "something is left");
     expect(schedule().idle(), "the schedule is not idle");
     const auto a_while = [](MADSchedule& s) -> task<void> { co_await s.pause(10min); };
-    sync_wait(schedule(), a_while(schedule())); // what nobody waits for any more is answered or lost
+    sync_wait(schedule(), a_while(schedule())); // abandoned requests get a reply or are lost
     expect(schedule().in_flight() == 0, "something is in flight");
     expect(places.untouched(), "somebody wrote to a scope that is gone");
 }
 
 u64 world::run() {
-    if (one_in(3)) { // all is destroyed in the middle
+    if (one_in(3)) { // destroys everything in the middle of the run
         const auto a_while = [](MADSchedule& s, duration d) -> task<void> { co_await s.pause(d); };
         job<u32> program = schedule().queue(all_of_it());
         sync_wait(schedule(), a_while(schedule(), 3 * length()));

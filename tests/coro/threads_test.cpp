@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// threads_test.cpp - several schedules in several threads, each over its own transport. Under ThreadSanitizer.
+// threads_test.cpp - several schedules in several threads, each over its own transport. These tests also run under
+// ThreadSanitizer.
 #include "library/coro_rig.hpp"
 #include "wire/memory_transport.hpp"
 #include <comad/coro/asio.hpp>
@@ -76,7 +77,7 @@ u64 in_a_simulated_fabric(u32 seed) {
     return sync_wait(schedule, hears(schedule));
 }
 
-/// Runs `work` in every thread, some times over; the sum of what it gave.
+/// Runs `work` in every thread several times. Returns the sum of its results.
 template <class Work> u64 everywhere(Work work) {
     std::vector<u64> sums(threads);
     std::vector<std::thread> running;
@@ -129,16 +130,16 @@ TEST_CASE("a schedule can be created in one thread and driven in another with it
     std::thread([&] {
         const auto join = [](job<bool>& j) -> task<bool> { co_return co_await j; };
         right = sync_wait(*schedule, join(*begun));
-        begun.reset(); // a frame of the other thread's
+        begun.reset(); // a frame that the other thread allocated
     }).join();
     CHECK(right);
     CHECK(lives.live() == 0);
-    // Frames that the first thread allocates now are not those that the other one has freed.
+    // Frames that the first thread allocates now are not those that the other thread freed.
     CHECK(sync_wait(*schedule, hold(*schedule, counted(lives))));
     CHECK(lives.ghosts() == 0);
 }
 
-// ---- ended from another thread --------------------------------------------------------------------------------------------
+// ---- stop requests from another thread ------------------------------------------------------------------------------------
 
 TEST_CASE("a stop request from another thread ends a blocking task, and its schedule remains usable") {
     memory_transport net(memory_transport::time::real);
@@ -164,7 +165,7 @@ TEST_CASE("a stop request from another thread ends a blocking task, and its sche
     CHECK(at_once.error().code == errc::cancelled);
 
     net.drop_every = 0;
-    // Another target: for an hour the first one may still answer what it was asked.
+    // Uses another target: for an hour a reply of the first target may still arrive.
     CHECK(sync_wait(schedule, ask(schedule, route(2))));
     CHECK(sync_wait(schedule, ask(schedule, route(2)), std::stop_token{}));
     CHECK(sync_wait(schedule, ask(schedule, route(2)), std::stop_source{}.get_token()));
@@ -185,7 +186,7 @@ TEST_CASE("a task that continues after a stop request does not spin") {
     MADSchedule schedule(net, {.timeout = 1h});
     std::stop_source stop;
     stop.request_stop();
-    // What it awaits is in the schedule's own domain, and so is not cancelled.
+    // The awaited operation is in the domain of the schedule, and is therefore not canceled.
     const auto lasts = [&]() -> task<bool> { co_return co_await schedule.pause(50ms); };
     job<bool> lasting = schedule.queue(lasts());
     const auto stubborn = [&]() -> task<bool> { co_return co_await lasting; };
@@ -208,11 +209,11 @@ TEST_CASE("a task in virtual time sees a stop request") {
     CHECK(sync_wait(schedule, goes_on(), stop.get_token()) >= 10);
 }
 
-// ---- one schedule for each thread, one work for all ------------------------------------------------------------------------
+// ---- one schedule per thread with shared work ------------------------------------------------------------------------------
 
 namespace {
 
-/// Schedules over transports that answer at once.
+/// Schedules over transports that reply at once.
 struct crew {
     explicit crew(std::size_t members, schedule_options options = {.max_outstanding = 8, .timeout = 1h}) {
         for (std::size_t i = 0; i < members; ++i) {
@@ -254,7 +255,7 @@ TEST_CASE("run_in_threads returns values by index, each from its own thread") {
 
 TEST_CASE("run_in_threads cancels all threads after an exception and rethrows when all have ended") {
     crew c(3);
-    c.nets[0].drop_every = 1; // it would wait for an hour
+    c.nets[0].drop_every = 1; // its request would wait for an hour
     std::atomic<unsigned> ended = 0;
     const auto run = [&](std::size_t i, MADSchedule& s) -> task<int> {
         co_await touch(s, route(1));
@@ -282,7 +283,7 @@ TEST_CASE("share_items processes every item once and stores its result at its in
 }
 
 TEST_CASE("a thread that has to wait leaves the shared items to other threads") {
-    // Its answers come when another thread says so.
+    // A transport whose replies arrive when another thread releases them.
     struct held_back final : mad::transport {
         memory_transport net{memory_transport::time::real};
         std::mutex one_at_a_time;
@@ -325,7 +326,7 @@ TEST_CASE("a thread that has to wait leaves the shared items to other threads") 
     std::size_t right = 0;
     for (const auto& r : results) right += r && *r;
     CHECK(right == 1000);
-    CHECK(late.net.sent <= 8); // its window
+    CHECK(late.net.sent <= 8); // the size of its window
 }
 
 TEST_CASE("other threads process the shared items that a failed transport lost") {
@@ -355,7 +356,7 @@ TEST_CASE("other threads process the shared items that a failed transport lost")
     for (const auto& r : results) right += r && *r;
     CHECK(right == 500);
 
-    // Without anybody left, the errors stay, and what was not begun has no result.
+    // If no worker is left, the errors stay, and items that were not started have no result.
     const std::vector<MADSchedule*> alone{&third};
     const auto rest = coro::share_items(alone, 500, info_of);
     std::size_t failed = 0, absent = 0;

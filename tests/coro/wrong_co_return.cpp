@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// wrong_co_return.cpp - tasks that return a value of the wrong type: they do not compile. COMAD_WRONG selects one.
+// wrong_co_return.cpp - tasks that return a value of the wrong type; they must not compile. COMAD_WRONG selects one.
 #include <comad/coro/task.hpp>
 #include <comad/mad/error.hpp>
 
@@ -23,6 +23,6 @@ inline coro::task<int> without_result() {
     BOOST_OUTCOME_CO_TRY(const int one, co_await number());
     co_return one;
 }
-#elif COMAD_WRONG == 2 // the result of another type
+#elif COMAD_WRONG == 2 // the result type differs
 inline coro::task<mad::result<int>> other_result() { co_return mad::result<std::string>("one"); }
 #endif

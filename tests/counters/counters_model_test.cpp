@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// counters_model_test.cpp - counters beside ports that know what has really happened: registers that stop at their end, wrap, are
-// cleared by anybody or not told; what rules make of them; and sweeps over agents that answer, refuse or are silent.
+// counters_model_test.cpp - counters of ports compared with a model that knows which events really happened. Registers
+// saturate, wrap, are cleared by anyone or are not available. Also tests the rules that judge counters, and sweeps over
+// agents that reply, refuse or do not respond.
 #include "library/model_runs.hpp"
 #include "support/sanitized.hpp"
 #include "wire/answering_wire.hpp"
@@ -59,7 +60,7 @@ void expect(bool holds, const char* what) {
     if (!holds) fail(what);
 }
 
-/// Random numbers as the models need them.
+/// Random numbers for the models.
 struct dice {
     std::mt19937_64 random;
 
@@ -67,7 +68,7 @@ struct dice {
     u64 below(u64 end) { return random() % end; }
     bool one_in(unsigned n) { return below(n) == 0; }
     u64 between(u64 least, u64 most) { return least + below(most - least + 1); }
-    /// Of any size up to that.
+    /// Returns a number of any magnitude below `most`.
     u64 up_to(u64 most) { return most == 0 ? 0 : (random() >> below(64)) % most; }
     counter_set some(unsigned one_of) {
         return counters::counters_that([&](counter) { return one_in(one_of); });
@@ -76,10 +77,11 @@ struct dice {
 
 // ---- registers -----------------------------------------------------------------------------------------------------------
 
-/// Where a counter stands (IBA 16.1.3.5, 16.1.4.11): in PortCounters from which bit, how many bits, which bit of counterSelect,
-/// from 16 on of counterSelect2, selects it; the same bit of PortCountersExtended's, from 16 on of its counterSelect2.
+/// The position of a counter (IBA 16.1.3.5, 16.1.4.11). In PortCounters: first bit, number of bits, and the bit of
+/// counterSelect (from 16 on: of counterSelect2) that selects it. In PortCountersExtended: the bit of counterSelect,
+/// from 16 on of counterSelect2.
 struct register_place {
-    unsigned narrow_at, narrow_bits; ///< no bits: PortCounters do not have it
+    unsigned narrow_at, narrow_bits; ///< 0 bits if PortCounters do not have it
     unsigned narrow_select, wide_select;
 };
 constexpr std::array<register_place, counter_count> places{{
@@ -94,7 +96,7 @@ constexpr std::array<register_place, counter_count> places{{
 }};
 constexpr u64 end_of(unsigned bits) { return bits == 64 ? ~u64{0} : (u64{1} << bits) - 1; }
 
-/// What the bits of ClassPortInfo promise (IBA 16.1.3.1).
+/// Returns what the bits of ClassPortInfo promise (IBA 16.1.3.1).
 bool tells_narrow(unsigned c, const capabilities& can) {
     if (places[c].narrow_bits == 0) return false;
     return (c != 20 || can.xmit_wait) && (c != 21 || can.qp1_dropped);
@@ -105,7 +107,7 @@ bool tells_wide(unsigned c, const capabilities& can) {
     return c < 8 ? can.unicast : can.additional;
 }
 
-/// The counters of a port, and what has happened since they were looked at.
+/// The counters of a port, and the events since the last reading.
 class counting_port {
 public:
     std::array<u64, counter_count> narrow{}, wide{};
@@ -136,7 +138,7 @@ public:
             was_wide_cleared[c] = true;
         }
     }
-    /// As a Set asks for it; it writes zeros.
+    /// Applies a Set, which writes zeros.
     void set(const PortCounters& zeros) { clear_narrow(zeros.counterSelect | u32{zeros.counterSelect2} << 16); }
     void set(const PortCountersExt& zeros) { clear_wide(zeros.counterSelect | u64{zeros.counterSelect2} << 16); }
 
@@ -172,15 +174,16 @@ capabilities any_capabilities(dice& d) {
     return can;
 }
 
-// ---- what lies between two readings --------------------------------------------------------------------------------------
+// ---- differences between two readings ------------------------------------------------------------------------------------
 
-/// What a link counts at most in a time; of less than a second as in a second (docs/explanation/counters.md).
+/// Returns the most that a link can count in a time. A time of less than a second counts as a second
+/// (docs/explanation/counters.md).
 u128 most_in(mad::duration between) {
     const u64 nanoseconds = static_cast<u64>(std::max<mad::duration>(between, 1s).count());
     return (u128{nanoseconds} << 40) / 1'000'000'000;
 }
 
-/// A port that is read again and again, with anything in between.
+/// A port that is read again and again, with random events in between.
 class read_port {
 public:
     explicit read_port(u64 seed) : d_(seed) {}
@@ -199,7 +202,7 @@ private:
     };
     using told = std::array<told_by, counter_count>;
 
-    // Many stand close to their end.
+    // Many counters start close to their end.
     void begin(unsigned c) {
         const u64 end = end_of(std::max(places[c].narrow_bits, 1u));
         port_.narrow[c] = places[c].narrow_bits == 0 ? 0 : d_.one_in(2) ? end - d_.up_to(end) : d_.up_to(end);
@@ -216,20 +219,20 @@ private:
         look();
         for (unsigned c = 0; c < counter_count; ++c) compare(c, before[c], was, between);
         port_.watch();
-        if (d_.one_in(5)) clear_ours(); // right after it was read
+        if (d_.one_in(5)) clear_ours(); // just after it was read
     }
 
     mad::duration any_time() {
-        if (d_.one_in(3))
-            return std::chrono::seconds(d_.between(1, 20));           // of which exactly the most is a number of words
-        if (d_.one_in(40)) return std::chrono::seconds(u64{1} << 25); // a year, in which a link could count 2^64
+        if (d_.one_in(3)) return std::chrono::seconds(d_.between(1, 20)); // the limit is then a whole number of words
+        // More than a year, in which a link could count 2^64.
+        if (d_.one_in(40)) return std::chrono::seconds(u64{1} << 25);
         return d_.one_in(20) ? 0ns : mad::duration(static_cast<std::int64_t>(d_.up_to(u64{1} << 40)));
     }
     void happen(mad::duration between) {
         const bool is_whole = between.count() % 1'000'000'000 == 0 || between < 1s;
         for (unsigned c = 0; c < counter_count; ++c) {
             const u128 all = std::min(most_in(between), u128{1} << 62);
-            // Between two numbers that double tells apart nothing depends on which.
+            // Two numbers that a double cannot distinguish must not lead to different results.
             const u64 most = static_cast<u64>(is_whole ? all : all - all / 1000);
             unsigned times = d_.one_in(3) ? 0 : static_cast<unsigned>(d_.between(1, 3));
             u64 left = d_.one_in(30) ? most : d_.up_to(most);
@@ -245,7 +248,7 @@ private:
         }
         if (d_.one_in(10)) clear_by_others();
     }
-    // Had it wrapped, it would have counted one more than a link can.
+    // If the counter had wrapped, it would have counted one more than a link can.
     void clear_just_beyond(unsigned c, u128 most) {
         const u128 to_end = (u128{1} << 64) - told_[c].value;
         if (to_end > most) return;
@@ -278,7 +281,7 @@ private:
                "whether there is a Set");
     }
 
-    // One attribute may not be answered.
+    // One of the attributes may get no reply.
     void look() {
         sample_.counters = {};
         told_ = {};
@@ -324,7 +327,7 @@ private:
         } else if (is == end) {
             expect(change == counter_change{state::saturated, is - was}, "it stands at its end");
         } else {
-            // One that was cleared and has come as far again nobody can tell from one that was not.
+            // A counter that was cleared and has reached its old value looks like a counter that was not cleared.
             expect(change.what == state::counted, "it has counted");
             if (!was_cleared) expect(change.value == truth, "how far it has counted");
         }
@@ -338,7 +341,7 @@ private:
             expect(change.value == truth, "how far a counter of 64 bits has counted");
             expect(change.what == (is < was ? state::wrapped : state::counted), "whether it went past its end");
         } else if (is < was && could_wrap) {
-            // Cleared so close to its end, it could as well have gone past that.
+            // A counter that was cleared so close to its end could also have wrapped.
             expect(change == counter_change{state::wrapped, static_cast<u64>(as_if_wrapped)},
                    "one that may have wrapped");
             return;
@@ -364,9 +367,9 @@ private:
     told told_{};
 };
 
-// ---- what rules make of it -----------------------------------------------------------------------------------------------
+// ---- rules that judge the counters ---------------------------------------------------------------------------------------
 
-/// Two hosts and a cable that is as good as both can, judged by random rules.
+/// Two hosts and a cable with the best speed that both support. Random rules judge the counters.
 class judged_port {
 public:
     explicit judged_port(u64 seed) : d_(seed) {}
@@ -379,7 +382,7 @@ public:
 
 private:
     static constexpr port_ref here_{0, 1};
-    /// Of the cable, in Gb/s: 4X QDR.
+    /// Speed of the cable in bits per second: 4X QDR.
     static constexpr double bits_per_second_ = 40e9;
 
     void make_cable() {
@@ -424,7 +427,8 @@ private:
         rules.of(counter::symbolErrorCounter) = {2s, any_limits(1)};
         if (d_.one_in(2)) rules.bit_errors = any_limits(1.0 / bits_per_second_);
         if (d_.one_in(2)) rules.raw_bit_errors = any_limits(1.0 / bits_per_second_);
-        const std::int64_t seconds = std::int64_t{1} << d_.below(5); // powers of two: no division has a rest
+        // Powers of two, so that no division has a remainder.
+        const std::int64_t seconds = std::int64_t{1} << d_.below(5);
         PortCounters then, now;
         then.portRcvErrors = any_reading();
         then.symbolErrorCounter = any_reading();
@@ -508,7 +512,7 @@ private:
 
 // ---- sweeps --------------------------------------------------------------------------------------------------------------
 
-/// A subnet whose agents answer, refuse or are silent, and sweeps of it, one after the other.
+/// A subnet whose agents reply, refuse or do not respond, and successive sweeps of it.
 class swept_subnet {
 public:
     explicit swept_subnet(u64 seed) : d_(seed) {}
@@ -529,10 +533,10 @@ public:
 
 private:
     struct pma_port {
-        counting_port counters, at_first; ///< as they are, and were when the sweep began
+        counting_port counters, at_first; ///< current values, and values when the sweep started
         bool is_wanted = false, is_silent = false, is_refused = false;
-        bool is_lost = false; ///< of a switch that answers: what is asked of this port has no answer
-        bool valid = false;   ///< so the sweep has to say
+        bool is_lost = false; ///< a port of a responsive switch: queries for this port get no reply
+        bool valid = false;   ///< expected value of reading::valid
     };
     struct pma_node {
         capabilities can;
@@ -540,15 +544,15 @@ private:
         bool is_enhanced = false;
         bool has_lid = true;
         bool refuses_sums = false, refuses_sets = false;
-        bool is_known = false;      ///< it was asked what it can
-        bool has_sum = false;       ///< as far as is known
-        bool may_be_silent = false; ///< it has not said anything since it was, but that it refuses
-        bool was_silent = false;    ///< no port of it answered in the sweep before
+        bool is_known = false;      ///< its capabilities were queried
+        bool has_sum = false;       ///< as far as the sweeper knows
+        bool may_be_silent = false; ///< true if it has not replied, except with refusals, since it became unresponsive
+        bool was_silent = false;    ///< true if none of its ports replied in the previous sweep
         std::size_t mads = 0, silences = 0, sums = 0;
-        std::vector<u8> cleared; ///< by which portSelect, in this sweep
-        std::size_t rereads = 0; ///< Gets of what was cleared before, in this sweep
+        std::vector<u8> cleared; ///< each portSelect of a Set, in this sweep
+        std::size_t rereads = 0; ///< Gets after a Set, in this sweep
 
-        /// What a sweeper knows that has not swept yet.
+        /// Resets the model to the state of a sweeper before its first sweep.
         void forget() {
             is_known = may_be_silent = was_silent = false;
             has_sum = can.all_ports;
@@ -589,7 +593,8 @@ private:
         how_.per_agent = static_cast<unsigned>(d_.between(0, 5));
         if (d_.one_in(2)) how_.clears = d_.some(4);
         if (d_.one_in(3)) how_.counters = d_.some(5);
-        if (!how_.clears.empty()) how_.counters.add(counter::portXmitData); // who is to clear something is asked before
+        // Capabilities are queried before a counter is cleared.
+        if (!how_.clears.empty()) how_.counters.add(counter::portXmitData);
         if (d_.one_in(2)) {
             how_.counters.add(counter::symbolErrorCounter);
             how_.is_too_much = [](const reading& sum) {
@@ -615,7 +620,8 @@ private:
             if (!is_dead && !n.may_be_silent && how_.per_agent < 2 && d_.one_in(3)) lose_ports(n);
         }
     }
-    // Some ports of a switch, each followed by one that answers: it is never silent twice in a row.
+    // Makes some ports of a switch unresponsive. A responsive port follows each of them, so that the switch never fails
+    // to reply twice in a row.
     void lose_ports(pma_node& n) {
         const std::vector<u8> wanted = n.wanted();
         if (!is_switch(index_of(n)) || !n.has_lid || !has_anything(n)) return;
@@ -624,7 +630,7 @@ private:
     }
     u32 index_of(const pma_node& n) const { return static_cast<u32>(&n - nodes_.data()); }
 
-    // ---- the other side
+    // ---- the simulated agents
     std::vector<u8> answer(const mad::send_request& request) {
         ++asked_;
         const mad::IBPath& to = std::get<mad::IBPath>(*request.path);
@@ -653,7 +659,7 @@ private:
         node.rereads += is_reread;
         node.sums += is_sum && !is_reread;
         if (is_sum ? node.refuses_sums : is_set ? node.refuses_sets : node.ports.at(select).is_refused) {
-            reply[status_at + 1] = 0x1c; // an invalid value
+            reply[status_at + 1] = 0x1c; // invalid value
             if (is_set) note_cleared(node, select);
             return reply;
         }
@@ -700,7 +706,7 @@ private:
         return sum;
     }
 
-    // ---- what a sweep has to say
+    // ---- expected results of a sweep
     void check(const counters::sweep& have) {
         expect(have.ports.size() == targets_, "the number of readings");
         expect(!have.is_stopped && have.complete() == have.failures.empty(), "whether it is complete");
@@ -733,7 +739,7 @@ private:
         arrived_.clear();
     }
 
-    // Of what is wanted everything is told, as it stood before it was cleared.
+    // Every requested counter has a value, as it was before the clearing.
     void check_values(const pma_node& node, const reading& l, const pma_port& port) const {
         for (unsigned c = 0; c < counter_count; ++c) {
             const auto id = static_cast<counter>(c);
@@ -764,7 +770,7 @@ private:
         std::erase_if(failures, is_of_clearing);
         if (wanted.empty()) return expect(failures.empty() && node.mads == 0, "a node of which nothing is wanted");
         std::set<u8> missing;
-        for (const failure& g : failures) { // of port 0: it is meant, or the switch
+        for (const failure& g : failures) { // a failure of port 0 belongs to port 0 or to the switch
             const bool is_first = missing.insert(g.where.port).second;
             expect(is_first || (g.where.port == 0 && node.is_enhanced), "a gap that is told twice");
         }
@@ -798,7 +804,7 @@ private:
         if (is_dead && is_switch(n)) check_dead_switch(failures, node, n);
         if (!has_silence) check_mads(node, wanted, is_summed, is_sum_told);
         check_cleared(node, wanted, uncleared, is_summed, n);
-        if (node.sums > 0 && node.refuses_sums) node.has_sum = false; // that is not asked again
+        if (node.sums > 0 && node.refuses_sums) node.has_sum = false; // the sweeper does not query it again
         const bool is_any_told = std::ranges::any_of(wanted, [&](u8 p) { return node.ports[p].valid; });
         const bool has_said_what_it_can = !node.is_known && !is_dead;
         const bool has_answered = has_said_what_it_can || is_sum_told || is_any_told;
@@ -811,7 +817,7 @@ private:
     bool is_all(const pma_node& node, const std::vector<u8>& wanted, u32 n) const {
         return wanted.size() == known_.nodes[n].info.numPorts + (node.is_enhanced ? 1u : 0u);
     }
-    // Attributes that have to be asked for what is wanted.
+    // Returns how many attributes a sweep must query for the requested counters.
     std::size_t attributes_of(const pma_node& node) const {
         bool is_wide = false, is_narrow = false;
         for (unsigned c = 0; c < counter_count; ++c) {
@@ -875,7 +881,7 @@ private:
         if (!is_summed)
             for (const u8 p : wanted) expected += node.ports[p].is_refused && reads > 0 ? 1 : reads;
         expect(node.mads == expected + node.cleared.size() + node.rereads, "the number of MADs to a node");
-        // Each port once, by both attributes; one without anything to clear not at all.
+        // Each port is read again at most once by each attribute. A port without anything to clear is not read again.
         expect(node.rereads <= 2 * wanted.size() || node.refuses_sets, "the number of Gets after a clearing");
     }
     void check_sum(const pma_node& node, const reading& sum) const {
@@ -889,11 +895,12 @@ private:
         }
     }
 
-    // What was read is cleared, in each attribute, and nothing else; by one Set for all where that is possible.
+    // Checks that the sweep cleared in each attribute what it read, and nothing else. One Set clears all ports if
+    // possible.
     void check_cleared(const pma_node& node, const std::vector<u8>& wanted, const std::vector<failure>& uncleared,
                        bool is_summed, u32 n) const {
         const bool is_each_told = std::ranges::all_of(wanted, [&](u8 p) { return node.ports[p].valid; });
-        // A sum that was refused once is not relied on again.
+        // A sum that was refused once is not used again.
         const bool has_sum = node.has_sum && !(node.sums > 0 && node.refuses_sums);
         const bool is_at_once = has_sum && wanted.size() > 1 && is_all(node, wanted, n) && (is_summed || is_each_told);
         std::vector<u8> expected;
@@ -906,7 +913,7 @@ private:
         std::vector<u8> cleared = node.cleared;
         std::ranges::sort(cleared);
         std::ranges::sort(expected);
-        // A switch that fell silent is not asked to clear.
+        // The sweep does not clear a switch that stopped replying.
         expect(cleared == expected, "what is cleared");
         std::vector<u8> places_told, places_expected;
         for (const failure& g : uncleared) {
@@ -949,9 +956,9 @@ private:
                                 }()};
 };
 
-// ---- beside another discovery --------------------------------------------------------------------------------------------
+// ---- with another discovery ----------------------------------------------------------------------------------------------
 
-/// Nodes that come, go, and change their order between two discoveries; each reading has a time of its own.
+/// Nodes that appear, disappear and change their order between two discoveries. Each reading has its own time.
 class discovered_again {
 public:
     explicit discovered_again(u64 seed) : d_(seed) {}
@@ -994,7 +1001,7 @@ private:
             s.known.nodes.emplace_back().info.nodeGUID = iba::guid{GUID};
             s.known.by_guid.emplace(iba::guid{GUID}, n);
             for (u8 p = 1; p <= 4; ++p) {
-                if (d_.one_in(3)) continue; // not wanted
+                if (d_.one_in(3)) continue; // not requested
                 reading& l = s.sweep.ports.emplace_back(reading{{n, p}, !d_.one_in(5), {}, {}});
                 l.counters.at = mad::time_point(mad::duration(static_cast<std::int64_t>(++readings_)));
             }

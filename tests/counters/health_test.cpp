@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// health_test.cpp - rules of health at their exact limits, and files of rules, right and wrong; all numbers by hand.
+// health_test.cpp - health rules at their exact limits, and valid and invalid files of rules. All numbers were
+// calculated by hand.
 #include "support/catch.hpp"
 #include "support/thrown.hpp"
 #include <comad/counters/health.hpp>
@@ -27,7 +28,7 @@ namespace {
 
 constexpr port_ref here{0, 1}, there{1, 1};
 
-/// A cable between two hosts, 4X QDR, which is the best that they can: 4e10 bits in a second.
+/// A cable between two hosts at 4X QDR, the best speed that both support: 4e10 bits per second.
 struct cable {
     cable() {
         s.nodes.resize(2);
@@ -59,14 +60,14 @@ sweep seen(const PortCountersExt& told, mad::duration at, std::vector<port_detai
     return one;
 }
 
-/// The only rule: of one counter, so much.
+/// Returns rules with a single limit, for one counter.
 health_rules only(counter c, limits most, mad::duration per = 1h) {
     health_rules rules;
     rules.of(c) = {per, most};
     return rules;
 }
 
-/// How bad it is that receive errors grew so much in that time; not more than one finding.
+/// Returns the severity if the receive errors grew by `more` in that time. There is at most one finding.
 severity of_growth(const health_rules& rules, u64 more, mad::duration between) {
     PortCountersExt before, after;
     before.portRcvErrors = 1000;
@@ -87,7 +88,7 @@ TEST_CASE("a counter may grow up to the limit of its rule and no more in any int
     CHECK(of_growth(hourly, 21, 1h) == severity::error);
     CHECK(of_growth(hourly, 40, 1h) == severity::error);
     CHECK(of_growth(hourly, 41, 1h) == severity::critical);
-    // Half the time, half as much; a second is a 3,600th.
+    // Half of the time allows half of the growth. A second is a 3,600th of an hour.
     CHECK(of_growth(hourly, 5, 30min) == severity::ok);
     CHECK(of_growth(hourly, 6, 30min) == severity::warning);
     CHECK(of_growth(hourly, 20, 2h) == severity::ok);
@@ -96,7 +97,7 @@ TEST_CASE("a counter may grow up to the limit of its rule and no more in any int
           severity::ok);
     CHECK(of_growth(only(counter::portRcvErrors, {.warning = 2, .error = {}, .critical = {}}, 1s), 21, 10s) ==
           severity::warning);
-    // Two readings at one time say nothing.
+    // Two readings at the same time show no growth.
     CHECK(of_growth(hourly, 1000, 0s) == severity::ok);
     CHECK(of_growth(health_rules(), 1000, 1s) == severity::ok);
 }
@@ -123,7 +124,7 @@ TEST_CASE("a cleared or saturating counter gives a lower bound, and a saturated 
     health_rules rules = only(counter::symbolErrorCounter, {.warning = 0, .error = {}, .critical = {}});
     rules.pegged = severity::error;
     const auto judged = [&](u16 then, u16 now) {
-        iba::pm::PortCounters before, after; // 16 bits of symbol errors
+        iba::pm::PortCounters before, after; // symbol errors have 16 bits
         before.symbolErrorCounter = then;
         after.symbolErrorCounter = now;
         sweep first = seen({}, 0s), second = seen({}, 1h);
@@ -158,12 +159,12 @@ TEST_CASE("symbol error rates are relative to the bits that the link transmitted
         return findings.empty() ? severity::ok : findings[0].how_bad;
     };
     CHECK(judged(0, 25s) == severity::ok);
-    CHECK(judged(1, 25s) == severity::warning); // one of 1e12
+    CHECK(judged(1, 25s) == severity::warning); // 1 in 1e12 bits
     CHECK(judged(2, 25s) == severity::error);
     CHECK(judged(1, 24s) == severity::error);
-    CHECK(judged(1, 25000s) == severity::ok); // one of 1e15
+    CHECK(judged(1, 25000s) == severity::ok); // 1 in 1e15 bits
     CHECK(judged(1, 24999s) == severity::warning);
-    cable slow; // 1X SDR: 2.5e9 bits in a second
+    cable slow; // 1X SDR: 2.5e9 bits per second
     slow.end(0).linkWidthActive = iba::LinkWidth::w1x;
     slow.end(0).linkSpeedActive = iba::LinkSpeed::SDR;
     CHECK(judged(1, 400s, slow) == severity::warning);
@@ -185,7 +186,7 @@ TEST_CASE("corrected and uncorrected error rates are relative to bits, with and 
         after.portFECUncorrectableBlockCounter = 6 + lost;
         return judged(before, after);
     };
-    CHECK(RS(2'000'000, 0).empty()); // of 4e10 bits
+    CHECK(RS(2'000'000, 0).empty()); // in 4e10 bits
     REQUIRE(RS(2'000'001, 0).size() == 1);
     CHECK(RS(2'000'001, 0)[0].how_bad == severity::warning);
     CHECK(RS(2'000'001, 0)[0].why == rule::raw_bit_errors);
@@ -206,7 +207,7 @@ TEST_CASE("corrected and uncorrected error rates are relative to bits, with and 
     after.FECUncorrectableBlockCounterLane = {0, 0, 0, 2};
     REQUIRE(judged(before, after).size() == 1);
     CHECK(judged(before, after)[0].why == rule::bit_errors);
-    // Cleared on one lane, then at its end on another: at least what is seen.
+    // One lane was cleared, another lane reached its end: the rule uses at least the visible growth.
     before.FECUncorrectableBlockCounterLane = {9};
     after.FECUncorrectableBlockCounterLane = {4};
     CHECK(judged(before, after)[0].counted == 4);
@@ -215,7 +216,7 @@ TEST_CASE("corrected and uncorrected error rates are relative to bits, with and 
     after.FECUncorrectableBlockCounterLane = {2, 0xffffffff};
     CHECK(judged(before, after)[0].counted == 3);
     CHECK(judged(before, after)[0].is_at_least);
-    // The port began to use RS correction in between: two things that cannot be compared.
+    // The port started to use RS correction in between. The two readings cannot be compared.
     CHECK(judged(before, PortExtendedSpeedsCountersRSFEC{}).empty());
 }
 
@@ -234,8 +235,8 @@ TEST_CASE("the width and speed of a link are compared with the values that both 
     REQUIRE(judged().size() == 2);
     CHECK((judged()[1].why == rule::speed && judged()[1].how_bad == severity::warning));
     CHECK((judged()[1].measured == 2.5e9 && judged()[1].limit == 10e9));
-    c.end(1).linkSpeedSupported = 1; // the other end can do no better
-    CHECK(judged().size() == 2);     // and says that the link is faster than it can be
+    c.end(1).linkSpeedSupported = 1; // the neighbor supports no higher speed
+    CHECK(judged().size() == 2);     // the second finding: the link is faster than its ports support
     c.end(1).linkSpeedActive = iba::LinkSpeed::SDR;
     CHECK(judged().size() == 1);
     c.end(0).portState = iba::PortState::Down;
@@ -270,7 +271,7 @@ TEST_CASE("a port that is missing in one of two sweeps has no finding") {
 
 namespace {
 
-/// A file of rules that exists as long as this.
+/// A file of rules that exists as long as this object.
 class rules_file {
 public:
     explicit rules_file(std::string_view text) {
@@ -286,13 +287,13 @@ private:
 
 health_rules read(std::string_view text) { return read_health_rules(rules_file(text).name()); }
 
-/// What is wrong with it, without the name of its directory.
+/// Returns the error message for the text, without the name of the directory.
 std::string problem(std::string_view text) {
     const std::string what = message_of([&] { read(text); });
     return what.substr(what.find("rules.toml"));
 }
 
-/// The first block of that kind in docs/reference/health-rules.md.
+/// Returns the first code block of that kind in docs/reference/health-rules.md.
 std::string example() {
     std::ifstream page(COMAD_SOURCE_DIR "/docs/reference/health-rules.md");
     const std::string text(std::istreambuf_iterator<char>(page), {});

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// port_counters_test.cpp - narrow and wide counters as one, and what two readings of them say; all numbers by hand.
+// port_counters_test.cpp - narrow and wide counters as one set, and the difference of two readings. All numbers were
+// calculated by hand.
 #include "support/catch.hpp"
 #include <comad/counters/port_counters.hpp>
 #include <comad/iba/detail/enums.hpp>
@@ -40,7 +41,7 @@ TEST_CASE("PMA capabilities are the bits of ClassPortInfo") {
     CHECK(capabilities::of(info).all_ports);
     info.capabilityMask = 0x0200; // ExtendedWidth
     CHECK((capabilities::of(info).extended && capabilities::of(info).unicast && !capabilities::of(info).additional));
-    info.capabilityMask = 0x0400; // ExtendedWidth without the counters of the IETF
+    info.capabilityMask = 0x0400; // ExtendedWidth without the IETF counters
     CHECK((capabilities::of(info).extended && !capabilities::of(info).unicast));
     info.capabilityMask2 = 2; // AdditionalPortCountersExtended
     CHECK(capabilities::of(info).additional);
@@ -129,7 +130,7 @@ TEST_CASE("counters that the PMA does not support are absent, whatever its reply
     CHECK(d.has(counter::portXmitPkts));
     CHECK_FALSE(d.has(counter::portUnicastXmitPkts));
     CHECK_FALSE(d.has(counter::symbolErrorCounter));
-    // The narrow ones fill up what the wide ones do not tell, and nothing else.
+    // The narrow counters replace only what the wide ones do not have.
     narrow.symbolErrorCounter = 6;
     narrow.portXmitPkts = 1;
     wide.portXmitPkts = 1000;
@@ -163,9 +164,9 @@ TEST_CASE("a counter between two samples is counting, saturated, cleared or wrap
     constexpr u64 last = ~u64{0};
     CHECK(wide_change(7, 1'000'007, 1s) == counter_change{state::counted, 1'000'000});
     CHECK(wide_change(last - 9, 5, 1s) == counter_change{state::wrapped, 15});
-    CHECK(wide_change(last, last, 1s) == counter_change{state::counted, 0}); // it does not stop there
+    CHECK(wide_change(last, last, 1s) == counter_change{state::counted, 0}); // the counter does not stop there
     CHECK(wide_change(1'000'000, 5, 1s) == counter_change{state::reset, 5});
-    // 2^42 words: in a second no link carries them, in ten some might.
+    // 2^42 words: no link transfers them in one second, but some might in ten.
     CHECK(wide_change(last - (u64{1} << 42), 0, 1s) == counter_change{state::reset, 0});
     CHECK(wide_change(last - (u64{1} << 42), 0, 10s) == counter_change{state::wrapped, (u64{1} << 42) + 1});
     CHECK(counter_change{state::counted, 1}.is_exact());
@@ -202,7 +203,7 @@ TEST_CASE("clearing selects exactly the requested counters in each attribute tha
         for (const counter c : which) set.add(c);
         return set;
     };
-    // IBA 16.1.3.5, 16.1.4.11: bits of counterSelect and counterSelect2.
+    // Bits of counterSelect and counterSelect2: IBA 16.1.3.5, 16.1.4.11.
     const clearing errors =
         clearing_of(of({counter::symbolErrorCounter, counter::VL15Dropped, counter::portXmitWait}), all, 7);
     REQUIRE((errors.narrow && errors.wide));
@@ -220,7 +221,7 @@ TEST_CASE("clearing selects exactly the requested counters in each attribute tha
     CHECK((data.narrow->counterSelect == 0x1000 && data.narrow->counterSelect2 == 0 && data.narrow->portSelect == 255));
     CHECK((data.wide->counterSelect == 0x81 && data.wide->counterSelect2 == 0));
 
-    // What a PMA does not have is not selected; of nothing there is no Set.
+    // Counters that the PMA does not have are not selected. If nothing is selected, no Set is sent.
     capabilities can;
     CHECK(clearing_of(of({counter::symbolErrorCounter}), can, 1).narrow->counterSelect == 1);
     CHECK_FALSE(clearing_of(of({counter::symbolErrorCounter}), can, 1).wide);
@@ -232,7 +233,7 @@ TEST_CASE("clearing selects exactly the requested counters in each attribute tha
     can.qp1_dropped = can.additional = true;
     CHECK(clearing_of(of({counter::QP1Dropped}), can, 1).narrow->counterSelect2 == 2);
     CHECK(clearing_of(of({counter::QP1Dropped}), can, 1).wide->counterSelect2 == 0x2000);
-    // portXmitWait has its own bit in the capabilityMask, for both attributes.
+    // portXmitWait has its own bit in capabilityMask, which applies to both attributes.
     CHECK_FALSE(clearing_of(of({counter::portXmitWait}), can, 1).wide);
     CHECK_FALSE(wide_counters(can).has(counter::portXmitWait));
     can.xmit_wait = true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// sweep_queries_test.cpp - what sweeps ask and clear: sums before ports, details that are worth it, which view of extended
-// speeds; MADs counted by hand.
+// sweep_queries_test.cpp - the queries and clearings of sweeps: sums before ports, details only where useful, and the
+// view of extended speeds. The numbers of MADs were counted by hand.
 #include "library/sweep_rig.hpp"
 
 #include <sstream>
@@ -31,7 +31,7 @@ struct counted_world : swept_world {
             if (known.nodes[n].is_switch() && which-- == 0) return n;
     }
     u32 first_host() const { return known.nodes[0].is_switch() ? 1 : 0; }
-    /// In the graph, which has another order.
+    /// Returns the index in the graph of the simulator, which has another order.
     u32 graph_node(u32 n) const {
         const auto& all = net.graph().nodes;
         return static_cast<u32>(std::ranges::find(all, known.nodes[n].info.nodeGUID, &transports::sim::node::nodeGUID) -
@@ -42,7 +42,7 @@ struct counted_world : swept_world {
         path.DLID = known.end_port(where).info->LID;
         return path;
     }
-    /// Errors of three kinds, and packets, as if the port had counted them.
+    /// Sets errors of three kinds, and packets, as if the port had counted them.
     void preset(port_ref where) {
         PortCounters c;
         c.portSelect = where.port;
@@ -127,7 +127,7 @@ TEST_CASE("a sweep does not query attributes without a requested counter") {
     errors.counters = counters::counter_set().add(counter::portRcvErrors);
     struct {
         u8 can;
-        std::size_t for_all, for_data, for_errors; // MADs a port
+        std::size_t for_all, for_data, for_errors; // MADs per port
     } const cases[] = {
         {pma_ability::none, 1, 1, 1},
         {pma_ability::all & ~pma_ability::extended_errors, 2, 1, 1},
@@ -158,11 +158,11 @@ TEST_CASE("a node with several ports is queried once for its capabilities, by an
     CHECK(all.complete());
     CHECK(told(all) == 6);
     CHECK(all.mads == 3 + 6);
-    // All its ports are cabled, so that their sum is that of those two.
+    // All of its ports are cabled, so the sum is the sum of these two.
     const counters::sweep sums = w.sweep(sums_first());
     CHECK(sums.sums.size() == 2);
     CHECK(sums.mads == 3 + 2 + 1);
-    // One of its ports is unknown to the subnet manager: the other one tells.
+    // The subnet manager does not know one of its ports. The other port is enough.
     for (auto& n : w.known.nodes)
         if (n.info.nodeGUID == iba::guid{0xa000}) n.ports[1].info->LID = {};
     const counters::sweep one = w.sweep();
@@ -201,7 +201,7 @@ TEST_CASE("a sweep reads details only for ports whose counters require them") {
     const counters::sweep all = w.sweep(how);
     CHECK(all.complete());
     CHECK(told_as<PortRcvErrorDetails>(all) == 1);
-    CHECK(all.mads == w.known.nodes.size() + w.switches() + w.host_ports() + 8 + 2); // of the sum, of the port
+    CHECK(all.mads == w.known.nodes.size() + w.switches() + w.host_ports() + 8 + 2); // for the sum, and for the port
     const auto sum = std::ranges::find(all.sums, bad, [](const reading& l) { return l.where.node; });
     REQUIRE(sum->details.size() == 1);
     CHECK(std::holds_alternative<PortRcvErrorDetails>(sum->details[0]));
@@ -229,7 +229,7 @@ TEST_CASE("extended speed counters are read according to the error correction of
         CHECK(told_as<PortExtendedSpeedsCountersRSFEC>(first) == (c.is_rs ? w.all_ports() : 0));
         CHECK(told_as<PortExtendedSpeedsCounters>(first) == (c.is_rs ? 0 : w.all_ports()));
         CHECK(first.mads == w.known.nodes.size() + w.all_ports() * (c.asks_mode ? 3 : 2));
-        CHECK(w.sweep(s).mads == w.all_ports() * 2); // the mode is known
+        CHECK(w.sweep(s).mads == w.all_ports() * 2); // the mode is known now
         if (!c.asks_mode) continue;
         PortCounters down; // the link went down, and may have agreed on another mode
         down.portSelect = 1;
@@ -254,11 +254,11 @@ TEST_CASE("a sweep clears only the requested counters") {
     how.clears.add(counter::symbolErrorCounter);
     const counters::sweep all = w.sweep(how);
     CHECK(all.complete());
-    // Each switch clears all its ports at once, in both attributes; the port that had errors is read again.
+    // Each switch clears all of its ports at once, in both attributes. The port with errors is read again.
     CHECK(all.mads == w.known.nodes.size() + w.all_ports() + 2 * (w.switches() + w.host_ports()) + 1);
     const auto is_bad = [&](const reading& l) { return l.where == bad; };
     const auto read = std::ranges::find_if(all.ports, is_bad);
-    CHECK(read->counters.counters[counter::symbolErrorCounter] == 5); // as it was before
+    CHECK(read->counters.counters[counter::symbolErrorCounter] == 5); // the value before the clearing
     CHECK(errors() == 0);
     CHECK(w.count(bad, counter::portRcvErrors) == 3);
     CHECK(packets() >= 1'000'000);
@@ -281,7 +281,7 @@ TEST_CASE("a sweep clears only the requested ports and clears their details if r
     how.clears_details.add<PortRcvErrorDetails>();
     const counters::sweep one = w.sweep(how);
     CHECK(one.complete());
-    CHECK(one.mads == 1 + 1 + 2 + 1 + 1); // the last one reads again what was cleared
+    CHECK(one.mads == 1 + 1 + 2 + 1 + 1); // the last one reads the cleared counter again
     CHECK(w.count({bad, 3}, counter::symbolErrorCounter) == 0);
     CHECK(w.count({bad, 4}, counter::symbolErrorCounter) == 5);
     CHECK(w.count({bad, 3}, counter::portRcvErrors) == 3);

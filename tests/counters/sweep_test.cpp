@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// sweep_test.cpp - sweeps over simulated subnets in virtual time: everything once, in parallel, and what becomes of nodes
-// that are silent.
+// sweep_test.cpp - sweeps over simulated subnets in virtual time: each port once, in parallel, and with unresponsive
+// nodes.
 #include "library/sweep_rig.hpp"
 #include <comad/counters/detail/kept_counters.hpp>
 
@@ -42,7 +42,7 @@ TEST_CASE("a sweep queries each PMA once for its capabilities and each port once
     CHECK(first.mads == w.PMAs() + w.all_ports());
     const counters::sweep second = w.sweep(s);
     CHECK(second.complete());
-    CHECK(second.mads == w.all_ports()); // what they can is known
+    CHECK(second.mads == w.all_ports()); // the capabilities are known now
 }
 
 TEST_CASE("both ends of each cable have equal preset counters") {
@@ -59,7 +59,7 @@ TEST_CASE("both ends of each cable have equal preset counters") {
                                         [&](const counters::reading& o) { return o.where == peer; });
         REQUIRE(other != all.ports.end());
         ++cables;
-        // MADs of the discovery and of the sweep itself have been counted since, where they begin and end.
+        // The counters at the ends of the first link also counted the MADs of the discovery and of the sweep itself.
         const auto apart = [](u64 x, u64 y) { return x > y ? x - y : y - x; };
         const counters::counter_values &here = l.counters.counters, &there = other->counters.counters;
         CHECK(apart(here[counter::portXmitPkts], there[counter::portRcvPkts]) <= w.sent());
@@ -69,13 +69,14 @@ TEST_CASE("both ends of each cable have equal preset counters") {
     CHECK(cables > 0);
 }
 
-// By a kernel there are 128 MADs in flight, not 512.
+// The kernel allows 128 MADs in flight, not 512.
 TEST_CASE("results arrive one by one, and the requests in flight to one PMA stay below its limit", "[bare]") {
     coro::schedule_options options;
     options.max_outstanding = 512;
     options.gmps_per_destination = 16;
     swept_world w("fattree2,radix=16", options, round_trip(1ms));
-    // Of a switch 16 ports in turn, after the question what it can: all others have fewer and are asked at the same time.
+    // A switch has 16 ports, which are read one after the other, after a query for its capabilities. All other nodes
+    // have fewer ports and are queried at the same time.
     for (const auto& [bound, round_trips] : {std::pair{1u, 17}, {3u, 7}, {16u, 2}}) {
         std::set<std::pair<u32, u8>> arrived;
         counters::sweep_options how;
@@ -130,7 +131,7 @@ TEST_CASE("twenty dead hosts of a thousand are reported, are queried last and on
     constexpr std::size_t dead = 20;
     swept_world w("fattree3,radix=16", {}, round_trip(1ms));
     REQUIRE(w.hosts().size() + 1 == 1024);
-    const mad::duration whole = [&] { // with everybody there
+    const mad::duration whole = [&] { // with all nodes present
         counters::sweeper s(w.schedule, w.known);
         const counters::sweep all = w.sweep(s);
         REQUIRE(all.complete());
@@ -160,7 +161,7 @@ TEST_CASE("twenty dead hosts of a thousand are reported, are queried last and on
     const counters::sweep second = w.sweep(s);
     CHECK(second.failures.size() == dead);
     for (const failure& g : second.failures) CHECK(g.kind == failure_kind::unresponsive);
-    CHECK(w.schedule.counters().timed_out - timed_out == dead); // once
+    CHECK(w.schedule.counters().timed_out - timed_out == dead); // only once
     for (const u32 host : w.hosts()) w.net.apply({topology_event::kind::revive, host});
     CHECK(w.sweep(s).complete());
     CHECK(w.sweep(s).complete());
@@ -185,7 +186,7 @@ TEST_CASE("a canceled sweep keeps its samples and reports the ports that it did 
     CHECK(static_cast<std::size_t>(told) < part.ports.size());
     REQUIRE_FALSE(part.failures.empty());
     for (const failure& g : part.failures) CHECK(g.kind == failure_kind::cancelled);
-    // Each port that is missing is covered by a gap.
+    // A failure covers each missing port.
     for (const counters::reading& l : part.ports) {
         if (l.valid) continue;
         CHECK(std::any_of(part.failures.begin(), part.failures.end(), [&](const failure& g) {
@@ -221,7 +222,7 @@ TEST_CASE("a sweep of an earlier discovery is aligned to the current ports after
         CHECK(forward.ports[i].counters.at == told.counters.at);
     }
 
-    // The other way round a host comes that was not there.
+    // In the other direction, a host appears that did not exist before.
     const counters::sweep back = counters::align_to(first, then, now, w.known);
     REQUIRE(back.ports.size() == first.ports.size());
     const iba::guid stranger = w.net.graph().nodes[gone].nodeGUID;
@@ -231,7 +232,7 @@ TEST_CASE("a sweep of an earlier discovery is aligned to the current ports after
 
 TEST_CASE("a sweep does not abandon a responsive host because of a long round trip") {
     timing far;
-    far.hop_delay = 10ms; // round trips of 20 to 120 ms
+    far.hop_delay = 10ms; // round trips take 20 to 120 ms
     swept_world w("fattree3,radix=4", {}, far);
     const counters::sweep swept = w.sweep();
     for (const failure& g : swept.failures) FAIL_CHECK(describe(w.known, g));
@@ -248,7 +249,8 @@ TEST_CASE("a counter counts as not cleared if a Set does not lower it, except at
     };
     const auto kept = coro::sync_wait(w.schedule, counters::find_kept(before, read));
     REQUIRE(kept);
-    REQUIRE(kept.value().size() == 2); // the third counter did not move, and the last one gained less than half of 10
+    // The third counter did not change, and the last one grew by less than half of 10.
+    REQUIRE(kept.value().size() == 2);
     CHECK(kept.value()[0].index == 2);
     CHECK(kept.value()[1].index == 4);
     CHECK(kept_text("portRcvErrors", kept.value()[1]) == "portRcvErrors is 10, was 10");
@@ -273,7 +275,7 @@ TEST_CASE("a failed clear is reported for its port, or for the node if all ports
     const auto die = [&] { w.net.apply({topology_event::kind::kill, static_cast<u32>(in_graph)}); };
     const auto check = [&](const counters::sweep& all, port_ref where) {
         CHECK(std::ranges::all_of(all.ports, &counters::reading::valid));
-        // Neither the Sets nor the Gets after them are answered.
+        // The Sets get no reply, nor do the Gets after them.
         REQUIRE(all.failures.size() == 1);
         CHECK(all.failures[0].kind == failure_kind::not_cleared);
         CHECK(w.known.find(all.failures[0].where) == where);
