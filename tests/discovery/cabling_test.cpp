@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// cabling_test.cpp - plans of cables beside a subnet whose cables are known: each way in which they can differ.
+// cabling_test.cpp - cabling plans compared with a subnet of known cables: each way in which the two can differ.
 #include "library/discovery_rig.hpp"
 #include <comad/discovery/compare/detail/cabling.hpp>
 #include <comad/iba/detail/format.hpp>
@@ -18,7 +18,8 @@ using kind = cabling_fault::kind;
 
 namespace {
 
-// leaf[1..3] to hosts a, b, c; leaf[7] to spine[1]; host c by its second port. Two hosts are called alike.
+// leaf[1..3] lead to hosts a, b and c; leaf[7] leads to spine[1]. Host c uses its second port. Two hosts have the same
+// name.
 constexpr std::string_view described = R"(
 switchguid=0x5000
 Switch	8 "S1"	# "leaf"
@@ -75,7 +76,7 @@ cabling compared(const std::vector<planned_cable>& plan, const std::string& map 
     return compare_cabling(plan, known(), discovery::node_names::read(in, "map", warnings));
 }
 
-/// The lines of the plan that the fault is about.
+/// Returns the lines of the plan that the fault refers to.
 std::vector<unsigned> lines_of(const cabling_fault& f, const std::vector<planned_cable>& plan) {
     std::vector<unsigned> all;
     for (const u32 c : f.cables) all.push_back(plan[c].line);
@@ -122,7 +123,7 @@ TEST_CASE("a planned cable without a link is missing, and the fault describes bo
 
 TEST_CASE("two cables with exchanged ends are swapped, whichever ends were exchanged") {
     auto plan = whole();
-    std::swap(plan[0].b, plan[1].a); // a and b at the leaf
+    std::swap(plan[0].b, plan[1].a); // a and b at the leaf are exchanged
     const cabling hosts = compared(plan);
     REQUIRE(hosts.faults.size() == 1);
     CHECK(hosts.faults[0].what == kind::swapped);
@@ -137,7 +138,7 @@ TEST_CASE("two cables with exchanged ends are swapped, whichever ends were excha
     CHECK(ports.faults[0].what == kind::swapped);
     CHECK(lines_of(ports.faults[0], plan) == std::vector{3u, 4u});
 
-    // Of three in a circle each is missing, and it is told where its ends lead.
+    // In a cycle of three exchanged cables, each is missing. The fault says where its ends lead to.
     plan = whole();
     std::swap(plan[0].b, plan[1].a);
     std::swap(plan[1].a, plan[2].b);
@@ -149,16 +150,16 @@ TEST_CASE("two cables with exchanged ends are swapped, whichever ends were excha
 
 TEST_CASE("a cable in another port of its planned node is moved") {
     auto plan = whole();
-    plan[0].a.port = 4; // it is in 1
+    plan[0].a.port = 4; // the real cable is in port 1
     const cabling is = compared(plan);
     REQUIRE(is.faults.size() == 1);
     CHECK(is.faults[0].what == kind::moved);
     CHECK(lines_of(is.faults[0], plan) == std::vector{1u});
     CHECK(is.faults[0].links.size() == 1);
 
-    // Where its own port has another cable, somebody else must move first.
+    // If the planned port is occupied by another cable, that cable must move first.
     plan = whole();
-    plan.erase(plan.begin() + 1); // b is at 2, and nobody planned that
+    plan.erase(plan.begin() + 1); // b is at port 2, which the plan does not contain
     plan[0].a.port = 2;
     const cabling taken = compared(plan);
     CHECK(taken.faults.size() == 3);
@@ -171,14 +172,15 @@ TEST_CASE("names of a node name map identify nodes like descriptions") {
     CHECK(compared(plan).faults.size() == 2);
     CHECK(compared(plan, "0xa000 \"Alice\"\n").faults.empty());
     CHECK(compared(whole(), "0xa000 \"Alice\"\n").faults.empty());
-    // A name that is another's description is no name.
+    // A name is not accepted if it is the description of another node.
     const cabling two = compared(whole(), "0xa000 \"b\"\n");
     REQUIRE(two.faults.size() == 2);
     CHECK_THAT(two.faults[0].why, Catch::Contains("2 nodes are named 'b'"));
 }
 
 TEST_CASE("plan names match switches and hosts without regard to case") {
-    // A chassis of two boards and a spine, a leaf, and hosts; made after the public ibnetdiscover text of such a fabric.
+    // A chassis with two line boards and a spine, a leaf switch, and hosts. It follows a published ibnetdiscover output
+    // of such a fabric.
     std::istringstream in(R"(
 vendid=0x2c9
 switchguid=0x1000

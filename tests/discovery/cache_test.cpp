@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// cache_test.cpp - subnets as bytes and back, in both formats; bytes that are wrong; what differs between two subnets.
+// cache_test.cpp - subnets written as bytes and read again, in both formats; malformed bytes; differences between two
+// subnets.
 #include "subnet/made_subnet.hpp"
 #include "support/catch.hpp"
 #include <comad/discovery/compare/difference.hpp>
@@ -26,7 +27,7 @@ cached_subnet read(const std::string& bytes) {
     return read_cache({reinterpret_cast<const u8*>(bytes.data()), bytes.size()});
 }
 
-/// Entered by ports that are there.
+/// Returns a subnet whose nodes were all entered by existing ports.
 subnet whole_subnet() {
     subnet s = test::made_subnet();
     for (node& n : s.nodes) n.info.localPortNum = 1;
@@ -43,7 +44,7 @@ subnet partial_subnet() {
     return s;
 }
 
-/// What is wrong with them; empty: nothing.
+/// Returns the error for these bytes; empty if there is none.
 std::string complaint(const std::string& bytes) {
     try {
         read(bytes);
@@ -53,7 +54,7 @@ std::string complaint(const std::string& bytes) {
     }
 }
 
-/// With the checksum that belongs to the bytes before it.
+/// Appends the checksum of the bytes.
 std::string with_checksum(std::string bytes) {
     boost::crc_32_type sum;
     sum.process_bytes(bytes.data(), bytes.size() - 4);
@@ -102,10 +103,10 @@ TEST_CASE("the text of a cache is safe for a terminal, whichever program wrote t
     s.failures[0].cause = " ~";
     const failure told = read(cache_bytes(s, some_time)).found.failures.at(0);
     CHECK(told.text == "no \\x1b[2J answer\\x7f");
-    CHECK(told.cause == " ~"); // the first and the last letter that are printed as they are
+    CHECK(told.cause == " ~"); // the first and the last printable character
 }
 
-/// One line, which gives the position in a file that starts like a cache.
+/// Returns true for an error of one line. The line must give the position if the file starts like a cache.
 static bool is_refusal(const std::string& why) {
     return why == "the file is not a subnet cache" || (why.find("at byte ") != why.npos && why.find('\n') == why.npos);
 }
@@ -163,7 +164,8 @@ TEST_CASE("a cache never contains an M_Key, even in a cache with edited keys") {
     std::string diags = diags_cache_bytes(s);
     CHECK(diags.find(bytes) == std::string::npos);
     CHECK(diags.find(std::string(bytes.rbegin(), bytes.rend())) == std::string::npos);
-    // infiniband-diags write it: the first 8 bytes of PortInfo, behind GUID, number, external number, LID and LMC of a port.
+    // Fields as infiniband-diags write them: the first 8 bytes of PortInfo follow GUID, port number, external port
+    // number, LID and LMC of a port.
     for (std::size_t port = diags.size() - 8 * (31 + 64); port < diags.size(); port += 31 + 64)
         diags.replace(port + 8 + 1 + 1 + 2 + 1, 8, bytes);
     const std::string edited = edited_diags_cache({reinterpret_cast<const u8*>(diags.data()), diags.size()}, {});
@@ -175,13 +177,14 @@ TEST_CASE("the bytes of a libibnetdisc cache match the documented format") {
     const subnet s = whole_subnet();
     const std::string bytes = diags_cache_bytes(s);
     const auto at = [&](std::size_t i) { return static_cast<u8>(bytes[i]); };
-    CHECK(at(0) == 0x2b); // 0x8fe7832b, the lowest byte first
+    CHECK(at(0) == 0x2b); // 0x8fe7832b, least significant byte first
     CHECK(at(3) == 0x8f);
     CHECK(at(4) == 1);
     CHECK(at(8) == 3);          // nodes
     CHECK(at(12) == 5 + 2 + 1); // ports
     CHECK(at(24) == 1);         // hops
-    // numPorts: behind LID, LMC, flag, SwitchInfo, GUID and type. Nodes come from the last: the router, the host, the switch.
+    // The position of numPorts: after LID, LMC, flag, SwitchInfo, GUID and type. The nodes come in reverse order: the
+    // router, the host, the switch.
     const std::size_t record = 15 + 3 * 64;
     CHECK(at(28 + 76 + 1) == 1);
     CHECK(at(28 + 2 * record + (2 + 1) * 9 + 76 + 1) == 4);
@@ -193,7 +196,7 @@ TEST_CASE("the bytes of a libibnetdisc cache match the documented format") {
     CHECK(again.link_count() == 2);
     CHECK(differences(s, again).empty());
     for (std::size_t size = 0; size < bytes.size(); ++size) REQUIRE_FALSE(complaint(bytes.substr(0, size)).empty());
-    for (std::size_t i = 0; i < bytes.size(); ++i) { // nothing but an exception comes of it
+    for (std::size_t i = 0; i < bytes.size(); ++i) { // the result is an exception or a subnet, never a crash
         std::string changed = bytes;
         changed[i] ^= 0xff;
         complaint(changed);
@@ -229,7 +232,7 @@ TEST_CASE("the difference of two subnets lists kind and location of each change"
     REQUIRE(back.size() == 4);
     CHECK(back[0].what == difference::kind::added);
 
-    subnet less = was; // the router, which is last
+    subnet less = was; // the router, which is the last node
     less.nodes[0].ports[1].peer = {};
     less.by_guid.erase(less.nodes[2].info.nodeGUID);
     less.nodes.pop_back();

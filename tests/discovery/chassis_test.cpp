@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// chassis_test.cpp - systems and boards of fabrics that are cabled as makers cable them, and of some that nobody would. What
-// infiniband-diags say of the former is in tools/ibtool_chassis_test.cpp.
+// chassis_test.cpp - chassis and boards in fabrics that are cabled like real products, and in some that are not.
+// tools/ibtool_chassis_test.cpp compares the former with infiniband-diags.
 #include "library/discovery_rig.hpp"
 #include "subnet/chassis_fabric.hpp"
 #include <comad/discovery/chassis/detail/chassis.hpp>
@@ -25,7 +25,7 @@ namespace {
 
 constexpr unsigned voltaire = 0x8f1;
 
-/// A subnet as it is discovered, and its systems.
+/// A subnet after its discovery, with its chassis.
 struct grouped_fabric {
     explicit grouped_fabric(const std::string& described) {
         std::istringstream in(described);
@@ -41,7 +41,7 @@ struct grouped_fabric {
     }
     const chassis_place& place(std::string_view name) const { return groups.places[index(name)]; }
     std::string slot(std::string_view name) const { return slot_text(place(name)); }
-    /// Its descriptions.
+    /// Returns the descriptions of the nodes with this name.
     std::set<std::string> with(std::string_view name) const {
         std::set<std::string> all;
         const u32 where = place(name).chassis;
@@ -69,7 +69,7 @@ TEST_CASE("boards of a Voltaire chassis get their positions from their cables") 
     CHECK(f.with("ISR9288-line-1.1").size() == 6 + 4);
     CHECK_FALSE(f.with("ISR9288-line-1.1").contains("second-ISR9288-line-1.1"));
     CHECK_FALSE(f.place("ISR9024").is_in_chassis());
-    CHECK(f.place("at-wide-socket").board == board_kind::none); // behind an external port of a spine
+    CHECK(f.place("at-wide-socket").board == board_kind::none); // connected to an external port of a spine
     CHECK(slot_text(f.place("core")).empty());
 
     const discovery::chassis& c = f.groups.chassis[f.place("ISR9288-line-1.1").chassis];
@@ -77,7 +77,8 @@ TEST_CASE("boards of a Voltaire chassis get their positions from their cables") 
     CHECK(c.spines.front() == f.index("ISR9288-spine-1.1"));
     CHECK(value(c.GUID) == value(f.s.nodes[c.spines.front()].info.nodeGUID) - 1);
 
-    // As printed on an sLB-24: the first chip's ports 19 and 22 are sockets 1 and 13, the second's 7 and 19.
+    // As printed on an sLB-24: ports 19 and 22 of the first chip are sockets 1 and 13, those of the second are 7 and
+    // 19.
     const auto outside = [&](std::string_view name, u8 port) { return f.groups.external_port({f.index(name), port}); };
     CHECK(outside("ISR9288-line-1.1", 19) == 1);
     CHECK(outside("ISR9288-line-1.1", 22) == 13);
@@ -127,11 +128,11 @@ TEST_CASE("the description of a Mellanox board gives its position") {
 TEST_CASE("a slot holds one board, and board types are truncated as in libibnetdisc") {
     const grouped_fabric f(chassis_fabric());
     const chassis_place& line = f.place("MF0;sx6536:a type of more than 20 letters/L01/U2");
-    CHECK(line.type == "a type of more than"); // 19
+    CHECK(line.type == "a type of more than"); // cut to 19 characters
     REQUIRE(line.is_in_chassis());
     CHECK(f.groups.chassis[line.chassis].lines.size() == 2);
     CHECK(f.groups.chassis[line.chassis].spines.size() == 2);
-    CHECK(f.groups.chassis[line.chassis].others.size() == 2); // MGMT and one that says nothing
+    CHECK(f.groups.chassis[line.chassis].others.size() == 2); // MGMT and a node without information
 }
 
 TEST_CASE("a router sits where a line board could sit") {
@@ -146,25 +147,25 @@ TEST_CASE("a router sits where a line board could sit") {
         f.link("spine", 7, "router", 1);
         return grouped_fabric(f.text());
     };
-    // Of an sFB-4 port 7 leads to slot 2, and to the third of its three.
+    // Port 7 of an sFB-4 leads to slot 2, and to the third of its three chips.
     for (const bool is_ca : {false, true}) {
         const auto f = with_router(is_ca, 0x5a0b, 0x100);
         CHECK(f.slot("router") == "SRBD 2 Chip 3");
         CHECK(f.place("router").type == "ISR9096");
         CHECK(f.groups.chassis.at(0).lines == std::vector<u32>{f.index("line"), f.index("router")});
     }
-    // Of an sFB-12 slot 4; which chip its GUID says.
+    // Slot 4 of an sFB-12. The GUID selects the chip.
     CHECK(with_router(true, 0x5a08, 0x101).slot("router") == "SRBD 4 Chip 3");
     CHECK(with_router(true, 0x5a08, 0x102).slot("router") == "SRBD 4 Chip 2");
     CHECK(with_router(true, 0x5a08, 0x103).slot("router") == "SRBD 4 Chip 1");
-    // An ISR4700 has none: it has no position, where libibnetdisc gives up.
+    // An ISR4700 has no slot: it has no position. libibnetdisc exits here.
     CHECK(with_router(true, 0x5a5c, 0x100).slot("router").empty());
 }
 
 TEST_CASE("boards whose cables match no known board have no position") {
     described_fabric f;
     f.add_switch("spine", 36, 0x100, {voltaire, 0x5a08, 0});
-    f.add_switch("lonely", 36, 0x104, {voltaire, 0x5a5c, 0}); // no line
+    f.add_switch("lonely", 36, 0x104, {voltaire, 0x5a5c, 0}); // not a line board
     f.add_switch("line", 24, 0x200, {voltaire, 0x5a09, 0});
     f.add_switch("line too", 36, 0x204, {voltaire, 0x5a09, 0});
     f.add_switch("high", 254, 0x208, {voltaire, 0x5a5b, 0});
@@ -172,9 +173,9 @@ TEST_CASE("boards whose cables match no known board have no position") {
     f.link("spine", 1, "line", 1);
     f.link("spine", 24, "last", 1);     // the last port that leads to a slot
     f.link("spine", 25, "line too", 1); // no slot has that port
-    f.link("spine", 2, "lonely", 1);    // a spine at a spine
-    f.link("line", 2, "line too", 2);   // a line at a line
-    f.link("lonely", 30, "high", 200);  // behind all inner ports
+    f.link("spine", 2, "lonely", 1);    // a spine connected to a spine
+    f.link("line", 2, "line too", 2);   // a line board connected to a line board
+    f.link("lonely", 30, "high", 200);  // beyond all internal ports
     f.link("high", 3, "high", 4);
     const grouped_fabric g(f.text());
     CHECK(g.slot("spine") == "Spine 1 Chip 1");

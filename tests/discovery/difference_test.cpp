@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// difference_test.cpp - what differs between two subnets, one of which was changed by hand; what notices put in doubt.
+// difference_test.cpp - differences between two subnets, one of which was edited by hand, and the ports that a notice
+// makes possibly stale.
 #include "library/discovery_rig.hpp"
 #include <comad/discovery/compare/difference.hpp>
 #include <comad/discovery/walk/changes.hpp>
@@ -19,7 +20,7 @@ using subject = difference::subject;
 
 namespace {
 
-/// Two of one subnet; hosts have the lower GUIDs.
+/// Two copies of one subnet. The hosts have the lower GUIDs.
 struct two_subnets {
     two_subnets() : w(managed("fattree2,radix=4")), was(w.discover()), is(was) {}
 
@@ -126,7 +127,7 @@ TEST_CASE("a removed link hides the state changes of its ends, and a moved cable
     CHECK(s.only().what == kind::added);
     std::swap(s.was, s.is);
 
-    // The other spine's cable of this leaf now leads where that did.
+    // The cable from this leaf to the other spine now leads to where the other cable did.
     const port_ref other_up{leaf, 4};
     s.unlink(other_up);
     s.link(other_up, down);
@@ -184,13 +185,15 @@ TEST_CASE("a notice marks the ports that it describes as possibly stale") {
     const iba::lid leaf_lid = s.was.at({leaf, 0}).info->LID, host_lid = s.was.at({host, 1}).info->LID;
     CHECK(doubted(TrapNumber::LinkStateChange, iba::NoticeTrap128{.lidAddr = leaf_lid}) == refs{{leaf, 0}});
     CHECK(doubted(TrapNumber::LinkStateChange, iba::NoticeTrap128{.lidAddr = iba::lid{999}}) == refs{});
-    CHECK(doubted(TrapNumber::LinkStateChange, iba::NoticeTrap128{.lidAddr = leaf_lid}, false) == refs{}); // a vendor's
+    // A notice of a vendor.
+    CHECK(doubted(TrapNumber::LinkStateChange, iba::NoticeTrap128{.lidAddr = leaf_lid}, false) == refs{});
     CHECK(doubted(TrapNumber::LocalChange, iba::NoticeTrap144{.lidAddr = host_lid}) == refs{{host, 0}});
     CHECK(doubted(TrapNumber::SystemImageGUIDChange, iba::NoticeTrap145{.lidAddr = host_lid}) == refs{{host, 0}});
     const auto gid_of = [](iba::guid port) {
         return iba::NoticeTrap64{.gidAddr = iba::gid(iba::link_local_prefix, port)};
     };
-    // Of a host that came or went its switch's port tells; of a switch all of its ports; of what is not known only the SA.
+    // If a host appears or disappears, its switch port is possibly stale. For a switch, all of its ports are. For an
+    // unknown node, only the SA can be queried.
     for (const TrapNumber number : {TrapNumber::GIDInService, TrapNumber::GIDOutOfService}) {
         CHECK(doubted(number, gid_of(s.was.at({host, 1}).portGUID)) == refs{{leaf, 1}});
         CHECK(doubted(number, gid_of(s.was.nodes[leaf].info.portGUID)) == refs{{leaf, 0}});

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// discovery_bound_test.cpp - the least that a discovery takes, against small subnets counted by hand, and discoveries.
+// discovery_bound_test.cpp - the lower bound of the duration of a discovery, compared with hand-counted small subnets
+// and with real discoveries.
 #include "library/discovery_rig.hpp"
 #include <comad/transports/detail/discovery_bound.hpp>
 
@@ -28,8 +29,8 @@ discovery_bound bound_of(const char* specification, unsigned per_destination, un
 } // namespace
 
 TEST_CASE("the bound for two hosts and a cable is six SMPs and three round trips") {
-    // NodeInfo, PortInfo and NodeDescription of each. Behind the cable is what NodeInfo and PortInfo of here, at once, tell;
-    // then three more, two at a time.
+    // NodeInfo, PortInfo and NodeDescription of each node. The local NodeInfo and PortInfo, both queried at once, show
+    // that there is a cable. Then three more queries follow, two at a time.
     const auto b = bound_of("single", 2);
     CHECK(b.nodes == 2);
     CHECK(b.smps == 6);
@@ -38,7 +39,7 @@ TEST_CASE("the bound for two hosts and a cable is six SMPs and three round trips
     CHECK(b.in_order == 1 + 2);
     CHECK(b.as_asked == 2 + 2);
     CHECK(b.by_depth == 300us);
-    CHECK(b.by_window == 150us); // four at a time
+    CHECK(b.by_window == 150us); // four in flight at a time
     CHECK(b.time() == 300us);
 
     const auto one_by_one = bound_of("single", 1);
@@ -53,8 +54,8 @@ TEST_CASE("the bound for two hosts and a cable is six SMPs and three round trips
 }
 
 TEST_CASE("the bound for a line counts the ports of each switch up to the next hop") {
-    // Host, switch left by port 1, switch left by port 3, host. Of a switch there are NodeInfo, SwitchInfo, NodeDescription
-    // and four PortInfos.
+    // The route: host, switch left by port 1, switch left by port 3, host. A switch has NodeInfo, SwitchInfo,
+    // NodeDescription and four PortInfos.
     const auto b = bound_of("line,switches=2,hosts=1", 2);
     CHECK(b.nodes == 4);
     CHECK(b.smps == 2 * 3 + 2 * 7);
@@ -75,11 +76,11 @@ TEST_CASE("the bound for a line counts the ports of each switch up to the next h
 }
 
 TEST_CASE("the bound uses the fastest of several routes to a node") {
-    // Four switches in a ring, port 1 to the next, port 2 to the one before. The one opposite is known after 2 + 2 questions
-    // by ports 1, after 3 + 3 by ports 2; then come its six.
+    // Four switches in a ring: port 1 leads to the next, port 2 to the previous switch. The opposite switch is known
+    // after 2 + 2 queries through ports 1, or after 3 + 3 through ports 2. Its six queries follow.
     const auto b = bound_of("ring,switches=4,hosts=0", 1);
     CHECK(b.nodes == 4);
-    CHECK(b.smps == 5 + 4 * 3 + 4 + 4); // a NodeInfo here and through each cable
+    CHECK(b.smps == 5 + 4 * 3 + 4 + 4); // one local NodeInfo and one through each cable
     CHECK(b.hops == 2);
     CHECK(b.in_order == 4 + 6);
     CHECK(b.any_order == 4 + 6);
@@ -90,7 +91,8 @@ TEST_CASE("the bound excludes disconnected nodes and routes through hosts") {
     t.unlink(*t.find("sw-0002"), 1);
     CHECK(bound_at(t, {100us, 0, 2}).nodes == 4);
     CHECK(bound_at(t, {100us, 0, 2}).smps == 20);
-    // A host with two ports between two switches: it has two PortInfos, and the second switch is not reached.
+    // A host with two ports that are cabled to two switches. It has two PortInfos, and the second switch is not
+    // reached.
     topology two;
     for (unsigned i = 0; i < 2; ++i) two.add_node(iba::NodeType::CA, 2, iba::guid{16 * (i + 1u)}, "", {2, 1});
     for (unsigned i = 0; i < 2; ++i) two.add_node(iba::NodeType::Switch, 2, iba::guid{16 * (i + 3u)}, "", {2, 1});
@@ -100,7 +102,8 @@ TEST_CASE("the bound excludes disconnected nodes and routes through hosts") {
     const auto b = bound_at(two, {100us, 0, 2});
     CHECK(b.nodes == 3);
     CHECK(b.smps == 3 + 6 + 3);
-    // With a cable to the first switch instead, the second port is known, too: one NodeInfo and one PortInfo more.
+    // If the second port is cabled to the first switch instead, it is found, too: one more NodeInfo and one more
+    // PortInfo.
     topology both;
     both.add_node(iba::NodeType::CA, 1, iba::guid{16}, "", {2, 1});
     both.add_node(iba::NodeType::CA, 2, iba::guid{32}, "", {2, 1});
@@ -112,8 +115,8 @@ TEST_CASE("the bound excludes disconnected nodes and routes through hosts") {
 }
 
 TEST_CASE("the bound for a fat tree of 1344 nodes is 11,201 SMPs as calculated by formula") {
-    // NodeInfo here and through each of 3,072 cables; PortInfo of 1,024 hosts and 17 ports of 320 switches; SwitchInfo; and
-    // NodeDescription.
+    // NodeInfo of the local node and through each of 3,072 cables; PortInfo of 1,024 hosts and of 17 ports of 320
+    // switches; SwitchInfo; NodeDescription.
     CHECK(3073 + 1024 + 17 * 320 + 320 + 1344 == 11201);
     CHECK(bound_of("fattree3,radix=16", 2).smps == 11201);
 }

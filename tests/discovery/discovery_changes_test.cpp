@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// discovery_changes_test.cpp - what a look at a subnet that was discovered before tells, and how many MADs it takes.
+// discovery_changes_test.cpp - find_changes() for a subnet that was discovered before: the reported changes, and the
+// number of MADs.
 #include "library/discovery_rig.hpp"
 #include <comad/discovery/walk/changes.hpp>
 #include <comad/sa/client.hpp>
@@ -17,7 +18,7 @@ namespace {
 
 const std::vector<std::string> nothing;
 
-/// A subnet that was discovered, and then lives on.
+/// A subnet that was discovered, and that can change afterwards.
 struct changing_world : world {
     explicit changing_world(std::string_view specification) : world(managed(specification)), known(discover()) {}
 
@@ -34,10 +35,10 @@ struct changing_world : world {
         FAIL("there is no " << description);
         return 0;
     }
-    /// As describe() begins: `S-0002c90000000001 "spine 1"`.
+    /// Returns the start of the output of describe(): `S-0002c90000000001 "spine 1"`.
     std::string name(u32 n) const { return discovery::name_of(*known.find(net.graph().nodes[n].nodeGUID)); }
     std::string place(u32 n, unsigned number) const { return name(n) + "[" + std::to_string(number) + "]"; }
-    /// Its switches do not know SwitchPortStateTable, as far as the one who asks knows.
+    /// Makes the program believe that the switches do not support SwitchPortStateTable.
     void forget_state_tables() {
         for (discovery::node& n : known.nodes)
             if (n.is_switch()) n.ports[0].info->capabilityMask2 = 0;
@@ -71,7 +72,7 @@ TEST_CASE("find_changes reports a removed cable at both ends, with or without Po
     CAPTURE(with_tables);
     changing_world w(tree);
     if (!with_tables) w.forget_state_tables();
-    const u32 spine = w.node("spine-0002"); // the shortest routes with the lowest ports lead through the other one
+    const u32 spine = w.node("spine-0002"); // the shortest routes with the lowest ports lead through the other spine
     const auto& end = w.net.graph().nodes[spine].ports[2];
     const u32 leaf = end.peer_node;
     const unsigned leaf_port = end.peer_port;
@@ -81,7 +82,7 @@ TEST_CASE("find_changes reports a removed cable at both ends, with or without Po
     std::sort(both.begin(), both.end());
     CHECK(w.find_changes() == both);
 
-    // Nobody but a subnet manager makes it Active again.
+    // Only a subnet manager makes the port Active again.
     w.net.apply({topology_event::kind::restore, spine, 2});
     both = {w.place(spine, 2) + ": state is Initialize, was Active",
             w.place(leaf, leaf_port) + ": state is Initialize, was Active"};
@@ -93,7 +94,7 @@ TEST_CASE("find_changes reports a removed cable at both ends, with or without Po
 
 TEST_CASE("find_changes reports a new dead switch once, and no switch that was unresponsive before") {
     changing_world w(tree);
-    const u32 leaf = w.node("leaf-0004"); // no other switch's route leads through it
+    const u32 leaf = w.node("leaf-0004"); // no route to another switch leads through it
     const std::string name = w.name(leaf);
     w.net.apply({topology_event::kind::kill, leaf});
     const auto changes = w.find_changes();
@@ -129,7 +130,7 @@ TEST_CASE("find_changes through SA tables reports changes relative to the previo
     const u64 before = w.sent();
     CHECK(look().empty());
     CHECK(look().empty());
-    CHECK(w.sent() - before == 2 * 2); // whatever the size of the subnet
+    CHECK(w.sent() - before == 2 * 2); // regardless of the size of the subnet
 
     const u32 spine = w.node("spine-0001");
     const auto& end = w.net.graph().nodes[spine].ports[2];
@@ -153,7 +154,7 @@ TEST_CASE("find_changes through SA tables reports a link that became slower") {
     const auto look = [&] {
         auto changes = coro::sync_wait(w.schedule, tables.find_changes());
         REQUIRE(changes);
-        std::set<std::string> texts; // of both ends
+        std::set<std::string> texts; // the texts of both ends
         for (const discovery::change& c : changes.value()) texts.insert(c.text.substr(c.text.find(": ") + 2));
         return texts;
     };
@@ -167,10 +168,10 @@ TEST_CASE("find_changes through SA tables reports a link that became slower") {
         const auto reply = co_await w.schedule.SubnSet<iba::smp::PortInfo>(info, path, there.port);
         co_return reply.has_value();
     };
-    // With nobody to make it Active again, its state stays from the second time on.
+    // No subnet manager makes the port Active again. Its state therefore stays the same from the second time on.
     REQUIRE(coro::sync_wait(w.schedule, train_again(31))); // all speeds
     CHECK(look() == std::set<std::string>{"state is Initialize, was Active"});
-    REQUIRE(coro::sync_wait(w.schedule, train_again(1))); // FDR, which PortInfo shows in linkSpeedExtActive alone
+    REQUIRE(coro::sync_wait(w.schedule, train_again(1))); // FDR, which PortInfo shows only in linkSpeedExtActive
     CHECK(look() == std::set<std::string>{"width or speed changed"});
 }
 

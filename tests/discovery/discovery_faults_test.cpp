@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// discovery_faults_test.cpp - discovery where things go wrong: what is missing is said with its reason, the rest is
-// complete, and it ends in time.
+// discovery_faults_test.cpp - discoveries with faults: each missing part has a failure with its cause, the rest is
+// complete, and the discovery ends in time.
 #include "library/discovery_rig.hpp"
 #include "program/key_witness.hpp"
 #include "support/sanitized.hpp"
@@ -32,7 +32,7 @@ std::size_t count(const subnet& found, failure_kind what) {
         std::count_if(found.failures.begin(), found.failures.end(), [&](const failure& p) { return p.kind == what; }));
 }
 
-/// Switch and port that a node's first cable leads to.
+/// The switch and the port at the opposite end of the first cable of a node.
 struct cable_end {
     iba::guid nodeGUID;
     unsigned port;
@@ -42,7 +42,7 @@ cable_end behind_which(const topology& t, u32 node) {
     return {t.nodes[end.peer_node].nodeGUID, end.peer_port};
 }
 
-/// A topology as a set of cables, each told once.
+/// A topology as a set of cables. Each cable occurs once.
 using cables = std::set<std::pair<std::pair<iba::guid, unsigned>, std::pair<iba::guid, unsigned>>>;
 
 cables cables_of(const topology& t) {
@@ -72,7 +72,7 @@ cables cables_of(const subnet& s) {
     return all;
 }
 
-/// A host, and a switch of 64 ports: nodes 0 and 1.
+/// Returns a host (node 0) and a switch with 64 ports (node 1).
 topology host_and_switch() {
     topology t;
     const u32 host = t.add_node(iba::NodeType::CA, 1, iba::guid{0x1}, "host", edr);
@@ -107,7 +107,7 @@ TEST_CASE("a dead host is one failure at the switch port before it and costs thr
     topology without = t;
     without.unlink(dead, 1);
     const auto missing = differences(found, without, w.port.node(), w.port.port());
-    CHECK(missing.size() == 1); // that switch's port, which is up in fact
+    CHECK(missing.size() == 1); // the port of that switch, which is up in reality
     CHECK(w.schedule.counters().timed_out == 1);
     CHECK(w.elapsed() >= 3s);
     CHECK(w.elapsed() < 3200ms); // timeouts are rounded up by at most 3.2 %
@@ -119,7 +119,8 @@ TEST_CASE("a discovery queries unresponsive nodes once more at its end if there 
     CAPTURE(t.nodes[mute].id);
     world w(t, coro::schedule_options{});
     w.net.apply({topology_event::kind::kill, mute, 0});
-    w.net.apply_at(mad::time_point{900ms}, {topology_event::kind::revive, mute, 0}); // long after its last attempt
+    // Long after the last attempt of its query.
+    w.net.apply_at(mad::time_point{900ms}, {topology_event::kind::revive, mute, 0});
     const subnet found = w.discover();
     CHECK(found.complete());
     CHECK(differences(found, t, w.port.node(), w.port.port()).empty());
@@ -144,7 +145,7 @@ TEST_CASE("a discovery finds all nodes that a route around a dead switch reaches
     world w(t);
     w.net.apply({topology_event::kind::kill, dead, 0});
     const subnet found = w.discover();
-    // Its four neighbours have silence behind a port; its host is beyond it.
+    // Each of its four neighbors has a failure at the port to it. Its host cannot be reached.
     CHECK(found.failures.size() == 4);
     CHECK(count(found, failure_kind::timeout) == 4);
     CHECK(found.nodes.size() == t.nodes.size() - 2);
@@ -154,7 +155,7 @@ TEST_CASE("a discovery finds all nodes that a route around a dead switch reaches
 
 TEST_CASE("a switch that dies after its first reply is abandoned after two timeouts in a row") {
     const u32 dying = 1;
-    // NodeInfo of the host and, with it, its port and description come at once; then NodeInfo of the switch.
+    // NodeInfo, port and description of the host are queried at once; NodeInfo of the switch follows.
     timing slow;
     slow.service_time = 1ms;
     coro::schedule_options options = window();
@@ -167,7 +168,7 @@ TEST_CASE("a switch that dies after its first reply is abandoned after two timeo
     CHECK(found.nodes[1].info.nodeGUID == iba::guid{0x100});
     CHECK(found.nodes[0].ports[1].peer == discovery::port_ref{1, 1});
     CHECK(inconsistencies(found) == none);
-    // Two were in flight at once; a third was not begun.
+    // Two requests were in flight at once; a third one was not started.
     CHECK(w.schedule.counters().timed_out == 2);
     CHECK(count(found, failure_kind::timeout) == 3);
     CHECK(std::any_of(found.failures.begin(), found.failures.end(), [](const failure& p) {
@@ -207,7 +208,7 @@ TEST_CASE("a cable that is removed at any moment gives a consistent result witho
         const u32 node = *before.find(fmt::format("{:#x}", value(cable.first.first)));
         topology after = before;
         after.unlink(node, cable.first.second);
-        // No cut but the program's own cable takes away more than itself.
+        // A removed cable takes away more than itself only if it is the cable of the program's own port.
         const iba::guid start = before.nodes[before.default_node()].nodeGUID;
         const bool is_ours = cable.first.first == start || cable.second.first == start;
         const cables remaining = is_ours ? cables{} : cables_of(after);
@@ -217,7 +218,7 @@ TEST_CASE("a cable that is removed at any moment gives a consistent result witho
             w.net.apply_at(mad::time_point{} + whole * moment / moments,
                            {topology_event::kind::cut, node, cable.first.second});
             auto outcome = coro::sync_wait(w.schedule, discovery::discover(w.schedule));
-            // The local port answers whatever happens to cables.
+            // The local port responds, whatever happens to the cables.
             REQUIRE(outcome);
             const subnet& found = outcome.value();
             CHECK(inconsistencies(found) == none);
@@ -249,7 +250,7 @@ TEST_CASE("a node that dies at any moment and returns gives a consistent result 
             world w(t, options);
             const mad::time_point when = mad::time_point{} + whole * moment / moments;
             w.net.apply_at(when, {topology_event::kind::kill, node, 0});
-            // Within the three attempts: then nothing may be missing at all.
+            // The node recovers within the three attempts, so nothing may be missing.
             if (comes_back) w.net.apply_at(when + 2ms, {topology_event::kind::revive, node, 0});
             const subnet found = w.discover();
             CHECK(inconsistencies(found) == none);
@@ -265,7 +266,7 @@ TEST_CASE("nodes beyond 63 hops are reported at the last reachable switch, and t
     const subnet found = w.discover();
     CHECK(found.max_hops() == 63);
     CHECK(w.seen.longest_route == 63);
-    // Switches 1 to 63 and the hosts of the first 62: the next ones are 64 hops away.
+    // Switches 1 to 63 and the hosts of the first 62. The next nodes are 64 hops away.
     CHECK(found.nodes.size() == 63 + 62);
     REQUIRE(found.failures.size() == 2);
     const topology& t = w.net.graph();
@@ -276,14 +277,14 @@ TEST_CASE("nodes beyond 63 hops are reported at the last reachable switch, and t
         CHECK(t.nodes[last].nodeGUID == p.where.nodeGUID);
         CHECK(found.find(t.nodes[t.nodes[last].ports[p.where.port].peer_node].nodeGUID) == nullptr);
     }
-    // Only those two ports' cables are missing.
+    // Only the cables of those two ports are missing.
     CHECK(differences(found, w, 63) == none);
     CHECK(w.elapsed() < 1s);
 }
 
 TEST_CASE("a node first found over a route that is too long is reached by the shorter route") {
-    // The hosts of a ring's far side are 62 hops away at most. The neighbour on one side is so slow that the other way
-    // round is walked to its end first.
+    // The hosts on the opposite side of the ring are at most 62 hops away. The neighbor on one side is so slow that the
+    // discovery follows the other direction to its end first.
     const topology t = managed("ring,switches=120,hosts=1");
     const u32 first = t.nodes[t.default_node()].ports[1].peer_node;
     u32 slow = topology::nobody;
@@ -296,7 +297,7 @@ TEST_CASE("a node first found over a route that is too long is reached by the sh
     world w(t, window(outstanding));
     w.net.set_service_time(slow, 300ms);
     const subnet found = w.discover();
-    if (outstanding > 1) CHECK(w.seen.longest_route == 63); // so it was
+    if (outstanding > 1) CHECK(w.seen.longest_route == 63); // the discovery used that direction
     CHECK(found.failures.empty());
     CHECK(differences(found, w) == none);
     CHECK(found.max_hops() == 62);
@@ -325,7 +326,7 @@ TEST_CASE("loss, duplicates, reordering and garbage hide nothing while retries a
         faults wrong;
         wrong.request_loss = wrong.reply_loss = loss;
         wrong.duplicate = wrong.reorder = wrong.garbage = 0.05;
-        // Beyond an attempt's time: replies to earlier attempts come, too.
+        // Longer than the timeout of an attempt: replies to earlier attempts arrive, too.
         wrong.reorder_delay = 3ms;
         wrong.seed = seed;
         coro::schedule_options options = window(64, 10);
@@ -373,7 +374,8 @@ TEST_CASE("a discovery during flapping cables is consistent and reproducible") {
     CHECK(discovered() == discovered());
 }
 
-// Lost attempts stay in the kernel as long as it was told; where its agents are capped, they keep others from leaving.
+// A lost attempt stays in the kernel until its timeout. If the number of requests per agent is limited, lost attempts
+// delay others.
 TEST_CASE("random loss hides nothing with the default options and costs little time") {
     faults wrong;
     wrong.request_loss = wrong.reply_loss = GENERATE(0.01, 0.1);
@@ -383,7 +385,8 @@ TEST_CASE("random loss hides nothing with the default options and costs little t
     const subnet found = w.discover();
     CHECK(w.schedule.counters().retried > 0);
     CHECK(differences(found, w) == none);
-    // With a second per attempt it is a thousand times. Each Get has as many attempts as the loss needs that all Gets met. No attempt is shorter than a millisecond where a kernel counts these.
+    // With a timeout of a second per attempt it would take a thousand times as long. A Get has as many attempts as the
+    // loss rate of all Gets requires. If a kernel counts in milliseconds, no attempt is shorter than a millisecond.
     const mad::duration least = w.kernel ? w.kernel->limits().timer_resolution : 0ms;
     CHECK(w.elapsed() < (w.kernel ? 150 : 20) * (lossless.elapsed() + least));
 }
@@ -406,7 +409,7 @@ TEST_CASE("a request lost in all attempts is a failure of that port or node, and
         wrong.seed = seed;
         world w(managed("fattree2,radix=8"), window(64, 0), {}, wrong);
         auto outcome = coro::sync_wait(w.schedule, discovery::discover(w.schedule));
-        if (!outcome) { // the local port was not heard
+        if (!outcome) { // the query of the local port failed
             CHECK(outcome.error().code == mad::errc::timed_out);
             continue;
         }
@@ -466,7 +469,7 @@ TEST_CASE("two nodes with one GUID are a contradiction and do not crash the disc
         const u32 large = t.add_node(iba::NodeType::Switch, 36, iba::guid{0x100}, "large", edr);
         const u32 far = t.add_node(iba::NodeType::CA, 1, iba::guid{0x2}, "far", edr);
         t.link(host, 1, small, 1);
-        t.link(small, 4, large, 2); // a port that the small one has, and free
+        t.link(small, 4, large, 2); // a port number that the small switch has, and that is free
         t.link(large, 36, far, 1);
         world w(t);
         const subnet found = w.discover();
@@ -481,7 +484,7 @@ TEST_CASE("two nodes with one GUID are a contradiction and do not crash the disc
 
 namespace {
 
-/// Cancels `domain` after some SMPs of its own.
+/// Cancels `domain` after some own SMPs.
 coro::task<void> cancel_after(coro::MADSchedule& schedule, coro::scope& domain, unsigned answers) {
     for (unsigned i = 0; i < answers; ++i) {
         const auto local = co_await schedule.SubnGet<iba::smp::NodeInfo>(IBDRPath{});
@@ -508,9 +511,9 @@ TEST_CASE("a canceled discovery returns its partial result as canceled and leave
         world w(t, window(8));
         auto outcome = coro::sync_wait(w.schedule, discover_for_a_while(w.schedule, answers));
         CHECK(w.schedule.idle());
-        CHECK(w.schedule.in_flight() <= 8); // what was cancelled may still be answered
+        CHECK(w.schedule.in_flight() <= 8); // replies to canceled requests may still arrive
         if (!outcome) {
-            CHECK(outcome.error().code == mad::errc::cancelled); // before the local port answered
+            CHECK(outcome.error().code == mad::errc::cancelled); // before the local port replied
         } else {
             const subnet& found = outcome.value();
             CHECK(inconsistencies(found) == none);
@@ -553,7 +556,7 @@ TEST_CASE("an unplugged local port is a complete subnet of one node") {
 
 namespace {
 
-/// Writes an M_Key and how it protects (IBA 14.2.4.2) into the port of every node but the local one.
+/// Writes an M_Key and its protection bits (IBA 14.2.4.2) into the port of every node but the local one.
 template <class Key> void protect(world& w, u8 bits, Key&& key_of) {
     const subnet all = w.discover();
     for (std::size_t i = 1; i < all.nodes.size(); ++i) {

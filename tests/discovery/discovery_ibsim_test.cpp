@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// discovery_ibsim_test.cpp - discovery of subnets that a real ibsim simulates, against what a real ibnetdiscover says of
-// them, before and after a real OpenSM configured them, and while cables are pulled.
+// discovery_ibsim_test.cpp - discoveries of subnets that a real ibsim simulates, compared with the output of a real
+// ibnetdiscover. They run before and after a real OpenSM configured the subnets, and while cables are removed.
 #include "ibsim/ibsim_programs.hpp"
 #include "ibsim/ibsim_server.hpp"
 #include <comad/discovery/database/detail/link.hpp>
@@ -56,8 +56,8 @@ TEST_CASE("discovery and ibnetdiscover agree on generated subnets, before and af
 
 namespace {
 
-/// Passes everything on, and between two sends does what a test says. Only while fewer MADs are in flight than ibsim's
-/// sockets hold: with a full one ibsim would do nothing else.
+/// Forwards everything, and runs an action of the test between two sends. It does so only while the sockets of ibsim
+/// have space for more MADs: with a full socket, ibsim would not handle the action.
 class interrupted final : public mad::transport {
 public:
     interrupted(mad::transport& carrier, std::map<u64, std::function<void()>> before_send)
@@ -80,7 +80,7 @@ private:
     u64 sent_ = 0;
 };
 
-/// A result that does not contradict itself, and has nothing that was never there.
+/// Checks that a result is consistent, and contains nothing that never existed.
 void check_sane(const subnet& found, const subnet& whole) {
     CHECK(inconsistencies(found) == none);
     CHECK(found.nodes.size() <= whole.nodes.size());
@@ -104,7 +104,7 @@ TEST_CASE("a cable or node removed at any send gives a failure or a smaller cons
     ibsim_server server(topology_file_of("fattree2,radix=4"));
     const subnet whole = discover(server, 8);
     REQUIRE(whole.complete());
-    // A cable between switches, a host's cable, a spine with all its cables. Not our own.
+    // A cable between switches, the cable of a host, and a spine with all of its cables; not the local cable.
     const discovery::node& leaf = whole.nodes[1];
     const discovery::node& last = whole.nodes.back();
     const std::string far_leaf = topology_id(whole.nodes[last.ports[1].peer.node]);
@@ -127,7 +127,7 @@ TEST_CASE("a cable or node removed at any send gives a failure or a smaller cons
             check_sane(outcome.value(), whole);
             smaller += outcome.value().complete() && outcome.value().link_count() < whole.link_count();
             partial += !outcome.value().complete();
-            // What is left is what ibnetdiscover sees, too.
+            // ibnetdiscover finds the rest, too.
             const bool was_hit = transport.sent() > when;
             if (was_hit && when % 50 == 0) compare_reports(server, discover(server, 64));
             server.console("ReLink " + victim);
@@ -141,8 +141,8 @@ TEST_CASE("a cable or node removed at any send gives a failure or a smaller cons
 
 namespace {
 
-// Adapters and a router with several ports, a cable that leads back to its switch, cables side by side; some are pulled. Of
-// these devices links at QDR are asked for FDR10.
+// Adapters and a router with several ports, a cable from a switch to itself, and parallel cables. Some cables are
+// removed. These devices are queried for FDR10 on QDR links.
 constexpr std::string_view irregular = R"(
 vendid=0x2c9
 devid=0xc738
@@ -193,7 +193,7 @@ Rt	2 "R0"	# "router"
 [2]	"S1"[6]	# lid 0 lmc 0 "second" lid 0 4xQDR
 )";
 
-/// What `ibnetdiscover -m` counts.
+/// Returns the number of MADs that `ibnetdiscover -m` prints.
 unsigned mads_of_ibnetdiscover(const ibsim_server& server, const char* at_node, unsigned outstanding) {
     const std::string text =
         run_beside(server, fmt::format("env SIM_HOST={} ibnetdiscover -m -o {}", at_node, outstanding));
@@ -235,7 +235,8 @@ TEST_CASE("a discovery of an irregular fabric sends no more SMPs than ibnetdisco
             CHECK(found.value().complete());
             CHECK(found.value().nodes.size() == 5);
             CHECK(found.value().link_count() == 10);
-            // Of nodes that have extended speeds and tell of none, we ask one port for hidden ones, and ibnetdiscover does not.
+            // For a node that supports extended speeds but reports none, comad queries one port for hidden speeds.
+            // ibnetdiscover does not.
             CHECK(schedule.counters().sent <=
                   mads_of_ibnetdiscover(server, node, outstanding) + nodes_that_tell_no_speed(found.value()));
         }
@@ -255,8 +256,9 @@ TEST_CASE("discoveries with a window of 256 survive continuous cable removals") 
             }
         });
         for (int discoveries = 0; discoveries < 200; ++discoveries) {
-            const subnet found =
-                discover(server, 256, std::chrono::milliseconds(50)); // what leads nowhere takes all of it, three times
+            const subnet found = discover(
+                server, 256,
+                std::chrono::milliseconds(50)); // queries through removed cables use the whole time, three times
             check_sane(found, whole);
             disturbed += !found.complete() || found.link_count() < whole.link_count();
         }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// discovery_lies_test.cpp - peers that do not say what is true, subnets that never end: a discovery ends, keeps what it found
-// consistent, and says what cannot be true and where it stopped.
+// discovery_lies_test.cpp - discoveries with peers whose replies are false, and of endless subnets. A discovery ends,
+// keeps a consistent result, and reports what is impossible and where it stopped.
 #include "library/discovery_rig.hpp"
 #include "wire/liar.hpp"
 #include <comad/coro/detail/rpcs.hpp>
@@ -27,7 +27,7 @@ using iba::smp::SwitchInfo;
 namespace discovery_lies_test { // compiled together with others
 namespace {
 
-/// A subnet whose every reply a liar has in its hands.
+/// A subnet in which a liar can change every reply.
 struct lying_world {
     explicit lying_world(topology t, liar::lie lie, coro::schedule_options options = {})
         : net(std::move(t)), port(net, time_mode::virtual_), between(port, std::move(lie)), schedule(between, options) {
@@ -55,7 +55,7 @@ std::span<const u8> route_of(std::span<const u8> reply) {
     return reply.subspan(iba::offset_of<&directed::initialPath>, 1u + reply[hop_count_at]);
 }
 
-/// Whoever is at the end of a route has a GUID that nobody else has.
+/// Gives the node at the end of each route its own unique GUID.
 void new_guid_for_each_route(std::span<u8> reply) {
     const auto info = attribute_in<NodeInfo>(reply);
     if (info.empty()) return;
@@ -64,7 +64,7 @@ void new_guid_for_each_route(std::span<u8> reply) {
     put_number(iba::find_field(iba::info_of<NodeInfo>, "nodeGUID").value(), info, hash);
 }
 
-/// Only from the end of that route.
+/// Returns a lie that changes only replies from the end of that route.
 liar::lie at(std::vector<u8> route, liar::lie what) {
     route.insert(route.begin(), 0);
     return [route, what](std::span<u8> reply) {
@@ -83,7 +83,7 @@ topology line_of_two() { return managed("line,switches=2"); } // two hosts at tw
 
 } // namespace
 
-// ---- what cannot be true -------------------------------------------------------------------------------------------
+// ---- impossible replies --------------------------------------------------------------------------------------------
 
 TEST_CASE("an impossible neighbor is a failure at the port before it, and the rest is found") {
     const auto [field, number, words] = GENERATE(table<const char*, u64, const char*>(
@@ -96,7 +96,7 @@ TEST_CASE("an impossible neighbor is a failure at the port before it, and the re
          {"localPortNum", 255, "the neighbor reports local port 255, but its ports are 1..1"}}));
     CAPTURE(field, number);
     const topology t = line_of_two();
-    // From the first host: its switch, the other one, and from there the other host.
+    // The routes from the first host: its switch, the other switch, and from there the other host.
     world honest(t);
     const subnet truth = honest.discover();
     const auto other = std::ranges::find_if(
@@ -138,7 +138,7 @@ TEST_CASE("replies to another request or over another route are ignored") {
         };
     };
     const auto [what, offset] = GENERATE(table<const char*, std::size_t>({
-        {"attributeModifier", 23}, // its last byte
+        {"attributeModifier", 23}, // the last byte of the field
         {"attributeID", 17},
         {"hopCount", hop_count_at},
         {"initialPath", iba::offset_of<&directed::initialPath> + 1},
@@ -148,7 +148,7 @@ TEST_CASE("replies to another request or over another route are ignored") {
     const std::size_t at_byte = offset;
     const bool is_D = at_byte == 4;
     lying_world w(line_of_two(), [&, lie = byte(at_byte)](std::span<u8> reply) {
-        if (reply[hop_count_at] != 1) return; // all of the first switch
+        if (reply[hop_count_at] != 1) return; // only replies of the first switch
         if (is_D) reply[4] ^= 0x80;
         else lie(reply);
     });
@@ -160,7 +160,7 @@ TEST_CASE("replies to another request or over another route are ignored") {
 }
 
 TEST_CASE("a table reply with an invalid AttributeOffset is rejected") {
-    const u64 offset = GENERATE(u64{0}, u64{65535}, u64{20}); // of 8 bytes; it is 14
+    const u64 offset = GENERATE(u64{0}, u64{65535}, u64{20}); // in units of 8 bytes; the right value is 14
     CAPTURE(offset);
     lying_world w(line_of_two(), {});
     const auto of_header = [&](std::span<u8> reply) {
@@ -204,7 +204,7 @@ TEST_CASE("any value in any field of any reply leads to a consistent result of t
                         else if (tables.attribute == info) put_number(f.row, reply.subspan(tables.data_begin), number);
                     });
                     const auto found = w.try_to_discover({.max_nodes = 64});
-                    if (!found) continue; // the local port, of which nothing was understood
+                    if (!found) continue; // the local port, whose reply was not understood
                     const subnet& s = found.value();
                     CHECK(s.nodes.size() <= 64);
                     const bool is_reported = std::ranges::any_of(s.failures, [](const failure& p) {
@@ -213,7 +213,7 @@ TEST_CASE("any value in any field of any reply leads to a consistent result of t
                     });
                     if (!is_reported) CHECK(inconsistencies(s).empty());
                     CHECK_FALSE(text_of(s).empty());
-                    static_cast<void>(ports_report(s, {})); // may have no port
+                    static_cast<void>(ports_report(s, {})); // it may have no port
                 }
             }
         }
@@ -221,7 +221,7 @@ TEST_CASE("any value in any field of any reply leads to a consistent result of t
     CHECK(lies > 500);
 }
 
-// ---- what never ends -----------------------------------------------------------------------------------------------
+// ---- endless subnets -----------------------------------------------------------------------------------------------
 
 TEST_CASE("discovery of an endless subnet stops at max_nodes") {
     lying_world w(managed("torus,x=3,y=3"), new_guid_for_each_route);
@@ -233,7 +233,7 @@ TEST_CASE("discovery of an endless subnet stops at max_nodes") {
     CHECK(describe(found, found.failures[0]) == "not all nodes were discovered: the limit is 500 nodes");
     CHECK_FALSE(found.complete());
     CHECK_THAT(text_of(found), Catch::Contains("\"kind\": \"limit\""));
-    // Of each port one PortInfo and one NodeInfo at most; two more facts of each node.
+    // At most one PortInfo and one NodeInfo for each port, and two more attributes for each node.
     CHECK(w.schedule.counters().sent < 500 * (2 * 6 + 3));
 }
 
@@ -243,7 +243,7 @@ TEST_CASE("discovery of an endless subnet stops at max_ports") {
     std::size_t ports = 0;
     for (const discovery::node& n : found.nodes) ports += n.ports.size();
     CHECK(ports >= 300);
-    CHECK(ports < 300 + 6); // the last node's
+    CHECK(ports < 300 + 6); // and the ports of the last node
     REQUIRE(found.failures.size() == 1);
     CHECK(found.failures[0].kind == failure_kind::limit);
     CHECK_THAT(found.failures[0].text, Catch::Contains("the limit is 300 ports"));
@@ -258,7 +258,7 @@ TEST_CASE("a subnet of exactly max_nodes is complete, and one node less keeps th
     CHECK(found.nodes.size() == 13);
     REQUIRE(found.failures.size() == 1);
     CHECK(found.failures[0].kind == failure_kind::limit);
-    // One host is missing: it has one link of the 16.
+    // One host is missing. It has one of the 16 links.
     CHECK(found.link_count() == 15);
 }
 
@@ -278,7 +278,7 @@ TEST_CASE("a discovery ends at its time limit with a partial result") {
 
     world enough(managed("line,switches=20"), {}, slow, {}, {});
     CHECK(enough.discover({.max_time = 100s}).complete());
-    CHECK(enough.elapsed() < 10s); // it does not wait for the rest of it
+    CHECK(enough.elapsed() < 10s); // it does not wait for the remaining replies
 }
 
 TEST_CASE("a discovery ends when the memory_is_short flag is set") {
@@ -290,14 +290,14 @@ TEST_CASE("a discovery ends when the memory_is_short flag is set") {
     });
     const subnet found = w.discover({.memory_is_short = &enough});
     CHECK(found.nodes.size() > 5);
-    CHECK(replies < 100 + 70); // what was under way
+    CHECK(replies < 100 + 70); // requests that were in flight
     CHECK(inconsistencies(found).empty());
     REQUIRE(found.failures.size() == 1);
     CHECK(found.failures[0].kind == failure_kind::limit);
     CHECK_THAT(found.failures[0].text, Catch::Contains("memory is low"));
 }
 
-// ---- as many ports as there can be ------------------------------------------------------------------------------------
+// ---- nodes with the maximum number of ports ---------------------------------------------------------------------------
 
 TEST_CASE("discovery finds and reports all ports of nodes with 254 and 255 ports") {
     const unsigned ports = GENERATE(254u, 255u);

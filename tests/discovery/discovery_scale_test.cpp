@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// discovery_scale_test.cpp - discovery of fat trees with 1344 and 13284 nodes that a real ibsim simulates, against
-// ibnetdiscover and after OpenSM.
+// discovery_scale_test.cpp - discoveries of fat trees with 1344 and 13284 nodes that a real ibsim simulates, compared
+// with ibnetdiscover, also after OpenSM configured them.
 #include "ibsim/ibsim_programs.hpp"
 #include "ibsim/ibsim_server.hpp"
 
@@ -14,7 +14,7 @@ using namespace comad::test;
 
 namespace {
 
-/// Says how long something took.
+/// Runs the work and prints how long it took.
 template <class Work> auto timed(const char* what, Work&& work) {
     const auto begin = std::chrono::steady_clock::now();
     auto result = work();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// discovery_slow_test.cpp - discovery where somebody answers a thousand times later than the others, by the kernel's model:
-// everybody is found, and is asked hardly more often than needed.
+// discovery_slow_test.cpp - discoveries with a node that replies a thousand times more slowly than the others, over the
+// model of the kernel. The discovery finds every node, and sends few unnecessary requests to the slow one.
 #include "library/discovery_rig.hpp"
 
 #include <fmt/format.h>
@@ -17,15 +17,15 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Counts what goes to one node by directed routes, in the order of first requests.
+/// Counts the directed-route requests to one node, in the order of their first attempts.
 class counted_requests final : public mad::transport {
 public:
     counted_requests(mad::transport& watched, const topology& t, u32 start, u32 node)
         : watched_(watched), topology_(t), start_(start), node_(node) {}
 
-    unsigned most_of_first = 0; ///< copies of the first request of all
-    unsigned requests = 0;      ///< after it
-    unsigned answers = 0;       ///< to those
+    unsigned most_of_first = 0; ///< attempts of the first request
+    unsigned requests = 0;      ///< requests after the first one
+    unsigned answers = 0;       ///< replies to later requests
 
     int native_handle() const noexcept override { return watched_.native_handle(); }
     mad::transport_limits limits() const noexcept override { return watched_.limits(); }
@@ -47,7 +47,7 @@ public:
         if (message.state != mad::receive_state::message || message.status != 0) return message;
         const auto known = tids_.find(tid_of(message.mad.data()));
         if (known == tids_.end()) return message;
-        // An answer to a copy of the first request says nothing of those that came after it.
+        // A reply to an attempt of the first request does not belong to the later requests.
         if (known->second != *first_ || is_first_answered_) ++answers;
         is_first_answered_ |= known->second == *first_;
         return message;
@@ -72,7 +72,7 @@ private:
     bool is_first_answered_ = false;
 };
 
-/// The last host looks for everybody, as a program on a kernel does.
+/// The last host runs a discovery, like a program on a kernel.
 struct slow_subnet {
     slow_subnet(u32 (*choose)(const topology&), mad::duration service, double loss, u64 seed, bool is_capped)
         : t(managed("fattree3,radix=8")), node(choose(t)),
@@ -159,7 +159,7 @@ TEST_CASE("every dead node times out within 1.1 seconds after its first query") 
         mad::duration most{0};
 
     private:
-        std::map<const mad::any_path*, mad::time_point> sent_; // an operation's own path stays where it is
+        std::map<const mad::any_path*, mad::time_point> sent_; // the path of an operation keeps its address
     };
     const double loss = GENERATE(0, 0.01, 0.1);
     CAPTURE(loss);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// discovery_speed_test.cpp - widths and speeds of links: every combination through discoveries, topology files and caches; and
-// speeds that change, in PortInfo responses that are modified on their way.
+// discovery_speed_test.cpp - widths and speeds of links: every combination in discoveries, topology files and caches.
+// Also speeds that change, with PortInfo responses that are modified in transit.
 #include "library/discovery_rig.hpp"
 #include <comad/discovery/database/detail/link.hpp>
 #include <comad/discovery/formats/cache.hpp>
@@ -29,7 +29,7 @@ namespace {
 
 constexpr std::size_t smp_data = 64; // IBA 14.2.1.1
 
-/// Passes everything on, PortInfo as `retell` makes it, and counts questions about FDR10.
+/// Forwards everything, modifies PortInfo with `retell`, and counts queries for FDR10.
 class retelling final : public mad::transport {
 public:
     explicit retelling(mad::transport& real) : real_(real) {}
@@ -71,7 +71,7 @@ topology of_devices_with_fdr10(std::string_view specification, u32 vendor) {
     return t;
 }
 
-/// A subnet whose PortInfo is told in another way.
+/// A subnet whose PortInfo responses are modified.
 struct retold_world : world {
     explicit retold_world(std::string_view specification, u32 vendor = 0x2c9)
         : world(of_devices_with_fdr10(specification, vendor)), wire(seen), asker(wire, window()) {}
@@ -92,7 +92,7 @@ struct retold_world : world {
     coro::MADSchedule asker;
 };
 
-// As switches do, only port 0 and end ports say what they can.
+// As with real switches, only port 0 and end ports report their capabilities.
 constexpr std::string_view tree = "fattree2,radix=4"; // 6 switches of 4 ports, 8 hosts
 
 void run_at_xdr(PortInfo& i) {
@@ -126,7 +126,7 @@ TEST_CASE("both ends of a QDR link are queried for FDR10") {
 }
 
 TEST_CASE("a device that rejects the FDR10 attribute in spite of its vendor ID causes no failure") {
-    retold_world w(tree, 0x1234); // the simulator's devices of another vendor refuse, with 0x0c
+    retold_world w(tree, 0x1234); // the simulated devices of another vendor reject the attribute with status 0x0c
     w.wire.retell = run_at_qdr;
     const subnet s = w.find();
     CHECK(w.wire.asked_for_fdr10 == 2 * s.link_count());
@@ -140,14 +140,15 @@ TEST_CASE("a link that fell back from XDR is a change at a switch and at a host"
     w.wire.retell = run_at_xdr;
     subnet known = w.find();
     for (discovery::node& n : known.nodes)
-        if (n.is_switch()) n.ports[0].info->capabilityMask2 = 0; // it has no table of states: each port is asked
+        if (n.is_switch())
+            n.ports[0].info->capabilityMask2 = 0; // it has no SwitchPortStateTable, so each port is queried
     CHECK(w.look(known).empty());
     w.wire.retell = [](PortInfo& i) {
         run_at_xdr(i);
         i.linkSpeedExtActive2 = {};
         i.linkSpeedExtActive = iba::LinkSpeedExt::NDR;
     };
-    // Each port of the six switches, port 0 included, and the local host's.
+    // Each port of the six switches, including port 0, and the port of the local host.
     CHECK(w.look(known) == std::vector<std::string>(6 * 5 + 1, "speed changed"));
 }
 
@@ -163,7 +164,7 @@ topology read(const std::string& text) {
     return transports::sim::read_topology(in, "text");
 }
 
-/// Every width and speed that a subnet has at a port with a link, once.
+/// Returns each width and speed of the ports with a link, once.
 std::set<std::string> links_in(const subnet& s) {
     std::set<std::string> all;
     for (u32 n = 0; n < s.nodes.size(); ++n) {
@@ -176,7 +177,7 @@ std::set<std::string> links_in(const subnet& s) {
     return all;
 }
 
-/// Signaling rate of a lane in Gb/s (IBA volume 2, 5.6; FDR10 by Mellanox).
+/// Returns the signaling rate of a lane in Gb/s (IBA volume 2, 5.6; FDR10 by Mellanox).
 double gigabits_of(std::string_view speed) {
     static const std::map<std::string_view, double> rates{{"SDR", 2.5},       {"DDR", 5},       {"QDR", 10},
                                                           {"FDR10", 10.3125}, {"FDR", 14.0625}, {"EDR", 25.78125},
@@ -195,7 +196,7 @@ TEST_CASE("discovery, topology files and caches preserve every width and speed")
                 discovered(managed(fmt::format("line,switches=2,hosts=1,width={},speed={}", width, speed)));
             CHECK(first.complete());
             CHECK(links_in(first) == expected);
-            for (const bool full : {false, true}) { // -f adds masks of what is active
+            for (const bool full : {false, true}) { // -f adds bit masks of the active values
                 discovery::topology_options options;
                 options.full = full;
                 const subnet second = discovered(read(topology_text(first, {}, options)));
@@ -239,7 +240,7 @@ TEST_CASE("a topology file with XDR, split ports, a router and FDR10 keeps the w
                              "[1]\t\"S-0910\"[150]\t\t# \"Q3400\" lid 8 4xFDR10\n";
     const subnet s = discovered(read(text));
     CHECK(s.complete());
-    // The two ends of a link may differ; each keeps its own.
+    // The two ends of a link can differ. Each end keeps its own value.
     CHECK(links_in(s) == std::set<std::string>{"4xXDR", "2xXDR", "2xNDR", "1xXDR", "4xQDR", "4xFDR10"});
     const discovery::node& sw = s.nodes[s.at({0, s.start_port}).peer.node];
     CHECK(sw.info.numPorts == 150);

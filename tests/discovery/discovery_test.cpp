@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// discovery_test.cpp - what discovery finds in subnets where nothing goes wrong is what the simulator's graph says; the
-// same for every window, with no SMP too many and no more in flight than allowed.
+// discovery_test.cpp - discoveries without faults find exactly the graph of the simulator, with every window. They send
+// no unnecessary SMP and never exceed the limit of SMPs in flight.
 #include "library/discovery_rig.hpp"
 #include "program/key_witness.hpp"
 #include <comad/coro/asio.hpp>
@@ -29,7 +29,7 @@ topology read(const char* text) {
     return transports::sim::read_topology(in, "test");
 }
 
-// Two CAs with two ports: A is cabled by both, to different switches; B by its second.
+// Two CAs with two ports: A is cabled to different switches by both ports, B only by its second port.
 topology two_port_adapters() {
     topology t;
     const u32 a = t.add_node(iba::NodeType::CA, 2, iba::guid{0xa0}, "A", edr);
@@ -128,7 +128,7 @@ TEST_CASE("discovery returns nodes breadth-first from the start in order of port
         CHECK(n.route.hopCount >= hops);
         hops = n.route.hopCount;
     }
-    // Within one distance, the routes' ports ascend.
+    // At the same distance, the ports of the routes ascend.
     for (std::size_t n = 1; n < found.nodes.size(); ++n) {
         if (found.nodes[n - 1].route.hopCount != found.nodes[n].route.hopCount) continue;
         CHECK(found.nodes[n - 1].route.drPath < found.nodes[n].route.drPath);
@@ -140,7 +140,7 @@ TEST_CASE("a discovery sends no SMP over a route longer than one hop beyond the 
     for (unsigned outstanding : {1u, 64u}) {
         CAPTURE(specification, outstanding);
         coro::schedule_options options = window(outstanding);
-        options.per_destination = 2; // one at a time favours the port that is read first
+        options.per_destination = 2; // with one at a time, the port that is read first would win
         world w(managed(specification), options);
         const subnet found = w.discover();
         CHECK(w.seen.longest_route <= found.max_hops() + 1);
@@ -166,9 +166,10 @@ TEST_CASE("results and their order are the same for every window and every timin
     }
 }
 
-// Each fact needs one SMP: NodeInfo of the local node and through every link that the walk goes along, or that only
-// closes a circle; PortInfo of every port of a switch, port 0 included, and of each CA's port; NodeDescription of every
-// node; SwitchInfo of every switch. Beyond that, an SMP can only come from both ends of a link being probed at once.
+// Each attribute needs one SMP. NodeInfo: the local node, every link that the discovery follows, and every link that
+// only closes a cycle. PortInfo: every port of a switch, including port 0, and the port of each CA. NodeDescription:
+// every node. SwitchInfo: every switch. Any further SMP must come from a link that is probed from both ends at the same
+// time.
 TEST_CASE("discovery of 1344 nodes sends only required SMPs plus simultaneous probes, for every window") {
     const topology t = managed("fattree3,radix=16");
     REQUIRE(t.nodes.size() == 1344);
@@ -213,7 +214,7 @@ TEST_CASE("the MADs in flight never exceed the window, nor the SMPs to one desti
             options.per_destination = bound;
             world w(managed("fattree3,radix=8"), options, jitter ? with_jitter() : timing{});
             CHECK(w.discover().complete());
-            CHECK(w.seen.most == outstanding); // it is used, too
+            CHECK(w.seen.most == outstanding); // the whole window is used
             CHECK(w.seen.most_to_one <= (bound ? bound : outstanding));
             if (bound == 2 && outstanding > 2) CHECK(w.seen.most_to_one == 2);
         }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// exports_test.cpp - what other programs are told of a subnet made by hand. What is expected follows topology.conf(5),
-// topology.yaml(5) and counts by hand; tests/tools/export_test.cpp asks those programs.
+// exports_test.cpp - exports of hand-made subnets to other programs. The expected texts follow topology.conf(5) and
+// topology.yaml(5). Numbers were counted by hand; tests/tools/export_test.cpp runs the other programs.
 #include "support/catch.hpp"
 #include <comad/discovery/formats/exports.hpp>
 
@@ -28,10 +28,10 @@ struct fabric {
         return index;
     }
     u32 add_switch(std::string description) { return add(NodeType::Switch, 8, std::move(description)); }
-    /// At the first free port of each.
+    /// Connects the first free ports of the two nodes.
     void cable(u32 a, u32 b) {
         const port_ref from = free_port(a);
-        s.nodes[a].ports[from.port].peer = {b, 0}; // taken, should both be the same node
+        s.nodes[a].ports[from.port].peer = {b, 0}; // reserves the port, in case both ends are at the same node
         const port_ref to = free_port(b);
         s.nodes[a].ports[from.port].peer = to;
         s.nodes[b].ports[to.port].peer = from;
@@ -48,7 +48,7 @@ struct fabric {
     }
 };
 
-/// Two pods of two leaves and two switches above them, and two spines over both.
+/// Two pods, each with two leaves and two switches above them, and two spines above both pods.
 fabric two_pods() {
     fabric f;
     const u32 spine1 = f.add_switch("spine1"), spine2 = f.add_switch("spine2");
@@ -99,7 +99,7 @@ TEST_CASE("the state of a link comes from the first end with a known state") {
     CHECK(condition_of(f.s, link) == link_condition::unknown);
     there.emplace().portState = iba::PortState::Active;
     CHECK(condition_of(f.s, link) == link_condition::active);
-    here.emplace().portState = iba::PortState{0}; // no change: says nothing
+    here.emplace().portState = iba::PortState{0}; // the value "no change" gives no state
     CHECK(condition_of(f.s, link) == link_condition::active);
     here->portState = iba::PortState::Down;
     CHECK(condition_of(f.s, link) == link_condition::not_active);
@@ -112,7 +112,7 @@ TEST_CASE("a drawing centers switches above their descendants") {
     fabric f;
     const u32 first = f.add_switch("first"), right = f.add_switch("right"), left = f.add_switch("left");
     const u32 left_leaf = f.add_switch("left leaf"), right_leaf = f.add_switch("right leaf");
-    f.cable(first, left_leaf), f.cable(left, left_leaf); // the first switch's leaf is the leftmost
+    f.cable(first, left_leaf), f.cable(left, left_leaf); // the leaf of the first switch is the leftmost one
     f.cable(right, right_leaf);
     f.host(left_leaf, "a"), f.host(right_leaf, "b");
     const drawing d = draw(f.s);
@@ -144,7 +144,7 @@ TEST_CASE("the topology.conf of Slurm has leaves with hosts, a switch per pod an
 
 TEST_CASE("the Slurm export notes what it omits and gives separate fabrics separate roots") {
     fabric f;
-    const u32 left = f.add_switch("sw"), right = f.add_switch("sw"); // of one name: their IDs
+    const u32 left = f.add_switch("sw"), right = f.add_switch("sw"); // with the same name: the GUIDs decide
     f.host(left, "n009"), f.host(left, "n010"), f.host(left, "n10"), f.host(left, "n7 HCA-1"), f.host(left, "n7 HCA-2");
     const u32 two = f.host(left, "both mlx5_0", 2);
     f.cable(two, right);
@@ -180,13 +180,14 @@ TEST_CASE("the Slurm export omits adapters with factory descriptions and counts 
     fabric f;
     const u32 leaf = f.add_switch("leaf");
     f.host(leaf, "n1 mlx5_0");
-    // Descriptions before a host sets one: of adapters' firmware, of rdma-ndd (rdma-core) before the host name is known.
+    // Descriptions before a host sets its own: from the firmware of adapters, and from rdma-ndd (rdma-core) before the
+    // host name is known.
     for (const char* factory :
          {"MT4129 ConnectX7   Mellanox Technologies", "MT4123 ConnectX6 Mellanox Technologies",
           "MT25408 ConnectX Mellanox Technologies", "MT41692 BlueField3", "localhost mlx5_3", "LOCALHOST",
           "localhost.localdomain HCA-1", "(none) mlx5_0", "", " ", "mlx5_0", "HCA-2"})
         f.host(f.add_switch(std::string("leaf of ") + factory), factory);
-    // Hosts whose names only look like those.
+    // Hosts whose names only resemble these descriptions.
     const u32 other = f.add_switch("other");
     for (const char* host : {"mt4129 mlx5_0", "mt1", "localhost2 mlx5_0", "mellanox-01", "hca1 HCA-1"})
         f.host(other, host);
@@ -194,7 +195,7 @@ TEST_CASE("the Slurm export omits adapters with factory descriptions and counts 
     CHECK_THAT(conf.text, Catch::Contains("SwitchName=leaf Nodes=n1\n") &&
                               Catch::Contains("SwitchName=other Nodes=hca1,localhost2,mellanox-01,mt[1,4129]\n"));
     CHECK(conf.hosts == 6);
-    REQUIRE(conf.notes.size() == 2); // the other is about fabrics that are not connected
+    REQUIRE(conf.notes.size() == 2); // the other note reports disconnected fabrics
     CHECK_THAT(conf.notes[0],
                Catch::StartsWith("12 adapters left out because their descriptions contain no host name: ") &&
                    Catch::EndsWith(", ..."));
@@ -223,7 +224,7 @@ TEST_CASE("the Slurm export uses readable names for the chips of a chassis and o
 
 namespace {
 
-/// Computing at two leaves and a spine; storage at a third leaf, and at the spine itself.
+/// A compute rail at two leaves and a spine; a storage rail at a third leaf, and at the spine itself.
 fabric two_rails() {
     fabric f;
     const u32 spine = f.add_switch("MF0;sp1:MQM9700/U1");
@@ -244,7 +245,7 @@ name_selection selection(const char* only, const char* without) {
     return {contains(only), contains(without)};
 }
 
-/// The lines that are not comments.
+/// Returns the lines that are not comments.
 std::string lines_of(const export_text& conf) { return conf.text.substr(conf.text.find("SwitchName=")); }
 
 } // namespace
@@ -269,14 +270,14 @@ TEST_CASE("a name selection exports one rail by the names of adapters or of swit
     CHECK(lines_of(no_switch).starts_with(
         "SwitchName=sp1 Nodes=filer1\nSwitchName=sw1 Nodes=nodea,nodeb\nSwitchName=sw2 Nodes=nodec\n"));
     CHECK(no_switch.notes.empty());
-    // Without the spine nothing connects the leaves.
+    // Without the spine, no switch connects the leaves.
     const export_text apart = exported("mlx5_0", "sp1");
     CHECK(lines_of(apart) == "SwitchName=sw1 Nodes=nodea,nodeb\nSwitchName=sw2 Nodes=nodec\n");
     CHECK(apart.notes ==
           std::vector<std::string>{
               "2 fabrics are not connected to each other: sw[1-2] are separate roots, and no job can span them"});
     CHECK(exported("nobody", nullptr).hosts == 0);
-    // Without a selection one line has the hosts of both rails.
+    // Without a selection, one line contains the hosts of both rails.
     const export_text all = exported(nullptr, nullptr);
     CHECK(all.notes ==
           std::vector<std::string>{

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// facts_json_test.cpp - what ports hold as JSON, of tables whose bits are set by hand.
+// facts_json_test.cpp - the tables of ports as JSON, with bits that were set by hand.
 #include "subnet/made_subnet.hpp"
 #include "support/catch.hpp"
 #include <comad/discovery/database/detail/subnet_tables.hpp>
@@ -18,7 +18,7 @@ TEST_CASE("P_Keys, SL to VL tables and VL arbitration appear at their ports only
     discovery::subnet_tables facts;
     iba::smp::PKeyTable first, second;
     first.PKeyBlock[0] = 0xffff;
-    first.PKeyBlock[31] = 0x8000; // no key: only the bit of full members
+    first.PKeyBlock[31] = 0x8000; // not a key: only the bit of full members
     second.PKeyBlock[1] = 0x0123;
     facts.PKeys.values = {{{made_host_port, 0}, first}, {{made_host_port, 1}, second}};
     iba::smp::SLToVLMappingTable from_1, from_3;
@@ -29,7 +29,7 @@ TEST_CASE("P_Keys, SL to VL tables and VL arbitration appear at their ports only
                            {{made_host_port, 0}, from_1}};
     iba::smp::VLArbitrationTable low, more_low, high;
     low.VLWeightBlock[0] = 0x0e40; // VL 14, weight 64
-    low.VLWeightBlock[1] = 0x0300; // weight 0: none
+    low.VLWeightBlock[1] = 0x0300; // weight 0: no entry
     more_low.VLWeightBlock[31] = 0x01ff;
     high.VLWeightBlock[0] = 0x0001;
     facts.VLArbitration.values = {{{made_switch_port, 1 << 16 | 3}, low},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// hidden_speeds_test.cpp - ports that tell extended speeds only to who says that it understands them.
+// hidden_speeds_test.cpp - ports that report extended speeds only to managers that announce support for them.
 #include "library/discovery_rig.hpp"
 #include "wire/liar.hpp"
 #include <comad/discovery/database/detail/link.hpp>
@@ -17,7 +17,7 @@ TEST_CASE("hides_extended_speeds is true if the end port has extended speeds and
     CHECK_FALSE(hides_extended_speeds(end_port, port));
     end_port.capabilityMask = 0x4000; // IsExtendedSpeedsSupported, bit 14 (IBA 14.2.5.6)
     CHECK(hides_extended_speeds(end_port, port));
-    port.linkSpeedSupported = 7; // of the older ones it may tell what it likes
+    port.linkSpeedSupported = 7; // the old speeds have any values
     port.linkSpeedActive = iba::LinkSpeed::QDR;
     CHECK(hides_extended_speeds(end_port, port));
     const auto tells = [&](auto set) {
@@ -25,7 +25,7 @@ TEST_CASE("hides_extended_speeds is true if the end port has extended speeds and
         set(told);
         return !hides_extended_speeds(end_port, told);
     };
-    CHECK(tells([](PortInfo& p) { p.linkSpeedExtSupported = 1; })); // also one that is down
+    CHECK(tells([](PortInfo& p) { p.linkSpeedExtSupported = 1; })); // also for a port that is down
     CHECK(tells([](PortInfo& p) { p.linkSpeedExtEnabled = 30; }));
     CHECK(tells([](PortInfo& p) { p.linkSpeedExtActive = iba::LinkSpeedExt::FDR; }));
     CHECK(tells([](PortInfo& p) { p.linkSpeedExtSupported2 = 1; }));
@@ -50,14 +50,14 @@ TEST_CASE("a simulated device with hidden speeds reports them in replies to quer
     CHECK(hides_extended_speeds(end_port, hidden));
     CHECK(hidden.linkSpeedActive == iba::LinkSpeed::QDR);
     CHECK_FALSE(hides_extended_speeds(end_port, told));
-    CHECK(told.linkSpeedExtActive == iba::LinkSpeedExt::EDR); // what the generator gives
+    CHECK(told.linkSpeedExtActive == iba::LinkSpeedExt::EDR); // the value that the generator sets
     CHECK(told.LID == hidden.LID);
-    // A CA in the same fabric hides nothing.
+    // A CA in the same fabric hides no speed.
     CHECK(ask(0, 1).linkSpeedExtActive == iba::LinkSpeedExt::EDR);
     CHECK(ask(0, 1 | understands_extended_speeds).linkSpeedExtActive == iba::LinkSpeedExt::EDR);
 }
 
-/// Port 0 of a switch, at which no cable is, hides what means nothing.
+/// Port 0 of a switch, which has no cable, hides only a meaningless value.
 void check_ports_equal(const subnet& s, const subnet& expected) {
     REQUIRE(s.nodes.size() == expected.nodes.size());
     for (std::size_t n = 0; n < s.nodes.size(); ++n)
@@ -77,7 +77,7 @@ TEST_CASE("discovery finds hidden speeds with one more query per port that hides
     const subnet s = w.discover(), expected = plain.discover();
     CHECK(s.complete());
     CHECK(differences(s, w) == std::vector<std::string>{});
-    check_ports_equal(s, expected); // as if nothing were hidden
+    check_ports_equal(s, expected); // as if no speed were hidden
     CHECK(w.sent() == plain.sent() + ports_that_hide);
     const auto& local = hiding.nodes[by_lid.port.node()].ports[by_lid.port.port()];
     check_ports_equal(by_lid.discover({.from_lid = local.LID}), expected);
@@ -90,7 +90,7 @@ TEST_CASE("discovery tries bit 31 at one port only of a node that reports nothin
     for (auto& n : t.nodes) {
         if (!n.is_switch()) continue;
         ++switches;
-        n.ports[0].supported.speed = 0x1f; // which says that it has them; its links do not
+        n.ports[0].supported.speed = 0x1f; // the node supports extended speeds; its links do not
     }
     world w(t);
     const subnet s = w.discover(), expected = plain.discover();
@@ -109,8 +109,8 @@ TEST_CASE("a node that rejects bit 31 is read without it, and a node that ignore
         if (attribute_in<PortInfo>(reply).empty()) return;
         const u32 modifier = iba::get<&iba::MADHeader::attributeModifier>(reply.data());
         if ((modifier & understands_extended_speeds) == 0) return;
-        if (rejects) reply[5] |= 0x1c; // an invalid value in a field (IBA 13.4.7)
-        else reply[3] = 0;             // no reply to anything
+        if (rejects) reply[5] |= 0x1c; // invalid value in a field (IBA 13.4.7)
+        else reply[3] = 0;             // not a reply to any request
     });
     coro::MADSchedule schedule(odd, window());
     const auto found = coro::sync_wait(schedule, discovery::discover(schedule));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// hierarchy_test.cpp - HierarchyInfo of ports that have it: who is asked, what is told, what is missing.
+// hierarchy_test.cpp - HierarchyInfo of ports that support it: which ports are queried, the results, and failures.
 #include "library/discovery_rig.hpp"
 #include <comad/discovery/chassis/detail/hierarchy.hpp>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// lid_discovery_test.cpp - discovery by LIDs beside that by directed routes, in virtual time: the same database, fewer agents on the
-// way, no end after 63 hops; and what happens where LIDs lead nowhere, or to somebody else.
+// lid_discovery_test.cpp - discovery by LIDs compared with discovery by directed routes, in virtual time. Both return
+// the same subnet, but by LIDs fewer agents forward each SMP and there is no limit of 63 hops. Also tests LIDs that
+// lead nowhere or to another node.
 #include "library/discovery_rig.hpp"
 #include <comad/coro/detail/when_all.hpp>
 #include <comad/discovery/database/detail/lid_index.hpp>
@@ -28,14 +29,14 @@ discovery::discover_options by_lid(const world& w) {
     return how;
 }
 
-/// The same as directed routes find, and nothing is missing.
+/// Checks that the result is the one of directed routes, without failures.
 void check_equal(world& w, const subnet& found) {
     CHECK(differences(found, w) == std::vector<std::string>{});
     CHECK(inconsistencies(found) == std::vector<std::string>{});
     CHECK(found.complete());
 }
 
-/// Refuses or loses what `spoils` says; the rest passes.
+/// Rejects or loses the requests that `spoils` selects, and forwards the rest.
 class spoiled final : public mad::transport {
 public:
     enum class fate : u8 { carried, refused, lost };
@@ -76,7 +77,7 @@ TEST_CASE("LID discovery finds what directed routes find with as many SMPs and n
     CHECK(w.seen.longest_route == 1);
     for (u32 n = 0; n < found.nodes.size(); ++n) CHECK(found.nodes[n].hops == expected.nodes[n].route.hopCount);
 
-    // One after the other, so that no link is asked for from both of its ends.
+    // One request at a time, so that no link is probed from both of its ends.
     world slow(managed(specification), window(1)), slow_directed(managed(specification), window(1));
     check_equal(slow, slow.discover(by_lid(slow)));
     slow_directed.discover();
@@ -140,9 +141,10 @@ TEST_CASE("discovery falls back to directed routes soon if LID-routed SMPs do no
     auto found = coro::sync_wait(schedule, discovery::discover(schedule, by_lid(w)));
     REQUIRE(found);
     check_equal(w, found.value());
-    // What was in flight when the first of them was answered the other way.
+    // The requests in flight when the first of them was answered with the other routing.
     if (!only_from_lid) CHECK(wire.lid_routed <= 2 * 16 * 3);
-    // The directed route is tried as soon as an SMP by LID has timed out, after three attempts of a second, and not at the end.
+    // The directed route is tried as soon as an SMP by LID has timed out, after three attempts of a second each, and
+    // not at the end.
     CHECK(schedule.now().time_since_epoch() < std::chrono::milliseconds(6500));
 }
 
@@ -180,7 +182,7 @@ TEST_CASE("LID discovery reads nodes without a reachable LID by directed routes"
     const bool measures = GENERATE(false, true);
     world w(managed("fattree2,radix=8"));
     const topology& t = w.net.graph();
-    std::set<iba::lid> stale; // of every third node
+    std::set<iba::lid> stale; // the LIDs of every third node
     for (std::size_t n = 5; n < t.nodes.size(); n += 3)
         stale.insert(t.nodes[n].ports[t.nodes[n].is_switch() ? 0 : 1].LID);
     spoiled wire(w.seen, [&](const mad::send_request& r) {
@@ -194,7 +196,7 @@ TEST_CASE("LID discovery reads nodes without a reachable LID by directed routes"
     CHECK(wire.lid_routed > 100);
     world directed(managed("fattree2,radix=8"));
     directed.discover();
-    CHECK(w.sent() < directed.sent() * 3 / 2); // it did not begin anew
+    CHECK(w.sent() < directed.sent() * 3 / 2); // the discovery did not start again
 }
 
 TEST_CASE("LID discovery does not use a retrained link before a subnet manager activated it") {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// made_reports_test.cpp - each place in the reports of a subnet has its own value, where no two fields of its nodes and ports are
-// equal. What is expected follows the formats in infiniband-diags' ibnetdiscover.c and its scripts.
+// made_reports_test.cpp - reports of a subnet in which no two fields of nodes and ports are equal, so that each value
+// in the text is unique. The expected texts follow the formats in ibnetdiscover.c of infiniband-diags and its scripts.
 #include "subnet/made_subnet.hpp"
 #include "support/catch.hpp"
 #include <comad/discovery/database/node_names.hpp>
@@ -24,12 +24,12 @@ u64 number(iba::guid g) { return value(g); }
 unsigned lid_of(const port& p) { return value(p.info->LID); }
 unsigned lmc_of(const port& p) { return p.info->LMC; }
 u64 node_guid(const node& n) { return value(n.info.nodeGUID); }
-/// The three lines that a stanza begins with.
+/// Returns the three lines at the start of a stanza.
 std::string ids_of(const node& n) {
     return fmt::format("\nvendid=0x{:x}\ndevid=0x{:x}\nsysimgguid=0x{:x}\n", n.info.vendorID, n.info.deviceID,
                        number(n.info.systemImageGUID));
 }
-/// ` s=4 w=2 v=5`: what -f says of a link, in the IBA's codes.
+/// Returns what -f prints for a link, in the codes of the IBA: ` s=4 w=2 v=5`.
 std::string codes_of(const port& p) {
     return fmt::format(" s={} w={} v={}", static_cast<unsigned>(p.info->linkSpeedActive),
                        static_cast<unsigned>(p.info->linkWidthActive), static_cast<unsigned>(p.info->VLCap));
@@ -104,7 +104,7 @@ TEST_CASE("the JSON form prints each value in its own member") {
     s.nodes[0].ports[1].info->portState = iba::PortState::Armed;
     s.nodes[0].ports[1].info->portPhysicalState = iba::PortPhysicalState::LinkErrorRecovery;
     for (const auto type : {iba::NodeType::CA, iba::NodeType::CA, iba::NodeType::Router, iba::NodeType::Router,
-                            iba::NodeType::Router}) // as many of each as of nothing else
+                            iba::NodeType::Router}) // the count of each type differs from all other counts
         test::add_made_node(s, type, 0, "alone");
     const json all = json::parse(json_text(s));
     CHECK(all["start"] == json{{"nodeGUID", fmt::format("{}", s.nodes[0].info.nodeGUID)}, {"port", 2}});

@@ -31,7 +31,7 @@ namespace {
 
 const std::vector<std::string> none;
 
-/// What a discovery through one port finds, in virtual time.
+/// Returns what a discovery through one port finds, in virtual time.
 subnet by_one_port(const topology& t, u32 node, unsigned port, const mad::port_keys* keys = nullptr) {
     world w(t, node, port);
     return w.discover({.keys = keys});
@@ -42,7 +42,7 @@ struct place {
     unsigned port;
 };
 
-/// Some hosts of a subnet, the first two of them close together.
+/// Returns some hosts of a subnet. The first two of them are close together.
 std::vector<place> hosts(const topology& t, std::size_t count) {
     std::vector<place> all;
     for (u32 n = 0; n < t.nodes.size(); ++n)
@@ -54,7 +54,7 @@ std::vector<place> hosts(const topology& t, std::size_t count) {
 
 /// Several ports of a simulated subnet, in real time.
 struct multi_port_world {
-    /// Nothing times out, unless `options` say so, except at the port `impatient`.
+    /// Nothing times out unless `options` set a timeout, except at the port `impatient`.
     multi_port_world(const topology& t, const std::vector<place>& places, coro::schedule_options options = window(16),
                      std::optional<std::size_t> impatient = {})
         : subnet_under_test(t) {
@@ -271,7 +271,7 @@ TEST_CASE("any thread may read the progress of a multi-port discovery") {
     CHECK(progress.links.load() == found.link_count());
 }
 
-// ---- what fails ------------------------------------------------------------------------------------------------------------
+// ---- failures --------------------------------------------------------------------------------------------------------------
 
 TEST_CASE("a multi-port discovery continues if a port fails, and reports the failed port") {
     const topology t = managed("fattree2,radix=8");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// rediscovery_test.cpp - a subnet that is known is brought up to date: what comes out is what a whole discovery finds, and how many
-// MADs that takes.
+// rediscovery_test.cpp - rediscoveries: the updated subnet equals the result of a whole discovery. The tests also count
+// the MADs.
 #include "library/discovery_rig.hpp"
 #include <comad/discovery/compare/difference.hpp>
 #include <comad/discovery/walk/changes.hpp>
@@ -22,7 +22,7 @@ using transports::sim::topology_event;
 
 namespace {
 
-/// A subnet that was discovered, and then lives on.
+/// A subnet that was discovered, and that can change afterwards.
 struct known_world : world {
     explicit known_world(topology t) : world(std::move(t)), first_sent(sent()), known(discover()) {
         first_sent = sent() - first_sent;
@@ -43,7 +43,7 @@ struct known_world : world {
         };
         coro::sync_wait(schedule, pause(schedule, time));
     }
-    /// What a whole discovery says, as text.
+    /// Returns the result of a whole discovery as text.
     std::string anew() { return text_of(discover()); }
 
     u64 first_sent, again_sent = 0;
@@ -62,7 +62,7 @@ u32 simulated(const world& w, std::string_view description) {
     return 0;
 }
 
-/// `removed link S-... "spine-0001"[2] <=> ...`, of each difference.
+/// Returns `removed link S-... "spine-0001"[2] <=> ...` for each difference.
 std::set<std::string> events_of(const subnet& was, const subnet& is) {
     std::set<std::string> all;
     for (const discovery::difference& d : discovery::differences(was, is)) {
@@ -71,7 +71,7 @@ std::set<std::string> events_of(const subnet& was, const subnet& is) {
     return all;
 }
 
-/// Everything that anybody sees, whatever was found to be missing first.
+/// Returns the text of the subnet, independent of the order of its failures.
 std::string sorted_text_of(subnet s) {
     std::sort(s.failures.begin(), s.failures.end(), [](const discovery::failure& a, const discovery::failure& b) {
         return std::tuple(a.where.nodeGUID, a.where.port, a.text) < std::tuple(b.where.nodeGUID, b.where.port, b.text);
@@ -79,12 +79,12 @@ std::string sorted_text_of(subnet s) {
     return text_of(s);
 }
 
-/// Cables that are cut and switches that die, and what undoes that, in a random order.
+/// Removed cables and failed switches, and their repair, in a random order.
 class random_changes {
 public:
     random_changes(known_world& w, unsigned seed) : w_(w), random_(seed) {}
 
-    /// Something that does not take away the program's own port. Nothing: it would.
+    /// Returns a change that does not disconnect the program's own port, or nothing if it would.
     std::optional<topology_event> next() {
         if (!undo_.empty() && random_() % 2) {
             const topology_event back = undo_.back();
@@ -98,7 +98,7 @@ public:
         const bool is_ours =
             n == ours || !graph.nodes[n].ports[p].linked() || graph.nodes[n].ports[p].peer_node == ours;
         if (is_ours) return std::nullopt;
-        // The simulator's SA goes on telling of switches that are dead, and a look at switches does not ask hosts.
+        // The simulated SA still lists failed switches, and reading the tables of switches does not query hosts.
         if (kills && graph.nodes[n].is_switch() && random_() % 2) {
             const bool is_dead = std::any_of(undo_.begin(), undo_.end(),
                                              [&](const topology_event& e) { return e.what == revive && e.node == n; });
@@ -112,7 +112,7 @@ public:
         undo_.push_back(all_.back());
         return topology_event{cut, n, p};
     }
-    /// All is as it was.
+    /// Repairs everything.
     void undo_all() {
         for (const topology_event& e : all_) w_.net.apply(e);
     }
@@ -123,7 +123,7 @@ public:
 private:
     known_world& w_;
     std::minstd_rand random_;
-    std::vector<topology_event> undo_, all_; // what is to be undone, and whatever was done, undone
+    std::vector<topology_event> undo_, all_; // what must still be undone, and everything that was done and undone
 };
 
 } // namespace
@@ -137,11 +137,11 @@ TEST_CASE("rediscovery of an unchanged subnet returns the known subnet for a ten
 
 TEST_CASE("rediscovery queries every port of switches without PortStateChange") {
     known_world w("fattree2,radix=4");
-    u64 ports = 1; // the local one
+    u64 ports = 1; // the local port
     for (discovery::node& n : w.known.nodes) {
         if (!n.is_switch()) continue;
         n.ports[0].info->capabilityMask2 = 0;
-        n.switch_info->portStateChange = 0; // as a subnet manager leaves it
+        n.switch_info->portStateChange = 0; // a subnet manager clears the bit, too
         ports += n.ports.size();
     }
     const u64 before = w.sent();
@@ -231,7 +231,7 @@ TEST_CASE("rediscovery removes the nodes that only a dead switch reaches and res
     w.net.apply({kill_, leaf});
     const subnet without = w.again(change_source::switches);
     CHECK(events_of(w.known, without) == all("removed"));
-    CHECK_FALSE(without.complete()); // cables that are up lead to nobody
+    CHECK_FALSE(without.complete()); // cables that are up lead to unresponsive nodes
     for (const discovery::failure& p : without.failures) CHECK(p.kind == discovery::failure_kind::timeout);
     CHECK(inconsistencies(without) == std::vector<std::string>{});
 
@@ -254,7 +254,7 @@ TEST_CASE("rediscovery after changes during a rediscovery finds the actual subne
         w.known = w.again(source);
         const subnet anew = w.discover();
         CHECK(inconsistencies(w.known) == std::vector<std::string>{});
-        // Where no manager makes a port Active again it stays as it was before its cable was pulled, to who asks the SA alone.
+        // If no subnet manager makes a port Active again, the SA still reports the state before the cable was removed.
         std::set<std::string> differing = events_of(w.known, anew);
         if (source == change_source::sa)
             std::erase_if(differing, [](const std::string& e) { return e.starts_with("changed state"); });
@@ -263,7 +263,7 @@ TEST_CASE("rediscovery after changes during a rediscovery finds the actual subne
     };
     for (unsigned step = 0; step < 6; ++step) {
         CAPTURE(step);
-        // A look over all ports takes some hundred microseconds.
+        // Reading all ports takes some hundred microseconds.
         for (unsigned i = 0; i < 3; ++i)
             if (const auto e = events.next())
                 w.net.apply_at(w.net.now() + std::chrono::microseconds(events.number(400)), *e);
@@ -289,7 +289,7 @@ TEST_CASE("a change during a discovery makes the result partial or is found by t
     w.net.apply_at(begin + std::chrono::microseconds(10 * time), {what, spine, 2});
     w.known = w.discover();
     CHECK(inconsistencies(w.known) == std::vector<std::string>{});
-    // Of a switch that dies all is known or something is missing, and its place is named.
+    // For a failed switch, the result is complete, or it has a failure with a location.
     if (what == kill_ && w.known.complete()) CHECK(text_of(w.known) == before);
     for (const discovery::failure& p : w.known.failures) {
         CHECK(p.kind == discovery::failure_kind::timeout);
@@ -314,7 +314,7 @@ TEST_CASE("nodes that are checked in turn report their death or a new descriptio
         w.again_sent = w.sent() - before;
         return changed;
     };
-    CHECK(w.seen.longest_route > 1); // of the discovery
+    CHECK(w.seen.longest_route > 1); // from the discovery
     w.seen.longest_route = 0;
     CHECK(look(all).empty());
     CHECK(w.again_sent == all.size());
@@ -346,7 +346,7 @@ TEST_CASE("a removed node does not affect links between nodes beyond the reach o
     w.known = w.discover(how);
     REQUIRE(w.known.complete());
     REQUIRE(w.known.max_hops() > IBDRPath::max_hops);
-    // Its GUID is between those of the nodes that are too far away.
+    // Its GUID is between the GUIDs of the nodes that are too far away.
     const iba::guid gone = w.net.graph().nodes[simulated(w, "h-0015 HCA-1")].nodeGUID;
     const port_ref behind = w.known.find(gone)->ports[1].peer;
     w.net.apply({kill_, simulated(w, "h-0015 HCA-1")});
@@ -375,7 +375,7 @@ TEST_CASE("rediscovery repeats the query of a link that was not yet Active") {
     w.known = w.again(change_source::sa);
     CHECK(text_of(w.known) == w.anew());
 
-    // As a subnet manager does, at both ends.
+    // Sets both ends, as a subnet manager does.
     const port_ref here{w.known.by_guid.at(w.net.graph().nodes[spine].nodeGUID), 2}, there = w.known.at(here).peer;
     const auto lead = [&](port_ref r, iba::PortState state) -> coro::task<bool> {
         iba::smp::PortInfo info = *w.known.at(r).info;
@@ -393,5 +393,5 @@ TEST_CASE("rediscovery repeats the query of a link that was not yet Active") {
     CHECK(text_of(w.known) == w.anew());
     const u64 before = w.again_sent;
     w.again(change_source::sa);
-    CHECK(w.again_sent < before); // nothing is left to be asked
+    CHECK(w.again_sent < before); // nothing is left to query
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// reports_test.cpp - what is printed of a subnet made by hand, with what simulators do not show. What is expected
-// follows the formats in rdma-core's infiniband-diags/ibnetdiscover.c and its scripts.
+// reports_test.cpp - reports of a hand-made subnet with properties that simulators do not have. The expected texts
+// follow the formats in rdma-core's infiniband-diags/ibnetdiscover.c and its scripts.
 #include "support/catch.hpp"
 #include <comad/discovery/database/node_names.hpp>
 #include <comad/discovery/formats/reports.hpp>
@@ -19,7 +19,7 @@ using iba::NodeType;
 
 namespace {
 
-constexpr u32 extended_speeds = 0x4000; // in capabilityMask
+constexpr u32 extended_speeds = 0x4000; // a bit in capabilityMask
 
 u32 add(subnet& s, NodeType type, u8 num_ports, u64 nodeGUID, u64 systemImageGUID, std::string description) {
     const auto index = static_cast<u32>(s.nodes.size());
@@ -59,7 +59,7 @@ void cable(subnet& s, u32 a, u8 port_a, u32 b, u8 port_b) {
     s.nodes[b].ports[port_b].peer = {a, port_a};
 }
 
-// A host with two ports, a router, and between them a switch that has everything unusual.
+// Returns a subnet of a host with two ports, a router, and a switch between them with every unusual property.
 subnet odd_subnet() {
     subnet s;
     const u32 host = add(s, NodeType::CA, 2, 0x2000, 0x2003, "host HCA-1");
@@ -75,11 +75,11 @@ subnet odd_subnet() {
     s.nodes[sw].ports[2].fdr10 = true;
     set(s.nodes[sw].ports[3], {.portGUID = 0x1000, .width = 3, .extended = 6});
     set(s.nodes[sw].ports[4], {.portGUID = 0x1000, .width = 1, .speed = 1});
-    // Port 5 did not answer.
+    // The query of port 5 failed.
     s.nodes[sw].ports[5].portGUID = iba::guid{0x1000};
 
     set(s.nodes[host].ports[1], {.portGUID = 0x2001, .LID = 1, .extended = 2, .capabilities = extended_speeds});
-    // What it says of extended speeds does not count.
+    // The extended speeds of this port do not count.
     set(s.nodes[host].ports[2], {.portGUID = 0x2002, .LID = 5, .LMC = 2, .width = 1, .speed = 1, .extended = 2});
     set(s.nodes[router].ports[2], {.portGUID = 0x3002, .LID = 49151, .width = 4, .speed = 2});
     cable(s, host, 1, sw, 1);
@@ -92,7 +92,7 @@ node_names read_names(const std::string& text, std::vector<std::string>& warning
     std::istringstream in(text);
     return node_names::read(in, "names", warnings);
 }
-/// Of a text in which each line is right.
+/// Reads a text in which each line is valid.
 node_names read_names(const std::string& text) {
     std::vector<std::string> warnings;
     const node_names names = read_names(text, warnings);
@@ -155,7 +155,7 @@ TEST_CASE("topology_text adds link codes with -f and hops and MADs to the head w
     set(s.nodes[b].ports[1], {.portGUID = 0xb1, .LID = 2, .extended = 4, .capabilities = extended_speeds});
     cable(s, a, 1, b, 1);
     put_in_order(s);
-    // The other end is no switch: its port GUID stands between blanks.
+    // The neighbor is not a switch: its port GUID is between blanks.
     CHECK(topology_text(s, {}, {.full = true, .mads_used = 12932, .generated_on = "now"}) ==
           "#\n"
           "# Topology file: generated on now\n"
@@ -224,7 +224,7 @@ TEST_CASE("widths and speeds have the names of infiniband-diags, and unknown one
     CHECK(names(with(6, 3, 0)) == "?????");
     CHECK(names(with(2, 4, 3)) == "4x???");
     CHECK(names(with(2, 8, 0)) == "4x???"); // reserved, and no FDR
-    // XDR stands in linkSpeedExtActive2, beside NDR or alone.
+    // XDR is in linkSpeedExtActive2, with or without NDR.
     port_facts fastest = with(2, 4, 8);
     fastest.extended2 = 1;
     CHECK(names(fastest) == "4xXDR");

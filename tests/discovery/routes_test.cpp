@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// routes_test.cpp - routes and credit loops of small subnets whose tables are made by hand.
+// routes_test.cpp - routes and credit loops in small subnets with hand-made tables.
 #include "support/catch.hpp"
 #include <comad/discovery/routing/detail/credit_loops.hpp>
 #include <comad/discovery/routing/routes.hpp>
@@ -9,7 +9,8 @@ using namespace comad::discovery;
 
 namespace {
 
-/// A ring of switches: port 1 a host, port 2 clockwise, port 3 back. Switch n has LID 100 + n, its host LID 1 + n.
+/// A ring of switches: port 1 leads to a host, port 2 clockwise, port 3 counterclockwise. Switch n has LID 100 + n, its
+/// host LID 1 + n.
 struct ring {
     explicit ring(u32 switches) : count(switches) {
         for (u32 n = 0; n < 2 * count; ++n) {
@@ -36,7 +37,7 @@ struct ring {
         net.nodes[b.node].ports[b.port].peer = a;
     }
     void entry(u32 sw, unsigned LID, u8 port) { tables.of_node[sw].unicast[LID] = port; }
-    /// Another port of a switch, and a host at it. Returns the host.
+    /// Adds a port with a host to a switch. Returns the host.
     u32 second_host(u32 sw, unsigned LID) {
         const auto port = static_cast<u8>(net.nodes[sw].ports.size()), made = static_cast<u8>(net.nodes.size());
         net.nodes[sw].info.numPorts = port;
@@ -49,7 +50,7 @@ struct ring {
         entry(sw, LID, port);
         return made;
     }
-    /// Lets switches forward the first multicast LID by these ports.
+    /// Makes switches forward the first multicast LID through these ports.
     void group(u32 sw, const std::vector<unsigned>& ports) {
         switch_forwarding& t = tables.of_node[sw];
         t.positions = 1;
@@ -124,12 +125,12 @@ TEST_CASE("each fault of a forwarding table is found with its location and the b
         REQUIRE(found.faults.size() == 1);
         CHECK(found.faults[0].what == wrong_end);
         CHECK(found.faults[0].where == port_ref{1, 1});
-        CHECK(found.unreachable == 4); // the node's first port sends to its second one, too
+        CHECK(found.unreachable == 4); // the first port of the node sends to its second port, too
     }
     SECTION("no link") {
         r.net.nodes[1].ports[2].peer = r.net.nodes[2].ports[3].peer = {};
         const route_check found = r.routes();
-        REQUIRE(found.faults.size() == 1); // one cause, however many routes
+        REQUIRE(found.faults.size() == 1); // one cause for all of the routes
         CHECK(found.faults[0].what == no_link);
         CHECK(found.faults[0].where == port_ref{1, 2});
         CHECK(found.unreachable == 6);
@@ -155,7 +156,7 @@ TEST_CASE("each fault of a forwarding table is found with its location and the b
         r.tables.of_node[1].unicast.assign(64, not_forwarded);
         const route_check found = r.routes();
         CHECK(found.is_good());
-        CHECK(found.unknown == 9); // from hosts 0 and 1 three each, from 3 two, from 2 one
+        CHECK(found.unknown == 9); // three each from hosts 0 and 1, two from host 3, one from host 2
     }
 }
 
@@ -176,7 +177,7 @@ TEST_CASE("a line has no credit loop") {
 }
 
 TEST_CASE("virtual lanes break a credit loop if the SLs use separate lanes") {
-    // SL 1 of what passes the link from switch 2 to switch 0.
+    // SL 1 for paths over the link from switch 2 to switch 0.
     const ring r(3);
     virtual_lanes lanes;
     for (u32 n = 0; n < 3; ++n)
@@ -212,8 +213,8 @@ TEST_CASE("with switches as sources and destinations their own LIDs end at port 
     const route_check found = check_routes(r.net, lid_index(r.net), r.tables, {.switches_too = true});
     CHECK(found.is_good());
     CHECK(found.pairs == 6 * 5);
-    // To a switch: from its host 0 links, of the others 1 or 2, from hosts and switches. To a host: from its switch 1, of the
-    // others 2 or 3, from hosts and switches.
+    // To a switch: 0 links from its host, 1 or 2 from other hosts and switches. To a host: 1 link from its switch, 2 or
+    // 3 from other hosts and switches.
     CHECK(found.by_hops == std::vector<u64>{3, 6 + 3, 6 + 6, 6});
     CHECK_FALSE(find_credit_loops(r.net, lid_index(r.net), r.tables, {}, {.switches_too = true}).is_good());
 }
@@ -249,9 +250,9 @@ TEST_CASE("faults beyond max_faults are summarized in one fault that counts thei
 TEST_CASE("a multicast link forwarded by one end only cuts off the other direction and forms a circle in a ring") {
     ring r(3);
     r.group(0, {1});
-    r.group(1, {1, 3}); // to 0, which sends nothing back
+    r.group(1, {1, 3}); // to switch 0, which sends nothing back
     CHECK(r.groups().groups == 1);
-    REQUIRE(r.groups().faults.size() == 2); // the switch, and its host
+    REQUIRE(r.groups().faults.size() == 2); // the switch and its host
     for (const group_fault& f : r.groups().faults) {
         CHECK(f.what == group_fault::kind::apart);
         CHECK(f.from == port_ref{0, 0});
@@ -277,16 +278,16 @@ TEST_CASE("a group member without a forwarding switch is cut off unless it is th
     CHECK(check.faults[0].where == port_ref{5, 1});
     CHECK(check.faults[0].from == port_ref{2, 0});
     CHECK(check_groups(r.net, r.tables, std::vector<multicast_member>{{first_mlid + 1, {5, 1}}}).faults.empty());
-    // Of another group no switch forwards anything.
+    // No switch forwards anything for the other group.
     CHECK(
         check_groups(r.net, r.tables, std::vector<multicast_member>{{first_mlid + 1, {3, 1}}, {first_mlid + 1, {5, 1}}})
             .faults.size() == 2);
 }
 
-// ---- credit loops: what parts lanes and what joins them ---------------------------------------------------------------
+// ---- separated and shared lanes in credit loops -----------------------------------------------------------------------
 
 TEST_CASE("the VL of a hop depends on the ingress port of the packet") {
-    // Packets of hosts are on VL 0, those of the switch before on VL 1, and go no further than two links.
+    // Packets of hosts use VL 0, packets of the previous switch use VL 1. No packet crosses more than two links.
     const ring r(3);
     virtual_lanes lanes;
     for (u32 n = 0; n < 3; ++n) {
@@ -321,27 +322,28 @@ TEST_CASE("packets on VL 15 are dropped and create no dependency") {
 }
 
 TEST_CASE("each host of a switch has its own SLs") {
-    // The second hosts alone do not change the lane where the ring closes.
+    // The second hosts as such do not change the lane where the ring closes.
     ring r(3);
     virtual_lanes lanes;
     for (u32 n = 0; n < 3; ++n)
         for (u32 host = 0; host < 3; ++host) lanes.set_sl({3 + n, 1}, 1 + host, host < n ? 1 : 0);
     CHECK(lanes.SL({5, 1}, 2) == 1);
-    CHECK(lanes.SL({5, 1}, 4) == 0); // of which nothing was told
+    CHECK(lanes.SL({5, 1}, 4) == 0); // a LID whose SL is unknown
     CHECK(r.credits(lanes).is_good());
     for (u32 n = 0; n < 3; ++n) r.second_host(n, 11 + n);
     CHECK(r.credits(lanes).loops.size() == 1);
-    CHECK(r.routes().faults.size() == 3); // nobody else knows the second hosts
+    CHECK(r.routes().faults.size() == 3); // the other switches do not know the second hosts
 }
 
 TEST_CASE("SLs that share a lane continue on separate lanes") {
     ring line(4);
     for (u32 n = 0; n < 4; ++n)
-        for (u32 host = 0; host < 3; ++host) line.entry(n, 1 + host, not_forwarded); // only the last host is anywhere
+        for (u32 host = 0; host < 3; ++host)
+            line.entry(n, 1 + host, not_forwarded); // only the last host can be reached
     const u32 second = line.second_host(0, 11);
     virtual_lanes lanes;
     lanes.set_sl({second, 1}, 4, 1);
-    lanes.set_map(0, 4, 2, {}); // SL 1 is on VL 0 there
+    lanes.set_map(0, 4, 2, {}); // SL 1 uses VL 0 there
     const credit_check found = line.credits(lanes);
     CHECK(found.VLs == 2);
     CHECK(found.dependencies == 4); // VL 0, 0, 0 and 0, 1, 1
@@ -373,7 +375,8 @@ TEST_CASE("a multicast group that circles through first ports of switches is a c
 }
 
 TEST_CASE("the second next hop of a channel is checked for credit loops like the first") {
-    // Between the last switch and its host stands another one: packets to it leave by port 1, those that go round by port 2.
+    // Another switch stands between the last switch and its host. Packets to the host leave by port 1, packets along
+    // the ring by port 2.
     ring r(3);
     const auto between = static_cast<u32>(r.net.nodes.size());
     node& made = r.net.nodes.emplace_back(r.net.nodes[2]);
@@ -396,5 +399,5 @@ TEST_CASE("routes of one LID do not carry over to the next at a switch without h
     const route_check found = r.routes();
     CHECK(found.faults.empty());
     CHECK(found.loads[1][2].lids == 2);
-    CHECK(found.loads[1][2].routes == 2); // from host 0 to each of them
+    CHECK(found.loads[1][2].routes == 2); // from host 0 to each of the two LIDs
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// sa_discovery_test.cpp - the database of the SA's tables beside that of directed routes, in virtual time, without losses and with
-// them. The SA is the simulator's; ibtool_vumad_test has a real OpenSM's.
+// sa_discovery_test.cpp - discovery by the tables of the SA compared with discovery by directed routes, in virtual
+// time, with and without losses. The SA is the simulator's; ibtool_vumad_test uses a real OpenSM.
 #include "library/discovery_rig.hpp"
 #include "wire/liar.hpp"
 #include <comad/discovery/compare/difference.hpp>
@@ -41,7 +41,7 @@ private:
     mad::transport& carrier_;
 };
 
-/// A subnet whose SA is wrong in the second record of one kind; the first may be our own.
+/// A subnet whose SA returns a wrong second record of one kind. The first record may be the record of the local node.
 struct wrong_sa {
     explicit wrong_sa(const char* of_subnet = "ring,switches=3,hosts=2,sm=1")
         : sim(make_sim(of_subnet, time_mode::virtual_)), wire(*sim.transport, {}) {}
@@ -84,7 +84,7 @@ std::string problems_of(const subnet& s) {
     return all;
 }
 
-/// What is known of a port or a node, as text: two texts are equal where the databases are.
+/// Returns the fields of a port or a node as text. Two texts are equal if the fields are equal.
 template <class T> std::string words_of(const T& value) {
     std::string text;
     for (const u8 byte : iba::encode(value)) text += fmt::format("{:02x}", byte);
@@ -108,7 +108,7 @@ std::vector<std::string> lines_of(const subnet& s) {
     return lines;
 }
 
-/// Lines that only one of them has.
+/// Returns the lines that only one of the two has.
 std::vector<std::string> unlike_parts(const subnet& a, const subnet& b) {
     const std::vector<std::string> one = lines_of(a), other = lines_of(b);
     std::vector<std::string> found;
@@ -155,7 +155,7 @@ TEST_CASE("SA discovery returns what directed routes and the ports report, even 
     CHECK((directed.value().complete() && known.complete()));
     CHECK(inconsistencies(known) == std::vector<std::string>{});
 
-    // What ports hold: bit by bit, but for the SM, which counts what it does.
+    // Compares the tables of the ports bit by bit, except the SMInfo of the SM, which counts its own activity.
     for (const discovery::subnet_tables* facts : {&asked, &told}) {
         std::string failures;
         for (const discovery::failure& p : facts->failures) failures += p.text + '\n';
@@ -176,7 +176,7 @@ TEST_CASE("SA discovery returns what directed routes and the ports report, even 
     CHECK(asked.SMs.values.begin()->first == told.SMs.values.begin()->first);
     CHECK(asked.SMs.values.begin()->second.GUID == told.SMs.values.begin()->second.GUID);
 
-    // Every LID leads to its end port, and to no other.
+    // Every LID belongs to its end port, and to no other.
     const discovery::lid_index lids(known);
     CHECK(lids.duplicates().empty());
     CHECK(discovery::differences(directed.value(), known).empty());
@@ -256,7 +256,7 @@ TEST_CASE("an SA that claims 255 ports per adapter gets ports only for its recor
     const subnet honest = SA.discover();
     CHECK(honest.failures.empty());
     const std::size_t usual = count_ports(honest);
-    // For each record there are at most 4 ports that none names, and 8,192 for all.
+    // For each record there are at most 4 ports without a record of their own, and 8,192 in total.
     const std::size_t most = usual + 8192 + 4 * (2 * honest.nodes.size() + usual);
     SA.wire.tell(lie(0));
     const subnet claimed = SA.discover();
@@ -267,7 +267,7 @@ TEST_CASE("an SA that claims 255 ports per adapter gets ports only for its recor
                Catch::Contains("NodeInfo reports 255 ports, but the SA has records only up to port 1"));
     SA.wire.tell(lie(255));
     CHECK(count_ports(SA.discover()) < most);
-    SA.wire.tell(lie(0, iba::NodeType::Switch)); // each port of a switch without PortInfo is a problem of its own
+    SA.wire.tell(lie(0, iba::NodeType::Switch)); // each switch port without PortInfo is a failure of its own
     const subnet switches = SA.discover();
     CHECK(count_ports(switches) < most);
     CHECK(switches.failures.size() < most);
@@ -280,7 +280,7 @@ TEST_CASE("SA discovery ends at its time limit if the SA does not reply") {
     nobody.DLID = iba::lid{200};
     schedule.set_sa_path(nobody);
     discovery::discover_options how;
-    how.max_time = std::chrono::milliseconds(250); // the first attempt would take longer
+    how.max_time = std::chrono::milliseconds(250); // shorter than the first attempt
     const auto found = coro::sync_wait(schedule, discovery::discover_by_sa(schedule, iba::lid{1}, how));
     REQUIRE_FALSE(found);
     CHECK(found.error().code == mad::errc::timed_out);
@@ -310,7 +310,7 @@ TEST_CASE("LIDs of an LMC belong to one port, and ports that share or change LID
     CHECK(clean.at(iba::lid{20}) == discovery::port_ref{});
     CHECK(clean.at(iba::lid{35}) == end_of(1));
 
-    give(2, 34, 1); // 34 and 35 are node 1's, too
+    give(2, 34, 1); // 34 and 35 also belong to node 1
     const discovery::lid_index lids(today);
     const std::vector<discovery::lid_index::shared> expected{{iba::lid{34}, end_of(1), end_of(2)}};
     CHECK(lids.duplicates() == expected);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// subnet_model_test.cpp - the subnet database beside a model: random facts in any order, facts that contradict each other, links
-// of all widths and speeds, and what a look at a subnet tells after random edits.
+// subnet_model_test.cpp - the subnet database compared with a model. Tests random replies in any order, contradictory
+// replies, links of all widths and speeds, and find_changes() after random edits.
 #include "../../discovery/walk/subnet_builder.hpp"
 #include "library/model_runs.hpp"
 #include "subnet/sa_path.hpp"
@@ -61,7 +61,7 @@ namespace {
 constexpr u32 extended_speeds_supported = 1u << 14, capability_mask2_supported = 1u << 15;
 constexpr u16 state_table_supported = 1u << 3; // NVIDIA's OpenSM
 
-/// Random numbers as the models need them.
+/// Random numbers for the models.
 struct dice {
     std::mt19937_64 random;
 
@@ -80,38 +80,38 @@ void expect(bool holds, const char* what) {
     if (!holds) fail(what);
 }
 
-// ---- a subnet, and what can be known of it -------------------------------------------------------------------------------
+// ---- a subnet and the replies of its nodes -------------------------------------------------------------------------------
 
-/// Which fact of a node.
+/// An attribute of a node.
 using fact = std::pair<query_kind, u8>;
 
 struct made_port {
-    std::optional<port_ref> cable; ///< the other end, by index in the subnet that was made
+    std::optional<port_ref> cable; ///< the opposite end, as an index in the generated subnet
     iba::guid GUID{};
     PortInfo info;
     MlnxExtPortInfo extended;
     mad::errc lost =
-        mad::errc::path_not_found; ///< why who is behind it cannot be asked through it; path_not_found: he can
-    unsigned losses = 0;           ///< so often that happens
+        mad::errc::path_not_found; ///< why a query through this port fails; path_not_found if it does not fail
+    unsigned losses = 0;           ///< how often such a query fails
 };
 
 struct made_node {
-    NodeInfo info; ///< portGUID and localPortNum apart
+    NodeInfo info; ///< portGUID and localPortNum are stored separately
     std::vector<made_port> ports;
     std::string description;
     SwitchInfo switch_info;
-    bool is_dead = false; ///< answers nothing
-    bool is_mute = false; ///< says who it is, and nothing else
+    bool is_dead = false; ///< replies to nothing
+    bool is_mute = false; ///< replies to NodeInfo only
     std::optional<fact> unread;
     mad::errc unread_why = mad::errc::timed_out;
-    unsigned unread_times = 0; ///< so often it is not answered
-    std::set<fact> holes;      ///< more that is never answered
+    unsigned unread_times = 0; ///< how often it does not reply to the query `unread`
+    std::set<fact> holes;      ///< further queries that never get a reply
 
     bool is_switch() const { return info.nodeType == NodeType::Switch; }
     unsigned first_port() const { return is_switch() ? 0 : 1; }
 };
 
-/// Of the speeds that there are: 2.5 Gb/s is the first, 212.5 the eighth.
+/// The speeds in order: 2.5 Gb/s is the first, 212.5 Gb/s the eighth.
 constexpr std::array speed_bits{2.5e9, 5e9, 10e9, 14.0625e9, 25.78125e9, 53.125e9, 106.25e9, 212.5e9};
 
 void set_active_speed(PortInfo& p, unsigned speed) {
@@ -119,7 +119,7 @@ void set_active_speed(PortInfo& p, unsigned speed) {
     p.linkSpeedExtActive = static_cast<iba::LinkSpeedExt>(speed >= 3 && speed < 7 ? 1u << (speed - 3) : 0u);
     p.linkSpeedExtActive2 = static_cast<iba::LinkSpeedExt2>(speed == 7);
 }
-/// What a PortInfo says that is active, by number; nothing: none.
+/// Returns the number of the active speed in a PortInfo, or nothing if there is none.
 std::optional<unsigned> active_speed_of(const PortInfo& p, bool has_extended) {
     if (has_extended && p.linkSpeedExtActive2 == iba::LinkSpeedExt2::XDR) return 7;
     for (unsigned i = 0; has_extended && i < 4; ++i)
@@ -149,7 +149,7 @@ public:
         n.info.nodeGUID = iba::guid{0xa00000 + (d.random() % 0xfff) * 0x100 + number};
         n.info.systemImageGUID = iba::guid{d.random()};
         n.info.vendorID = 0x2c9;
-        n.info.deviceID = d.one_in(2) ? u16{0x1003} : u16{0x1002}; // the first one knows MlnxExtPortInfo
+        n.info.deviceID = d.one_in(2) ? u16{0x1003} : u16{0x1002}; // the first one supports MlnxExtPortInfo
         n.description = fmt::format("node {}", d.below(5));
         n.switch_info.linearFDBCap = static_cast<u16>(d.random());
         const bool has_extended = d.one_in(2);
@@ -164,7 +164,7 @@ public:
         }
     }
 
-    /// Connects two free ports, or one with itself.
+    /// Connects two free ports, or a port with itself.
     void add_cable(dice& d, bool is_chain) {
         const port_ref a = any_port(d), b = d.one_in(30) ? a : any_port(d);
         if (!is_chain || a.node == b.node || a.node + 1 == b.node) add_cable(d, a, b);
@@ -177,7 +177,7 @@ public:
             at(end).info.portPhysicalState =
                 d.one_in(12) ? iba::PortPhysicalState::Polling : iba::PortPhysicalState::LinkUp;
     }
-    /// A row of switches, and adapters that are cabled to several of them: no route leads through an adapter.
+    /// Adds a row of switches, and adapters that are cabled to several of them. No route leads through an adapter.
     void add_row(dice& d) {
         const unsigned switches = d.between(3, 7), adapters = d.between(2, 4);
         for (unsigned i = 0; i < switches; ++i) add_node(d, NodeType::Switch, 6);
@@ -194,7 +194,7 @@ public:
         return {n, static_cast<u8>(d.between(1, nodes[n].info.numPorts))};
     }
 
-    /// As the node answers whoever comes by that port.
+    /// Returns the NodeInfo that the node returns to a query through that port.
     NodeInfo info_at(port_ref entered) const {
         NodeInfo info = nodes[entered.node].info;
         info.localPortNum = entered.port;
@@ -207,7 +207,7 @@ public:
         return d;
     }
 
-    /// Where the packet of a route arrives; nothing: nowhere.
+    /// Returns the port at which the packet of a route arrives, or nothing.
     std::optional<port_ref> walk(port_ref start, const IBDRPath& route) const {
         port_ref here = start;
         bool is_first = true;
@@ -224,7 +224,7 @@ public:
     }
 
     bool is_up(port_ref r) const { return at(r).info.portPhysicalState == iba::PortPhysicalState::LinkUp; }
-    /// It is a QDR link of a device that can tell FDR10 from that.
+    /// Returns true for a QDR link of a device that can distinguish FDR10 from QDR.
     bool may_be_fdr10(port_ref r) const {
         return r.port != 0 && is_up(r) && nodes[r.node].info.deviceID == 0x1003 &&
                active_speed_of(at(r).info, has_extended(r)) == 2;
@@ -237,7 +237,7 @@ public:
 private:
     static PortInfo made_info(dice& d, bool has_extended) {
         PortInfo p;
-        p.LID = iba::lid{static_cast<u16>(d.between(1, 12))}; // some are used twice
+        p.LID = iba::lid{static_cast<u16>(d.between(1, 12))}; // some LIDs are used twice
         p.LMC = static_cast<u8>(d.below(8));
         p.portState = static_cast<PortState>(d.between(1, 4));
         p.portPhysicalState = iba::PortPhysicalState::Polling;
@@ -251,17 +251,17 @@ private:
     }
 };
 
-// ---- what a discovery must find ------------------------------------------------------------------------------------------
+// ---- expected results of a discovery -------------------------------------------------------------------------------------
 
-/// What is known of which links there are: by node and port.
+/// Which links are known, by node and port.
 using linked_ports = std::vector<std::vector<bool>>;
 
-/// Order and routes as they follow from links, seen from a port.
+/// Order and routes that follow from the links, from the view of one port.
 struct view {
-    std::vector<u32> order; ///< breadth first, by index in what was made; then the others, by GUID
-    std::vector<std::optional<unsigned>> distance; ///< nothing: no route leads there
+    std::vector<u32> order; ///< breadth first, by index in the generated subnet, then the others by GUID
+    std::vector<std::optional<unsigned>> distance; ///< empty if no route leads there
     std::vector<std::vector<u8>> routes;
-    std::vector<u8> entered; ///< the port by which the route comes
+    std::vector<u8> entered; ///< the port by which the route enters
 
     view(const made_subnet& made, const linked_ports& is_linked, const std::set<u32>& known, port_ref start)
         : order{start.node}, distance(made.nodes.size()), routes(made.nodes.size()), entered(made.nodes.size()) {
@@ -291,7 +291,7 @@ struct view {
     }
 };
 
-/// What was told of a subnet so far.
+/// The replies for a subnet so far.
 struct findings {
     std::set<u32> nodes;
     linked_ports is_linked;
@@ -301,7 +301,8 @@ struct findings {
     friend bool operator==(const findings&, const findings&) = default;
 };
 
-/// What must be told in the end: it follows from the subnet and from where one begins alone, not from the order of questions.
+/// The expected result of a discovery. It follows only from the subnet and the first port, not from the order of
+/// queries.
 class truth {
 public:
     truth(const made_subnet& made, std::vector<port_ref> starts, unsigned max_hops, bool with_extended)
@@ -323,7 +324,7 @@ public:
     findings all;
 
     view seen() const { return {made_, all.is_linked, all.nodes, starts_[0]}; }
-    /// It is up, and who is behind it is not known because that is too far away.
+    /// Returns true if the port is up, and its neighbor is unknown because it is too far away.
     bool is_too_far(port_ref r, const view& v) const {
         return leads_on(r) && !all.is_linked[r.node][r.port] && v.distance[r.node] && *v.distance[r.node] >= max_hops_;
     }
@@ -341,7 +342,7 @@ private:
     bool leads_on(port_ref r) const {
         return (made_.nodes[r.node].is_switch() || is_start(r)) && r.port != 0 && has_info(r) && made_.is_up(r);
     }
-    // True if that found something.
+    // Returns true if a query found something.
     bool probe_all() {
         const view v = seen();
         for (const u32 n : all.nodes) {
@@ -363,7 +364,7 @@ private:
     const unsigned max_hops_;
 };
 
-/// A key for each port.
+/// Returns a key for each port.
 u64 key_of(iba::guid port) { return value(port) * 7 + 1; }
 constexpr u64 default_key = 0x4711;
 
@@ -376,7 +377,7 @@ mad::mad_error error(mad::errc code) {
     return e;
 }
 
-/// Everything that a subnet says, beside what was told of it.
+/// Compares all that a subnet contains with the replies.
 class comparison {
 public:
     comparison(const made_subnet& made, const findings& told, const view& seen, const subnet& found)
@@ -399,7 +400,7 @@ public:
             for (u8 p = 1; p < made_.nodes[n].ports.size(); ++p) {
                 if (!told_.is_linked[n][p]) continue;
                 const port_ref peer = *made_.at({n, p}).cable;
-                if (std::pair(n, p) <= std::pair(peer.node, peer.port)) ++links; // one of its two ends
+                if (std::pair(n, p) <= std::pair(peer.node, peer.port)) ++links; // counts only one of the two ends
             }
         }
         expect(found_.link_count() == links, "the number of links");
@@ -413,7 +414,7 @@ private:
     void compare_node(u32 n, const discovery::node& have) const {
         const made_node& want = made_.nodes[n];
         const bool is_reached = view_.distance[n].has_value();
-        // By port 0 of a switch no route comes.
+        // No route enters a switch by port 0.
         const u8 entered = is_reached && view_.entered[n] != 0 ? view_.entered[n] : have.info.localPortNum;
         expect(entered < want.ports.size() && have.info == made_.info_at({n, entered}), "NodeInfo");
         if (is_reached) expect(std::ranges::equal(have.route.hops(), view_.routes[n]), "a route");
@@ -430,7 +431,7 @@ private:
         const made_port& want = made_.at(r);
         expect(have.info.has_value() == told_.infos.contains({r.node, r.port}), "whether PortInfo was told");
         PortInfo info = want.info;
-        if (have.info) info.localPortNum = have.info->localPortNum; // by which port the route enters
+        if (have.info) info.localPortNum = have.info->localPortNum; // depends on the port by which the route enters
         expect(!have.info || *have.info == info, "PortInfo");
         const bool is_linked = told_.is_linked[r.node][r.port];
         expect(have.peer == (is_linked ? port_ref{index_[want.cable->node], want.cable->port} : port_ref{}), "a peer");
@@ -450,17 +451,17 @@ private:
     const findings& told_;
     const view& view_;
     const subnet& found_;
-    std::vector<u32> index_; // in the subnet that was found
+    std::vector<u32> index_; // index in the discovered subnet
 };
 
-/// A discovery by one worker or several that gets its replies in any order, some of them twice.
+/// A discovery by one or several workers that gets its replies in any order, some of them twice.
 class random_discovery {
 public:
     explicit random_discovery(u64 seed) : d_(seed) {}
 
     u64 run() {
         make();
-        for (int round = 0; round < 3; ++round) discover(); // the same subnet in other orders
+        for (int round = 0; round < 3; ++round) discover(); // discovers the same subnet again in other orders
         return steps_;
     }
 
@@ -469,15 +470,15 @@ private:
         port_ref start;
         query_queue queue{};
         std::vector<node_request> in_flight{};
-        u32 start_index = port_ref::npos; ///< of `start`, in the builder
+        u32 start_index = port_ref::npos; ///< index of `start` in the builder
     };
-    /// How far a node was read.
+    /// Which attributes of a node were read.
     struct node_reading {
         unsigned handed = 0, in_a_row = 0, reread = 0;
         bool is_given_up = false;
     };
 
-    // ---- what is there
+    // ---- the subnet
     void make() {
         if (d_.one_in(4)) made_.add_row(d_);
         else make_any();
@@ -486,7 +487,8 @@ private:
         asks_twice_ = d_.one_in(2);
         const bool has_faults = !d_.one_in(3);
         if (has_faults) make_faults();
-        const bool is_same = starts_.front() == starts_.back(); // what is lost there both would tell
+        // True if there is one start: with two, both workers would report a loss at it.
+        const bool is_same = starts_.front() == starts_.back();
         if (has_faults && (is_same || !is_found_by_first())) starts_.resize(1);
         for (const made_node& n : made_.nodes)
             for (const made_port& p : n.ports)
@@ -497,11 +499,11 @@ private:
         const bool is_large = d_.one_in(20);
         const unsigned nodes = d_.between(1, 9);
         for (unsigned i = 0; i < nodes; ++i) made_.add_node(d_, is_large ? 36 : 5);
-        const bool is_chain = d_.one_in(3); // else routes are short
+        const bool is_chain = d_.one_in(3); // otherwise routes are short
         const unsigned cables = d_.below((is_chain ? 20 : 4) * nodes + 1);
         for (unsigned i = 0; i < cables; ++i) made_.add_cable(d_, is_chain);
     }
-    // The first worker sends what is queried again, and has to have a route there.
+    // Returns true if the first worker has a route to it. The first worker sends the repeated queries.
     bool is_found_by_first() const {
         made_subnet at_first = made_;
         for (made_node& n : at_first.nodes) {
@@ -516,10 +518,10 @@ private:
         const port_ref r = made_.any_port(d_);
         return {r.node, made_.nodes[r.node].is_switch() ? u8{0} : r.port};
     }
-    // What is asked twice may have an answer then.
+    // Returns how often a query fails. A repeated query may succeed.
     unsigned times(mad::errc why) { return asks_twice_ && why == mad::errc::timed_out && d_.one_in(2) ? 1 : 9; }
     void make_faults() {
-        // What a worker could not send is left to other workers.
+        // Queries that one worker could not send are left to other workers.
         std::vector<mad::errc> reasons{mad::errc::timed_out, mad::errc::timed_out, mad::errc::status};
         if (starts_.size() == 1) reasons.insert(reasons.end(), {mad::errc::send_failed, mad::errc::transport_failed});
         has_holes_ = starts_.size() == 1 && d_.one_in(4);
@@ -529,7 +531,7 @@ private:
                 one.holes.emplace(query_kind::port, static_cast<u8>(d_.below(one.ports.size())));
             const bool is_start = std::ranges::find(starts_, n, &port_ref::node) != starts_.end();
             if (is_start && starts_.size() > 1 && !one.is_switch())
-                continue; // only its worker queries what its port leads to
+                continue; // only the worker of this port queries its neighbor
             one.is_dead = !is_start && d_.one_in(10);
             one.is_mute = d_.one_in(10);
             if (d_.one_in(4)) {
@@ -561,7 +563,7 @@ private:
         subnet_builder all(how, {.has_several_workers = is_shared, .retries_timeouts = asks_twice_});
         clear(all, with_extended);
         for (u32 w = 0; w < workers_.size(); ++w) begin(w);
-        for (u32 w = 0; w < workers_.size(); ++w) // each sends the query for its own port before another can reach that
+        for (u32 w = 0; w < workers_.size(); ++w) // each worker queries its own port before another worker can reach it
             while (!workers_[w].queue.empty()) launch(w, 0);
         for (;;) {
             explore(is_to_stop);
@@ -575,7 +577,7 @@ private:
         const subnet found = all.finish(stops_);
         comparison(made_, told_, *seen_, found).run();
         check_keys(found);
-        // A node that is silent twice in a row is not asked further: then it depends on the order what is known of it.
+        // A node that fails to reply twice in a row is not queried further. Then the result depends on the order.
         if (!stops_ && !has_holes_) expect(told_ == expected.all, "what was told is not all that there is");
         check_failures(found, expected, is_shared);
         expect(progress.nodes == found.nodes.size(), "progress: nodes");
@@ -628,7 +630,8 @@ private:
         }
         expect(index == index_[n], "one node is two");
     }
-    /// What follows from a node that was reached: it is read, if it is new or a worker has nothing else to do, and another port of it.
+    /// Checks the queries that follow when a node is reached. The node is read if it is new, or if a worker is idle and
+    /// this is another port of it.
     void check_queued(const query_queue& queue, port_ref there, bool is_new, bool is_other_port) const {
         std::size_t readers = 0;
         for (const node_query& q : queue) {
@@ -673,7 +676,7 @@ private:
         } else {
             expect(request || q.kind == query_kind::node, "a query that is not sent");
         }
-        // No port hides extended speeds, so one port of each node is enough to see that.
+        // No port hides extended speeds, so reading one port of each node again is enough.
         if (q.understands_extended_speeds) expect(++readings_[n].reread == 1, "a port is read again without need");
         if (request) send(w, *request);
     }
@@ -699,7 +702,7 @@ private:
         if (q.kind == query_kind::neighbor) answer_probe(w, request, is_idle);
         else answer_fact(w, request, *there);
     }
-    /// Returns what the worker sends at once, and sends it.
+    /// Accepts a reply. Returns the request that the worker sends at once, after sending it.
     std::optional<node_request> accept(u32 w, const node_request& request, const node_reply& reply, bool is_idle,
                                        query_queue& queue) {
         const std::optional<node_request> next = all_->accept(request, reply, origin(w, is_idle), queue);
@@ -733,7 +736,7 @@ private:
         accept(w, request, made_.info_at(there), false, again);
         expect(again.empty(), "a repeated reply has an effect");
     }
-    /// It is the port by which the node was found.
+    /// Returns true if the node was found through this port.
     bool is_entry(port_ref r) const {
         const auto known = entries_.find(r.node);
         return known != entries_.end() && known->second == r.port;
@@ -743,7 +746,7 @@ private:
         const node_query& q = request.query;
         const made_node& node = made_.nodes[entered.node];
         const bool is_extended = q.kind == query_kind::ext_port_info;
-        // Of a node with several ports the one that is asked about is meant, by whichever the route enters.
+        // For a node with several ports, the query is about the requested port, whichever port the route enters.
         const bool is_of_port = q.kind == query_kind::port || is_extended;
         const iba::guid asked_port = made_.at(is_of_port ? port_ref{entered.node, q.port} : entered).GUID;
         expect(starts_.size() > 1 || request.directed.MKey == key_of(asked_port), "the key of another port");
@@ -778,7 +781,7 @@ private:
         const node_query& q = request.query;
         const PortInfo& info = made_.at(where).info;
         query_queue queue;
-        if (d_.one_in(8)) { // a repeated reply, after which no step follows
+        if (d_.one_in(8)) { // a duplicate reply, which triggers no further query
             node_request repeated = request;
             repeated.query.is_step = false;
             (void)all_->accept(repeated, info, origin(w, false), queue);
@@ -800,7 +803,7 @@ private:
             if (is_reread) expect(may_hide({where.node, more.port}), "a port that hides nothing is read again");
         }
     }
-    /// A port whose speeds are all zero, of a node that has extended speeds.
+    /// Returns true for a port whose speeds are all zero, at a node with extended speeds.
     bool may_hide(port_ref r) const {
         const PortInfo& info = made_.at(r).info;
         const bool has_speed = info.linkSpeedExtSupported != 0 || info.linkSpeedExtActive != iba::LinkSpeedExt{} ||
@@ -808,7 +811,7 @@ private:
         return made_.is_up(r) && made_.has_extended(r) && !has_speed;
     }
 
-    // ---- what goes wrong
+    // ---- failures
     using owed_query = std::tuple<query_kind, u32, u8>;
 
     static failure_kind kind_of(mad::errc code) {
@@ -842,7 +845,7 @@ private:
         else failures_.push_back(place_of(failure_kind::timeout, n, 0));
     }
 
-    /// At the end of a round: indices are others, by the links that were found.
+    /// Called at the end of a round. Indices change, because the discovered links define the order.
     void order() {
         const port_ref start = workers_[0].start;
         workers_[0].start_index = 0;
@@ -852,11 +855,11 @@ private:
         for (u32 i = 0; i < made_index_.size(); ++i) index_[made_index_[i]] = i;
         for (const u32 n : told_.nodes) {
             if (seen_->distance[n]) entries_[n] = seen_->entered[n];
-            const bool goes_on = owed_.contains({query_kind::node, n, u8{0}}); // from where it was given up
+            const bool goes_on = owed_.contains({query_kind::node, n, u8{0}}); // continues where the query was given up
             readings_[n] = {.handed = goes_on ? readings_[n].handed : steps_of(n), .in_a_row = 0, .is_given_up = false};
         }
     }
-    /// What is queried again.
+    /// Takes the queries that are repeated.
     void take_pending(const node_query& q) {
         const u32 n = made_index_[q.node];
         expect(std::ranges::equal(q.route.hops(), seen_->routes[n]), "the route of what is asked again");
@@ -867,7 +870,7 @@ private:
         workers_[0].queue.push_back(q);
     }
 
-    // ---- what was found
+    // ---- the discovered subnet
     void check_keys(const subnet& found) const {
         for (const discovery::node& n : found.nodes)
             expect(n.route.MKey == key_of(n.info.portGUID), "the key of a route");
@@ -885,8 +888,8 @@ private:
             return std::tuple(known == found.by_guid.end() ? ~u32{0} : known->second, std::get<2>(p), std::get<0>(p));
         };
         if (is_shared) expect(std::ranges::is_sorted(have, {}, rank), "the order of problems");
-        // Who is behind a port may have become known from his side: of that nothing is said but where it was stopped before
-        // anybody could look.
+        // The neighbor of a port may be known from its own side. Then there is no failure, unless the discovery stopped
+        // before that query.
         std::vector<failure_location> optional;
         for (const auto& [what, n, port] : owed_) {
             const bool is_known = what == query_kind::neighbor && told_.is_linked[n][port];
@@ -911,7 +914,7 @@ private:
         expect(found.complete() == have.empty(), "whether it is complete");
     }
 
-    /// The same as seen from elsewhere.
+    /// Compares the same subnet from the view of another start.
     void check_other_start(subnet found) {
         const u32 i = d_.below(found.nodes.size()), n = seen_->order[i];
         port_ref start{n, 0};
@@ -942,20 +945,21 @@ private:
     std::vector<model_worker> workers_;
     findings told_;
     std::optional<view> seen_;
-    std::vector<u32> index_, made_index_; // of what was made in the builder, and the other way round
-    std::vector<node_reading> readings_;  // by index in what was made
+    std::vector<u32> index_, made_index_; // from the generated subnet to the builder, and back
+    std::vector<node_reading> readings_;  // by index in the generated subnet
     std::map<u32, u8> entries_;           // the port by which each node was found
     std::map<std::pair<u32, u8>, unsigned> times_lost_;
     std::map<u32, unsigned> times_unread_;
     std::vector<failure_location> failures_;
-    std::set<owed_query> owed_;            // had no answer and are to be asked again
-    std::set<std::pair<u32, u8>> too_far_; // ports through which nobody was asked
+    std::set<owed_query> owed_;            // failed queries that must be repeated
+    std::set<std::pair<u32, u8>> too_far_; // ports whose neighbor was not queried
 };
 
-// ---- facts that contradict each other ------------------------------------------------------------------------------------
+// ---- contradictory replies -----------------------------------------------------------------------------------------------
 
-/// A database that is told anything: one GUID with several contents, ports that a node does not have, ports that lead to two
-/// places. What was told first stays, and what cannot be true beside it is a problem at the port by which it came.
+/// A database that receives arbitrary replies: one GUID with several contents, ports that a node does not have, ports
+/// that lead to two neighbors. The first reply stays. A contradictory reply is a failure at the port through which it
+/// was received.
 class contradicted_subnet {
 public:
     explicit contradicted_subnet(u64 seed) : d_(seed) {}
@@ -1022,7 +1026,8 @@ private:
         const auto known = find(info.nodeGUID);
         if (!known) {
             add(info);
-            // The program's own port is none, or its node has none; at port 0 is the management of a switch alone.
+            // The program's own port is not such a case, nor is a node without it. Port 0 exists only as the management
+            // port of a switch.
             const bool is_switch = info.nodeType == NodeType::Switch;
             if (info.numPorts == 0 || info.localPortNum > info.numPorts || (info.localPortNum == 0 && !is_switch))
                 failures_.push_back({failure_kind::contradiction, value(info.nodeGUID), 0});
@@ -1146,7 +1151,7 @@ private:
 
 // ---- links ---------------------------------------------------------------------------------------------------------------
 
-/// Two nodes with a cable between them or none, whose ports say anything that the IBA has a bit for.
+/// Two nodes, with or without a cable between them, whose ports have arbitrary values in the bits of the IBA.
 class random_links {
 public:
     explicit random_links(u64 seed) : d_(seed) {}
@@ -1157,7 +1162,7 @@ public:
             make();
             for (const port_ref r : {port_ref{0, 1}, port_ref{1, 1}}) check(r);
             const link_speeds some = d_.below(1u << d_.between(1, 10));
-            const unsigned fastest = std::bit_width(some); // by number, from 1 on
+            const unsigned fastest = std::bit_width(some); // number of the speed, from 1
             const double expected = fastest == 0 || fastest > speed_bits.size() ? 0 : speed_bits[fastest - 1];
             expect(discovery::bits_per_second(some) == expected, "bits_per_second of a set");
         }
@@ -1205,7 +1210,7 @@ private:
         return end ? (end->capabilityMask & extended_speeds_supported) != 0 : if_unknown;
     }
     std::optional<unsigned> active(port_ref r) const { return active_speed_of(*port(r).info, has_extended(r, false)); }
-    /// By number, the slowest first.
+    /// Returns the numbers of the supported speeds, the slowest first.
     std::set<unsigned> supported(port_ref r) const {
         const PortInfo& p = *port(r).info;
         std::set<unsigned> all;
@@ -1286,7 +1291,7 @@ std::string name_of_state(PortState s) {
     constexpr const char* names[] = {"NoChange", "Down", "Initialize", "Armed", "Active"};
     return names[static_cast<unsigned>(s)];
 }
-/// Something of a PortInfo is another; what matters to nobody, too.
+/// Changes something in a PortInfo, including irrelevant fields.
 void edit(dice& d, PortInfo& p, bool has_extended) {
     switch (d.below(7)) {
     case 0: p.portState = static_cast<PortState>(d.between(1, 4)); break;
@@ -1294,7 +1299,7 @@ void edit(dice& d, PortInfo& p, bool has_extended) {
     case 2:
     case 3: set_active_speed(p, d.below(has_extended ? 8 : 3)); break;
     case 4: p.LID = iba::lid{static_cast<u16>(d.between(1, 0xbfff))}; break;
-    case 5: // without extended speeds it means nothing
+    case 5: // without extended speeds the field has no meaning
         p.linkSpeedExtActive = static_cast<iba::LinkSpeedExt>(1u << d.below(4));
         break;
     default:
@@ -1314,14 +1319,15 @@ PortInfo any_info(dice& d, bool has_extended) {
     return p;
 }
 
-/// A subnet that was discovered and then edited: a look tells what was edited, and asks what it has to.
+/// A subnet that was discovered and then edited. find_changes() must report the edits, and send only the required
+/// queries.
 class edited_subnet {
 public:
     explicit edited_subnet(u64 seed) : d_(seed) {}
 
     u64 run() {
         make();
-        look(); // nothing was edited
+        look(); // without an edit
         for (int round = 0; round < 20; ++round) {
             const std::vector<std::vector<PortInfo>> before = now_;
             for (unsigned edits = d_.between(1, 8); edits > 0; --edits) {
@@ -1331,9 +1337,9 @@ public:
             }
             look();
             discover();
-            if (round % 4 == 0) look(); // nothing
+            if (round % 4 == 0) look(); // without an edit
             if (d_.one_in(2)) continue;
-            now_ = before; // the other way round
+            now_ = before; // in the opposite direction
             look();
             discover();
         }
@@ -1372,7 +1378,7 @@ private:
         is_dead_.resize(nodes);
         has_keys_ = d_.one_in(2);
     }
-    /// What is now is what was discovered, of what was known before.
+    /// Discovers the edited subnet, restricted to the nodes that were known before.
     void discover() {
         for (u32 n = 0; n < now_.size(); ++n) {
             for (u32 p = 0; p < now_[n].size(); ++p) {
@@ -1394,7 +1400,7 @@ private:
         return end && (end->capabilityMask & extended_speeds_supported) != 0;
     }
 
-    // ---- the other side
+    // ---- the simulated agents
     std::vector<u8> answer(const u8* request) {
         ++smps_;
         const u32 n = request[hop_count_at] == 0 ? 0 : request[route_at + 1];
@@ -1404,16 +1410,16 @@ private:
         if (is_dead_[n]) return {};
         std::vector<u8> reply(request, request + mad::mad_size);
         reply[method_at] = 0x81; // GetResp
-        reply[status_at] = 0x80; // it is returning
+        reply[status_at] = 0x80; // direction bit: returned
         if (iba::load_be<u16>(request + attribute_at) == iba::attribute_id<SwitchPortStateTable>) {
-            if (table_status_[n]) reply[status_at + 1] = 0x0c; // no such attribute
+            if (table_status_[n]) reply[status_at + 1] = 0x0c; // attribute not supported
             SwitchPortStateTable table;
             for (unsigned p = modifier * 128; p < now_[n].size() && p < (modifier + 1) * 128; ++p)
                 table.portState[p % 128] = p == 0 ? PortState::NoChange : now_[n][p].portState;
             put(reply, table);
         } else {
             if (silent_.contains({n, static_cast<u8>(modifier)})) return {};
-            if (refused_.contains({n, static_cast<u8>(modifier)})) reply[status_at + 1] = 0x1c; // an invalid value
+            if (refused_.contains({n, static_cast<u8>(modifier)})) reply[status_at + 1] = 0x1c; // invalid value
             put(reply, now_[n].at(modifier));
         }
         return reply;
@@ -1423,7 +1429,7 @@ private:
         std::ranges::copy(bytes, reply.begin() + smp_data_at);
     }
 
-    // ---- what is to be told
+    // ---- expected changes
     using told = std::multiset<std::tuple<u32, u8, std::string>>; // node, port, text
 
     void look() {
@@ -1455,7 +1461,7 @@ private:
         for (const auto& [n, p, what] : all) text += fmt::format(" {}[{}] {},", n, p, what);
         return text;
     }
-    // The SMPs that it takes.
+    // Returns the number of SMPs that this requires.
     std::size_t expect_switch(told& all, u32 n) const {
         const std::size_t ports = now_[n].size();
         std::size_t smps = 0;
@@ -1483,7 +1489,7 @@ private:
         all.emplace(r.node, r.port, "state is " + name_of_state(is) + ", was " + name_of_state(was->portState));
         return true;
     }
-    // False: it does not answer.
+    // Returns false if it does not respond.
     std::optional<bool> expect_port(told& all, port_ref r) const {
         const auto& was = known_.at(r).info;
         const PortInfo& is = now_[r.node][r.port];
@@ -1515,7 +1521,7 @@ private:
     MADSchedule schedule_{wire_, one_attempt()};
 };
 
-/// Tables of an SA that are edited between two looks.
+/// Tables of an SA that are edited between two calls of find_changes().
 class edited_tables {
 public:
     explicit edited_tables(u64 seed) : d_(seed) {}
@@ -1540,7 +1546,7 @@ public:
 private:
     using place = std::pair<u16, u8>; // LID and port
     using link_map = std::map<place, place>;
-    /// By LID, then port: of a switch port 0 says for all what the mask says.
+    /// By LID, then by port. Port 0 of a switch has the capability mask for all of its ports.
     using port_map = std::map<place, PortInfo>;
 
     place any_place() { return {static_cast<u16>(d_.between(1, 6)), static_cast<u8>(d_.between(1, 4))}; }
@@ -1572,7 +1578,7 @@ private:
         });
     }
 
-    // ---- the SA
+    // ---- the simulated SA
     std::vector<u8> answer(const u8* request) const {
         const u16 attribute = iba::load_be<u16>(request + attribute_at);
         std::vector<u8> reply(request, request + sa_data_at);
@@ -1596,7 +1602,7 @@ private:
                 add(reply, r);
             }
         }
-        const std::size_t payload = reply.size() - sa_data_at + 20; // with the SA's header
+        const std::size_t payload = reply.size() - sa_data_at + 20; // including the header of the SA
         const std::array<u8, 12> RMPP{
             1, 1, 7, 0, 0, 0, 0, 1, 0, 0, static_cast<u8>(payload >> 8), static_cast<u8>(payload)};
         std::ranges::copy(RMPP, reply.begin() + rmpp_at);
@@ -1611,7 +1617,7 @@ private:
         reply.resize(reply.size() + words * 8 - bytes.size());
     }
 
-    // ---- what is to be told
+    // ---- expected changes
     void compare(const std::vector<discovery::change>& changes) {
         std::multiset<std::string> have, expected;
         for (const discovery::change& c : changes) {

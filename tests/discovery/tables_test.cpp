@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tables_test.cpp - forwarding tables, SL to VL and the SLs of paths as they are read: of wide switches, from the switches and from
-// the SA, in virtual time.
+// tables_test.cpp - reading forwarding tables, SL-to-VL tables and the SLs of paths, also of wide switches, from the
+// switches and from the SA. Runs in virtual time.
 #include "library/discovery_rig.hpp"
 #include "wire/liar.hpp"
 #include <comad/discovery/routing/detail/forwarding.hpp>
@@ -23,7 +23,7 @@ namespace {
 
 constexpr transports::sim::link_codes EDR{2, 16};
 
-/// A subnet that a program at its first host discovered, and may write to.
+/// A subnet that a program at its first host discovered and may configure.
 struct managed_subnet {
     explicit managed_subnet(topology t) : net(std::move(t)), port(net, time_mode::virtual_), schedule(port, window()) {
         mad::IBPath to;
@@ -62,7 +62,7 @@ struct managed_subnet {
     subnet found;
 };
 
-/// A switch with a host at each of these ports, and at its last one another switch with a host.
+/// Returns a switch with a host at each of these ports, and with another switch at its last port that has one host.
 topology wide(unsigned ports, const std::set<unsigned>& hosts) {
     topology t;
     const u32 sw = t.add_node(iba::NodeType::Switch, ports, iba::guid{0x1000}, "wide", EDR);
@@ -77,7 +77,7 @@ topology wide(unsigned ports, const std::set<unsigned>& hosts) {
     return t;
 }
 
-/// Writes by which ports a switch forwards a multicast LID, and no other LID of its block.
+/// Sets the ports through which a switch forwards a multicast LID. No other LID of its block is forwarded.
 void set_group(managed_subnet& s, u32 sw, unsigned MLID, const std::set<unsigned>& ports) {
     const unsigned index = MLID - discovery::first_mlid;
     for (unsigned position = 0; position <= s.found.nodes[sw].info.numPorts / 16u; ++position) {
@@ -133,7 +133,7 @@ TEST_CASE("tables of switches with more than 144 ports are read to the last port
     CHECK(groups.groups == 2);
     CHECK(groups.faults.empty());
 
-    // The switch at the last port is sent a group's packets, and drops them.
+    // The switch at the last port receives the packets of a group, and drops them.
     set_group(s, other, 0xc000, {});
     const discovery::group_check broken = check_groups(s.found, s.tables(by_sa, {.multicast = true}));
     REQUIRE(broken.faults.size() == 1);
@@ -172,7 +172,7 @@ TEST_CASE("an unresponsive switch is not queried for all its blocks and is repor
     const u64 before = s.schedule.counters().sent;
     const forwarding_tables tables = s.tables(false, {.multicast = true, .whole_multicast = true});
     CHECK_FALSE(tables.complete());
-    CHECK(s.schedule.counters().sent - before == 2); // of 546 blocks; the other switch is behind it
+    CHECK(s.schedule.counters().sent - before == 2); // instead of 546 blocks; the other switch cannot be reached
     REQUIRE(tables.failures.size() == 2);
     CHECK(s.found.find(tables.failures[0].where).node == s.at("wide"));
     CHECK(tables.failures[0].text.starts_with("513 blocks of the forwarding tables not read: "));
@@ -185,7 +185,7 @@ TEST_CASE("an unresponsive node is not queried for all port tables, and each blo
     const u64 before = s.schedule.counters().sent;
     constexpr discovery::table_kinds wanted{.SLToVL = true};
     const auto facts = coro::sync_wait(s.schedule, read_subnet_tables(s.schedule, s.found, wanted));
-    // Of the local host and, in vain, of the two switches and the two hosts behind the one.
+    // One query of the local host, and failed queries of the two switches and of the two hosts behind the first one.
     CHECK(s.schedule.counters().sent - before == 5);
     CHECK(facts.SLToVL.values.size() == 1);
     CHECK(facts.SLToVL.wanted == 3 * 3 + 2 * 2 + 3);
@@ -195,7 +195,7 @@ TEST_CASE("an unresponsive node is not queried for all port tables, and each blo
 
 TEST_CASE("tables that the SA does not return are failures with a cause") {
     managed_subnet s(wide(8, {1}));
-    s.schedule.set_sa_path({}); // nobody is there
+    s.schedule.set_sa_path({}); // there is no SA at this path
     for (const bool is_unicast : {true, false}) {
         CAPTURE(is_unicast);
         const forwarding_tables tables =
@@ -217,7 +217,7 @@ TEST_CASE("the SL to VL table of a hop is selected by ingress port and egress po
     smp::SLToVLMappingTable table;
     table.SLtoVL.fill(3);
     table.SLtoVL[5] = 6;
-    s.set(sw, 1 << 8 | 8, table); // in by port 1, out by port 8
+    s.set(sw, 1 << 8 | 8, table); // from port 1 to port 8
     constexpr discovery::table_kinds wanted{.SLToVL = true};
     const auto facts = coro::sync_wait(s.schedule, by_sa ? read_subnet_tables_by_sa(s.schedule, s.found, wanted)
                                                          : read_subnet_tables(s.schedule, s.found, wanted));
@@ -231,7 +231,7 @@ TEST_CASE("the SL to VL table of a hop is selected by ingress port and egress po
     CHECK(lanes.VL(sw, 2, 8, 5) == 5);
     CHECK(lanes.VL(sw, 8, 1, 5) == 5);
 
-    // A port that has VL 0 alone has no table.
+    // A port with only VL 0 has no table.
     auto& info = s.found.nodes[sw].ports[8].info;
     info->VLCap = static_cast<decltype(info->VLCap)>(1);
     discovery::virtual_lanes one;
@@ -252,7 +252,7 @@ TEST_CASE("the SA is queried for the paths of each host, and missing paths are c
     CHECK(s.schedule.counters().sent - before == 3);
     CHECK_FALSE(lanes.is_single());
 
-    s.schedule.set_sa_path({}); // nobody is there
+    s.schedule.set_sa_path({}); // there is no SA at this path
     discovery::virtual_lanes none;
     const auto untold = coro::sync_wait(s.schedule, read_path_sls(s.schedule, s.found, lids, none));
     CHECK(untold.missing == 3 * 2);
@@ -264,7 +264,7 @@ TEST_CASE("the SA is queried for the paths of each host, and missing paths are c
 TEST_CASE("each LID of an LMC is a path, and an unresponsive SA is not queried again") {
     managed_subnet s(wide(8, {1, 2}));
     const u32 far = s.at("far host");
-    s.found.nodes[far].ports[1].info->LMC = 2; // of which the SA does not know, but of the base LID
+    s.found.nodes[far].ports[1].info->LMC = 2; // the SA knows only the base LID
     const discovery::lid_index lids(s.found);
     discovery::virtual_lanes lanes;
     const u64 before = s.schedule.counters().sent;
@@ -288,7 +288,7 @@ TEST_CASE("each LID of an LMC is a path, and an unresponsive SA is not queried a
 TEST_CASE("a path that the SA returns twice counts once") {
     managed_subnet s(wide(8, {1, 2}));
     const discovery::lid_index lids(s.found);
-    // The paths from a host to itself, to the switch, and to two other hosts: the last in place of all.
+    // The paths from a host to itself, to the switch and to two other hosts. The last path stands for all.
     liar sa(s.port, [](std::span<u8> reply) {
         constexpr std::size_t before = 56, record = 64;
         for (std::size_t at = before; at + record <= reply.size(); at += record)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// topology_file_test.cpp - topology files as people paste them, and what is written and read again. The stanzas are as
-// ibnetdiscover of rdma-core prints them; what is wrong with the files was seen in public ones.
+// topology_file_test.cpp - topology files as users paste them, and files that are written and read again. The stanzas
+// follow the output of ibnetdiscover in rdma-core. The malformed parts occur in published files.
 #include "support/catch.hpp"
 #include <comad/discovery/compare/detail/topology_difference.hpp>
 #include <comad/discovery/compare/difference.hpp>
@@ -29,7 +29,7 @@ using topology_file::reading;
 
 namespace {
 
-/// Two switches, three hosts, a router; one port without a LID, one link at FDR10, one at XDR.
+/// Two switches, three hosts and a router. One port has no LID, one link runs at FDR10, one at XDR.
 constexpr std::string_view plain =
     "#\n"
     "# Topology file: generated on Wed Nov 25 14:26:02 2026\n"
@@ -105,7 +105,7 @@ std::string all_replaced(std::string text, std::string_view what, std::string_vi
         text.replace(at, what.size(), by);
     return text;
 }
-/// A line of the text without its line break.
+/// Returns a line of the text without its line break.
 std::string line_with(std::string_view text, std::string_view what) {
     const std::size_t at = text.find(what);
     REQUIRE(at != text.npos);
@@ -149,7 +149,7 @@ TEST_CASE("a topology file gives a subnet with the widths, speeds, LIDs and stat
     CHECK_FALSE(s.may_lack_nodes);
     REQUIRE(s.nodes.size() == 6);
     CHECK(s.link_count() == 5);
-    // Begins at h-1, as the file says.
+    // The start is h-1, as the file says.
     CHECK(s.nodes[0].info.nodeGUID == iba::guid{h1});
     CHECK(s.start_port == 1);
     CHECK(std::ranges::equal(node_at(s, h3).route.hops(), std::array<u8, 3>{1, 4, 2}));
@@ -218,7 +218,7 @@ TEST_CASE("lines of other programs in a topology file are skipped and counted, o
             CHECK_THAT(refusal_of(damaged), StartsWith(fmt::format("pasted:{}: ", at)));
         }
     }
-    // Settings of a stanza that comes twice, and a terminal log with colors and a prompt after the last line.
+    // A stanza that occurs twice, and a terminal log with colors and a prompt after the last line.
     const std::string log = "\x1b]0;root@head\a\x1b[01;32mroot@head\x1b[0m# ibnetdiscover\n" +
                             all_replaced(text, "\n", "\x1b[K\r\n") + "root@head# exit\n";
     CHECK(json_of(log) == whole);
@@ -237,7 +237,7 @@ TEST_CASE("two logs of one subnet in one file give one subnet") {
     const described_subnet d = read(twice);
     CHECK(json_text(d.found) == json_of(plain));
     CHECK_FALSE(d.found.may_lack_nodes);
-    // Six lines of nodes, ten of ports.
+    // Six lines describe nodes, ten describe ports.
     CHECK_THAT(d.skipped, StartsWith(fmt::format("skipped 16 lines; first at line {}: node id", plain_lines + 10)));
 }
 
@@ -257,12 +257,12 @@ TEST_CASE("a link to a node that is not in the file uses the description of the 
     CHECK(n.ports[2].info->LID == iba::lid{3});
     CHECK(rate_of(s, h3, 2) == "4xFDR10");
     CHECK(s.link_count() == 5);
-    // Unknown, not missing: nothing differs from the whole one.
+    // The information is unknown, not missing: there is no difference from the complete file.
     CHECK(lines_of(differences(read(plain).found, s)).empty());
     CHECK(lines_of(differences(s, read(plain).found)).empty());
     CHECK(topology_difference(read(plain).found, s, {}, {}).empty());
     CHECK(topology_difference(s, read(plain).found, {}, {}).empty());
-    // It has no line in a list of nodes, nor a stanza: neither its number of ports nor its device is known.
+    // The host has no line in a list of nodes and no stanza. Its number of ports and its device are unknown.
     CHECK_THAT(hosts_text(s, {}), !Contains("h-3"));
     CHECK_THAT(hosts_text(s, {}), Contains("h-2"));
     CHECK(read(topology_text(s, {}, {})).skipped ==
@@ -283,7 +283,7 @@ TEST_CASE("a topology file truncated anywhere keeps everything before the trunca
         ++readable;
         const described_subnet d = read(text);
         for (const difference& x : differences(whole, d.found)) {
-            // Nodes of which there is no trace are missing; where a number or a name is cut, it is another one.
+            // Nodes without any trace are missing. If a number or a name is cut off, its value differs.
             const bool is_cut_value = x.of == difference::subject::description || x.of == difference::subject::LID ||
                                       x.of == difference::subject::rate || x.of == difference::subject::end_port;
             INFO(text_of(x.of) << ' ' << x.place);
@@ -308,7 +308,7 @@ TEST_CASE("a stanza with a damaged head is unknown, and its ports do not belong 
         CHECK(node_at(s, spine).known == extent::links_only);
         CHECK(node_at(s, leaf).known == extent::all);
         CHECK_FALSE(s.at(place(s, leaf, 3)).peer);
-        CHECK(s.link_count() == 5); // the other ends name all of its cables
+        CHECK(s.link_count() == 5); // the opposite ends name all of its cables
         CHECK(lines_of(differences(read(plain).found, s)).empty());
     }
 }
@@ -317,7 +317,7 @@ TEST_CASE("a damaged port line makes the cable unknown instead of missing") {
     const subnet whole = read(plain).found;
     const std::string leaf_side = "[4]\t\"S-0002c90300000d00\"[1]", spine_side = "[1]\t\"S-0002c90300000900\"[4]";
     std::string text = replaced(std::string(plain), leaf_side, "[4]\t\"S-0002c903");
-    CHECK(lines_of(differences(whole, read(text).found)).empty()); // the other end still names it
+    CHECK(lines_of(differences(whole, read(text).found)).empty()); // the opposite end still names it
     text = replaced(text, spine_side, "[1]\tS-0002c90300000900\"[4]");
     const described_subnet d = read(text);
     CHECK_THAT(d.skipped, StartsWith("skipped 2 lines; first at line 13: "));
@@ -325,7 +325,7 @@ TEST_CASE("a damaged port line makes the cable unknown instead of missing") {
     CHECK_FALSE(d.found.at(place(d.found, leaf, 4)).peer);
     CHECK(lines_of(differences(whole, d.found)).empty());
     CHECK(lines_of(differences(d.found, whole)).empty());
-    // Both stanzas whole, and no line of the cable: it is gone.
+    // Both stanzas are complete, but have no line for the cable: it was removed.
     const subnet cut = read(without(without(plain, leaf_side), spine_side)).found;
     CHECK(lines_of(differences(whole, cut)) ==
           std::vector<std::string>{"link 0 S-0002c90300000900 \"leaf 1\"[4] <=> S-0002c90300000d00 \"spine 1\"[1]"});
@@ -344,7 +344,7 @@ TEST_CASE("facts that a topology file cannot express are not differences to a di
     CHECK(lines_of(differences(d.found, real)).empty());
     CHECK(lines_of(differences(real, d.found)).empty());
     CHECK(topology_difference(d.found, real, {}, {.lids = true, .descriptions = true}).empty());
-    // What it does say is one.
+    // A value that the file contains does make a difference.
     real.nodes[0].ports[1].info->LID = iba::lid{99};
     CHECK(lines_of(differences(d.found, real)) ==
           std::vector<std::string>{"LID 2 H-0002c90300000100 \"h-1 mlx5_0\"[1]"});
@@ -355,7 +355,7 @@ TEST_CASE("a link with an unknown speed or LID is kept, and the line is reported
     CHECK_THAT(read(text).skipped, StartsWith("skipped 2 lines; first at line 11: '4xABC' is not a width and a speed"));
     CHECK(rate_of(read(text).found, leaf, 1) == "?????");
     CHECK(read(text).found.link_count() == 5);
-    text = replaced(std::string(plain), "4xEDR", "?????"); // as ibnetdiscover prints what it does not know: at one end
+    text = replaced(std::string(plain), "4xEDR", "?????"); // ibnetdiscover prints this for an unknown speed: at one end
     CHECK(refusal_of(text) == "no error");
     CHECK(json_of(text) == json_of(plain));
     text = replaced(std::string(plain), "lid 65535 2xHDR", "lid 65536 2xHDR");
@@ -408,7 +408,7 @@ TEST_CASE("a subnet survives writing and reading as a topology file and as a cac
     const subnet theirs = read_cache({reinterpret_cast<const u8*>(diags.data()), diags.size()}).found;
     CHECK(diags_cache_bytes(theirs) == diags);
     CHECK(lines_of(differences(theirs, first)).size() ==
-          (specification == std::string_view("plain") ? 1 : 0)); // no FDR10 there
+          (specification == std::string_view("plain") ? 1 : 0)); // without an FDR10 link
 
     std::istringstream in(topology_text(first, {}, {}));
     std::ostringstream written;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// formatters_test.cpp - values of the library with fmt, with only the header of each type and fmt/core.h.
+// formatters_test.cpp - printing library types with fmt, with only the header of each type and fmt/core.h.
 #include "support/catch.hpp"
 #include <comad/iba/detail/enums.hpp>
 #include <comad/iba/detail/error.hpp>

@@ -26,7 +26,7 @@ using iba::smp::NodeInfo, iba::smp::PortInfo;
 
 namespace {
 
-/// The error of a fabric that cannot be opened.
+/// Returns the error of a fabric that cannot be opened.
 fabric_error error_of(std::string_view text, const fabric_options& options = {}) {
     const auto opened = open_fabric(text, options);
     REQUIRE_FALSE(opened);
@@ -35,7 +35,7 @@ fabric_error error_of(std::string_view text, const fabric_options& options = {})
     return opened.error();
 }
 
-/// The LID of the node behind the SA's path, asked by a request to the SA.
+/// Returns the LID of the node at the end of the SA's path, read by a request to the SA.
 coro::task<mad::result<u16>> lid_by_sa(opened_fabric& fabric, mad::IBPath to) {
     BOOST_OUTCOME_CO_TRY(const mad::IBPath path, co_await fabric.paths().resolve_path(to));
     co_return value(path.DLID);
@@ -147,7 +147,7 @@ TEST_CASE("open_fabric reports a missing device, port or server or an invalid si
     CHECK(absent.code == fabric_errc::not_opened);
     CHECK_THAT(absent.text, Contains("mlx5_0/2") || Contains("mlx5_0"));
     CHECK_THAT(error_of("umad", options).text, StartsWith("cannot open /dev/infiniband/umad99: "));
-    options.port = "mlx5_0/1"; // as the text does
+    options.port = "mlx5_0/1"; // the port that the text names
     CHECK_THAT(error_of("umad", options).text, StartsWith("cannot open /dev/infiniband/umad99: "));
 
     const fabric_error no_server = error_of("ibsim:comad-no-such-server");
@@ -178,7 +178,7 @@ TEST_CASE("a fabric on an ibsim server opens at the node in its text") {
 TEST_CASE("a fabric on a MAD device opens by the name of its port and rereads the port from sysfs") {
     using namespace ibtool_rig;
     const char* const beside = std::getenv("COMAD_TEST_BESIDE_DEVICE");
-    if (!beside) { // this test case runs again next to the device
+    if (!beside) { // this test case starts itself again with the virtual device
         if (!has_devices()) return;
         const std::string program = std::filesystem::read_symlink("/proc/self/exe");
         const process_result r = beside_device(
