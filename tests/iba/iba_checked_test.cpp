@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// iba_checked_test.cpp - what does not fit a structure is refused, and said.
+// iba_checked_test.cpp - values that do not fit into a structure are rejected with an error message.
 #include "iba_samples.hpp"
 #include "support/catch.hpp"
 #include <comad/iba/checked.hpp>
@@ -39,7 +39,7 @@ static_assert(!fits(port_with_lmc(8)));
 TEST_CASE("too few bytes are an error that names the structure and both sizes") {
     const std::vector<u8> bytes(40);
     for (std::size_t size = 0; size < 40; ++size) {
-        const std::vector<u8> exact(size); // sized exactly, for AddressSanitizer
+        const std::vector<u8> exact(size); // exact size, for AddressSanitizer
         CHECK(!decode_checked<smp::NodeInfo>(exact));
     }
     CHECK(decode_checked<smp::NodeInfo>(std::span(bytes).first(12)).error().text ==
@@ -109,7 +109,7 @@ TEST_CASE("the error for a value in an array, a nested structure or an inlined h
     request.header.status = 0x8000;
     CHECK(refusal(request) == "SMPFormatDirected.status: value 32768 does not fit in 15 bits");
 
-    sa::Format query; // its header has a header, whose header is a field of that one's own table
+    sa::Format query; // nested headers: its header contains a header, which has fields of its own table
     query.header.rmpp.RMPPFlags = 8;
     CHECK(refusal(query) == "SAFormat.RMPPFlags: value 8 does not fit in 3 bits");
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// iba_codec_test.cpp - what decode, encode, get, put and compare do with a table that has every kind of row, against a
-// reader and writer that goes bit by bit.
+// iba_codec_test.cpp - decode, encode, get, put and compare with a table that has every kind of row, compared with a
+// bit-by-bit reader and writer.
 #include "support/catch.hpp"
 #include <comad/iba/detail/compare.hpp>
 #include <comad/iba/detail/wire.hpp>
@@ -34,8 +34,8 @@ struct header {
     u16 reserved_16;
 };
 
-/// Every kind of row: a header, fields inside a byte and across bytes, an array of three-bit elements beginning inside
-/// a byte, 56 bits, bytes, structures at odd addresses, and a size that is no multiple of four.
+/// Every kind of row: a header, fields within a byte and across bytes, an array of three-bit elements that starts
+/// inside a byte, a field of 56 bits, bytes, structures at odd addresses, and a size that is not a multiple of four.
 struct everything {
     header head;
     u8 reserved_32;
@@ -113,7 +113,7 @@ void write_bits(u8* p, unsigned off, unsigned width, u64 value) {
     }
 }
 
-/// What encode() should write: positions counted by hand from the table.
+/// Returns the bytes that encode() should write. The positions were counted by hand from the table.
 image expected_bytes(const everything& v) {
     image out{};
     write_bits(out.data(), 0, 3, v.head.kind);
@@ -139,7 +139,7 @@ image expected_bytes(const everything& v) {
     return out;
 }
 
-/// Random values in all the bits that the members have, more than fit into their fields.
+/// Returns random values in all bits of the members, also in those that do not fit into the fields.
 everything random_value(std::mt19937_64& random) {
     everything v{};
     v.head = {static_cast<u8>(random()), static_cast<u16>(random()), random() % 2 == 1, static_cast<u8>(random()),
@@ -171,7 +171,7 @@ TEST_CASE("encode writes the low bits of each value to its field, and nothing el
     std::mt19937_64 random(1);
     for (int round = 0; round < 500; ++round) {
         const everything v = random_value(random);
-        image out = random_bytes(random); // what was there before does not matter
+        image out = random_bytes(random); // the previous contents do not matter
         encode(v, out.data());
         REQUIRE(out == expected_bytes(v));
     }
@@ -215,7 +215,7 @@ TEST_CASE("encode and decode work at any address and touch no byte outside the s
     std::mt19937_64 random(3);
     for (unsigned shift = 0; shift < 8; ++shift) {
         const everything v = random_value(random);
-        // Sized exactly, so that AddressSanitizer sees a read or write behind it.
+        // The exact size lets AddressSanitizer detect a read or write beyond the end.
         const auto memory = std::make_unique<u8[]>(shift + size_of_everything);
         std::fill_n(memory.get(), shift, u8{0xee});
         encode(v, memory.get() + shift);
@@ -284,7 +284,7 @@ TEST_CASE("compare orders structures like memcmp on their bytes") {
     for (int round = 0; round < 2000; ++round) {
         const image a = expected_bytes(random_value(random));
         image b = a;
-        // Most pairs differ in one bit, which may be a reserved one.
+        // Most pairs differ in one bit, which can be a reserved one.
         if (round % 4 == 0) b = expected_bytes(random_value(random));
         else write_bits(b.data(), static_cast<unsigned>(random() % (size_of_everything * 8)), 1, random());
         const auto x = decode<everything>(a);
@@ -302,7 +302,7 @@ TEST_CASE("compare uses only the bits of a value that fit its field") {
     smp::PortInfo a;
     smp::PortInfo b;
     a.LMC = 0b0001;
-    b.LMC = 0b1001; // three bits are on the wire
+    b.LMC = 0b1001; // only three of the bits are transmitted
     CHECK(equal(a, b));
     b.LMC = 0b1010;
     CHECK((compare(a, b) < 0));
@@ -319,7 +319,7 @@ TEST_CASE("differences names the members that differ") {
     b.id = guid{value(a.id) ^ 1};
     b.block[0] ^= 0x80;
     b.pairs[1].small ^= 1;
-    b.tail ^= 1u << 24; // not on the wire
+    b.tail ^= 1u << 24; // not transmitted
     CHECK(differences(a, b) == std::vector<std::string>{"number", "triples[8]", "id", "block[0]", "pairs[1].small"});
 
     image reserved_bits{};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// iba_codes_test.cpp - times, LIDs and rates behind codes; numbers of the IBA and of python-rdma's tests.
+// iba_codes_test.cpp - encoded times, LIDs and rates, with numbers from the IBA and from the tests of python-rdma.
 #include "support/catch.hpp"
 #include <comad/iba/detail/codes.hpp>
 
@@ -48,7 +48,7 @@ TEST_CASE("every rate converts to the bits per second in its name and back") {
     CHECK(bits_per_second(Rate{26}) == 0);
     CHECK_FALSE(to_rate(0));
     CHECK_FALSE(to_rate(2'500'000'001));
-    // Between two rates, below the slowest and above the fastest.
+    // Between two rates, below the slowest rate and above the fastest one.
     CHECK(rate_at_most(2'500'000'001) == Rate::r2_5);
     CHECK(rate_at_most(10'312'500'000) == Rate::r10);
     CHECK_FALSE(rate_at_most(2'499'999'999));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// iba_disputes.cpp - where tables follow other sources than the facts.
+// iba_disputes.cpp - lists the rows where tables follow other sources than the files in data/.
 #include "iba_disputes.hpp"
 
 #include <algorithm>

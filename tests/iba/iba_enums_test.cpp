@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// iba_enums_test.cpp - values, names and sets of bits, against libibmad, libibumad and libibverbs where they have them.
+// iba_enums_test.cpp - values and names of enumerations and bit sets, compared with libibmad, libibumad and libibverbs.
 #include "support/catch.hpp"
 #include <comad/iba.hpp>
 #include <comad/iba/detail/enums.hpp>
@@ -25,7 +25,7 @@ using namespace comad::iba;
 
 namespace {
 
-/// `GetTable` of Method::GetTable, as the compiler writes it; nothing for a number without an enumerator.
+/// Returns `GetTable` for Method::GetTable, as the compiler prints it, or nothing for a number without an enumerator.
 template <auto Value> consteval std::string_view enumerator() {
     const std::string_view function = __PRETTY_FUNCTION__;
     const std::size_t begin = function.find("Value = ") + 8;
@@ -35,7 +35,7 @@ template <auto Value> consteval std::string_view enumerator() {
 
 template <class E, u64... Numbers>
 std::map<u64, std::string> enumerators_among(std::integer_sequence<u64, Numbers...>) {
-    // Found by the compiler: as many functions as there are numbers would take a sanitizer minutes.
+    // The compiler filters the numbers: one function per number would take minutes with a sanitizer.
     static constexpr u64 numbers[] = {Numbers...};
     static constexpr std::string_view texts[] = {enumerator<static_cast<E>(Numbers)>()...};
     std::map<u64, std::string> found;
@@ -53,16 +53,16 @@ template <class E> std::map<u64, std::string> names() {
     return all;
 }
 
-/// An enumeration of numbers.
+/// Returns the enumerators of an enumeration of numbers.
 template <class E> std::map<u64, std::string> enumerators() {
     return enumerators_among<E>(std::make_integer_sequence < u64, sizeof(E) == 1 ? 256 : 300 > {});
 }
-/// A set of bits.
+/// Returns the bits of an enumeration of bits.
 template <class E> std::map<u64, std::string> bits() {
     return bits_among<E>(std::make_integer_sequence<u64, sizeof(E) * 8>{});
 }
 
-/// An enumerator and another program's constant.
+/// An enumerator and the corresponding constant of another program.
 struct constant_pair {
     u64 ours;
     u64 theirs;
@@ -80,7 +80,7 @@ std::string lower(std::string_view text) {
     return out;
 }
 
-/// What one of libibmad's printers makes of a number: its last word.
+/// Returns the last word of the text that a function of libibmad prints for a number.
 template <class Dump> std::string dumped(Dump dump, u32 number) {
     std::array<char, 1024> buffer{};
     dump(buffer.data(), static_cast<int>(buffer.size()), &number, sizeof(number));
@@ -111,7 +111,7 @@ TEST_CASE("every enumerator has a name, and other numbers have none") {
     CHECK(names<PMCapability>() == bits<PMCapability>());
     CHECK(names<PMCapability2>() == bits<PMCapability2>());
 
-    // Names differ from identifiers where those could not be the name.
+    // Names differ from identifiers where the name is not a valid identifier.
     const auto have_same_numbers = [](const auto& named, const auto& declared) {
         return std::equal(named.begin(), named.end(), declared.begin(), declared.end(),
                           [](const auto& a, const auto& b) { return a.first == b.first; });
@@ -130,7 +130,7 @@ TEST_CASE("every enumerator has a name, and other numbers have none") {
 }
 
 TEST_CASE("capability bits have the names of libibmad") {
-    // It shortens and misspells some.
+    // libibmad shortens and misspells some names.
     const std::map<std::string, std::string> theirs{
         {"iscommunicationmanagementsupported", "iscommunicatonmanagementsupported"},
         {"isclientreregistrationsupported", "isclientregistrationsupported"},
@@ -139,7 +139,7 @@ TEST_CASE("capability bits have the names of libibmad") {
         for (unsigned bit = 0; bit < size; ++bit) {
             const u32 set = u32{1} << bit;
             const std::string dumped_name = lower(dumped(dump, set));
-            if (dumped_name.starts_with("0x")) continue; // it does not know the bit
+            if (dumped_name.starts_with("0x")) continue; // libibmad does not know the bit
             INFO(bit);
             REQUIRE(names.contains(set));
             const std::string ours = lower(names.at(set));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// iba_fields_test.cpp - fields by name and as text. Expectations are counted by hand from the tables.
+// iba_fields_test.cpp - fields by name and as text. The expected values were counted by hand from the tables.
 #include "iba_samples.hpp"
 #include "support/catch.hpp"
 #include <comad/iba/detail/compare.hpp>
@@ -37,7 +37,7 @@ template <wire T> T with(T value, std::string_view name, std::string_view text) 
     return value;
 }
 
-/// The error of an assignment, which must not change anything.
+/// Returns the error of an assignment, which must not change the structure.
 template <wire T> error refused(T value, std::string_view name, std::string_view text) {
     std::mt19937 random(5);
     std::array<u8, wire_size<T>> bytes;
@@ -223,7 +223,7 @@ TEST_CASE("set_field stores text and fills the rest of the field with zeros") {
     CHECK(text(with(description, "nodeString", "")).empty());
     CHECK(text(with(description, "nodeString", std::string(64, 'x'))) == std::string(64, 'x'));
     CHECK(text(with(description, "nodeString", "0x41")) == "0x41");
-    CHECK(text(with(description, "nodeString", "0x41" + std::string(126, '0'))) == "A"); // all its bytes
+    CHECK(text(with(description, "nodeString", "0x41" + std::string(126, '0'))) == "A"); // all bytes of the field
     CHECK(refused(description, "nodeString", std::string(65, 'x')).text ==
           "SMPNodeDescription.nodeString must have at most 64 bytes, but got 65");
 }
@@ -291,7 +291,7 @@ TEST_CASE("the message for an unknown field name suggests valid names, most simi
               .starts_with("Mixture.nodeInfo has no field 'prtGUID'; the nearest are portGUID, "));
     CHECK(unnamed<mixture>("blocks[1].prt") == "Mixture.blocks[1] has no field 'prt'; the nearest are port, LMC");
     CHECK(unnamed<nothing>("x") == "Nothing has no fields");
-    // Three of many, and none that is reserved.
+    // The message shows three of many names, and no reserved one.
     const std::string three = unnamed<smp::PortInfo>("x");
     unsigned named = 0;
     for (const row_info& row : info_of<smp::PortInfo>.rows) {
@@ -335,7 +335,7 @@ TEMPLATE_TEST_CASE("fields read from random bytes can be written and give the sa
         for (const field_info& f : fields_of(info_of<TestType>)) {
             if (f.row.nested) continue;
             INFO(f.name);
-            if (f.row.how == show::text) { // ends at a NUL: byte by byte instead
+            if (f.row.how == show::text) { // text ends at a NUL: assigned byte by byte instead
                 for (unsigned i = 0; i < f.row.count; ++i) {
                     const std::string byte = f.name + '[' + std::to_string(i) + ']';
                     REQUIRE(

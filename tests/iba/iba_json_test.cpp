@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// iba_json_test.cpp - JSON and back: known values, random bytes, and everything that is wrong with a text.
+// iba_json_test.cpp - conversion to JSON and back, with known values, random bytes, and every kind of malformed text.
 #include "iba_samples.hpp"
 #include "library/iba_data.hpp"
 #include "support/catch.hpp"
@@ -24,12 +24,11 @@
 using namespace comad;
 using namespace comad::iba;
 using namespace comad::test;
-using json_value = nlohmann::json; // not `json`, which is also a printer
+using json_value = nlohmann::json; // not named `json`, which is also a printer
 
 namespace {
 
-/// The members of nested structures and elements of arrays under dotted names, and GUIDs and GIDs in hex, as the vectors
-/// have them.
+/// Flattens nested structures and arrays to dotted names. GUIDs and GIDs are in hex, as in the vectors.
 void flatten(json_value& out, const record_info& info, const std::string& name, const json_value& value) {
     if (value.is_object()) {
         for (const auto& [key, inner] : value.items()) flatten(out, info, name.empty() ? key : name + '.' + key, inner);
@@ -91,7 +90,7 @@ TEST_CASE("exact JSON of known bytes has the known values and converts back to t
         all.insert(name);
     }
     CHECK(all.size() == 120);
-    // Where the vectors' source is wrong, old or incomplete, tables follow others, as they say.
+    // Where the source of the vectors is wrong, old or incomplete, tables follow other sources, which they name.
     CHECK(disputed == std::set<std::string>{"CMLAP", "CMMRA", "CMREP", "CMREQ", "CMSIDR_REP", "CMSIDR_REQ",
                                             "MlxGeneralInfo", "OFASysStatPing", "PMPortCounters", "PMPortCountersExt",
                                             "SAInformInfoRecord", "SAMultiPathRecord",
@@ -140,8 +139,8 @@ TEST_CASE("JSON keys can have any order, and missing members keep their values")
     CHECK(info.value().blocks[1].LMC == 7);
     CHECK(info.value().QOSClass == 0xabc);
 
-    CHECK(from_json<smp::Format>("{}").value() == smp::Format{}); // with its versions and class
-    CHECK(from_json(info_of<smp::Format>, "{}").value()[0] == 0); // which the table does not know
+    CHECK(from_json<smp::Format>("{}").value() == smp::Format{}); // with the versions and the class of the structure
+    CHECK(from_json(info_of<smp::Format>, "{}").value()[0] == 0); // the table does not have these defaults
     CHECK(from_json<nothing>("{}"));
 
     std::array<u8, 64> ones;

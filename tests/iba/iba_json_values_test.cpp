@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// iba_json_values_test.cpp - what values of JSON look like, and lists that are written element by element.
+// iba_json_values_test.cpp - the text of JSON values, and lists that are written element by element.
 #include "support/catch.hpp"
 #include <comad/iba/detail/json.hpp>
 

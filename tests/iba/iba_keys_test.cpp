@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// iba_keys_test.cpp - structures and MADs without their keys: nothing else in them changes.
+// iba_keys_test.cpp - hiding keys in structures and MADs changes nothing else in them.
 #include "support/catch.hpp"
 #include <comad/iba/cc.hpp>
 #include <comad/iba/detail/codec.hpp>
@@ -23,7 +23,7 @@ namespace {
 
 constexpr u64 secret = 0x1122334455667788;
 
-/// A MAD of a class with every byte behind its header set, but its attribute's.
+/// Returns a MAD of a class. All bytes after its header are set, except those of the attribute.
 template <class Format> std::vector<u8> mad_of(Format format, std::span<const u8> attribute) {
     const auto bytes = encode(format);
     std::vector<u8> mad(bytes.begin(), bytes.end());
@@ -37,7 +37,7 @@ void check_hidden(const std::vector<u8>& with, const std::vector<u8>& without) {
     CHECK(hidden == without);
 }
 
-/// Filled, so that a byte too much that is hidden is seen.
+/// All bytes are set, so that the test notices if too many are hidden.
 smp::PortInfo port_info(u64 key) {
     std::array<u8, wire_size<smp::PortInfo>> bytes;
     bytes.fill(0xa5);
@@ -80,7 +80,7 @@ TEST_CASE("the CC_Key of congestion control MADs and of CongestionKeyInfo is hid
 }
 
 TEST_CASE("the M_Key of every record of an SA table is hidden, even across segments") {
-    // 11 records of 72 bytes in segments of 200: keys lie within segments and across their ends.
+    // 11 records of 72 bytes in segments of 200 bytes: keys lie inside segments and across their boundaries.
     constexpr std::size_t stride = (wire_size<sa::PortInfoRecord> + 7) / 8 * 8;
     const auto segments = [](u64 key) {
         std::vector<u8> records(11 * stride, 0x5a);
@@ -110,7 +110,7 @@ TEST_CASE("the M_Key of every record of an SA table is hidden, even across segme
         CAPTURE(i);
         check_hidden(with[i], without[i]);
     }
-    // Put together, as a driver of RMPP has it.
+    // The reassembled message, as an RMPP driver delivers it.
     std::vector<u8> whole = with[0], wanted = without[0];
     for (std::size_t i = 1; i < with.size(); ++i) {
         whole.insert(whole.end(), with[i].begin() + 56, with[i].end());
@@ -121,10 +121,10 @@ TEST_CASE("the M_Key of every record of an SA table is hidden, even across segme
 
 namespace {
 
-/// Bytes of a MAD, the first and the one behind the last.
+/// Ranges of bytes of a MAD: the first byte, and the byte after the last.
 using ranges = std::vector<std::pair<std::size_t, std::size_t>>;
 
-/// A MAD with every byte set, but for its class, version and attribute.
+/// Returns a MAD with all bytes set, except for class, version and attribute.
 std::vector<u8> full_mad(u8 mgmt_class, u8 version, u16 attributeID) {
     std::vector<u8> mad(256, 0xee);
     mad[0] = 1, mad[1] = mgmt_class, mad[2] = version;
@@ -145,15 +145,15 @@ struct keys_of_mad {
 
 } // namespace
 
-// Counted by hand: IBA 14.2.1, 15.2.1, 16.2.1, A10.4; of Mellanox' classes by packets_layouts.h of ibis.
+// Counted by hand from IBA 14.2.1, 15.2.1, 16.2.1 and A10.4; for Mellanox classes from packets_layouts.h of ibis.
 TEST_CASE("exactly the keys are hidden in MADs of all classes, versions, known and unknown attributes") {
     ranges neighbors{{24, 32}};
     for (std::size_t i = 0; i < 14; ++i) neighbors.emplace_back(32 + 16 * i + 8, 32 + 16 * i + 16);
     for (const keys_of_mad& m : std::vector<keys_of_mad>{
              {0x01, 1, 0x15, {{24, 32}, {64, 72}}}, // SMP, PortInfo
-             {0x81, 1, 0x15, {{24, 32}, {64, 72}}}, // the same by a directed route
-             {0x01, 9, 0x15, {{24, 32}, {64, 72}}}, // of another class version
-             {0x81, 1, 0xff99, {{24, 32}}},         // of an unknown attribute
+             {0x81, 1, 0x15, {{24, 32}, {64, 72}}}, // PortInfo by a directed route
+             {0x01, 9, 0x15, {{24, 32}, {64, 72}}}, // another class version
+             {0x81, 1, 0xff99, {{24, 32}}},         // an unknown attribute
              {0x01, 1, 0x20, {{24, 32}, {72, 80}}}, // SMInfo
              {0x03, 2, 0x18, {{36, 44}, {68, 76}}}, // SMInfoRecord
              {0x03, 1, 0x18, {{36, 44}, {68, 76}}},
@@ -162,7 +162,7 @@ TEST_CASE("exactly the keys are hidden in MADs of all classes, versions, known a
              {0x05, 1, 0x20, {{24, 32}}},            // B_Key
              {0x05, 1, 0x10, {{24, 32}, {64, 72}}},  // BKeyInfo
              {0x09, 1, 0x10, {{24, 32}}},            // vs_key
-             {0x0a, 1, 0x17, {{24, 32}}},            // the same, GeneralInfo
+             {0x0a, 1, 0x17, {{24, 32}}},            // vendor class 0x0a, GeneralInfo
              {0x0a, 1, 0x7e, {{24, 32}}},
              {0x0a, 3, 0x17, {{24, 32}}},
              {0x0b, 1, 0x20, {{24, 32}}},             // am_key
@@ -171,11 +171,11 @@ TEST_CASE("exactly the keys are hidden in MADs of all classes, versions, known a
              {0x0c, 1, 0x0f, {{24, 32}, {32, 40}}},   // N2N_Key, KeyInfo
              {0x0c, 1, 0x10, neighbors},
              {0x21, 2, 0x11, {{24, 32}}},           // CC_Key
-             {0x21, 2, 0x13, {{24, 32}}},           // the log, whose format is another
+             {0x21, 2, 0x13, {{24, 32}}},           // the log, which has another format
              {0x21, 2, 0x12, {{24, 32}, {64, 72}}}, // CongestionKeyInfo
              {0x21, 1, 0x12, {{24, 32}, {64, 72}}},
              {0x06, 1, 0x10, {}},
-             {0x07, 2, 0x10, {}}, // REQ, whose Q_Key is no secret
+             {0x07, 2, 0x10, {}}, // REQ, whose Q_Key is not secret
              {0x08, 1, 0x11, {}},
              {0x10, 1, 0x10, {}},
              {0x32, 1, 0x10, {}},
@@ -183,7 +183,7 @@ TEST_CASE("exactly the keys are hidden in MADs of all classes, versions, known a
         CAPTURE(int{m.mgmt_class}, int{m.version}, m.attributeID);
         const std::vector<u8> mad = full_mad(m.mgmt_class, m.version, m.attributeID);
         check_hidden(mad, with_zeros(mad, m.keys));
-        for (const std::size_t size : {24u, 28u, 30u, 40u, 70u, 90u, 100u, 255u}) { // what was cut off stays cut off
+        for (const std::size_t size : {24u, 28u, 30u, 40u, 70u, 90u, 100u, 255u}) { // truncated MADs stay truncated
             CAPTURE(size);
             const std::vector<u8> cut(mad.begin(), mad.begin() + static_cast<std::ptrdiff_t>(size));
             check_hidden(cut, with_zeros(cut, m.keys));
@@ -191,7 +191,8 @@ TEST_CASE("exactly the keys are hidden in MADs of all classes, versions, known a
     }
 }
 
-// OpenSM's ib_types.h: ntc_256, ntc_bkey_259 and ntc_cckey_0 of ib_mad_notice_attr_t, whose data_details begin at byte 10.
+// Offsets follow OpenSM's ib_types.h: ntc_256, ntc_bkey_259 and ntc_cckey_0 of ib_mad_notice_attr_t. Its data_details
+// start at byte 10.
 TEST_CASE("the key in a key violation notice is hidden, whatever its RMPP bytes contain") {
     const auto notice = [](u8 mgmt_class, u8 version, std::size_t data, u16 trap) {
         std::vector<u8> mad = full_mad(mgmt_class, version, 2);
@@ -203,7 +204,7 @@ TEST_CASE("the key in a key violation notice is hidden, whatever its RMPP bytes 
     for (const u8 smp : {u8{0x01}, u8{0x81}}) {
         check(notice(smp, 1, 64, 256), {{24, 32}, {64 + 10 + 14, 64 + 10 + 22}});
         check(notice(smp, 2, 64, 256), {{24, 32}, {64 + 10 + 14, 64 + 10 + 22}});
-        check(notice(smp, 1, 64, 257), {{24, 32}}); // a P_Key is no secret
+        check(notice(smp, 1, 64, 257), {{24, 32}}); // a P_Key is not secret
     }
     std::vector<u8> report = notice(0x03, 2, 56, 256);
     const ranges of_report{{36, 44}, {56 + 10 + 14, 56 + 10 + 22}};
@@ -211,7 +212,8 @@ TEST_CASE("the key in a key violation notice is hidden, whatever its RMPP bytes 
     for (std::size_t i = 24; i < 36; ++i) report[i] = 0; // as the SA sends it
     check(report, of_report);
     check(notice(0x05, 1, 64, 259), {{24, 32}, {64 + 10 + 14, 64 + 10 + 22}});
-    check(notice(0x21, 2, 64, 0), {{24, 32}, {64 + 8 + 16, 64 + 10 + 24}}); // ibis has the key two bytes before OpenSM
+    // According to ibis, the key is two bytes before its position in OpenSM.
+    check(notice(0x21, 2, 64, 0), {{24, 32}, {64 + 8 + 16, 64 + 10 + 24}});
 }
 
 TEST_CASE("bytes that are not a MAD or are of an unknown class stay unchanged") {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// iba_layout_test.cpp - all tables against machine-readable descriptions of the IBA.
+// iba_layout_test.cpp - all tables compared with machine-readable descriptions of the IBA.
 #include "iba_components.hpp"
 #include "iba_disputes.hpp"
 #include "library/iba_data.hpp"
@@ -22,14 +22,14 @@ using nlohmann::json;
 
 namespace {
 
-// Either side writes a structure as lines; equal structures have equal lines.
+// A structure as lines of text. Equal structures have equal lines.
 using lines = std::vector<std::string>;
 
 std::string method_line(std::string_view mgmt_class, std::string_view method) {
     return fmt::format("{} {}", mgmt_class, method);
 }
 
-/// `LMC 277/3`, `SLtoVL 16 x 0/4`, then what it is shown as; of lists of bytes all bits.
+/// Returns a row as text: `LMC 277/3` or `SLtoVL 16 x 0/4`, and its display format. Lists of bytes count as one field.
 std::string row_line(std::string_view name, unsigned off, unsigned width, unsigned count, std::string_view kind) {
     const bool is_list = count > 1 && kind != "bytes" && kind != "text" && kind != "data" && kind != "reserved";
     const std::string place =
@@ -47,7 +47,7 @@ lines lines_of(const json& facts) {
         out.push_back(method_line(method["class"].get<std::string>(), name_or_number(number)));
     }
     for (const json& field : facts["fields"]) {
-        if (field.value("zero_width", false)) continue; // stands for a bit of the component mask alone
+        if (field.value("zero_width", false)) continue; // only a placeholder for a bit of the component mask
         const std::string type = field["type"];
         const std::string display = field.value("display", "");
         std::string kind = field.contains("nested") ? type : "dec";
@@ -69,7 +69,7 @@ std::string_view kind_name(const row_info& row) {
     if (row.nested) return row.nested->name;
     switch (row.how) {
     case show::dec: return row.count > 1 && row.width == 8 ? "bytes" : "dec";
-    case show::name: return "dec"; // which enumerations have names is ours to choose
+    case show::name: return "dec"; // comad decides which enumerations have names
     case show::hex: return "hex";
     case show::guid: return "guid";
     case show::gid: return "gid";
@@ -90,7 +90,7 @@ std::string class_name(MgmtClass mgmt_class) {
 
 lines lines_of(const structure& s) {
     lines out{fmt::format("{} bytes", s.info->bytes)};
-    // What stands there of structures that the IBA does not have is no section.
+    // For structures that the IBA does not have, the text is not a section number.
     if (!s.info->section.starts_with("vendor")) out.push_back(fmt::format("section {}", s.info->section));
     if (!s.uses.empty()) out.push_back(fmt::format("attribute {:#06x}", s.attributeID));
     for (const attribute_use& use : s.uses) {
@@ -103,7 +103,7 @@ lines lines_of(const structure& s) {
     return out;
 }
 
-/// What the facts have and the table lacks with a minus, the other way round with a plus.
+/// Returns rows that only the data file has with a minus, and rows that only the table has with a plus.
 lines differences(lines facts, lines table) {
     std::sort(facts.begin(), facts.end());
     std::sort(table.begin(), table.end());
@@ -152,7 +152,7 @@ TEST_CASE("an attribute is found in every class whose formats carry it") {
 
 namespace {
 
-/// `nodeInfo.nodeGUID 7` for every bit of the component mask that the facts give a structure.
+/// Returns `nodeInfo.nodeGUID 7` for every bit of the component mask of a structure in the data file.
 lines mask_lines(const json& facts) {
     lines out;
     for (const auto& [name, bit] : facts["component_mask"].items())
@@ -160,7 +160,7 @@ lines mask_lines(const json& facts) {
     return out;
 }
 
-/// The same of a table.
+/// Returns these lines for a table.
 lines mask_lines(const record_info& info) {
     lines out;
     for (const component& c : components_of(info)) out.push_back(fmt::format("{} {}", c.name, c.bit));

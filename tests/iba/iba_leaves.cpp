@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// iba_leaves.cpp - the single values of a structure.
+// iba_leaves.cpp - lists the single values of a structure.
 #include "iba_leaves.hpp"
 
 #include <comad/iba/detail/bits.hpp>

@@ -27,7 +27,7 @@ namespace {
 
 using buffer = std::array<u8, 256>;
 
-/// Bits of a buffer.
+/// A range of bits in a buffer.
 struct place {
     unsigned off = 0;
     unsigned width = 0;
@@ -36,7 +36,7 @@ struct place {
 };
 std::ostream& operator<<(std::ostream& out, const place& p) { return out << p.off << '/' << p.width; }
 
-/// The bits that a field of libibmad reads, found one by one; none if it is no field.
+/// Returns the bits that a field of libibmad reads, found one by one. The range is empty if it is not a field.
 place place_of(MAD_FIELDS field) {
     place found;
     if (!mad_field_name(field)) return found;
@@ -50,7 +50,7 @@ place place_of(MAD_FIELDS field) {
     return found;
 }
 
-/// All fields of libibmad by name and place; few have both in common with another.
+/// All fields of libibmad by name and place. A few fields have the same name and place as another one.
 using fields = std::multimap<std::pair<std::string, place>, MAD_FIELDS>;
 const fields& all_fields() {
     static const fields all = [] {
@@ -64,18 +64,18 @@ const fields& all_fields() {
     return all;
 }
 
-/// Fields of libibmad and of a structure that are the same.
+/// A field that libibmad and a structure have in common.
 struct common_field {
     std::string structure;
     std::string name;
     MAD_FIELDS field;
-    unsigned count = 1; ///< of an array's elements, which are so many fields of libibmad
+    unsigned count = 1; ///< number of elements of an array, each of which is a field in libibmad
 };
 
-/// Details of notices have a structure of their own, which libibmad reads where it is in the notice.
+/// The details of notices have their own structure. libibmad reads them at their place in the notice.
 unsigned bytes_before(const std::string& structure) { return structure.starts_with("MADNoticeTrap") ? 10 : 0; }
 
-/// The fields that are in iba_ibmad_map.tsv.
+/// Returns the fields that iba_ibmad_map.tsv contains.
 std::vector<common_field> known_fields() {
     std::vector<common_field> all;
     for (const std::vector<std::string>& line : load_columns("iba_ibmad_map.tsv")) {
@@ -92,7 +92,7 @@ std::vector<common_field> known_fields() {
     return all;
 }
 
-/// Those of structures that the file does not have.
+/// Fields of structures that the file does not contain.
 const std::vector<common_field> more_fields{
     {"PMPortCountersExt", "symbolErrorCounter", IB_PC_EXT_ERR_SYM_F},
     {"PMPortCountersExt", "linkErrorRecoveryCounter", IB_PC_EXT_LINK_RECOVERS_F},
@@ -190,7 +190,7 @@ const std::vector<common_field> more_fields{
     {"CCTimeStamp", "timeStamp", IB_CC_TIMESTAMP_F},
 };
 
-/// What is one field in libibmad and several here.
+/// One field in libibmad that is several fields in a table.
 struct several {
     std::string structure;
     std::string first;
@@ -206,7 +206,7 @@ const std::vector<several> fields_of_several{
     {"PMPortSamplesCtl", "counterMask10", "counterMask14", IB_PSC_COUNTER_MASKS10TO14_F},
 };
 
-/// Where libibmad reads other bits than it should, and who says so.
+/// A field where libibmad reads the wrong bits, and the source that shows this.
 struct wrong {
     std::string structure;
     std::string name;
@@ -214,29 +214,30 @@ struct wrong {
     place theirs;
 };
 const std::vector<wrong> wrong_fields{
-    // OpenSM's structures, and the neighbours: these entries of libibmad lack the swap that the others have.
+    // OpenSM's structures and the fields next to it show this: these entries of libibmad lack the swap that the others
+    // have.
     {"PMPortCounters", "QP1Dropped", IB_PC_QP1_DROP_F, {176, 16}},
     {"SMPPortInfoExtended", "HDRFECModeSupported", IB_PORT_EXT_HDR_FEC_MODE_SUPPORTED_F, {96, 16}},
     {"SMPPortInfoExtended", "HDRFECModeEnabled", IB_PORT_EXT_HDR_FEC_MODE_ENABLED_F, {144, 16}},
     {"SMPPortInfoExtended", "NDRFECModeSupported", IB_PORT_EXT_NDR_FEC_MODE_SUPPORTED_F, {128, 16}},
     {"SMPPortInfoExtended", "NDRFECModeEnabled", IB_PORT_EXT_NDR_FEC_MODE_ENABLED_F, {176, 16}},
-    // OpenSM and ibis: both follow the remote QP, and the remote LID is first in its word.
+    // According to OpenSM and ibis, both fields follow the remote QP, and the remote LID comes first in its word.
     {"CCCongestionLogEventCA", "SL", IB_CC_CONGESTION_LOG_ENTRY_CA_SL_CN_ENTRY_F, {24, 4}},
     {"CCCongestionLogEventCA", "serviceType", IB_CC_CONGESTION_LOG_ENTRY_CA_SERVICE_TYPE_CN_ENTRY_F, {28, 4}},
     {"CCCongestionLogEventCA", "remoteLID", IB_CC_CONGESTION_LOG_ENTRY_CA_REMOTE_LID_CN_ENTRY_F, {80, 16}},
 };
 
-/// What libibmad has and no table.
+/// Fields that only libibmad has.
 const std::set<MAD_FIELDS> fields_of_libibmad_alone{
     IB_GID_PREFIX_F,
-    IB_GID_GUID_F, // a GID is one value here
+    IB_GID_GUID_F, // a GID is one value in comad
     IB_MAD_METHOD_F,
-    IB_MAD_RESPONSE_F, // and a method, with its R bit
+    IB_MAD_RESPONSE_F, // comad's method includes the R bit
     IB_ATS_SM_NODE_ADDR_F,
     IB_ATS_SM_MAGIC_KEY_F,
     IB_ATS_SM_NODE_TYPE_F,
-    IB_ATS_SM_NODE_NAME_F,                        // SAServiceRecord's data
-    IB_CC_CONGESTION_LOG_ENTRY_CA_LOCAL_LID_CN_F, // OpenSM has no such field
+    IB_ATS_SM_NODE_NAME_F,                        // the data of SAServiceRecord
+    IB_CC_CONGESTION_LOG_ENTRY_CA_LOCAL_LID_CN_F, // OpenSM does not have this field
 };
 
 leaf leaf_of(const std::string& structure_name, const std::string& name) {
@@ -256,20 +257,20 @@ std::string element_name(const common_field& s, unsigned i) {
 
 MAD_FIELDS operator+(MAD_FIELDS field, unsigned i) { return static_cast<MAD_FIELDS>(static_cast<unsigned>(field) + i); }
 
-/// A field here and there.
+/// A field of a table and the same field in libibmad.
 struct pair {
     leaf ours;
     MAD_FIELDS theirs;
-    unsigned base; ///< the byte where our structure begins
+    unsigned base; ///< the byte where our structure starts
 };
 
 bool read_the_same(const pair& p, buffer& bytes) {
     const u8* ours = bytes.data() + p.base;
     buffer value{};
     mad_decode_field(bytes.data(), p.theirs, value.data());
-    if (p.ours.width > 64) // bytes
+    if (p.ours.width > 64) // a field of bytes
         return std::equal(ours + p.ours.off / 8, ours + (p.ours.off + p.ours.width) / 8, value.begin());
-    u64 number = 0; // libibmad writes 32 or 64 bits in the order of the host
+    u64 number = 0; // libibmad writes 32 or 64 bits in host byte order
     std::memcpy(&number, value.data(), p.ours.width > 32 ? 8 : 4);
     return number == bits_at(ours, p.ours.off, p.ours.width);
 }
@@ -281,7 +282,7 @@ TEST_CASE("libibmad decodes the same values from random bytes") {
     std::vector<common_field> all = known_fields();
     all.insert(all.end(), more_fields.begin(), more_fields.end());
     for (const common_field& s : all) {
-        if (s.field == IB_PC_QP1_DROP_F) continue; // is wrong, see above
+        if (s.field == IB_PC_QP1_DROP_F) continue; // wrong in libibmad, see above
         for (unsigned i = 0; i < s.count; ++i)
             structures[s.structure].push_back(
                 {leaf_of(s.structure, element_name(s, i)), s.field + i, bytes_before(s.structure)});

@@ -20,7 +20,7 @@ const std::map<std::string_view, LinkWidth> widths{{"1x", LinkWidth::w1x},
                                                    {"4x", LinkWidth::w4x},
                                                    {"8x", LinkWidth::w8x},
                                                    {"12x", LinkWidth::w12x}};
-// Bits of LinkSpeed, LinkSpeedExt from bit 3 and LinkSpeedExt2 from bit 7 (IBA 14.2.5.6).
+// Bits of LinkSpeed, then of LinkSpeedExt from bit 3 and of LinkSpeedExt2 from bit 7 (IBA 14.2.5.6).
 const std::map<std::string_view, u32> speeds{{"SDR", 1},  {"DDR", 2},  {"QDR", 4},  {"FDR10", 0x8000}, {"FDR", 8},
                                              {"EDR", 16}, {"HDR", 32}, {"NDR", 64}, {"XDR", 128}};
 
@@ -51,7 +51,7 @@ TEST_CASE("question marks are not parsed as a width or a speed") {
     CHECK(iba::parse_link_word("??EDR").width == LinkWidth{});
     CHECK(iba::parse_link_word("??EDR").speed == 16);
     CHECK(iba::width_name(LinkWidth{}) == "??");
-    CHECK(iba::width_name(LinkWidth{6}) == "??"); // a set
+    CHECK(iba::width_name(LinkWidth{6}) == "??"); // more than one width
     CHECK(iba::speed_name(0) == "???");
     CHECK(iba::speed_name(0x18) == "???");
 }

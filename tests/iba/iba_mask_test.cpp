@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// iba_mask_test.cpp - component masks: the rules counted by hand, the SA's records against the facts and OpenSM.
+// iba_mask_test.cpp - component masks: rules with hand-counted bits, and the records of the SA compared with data/ and
+// OpenSM.
 #include "iba_samples.hpp"
 #include "library/iba_data.hpp"
 #include "support/catch.hpp"
@@ -20,7 +21,7 @@ using json_value = nlohmann::json;
 
 namespace {
 
-/// Two rows of a nested structure have no bit, and an array in it a bit for each element.
+/// Two rows of a nested structure have no bit. An array in it has one bit for each element.
 struct inner {
     u8 first;
     u8 reserved_8;
@@ -28,7 +29,7 @@ struct inner {
     std::array<u16, 2> slots;
     test::block deeper;
 };
-/// Each kind of row that a component mask knows.
+/// A structure with each kind of row that component masks distinguish.
 struct rules {
     u64 serviceID;
     u16 number;
@@ -42,7 +43,7 @@ struct rules {
     std::array<test::block, 2> blocks;
     test::block unnamed;
 };
-/// More components than a mask has bits.
+/// A structure with more components than a mask has bits.
 struct many {
     std::array<u8, 70> elements;
     u8 last;
@@ -96,8 +97,8 @@ u64 named(std::string_view name) {
 
 } // namespace
 
-// 0, 1 serviceID; 2 number; 3 reserved_80; nested: 4 first, 5 reserved_8, 6 and 7 slots, 8 deeper; 9 to 12 data8;
-// 13 list; 14 upper and lower; 15 blocks.
+// Bits 0 and 1: serviceID; 2: number; 3: reserved_80; nested 4: first, 5: reserved_8, 6 and 7: slots, 8: deeper; 9 to
+// 12: data8; 13: list; 14: upper and lower; 15: blocks.
 TEST_CASE("mask components are counted in wire order, including reserved rows") {
     CHECK(named("serviceID") == (bit(0) | bit(1)));
     CHECK(named("number") == bit(2));
@@ -191,7 +192,7 @@ TEST_CASE("components beyond bit 63 have no mask bit") {
 }
 
 TEST_CASE("SA records have the component mask bits of the IBA") {
-    // OpenSM knows these otherwise than the file's source (ib_types.h, IB_PR_, IB_MPR_, IB_MFTR_, IB_GIR_COMPMASK_).
+    // OpenSM differs from the source of the data file here (ib_types.h, IB_PR_, IB_MPR_, IB_MFTR_, IB_GIR_COMPMASK_).
     const std::set<std::string> otherwise{"SAMultiPathRecord.*", "SAMulticastForwardingTableRecord.*",
                                           "SAPathRecord.serviceID", "SAPathRecord.serviceID56LSB",
                                           "SAGUIDInfoRecord.GUIDInfo.GUIDBlock"};
@@ -263,5 +264,5 @@ TEST_CASE("the component mask bits of MultiPathRecord equal those of OpenSM") {
     CHECK(of("independenceSelector") == bit(17));
     CHECK(of("DGIDCount") == bit(20));
     CHECK(of("serviceID56LSB") == bit(21));
-    CHECK(of("SDGID") == bit(22)); // OpenSM has no constant for it
+    CHECK(of("SDGID") == bit(22)); // OpenSM has no constant for this bit
 }

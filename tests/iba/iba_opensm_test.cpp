@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// iba_opensm_test.cpp - component masks against OpenSM's.
+// iba_opensm_test.cpp - component masks compared with OpenSM.
 #include "iba_components.hpp"
 #include "support/catch.hpp"
 #include <comad/iba/detail/bits.hpp>
@@ -19,7 +19,7 @@ namespace {
 
 struct record_masks {
     std::string structure;
-    std::vector<std::pair<std::string, ib_net64_t>> components; ///< bits as they are on the wire
+    std::vector<std::pair<std::string, ib_net64_t>> components; ///< bits in network byte order
 };
 
 // clang-format off

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// iba_print_test.cpp - dotted, JSON and dump. Samples in the shape of python-rdma's printers, which these follow.
+// iba_print_test.cpp - the dotted, JSON and dump formats. The samples follow the printers of python-rdma.
 #include "iba_samples.hpp"
 #include "library/iba_data.hpp"
 #include "support/catch.hpp"
@@ -23,7 +23,7 @@
 using namespace comad;
 using namespace comad::iba;
 using namespace comad::test;
-using json_value = nlohmann::json; // not `json`, which is also a printer
+using json_value = nlohmann::json; // not named `json`, which is also a printer
 
 namespace {
 
@@ -174,7 +174,7 @@ TEST_CASE("a MAD of an unknown class is dumped as words") {
 TEST_CASE("printers never read beyond the received bytes") {
     std::mt19937 random(3);
     for (std::size_t size = 0; size <= 256; ++size) {
-        std::vector<u8> mad(size); // sized exactly, for AddressSanitizer
+        std::vector<u8> mad(size); // exact size, for AddressSanitizer
         for (u8& byte : mad) byte = static_cast<u8>(random());
         if (size > 2) mad[0] = mad[2] = 1;
         if (size > 2) mad[1] = size % 2 == 0 ? 0x01 : 0x81;
@@ -212,7 +212,7 @@ TEST_CASE("dotted lines show hex, prefixes, names, text and numbers in their own
     CHECK(contains(text, "\nPortState........................Active\n"));
     CHECK(contains(text, "\nLinkWidthActive..................?? 3\n"));
     CHECK(contains(text, "\nDiagCode.........................0x000a\n"));
-    CHECK(contains(text, "\nMulticastPKeyTrapSuppressionEnabled.0\n")); // one dot at least
+    CHECK(contains(text, "\nMulticastPKeyTrapSuppressionEnabled.0\n")); // at least one dot
     CHECK(std::count(text.begin(), text.end(), '\n') == 54);
 
     CHECK(contains(dotted(node_info()), "SystemImageGUID..................0002:c903:0040:a0b3\n"));
@@ -377,7 +377,7 @@ TEST_CASE("exact JSON has reserved members and byte strings in wire order") {
 
 namespace {
 
-/// A trap 144 as IBA 13.4.8.2 and 14.2.5.1 lay it out: LID 0x1234 has a new description.
+/// Returns a trap 144 with the layout of IBA 13.4.8.2 and 14.2.5.1: LID 0x1234 has a new description.
 std::vector<u8> notice_144() {
     std::vector<u8> bytes(wire_size<Notice>);
     const std::array<u8, 24> begin{0x84, 0,    0,    2,    0, 144, 0x12, 0x34, 0, 1, // generic, informational, a switch

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// iba_registry_test.cpp - tables by name, class and id, and the legal requests.
+// iba_registry_test.cpp - tables by name, class and ID, and the legal requests.
 #include "library/iba_data.hpp"
 #include "support/catch.hpp"
 #include <comad/iba.hpp>
@@ -26,13 +26,13 @@ namespace {
 
 std::string_view name_of(const record_info* info) { return info ? info->name : "nothing"; }
 
-/// The names in the headers' describe<...>("SMPNodeInfo".
+/// Returns the names in the calls describe<...>("SMPNodeInfo" of the headers.
 std::set<std::string> described_names() {
     const auto headers = std::filesystem::path(COMAD_SOURCE_DIR) / "include/comad/iba";
     const std::regex description(R"(layout = describe<[^>]*>\("(\w+)\")");
     std::set<std::string> names;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(headers)) {
-        // Its comment has the example.
+        // This file contains an example in a comment.
         if (!entry.is_regular_file() || entry.path().filename() == "table.hpp") continue;
         std::ostringstream text;
         text << std::ifstream(entry.path()).rdbuf();
@@ -105,7 +105,7 @@ TEST_CASE("an attribute is found by class and ID") {
         }
     }
     CHECK(attributes == 90);
-    CHECK(find_attribute(MgmtClass::SubnLID, 1, 0x0001) == nullptr); // no ClassPortInfo in subnet management
+    CHECK(find_attribute(MgmtClass::SubnLID, 1, 0x0001) == nullptr); // subnet management has no ClassPortInfo
     CHECK(find_attribute(MgmtClass::SubnDirected, 1, 0xff90) == &info_of<smp::MlnxExtPortInfo>);
     CHECK(find_attribute(MgmtClass::SubnAdm, 2, 0xff90) == nullptr);
     CHECK(find_attribute(MgmtClass{0x7f}, 1, 0x0001) == nullptr);
@@ -144,7 +144,7 @@ TEST_CASE("all requests of the IBA are legal") {
         }
     }
     CHECK(is_legal_request(MgmtClass::SubnDirected, 1, Method::Set, 0x0015));
-    CHECK(is_legal_request(MgmtClass::SubnLID, 1, Method::Set, 0x0002)); // though another table describes it
+    CHECK(is_legal_request(MgmtClass::SubnLID, 1, Method::Set, 0x0002)); // although another table describes it
 }
 
 TEST_CASE("requests that the IBA does not define are not legal") {
@@ -202,7 +202,7 @@ TEST_CASE("the details of a notice are decoded from the notice") {
     change.capabilityMask = 0x89abcdef;
     change.nodeDescriptionChange = true;
     notice.dataDetails = encode(change);
-    // IBA 14.2.5.1: LID in bytes 2 and 3 of the details, capability mask from 6, flags in 5 and 11.
+    // IBA 14.2.5.1: LID in bytes 2 and 3 of the details, capability mask from byte 6, flags in bytes 5 and 11.
     const std::array<u8, 14> expected{0, 0, 0x12, 0x34, 0, 1, 0x89, 0xab, 0xcd, 0xef, 0, 1, 0, 0};
     CHECK(std::equal(expected.begin(), expected.end(), notice.dataDetails.begin()));
     CHECK(decode<NoticeTrap144>(notice.dataDetails) == change);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// iba_samples.hpp - structures that no standard has, with everything that a table can say, for tests of what works over
+// iba_samples.hpp - structures that no standard defines, with every feature of tables, for tests of code that uses
 // tables at run time.
 #pragma once
 #include <comad/iba/detail/wire.hpp>
@@ -9,18 +9,21 @@
 
 namespace comad::test {
 
+/// 16 elements of two bits.
 struct quarter_bytes {
     std::array<u8, 16> value;
 };
+/// 16 elements of four bits.
 struct half_bytes {
     std::array<u8, 16> SLtoVL;
 };
+/// Fields and a reserved range inside bytes.
 struct block {
     u16 port;
     u16 reserved_16;
     u8 LMC;
 };
-/// Arrays, nested structures and arrays of them; five bytes more than a multiple of eight.
+/// Arrays, nested structures and arrays of structures. Its size is five bytes more than a multiple of eight.
 struct mixture {
     u16 QOSClass;
     u32 reserved_12;
@@ -30,7 +33,7 @@ struct mixture {
     u8 last;
 };
 
-/// Two bytes: structures of this size share words.
+/// A structure of two bytes: several of them share a 32-bit word.
 struct pair {
     u8 shift;
     u16 multiplier;
@@ -40,8 +43,8 @@ struct table {
     u16 limit;
     std::array<pair, 3> entries;
 };
-/// Everything that is not a number of at most 64 bits, two levels of arrays of structures, and a structure that begins
-/// inside a word.
+/// Every field type that is not a number of at most 64 bits, two levels of arrays of structures, and a structure that
+/// starts inside a 32-bit word.
 struct wide {
     iba::gid one;
     std::array<iba::gid, 2> gids;
@@ -57,7 +60,7 @@ struct wide {
     u64 reserved_928;
     std::array<u8, 12> reserved_992;
 };
-/// As three attributes of the IBA are.
+/// A structure without rows, like three attributes of the IBA.
 struct nothing {};
 
 } // namespace comad::test

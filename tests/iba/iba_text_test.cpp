@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// iba_text_test.cpp - names and texts from the network: nothing vanishes, nothing commands a terminal.
+// iba_text_test.cpp - names and texts from the network: no character vanishes, and none controls a terminal.
 #include "support/catch.hpp"
 #include <comad/iba/detail/enums.hpp>
 #include <comad/iba/detail/format.hpp>
@@ -43,9 +43,9 @@ TEST_CASE("control characters are escaped") {
     CHECK(escaped("del\x7f") == "del\\x7f");
     CHECK(escaped("\0nul"s) == "\\x00nul");
     CHECK(escaped("\x9b"
-                  "31m") == "\\x9b31m"); // C1 CSI as a byte
+                  "31m") == "\\x9b31m"); // C1 CSI as one byte
     CHECK(escaped("\xc2\x9b"
-                  "31m") == "\\xc2\\x9b31m"); // and as UTF-8
+                  "31m") == "\\xc2\\x9b31m"); // C1 CSI as UTF-8
     CHECK(escaped("\xc2\x80\xc2\x9f") == "\\xc2\\x80\\xc2\\x9f");
 }
 
@@ -56,8 +56,8 @@ TEST_CASE("characters that reorder or break lines are escaped") {
 }
 
 TEST_CASE("invisible characters are escaped") {
-    // Soft hyphen, combining grapheme joiner, Arabic letter mark, Hangul fillers, zero-width space and joiners, marks of
-    // direction, word joiner, invisible operators, variation selectors, byte-order mark, annotations, tags.
+    // Soft hyphen, combining grapheme joiner, Arabic letter mark, Hangul fillers, zero-width space and joiners,
+    // directional marks, word joiner, invisible operators, variation selectors, byte order mark, annotations and tags.
     for (const char* text :
          {"\u00ad", "\u034f", "\u061c", "\u115f",     "\u1160",     "\u3164",     "\uffa0",     "\u17b4",    "\u180e",
           "\u200b", "\u200d", "\u200e", "\u200f",     "\u2060",     "\u2064",     "\u206f",     "\ufe00",    "\ufe0f",
@@ -72,7 +72,7 @@ TEST_CASE("invisible characters are escaped") {
     }
     CHECK(escaped("\ufeffleaf") == "\\xef\\xbb\\xbfleaf");
     CHECK(json_quoted("\U000e0041") == "\"\\udb40\\udc41\""); // a surrogate pair
-    // Their neighbours are letters and signs, and stay.
+    // The neighbors of these characters are visible, and stay.
     for (const std::string text : {"\u00ac", "\u00ae", "\u0350", "\u115e", "\u1161", "\u200a", "\u2010", "\u2027",
                                    "\u202f", "\u205f", "\u2070", "\ufe10", "\ufffc", "\U000e1000"})
         CHECK(escaped(text) == text);
@@ -81,16 +81,16 @@ TEST_CASE("invisible characters are escaped") {
 TEST_CASE("invalid UTF-8 is escaped byte by byte, and the text after it is kept") {
     CHECK(escaped("\xff"
                   "a") == "\\xffa");
-    CHECK(escaped("\xc3") == "\\xc3");                            // cut
-    CHECK(escaped("\xe2\x82") == "\\xe2\\x82");                   // cut
-    CHECK(escaped("\xc3(") == "\\xc3(");                          // no continuation
-    CHECK(escaped("\x80") == "\\x80");                            // continuation without start
+    CHECK(escaped("\xc3") == "\\xc3");                            // truncated
+    CHECK(escaped("\xe2\x82") == "\\xe2\\x82");                   // truncated
+    CHECK(escaped("\xc3(") == "\\xc3(");                          // missing continuation byte
+    CHECK(escaped("\x80") == "\\x80");                            // continuation byte without a start
     CHECK(escaped("\xc0\xaf") == "\\xc0\\xaf");                   // overlong
     CHECK(escaped("\xe0\x80\xaf") == "\\xe0\\x80\\xaf");          // overlong
     CHECK(escaped("\xed\xa0\x80") == "\\xed\\xa0\\x80");          // surrogate
     CHECK(escaped("\xf4\x90\x80\x80") == "\\xf4\\x90\\x80\\x80"); // above U+10FFFF
     CHECK(escaped("\xf8\x88\x80\x80\x80") == "\\xf8\\x88\\x80\\x80\\x80");
-    CHECK(escaped("\xe2\x82\xc3\xa4") == "\\xe2\\x82\xc3\xa4"); // cut, then a whole character
+    CHECK(escaped("\xe2\x82\xc3\xa4") == "\\xe2\\x82\xc3\xa4"); // truncated, then a complete character
 }
 
 TEST_CASE("the escaped text of any bytes contains no control byte") {
@@ -100,7 +100,7 @@ TEST_CASE("the escaped text of any bytes contains no control byte") {
         for (char& c : raw) c = static_cast<char>(random());
         const std::string out = escaped(raw);
         CHECK(std::none_of(out.begin(), out.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }));
-        CHECK(escaped(out) == out); // valid UTF-8 without controls, or it would change again
+        CHECK(escaped(out) == out); // valid UTF-8 without control characters does not change again
         CHECK_NOTHROW(nlohmann::json::parse(json_quoted(raw)));
     }
 }
@@ -112,16 +112,16 @@ TEST_CASE("a JSON string equals its input if the input was valid UTF-8") {
                       "b") == "\"a\\u001bb\"");
     CHECK(json_quoted("\u202e") == "\"\\u202e\"");
     CHECK(json_quoted("\xff"
-                      "a") == "\"\\u00ffa\""); // no UTF-8
+                      "a") == "\"\\u00ffa\""); // not UTF-8
 }
 
 TEST_CASE("valid_utf8 keeps valid UTF-8 and converts each other byte to a character") {
     for (const std::string& text : {""s, "plain"s, "Zürich – 節点"s, "\xf0\x9f\x96\xa7"s, "\x1b\0\x7f"s})
         CHECK(valid_utf8(text) == text);
     CHECK(valid_utf8("\xff\x80z") == "\u00ff\u0080z");
-    CHECK(valid_utf8("\xc3") == "\u00c3");                         // cut
+    CHECK(valid_utf8("\xc3") == "\u00c3");                         // truncated
     CHECK(valid_utf8("\xed\xa0\x80") == "\u00ed\u00a0\u0080");     // surrogate
-    CHECK(valid_utf8("\xe2\x82\xc3\xa4") == "\u00e2\u0082\u00e4"); // cut, then a whole character
+    CHECK(valid_utf8("\xe2\x82\xc3\xa4") == "\u00e2\u0082\u00e4"); // truncated, then a complete character
 }
 
 TEST_CASE("escaped JSON is ASCII and contains the original text") {

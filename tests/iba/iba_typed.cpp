@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// iba_typed.cpp - what the C++ structure of every table does.
+// iba_typed.cpp - operations on the C++ structure of every table.
 #include "iba_typed.hpp"
 
 #include <comad/iba.hpp>
@@ -49,7 +49,7 @@ template <wire T> bool decodes_rows(const std::vector<u8>& bytes) {
     return are_rows_at(described<T>::layout, value, bytes.data());
 }
 
-/// `LMC` of &PortInfo::LMC, as the compiler writes it.
+/// Returns `LMC` for &PortInfo::LMC, as the compiler prints it.
 template <auto Member> constexpr std::string_view name_of_member() {
     const std::string_view function = __PRETTY_FUNCTION__;
     const std::size_t begin = function.find("Member = ");
@@ -61,7 +61,7 @@ template <unsigned Bytes, auto... Member, unsigned... Off, unsigned... Width>
 std::vector<member> members_of(const record<Bytes, field<Member, Off, Width>...>&) {
     std::vector<member> out;
     [[maybe_unused]] const auto add = [&out](member m) {
-        if (m.bits > 0) out.push_back(m); // else a header, whose rows are members of its own
+        if (m.bits > 0) out.push_back(m); // without bits it is a header, whose rows are separate members
     };
     (add({name_of_member<Member>(), Off, Width}), ...);
     return out;

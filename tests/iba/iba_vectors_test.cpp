@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// iba_vectors_test.cpp - all structures on bytes: with values that other programs read from them, with random ones, and
-// their members by name.
+// iba_vectors_test.cpp - all structures on bytes: values that other programs read from them, random values, and members
+// by name.
 #include "iba_disputes.hpp"
 #include "iba_leaves.hpp"
 #include "iba_typed.hpp"
@@ -23,7 +23,7 @@ using nlohmann::json;
 
 namespace {
 
-/// The bytes of a vector, as long as the table: the two disagree on a few sizes.
+/// Returns the bytes of a vector with the size of the table. The two disagree on a few sizes.
 std::vector<u8> bytes_of(const json& vector, const record_info& info) {
     std::vector<u8> bytes = from_hex(vector["hex"]);
     bytes.resize(info.bytes);
@@ -37,10 +37,10 @@ const typed& typed_of(std::string_view name) {
     std::abort();
 }
 
-/// `GUIDInfo` of `GUIDInfo.GUIDBlock[3]`.
+/// Returns `GUIDInfo` for `GUIDInfo.GUIDBlock[3]`.
 std::string_view first_name(std::string_view leaf_name) { return leaf_name.substr(0, leaf_name.find_first_of(".[")); }
 
-/// `GUIDBlock` of it.
+/// Returns `GUIDBlock` for `GUIDInfo.GUIDBlock[3]`.
 std::string_view last_name(std::string_view leaf_name) {
     leaf_name.remove_prefix(leaf_name.rfind('.') + 1);
     return leaf_name.substr(0, leaf_name.find('['));
@@ -107,7 +107,7 @@ TEST_CASE("every row has the name and offset of its member") {
             INFO(t.info->name << '.' << rows[i].name);
             CHECK(members[i].off == rows[i].off);
             CHECK(members[i].bits == rows[i].bits());
-            // A header that stands under its own name in the table is `header` in C++.
+            // In C++, a header that has its own name in the table is called `header`.
             const bool is_header = rows[i].nested && rows[i].off == 0 && members[i].name == "header";
             CHECK((is_header || members[i].name == rows[i].name));
         }

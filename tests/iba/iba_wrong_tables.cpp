@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// iba_wrong_tables.cpp - tables that compile; with COMAD_WRONG=n one of them breaks rule n. Nothing here uses the wrong
-// table: it must fail where it is described.
+// iba_wrong_tables.cpp - tables that break one rule each; COMAD_WRONG=n selects rule n. No code here uses the wrong
+// table: its description must fail to compile.
 #include <comad/iba/detail/enums.hpp>
 #include <comad/iba/detail/wire.hpp>
 
@@ -38,7 +38,7 @@ template <> struct comad::iba::described<inner> : std::true_type {
     static constexpr auto layout = describe<2>("Inner", "0", field<&inner::number, at{0}, 16>{"number"});
 };
 
-#if COMAD_WRONG == 18 // what only a use can show: the member has no row
+#if COMAD_WRONG == 18 // only a use can show this: the member has no row
 constexpr unsigned where = offset_of<&inner::without_row>;
 #endif
 
@@ -56,55 +56,55 @@ template <> struct comad::iba::described<example> : std::true_type {
         field<&T::byte,   at{0},    8>{"byte"},
         field<&T::number, at{0, 4}, 12>{"number"},
         reserved<&T::rest, at{2},   48>{}
-#elif COMAD_WRONG == 2 // rows leave a hole: inside
+#elif COMAD_WRONG == 2 // rows leave a gap in the middle
         field<&T::byte,   at{0},    8>{"byte"},
         field<&T::number, at{1, 1}, 15>{"number"},
         reserved<&T::rest, at{3},   40>{}
-#elif COMAD_WRONG == 3 // at the end
+#elif COMAD_WRONG == 3 // rows leave a gap at the end
         field<&T::number, at{0},   16>{"number"},
         reserved<&T::rest, at{2},   40>{}
-#elif COMAD_WRONG == 4 // at the beginning
+#elif COMAD_WRONG == 4 // rows leave a gap at the start
         field<&T::byte,   at{1},    8>{"byte"},
         reserved<&T::rest, at{2},   48>{}
-#elif COMAD_WRONG == 5 // row lies outside the record
+#elif COMAD_WRONG == 5 // a row lies outside the record
         reserved<&T::rest, at{0},   64>{},
         field<&T::number, at{8},   16>{"number"}
 #elif COMAD_WRONG == 6 // rows are not in wire order
         field<&T::number, at{1},   16>{"number"},
         field<&T::byte,   at{0},    8>{"byte"},
         reserved<&T::rest, at{3},   40>{}
-#elif COMAD_WRONG == 7 // field straddles its 32-bit word
+#elif COMAD_WRONG == 7 // a field straddles its 32-bit word
         reserved<&T::rest, at{0},   24>{},
         field<&T::number, at{3},   16>{"number"},
         reserved<&T::rest, at{5},   24>{}
-#elif COMAD_WRONG == 8 // the same for a reserved range that is not whole bytes
+#elif COMAD_WRONG == 8 // a reserved range straddles a word, and is not whole bytes
         reserved<&T::rest, at{0},   28>{},
         reserved<&T::rest, at{3, 4}, 8>{},
         reserved<&T::rest, at{4, 4}, 28>{}
-#elif COMAD_WRONG == 9 // member type is narrower than the wire field
+#elif COMAD_WRONG == 9 // the member type is narrower than the wire field
         field<&T::byte,   at{0},   16>{"byte"},
         reserved<&T::rest, at{2},   48>{}
-#elif COMAD_WRONG == 10 // a bool holds one bit
+#elif COMAD_WRONG == 10 // a bool is narrower than the field: it holds one bit
         field<&T::flag,   at{0},    2>{"flag"},
         reserved<&T::rest, at{0, 2}, 6>{},
         reserved<&T::rest, at{1},   56>{}
-#elif COMAD_WRONG == 11 // the elements of an array
+#elif COMAD_WRONG == 11 // the elements of an array are narrower than the field
         field<&T::list,   at{0},   64>{"list"}
-#elif COMAD_WRONG == 12 // an enumeration
+#elif COMAD_WRONG == 12 // an enumeration is narrower than the field
         field<&T::type,   at{0},    9>{"type"},
         reserved<&T::rest, at{1, 1}, 7>{},
         reserved<&T::rest, at{2},   48>{}
-#elif COMAD_WRONG == 13 // field does not divide into the elements of its member
+#elif COMAD_WRONG == 13 // the field size is not a multiple of the number of elements
         field<&T::list,   at{0},   30>{"list"},
         reserved<&T::rest, at{3, 6}, 2>{},
         reserved<&T::rest, at{4},   32>{}
-#elif COMAD_WRONG == 14 // nested structure has another size
+#elif COMAD_WRONG == 14 // the nested structure has another size
         field<&T::nested, at{0},   32>{"nested"},
         reserved<&T::rest, at{4},   32>{}
-#elif COMAD_WRONG == 15 // member has no wire form
+#elif COMAD_WRONG == 15 // the member type has no wire format
         field<&T::with_sign, at{0}, 32>{"with_sign"},
         reserved<&T::rest, at{4},   32>{}
-#elif COMAD_WRONG == 16 // shown as text, but no bytes
+#elif COMAD_WRONG == 16 // displayed as text, but not bytes
         field<&T::number, at{0},   16>{"number", show::text},
         reserved<&T::rest, at{2},   48>{}
 #else
@@ -116,7 +116,7 @@ template <> struct comad::iba::described<example> : std::true_type {
 template <> struct comad::iba::described<example_of_unnamed> : std::true_type {
     using T = example_of_unnamed;
     static constexpr auto layout = describe<1>("Unnamed", "0",
-#if COMAD_WRONG == 17 // shown by name, but nothing names the values
+#if COMAD_WRONG == 17 // displayed by name, but the values have no names
         field<&T::value, at{0}, 8>{"value", show::name}
 #else
         field<&T::value, at{0}, 8>{"value"}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// text_file_test.cpp - files are read up to a limit, pipes until a signal arrives.
+// text_file_test.cpp - files are read up to a limit, and pipes until a signal arrives.
 #include "support/catch.hpp"
 #include "support/directory.hpp"
 #include <comad/iba/detail/text_file.hpp>
@@ -51,7 +51,7 @@ TEST_CASE("open_text_file reads a whole text file and rejects binary files and o
     CHECK(message_of([&] { iba::open_text_file(d); }) ==
           "cannot read '" + d + "': it is a binary file, but must be a text file");
     const std::string sparse = files.write("e", "");
-    fs::resize_file(sparse, iba::most_bytes + 1); // takes no room, and is refused unread
+    fs::resize_file(sparse, iba::most_bytes + 1); // uses no disk space, and is rejected without being read
     CHECK(message_of([&] { iba::read_bytes(sparse); }) ==
           "cannot read '" + sparse + "': it is larger than the maximum of 512 MiB");
     CHECK(iba::read_bytes(d) == std::string("a\0b", 3));
@@ -77,8 +77,9 @@ TEST_CASE("a signal ends the wait for the writer of a pipe even with SA_RESTART"
     int writer = -1;
     std::atomic<bool> is_over = false;
     std::thread sender([&] {
-        writer = ::open(fifo.c_str(), O_WRONLY | O_CLOEXEC); // returns when the reader is there, and then says nothing
-        while (!is_over) ::pthread_kill(here, SIGUSR1);      // the first ones may arrive before it waits
+        // Open() returns when the reader exists. Then nothing is written.
+        writer = ::open(fifo.c_str(), O_WRONLY | O_CLOEXEC);
+        while (!is_over) ::pthread_kill(here, SIGUSR1); // the first signals can arrive before the read starts
     });
     CHECK(message_of([&] { iba::open_text_file(fifo); }) ==
           "cannot read '" + fifo + "': a signal arrived before the end of the input");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// deadlines_test.cpp - rounding, and the lists of deadlines against an ordered map.
+// deadlines_test.cpp - rounding of timeouts, and the lists of deadlines compared with an ordered map.
 #include "support/catch.hpp"
 #include <comad/mad/detail/deadlines.hpp>
 
@@ -19,7 +19,7 @@ namespace {
 
 constexpr time_point at(duration since_epoch) { return time_point{since_epoch}; }
 
-/// Every slot that is due at `now`.
+/// Returns every slot that is due at `now`.
 std::set<u32> expire_all(deadlines& d, time_point now) {
     std::set<u32> due;
     for (u32 slot; (slot = d.expire(now)) != deadlines::no_slot;) due.insert(slot);
@@ -41,7 +41,7 @@ TEST_CASE("deadlines round a timeout up by at most 1/32") {
         CAPTURE(t.count());
         const duration kept = deadlines::rounded(t);
         REQUIRE(kept >= t);
-        REQUIRE(kept - t <= std::max<duration>(t / 32, 24ns)); // 24 ns: what is shorter than 1.024 us becomes that
+        REQUIRE(kept - t <= std::max<duration>(t / 32, 24ns)); // 24 ns: shorter timeouts become 1.024 us
         REQUIRE(deadlines::rounded(kept) == kept);
     }
 }
@@ -70,11 +70,11 @@ TEST_CASE("a slot never expires before its deadline and always expires at the de
 TEST_CASE("a timeout starts at the first clock update after the slot was armed") {
     deadlines d(2);
     d.set_now(at(1s));
-    d.arm(0, 100ms); // an hour passes, and nobody looks at the clock
+    d.arm(0, 100ms); // an hour passes without a clock update
     CHECK(d.expire(at(3600s)) == deadlines::no_slot);
     d.set_now(at(3600s));
     CHECK(d.earliest() == at(3600s) + deadlines::rounded(100ms));
-    d.set_now(at(3600s) + 50ms); // started once, not again
+    d.set_now(at(3600s) + 50ms); // a timeout that has started does not start again
     CHECK(d.earliest() == at(3600s) + deadlines::rounded(100ms));
 }
 
@@ -85,10 +85,10 @@ TEST_CASE("a disarmed slot never expires, whether or not its timeout has started
     d.disarm(0);
     d.set_now(at(0s));
     d.disarm(1);
-    d.disarm(2); // never armed: nothing happens
+    d.disarm(2); // the timer was never armed: no effect
     CHECK(expire_all(d, at(1s)).empty());
     CHECK(d.earliest() == time_point::max());
-    d.arm(0, 1ms); // and it may be armed again
+    d.arm(0, 1ms); // it can be armed again
     d.set_now(at(1s));
     CHECK(expire_all(d, at(2s)) == std::set<u32>{0});
 }
@@ -112,7 +112,7 @@ TEST_CASE("deadlines match an ordered map for any sequence of arm, disarm and wa
     std::mt19937 random(seed);
     const u32 slots = seed == 1 ? 65536 : 1 + random() % 300;
     deadlines d(slots);
-    std::multimap<time_point, u32> model; // started
+    std::multimap<time_point, u32> model; // timers that have started
     std::vector<std::multimap<time_point, u32>::iterator> place(slots, model.end());
     std::map<u32, duration> unstarted;
     time_point now{};
@@ -132,7 +132,7 @@ TEST_CASE("deadlines match an ordered map for any sequence of arm, disarm and wa
         case 2:
         case 3: {
             if (armed(slot)) break;
-            // From microseconds to minutes, so that every octave is met.
+            // From microseconds to minutes, so that every octave occurs.
             const duration timeout{
                 static_cast<duration::rep>(1000 + (u64{random()} >> (random() % 32)) * (1 + random() % 200))};
             d.arm(slot, timeout);
@@ -149,7 +149,7 @@ TEST_CASE("deadlines match an ordered map for any sequence of arm, disarm and wa
         case 6:
             now += duration{static_cast<duration::rep>(u64{random()} >> (random() % 32))};
             tell_time();
-            // A lower bound always.
+            // earliest() is always a lower bound.
             if (!model.empty()) REQUIRE(d.earliest() <= model.begin()->first);
             break;
         case 7: {
@@ -161,7 +161,7 @@ TEST_CASE("deadlines match an ordered map for any sequence of arm, disarm and wa
                 model.erase(model.begin());
             }
             REQUIRE(expire_all(d, now) == due);
-            // Exact after an expiry that found something.
+            // earliest() is exact after an expiration that found a slot.
             if (!due.empty()) REQUIRE(d.earliest() == (model.empty() ? time_point::max() : model.begin()->first));
             break;
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// engine_adaptive_test.cpp - operations without a timeout, windows without a number, rates: looked at from the transport.
+// engine_adaptive_test.cpp - operations without a timeout, adaptive windows, and rates, from the view of the transport.
 #include "library/engine_rig.hpp"
 #include <comad/mad/detail/retry_policy.hpp>
 
@@ -11,7 +11,7 @@ using namespace comad::test;
 
 namespace {
 
-/// Each is answered before the next is sent.
+/// Each request gets its reply before the next one is sent.
 void answer_in_turn(rig& r, unsigned many, const IBDRPath& to) {
     for (u32 i = 0; i < many; ++i) {
         measured_get o(i, to);
@@ -51,11 +51,11 @@ TEST_CASE("replies from a target that became slow are accepted after any number 
     r.mads.submit(o);
     REQUIRE(r.run());
     CHECK(o.answered_right());
-    CHECK(r.net.now() - asked == 12ms); // the answer to the first attempt
+    CHECK(r.net.now() - asked == 12ms); // the reply to the first attempt
     CHECK(o.sent_times > 1);
     CHECK(r.mads.counters().late_replies == 1);
     r.drain();
-    // From now on it is waited for.
+    // The engine now waits long enough for the replies.
     const u64 repeated = r.mads.counters().retried;
     answer_in_turn(r, 20, route(1));
     CHECK(r.mads.counters().retried - repeated <= 3);
@@ -78,7 +78,7 @@ TEST_CASE("an unresponsive target times out at the time limit and gets fewer att
     const std::size_t asked = r.net.taken().size() - before;
     CHECK(first >= usual.patience);
     CHECK(first <= usual.patience * 11 / 10);
-    CHECK(asked == 4); // nothing was ever lost: to lose so many is impossible
+    CHECK(asked == 4); // no request was ever lost: so many losses are impossible
     CHECK(time_of_failure(101) < usual.patience);
     CHECK(r.net.taken().size() - before - asked == mad::detail::retry_policy::most_to_unknown);
 
@@ -96,8 +96,8 @@ TEST_CASE("an operation with a shorter time limit of its own times out earlier, 
     measured_get hurried(100, route(1)), in_no_time(101, route(2)), patient(102, route(3));
     hurried.patience = 100ms;
     in_no_time.patience = 1us;
-    patient.patience = 10 * usual.first_patience; // it cannot be longer
-    in_no_time.distance = patient.distance = 1;   // from there answers came
+    patient.patience = 10 * usual.first_patience; // longer than the limit, which applies instead
+    in_no_time.distance = patient.distance = 1;   // replies came from this distance
     const time_point asked = r.net.now();
     time_point ended_at[3];
     unsigned i = 0;
@@ -190,7 +190,8 @@ TEST_CASE("a Get makes all its attempts while only a Set is in flight") {
     rig r({.max_outstanding = 4});
     answer_in_turn(r, 20, route(1));
     const std::size_t before = r.net.taken().size();
-    // The Set is not late for two seconds, so that no probe may leave and no reply shows that a copy of the Get was lost.
+    // The Set is not late within two seconds. Therefore, no probe may be sent, and no reply shows that an attempt of
+    // the Get was lost.
     r.net.set_script([&](const packet& p) { return p.number == before + 4 ? answered(p) : dropped(); });
     operation set(100, route(2));
     set.timeout = 2s;
@@ -203,7 +204,7 @@ TEST_CASE("a Get makes all its attempts while only a Set is in flight") {
     REQUIRE(r.run());
     CHECK(get.answered_right());
     CHECK(get.sent_times == 4);
-    CHECK(ended - asked > usual.patience); // its time limit was over
+    CHECK(ended - asked > usual.patience); // its time limit had expired
     CHECK(set.ended_as(completion_status::timed_out));
 }
 
@@ -223,11 +224,11 @@ TEST_CASE("the time limit of a Get excludes the time for which max_rate delays t
 TEST_CASE("losses seen only by probes count, so that a Get makes as many attempts as the loss rate requires") {
     rig r({.max_outstanding = 4});
     answer_in_turn(r, 20, route(1));
-    // One Get after the other, and nothing else in flight: each lost attempt is late when its copy is answered.
+    // One Get after the other, with nothing else in flight: each lost attempt is late when its retry gets a reply.
     r.net.set_script([](const packet& p) { return p.number % 3 == 0 ? dropped() : answered(p); });
     answer_in_turn(r, 400, route(1));
     CHECK(r.mads.losses().loss() > 0.25);
-    CHECK(r.mads.losses().attempts(true) > 10); // log(10^-9) / log(1/3) = 18.9, 16 at most
+    CHECK(r.mads.losses().attempts(true) > 10); // log(10^-9) / log(1/3) = 18.9, limited to 16
 }
 
 TEST_CASE("every Get gets a reply if each direction loses one MAD in five") {
@@ -248,7 +249,7 @@ TEST_CASE("every Get gets a reply if each direction loses one MAD in five") {
     unsigned wrong = 0;
     for (const measured_get& o : all) wrong += !o.answered_right();
     CHECK(wrong == 0);
-    CHECK(r.mads.losses().loss() > 0.2); // of 1 - 0.8 * 0.8; at the end those remain that were lost often
+    CHECK(r.mads.losses().loss() > 0.2); // instead of 1 - 0.8 * 0.8: at the end, those remain that were lost often
     r.drain();
     check_balance(r.mads);
 }
@@ -287,7 +288,7 @@ struct outcome {
     unsigned window = 0;
 };
 
-/// 6,000 Gets over a wire that has room for so many MADs and drops the others.
+/// Sends 6,000 Gets over a wire that has space for this number of MADs and drops the others.
 outcome over_narrow_wire(unsigned room, const engine_options& options, unsigned targets = 100) {
     rig r(options);
     outcome o;
@@ -327,7 +328,7 @@ TEST_CASE("an adaptive window adjusts to the capacity of a narrow link and loses
     CHECK(adaptive.wrong == 0);
     CHECK(adaptive.window <= 4 * room);
     CHECK(adaptive.dropped < 6000 / 3);
-    CHECK(adaptive.took < fixed.took / 10); // which loses most of what it sends, and waits for it
+    CHECK(adaptive.took < fixed.took / 10); // the fixed window loses most of what it sends, and waits for replies
 }
 
 TEST_CASE("an adaptive window shrinks even if each lost MAD was the first one to its target") {
@@ -374,7 +375,7 @@ TEST_CASE("max_rate is an upper bound per second and is reached while requests a
     const auto& sent = r.net.taken();
     REQUIRE(sent.size() == 5000);
     for (std::size_t i = 100; i < sent.size(); ++i)
-        REQUIRE(sent[i].at - sent[i - 100].at >= 9ms - 1us); // a hundred in 10 ms, a millisecond of them at once
+        REQUIRE(sent[i].at - sent[i - 100].at >= 9ms - 1us); // 100 in 10 ms, including a burst of one millisecond
     CHECK(sent.back().at - sent.front().at < 501ms);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// engine_attempts_test.cpp - retries, transaction IDs, late, doubled, foreign and garbled packets, sends that come back.
+// engine_attempts_test.cpp - retries, transaction IDs, late, duplicate, foreign and corrupted packets, and sends that
+// the transport returns.
 #include "library/engine_rig.hpp"
 
 #include <algorithm>
@@ -97,7 +98,7 @@ TEST_CASE("a reply to an expired operation is counted as stale") {
 
 TEST_CASE("a stale reply does not affect the operation that now uses its slot") {
     rig r({.max_outstanding = 1});
-    // The first is answered when it is too late, and the second long after that.
+    // The reply to the first attempt arrives too late, and the reply to the second arrives long after it.
     r.net.set_script([](const packet& p) { return answered(p, kept_patience + (p.number == 0 ? 10us : 100us)); });
     operation first(1), second(2);
     second.timeout = 10ms;
@@ -142,12 +143,12 @@ TEST_CASE("transaction IDs stay unique when the generation counter wraps") {
         unsigned window;
         u32 seed;
     };
-    // The generation has 32 bits, 30 and 16; all wrap within the first hundred attempts of a slot.
+    // Generations have 32, 30 or 16 bits. All of them wrap within the first hundred attempts of a slot.
     const auto s = GENERATE(
         values<setting>({{1, 0xffffffd0}, {4, 0x3fffffd0}, {4, 0xffffffd0}, {65536, 0xffd0}, {65536, 0xffffffd0}}));
     CAPTURE(s.window, s.seed);
     rig r({.max_outstanding = s.window, .seed = s.seed});
-    // Every third attempt is lost, every fifth is answered late, when the next one is under way.
+    // Every third attempt is lost. Every fifth gets a late reply, when the next attempt is in flight.
     r.net.set_script([](const packet& p) {
         if (p.number % 3 == 0) return dropped();
         return answered(p, p.number % 5 == 0 ? kept_patience + 10us : round_trip);
@@ -156,7 +157,7 @@ TEST_CASE("transaction IDs stay unique when the generation counter wraps") {
     for (u32 i = 0; i < 500; ++i) {
         all.emplace_back(i).retries = 10;
         r.mads.submit(all.back());
-        REQUIRE(r.run()); // one at a time, so that one slot takes all
+        REQUIRE(r.run()); // one at a time, so that one slot serves all operations
     }
     for (const operation& o : all) CHECK(o.answered_right());
     std::set<u32> tids;
@@ -178,7 +179,7 @@ TEST_CASE("all transaction IDs in flight are distinct") {
     CHECK(tids.size() == 5000);
 }
 
-// ---- packets that nobody asked for ----------------------------------------------------------------------------------
+// ---- unsolicited packets --------------------------------------------------------------------------------------------
 
 TEST_CASE("random bytes of any length do not disturb the engine") {
     rig r({.max_outstanding = 4});
@@ -193,12 +194,12 @@ TEST_CASE("random bytes of any length do not disturb the engine") {
     for (std::size_t size = 0; size <= 400; ++size) {
         std::vector<u8> bytes(size);
         std::generate(bytes.begin(), bytes.end(), [&] { return static_cast<u8>(random()); });
-        r.net.inject({1us, bytes}); // noise
+        r.net.inject({1us, bytes}); // random bytes
         for (std::size_t i = 12; i < std::min<std::size_t>(16, size); ++i) bytes[i] = request.bytes[i];
-        r.net.inject({1us, bytes}); // noise with our transaction ID
+        r.net.inject({1us, bytes}); // random bytes with our transaction ID
         if (size == mad::mad_size) continue;
         std::copy_n(good.begin(), std::min(size, good.size()), bytes.begin());
-        r.net.inject({1us, bytes}); // the reply itself, cut or with something behind it
+        r.net.inject({1us, bytes}); // the reply itself, truncated or with extra bytes
     }
     r.wait(1ms);
     CHECK(o.completions == 0);
@@ -238,7 +239,7 @@ TEST_CASE("a packet with an unknown transaction ID is counted as stale") {
             f.arrivals.push_back(reply(p, after));
             for (int i = 0; i < 4; ++i) f.arrivals.back().bytes[12u + i] = static_cast<u8>(tid >> (24 - 8 * i));
         };
-        for (u32 bit = 0; bit < 32; ++bit) add(p.tid ^ u32{1} << bit, 1us); // other numbers, and other generations
+        for (u32 bit = 0; bit < 32; ++bit) add(p.tid ^ u32{1} << bit, 1us); // other slots and other generations
         for (u32 tid = 0; tid < 256; ++tid)
             if (tid != p.tid) add(tid, 1us);
         add(p.tid, 2us);
@@ -286,7 +287,8 @@ TEST_CASE("a fault in one packet of a sweep never makes a result wrong") {
             switch (m) {
             case fault::drop: return dropped();
             case fault::duplicate: f.arrivals.push_back(reply(p, 15us)); break;
-            case fault::delay: f.arrivals[0].after = kept_patience + 5us; break; // the retry's reply is sooner or later
+            // The reply to the retry can arrive earlier or later.
+            case fault::delay: f.arrivals[0].after = kept_patience + 5us; break;
             case fault::reorder: f.arrivals[0].after = 25us; break;
             case fault::garble: std::fill_n(f.arrivals[0].bytes.begin() + hit, 56, u8{0xa5}); break;
             case fault::cut: f.arrivals[0].bytes.resize(hit); break;
@@ -301,7 +303,7 @@ TEST_CASE("a fault in one packet of a sweep never makes a result wrong") {
         }
         REQUIRE(r.run());
         r.drain();
-        // A MAD has no checksum of its own: what is garbled behind the header is believed.
+        // A MAD has no checksum of its own: the engine accepts corrupted bytes after the header.
         const bool believed = m == fault::garble && hit >= 18;
         const auto right = std::count_if(all.begin(), all.end(), [](const operation& o) { return o.answered_right(); });
         CAPTURE(hit);
@@ -311,12 +313,13 @@ TEST_CASE("a fault in one packet of a sweep never makes a result wrong") {
     }
 }
 
-// ---- sends that come back ------------------------------------------------------------------------------------------
+// ---- sends that the transport returns ------------------------------------------------------------------------------
 
 TEST_CASE("attempts lost while a later attempt was in flight release their slots") {
-    rig r({.max_outstanding = 4}); // the engine has places for 1,024 attempts
+    rig r({.max_outstanding = 4}); // the engine has space for 1,024 attempts
     std::mt19937 random(3);
-    // Targets become slow and fast again, so that a later attempt is sent while an earlier one may still be answered.
+    // Targets become slow and fast again, so that a later attempt is sent while a reply to an earlier one may still
+    // arrive.
     r.net.set_script([&](const packet& p) {
         return random() % 2 == 0 ? dropped() : answered(p, duration{100'000 + random() % 400'000});
     });
@@ -345,7 +348,7 @@ TEST_CASE("a send that the transport reports as expired is retried when its own 
 }
 
 TEST_CASE("a transport that returns every send at once does not accelerate the retries") {
-    const std::size_t size = GENERATE(24u, 256u); // kernels give the header back, ibsim the MAD
+    const std::size_t size = GENERATE(24u, 256u); // kernels return the header, ibsim returns the MAD
     rig r;
     r.net.set_script([&](const packet& p) { return fate{{}, {report(p, 1us, ETIMEDOUT, size)}}; });
     operation o(7, route(1));
@@ -360,7 +363,7 @@ TEST_CASE("a transport that returns every send at once does not accelerate the r
 }
 
 TEST_CASE("a send report that arrives before the next clock update does not block the retry") {
-    // The report is handled in the turn in which the request was sent: no time was told since.
+    // The report is handled in the same turn in which the request was sent. The clock was not updated in between.
     rig r;
     r.net.set_script([](const packet& p) { return p.number == 0 ? fate{{}, {report(p, 0us)}} : dropped(); });
     r.set_now(time_point{5s});

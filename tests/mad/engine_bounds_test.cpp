@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// engine_bounds_test.cpp - the window, the bound per destination, and who goes first: looked at from the transport.
+// engine_bounds_test.cpp - the window, the limit per destination, and the order of requests, from the view of the
+// transport.
 #include "library/engine_rig.hpp"
 
 #include <cstdlib>
@@ -12,7 +13,7 @@
 using namespace comad;
 using namespace comad::test;
 
-// ---- bounds ---------------------------------------------------------------------------------------------------------
+// ---- limits ---------------------------------------------------------------------------------------------------------
 
 TEST_CASE("the engine fills the window and never exceeds the window") {
     const unsigned window = GENERATE(1u, 2u, 7u, 64u, 300u);
@@ -71,7 +72,7 @@ TEST_CASE("per_destination is two by default, and 0 removes the bound") {
         std::size_t expected;
     };
     const auto s = GENERATE(values<setting>({{{.max_outstanding = 8}, true, 2},
-                                             {{.max_outstanding = 8}, false, 8}, // of those that do not ask for it
+                                             {{.max_outstanding = 8}, false, 8}, // without a limit of its own
                                              {{.max_outstanding = 8, .per_destination = 0}, true, 8}}));
     rig r(s.options);
     std::deque<operation> all;
@@ -115,7 +116,7 @@ TEST_CASE("has_room is true exactly if one more operation would be sent") {
     operation a(1, route(1)), b(2, route(1)), c(3, route(2));
     CHECK(r.mads.has_room());
     r.mads.submit(a.bounded());
-    r.mads.submit(b.bounded()); // has to wait for a, but holds no slot
+    r.mads.submit(b.bounded()); // has to wait for a, but occupies no slot
     CHECK(r.mads.in_flight() == 1);
     CHECK(r.mads.has_room());
     r.mads.submit(c.bounded());
@@ -193,7 +194,7 @@ TEST_CASE("an operation overtakes only operations that are queued for their dest
     const std::function<void()> submit = [&] {
         const auto number = static_cast<u32>(all.size());
         operation& o = all.emplace_back(number, route(static_cast<u8>(1 + random() % 6))).bounded();
-        if (number < 400) o.then = [&] { submit(); }; // more come while the first are under way
+        if (number < 400) o.then = [&] { submit(); }; // more are submitted while the first are in flight
         unsent.insert(number);
         r.mads.submit(o);
     };
@@ -211,7 +212,7 @@ TEST_CASE("a dead destination does not delay requests to other destinations") {
         const u8 port = i % 2 ? 1 : static_cast<u8>(2 + i % 5);
         r.mads.submit(all.emplace_back(i, route(port)).bounded());
     }
-    r.wait(kept_patience - 1us); // nothing has expired yet
+    r.wait(kept_patience - 1us); // no attempt has expired yet
     for (u32 i = 0; i < 200; ++i) CHECK(all[i].completions == (i % 2 ? 0 : 1));
     REQUIRE(r.run());
     for (u32 i = 1; i < 200; i += 2) CHECK(all[i].ended_as(completion_status::timed_out));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// engine_ending_test.cpp - sends that are not taken, operations that are cancelled or withdrawn, and everything at once.
+// engine_ending_test.cpp - rejected sends, operations that are canceled or withdrawn, and random combinations of
+// everything.
 #include "library/engine_rig.hpp"
 
 #include <cerrno>
@@ -13,7 +14,7 @@
 using namespace comad;
 using namespace comad::test;
 
-// ---- sends that are not taken --------------------------------------------------------------------------------------
+// ---- rejected sends ------------------------------------------------------------------------------------------------
 
 TEST_CASE("a rejected send ends only its own operation with the errno, and not inside submit") {
     rig r({.max_outstanding = 2});
@@ -130,7 +131,7 @@ TEST_CASE("a hundred thousand operations on a dead transport end without deep re
         all.emplace_back(i);
         r.mads.submit(all.back());
     }
-    for (u32 i = 0; i < 50000; ++i) { // each is followed by one more, submitted where it ends
+    for (u32 i = 0; i < 50000; ++i) { // each of these operations submits another one when it ends
         all[i].then = [&, i] { r.mads.submit(all.emplace_back(50000 + i)); };
     }
     REQUIRE(r.run());
@@ -140,11 +141,11 @@ TEST_CASE("a hundred thousand operations on a dead transport end without deep re
     check_balance(r.mads);
 }
 
-// ---- cancelling and withdrawing --------------------------------------------------------------------------------------
+// ---- canceling and withdrawing ---------------------------------------------------------------------------------------
 
 namespace {
 
-/// One operation in each place where it can be, and one that waits for the slot or the destination that it holds.
+/// One operation in each possible state, and one that waits for the slot or the destination that it occupies.
 struct placed {
     enum place { in_flight, blocked_in_slot, waiting, parked, refused_in_slot, cancelled_already };
     explicit placed(place where) : r({.max_outstanding = where == parked ? 2u : 1u, .per_destination = 1}) {
@@ -177,7 +178,7 @@ TEST_CASE("a canceled operation ends as canceled in every state, and not inside 
     CAPTURE(where);
     placed p(where);
     p.r.mads.cancel(*p.it);
-    p.r.mads.cancel(*p.it); // harmless
+    p.r.mads.cancel(*p.it); // no effect
     p.unblocked = true;
     CHECK(p.it->completions == 0);
     REQUIRE(p.r.run());
@@ -198,9 +199,9 @@ TEST_CASE("an operation whose owner is destroyed is withdrawn in every state and
     placed p(where);
     p.it->then = [] { FAIL("ended after it was withdrawn"); };
     p.r.mads.withdraw(*p.it);
-    p.r.mads.withdraw(*p.it); // harmless
+    p.r.mads.withdraw(*p.it); // no effect
     CHECK(p.it->completions == 0);
-    p.it.reset(); // the sanitizer would tell a use after this
+    p.it.reset(); // a sanitizer detects a later use
     p.unblocked = true;
     REQUIRE(p.r.run());
     CHECK(p.after.answered_right());
@@ -244,7 +245,7 @@ TEST_CASE("a completed operation can be canceled, withdrawn and submitted again"
 }
 
 TEST_CASE("a completion handler can cancel, withdraw and submit other operations") {
-    // All are refused, so that all end in one run_ready; the first of them turns on the others.
+    // All are rejected, so that all of them end in one run_ready. The first one acts on the others.
     rig r({.max_outstanding = 8});
     r.net.set_script([](const packet& p) { return p.number < 4 ? refused(EINVAL) : answered(p); });
     operation first(1), third(3), later(4);
@@ -253,7 +254,7 @@ TEST_CASE("a completion handler can cancel, withdraw and submit other operations
     first.then = [&] {
         r.mads.withdraw(*second);
         second.reset();
-        r.mads.cancel(third); // ended already: it keeps its status
+        r.mads.cancel(third); // already ended: it keeps its status
         r.mads.submit(later);
     };
     for (operation* o : {&first, second.get(), &third, &fourth}) r.mads.submit(*o);
@@ -269,7 +270,7 @@ TEST_CASE("a completion handler can destroy its operation") {
     std::map<u32, std::unique_ptr<operation>> all;
     for (u32 i = 0; i < 20; ++i) {
         all[i] = std::make_unique<operation>(i);
-        // A copy of the index, since the closure dies with the operation.
+        // A copy of the index, because the closure is destroyed with the operation.
         all[i]->then = [&all, i] {
             auto& owners = all;
             const u32 mine = i;
@@ -295,7 +296,7 @@ TEST_CASE("run_ready completes only operations that were ready at the call") {
     CHECK(second.completions == 1);
 }
 
-// ---- everything at once ----------------------------------------------------------------------------------------------
+// ---- random combinations ---------------------------------------------------------------------------------------------
 
 TEST_CASE("every operation completes once with the right result, and the counters balance, under random faults") {
     const u32 seed = GENERATE(range(1u, 41u));
@@ -326,7 +327,7 @@ TEST_CASE("every operation completes once with the right result, and the counter
             operation* other = all[random() % all.size()].get();
             if (!other) return;
             if (one_in(2)) return r.mads.cancel(*other);
-            if (other->completions) return; // it may be the one that is ending just now
+            if (other->completions) return; // it can be the operation that is ending just now
             r.mads.withdraw(*other);
             all[other->number].reset();
             ++withdrawn;

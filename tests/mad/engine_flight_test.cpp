@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// engine_flight_test.cpp - what counts in the window, and until when: late and lost MADs, copies, what outlives its operation;
-// probes while everything stands still; targets that are slow. Looked at from the transport.
+// engine_flight_test.cpp - what occupies the window and for how long: late and lost MADs, attempts, and MADs that
+// outlive their operation. Also tests probes while nothing arrives, and slow targets. All tests observe the transport.
 #include "library/engine_rig.hpp"
 #include <comad/mad/detail/retry_policy.hpp>
 
@@ -14,7 +14,7 @@ using namespace comad::test;
 
 namespace {
 
-/// Each of these targets answers some Gets, one after the other.
+/// Each of these targets replies to some Gets, one after the other.
 void meet(rig& r, unsigned targets, unsigned times = 10) {
     for (u32 i = 0; i < targets * times; ++i) {
         measured_get o(1'000'000 + i, route(static_cast<u8>(1 + i % targets)));
@@ -24,7 +24,7 @@ void meet(rig& r, unsigned targets, unsigned times = 10) {
     }
 }
 
-/// A device that answers everything, holds answers back while it is paused, and counts what it owes.
+/// A device that replies to everything, holds replies back while it is paused, and counts the replies that it owes.
 class counting_device {
 public:
     counting_device(rig& r, duration round_trip) : rig_(r), round_trip_(round_trip) {
@@ -36,7 +36,7 @@ public:
         });
         r.net.on_delivery = [this](const arrival& a) { owed_.erase(tid_of(a)); };
     }
-    /// Not while another one lasts: what the transport was told would be over.
+    /// No effect during another pause: the timeout that the transport got would expire.
     void pause(duration d) {
         if (paused_until_ <= rig_.net.now()) paused_until_ = rig_.net.now() + d;
     }
@@ -53,21 +53,21 @@ private:
 
 } // namespace
 
-// ---- what counts -----------------------------------------------------------------------------------------------------
+// ---- requests that count in the window -------------------------------------------------------------------------------
 
 TEST_CASE("a late MAD counts in the window until a reply to a later MAD arrives") {
     rig r({.max_outstanding = 2});
     meet(r, 4);
     const std::size_t before = r.net.taken().size();
-    // The first is dropped; all that is sent later takes longer than anything did.
+    // The first request is dropped. All later ones take longer than any request before.
     r.net.set_script([&](const packet& p) { return p.number == before ? dropped() : answered(p, 3ms); });
     measured_get lost(1, route(1)), slow(2, route(2)), third(3, route(3));
     for (measured_get* o : {&lost, &slow, &third}) r.mads.submit(*o);
-    r.wait(2900us); // both are late by now; a probe went, and that is late, too
+    r.wait(2900us); // both are late now; a probe was sent, which is late, too
     CHECK(r.mads.in_flight() == 3);
     CHECK(r.mads.counters().probes == 1);
     CHECK(r.net.taken().size() == before + 3);
-    r.wait(200us); // the second was answered: the first is lost, and goes again
+    r.wait(200us); // the second got its reply: the first is lost, and is retried
     CHECK(slow.answered_right());
     CHECK(r.net.taken().size() > before + 3);
     REQUIRE(r.run());
@@ -85,7 +85,7 @@ TEST_CASE("a MAD that is late by 100 ms is lost, with or without other replies")
     r.wait(10ms);
     CHECK(living.sent_times + living.completions == 0);
     CHECK(r.mads.in_flight() == 3); // one of them is a probe
-    r.wait(170ms);                  // the copies to both take a second stall, which is shorter
+    r.wait(170ms);                  // the retries of both take a second stall, which is shorter
     CHECK(living.answered_right());
     REQUIRE(r.run());
     check_balance(r.mads);
@@ -99,7 +99,7 @@ TEST_CASE("a lost MAD releases its slot in the window at once") {
     r.mads.submit(dead);
     std::deque<measured_get> others;
     for (u32 i = 0; i < 100; ++i) r.mads.submit(others.emplace_back(10 + i, route(static_cast<u8>(2 + i % 3))));
-    r.wait(10ms); // 100 round trips by one place at most would take 10 ms; by two 5
+    r.wait(10ms); // 100 round trips take at least 10 ms with one slot, and 5 ms with two
     for (const measured_get& o : others) CHECK(o.answered_right());
     CHECK(dead.completions == 0);
     REQUIRE(r.run());
@@ -114,7 +114,8 @@ TEST_CASE("any number of dead targets leave the whole window to responsive targe
     std::deque<measured_get> dead, living;
     for (u32 i = 0; i < 100; ++i) r.mads.submit(dead.emplace_back(i, route(static_cast<u8>(101 + i))));
     for (u32 i = 0; i < 1000; ++i) r.mads.submit(living.emplace_back(1000 + i, route(static_cast<u8>(1 + i % 50))));
-    // The first hundred are dead, and nobody can tell that from a wire that stands still: each stall is shorter than the last.
+    // The first hundred targets are dead. That looks like a wire without any traffic: each stall is shorter than the
+    // last.
     const time_point begin = r.net.now();
     r.wait(750ms);
     for (const measured_get& o : living) CHECK(o.answered_right());
@@ -131,7 +132,7 @@ TEST_CASE("a MAD whose reply may still arrive keeps its slot in the window after
     rig r({.max_outstanding = 2, .per_destination = 1});
     meet(r, 3);
     const std::size_t before = r.net.taken().size();
-    // The first attempt is answered late, by then a second one is under way.
+    // The reply to the first attempt arrives late, when a second attempt is in flight.
     r.net.set_script([&](const packet& p) {
         if (p.number == before) return answered(p, 2ms);
         if (p.bytes[129] == 1) return answered(p, 10ms);
@@ -147,7 +148,7 @@ TEST_CASE("a MAD whose reply may still arrive keeps its slot in the window after
     const std::size_t sent = r.net.taken().size() - before;
     CHECK(sent > 1);
     CHECK(r.mads.in_flight() == sent - 1);
-    CHECK(same_target.sent_times == 0); // that one is still busy with what it got
+    CHECK(same_target.sent_times == 0); // the target still handles the earlier requests
     REQUIRE(r.run());
     CHECK(same_target.answered_right());
     r.drain();
@@ -180,7 +181,7 @@ TEST_CASE("a canceled MAD without a reply keeps its slot at most for the timeout
     r.mads.cancel(first);
     REQUIRE(r.run());
     CHECK(second.answered_right());
-    // Long before, it went as a probe: everything was late.
+    // It was sent as a probe long before: everything was late.
     CHECK(r.net.now() - time_point{} <= usual.first_patience / 100);
     r.wait(2s);
     CHECK(r.mads.in_flight() == 0);
@@ -188,7 +189,7 @@ TEST_CASE("a canceled MAD without a reply keeps its slot at most for the timeout
 }
 
 TEST_CASE("requests count at their destination until the transport returns them, even after they were abandoned") {
-    // As those to the SA, which a kernel holds and counts, also when nobody wants them any more.
+    // Like requests to the SA, which the kernel holds and counts even after the program abandoned them.
     rig r({.max_outstanding = 64});
     std::set<u32> held;
     std::size_t most = 0;
@@ -209,7 +210,7 @@ TEST_CASE("requests count at their destination until the transport returns them,
         r.mads.submit(o);
     }
     r.wait(patience / 2);
-    for (u32 i = 0; i < 50; ++i) r.mads.cancel(all[i]); // four of them are on the wire
+    for (u32 i = 0; i < 50; ++i) r.mads.cancel(all[i]); // four of them are in flight
     r.wait(patience);
     CHECK(held.size() == 4);
     is_silent = false;
@@ -243,7 +244,7 @@ TEST_CASE("a paused device gets one probe, and no losses are counted when the de
     for (u32 i = 0; i < 10 * window; ++i) r.mads.submit(all.emplace_back(i, route(static_cast<u8>(1 + i % 50))));
     r.wait(60us);
     const u64 repeated = r.mads.counters().retried;
-    device.pause(5ms); // what is on its way arrives, then nothing for a while
+    device.pause(5ms); // replies in flight arrive, then nothing for a while
     r.wait(4ms);
     CHECK(device.owes() <= window + 1);
     CHECK(r.mads.counters().retried - repeated <= 1);
@@ -331,7 +332,7 @@ TEST_CASE("a probe without a reply delays no later request") {
     measured_get silent(1, route(1));
     r.mads.submit(silent);
     while (r.mads.counters().probes == 0) r.wait(100us);
-    r.mads.cancel(silent); // what it sent is late, or will be
+    r.mads.cancel(silent); // its requests are late, or will be
     std::deque<operation> told;
     const u64 probes = r.mads.counters().probes;
     while (r.mads.counters().probes == probes) {
@@ -341,7 +342,7 @@ TEST_CASE("a probe without a reply delays no later request") {
         r.mads.submit(o);
         r.wait(100us);
     }
-    r.wait(60s); // all is forgotten
+    r.wait(60s); // the engine has forgotten everything
     REQUIRE(r.mads.in_flight() == 0);
     r.net.set_script([](const packet& p) { return answered(p, 50us); });
     const std::size_t before = r.net.taken().size();
@@ -352,11 +353,11 @@ TEST_CASE("a probe without a reply delays no later request") {
     REQUIRE(r.run());
 }
 
-// ---- who is slow -----------------------------------------------------------------------------------------------------
+// ---- slow targets ----------------------------------------------------------------------------------------------------
 
 namespace {
 
-/// One target answers one MAD after the other and takes so long for each, as an SMA does; all others answer at once.
+/// One target handles one MAD at a time and takes a fixed time for each, as an SMA does. All others reply at once.
 class slow_target {
 public:
     slow_target(rig& r, u8 port, duration service) : service_(service) {
@@ -374,7 +375,7 @@ private:
     time_point busy_until_{};
 };
 
-/// Gets of others, one after the other, so that something is always answered.
+/// Gets to other targets, one after the other, so that replies arrive all the time.
 struct background {
     background(rig& r) : r_(r) {}
     void step() {
@@ -418,7 +419,7 @@ TEST_CASE("a slow target gets three attempts at most, then one attempt per reply
         run_beside(r, others, o);
         CHECK(o.answered_right());
     };
-    for (u32 i = 0; i < 20; ++i) { // others are quick
+    for (u32 i = 0; i < 20; ++i) { // the other targets are fast
         measured_get other(1'000'000 + i, route(100));
         r.mads.submit(other);
         REQUIRE(r.run());
@@ -427,7 +428,7 @@ TEST_CASE("a slow target gets three attempts at most, then one attempt per reply
     CHECK(slow.asked <= 3);
     const unsigned first = slow.asked;
     for (int i = 0; i < 20; ++i) ask();
-    CHECK(slow.asked - first <= 24); // 1.2 for each
+    CHECK(slow.asked - first <= 24); // 1.2 attempts per Get
     others.ended = true;
     REQUIRE(r.run());
     r.drain();
@@ -435,7 +436,7 @@ TEST_CASE("a slow target gets three attempts at most, then one attempt per reply
 }
 
 TEST_CASE("a reply to any attempt measures the round-trip time") {
-    // Only the second of three attempts arrives there, and is answered when the third is under way.
+    // Only the second of three attempts arrives at the target, and its reply comes when the third is in flight.
     rig r({.max_outstanding = 4});
     for (u32 i = 0; i < 20; ++i) {
         measured_get other(1000 + i, route(2));
@@ -461,7 +462,7 @@ TEST_CASE("a reply to any attempt measures the round-trip time") {
     CHECK(o.answered_right());
     CHECK(o.sent_times == 3);
     const auto expected = r.mads.measured().expect(mad::destination_key(o.to), 1);
-    CHECK(expected.deadline > 5ms); // not the time since the first
+    CHECK(expected.deadline > 5ms); // not the time since the first attempt
     CHECK(expected.deadline < 20ms);
     CHECK(r.net.taken().size() > before);
     others.ended = true;
@@ -469,7 +470,8 @@ TEST_CASE("a reply to any attempt measures the round-trip time") {
 }
 
 TEST_CASE("a round trip starts at the time of the send, even if the clock advances between updates", "[bare]") {
-    // A driver looks at the clock once for many MADs: before, tasks may have computed for long; behind, the answer is there.
+    // A driver reads the clock once for many MADs. Before, tasks may have computed for a long time. After, the reply is
+    // available.
     static time_point clock;
     rig r;
     r.mads.use_clock([]() noexcept { return clock; });
@@ -497,7 +499,7 @@ TEST_CASE("every target that replies after its timeout completes its query, what
     for (u32 i = 0; i < 5; ++i) {
         measured_get& o = all.emplace_back(i, route(static_cast<u8>(1 + i)));
         r.mads.submit(o);
-        if (window == 1) REQUIRE(r.run()); // one after the other, in the same place
+        if (window == 1) REQUIRE(r.run()); // one after the other, in the same slot
     }
     REQUIRE(r.run());
     for (const measured_get& o : all) CHECK(o.ended_as(completion_status::timed_out));
@@ -520,7 +522,7 @@ TEST_CASE("the timeout given to the transport covers the time limit of slow targ
     }
 }
 
-// ---- whose answer it is ----------------------------------------------------------------------------------------------
+// ---- matching replies to requests ------------------------------------------------------------------------------------
 
 TEST_CASE("a reply to another request with the transaction ID of this request is rejected") {
     rig r;
@@ -567,7 +569,7 @@ TEST_CASE("a Get that waits for the window after BUSY keeps all its attempts") {
     });
     measured_get o(1, route(1));
     o.busy_retries = 5;
-    operation other(2, route(2)); // has the only place from then on
+    operation other(2, route(2)); // occupies the only slot from then on
     other.timeout = 60s;
     other.retries = 0;
     r.mads.submit(o);
@@ -575,9 +577,7 @@ TEST_CASE("a Get that waits for the window after BUSY keeps all its attempts") {
     REQUIRE(r.run());
     CHECK(other.ended_as(completion_status::timed_out));
     CHECK(o.ended_as(completion_status::timed_out));
-    CHECK(
-        o.sent_times ==
-        1 + 4); // the one that was answered, and what docs/explanation/adaptive-retries.md promises a target that answered before
+    CHECK(o.sent_times == 1 + 4); // 1: answered; 4: see docs/explanation/adaptive-retries.md
     const mad::duration held = mad::detail::deadlines::rounded(60s);
     CHECK(r.net.taken().back().at - r.net.taken()[before + 1].at > held);
     CHECK(r.net.now() - r.net.taken()[before + 1].at < held + usual.first_patience * 3 / 2);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// engine_model_test.cpp - the engine beside a model of it, under random operations, answers, losses, reports and clocks.
+// engine_model_test.cpp - the engine compared with a model, with random operations, replies, losses, reports and
+// clocks.
 #include "library/engine_model.hpp"
 #include "library/model_runs.hpp"
 
@@ -18,27 +19,28 @@ constexpr time_point never{duration::max() / 2};
 constexpr mad::rpc_kind get_counters{iba::MgmtClass::Performance, 1, iba::Method::Get, 0x12, true};
 constexpr mad::rpc_kind get_records{iba::MgmtClass::SubnAdm, 2, iba::Method::GetTable, 0x11, true};
 
-/// What may happen, as one seed has it: some have everything, some little, so that what is exact is looked at exactly.
+/// The events that can occur with one seed. Some seeds have all of them, some only few, so that exact properties are
+/// checked exactly.
 struct habits {
     bool blocks = false, refuses = false, reports = false, busy = false, parts = false, noise = false, fails = false;
-    bool forgets = false;    ///< so much is lost that the engine has to forget some of it
-    bool one_target = false; ///< half of all go to one that counts
+    bool forgets = false;    ///< so much is lost that the engine has to forget some attempts
+    bool one_target = false; ///< half of all requests go to one target that counts attempts
     bool measured = false, fixed = false, cancels = false, jumps = false, holds = false;
-    unsigned lost = 0;     ///< of a thousand MADs
-    unsigned dead = 0;     ///< of a hundred targets
-    duration tick = 20us;  ///< the longest usual step of time
-    unsigned answers = 40; ///< of a hundred steps
-    unsigned crowd = 20;   ///< operations that are usually pending
+    unsigned lost = 0;     ///< per thousand MADs
+    unsigned dead = 0;     ///< per hundred targets
+    duration tick = 20us;  ///< the longest usual time step
+    unsigned answers = 40; ///< per hundred steps
+    unsigned crowd = 20;   ///< usual number of pending operations
 };
 
-/// Who plays the wire, the targets and the program, at random.
+/// Simulates the wire, the targets and the program, at random.
 class world {
 public:
-    /// Operations of all worlds.
+    /// Counts the operations of all worlds.
     struct counts {
         u64 operations = 0;
-        u64 with_growing_waits = 0; ///< as Sets have, that ended
-        u64 sent_again = 0;         ///< of those: at least one of their attempts was lost, or given back
+        u64 with_growing_waits = 0; ///< operations with growing timeouts, such as Sets, that ended
+        u64 sent_again = 0;         ///< those of which at least one attempt was lost or returned
     };
     explicit world(u64 seed, counts& all)
         : random_(seed), likes_(some_habits()), options_(some_options()), counted_(all) {
@@ -135,7 +137,7 @@ private:
         }
     }
 
-    // what the wire does
+    // the wire
     engine_model::taking offer() {
         if (is_gone_) return engine_model::taking::refuses;
         if (is_stuck_ || (likes_.blocks && one_in(12))) return engine_model::taking::blocks;
@@ -174,14 +176,14 @@ private:
         if (what == kind::reply || what == kind::busy) answers_.erase(answers_.begin() + at);
         deliver(attempt, what);
     }
-    /// What was answered, lost or given back before.
+    /// Delivers a packet for an attempt that got a reply, was lost or was returned before.
     void answer_again() {
         if (model_->attempts_made() == 0) return;
         const u32 latest = std::min(model_->attempts_made(), one_in(10) ? 1100u : 40u);
         deliver(model_->attempts_made() - 1 - below(latest), some_kind());
     }
 
-    // what the program does
+    // the program
     void submit() {
         for (u32 tries = 0; tries < 4; ++tries) {
             model_operation& o = model_->op_at(below(operations));
@@ -301,7 +303,7 @@ private:
         is_stuck_ = false;
         drain();
     }
-    /// What is under way ends, whether it is answered or not, and nothing is left.
+    /// Ends everything in flight, with or without a reply. Nothing may be left.
     void drain() {
         is_draining_ = true;
         is_stuck_ = false;
@@ -335,7 +337,7 @@ private:
     engine_options options_;
     std::deque<model_target> targets_;
     std::optional<engine_model> model_;
-    std::vector<u32> answers_; // attempts that will be answered
+    std::vector<u32> answers_; // attempts that will get a reply
     bool is_stuck_ = false, is_gone_ = false, is_draining_ = false;
     u64 steps_ = 0;
     counts& counted_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// engine_states_test.cpp - the tables of engine_states.hpp against the engine: under random calls, every change of a state must follow from
-// rows of the tables, and every row must occur.
+// engine_states_test.cpp - the tables of engine_states.hpp compared with the engine. With random calls, every state
+// change must follow from rows of the tables, and every row must occur.
 #include "library/model_runs.hpp"
 #include "support/catch.hpp"
 #include <comad/mad/detail/engine.hpp>
@@ -84,25 +84,25 @@ public:
     std::mt19937_64* random = nullptr;
     bool blocks = false;
     std::unordered_map<u32, std::array<u8, mad::mad_size>> requests; // by transaction ID
-    std::vector<std::pair<u32, offer_result>> offers;                // of the present call
+    std::vector<std::pair<u32, offer_result>> offers;                // from the current call
 };
 
-/// An attempt at one instant.
+/// The state of an attempt at one instant.
 struct seen {
     u32 tid = 0, index = 0;
     attempt_state state = attempt_state::unused;
     const mad::operation* owner = nullptr;
     bool latest = false, measured = false, queued_at_peer = false, remembered = false, armed = false;
     u64 sequence = 0;
-    time_point late_at; // only if it was sent
+    time_point late_at; // only if the attempt was sent
 };
 
 /// The attempts in use at one instant, by index.
 class attempts_seen {
 public:
     attempts_seen() = default;
-    /// `used`: the entries of the table before this one were used so far. The table takes new entries in order, and one call
-    /// begins few attempts.
+    /// `used`: the number of table entries that were used so far. The table uses new entries in order, and one call
+    /// starts few attempts.
     attempts_seen(const mad::engine& engine, u32& used) {
         const auto& table = mad::engine_inspector::attempts(engine);
         const u32 end = std::min(used + 64, table.size());
@@ -125,7 +125,7 @@ public:
         mask_ = table.size() - 1;
     }
     const std::vector<seen>& all() const { return all_; }
-    /// Null: it is not in use.
+    /// Returns null if the attempt is not in use.
     const seen* find(u32 tid) const {
         const auto at = std::ranges::lower_bound(all_, tid & mask_, {}, &seen::index);
         return at != all_.end() && at->tid == tid ? &*at : nullptr;
@@ -160,7 +160,7 @@ struct coverage {
     std::array<u64, operation_transitions.size()> operations{};
 };
 
-/// Finds the states that follow from a state by rows of a table. `Holds` returns whether a row applies.
+/// Finds the states that are reachable from a state by rows of a table. `Holds` returns whether a row applies.
 template <class Table, class Holds> class reference_model {
 public:
     using row = typename Table::value_type;
@@ -168,7 +168,7 @@ public:
     using event = decltype(row::event);
 
     reference_model(const Table& table, Holds holds) : table_(table), holds_(holds) {}
-    /// Applies events that happened for certain, in order; false: a row is missing.
+    /// Applies events that certainly happened, in order. Returns false if a row is missing.
     bool apply(state& s, const std::vector<event>& events, std::vector<std::size_t>& used) const {
         for (const event e : events) {
             const auto found =
@@ -179,8 +179,8 @@ public:
         }
         return true;
     }
-    /// Whether `to` follows from `from` by events of `possible`, each any number of times, and by all of `required` unless the
-    /// state `end` is reached.
+    /// Returns whether `to` is reachable from `from`. Each event of `possible` may occur any number of times. All
+    /// events of `required` must occur, unless the state `end` is reached.
     bool leads(state from, state to, const std::set<event>& possible, const std::set<event>& required, state end,
                std::vector<std::size_t>& used) const {
         struct node {
@@ -260,9 +260,9 @@ private:
 
     // ---- random calls
 
-    /// What is known of the events of a call.
+    /// The events that are known for a call.
     struct events {
-        u32 target = 0; // transaction ID
+        u32 target = 0; // its transaction ID
         std::optional<attempt_event> of_target = std::nullopt;
         const request* subject = nullptr;
         std::optional<operation_event> of_subject = std::nullopt;
@@ -316,7 +316,7 @@ private:
         call("submit", {.subject = &o, .of_subject = operation_event::submitted}, [&] { engine_.submit(o); });
     }
     void pass_time() {
-        tell_time(); // a deadline counts from the first time after it was armed
+        tell_time(); // a timeout starts at the first clock update after it was armed
         const time_point next = engine_.next_deadline();
         const bool is_never = next > time_point{duration::max() / 2};
         const duration left = is_never ? duration{0} : next - (time_point{} + time_);
@@ -341,7 +341,7 @@ private:
         r.error = ENODEV;
         call("transport failed", {.transport_failed = true}, [&] { engine_.on_received(r); });
     }
-    /// A reply, a segment or a report for one of the attempts.
+    /// Delivers a reply, a segment or a report for one of the attempts.
     void receive() {
         const auto& all = last_.all();
         if (all.empty()) return;
@@ -361,14 +361,14 @@ private:
         r.source.SLID = iba::lid{static_cast<u16>(owner ? value(std::get<mad::IBPath>(owner->to).DLID) : 0)};
         const u32 kind = below(10);
         if (kind < 3 || (a.queued_at_peer && below(2) == 0)) {
-            if (a.state == attempt_state::returned) return; // a transport reports each send once
+            if (a.state == attempt_state::returned) return; // a transport reports each send only once
             const bool has_failed = kind % 2 == 0;
             r.status = has_failed ? EIO : ETIMEDOUT;
             known.of_target = has_failed ? attempt_event::send_failed : attempt_event::send_expired;
             if (has_failed && owner && a.latest) known.of_subject = operation_event::send_failed;
             return call("report", known, [&] { engine_.on_received(r); });
         }
-        bytes[3] |= 0x80; // the reply
+        bytes[3] |= 0x80; // makes it a reply
         known.of_target = attempt_event::replied;
         if (owner) known.of_subject = operation_event::replied;
         if (kind == 3 && owner) {
@@ -465,7 +465,7 @@ private:
                 possible.insert(attempt_event::stall_over);
         }
 
-        if (certain.empty() && required.empty() && s == now.state) return; // most of them
+        if (certain.empty() && required.empty() && s == now.state) return; // the most frequent case
         const reference_model model(attempt_transitions, [&](const auto& row) { return holds(row.condition, facts); });
         std::vector<std::size_t> used;
         const attempt_state first = s;
@@ -490,7 +490,8 @@ private:
         std::set<operation_event> possible, required;
         operation_state s = was;
         const bool is_subject = known.subject == &o;
-        // Of three rows for a submission, the state tells which one applies, unless the transport ended it in the same call.
+        // A submission has three rows. The state decides which row applies, unless the transport ended the operation in
+        // the same call.
         if (is_subject && known.of_subject == operation_event::submitted) possible.insert(operation_event::submitted);
         else if (is_subject && known.of_subject) certain.push_back(*known.of_subject);
         if (known.transport_failed && (was == operation_state::in_flight || was == operation_state::retry_queued))
@@ -520,7 +521,7 @@ private:
             if (result == offer_result::rejected) possible.insert(operation_event::rejected);
         }
 
-        if (certain.empty() && required.empty() && s == o.state && !is_subject) return; // most of them
+        if (certain.empty() && required.empty() && s == o.state && !is_subject) return; // the most frequent case
         const reference_model model(operation_transitions, [](const auto&) { return true; });
         std::vector<std::size_t> used;
         const bool is_row = model.apply(s, certain, used);
@@ -564,7 +565,7 @@ private:
     coverage& covered_;
     bool loses_much_;    // most attempts get no reply
     bool favors_one_;    // most requests go to the node that counts attempts
-    attempts_seen last_; // after the latest call
+    attempts_seen last_; // state after the latest call
     u32 used_ = 0;
     duration time_{1ms};
     u64 step_ = 0;

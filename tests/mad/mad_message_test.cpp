@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// mad_message_test.cpp - requests byte by byte against IBA 13.4.3 and 14.2.1, recognising replies, judging status,
-// paths, and errors as text.
+// mad_message_test.cpp - requests byte by byte (IBA 13.4.3, 14.2.1), matching of replies, status codes, paths, and
+// errors as text.
 #include "support/catch.hpp"
 #include <comad/iba/detail/registry.hpp>
 #include <comad/iba/fields.hpp>
@@ -50,18 +50,18 @@ mad_bytes request(const mad::rpc_kind& kind, const any_path& path, u32 modifier 
     return bytes;
 }
 
-/// 256 zero bytes but for those given by position.
+/// Returns 256 zero bytes, except the bytes that are given by position.
 mad_bytes expected(std::initializer_list<std::pair<std::size_t, std::vector<u8>>> parts) {
     mad_bytes bytes{};
     for (const auto& [at, part] : parts) std::copy(part.begin(), part.end(), bytes.begin() + at);
     return bytes;
 }
 
-/// A good reply, to be spoilt.
+/// Returns a valid reply, which the tests then change.
 mad_bytes good_reply(const mad_bytes& to) {
     mad_bytes reply = to;
     reply[3] = 0x81;
-    if (reply[1] == 0x81) reply[4] |= 0x80; // D: it returns
+    if (reply[1] == 0x81) reply[4] |= 0x80; // D: the SMP returns
     return reply;
 }
 
@@ -83,7 +83,7 @@ TEST_CASE("a LID-routed request consists of the common header, the M_Key and zer
 TEST_CASE("a congestion control request carries the CC_Key of its path") {
     IBPath path;
     path.DLID = iba::lid{7};
-    path.MKey = 1; // of other classes
+    path.MKey = 1; // a key of other classes
     path.SMKey = 2;
     path.CCKey = 0x1122334455667788;
     constexpr mad::rpc_kind get_key_info{iba::MgmtClass::CongestionControl, 2, iba::Method::Get, 0x12, true};
@@ -161,7 +161,7 @@ TEST_CASE("the engine owns only the low 32 bits of a transaction ID") {
 
 namespace {
 
-/// How a MAD relates to `asked`, which went out on `path`.
+/// Returns how a MAD relates to `asked`, which was sent on `path`.
 match relation(const mad_bytes& asked, const any_path& path, std::span<const u8> reply, iba::lid SLID = {},
                bool is_table = false) {
     return mad::match_reply(mad::pattern_of_reply(asked.data(), path), reply, SLID, is_table);
@@ -245,14 +245,14 @@ TEST_CASE("match reports the field in which a reply differs from its request") {
         GENERATE(
             values<spoiling>({
                 {0, 2, match::wrong_version},
-                {1, 0x01, match::wrong_class}, // LID-routed, though we asked by a directed route
+                {1, 0x01, match::wrong_class}, // LID-routed, although the request used a directed route
                 {1, 0x04, match::wrong_class},
-                {3, 0x01, match::not_a_response}, // a request that carries our number
+                {3, 0x01, match::not_a_response}, // a request with our transaction ID
                 {3, 0x02, match::not_a_response},
                 {3, 0x07, match::not_a_response}, // TrapRepress
                 {3, 0x82, match::wrong_method},   // SetResp does not exist
                 {3, 0x86, match::wrong_method},
-                {4, 0x00, match::wrong_direction}, // our own request, come back
+                {4, 0x00, match::wrong_direction}, // our own request, returned
                 {7, 1, match::wrong_route},        // of another length
                 {7, 3, match::wrong_route},
                 {16, 0xff, match::wrong_attribute},
@@ -286,7 +286,7 @@ TEST_CASE("match compares every hop of a directed route and no byte after the la
             mad_bytes reply = good_reply(asked);
             reply[128 + i] ^= 0x40;
             CAPTURE(i);
-            REQUIRE(is_reply(reply) == (i == 0 || i > hops)); // the first byte is no hop
+            REQUIRE(is_reply(reply) == (i == 0 || i > hops)); // the first byte is not a hop
         }
     }
 }
@@ -298,7 +298,7 @@ TEST_CASE("match requires the queried LID as the source of a reply if the LID is
     CHECK(relation(asked, path, reply, iba::lid{7}) == match::reply);
     CHECK(relation(asked, path, reply, iba::lid{8}) == match::wrong_route);
     CHECK(relation(asked, path, reply, iba::lid{0x107}) == match::wrong_route);
-    // What says nothing contradicts nothing: adapters of RoCE, whoever has no LID yet, a directed route.
+    // A missing address does not contradict: RoCE adapters, ports without a LID, directed routes.
     CHECK(relation(asked, path, reply, iba::lid{0}) == match::reply);
     CHECK(relation(asked, path, reply, iba::permissive_lid) == match::reply);
     const any_path anybody = to_lid(0xffff), directed = route(1);
@@ -361,7 +361,7 @@ TEST_CASE("match ignores the fields that a reply may change") {
     for (std::size_t i = 8; i < 12; ++i) reply[i] = 0x77;    // the transport's half of the transaction ID
     reply[18] = reply[19] = 0x66;                            // reserved
     for (std::size_t i = 24; i < 128; ++i) reply[i] = 0x55;  // M_Key, LIDs, payload
-    for (std::size_t i = 131; i < 256; ++i) reply[i] = 0x44; // behind the route, return path
+    for (std::size_t i = 131; i < 256; ++i) reply[i] = 0x44; // after the route: the return path
     CHECK(relation(asked, path, reply) == match::reply);
     CHECK(mad::return_path_matches(std::get<IBDRPath>(path), reply));
 }
@@ -559,7 +559,7 @@ TEST_CASE("is_unsupported is true for statuses of unsupported requests and false
         e.status = status;
         CHECK(is_unsupported(e));
     }
-    e.status = 0x01; // busy alone
+    e.status = 0x01; // only BUSY
     CHECK_FALSE(is_unsupported(e));
     CHECK_FALSE(is_unsupported(error_of(mad::errc::timed_out, route(1))));
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// packet_test.cpp - packets of MADs: the checksums of the IBA's sample packet, headers there and back, bytes of any kind.
+// packet_test.cpp - packets of MADs: the checksums of the IBA's sample packet, headers written and read, and random
+// bytes.
 #include "library/iba_data.hpp"
 #include "support/catch.hpp"
 #include <comad/iba/detail/transport_headers.hpp>
@@ -20,15 +21,15 @@ namespace hdr = comad::iba::hdr;
 
 namespace {
 
-// The local packet with which the IBA shows how checksums are computed (chapter 7, sample packets): an RDMA write of 14
-// bytes.
+// The local packet with which the IBA explains checksums (chapter 7, sample packets): an RDMA write of 14 bytes.
 const char* const sample = "7012375c000e17d2"                  // LRH
                            "0a2024870087b1b3000dec2a"          // BTH
                            "01710a1c015d400238f27a050000000e"  // RETH
                            "bb884d85fd5cfba4728bc0690ed40000"; // payload and padding
 const std::array<u8, 4> sample_invariant_crc{0x96, 0x25, 0xb7, 0x5a};
 
-/// One bit after the other, as the IBA draws it (7.8.2): x^16 + x^12 + x^3 + x + 1, seed of ones, complemented.
+/// Processes one bit after the other, as in the figure of the IBA (7.8.2): x^16 + x^12 + x^3 + x + 1, initialized with
+/// ones, complemented.
 u16 bitwise_variant_crc(std::span<const u8> bytes) {
     u16 crc = 0xffff;
     for (u8 byte : bytes) {
@@ -93,7 +94,7 @@ TEST_CASE("a packet consists of the headers of its address, the MAD and both che
     const packet_address address{iba::lid{7}, iba::lid{0x1234}, 3, 0x8001, 0x123456, 0xabcdef, 0x80010000};
     const auto packet = make_packet(address, 0x654321, mad);
     CHECK(iba::load_be<u16>(packet.data() + 2) == 0x1234);            // DLID
-    CHECK((iba::load_be<u16>(packet.data() + 4) & 0x7ff) == 288 / 4); // words before the variant CRC
+    CHECK((iba::load_be<u16>(packet.data() + 4) & 0x7ff) == 288 / 4); // length in words before the variant CRC
     CHECK(iba::load_be<u16>(packet.data() + 6) == 7);                 // SLID
     CHECK(packet[0] == 0x00);                                         // VL 0
     CHECK(packet[1] == 0x32);                                         // SL 3, BTH follows
@@ -137,7 +138,7 @@ TEST_CASE("the parser follows global headers, immediate data and other services 
     CHECK(parts->headers[3].table == &iba::info_of<hdr::ImmDt>);
     CHECK(parts->payload.size() == 256);
 
-    packet[40] = 0x0a; // RC RDMA WRITE Only: no datagram
+    packet[40] = 0x0a; // RC RDMA WRITE Only: not a datagram
     parts = parse_packet(packet, packet_start::GRH);
     REQUIRE(parts);
     CHECK(parts->headers.size() == 2);
@@ -160,7 +161,7 @@ TEST_CASE("the parser never reads beyond random bytes of any length") {
     std::mt19937_64 random(4);
     unsigned whole = 0;
     for (int round = 0; round < 20000; ++round) {
-        // Sized exactly, so that AddressSanitizer sees a read behind it.
+        // The exact size lets AddressSanitizer detect a read beyond the end.
         std::vector<u8> bytes(random() % 100);
         for (u8& byte : bytes) byte = static_cast<u8>(random());
         const auto from = std::array{packet_start::LRH, packet_start::GRH, packet_start::BTH}[random() % 3];

@@ -39,7 +39,7 @@ IBPath to_gid(u64 prefix, u64 guid) {
 }
 constexpr u64 link_local = 0xfe80000000000000;
 
-/// A path with a value of its own in every member.
+/// Returns a path with a different value in every member.
 IBPath global_path() {
     IBPath path;
     path.SLID = iba::lid{3};
@@ -96,7 +96,7 @@ TEST_CASE("a path is small and trivially copyable") {
 }
 
 TEST_CASE("the timeout of a MAD is twice the packet lifetime plus the response time") {
-    // 4.096 us * (2^19 + 2^20): python-rdma's 6.442 s
+    // 4.096 us * (2^19 + 2^20) is the 6.442 s of python-rdma.
     CHECK(mad_timeout(IBPath{}) == 6442450944ns);
     IBDRPath path;
     path.packet_life_time = 0;
@@ -186,7 +186,7 @@ TEST_CASE("a directed route is complete unless its LID-routed first part lacks a
     CHECK_FALSE(complete(path));
 }
 
-// ---- told ------------------------------------------------------------------------------------------------------------
+// ---- printing --------------------------------------------------------------------------------------------------------
 
 TEST_CASE("to_string prints paths in the format of python-rdma") {
     CHECK(to_string(any_path{to_lid(7)}) == "Path 0 -> 7 SL=0 PKey=0xffff DQPN=1");
@@ -210,7 +210,7 @@ TEST_CASE("to_string prints the LID-routed parts of a directed route before and 
     CHECK(to_string(any_path{path}) == "DR Path 9 -> (0, 1, 4)");
 }
 
-// ---- read ------------------------------------------------------------------------------------------------------------
+// ---- parsing ---------------------------------------------------------------------------------------------------------
 
 TEST_CASE("unicast LIDs are valid targets in decimal and hexadecimal") {
     CHECK(path_of("7") == any_path{to_lid(7)});
@@ -264,10 +264,10 @@ TEST_CASE("a GUID target is the link-local GID of its port") {
     CHECK(path_of("0002:c903:0000:1491") == any_path{to_gid(link_local, 0x0002c90300001491)});
     CHECK(path_of("2:c903:0:1491") == any_path{to_gid(link_local, 0x0002c90300001491)});
     CHECK(path_of("0002c90300001491") == any_path{to_gid(link_local, 0x0002c90300001491)});
-    CHECK(path_of("1234567890123456") == any_path{to_gid(link_local, 0x1234567890123456)}); // no LID
+    CHECK(path_of("1234567890123456") == any_path{to_gid(link_local, 0x1234567890123456)}); // not a LID
     CHECK(failure_of("0:0:0:0").code == out_of_range);
     CHECK(failure_of("0000000000000000").code == out_of_range);
-    // other numbers of groups, and groups that are too long, though they have 16 digits together
+    // The wrong number of groups, or too long groups, although there are 16 digits in total.
     for (const char* text : {"0002c903:00001491", "0002:c903:00001491", "2:c903:0:1491:", ":2:c903:0:1491",
                              "00002:c903:0:1491", "0002c9030000149g", "2:c903:0:-1"})
         CHECK(failure_of(text).code == unreadable);
@@ -352,9 +352,9 @@ TEST_CASE("the message for an invalid path specification names the mistake") {
     CHECK(failure_of("IBPath(foo=1)").code == unknown_name);
     CHECK_THAT(failure_of("IBPath(DLIDS=1)").text,
                Catch::StartsWith("IBPath has no member 'DLIDS'; the nearest are DLID, "));
-    CHECK(failure_of("IBPath(drPath=0:1)").code == unknown_name);  // that is IBDRPath's
-    CHECK(failure_of("IBDRPath(has_grh=1)").code == unknown_name); // it has no GRH
-    CHECK(failure_of("IBPath(complete=1)").code == unknown_name);  // no member has that name
+    CHECK(failure_of("IBPath(drPath=0:1)").code == unknown_name);  // a member of IBDRPath
+    CHECK(failure_of("IBDRPath(has_grh=1)").code == unknown_name); // an IBDRPath has no GRH
+    CHECK(failure_of("IBPath(complete=1)").code == unknown_name);  // not a member
     CHECK(failure_of("RDPath(DLID=1)").code == unknown_name);
     CHECK(failure_of("(DLID=1)").code == unknown_name);
     for (const char* text :
@@ -385,7 +385,7 @@ TEST_CASE("the specification of a path lists by name the members that differ fro
 
 TEST_CASE("every path survives printing and parsing of its specification") {
     std::mt19937_64 random(4);
-    // Zero, the largest, or anything: each member as it is half of the time.
+    // Each member keeps its default half of the time. Otherwise it is zero, the largest value, or random.
     const auto bits = [&](unsigned count) {
         return random() % 4 == 0 ? ~u64{0} >> (64 - count) : random() >> (64 - count);
     };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// port_keys_test.cpp - keys by port GUID, the text that lists them, and who may read their file.
+// port_keys_test.cpp - keys by port GUID, the text format of key files, and the permissions of their file.
 #include "support/catch.hpp"
 #include <comad/mad/port_keys.hpp>
 #include <comad/transports/detail/key_file.hpp>
@@ -22,12 +22,12 @@ std::string error_of(std::string_view text) {
     port_keys keys;
     keys.set(key_kind::MKey, first, 5);
     const auto added = keys.add(text);
-    CHECK(keys.of(key_kind::MKey, first) == 5); // what was there stays
+    CHECK(keys.of(key_kind::MKey, first) == 5); // existing keys stay
     CHECK(keys.of(key_kind::MKey, second) == 0);
     return added ? "nothing is wrong" : added.error().text;
 }
 
-/// A file of this mode, in a directory of its own.
+/// A file with this mode, in its own directory.
 class file {
 public:
     file(std::string_view text, mode_t mode) {
@@ -42,7 +42,7 @@ public:
     file& operator=(const file&) = delete;
     std::string path() const { return directory_ / "keys"; }
     std::string folder() const { return directory_; }
-    /// Another one beside it.
+    /// Adds another file to the directory.
     void add(std::string_view name, std::string_view text, mode_t mode) const {
         std::ofstream(directory_ / name) << text;
         REQUIRE(::chmod((directory_ / name).c_str(), mode) == 0);
@@ -90,7 +90,7 @@ TEST_CASE("a port without its own key of a kind uses the default key") {
 }
 
 TEST_CASE("port_keys reads the guid2mkey file of OpenSM") {
-    // The lines are as OpenSM 3.3.23 wrote them on ibsim, whose ports have no keys: these were put in place of zeros.
+    // The lines are as OpenSM 3.3.23 wrote them on ibsim. The ports of ibsim have no keys, so these keys replace zeros.
     port_keys keys;
     REQUIRE(keys.add("0x0000000000100001 0x1122334455667788\n\n0x0000000000200000 0x1122334455667788\n\n"));
     CHECK(keys.of(key_kind::MKey, iba::guid{0x100001}) == 0x1122334455667788);
@@ -170,14 +170,14 @@ TEST_CASE("a neighbor known from the cache gets its own key with the first query
         "0x0002c90300000d00:3 0x0002c90300000b00:3\n\n0x0002c90300000801:1 0x0002c90300000c00:2\n\n"));
     CHECK(keys.beyond(key_kind::MKey, iba::guid{0x0002c90300000801}, 1) == 4);
     CHECK(keys.beyond(key_kind::MKey, first, 17) == 2);
-    CHECK(keys.beyond(key_kind::MKey, second, 1) == 3); // the other way round, too
-    CHECK(keys.beyond(key_kind::MKey, first, 18) == 1); // who is there is known, and has the default
-    CHECK(keys.beyond(key_kind::MKey, first, 1) == 1);  // nothing is known of that port
+    CHECK(keys.beyond(key_kind::MKey, second, 1) == 3); // also in the opposite direction
+    CHECK(keys.beyond(key_kind::MKey, first, 18) == 1); // the neighbor is known, and has the default key
+    CHECK(keys.beyond(key_kind::MKey, first, 1) == 1);  // nothing is known about that port
     CHECK(keys.beyond(key_kind::CCKey, first, 17) == 0);
     const auto wrong = [&](std::string_view text) {
         const auto added = keys.add_neighbors(text);
         REQUIRE_FALSE(added);
-        CHECK(keys.beyond(key_kind::MKey, first, 1) == 1); // nothing was taken
+        CHECK(keys.beyond(key_kind::MKey, first, 1) == 1); // no line was accepted
         return added.error().text;
     };
     CHECK(wrong("0x0002c90300a1b2c3:1 0x0002c90300a1b2c4:1\n0x1:1\n") ==
@@ -190,7 +190,7 @@ TEST_CASE("a neighbor known from the cache gets its own key with the first query
 TEST_CASE("the cache directory of OpenSM is read by file names") {
     const file cache("", 0600);
     cache.add("guid2mkey", "0x0002c90300a1b2c4 0x2\n", 0600);
-    cache.add("guid2lid", "0x0002c90300a1b2c4 0x0001 0x0001\n", 0644); // no business of ours
+    cache.add("guid2lid", "0x0002c90300a1b2c4 0x0001 0x0001\n", 0644); // not a file that comad reads
     port_keys keys;
     transports::add_key_file(keys, cache.folder());
     CHECK(keys.of(key_kind::MKey, second) == 2);

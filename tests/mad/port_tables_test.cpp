@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// port_tables_test.cpp - indices of P_Keys and GIDs. Which entry matches which P_Key is IBA 10.9.3 and Linux'
+// port_tables_test.cpp - indices of P_Keys and GIDs. Rules for matching P_Keys: IBA 10.9.3 and Linux'
 // ib_find_cached_pkey() (drivers/infiniband/core/cache.c).
 #include "support/catch.hpp"
 #include <comad/iba/detail/format.hpp>
@@ -35,7 +35,7 @@ IBPath with_grh(const iba::gid& SGID) {
     path.SGID = SGID;
     return path;
 }
-/// `index=P_Key`, or what is missing.
+/// Returns `index=P_Key`, or what is missing.
 std::string found(const port_tables& tables, const IBPath& path) {
     const table_entries e = tables.find(path);
     return e.miss == table_miss::none ? fmt::format("{}={:#06x}", e.pkey_index, e.pkey) : tables.text_of_miss(path);

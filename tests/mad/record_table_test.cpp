@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// record_table_test.cpp - the records of an SA message, whole, cut and lying.
+// record_table_test.cpp - the records of an SA message: complete, truncated, and with false lengths.
 #include "support/catch.hpp"
 #include <comad/mad/detail/record_table.hpp>
 
@@ -10,7 +10,7 @@ using mad::record_table;
 
 namespace {
 
-/// An SA header with this AttributeOffset (bytes 44 and 45), then bytes that count.
+/// Returns an SA header with this AttributeOffset (bytes 44 and 45), and then bytes that count upwards.
 std::vector<u8> message(u16 attributeOffset, std::size_t data) {
     std::vector<u8> bytes(56);
     bytes[44] = static_cast<u8>(attributeOffset >> 8);
@@ -78,7 +78,7 @@ TEST_CASE("a table with an incomplete record is rejected") {
     CHECK(refusal(message(14, 219), 108) == "the last of 2 records is truncated: it has 107 of 108 bytes");
     CHECK(refusal(message(14, 225), 108) == "the last of 3 records is truncated: it has 1 of 108 bytes");
     CHECK(refusal(message(0xffff, 10), 108) == "the last of 1 records is truncated: it has 10 of 108 bytes");
-    // One record would be left of two, or none.
+    // One record or none would remain of two.
     CHECK(refusal(message(0xffff, 224), 108) ==
           "the last of 1 records has 224 bytes, but AttributeOffset is 524280 bytes");
     CHECK(refusal(message(28, 216), 108) == "the last of 1 records has 216 bytes, but AttributeOffset is 224 bytes");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// rmpp_linux_test.cpp - both ends against MADs that Linux 6.1 sent (ib_core's RMPP, read as a user-space RMPP agent).
+// rmpp_linux_test.cpp - sender and receiver compared with MADs that Linux 6.1 sent (RMPP of ib_core, read as a
+// user-space RMPP agent).
 #include "library/iba_data.hpp"
 #include "library/rmpp_rig.hpp"
 
@@ -12,14 +13,14 @@ using namespace comad::test;
 
 namespace {
 
-/// rmpp_linux.txt: a name and a MAD in hex on each line; of one name in the order in which they came. Data bytes are
-/// data_byte(position).
-///   sa_201_data, sa_201_ack    a GetTableResp of 201 bytes: its segments, and the ACKs of such a message's
-///   sa_0_data                  one without data
-///   vendor_300_data, _ack      the same of a vendor class with OUI, 300 bytes
-///   question_data, _turn       a GetMulti of 300 bytes, sent double-sided, and the ACK that turns the direction
-///   answer_ack                 the ACKs of its answer of 500 bytes, three segments, in a first window of 1
-///   abort                      the answer to a second segment with First
+/// rmpp_linux.txt has a name and a MAD in hex on each line. MADs with the same name are in the order of their arrival.
+/// Data bytes are data_byte(position).
+///   sa_201_data, sa_201_ack    a GetTableResp of 201 bytes: its segments, and the ACKs for such a message
+///   sa_0_data                  a GetTableResp without data
+///   vendor_300_data, _ack      a message of 300 bytes of a vendor class with OUI, and its ACKs
+///   question_data, _turn       a double-sided GetMulti of 300 bytes, and the ACK that turns the direction
+///   answer_ack                 the ACKs for its response of 500 bytes, three segments, with a first window of 1
+///   abort                      the reply to a second segment with First
 std::vector<mad_bytes> linux_mads(const std::string& name) {
     std::vector<mad_bytes> all;
     std::ifstream in = open_data("rmpp_linux.txt");
@@ -33,7 +34,7 @@ std::vector<mad_bytes> linux_mads(const std::string& name) {
     return all;
 }
 
-/// The message whose first segment Linux sent.
+/// Returns the message whose first segment Linux sent.
 std::vector<u8> message_with_header(const mad_bytes& mad, std::size_t header, std::size_t data) {
     std::vector<u8> message(mad.begin(), mad.begin() + static_cast<std::ptrdiff_t>(header));
     for (std::size_t i = 0; i < data; ++i) message.push_back(data_byte(i));
@@ -105,7 +106,7 @@ TEST_CASE("the ACKs that comad sends are identical to those of Linux except for 
         r.feed(*next_of(sender, at(0s)), at(0s));
         mad_bytes expected = acks[1];
         REQUIRE(expected[35] == 65);
-        expected[35] = 66; // Linux moves the window only when all of it arrived
+        expected[35] = 66; // Linux moves the window only after all of it arrived
         CHECK(next_of(r, at(0s)) == expected);
     }
 }
@@ -114,7 +115,7 @@ TEST_CASE("a double-sided transfer with the Linux kernel succeeds") {
     const std::vector<mad_bytes> question = linux_mads("question_data");
     const mad_bytes turn = linux_mads("question_turn").front();
 
-    // Linux asks, we answer.
+    // Linux sends the request, comad the response.
     rmpp_receiver r(question[0], sa_header, at(0s));
     all_of(r);
     r.feed(question[1], at(0s));
@@ -131,7 +132,7 @@ TEST_CASE("a double-sided transfer with the Linux kernel succeeds") {
     CHECK(all_of(answering).size() == 2);
     CHECK(answering.feed(acks[1], at(0s)) == rmpp_state::complete);
 
-    // We ask as Linux did: the turn differs in RRespTime only, which Linux copies from the ACK.
+    // comad sends the request of Linux. The turnaround ACK differs only in RRespTime, which Linux copies from the ACK.
     rmpp_sender asking(message_with_header(question[0], sa_header, 300), sa_header, at(0s), {.double_sided = true});
     for (u32 n : {1u, 2u}) {
         all_of(asking);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// rmpp_model_test.cpp - random transfers over a wire that loses, doubles, delays, cuts and changes MADs, beside a model of what
-// IBA 13.6 and the header say of each end.
+// rmpp_model_test.cpp - random transfers over a wire that loses, duplicates, delays, truncates and changes MADs. Both
+// ends are compared with a model of IBA 13.6 and of the header.
 #include "library/model_runs.hpp"
 #include "library/rmpp_rig.hpp"
 #include "support/sanitized.hpp"
@@ -24,11 +24,11 @@ using mad::rmpp_timing;
 namespace {
 
 constexpr std::size_t rmpp_header = 36;
-constexpr u32 fields_of_segment = 220; // what follows the RMPP header
+constexpr u32 fields_of_segment = 220; // the bytes after the RMPP header
 
 time_point later(time_point now, duration by) { return by < time_point::max() - now ? now + by : time_point::max(); }
 
-/// The statuses that a fault may be told by: where a MAD has several faults, any of them.
+/// The statuses that can report a fault. If a MAD has several faults, any of them is valid.
 class reasons {
 public:
     void add(RMPPStatus s) { all_.push_back(s); }
@@ -44,7 +44,7 @@ private:
 
 // ---- the model ----------------------------------------------------------------------------------------------------------
 
-/// What both ends do. `header`: what its MADs begin with.
+/// The common part of both ends. `header`: the start of its MADs.
 class end_model {
 public:
     end_model(std::vector<u8> header, const rmpp_timing& timing, time_point now)
@@ -55,7 +55,7 @@ public:
     time_point next_deadline() const {
         return state_ == rmpp_state::more ? std::min(response_due_, total_due_) : time_point::max();
     }
-    /// True if it may fail with that, which then counts.
+    /// Returns true if the end may fail with this status, which the model then uses.
     bool take_status(RMPPStatus said) {
         if (state_ != rmpp_state::failed) return said == RMPPStatus::Normal;
         if (status_ == RMPPStatus::Normal && why_.has(said)) status_ = said;
@@ -67,12 +67,12 @@ public:
         fail(one);
     }
     duration response() const { return timing_.response; }
-    /// How long it goes on if it hears nothing from now on, at least.
+    /// Returns the minimum time for which it continues if it receives nothing from now on.
     duration endurance() const { return (timing_.retries - retried_) * timing_.response; }
     time_point total_due() const { return total_due_; }
     bool is_ours(std::span<const u8> mad) const {
         if (mad.size() != 256 || (mad[26] & active) == 0) return false;
-        const std::size_t transaction = (header_[3] & 0x80) ? 8 : 12; // of a request the low half counts
+        const std::size_t transaction = (header_[3] & 0x80) ? 8 : 12; // of a request, only the low half counts
         return std::equal(mad.begin(), mad.begin() + 3, header_.begin()) && mad[3] == (header_[3] ^ 0x80) &&
                std::equal(mad.begin() + static_cast<std::ptrdiff_t>(transaction), mad.begin() + 16,
                           header_.begin() + static_cast<std::ptrdiff_t>(transaction));
@@ -84,7 +84,7 @@ protected:
     std::size_t segment_data() const { return 256 - header_.size(); }
     bool is_more() const { return state_ == rmpp_state::more; }
 
-    /// True for DATA and ACKs of this transfer in which nothing is wrong that any packet could have wrong.
+    /// Returns true for DATA and ACKs of this transfer without faults that any type of packet can have.
     bool look_at(std::span<const u8> mad) {
         if (!is_ours(mad)) return false;
         const u8 type = mad[25], status = mad[27];
@@ -119,7 +119,7 @@ protected:
         ending_due_ = true;
     }
     void complete() { state_ = rmpp_state::complete; }
-    /// True if something is to be tried again.
+    /// Returns true if something must be sent again.
     bool is_due(time_point now) {
         if (!is_more()) return false;
         const bool is_late = now >= response_due_;
@@ -284,7 +284,7 @@ public:
         progress();
         wait_from(now);
         if (in_order_ == last_) complete();
-        // The window moves on at half of it.
+        // The window moves when half of it has arrived.
         if (!is_more() || window_last_ - in_order_ <= window_ / 2) ack_due_ = true;
     }
     void on_time(time_point now) {
@@ -317,7 +317,7 @@ private:
         if (length < class_header() || length > fields_of_segment || last_ != 0 || number < highest) return false;
         return announced_ == 0 || announced_ == before + length || announced_ == full;
     }
-    /// Of the whole message, as far as this segment tells.
+    /// Returns the minimum size of the whole message that this segment implies.
     u64 least_size(u32 number, u32 length, std::size_t size) const {
         const u64 arrived = header_size() + u64{number - 1} * segment_data() + size;
         if (number > 1 || length == 0) return arrived;
@@ -331,7 +331,7 @@ private:
     std::vector<u8> first_header_;
 };
 
-/// What a receiver says otherwise than its model; null: nothing.
+/// Returns how a receiver differs from its model; null if it does not.
 const char* difference(const rmpp_receiver& r, receiver_model& m) {
     if (r.state() != m.state() || !m.take_status(r.status())) return "the receiver's state";
     if (r.failed_by_peer() != m.failed_by_peer()) return "who failed, by the receiver";
@@ -350,10 +350,10 @@ struct wire_faults {
 struct carried {
     mad_bytes bytes;
     std::size_t size = 256;
-    bool is_changed = false; // and still of the transfer
+    bool is_changed = false; // changed, but still a part of the transfer
 };
 
-/// One direction.
+/// One direction of the wire.
 class wire {
 public:
     wire(std::mt19937_64& random, duration longest) : random_(random), longest_(longest) {}
@@ -371,7 +371,7 @@ public:
         if (next() > now) return std::nullopt;
         return std::move(under_way_.extract(under_way_.begin()).mapped());
     }
-    /// From here on all arrives in time, also what is under way.
+    /// From now on everything arrives in time, including the MADs in flight.
     void heal(time_point now) {
         faults = {};
         std::multimap<time_point, carried> late;
@@ -382,7 +382,7 @@ public:
         return std::none_of(under_way_.begin(), under_way_.end(),
                             [](const auto& one) { return one.second.is_changed; });
     }
-    /// Changes one thing that RMPP says.
+    /// Changes one field of the RMPP header.
     void change(mad_bytes& mad) {
         static constexpr u8 statuses[]{0, 1, 2, 117, 118, 119, 123, 126, 127, 128, 255};
         switch (random_() % 10) {
@@ -391,11 +391,11 @@ public:
         case 2: mad[26] ^= static_cast<u8>(random_() % 2 ? first : last); break;
         case 3: mad[26] = static_cast<u8>((random_() % 16) << 3 | (mad[26] & 7)); break;
         case 4: mad[27] = statuses[random_() % std::size(statuses)]; break;
-        case 5: // an ending
+        case 5: // ABORT or STOP
             mad[25] = random_() % 2 ? stop_type : abort_type;
             mad[27] = statuses[random_() % std::size(statuses)];
             break;
-        case 6: // a last one
+        case 6: // a last segment
             mad[26] |= last;
             put_u32(&mad[32], static_cast<u32>(random_() % 225));
             break;
@@ -427,7 +427,7 @@ private:
         carried c{mad};
         if (happens(faults.cut)) c.size = random_() % 256;
         if (happens(faults.foreign)) {
-            static constexpr std::size_t own[]{0, 1, 2, 3, 8, 11, 12, 15, 26}; // by which a transfer is known
+            static constexpr std::size_t own[]{0, 1, 2, 3, 8, 11, 12, 15, 26}; // the bytes that identify a transfer
             const std::size_t byte = own[random_() % std::size(own)];
             c.bytes[byte] ^= byte == 26 ? active : static_cast<u8>(1u << random_() % 8);
         }
@@ -497,17 +497,17 @@ private:
     std::optional<rmpp_receiver> receiver_;
     std::optional<receiver_model> receiver_says_;
     std::optional<wire> there_, back_;
-    std::deque<mad_bytes> latest_there_, latest_back_; // a few
+    std::deque<mad_bytes> latest_there_, latest_back_; // a few of the latest MADs
     time_point now_{};
     u64 steps_ = 0;
     u64 data_sent_ = 0;
-    u32 granted_ = 1; // the highest NewWindowLast that any MAD to the sender had
+    u32 granted_ = 1; // the highest NewWindowLast in any MAD to the sender
     bool is_tampered_ = false, is_aborted_ = false, was_taken_ = false;
     bool meddles_ = false;
     enum class announcement : u8 { data, fields, nothing } announces_{};
-    unsigned blocked_ = 0; // per thousand looks at what an end has to send
-    u64 heals_at_ = 0;     // step
-    u32 late_ones_ = 0;    // MADs that come when all is over
+    unsigned blocked_ = 0; // per thousand polls of what an end has to send
+    u64 heals_at_ = 0;     // step number
+    u32 late_ones_ = 0;    // MADs that arrive after the end
     bool is_healed_ = false;
     time_point must_be_over_ = time_point::max();
 };
@@ -546,7 +546,7 @@ void transfer::choose() {
     sending_.double_sided = one_in(3);
     receiving_.timing = timing();
     receiving_.window = one_in(3) ? 64 : below(67);
-    if (one_in(6)) { // about as long as the message
+    if (one_in(6)) { // about the size of the message
         const u32 about = one_in(2) ? 1 : 600;
         receiving_.max_message = message_.size() + below(2 * about + 1) - std::min<std::size_t>(about, message_.size());
     }
@@ -578,7 +578,7 @@ void transfer::choose() {
     check_sender();
 }
 
-// ---- what each end is to say after each call
+// expected state of each end after each call
 
 void transfer::check_sender() {
     ++steps_;
@@ -610,8 +610,9 @@ void transfer::check_receiver() {
     expect(got.capacity() <= 2 * (got.size() + 64 * 256), "more memory than what arrived needs");
     if (is_tampered_) return;
     std::vector<u8> sent = message_;
-    std::copy_n(got.begin() + 24, 12, sent.begin() + 24);                      // RMPP's own
-    if (message_[3] & 0x80) std::copy_n(got.begin() + 8, 4, sent.begin() + 8); // of the request, the transport's
+    std::copy_n(got.begin() + 24, 12, sent.begin() + 24); // the RMPP header
+    // For a request, the transport sets its half of the transaction ID.
+    if (message_[3] & 0x80) std::copy_n(got.begin() + 8, 4, sent.begin() + 8);
     expect(got == sent, "another message than was sent");
 }
 
@@ -626,21 +627,22 @@ void transfer::check_end() {
     const bool fits = message_.size() <= receiving_.max_message;
     if (fits) expect(is_honest(sender_->status()) && is_honest(receiver_->status()), "a fault where none was");
     else expect(receiver_->state() == rmpp_state::failed, "a message arrived that is too long");
-    // Each repetition sends no more than a window.
+    // Each retry sends at most one window.
     const u64 repeated = data_sent_ - std::min<u64>(data_sent_, sender_->segments());
     expect(repeated <= sender_says_->expiries() * std::max(64u, sending_.first_window), "segments are sent too often");
 }
 
-// ---- what happens
+// random events
 
-/// The first segment may tell the whole length in other ways, too: not at all, or that of all fields, padding included.
+/// The first segment can announce the total length in other ways, too: not at all, or the length of all fields
+/// including padding.
 void transfer::announce(mad_bytes& mad) const {
     if (announces_ == announcement::data || get_u32(&mad[28]) != 1 || (mad[26] & (first | last)) != first) return;
     put_u32(&mad[32], announces_ == announcement::fields ? sender_->segments() * fields_of_segment : 0);
 }
 
 void transfer::poll_sender() {
-    // What turns the direction is asked for at once.
+    // The ACK that turns the direction is polled at once.
     while (sender_->has_packet() && (is_healed_ || below(1000) >= blocked_)) {
         mad_bytes out;
         out.fill(0xee);
@@ -685,7 +687,7 @@ void transfer::deliver_to_receiver(const carried& c) {
         receiver_->feed(mad, now_);
         receiver_says_->feed(mad, now_);
     } else {
-        // The caller knows transactions; of this one anything may be the first.
+        // The caller knows transactions. Any MAD of this transaction can be its first one.
         if (c.size != 256 || (c.bytes[26] & active) == 0 ||
             !std::equal(mad.begin(), mad.begin() + 4, message_.begin()) ||
             !std::equal(mad.begin() + 8, mad.begin() + 16, message_.begin() + 8))
@@ -723,7 +725,7 @@ void transfer::look_at_clock() {
     check_receiver();
 }
 
-/// An end gives up, or somebody sends what neither did.
+/// An end aborts, or a MAD arrives that neither end sent.
 void transfer::meddle() {
     if (!meddles_ || is_healed_) return;
     if (one_in(60)) {
@@ -742,7 +744,7 @@ void transfer::meddle() {
     if (there_->faults.changed != 0 && one_in(8)) forge();
 }
 
-/// Something like one of the latest MADs of an end.
+/// Sends a modified copy of one of the latest MADs of an end.
 void transfer::forge() {
     const auto& latest = one_in(2) && !latest_back_.empty() ? latest_back_ : latest_there_;
     if (latest.empty()) return;
@@ -750,12 +752,12 @@ void transfer::forge() {
     c.is_changed = true;
     for (u32 i = one_in(2) ? 1 : 1 + below(4); i > 0; --i) there_->change(c.bytes);
     if (one_in(8)) c.bytes[25] = one_in(2) ? data_type : ack_type;
-    if (one_in(8)) c.bytes[3] ^= 0x80; // as if it were the other one's
+    if (one_in(8)) c.bytes[3] ^= 0x80; // as if the other end had sent it
     const bool is_for_receiver = c.bytes[3] == message_[3];
     (is_for_receiver ? there_ : back_)->put(c, now_);
 }
 
-/// Mostly when something is due, sometimes before or after.
+/// Usually when something is due, sometimes before or after.
 time_point transfer::next_look() {
     const time_point due = std::min({there_->next(), back_->next(), sender_->next_deadline(),
                                      receiver_ ? receiver_->next_deadline() : time_point::max()});
@@ -765,7 +767,7 @@ time_point transfer::next_look() {
     return due;
 }
 
-/// From here on nothing is lost. A transfer that goes on with patience left then ends, and well.
+/// From now on nothing is lost. A transfer with enough time left must then end successfully.
 void transfer::heal() {
     is_healed_ = true;
     there_->heal(now_);
@@ -774,10 +776,11 @@ void transfer::heal() {
     if (!there_->is_honest() || !back_->is_honest()) return;
     if (sender_->state() != rmpp_state::more || (receiver_ && receiver_->state() != rmpp_state::more)) return;
     const duration travelling = (sender_->segments() + 4) * 20us;
-    // The receiver may be the first to be tired of waiting: its ACK tells the sender something new, which waits anew.
+    // The receiver can time out first. Its ACK contains new information for the sender, which then starts to wait
+    // again.
     const rmpp_timing& receiving = receiving_.timing;
     duration response = receiver_ ? receiver_says_->response() : receiving.response;
-    if (const unsigned code = message_[26] >> 3; code != not_told) // which it has not heard yet
+    if (const unsigned code = message_[26] >> 3; code != not_told) // the receiver does not know this value yet
         response = std::max<duration>(response, 4096ns * (u64{1} << code));
     const duration needed = sender_says_->response() + response + travelling;
     const duration endurance = receiver_ ? receiver_says_->endurance() : receiving.retries * receiving.response;
@@ -805,7 +808,7 @@ u64 transfer::run() {
         }
         if (next == time_point::max()) {
             if (!is_healed_) heal();
-            if (late_ones_ > 0) { // who has ended is not disturbed any more
+            if (late_ones_ > 0) { // MADs do not disturb an end that has finished
                 --late_ones_;
                 forge();
                 continue;
@@ -822,9 +825,9 @@ u64 transfer::run() {
     return steps_;
 }
 
-// ---- a receiver alone -----------------------------------------------------------------------------------------------------
+// ---- a receiver without a sender ------------------------------------------------------------------------------------------
 
-/// Few segments, which often contradict each other.
+/// Feeds a few segments, which often contradict each other.
 u64 feed_segments(u64 seed) {
     std::mt19937_64 random(seed);
     const auto below = [&](u32 n) { return static_cast<u32>(random() % n); };

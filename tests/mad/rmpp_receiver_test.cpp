@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// rmpp_receiver_test.cpp - a receiver on its own, fed by hand: what it answers, byte by byte.
+// rmpp_receiver_test.cpp - a receiver that the test feeds by hand: its packets byte by byte.
 #include "library/rmpp_rig.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 rmpp_receiver receiver_of(const mad_bytes& mad, rmpp_receiver_options options = {}) {
     return rmpp_receiver(mad, sa_header, at(0s), options);
 }
-/// A receiver that has the segments 1..n, of a message whose length is not told, and owes no ACK.
+/// Returns a receiver that has the segments 1..n of a message of unknown length, and owes no ACK.
 rmpp_receiver receiver_with(u32 segments, rmpp_receiver_options options = {}) {
     rmpp_receiver r = receiver_of(segment(1, first, 0), options);
     all_of(r);
@@ -22,7 +22,7 @@ rmpp_receiver receiver_with(u32 segments, rmpp_receiver_options options = {}) {
     }
     return r;
 }
-/// A failure that the other side is told.
+/// Checks a failure that the receiver reports to the sender.
 void check_failed(rmpp_receiver& r, RMPPStatus why) {
     CHECK(r.state() == rmpp_state::failed);
     CHECK(r.status() == why);
@@ -34,7 +34,7 @@ void check_failed(rmpp_receiver& r, RMPPStatus why) {
 } // namespace
 
 TEST_CASE("a message of one segment is complete at once and is acknowledged") {
-    // One NodeRecord: 108 bytes and the SA header's 20.
+    // One NodeRecord: 108 bytes, and 20 bytes of the SA header.
     const mad_bytes data = segment(1, first | last, 128);
     rmpp_receiver r = receiver_of(data);
     CHECK(r.state() == rmpp_state::complete);
@@ -62,7 +62,7 @@ TEST_CASE("a table without records is a message that consists of a header only")
 }
 
 TEST_CASE("the message contains only the header of the first segment") {
-    // 201 bytes: Linux announces 241, 20 header bytes for each of two segments.
+    // 201 bytes: Linux announces 241, with 20 header bytes for each of two segments.
     rmpp_receiver r = receiver_of(segment(1, first, 241));
     CHECK(r.state() == rmpp_state::more);
     CHECK(all_of(r) == words_list{ack(1, 65)});
@@ -70,7 +70,7 @@ TEST_CASE("the message contains only the header of the first segment") {
     CHECK(all_of(r) == words_list{ack(2, 66)});
 
     std::vector<u8> expected = message_of(201);
-    std::copy_n(segment(1, first, 241).begin(), 56, expected.begin()); // the first segment's
+    std::copy_n(segment(1, first, 241).begin(), 56, expected.begin()); // from the first segment
     CHECK(r.take_message() == expected);
 }
 
@@ -80,14 +80,14 @@ TEST_CASE("a 4-byte vendor header counts 4 bytes per segment") {
     rmpp_receiver r(one, vendor_header, at(0s));
     const auto answer = next_of(r, at(0s));
     REQUIRE(answer);
-    CHECK(std::equal(&(*answer)[36], &(*answer)[40], &one[36])); // the OUI finds the agent
+    CHECK(std::equal(&(*answer)[36], &(*answer)[40], &one[36])); // the OUI selects the agent
     CHECK((*answer)[40] == 0);
     CHECK(r.feed(two, at(0s)) == rmpp_state::complete);
     CHECK(r.take_message().size() == 40 + 216 + 5);
 }
 
 TEST_CASE("the receiver advances its window when half of the window arrived") {
-    rmpp_receiver r = receiver_with(1); // ACK 1, 65
+    rmpp_receiver r = receiver_with(1); // sent ACK 1, 65
     for (u32 n = 2; n < 33; ++n) {
         r.feed(segment(n, 0, 0), at(0s));
         REQUIRE(!r.has_packet());
@@ -133,7 +133,7 @@ TEST_CASE("a whole window can arrive in reverse order") {
 }
 
 TEST_CASE("a segment beyond the window is dropped") {
-    rmpp_receiver r = receiver_with(1); // up to 65
+    rmpp_receiver r = receiver_with(1); // window up to 65
     r.feed(segment(66, last, 20), at(0s));
     for (u32 n = 2; n <= 65; ++n) r.feed(segment(n, 0, 0), at(0s));
     CHECK(r.state() == rmpp_state::more);
@@ -146,7 +146,7 @@ TEST_CASE("a receiver without the first segment waits for that segment without s
     CHECK(r.state() == rmpp_state::more);
     CHECK(!r.has_packet());
     CHECK(r.on_time(at(2s)) == rmpp_state::more);
-    CHECK(!r.has_packet()); // there is nothing to acknowledge
+    CHECK(!r.has_packet()); // nothing to acknowledge
     r.feed(segment(1, first, 0), at(2s));
     CHECK(all_of(r) == words_list{ack(1, 65)});
 }
@@ -157,12 +157,12 @@ TEST_CASE("a duplicate segment is acknowledged again and changes nothing") {
     other[100] ^= 0xff;
     r.feed(other, at(0s));
     CHECK(all_of(r) == words_list{ack(3, 67)});
-    r.feed(segment(5, 0, 0), at(0s)); // one that waits for another may come twice, too
+    r.feed(segment(5, 0, 0), at(0s)); // a segment that waits for an earlier one can be duplicated, too
     other = segment(5, 0, 0);
     other[100] ^= 0xff;
     r.feed(other, at(0s));
     CHECK(!r.has_packet());
-    r.feed(segment(4, last, 100), at(0s)); // not the last: 5 is there
+    r.feed(segment(4, last, 100), at(0s)); // not the last one: 5 exists
     check_failed(r, RMPPStatus::InconsistentLastAndPayloadLength);
 }
 
@@ -172,7 +172,7 @@ TEST_CASE("a segment after the complete message is acknowledged again") {
     CHECK(all_of(r) == words_list{ack(3, 67)});
     CHECK(r.feed(segment(3, last, 100), at(1s)) == rmpp_state::complete);
     CHECK(all_of(r) == words_list{ack(3, 67)});
-    CHECK(r.feed(segment(2, first, 0), at(1s)) == rmpp_state::complete); // nonsense ends nothing any more
+    CHECK(r.feed(segment(2, first, 0), at(1s)) == rmpp_state::complete); // the transfer stays complete
     CHECK(r.feed(to_receiver({abort_type, 0, 127, 0, 0}), at(1s)) == rmpp_state::complete);
     r.abort();
     CHECK(r.on_time(at(10s)) == rmpp_state::complete);
@@ -203,7 +203,7 @@ TEST_CASE("the receiver restores all retries when the sender continues in time")
     for (u32 n = 2; n < 20; ++n) {
         CHECK(r.on_time(r.next_deadline()) == rmpp_state::more);
         r.feed(segment(n, 0, 0), r.next_deadline() - 1ms);
-        r.feed(segment(n, 0, 0), r.next_deadline() - 1ms); // a doubled one is no progress
+        r.feed(segment(n, 0, 0), r.next_deadline() - 1ms); // a duplicate is not progress
         all_of(r);
     }
     r.on_time(r.next_deadline());
@@ -227,7 +227,7 @@ TEST_CASE("a receiver waits longer for a sender that announces a long response t
     CHECK(r.next_deadline() == at(4294967296ns));
     const auto answer = next_of(r, at(0s));
     REQUIRE(answer);
-    CHECK((*answer)[26] == (not_told << 3 | active)); // its time is not ours
+    CHECK((*answer)[26] == (not_told << 3 | active)); // the receiver does not copy the response time of the sender
     mad_bytes fast = segment(2, 0, 0);
     fast[26] = 1 << 3 | active;
     r.feed(fast, at(1s));
@@ -291,7 +291,7 @@ TEST_CASE("a message longer than the limit is aborted, whatever length was annou
         check_failed(r, RMPPStatus::ResourcesExhausted);
     }
     {
-        rmpp_receiver r = receiver_of(segment(1, first, 0xffffffff)); // of 4 GiB none are taken
+        rmpp_receiver r = receiver_of(segment(1, first, 0xffffffff)); // 4 GiB are not accepted
         check_failed(r, RMPPStatus::ResourcesExhausted);
     }
     {
@@ -310,7 +310,7 @@ TEST_CASE("a message longer than the limit is aborted, whatever length was annou
         CHECK(r.take_message().size() == 556);
     }
     {
-        rmpp_receiver r = receiver_of(segment(1, first, 3 * 20 + 500), limit); // announced, and it fits
+        rmpp_receiver r = receiver_of(segment(1, first, 3 * 20 + 500), limit); // the announced length fits
         CHECK(r.state() == rmpp_state::more);
     }
     {
@@ -383,7 +383,7 @@ TEST_CASE("a receiver ends a transfer with the status that belongs to each fault
         r.feed(wrong, at(0s));
         check_failed(r, expected);
     }
-    { // the same in the first MAD that comes
+    { // the limit also applies to the first MAD
         rmpp_receiver r = receiver_of(wrong);
         check_failed(r, expected);
     }
@@ -420,7 +420,7 @@ TEST_CASE("the user of a receiver can abort the transfer with any status") {
         rmpp_receiver r = receiver_with(2);
         r.abort(why);
         check_failed(r, why);
-        r.abort(RMPPStatus::BadRMPPType); // once is enough
+        r.abort(RMPPStatus::BadRMPPType); // one ABORT is enough
         CHECK(r.status() == why);
     }
 }
@@ -436,7 +436,7 @@ TEST_CASE("an ABORT replaces a pending ACK") {
 TEST_CASE("a receiver repeats its ABORT for every further segment, but not in reply to an ABORT") {
     rmpp_receiver r = receiver_with(2);
     r.abort();
-    r.feed(segment(3, 0, 0), at(0s)); // before it was sent: one is enough
+    r.feed(segment(3, 0, 0), at(0s)); // before the first ABORT was sent: one is enough
     CHECK(all_of(r) == words_list{ending(RMPPStatus::Unspecified)});
     r.feed(segment(3, 0, 0), at(0s));
     CHECK(all_of(r) == words_list{ending(RMPPStatus::Unspecified)});
@@ -453,9 +453,10 @@ TEST_CASE("a receiver ignores MADs of other transfers") {
         mad[byte] ^= 1;
         return mad;
     };
-    for (std::size_t byte : {0u, 1u, 2u, 3u, 15u}) r.feed(foreign(byte), at(0s)); // versions, class, method, ID
-    r.feed(to_sender(ending(RMPPStatus::Unspecified)), at(0s));                   // for the other side
-    r.feed(foreign(26), at(0s));                                                  // not Active: a message of its own
+    // The foreign bytes are versions, class, method or transaction ID.
+    for (std::size_t byte : {0u, 1u, 2u, 3u, 15u}) r.feed(foreign(byte), at(0s));
+    r.feed(to_sender(ending(RMPPStatus::Unspecified)), at(0s)); // addressed to the other end
+    r.feed(foreign(26), at(0s));                                // not Active: a MAD without RMPP
     const mad_bytes ours = to_receiver(ending(RMPPStatus::Unspecified));
     r.feed(std::span(ours).first(255), at(0s));
     r.feed({}, at(0s));
@@ -464,7 +465,7 @@ TEST_CASE("a receiver ignores MADs of other transfers") {
 }
 
 TEST_CASE("a receiver compares the high half of the transaction ID for requests from a peer") {
-    mad_bytes data = sa_mad(0x14, {data_type, first, 0, 1, 0}); // a request: its number is its sender's
+    mad_bytes data = sa_mad(0x14, {data_type, first, 0, 1, 0}); // a request: the sender chose its transaction ID
     rmpp_receiver r = receiver_of(data);
     mad_bytes other = sa_mad(0x14, ending(RMPPStatus::Unspecified));
     other[11] ^= 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// rmpp_sender_test.cpp - a sender on its own, fed by hand: its segments byte by byte, and what ACKs do to it.
+// rmpp_sender_test.cpp - a sender that the test feeds by hand: its segments byte by byte, and the effect of ACKs.
 #include "library/rmpp_rig.hpp"
 
 #include <algorithm>
@@ -9,7 +9,7 @@ using namespace comad::test;
 
 namespace {
 
-/// A sender of `segments` full segments, whose first n were sent and acknowledged.
+/// Returns a sender of `segments` full segments. The first n of them were sent and acknowledged.
 rmpp_sender sender_of(u32 segments, u32 n = 0, rmpp_sender_options options = {}) {
     rmpp_sender s(message_of(200 * segments), sa_header, at(0s), options);
     all_of(s, at(0s));
@@ -35,7 +35,7 @@ std::vector<u32> numbers(const words_list& all) {
 } // namespace
 
 TEST_CASE("a sender splits a message into segments, each with the header first") {
-    // 2 NodeRecords of 112 bytes: 224 = 200 + 24; all PayloadLength = 224 + 2 * 20.
+    // Two NodeRecords of 112 bytes: 224 = 200 + 24; PayloadLength of the message = 224 + 2 * 20.
     rmpp_sender s(message_of(224), sa_header, at(0s));
     CHECK(s.segments() == 2);
     const auto one = next_of(s, at(0s));
@@ -61,7 +61,7 @@ TEST_CASE("the payload lengths of a sender match the manual calculation and Linu
                                                 {112, 1, 132, 132},
                                                 {199, 1, 219, 219},
                                                 {200, 1, 220, 220},
-                                                {201, 2, 241, 21}, // what Linux announces
+                                                {201, 2, 241, 21}, // the length that Linux announces
                                                 {400, 2, 440, 220},
                                                 {112000, 560, 123200, 220},
                                                 {112112, 561, 112112 + 561 * 20, 132}}) {
@@ -86,14 +86,14 @@ TEST_CASE("a sender keeps as many segments in flight as the receiver allows") {
     s.feed(to_sender(ack(1, 5)), at(0s));
     CHECK(numbers(all_of(s)) == std::vector<u32>{2, 3, 4, 5});
     s.feed(to_sender(ack(3, 7)), at(0s));
-    REQUIRE(next_of(s, at(0s)));          // 6
-    s.feed(to_sender(ack(2, 6)), at(0s)); // overtaken by the one before
+    REQUIRE(next_of(s, at(0s)));          // segment 6
+    s.feed(to_sender(ack(2, 6)), at(0s)); // overtaken by the previous ACK
     CHECK(numbers(all_of(s)) == std::vector<u32>{7});
     CHECK(s.acknowledged() == 3);
-    s.feed(to_sender(ack(3, 7)), at(0s)); // doubled
+    s.feed(to_sender(ack(3, 7)), at(0s)); // duplicate
     CHECK(!s.has_packet());
     CHECK(s.acknowledged() == 3);
-    s.feed(to_sender(ack(3, 8)), at(0s)); // no segment more arrived, but there is more room
+    s.feed(to_sender(ack(3, 8)), at(0s)); // no further segment arrived, but the window is larger
     CHECK(numbers(all_of(s)) == std::vector<u32>{8});
     s.feed(to_sender(ack(8, 0xffffffff)), at(0s));
     CHECK(all_of(s).size() == 92);
@@ -103,7 +103,7 @@ TEST_CASE("a sender keeps as many segments in flight as the receiver allows") {
 TEST_CASE("a sender without an ACK repeats the segments after the last ACK and then aborts") {
     rmpp_sender s = sender_of(10, 0, {.timing = {.response = 1s, .retries = 2, .total = 1min}});
     s.feed(to_sender(ack(1, 4)), at(0s));
-    CHECK(s.next_deadline() == at(1min)); // nothing is under way
+    CHECK(s.next_deadline() == at(1min)); // nothing is in flight
     CHECK(numbers(all_of(s, at(500ms))) == std::vector<u32>{2, 3, 4});
     CHECK(s.next_deadline() == at(1500ms));
     CHECK(s.on_time(at(1499ms)) == rmpp_state::more);
@@ -111,7 +111,7 @@ TEST_CASE("a sender without an ACK repeats the segments after the last ACK and t
     s.on_time(at(1500ms));
     CHECK(numbers(all_of(s, at(1500ms))) == std::vector<u32>{2, 3, 4});
     s.on_time(at(2500ms));
-    CHECK(s.next_deadline() == at(3500ms)); // though nothing was sent yet
+    CHECK(s.next_deadline() == at(3500ms)); // although nothing was sent yet
     CHECK(numbers(all_of(s, at(2600ms))) == std::vector<u32>{2, 3, 4});
     CHECK(s.next_deadline() == at(3600ms));
     CHECK(s.on_time(at(3600ms)) == rmpp_state::failed);
@@ -123,14 +123,14 @@ TEST_CASE("an ACK between retries restores all retries, and acknowledged segment
     s.feed(to_sender(ack(1, 5)), at(0s));
     all_of(s, at(0s));
     s.on_time(at(1s));
-    REQUIRE(next_of(s, at(1s))); // 2 again
+    REQUIRE(next_of(s, at(1s))); // segment 2 again
     s.feed(to_sender(ack(3, 5)), at(1200ms));
     CHECK(s.next_deadline() == at(2200ms));
     s.feed(to_sender(ack(4, 5)), at(1500ms));
     CHECK(numbers(all_of(s, at(1500ms))) == std::vector<u32>{5});
     CHECK(s.on_time(at(2500ms)) == rmpp_state::more);
     CHECK(numbers(all_of(s, at(2500ms))) == std::vector<u32>{5});
-    s.feed(to_sender(ack(4, 5)), at(3s)); // tells nothing new
+    s.feed(to_sender(ack(4, 5)), at(3s)); // contains nothing new
     CHECK(s.next_deadline() == at(3500ms));
     CHECK(s.on_time(at(3500ms)) == rmpp_state::failed);
 }
@@ -238,7 +238,7 @@ TEST_CASE("a sender ignores MADs of other transfers and DATA") {
         foreign[byte] ^= 1;
         CHECK(s.feed(foreign, at(0s)) == rmpp_state::more);
     }
-    CHECK(s.feed(to_sender({data_type, first, 0, 1, 0}), at(0s)) == rmpp_state::more); // the answer
+    CHECK(s.feed(to_sender({data_type, first, 0, 1, 0}), at(0s)) == rmpp_state::more); // the response
     CHECK(!s.has_packet());
 }
 
@@ -260,10 +260,10 @@ TEST_CASE("a double-sided sender repeats the turnaround ACK after every repeated
     CHECK(s.feed(to_sender(ack(2, 66)), at(0s)) == rmpp_state::complete);
     const auto turn = next_of(s, at(0s));
     REQUIRE(turn);
-    CHECK((*turn)[3] == 0x92); // its own direction
+    CHECK((*turn)[3] == 0x92); // the direction bit of this end
     CHECK(words_of(*turn) == ack(0, 1));
     CHECK(!s.has_packet());
-    s.feed(to_sender(ack(1, 65)), at(0s)); // an old one
+    s.feed(to_sender(ack(1, 65)), at(0s)); // an old ACK
     CHECK(!s.has_packet());
     s.feed(to_sender(ack(2, 66)), at(0s));
     CHECK(all_of(s) == words_list{ack(0, 1)});
@@ -279,9 +279,9 @@ TEST_CASE("the turnaround ACK gives the receiver the first window of its reply")
     CHECK(r.reply_window() == 1);
     r.feed(to_receiver(ack(0, 8)), at(0s));
     CHECK(r.reply_window() == 8);
-    r.feed(to_receiver(ack(1, 9)), at(0s)); // no turn
+    r.feed(to_receiver(ack(1, 9)), at(0s)); // not a turnaround ACK
     CHECK(r.reply_window() == 8);
-    r.feed(to_receiver(ack(0, 0)), at(0s)); // no answer could begin with none
+    r.feed(to_receiver(ack(0, 0)), at(0s)); // an empty window would allow no response
     CHECK(r.reply_window() == 1);
     rmpp_sender answer(message_of(200 * 20), sa_header, at(0s), {.first_window = 8});
     CHECK(all_of(answer).size() == 8);
@@ -295,7 +295,7 @@ TEST_CASE("the turnaround ACK gives the receiver the first window of its reply")
 TEST_CASE("an old ACK does not discard a pending turnaround ACK") {
     rmpp_sender s(message_of(400), sa_header, at(0s), {.first_window = 2, .double_sided = true});
     all_of(s);
-    s.feed(to_sender(ack(2, 66)), at(0s)); // the wire is busy: nothing is asked for
+    s.feed(to_sender(ack(2, 66)), at(0s)); // the wire is busy: the sender has no packet to send
     s.feed(to_sender(ack(1, 65)), at(0s)); // overtaken
     CHECK(all_of(s) == words_list{ack(0, 1)});
 }

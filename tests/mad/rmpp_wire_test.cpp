@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// rmpp_wire_test.cpp - sender and receiver over a simulated wire that loses, doubles and reorders, in virtual time.
+// rmpp_wire_test.cpp - sender and receiver over a simulated wire that loses, duplicates and reorders, in virtual time.
 #include "library/rmpp_rig.hpp"
 #include <comad/mad/detail/record_table.hpp>
 
@@ -50,7 +50,7 @@ struct transfer_result {
     time_point end{};
 };
 
-/// Runs until both ends have ended, or nothing more can happen.
+/// Runs until both ends have finished, or nothing more can happen.
 transfer_result transfer(rmpp_sender& sender, wire_faults faults, u32 seed,
                          rmpp_receiver_options options = {.timing = quick}) {
     std::mt19937 random(seed);
@@ -80,7 +80,8 @@ transfer_result transfer(rmpp_sender& sender, wire_faults faults, u32 seed,
     return o;
 }
 
-/// A GetTableResp of NodeRecords: 108 bytes, 112 apart; the contents tell their number.
+/// Returns a GetTableResp of NodeRecords: 108 bytes at intervals of 112 bytes. The contents depend on the record
+/// number.
 std::vector<u8> table_of(std::size_t records) {
     std::vector<u8> message = message_of(112 * records);
     message[44] = 0;
@@ -145,8 +146,8 @@ TEST_CASE("a transfer with a small window completes over a link that loses, dupl
 }
 
 TEST_CASE("a message arrives if any single MAD is lost") {
-    // Loses the n-th of those that the sender sends and, in another run, of those that the receiver sends.
-    const std::vector<u8> sent = table_of(300); // 168 segments: 1, 64, 64, 39 of them before each ACK
+    // Loses the n-th MAD of the sender and, in another run, the n-th MAD of the receiver.
+    const std::vector<u8> sent = table_of(300); // 168 segments: the ACKs follow 1, 64, 64 and 39 of them
     for (int direction : {0, 1}) {
         for (unsigned n = 0; n < (direction == 0 ? 168u : 4u); ++n) {
             CAPTURE(direction, n);
@@ -175,7 +176,7 @@ TEST_CASE("a message arrives if any single MAD is lost") {
                 sender.on_time(now);
                 if (receiver) receiver->on_time(now);
             }
-            REQUIRE(passed[direction] > n); // it was lost
+            REQUIRE(passed[direction] > n); // a MAD was lost
             check_whole(o, sender, 300, sent);
         }
     }
@@ -186,7 +187,7 @@ TEST_CASE("both ends time out, each at its own limit, if the link loses every MA
     transfer_result o = transfer(sender, {.lost = 1000}, 1);
     CHECK(sender.state() == rmpp_state::failed);
     CHECK(sender.status() == RMPPStatus::TooManyRetries);
-    CHECK(o.data_sent == 4 + 1); // with the ABORT
+    CHECK(o.data_sent == 4 + 1); // including the ABORT
     CHECK(o.end == at(4ms));
     CHECK(!o.receiver);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// rtt_estimator_test.cpp - deadlines from what was measured, by hand; what a round trip takes without a queue; who is silent; how
-// often to ask.
+// rtt_estimator_test.cpp - deadlines from measurements, calculated by hand; round-trip times without queueing;
+// unresponsive targets; numbers of attempts.
 #include "support/catch.hpp"
 #include <comad/mad/detail/retry_policy.hpp>
 #include <comad/mad/detail/rtt_estimator.hpp>
@@ -19,10 +19,11 @@ using mad::detail::retry_policy;
 namespace {
 
 constexpr duration timer_resolution = 100us;
-constexpr u64 here = 0x1234'5678'9abc'def0, there = 0x0fed'cba9'8765'4321; // two keys that fall on different places
+constexpr u64 here = 0x1234'5678'9abc'def0, there = 0x0fed'cba9'8765'4321; // two keys in different entries
 constexpr patience_options usual{};
 
-/// A deadline is what follows from the estimates, rounded up to the next of four steps per octave: at most a quarter longer.
+/// Deadlines follow from the estimates. They are rounded up to one of four steps per octave, so they are at most a
+/// quarter longer.
 bool is_about(duration deadline, duration exact) { return deadline >= exact && deadline <= exact + exact / 4; }
 
 void answered(rtt_estimator& trips, u64 destination, rtt_estimator::distance d, duration took) {
@@ -55,13 +56,14 @@ TEST_CASE("deadlines follow mean and deviation as defined by RFC 6298") {
 
 TEST_CASE("a target with one reply gets the deviation of targets at its distance, within bounds") {
     rtt_estimator trips({}, timer_resolution);
-    for (int i = 0; i < 100; ++i) answered(trips, there, 3, 8ms); // never scatter
+    for (int i = 0; i < 100; ++i) answered(trips, there, 3, 8ms); // without deviation
     answered(trips, here, 3, 8ms);
-    CHECK(is_about(trips.expect(here, 3).deadline, 12ms)); // an eighth, four times, is half of one
+    // Four times the minimum deviation, an eighth, is half of the mean.
+    CHECK(is_about(trips.expect(here, 3).deadline, 12ms));
     rtt_estimator scattered({}, timer_resolution);
     for (int i = 0; i < 100; ++i) answered(scattered, there, 3, i % 2 ? 1ms : 99ms);
     answered(scattered, here, 3, 8ms);
-    CHECK(is_about(scattered.expect(here, 3).deadline, 24ms)); // at most a half
+    CHECK(is_about(scattered.expect(here, 3).deadline, 24ms)); // the deviation is at most half of the mean
 }
 
 TEST_CASE("the margin for equal round trips is half a round trip or the timer resolution, whichever is longer") {
@@ -90,7 +92,7 @@ TEST_CASE("a target one hop beyond all measurements gets a deadline several time
     for (int i = 0; i < 100; ++i) answered(trips, here, 3, 1ms);
     CHECK(is_about(trips.expect(there, 4).deadline, 6ms)); // 4 * 1.5
     CHECK(is_about(trips.expect(there, 7).deadline, 6ms));
-    // Nearer than anything measured, and another management class: nothing is known.
+    // Nothing is known for a smaller distance, nor for another management class.
     CHECK(is_about(trips.expect(there, 2).deadline, usual.first_deadline));
     CHECK(is_about(trips.expect(there, 70).deadline, usual.first_deadline));
 }
@@ -106,7 +108,7 @@ TEST_CASE("deadline and time limit are bounded") {
 
 TEST_CASE("a target with slow replies gets a longer time limit") {
     rtt_estimator trips({}, timer_resolution);
-    for (int i = 0; i < 100; ++i) answered(trips, here, 3, 40ms); // 60 ms, eight times
+    for (int i = 0; i < 100; ++i) answered(trips, here, 3, 40ms); // 60 ms, times eight
     CHECK(is_about(trips.expect(here, 3).patience, 480ms));
 }
 
@@ -117,7 +119,7 @@ TEST_CASE("repeated stalls extend all deadlines for some time") {
     REQUIRE(is_about(room() + 10us, 110us));
     for (int i = 0; i < 20; ++i) trips.on_stall(3ms); // this process pauses now and then
     CHECK(room() > 2900us);
-    for (int i = 0; i < 10; ++i) trips.on_stall(1s); // no habit
+    for (int i = 0; i < 10; ++i) trips.on_stall(1s); // rare long stalls have no effect
     CHECK(room() < 4ms);
     for (int i = 0; i < 40'000; ++i) answered(trips, here, 3, 10us);
     CHECK(room() < 150us);
@@ -180,7 +182,7 @@ TEST_CASE("a slow Set at least doubles the timeout of later Sets until the measu
     CHECK(trips.set_timeout(here, 3) == 200ms);
 }
 
-// ---- who is silent ---------------------------------------------------------------------------------------------------
+// ---- unresponsive targets --------------------------------------------------------------------------------------------
 
 TEST_CASE("a target that timed out gets a shorter time limit until it replies") {
     rtt_estimator trips({}, timer_resolution);
@@ -231,7 +233,7 @@ TEST_CASE("a destination that maps to an occupied entry replaces the entry and i
 TEST_CASE("a target that was queried with few MADs in flight has its own baseline") {
     rtt_estimator trips({}, timer_resolution);
     CHECK(trips.answered(here, 3, 50us, true) == 50us);
-    CHECK(trips.answered(there, 3, 200us, true) == 200us); // a slower one, as far away
+    CHECK(trips.answered(there, 3, 200us, true) == 200us); // a slower target at the same distance
     CHECK(trips.answered(here, 3, 150us, false) == 50us);
     CHECK(trips.answered(there, 3, 600us, false) == 200us);
 }
@@ -249,14 +251,14 @@ TEST_CASE("a baseline is the mean of the round trips, not the minimum") {
 TEST_CASE("a target first queried under load gets the unloaded baseline of its distance") {
     rtt_estimator trips({}, timer_resolution);
     for (u64 i = 1; i <= 20; ++i) trips.answered(i << 32 | i, 3, 100us, true);
-    CHECK(abs(trips.answered(here, 3, 300us, false) - 100us) < 1us); // queueing from the first
-    // Usually they take half as long again as the quickest.
+    CHECK(abs(trips.answered(here, 3, 300us, false) - 100us) < 1us); // the queueing delay comes from the first target
+    // The round trips are usually half again as long as the shortest.
     rtt_estimator mixed({}, timer_resolution);
     for (u64 i = 1; i <= 400; ++i) mixed.answered(i << 32 | i, 3, i % 2 ? 100us : 200us, true);
     const duration baseline = mixed.answered(here, 3, 300us, false);
     CHECK(baseline > 130us);
     CHECK(baseline < 170us);
-    CHECK(mixed.answered(there, 3, 110us, false) == 110us); // it cannot take longer than it did
+    CHECK(mixed.answered(there, 3, 110us, false) == 110us); // the baseline cannot be longer than the measured time
 }
 
 TEST_CASE("the baseline follows a permanently longer round-trip time") {
@@ -267,11 +269,11 @@ TEST_CASE("the baseline follows a permanently longer round-trip time") {
     CHECK(baseline > 195us);
 }
 
-// ---- how often -------------------------------------------------------------------------------------------------------
+// ---- numbers of attempts ---------------------------------------------------------------------------------------------
 
 namespace {
 
-/// One in `one_in` attempts is lost: after each, one_in - 1 answers.
+/// One of `one_in` attempts is lost: each loss is followed by one_in - 1 replies.
 retry_policy after_loss(int one_in, int rounds = 20'000) {
     retry_policy r;
     for (int i = 0; i < rounds; ++i) {
@@ -285,10 +287,11 @@ retry_policy after_loss(int one_in, int rounds = 20'000) {
 
 TEST_CASE("the number of attempts to a responsive target follows the loss rate") {
     struct loss {
-        int one_in; // attempts
+        int one_in; // one loss per this number of attempts
         unsigned attempts;
     };
-    // The least n with loss^n <= 10^-9, at least 4: 0.01^5 = 10^-10; 0.1^9 = 10^-9; 0.2^13 = 8 * 10^-10; 0.5^16 ends it.
+    // The smallest n with loss^n <= 10^-9, from 4 to 16: 0.01^5 = 10^-10; 0.1^9 = 10^-9; 0.2^13 = 8 * 10^-10; 0.5^16 is
+    // the limit.
     const auto l = GENERATE(values<loss>({{1'000'000, 4}, {100, 5}, {10, 9}, {5, 13}, {2, 16}}));
     const retry_policy r = after_loss(l.one_in);
     CAPTURE(l.one_in, r.loss());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// unique_fd_test.cpp - who has a descriptor, and that it is closed once.
+// unique_fd_test.cpp - ownership of a file descriptor, which is closed exactly once.
 #include "support/catch.hpp"
 #include <comad/mad/detail/unique_fd.hpp>
 

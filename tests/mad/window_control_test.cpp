@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// window_control_test.cpp - a window over wires that queue, drop and lose for different reasons.
+// window_control_test.cpp - a window over wires that queue, drop and lose MADs for different reasons.
 #include "support/catch.hpp"
 #include <comad/mad/detail/send_rate.hpp>
 #include <comad/mad/detail/window_control.hpp>
@@ -18,8 +18,9 @@ using mad::detail::window_control;
 
 namespace {
 
-/// A window kept full over a wire in virtual time: everybody's MADs pass one place that passes on one in `service`, holds
-/// `buffer` of them and drops the others, and each is away for `far` besides. MADs get lost elsewhere with probability `loss`.
+/// A window that is kept full over a wire in virtual time. All MADs pass one bottleneck, which forwards one MAD per
+/// `service`, holds `buffer` of them, and drops the others. The rest of a round trip takes `far`. MADs are lost
+/// elsewhere with probability `loss`.
 struct wire_options {
     duration far = 90us;
     duration service{0};
@@ -32,11 +33,12 @@ public:
     explicit wire(const wire_options& options = {})
         : far(options.far), service(options.service), buffer(options.buffer), loss(options.loss),
           jitter(options.jitter) {}
-    // seen
+    // results
     u64 answered = 0, dropped = 0, lost = 0;
     duration now{};
 
-    /// So many MADs, answers and losses in the order of their time. A loss is known after two round trips.
+    /// Carries this number of MADs. Replies and losses come in the order of their time. The sender detects a loss after
+    /// two round trips.
     void carry(window_control& w, unsigned mads) {
         while (mads-- > 0) {
             while (in_flight_.size() < w.window()) send(static_cast<unsigned>(in_flight_.size()) + 1);
@@ -86,11 +88,11 @@ private:
         in_flight_.push_back({now + (is_gone ? 2 * (far + service) : took), took, crowd, is_gone});
     }
     std::deque<MAD> in_flight_;
-    std::deque<duration> leaves_; // of what is in the buffer
+    std::deque<duration> leaves_; // for the MADs in the buffer
     duration free_{};
 };
 
-/// Of the last MADs, in steps of 20.
+/// Returns the mean over the last MADs, in steps of 20.
 double mean_window(wire& net, window_control& w, unsigned mads) {
     double sum = 0;
     const unsigned steps = mads / 20;
@@ -107,7 +109,7 @@ TEST_CASE("a window on a link without losses doubles up to the maximum") {
     window_control w(512, false);
     wire net;
     CHECK(w.window() == 8);
-    net.carry(w, 2 * (16 + 16 + 32 + 64 + 128 + 256)); // two windows of answers for each doubling
+    net.carry(w, 2 * (16 + 16 + 32 + 64 + 128 + 256)); // replies of two windows for each doubling
     CHECK(w.window() == 512);
     window_control small(5, false);
     CHECK(small.window() == 5);
@@ -118,17 +120,17 @@ TEST_CASE("a window on a link without losses doubles up to the maximum") {
 
 TEST_CASE("random jitter of round-trip times does not limit the window") {
     window_control w(512, false);
-    wire net(wire_options{.jitter = 10us}); // 5 % on the average: what the baseline of round_trips has in it as well
+    wire net(wire_options{.jitter = 10us}); // 5 % on average, which is also part of the baseline of round_trips
     net.carry(w, 4000);
     CHECK(w.window() == 512);
 }
 
 TEST_CASE("a window that is not fully used does not grow") {
     window_control w(512, false);
-    for (int i = 0; i < 1000; ++i) w.answered(8); // never full
+    for (int i = 0; i < 1000; ++i) w.answered(8); // the window is never full
     CHECK(w.window() == 8);
     w = window_control(512, false);
-    for (int i = 0; i < 1000; ++i) { // full for a moment, now and then
+    for (int i = 0; i < 1000; ++i) { // the window is full for a moment, now and then
         if (i % 10 == 0) w.full();
         w.answered(4);
     }
@@ -136,7 +138,7 @@ TEST_CASE("a window that is not fully used does not grow") {
 }
 
 TEST_CASE("a window settles at the knee of a link with unlimited buffers") {
-    // What is in flight at the knee: the round trip over the service time.
+    // The number in flight at the knee is the round trip divided by the service time.
     struct setting {
         duration far, service;
         double knee;
@@ -149,7 +151,7 @@ TEST_CASE("a window settles at the knee of a link with unlimited buffers") {
     const duration begin = net.now;
     const u64 before = net.answered;
     const double mean = mean_window(net, w, 10'000);
-    CHECK(mean <= std::max(1.4 * s.knee, 4.5)); // few are in nobody's way
+    CHECK(mean <= std::max(1.4 * s.knee, 4.5)); // a few MADs do not delay each other
     // The wire is busy nearly all the time.
     CHECK(static_cast<double>(net.answered - before) * s.service / (net.now - begin) > 0.95);
 }
@@ -200,7 +202,7 @@ TEST_CASE("random losses of the link do not mask a buffer that drops many MADs")
 
 TEST_CASE("unmeasured round trips do not influence the size of the window") {
     window_control w(512, false);
-    const auto epoch = [&](duration took) { // of a full window; 0: not measured
+    const auto epoch = [&](duration took) { // with a full window; 0: not measured
         const unsigned crowd = w.window();
         w.full();
         for (unsigned i = 0; i < std::max(crowd, 16u); ++i) {
@@ -209,7 +211,7 @@ TEST_CASE("unmeasured round trips do not influence the size of the window") {
         }
     };
     while (w.window() < 16) epoch(duration{0});
-    epoch(120us); // a queue, and nobody knows that a smaller window brought less
+    epoch(120us); // shows a queue, but nothing shows that a smaller window was slower
     CHECK(w.window() == 16);
 }
 
@@ -278,7 +280,7 @@ TEST_CASE("a window is never 0, and losses do not reduce the window below its mi
 // ---- rates ----------------------------------------------------------------------------------------------------------
 
 TEST_CASE("send_rate keeps its rate and allows a burst of one millisecond") {
-    mad::detail::send_rate rate(10'000); // one in 100 us
+    mad::detail::send_rate rate(10'000); // one per 100 us
     mad::time_point now{5s};
     unsigned sent = 0;
     const auto send_all = [&] {
@@ -296,7 +298,7 @@ TEST_CASE("send_rate keeps its rate and allows a burst of one millisecond") {
     }
     CHECK(sent >= 10'000);
     CHECK(sent <= 10'011);
-    now += 10s; // what was not used is gone
+    now += 10s; // unused time does not accumulate
     sent = 0;
     send_all();
     CHECK(sent == 10);

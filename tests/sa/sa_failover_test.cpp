@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// sa_failover_test.cpp - the SA moves to another port, as when a standby subnet manager takes over (IBA 14.4.1), and sa::client
-// follows it. The answers of a port without an SA are those of Linux: none, or "method or attribute not supported"
-// (generate_unmatched_resp() in drivers/infiniband/core/mad.c).
+// sa_failover_test.cpp - the SA moves to another port, for example when a standby subnet manager takes over (IBA
+// 14.4.1), and sa::client follows it. A port without an SA replies like Linux: not at all, or with "method or attribute
+// not supported" (generate_unmatched_resp() in drivers/infiniband/core/mad.c).
 #include "library/coro_rig.hpp"
 #include <comad/iba.hpp>
 #include <comad/sa/client.hpp>
@@ -28,7 +28,7 @@ mad::IBPath path_to(iba::lid LID) {
     return path;
 }
 
-/// What is at a LID when a request to the SA arrives there.
+/// How a LID handles a request to the SA.
 enum class SA { answers, silent, unsupported, denied, redirects };
 
 struct failover_rig {
@@ -43,7 +43,7 @@ struct failover_rig {
         const SA here = LID == first_sa ? first : LID == second_sa ? second : redirected;
         if (here == SA::silent) return dropped();
         std::vector<u8> reply(p.bytes.begin(), p.bytes.end());
-        reply[3] = 0x81;                              // GetResp, to a Set too
+        reply[3] = 0x81;                              // GetResp, also for a Set
         if (here == SA::unsupported) reply[5] = 0x0c; // IBA 13.4.7: code 3 in bits 2 to 4
         if (here == SA::denied) reply[4] = 7;         // IBA 15.2.2: ERR_REQ_DENIED
         if (here == SA::redirects) {
@@ -67,7 +67,7 @@ struct failover_rig {
         iba::encode(info, reply.data() + 64);
         return {{}, {arrival{round_trip, reply}}};
     }
-    /// The port as sysfs would give it.
+    /// Makes the client read the port with a reader, as it would from sysfs.
     void use_reader() {
         client.set_port_reader([this]() -> task<mad::result<sa::local_port>> { return read(); });
     }
@@ -79,7 +79,7 @@ struct failover_rig {
 
     SA first = SA::answers, second = SA::answers, redirected = SA::answers;
     iba::lid lid_by_sma = local_lid, sm_by_sma = first_sa;
-    std::vector<iba::lid> asked; ///< LIDs that requests to the SA went to, attempts counted
+    std::vector<iba::lid> asked; ///< LIDs to which requests to the SA were sent, one per attempt
     unsigned smps = 0, reads = 0;
     rig r{[this](const packet& p) { return (*this)(p); }};
     sa::local_port now{local_lid, {}, path_to(first_sa)};
@@ -91,7 +91,7 @@ struct failover_rig {
 TEST_CASE("a request that the old SA rejects is sent to the current SA of the port") {
     failover_rig s;
     s.first = GENERATE(SA::silent, SA::unsupported, SA::denied);
-    const bool has_reader = GENERATE(true, false); // else the port's own SMA is asked
+    const bool has_reader = GENERATE(true, false); // otherwise the client queries the SMA of the port
     if (has_reader) s.use_reader();
     s.now.sa_path = path_to(second_sa);
     s.now.sa_path.SL = 3;
@@ -112,7 +112,7 @@ TEST_CASE("a request that the old SA rejects is sent to the current SA of the po
 
     s.asked.clear();
     CHECK(s.ask().has_value());
-    CHECK(s.asked == std::vector{second_sa}); // from then on at once
+    CHECK(s.asked == std::vector{second_sa}); // from then on without a detour
 }
 
 TEST_CASE("a subscription is made at the SA that took over") {
@@ -153,7 +153,7 @@ TEST_CASE("port queries back off while an SA rejects requests and the port names
         co_return refused;
     };
     CHECK(sync_wait(s.r.schedule, ask_for_5_minutes(s)) == 3000);
-    // At 0, 1, 3, 7, 15, 31, 63 s, then every 32 s: 95, 127, ... 287.
+    // At 0, 1, 3, 7, 15, 31 and 63 s, then every 32 s: 95, 127, ... 287.
     CHECK(s.reads == 14);
     s.now.sa_path = path_to(second_sa);
     REQUIRE(sync_wait(s.r.schedule, s.client.refresh_port()).value());
@@ -253,11 +253,11 @@ TEST_CASE("path queries use the new LID of the port, and cached paths of the old
     CHECK(s.asked.size() == 1);
     s.now.LID = iba::lid{12};
     CHECK(sync_wait(s.r.schedule, s.client.refresh_port()).value());
-    CHECK_FALSE(sync_wait(s.r.schedule, s.client.refresh_port()).value()); // nothing new
+    CHECK_FALSE(sync_wait(s.r.schedule, s.client.refresh_port()).value()); // nothing has changed
     const auto path = sync_wait(s.r.schedule, s.client.resolve_path(target));
     REQUIRE(path.has_value());
     CHECK(s.asked.size() == 2);
-    CHECK(value(path.value().SLID) == 12); // the SA of this test gives back what it was asked
+    CHECK(value(path.value().SLID) == 12); // the SA of this test returns the values of the request
 }
 
 TEST_CASE("a request to the new SA carries the SM_Key of the port of the new SA") {

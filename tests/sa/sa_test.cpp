@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// sa_test.cpp - SubnGet answered by the SA, and paths from it, with an SA that is a table of what it answers to what. What
-// real SAs say is in ibsim tests.
+// sa_test.cpp - SubnGet requests that the SA answers, and paths from the SA. The SA of these tests is a table of
+// replies. Tests with ibsim cover the replies of real SAs.
 #include "library/coro_rig.hpp"
 #include <comad/iba.hpp>
 #include <comad/sa/client.hpp>
@@ -21,7 +21,7 @@ namespace {
 
 constexpr u8 no_records = 0x03;
 
-/// An SA that finds records by attribute and by the bits that the component mask chooses.
+/// An SA that finds records by attribute and by the bits of the component mask.
 class table_sa {
 public:
     template <class R> void add(const R& record) {
@@ -32,7 +32,7 @@ public:
         asked.push_back(p);
         std::vector<u8> reply(p.bytes.begin(), p.bytes.end());
         reply[3] |= 0x80;
-        if (p.bytes[1] != 0x03) return answered(p); // not for us: some node's
+        if (p.bytes[1] != 0x03) return answered(p); // a request to a node, not to the SA
         const u64 mask = iba::load_be<u64>(p.bytes.data() + 48);
         const u16 id = iba::load_be<u16>(p.bytes.data() + 16);
         for (const stored& r : records_[id]) {
@@ -128,7 +128,7 @@ TEST_CASE("SATransactor reads node attributes from SA records and sends no SMP")
 TEST_CASE("SATransactor queries the node type once per node") {
     sa_rig s;
     REQUIRE(s.get<smp::NodeInfo>(to(CA_LID)));
-    CHECK_FALSE(s.get<smp::PortInfo>(to(CA_LID), 1)); // there is no such record
+    CHECK_FALSE(s.get<smp::PortInfo>(to(CA_LID), 1)); // the record does not exist
     REQUIRE(s.fabric.asked.size() == 2);
     CHECK(iba::load_be<u16>(s.fabric.asked[1].bytes.data() + 16) == iba::attribute_id<PortInfoRecord>);
 }
@@ -144,7 +144,7 @@ TEST_CASE("port 0 selects the switch port 0, and for a CA the queried port") {
     }
     PortInfoRecord r;
     r.endportLID = CA_LID;
-    r.portNum = 2; // its LID is that of its second port
+    r.portNum = 2; // the LID belongs to the second port
     r.portInfo = patterned<smp::PortInfo>(200);
     s.fabric.add(r);
     for (const u8 port : {u8{0}, u8{1}, u8{4}}) {
@@ -158,7 +158,7 @@ TEST_CASE("port 0 selects the switch port 0, and for a CA the queried port") {
         REQUIRE(info);
         CHECK(info.value() == patterned<smp::PortInfo>(200));
     }
-    CHECK(s.fabric.asked.size() == before + 3); // what kind of node it is, once
+    CHECK(s.fabric.asked.size() == before + 3); // the type of the node is queried once
     CHECK(!s.get<smp::PortInfo>(to(CA_LID), 1));
     CHECK(s.fabric.smps() == 0);
 }
@@ -328,7 +328,7 @@ TEST_CASE("a GID is resolved to a path by one query, and the path is cached") {
     auto from_lid = sync_wait(s.r.schedule, by_lid.resolve_path(target));
     REQUIRE(from_lid);
     CHECK(from_lid.value().DLID == CA_LID);
-    // Bits as IB_PR_COMPMASK_* of OpenSM: DGID, SLID, reversible, numbPath.
+    // The bits of IB_PR_COMPMASK_* in OpenSM: DGID, SLID, reversible, numbPath.
     CHECK(iba::load_be<u64>(s.fabric.asked.back().bytes.data() + 48) == (1u << 2 | 1u << 5 | 1u << 11 | 1u << 12));
 
     auto as_it_is = sync_wait(s.r.schedule, client.get_mad_path(to(CA_LID)));
@@ -387,7 +387,7 @@ TEST_CASE("a resolved path keeps the requested SGID and has a GRH if it leaves t
     sa::local_port local{local_lid, iba::gid(iba::link_local_prefix, iba::guid{0x11}), s.r.schedule.sa_path()};
     sa::client client(s.r.schedule, local);
     PathRecord r;
-    r.SGID = iba::gid(iba::link_local_prefix, iba::guid{0x12}); // not the local port's
+    r.SGID = iba::gid(iba::link_local_prefix, iba::guid{0x12}); // not the GID of the local port
     r.DGID = iba::gid(iba::link_local_prefix, iba::guid{0x22});
     r.SLID = local_lid;
     r.DLID = CA_LID;
@@ -411,7 +411,7 @@ TEST_CASE("a resolved path keeps the requested SGID and has a GRH if it leaves t
 
 namespace {
 
-/// A client with keys of single ports: the CA's and the SA's, and one for all others.
+/// A client with keys of single ports: the key of the CA, of the SA, and a default for all others.
 struct keys_rig : sa_rig {
     keys_rig() {
         NodeRecord at_sa = node(iba::lid{1}, iba::NodeType::CA);
@@ -441,18 +441,18 @@ TEST_CASE("a path gets the M_Key of its destination port") {
     link.toLID = CA_LID;
     s.fabric.add(link);
 
-    CHECK(s.MKey(to(local_lid)) == 0x10); // known without asking
+    CHECK(s.MKey(to(local_lid)) == 0x10); // known without a query
     CHECK(s.MKey(mad::IBDRPath{}) == 0x10);
     CHECK(s.fabric.asked.empty());
     CHECK(s.MKey(to(CA_LID)) == 0xca);
     CHECK(s.MKey(to(switch_lid)) == 0xdef);
     CHECK(s.fabric.asked.size() == 2);
     CHECK(s.MKey(to(CA_LID)) == 0xca);
-    CHECK(s.fabric.asked.size() == 2); // asked once
+    CHECK(s.fabric.asked.size() == 2); // one query
     CHECK(s.MKey(route(1)) == 0xca);
-    CHECK(s.fabric.asked.size() == 3); // for the link
+    CHECK(s.fabric.asked.size() == 3); // the query for the link
     mad::IBPath by_gid;
-    by_gid.DLID = switch_lid; // what it says of itself counts
+    by_gid.DLID = switch_lid; // the information of the node itself counts
     by_gid.DGID = iba::gid(iba::link_local_prefix, node(CA_LID, iba::NodeType::CA).nodeInfo.portGUID);
     CHECK(s.MKey(by_gid) == 0xca);
     mad::IBPath with_key = std::get<mad::IBPath>(to(CA_LID));
@@ -509,7 +509,7 @@ TEST_CASE("an explicit SM_Key in the SA path is kept") {
 }
 
 TEST_CASE("sa::subscribe requests all generic notices for QP1 of the local port") {
-    // IBA 13.4.8.3: all ones are any; without a GID the range of LIDs is the permissive one.
+    // IBA 13.4.8.3: all ones match any value. Without a GID, the range of LIDs is the permissive LID.
     sa_rig s;
     for (const u8 subscribe : {1, 0}) {
         const auto query = sa::all_notices(subscribe == 1);

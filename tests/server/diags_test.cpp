@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// diags_test.cpp - what answers ibping and ibsysstat, byte by byte against infiniband-diags: as handlers, and as the hosts
-// of a simulated subnet. Statuses are those of the IBA (13.4.7).
+// diags_test.cpp - the responders to ibping and ibsysstat compared byte by byte with infiniband-diags, as handlers and
+// as hosts of a simulated subnet. Statuses are those of the IBA (13.4.7).
 #include "library/diags_mads.hpp"
 #include "support/catch.hpp"
 #include "wire/sim_client.hpp"
@@ -18,7 +18,7 @@ namespace server = comad::server;
 
 namespace {
 
-/// The host on which infiniband-diags' servers ran.
+/// The host on which the servers of infiniband-diags ran.
 const server::host_info seen_host{"guest.example.(none)", "cpu 0: model  QEMU TCG CPU version 2.5+ MHZ  2793.510\n"};
 
 server::responder both(const server::host_info& host = seen_host) {
@@ -49,8 +49,8 @@ TEST_CASE("responders of ping and ibsysstat reply byte for byte like infiniband-
         CAPTURE(name);
         const mad_vector request = diags_mad(name + "_request");
         mad_vector wanted = diags_mad(name + "_reply");
-        std::copy_n(request.begin() + 8, 8, wanted.begin() + 8); // another time, another transaction ID
-        // ibsysstat -S says RMPP version 1 and no response time, where nothing is sent by RMPP.
+        std::copy_n(request.begin() + 8, 8, wanted.begin() + 8); // another time and another transaction ID
+        // ibsysstat -S sends RMPP version 1 and no response time, although it does not use RMPP.
         wanted[24] = wanted[26] = 0;
         CHECK(answers.answer(request, {}) == wanted);
     }
@@ -77,14 +77,14 @@ TEST_CASE("a CPU list that does not fit a MAD is sent by RMPP") {
     };
     const mad_vector single = answer_of(215), several = answer_of(216);
     REQUIRE(single.size() == 256);
-    CHECK((single[26] & 7) == 0); // not by RMPP
+    CHECK((single[26] & 7) == 0); // without RMPP
     CHECK(single[255] == 0);
     REQUIRE(several.size() == 40 + 217);
     CHECK(several[24] == 1);                                        // version
     CHECK(several[25] == 1);                                        // DATA
     CHECK((several[26] & 7) == 3);                                  // Active, First
     CHECK(iba::load_be<u32>(several.data() + 28) == 1);             // the first segment
-    CHECK(iba::load_be<u32>(several.data() + 32) == 217 + 2u * 4u); // with the OUI of both segments
+    CHECK(iba::load_be<u32>(several.data() + 32) == 217 + 2u * 4u); // including the OUI of both segments
     CHECK(std::string(several.begin() + 40, several.end()) == std::string(216, 'c') + '\0');
 }
 
@@ -140,7 +140,7 @@ TEST_CASE("CPU information is parsed from text in the format of /proc/cpuinfo") 
     std::istringstream crowd(many);
     const std::string text = server::read_cpus(crowd);
     CHECK(std::count(text.begin(), text.end(), '\n') == 256);
-    CHECK(text.find('7') == text.find("cpu 7") + 4); // no processor has what is said of the last
+    CHECK(text.find('7') == text.find("cpu 7") + 4); // no processor has the description of the last one
 }
 
 TEST_CASE("local host information contains the host name") {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// server_test.cpp - requests taken apart or refused, their answers byte by byte, and who gets which. Offsets and codes are
-// those of the IBA (13.4.3, 13.4.7, 14.2.1, 15.2.1), those of umad of rdma/ib_user_mad.h.
+// server_test.cpp - parsing and rejection of requests, responses byte by byte, and the selection of handlers. Offsets
+// and codes follow the IBA (13.4.3, 13.4.7, 14.2.1, 15.2.1), and rdma/ib_user_mad.h for umad.
 #include "library/coro_rig.hpp"
 #include <comad/iba.hpp>
 #include <comad/mad/detail/record_table.hpp>
@@ -41,7 +41,7 @@ namespace {
 
 using bytes = std::vector<u8>;
 
-/// A MAD of 256 bytes, all of it told apart: byte n is n where the header says nothing else.
+/// Returns a MAD of 256 bytes whose bytes all differ: byte n is n, except in the header.
 bytes mad_of(u8 mgmt_class, u8 version, u8 method, u16 attribute, std::size_t size = 256) {
     bytes mad(size);
     std::iota(mad.begin(), mad.end(), u8{0});
@@ -70,7 +70,7 @@ std::optional<fault> fault_of(const bytes& message) {
     return r.error();
 }
 
-/// Takes requests as a device brings them, and keeps what is sent.
+/// Delivers requests as a device does, and keeps what is sent.
 class served_transport final : public mad::transport {
 public:
     struct sent_packet {
@@ -164,7 +164,7 @@ TEST_CASE("each invalid request gets the status of its fault or no reply") {
     told(mad_of(0x01, 1, 0x07, 0x0002), fault::no_request, 0); // TrapRepress
     CHECK_FALSE(fault_of(mad_of(0x01, 1, 0x05, 0x0002)));      // Trap
 
-    // What RMPP put together has any length, but holds its attribute.
+    // A message that RMPP reassembled can have any length, but contains its attribute.
     bytes multi = sa_request(0x14, 0x003a, 56 + 40 + 16);
     told(multi, fault::wrong_length, 0);
     multi[26] |= 1; // Active
@@ -194,10 +194,10 @@ TEST_CASE("the reply method is the method that the IBA defines") {
         CHECK_FALSE(make_error(mad_of(0x06, 1, method, 0x0001), 0x0c));
         CHECK(server::make_long_reply(sa_request(method), {}).empty());
     }
-    // A Trap that was not understood is repeated until somebody understands it.
+    // A Trap that was rejected is repeated until a manager understands it.
     CHECK_FALSE(make_error(mad_of(0x01, 1, 0x05, 0x0002), 0x0c));
     CHECK(make_error(mad_of(0x01, 1, 0x06, 0x0002), 0x0c));
-    // Baseboard management answers with Sends, and a bit of the modifier.
+    // Baseboard management replies with Sends that have a bit set in the modifier.
     bytes bm = mad_of(0x05, 1, 0x01, 0x0010);
     bm[23] = 1;
     CHECK_FALSE(make_error(bm, 0x0c));
@@ -228,7 +228,7 @@ TEST_CASE("an error reply contains the supported versions") {
     request[0] = 2;
     const bytes reply = as_bytes(make_error(request, 0x04));
     CHECK(reply[0] == 1);
-    CHECK(reply[2] == 3); // by which the sender knows its answers
+    CHECK(reply[2] == 3); // the requester matches responses by this version
     CHECK(reply[5] == 4);
 }
 
@@ -263,7 +263,7 @@ TEST_CASE("the reply to a directed route sets D bit and hop pointer and keeps bo
 
 TEST_CASE("an SA reply keeps the component mask, clears the SM_Key and has the record length") {
     bytes request = sa_request();
-    for (std::size_t i = 25; i < 36; ++i) request[i] = 0xff; // of RMPP, which a single MAD is not sent by
+    for (std::size_t i = 25; i < 36; ++i) request[i] = 0xff; // RMPP fields, which a single MAD does not use
     const bytes payload(108, 0xee);
     bytes wanted = request;
     wanted[3] = 0x81;
@@ -297,7 +297,7 @@ TEST_CASE("table records start at multiples of 8 bytes without unnecessary paddi
     CHECK(message[24] == 1); // RMPPVersion
     CHECK(message[25] == 1); // DATA
     const std::size_t segments = count == 0 ? 1 : (stride * count + 199) / 200;
-    CHECK((message[26] & 7) == (segments == 1 ? 7 : 3)); // Active, First, and Last of one alone
+    CHECK((message[26] & 7) == (segments == 1 ? 7 : 3)); // Active, First, and Last if there is only one
     CHECK(iba::load_be<u32>(message.data() + 28) == 1);  // the first segment
     CHECK(iba::load_be<u32>(message.data() + 32) == stride * count + 20 * segments);
     CHECK(iba::load_be<u64>(message.data() + 36) == 0); // SM_Key
@@ -401,9 +401,9 @@ TEST_CASE("a request goes to the first handler that accepts it, or gets the matc
     CHECK(set[64] == 1);
     CHECK(set[67] == 0);
 
-    CHECK(status(asked(6)) == 0x08u);                   // nobody handles Report
-    CHECK_FALSE(status(asked(3)));                      // Send has no answer
-    CHECK(status(mad_of(0x06, 1, 1, 0x0001)) == 0x08u); // nobody serves the class
+    CHECK(status(asked(6)) == 0x08u);                   // no handler for Report
+    CHECK_FALSE(status(asked(3)));                      // a Send has no response
+    CHECK(status(mad_of(0x06, 1, 1, 0x0001)) == 0x08u); // no server for the class
     CHECK(status(mad_of(0x04, 2, 1, 0x0012)) == 0x04u);
     CHECK(status(mad_of(0x04, 1, 1, 0x7777)) == 0x0cu);
     CHECK_FALSE(status(asked(0x81)));
@@ -418,15 +418,16 @@ TEST_CASE("a request goes to the first handler that accepts it, or gets the matc
     std::fill(pong.begin() + 25, pong.begin() + 36, u8{0});
     pong[26] = ping[26] & 0xf8;
     CHECK(answers.answer(ping, {}) == pong);
-    ping[39] = 0x06; // another's OUI
+    ping[39] = 0x06; // the OUI of another vendor
     CHECK(status(ping) == 0x08u);
     CHECK(gets + sets == 4);
 }
 
 TEST_CASE("a vendor class handler receives attributes that only its program describes") {
-    // Mellanox' class, of which the library lists other attributes; another one without an OUI; one with an OUI.
+    // The class of Mellanox, for which the library lists other attributes; another class without an OUI; a class with
+    // an OUI.
     constexpr u32 OUI = 0x123456;
-    const std::pair<u8, std::size_t> classes[] = {{u8{0x0a}, 24}, {u8{0x0b}, 24}, {u8{0x33}, 40}}; // where the data are
+    const std::pair<u8, std::size_t> classes[] = {{u8{0x0a}, 24}, {u8{0x0b}, 24}, {u8{0x33}, 40}}; // offset of the data
     for (const auto& [mgmt_class, data] : classes) {
         CAPTURE(mgmt_class);
         server::responder answers;
@@ -448,7 +449,7 @@ TEST_CASE("a vendor class handler receives attributes that only its program desc
         CHECK((reply[data + 6] << 8 | reply[data + 7]) == 297);
         request[17] = 0x24; // another attribute
         CHECK(answers.answer(request, {})[5] == 0x0c);
-        // If refused, the handler does not see them.
+        // If unknown attributes are rejected, the handler does not see them.
         CHECK(parse_request(request, {}, server::unknown_attributes::refused).error() == fault::unknown_attribute);
     }
 }
@@ -484,13 +485,13 @@ TEST_CASE("traps are repressed and reports acknowledged with their own notice if
     CHECK(std::equal(reported.begin() + 56, reported.end(), report.begin() + 56));
     REQUIRE(heard.size() == 2);
     CHECK(heard[0].trapNumber == iba::TrapNumber::LinkStateChange);
-    CHECK(heard[0].issuerGID == iba::gid{}); // an SMP has no room for it
+    CHECK(heard[0].issuerGID == iba::gid{}); // an SMP has no space for it
     CHECK(heard[1].issuerLID == iba::lid{7});
 
     accepts = false;
     CHECK(answers.answer(trap, {}).empty());
     CHECK(answers.answer(report, {}).empty());
-    CHECK(answers.answer(mad_of(0x01, 1, 5, 0x11), {}).empty()); // no notice, and no answer to a Trap that is at fault
+    CHECK(answers.answer(mad_of(0x01, 1, 5, 0x11), {}).empty()); // not a notice; invalid Traps get no response
 }
 
 TEST_CASE("requests and replies are traced") {
@@ -560,7 +561,7 @@ TEST_CASE("an agent serves requests while its schedule runs RPCs") {
         CHECK(port.sent[2].mad[64] == 43);
         CHECK_FALSE(schedule.idle());
         CHECK_THROWS_AS(coro::run_until(schedule, [] { return false; }),
-                        std::logic_error); // in virtual time nobody asks
+                        std::logic_error); // in virtual time no request would ever arrive
     }
     SECTION("responses, send reports and packets that are not MADs go to the engine") {
         deliver(mad_of(0x04, 1, 0x81, 0x12));
@@ -605,7 +606,7 @@ TEST_CASE("an agent serves requests while its schedule runs RPCs") {
         CHECK(port.sent[1].mad.size() == 256);
         port.kernel_rmpp = true;
         deliver(sa_request(0x12, 0x20));
-        deliver(sa_request(0x01, 0x20)); // its length tells how much of it is data
+        deliver(sa_request(0x01, 0x20)); // its length gives the size of the data
         REQUIRE(port.sent.size() == 4);
         CHECK(port.sent[2].mad.size() == 56 + 1000);
         CHECK(port.sent[3].mad.size() == 56 + 8);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// virtual_fabric_test.cpp - the test kit: several schedules share virtual time, nodes reply as scripts say, faults by name.
+// virtual_fabric_test.cpp - the test kit: several schedules share virtual time, scripted nodes reply, and tests inject
+// faults by name.
 #include "support/catch.hpp"
 #include "support/thrown.hpp"
 #include <comad/coro/asio.hpp>
@@ -59,7 +60,7 @@ struct ten_times {
     MADSchedule& schedule;
 };
 
-/// What the server replies; 0: an error.
+/// Returns the number in the reply of the server, or 0 for an error.
 task<u64> ask(MADSchedule& schedule, mad::IBPath server, u64 cookie) {
     OFASysStatPing request;
     request.cookie = cookie;
@@ -67,7 +68,7 @@ task<u64> ask(MADSchedule& schedule, mad::IBPath server, u64 cookie) {
     co_return reply ? reply.value().cookie : 0;
 }
 
-/// The text of the error of a Get; empty if there is none.
+/// Returns the text of the error of a Get; empty if there is none.
 template <class T> task<std::string> error_of(MADSchedule& schedule, mad::any_path path) {
     const auto reply = co_await schedule.SubnGet<T>(path);
     co_return reply ? std::string() : plain_text(reply.error());
@@ -121,7 +122,7 @@ TEST_CASE("tasks on two ports of one virtual fabric interleave by virtual time")
 
 TEST_CASE("a task that sets an event of another schedule wakes that schedule at once") {
     virtual_fabric fabric(small);
-    MADSchedule& first = fabric.schedule("h-0001 HCA-1"); // its turn comes before the event is set
+    MADSchedule& first = fabric.schedule("h-0001 HCA-1"); // it runs before the event is set
     MADSchedule& second = fabric.schedule("h-0002 HCA-1");
     coro::event ready(first);
     const auto wait = [](coro::event& e) -> task<bool> { co_return co_await e.wait(); };
@@ -196,7 +197,7 @@ TEST_CASE("a virtual fabric reports a schedule that it does not drive") {
     const auto pause = [](MADSchedule& s, mad::duration length) -> task<void> { co_await s.pause(length); };
     const auto waiting = forgotten.queue(pause(forgotten, 1ms));
     forgotten.set_now(forgotten.now());
-    CHECK_NOTHROW(sync_wait(client, pause(client, 1ms))); // not due before that
+    CHECK_NOTHROW(sync_wait(client, pause(client, 1ms))); // not due before that time
     CHECK(message_of([&] { sync_wait(client, pause(client, 1s)); }).find("h-0002 HCA-1/1") != std::string::npos);
 }
 
@@ -317,7 +318,7 @@ TEST_CASE("a script without a result leaves the reply to the node") {
     });
     const auto reply = sync_wait(client, client.SubnGet<NodeInfo>(fabric.path_to("leaf-0001")));
     CHECK(reply.value().nodeType == iba::NodeType::Switch);
-    CHECK(requests == 2); // the first one was not answered
+    CHECK(requests == 2); // the first request got no reply
 }
 
 TEST_CASE("a scripted node replies to PMA requests") {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// verbs_objects_test.cpp - libibverbs' objects over a made device: who keeps whom, which attributes each step sets, and what an
-// error says.
+// verbs_objects_test.cpp - objects of libibverbs over a fake device: ownership, the attributes that each step sets, and
+// error texts.
 #include "kernel/made_verbs.hpp"
 #include "support/catch.hpp"
 #include <comad/iba/detail/format.hpp>
@@ -27,7 +27,7 @@ template <class T> T had(verbs::result<T> r) {
     if constexpr (!std::is_void_v<T>) return std::move(r.value());
 }
 
-/// All that a QP takes.
+/// All objects that a QP needs.
 struct bench {
     explicit bench(verbs::queue_pair_options options = {})
         : device(had(verbs::context::open("made0"))), domain(had(verbs::pd::create(device))),
@@ -147,7 +147,7 @@ TEST_CASE("each failed verbs call is an error with its errno and releases everyt
     CHECK(nothing_is_left(made));
 }
 
-// IBA 10.3.1 and table 96 (the required attributes of each transition), as ibv_modify_qp(3) lists them.
+// IBA 10.3.1 and table 96 list the required attributes of each transition, as does ibv_modify_qp(3).
 TEST_CASE("queue pairs of each type come up with the path attributes that they require") {
     made_device made;
     mad::IBPath path;
@@ -233,7 +233,7 @@ TEST_CASE("both ends of a connection agree on common limits and wait for the slo
     CHECK(here.ack_delay == 15);
     CHECK(here.max_rd_atomic == 128);
     CHECK(here.max_dest_rd_atomic == 16);
-    device.max_qp_rd_atom = 1000; // more than there is room for
+    device.max_qp_rd_atom = 1000; // more than the field can hold
     CHECK(verbs::end_of(b.pair, device, 1, 4).max_rd_atomic == 4);
     CHECK(verbs::end_of(b.pair, device, 1).max_dest_rd_atomic == 255);
 
@@ -252,7 +252,7 @@ TEST_CASE("both ends of a connection agree on common limits and wait for the slo
     CHECK(how.max_dest_rd_atomic == 8);
     CHECK(how.remote_access == IBV_ACCESS_REMOTE_READ);
 
-    // 2^14 and 2^16 are less than 2^17, 2^14 and 2^3 less than 2^15; there are five bits.
+    // 2^14 and 2^16 are less than 2^17; 2^14 and 2^3 are less than 2^15. The field has five bits.
     const auto timeout = [&](u8 life, u8 delay) {
         mad::IBPath to = path;
         to.packet_life_time = life;
@@ -312,7 +312,8 @@ TEST_CASE("source_of combines the completion and the GRH of a datagram") {
     CHECK(fmt::format("{}", global.SGID) == "fe80::ff:fe00:2");
     CHECK(fmt::format("{}", verbs::destination_of(wc, grh)) == "fe80::ff:fe00:1");
 
-    // 20 bytes of anything, then an IPv4 header: the example of RFC 1071's sum in Wikipedia's "Internet checksum".
+    // 20 arbitrary bytes, then an IPv4 header: the example for the checksum of RFC 1071 in Wikipedia's "Internet
+    // checksum".
     grh.fill(0x66);
     const std::array<u8, 20> ipv4{0x45, 0,    0,    0x73, 0, 0, 0x40, 0,    0x40, 0x11,
                                   0xb8, 0x61, 0xc0, 0xa8, 0, 1, 0xc0, 0xa8, 0,    0xc7};
@@ -322,7 +323,7 @@ TEST_CASE("source_of combines the completion and the GRH of a datagram") {
     CHECK(over_ipv4.hop_limit == 0x40);
     CHECK(over_ipv4.SGID.bytes == std::array<u8, 16>{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0xc0, 0xa8, 0, 1});
     CHECK(verbs::destination_of(wc, grh).bytes[15] == 0xc7);
-    grh[31] ^= 1; // another sum: no IPv4
+    grh[31] ^= 1; // wrong checksum: not IPv4
     CHECK(verbs::source_of(wc, grh).SGID.bytes[0] == 0x66);
 }
 
@@ -339,7 +340,7 @@ TEST_CASE("the address cache keeps handles by path up to its size and evicts the
     had(cache.get(to(2)));
     had(cache.get(to(1)));
     CHECK(made.addresses.size() == 2);
-    CHECK(made.addresses[0].static_rate == IBV_RATE_MAX); // not the 2.5 Gb/s of a path that nobody has resolved
+    CHECK(made.addresses[0].static_rate == IBV_RATE_MAX); // not the 2.5 Gb/s of an unresolved path
     had(cache.get(to(3)));
     CHECK(cache.size() == 2);
     CHECK(made.alive["ah"] == 2);
@@ -348,8 +349,8 @@ TEST_CASE("the address cache keeps handles by path up to its size and evicts the
     had(cache.get(to(2)));
     CHECK(made.addresses.size() == 4);
     cache.clear();
-    CHECK(made.alive["ah"] == 1); // who has one keeps it
-    // What of a path is no address makes no other handle; what is does.
+    CHECK(made.alive["ah"] == 1); // an owner keeps its handle
+    // Fields of a path that are not part of the address do not create another handle. Fields of the address do.
     mad::IBPath path = to(4);
     had(cache.get(path));
     path.dqpn = 77;
@@ -498,7 +499,7 @@ TEST_CASE("a poller waits for a completion, reports events and returns at its ti
     std::vector<std::string> heard;
     verbs::poller listening(b.device, {b.queue, b.channel}, [&](const verbs::event& e) { heard.push_back(e.name()); });
     CHECK(had(listening.wait(room, soon())).empty());
-    for (int i = 0; i < 3; ++i) { // each is told of once more
+    for (int i = 0; i < 3; ++i) { // the event is reported once more each time
         made.raise(IBV_EVENT_LID_CHANGE);
         made.deliver(b.pair.number(), {1});
         CHECK(had(listening.wait(room, late())).size() == 1);
@@ -529,7 +530,7 @@ TEST_CASE("notifications and events are acknowledged before their objects are de
         had(pool.post_receives(b.pair, 4));
         for (u8 i = 0; i < 3; ++i) REQUIRE(made.deliver(b.pair.number(), {i}));
         CHECK(had(done.poll(room, true)).size() == 2);
-        CHECK_FALSE(done.will_tell()); // the third came before the new request
+        CHECK_FALSE(done.will_tell()); // the third completion came before the new request
         CHECK(had(done.poll(room, false)).size() == 1);
         CHECK(done.will_tell());
         CHECK(made.notifications_requested == 2);
