@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// sim_congestion_test.cpp - the simulator's congestion control agents: attributes by their offsets (IBA A10.4.3, as OpenSM's ib_types.h
-// has them), which member a Set means, keys with their protect bit, lease and violations, logs of events that a test gives.
+// sim_congestion_test.cpp - the simulator's congestion control agents: attributes by their offsets (IBA A10.4.3, as in
+// OpenSM's ib_types.h), the members that a Set changes, keys with protect bit, lease and violations, and event logs.
 #include "support/catch.hpp"
 #include "wire/sim_client.hpp"
 #include <comad/iba.hpp>
@@ -18,7 +18,7 @@ using bytes = std::vector<u8>;
 
 namespace {
 
-constexpr std::size_t data = 64, log_data = 32, key_at = 24; // in a MAD
+constexpr std::size_t data = 64, log_data = 32, key_at = 24; // offsets in a MAD
 enum attribute_number : u16 {
     class_port_info = 1,
     info = 0x11,
@@ -32,7 +32,7 @@ enum attribute_number : u16 {
 };
 constexpr u16 refused_method = 0x08, refused_attribute = 0x0c, refused_value = 0x1c;
 
-/// All happens in no time but that which a test lets go by.
+/// A simulated subnet in which time advances only when the test advances it.
 struct rig {
     explicit rig(const std::string& options = {}, const std::string& kind = "fattree2,radix=4")
         : sim(make_sim(kind + ",sm=1,latency=0us,service=0us,at=leaf-0001" + (options.empty() ? "" : "," + options),
@@ -45,7 +45,7 @@ struct rig {
     }
     void set_time(mad::duration since_beginning) { sim.transport->set_now(mad::time_point(since_beginning)); }
 
-    /// The whole reply; nothing if there is none.
+    /// Returns the complete reply, or nothing if there is none.
     std::optional<smp_bytes> send(Method method, u16 attributeID, const std::string& whom, const bytes& attribute = {},
                                   u32 modifier = 0) {
         mad::IBPath path = to(whom);
@@ -61,7 +61,7 @@ struct rig {
         REQUIRE(reply);
         return mad::status_of(reply->data());
     }
-    /// `size` bytes of the attribute in the reply to a Get.
+    /// Returns `size` bytes of the attribute in the reply to a Get.
     bytes get(u16 attributeID, const std::string& whom, std::size_t size, u32 modifier = 0) {
         return attribute_in(send(Method::Get, attributeID, whom, {}, modifier), attributeID, size);
     }
@@ -81,7 +81,7 @@ struct rig {
 
 const std::string a_switch = "leaf-0001", a_ca = "h-0001 HCA-1";
 
-/// 64 bits, bit, lease period, violations.
+/// Returns the key of 64 bits, the protect bit, the lease period and the number of violations.
 bytes key_bytes(u64 key, bool is_protected, u16 lease, u16 violations) {
     bytes b(14);
     iba::store_be<u64>(b.data(), key);
@@ -97,7 +97,7 @@ TEST_CASE("simulated congestion control agents support the attributes of their n
     rig r;
     CHECK(r.get(class_port_info, a_switch, 2) == bytes{1, 2});
     CHECK(r.get(info, a_switch, 3) == bytes{0, 1, 0}); // credit starvation
-    CHECK(r.get(info, a_ca, 3) == bytes{0, 0, 4});     // blocks of the table
+    CHECK(r.get(info, a_ca, 3) == bytes{0, 0, 4});     // number of blocks of the table
     for (const u16 attribute : {switch_setting, port_setting}) {
         CHECK(r.status(Method::Get, attribute, a_switch) == 0);
         CHECK(r.status(Method::Get, attribute, a_ca) == refused_attribute);
@@ -121,8 +121,9 @@ TEST_CASE("a Set of SwitchCongestionSetting writes only the members selected by 
     rig r;
     bytes all(76);
     for (std::size_t i = 4; i < all.size(); ++i) all[i] = static_cast<u8>(i);
-    all[68] = 0xf0, all[70] = 0x70, all[71] = 0; // without what is reserved
-    // Bit 0 victim mask, 1 credit mask, 2 threshold and packet size, 3 those of credit starvation, 4 marking rate.
+    all[68] = 0xf0, all[70] = 0x70, all[71] = 0; // without reserved bits
+    // Bit 0: victim mask; 1: credit mask; 2: threshold and packet size; 3: threshold and packet size of credit
+    // starvation; 4: marking rate.
     struct part {
         u8 bit;
         std::size_t begin, end;
@@ -177,7 +178,7 @@ TEST_CASE("a CongestionControlTable has blocks of 64 entries and one limit") {
     CHECK(r.get(table, a_ca, 132, 1) == block);
     CHECK(r.status(Method::Get, table, a_ca, 4) == refused_value);
     CHECK(r.status(Method::Set, table, a_ca, 4) == refused_value);
-    block[0] = 1, block[1] = 0; // 256 is the first that it does not have
+    block[0] = 1, block[1] = 0; // 256 is the first index that does not exist
     const auto reply = r.send(Method::Set, table, a_ca, block);
     REQUIRE(reply);
     CHECK(mad::status_of(reply->data()) == refused_value);
@@ -189,10 +190,10 @@ TEST_CASE("a MAD without the CC_Key is dropped and counted unless it queries the
     CHECK(r.set(key_info, a_switch, key_bytes(0x1234, false, 0, 9)) == key_bytes(0x1234, false, 0, 0));
     CHECK_FALSE(r.send(Method::Get, info, a_switch));
     CHECK_FALSE(r.send(Method::Set, key_info, a_switch, key_bytes(0, false, 0, 0)));
-    CHECK(r.get(key_info, a_switch, 14) == key_bytes(0x1234, false, 0, 2)); // not protected: everybody sees it
+    CHECK(r.get(key_info, a_switch, 14) == key_bytes(0x1234, false, 0, 2)); // not protected: visible to all
     r.key = 0x1234;
     CHECK(r.get(info, a_switch, 3) == bytes{0, 1, 0});
-    CHECK(r.set(key_info, a_switch, key_bytes(0x1234, true, 0, 1)) == key_bytes(0x1234, true, 0, 2)); // no change
+    CHECK(r.set(key_info, a_switch, key_bytes(0x1234, true, 0, 1)) == key_bytes(0x1234, true, 0, 2)); // not changed
     r.key = 0x1235;
     CHECK(r.get(key_info, a_switch, 14) == key_bytes(0, true, 0, 2));
     r.set_time(1000s);
@@ -207,14 +208,14 @@ TEST_CASE("the lease of a CC_Key starts with a violation and ends the protection
     r.set_time(100s);
     CHECK_FALSE(r.send(Method::Get, info, a_ca));
     r.set_time(109s);
-    r.key = 7; // the owner is there
+    r.key = 7; // the owner sends its key
     CHECK(r.get(log, a_ca, 2) == bytes{2, 0});
     r.key = 0;
     r.set_time(111s);
     CHECK(r.get(key_info, a_ca, 14) == key_bytes(0, true, 10, 1));
     CHECK_FALSE(r.send(Method::Get, info, a_ca));
     r.set_time(120s);
-    CHECK_FALSE(r.send(Method::Get, info, a_ca)); // the period goes on
+    CHECK_FALSE(r.send(Method::Get, info, a_ca)); // the lease period continues
     CHECK(r.get(key_info, a_ca, 14) == key_bytes(0, true, 10, 3));
     r.set_time(121s);
     CHECK(r.get(key_info, a_ca, 14) == key_bytes(7, false, 10, 3));
@@ -222,7 +223,7 @@ TEST_CASE("the lease of a CC_Key starts with a violation and ends the protection
 
 TEST_CASE("a simulated switch logs the last 15 marked packets and counts the packets since the last read") {
     rig r;
-    r.set_time(1024ms); // 10^6 units of its clock
+    r.set_time(1024ms); // 10^6 units of the agent's clock
     for (u16 i = 1; i <= 17; ++i) {
         iba::cc::CongestionLogEventSwitch e;
         e.SLID = iba::lid{i};
@@ -237,7 +238,7 @@ TEST_CASE("a simulated switch logs the last 15 marked packets and counts the pac
     expected[3] = 17;
     iba::store_be<u32>(expected.data() + 4, 2'000'000);
     expected[8 + 31] = 1 << 1 | 1 << 3;
-    for (std::size_t i = 0; i < 15; ++i) { // the newest first
+    for (std::size_t i = 0; i < 15; ++i) { // the newest comes first
         u8* const e = expected.data() + 40 + 12 * i;
         e[1] = static_cast<u8>(17 - i);
         e[2] = 1, e[3] = 2, e[4] = 0x50;
@@ -268,7 +269,7 @@ TEST_CASE("a simulated CA logs connections above their threshold by service leve
     std::copy(event.begin(), event.end(), expected.begin() + 12);
     CHECK(r.get(log, a_ca, 220) == expected);
     CHECK(r.get(time_stamp, a_ca, 4) == bytes{0, 0, 0x0b, 0xb8});
-    CHECK(r.get(log, "h-0002 HCA-1", 4) == bytes{2, 0, 0, 3}); // what the specification says
+    CHECK(r.get(log, "h-0002 HCA-1", 4) == bytes{2, 0, 0, 3}); // the values of the simulator's configuration
 }
 
 TEST_CASE("an invalid number of congestion events is an error in the specification") {

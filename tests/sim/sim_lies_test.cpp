@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// sim_lies_test.cpp - replies that are ours by their header and still are not what was asked for. A liar changes those of a
-// simulated subnet.
+// sim_lies_test.cpp - replies that match a request by their header, but contain something else. A liar changes the
+// replies of a simulated subnet.
 #include "support/catch.hpp"
 #include "wire/liar.hpp"
 #include "wire/sim_client.hpp"
@@ -49,7 +49,7 @@ PortCounters counters_of(u8 port) {
     return which;
 }
 
-/// What was wrong with a malformed reply.
+/// Returns what was wrong with a malformed reply.
 std::string misfit(const auto& result) {
     if (result) return "nothing";
     CHECK(result.error().code == errc::malformed_reply);
@@ -105,7 +105,7 @@ TEST_CASE("counters of another port than requested are an error that names PortS
         wide.portSelect = 1;
         CHECK(misfit(s.umad.PerformanceGet<iba::pm::PortCountersExt>(wide, leaf)) == expected);
 
-        // As commands ask that know the attribute at run time only.
+        // As commands do that know the attribute only at run time.
         const mad::rpc_kind kind{iba::MgmtClass::Performance, 1, iba::Method::Get, 0x12, true, 0};
         const mad::any_path path = leaf;
         std::array<u8, mad::mad_size> request{};
@@ -115,7 +115,7 @@ TEST_CASE("counters of another port than requested are an error that names PortS
     }
     s.between.tell(put(PortSelect_byte, 2));
     CHECK(s.umad.PerformanceGet<PortCounters>(counters_of(2), leaf));
-    CHECK(s.umad.PerformanceGet<iba::ClassPortInfo>(leaf)); // has no PortSelect there
+    CHECK(s.umad.PerformanceGet<iba::ClassPortInfo>(leaf)); // this attribute has no PortSelect there
 }
 
 TEST_CASE("a PMA can reply to a Set with an empty attribute but not with the attribute of another port") {
@@ -147,7 +147,8 @@ TEST_CASE("is_sa accepts only the LID and QP of the SA or of its redirection tar
     for (const auto& other : {source_at(iba::lid{0}, 1), source_at(iba::lid{9}, 1), source_at(SA, 5)})
         CHECK_FALSE(schedule.is_sa(other));
 
-    // It redirects to LID 9, QP 5, from where the reply comes to nobody here: the request fails, and the redirection stays.
+    // The reply redirects to LID 9, QP 5. The replies from there do not reach the program: the request fails, and the
+    // redirection stays.
     const mad::source_address elsewhere = source_at(iba::lid{9}, 5);
     CHECK_FALSE(schedule.is_sa(elsewhere));
     s.between.tell([](std::span<u8> reply) {
@@ -162,7 +163,7 @@ TEST_CASE("is_sa accepts only the LID and QP of the SA or of its redirection tar
     CHECK_FALSE(s.umad.SubnAdmGet(iba::query<NodeRecord>{}));
     CHECK(schedule.is_sa(elsewhere));
     CHECK(schedule.is_sa(source));
-    schedule.set_sa_path(to_lid(4)); // another port's subnet manager took over
+    schedule.set_sa_path(to_lid(4)); // the subnet manager of another port took over
     CHECK_FALSE(schedule.is_sa(source));
     CHECK_FALSE(schedule.is_sa(elsewhere));
     CHECK(schedule.is_sa(source_at(iba::lid{4}, 1)));

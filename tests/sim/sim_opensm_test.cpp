@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// sim_opensm_test.cpp - the same requests to a real OpenSM's SA and to the simulated one, in the same subnet: both give the
-// same records or refuse with the same status.
+// sim_opensm_test.cpp - the same requests to the SA of a real OpenSM and to the simulated SA in the same subnet. Both
+// must return the same records, or reject with the same status.
 #include "program/ibtool_subnet.hpp"
 #include <comad/coro/detail/blocking.hpp>
 #include <comad/iba.hpp>
@@ -25,15 +25,15 @@ namespace {
 const iba::gid group = *iba::parse_gid("ff12::7"), port_a = *iba::parse_gid("fe80::a001"),
                nobody = *iba::parse_gid("fe80::dead");
 
-/// What an SA says to a sequence of requests, one line each.
+/// The replies of an SA to a sequence of requests, one line each.
 class dialogue {
 public:
     dialogue(mad::transport& t, iba::lid here, const mad::IBPath& sa) : umad_(t), here_(here) {
         umad_.schedule().set_sa_path(sa);
     }
     std::vector<std::string> said;
-    /// OpenSM 3.3.23 refuses now and then to end a subscription that it has: "Differ by Address" says its log, of an address
-    /// that was the same each time.
+    /// OpenSM 3.3.23 sometimes refuses to end an existing subscription. Its log says "Differ by Address", although the
+    /// address was the same.
     int unsubscribes_again = 0;
 
     void groups() {
@@ -145,7 +145,8 @@ private:
         said.push_back(fmt::format("{}: {}", what, result ? text_of(result.value()) : status_of(result.error())));
     }
     static std::string status_of(const mad::mad_error& e) { return fmt::format("status 0x{:04x}", e.status); }
-    // Not MLIDs and life times, which each SA chooses; nor the scope: OpenSM leaves what it was told, ours is the MGID's.
+    // Without MLIDs and lifetimes, which each SA chooses, and without the scope: OpenSM keeps the requested scope, the
+    // simulator uses the scope of the MGID.
     static std::string text_of(const MCMemberRecord& r) {
         return fmt::format("{} {} {:#x} {} {} {:#x} {} {} {}", r.MGID, r.portGID, r.QKey, value(r.MTU), r.TClass,
                            r.PKey, value(r.rate), r.SL, r.joinState);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// sim_pma_test.cpp - the simulator's PMAs: every attribute of counters, which bit selects which (IBA 16.1.3.5, 16.1.4, A10,
-// A13.6.5; of PortExtendedSpeedsCounters as ibis has them), and counters that move with simulated time, counted by hand.
+// sim_pma_test.cpp - the simulator's PMAs: every counter attribute and its selection bits (IBA 16.1.3.5, 16.1.4, A10,
+// A13.6.5; PortExtendedSpeedsCounters as in ibis), and counters that change with simulated time, counted by hand.
 #include "support/catch.hpp"
 #include "wire/sim_client.hpp"
 #include <comad/coro/detail/blocking.hpp>
@@ -20,10 +20,10 @@ namespace smp = iba::smp;
 
 namespace {
 
-constexpr std::size_t data = 64; // of the attribute in a MAD
+constexpr std::size_t data = 64; // offset of the attribute in a MAD
 
-/// Two levels of switches with ports of 4; the program is at the first leaf, whose ports count nothing of what it asks
-/// there, and all happens in no time but that which a test lets go by.
+/// A simulated subnet with two levels of 4-port switches. The program is at the first leaf, whose ports do not count
+/// its requests. Time advances only when the test advances it.
 struct rig {
     explicit rig(const std::string& options = {}, const std::string& at = "leaf-0001",
                  const std::string& kind = "fattree2,radix=4")
@@ -37,7 +37,7 @@ struct rig {
     }
     void set_time(mad::duration since_beginning) { sim.transport->set_now(mad::time_point(since_beginning)); }
 
-    /// The whole reply to a request whose attribute has these bytes.
+    /// Returns the complete reply to a request with these attribute bytes.
     smp_bytes ask_bytes(Method method, u16 attributeID, std::span<const u8> attribute, const std::string& whom) {
         const mad::any_path path = to(whom);
         smp_bytes request;
@@ -85,7 +85,7 @@ template <class T> T all_of_port(u8 port) {
     return t;
 }
 
-/// A run of counters: the first bit that selects, where it is in which word of selection, where the counters are.
+/// A run of counters: their first selection bit, the place of the selection word, and the place of the counters.
 struct run {
     u16 attributeID;
     unsigned select_off, select_width; // bits of the attribute
@@ -134,7 +134,7 @@ u64 total(const auto& counters) {
     return sum;
 }
 
-/// All optional attributes of a fabric's switch.
+/// All optional attributes that a simulated switch supports.
 constexpr u16 optional_ids[] = {0x15, 0x16, 0x17, 0x18, 0x19, 0x1a, 0x1b, 0x1c, 0x1f,
                                 0x30, 0x31, 0x32, 0x33, 0x34, 0x35, 0x36, 0x37};
 
@@ -168,8 +168,8 @@ TEST_CASE("a simulated PMA counts MADs of an enhanced port 0 and has no counters
     const auto counters =
         iba::decode<PortCountersExt>(std::span(third).subspan<data, iba::wire_size<PortCountersExt>>());
     CHECK(counters.portSelect == 0);
-    CHECK(counters.portRcvPkts == 3);  // this request, too
-    CHECK(counters.portXmitPkts == 2); // the answers before this one
+    CHECK(counters.portRcvPkts == 3);  // includes this request
+    CHECK(counters.portXmitPkts == 2); // the responses before this one
     CHECK(counters.portRcvData == 3 * (8 + 12 + 8 + 256 + 4) / 4);
 }
 
@@ -222,7 +222,7 @@ TEST_CASE("a simulated PMA supports all counter attributes and replies 0x1c for 
         CHECK(status(254) == 0x1c);
         CHECK(status(255) == 0);
     }
-    CHECK(r.status(all_of_port<SwPortVLCongestion>(1), "h-0003 HCA-1") == 0x0c); // no switch
+    CHECK(r.status(all_of_port<SwPortVLCongestion>(1), "h-0003 HCA-1") == 0x0c); // not a switch
     CHECK(r.status(all_of_port<PortXmitDiscardDetails>(1), "h-0003 HCA-1") == 0);
 }
 
@@ -248,14 +248,14 @@ TEST_CASE("AllPortSelect counters are the sum of all ports and saturate at the h
         for (const run& t : of_attribute)
             for (unsigned i = 0; i < t.count; ++i)
                 CHECK(iba::bits_at(told.data() + data, t.off + i * t.width, t.width) == 3);
-        // And a Set of all ports.
+        // A Set of all ports, too.
         written[1] = 255;
         for (const run& t : of_attribute)
             for (unsigned i = 0; i < t.count; ++i)
                 iba::put_bits_at(written.data(), t.off + i * t.width, t.width, low_bits(t.width));
         const auto set = r.ask_bytes(Method::Set, attributeID, written, "leaf-0001");
         for (const run& t : of_attribute)
-            CHECK(iba::bits_at(set.data() + data, t.off, t.width) == low_bits(t.width)); // of 4 times as much
+            CHECK(iba::bits_at(set.data() + data, t.off, t.width) == low_bits(t.width)); // the sum of 4 ports saturates
     }
 }
 
@@ -264,12 +264,12 @@ TEST_CASE("a port receives what its neighbor sends, as a function of time") {
     CHECK(r.get<PortCountersExt>(2).portXmitPkts == 0);
     r.set_time(1s);
     const auto leaf = r.get<PortCountersExt>(2), leaf_after = r.get<PortCountersExt>(2);
-    CHECK(leaf == leaf_after); // no time has gone by
+    CHECK(leaf == leaf_after); // no time has passed
     CHECK(leaf.portXmitPkts == 1000);
     CHECK(leaf.portRcvPkts == 1000);
-    CHECK(leaf.portMulticastXmitPkts == 62); // each 16th
+    CHECK(leaf.portMulticastXmitPkts == 62); // each 16th packet
     CHECK(leaf.portUnicastXmitPkts == 938);
-    const auto host = r.get<PortCountersExt>(1, "h-0002 HCA-1"); // has received our question, of 72 words
+    const auto host = r.get<PortCountersExt>(1, "h-0002 HCA-1"); // received our request of 72 words
     CHECK(host.portRcvPkts == leaf.portXmitPkts + 1);
     CHECK(host.portRcvData == leaf.portXmitData + 72);
     CHECK(host.portXmitData == leaf.portRcvData);
@@ -290,7 +290,7 @@ TEST_CASE("a port receives what its neighbor sends, as a function of time") {
     r.set_time(2501ms);
     CHECK(r.get<PortCountersExt>(2).portXmitPkts == 2501);
 
-    // The same seed, the same sizes; another one others.
+    // The same seed gives the same sizes, another seed other sizes.
     const auto sizes = [](const std::string& options) {
         rig other(options);
         other.set_time(1s);
@@ -322,7 +322,7 @@ TEST_CASE("packets per service level, virtual lane and OpCode are parts of all p
     const auto kilobytes = total(r.get<PortVLOpData>(2, "leaf-0001", 0x04).portVLOpData);
     const auto words = r.get<PortOpRcvCounters>(2, "leaf-0001", 0x04).portOpRcvData;
     CHECK(kilobytes <= words / 256);
-    CHECK(kilobytes + 4 > words / 256); // each of 4 lanes is cut off
+    CHECK(kilobytes + 4 > words / 256); // the value of each of the 4 lanes is truncated
     CHECK(total(r.get<PortXmitDataSL>(2).portXmitDataSL) == port.portXmitData);
     CHECK(total(r.get<PortRcvDataSL>(2).portRcvDataSL) == port.portRcvData);
     CHECK(r.get<PortFlowCtlCounters>(2).portXmitFlowPkts == 62);
@@ -332,7 +332,7 @@ TEST_CASE("packets per service level, virtual lane and OpCode are parts of all p
     CHECK(r.get<PortSLRcvFECN>(2).portSLRcvFECN == std::array<u32, 16>{32, 16, 8, 6});
     CHECK(r.get<PortSLRcvBECN>(2).portSLRcvBECN == std::array<u32, 16>{32, 16, 8, 6});
 
-    // Some ports wait, others do not.
+    // Some ports have wait times, others have none.
     std::set<u64> waits;
     for (u8 p = 1; p <= 4; ++p) {
         const u64 wait = r.get<PortCounters>(p).portXmitWait;
@@ -344,7 +344,7 @@ TEST_CASE("packets per service level, virtual lane and OpCode are parts of all p
     }
     CHECK(waits.size() > 1);
 
-    // An OpCode, and a group, is cleared for itself.
+    // Each OpCode, and each group, is cleared separately.
     auto reset = all_of_port<PortOpRcvCounters>(2);
     reset.opCode = 0x04;
     reset.counterSelect = 3;
@@ -370,7 +370,7 @@ TEST_CASE("narrow counters saturate until they are cleared, and wide counters wr
     r.set_time(1000s);
     CHECK(r.get<PortCounters>(2).portXmitPkts == 0xffff'ffff);
 
-    // Cleared by either attribute, cleared in both, and going on.
+    // Counters are cleared by one attribute, are cleared in both, and continue.
     auto reset = all_of_port<PortCounters>(2);
     reset.counterSelect = 1 << 14;
     CHECK(r.set(reset).portXmitPkts == 0);
@@ -381,7 +381,7 @@ TEST_CASE("narrow counters saturate until they are cleared, and wide counters wr
     CHECK(r.get<PortCountersExt>(2).portXmitPkts == 2'000'000'000);
     auto reset_wide = all_of_port<PortCountersExt>(2);
     reset_wide.counterSelect = 1 << 2;
-    reset_wide.portXmitPkts = ~u64{0} - 499'999'999; // half a second from its end
+    reset_wide.portXmitPkts = ~u64{0} - 499'999'999; // half a second before it saturates
     r.set(reset_wide);
     r.set_time(1002s + 499'999'999ns);
     CHECK(r.get<PortCountersExt>(2).portXmitPkts == ~u64{0});
@@ -392,7 +392,7 @@ TEST_CASE("narrow counters saturate until they are cleared, and wide counters wr
 TEST_CASE("the error details of a bad cable add up to the error counters") {
     rig r("errors=1:1000");
     r.set_time(1s);
-    const auto port = r.get<PortCountersExt>(3); // of a switch
+    const auto port = r.get<PortCountersExt>(3); // a port of a switch
     CHECK(port.symbolErrorCounter == 1000);
     CHECK(port.portRcvErrors == 250);
     CHECK(port.portXmitDiscards == 125);
@@ -403,7 +403,7 @@ TEST_CASE("the error details of a bad cable add up to the error counters") {
     CHECK(details.portLocalPhysicalErrors == 190); // 12 of 16
     CHECK(details.portMalformedPacketErrors == 45);
     CHECK(details.portBufferOverrunErrors == 15);
-    CHECK(details.portDLIDMappingErrors == 16); // of those of the relay
+    CHECK(details.portDLIDMappingErrors == 16); // of the switch relay errors
     CHECK(details.portVLMappingErrors == 8);
     CHECK(details.portLoopingErrors == 7);
     const auto discards = r.get<PortXmitDiscardDetails>(3);
@@ -411,7 +411,7 @@ TEST_CASE("the error details of a bad cable add up to the error counters") {
     CHECK(discards.portNeighborMTUDiscards == 16);
     CHECK(discards.portSwLifetimeLimitDiscards == 32);
     CHECK(discards.portSwHOQLimitDiscards == 61);
-    CHECK(r.get<SwPortVLCongestion>(3).swPortVLCongestion == std::array<u16, 16>{48, 24, 11, 10}); // of the last two
+    CHECK(r.get<SwPortVLCongestion>(3).swPortVLCongestion == std::array<u16, 16>{48, 24, 11, 10}); // for the last two
     CHECK(total(r.get<PortVLXmitFlowCtlUpdateErrors>(3).portVLXmitFlowCtlUpdateErrors) ==
           3 + 3 + 2 + 1); // of 8, 4, 2 and 1
 
@@ -428,7 +428,7 @@ TEST_CASE("the error details of a bad cable add up to the error counters") {
     CHECK(r.get<PortCounters>(3).excessiveBufferOverrunErrors == 5);
     CHECK(r.get<PortCounters>(3).linkErrorRecoveryCounter == 46);
 
-    // 4, 8 and 16 bits are full one after the other, and none comes back.
+    // Counters of 4, 8 and 16 bits saturate one after the other, and none wraps.
     r.set_time(100s);
     const auto full = r.get<PortCounters>(3);
     CHECK(full.symbolErrorCounter == 0xffff);
@@ -461,7 +461,8 @@ TEST_CASE("errors occur at both ends of a fraction of the cables selected by the
         }
         return ends;
     };
-    // 384 cables, 768 ends: three deviations (of 6.5 and 8.5 cables) around the share.
+    // 384 cables have 768 ends. The range is three standard deviations (of 6.5 and 8.5 cables) around the expected
+    // share.
     const auto eighth = bad_ends("errors=100"), quarter = bad_ends("errors=0.25:100");
     CHECK(eighth.size() > 2 * 28);
     CHECK(eighth.size() < 2 * 68);
@@ -540,7 +541,7 @@ TEST_CASE("a simulated SMA supports PortInfoExtended, announces the support and 
 }
 
 TEST_CASE("a link that goes down counts LinkDowned at both ends and carries no traffic while down") {
-    // Down for the first 50 ms of every 200, from 100 ms on.
+    // The link is down for the first 50 ms of every 200 ms, from 100 ms on.
     rig r("traffic=1000,flap=leaf-0001/2@100ms:50ms:200ms");
     const auto both = [&] {
         const auto leaf = r.get<PortCountersExt>(2);
@@ -552,7 +553,7 @@ TEST_CASE("a link that goes down counts LinkDowned at both ends and carries no t
     CHECK(both() == std::pair<u64, u64>(0, 99));
     r.set_time(120ms);
     CHECK(both() == std::pair<u64, u64>(1, 100));
-    r.set_time(1000ms); // over five times, which nobody looked at
+    r.set_time(1000ms); // the link went down five times without a query in between
     CHECK(both() == std::pair<u64, u64>(5, 750));
     r.set_time(1101ms);
     CHECK(both() == std::pair<u64, u64>(6, 850));
@@ -561,7 +562,7 @@ TEST_CASE("a link that goes down counts LinkDowned at both ends and carries no t
     CHECK(r.get<PortCounters>(2).linkDownedCounter == 6);
     CHECK(r.get<PortCounters>(1).linkDownedCounter == 0);
     CHECK(r.get<PortCounters>(1).portXmitPkts == 1160);
-    r.set_time(60s); // 8 bits are full
+    r.set_time(60s); // counters of 8 bits are saturated
     CHECK(r.get<PortCounters>(2).linkDownedCounter == 255);
     CHECK(r.get<PortCountersExt>(2).linkDownedCounter == 300);
 }
@@ -578,7 +579,7 @@ TEST_CASE("a link that a manager disables counts LinkDowned and carries no traff
     };
     r.set_time(1s);
     set_physical(iba::PortPhysicalState::Disabled);
-    // Whatever happens to its cable meanwhile.
+    // The counters do not depend on what happens to the cable meanwhile.
     const u32 leaf = *r.graph().find("leaf-0001");
     r.set_time(1200ms);
     r.sim.fabric->apply({topology_event::kind::cut, leaf, 2});
@@ -591,7 +592,7 @@ TEST_CASE("a link that a manager disables counts LinkDowned and carries no traff
     r.set_time(3s);
     CHECK(r.get<PortCounters>(2).portXmitPkts == 2000);
     CHECK(r.get<PortCounters>(2).linkDownedCounter == 1);
-    // Pulled and put back, with what was counted before.
+    // After the cable was removed and connected again, the counters keep their values.
     r.sim.fabric->apply({topology_event::kind::cut, leaf, 2});
     r.set_time(4s);
     r.sim.fabric->apply({topology_event::kind::restore, leaf, 2});
@@ -614,7 +615,7 @@ TEST_CASE("simulated PMAs differ in their capabilities and report them") {
     CHECK(masks("spine-0001") == std::pair(0x1400u, 0u));
     CHECK(masks("spine-0002") == std::pair(0x0300u, 0u));
     CHECK(masks("h-0002 HCA-1") == std::pair(0u, 0u));
-    CHECK(masks("h-0003 HCA-1") == std::pair(0u, 0u)); // views of attributes that it does not have
+    CHECK(masks("h-0003 HCA-1") == std::pair(0u, 0u)); // these bits are views of attributes that the host does not have
 
     for (const u16 attributeID : optional_ids) {
         attribute_bytes ask{};
@@ -630,7 +631,7 @@ TEST_CASE("simulated PMAs differ in their capabilities and report them") {
     CHECK(r.status(all_of_port<PortCounters>(255), "spine-0001") == 0x1c);
     CHECK(r.status(all_of_port<PortCounters>(255), "spine-0002") == 0);
 
-    // What it does not count reads as 0, and cannot be set.
+    // Counters that the port does not support read as 0 and cannot be set.
     auto write = all_of_port<PortCounters>(3);
     write.counterSelect2 = 3;
     write.portXmitWait = 7;

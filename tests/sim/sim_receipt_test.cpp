@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// sim_receipt_test.cpp - what ports of a simulated subnet compare of the headers of a MAD before an agent gets it: keys, partitions,
-// lanes (IBA 9.6.1, 10.9.3, 14.2.4, 14.2.5.6), what they count, and the traps that they send (14.2.5.1). Expected values are from
-// there; how a port behaves where the IBA leaves it open, from Linux' drivers/infiniband/hw/qib.
+// sim_receipt_test.cpp - what simulated ports check in the headers of a MAD before an agent gets it: keys, partitions
+// and lanes (IBA 9.6.1, 10.9.3, 14.2.4, 14.2.5.6), with the counters and the traps (14.2.5.1). Expected values come
+// from these sections. Where the IBA leaves the behavior of a port open, they follow Linux' drivers/infiniband/hw/qib.
 #include "support/catch.hpp"
 #include "wire/delivered_request.hpp"
 #include "wire/sim_client.hpp"
@@ -23,7 +23,8 @@ namespace {
 
 constexpr u8 trap_method = 0x05;
 
-/// Hosts h-0001 to h-0004 with LIDs 1 to 4, h-0001 and h-0002 at the first leaf; the program is at h-0001, where the manager was.
+/// Hosts h-0001 to h-0004 have LIDs 1 to 4; h-0001 and h-0002 are at the first leaf. The program is at h-0001, where
+/// the manager was.
 struct subnet {
     explicit subnet(const std::string& keys = "sm=1")
         : sim(make_sim("fattree2,radix=4," + keys, time_mode::virtual_)),
@@ -58,12 +59,12 @@ struct subnet {
 const mad::any_path own = route({}), neighbor = route({1, 2}), leaf = route({1});
 mad::IBPath lid(unsigned number) { return to_lid(number); }
 
-/// A program at the manager's port that gets the traps.
+/// A program at the manager's port that receives the traps.
 struct trap_reader {
     explicit trap_reader(subnet& s) : at(*s.sim.fabric, 0, 1, time_mode::virtual_) {
         REQUIRE(at.serve({iba::MgmtClass::SubnLID, 1, mad::methods(iba::Method::Trap)}) == 0);
     }
-    /// The traps that have come.
+    /// Returns the traps that have arrived.
     std::vector<smp_bytes> take() {
         std::vector<smp_bytes> all;
         for (const arrived& a : drain(at)) {
@@ -94,7 +95,7 @@ TEST_CASE("a simulated port accepts a GMP if its P_Key table has the partition a
         {{0xffff, 0x0001}, {0xffff, 0x0001}, 0x0001, false, true},
         {{0xffff, 0x8001}, {0xffff}, 0x8001, false, true},
         {{0xffff, 0x8001}, {0xffff, 0, 0, 0x8001}, 0x8001, true, false},
-        {{0xffff}, {0xffff, 0x8002}, 0x8002, false, false}, // a port sends nothing that its own table does not have
+        {{0xffff}, {0xffff, 0x8002}, 0x8002, false, false}, // a port sends no P_Key that its own table lacks
     }));
     CAPTURE(r.sender, r.receiver, r.path);
     subnet s;
@@ -134,7 +135,7 @@ TEST_CASE("simulated switches and receivers of replies check P_Keys") {
     CHECK_FALSE(s.answers(lid(leaf_lid)));
     CHECK(s.get<PortInfo>(leaf, 0).PKeyViolations == 1);
 
-    // The program at h-0002 answers with a P_Key that the one at h-0001 does not have.
+    // The program at h-0002 replies with a P_Key that the program at h-0001 does not have.
     s.set_pkeys(own, {0xffff});
     s.set_pkeys(neighbor, {0xffff, 0x8001});
     sim_transport server(*s.sim.fabric, 1, 1, time_mode::virtual_);
@@ -165,7 +166,8 @@ TEST_CASE("a simulated port drops GMPs with a wrong Q_Key, queue pair or GID and
     path.dqpn = 2;
     CHECK_FALSE(s.answers(path));
 
-    // A global route header: to the port's own GID, to one with the subnet's prefix, to that of another port.
+    // A global route header with the port's own GID, with a GID of the subnet's prefix, and with the GID of another
+    // port.
     path = lid(2);
     path.has_grh = true;
     const u64 GUID = value(s.sim.fabric->graph().nodes[1].ports[1].GUID);
@@ -294,8 +296,8 @@ TEST_CASE("trap 256 names the SMP with the wrong M_Key and the route back to its
     CHECK(details.drNotice);
     CHECK_FALSE(details.drPathTruncated);
     CHECK(details.drHopCount == 2);
-    CHECK(details.drNoticeReturnPath0 == 1); // of the leaf, where the SMP came in
-    CHECK(details.drNoticeReturnPath1 == 1); // of h-0002
+    CHECK(details.drNoticeReturnPath0 == 1); // port of the leaf where the SMP entered
+    CHECK(details.drNoticeReturnPath1 == 1); // port of h-0002
 
     s.pass(1074ms);
     const mad::IBPath by_lid = lid(2);
@@ -317,13 +319,13 @@ TEST_CASE("M_Key protection of a simulated port ends with its lease, and the cor
     };
     s.change<PortInfo>(neighbor, 0, [](PortInfo& i) { i.MKey = 5, i.MKeyProtectBits = 2, i.MKeyLeasePeriod = 2; });
     s.pass(10s);
-    CHECK_FALSE(s.answers_smp(with_key(0))); // no violation, no end: the lease begins here
+    CHECK_FALSE(s.answers_smp(with_key(0))); // neither a violation nor the end: the lease starts here
     s.pass(1900ms);
-    CHECK(s.get<PortInfo>(with_key(5)).MKeyViolations == 1); // and so it ends
+    CHECK(s.get<PortInfo>(with_key(5)).MKeyViolations == 1); // the lease ends here
     s.pass(1900ms);
     CHECK_FALSE(s.answers_smp(with_key(0)));
     s.pass(1900ms);
-    CHECK_FALSE(s.answers_smp(with_key(0))); // the lease goes on from the first violation
+    CHECK_FALSE(s.answers_smp(with_key(0))); // the lease continues from the first violation
     s.pass(200ms);
     CHECK(s.answers_smp(with_key(0)));
     const auto info = s.get<PortInfo>(with_key(0));
@@ -371,7 +373,7 @@ TEST_CASE("the simulated manager forwards key violation traps to subscribers") {
     path.pkey = 0x8005;
     send_to(subscriber, path, test::bytes_of(test::asked::of_other_port));
     const auto came = drain(subscriber);
-    REQUIRE_FALSE(came.empty()); // repeated, as nothing acknowledges it
+    REQUIRE_FALSE(came.empty()); // repeated, because no manager acknowledges it
     const auto notice = iba::decode<iba::Notice>(std::span(came[0].bytes).subspan<56, 80>());
     CHECK(notice.trapNumber == iba::TrapNumber::BadPKey);
     CHECK(value(notice.issuerLID) == 3);
@@ -389,7 +391,7 @@ TEST_CASE("GMPs on a service level without a virtual lane are dropped after forw
     const auto set = [&](const mad::any_path& at, u32 modifier, u8 VL) {
         s.change<SLToVLMappingTable>(at, modifier, [&](SLToVLMappingTable& t) { t.SLtoVL[3] = VL; });
     };
-    set(leaf, from_1_to_2, 15); // no packet of data has VL 15
+    set(leaf, from_1_to_2, 15); // no data packet uses VL 15
     CHECK_FALSE(s.answers(path));
     CHECK(s.answers(lid(2))); // SL 0
     set(leaf, from_1_to_2, 4);
@@ -398,7 +400,7 @@ TEST_CASE("GMPs on a service level without a virtual lane are dropped after forw
     CHECK_FALSE(s.answers(path));
     set(leaf, from_1_to_2, 3);
     CHECK(s.answers(path));
-    set(neighbor, 0, 15); // the answer has the same SL
+    set(neighbor, 0, 15); // the response has the same SL
     CHECK_FALSE(s.answers(path));
 }
 

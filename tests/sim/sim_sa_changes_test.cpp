@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// sim_sa_changes_test.cpp - what users of a simulated subnet make at its SA: multicast groups, GUIDs, subscriptions and the
-// Reports that come of them; and paths between groups of ports. Statuses as the IBA (15.4) and OpenSM have them.
+// sim_sa_changes_test.cpp - what users of a simulated subnet create at its SA: multicast groups, GUIDs, subscriptions
+// and the resulting Reports. Also paths between groups of ports. Statuses follow the IBA (15.4) and OpenSM.
 #include "support/catch.hpp"
 #include "wire/sim_client.hpp"
 #include <comad/coro/detail/blocking.hpp>
@@ -61,7 +61,7 @@ struct managed {
     coro::blocking_transactor umad;
 };
 
-/// The SA's status of what it refused; 0: it did not.
+/// Returns the status of a rejected request, or 0 if the SA accepted it.
 u8 refusal(const auto& result) {
     if (result) return 0;
     CHECK(result.error().code == errc::class_status);
@@ -95,14 +95,14 @@ const char* const host3 = "h-0003 HCA-1";
 TEST_CASE("a multicast group is created by its first full member and ends with its last full member") {
     managed m;
     const iba::gid MGID = gid_of(0xff12'0000'0000'0000, 7);
-    CHECK(refusal(m.umad.SubnAdmSet(join(MGID, m.gid(host1), full))) == insufficient); // there is none to join
+    CHECK(refusal(m.umad.SubnAdmSet(join(MGID, m.gid(host1), full))) == insufficient); // there is no group to join
     CHECK(refusal(m.umad.SubnAdmSet(create(MGID, m.gid(host1), send_only))) == invalid);
     const auto made = m.umad.SubnAdmSet(create(MGID, m.gid(host1)));
     REQUIRE(made);
     CHECK(made.value().MGID == MGID);
     CHECK(made.value().portGID == m.gid(host1));
     CHECK(made.value().QKey == 0x1234);
-    CHECK(value(made.value().MLID) == 0xc001); // the next after the broadcast group's
+    CHECK(value(made.value().MLID) == 0xc001); // the next one after the broadcast group's
     CHECK(made.value().joinState == full);
     CHECK(made.value().scope == 2);
     CHECK(made.value().rate == iba::Rate::r100); // of the port: 4x EDR
@@ -119,7 +119,7 @@ TEST_CASE("a multicast group is created by its first full member and ends with i
     CHECK(value(m.umad.SubnAdmSet(create(gid_of(0xff12'0000'0000'0000, 8), m.gid(host1))).value().MLID) == 0xc002);
 
     CHECK(m.umad.SubnAdmDelete(join(MGID, m.gid(host2), send_only)).value().joinState == non_member);
-    CHECK(refusal(m.umad.SubnAdmDelete(join(MGID, m.gid(host2), full))) == invalid); // which it is not
+    CHECK(refusal(m.umad.SubnAdmDelete(join(MGID, m.gid(host2), full))) == invalid); // it is not a member
     CHECK(m.umad.SubnAdmDelete(join(MGID, m.gid(host1), full)).value().joinState == 0);
     CHECK(m.table(group(MGID)).size() == 2);
     CHECK(refusal(m.umad.SubnAdmDelete(join(MGID, m.gid(host1), full))) == invalid);
@@ -144,7 +144,7 @@ TEST_CASE("a join that does not fit the group or is inconsistent is rejected") {
     CHECK(set(join(MGID, other, full)
                   .where<&MCMemberRecord::rateSelector>(Selector::GreaterThan)
                   .where<&MCMemberRecord::rate>(iba::Rate::r40)) == 0);
-    CHECK(set(create(gid_of(prefix, 7), port)) == invalid); // no multicast GID
+    CHECK(set(create(gid_of(prefix, 7), port)) == invalid); // not a multicast GID
     CHECK(set(create(gid_of(0xff10'0000'0000'0000, 7), port)) == invalid);
     auto incomplete = join(gid_of(0xff12'0000'0000'0000, 9), port, full);
     CHECK(set(incomplete.where<&MCMemberRecord::QKey>(u32{1})) == insufficient);
@@ -163,7 +163,7 @@ TEST_CASE("a join that does not fit the group or is inconsistent is rejected") {
     REQUIRE(slower);
     CHECK(slower.value().rate == iba::Rate::r80);
     CHECK(slower.value().MTU == iba::MTU::m2048);
-    CHECK(slower.value().MGID.bytes[0] == 0xff); // the SA has named it
+    CHECK(slower.value().MGID.bytes[0] == 0xff); // the SA chose the name
     CHECK(slower.value().MGID.bytes[15] == (value(slower.value().MLID) & 0xff));
     const auto exact = limited([](auto& q) { q.template where<&MCMemberRecord::rate>(iba::Rate::r10); });
     CHECK(exact.value().rate == iba::Rate::r10);
@@ -195,7 +195,7 @@ TEST_CASE("a port slower than the group cannot join, and a port that is down is 
     iba::smp::PortInfo slow;
     slow.portState = iba::PortState::Down;
     slow.linkSpeedEnabled = 1;
-    slow.linkSpeedExtEnabled = 30; // none
+    slow.linkSpeedExtEnabled = 30; // no speed
     REQUIRE(m.umad.SubnSet(slow, route({1}), 2));
     CHECK(m.table(group(broadcast)).size() == before - 1);
     CHECK(refusal(m.umad.SubnAdmSet(join(MGID, m.gid(host2), full))) == invalid);
@@ -208,7 +208,7 @@ TEST_CASE("a port can have additional GUIDs, and the SA finds the port by them")
     const auto block = [&](u8 number) {
         return iba::query<GUIDInfoRecord>{}.where<&GUIDInfoRecord::LID>(LID).where<&GUIDInfoRecord::blockNum>(number);
     };
-    // GUIDs count as components from bit 4 (IBA 15.2.5.18).
+    // Each GUID is a component, from bit 4 on (IBA 15.2.5.18).
     const auto request = [&](u8 number, unsigned slot, u64 GUID) {
         auto query = block(number);
         query.where<&GUIDInfoRecord::GUIDInfo, &iba::smp::GUIDInfo::GUIDBlock>(slot, iba::guid{GUID});
@@ -223,7 +223,7 @@ TEST_CASE("a port can have additional GUIDs, and the SA finds the port by them")
     CHECK(m.umad.SubnGet<iba::smp::GUIDInfo>(to_lid(value(LID))).value() == set.value().GUIDInfo);
     CHECK(m.umad.SubnAdmSet(request(3, 7, 0x5678)).value().GUIDInfo.GUIDBlock[7] == iba::guid{0x5678});
 
-    // Its GIDs lead to it.
+    // The GIDs of its GUIDs lead to the port.
     auto path = iba::query<PathRecord>{}.where<&PathRecord::SGID>(m.gid(host1));
     path.where<&PathRecord::DGID>(gid_of(prefix, 0x1234));
     CHECK(m.umad.SubnAdmGet(path).value().DLID == LID);
@@ -237,7 +237,7 @@ TEST_CASE("a port can have additional GUIDs, and the SA finds the port by them")
     CHECK(refusal(m.umad.SubnAdmSet(of_block)) == insufficient);
     auto nobody = iba::query<GUIDInfoRecord>{}.where<&GUIDInfoRecord::LID>(iba::lid{99});
     CHECK(refusal(m.umad.SubnAdmSet(nobody.where<&GUIDInfoRecord::blockNum>(u8{0}))) == no_records);
-    // What somebody has nobody else gets.
+    // No port gets a GUID that another port has.
     CHECK(m.umad.SubnAdmSet(request(0, 4, value(m.port_of(host1).GUID))).value().GUIDInfo.GUIDBlock[4] == iba::guid{});
     CHECK(m.umad.SubnAdmSet(request(0, 5, 0x1234)).value().GUIDInfo.GUIDBlock[5] == iba::guid{});
 
@@ -344,7 +344,7 @@ TEST_CASE("GetTraceTable returns the nodes of a path with ingress and egress por
 
 namespace {
 
-/// Somebody at a port who subscribes and hears Reports.
+/// A program at a port that subscribes and receives Reports.
 struct subscriber {
     subscriber(managed& m, const char* name)
         : place(*m.sim.fabric, *m.graph().find(name), 1, time_mode::virtual_), umad(place) {
@@ -375,7 +375,7 @@ struct subscriber {
         query.where<&InformInfo::producerType>(i.producerType).where<&InformInfo::QPN>(i.QPN);
         return umad.SubnAdmSet(query);
     }
-    /// Time goes on until so many have been heard.
+    /// Advances time until this number of Reports has arrived.
     void wait(std::size_t count) {
         coro::run_until(umad.schedule(), [&] { return heard.size() >= count; });
     }
@@ -403,14 +403,14 @@ TEST_CASE("subscribers receive one report for each created or deleted multicast 
     CHECK(notice.noticeType == iba::NoticeType::SubnetManagement);
     CHECK(notice.nodeType == iba::ProducerType::ClassManager);
     CHECK(notice.issuerLID == m.graph().sm_lid);
-    CHECK(notice.issuerGID == m.gid(host1)); // where the subnet manager is
+    CHECK(notice.issuerGID == m.gid(host1)); // the port of the subnet manager
     CHECK(iba::decode<iba::NoticeTrap64>(notice.dataDetails).gidAddr == MGID);
-    REQUIRE(m.umad.SubnAdmSet(join(MGID, m.gid(host3), full))); // no news
+    REQUIRE(m.umad.SubnAdmSet(join(MGID, m.gid(host3), full))); // not a new group
     REQUIRE(m.umad.SubnAdmDelete(join(MGID, m.gid(host3), full)));
     REQUIRE(m.umad.SubnAdmDelete(join(MGID, m.gid(host1), full)));
     s.wait(2);
     CHECK(s.heard[1].trapNumber == TrapNumber::MulticastGroupDeleted);
-    CHECK_THROWS_AS(s.wait(3), std::logic_error); // they are acknowledged, and do not come again
+    CHECK_THROWS_AS(s.wait(3), std::logic_error); // acknowledged Reports are not repeated
     drain(*m.sim.transport);
     CHECK(s.heard.size() == 2);
     CHECK_FALSE(m.sim.fabric->next_event());
@@ -437,7 +437,7 @@ TEST_CASE("an unacknowledged Report is repeated, four times in all") {
     REQUIRE(m.umad.SubnAdmSet(create(gid_of(0xff12'0000'0000'0000, 7), m.gid(host1))));
     CHECK_THROWS_AS(s.wait(5), std::logic_error);
     CHECK(s.heard.size() == 4);
-    // Nor does it matter if nobody is there to hear it.
+    // The SA also works if no program receives the Reports.
     s.umad.schedule().set_server(nullptr);
     m.sim.fabric->apply({topology_event::kind::kill, *m.graph().find(host2)});
     REQUIRE(m.umad.SubnAdmSet(create(gid_of(0xff12'0000'0000'0000, 8), m.gid(host1))));
@@ -449,7 +449,7 @@ TEST_CASE("Reports arrive on a subnet that loses and duplicates MADs") {
     managed m("fattree2,radix=4,loss=0.2,duplicate=0.2,seed=7");
     subscriber s(m, host2);
     REQUIRE(s.set(subscriber::about(TrapNumber::MulticastGroupCreated)));
-    coro::detail::virtual_time both; // the SA sends Reports while the other schedule still repeats its request
+    coro::detail::virtual_time both; // the SA sends Reports while the other schedule still retries its request
     both.add(m.umad.schedule());
     both.add(s.umad.schedule());
     for (u64 i = 1; i <= 10; ++i) REQUIRE(m.umad.SubnAdmSet(create(gid_of(0xff12'0000'0000'0000, i), m.gid(host1))));
@@ -536,7 +536,7 @@ TEST_CASE("subscriptions have records, can be ended and match only the requested
     subscriber s(m, host2);
     const auto wanted = subscriber::about(TrapNumber::GIDInService);
     CHECK(s.set(wanted).value() == wanted);
-    CHECK(s.set(wanted)); // which it had already
+    CHECK(s.set(wanted)); // it had this value already
     auto other = subscriber::about(TrapNumber::MulticastGroupCreated);
     other.LIDRangeBegin = iba::lid{2};
     other.LIDRangeEnd = iba::lid{9};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// sim_sa_test.cpp - the simulator's SA and PMAs: records beside the SMAs' answers and the topology's graph, component
-// masks, counters; and programs that serve on a simulated subnet. Statuses and flags are those of the IBA (15.2, 16.1).
+// sim_sa_test.cpp - the simulator's SA and PMAs: records compared with the replies of the SMAs and with the topology
+// graph, component masks, counters. Also programs that serve requests on a simulated subnet. Statuses and flags are
+// those of the IBA (15.2, 16.1).
 #include "support/catch.hpp"
 #include "wire/sim_client.hpp"
 #include <comad/coro/detail/blocking.hpp>
@@ -34,7 +35,7 @@ namespace {
 
 constexpr u8 no_records = 3, too_many_records = 4, invalid = 2, insufficient = 6, denied = 7;
 
-/// A subnet with a manager, and who asks it.
+/// A subnet with a subnet manager, and a program that sends requests.
 struct managed {
     explicit managed(const std::string& specification)
         : sim(make_sim(specification + ",sm=1", time_mode::virtual_)), umad(*sim.transport), by_sa(umad, here().LID) {
@@ -62,7 +63,7 @@ struct managed {
     sa::SATransactor<coro::blocking_transactor> by_sa;
 };
 
-/// What an SMP and the SA say, both decoded.
+/// Compares the decoded reply to an SMP with the record of the SA.
 template <class T> void check_same(managed& m, iba::lid LID, u32 modifier) {
     INFO(iba::info_of<T>.name << " modifier " << modifier << " of LID " << value(LID));
     const mad::IBPath path = to_lid(value(LID));
@@ -86,7 +87,7 @@ unsigned ends(const topology& t) {
     return count;
 }
 
-/// Every component by name: asked for with a record's own value, the table has exactly the records whose text is the same.
+/// For every component by name: a query with the value of a record must return exactly the records with this value.
 template <class R> void check_components(managed& m) {
     const std::vector<R> all = m.table<R>();
     REQUIRE(all.size() > 1);
@@ -213,7 +214,7 @@ TEST_CASE("every component of every record is compared exactly if its mask bit i
     check_components<sa_records::VLArbitrationTableRecord>(m);
     check_components<sa_records::MCMemberRecord>(m);
 
-    // Two components, and the bits in no component's range count for nothing.
+    // Two components. The bits outside the range of the components have no effect.
     using iba::smp::NodeInfo;
     auto q = iba::query<NodeRecord>{}.where<&NodeRecord::nodeInfo, &NodeInfo::nodeType>(iba::NodeType::Switch);
     const auto switches = m.table(q);
@@ -231,7 +232,7 @@ TEST_CASE("a component mask with an undefined bit is an invalid request") {
     struct record {
         u16 attribute;
         unsigned
-            components; // up to the record's end: the highest bit of opensm's IB_*_COMPMASK_*, and what is reserved behind
+            components; // highest bit of OpenSM's IB_*_COMPMASK_*, and the reserved bits up to the end of the record
     };
     // NodeRecord, LinkRecord, PathRecord, ServiceRecord, MCMemberRecord
     const auto r =
@@ -281,7 +282,7 @@ TEST_CASE("the simulated SA rejects unsupported requests with the status that th
     REQUIRE(info);
     CHECK(info.value().classVersion == 2);
 
-    // There is one SA: other nodes refuse its class, and a GMP to nobody is dropped.
+    // There is only one SA: other nodes reject its class, and a GMP to an unused LID is dropped.
     const mad::IBPath other = to_lid(2);
     const auto reply = ask(t, other, sa_request(Method::Get, 0x0011, other, 0));
     REQUIRE(reply);
@@ -302,7 +303,7 @@ TEST_CASE("the subnet manager runs at the node in the specification") {
     const topology& there = at.fabric->graph();
     CHECK(there.sm_lid == there.nodes[*there.find("h-0003 HCA-1")].ports[1].LID);
     CHECK_THROWS_WITH(make_sim("single,sm=nobody", time_mode::virtual_), Catch::Contains("sm=nobody: unknown node"));
-    // Without a manager nobody administers.
+    // Without a subnet manager there is no SA.
     auto before = make_sim("single", time_mode::virtual_);
     CHECK_FALSE(ask(*before.transport, to_lid(1), sa_request(Method::Get, 0x0001, to_lid(1), 0)));
 }
@@ -388,8 +389,8 @@ TEST_CASE("simulated SMAs return tables and reject blocks and ports that they do
     CHECK(status(leaf, 0x1b, 32) == 0x1c);
     CHECK(status(leaf, 0x1b, 0x10000000) == 0x1c); // ports from 16 on
     CHECK(status(host, 0x1b, 0) == 0x0c);
-    CHECK(status(leaf, 0x1a, 0) == 0x0c); // no random forwarding table
-    CHECK(status(leaf, 0x20, 0) == 0x0c); // no subnet manager here
+    CHECK(status(leaf, 0x1a, 0) == 0x0c); // not supported: random forwarding table
+    CHECK(status(leaf, 0x20, 0) == 0x0c); // not supported: no subnet manager on this node
     CHECK(status(route({}), 0x20, 0) == 0);
 }
 
@@ -430,7 +431,7 @@ TEST_CASE("path records are the paths that MADs take") {
     CHECK(m.refused(iba::query<PathRecord>{}) == insufficient);
     CHECK(m.refused(iba::query<PathRecord>{}.where<&PathRecord::PKey>(u16{0xffff})) == insufficient);
 
-    // What others call reversible, any service, at most one path of a pair: all of them.
+    // Components that other programs set: reversible, any service, at most one path per pair. All paths match.
     auto usual = query;
     usual.where<&PathRecord::reversible>(true).where<&PathRecord::numbPath>(u8{1}).where<&PathRecord::serviceID>(
         u64{7});
@@ -444,7 +445,7 @@ TEST_CASE("path records are the paths that MADs take") {
     CHECK(with_rate(iba::Selector::Exactly, iba::Rate::r200) == 1);
     CHECK(with_rate(iba::Selector::Exactly, iba::Rate::r100) == 0);
     CHECK(with_rate(iba::Selector::GreaterThan, iba::Rate::r100) == 1);
-    CHECK(with_rate(iba::Selector::GreaterThan, iba::Rate::r28) == 1); // whose code is greater, and whose rate is not
+    CHECK(with_rate(iba::Selector::GreaterThan, iba::Rate::r28) == 1); // its code is greater, but its rate is not
     CHECK(with_rate(iba::Selector::LessThan, iba::Rate::r28) == 0);
     CHECK(with_rate(iba::Selector::LessThan, iba::Rate::r300) == 1);
     CHECK(with_rate(iba::Selector::Best, iba::Rate::r2_5) == 1);
@@ -492,7 +493,8 @@ TEST_CASE("the rate of a path is the rate of its slowest cable") {
     CHECK(rate_to(b) == iba::Rate::r40);
 }
 
-// Lanes times the rate of a lane as the IBA names it (15.2.5.16, 14.2.5.6). FDR10 has no code; OpenSM gives it that of QDR.
+// Lanes times the rate of a lane, as named by the IBA (15.2.5.16, 14.2.5.6). FDR10 has no code; OpenSM gives it the
+// code of QDR.
 TEST_CASE("the path between two hosts has the rate of their cable, at every width and speed") {
     const std::pair<const char*, unsigned> widths[] = {{"1x", 1}, {"2x", 2}, {"4x", 4}, {"8x", 8}, {"12x", 12}};
     const std::pair<const char*, double> speeds[] = {{"SDR", 2.5},  {"DDR", 5},   {"QDR", 10},
@@ -534,7 +536,7 @@ TEST_CASE("services are registered, found, changed with their key and removed") 
     REQUIRE(m.umad.SubnAdmSet(ask_for(service(2, 10, 5))));
     auto told = m.table<ServiceRecord>();
     REQUIRE(told.size() == 2);
-    CHECK(told[0] == service(1, ~u32{0}, 0)); // the key is not told
+    CHECK(told[0] == service(1, ~u32{0}, 0)); // the SA does not return the key
     auto by_name = iba::query<ServiceRecord>{}.where<&ServiceRecord::serviceName>(service(2, 0, 0).serviceName);
     CHECK(m.table(by_name) == std::vector{service(2, 10, 0)});
 
@@ -571,9 +573,9 @@ TEST_CASE("a simulated PMA counts the MADs of its port and starts at zero after 
     CHECK(after.portRcvPkts == 7);
     CHECK(after.portXmitPkts == 6);
     CHECK(after.portXmitData == 6 * 72);
-    CHECK(counters(to_lid(1)).portXmitPkts == 7); // of ours: what it asked of itself went through no cable
+    CHECK(counters(to_lid(1)).portXmitPkts == 7); // our own port: requests to itself crossed no cable
 
-    // Only what is selected is set.
+    // A Set changes only the selected counters.
     PortCounters reset;
     reset.portSelect = 1;
     reset.counterSelect = 1 << 15; // portRcvPkts
@@ -587,7 +589,7 @@ TEST_CASE("a simulated PMA counts the MADs of its port and starts at zero after 
     now = counters(far);
     CHECK(now.symbolErrorCounter == 7);
     CHECK(now.portRcvData == 72);
-    CHECK(now.portXmitPkts == 1); // the answer to the Set
+    CHECK(now.portXmitPkts == 1); // the response to the Set
 
     PortCountersExt wide;
     wide.portSelect = 1;
@@ -596,7 +598,7 @@ TEST_CASE("a simulated PMA counts the MADs of its port and starts at zero after 
     wide.symbolErrorCounter = 0x1'0000'0001;
     wide.portUnicastRcvPkts = 1000;
     REQUIRE(m.umad.PerformanceSet(wide, far));
-    CHECK(counters(far).symbolErrorCounter == 0xffff); // stops where its bits end
+    CHECK(counters(far).symbolErrorCounter == 0xffff); // saturates at its maximum
     PortCountersExt ask_wide;
     ask_wide.portSelect = 1;
     const auto told = m.umad.PerformanceGet(ask_wide, far).value();
@@ -626,7 +628,7 @@ TEST_CASE("a simulated PMA supports each port, AllPortSelect and ClassPortInfo")
     CHECK(of(255).value().portXmitWait == waited);
     CHECK(of(255).value().portSelect == 255);
 
-    // Both ends of a cable tell the same traffic: port 3 leads to a spine, where our request ended.
+    // Both ends of a cable count the same traffic: port 3 leads to a spine, the target of our request.
     const port& up = leaf.ports[3];
     const mad::IBPath spine = to_lid(value(t.nodes[up.peer_node].ports[0].LID));
     PortCounters there;
@@ -646,7 +648,7 @@ TEST_CASE("a simulated PMA supports each port, AllPortSelect and ClassPortInfo")
     CHECK(info.value().classVersion == 1);
     CHECK((info.value().capabilityMask & 0x1300) == 0x1300); // all ports, extended width, XmitWait
     CHECK(m.umad.PerformanceGet<iba::pm::PortSamplesCtl>(path).error().status == 0x0c);
-    // The same seed, the same counters.
+    // The same seed gives the same counters.
     managed again("fattree2,radix=4,counters=3");
     PortCounters two;
     two.portSelect = 4;
@@ -707,7 +709,7 @@ TEST_CASE("a program can serve requests on a simulated subnet in addition to the
     answers.add({MgmtClass::SubnAdm, 2, mad::methods(Method::GetTable), 0, true},
                 [](const server::request&) { return server::response::table(std::vector<u8>(108 * 10, u8{7}), 108); });
     server::agent agent(place, answers);
-    CHECK_THROWS_AS(server::agent(neighbour, answers), std::system_error); // they are taken
+    CHECK_THROWS_AS(server::agent(neighbour, answers), std::system_error); // the requests are taken already
     coro::MADSchedule serving(place);
     serving.set_server(&agent);
 
@@ -738,7 +740,7 @@ TEST_CASE("a program can serve requests on a simulated subnet in addition to the
     const auto table = ask_server(sa_request(Method::GetTable, 0x0011, path, 0));
     REQUIRE(table.size() == 1);
     CHECK(mad::record_table::of(table[0].bytes, 108).value().size() == 10);
-    // What is not served by the program is the node's.
+    // The node itself serves what the program does not serve.
     CHECK(ask_server(get_request(iba::attribute_id<smp::NodeInfo>, path)).size() == 1);
     CHECK(agent.counters().requests == 2);
     CHECK(agent.counters().replies == 2);
@@ -780,7 +782,7 @@ TEST_CASE("a program replies to directed-route requests to its port over the rev
     CHECK(iba::get<&header::hopCount>(r) == 4);
     CHECK(iba::get<&header::status>(r) == 0);
     CHECK(r[64] == 'x');
-    // Of the host's own SMA the same MAD would have come back, but for what it says.
+    // The reply of the host's own SMA would be the same MAD, except for the description.
     auto other = make_sim("fattree2,radix=4", time_mode::virtual_);
     const auto own = ask(*other.transport, path, get_request(iba::attribute_id<smp::NodeDescription>, path));
     REQUIRE(own);
@@ -791,7 +793,7 @@ TEST_CASE("a program replies to directed-route requests to its port over the rev
     const auto refused = ask_server(path, get_request(iba::attribute_id<smp::NodeInfo>, path));
     REQUIRE(refused.size() == 1);
     CHECK(mad::status_of(refused[0].bytes.data()) == 0x0c);
-    // Others are the node's: by LID, of other nodes, and with another method.
+    // The node itself answers other requests: by LID, to other nodes, and with another method.
     const auto near = route({1, 2});
     CHECK(ask_server(near, get_request(iba::attribute_id<smp::NodeInfo>, near)).size() == 1);
     smp_bytes set = get_request(iba::attribute_id<smp::NodeInfo>, path);
@@ -799,7 +801,7 @@ TEST_CASE("a program replies to directed-route requests to its port over the rev
     CHECK(ask_server(path, set).size() == 1);
     CHECK(agent.counters().requests == 2);
 
-    // The way back is the one that the answer says.
+    // The response takes the return path that it contains.
     s.fabric->apply({topology_event::kind::cut, *t.find("leaf-0001"), 3});
     CHECK(ask_server(path, get_request(iba::attribute_id<smp::NodeDescription>, path)).empty());
     sim_transport neighbour(*s.fabric, far, 1, time_mode::virtual_);

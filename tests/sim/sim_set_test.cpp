@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// sim_set_test.cpp - what a subnet manager writes to a simulated subnet, and what comes of it: by the IBA (14.2.4, 14.2.5,
-// 14.4.1), and as a small manager that brings up a subnet by SubnSets alone.
+// sim_set_test.cpp - what a subnet manager writes to a simulated subnet, and the effects (IBA 14.2.4, 14.2.5, 14.4.1).
+// Also a minimal manager that configures a subnet only with SubnSets.
 #include "support/catch.hpp"
 #include "support/thrown.hpp"
 #include "wire/sim_client.hpp"
@@ -38,7 +38,7 @@ struct subnet {
         REQUIRE(got);
         return got.value();
     }
-    /// Reads, changes, writes; gives what the node then says.
+    /// Reads an attribute, changes it and writes it. Returns what the node replies.
     template <class T, class F> mad::result<T> change(const mad::any_path& path, u32 modifier, F&& f) {
         T value = get<T>(path, modifier);
         f(value);
@@ -64,7 +64,7 @@ bool is_invalid(const auto& result) {
     return !result && result.error().code == errc::status && result.error().status == 0x1c;
 }
 
-// h-0001 is at port 1 of its leaf, whose port 3 leads to port 1 of the first spine.
+// h-0001 is at port 1 of its leaf. Port 3 of this leaf leads to port 1 of the first spine.
 const mad::any_path here = route({}), leaf = route({1}), spine = route({1, 3}), neighbour = route({1, 2});
 
 } // namespace
@@ -75,15 +75,15 @@ TEST_CASE("the state of a port changes only from Initialize to Armed to Active")
     CHECK(is_invalid(s.set_state(leaf, 3, PortState{5})));
     CHECK(s.state(leaf, 3) == PortState::Initialize);
     CHECK(s.set_state(leaf, 3, PortState::Armed).value().portState == PortState::Armed);
-    CHECK(s.state(spine, 1) == PortState::Initialize); // each end has its own
+    CHECK(s.state(spine, 1) == PortState::Initialize); // each end has its own state
     CHECK(is_invalid(s.set_state(leaf, 3, PortState::Initialize)));
-    CHECK(s.set_state(leaf, 3, PortState::Armed)); // is what it is
+    CHECK(s.set_state(leaf, 3, PortState::Armed)); // the state that it already has
     CHECK(s.set_state(leaf, 3, PortState::NoChange).value().portState == PortState::Armed);
     CHECK(s.set_state(leaf, 3, PortState::Active).value().portState == PortState::Active);
     CHECK(is_invalid(s.set_state(leaf, 3, PortState::Armed)));
-    CHECK(is_invalid(s.set_state(leaf, 0, PortState::Down))); // a switch's own port is always Active
+    CHECK(is_invalid(s.set_state(leaf, 0, PortState::Down))); // the port of the switch itself is always Active
     CHECK(is_invalid(s.set_state(leaf, 3, PortState{15})));
-    CHECK_FALSE(s.umad.SubnSet(PortInfo{}, leaf, 5)); // there is no port 5
+    CHECK_FALSE(s.umad.SubnSet(PortInfo{}, leaf, 5)); // port 5 does not exist
 }
 
 TEST_CASE("a link that is taken down retrains at both ends") {
@@ -99,10 +99,10 @@ TEST_CASE("a link that is taken down retrains at both ends") {
     CHECK(s.get<SwitchInfo>(leaf).portStateChange);
     CHECK(s.get<SwitchInfo>(spine).portStateChange);
     clear(spine);
-    // What is written is no change that the switch tells of (14.2.5.4).
+    // A state that a manager writes does not set PortStateChange (14.2.5.4).
     CHECK(s.set_state(spine, 1, PortState::Armed));
     CHECK_FALSE(s.get<SwitchInfo>(spine).portStateChange);
-    // No LID leads through it until it is Active again.
+    // No route by LID uses the link until it is Active again.
     CHECK(s.answers(to_lid(value(s.graph().nodes[*s.graph().find("spine-0001")].ports[0].LID))) ==
           s.answers(route({1, 4, 2, 3})));
 }
@@ -115,10 +115,10 @@ TEST_CASE("disabling a port takes its neighbor down, and enabling brings both ba
     CHECK(disabled.value().portState == PortState::Down);
     CHECK(disabled.value().portPhysicalState == PortPhysicalState::Disabled);
     CHECK_FALSE(s.answers(spine));
-    const auto around = route({1, 4, 2, 3}); // over the other spine and leaf
+    const auto around = route({1, 4, 2, 3}); // through the other spine and leaf
     CHECK(s.state(around, 1) == PortState::Down);
     CHECK(s.get<PortInfo>(around, 1).portPhysicalState == PortPhysicalState::Polling);
-    // A cable that is pulled and put back does not change that.
+    // Removing and reconnecting the cable does not change that.
     const u32 node = *s.graph().find("leaf-0001");
     s.sim.fabric->apply({topology_event::kind::cut, node, 3});
     s.sim.fabric->apply({topology_event::kind::restore, node, 3});
@@ -130,7 +130,7 @@ TEST_CASE("disabling a port takes its neighbor down, and enabling brings both ba
     CHECK(enabled.value().portPhysicalState == PortPhysicalState::LinkUp);
     CHECK(s.answers(spine));
     CHECK(s.state(spine, 1) == PortState::Initialize);
-    CHECK(s.set_physical(leaf, 3, PortPhysicalState::LinkUp)); // is what it is
+    CHECK(s.set_physical(leaf, 3, PortPhysicalState::LinkUp)); // the state that it already has
     CHECK(is_invalid(s.set_physical(leaf, 3, PortPhysicalState::PhyTest)));
     const auto both = s.change<PortInfo>(leaf, 3, [](PortInfo& i) {
         i.portState = PortState::Armed;
@@ -138,8 +138,8 @@ TEST_CASE("disabling a port takes its neighbor down, and enabling brings both ba
     });
     CHECK(is_invalid(both));
     CHECK(s.answers(spine));
-    // Our own port: nobody hears that it has worked.
-    CHECK(s.set_physical(here, 1, PortPhysicalState::Disabled).has_value()); // asked without a hop
+    // Our own port: no port receives an SMP that shows the effect.
+    CHECK(s.set_physical(here, 1, PortPhysicalState::Disabled).has_value()); // a route without hops
     CHECK_FALSE(s.answers(leaf));
     CHECK(s.set_physical(here, 1, PortPhysicalState::Polling));
     CHECK(s.set_physical(leaf, 1, PortPhysicalState::Disabled).error().code == errc::timed_out);
@@ -173,14 +173,14 @@ TEST_CASE("enabled widths and speeds take effect when the link retrains") {
     CHECK(is_invalid(enable(1, 8, 30)));
     CHECK(is_invalid(enable(1, 2, 16)));
     CHECK(s.get<PortInfo>(leaf, 3).linkWidthEnabled == 1);
-    CHECK(enable(0, 0, 0).value().linkWidthEnabled == 1); // no change
+    CHECK(enable(0, 0, 0).value().linkWidthEnabled == 1); // unchanged
     const PortInfo all = enable(255, 15, 31).value();
     CHECK(all.linkWidthEnabled == before.linkWidthSupported);
     CHECK(all.linkSpeedEnabled == before.linkSpeedSupported);
     CHECK(all.linkSpeedExtEnabled == before.linkSpeedExtSupported);
     REQUIRE(s.set_state(leaf, 3, PortState::Down));
     CHECK(s.get<PortInfo>(leaf, 3).linkSpeedExtActive == before.linkSpeedExtActive);
-    // A neighbour with which it has nothing in common: the link stays down until it has.
+    // The neighbor has no speed in common: the link stays down until it has one.
     REQUIRE(s.change<PortInfo>(spine, 1, [](PortInfo& i) { i.linkSpeedEnabled = 1, i.linkSpeedExtEnabled = 30; }));
     CHECK(enable(255, 4, 30).value().portState == PortState::Initialize);
     CHECK(s.set_state(leaf, 3, PortState::Down).value().portState == PortState::Down);
@@ -236,13 +236,13 @@ TEST_CASE("FDR10 is enabled through MlnxExtPortInfo, and PortInfo then reports Q
     CHECK(of(leaf, 3).LinkSpeedActive == 0);
     CHECK(of(spine, 1).LinkSpeedActive == 0);
     CHECK(s.get<PortInfo>(spine, 1).linkSpeedActive == iba::LinkSpeed::QDR);
-    // A Set of PortInfo leaves it as it is.
+    // A Set of PortInfo does not change it.
     REQUIRE(enable(1));
     REQUIRE(s.change<PortInfo>(leaf, 3, [](PortInfo& i) { i.linkSpeedEnabled = 15; }));
     REQUIRE(s.set_state(leaf, 3, PortState::Down));
     CHECK(of(spine, 1).LinkSpeedActive == 1);
 
-    // Of a port that does not support it.
+    // A port that does not support it.
     subnet fast("fattree2,radix=4");
     CHECK(fast.get<smp::MlnxExtPortInfo>(leaf, 3).LinkSpeedSupported == 0);
     CHECK(is_invalid(fast.change<smp::MlnxExtPortInfo>(leaf, 3, [](auto& i) { i.LinkSpeedEnabled = 1; })));
@@ -258,16 +258,16 @@ TEST_CASE("an XDR port has QDR, NDR and XDR in the three PortInfo fields, each w
     CHECK(before.linkSpeedActive == iba::LinkSpeed::QDR);
     CHECK(before.linkSpeedExtActive == iba::LinkSpeedExt::none);
     CHECK(before.linkSpeedExtActive2 == iba::LinkSpeedExt2::XDR);
-    // 30: no extended speed at all.
+    // 30: no extended speed.
     REQUIRE(s.change<PortInfo>(leaf, 3, [](PortInfo& i) { i.linkSpeedExtEnabled = 30; }));
     CHECK(s.get<PortInfo>(leaf, 3).linkSpeedExtEnabled2 == 0);
     REQUIRE(s.set_state(leaf, 3, PortState::Down));
     CHECK(s.get<PortInfo>(spine, 1).linkSpeedExtActive2 == iba::LinkSpeedExt2::none);
     CHECK(s.get<PortInfo>(spine, 1).linkSpeedActive == iba::LinkSpeed::QDR);
-    // 31: all of them.
+    // 31: all extended speeds.
     REQUIRE(s.change<PortInfo>(leaf, 3, [](PortInfo& i) { i.linkSpeedExtEnabled = 31; }));
     CHECK(s.get<PortInfo>(leaf, 3).linkSpeedExtEnabled2 == 1);
-    // A port without XDR refuses it.
+    // A port without XDR rejects it.
     subnet old("fattree2,radix=4,speed=NDR");
     CHECK(is_invalid(old.change<PortInfo>(leaf, 3, [](PortInfo& i) { i.linkSpeedExtEnabled2 = 1; })));
     REQUIRE(old.change<PortInfo>(leaf, 3, [](PortInfo& i) { i.linkSpeedExtEnabled = 4; }));
@@ -282,7 +282,7 @@ TEST_CASE("the reply to a Set is the new state of the node, and a rejected Set c
         i.masterSMLID = iba::lid{7};
         i.masterSMSL = 3;
         i.subnetTimeOut = 11;
-        i.MTUCap = iba::MTU::m256; // read only, as what follows
+        i.MTUCap = iba::MTU::m256; // read-only, like the following fields
         i.capabilityMask = 0;
         i.GUIDCap = 1;
         i.linkWidthActive = iba::LinkWidth::w12x;
@@ -304,7 +304,7 @@ TEST_CASE("the reply to a Set is the new state of the node, and a rejected Set c
     CHECK(i.neighborMTU == iba::MTU::m2048);
     CHECK(i.operationalVLs == iba::VLCap::VL0_1);
     CHECK(i.VLHighLimit == 9);
-    // The LIDs lead there at once.
+    // The new LIDs are valid at once.
     for (const unsigned LID : {100u, 103u}) CHECK(s.answers(to_lid(LID)));
     CHECK_FALSE(s.answers(to_lid(104)));
     CHECK_FALSE(s.answers(to_lid(2)));
@@ -320,7 +320,7 @@ TEST_CASE("the reply to a Set is the new state of the node, and a rejected Set c
     CHECK(refused([](PortInfo& p) { p.neighborMTU = iba::MTU{6}; }));
     CHECK(refused([](PortInfo& p) { p.operationalVLs = iba::VLCap::VL0_14; }));
     CHECK(refused([](PortInfo& p) { p.linkDownDefaultState = PortPhysicalState::Disabled; }));
-    CHECK(is_invalid(s.change<PortInfo>(leaf, 0, [](PortInfo& p) { p.LMC = 1; }))); // a base port 0 has none
+    CHECK(is_invalid(s.change<PortInfo>(leaf, 0, [](PortInfo& p) { p.LMC = 1; }))); // a base port 0 has no LMC
     CHECK(s.get<PortInfo>(neighbour, 1) == set.value());
 }
 
@@ -346,9 +346,9 @@ TEST_CASE("M_Key protection follows the protection bits") {
     };
     const auto gone = [](const auto& result) { return !result && result.error().code == errc::timed_out; };
     CHECK(protect(0, 5, 0).value().MKey == 5);
-    CHECK(s.get<PortInfo>(with_key(0), 1).MKey == 5); // at 0 everybody may read, and reads it
+    CHECK(s.get<PortInfo>(with_key(0), 1).MKey == 5); // with protect bits 0, every requester may read, and sees the key
     CHECK(gone(protect(6, 7, 0)));
-    CHECK(protect(5, 8, 1).value().MKey == 8); // who had the old one is told the new one
+    CHECK(protect(5, 8, 1).value().MKey == 8); // a requester with the old key gets the new one
     CHECK(protect(8, 5, 1));
     CHECK(s.get<PortInfo>(with_key(0), 1).MKey == 0);
     CHECK(s.get<PortInfo>(with_key(5), 1).MKey == 5);
@@ -362,18 +362,19 @@ TEST_CASE("M_Key protection follows the protection bits") {
     CHECK(s.change<PortInfo>(with_key(5), 1, [](PortInfo& i) { i.MKeyViolations = 99; }).value().MKeyViolations ==
           before + 1);
     CHECK(s.change<PortInfo>(with_key(5), 1, [](PortInfo& i) { i.MKeyViolations = 0; }).value().MKeyViolations == 0);
-    CHECK(s.answers(leaf)); // nobody else has one
+    CHECK(s.answers(leaf)); // no other node has an M_Key
     CHECK(protect(5, 0, 0));
     CHECK(s.answers(neighbour));
 
-    // Of a switch it is the whole switch that is guarded.
+    // The key of a switch protects the whole switch.
     REQUIRE(s.change<PortInfo>(leaf, 0, [](PortInfo& i) { i.MKey = 9, i.MKeyProtectBits = 3; }));
     CHECK_FALSE(s.answers(leaf));
     CHECK(s.answers(spine)); // routes still lead through it
     mad::IBDRPath keyed = route({1});
     keyed.MKey = 9;
     CHECK(s.get<PortInfo>(keyed, 2).portState == PortState::Initialize);
-    // So its other ports have none, and no subnet prefix (IBA 14.2.5.6: components of port 0 and of CAs' ports alone).
+    // The other ports of a switch therefore have no key and no subnet prefix (IBA 14.2.5.6: only port 0 and ports of
+    // CAs have them).
     const auto changed = s.change<PortInfo>(keyed, 2, [](PortInfo& i) { i.MKey = 7, i.GIDPrefix = 0xfec0; });
     CHECK(changed.value().MKey == 0);
     CHECK(changed.value().GIDPrefix == 0);
@@ -425,14 +426,14 @@ TEST_CASE("each table block keeps what is written to it, independent of other bl
     SwitchInfo wanted = s.get<SwitchInfo>(leaf);
     wanted.linearFDBTop = 50;
     wanted.lifeTimeValue = 7;
-    wanted.linearFDBCap = 1; // read only
+    wanted.linearFDBCap = 1; // read-only
     const SwitchInfo got = s.umad.SubnSet(wanted, leaf).value();
     CHECK(got.linearFDBTop == 50);
     CHECK(got.lifeTimeValue == 7);
     CHECK(got.linearFDBCap == 0xc000);
     wanted.linearFDBTop = 0xc000;
     CHECK(is_invalid(s.umad.SubnSet(wanted, leaf)));
-    CHECK_FALSE(s.umad.SubnSet(wanted, neighbour)); // no switch
+    CHECK_FALSE(s.umad.SubnSet(wanted, neighbour)); // not a switch
 }
 
 TEST_CASE("the attribute modifier of SMInfo controls the state of a subnet manager") {
@@ -452,7 +453,7 @@ TEST_CASE("the attribute modifier of SMInfo controls the state of a subnet manag
 
 namespace {
 
-/// The least subnet manager: finds nodes by directed routes, numbers them, and writes where to go.
+/// A minimal subnet manager: finds nodes by directed routes, assigns LIDs, and writes forwarding tables.
 class manager {
 public:
     explicit manager(subnet& s) : s_(s) {}
@@ -494,7 +495,7 @@ private:
             const auto info = s_.get<smp::NodeInfo>(route);
             for (u8 p = 1; p <= info.numPorts; ++p) {
                 if (s_.state(route, p) == PortState::Down) continue;
-                // The only other end of a CA's cable is where we came from, but for ourselves.
+                // The cable of a CA leads to where the route came from, except at the local node.
                 if (!nodes_[n].is_switch && n != 0) nodes_[n].cables[p] = leaf_before(route, todo);
                 else nodes_[n].cables[p] = add(route.extended(p), todo);
             }
@@ -510,7 +511,7 @@ private:
             i.masterSMLID = lid_of(0);
         }));
     }
-    /// For every node the first port of a shortest way.
+    /// Writes for every node the first port of a shortest path.
     void write_table(std::size_t from) {
         std::vector<u8> first(nodes_.size(), 255);
         std::deque<std::size_t> todo{from};
@@ -561,14 +562,14 @@ TEST_CASE("a manager configures a subnet with SubnSets only, and LIDs lead where
         const auto by_lid = s.umad.SubnGet<smp::NodeInfo>(path);
         REQUIRE(by_lid);
         CHECK(by_lid.value().nodeGUID == s.get<smp::NodeInfo>(m.route_to(n)).nodeGUID);
-        CHECK(s.umad.PerformanceGet<iba::ClassPortInfo>(path)); // and its PMA
+        CHECK(s.umad.PerformanceGet<iba::ClassPortInfo>(path)); // and its PMA replies
         CHECK(s.state(m.route_to(n), s.get<smp::NodeInfo>(m.route_to(n)).localPortNum) == PortState::Active);
     }
     for (const node& n : s.graph().nodes)
         for (const port& p : n.ports)
             if (p.linked()) CHECK(p.state == PortState::Active);
 
-    // What one switch forgets, nobody finds through it.
+    // A node that one switch does not forward to cannot be reached through this switch.
     const std::size_t last = m.size() - 1;
     const mad::IBPath path = to_lid(value(m.lid_of(last)));
     const auto leaf_route = m.route_to(1);
@@ -580,11 +581,11 @@ TEST_CASE("a manager configures a subnet with SubnSets only, and LIDs lead where
     const u8 before = s.get<smp::LinearForwardingTable>(leaf_route, block).portBlock[value(m.lid_of(last)) % 64u];
     REQUIRE(set_port(255));
     CHECK_FALSE(s.answers(path));
-    REQUIRE(set_port(s.get<smp::NodeInfo>(leaf_route).localPortNum)); // back to us
+    REQUIRE(set_port(s.get<smp::NodeInfo>(leaf_route).localPortNum)); // the port that leads back
     CHECK_FALSE(s.answers(path));
     REQUIRE(set_port(before));
     CHECK(s.answers(path));
-    // Nor is anything found beyond the table's end, nor through a link that is not Active.
+    // A LID beyond the end of the table is not forwarded, nor is any packet over a link that is not Active.
     REQUIRE(s.change<SwitchInfo>(leaf_route, 0, [](SwitchInfo& i) { i.linearFDBTop = 100; }));
     CHECK_FALSE(s.answers(path));
     CHECK(s.answers(to_lid(100)));
@@ -598,14 +599,14 @@ TEST_CASE("a MAD is lost if the forwarding tables form a loop") {
     subnet s("line,switches=2,hosts=1,sm=1");
     const auto far = s.graph().nodes.size();
     smp::LinearForwardingTable table = s.get<smp::LinearForwardingTable>(route({1, 1}), 0);
-    const u8 back = s.get<smp::NodeInfo>(route({1, 1})).localPortNum; // over the cable between the switches
+    const u8 back = s.get<smp::NodeInfo>(route({1, 1})).localPortNum; // the cable between the switches
     CHECK(s.answers(to_lid(static_cast<unsigned>(far))));
     for (u8& port : table.portBlock)
         if (port != 0 && port != 255) port = back;
     REQUIRE(s.umad.SubnSet(table, route({1, 1}), 0));
     unsigned lost = 0;
     for (unsigned LID = 1; LID <= far; ++LID) lost += !s.answers(to_lid(LID));
-    CHECK(lost == 1); // the far host: all others are on this side
+    CHECK(lost == 1); // only the far host: all others are on this side
 }
 
 TEST_CASE("Sets survive loss, duplicates and retries") {
@@ -620,7 +621,7 @@ TEST_CASE("Sets survive loss, duplicates and retries") {
 
 namespace {
 
-/// What became of Gets and Sets of PortInfo.
+/// Results of Gets and Sets of PortInfo.
 struct set_load {
     unsigned sets = 0;
     std::vector<mad::mad_error> failed{};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// sim_sma_test.cpp - the simulator's routes and its SMAs' answers, by the IBA and beside a real ibsim.
+// sim_sma_test.cpp - the routes of the simulator and the replies of its SMAs, compared with the IBA and with a real
+// ibsim.
 #include "ibsim/ibsim_server.hpp"
 #include "support/catch.hpp"
 #include "wire/sim_client.hpp"
@@ -31,14 +32,14 @@ u8 return_port(const smp_bytes& reply, unsigned hop) {
     return reply[iba::offset_of<&FormatDirected::returnPath> + hop];
 }
 
-/// What SubnGet gives that is not an attribute: its status, or nothing without a reply.
+/// Returns the status of a SubnGet that has no attribute, or nothing without a reply.
 std::optional<u16> status_of(mad::transport& t, const mad::any_path& path, const smp_bytes& request) {
     const auto reply = ask(t, path, request);
     if (!reply) return std::nullopt;
     return mad::status_of(reply->data());
 }
 
-/// A route to every node, shortest first.
+/// Returns a route to every node, the shortest first.
 std::vector<mad::IBDRPath> routes_to_all(const topology& t, u32 start) {
     std::vector<mad::IBDRPath> routes{mad::IBDRPath{}};
     std::set<u32> seen{start};
@@ -56,7 +57,7 @@ std::vector<mad::IBDRPath> routes_to_all(const topology& t, u32 start) {
     return routes;
 }
 
-/// Asks a real ibsim. Nothing when it gives the MAD back as expired, which is how it drops.
+/// Sends a request to a real ibsim. Returns nothing if ibsim returns the MAD as expired, which is how it drops MADs.
 std::optional<smp_bytes> ask_ibsim(transports::ibsim_transport& t, const mad::any_path& path,
                                    const smp_bytes& request) {
     REQUIRE(send_to(t, path, request).state == mad::send_state::sent);
@@ -87,7 +88,8 @@ TEST_CASE("NodeInfo contains the port where the SMP arrived") {
     CHECK(self->portGUID != self->nodeGUID);
     CHECK(self->vendorID == 0x2c9);
 
-    // h-0001 is at port 1 of its leaf; the leaf's port 3 leads to the first spine, whose port 2 leads to the next leaf.
+    // h-0001 is at port 1 of its leaf. Port 3 of the leaf leads to the first spine, whose port 2 leads to the next
+    // leaf.
     const auto leaf = get<NodeInfo>(*s.transport, route({1}));
     REQUIRE(leaf);
     CHECK(leaf->nodeType == iba::NodeType::Switch);
@@ -97,7 +99,7 @@ TEST_CASE("NodeInfo contains the port where the SMP arrived") {
     CHECK(get<NodeInfo>(*s.transport, route({1, 3}))->localPortNum == 1);
     CHECK(get<NodeInfo>(*s.transport, route({1, 3, 2}))->localPortNum == 3);
     CHECK(get<NodeInfo>(*s.transport, route({1, 3, 2}))->nodeGUID != leaf->nodeGUID);
-    // There and back again.
+    // To the spine and back.
     CHECK(get<NodeInfo>(*s.transport, route({1, 3, 1}))->nodeGUID == leaf->nodeGUID);
     CHECK(get<NodeInfo>(*s.transport, route({1, 3, 1}))->localPortNum == 3);
     CHECK(get<NodeInfo>(*s.transport, route({1, 1}))->nodeGUID == self->nodeGUID);
@@ -118,7 +120,7 @@ TEST_CASE("a reply to a directed route has its return path, the D bit, hop point
     CHECK(iba::get<&directed_header::method>(r) == iba::Method::GetResp);
     CHECK(iba::get<&directed_header::transactionID>(r) == 0x0123'4567'89ab'cdef);
     CHECK(iba::get<&directed_header::attributeModifier>(r) == 0x12345678);
-    // Into the leaf by 1, the second spine by 1, the third leaf by 4, its second host by 1.
+    // The SMP enters the leaf by port 1, the second spine by 1, the third leaf by 4, and its second host by 1.
     CHECK(return_port(*reply, 1) == 1);
     CHECK(return_port(*reply, 2) == 1);
     CHECK(return_port(*reply, 3) == 4);
@@ -137,7 +139,7 @@ TEST_CASE("a directed route that a subnet cannot follow is dropped") {
     CHECK_FALSE(get<NodeInfo>(t, route({1, 0}))); // port 0 leads nowhere
     CHECK_FALSE(get<NodeInfo>(t, route({2})));    // our CA has one port
     s.fabric->apply({topology_event::kind::cut, *s.fabric->graph().find("leaf-0001"), 2});
-    CHECK_FALSE(get<NodeInfo>(t, route({1, 2}))); // no cable any more
+    CHECK_FALSE(get<NodeInfo>(t, route({1, 2}))); // the cable was removed
     CHECK(get<NodeInfo>(t, route({1, 3})));
     CHECK(s.fabric->counters().undelivered == 6);
 
@@ -161,8 +163,8 @@ TEST_CASE("a directed route that a subnet cannot follow is dropped") {
 TEST_CASE("a directed route has at most 63 hops") {
     const auto s = make("line,switches=70,hosts=1");
     std::vector<u8> ports{1};
-    ports.resize(62, 1); // from host 1, each switch's port 1 leads on
-    ports.push_back(3);  // to the 62nd switch's host
+    ports.resize(62, 1); // from host 1: port 1 of each switch leads to the next
+    ports.push_back(3);  // to the host of the 62nd switch
     const mad::IBDRPath longest(ports);
     REQUIRE(longest.hopCount == 63);
     const auto description = get<NodeDescription>(*s.transport, longest);
@@ -182,7 +184,7 @@ TEST_CASE("PortInfo of port 0 is the switch port 0, and for a CA the port of arr
     const auto own = get<PortInfo>(t, route({1}), 0);
     REQUIRE(own);
     CHECK(own->LID == s.fabric->graph().nodes[leaf].ports[0].LID);
-    CHECK(own->localPortNum == 1); // where the SMP came in
+    CHECK(own->localPortNum == 1); // the port where the SMP entered
     CHECK(own->portState == iba::PortState::Active);
     CHECK(own->GIDPrefix == 0xfe80'0000'0000'0000);
     CHECK((own->capabilityMask & 0x4000) != 0);
@@ -204,8 +206,8 @@ TEST_CASE("PortInfo of port 0 is the switch port 0, and for a CA the port of arr
     CHECK(arrival->masterSMLID == iba::lid{1});
     CHECK(arrival->localPortNum == 1);
     CHECK((arrival->capabilityMask & 2) == 0);
-    CHECK((get<PortInfo>(t, route({}), 0)->capabilityMask & 2) != 0); // the subnet manager is here
-    // The highest modifier bit only asks for extended speeds.
+    CHECK((get<PortInfo>(t, route({}), 0)->capabilityMask & 2) != 0); // the node of the subnet manager
+    // The highest bit of the modifier only requests extended speeds.
     CHECK(get<PortInfo>(t, route({1}), 0x80000003) == uplink);
 }
 
@@ -270,7 +272,7 @@ TEST_CASE("a simulated SMA rejects unsupported requests with the status that the
     CHECK(status_of(t, leaf, changed(good, [](u8* m) { iba::put<&header::method>(m, iba::Method{0x7f}); })) == 0x08);
     CHECK(status_of(t, leaf, changed(good, [](u8* m) { iba::put<&header::classVersion>(m, 2); })) == 0x04);
 
-    // And to these there is no reply at all.
+    // The node does not reply to these requests at all.
     CHECK_FALSE(ask(t, leaf, changed(good, [](u8* m) { iba::put<&header::baseVersion>(m, 2); })));
     CHECK_FALSE(ask(t, leaf, changed(good, [](u8* m) { iba::put<&header::method>(m, iba::Method::GetResp); })));
     CHECK_FALSE(ask(t, leaf, changed(good, [](u8* m) { iba::put<&header::method>(m, iba::Method::TrapRepress); })));
@@ -297,16 +299,17 @@ TEST_CASE("links are Initialize and have no LIDs until a subnet manager runs") {
         const auto info = get<NodeInfo>(*after.transport, to_lid(value(end.LID)));
         REQUIRE(info);
         CHECK(info->nodeGUID == n.nodeGUID);
-        // By the port of arrival the way goes back.
+        // The port of arrival leads back.
         if (n.is_switch()) CHECK(n.ports[info->localPortNum].linked());
         const smp_bytes request = get_request(iba::attribute_id<PortInfo>, to_lid(value(end.LID)), 0);
         const auto reply = ask(*after.transport, to_lid(value(end.LID)), request);
-        CHECK(iba::get<&iba::MADHeader::status>(reply->data()) == 0); // no D bit here
+        CHECK(iba::get<&iba::MADHeader::status>(reply->data()) == 0); // a LID-routed SMP has no D bit
         CHECK(attribute<PortInfo>(*reply).LID == end.LID);
     }
     CHECK_FALSE(get<NodeInfo>(*after.transport, to_lid(static_cast<unsigned>(t.nodes.size()) + 1)));
     CHECK_FALSE(get<NodeInfo>(*after.transport, to_lid(0)));
-    CHECK(get<NodeInfo>(*after.transport, to_lid(0xffff))->nodeGUID == t.nodes[6].nodeGUID); // permissive: here
+    // The permissive LID addresses the local node.
+    CHECK(get<NodeInfo>(*after.transport, to_lid(0xffff))->nodeGUID == t.nodes[6].nodeGUID);
 }
 
 TEST_CASE("LID routing uses neither cut cables nor links that are not Active again") {
@@ -317,7 +320,7 @@ TEST_CASE("LID routing uses neither cut cables nor links that are not Active aga
     const mad::any_path across = to_lid(value(g.nodes[*g.find("h-0003 HCA-1")].ports[1].LID));
     CHECK(get<NodeInfo>(t, across));
     s.fabric->apply({topology_event::kind::cut, first, 1});
-    CHECK(get<NodeInfo>(t, across)); // the other way round
+    CHECK(get<NodeInfo>(t, across)); // in the other direction around the ring
     s.fabric->apply({topology_event::kind::cut, first, 2});
     CHECK_FALSE(get<NodeInfo>(t, across));
     CHECK(get<PortInfo>(t, route({1}), 1)->portState == iba::PortState::Down);
@@ -337,7 +340,7 @@ TEST_CASE("a directed route can have LID-routed parts before and after its hops"
         const node& n = g.nodes[*g.find(name)];
         return n.ports[n.first_port()].LID;
     };
-    mad::IBDRPath path = route({1, 3}); // from the third switch to the fourth, and down to its host
+    mad::IBDRPath path = route({1, 3}); // from the third switch to the fourth, and to its host
     path.DLID = lid_of("sw-0003");
     path.drSLID = lid_of("h-0001 HCA-1");
     const auto there = ask(*s.transport, path, get_request(iba::attribute_id<NodeDescription>, path));
@@ -346,14 +349,14 @@ TEST_CASE("a directed route can have LID-routed parts before and after its hops"
     CHECK(return_port(*there, 1) == 2);
     CHECK(return_port(*there, 2) == 1);
 
-    // Out by one port, then by LID to the far end.
+    // Leaves by one port, and continues by LID to the far end.
     mad::IBDRPath behind = route({1});
     behind.drDLID = lid_of("h-0005 HCA-1");
     const auto far = ask(*s.transport, behind, get_request(iba::attribute_id<NodeDescription>, behind));
     REQUIRE(far);
     CHECK(text(attribute<NodeDescription>(*far)) == "h-0005 HCA-1");
 
-    // The reply must know where to go after the ports.
+    // The reply needs a destination LID after the ports.
     path.drSLID = iba::permissive_lid;
     CHECK_FALSE(ask(*s.transport, path, get_request(iba::attribute_id<NodeDescription>, path)));
     path.drSLID = lid_of("h-0002 HCA-1");
@@ -377,7 +380,7 @@ TEST_CASE("the simulator and ibsim reply equally wherever ibsim follows the IBA"
     t.nodes.back().enhanced_port0 = t.nodes.back().is_switch();
     if (managed) {
         bring_up(t);
-        // ibsim reads the LIDs, but leaves the links to a subnet manager of its own.
+        // ibsim reads the LIDs, but leaves the links to its own subnet manager.
         for (node& n : t.nodes) {
             for (port& p : n.ports) {
                 if (p.linked()) p.state = iba::PortState::Initialize;
@@ -389,7 +392,7 @@ TEST_CASE("the simulator and ibsim reply equally wherever ibsim follows the IBA"
     const ibsim_server server(file.str());
     transports::ibsim_options options;
     options.sockname = server.sockname();
-    options.node.clear(); // the first, as ours
+    options.node.clear(); // the first node, like the simulator
     transports::ibsim_transport theirs(options);
     fabric net(std::move(t));
     sim_transport ours(net, time_mode::virtual_);
@@ -419,7 +422,7 @@ TEST_CASE("the simulator and ibsim reply equally wherever ibsim follows the IBA"
 
         auto [info_a, info_b] = both(path, get_request(iba::attribute_id<NodeInfo>, path));
         auto node_a = attribute<NodeInfo>(info_a), node_b = attribute<NodeInfo>(info_b);
-        node_a.partitionCap = node_b.partitionCap = 0; // a size and a revision of ibsim's own
+        node_a.partitionCap = node_b.partitionCap = 0; // ibsim has its own table size and revision
         node_a.revision = node_b.revision = 0;
         CHECK(node_a == node_b);
 
@@ -429,14 +432,14 @@ TEST_CASE("the simulator and ibsim reply equally wherever ibsim follows the IBA"
         }
         for (u32 number = 0; number <= node_a.numPorts + 1u; ++number) {
             const auto [port_a, port_b] = both(path, get_request(iba::attribute_id<PortInfo>, path, number));
-            if (number > node_a.numPorts) continue; // both refused it alike
+            if (number > node_a.numPorts) continue; // both rejected it with the same status
             const auto a = attribute<PortInfo>(port_a), b = attribute<PortInfo>(port_b);
             INFO("port " << number);
             CHECK(a.portState == b.portState);
             CHECK(a.portPhysicalState == b.portPhysicalState);
             CHECK(a.LID == b.LID);
             CHECK(a.LMC == b.LMC);
-            // In a switch ibsim's is always 0, where the IBA has the port of arrival.
+            // ibsim always returns 0 for a switch, where the IBA requires the port of arrival.
             if (node_a.nodeType != iba::NodeType::Switch) CHECK(a.localPortNum == b.localPortNum);
             if (a.portState == iba::PortState::Down || (number == 0 && node_a.nodeType == iba::NodeType::Switch))
                 continue;
@@ -449,10 +452,10 @@ TEST_CASE("the simulator and ibsim reply equally wherever ibsim follows the IBA"
         }
     }
     CHECK(compared > 3 * routes.size());
-    // Neither answers where there is no way.
+    // Neither replies if the route leads nowhere.
     for (const auto& path : {route({1, 99}), route({1, 1, 1, 1})})
         both(path, get_request(iba::attribute_id<NodeInfo>, path));
-    // And a Set of what cannot be set is refused by both, with statuses of their own.
+    // Both reject a Set of a read-only attribute, with different statuses.
     const auto path = route({1});
     smp_bytes set = get_request(iba::attribute_id<NodeInfo>, path);
     iba::put<&iba::MADHeader::method>(set.data(), iba::Method::Set);

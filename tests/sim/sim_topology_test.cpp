@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// sim_topology_test.cpp - topologies generated, written and read; a real ibsim and ibnetdiscover are the oracle.
+// sim_topology_test.cpp - topologies that are generated, written and read. A real ibsim and ibnetdiscover check them.
 #include "ibsim/ibsim_server.hpp"
 #include "support/catch.hpp"
 #include <comad/transports/sim/detail/topology.hpp>
@@ -32,7 +32,8 @@ topology parsed(const std::string& text, std::string_view name = "text") {
     return read_topology(in, name);
 }
 
-/// The stanzas of a topology file without comments of their own line: what must be equal whatever the order of nodes.
+/// Returns the stanzas of a topology file without full-line comments. They must be equal, regardless of the order of
+/// nodes.
 std::set<std::string> stanzas(const std::string& text) {
     std::set<std::string> all;
     std::istringstream in(text);
@@ -49,7 +50,7 @@ std::set<std::string> stanzas(const std::string& text) {
     return all;
 }
 
-/// The stanzas that only one of two topology files has; empty when they say the same.
+/// Returns the stanzas that only one of two topology files has; empty if both describe the same subnet.
 std::string difference(const std::string& ours, const std::string& theirs) {
     const auto a = stanzas(ours), b = stanzas(theirs);
     std::string text;
@@ -58,8 +59,8 @@ std::string difference(const std::string& ours, const std::string& theirs) {
     return text;
 }
 
-/// The subnet as a discovery shows it: nodes have no ids but their GUIDs, and what is enabled beside the active width
-/// and speed is not told.
+/// Returns the subnet as a discovery sees it: GUIDs are the only IDs of nodes, and only the active width and speed are
+/// known.
 topology discovered(topology t) {
     for (node& n : t.nodes) {
         const char letter = n.is_switch() ? 'S' : n.type == iba::NodeType::CA ? 'H' : 'R';
@@ -69,9 +70,9 @@ topology discovered(topology t) {
     return t;
 }
 
-/// What a program of infiniband-diags prints about the subnet of an ibsim server.
+/// Returns what a program of infiniband-diags prints about the subnet of an ibsim server.
 std::string run_beside(const ibsim_server& server, const std::string& command) {
-    // The preloaded library leaves a directory behind where it runs.
+    // The preloaded library leaves a directory in the current directory.
     const auto line = fmt::format("cd {} && IBSIM_SOCKNAME={} ibsim-run {} 2>/dev/null",
                                   std::filesystem::temp_directory_path().string(), server.sockname(), command);
     FILE* pipe = ::popen(line.c_str(), "r");
@@ -135,7 +136,7 @@ std::filesystem::path example(const char* name) {
 
 TEST_CASE("generated subnets have the numbers of nodes and links that their formulas predict") {
     CHECK(count(make_topology("single")) == numbers{2, 0, 1});
-    // k leaves, k/2 spines, k^2/2 hosts; as many links up from the leaves as down.
+    // k leaves, k/2 spines and k^2/2 hosts. The leaves have as many uplinks as downlinks.
     CHECK(count(make_topology("fattree2,radix=4")) == numbers{8, 6, 16});
     CHECK(count(make_topology("fattree2,radix=36")) == numbers{648, 54, 1296});
     // k^3/4 hosts, 5k^2/4 switches, 3k^3/4 links.
@@ -145,7 +146,8 @@ TEST_CASE("generated subnets have the numbers of nodes and links that their form
     // With p pods, p*k^2/4 hosts, p*k switches and k^2/4 cores, 3p*k^2/4 links.
     CHECK(count(make_topology("fattree3,radix=4,pods=3")) == numbers{12, 16, 36});
     CHECK(count(make_topology("fattree3,radix=64,pods=43")) == numbers{44'032, 2752 + 1024, 132'096});
-    // As many links a switch as dimensions, but one between the two switches of a side of 2; and the hosts'.
+    // Each switch has one link per dimension and one to its host. A side of length 2 has only one link between its two
+    // switches.
     CHECK(count(make_topology("torus,x=4,y=4")) == numbers{16, 16, 32 + 16});
     CHECK(count(make_topology("torus,x=3,y=4,z=5,hosts=2")) == numbers{120, 60, 180 + 120});
     CHECK(count(make_topology("torus,x=2,y=2,z=2,hosts=0")) == numbers{0, 8, 12});
@@ -263,7 +265,7 @@ TEST_CASE("masks that enable XDR and FDR10 at a lower active speed survive writi
         CHECK(again.nodes[0].ports[1].active == link_codes{2, 16});
         CHECK(again.nodes[1].ports[1].enabled == t.nodes[1].ports[1].enabled);
     }
-    // A link that has fallen back from XDR is not XDR again after reading.
+    // A link that fell back from XDR must not become XDR again after reading.
     topology fallen = make_topology("single,speed=XDR");
     fallen.nodes[1].ports[1].enabled.speed = iba::lane_speed::NDR;
     REQUIRE(fallen.train(0, 1));
@@ -439,13 +441,13 @@ TEST_CASE("a real ibsim accepts a written topology, and ibnetdiscover prints its
     INFO(specification);
     topology t = make_topology(specification);
     if (managed) bring_up(t);
-    t.nodes[0].description = "hosts=64 (w=5, \\ \x7f)"; // an equals sign could be taken for a mask
+    t.nodes[0].description = "hosts=64 (w=5, \\ \x7f)"; // an equals sign must not be read as a mask
     const ibsim_server server(written(t));
     const std::string seen = run_beside(server, "ibnetdiscover");
     const topology again = parsed(seen, "ibnetdiscover");
     CHECK(count(again) == count(t));
 
-    // The equals signs of the description are shown beside links in ibsim's subnet, not in our file.
+    // ibsim prints the equals signs of the description at links. The file of the simulator does not.
     t.nodes[0].description = "hosts 64";
     const ibsim_server plain(written(t));
     CHECK(difference(written(t), run_beside(plain, "ibnetdiscover")) == "");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// sim_transport_test.cpp - time, faults, order and allocations of simulated subnets, and the texts that ask for them.
+// sim_transport_test.cpp - simulated subnets: time, faults, order, allocations, and the texts that describe faults.
 #include "support/allocations.hpp"
 #include "support/catch.hpp"
 #include "wire/sim_client.hpp"
@@ -30,7 +30,7 @@ mad::duration since_start(const arrived& a) { return a.when.time_since_epoch(); 
 
 u64 tid_of(const arrived& a) { return iba::get<&iba::MADHeader::transactionID>(a.bytes.data()); }
 
-/// A SubnGet(NodeInfo) that can be told from others.
+/// Sends a SubnGet(NodeInfo) with a distinct transaction ID.
 void send_numbered(mad::transport& t, const mad::any_path& path, u64 tid) {
     smp_bytes request = get_request(iba::attribute_id<NodeInfo>, path);
     iba::put<&iba::MADHeader::transactionID>(request.data(), tid);
@@ -57,11 +57,11 @@ std::string refusal_of(std::string_view specification) {
     return "no error";
 }
 
-/// FNV-1a over what came and when: two runs are the same when this is.
+/// Returns an FNV-1a hash over what arrived and when. Two runs are equal if their hashes are.
 u64 trace_hash(std::string_view specification) {
     const auto s = make(specification);
     u64 tid = 0;
-    for (u8 port = 4; port <= 6; ++port) { // of a leaf, to the spines
+    for (u8 port = 4; port <= 6; ++port) { // the ports of a leaf to the spines
         for (u8 further = 1; further <= 6; ++further) {
             for (int again = 0; again < 4; ++again) send_numbered(*s.transport, route({1, port, further}), ++tid);
         }
@@ -137,14 +137,14 @@ TEST_CASE("each cable adds its own jitter") {
     const auto all = drain(*s.transport);
     REQUIRE(all.size() == 1001);
     CHECK(tid_of(all.front()) == 1000);
-    CHECK(since_start(all.front()) == 0us); // no cable
+    CHECK(since_start(all.front()) == 0us); // no cable on the way
     mad::duration sum{0};
     for (const arrived& a : all) {
         sum += since_start(a);
         if (tid_of(a) < 1000) CHECK((since_start(a) >= 8us && since_start(a) <= 808us));
     }
-    // The sum of 8 has a standard deviation of 82 us, the mean of a thousand of them one of 2.6 us. The least of a thousand
-    // sums is far from 8 us, which one jitter for each way would come close to.
+    // The sum of 8 delays has a standard deviation of 82 us, and the mean of a thousand sums one of 2.6 us. The
+    // smallest of a thousand sums is far from 8 us. With a single jitter value per direction it would be close to 8 us.
     CHECK(sum / 1000 > 408us - 13us);
     CHECK(sum / 1000 < 408us + 13us);
     CHECK(since_start(all[1]) > 100us);
@@ -175,7 +175,8 @@ TEST_CASE("switches need transit time for each directed-route SMP in both direct
         const auto all = drain(*s.transport);
         REQUIRE(tids(all) == std::vector<u64>{2, 1});
         CHECK(since_start(all[0]) == 1us + 5us + 10us + 1us);
-        // At the first switch from 1 to 6 us, at the second from 7 to 17, at the first again from 18 to 23.
+        // The MAD is at the first switch from 1 to 6 us, at the second from 7 to 17, and at the first again from 18 to
+        // 23.
         CHECK(since_start(all[1]) == 24us);
         CHECK(s.fabric->counters(first).received == 3);
         CHECK(s.fabric->counters(first).most_held == 2);
@@ -184,7 +185,7 @@ TEST_CASE("switches need transit time for each directed-route SMP in both direct
     SECTION("no switch that died or lost its cable meanwhile") {
         const u32 second = *s.fabric->graph().find("sw-0002");
         const auto what = GENERATE(topology_event::kind::kill, topology_event::kind::cut);
-        s.fabric->apply_at(mad::time_point(3us), {what, first, 1}); // while it is there
+        s.fabric->apply_at(mad::time_point(3us), {what, first, 1}); // while the MAD is there
         send_numbered(*s.transport, route({1, 1}), 1);
         CHECK(drain(*s.transport).empty());
         CHECK(s.fabric->counters().undelivered == 1);
@@ -210,18 +211,19 @@ TEST_CASE("a switch forwards SMPs that arrive or continue by LID") {
     send_numbered(*s.transport, ends_by_lid, 2);
     all = drain(*s.transport);
     REQUIRE(all.size() == 1);
-    CHECK(all[0].when - start == 2 * 3us + 2 * 5us + 10us); // the second switch sees a packet with a LID
+    CHECK(all[0].when - start == 2 * 3us + 2 * 5us + 10us); // the second switch receives a packet with a LID
     CHECK(s.fabric->counters(*g.find("sw-0001")).received == 4);
-    CHECK(s.fabric->counters(*g.find("sw-0002")).received == 1); // the first one, as its destination
+    CHECK(s.fabric->counters(*g.find("sw-0002")).received == 1); // only the first request, as its destination
 }
 
 TEST_CASE("forwarded requests and replies occupy the buffer of a switch") {
     const auto s = make("line,switches=2,latency=1us,service=10us,transit=5us,buffer=1");
     const u32 first = *s.fabric->graph().find("sw-0001");
     send_numbered(*s.transport, route({1, 1}), 1);
-    send_numbered(*s.transport, route({1}), 2); // is lost there, while the first is passed on
+    send_numbered(*s.transport, route({1}), 2); // lost at the first switch, which still forwards the first request
     s.transport->set_now(mad::time_point(16us));
-    send_numbered(*s.transport, route({1}), 3); // is there from 17 to 27 us, the first one's reply comes at 18
+    // The third request is there from 17 to 27 us. The reply to the first request arrives at 18 us.
+    send_numbered(*s.transport, route({1}), 3);
     CHECK(tids(drain(*s.transport)) == std::vector<u64>{3});
     CHECK(s.fabric->counters(first).overflowed == 2);
     CHECK(s.fabric->counters().overflowed == 2);
@@ -237,7 +239,7 @@ TEST_CASE("MADs that do not fit the buffer of a node are lost and counted") {
     CHECK(s.fabric->counters(leaf).overflowed == 2);
     CHECK(s.fabric->counters(leaf).most_held == 2);
     CHECK(s.fabric->counters().overflowed == 2);
-    // There is room again.
+    // The buffer has space again.
     send_numbered(*s.transport, route({1}), 5);
     CHECK(tids(drain(*s.transport)) == std::vector<u64>{5});
 }
@@ -264,7 +266,7 @@ TEST_CASE("requests and replies are lost with the given probabilities") {
         constexpr unsigned tries = 10'000;
         for (unsigned i = 0; i < tries; ++i) send_numbered(transport, route({1}), i);
         const auto came = drain(transport).size();
-        // 81 % of 10,000 with a standard deviation of 39.
+        // 81 % of 10,000, with a standard deviation of 39.
         CHECK(came > 8100 - 200);
         CHECK(came < 8100 + 200);
         CHECK(came + net.counters().lost == tries);
@@ -315,7 +317,8 @@ TEST_CASE("garbage of 0 to 400 bytes arrives among the replies and never exceeds
         CHECK(a.bytes.size() == std::min(a.full_size, room));
         shortest = std::min(shortest, a.full_size);
         longest = std::max(longest, a.full_size);
-        // What has a MAD's length and answers us is the reply itself: garbage of that length is random.
+        // A packet with the length of a MAD that matches a request is the reply itself: garbage of that length is
+        // random.
         if (a.full_size == mad::mad_size && tid_of(a) < 1000) answered.insert(tid_of(a));
     }
     CHECK(answered.size() == 1000);
@@ -346,14 +349,14 @@ TEST_CASE("a scheduled event affects the MADs that arrive after it") {
     auto& t = *s.transport;
     const auto way = route({1, 1});
 
-    // Under way when the cable is cut, 20 us away from its node: no way back from there.
+    // In flight when the cable is cut, 20 us away from its node: it cannot return.
     CHECK_FALSE(get<NodeInfo>(t, way));
     t.set_now(mad::time_point(99us));
     CHECK_FALSE(get<NodeInfo>(t, way));
     t.set_now(mad::time_point(100us));
     CHECK(get<NodeInfo>(t, way));
     CHECK(s.fabric->now() == mad::time_point(140us));
-    // Dead when the request arrives.
+    // The node is dead when the request arrives.
     t.set_now(mad::time_point(195us));
     CHECK_FALSE(get<NodeInfo>(t, route({1})));
 }
@@ -390,16 +393,16 @@ TEST_CASE("a specification schedules changes of cables and nodes") {
     SECTION("in real time from the creation of the simulation") {
         const auto s = make_sim("single,cut=h-0001 HCA-1/1@1000s");
         std::array<u8, 320> buffer;
-        s.transport->receive(buffer); // looks at the clock, which may be at anything
+        s.transport->receive(buffer); // reads the clock, which can have any value
         CHECK(s.fabric->graph().nodes[0].ports[1].linked());
     }
 }
 
 TEST_CASE("seeds select the slow and dead nodes, and the node of the program is never dead") {
-    // 8 hosts, 4 leaves, 2 spines; by LID, so that none depends on another one's management.
+    // 8 hosts, 4 leaves and 2 spines. LID routing, so that no node depends on the management of another node.
     const std::string tree = "fattree2,radix=4,sm=1,latency=0us,service=4us,";
     const auto times = [](simulation s) {
-        std::vector<mad::duration> all; // none: -1
+        std::vector<mad::duration> all; // -1 if there is no reply
         for (unsigned lid = 1; lid <= 14; ++lid) {
             const auto start = s.fabric->now();
             send_numbered(*s.transport, to_lid(lid), lid);
@@ -471,7 +474,7 @@ TEST_CASE("a subnet of more than 100,000 ports needs less than 100 MB") {
     for (const node& n : t.nodes) ports += n.num_ports();
     CHECK(ports > 100'000);
     fabric net(std::move(t));
-    // All that was ever allocated on the way, which is more than what is kept.
+    // Total of all allocations, which is more than the current usage.
     CHECK(allocations::so_far().bytes - before < 40'000'000);
 }
 
@@ -503,7 +506,7 @@ TEST_CASE("programs at several nodes of a fabric receive their own replies") {
         CHECK(tid_of(seconds[0]) == 2);
         send_numbered(second, route({}), 3);
     }
-    // What was under way to the one that left is gone.
+    // Packets in flight to the port that left are gone.
     CHECK(drain(first).empty());
     CHECK_THROWS_WITH(sim_transport(net, 0, 2, time_mode::virtual_), Catch::Contains("has no port 2"));
     CHECK_THROWS_WITH(sim_transport(net, 9, 1, time_mode::virtual_), Catch::Contains("must be 0 for a switch"));
@@ -527,7 +530,7 @@ TEST_CASE("the descriptor in real time is readable exactly while a reply is due"
     CHECK(r.state == mad::receive_state::message);
     CHECK(std::chrono::steady_clock::now() - start >= 21ms);
     CHECK(iba::get<&iba::MADHeader::transactionID>(r.mad.data()) == 1);
-    // Nothing is under way any more: it will not become readable by itself.
+    // Nothing is in flight: the port does not become readable without an event.
     CHECK_FALSE(is_readable(t));
     CHECK_FALSE(t.next_event());
 }
@@ -557,7 +560,7 @@ TEST_CASE("the descriptor in real time becomes readable for requests from anothe
                           .class_version = 1,
                           .methods = mad::methods(iba::Method::Get),
                           .OUI = 0x001405}) == 0);
-    CHECK_FALSE(is_readable(server)); // its timer is off
+    CHECK_FALSE(is_readable(server)); // its timer is not armed
     smp_bytes request{};
     request[0] = 1, request[1] = 0x33, request[2] = 1, request[3] = 1;
     request[37] = 0x00, request[38] = 0x14, request[39] = 0x05;
@@ -624,7 +627,7 @@ TEST_CASE("`kernel` in a specification adds umad on a Linux kernel model") {
     for (u32 tid = 0; tid < 200; ++tid) send_numbered(*with.transport, route({1}), tid);
     CHECK(with.kernel->counters().most_on_wire == most_on_wire);
     CHECK(drain(*with.transport).size() == 200);
-    // Port 9 does not exist: a second later the request comes back.
+    // Port 9 does not exist: the request is returned one second later.
     send_to(*with.transport, route({9}), get_request(iba::attribute_id<NodeInfo>, route({9})));
     const mad::time_point sent_at = with.fabric->now();
     const auto back = drain(*with.transport);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// capture_test.cpp - what the library prints of captured MADs beside what Wireshark's dissector finds in the same packets:
-// a discovery, and requests and replies with random contents for every attribute that both know.
+// capture_test.cpp - what the library prints for captured MADs, compared with Wireshark's dissector on the same
+// packets. The packets are a discovery, and requests and replies with random contents for every attribute that both
+// know.
 #include "input/pcap.hpp"
 #include "program/ibtool_rig.hpp"
 #include "program/tshark.hpp"
@@ -28,15 +29,15 @@ using nlohmann::json;
 
 namespace {
 
-/// Bits of a packet.
+/// A range of bits in a packet.
 struct range {
     unsigned off, width;
     friend auto operator<=>(const range&, const range&) = default;
 };
 struct printed {
-    std::string name, value; ///< hex digits as many as the width needs
+    std::string name, value; ///< hex digits according to the width
 };
-/// What the library prints of a packet, by place: a place may have two names, in a format and in its attribute.
+/// What the library prints for a packet, by range. A range can have two names, in a format and in its attribute.
 using printed_fields = std::multimap<range, printed>;
 
 std::string digits_of(const json& value, unsigned width) {
@@ -48,11 +49,11 @@ std::string digits_of(const json& value, unsigned width) {
         text.clear();
         for (u8 byte : gid) text += fmt::format("{:02x}", byte);
     }
-    std::erase(text, ':'); // of a GUID
+    std::erase(text, ':'); // the colons of a GUID
     return text;
 }
 
-/// The value of a field in what json() printed: `nodeInfo.portGUID`, `a[3]`.
+/// Returns the value of a field in the output of json(): `nodeInfo.portGUID`, `a[3]`.
 const json& value_at(const json& object, const std::string& name) {
     const std::size_t end = name.find_first_of(".[");
     const json& inner = object.at(name.substr(0, end));
@@ -96,9 +97,9 @@ printed_fields print_packet(std::span<const u8> packet) {
     return out;
 }
 
-/// Errors of Wireshark 4.0's dissector: it reads these with other bits than the sources that agree.
+/// Errors of the dissector of Wireshark 4.0: it reads other bits for these fields than all other sources.
 const std::set<std::string> dissector_errors{
-    "infiniband.smpdirected.d", // masks 16 bits of a field that it takes for 64
+    "infiniband.smpdirected.d", // masks 16 bits of a field, although it assumes 64 bits
 };
 
 std::string bits_of_hex(const std::string& digits, std::size_t width) {
@@ -107,15 +108,16 @@ std::string bits_of_hex(const std::string& digits, std::size_t width) {
     return bits.substr(bits.size() - std::min(width, bits.size()));
 }
 
-/// The bits of a packet as the library printed them; '?' where it printed none.
+/// Returns the bits of a packet as the library printed them, with '?' for bits that it did not print.
 std::string printed_bits(const printed_fields& ours, std::size_t bytes) {
     std::string bits(bytes * 8, '?');
     for (const auto& [where, field] : ours) bits.replace(where.off, where.width, bits_of_hex(field.value, where.width));
     return bits;
 }
 
-/// Compares field by field: those at the same place with what the library printed there; others, which are parts of ours
-/// or consist of several, bit by bit. Counts the former and collects the names of the latter.
+/// Compares field by field. A field with the same range is compared with the text of the library. Other fields are
+/// parts of library fields, or contain several of them, and are compared bit by bit. Counts the former and collects the
+/// names of the latter.
 struct comparison {
     unsigned same_place = 0;
     std::set<std::string> other_place;
@@ -141,33 +143,33 @@ struct comparison {
     }
 };
 
-/// Names of fields at a place where the library has no field, but those that are known.
+/// Returns the names of fields with ranges that the library does not have, except the known ones.
 std::set<std::string> unexpected(const std::set<std::string>& names) {
     const std::set<std::string> known{
-        "infiniband",                                           // the packet
+        "infiniband",                                           // the whole packet
         "infiniband.bth.opcode",                                // service and function
-        "infiniband.invariant.crc",                             // behind the MAD
+        "infiniband.invariant.crc",                             // after the MAD
         "infiniband.linearforwardingtable.port",                // one of 64 bytes
-        "infiniband.linkrecord.servicedata",                    // of a ServiceRecord: elements together
-        "infiniband.mad.classspecific",                         // of a directed route: hop pointer and count
-        "infiniband.mad.data",                                  // all behind the MAD header
-        "infiniband.mad.status",                                // of a directed route: with the D bit
-        "infiniband.multipathrecord.sdgid",                     // the second and third
+        "infiniband.linkrecord.servicedata",                    // the elements of a ServiceRecord as one field
+        "infiniband.mad.classspecific",                         // hop pointer and count of a directed route
+        "infiniband.mad.data",                                  // everything after the MAD header
+        "infiniband.mad.status",                                // with the D bit of a directed route
+        "infiniband.multipathrecord.sdgid",                     // the second and third GID
         "infiniband.notice.datadetails",                        // several words
-        "infiniband.p_keytable.membershiptype",                 // of a P_Key
-        "infiniband.p_keytable.p_keybase",                      // likewise
-        "infiniband.portcounters.excessivebufferoverrunerrors", // two of four bits together
-        "infiniband.portcounters.locallinkintegrityerrors",     // likewise
-        "infiniband.portcounters_ext",                          // the structure
-        "infiniband.reserved",                                  // cut otherwise
+        "infiniband.p_keytable.membershiptype",                 // part of a P_Key
+        "infiniband.p_keytable.p_keybase",                      // part of a P_Key
+        "infiniband.portcounters.excessivebufferoverrunerrors", // two fields of four bits as one
+        "infiniband.portcounters.locallinkintegrityerrors",     // two fields of four bits as one
+        "infiniband.portcounters_ext",                          // the whole structure
+        "infiniband.reserved",                                  // other boundaries
         "infiniband.rmpp.rmppflags",                            // four bits: the IBA has three
         "infiniband.rmpp.rresptime",                            // four bits: the IBA has five
-        "infiniband.rmpp.transferreddata",                      // all behind the RMPP header
+        "infiniband.rmpp.transferreddata",                      // everything after the RMPP header
         "infiniband.smpdirected.smpstatus",                     // with the D bit
         "infiniband.smplid.smpdata",                            // the attribute
-        "infiniband.variant.crc",                               // behind the MAD
-        "infiniband.vlarbitrationtable.vl",                     // of an entry
-        "infiniband.vlarbitrationtable.weight",                 // likewise
+        "infiniband.variant.crc",                               // after the MAD
+        "infiniband.vlarbitrationtable.vl",                     // part of an entry
+        "infiniband.vlarbitrationtable.weight",                 // part of an entry
     };
     std::set<std::string> rest;
     for (const std::string& name : names) {
@@ -188,7 +190,7 @@ comparison compare(const std::string& file) {
     return all;
 }
 
-/// A MAD of the class with this attribute, and random bytes wherever they do not lead the dissector astray.
+/// Returns a MAD of the class with this attribute, and random bytes except where they would mislead the dissector.
 std::array<u8, mad::mad_size> random_mad(std::mt19937_64& random, iba::MgmtClass mgmt_class, u8 class_version,
                                          iba::Method method, u16 attributeID) {
     std::array<u8, mad::mad_size> mad;
@@ -200,15 +202,15 @@ std::array<u8, mad::mad_size> random_mad(std::mt19937_64& random, iba::MgmtClass
     header.method = method;
     header.attributeID = attributeID;
     iba::encode(header, mad.data());
-    if (mgmt_class == iba::MgmtClass::SubnAdm) {         // a single data packet: others hold no attribute
-        const std::array<u8, 4> data_packet{1, 1, 7, 0}; // version, DATA, first and last and active, status
+    if (mgmt_class == iba::MgmtClass::SubnAdm) {         // a single data packet: other packets contain no attribute
+        const std::array<u8, 4> data_packet{1, 1, 7, 0}; // version, DATA, First and Last and Active, status
         std::copy(data_packet.begin(), data_packet.end(), mad.begin() + 24);
-        mad[56 + 15] = mad[56 + 16] = 1; // of a MultiPathRecord how many GIDs follow, which must be there
+        mad[56 + 15] = mad[56 + 16] = 1; // the number of GIDs that follow in a MultiPathRecord, which must exist
     }
     return mad;
 }
 
-/// Of every attribute in the class requests and a reply.
+/// Writes requests and a reply for every attribute of the class.
 void write_random_mads(ibtool::pcap_writer& out, std::mt19937_64& random, iba::MgmtClass mgmt_class) {
     for (const iba::structure& s : iba::structures()) {
         for (const iba::attribute_use& use : s.uses) {

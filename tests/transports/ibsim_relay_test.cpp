@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ibsim_relay_test.cpp - a relay between a real ibsim and its clients, ours and infiniband-diags': what it passes on, how
-// late, what it loses, for what it has no place, what it repeats, and who comes and goes.
+// ibsim_relay_test.cpp - a relay between a real ibsim and its clients, which are comad and infiniband-diags. Tests what
+// it forwards, delays, loses, drops for lack of space and repeats, and clients that connect and leave.
 #include "ibsim/ibsim_programs.hpp"
 #include "ibsim/ibsim_relay.hpp"
 #include "ibsim/ibsim_server.hpp"
@@ -28,12 +28,12 @@ using transports::ibsim_transport;
 
 namespace {
 
-/// A relay in a thread of its own.
+/// A relay that runs in its own thread.
 class running_relay {
 public:
     explicit running_relay(const ibsim_server& server, relay_options options = {})
         : running_relay(server.sockname(), std::move(options)) {}
-    /// In front of another one.
+    /// A relay in front of another relay.
     explicit running_relay(const running_relay& server, relay_options options = {})
         : running_relay(server.sockname(), std::move(options)) {}
     ~running_relay() { end(); }
@@ -46,14 +46,14 @@ public:
         return options;
     }
 
-    /// Ends it. What it passed of each client, in the order in which they went.
+    /// Stops the relay. Returns the counts of each client, in the order in which the clients left.
     const std::vector<relay_counts>& end() {
         relay_.stop();
         if (thread_.joinable()) thread_.join();
         return gone_;
     }
 
-    /// What it has passed of each client that is there.
+    /// Returns the counts of each connected client.
     std::vector<relay_counts> now() {
         reported_ = {};
         relay_.report();
@@ -80,7 +80,7 @@ private:
     std::thread thread_;
 };
 
-/// From any thread: throws where the local port does not answer.
+/// Runs a discovery, from any thread. Throws if the local port does not respond.
 discovery::subnet discover(const running_relay& relay, unsigned outstanding, u8 retries = 2) {
     ibsim_transport port(relay.at());
     MADSchedule schedule(port, window(outstanding, retries));
@@ -89,7 +89,7 @@ discovery::subnet discover(const running_relay& relay, unsigned outstanding, u8 
     return std::move(found).value();
 }
 
-/// Which of so many questions to our own node, one after the other, were answered.
+/// Sends this number of requests to the local node, one after the other. Returns which of them got a reply.
 task<std::vector<bool>> ask(MADSchedule& schedule, unsigned questions) {
     std::vector<bool> answered;
     for (unsigned i = 0; i < questions; ++i) {
@@ -119,7 +119,7 @@ task<coro::mqueue_report> ask_all(MADSchedule& schedule, std::vector<bool>& answ
     co_return co_await schedule.mqueue(questions_of(schedule, answered));
 }
 
-/// The same of questions that are sent one behind the other, each once, before any is given up.
+/// Sends this number of requests at once, each only once. Returns which of them got a reply.
 std::vector<bool> ask_at_once(ibsim_transport& port, unsigned questions, std::chrono::milliseconds timeout = 1s) {
     MADSchedule schedule(port, {.max_outstanding = 64, .per_destination = 0, .timeout = timeout, .retries = 0});
     std::vector<bool> answered(questions);
@@ -153,7 +153,7 @@ TEST_CASE("discovery and ibnetdiscover find the same through a relay as without 
     CHECK(without_date(run_beside(relay.sockname(), "ibnetdiscover")) ==
           without_date(run_beside(server, "ibnetdiscover")));
 
-    // 44 nodes: all of four clients were passed, and lost of none.
+    // 44 nodes: the relay forwarded everything of four clients, and lost nothing.
     const auto& gone = relay.end();
     REQUIRE(gone.size() == 4);
     for (const relay_counts& counts : gone) {
@@ -228,7 +228,7 @@ TEST_CASE("a relay loses a seeded fraction of each direction, and discovery is s
             CHECK(text_of(found.value()) == text_of(direct));
         }
         const relay_counts counts = relay.end().at(0);
-        // Five standard deviations around a tenth.
+        // A range of five standard deviations around a tenth.
         const auto is_tenth = [](u64 lost, u64 of) {
             const double n = static_cast<double>(of), off = static_cast<double>(lost) - 0.1 * n;
             return off * off < 25 * 0.09 * n;
@@ -244,7 +244,7 @@ TEST_CASE("clients of a relay share its buffer, and MADs that do not fit are dro
     const ibsim_server server(topology_file_of(tree));
     relay_options options;
     options.buffer_places = 4;
-    options.service_time = 1h; // nobody leaves it again
+    options.service_time = 1h; // no MAD leaves the buffer again
     running_relay relay(server, options);
     ibsim_options elsewhere = relay.at();
     elsewhere.node = transports::sim::make_topology(tree).nodes.back().description;
@@ -339,7 +339,7 @@ TEST_CASE("a relay in kernel mode retries lost requests for its clients") {
         lossy.reply_delay = 500ms;
         kernel.kernel_retries = 1000;
         running_relay fabric(server, lossy), relay(fabric, kernel);
-        // The replies to what was repeated of the first question come before the one to the second.
+        // The replies to the repeated first request arrive before the reply to the second request.
         CHECK(ask_one_by_one(relay, 2) == std::vector<bool>(2, true));
         const relay_counts asked = relay.end().at(0);
         CHECK(asked.repeated > 0);
@@ -388,12 +388,12 @@ TEST_CASE("a relay reuses the slot of a client that was killed without affecting
     running_relay relay(server, options);
     const auto direct = test::discover(server, 64);
 
-    const scratch_directory scratch; // the preloaded library leaves files where it runs
+    const scratch_directory scratch; // the preloaded library leaves files in the current directory
     for (int i = 0; i < 12; ++i) {   // a server has ten slots
         process victim({"IBSIM_SOCKNAME=" + relay.sockname(), "ibsim-run", "sh", "-c",
                         "cd \"$0\" && exec ibnetdiscover -d", scratch.path});
-        victim.await_error("attr 0x15"); // its second question is on the way
-    }                                    // killed there
+        victim.await_error("attr 0x15"); // its second request is in flight
+    }                                    // the client is killed here
     CHECK(text_of(discover(relay, 64)) == text_of(direct));
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ibsim_test.cpp - the ibsim transport against a real ibsim, and against a made-up server for what a real one never
-// does.
+// ibsim_test.cpp - the ibsim transport with a real ibsim, and with a fake server for behavior that a real one does not
+// show.
 #include "ibsim/ibsim_server.hpp"
 #include "support/catch.hpp"
 #include "support/thrown.hpp"
@@ -58,7 +58,7 @@ ibsim_options at(const std::string& sockname, std::string node = {}) {
 
 constexpr u8 attribute_NodeInfo = 0x11;
 
-/// A directed-route SubnGet(NodeInfo), written by hand after IBA 14.2.1.2, and what send() wants to know of it.
+/// A directed-route SubnGet(NodeInfo) according to IBA 14.2.1.2, with the arguments for send().
 class node_info_request {
 public:
     explicit node_info_request(std::initializer_list<u8> ports, u32 tid = 1) {
@@ -108,9 +108,9 @@ bool ready(const mad::transport& transport, short events, int timeout_ms) {
     pollfd event{transport.native_handle(), events, 0};
     return ::poll(&event, 1, timeout_ms) == 1 && (event.revents & events);
 }
-constexpr int long_ms = 20000; // only a failing test waits so long
+constexpr int long_ms = 20000; // only a failing test waits this long
 
-/// Sends and awaits one message.
+/// Sends one message and waits for its reply.
 mad::received exchange(ibsim_transport& transport, node_info_request request, packet_buffer& buffer) {
     REQUIRE(transport.send(request()).state == mad::send_state::sent);
     REQUIRE(ready(transport, POLLIN, long_ms));
@@ -198,7 +198,8 @@ TEST_CASE("setting IsSM on ibsim changes PortInfo and loses no packet that arriv
     CHECK_FALSE(is_sm());
 }
 
-// ibsim keeps the hop pointer of the sender and takes answers with it only; it writes the port of arrival before the return path, too.
+// ibsim keeps the hop pointer of the sender, and accepts only replies with this value. It also writes the port of
+// arrival before the return path.
 TEST_CASE("a subnet manager on ibsim receives directed-route SMInfo with the headers of Linux except two fields") {
     ibsim_server server("Hca 1 \"A\"\n[1] \"B\"[1]\n\nHca 1 \"B\"\n[1] \"A\"[1]\n");
     ibsim_transport manager(at(server.sockname(), "A")), asking(at(server.sockname(), "B"));
@@ -237,7 +238,7 @@ TEST_CASE("a full socket queue is not an error, and 256 requests are sent as the
     ibsim_transport transport(at(server.sockname(), "A"));
     constexpr u32 window = 256;
 
-    // While the server stands still, its queue fills up.
+    // While the server is stopped, its queue fills up.
     server.stop();
     u32 sent = 0;
     mad::send_result result;
@@ -251,7 +252,8 @@ TEST_CASE("a full socket queue is not an error, and 256 requests are sent as the
     CHECK_FALSE(ready(transport, POLLOUT, 0));
     CHECK(sent > 10);
 
-    // It goes on, and poll() wakes when it has made room. From then on whatever becomes possible first.
+    // The server continues, and poll() wakes up when there is space. From then on the test does whatever becomes
+    // possible first.
     server.resume();
     REQUIRE(ready(transport, POLLOUT, long_ms));
     std::set<u32> replies;
@@ -291,8 +293,8 @@ TEST_CASE("destroying an ibsim transport with unread replies releases its slot")
     ibsim_server server(small_fabric);
     {
         ibsim_transport transport(at(server.sockname()));
-        // More than both queues hold: in the end the server spins, writing to us. One refusal may be the server being
-        // slow; that it lasts means that it is stuck.
+        // More than both queues can hold: in the end the server busy-waits, writing to this client. A single rejection
+        // can mean that the server is slow. If it lasts, the server is stuck.
         node_info_request request({});
         do
             while (transport.send(request()).state == mad::send_state::sent) {}
@@ -320,7 +322,7 @@ TEST_CASE("one process can have ten ibsim transports but not eleven") {
     }
     CHECK(slots.size() == 10);
 
-    // Everybody gets his own answers.
+    // Each client gets its own replies.
     for (u32 i = 0; i < 10; ++i) {
         node_info_request request({}, 100 + i);
         REQUIRE(clients[i]->send(request()).state == mad::send_state::sent);
@@ -372,7 +374,7 @@ TEST_CASE("the next send and all later operations fail after the ibsim server en
     ibsim_transport transport(at(server.sockname()));
     server.kill();
     std::array<u8, 512> buffer;
-    CHECK(transport.receive(buffer).state == mad::receive_state::would_block); // nothing tells
+    CHECK(transport.receive(buffer).state == mad::receive_state::would_block); // the socket does not report it
     CHECK_FALSE(transport.next_event());
     node_info_request request({});
     for (int i = 0; i < 2; ++i) {
@@ -391,7 +393,7 @@ TEST_CASE("RPCs in flight fail with the name of the ibsim server when the server
     ibsim_transport transport(at(server.sockname()));
     coro::MADSchedule schedule(transport, {.max_outstanding = 8, .per_destination = 0, .timeout = 60s, .retries = 0});
     server.stop();
-    // The first waits for its answer; that the server has gone, the second finds out.
+    // The first client waits for its reply; the second one detects that the server has gone.
     const auto ask = [](coro::MADSchedule& s) -> coro::task<std::string> {
         auto info = co_await s.SubnGet<iba::smp::NodeInfo>(mad::IBDRPath{});
         co_return info ? std::string() : to_string(info.error());
@@ -428,7 +430,7 @@ unique_fd bound_socket(const std::string& name) {
     return fd;
 }
 
-/// A server of one client that answers CONNECT and DISCONNECT as ibsim does; its data socket is the test's.
+/// A fake server for one client. It answers CONNECT and DISCONNECT like ibsim. The test uses its data socket.
 class made_up_server {
 public:
     made_up_server() : control_(bound_socket(name_ + ":ctl")), data_(bound_socket(name_ + ":out0")) {
@@ -437,7 +439,7 @@ public:
     ~made_up_server() { answering_.join(); }
     const std::string& sockname() const { return name_; }
 
-    /// To the client that attached.
+    /// Sends to the client that attached.
     void send(std::span<const u8> datagram) {
         REQUIRE(::sendto(data_.get(), datagram.data(), datagram.size(), 0, reinterpret_cast<const sockaddr*>(&client_),
                          client_length_) == static_cast<ssize_t>(datagram.size()));
@@ -479,7 +481,7 @@ private:
     std::string name_ = "comad-made-up-" + std::to_string(::getpid());
     unique_fd control_;
     unique_fd data_;
-    sockaddr_un client_{}; // written before the answer to CONNECT, read after it
+    sockaddr_un client_{}; // written before the reply to CONNECT, read after it
     socklen_t client_length_ = 0;
     std::thread answering_;
 };
@@ -521,7 +523,7 @@ TEST_CASE("ibsim requests carry LIDs, queue pairs and length in the ibsim header
     CHECK(std::vector<u8>(smp.begin() + 8, smp.begin() + 32) == smp_rest);
     CHECK(std::memcmp(smp.data() + 32, directed().mad, mad::mad_size) == 0);
 
-    // A GMP to LID 0x1234: a LID is a host word that holds its big-endian value, QPs are big-endian.
+    // A GMP to LID 0x1234: the LID is a host-order word that holds its big-endian value, QPs are big-endian.
     mad::IBPath lid_routed;
     lid_routed.DLID = iba::lid{0x1234};
     const mad::any_path path = lid_routed;

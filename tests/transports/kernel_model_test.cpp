@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// kernel_model_test.cpp - the model of the kernel against what was measured on Linux 6.1 and 6.12, and read in its source
-// where a test says so: one statement for each test, over a scripted wire in virtual time.
+// kernel_model_test.cpp - the model of the kernel compared with measurements on Linux 6.1 and 6.12, or with their
+// source if a test says so. There is one statement per test, over a scripted wire in virtual time.
 #include "library/coro_rig.hpp"
 #include "wire/lossy_wire.hpp"
 #include "wire/memory_transport.hpp"
@@ -31,7 +31,7 @@ constexpr auto would_block = mad::send_state::would_block;
 constexpr auto failed = mad::send_state::failed;
 constexpr u8 Get = 0x01, Send = 0x03, GetTable = 0x12, GetResp = 0x81;
 
-/// A request; its number is the lower half of its transaction ID.
+/// A request. Its number is the lower half of its transaction ID.
 struct asking {
     MgmtClass mgmt_class = MgmtClass::SubnDirected;
     u8 class_version = 1;
@@ -42,7 +42,7 @@ struct asking {
     mad::any_path path = route(1);
     std::size_t size = mad::mad_size;
     u8 RMPPFlags = 0;
-    std::optional<MgmtClass> class_in_mad{}; ///< unless it is the agent's
+    std::optional<MgmtClass> class_in_mad{}; ///< unless it is the class of the agent
 };
 
 struct reading {
@@ -55,7 +55,7 @@ struct reading {
     u32 agent() const { return iba::load_be<u32>(mad.data() + 8); }
 };
 
-/// A program that sends and reads, the kernel, and a wire on which only that arrives which a test puts there.
+/// A program that sends and reads, the kernel, and a wire on which only packets of the test arrive.
 struct program {
     explicit program(kernel_options o = {}) : wire(silence), kernel(wire, o) {}
 
@@ -66,14 +66,14 @@ struct program {
         m[1] = value(a.class_in_mad.value_or(a.mgmt_class));
         m[2] = a.class_version;
         m[3] = a.method;
-        iba::store_be<u32>(m + 8, 0xfeedbeef); // the kernel's affair
+        iba::store_be<u32>(m + 8, 0xfeedbeef); // set by the kernel
         mad::set_low_tid(m, number);
         iba::store_be<u32>(m + 20, 0x98765432); // attributeModifier
         m[26] = a.RMPPFlags;
         return kernel.send(
             {&a.path, m, a.size, value(a.mgmt_class), a.class_version, a.expects_reply, a.attempt, a.operation});
     }
-    /// What has arrived.
+    /// Returns what has arrived.
     std::vector<reading> read(std::size_t buffer_size = 1024) {
         std::vector<u8> buffer(buffer_size);
         std::vector<reading> all;
@@ -81,7 +81,7 @@ struct program {
             const mad::received r = kernel.receive(buffer);
             if (r.state != mad::receive_state::message) return all;
             all.push_back({r.status, {r.mad.begin(), r.mad.end()}, r.full_size, r.source});
-            if (r.full_size > r.mad.size()) return all; // it stays
+            if (r.full_size > r.mad.size()) return all; // the message stays in the kernel
         }
     }
     std::vector<u32> read_numbers() {
@@ -93,7 +93,7 @@ struct program {
         kernel.set_now(mad::time_point(since_the_beginning));
         return read();
     }
-    /// The answer to the n-th MAD that reached the wire arrives in so long.
+    /// Makes the reply to the n-th MAD on the wire arrive after this time.
     void answer(std::size_t n, mad::duration in) {
         mad_bytes bytes = wire.taken().at(n).bytes;
         bytes[3] |= 0x80;
@@ -107,7 +107,7 @@ struct program {
     kernel_model kernel;
 };
 
-/// When a request that nobody answers comes back, if it is sent then.
+/// Returns when the kernel returns an unanswered request that is sent at that time.
 mad::duration comes_back(const asking& a, mad::duration at = {}, mad::duration tick = 1ms) {
     program p({.tick = tick});
     p.kernel.set_now(mad::time_point(at));
@@ -143,7 +143,7 @@ TEST_CASE("the kernel timeout is rounded up to whole milliseconds and is at leas
 }
 
 TEST_CASE("kernel timers run on whole jiffies and expire at a jiffy") {
-    // Measured with HZ=250: 1 ms took 7, 100 ms took 104.
+    // Measured with HZ=250: a timeout of 1 ms took 7 ms, one of 100 ms took 104 ms.
     const auto told = [](mad::duration operation, mad::duration at) {
         return comes_back({.operation = operation}, at, 4ms);
     };
@@ -230,11 +230,11 @@ TEST_CASE("a thousand requests in flight return in the order of their timeouts")
     std::vector<u32> wanted;
     for (u32 i = 1; i < 64; i += 2) wanted.push_back(i);
     for (u32 i = 0; i < 64; i += 2) wanted.push_back(i);
-    for (u32 i = 64; i < 640; ++i) wanted.push_back(i); // the attempt's time
+    for (u32 i = 64; i < 640; ++i) wanted.push_back(i); // the timeout of the attempt
     CHECK(p.read_numbers() == wanted);
 }
 
-// ---- answers -------------------------------------------------------------------------------------------------------------
+// ---- replies -------------------------------------------------------------------------------------------------------------
 
 TEST_CASE("the kernel drops a duplicate reply") {
     program p;
@@ -253,13 +253,13 @@ TEST_CASE("a reply with an unknown transaction ID is not delivered") {
     REQUIRE(p.ask(1).state == sent);
     std::vector<u8> answer(p.wire.taken()[0].bytes.begin(), p.wire.taken()[0].bytes.end());
     answer[3] = GetResp;
-    const std::size_t byte = GENERATE(8, 11, 12, 15); // of either half
+    const std::size_t byte = GENERATE(8, 11, 12, 15); // a byte of each half
     answer[byte] ^= 0x40;
     p.arrive(1ms, answer);
     CHECK(p.read_at(1ms).empty());
     CHECK(p.counters().unknown == 1);
     p.answer(0, 0ms);
-    CHECK(p.read_at(1ms).size() == 1); // it was not its
+    CHECK(p.read_at(1ms).size() == 1); // the reply did not belong to it
 }
 
 TEST_CASE("a reply in another class than its request is not delivered") {
@@ -313,7 +313,7 @@ TEST_CASE("500 unread replies arrive unchanged in order") {
         p.answer(i, mad::duration(i) * 1000 + 1us);
     }
     p.kernel.set_now(mad::time_point(1ms));
-    CHECK(p.kernel.next_event() == mad::time_point(1ms)); // it is readable
+    CHECK(p.kernel.next_event() == mad::time_point(1ms)); // a message is readable now
     const auto answers = p.read();
     REQUIRE(answers.size() == 500);
     for (u32 i = 0; i < 500; ++i) {
@@ -326,7 +326,7 @@ TEST_CASE("500 unread replies arrive unchanged in order") {
 }
 
 TEST_CASE("replies are dropped while 200,000 messages are unread, and returned requests are never dropped") {
-    CHECK(kernel_options{}.max_unread == 200'000); // read in the source
+    CHECK(kernel_options{}.max_unread == 200'000); // according to the source
     program p({.max_unread = 3});
     for (u32 i = 0; i < 8; ++i) {
         REQUIRE(p.ask(i, {.operation = i < 6 ? 3s : 10ms}).state == sent);
@@ -335,7 +335,7 @@ TEST_CASE("replies are dropped while 200,000 messages are unread, and returned r
     p.kernel.set_now(mad::time_point(10ms));
     CHECK(p.read_numbers() == std::vector<u32>{0, 1, 2, 3, 6, 7});
     CHECK(p.counters().overrun == 2);
-    CHECK(p.kernel.held() == 2); // nobody hears of them again
+    CHECK(p.kernel.held() == 2); // their agent will not get them
     CHECK(p.read_at(10s).empty());
 }
 
@@ -359,7 +359,7 @@ TEST_CASE("requests carry the agent number in the upper half of the transaction 
     CHECK(numbers[2] != numbers[3]);
     CHECK(numbers[0] != 0xfeedbeef);
     CHECK(numbers[5] == 0xfeedbeef);
-    // And an answer finds the request of its agent.
+    // A reply finds the request of its agent.
     p.answer(2, 1ms);
     const auto answers = p.read_at(1ms);
     REQUIRE(answers.size() == 1);
@@ -382,7 +382,8 @@ TEST_CASE("a request with a transaction ID in use fails with EINVAL, even to ano
     CHECK(p.ask(1, {.class_version = 2}).state == sent);
     CHECK(p.ask(1, {.method = GetResp, .expects_reply = false}).state == sent);
 
-    // It is free as soon as the kernel has given the request back, or has its answer, whether that was read or not.
+    // The slot is free as soon as the kernel has returned the request, or has its reply, whether or not the program has
+    // read it.
     p.kernel.set_now(mad::time_point(10ms));
     REQUIRE(p.ask(1, {.operation = 100ms}).state == sent);
     p.answer(p.on_wire() - 1, 1ms);
@@ -412,7 +413,7 @@ TEST_CASE("36 bytes of a MAD are padded to 256, and shorter or too long writes f
     CHECK(p.on_wire() == 0);
     CHECK(p.kernel.held() == 0);
     CHECK(p.ask(1, {.size = 36}).state == sent);
-    REQUIRE(p.on_wire() == 1); // the wire takes 256 bytes of each
+    REQUIRE(p.on_wire() == 1); // the wire always gets 256 bytes
     CHECK(
         std::all_of(p.wire.taken()[0].bytes.begin() + 36, p.wire.taken()[0].bytes.end(), [](u8 b) { return b == 0; }));
     CHECK(p.ask(1, {.mgmt_class = MgmtClass::SubnAdm, .size = 257, .RMPPFlags = 1}).state == sent);
@@ -420,7 +421,8 @@ TEST_CASE("36 bytes of a MAD are padded to 256, and shorter or too long writes f
 
 namespace {
 
-/// Answers the first request by one message of a given size, of which a small buffer gets the beginning.
+/// A transport that answers the first request with one message of a given size. A small buffer gets the start of the
+/// message.
 class long_answer final : public mad::transport {
 public:
     explicit long_answer(std::size_t size) : size_(size) {}
@@ -486,7 +488,7 @@ TEST_CASE("a message larger than the buffer returns its first segment and size u
 }
 
 TEST_CASE("the kernel delivers no partial RMPP message, and segments do not extend the timeout") {
-    // The other end answers by RMPP, of which nobody acknowledges more than the first segments.
+    // The peer replies by RMPP. Only the first segments are acknowledged.
     lossy_wire air;
     lossy_wire::end here(air, 1), there(air, 2);
     transports::rmpp_transport segments(here), server(there);
@@ -515,12 +517,12 @@ TEST_CASE("the kernel delivers no partial RMPP message, and segments do not exte
             m[26] = 1; // Active
             const mad::any_path back = mad::path_back(asked.source);
             REQUIRE(server.send({&back, m, 4096, m[1], m[2], false, 1s, 1s, asked.source.agent}).state == sent);
-            if (operation == 1ms) there.room = 4; // then the way is full
+            if (operation == 1ms) there.room = 4; // then the wire is full
         }
         kernel.set_now(now);
         const auto got = kernel.receive(buffer);
         if (got.state == mad::receive_state::message) {
-            CHECK(last.state == mad::receive_state::would_block); // there is one
+            CHECK(last.state == mad::receive_state::would_block); // one message is still unread
             last = got;
         }
         CHECK_FALSE(got.is_part);
@@ -531,11 +533,11 @@ TEST_CASE("the kernel delivers no partial RMPP message, and segments do not exte
     CHECK(last.mad.size() == (operation == 1ms ? 24 : 4096));
 }
 
-// ---- requests of others --------------------------------------------------------------------------------------------------
+// ---- requests from peers -------------------------------------------------------------------------------------------------
 
 namespace {
 
-/// Brings one request, and remembers what it is asked to serve and what it is given to send.
+/// Delivers one request. Records what it is asked to serve and to send.
 class served_wire final : public mad::transport {
 public:
     explicit served_wire(int refusal) : refusal_(refusal) {}
@@ -554,7 +556,7 @@ public:
         const auto mad = request_of_others();
         std::copy(mad.begin(), mad.end(), buffer.begin());
         mad::received r{mad::receive_state::message};
-        r.mad = buffer.first(mad.size()); // anywhere in the buffer
+        r.mad = buffer.first(mad.size()); // at any place in the buffer
         r.full_size = mad.size();
         r.source.SLID = iba::lid{5};
         r.source.agent = 9;
@@ -576,7 +578,8 @@ private:
 TEST_CASE("a request that arrives is delivered unchanged and does not complete an outgoing request") {
     program p;
     REQUIRE(p.ask(1).state == sent);
-    std::vector<u8> theirs(p.wire.taken()[0].bytes.begin(), p.wire.taken()[0].bytes.end()); // even with our number
+    // This holds even if the request has our transaction ID.
+    std::vector<u8> theirs(p.wire.taken()[0].bytes.begin(), p.wire.taken()[0].bytes.end());
     p.arrive(1ms, theirs);
     p.arrive(1ms, request_of_others());
     const auto got = p.read_at(1ms);
@@ -618,16 +621,16 @@ TEST_CASE("the inner transport serves requests, and replies leave unchanged thro
     CHECK(kernel.held() == 0);
 }
 
-// ---- what umad_transport tells the kernel --------------------------------------------------------------------------------
+// ---- what umad_transport passes to the kernel ----------------------------------------------------------------------------
 
 TEST_CASE("the kernel gets only the attempt timeout from half of max_held, and no sends at max_held") {
     program p({.max_held = 8});
     for (u32 i = 0; i < 8; ++i) REQUIRE(p.ask(i, {.attempt = 10ms, .operation = 30ms}).state == sent);
     CHECK(p.ask(8).state == would_block);
     CHECK_FALSE(p.kernel.wants_writable());                                  // the device always claims to be writable
-    CHECK(p.ask(9, {.method = Send, .expects_reply = false}).state == sent); // that is not held
+    CHECK(p.ask(9, {.method = Send, .expects_reply = false}).state == sent); // the kernel does not hold it
     p.kernel.set_now(mad::time_point(10ms));
-    CHECK(p.ask(8).state == would_block); // they are back, but not read
+    CHECK(p.ask(8).state == would_block); // they were returned, but not read
     CHECK(p.read_numbers() == std::vector<u32>{4, 5, 6, 7});
     CHECK(p.kernel.held() == 4);
     CHECK(p.ask(8, {.attempt = 5ms, .operation = 500ms}).state == sent);
@@ -678,7 +681,7 @@ TEST_CASE("the limits come from the device, or from the inner transport if its l
     CHECK_FALSE(kernel_model(planes).limits().smi_by_lid);
 }
 
-// ---- kernels since 2025, as read in their source -------------------------------------------------------------------------
+// ---- kernels since 2025, according to their source -----------------------------------------------------------------------
 
 TEST_CASE("a capped agent has 128 SMPs or 16 SA requests on the wire and any number of PerformanceGets") {
     const auto [mgmt_class, cap] = GENERATE(table<MgmtClass, std::size_t>({{MgmtClass::SubnDirected, 128},
@@ -716,13 +719,13 @@ TEST_CASE("the oldest capped request leaves when a request is answered or return
     REQUIRE(p.on_wire() == 16);
     p.answer(3, 1ms);
     p.answer(4, 2ms);
-    p.kernel.set_now(mad::time_point(5ms)); // the program slept meanwhile
+    p.kernel.set_now(mad::time_point(5ms)); // the program slept in the meantime
     REQUIRE(p.on_wire() == 18);
     CHECK(p.wire.taken()[16].tid == 16);
     CHECK(p.wire.taken()[16].at == mad::time_point(1ms));
     CHECK(p.wire.taken()[17].tid == 17);
     CHECK(p.wire.taken()[17].at == mad::time_point(2ms));
-    p.kernel.set_now(mad::time_point(20ms)); // the other 14 of the first come back
+    p.kernel.set_now(mad::time_point(20ms)); // the other 14 of the first requests return
     CHECK(p.on_wire() == 30);
     CHECK(p.wire.taken()[29].at == mad::time_point(20ms));
     CHECK(p.read().size() == 16);
@@ -766,7 +769,8 @@ TEST_CASE("the cap of an agent counts requests of capped classes, whatever the c
     for (u32 i = 0; i < 5; ++i) REQUIRE(p.ask(i, {.mgmt_class = MgmtClass::SubnAdm, .RMPPFlags = 1}).state == sent);
     for (u32 i = 5; i < 30; ++i) REQUIRE(p.ask(i, {.mgmt_class = MgmtClass::SubnAdm}).state == sent);
     CHECK(p.on_wire() == 5 + 16);
-    // Counters by an agent of the SA's class do not count; requests to the SA by one without a cap do not wait.
+    // Requests for counters by an agent of the SA's class do not count. SA requests by an agent without a cap do not
+    // wait.
     for (u32 i = 30; i < 50; ++i)
         REQUIRE(p.ask(i, {.mgmt_class = MgmtClass::Performance, .class_in_mad = MgmtClass::SubnAdm}).state == sent);
     CHECK(p.on_wire() == 5 + 16 + 20);
@@ -778,7 +782,7 @@ TEST_CASE("a capped request that fails when it is sent later is not reported") {
     p.wire.set_script([](const packet& s) { return s.tid == 16 ? refused(EIO) : dropped(); });
     p.answer(0, 1ms);
     CHECK(p.read_at(1ms).size() == 1);
-    CHECK(p.wire.taken().back().tid == 17); // the next one leaves in its place
+    CHECK(p.wire.taken().back().tid == 17); // the next request leaves instead
     CHECK(p.counters().failed_held_back == 1);
     CHECK(p.kernel.held() == 17);
     CHECK(p.read_at(100s).size() == 16);
@@ -787,7 +791,7 @@ TEST_CASE("a capped request that fails when it is sent later is not reported") {
     CHECK(p.ask(16, {.mgmt_class = MgmtClass::SubnAdm}).state == sent);
 }
 
-// ---- sends of the inner transport, and its end ---------------------------------------------------------------------------
+// ---- sends of the inner transport, and its failure -----------------------------------------------------------------------
 
 TEST_CASE("a request that the wire rejects or blocks is neither held nor in use") {
     program p;
@@ -835,7 +839,7 @@ TEST_CASE("reads and writes fail when the device is removed") {
     p.wire.inject(failure(1ms, ENODEV));
     std::vector<u8> buffer(1024);
     p.kernel.set_now(mad::time_point(5ms));
-    CHECK(p.kernel.next_event() == mad::time_point(5ms)); // it is readable
+    CHECK(p.kernel.next_event() == mad::time_point(5ms)); // a message is readable now
     for (int i = 0; i < 2; ++i) {
         const auto r = p.kernel.receive(buffer);
         CHECK(r.state == mad::receive_state::failed);
@@ -851,7 +855,7 @@ TEST_CASE("kernel_model rejects a transport in real time") {
     CHECK_THROWS_WITH(kernel_model(wire), Catch::Contains("virtual time"));
 }
 
-// ---- all of it -----------------------------------------------------------------------------------------------------------
+// ---- random runs ---------------------------------------------------------------------------------------------------------
 
 TEST_CASE("each request completes exactly once as its replies and timeout require, for random read times") {
     const auto seed = GENERATE(range(1u, 6u));
@@ -871,19 +875,19 @@ TEST_CASE("each request completes exactly once as its replies and timeout requir
     const auto look = [&] {
         for (const reading& r : p.read()) {
             const auto mine = expected.find(r.number());
-            REQUIRE(mine != expected.end()); // and not for the second time
+            REQUIRE(mine != expected.end()); // no request may complete a second time
             REQUIRE(mine->second.at <= now);
             REQUIRE(mine->second.is_answered == (r.status == 0));
             expected.erase(mine);
         }
         const auto is_over = [&](const auto& one) { return one.second.at <= now; };
-        REQUIRE(std::none_of(expected.begin(), expected.end(), is_over)); // nothing is missing
+        REQUIRE(std::none_of(expected.begin(), expected.end(), is_over)); // no request may be missing
     };
     for (u32 number = 0; number < 3000; ++number) {
         if (below(3) == 0) {
             const auto next = p.kernel.next_event();
             now = below(2) && next ? std::max(now, *next)
-                                   : now + mad::duration(below(3'000'000)); // step by step, or asleep
+                                   : now + mad::duration(below(3'000'000)); // in small steps, or after a long sleep
             p.kernel.set_now(now);
             if (below(4)) look();
         }
@@ -902,7 +906,7 @@ TEST_CASE("each request completes exactly once as its replies and timeout requir
             if (now + after > end) continue;
             e = {true, e.is_answered ? std::min(e.at, now + after) : now + after};
         }
-        // What comes after the end is doubled where there was an answer, else late.
+        // A reply after the end is a duplicate if there was a reply before; otherwise it is late.
         if (e.is_answered) counted.doubled += copies - 1;
         else counted.late += copies;
         ++(e.is_answered ? counted.answered : counted.given_back);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// relay_parts_test.cpp - the lanes and the buffer of a relay, and what it does in a kernel's place, at given times, with neither
-// a server nor a clock.
+// relay_parts_test.cpp - the lanes and the buffer of a relay, and its imitation of a kernel, with given times instead
+// of a server and a clock.
 #include "ibsim/relay_buffer.hpp"
 #include "ibsim/relay_lane.hpp"
 #include "kernel/kernel_repeats.hpp"
@@ -17,7 +17,7 @@ using time_point = relay_buffer::time_point;
 
 namespace {
 
-/// When a MAD that comes then has been served, and how many are held with it; nothing if it is dropped.
+/// When an arriving MAD will have been served, and how many MADs are in the buffer with it; nothing if it is dropped.
 using taken = std::optional<std::pair<std::chrono::nanoseconds, unsigned>>;
 taken take(relay_buffer& buffer, std::chrono::nanoseconds now) {
     const auto place = buffer.take(time_point(now));
@@ -35,7 +35,7 @@ datagram mad_of(u8 method, u8 transaction, u8 mgmt_class = 0x81) {
     d[mad_at + 1] = mgmt_class;
     d[mad_at + 3] = method;
     d[mad_at + 15] = transaction;
-    d[mad_at + 255] = transaction; // so that its last byte says who it is
+    d[mad_at + 255] = transaction; // the last byte identifies the transaction
     return d;
 }
 
@@ -51,12 +51,12 @@ TEST_CASE("a relay buffer serves MADs in turn and drops arrivals while it is ful
     CHECK(take(buffer, 100ms) == taken({120ms, 2}));
     CHECK(take(buffer, 105ms) == taken({130ms, 3}));
     CHECK(take(buffer, 105ms) == taken());
-    // The first one goes, and leaves its place.
+    // The first one leaves, and frees its space.
     CHECK(take(buffer, 110ms - 1ns) == taken());
     CHECK(take(buffer, 110ms) == taken({140ms, 3}));
     CHECK(take(buffer, 110ms) == taken());
     CHECK(take(buffer, 125ms) == taken({150ms, 3}));
-    // When all have gone, the next one does not wait.
+    // When all have left, the next one does not wait.
     CHECK(take(buffer, 150ms) == taken({160ms, 1}));
     CHECK(take(buffer, 1s) == taken({1010ms, 1}));
 }
@@ -75,14 +75,15 @@ TEST_CASE("lanes enter their buffer in the order and with the time of their arri
     relay_lane quick(0ms, 0, luck), slow(1ms, 0, luck);
     std::array<relay_lane*, 2> lanes{&slow, &quick};
     const std::array<u8, 8> bytes{};
-    for (const auto when : {0ms, 2ms, 4ms}) { // at the buffer: of the quick lane at 0, 2, 4, of the slow one at 1, 3, 5
+    // Arrivals at the buffer: 0, 2 and 4 ms from the quick lane, 1, 3 and 5 ms from the slow lane.
+    for (const auto when : {0ms, 2ms, 4ms}) {
         quick.push(bytes, at(when));
         slow.push(bytes, at(when));
     }
     CHECK(slow.arrival() == at(1ms));
     CHECK_FALSE(slow.served());
     enter_in_order(lanes, buffer, at(4ms));
-    CHECK(slow.arrival() == at(5ms)); // has not arrived
+    CHECK(slow.arrival() == at(5ms)); // has not arrived yet
     CHECK_FALSE(quick.arrival());
     CHECK(quick.served() == at(1ms));
     CHECK(slow.served() == at(2ms));
@@ -90,7 +91,7 @@ TEST_CASE("lanes enter their buffer in the order and with the time of their arri
     CHECK_FALSE(slow.arrival());
     CHECK(quick.counts().overflowed + slow.counts().overflowed == 0);
 
-    // Too much at a time: the first one is served from 6 to 7 ms, the second one comes too early.
+    // The buffer is full: the first one is served from 6 to 7 ms, and the second one arrives too early.
     quick.push(bytes, at(6ms));
     quick.push(bytes, at(6ms));
     quick.push(bytes, at(7ms));
@@ -120,7 +121,7 @@ TEST_CASE("a relay kernel retries an unanswered request after each timeout and t
     expected[status_at + 3] = 110; // ETIMEDOUT
     CHECK(std::equal(expected.begin(), expected.end(), back->datagram.begin(), back->datagram.end()));
     CHECK_FALSE(kernel.due());
-    // Too late.
+    // The reply is too late.
     CHECK_FALSE(kernel.accepts(mad_of(GetResp, 7)));
 }
 
@@ -133,7 +134,7 @@ TEST_CASE("a relay kernel delivers exactly one reply per request") {
     CHECK(kernel.accepts(mad_of(GetResp, 1)));
     CHECK_FALSE(kernel.accepts(mad_of(GetResp, 1)));
     CHECK(kernel.due() == at(250ms));
-    // What comes after a repetition answers it, too.
+    // A reply after a retry answers the retry, too.
     const auto again = kernel.next(at(250ms));
     REQUIRE(again);
     CHECK(again->datagram.back() == 2);
@@ -143,14 +144,14 @@ TEST_CASE("a relay kernel delivers exactly one reply per request") {
 
 TEST_CASE("a relay kernel forwards requests from peers and packets that the server returned") {
     kernel_repeats kernel(200ms, 3);
-    CHECK(kernel.accepts(mad_of(Get, 1))); // somebody's question to this client
+    CHECK(kernel.accepts(mad_of(Get, 1))); // a request from a peer to this client
     CHECK(kernel.accepts(mad_of(Trap, 1)));
     kernel.note(mad_of(Get, 2), at(0ms));
     datagram undeliverable = mad_of(Get, 2);
     undeliverable[status_at + 3] = 110;
     CHECK(kernel.accepts(undeliverable));
     CHECK_FALSE(kernel.due());
-    CHECK(kernel.accepts(datagram{})); // of which it knows nothing
+    CHECK(kernel.accepts(datagram{})); // a datagram without a known transaction
 }
 
 TEST_CASE("a relay kernel waits for no reply to a response, a trap or a Send") {
@@ -160,7 +161,7 @@ TEST_CASE("a relay kernel waits for no reply to a response, a trap or a Send") {
         CHECK_FALSE(kernel.due());
     }
     const datagram whole = mad_of(Get, 1);
-    kernel.note(std::span(whole).first(mad_at + 4), at(0ms)); // no MAD
+    kernel.note(std::span(whole).first(mad_at + 4), at(0ms)); // not a MAD
     kernel.note(std::span(whole).first(4), at(0ms));
     CHECK_FALSE(kernel.due());
 }

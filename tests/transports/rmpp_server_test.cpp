@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// rmpp_server_test.cpp - an agent over a transport that carries single MADs: answers that leave and requests that arrive by
-// RMPP, and requesters that do not do their part. MADs of raw requesters are written by hand (rmpp_rig.hpp).
+// rmpp_server_test.cpp - an agent over a transport that carries single MADs: replies and requests by RMPP, and
+// requesters that violate RMPP. The test writes the MADs of raw requesters by hand (rmpp_rig.hpp).
 #include "library/rmpp_rig.hpp"
 #include "wire/lossy_wire.hpp"
 #include <comad/coro/schedule.hpp>
@@ -47,7 +47,7 @@ mad::send_result send_by(mad::transport& t, std::span<const u8> message, const m
                    {}});
 }
 
-/// A request for a table, by a single MAD.
+/// Returns a request for a table in a single MAD.
 mad_bytes plain_request(u8 method = get_table, u8 number = 1) {
     mad_bytes mad = sa_mad(method, {});
     std::fill(mad.begin() + 24, mad.begin() + 36, u8{0});
@@ -56,8 +56,8 @@ mad_bytes plain_request(u8 method = get_table, u8 number = 1) {
     return mad;
 }
 
-/// A wire with an agent at LID 1 that answers GetTable with `records` numbered records of 200 bytes, a segment each,
-/// GetMulti with the bytes that it got, and Get with a single MAD.
+/// A wire with an agent at LID 1. It replies to GetTable with `records` numbered records of 200 bytes, one segment
+/// each, to GetMulti with the bytes that it got, and to Get with a single MAD.
 class subnet {
 public:
     explicit subnet(std::size_t records, rmpp_options options = {}, faults f = {}, unsigned seed = 1)
@@ -81,7 +81,7 @@ public:
         serving_->set_server(&*agent);
     }
 
-    /// A requester that has RMPP of its own.
+    /// A requester with its own RMPP implementation.
     struct asker {
         asker(subnet& s, u16 LID) : place(s.wire, LID), carrier(place) {}
         lossy_wire::end place;
@@ -90,7 +90,7 @@ public:
     };
     asker& add_asker() { return askers_.emplace_back(*this, static_cast<u16>(100 + askers_.size())); }
 
-    /// Time goes on by `d`.
+    /// Advances time by `d`.
     void run(duration d = 20us) {
         const time_point until = now_ + d;
         for (;;) {
@@ -128,14 +128,14 @@ private:
     time_point now_{};
 
 public:
-    lossy_wire::end end; ///< the server's
+    lossy_wire::end end; ///< the end of the server
     rmpp_transport carrier;
     std::optional<server::agent> agent;
     unsigned requests = 0;
-    std::vector<u8> asked; ///< by the last GetMulti
+    std::vector<u8> asked; ///< the data of the last GetMulti
 };
 
-/// A requester that sends what the test says.
+/// A requester that sends exactly what the test says.
 struct raw {
     raw(subnet& s, u16 LID) : end(s.wire, LID) {}
     void send(const mad_bytes& mad, const mad::IBPath& path = to_server()) { send_by(end, mad, path); }
@@ -180,7 +180,7 @@ TEST_CASE("a reply of one segment is sent by RMPP and freed when it is acknowled
     CHECK(s.carrier.transfers() == 0);
     CHECK(r.take().empty());
     CHECK(s.agent->counters().replies == 1);
-    r.send(plain_request(get)); // what is no table needs no transfer
+    r.send(plain_request(get)); // a reply that is not a table needs no transfer
     s.run();
     CHECK(r.take().size() == 1);
     CHECK(s.carrier.transfers() == 0);
@@ -200,10 +200,10 @@ TEST_CASE("segments of a reply leave as the windows of the requester allow") {
     r.send(to_sender(ack(1, 4)));
     s.run();
     CHECK(numbers() == std::vector<u32>{2, 3, 4});
-    r.send(to_sender(ack(2, 6))); // 3 and 4 are still under way
+    r.send(to_sender(ack(2, 6))); // 3 and 4 are still in flight
     s.run();
     CHECK(numbers() == std::vector<u32>{5, 6});
-    s.run(2s); // and nothing comes any more: what was not acknowledged goes again
+    s.run(2s); // no further ACK arrives: unacknowledged segments are sent again
     CHECK(numbers() == std::vector<u32>{3, 4, 5, 6});
 }
 
@@ -216,7 +216,7 @@ TEST_CASE("a duplicate request gets one reply") {
     CHECK(r.take().size() == 1);
     CHECK(s.carrier.transfers() == 1);
     CHECK(s.requests == 2);
-    r.send(plain_request(get_table, 9)); // another one has its own
+    r.send(plain_request(get_table, 9)); // another request has its own transfer
     s.run();
     CHECK(r.take().size() == 1);
     CHECK(s.carrier.transfers() == 2);
@@ -302,7 +302,7 @@ TEST_CASE("many concurrent requesters receive whole tables over a lossy, duplica
     s.run(40s);
     unsigned whole = 0, none = 0;
     for (subnet::asker* a : all) {
-        if (a->got.empty()) ++none; // its request was lost, and nobody repeats it here
+        if (a->got.empty()) ++none; // its request was lost, and no sender repeats it in this test
         else if (is_whole(a->got[0], 100)) ++whole;
     }
     CHECK(none < 10);
@@ -348,14 +348,14 @@ TEST_CASE("the turnaround ACK of a requester sets the first window of the reply"
     auto words = r.take_words();
     REQUIRE(words.size() == 2);
     CHECK(words[0] == ack(2, 66));
-    CHECK(words[1] == rmpp_words{data_type, first, 0, 1, 2 * 220}); // one, until more is allowed
+    CHECK(words[1] == rmpp_words{data_type, first, 0, 1, 2 * 220}); // one segment until the window grows
     CHECK(s.requests == 1);
     r.send(sa_mad(get_multi, ack(0, 2)));
     s.run();
     CHECK(r.take_words() == words_list{{data_type, last, 0, 2, 220}});
     r.send(sa_mad(get_multi, ack(2, 66)));
     s.run();
-    CHECK(s.carrier.transfers() == 1); // the request, should its last ACK be asked for
+    CHECK(s.carrier.transfers() == 1); // the request, in case its last ACK must be repeated
     r.send(two);
     s.run();
     CHECK(r.take_words() == words_list{ack(2, 66)});
@@ -407,7 +407,7 @@ TEST_CASE("a requester on the other side of a router receives the reply and ACKs
     s.run();
     CHECK(router.take().size() == 1);
     CHECK(router.last_source.has_grh);
-    router.send(plain_request(), by(2)); // another one behind it, with the same number
+    router.send(plain_request(), by(2)); // another requester behind the same router, with the same transaction ID
     s.run();
     CHECK(router.take().size() == 1);
     CHECK(s.carrier.transfers() == 2);
@@ -455,7 +455,7 @@ TEST_CASE("a completed transfer frees its slot for the next") {
         raw r(s, LID);
         r.send(sa_mad(get_multi, {data_type, first | last, 0, 1, 220}));
         s.run();
-        CHECK(r.take().size() == 2); // its acknowledgement and the answer
+        CHECK(r.take().size() == 2); // the acknowledgment and the reply
         r.send(sa_mad(get_multi, ack(1, 65)));
         s.run();
     }
@@ -495,16 +495,16 @@ TEST_CASE("a response starts a transfer once, and only from the destination of a
     CHECK_FALSE(respond(peer, 9, get_multi_resp));
     CHECK_FALSE(respond(peer, 9, get_table_resp, 6));
     CHECK(respond(peer, 9));
-    CHECK_FALSE(respond(peer, 9)); // the same once more
+    CHECK_FALSE(respond(peer, 9)); // again the same response
     mad_bytes end = to_receiver(ending(RMPPStatus::Unspecified));
     end[15] = 9;
     peer.send(end, to_client);
-    s.run(11s); // it ended, and is forgotten
+    s.run(11s); // the transfer has ended, and is forgotten
     CHECK(client.carrier.transfers() == 0);
     CHECK_FALSE(respond(peer, 9));
 
     ask(10);
-    s.run(41s); // longer than a transfer may take
+    s.run(41s); // longer than the time limit of a transfer
     CHECK_FALSE(respond(peer, 10));
     ask(11);
     mad_bytes single = plain_request(get_table_resp); // without RMPP
@@ -533,7 +533,7 @@ TEST_CASE("a response to an outgoing request gets a transfer even if incoming re
     server.send(segment(1, first, 0));
     s.run();
     CHECK(s.carrier.transfers() == 3);
-    CHECK(server.take_words().size() == 1); // its acknowledgement
+    CHECK(server.take_words().size() == 1); // the acknowledgment
 }
 
 TEST_CASE("all received messages share a byte limit, and the transfer that exceeds it is aborted") {
@@ -546,11 +546,11 @@ TEST_CASE("all received messages share a byte limit, and the transfer that excee
         s.run();
         return from.take_words();
     };
-    CHECK(send_segment(a, 1) == words_list{ack(1, 65)}); // 256 bytes each, less 56 from the second on
+    CHECK(send_segment(a, 1) == words_list{ack(1, 65)}); // 256 bytes each, minus 56 from the second segment on
     CHECK(send_segment(b, 1) == words_list{ack(1, 65)});
-    CHECK(send_segment(a, 2).empty()); // 712
+    CHECK(send_segment(a, 2).empty()); // 712 bytes in total
     CHECK(send_segment(b, 2) == words_list{ending(RMPPStatus::ResourcesExhausted)});
-    CHECK(send_segment(a, 3) == words_list{}); // there is room again: 656
+    CHECK(send_segment(a, 3) == words_list{}); // there is space again: 656 bytes
     s.run(1min);
     CHECK(s.carrier.transfers() == 0);
     CHECK(send_segment(b, 1) == words_list{ack(1, 65)});

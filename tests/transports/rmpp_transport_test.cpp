@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// rmpp_transport_test.cpp - tables of any length over a wire that carries single MADs, loses, doubles and reorders them: a
-// schedule that asks, and an agent that answers, each over a transport of its own.
+// rmpp_transport_test.cpp - tables of any length over a wire that carries single MADs, and that loses, duplicates and
+// reorders them. A schedule sends requests, and an agent replies, each over its own transport.
 #include "library/coro_rig.hpp"
 #include "wire/lossy_wire.hpp"
 #include <comad/iba/detail/sa/records.hpp>
@@ -21,7 +21,7 @@ using transports::rmpp_transport;
 
 namespace {
 
-/// The client's end of a wire, LID 1, at whose other end, LID 2, an agent answers each request with a table.
+/// The client's end of a wire, LID 1. At the opposite end, LID 2, an agent replies to each request with a table.
 class served final : public mad::transport {
 public:
     explicit served(std::size_t records, faults f = {}, unsigned seed = 1)
@@ -49,7 +49,7 @@ public:
         run_server();
     }
 
-    bool silent = false; ///< the server does nothing more
+    bool silent = false; ///< the server has stopped
     std::function<void()> on_request = [] {};
     unsigned requests = 0;
     rmpp_transport& server() noexcept { return server_; }
@@ -128,7 +128,7 @@ TEST_CASE("a table arrives whole over a link that loses, duplicates and reorders
 }
 
 TEST_CASE("arriving segments keep a request from timing out") {
-    served net(100'000); // 56,000 segments, 5 us each way and window by window: longer than the timeout
+    served net(100'000); // 56,000 segments, 5 us per direction and window by window: longer than the timeout
     rmpp_transport client(net);
     auto table = ask_for_all(client, 500us);
     REQUIRE(table);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// smi_gsi_test.cpp - one logical port behind two MAD devices, each a socket that plays the kernel.
+// smi_gsi_test.cpp - one logical port over two MAD devices. Each device is a socket that simulates the kernel.
 #include "kernel/fake_kernel.hpp"
 #include "kernel/sysfs_tree.hpp"
 #include "support/thrown.hpp"
@@ -27,7 +27,7 @@ using transports::umad_transport;
 
 namespace {
 
-/// A logical port of two devices.
+/// A logical port over two devices.
 struct planarized {
     fake_kernel smi, gsi;
     smi_gsi_transport transport{std::make_unique<umad_transport>(smi.device(), smi.options()),
@@ -41,7 +41,7 @@ struct planarized {
     mad::received receive() { return transport.receive(buffer); }
 };
 
-/// A device whose reads end as a test says, and whose advice is its name.
+/// A device whose reads return a given state, and whose advice is its name.
 struct named_side final : mad::transport {
     explicit named_side(std::string_view n) : called(n) {}
     int native_handle() const noexcept override { return fd.get(); }
@@ -66,7 +66,7 @@ request for_class(u8 mgmt_class) {
     return r;
 }
 
-/// What the kernel gives back for a request that it was given.
+/// Returns what the kernel delivers for a request that was written.
 std::vector<u8> answer_to(std::vector<u8> written) {
     written[64 + 3] |= 0x80;                              // a response
     if (written[64 + 1] == 0x81) written[64 + 4] |= 0x80; // D
@@ -184,7 +184,7 @@ TEST_CASE("a schedule sends SMPs and GMPs through a port of two devices") {
     };
     std::optional<bool> ended;
     coro::async_run(driver, ask(), [&](bool b) { ended = b; });
-    // The kernels answer as soon as something was written.
+    // The simulated kernels reply as soon as a request was written.
     while (!ended) {
         REQUIRE(io.run_one_for(5s) == 1);
         for (fake_kernel* kernel : {&port.smi, &port.gsi})
@@ -202,7 +202,7 @@ TEST_CASE("both devices of a planarized port are opened, and only one device of 
         sys.write(sys.port_dir(device, 1) / "cap_mask", cap_mask);
         sys.gids(device, 1, {guid});
     };
-    // Devices that this machine does not have: the first one that cannot be opened is the SMI's.
+    // The devices do not exist on this machine. The first one that cannot be opened belongs to the SMI.
     port(900, "mlx5_0", "fe80::11", "0x2651ec48\n"); // IsSMdisabled
     port(901, "smi1", "fe80::11", "0x2651e848\n");
     port(902, "mlx5_2", "fe80::22", "0x2651e848\n");
@@ -212,7 +212,7 @@ TEST_CASE("both devices of a planarized port are opened, and only one device of 
     CHECK_THAT(opened("mlx5_0/1"), Catch::StartsWith("cannot open /dev/infiniband/umad901: "));
     CHECK_THAT(opened("smi1/1"), Catch::StartsWith("cannot open /dev/infiniband/umad901: "));
     CHECK_THAT(opened("mlx5_2/1"), Catch::StartsWith("cannot open /dev/infiniband/umad902: "));
-    port(903, "mlx5_3", "fe80::33", "0x2651ec48\n"); // whose planes are not there
+    port(903, "mlx5_3", "fe80::33", "0x2651ec48\n"); // its planes do not exist
     CHECK_THAT(opened("mlx5_3/1"), Catch::StartsWith("cannot open /dev/infiniband/umad903: "));
 }
 

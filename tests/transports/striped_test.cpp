@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// striped_test.cpp - several descriptors as one transport: against a kernel that caps what one descriptor has on the wire,
-// in virtual time, and on sockets that play the kernel, under both drivers.
+// striped_test.cpp - several descriptors as one transport: with a kernel that limits the requests of a descriptor, in
+// virtual time, and on sockets that simulate the kernel, with both drivers.
 #include "kernel/fake_kernel.hpp"
 #include "library/coro_rig.hpp"
 #include "support/thrown.hpp"
@@ -29,7 +29,7 @@ using transports::umad_transport;
 
 namespace {
 
-/// Lets everything through to what somebody else owns, and counts how often it is asked for messages.
+/// Forwards everything to a transport that it does not own, and counts the reads.
 class forwarding : public mad::transport {
 public:
     explicit forwarding(mad::transport& to) : to_(to) {}
@@ -58,7 +58,7 @@ template <class Transport> striped_transport striped(std::vector<Transport>& mem
     return striped_transport(std::move(all));
 }
 
-// ---- the caps of kernels, in virtual time --------------------------------------------------------------------------------
+// ---- limits of kernels, in virtual time ----------------------------------------------------------------------------------
 
 enum class traffic : u8 { smps, sa_requests };
 
@@ -79,14 +79,14 @@ task<u64> sweep(MADSchedule& s, traffic what, u32 count) {
     co_return right;
 }
 
-/// What answers every request, of whatever class.
+/// Returns a reply to any request, of any class.
 fate echoed(const packet& p) {
     fate f = answered(p);
     f.arrivals[0].bytes[3] = p.bytes[3] | 0x80;
     return f;
 }
 
-/// A descriptor whose kernel caps its agents, over a wire of its own.
+/// A descriptor over its own wire, whose kernel limits its agents.
 struct capped_kernel {
     scripted_transport wire;
     transports::kernel_model model{wire, {.is_capped = true}};
@@ -97,7 +97,7 @@ struct capped_kernel {
     u64 requests() const { return model.counters().requests; }
 };
 
-/// Says nothing of what the kernel allows.
+/// A transport that does not report the limits of the kernel.
 class unlimited final : public forwarding {
 public:
     using forwarding::forwarding;
@@ -142,7 +142,7 @@ TEST_CASE("a schedule on several descriptors multiplies the MADs on the wire, an
 }
 
 TEST_CASE("members with free slots carry the traffic while replies of other members are slow") {
-    // What one member carries of the first round takes a hundred times as long.
+    // The requests of the first round through one member take a hundred times as long.
     std::vector<capped_kernel> kernels(4);
     for (auto& k : kernels) k.wire.set_script(echoed);
     kernels[2].wire.set_script([](const packet& p) {
@@ -203,7 +203,7 @@ TEST_CASE("sequential requests stay with one member") {
 
 TEST_CASE("the requests of a failed member are carried by the other members") {
     std::vector<scripted_transport> nets(3);
-    // The second member answers ten, then its device is removed while requests are on their way.
+    // The second member delivers ten replies. Then its device is removed while requests are in flight.
     nets[1].set_script([](const packet& p) {
         if (p.number < 10) return answered(p);
         return p.number == 10 ? fate{{}, {failure(round_trip, ENODEV)}} : dropped();
@@ -261,7 +261,8 @@ TEST_CASE("members that would block delay a sweep and lose nothing") {
 
 namespace {
 
-/// Has one message that fits no ordinary buffer, and keeps it until there is one for it.
+/// A transport with one message that no ordinary buffer can hold. It keeps the message until the buffer is large
+/// enough.
 struct long_message final : mad::transport {
     explicit long_message(u8 filling) : fill(filling) {}
     u8 fill;
@@ -328,7 +329,7 @@ TEST_CASE("members in virtual time and members with descriptors cannot be mixed,
     CHECK_THAT(message_of([&] { striped_transport both(std::move(members)); }), Catch::Contains("virtual time"));
 }
 
-// ---- on descriptors --------------------------------------------------------------------------------------------------------
+// ---- real descriptors ------------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -357,7 +358,7 @@ struct device {
     std::array<u8, 1024> buffer{};
 };
 
-/// What the kernel gives back for a request that it was given.
+/// Returns what the kernel delivers for a request that was written.
 std::vector<u8> answer_of(const std::vector<u8>& written) {
     std::vector<u8> answer = written;
     const mad_bytes mad = answer_to(written.data() + 64);
@@ -365,7 +366,7 @@ std::vector<u8> answer_of(const std::vector<u8>& written) {
     return answer;
 }
 
-/// A thread that answers for kernels as soon as something was written to them.
+/// A thread that replies for the kernels as soon as something was written to them.
 class answering {
 public:
     explicit answering(std::vector<fake_kernel>& kernels)
@@ -386,7 +387,7 @@ private:
             for (std::size_t k = 0; k < kernels_.size(); ++k) {
                 if (!waiting[k].revents) continue;
                 if (::read(waiting[k].fd, packet.data(), packet.size()) != 320) {
-                    waiting[k].fd = -1; // the other side is closed
+                    waiting[k].fd = -1; // the other end is closed
                     continue;
                 }
                 ++counts_[k];
@@ -464,7 +465,7 @@ TEST_CASE("an edge-triggered epoll on the striped descriptor misses nothing") {
     for (std::size_t round = 0; round < 30; ++round) {
         d.kernels[round % 3].deliver(a_reply());
         REQUIRE(::epoll_wait(outer.get(), &event, 1, 5000) == 1);
-        if (round % 2) d.kernels[(round + 1) % 3].deliver(a_reply()); // while it is being read
+        if (round % 2) d.kernels[(round + 1) % 3].deliver(a_reply()); // while the first message is being read
         while (d.receive().state == mad::receive_state::message) {
             if (++messages % 5 == 0) d.kernels[(round + 2) % 3].deliver(a_reply());
         }
@@ -501,7 +502,7 @@ TEST_CASE("a removed member costs a sweep only one timeout under both drivers") 
     CHECK(d.transport->gone() == 1);
     CHECK(kernels.count(0) + kernels.count(2) == 1000);
     CHECK_FALSE(schedule.transport_failed());
-    CHECK_FALSE(d.readable()); // what has gone is not watched any more
+    CHECK_FALSE(d.readable()); // a removed device is not polled any more
 }
 
 TEST_CASE("each member is limited by max_held, and a member with returned requests accepts more") {
@@ -528,7 +529,7 @@ TEST_CASE("requests are counted per member and class, by the agent that received
     CHECK(d.transport->held(MgmtClass::SubnDirected) == 3u);
     CHECK(d.transport->held(MgmtClass::Performance) == 2u);
     CHECK(d.transport->held(MgmtClass::SubnAdm) == 0u);
-    CHECK(d.umads[0].held(MgmtClass::Performance) == 1u); // and not both behind the fewer SMPs
+    CHECK(d.umads[0].held(MgmtClass::Performance) == 1u); // not both on the member with fewer SMPs
     std::vector<u8> last;
     for (auto packet = d.kernels[0].written_now(); !packet.empty(); packet = d.kernels[0].written_now()) last = packet;
     REQUIRE(last[64 + 1] == gmp.bytes[mad::headroom + 1]);
@@ -543,7 +544,7 @@ TEST_CASE("the first member serves, and a reply leaves through the member and ag
     CHECK(d.transport->serve({MgmtClass::Performance, 1, mad::methods(iba::Method::Get)}) == 0);
     CHECK(d.kernels[0].registrations.size() == 1);
     CHECK(d.kernels[1].registrations.empty());
-    // Requests that come anywhere, with all the numbers that agents have.
+    // Requests arrive at any member, with all agent numbers.
     for (std::size_t k = 0; k < 3; ++k) {
         for (const u32 id : {0u, 5u, 31u}) {
             auto incoming = delivery(0, Get, 256);
@@ -579,7 +580,7 @@ TEST_CASE("a reply to a removed member fails") {
 
 namespace {
 
-/// A socket that would block when its queue is full, as ibsim's clients do.
+/// A socket that blocks when its queue is full, like those of ibsim's clients.
 class full_socket final : public mad::transport {
 public:
     full_socket() {
@@ -620,7 +621,7 @@ TEST_CASE("a member that becomes writable makes the descriptor readable once") {
     mad::send_result result;
     while ((result = transport.send(r())).state == mad::send_state::sent) continue;
     CHECK(result.state == mad::send_state::would_block);
-    CHECK_FALSE(transport.wants_writable()); // that is the members' affair
+    CHECK_FALSE(transport.wants_writable()); // the members decide that
     CHECK_FALSE(readable());
 
     sockets[1].drain();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// sysfs_test.cpp - which devices and end ports are found in made-up sysfs trees, and which one is chosen.
+// sysfs_test.cpp - the devices and end ports in made-up sysfs trees, and which of them is selected.
 #include "kernel/sysfs_tree.hpp"
 #include "support/catch.hpp"
 #include <comad/transports/sysfs.hpp>
@@ -21,7 +21,7 @@ using transports::select_end_port;
 
 namespace {
 
-/// A tree, and what is chosen from it.
+/// A sysfs tree, and functions that select from it.
 class tree : public sysfs_tree {
 public:
     std::string chosen(std::string_view name = {}) const { return select_end_port(name, root_).name(); }
@@ -36,7 +36,7 @@ public:
     std::string got(std::string_view text) const { return get_end_port(text, root_).name(); }
 };
 
-/// What the function throws.
+/// Returns the message of the exception that the function throws.
 template <class F> std::string error_of(F&& function) {
     try {
         function();
@@ -120,7 +120,7 @@ TEST_CASE("invalid sysfs files count as missing") {
     sys.write(port / "link_layer", "");
     sys.write(port / "state", "ACTIVE\n");
     sys.write(port / "phys_state", "");
-    sys.write(port / "lid", "0x12345\n"); // more than a LID holds
+    sys.write(port / "lid", "0x12345\n"); // too large for a LID
     sys.write(port / "sm_lid", "zero\n");
     sys.write("infiniband/mlx5_0/node_guid", ":::\n");
     sys.write(port / "cap_mask", "0x123456789\n");
@@ -146,8 +146,8 @@ TEST_CASE("MAD devices without a port and other directory entries are skipped") 
     tree sys;
     sys.abi();
     sys.umad(0, "mlx5_0", 1);
-    sys.write("infiniband_mad/umad1/ibdev", "mlx5_1\n"); // no port
-    sys.write("infiniband_mad/umad2/port", "1\n");       // no device
+    sys.write("infiniband_mad/umad1/ibdev", "mlx5_1\n"); // no port file
+    sys.write("infiniband_mad/umad2/port", "1\n");       // no device file
     sys.write("infiniband_mad/issm0/ibdev", "mlx5_0\n");
     sys.write("infiniband_mad/issm0/port", "1\n");
     const std::vector<end_port> all = end_ports(sys.root());
@@ -226,9 +226,9 @@ TEST_CASE("the message for a machine without MAD devices names the missing kerne
         CHECK(message.find('\n') == std::string::npos);
     };
     tree sys;
-    names_the_module(sys); // no ib_umad
+    names_the_module(sys); // ib_umad is not loaded
     sys.abi();
-    names_the_module(sys); // ib_umad without hardware
+    names_the_module(sys); // ib_umad is loaded without hardware
 }
 
 TEST_CASE("the message for an unknown name lists the available names") {
@@ -281,12 +281,12 @@ TEST_CASE("pkey_index of an end port finds the partition, full membership before
     end_port ep;
     ep.PKeys = {0xffff, 0x0000, 0x8001, 0x0002, 0x0001, 0x8001};
     CHECK(ep.pkey_index(0xffff) == 0);
-    CHECK(ep.pkey_index(0x7fff) == 0); // a limited member's packets are taken by a full one
+    CHECK(ep.pkey_index(0x7fff) == 0); // a full member accepts the packets of limited members
     CHECK(ep.pkey_index(0x8001) == 2);
     CHECK(ep.pkey_index(0x0001) == 2); // IBA 10.9.3; Linux: ib_find_cached_pkey()
     CHECK(ep.pkey_index(0x8002) == 3);
     CHECK_FALSE(ep.pkey_index(0x8003));
-    CHECK_FALSE(ep.pkey_index(0x0000)); // that is no key
+    CHECK_FALSE(ep.pkey_index(0x0000)); // not a valid P_Key
     CHECK_FALSE(ep.pkey_index(0x8000));
 }
 
@@ -302,14 +302,14 @@ TEST_CASE("gid_index finds the first entry of a GID within the range of a path")
     ep.gids.push_back(last);
     ep.gids.push_back(late);
     CHECK(ep.gid_index(last) == 255);
-    CHECK_FALSE(ep.gid_index(late)); // place 256
+    CHECK_FALSE(ep.gid_index(late)); // index 256
 }
 
 // ---- end ports by text ---------------------------------------------------------------------------------------------
 
 namespace {
 
-/// Two devices in two subnets, and an Ethernet port.
+/// Creates two devices in two subnets, and an Ethernet port.
 void two_subnets(tree& sys) {
     sys.abi();
     sys.port(0, "mlx5_0", 1, infiniband, active, link_up);
@@ -344,7 +344,7 @@ TEST_CASE("an end port is found by its GIDs, its GUID and its names") {
 TEST_CASE("a GID or GUID that no port or only an Ethernet port has finds no end port") {
     tree sys;
     two_subnets(sys);
-    sys.port(4, "mlx5_3", 1, infiniband, active, link_up); // has no GID, thus no GUID
+    sys.port(4, "mlx5_3", 1, infiniband, active, link_up); // it has no GID, and therefore no GUID
     sys.gids("mlx5_3", 1, {"::", "::"});
     for (const char* text : {"fe80::12", "fec0:0:0:1::22", "fec0:0:0:3::22", "fe80::99", "0:0:0:1", "fe80::31",
                              "0:0:0:31", "::", "fe80::", "0:0:0:0"})
@@ -365,9 +365,9 @@ TEST_CASE("the GID prefix or port suffix of a target selects the end port") {
     CHECK(from("7") == "mlx5_0/1");
     CHECK(from("0,1") == "mlx5_0/1");
     CHECK(from("fe80::5") == "mlx5_0/1");
-    CHECK(from("fec0:0:0:1::5") == "mlx5_1/1"); // the only port of that subnet, though it is down
+    CHECK(from("fec0:0:0:1::5") == "mlx5_1/1"); // the only port of that subnet, although it is down
     CHECK(from("fec0:0:0:3::5") == "mlx5_1/2");
-    CHECK(from("fec0:0:0:9::5") == "mlx5_0/1"); // perhaps behind a router
+    CHECK(from("fec0:0:0:9::5") == "mlx5_0/1"); // the GID may be behind a router
     CHECK(from("fec0:0:0:3::5", "mlx5_0") == "mlx5_0/1");
     CHECK(from("fe80::5%mlx5_1/1") == "mlx5_1/1");
     CHECK(from("fe80::5%0:0:0:22") == "mlx5_1/2");
@@ -455,7 +455,7 @@ TEST_CASE("a device is found by its name or its node GUID") {
 namespace {
 
 std::string side(const std::optional<end_port>& ep) { return ep ? ep->name() : "none"; }
-/// Both sides of the port of that name.
+/// Returns both sides of the port with this name.
 std::pair<std::string, std::string> pair_of(const tree& sys, std::string_view name) {
     const std::vector<end_port> all = end_ports(sys.root());
     const auto port = std::find_if(all.begin(), all.end(), [&](const end_port& ep) { return ep.name() == name; });
@@ -468,7 +468,7 @@ using sides = std::pair<std::string, std::string>;
 constexpr const char* with_smi = "0x2651e848\n";
 constexpr const char* without_smi = "0x2651ec48\n"; // bit 10, IsSMdisabled
 
-/// As a host with one XDR adapter of two planes that work: mlx5_0, and smi1 with a port for each plane.
+/// Creates a host with one XDR adapter of two working planes: mlx5_0, and smi1 with a port for each plane.
 void planarized(tree& sys) {
     sys.abi();
     sys.port(0, "mlx5_0", 1, infiniband, active, link_up);
@@ -514,7 +514,7 @@ TEST_CASE("SMI and GSI ports are paired only by GUID and never with Ethernet") {
     sys.gids("roce0", 1, {"fe80::12"});
     CHECK(pair_of(sys, "mlx5_1/1") == sides{"none", "mlx5_1/1"});
     CHECK(pair_of(sys, "roce0/1") == sides{"none", "none"});
-    sys.port(6, "broken0", 1, infiniband, active, link_up); // neither has a GUID
+    sys.port(6, "broken0", 1, infiniband, active, link_up); // neither device has a GUID
     sys.port(7, "broken1", 1, infiniband, active, link_up);
     sys.write(sys.port_dir("broken1", 1) / "cap_mask", without_smi);
     CHECK(pair_of(sys, "broken0/1") == sides{"broken0/1", "broken0/1"});
@@ -540,7 +540,7 @@ TEST_CASE("GMPs over verbs need no MAD device, and a RoCE port is used if it is 
     add("mlx5_2", infiniband, active);
     CHECK(chosen({}) == "mlx5_2/1");
     CHECK(get_end_port("mlx5_2/1", t.root(), port_use::GMPs).umad.empty());
-    // A MAD device needs one all the same.
+    // A MAD device is still required.
     CHECK_THAT(error_of([&] { get_end_port({}, t.root()); }), Catch::Contains("ib_umad"));
     t.abi();
     t.umad(0, "mlx5_2", 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// umad_errors_test.cpp - a MAD device whose calls fail, once or for ever: what the transport repeats, when it gives up, and
-// how schedules hear of it. Sockets play the kernel.
+// umad_errors_test.cpp - a MAD device whose calls fail, once or permanently: what the transport retries, when it gives
+// up, and what schedules report. Sockets simulate the kernel.
 #include "kernel/answering_kernel.hpp"
 #include "kernel/fake_kernel.hpp"
 #include "library/coro_rig.hpp"
@@ -38,7 +38,7 @@ constexpr auto message = mad::receive_state::message;
 
 constexpr unsigned repetitions = 9;
 
-/// A device in a time that the test makes.
+/// A device in time that the test controls.
 struct device {
     fake_kernel kernel;
     umad_transport transport{kernel.device(), kernel.options()};
@@ -54,7 +54,7 @@ struct device {
         pollfd waiting{transport.native_handle(), POLLIN, 0};
         return ::poll(&waiting, 1, 0) == 1;
     }
-    /// Until the transport is to be called again; fails the test if it is never.
+    /// Returns the time until the transport must be called again. Fails the test if there is no such time.
     mad::duration until_next() const {
         const auto due = transport.next_event();
         REQUIRE(due);
@@ -74,7 +74,7 @@ TEST_CASE("a read that fails once is retried after 1 ms and loses no message") {
     REQUIRE(d.readable());
     CHECK(d.receive().state == nothing);
     CHECK(d.until_next() == 1ms);
-    CHECK_FALSE(d.readable()); // or who waits for it would ask all the time
+    CHECK_FALSE(d.readable()); // otherwise a poll on it would return all the time
     d.pass(999us);
     CHECK(d.receive().state == nothing);
     CHECK(d.kernel.reads == 1);
@@ -113,7 +113,7 @@ TEST_CASE("a device fails after the tenth short read") {
 }
 
 TEST_CASE("a removed device fails after nine retries within half a second and is then no longer accessed") {
-    const int error = GENERATE(EIO, ENOMEM, ENOSPC); // the last one with ever larger buffers, up to a bound
+    const int error = GENERATE(EIO, ENOMEM, ENOSPC); // ENOSPC with growing buffers, up to a limit
     device d;
     REQUIRE(d.send().state == sent);
     d.kernel.remove(error);
@@ -143,7 +143,7 @@ TEST_CASE("a removed device fails after nine retries within half a second and is
 TEST_CASE("a message whose length the kernel does not report is read with ever larger buffers") {
     device d;
     d.kernel.tells_length = false;
-    d.kernel.deliver(delivery(0, 0x92, 100'000)); // more than the first of them
+    d.kernel.deliver(delivery(0, 0x92, 100'000)); // larger than the first of them
     CHECK(d.receive().state == nothing);
     CHECK(d.until_next() == 1ms);
     d.pass(1ms);
@@ -155,7 +155,7 @@ TEST_CASE("a message whose length the kernel does not report is read with ever l
     CHECK(cut.mad.size() == mad::mad_size);
     CHECK(cut.full_size == 100'000);
     CHECK(cut.mad[3] == 0x92);
-    CHECK(d.until_next() == 0ms); // it is there, and the device does not tell of it
+    CHECK(d.until_next() == 0ms); // the message is there, but the device is not readable
     CHECK(d.receive().full_size == 100'000);
     CHECK(d.kernel.reads == 3);
     std::vector<u8> large(mad::headroom + cut.full_size);
@@ -168,7 +168,7 @@ TEST_CASE("a message whose length the kernel does not report is read with ever l
     CHECK_FALSE(d.transport.next_event());
     CHECK(d.receive().state == nothing);
 
-    d.kernel.deliver(a_reply()); // as if nothing had been
+    d.kernel.deliver(a_reply()); // as if there had been no failure
     CHECK(d.receive().state == message);
     CHECK(d.kernel.reads == 5);
 }
@@ -207,7 +207,7 @@ TEST_CASE("a write that fails once is retried after 1 ms") {
     CHECK(d.send().state == would_block);
     CHECK(d.until_next() == 1ms);
     CHECK(d.transport.held() == 0);
-    CHECK(d.send().state == would_block); // another, or the same offered early: no call
+    CHECK(d.send().state == would_block); // another request, or the same one too early: no call
     d.pass(999us);
     CHECK(d.send().state == would_block);
     CHECK(d.kernel.writes == 1);
@@ -241,7 +241,7 @@ TEST_CASE("a failing write fails its request after half a second, and others at 
     d.kernel.failing_writes = {0, error};
     d.kernel.fails_for_ever = false;
     CHECK(d.send().state == sent);
-    d.kernel.deliver(a_reply()); // so that nothing is held
+    d.kernel.deliver(a_reply()); // so that the kernel holds no request
     CHECK(d.receive().state == message);
     CHECK(d.send().state == would_block);
     CHECK(d.until_next() == 1ms);
@@ -252,7 +252,7 @@ TEST_CASE("a withdrawn request cancels its pending write retry") {
     d.kernel.failing_writes = {EIO};
     CHECK(d.send().state == would_block);
     d.pass(1ms);
-    CHECK(d.until_next() == 0ms); // until the driver has had its chance
+    CHECK(d.until_next() == 0ms); // until the driver has called once
     CHECK(d.receive().state == nothing);
     CHECK_FALSE(d.transport.next_event());
 }
@@ -283,7 +283,7 @@ TEST_CASE("a write that the kernel rejects is not retried") {
     CHECK(d.send().state == sent);
 }
 
-// ---- what to do about it -----------------------------------------------------------------------------------------------
+// ---- possible fixes ----------------------------------------------------------------------------------------------------
 
 TEST_CASE("the error table in the documentation equals the table of the messages") {
     std::ifstream page(COMAD_SOURCE_DIR "/docs/explanation/devices.md");
@@ -299,7 +299,7 @@ TEST_CASE("the error table in the documentation equals the table of the messages
 
 TEST_CASE("a failed call has its own advice, and a removed device has the advice for removal") {
     device d;
-    d.kernel.error = EPROTONOSUPPORT; // of the agent
+    d.kernel.error = EPROTONOSUPPORT; // when the agent is registered
     CHECK(d.send().error == EPROTONOSUPPORT);
     const auto advice = [&](mad::transport_call call, int error) {
         return std::string(d.transport.advice(call, error));
@@ -318,11 +318,11 @@ TEST_CASE("a failed call has its own advice, and a removed device has the advice
     CHECK_THAT(advice(mad::transport_call::send, ENODEV), Catch::Contains("was removed"));
 }
 
-// ---- under drivers ---------------------------------------------------------------------------------------------------
+// ---- with drivers ----------------------------------------------------------------------------------------------------
 
 namespace {
 
-/// Lets everything through, and counts how often a driver came by.
+/// Forwards everything, and counts the calls of a driver.
 class observed final : public mad::transport {
 public:
     explicit observed(std::unique_ptr<mad::transport> inner) : inner_(std::move(inner)) {}
@@ -354,7 +354,7 @@ private:
 enum class driver { poll, asio };
 enum class form { plain, smi_gsi, striped, striped_smi_gsi };
 
-/// One kernel behind a transport of that form; other members, which have nothing to do, have kernels of their own.
+/// One kernel behind a transport of that form. Other members without requests have their own kernels.
 struct port {
     explicit port(form as) : transport(make(as)) {}
     fake_kernel kernel;
@@ -410,7 +410,7 @@ task<failure_seen> fail_to_ask(MADSchedule& s) {
     co_return failure_seen{info.error().code, info.error().sys_errno, to_string(info.error())};
 }
 
-constexpr u64 few = 100; // turns of a driver: one that does not wait makes many thousands
+constexpr u64 few = 100; // iterations of a driver: one that does not wait makes many thousands
 
 } // namespace
 
@@ -459,7 +459,7 @@ TEST_CASE("RPCs in flight report a removed device under both drivers without a b
 
 TEST_CASE("an RPC that a device does not send reports the cause of the failed call") {
     port p(form::plain);
-    p.kernel.error = EPROTONOSUPPORT; // no QP0: only of sending
+    p.kernel.error = EPROTONOSUPPORT; // no QP0: fails only when sending
     MADSchedule schedule(p.transport, {.timeout = 60s, .retries = 0});
     const failure_seen seen = run(driver::poll, schedule, fail_to_ask(schedule));
     CHECK(seen.code == errc::send_failed);
@@ -485,7 +485,7 @@ TEST_CASE("a table that was read partially is read again and arrives whole") {
     MADSchedule schedule(p.transport, {.timeout = 60s, .retries = 0});
     p.transport.after_send = [&] {
         std::vector<u8> reply = p.kernel.written();
-        constexpr std::size_t records = 20, size = 112; // of 108 bytes: the SA counts in words of 8
+        constexpr std::size_t records = 20, size = 112; // records of 108 bytes: the SA counts in units of 8
         reply.resize(64 + 56 + records * size);
         reply[64 + 3] = 0x92;                   // GetTableResp
         reply[64 + 24] = 1, reply[64 + 25] = 1; // RMPP version, DATA
@@ -494,7 +494,7 @@ TEST_CASE("a table that was read partially is read again and arrives whole") {
         const auto length = static_cast<u32>(reply.size());
         std::memcpy(reply.data() + 16, &length, sizeof length);
         p.kernel.deliver(reply);
-        p.kernel.failing_reads = {0, EIO}; // the beginning, then what is to be the whole
+        p.kernel.failing_reads = {0, EIO}; // the start, and then the read of the whole message
     };
     const auto table = [](MADSchedule& s) -> task<std::size_t> {
         auto records = co_await s.SubnAdmGetTable<iba::sa::NodeRecord>();

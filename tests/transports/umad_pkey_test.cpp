@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// umad_pkey_test.cpp - which indices of the port's P_Key and GID tables leave in the header of the MAD device (pkey_index at byte
-// 56, gid_index at 33: rdma/ib_user_mad.h), for every kind of sender, and that traces and captures show the same P_Key.
+// umad_pkey_test.cpp - the indices of the port's P_Key and GID tables in the header of the MAD device (pkey_index at
+// byte 56, gid_index at 33: rdma/ib_user_mad.h) for every kind of sender. Traces and captures show the same P_Key.
 #include "kernel/fake_kernel.hpp"
 #include "support/catch.hpp"
 #include <comad/coro/detail/rpcs.hpp>
@@ -31,7 +31,8 @@ u16 pkey_index_of(std::span<const u8> packet) { return host_at<u16>(packet, 56);
 const iba::gid pkey_first_gid{iba::link_local_prefix, iba::guid{1}},
     pkey_second_gid{0xfec0'0000'0000'0001, iba::guid{1}};
 
-/// A MAD device whose port has the P_Keys 0x7fff and 0x8001, where every request is answered at once; and what watches it.
+/// A MAD device whose port has the P_Keys 0x7fff and 0x8001. Every request gets a reply at once. A trace and a capture
+/// observe it.
 struct tenant_port {
     fake_kernel kernel;
     std::vector<std::vector<u8>> sent;
@@ -137,7 +138,7 @@ TEST_CASE("a P_Key, P_Key index or GID that the port does not have is rejected b
                Contains("does not have GID fe80::2; its GIDs: fe80::1 (index 0), fec0:0:0:1::1 (index 1)"));
     CHECK(port.sent.empty());
 
-    // Without a schedule in front of it, the device refuses as well.
+    // Without a schedule, the device rejects the request, too.
     request r;
     r.mgmt_class = class_Performance;
     r.path = path;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// umad_test.cpp - the umad transport against a socket that plays the kernel. Offsets are those of rdma/ib_user_mad.h,
-// what the kernel does was observed on Linux 6.1 and 6.12.
+// umad_test.cpp - the umad transport with a socket that simulates the kernel. Offsets are those of rdma/ib_user_mad.h.
+// The behavior of the kernel was observed on Linux 6.1 and 6.12.
 #include "kernel/fake_kernel.hpp"
 #include "library/diags_mads.hpp"
 #include "support/thrown.hpp"
@@ -51,10 +51,10 @@ TEST_CASE("a directed-route SMP is written in one piece after a header of 64 byt
     CHECK(host_at<u32>(packet, 0) == 5);                                       // id: the agent
     CHECK(host_at<u32>(packet, 4) == 0);                                       // status
     CHECK(host_at<u32>(packet, 8) == 3000);                                    // timeout_ms: of the whole operation
-    CHECK(host_at<u32>(packet, 12) == 0);                                      // retries: ours, not the kernel's
+    CHECK(host_at<u32>(packet, 12) == 0);                                      // retries: by comad, not by the kernel
     CHECK(host_at<u32>(packet, 16) == 256);                                    // length
     CHECK(bytes_at(packet, 20, 4) == std::vector<u8>{0, 0, 0, 0});             // qpn
-    CHECK(bytes_at(packet, 24, 4) == std::vector<u8>{0x00, 0x00, 0x00, 0x00}); // qkey: QP0 has none
+    CHECK(bytes_at(packet, 24, 4) == std::vector<u8>{0x00, 0x00, 0x00, 0x00}); // qkey: 0 for QP0
     CHECK(bytes_at(packet, 28, 2) == std::vector<u8>{0xff, 0xff});             // lid
     CHECK(bytes_at(packet, 30, 34) == std::vector<u8>(34, 0)); // sl, path_bits, grh_present, GRH, pkey_index, reserved
     CHECK(bytes_at(packet, 64, 256) == bytes_at(request::filled(), mad::headroom, 256));
@@ -150,7 +150,7 @@ TEST_CASE("P_Key indices are enabled first, and each class registers one agent a
             if (round == 1) continue;
             REQUIRE(kernel.registrations.size() == i + 1);
             const auto& registration = kernel.registrations.back();
-            CHECK(bytes_at(registration, 4, 16) == std::vector<u8>(16, 0)); // method_mask: nothing unsolicited
+            CHECK(bytes_at(registration, 4, 16) == std::vector<u8>(16, 0)); // method_mask: no unsolicited requests
             CHECK(registration[20] == classes[i].qpn);
             CHECK(registration[21] == classes[i].mgmt_class);
             CHECK(registration[22] == classes[i].class_version);
@@ -201,7 +201,7 @@ TEST_CASE("the kernel timeout is rounded up to milliseconds, and 0 means that no
     CHECK(timeout_for(20ms + 1ns, true) == 21);
     CHECK(timeout_for(1ns, true) == 1);
     CHECK(timeout_for(0ns, true) == 1);
-    CHECK(timeout_for(std::chrono::hours(24 * 365), true) == INT_MAX); // the kernel keeps it in an int
+    CHECK(timeout_for(std::chrono::hours(24 * 365), true) == INT_MAX); // the kernel stores it in an int
     CHECK(timeout_for(20ms, false) == 0);
     CHECK(transport.held() == 5); // the last one is not held
 }
@@ -212,7 +212,8 @@ TEST_CASE("the number of requests that the kernel holds is limited") {
     request r;
     packet_buffer buffer;
 
-    // Up to half of the bound the kernel may hold an attempt as long as its operation lasts, then not beyond the attempt.
+    // Up to half of the limit, the kernel may hold an attempt as long as its operation. Above, it holds it only as long
+    // as the attempt.
     for (unsigned i = 0; i < 8; ++i) {
         CHECK(transport.held() == i);
         REQUIRE(transport.send(r()).state == sent);
@@ -222,14 +223,14 @@ TEST_CASE("the number of requests that the kernel holds is limited") {
     CHECK_FALSE(transport.wants_writable()); // the device always claims to be writable
     CHECK(kernel.nothing_written());
 
-    // What expects no reply is not held and goes on.
+    // A MAD that expects no reply is not held, and is sent.
     request one_way;
     one_way.expects_reply = false;
     CHECK(transport.send(one_way()).state == sent);
     kernel.written();
     CHECK(transport.held() == 8);
 
-    // A request from elsewhere takes nothing back, a reply or an expired send does.
+    // A request from a peer does not reduce the count. A reply or an expired send does.
     kernel.deliver(delivery(0, Get, 256));
     REQUIRE(transport.receive(buffer).state == mad::receive_state::message);
     CHECK(transport.held() == 8);
@@ -319,7 +320,7 @@ TEST_CASE("a message larger than the buffer returns its first segment and its fu
     CHECK(got.mad[0] == 0x77);
     CHECK(got.full_size == 5000);
 
-    // A device that says so without having copied anything would say so for ever.
+    // A device that reports this without copying anything would report it forever.
     const std::array<u8, 64 + 256> untouched{};
     CHECK(umad_transport::interpret(untouched, -1, ENOSPC).state == mad::receive_state::failed);
 }
@@ -333,7 +334,7 @@ TEST_CASE("a kernel without P_Key index support is rejected") {
 
 namespace {
 
-/// A file in a temporary directory, in place of a device.
+/// A file in a temporary directory that stands for a device.
 struct temporary_file {
     std::filesystem::path directory, path;
     temporary_file() {
@@ -346,7 +347,7 @@ struct temporary_file {
     ~temporary_file() { std::filesystem::remove_all(directory); }
 };
 
-/// Root may open everything; nobody may not.
+/// Drops privileges: root may open everything, the user nobody may not.
 struct without_privileges {
     uid_t before = ::geteuid();
     without_privileges() {
@@ -404,7 +405,7 @@ TEST_CASE("an agent of a server is registered with methods and OUI, and sends re
     CHECK(bytes_at(vendor, 20, 7) == std::vector<u8>{1, 0x32, 1, 0x00, 0x14, 0x05, 0});
     CHECK(bytes_at(kernel.registrations[2], 20, 7) == std::vector<u8>{0, 0x01, 1, 0, 0, 0, 0});
 
-    // A request tells its agent and all that the way back needs.
+    // A request contains its agent and everything that the return path needs.
     std::vector<u8> asked = delivery(0, Get, 256);
     ib_user_mad_hdr h;
     std::memcpy(&h, asked.data(), sizeof h);
@@ -429,7 +430,7 @@ TEST_CASE("an agent of a server is registered with methods and OUI, and sends re
     CHECK(got.source.traffic_class == 4);
     CHECK(got.source.flow_label == 0x12345);
 
-    // The reply may have any length.
+    // The reply can have any length.
     std::vector<u8> packet(mad::headroom + 5000, 0x77);
     const mad::any_path back = mad::IBPath{};
     mad::send_request reply{};
@@ -444,7 +445,7 @@ TEST_CASE("an agent of a server is registered with methods and OUI, and sends re
     CHECK(written.size() == 64 + 1000);
     CHECK(host_at<u32>(written, 0) == 6);
     CHECK(timeout_ms(written) == 0);
-    CHECK(kernel.registrations.size() == 3); // no agent of ours for it
+    CHECK(kernel.registrations.size() == 3); // comad registers no agent for it
     CHECK(transport.held() == 0);
 }
 
@@ -473,11 +474,11 @@ TEST_CASE("a ping of infiniband-diags from the kernel gets a reply through its a
     const auto pong = ask(5, diags_mad("ping_request"));
     CHECK(host_at<u32>(pong, 0) == 5);
     CHECK(timeout_ms(pong) == 0);
-    CHECK(be32toh(host_at<u32>(pong, 20)) == 0x123456); // the queue pair that it came from
-    CHECK(be16toh(host_at<u16>(pong, 28)) == 0x1234);   // and its LID
+    CHECK(be32toh(host_at<u32>(pong, 20)) == 0x123456); // the queue pair of the requester
+    CHECK(be16toh(host_at<u16>(pong, 28)) == 0x1234);   // the LID of the requester
     auto wanted = diags_mad("ping_reply");
     std::fill_n(wanted.begin() + 8, 4,
-                u8{0}); // the kernel's half of the transaction ID, which the request does not have
+                u8{0}); // the kernel's half of the transaction ID, which the request does not contain
     CHECK(bytes_at(pong, 64, pong.size() - 64) == wanted);
     const auto cpus = ask(6, diags_mad("sysstat_cpu_request"));
     CHECK(host_at<u32>(cpus, 0) == 6);
@@ -488,7 +489,7 @@ TEST_CASE("a ping of infiniband-diags from the kernel gets a reply through its a
 TEST_CASE("a rejected server registration reports the cause") {
     fake_kernel kernel;
     umad_transport transport(kernel.device(), kernel.options());
-    kernel.error = EINVAL; // somebody else has the method
+    kernel.error = EINVAL; // another program serves the method
     CHECK(transport.serve({iba::MgmtClass::SubnAdm, 2, 2}) == EINVAL);
     server::responder answers;
     server::add_ping(answers, {"guest", {}});
@@ -519,14 +520,14 @@ TEST_CASE("user-space RMPP registers RMPP classes with the second ioctl and send
     const auto& sa = kernel.registrations2[0];
     CHECK(host_at<u32>(sa, 4) == 1);                                // QP
     CHECK(bytes_at(sa, 8, 2) == std::vector<u8>{class_SubnAdm, 2}); // class, version
-    CHECK(host_at<u32>(sa, 12) == 1);                               // flags: RMPP is the user's
+    CHECK(host_at<u32>(sa, 12) == 1);                               // flags: user-space RMPP
     CHECK(host_at<u64>(sa, 16) == get_and_table);
     CHECK(host_at<u64>(sa, 24) == 0);
     CHECK(host_at<u32>(sa, 32) == 0); // OUI
     CHECK(sa[36] == 1);               // RMPP version
     CHECK(host_at<u32>(kernel.registrations2[1], 32) == 0x001405);
 
-    // Of an answer in segments the first one is its request's end.
+    // For a reply in segments, the first segment ends the request.
     r.mgmt_class = class_SubnAdm;
     r.class_version = 2;
     REQUIRE(transport.send(r()).state == sent);
@@ -563,7 +564,7 @@ TEST_CASE("the kernel timeout is the time of the operation or of the attempt, as
 
 TEST_CASE("the SA limit of the end port lowers the default limit of SA requests") {
     const temporary_file file;
-    const std::string fifo = file.directory / "umad1"; // can be opened and waited for as a device
+    const std::string fifo = file.directory / "umad1"; // can be opened and polled like a device
     REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
     const auto window_of = [&](unsigned said, unsigned asked_for = 0) {
         transports::end_port port;
@@ -591,7 +592,7 @@ TEST_CASE("an unacknowledged RMPP reply does not count as an expired request") {
     CHECK(transport.held() == 1);
 }
 
-// With none a lost segment would end the answer (mad_rmpp.c, retry_send()).
+// Without retries, a lost segment would end the reply (mad_rmpp.c, retry_send()).
 TEST_CASE("the kernel retries only RMPP replies") {
     fake_kernel kernel;
     umad_transport transport(kernel.device(), kernel.options());
@@ -609,7 +610,7 @@ TEST_CASE("the kernel retries only RMPP replies") {
     mad[26] = 1; // active
     REQUIRE(transport.send(reply).state == sent);
     const auto packet = kernel.written();
-    CHECK(host_at<u32>(packet, 8) == 0); // a timeout would make a double-sided transfer of it
+    CHECK(host_at<u32>(packet, 8) == 0); // a timeout would make it a double-sided transfer
     CHECK(host_at<u32>(packet, 12) > 0);
     fake_kernel of_segments;
     umad_options with_segments = of_segments.options();
@@ -637,8 +638,8 @@ TEST_CASE("requests of a vendor class use one agent per OUI") {
     const u32 first = with_oui(5);
     CHECK(with_oui(6) != first);
     CHECK(with_oui(5) == first);
-    REQUIRE(kernel.registrations.size() == 2); // the kernel refuses these classes without an OUI
+    REQUIRE(kernel.registrations.size() == 2); // the kernel rejects these classes without an OUI
     CHECK(bytes_at(kernel.registrations[0], 23, 3) == std::vector<u8>{0x00, 0x14, 0x05});
     CHECK(bytes_at(kernel.registrations[1], 23, 3) == std::vector<u8>{0x00, 0x14, 0x06});
-    CHECK(kernel.registrations[0][26] == 1); // by RMPP come their long replies
+    CHECK(kernel.registrations[0][26] == 1); // their long replies use RMPP
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// verbs_test.cpp - GMPs over a UD queue pair of a made device: what leaves, what is taken for an answer, and what becomes of both
-// when the device has something to tell.
+// verbs_test.cpp - GMPs over a UD queue pair of a fake device: what is sent, what is accepted as a reply, and the
+// effect of device events.
 #include "kernel/fake_kernel.hpp"
 #include "kernel/made_verbs.hpp"
 #include "kernel/sysfs_tree.hpp"
@@ -62,7 +62,7 @@ std::vector<u8> answer_to(std::vector<u8> asked) {
     return asked;
 }
 
-/// A transport whose requests are all answered by the node that they go to, unless it is told otherwise.
+/// A transport whose requests get replies from their target node by default.
 struct answered {
     explicit answered(verbs_options options = {}, const transports::end_port& port = made_port())
         : transport(port, std::move(options)) {
@@ -109,7 +109,7 @@ TEST_CASE("a GMP leaves as a datagram to QP1 with the address and Q_Key of its p
     CHECK(d.sqpn == port.transport.qp_number());
     CHECK(d.bytes.size() == 256);
     CHECK(d.bytes[100] == r.bytes[mad::headroom + 100]);
-    CHECK(port.made.modifications.front().attributes.qkey == 0x80010000); // what QP1 answers with
+    CHECK(port.made.modifications.front().attributes.qkey == 0x80010000); // the Q_Key of QP1's replies
     CHECK(port.transport.name() == "made0/1 (verbs)");
     CHECK(port.made.misuses.empty());
 }
@@ -125,7 +125,7 @@ TEST_CASE("RPCs over verbs work under the blocking driver and under Asio, one or
             auto counters = co_await ask(schedule, LID);
             there += counters.has_value();
         };
-        for (u16 LID = 1; LID <= 600; ++LID) scope.spawn(one(LID)); // more than receives are posted
+        for (u16 LID = 1; LID <= 600; ++LID) scope.spawn(one(LID)); // more than the number of posted receives
         co_await scope.join();
         co_return there;
     };
@@ -162,7 +162,7 @@ TEST_CASE("a verbs transport drops replies whose upper transaction ID half is no
     CHECK(port.receive().state == mad::receive_state::would_block);
     CHECK(port.transport.foreign() == 1);
 
-    // What answers somebody's request, ACKs of RMPP included, keeps its transaction.
+    // A response, or an RMPP ACK, to the request of a peer keeps its transaction ID.
     r.bytes[mad::headroom + 3] = 0x81;
     REQUIRE(port.transport.send(r()).state == mad::send_state::sent);
     CHECK(std::equal(port.made.sent[1].bytes.begin(), port.made.sent[1].bytes.end(), r.bytes.begin() + mad::headroom));
@@ -296,7 +296,7 @@ TEST_CASE("events report what they changed, and address handles are created agai
     CHECK(port.transport.port().LID == iba::lid{30});
     REQUIRE(port.transport.send(for_class(class_Performance)()).state == mad::send_state::sent);
     CHECK(port.made.addresses.size() == 2);
-    port.made.raise(IBV_EVENT_LID_CHANGE, 2); // another port's
+    port.made.raise(IBV_EVENT_LID_CHANGE, 2); // of another port
     while (port.receive().state == mad::receive_state::message) {}
     CHECK(port.receive().state == mad::receive_state::would_block);
     CHECK(heard.size() == 1);
@@ -373,7 +373,7 @@ TEST_CASE("a queue pair that fails repeatedly ends the transport") {
     CHECK(got.error == EIO);
     CHECK(port.transport.replaced() == 9);
     CHECK(port.transport.send(for_class(class_Performance)()).error == EIO);
-    CHECK(port.transport.next_event()); // a driver comes by at once, whoever found out
+    CHECK(port.transport.next_event()); // a driver must call at once, regardless of which call failed
 }
 
 TEST_CASE("requests in flight fail with the name of the device when the device fails") {
@@ -391,7 +391,7 @@ TEST_CASE("requests in flight fail with the name of the device when the device f
 }
 
 TEST_CASE("multi-segment tables and requests use user-space RMPP") {
-    // Two ends of one device: what one sends to the other's QP arrives there.
+    // Two ends of one device: a MAD that one end sends to the QP of the other arrives there.
     made_device made;
     made.on_send = [&](const made_datagram& d) { made.deliver(d.dqpn, d.bytes, {}, d.sqpn, d.to.dlid); };
     transports::verbs_transport serving_end(made_port());
@@ -479,7 +479,7 @@ TEST_CASE("a GMP transport uses verbs, else umad, and reports which") {
         CHECK_THAT(message_of([&] { transports::get_gmp_mad(made_port(), options); }),
                    Contains("made0/1 has no umad device") && Contains("CAP_NET_RAW"));
     }
-    // No device at all, and a umad device that cannot be opened: both causes.
+    // There is no verbs device, and the umad device cannot be opened: the error names both causes.
     auto port = made_port();
     port.umad = "umad_that_is_not_there";
     CHECK_THAT(message_of([&] { transports::get_gmp_mad(port, options); }),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// vumad_test.cpp - the kernel's side of a MAD device: what was measured on the umad of Linux 6.1 and 6.12 (MADs over soft RoCE and
-// over a module with InfiniBand ports), one statement for each test; and the embedded simulator behind it.
+// vumad_test.cpp - the kernel's side of a MAD device, compared with measurements of umad on Linux 6.1 and 6.12 (soft
+// RoCE, and a module with InfiniBand ports). There is one statement per test. Also tests the embedded simulator as the
+// other side of the device.
 #include "wire/delivered_request.hpp"
 #include "wire/lossy_wire.hpp"
 #include <comad/iba/sa.hpp>
@@ -39,12 +40,12 @@ constexpr u8 get = 0x01, get_table = 0x12, get_resp = 0x81, get_table_resp = 0x9
 constexpr std::size_t header_size = 64;
 using packet = std::vector<u8>;
 
-/// A program with the device open.
+/// A program that has opened the device.
 class program {
 public:
     explicit program(kernel_port& p) : file(p.open()) { REQUIRE(file->ioctl(IB_USER_MAD_ENABLE_PKEY, nullptr) == 0); }
 
-    /// Gives the agent's number, or a negative errno.
+    /// Returns the number of the agent, or a negative errno.
     int add(u8 mgmt_class, u8 version, u32 methods = 0, u8 rmpp = 0, u32 OUI = 0, u8 qpn = 1) {
         ib_user_mad_reg_req r{};
         r.qpn = qpn;
@@ -58,7 +59,7 @@ public:
         return error ? -error : static_cast<int>(r.id);
     }
     int add2(ib_user_mad_reg_req2& r) { return file->ioctl(IB_USER_MAD_REGISTER_AGENT2, &r); }
-    /// An agent of the SA's class for messages of any length, as OpenSM has it.
+    /// Registers an agent of the SA's class for messages of any length, as OpenSM does.
     int serve_sa() { return add(0x03, 2, 1u << get | 1u << get_table, 1); }
 
     std::ptrdiff_t send(int agent, u16 LID, const packet& mad, u32 timeout_ms = 0, u32 retries = 0) {
@@ -73,7 +74,7 @@ public:
         std::copy(mad.begin(), mad.end(), p.begin() + header_size);
         return file->write(p);
     }
-    /// The next packet; empty: there is none.
+    /// Returns the next packet; empty if there is none.
     packet read(std::size_t room = header_size + (2u << 20)) {
         packet p(room);
         const std::ptrdiff_t n = file->read(p);
@@ -101,10 +102,10 @@ packet make_mad(u8 mgmt_class, u8 version, u8 method, u32 tid = 1, std::size_t s
     mad::set_low_tid(m.data(), tid);
     return m;
 }
-/// A message of the SA with so many bytes behind its headers, by RMPP.
+/// Returns an SA message by RMPP with this number of bytes after its headers.
 packet make_table(u8 method, std::size_t data, u32 tid = 1) {
     packet m = make_mad(0x03, 2, method, tid, 56 + data);
-    m[26] = 1; // Active; OpenSM leaves all else to the kernel
+    m[26] = 1; // Active; OpenSM leaves the other fields to the kernel
     for (std::size_t i = 0; i < data; ++i) m[56 + i] = static_cast<u8>(i * 7 + i / 251);
     return m;
 }
@@ -134,23 +135,23 @@ struct two_ports {
 TEST_CASE("agents of a virtual MAD device register as in the kernel") {
     two_ports w;
     program p(w.near), q(w.near);
-    CHECK(p.add(0x04, 1, 0, 0, 0, 2) == -EINVAL); // no such QP
+    CHECK(p.add(0x04, 1, 0, 0, 0, 2) == -EINVAL); // this QP does not exist
     CHECK(p.add(0x50, 1) == -EINVAL);
     CHECK(p.add(0x82, 1) == -EINVAL);
     CHECK(p.add(0x04, 0x83) == -EINVAL);
     CHECK(p.add(0x03, 2, 0, 2) == -EINVAL);
-    CHECK(p.add(0x04, 1, 0, 1) == -EINVAL);       // no class with RMPP
-    CHECK(p.add(0x30, 1) == -EINVAL);             // it must tell an OUI
-    CHECK(p.add(0x01, 1) == -EINVAL);             // SMPs are QP0's
-    CHECK(p.add(0x04, 1, 0, 0, 0, 0) == -EINVAL); // and nothing else is
+    CHECK(p.add(0x04, 1, 0, 1) == -EINVAL);       // a class without RMPP
+    CHECK(p.add(0x30, 1) == -EINVAL);             // an OUI is required
+    CHECK(p.add(0x01, 1) == -EINVAL);             // SMPs belong to QP0
+    CHECK(p.add(0x04, 1, 0, 0, 0, 0) == -EINVAL); // only SMPs belong to QP0
     CHECK(p.add(0x01, 1, 0, 0, 0, 0) == 0);
     CHECK(p.add(0x81, 1, 0, 0, 0, 0) == 1);
-    CHECK(p.add(0x00, 0) == 2); // of any class, for answers
+    CHECK(p.add(0x00, 0) == 2); // responses of any class
     CHECK(p.add(0x30, 1, 1u << get, 0, 0x001405) == 3);
     CHECK(p.file->ioctl(IB_USER_MAD_ENABLE_PKEY, nullptr) == EINVAL); // too late
 
     CHECK(p.add(0x0a, 1, 1u << get) == 4);
-    CHECK(q.add(0x0a, 1, 1u << get) == -EINVAL); // somebody has the method
+    CHECK(q.add(0x0a, 1, 1u << get) == -EINVAL); // another agent has the method
     CHECK(q.add(0x0a, 2, 1u << get) == 0);
     CHECK(q.add(0x0a, 1, 1u << get_table) == 1);
     u32 id = 4;
@@ -165,7 +166,7 @@ TEST_CASE("agents of a virtual MAD device register as in the kernel") {
     CHECK(p.add(0x04, 1) == -ENOMEM);
     id = 7;
     CHECK(p.file->ioctl(IB_USER_MAD_UNREGISTER_AGENT, &id) == 0);
-    CHECK(p.add(0x04, 1) == 7); // the lowest that is free
+    CHECK(p.add(0x04, 1) == 7); // the lowest free number
 }
 
 TEST_CASE("the second registration ioctl rejects unknown flags and too large OUIs") {
@@ -177,9 +178,9 @@ TEST_CASE("the second registration ioctl rejects unknown flags and too large OUI
     r.mgmt_class_version = 2;
     r.flags = 6;
     CHECK(p.add2(r) == EINVAL);
-    CHECK(r.flags == IB_USER_MAD_USER_RMPP); // what it knows
+    CHECK(r.flags == IB_USER_MAD_USER_RMPP); // the flags that it supports
     r.mgmt_class = 0x00;
-    CHECK(p.add2(r) == EINVAL); // nothing to take RMPP from
+    CHECK(p.add2(r) == EINVAL); // RMPP is not possible
     r.mgmt_class = 0x30;
     r.flags = 0;
     r.oui = 0x1000000;
@@ -218,7 +219,7 @@ TEST_CASE("a virtual MAD device rejects reads and writes with the errors of the 
     CHECK(p.send(0, 2, make_mad(0x04, 1, get, 1, 257)) == -EINVAL);
     CHECK(p.send(32, 2, make_mad(0x04, 1, get)) == -EINVAL);
     CHECK(p.send(5, 2, make_mad(0x04, 1, get)) == -EIO);
-    CHECK(p.send(1, 2, make_mad(0x04, 1, get)) == -EINVAL); // an agent with RMPP, a class without
+    CHECK(p.send(1, 2, make_mad(0x04, 1, get)) == -EINVAL); // an agent with RMPP for a class without it
     CHECK(p.send(0, 2, make_mad(0x0a, 1, get)) == 64 + 256);
     CHECK(p.send(1, 2, make_table(get_table, 1000), 100) == 64 + 56 + 1000);
     CHECK(p.send(0, 2, make_table(get_table, 1000)) == -EINVAL); // an agent without RMPP
@@ -238,11 +239,11 @@ TEST_CASE("SMPs leave through the port of their device with the initial hop poin
     iba::put<&iba::smp::FormatDirected::drSLID>(m.data(), iba::permissive_lid);
     iba::put<&iba::smp::FormatDirected::drDLID>(m.data(), iba::permissive_lid);
     m[7] = 1;   // hop count
-    m[129] = 1; // the first hop's port
+    m[129] = 1; // the port of the first hop
     CHECK(p.send(0, 0xffff, m) == 320);
     m[129] = 2;
     CHECK(p.send(0, 0xffff, m) == -EINVAL);
-    // That of the switch where a part by LID ends is not the device's affair.
+    // The device does not check the port of the switch at which a LID-routed part ends.
     iba::put<&iba::smp::FormatDirected::drSLID>(m.data(), iba::lid{7});
     mad::set_low_tid(m.data(), 99);
     CHECK(p.send(0, 9, m) == 320);
@@ -272,16 +273,16 @@ TEST_CASE("a request goes to the agent that registered its class, and the reply 
     CHECK(h.qkey == 0);
     CHECK(be16toh(h.lid) == 1);
     const packet request = mad_of(asked);
-    CHECK(tid_of(request) >> 32 != 0); // the agent's number
+    CHECK(tid_of(request) >> 32 != 0); // the number of the agent
     CHECK(static_cast<u32>(tid_of(request)) == 77);
 
     packet answer = request;
     answer[3] = get_resp;
     answer[100] = 0x5a;
     CHECK(server.send(0, 1, answer) == 320);
-    CHECK(server.send(0, 1, answer) == 320); // doubled: nobody gets it
+    CHECK(server.send(0, 1, answer) == 320); // duplicate: it is not delivered
     packet lost = answer;
-    mad::set_low_tid(lost.data(), 78); // to nothing
+    mad::set_low_tid(lost.data(), 78); // a reply without a request
     CHECK(server.send(0, 1, lost) == 320);
     w.run(1ms);
     const packet got = client.read();
@@ -292,7 +293,7 @@ TEST_CASE("a request goes to the agent that registered its class, and the reply 
     CHECK(other.read().empty());
     CHECK(w.near.counters().dropped == 2);
     w.run(200ms);
-    CHECK(client.read().empty()); // no report of what was answered
+    CHECK(client.read().empty()); // no report for an answered request
 }
 
 TEST_CASE("an agent of class 0 receives replies of any class") {
@@ -371,7 +372,7 @@ TEST_CASE("a transaction ID belongs to its agent while in use") {
     REQUIRE(p.add(0x04, 1) == 1);
     CHECK(p.send(0, 2, make_mad(0x04, 1, get, 5), 10) == 320);
     CHECK(p.send(0, 2, make_mad(0x04, 1, get, 5), 10) == -EINVAL);
-    CHECK(p.send(0, 3, make_mad(0x04, 1, get, 5), 10) == -EINVAL); // wherever it goes
+    CHECK(p.send(0, 3, make_mad(0x04, 1, get, 5), 10) == -EINVAL); // to any LID
     CHECK(p.send(1, 2, make_mad(0x04, 1, get, 5), 10) == 320);
     w.run(20ms);
     CHECK(p.send(0, 2, make_mad(0x04, 1, get, 5), 10) == 320);
@@ -400,7 +401,7 @@ TEST_CASE("the kernel itself rejects a Get that no agent serves") {
     program client(w.near);
     REQUIRE(client.add(0x0a, 1) == 0);
     REQUIRE(client.send(0, 2, make_mad(0x0a, 1, get), 100) == 320);
-    REQUIRE(client.send(0, 2, make_mad(0x0a, 1, get_table, 2), 100) == 320); // not so that
+    REQUIRE(client.send(0, 2, make_mad(0x0a, 1, get_table, 2), 100) == 320); // GetTable without an agent is dropped
     w.run(1ms);
     const packet answer = client.read();
     REQUIRE(answer.size() == 320);
@@ -412,13 +413,13 @@ TEST_CASE("the kernel itself rejects a Get that no agent serves") {
 TEST_CASE("a message of any length travels both ways by kernel RMPP") {
     const std::size_t size = GENERATE(0, 1, 199, 200, 201, 12345, 1u << 20);
     const faults f = GENERATE(faults{}, faults{.loss = 0.02, .twice = 0.02, .late = 0.05});
-    if (size > 100'000 && f.loss > 0) return; // the same, longer
+    if (size > 100'000 && f.loss > 0) return; // the same case, but slow
     two_ports w(f, 3);
     program client(w.near), server(w.far);
     REQUIRE(client.add(0x03, 2, 0, 1) == 0);
     REQUIRE(server.serve_sa() == 0);
     packet asked;
-    for (u32 tid = 1; asked.empty(); ++tid) { // a single MAD is not repeated by the kernel without being told so
+    for (u32 tid = 1; asked.empty(); ++tid) { // without retries, the kernel sends a single MAD only once
         REQUIRE(client.send(0, 2, make_mad(0x03, 2, get_table, tid), 600'000) == 320);
         w.run(1ms);
         asked = server.read();
@@ -435,14 +436,14 @@ TEST_CASE("a message of any length travels both ways by kernel RMPP") {
     CHECK(header_of(got).length == got.size());
     const packet message = mad_of(got);
     CHECK(std::equal(message.begin() + 56, message.end(), answer.begin() + 56));
-    CHECK(message[25] == 1);                                 // of the first segment
+    CHECK(message[25] == 1);                                 // DATA, the type of the first segment
     CHECK(message[26] == (size <= 200 ? 1 | 2 | 4 : 1 | 2)); // Active, First, Last
     const std::size_t segments =
-        std::max<std::size_t>(1, (size + 199) / 200); // each counts 20 bytes of the SA's header
+        std::max<std::size_t>(1, (size + 199) / 200); // each segment counts 20 bytes of the SA header
     CHECK(iba::load_be<u32>(message.data() + 32) == size + 20 * segments);
     w.run(60s);
     CHECK(client.read().empty());
-    CHECK(server.read().empty()); // all was acknowledged: nothing is reported
+    CHECK(server.read().empty()); // everything was acknowledged: there is no report
 }
 
 TEST_CASE("a message that does not fit the buffer stays, and its first segment contains the length") {
@@ -475,8 +476,8 @@ TEST_CASE("a message without an ACK is reported with or without a timeout") {
     REQUIRE(server.serve_sa() == 0);
     const packet answer = make_table(get_table_resp, 1000);
     REQUIRE(server.send(0, 7, answer, s.timeout_ms, s.retries) > 0);
-    CHECK(server.send(0, 7, answer, s.timeout_ms, s.retries) == -EINVAL); // it is on its way
-    CHECK(server.send(0, 8, answer, s.timeout_ms, s.retries) > 0);        // elsewhere it is another one
+    CHECK(server.send(0, 7, answer, s.timeout_ms, s.retries) == -EINVAL); // it is in flight
+    CHECK(server.send(0, 8, answer, s.timeout_ms, s.retries) > 0);        // to another LID it is another transfer
     w.run(s.least - 1us);
     CHECK(server.read().empty());
     w.run(s.most - s.least + 1us);
@@ -527,7 +528,7 @@ TEST_CASE("an agent with user-space RMPP receives every segment") {
         const packet m = mad_of(got);
         REQUIRE(iba::load_be<u32>(m.data() + 28) == segment);
         data.insert(data.end(), m.begin() + 56, m.end());
-        packet ack = m; // each one, with a window for the next
+        packet ack = m; // acknowledges each segment, with a window for the next
         ack[3] = get_table;
         ack[25] = 2;
         ack[26] = 1;
@@ -578,7 +579,7 @@ u32 capability_mask(simulated& s, program& p, int agent) {
 
 namespace {
 
-/// A segment of a GetTable request, which is RMPP itself.
+/// Returns a segment of a GetTable request, which uses RMPP itself.
 packet request_segment(u32 number, bool is_last, u32 payload_length) {
     packet m = make_mad(0x03, 2, get_table);
     m[24] = 1;                                                              // RMPPVersion
@@ -620,7 +621,7 @@ TEST_CASE("the kernel ends the reception of a message with missing segments") {
 
 namespace {
 
-/// Remembers what was sent to it.
+/// A transport that records what is sent.
 class recording final : public mad::transport {
 public:
     int native_handle() const noexcept override { return -1; }
@@ -650,7 +651,7 @@ TEST_CASE("segments of a request are acknowledged at once, and the request leave
         return carrier.send(request).state;
     };
     packet buffer(1024);
-    const auto received_type = [&] { // of RMPP: 2 is ACK; 0: nothing has arrived
+    const auto received_type = [&] { // type of RMPP: 2 is ACK; 0: nothing has arrived
         const mad::received r = carrier.receive(buffer);
         return r.state == mad::receive_state::message ? unsigned{r.mad[25]} : 0u;
     };
@@ -696,7 +697,7 @@ TEST_CASE("a manager on the virtual device serves its port, and the SMA keeps ru
     REQUIRE(tool.add(0x81, 1, 0, 0, 0, 0) == 0);
     constexpr u32 is_sm = 1u << 1;
 
-    // The SMA answers what is its own, SMInfo is the manager's.
+    // The SMA replies to its own attributes. SMInfo belongs to the manager.
     capability_mask(s, tool, 0);
     CHECK(manager.read().empty());
     packet m = make_mad(0x81, 1, get);
@@ -717,7 +718,7 @@ TEST_CASE("a manager on the virtual device serves its port, and the SMA keeps ru
     REQUIRE(answer.size() == 320);
     CHECK(mad_of(answer)[64] == 0x77);
 
-    // Without its agent the simulated one answers again.
+    // Without the agent, the simulated SMA replies again.
     u32 id = 0;
     REQUIRE(manager.file->ioctl(IB_USER_MAD_UNREGISTER_AGENT, &id) == 0);
     mad::set_low_tid(m.data(), 2);
@@ -819,13 +820,13 @@ TEST_CASE("a program on the virtual device selects its P_Key by index and reads 
     CHECK(asked_with(0, 1).status == ETIMEDOUT); // two limited members
     CHECK(asked_with(1, 2).status == 0);
     CHECK(asked_with(1, 3).pkey_index == 1);
-    CHECK(asked_with(2, 4).status == ETIMEDOUT); // not in the other port's table
-    CHECK(asked_with(3, 5).status == ETIMEDOUT); // nor in its own
+    CHECK(asked_with(2, 4).status == ETIMEDOUT); // not in the table of the other port
+    CHECK(asked_with(3, 5).status == ETIMEDOUT); // not in its own table either
     CHECK(fabric.counters().refused == 2);
 }
 
 TEST_CASE("the virtual device rejects the SMPs that the SMI of Linux rejects") {
-    // By smi_handle_dr_smp_send(): of a channel adapter's port 2.
+    // The rules of smi_handle_dr_smp_send() for port 2 of a channel adapter.
     struct row {
         u8 D, pointer, count, initial, back;
         u16 drSLID, drDLID;
@@ -905,7 +906,7 @@ TEST_CASE("sysfs of a virtual device shows the values of its SMA in the format o
     CHECK(all[port + "pkeys/31"] == "0x0000\n");
     CHECK(all[port + "gids/0"].size() == 40);
 
-    // And who reads sysfs understands it.
+    // A program that reads sysfs finds the ports.
     const auto found = transports::end_ports(root);
     std::filesystem::remove_all(root);
     REQUIRE(found.size() == 1);
@@ -922,7 +923,8 @@ TEST_CASE("sysfs of a virtual device shows the values of its SMA in the format o
     CHECK(found[0].PKeys.at(0) == 0xffff);
 }
 
-// The texts of Linux (drivers/infiniband/core/sysfs.c, rate_show). Its drivers tell FDR10 from QDR by MlnxExtPortInfo.
+// The texts of Linux (drivers/infiniband/core/sysfs.c, rate_show). Its drivers distinguish FDR10 from QDR by
+// MlnxExtPortInfo.
 TEST_CASE("the rate file of a virtual device has the width and speed of its link, including XDR and FDR10") {
     const std::pair<const char*, const char*> rates[] = {{"single,speed=FDR10", "40 Gb/sec (4X FDR10)\n"},
                                                          {"single,speed=FDR10,loss=0.3", "40 Gb/sec (4X FDR10)\n"},
