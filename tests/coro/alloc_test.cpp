@@ -75,7 +75,7 @@ task<mqueue_report> nested_sweep(MADSchedule& s, u64& right, std::size_t& alloca
     co_return co_await s.mqueue(nodes(s, right, allocated));
 }
 
-/// With sanitizers each frame is allocated anew from the heap, so that they can detect a use after free.
+/// With sanitizers, frames are not reused, so that the sanitizers can detect a use after free.
 std::size_t per_measurement(std::size_t when_recycled) {
     return coro::detail::recycles_frames() ? when_recycled : ~std::size_t{0};
 }

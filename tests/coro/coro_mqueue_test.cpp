@@ -66,8 +66,7 @@ TEST_CASE("a sequence of 400,000 tasks keeps hardly more tasks alive than the wi
     CHECK(report.finished == 400'000);
     CHECK(t.right == 400'000);
     CHECK(t.lives.peak() >= 256);
-    // One extra task that just ended, and two copies of a parameter that is being moved.
-    CHECK(t.lives.peak() <= 256 + 3);
+    CHECK(t.lives.peak() <= 256 + 3); // one task that just ended, and two copies of a moving parameter
     CHECK(t.lives.live() == 0);
 }
 

@@ -224,7 +224,7 @@ private:
 
     mad::duration any_time() {
         if (d_.one_in(3)) return std::chrono::seconds(d_.between(1, 20)); // the limit is then a whole number of words
-        // More than a year, in which a link could count 2^64.
+        // A time of more than a year, in which a link could count 2^64.
         if (d_.one_in(40)) return std::chrono::seconds(u64{1} << 25);
         return d_.one_in(20) ? 0ns : mad::duration(static_cast<std::int64_t>(d_.up_to(u64{1} << 40)));
     }
@@ -427,8 +427,7 @@ private:
         rules.of(counter::symbolErrorCounter) = {2s, any_limits(1)};
         if (d_.one_in(2)) rules.bit_errors = any_limits(1.0 / bits_per_second_);
         if (d_.one_in(2)) rules.raw_bit_errors = any_limits(1.0 / bits_per_second_);
-        // Powers of two, so that no division has a remainder.
-        const std::int64_t seconds = std::int64_t{1} << d_.below(5);
+        const std::int64_t seconds = std::int64_t{1} << d_.below(5); // powers of two divide without remainder
         PortCounters then, now;
         then.portRcvErrors = any_reading();
         then.symbolErrorCounter = any_reading();
@@ -593,7 +592,7 @@ private:
         how_.per_agent = static_cast<unsigned>(d_.between(0, 5));
         if (d_.one_in(2)) how_.clears = d_.some(4);
         if (d_.one_in(3)) how_.counters = d_.some(5);
-        // Capabilities are queried before a counter is cleared.
+        // A sweep queries the capabilities before it clears a counter.
         if (!how_.clears.empty()) how_.counters.add(counter::portXmitData);
         if (d_.one_in(2)) {
             how_.counters.add(counter::symbolErrorCounter);

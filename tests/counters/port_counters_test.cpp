@@ -164,7 +164,7 @@ TEST_CASE("a counter between two samples is counting, saturated, cleared or wrap
     constexpr u64 last = ~u64{0};
     CHECK(wide_change(7, 1'000'007, 1s) == counter_change{state::counted, 1'000'000});
     CHECK(wide_change(last - 9, 5, 1s) == counter_change{state::wrapped, 15});
-    CHECK(wide_change(last, last, 1s) == counter_change{state::counted, 0}); // the counter does not stop there
+    CHECK(wide_change(last, last, 1s) == counter_change{state::counted, 0}); // a wide counter does not saturate
     CHECK(wide_change(1'000'000, 5, 1s) == counter_change{state::reset, 5});
     // 2^42 words: no link transfers them in one second, but some might in ten.
     CHECK(wide_change(last - (u64{1} << 42), 0, 1s) == counter_change{state::reset, 0});

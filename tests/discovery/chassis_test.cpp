@@ -165,7 +165,7 @@ TEST_CASE("a router sits where a line board could sit") {
 TEST_CASE("boards whose cables match no known board have no position") {
     described_fabric f;
     f.add_switch("spine", 36, 0x100, {voltaire, 0x5a08, 0});
-    f.add_switch("lonely", 36, 0x104, {voltaire, 0x5a5c, 0}); // not a line board
+    f.add_switch("lonely", 36, 0x104, {voltaire, 0x5a5c, 0}); // a spine without line boards
     f.add_switch("line", 24, 0x200, {voltaire, 0x5a09, 0});
     f.add_switch("line too", 36, 0x204, {voltaire, 0x5a09, 0});
     f.add_switch("high", 254, 0x208, {voltaire, 0x5a5b, 0});

@@ -185,7 +185,7 @@ TEST_CASE("a notice marks the ports that it describes as possibly stale") {
     const iba::lid leaf_lid = s.was.at({leaf, 0}).info->LID, host_lid = s.was.at({host, 1}).info->LID;
     CHECK(doubted(TrapNumber::LinkStateChange, iba::NoticeTrap128{.lidAddr = leaf_lid}) == refs{{leaf, 0}});
     CHECK(doubted(TrapNumber::LinkStateChange, iba::NoticeTrap128{.lidAddr = iba::lid{999}}) == refs{});
-    // A notice of a vendor.
+    // The number belongs to a notice of a vendor.
     CHECK(doubted(TrapNumber::LinkStateChange, iba::NoticeTrap128{.lidAddr = leaf_lid}, false) == refs{});
     CHECK(doubted(TrapNumber::LocalChange, iba::NoticeTrap144{.lidAddr = host_lid}) == refs{{host, 0}});
     CHECK(doubted(TrapNumber::SystemImageGUIDChange, iba::NoticeTrap145{.lidAddr = host_lid}) == refs{{host, 0}});

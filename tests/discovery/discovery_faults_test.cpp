@@ -119,7 +119,7 @@ TEST_CASE("a discovery queries unresponsive nodes once more at its end if there 
     CAPTURE(t.nodes[mute].id);
     world w(t, coro::schedule_options{});
     w.net.apply({topology_event::kind::kill, mute, 0});
-    // Long after the last attempt of its query.
+    // This is long after the last attempt of its query.
     w.net.apply_at(mad::time_point{900ms}, {topology_event::kind::revive, mute, 0});
     const subnet found = w.discover();
     CHECK(found.complete());
@@ -208,7 +208,7 @@ TEST_CASE("a cable that is removed at any moment gives a consistent result witho
         const u32 node = *before.find(fmt::format("{:#x}", value(cable.first.first)));
         topology after = before;
         after.unlink(node, cable.first.second);
-        // A removed cable takes away more than itself only if it is the cable of the program's own port.
+        // Only the loss of the program's own cable hides more than the cable itself.
         const iba::guid start = before.nodes[before.default_node()].nodeGUID;
         const bool is_ours = cable.first.first == start || cable.second.first == start;
         const cables remaining = is_ours ? cables{} : cables_of(after);

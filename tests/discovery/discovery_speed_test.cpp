@@ -140,8 +140,7 @@ TEST_CASE("a link that fell back from XDR is a change at a switch and at a host"
     w.wire.retell = run_at_xdr;
     subnet known = w.find();
     for (discovery::node& n : known.nodes)
-        if (n.is_switch())
-            n.ports[0].info->capabilityMask2 = 0; // it has no SwitchPortStateTable, so each port is queried
+        if (n.is_switch()) n.ports[0].info->capabilityMask2 = 0; // no state table: queries each port
     CHECK(w.look(known).empty());
     w.wire.retell = [](PortInfo& i) {
         run_at_xdr(i);

@@ -338,8 +338,7 @@ TEST_CASE("each host of a switch has its own SLs") {
 TEST_CASE("SLs that share a lane continue on separate lanes") {
     ring line(4);
     for (u32 n = 0; n < 4; ++n)
-        for (u32 host = 0; host < 3; ++host)
-            line.entry(n, 1 + host, not_forwarded); // only the last host can be reached
+        for (u32 host = 0; host < 3; ++host) line.entry(n, 1 + host, not_forwarded); // only the last host is reachable
     const u32 second = line.second_host(0, 11);
     virtual_lanes lanes;
     lanes.set_sl({second, 1}, 4, 1);
@@ -375,7 +374,7 @@ TEST_CASE("a multicast group that circles through first ports of switches is a c
 }
 
 TEST_CASE("the second next hop of a channel is checked for credit loops like the first") {
-    // Another switch stands between the last switch and its host. Packets to the host leave by port 1, packets along
+    // There is another switch between the last switch and its host. Packets to the host leave by port 1, packets along
     // the ring by port 2.
     ring r(3);
     const auto between = static_cast<u32>(r.net.nodes.size());

@@ -256,7 +256,7 @@ TEST_CASE("an SA that claims 255 ports per adapter gets ports only for its recor
     const subnet honest = SA.discover();
     CHECK(honest.failures.empty());
     const std::size_t usual = count_ports(honest);
-    // For each record there are at most 4 ports without a record of their own, and 8,192 in total.
+    // For each record there are at most 4 ports that no record names, and 8,192 in total.
     const std::size_t most = usual + 8192 + 4 * (2 * honest.nodes.size() + usual);
     SA.wire.tell(lie(0));
     const subnet claimed = SA.discover();

@@ -487,7 +487,7 @@ private:
         asks_twice_ = d_.one_in(2);
         const bool has_faults = !d_.one_in(3);
         if (has_faults) make_faults();
-        // True if there is one start: with two, both workers would report a loss at it.
+        // With one common start, both workers would report the same loss.
         const bool is_same = starts_.front() == starts_.back();
         if (has_faults && (is_same || !is_found_by_first())) starts_.resize(1);
         for (const made_node& n : made_.nodes)
@@ -577,7 +577,8 @@ private:
         const subnet found = all.finish(stops_);
         comparison(made_, told_, *seen_, found).run();
         check_keys(found);
-        // A node that fails to reply twice in a row is not queried further. Then the result depends on the order.
+        // A node that fails to reply twice in a row is not queried further. What is known of such a node depends on the
+        // order.
         if (!stops_ && !has_holes_) expect(told_ == expected.all, "what was told is not all that there is");
         check_failures(found, expected, is_shared);
         expect(progress.nodes == found.nodes.size(), "progress: nodes");
@@ -1026,8 +1027,8 @@ private:
         const auto known = find(info.nodeGUID);
         if (!known) {
             add(info);
-            // The program's own port is not such a case, nor is a node without it. Port 0 exists only as the management
-            // port of a switch.
+            // A contradiction: the program's own port does not exist, or its node has no ports. Only a switch has a
+            // port 0.
             const bool is_switch = info.nodeType == NodeType::Switch;
             if (info.numPorts == 0 || info.localPortNum > info.numPorts || (info.localPortNum == 0 && !is_switch))
                 failures_.push_back({failure_kind::contradiction, value(info.nodeGUID), 0});

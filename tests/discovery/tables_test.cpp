@@ -185,7 +185,8 @@ TEST_CASE("an unresponsive node is not queried for all port tables, and each blo
     const u64 before = s.schedule.counters().sent;
     constexpr discovery::table_kinds wanted{.SLToVL = true};
     const auto facts = coro::sync_wait(s.schedule, read_subnet_tables(s.schedule, s.found, wanted));
-    // One query of the local host, and failed queries of the two switches and of the two hosts behind the first one.
+    // One query of the local host, and failed queries of both switches and of the two hosts that only the dead switch
+    // connects.
     CHECK(s.schedule.counters().sent - before == 5);
     CHECK(facts.SLToVL.values.size() == 1);
     CHECK(facts.SLToVL.wanted == 3 * 3 + 2 * 2 + 3);
@@ -288,7 +289,8 @@ TEST_CASE("each LID of an LMC is a path, and an unresponsive SA is not queried a
 TEST_CASE("a path that the SA returns twice counts once") {
     managed_subnet s(wide(8, {1, 2}));
     const discovery::lid_index lids(s.found);
-    // The paths from a host to itself, to the switch and to two other hosts. The last path stands for all.
+    // The SA replaces every path by the last one. The paths lead from a host to itself, to the switch and to two other
+    // hosts.
     liar sa(s.port, [](std::span<u8> reply) {
         constexpr std::size_t before = 56, record = 64;
         for (std::size_t at = before; at + record <= reply.size(); at += record)
