@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# alone.sh - the library by itself: shared, without the tool, on a machine that has none of what only the tool needs. It is
-# installed, shows comad's names and no others, carries no debug information, and an outside project runs with it. Configured
-# without flags it leaves out the warnings that GCC 12 gives by mistake. As a part of another project it builds nothing but itself.
+# alone.sh - builds only the library: shared, without the tool, on a machine without the dependencies of the tool.
+# The installed library must export only names of comad and contain no debug information, and an outside project must run with it.
+# Configured without flags, it must suppress the false warnings of GCC 12. As a part of another project, it must build only itself.
 # Usage: alone.sh SOURCE OUTPUT COMPILER
 set -euo pipefail
 source=$1 output=$2 compiler=$3
@@ -11,7 +11,7 @@ rm -rf "$output/prefix" "$output/part"
 mkdir -p "$output/part"
 
 without_tools=(-G Ninja "-DCMAKE_CXX_COMPILER=$compiler" -DCMAKE_DISABLE_FIND_PACKAGE_CLI11=ON)
-export PKG_CONFIG_LIBDIR=$output # no libpcap, no HTTP library
+export PKG_CONFIG_LIBDIR=$output # hides libpcap and the HTTP library
 
 cmake -S "$source" -B "$output/build" "${without_tools[@]}" -DBUILD_SHARED_LIBS=ON -DCMAKE_CXX_FLAGS_RELEASE="-O0 -g" \
     -DCOMAD_TOOLS=OFF -DCOMAD_TESTS=OFF
@@ -29,7 +29,7 @@ cmake -S "$project" -B "$output/consumer" "${without_tools[@]}" -DCMAKE_PREFIX_P
 cmake --build "$output/consumer"
 "$output/consumer/consumer"
 
-# With CMake's own flags for Release, GCC 12 would warn of copies that cannot happen.
+# With CMake's own flags for Release, GCC 12 would warn about impossible copies.
 cmake -S "$source" -B "$output/plain" "${without_tools[@]}" -DCOMAD_TOOLS=OFF -DCOMAD_TESTS=OFF
 commands=$(ninja -C "$output/plain" -t commands libcomad.a)
 grep -q -- ' -O3 ' <<<"$commands"

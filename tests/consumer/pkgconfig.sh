@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# pkgconfig.sh - builds and runs the consumer with the flags that pkg-config prints for the package installed in a prefix: with
-# --libs alone, as README.md and other projects do, and with --static.
+# pkgconfig.sh - builds and runs the consumer with the flags that pkg-config prints for the package installed in a prefix:
+# with only --libs, as README.md and other projects do, and with --static.
 # Usage: pkgconfig.sh PREFIX LIBDIR OUTPUT COMPILER [FLAGS...]
 set -eu
 libdir=$1/$2 output=$3

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// caches.cpp - fuzzes cache files of subnets: the checksum is made right; what is read is written and read again as it is.
+// caches.cpp - fuzzes cache files of subnets with corrected checksums. A subnet that was read must stay equal when it
+// is written and read again.
 #include "fuzz.hpp"
 #include <comad/discovery/formats/cache.hpp>
 #include <comad/discovery/formats/reports.hpp>
@@ -14,7 +15,7 @@ using namespace comad;
 
 extern "C" int LLVMFuzzerTestOneInput(const u8* data, std::size_t size) {
     std::vector<u8> bytes(data, data + size);
-    if (size >= 4 && data[0] != 0x2b) { // libibnetdisc's have none
+    if (size >= 4 && data[0] != 0x2b) { // the files of libibnetdisc have no checksum
         boost::crc_32_type sum;
         sum.process_bytes(bytes.data(), size - 4);
         iba::store_be<u32>(bytes.data() + size - 4, sum.checksum());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// fabric.cpp - fuzzes a whole discovery, its reports, a look for changes, a sweep and the SA's tables: replies of a simulated subnet
-// are changed field by field, as the input says, before they arrive. Of each six bytes the first two say which reply comes next
-// that is changed, the third where (header or attribute), the fourth which field, the last two what it says then.
+// fabric.cpp - fuzzes a whole discovery, its reports, find_changes(), a sweep and the tables of the SA. The input
+// changes fields in the replies of a simulated subnet before they arrive. It consists of groups of six bytes: two bytes
+// select the next reply to change, one the place (header or attribute), one the field, and two the new value.
 #include "fuzz.hpp"
 #include "wire/liar.hpp"
 #include <comad/coro/driver.hpp>
@@ -35,7 +35,7 @@ const fields& fields_to_change(const iba::record_info& info) {
     return found->second;
 }
 
-/// Tells lies until the input ends.
+/// Changes replies until the input ends.
 class script {
 public:
     script(const u8* data, std::size_t size) : rest_(data, size) { next(); }
@@ -61,7 +61,7 @@ private:
         lie_ = rest_.first(step);
         rest_ = rest_.subspan(step);
         wait_ = lie_[0] & 0x80 ? lie_[0] & 0x7fu : (lie_[0] << 8u | lie_[1]) % 1024u;
-        if (lie_[0] == 0 && lie_[1] == 0) wait_ = 0; // of the same reply another field
+        if (lie_[0] == 0 && lie_[1] == 0) wait_ = 0; // another field of the same reply
     }
 
     void change(std::span<u8> reply) const {
@@ -74,14 +74,14 @@ private:
         if (all.empty()) return;
         iba::row_info row = all[lie_[3] % all.size()].row;
         if (row.off + row.bits() > bytes.size() * 8) return;
-        if (row.count > 1) { // one element
+        if (row.count > 1) { // one element of an array
             row.off = static_cast<u16>(row.off + lie_[5] % row.count * row.width);
             row.count = 1;
         }
         comad::test::put_number(row, bytes, value_of(row.width));
     }
 
-    /// Both ends of what a field can say, and a few in between.
+    /// Returns the smallest or the largest value of a field, or one in between.
     u64 value_of(unsigned width) const {
         const u64 most = width >= 64 ? ~u64{0} : (u64{1} << width) - 1;
         switch (lie_[4] % 6) {
@@ -95,10 +95,11 @@ private:
     }
 
     std::span<const u8> rest_, lie_;
-    u64 wait_ = 0; // replies that are true, before the next lie
+    u64 wait_ = 0; // unchanged replies before the next change
 };
 
-/// A subnet in which there is a bit of everything: two switches with two cables between them, three hosts, one with two ports.
+/// Returns a small subnet with different features: two switches with two cables between them, and three hosts, one with
+/// two ports.
 const transports::sim::topology& honest_subnet() {
     static const transports::sim::topology subnet = [] {
         constexpr transports::sim::link_codes edr{2, 16};
@@ -148,7 +149,7 @@ template <class R> coro::task<mad::result<std::vector<R>>> table(coro::MADSchedu
     co_return co_await schedule.SubnAdmGetTable<R>();
 }
 
-/// A table is whole, or an error.
+/// The result is a complete table or an error.
 template <class R> void ask_table(coro::MADSchedule& schedule) {
     const auto records = coro::sync_wait(schedule, table<R>(schedule));
     if (records)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// messages.cpp - fuzzes all that `ibtool decode` does with a file: captures, hex, binary MADs; and the hiding of a MAD's keys.
+// messages.cpp - fuzzes everything that `ibtool decode` does with a file (captures, hex text, binary MADs), and hiding
+// the keys of a MAD.
 #include "input/messages.hpp"
 
 #include "fuzz.hpp"
@@ -14,7 +15,7 @@ using namespace comad;
 extern "C" int LLVMFuzzerTestOneInput(const u8* data, std::size_t size) {
     std::vector<u8> mad(data, data + size);
     iba::hide_keys(mad);
-    fuzz::require(!iba::hide_keys(mad)); // nothing is left
+    fuzz::require(!iba::hide_keys(mad)); // no key is left
     try {
         std::string problem;
         const std::string contents(reinterpret_cast<const char*>(data), size);

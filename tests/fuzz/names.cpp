@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// names.cpp - fuzzes what users type: the first byte chooses a structure, the rest is `field=value`, or JSON.
+// names.cpp - fuzzes assignments that users type: the first byte selects a structure, the rest is `field=value` or
+// JSON.
 #include "fuzz.hpp"
 #include <comad/iba/fields.hpp>
 #include <comad/iba/from_json.hpp>

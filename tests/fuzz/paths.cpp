@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// paths.cpp - fuzzes the targets that users type: what is read is told and read again, what is refused is one line.
+// paths.cpp - fuzzes targets that users type. A valid target must stay equal when it is printed and parsed again; an
+// error must be one line.
 #include "fuzz.hpp"
 #include <comad/mad/path_text.hpp>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// rmpp.cpp - fuzzes both ends of an RMPP transfer: each step's first byte says whom it goes to, the rest what they get.
+// rmpp.cpp - fuzzes both ends of an RMPP transfer. The first byte of each step selects the action, the rest is its
+// data.
 #include "fuzz.hpp"
 #include <comad/mad/detail/message.hpp>
 #include <comad/mad/detail/record_table.hpp>
@@ -17,7 +18,7 @@ namespace {
 constexpr std::size_t max_message = 8192;
 using mad_bytes = std::array<u8, mad::mad_size>;
 
-/// What is sent is a MAD of the transfer, with a sane type.
+/// Checks that a packet is a MAD of the transfer with a valid type.
 void check_packet(const mad_bytes& mad) { fuzz::require(mad::is_rmpp(mad) && mad[24] == 1 && mad[25] - 1u < 4); }
 
 } // namespace
@@ -44,11 +45,11 @@ extern "C" int LLVMFuzzerTestOneInput(const u8* data, std::size_t size) {
                              mad::rmpp_receiver_options{.max_message = max_message, .window = window});
     };
     bool is_honest = true;
-    // Of a step: who or what; type, flags, status, 2 bytes each of the two words.
+    // The bytes of a step: the action; type, flags, status; and two bytes for each of the two words.
     for (constexpr std::size_t step = 8; rest.size() >= step; rest = rest.subspan(step)) {
         mad_bytes mad{};
         switch (rest[0] % 6) {
-        case 0: // what the sender has, to the receiver, or nowhere
+        case 0: // the next packet of the sender goes to the receiver, or is lost
             if (!sender.next_packet(mad, now)) break;
             check_packet(mad);
             if ((rest[1] & 1) == 0) to_receiver(mad);
@@ -63,7 +64,7 @@ extern "C" int LLVMFuzzerTestOneInput(const u8* data, std::size_t size) {
             sender.on_time(now);
             if (receiver) receiver->on_time(now);
             break;
-        default: // what neither would have sent
+        default: // a packet that neither end would send
             is_honest = false;
             mad[1] = 0x03;
             mad[3] = rest[0] & 0x80 ? 0x92 : 0x12;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// structures.cpp - fuzzes decoding and printing: the first byte chooses a structure, the rest are its bytes.
+// structures.cpp - fuzzes decoding and printing: the first byte selects a structure, the rest are its bytes.
 #include "fuzz.hpp"
 #include <comad/iba/fields.hpp>
 #include <comad/iba/from_json.hpp>
@@ -14,7 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const u8* data, std::size_t size) {
     const iba::record_info& info = fuzz::structure(data[0]);
     const std::span<const u8> bytes(data + 1, size - 1);
 
-    // Of any length: what is not there is left out.
+    // The bytes can have any length. Missing fields are omitted.
     iba::dotted(info, bytes);
     iba::dump(info, bytes);
     iba::dump_mad(bytes);

@@ -19,8 +19,9 @@ extern "C" int LLVMFuzzerTestOneInput(const u8* data, std::size_t size) {
         fuzz::require(read.skipped.empty() || fuzz::is_one_line(read.skipped));
         fuzz::require(!discovery::json_text(read.found).empty());
         fuzz::require(discovery::differences(read.found, read.found).empty());
-        // Of a damaged file the text may lack what only a damaged line has, such as the GUID of a port without a link. A name
-        // with escaped bytes may be longer than the 64 bytes of a NodeDescription, and is cut when it is read again.
+        // If a file is damaged, the text may lack information that only a damaged line has, such as the GUID of a port
+        // without a link. A name with escaped bytes can be longer than the 64 bytes of a NodeDescription, and is cut
+        // when it is read again.
         std::string written = discovery::topology_text(read.found, {}, {});
         if (!read.skipped.empty() || written.find('\\') != written.npos)
             written = discovery::topology_text(discovery::read_topology_file(written, "once").found, {}, {});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// guest_rig.cpp - module, ports, peers.
+// guest_rig.cpp - the kernel module, ports and peers for the programs of the guest.
 #include "guest_rig.hpp"
 
 #include "kernel/errno_error.hpp"
@@ -100,7 +100,7 @@ u32 message::tid() const { return mad::low_tid(mad.data()); }
 
 namespace {
 
-/// What is there now.
+/// Returns the message that is available now.
 std::optional<message> read_message(mad::transport& from, std::vector<u8>& buffer) {
     from.set_now(clock_now());
     mad::received r = from.receive(buffer);
@@ -113,7 +113,7 @@ std::optional<message> read_message(mad::transport& from, std::vector<u8>& buffe
     return message{r.status, {r.mad.begin(), r.mad.end()}, r.source};
 }
 
-/// Milliseconds to wait for what the transport or `due` wants; -1: for ever.
+/// Returns the milliseconds until the transport or `due` needs a call; -1: no limit.
 int wait_for(const mad::transport& from, std::optional<mad::time_point> due) {
     const auto wanted = from.next_event();
     if (wanted && (!due || *wanted < *due)) due = wanted;
@@ -166,7 +166,7 @@ void peer::await_count(std::size_t count) const {
 void peer::run() {
     try {
         serve_until_stopped();
-    } catch (const std::runtime_error&) { // its device was taken away
+    } catch (const std::runtime_error&) { // its device was removed
     }
 }
 

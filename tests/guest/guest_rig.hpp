@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// guest_rig.hpp - what the programs of the guest share: its ports, those of fakeib, and who is at the other one. Knows no test.
+// guest_rig.hpp - functions that the programs of the guest share: its ports, those of fakeib, and the peers at these
+// ports. Independent of tests.
 #pragma once
 #include "program/process.hpp"
 #include "support/catch.hpp"
@@ -26,34 +27,35 @@ using transports::end_port;
 using transports::umad_options;
 using transports::umad_transport;
 
-/// Loads the module with these parameters, unless it is. It stays for the tests that follow, and goes with the program.
+/// Loads the module with these parameters, unless it is loaded. It stays for later tests, and is unloaded when the
+/// program ends.
 void use_fakeib(const std::string& parameters = "presets=1");
 
-/// An end port of the guest by its name, `rxe0/1`.
+/// Returns an end port of the guest by its name, for example `rxe0/1`.
 end_port port_of(const std::string& name);
 
-/// To a port of fakeib.
+/// Returns a path to a port of fakeib.
 mad::IBPath to_lid(u16 LID);
-/// To a port of soft RoCE.
+/// Returns a path to a port of soft RoCE.
 mad::IBPath to_gid(const end_port& port);
 
-/// What a driver's clock says.
+/// Returns the time of a driver's clock.
 inline mad::time_point clock_now() { return mad::time_point(std::chrono::steady_clock::now().time_since_epoch()); }
 
-/// A MAD, and how a transport is asked to carry it.
+/// A MAD, and the options for sending it.
 struct outgoing_mad {
     mad::any_path path = mad::IBPath{};
-    std::vector<u8> packet = std::vector<u8>(mad::headroom + mad::mad_size); ///< with the headroom
+    std::vector<u8> packet = std::vector<u8>(mad::headroom + mad::mad_size); ///< including the headroom
     bool expects_reply = true;
     mad::duration timeout = 5s;
 
-    /// `tid`: the lower half of the transaction ID.
+    /// Creates a MAD with these header fields. `tid`: the lower half of the transaction ID.
     outgoing_mad(mad::any_path to, iba::MgmtClass, u8 class_version, iba::Method, u16 attribute, u32 tid);
     u8* mad() noexcept { return packet.data() + mad::headroom; }
     mad::send_result send(mad::transport&, std::optional<u8> agents_version = {});
 };
 
-/// A message of a transport, whole.
+/// A complete message of a transport.
 struct message {
     u32 status = 0;
     std::vector<u8> mad;
@@ -62,24 +64,24 @@ struct message {
     u32 tid() const;
     bool is_reply() const { return status == 0 && (mad.at(3) & 0x80) != 0; }
 };
-/// The next message; nothing, if there is none within that time.
+/// Returns the next message, or nothing if there is none within that time.
 std::optional<message> await_message(mad::transport&, mad::duration limit = 5s);
 
-/// A port that answers the requests of one class as a test plans it, in a thread of its own.
+/// A port that replies to the requests of one class according to a plan, in its own thread.
 class peer {
 public:
-    /// When to send the request's answer, after it came: each time one copy. Empty: silence.
+    /// Returns when to send the reply to a request, relative to its arrival: one copy for each time. Empty: no reply.
     using plan = std::function<std::vector<mad::duration>(std::span<const u8> request)>;
 
     peer(const end_port& at, const mad::registration& what, plan);
     ~peer();
 
-    /// The lower halves of the transaction IDs of all requests, as they came.
+    /// Returns the lower halves of the transaction IDs of all requests, in the order of their arrival.
     std::vector<u32> asked() const;
     std::size_t count() const { return asked().size(); }
-    /// Until so many requests have come. Throws when that takes long.
+    /// Waits until this number of requests has arrived. Throws if that takes too long.
     void await_count(std::size_t) const;
-    /// Requests that waited for their answers at one instant.
+    /// Returns the largest number of requests that waited for their replies at the same time.
     std::size_t most_waiting() const;
 
 private:
@@ -96,12 +98,12 @@ private:
     std::multimap<mad::time_point, message> due_;
     std::thread thread_;
 };
-/// The plan to answer once, after so long.
+/// Returns a plan that replies once after this time.
 peer::plan answer_after(mad::duration);
-/// The plan to answer nothing.
+/// Returns a plan that never replies.
 peer::plan silence();
 
-/// A port where a responder answers, in a thread of its own.
+/// A port with a responder, in its own thread.
 class served_port {
 public:
     served_port(std::unique_ptr<mad::transport>, server::responder);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ibtool_guest_test.cpp - ibtool beside infiniband-diags over the kernel's own devices, in a subnet that OpenSM brought up.
+// ibtool_guest_test.cpp - ibtool compared with infiniband-diags over the kernel's own devices, in a subnet that OpenSM
+// configured.
 #include "guest_rig.hpp"
 #include "ibsim/ibsim_programs.hpp"
 #include "program/ibtool_rig.hpp"
@@ -15,7 +16,7 @@ using comad::test::use_fakeib;
 
 namespace {
 
-/// Two ports of fakeib and an OpenSM at the first of them, which lasts as long as it.
+/// Two ports of fakeib, and an OpenSM at the first one that runs as long as this object exists.
 class subnet {
 public:
     subnet() {
@@ -30,7 +31,8 @@ private:
     std::optional<process> manager_;
 };
 
-/// The same command of infiniband-diags and of ours, from that device. Theirs must succeed.
+/// Runs the same command of infiniband-diags and of ibtool from that device. The command of infiniband-diags must
+/// succeed.
 struct both {
     both(const char* device, const words& command, const words& arguments_of_both) {
         const words through = device ? words{"-C", device} : words{};
@@ -49,7 +51,7 @@ void compare(const char* device, const words& command, const words& arguments = 
     CHECK_FALSE(b.ours.out.empty());
 }
 
-/// Without what is never the same twice: dates, counts of activity, times.
+/// Removes what differs in each run: dates, activity counts and times.
 std::string without(std::string text, const std::string& from, const std::string& to) {
     for (std::size_t at = 0; (at = text.find(from, at)) != text.npos; at += from.size()) {
         const std::size_t begin = at + from.size();
@@ -105,7 +107,7 @@ TEST_CASE("ibping of comad and of infiniband-diags interoperate over the kernel"
     std::vector<std::string> said;
     for (const words& server : {theirs, ours}) {
         process serving(server + words{"-S", "-C", "fib0"});
-        // It answers as soon as it is registered: until then the kernel says that nobody does.
+        // It replies as soon as it is registered. Until then the kernel rejects the request.
         await([&] { return run_process(ours + words{"-C", "fib1", "-c", "1", "1"}).status == 0; });
         for (const words& client : {theirs, ours}) said.push_back(pinged_by(client));
     }
@@ -117,7 +119,7 @@ TEST_CASE("ibtool reports what an unsuitable device lacks") {
     check_failure(run({"smpquery", "nodeinfo", "1", "-C", "rxe0"}), 1, "link layer");
     check_failure(run({"ibhosts", "-C", "mlx5_0"}), 1, "mlx5_0");
     const subnet s;
-    // All that --umad-timeout and --descriptors do where nothing is late is nothing.
+    // If no reply is late, --umad-timeout and --descriptors have no visible effect.
     const process_result plain = run({"smpquery", "nodeinfo", "2", "-C", "fib0"});
     check_success(plain);
     for (const words& with :

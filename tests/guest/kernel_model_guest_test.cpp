@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// kernel_model_guest_test.cpp - the model of the kernel beside the kernel: the same sends, delays and losses give the same events.
+// kernel_model_guest_test.cpp - the model of the kernel compared with the kernel: the same sends, delays and losses
+// cause the same events.
 #include "guest_rig.hpp"
 #include "wire/scripted_transport.hpp"
 #include <comad/transports/kernel_model.hpp>
@@ -18,21 +19,21 @@ using iba::MgmtClass;
 
 namespace {
 
-/// A request, and the copies of its answer that arrive, so long after it was sent.
+/// A request, and the times at which copies of its reply arrive after its transmission.
 struct step {
     mad::duration at{};
     u32 tid = 0;
     MgmtClass mgmt_class = MgmtClass::Performance;
-    u8 class_version = 1; ///< of the agent
+    u8 class_version = 1; ///< the version of the agent
     mad::duration timeout{};
     bool expects_reply = true;
     std::vector<mad::duration> answers{};
 };
 
-/// What the program reads, or a send that was refused.
+/// An event that the program reads, or a rejected send.
 struct event {
     u32 tid;
-    int status; ///< 0: an answer; ETIMEDOUT; negative: the errno of a send
+    int status; ///< 0: a reply; ETIMEDOUT; negative: the errno of a send
     std::size_t size;
     friend bool operator==(const event&, const event&) = default;
 };
@@ -48,9 +49,9 @@ outgoing_mad mad_of(const step& s) {
     return m;
 }
 
-/// Whether the event happened at a time when it may have: nothing is sooner than the script, and a busy machine is late.
+/// Checks the time of an event. No event is earlier than in the script, and a busy machine may be late.
 void check_time(mad::duration got, mad::duration wanted) {
-    CHECK(got >= wanted - 10ms); // two ticks
+    CHECK(got >= wanted - 10ms); // two timer ticks
     CHECK(got < wanted + 400ms);
 }
 
@@ -72,7 +73,7 @@ happened by_the_model(const std::vector<step>& script) {
         return f;
     });
     transports::kernel_options options;
-    options.tick = 4ms; // Debian's HZ is 250
+    options.tick = 4ms; // HZ is 250 on Debian
     transports::kernel_model kernel(wire, options);
     happened all;
     std::vector<u8> buffer(1024);
@@ -137,12 +138,12 @@ happened by_the_kernel(const std::vector<step>& script) {
         all.times.push_back(clock_now() - began);
     }
     while (device.held() > 0 && clock_now() - began < 10s) read_until(clock_now() + 20ms);
-    read_until(clock_now() + 100ms); // nothing more
+    read_until(clock_now() + 100ms); // no further event
     return all;
 }
 
-/// Requests of two classes and several agents, sent in the first 300 ms, whose ends are apart from each other by more than a busy
-/// machine is late.
+/// Returns requests of two classes and several agents, which are sent in the first 300 ms. The times of their ends
+/// differ by more than the delay of a busy machine.
 std::vector<step> script_of(unsigned seed) {
     constexpr unsigned count = 36;
     constexpr mad::duration apart = 70ms;
@@ -157,28 +158,28 @@ std::vector<step> script_of(unsigned seed) {
         s.tid = 100 + i;
         s.mgmt_class = i % 3 ? MgmtClass::Performance : MgmtClass::VendOUI;
         s.class_version = 1;
-        const mad::duration end = 400ms + place[i] * apart - s.at; // since it was sent
+        const mad::duration end = 400ms + place[i] * apart - s.at; // relative to the transmission
         switch (i % 6) {
-        case 0: // answered
+        case 0: // with a reply
             s.timeout = end + 1s;
             s.answers = {end};
             break;
-        case 1: // doubled
+        case 1: // with duplicate replies
             s.timeout = end + 1s;
             s.answers = {end, end + 20ms, end + 20ms};
             break;
-        case 2: // lost
+        case 2: // without a reply
             s.timeout = end;
             break;
-        case 3: // late
+        case 3: // with a late reply
             s.timeout = end;
             s.answers = {end + 200ms};
             break;
-        case 4: // an answer nobody waits for
+        case 4: // a response that needs no reply
             s.expects_reply = false;
             s.answers = {end};
             break;
-        case 5: // the same number twice, while it is outstanding
+        case 5: // the same transaction ID twice, while the first is in flight
             s.timeout = end;
             all.push_back(s);
             s.at += 2ms;
@@ -186,7 +187,7 @@ std::vector<step> script_of(unsigned seed) {
         }
         all.push_back(s);
     }
-    // The same numbers once more, of another agent of the class, and later again of the first one.
+    // The same transaction IDs again from another agent of the class, and later from the first one.
     step other = all[1];
     other.at = 300ms;
     other.class_version = 2;

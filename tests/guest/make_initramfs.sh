@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# make_initramfs.sh DIRECTORY - DIRECTORY/initramfs: busybox, `init` and the kernel's modules that the guest needs, in the order
-# in which they are loaded; all else the guest has from the host's file system.
+# make_initramfs.sh DIRECTORY - writes DIRECTORY/initramfs: busybox, `init`, and the kernel modules that the guest needs, in
+# load order. The guest gets everything else from the host's file system.
 set -euo pipefail
 directory=$(cd "${1:?usage: make_initramfs.sh DIRECTORY}" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
@@ -20,7 +20,7 @@ while read -r file; do
     name=$(basename "$file" .ko)
     file_of[${name//-/_}]=$file
 done < <(find "$directory/modules" -name '*.ko')
-# load MODULE: after those that it depends on. What is in no file is built in.
+# load MODULE: adds a module after its dependencies. A module without a file is built in.
 load() {
     local name=${1//-/_} needed
     [[ ! ${seen[$name]-} && ${file_of[$name]-} ]] || return 0
@@ -30,7 +30,7 @@ load() {
     cp "${file_of[$name]}" "$tree/modules/$name.ko"
     echo "$name" >>"$tree/modules/order"
 }
-# crc32_generic is what rdma_rxe asks for by name when it runs; the last three drop packets where a test says so (tc).
+# rdma_rxe requests crc32_generic by name at run time. The last three modules drop packets for tests (tc).
 for module in virtio_pci 9pnet_virtio 9p overlay veth crc32_generic rdma_rxe ib_umad ib_uverbs sch_ingress cls_matchall act_gact; do
     load "$module"
 done

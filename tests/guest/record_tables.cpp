@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// record_tables.cpp - each record says which one it is.
+// record_tables.cpp - tables of records; each record contains its number.
 #include "record_tables.hpp"
 
 #include <comad/mad/detail/message.hpp>

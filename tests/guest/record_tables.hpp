@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// record_tables.hpp - tables of NodeRecords of any length, for who tries RMPP: who answers with them, and who asks for them.
+// record_tables.hpp - tables of NodeRecords of any length for tests of RMPP: a responder, and a requester that checks
+// them.
 #pragma once
 #include "support/catch.hpp"
 #include <comad/coro/detail/blocking.hpp>
@@ -10,15 +11,16 @@
 
 namespace comad::test {
 
-/// Bytes of a record in a table: of 108, for the SA counts in words of 8.
+/// Bytes per record in a table: a record has 108, and the SA counts in units of 8.
 inline constexpr std::size_t record_stride = 112;
-/// So many times 16 records are a mebibyte.
+/// This number, times 16, is the number of records in a mebibyte.
 inline constexpr u16 mebibyte = (1 << 20) / record_stride / 16;
 
-/// Answers SubnAdmGetTable(NodeRecord) with as many records as the LID asked for says, times 16; with no fewer than `least`.
+/// Replies to SubnAdmGetTable(NodeRecord) with 16 times the requested LID as the number of records, but at least
+/// `least`.
 server::responder record_tables(u32 least = 0);
 
-/// Asks for so many times 16 of them, and looks at each.
+/// Requests this number of records, times 16, and checks each.
 void check_table(coro::blocking_transactor&, const mad::IBPath& to, u16 sixteens);
 
 } // namespace comad::test

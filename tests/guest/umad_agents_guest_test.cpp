@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// umad_agents_guest_test.cpp - which agents the kernel gives, by both ioctls, and which it refuses; who may open a device.
+// umad_agents_guest_test.cpp - agents that the kernel registers with both ioctls, agents that it rejects, and
+// permissions for opening a device.
 #include "guest_rig.hpp"
 #include "support/thrown.hpp"
 #include <comad/coro/detail/blocking.hpp>
@@ -24,8 +25,8 @@ namespace {
 constexpr auto sent = mad::send_state::sent;
 constexpr auto failed = mad::send_state::failed;
 
-/// A class as it is registered, and an attribute that nobody but an agent answers. (Of communication management the kernel passes
-/// no other Get than that of ClassPortInfo.)
+/// A class with its registration, and an attribute to which only an agent replies. (For communication management, the
+/// kernel forwards only the Get of ClassPortInfo.)
 struct kind {
     MgmtClass mgmt_class;
     u8 class_version;
@@ -51,7 +52,7 @@ constexpr kind general_classes[] = {
 constexpr u16 SMInfo = 0x0020; // the driver leaves it to agents
 constexpr kind subnet_classes[] = {{MgmtClass::SubnLID, 1, SMInfo}, {MgmtClass::SubnDirected, 1, SMInfo}};
 
-/// A request goes there, and its answer comes back.
+/// Checks that a request arrives, and that its reply returns.
 void check_exchange(umad_transport& asking, mad::any_path to, umad_transport& answering, const kind& k) {
     CAPTURE(value(k.mgmt_class), k.class_version);
     outgoing_mad request(std::move(to), k.mgmt_class, k.class_version, Method::Get, k.attribute, 0x1234);
@@ -96,7 +97,7 @@ mad::registration serving(const kind& k) {
 TEST_CASE("the kernel registers agents of all classes for clients and servers and carries their MADs") {
     use_fakeib();
     umad_options options;
-    options.user_rmpp = GENERATE(false, true); // by the first ioctl and by the second
+    options.user_rmpp = GENERATE(false, true); // with the first and the second ioctl
     CAPTURE(options.user_rmpp);
     umad_transport asking(port_of("fib0/1"), options), answering(port_of("fib1/1"), options);
     for (const kind& k : general_classes) {
@@ -139,7 +140,7 @@ TEST_CASE("a class that is served at a port cannot be registered again, and the 
                Catch::Contains("cannot serve management class 0x32") &&
                    Catch::Contains("another program at this port already serves this management class"));
     const server::agent allowed(elsewhere, answers);
-    // Another version of the class, and a method that nobody serves, are free.
+    // Another version of the class, and a method without a server, are free.
     CHECK(second.serve({server::ping_class, 2, mad::methods(Method::Get), server::openfabrics_oui}) == 0);
     CHECK(second.serve({server::ping_class, 1, mad::methods(Method::Send), server::openfabrics_oui}) == 0);
 }

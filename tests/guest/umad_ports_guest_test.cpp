@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// umad_ports_guest_test.cpp - ports of two devices, ports that serve and hear of traps, and ports that are taken away.
+// umad_ports_guest_test.cpp - ports of two devices, ports that serve requests and receive traps, and ports that are
+// removed.
 #include "guest_rig.hpp"
 #include <comad/coro/asio.hpp>
 #include <comad/coro/detail/blocking.hpp>
@@ -53,7 +54,7 @@ server::responder manager_with_counters() {
 
 TEST_CASE("SMPs and GMPs of a port of two devices use different devices, and both devices serve") {
     use_fakeib("presets=1 split=1");
-    for (const char* name : {"fib0/1", "smi0/1"}) { // whichever side is named
+    for (const char* name : {"fib0/1", "smi0/1"}) { // named by either side
         const end_port here = port_of(name), there = port_of("fib1/1");
         const transports::smi_gsi sides = transports::smi_gsi_pair(here, transports::end_ports());
         REQUIRE((sides.smi && sides.gsi));
@@ -76,7 +77,8 @@ TEST_CASE("SMPs and GMPs of a port of two devices use different devices, and bot
         REQUIRE(counters);
         CHECK(counters.value().symbolErrorCounter == 42);
     }
-    // By itself the side with the SMI carries no GMP, the other one no SMP.
+    // A transport over only the side with the SMI carries no GMPs. A transport over only the other side carries no
+    // SMPs.
     umad_transport gsi(port_of("fib0/1"));
     coro::blocking_transactor rpcs(gsi);
     const auto refused = rpcs.SubnGet<NodeInfo>(mad::IBDRPath{});
@@ -86,7 +88,7 @@ TEST_CASE("SMPs and GMPs of a port of two devices use different devices, and bot
 
 TEST_CASE("a trap reaches the server of its class, and its sender gets a reply") {
     use_fakeib();
-    std::promise<u16> traps[2]; // who sent them
+    std::promise<u16> traps[2]; // the LIDs of the senders
     unsigned heard = 0;
     server::responder answers;
     answers.on_trap(MgmtClass::SubnLID, 1, [&](const server::request&, const iba::Notice& notice) {
@@ -117,7 +119,7 @@ TEST_CASE("a trap reaches the server of its class, and its sender gets a reply")
     CHECK(issuer_of(0) == 2);
     CHECK(device.held() == 0);
 
-    // Without waiting for that, as the library's RPC has it.
+    // Without waiting for the TrapRepress, as the RPC of the library does.
     MADSchedule schedule(device);
     const auto send = [](MADSchedule& s, iba::smp::NoticeTrap n) -> task<bool> {
         auto sent = co_await s.Trap(n, to_lid(1));
@@ -127,7 +129,7 @@ TEST_CASE("a trap reaches the server of its class, and its sender gets a reply")
     CHECK(issuer_of(1) == 2);
 }
 
-// ---- devices that are taken away ---------------------------------------------------------------------------------------
+// ---- removed devices ---------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -203,7 +205,7 @@ TEST_CASE("RPCs in flight fail soon after their device is removed, under both dr
     CHECK(later[0].code == errc::send_failed);
     CHECK_THAT(later[0].text, Catch::StartsWith(name + " rejected the request (the device was removed"));
 
-    // Who serves hears of it as well; and when it is back it can be opened again.
+    // A program that serves requests gets the error, too. When the device is back, it can be opened again.
     rdma({"add", "rxe1", "type", "rxe", "netdev", "eth1"});
     const peer back(port_of("rxe1/1"), {MgmtClass::Performance, 1, mad::methods(Method::Get)}, answer_after(0ms));
     umad_transport other(port_of("rxe0/1"));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// umad_rmpp_guest_test.cpp - long messages by the kernel's RMPP and by ours, each with each, up to 1 MiB.
+// umad_rmpp_guest_test.cpp - long messages with the kernel's RMPP and with comad's RMPP, in all combinations, up to 1
+// MiB.
 #include "guest_rig.hpp"
 #include "record_tables.hpp"
 #include <comad/coro/detail/blocking.hpp>
@@ -20,7 +21,7 @@ using iba::sa::NodeRecord;
 
 namespace {
 
-/// By the kernel's RMPP, or by ours over single MADs.
+/// Returns a transport with the kernel's RMPP, or with comad's RMPP over single MADs.
 std::unique_ptr<mad::transport> with_rmpp(const end_port& port, bool ours) {
     umad_options options;
     options.user_rmpp = ours;
@@ -102,7 +103,7 @@ TEST_CASE("multi-segment requests reach their handler whole") {
     const auto device = with_rmpp(port_of("fib0/1"), ours_asks);
     outgoing_mad request(to_lid(2), MgmtClass::SubnAdm, 2, Method::GetMulti, 0x3a, 9);
     request.packet.resize(mad::headroom + size);
-    request.mad()[24] = 1; // RMPP version, DATA, Active: it goes by RMPP
+    request.mad()[24] = 1; // RMPP version, DATA, Active: the message uses RMPP
     request.mad()[25] = 1;
     request.mad()[26] = 1;
     for (std::size_t i = 0; i + 56 < size; ++i) request.mad()[56 + i] = static_cast<u8>(i * 7);

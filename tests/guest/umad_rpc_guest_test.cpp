@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// umad_rpc_guest_test.cpp - RPCs over the kernel's MAD devices: SMPs and GMPs, what is late, doubled, lost or too much.
+// umad_rpc_guest_test.cpp - RPCs over the kernel's MAD devices: SMPs and GMPs, and late, duplicate, lost or excess
+// MADs.
 #include "guest_rig.hpp"
 #include "wire/delivered_request.hpp"
 #include <comad/coro/asio.hpp>
@@ -34,7 +35,7 @@ using transports::kernel_timeout;
 
 namespace {
 
-constexpr u64 first_guid = 0x0002c90000fab000; // fakeib's
+constexpr u64 first_guid = 0x0002c90000fab000; // the first GUID of fakeib
 constexpr mad::registration performance{MgmtClass::Performance, 1, mad::methods(Method::Get)};
 
 template <class... Port> IBDRPath route(Port... ports) {
@@ -42,7 +43,7 @@ template <class... Port> IBDRPath route(Port... ports) {
     return IBDRPath{hops};
 }
 
-/// What became of one RPC.
+/// The result of one RPC.
 struct outcome {
     std::optional<errc> error;
     unsigned attempts = 0;
@@ -70,7 +71,7 @@ std::size_t answered(const std::vector<outcome>& all) {
     return static_cast<std::size_t>(std::count_if(all.begin(), all.end(), [](const outcome& o) { return !o.error; }));
 }
 
-/// Reads until the kernel holds nothing any more.
+/// Reads until the kernel holds no request.
 void read_all_back(MADSchedule& s, umad_transport& device, mad::duration limit) {
     const mad::time_point end = clock_now() + limit;
     while (device.held() > 0 && clock_now() < end)
@@ -104,7 +105,7 @@ TEST_CASE("SMPs travel by directed route and by LID, and the SMA of the driver r
     const auto nobody = rpcs.SubnGet<NodeInfo>(to_lid(77));
     REQUIRE_FALSE(nobody);
     CHECK(nobody.error().code == errc::timed_out);
-    const auto no_port = rpcs.SubnGet<NodeInfo>(route(2)); // of a CA with one
+    const auto no_port = rpcs.SubnGet<NodeInfo>(route(2)); // a CA with one port
     CHECK_FALSE(no_port);
 }
 
@@ -133,13 +134,13 @@ TEST_CASE("GMPs travel by LID over InfiniBand and by GID over soft RoCE and retu
         umad_transport device(from);
         coro::blocking_transactor rpcs(device);
         for (int i = 0; i < 20; ++i) CHECK(rpcs.PerformanceGet<PortCounters>(to, 1));
-        CHECK(answers.count() >= 20); // a busy machine may ask again
+        CHECK(answers.count() >= 20); // a busy machine may cause retries
         CHECK(device.held() == 0);
     };
     check(port_of("fib0/1"), port_of("fib1/1"), to_lid(2));
     check(port_of("rxe0/1"), port_of("rxe1/1"), to_gid(port_of("rxe1/1")));
     check(port_of("rxe1/1"), port_of("rxe0/1"), to_gid(port_of("rxe0/1")));
-    check(port_of("rxe0/1"), port_of("rxe0/1"), to_gid(port_of("rxe0/1"))); // to itself
+    check(port_of("rxe0/1"), port_of("rxe0/1"), to_gid(port_of("rxe0/1"))); // to the port itself
 }
 
 TEST_CASE("the kernel itself rejects a class that no agent serves") {
@@ -169,7 +170,7 @@ TEST_CASE("an unresponsive node gets the configured attempts, and the kernel kee
 
 TEST_CASE("a reply to an earlier attempt counts only if the kernel timeout covers the operation") {
     use_fakeib();
-    // The first request is answered when its attempt is over, all others never.
+    // The first request gets its reply after the timeout of its attempt, all others get none.
     bool is_first = true;
     const peer late(port_of("fib1/1"), performance, [&](std::span<const u8>) {
         return std::exchange(is_first, false) ? std::vector<mad::duration>{300ms} : std::vector<mad::duration>{};
@@ -205,7 +206,7 @@ TEST_CASE("a transaction ID in use is rejected, and another agent can use it") {
     outgoing_mad request(to_lid(2), MgmtClass::Performance, 1, Method::Get, 0x12, 42);
     request.timeout = 500ms;
     REQUIRE(request.send(device).state == mad::send_state::sent);
-    for (const u16 LID : {2, 77}) { // wherever it goes
+    for (const u16 LID : {2, 77}) { // regardless of the target
         request.path = to_lid(LID);
         const auto again = request.send(device);
         CHECK(again.state == mad::send_state::failed);
@@ -221,7 +222,7 @@ TEST_CASE("a transaction ID in use is rejected, and another agent can use it") {
         CHECK(report->tid() == 42);
     }
     request.path = to_lid(2);
-    CHECK(request.send(device).state == mad::send_state::sent); // it is free again
+    CHECK(request.send(device).state == mad::send_state::sent); // the transaction ID is free again
 }
 
 TEST_CASE("a thousand requests in flight all complete exactly once") {
@@ -254,7 +255,7 @@ TEST_CASE("a thousand requests in flight all complete exactly once") {
         MADSchedule schedule(device, all_at_once);
         const auto all = coro::sync_wait(schedule, ask_many(schedule, to_lid(2), count));
         CHECK(answered(all) == count);
-        CHECK(schedule.window() == 128); // what the kernel's send queue takes
+        CHECK(schedule.window() == 128); // the size of the kernel's send queue
         CHECK(slow.most_waiting() <= 128);
         CHECK(slow.count() == count);
     }
@@ -272,7 +273,7 @@ TEST_CASE("attempts beyond max_held wait until the kernel returns requests, and 
     CHECK(answered(all) == 0);
     CHECK(std::all_of(all.begin(), all.end(), [](const outcome& o) { return o.error == errc::timed_out; }));
     read_all_back(schedule, device, 2s);
-    // Every copy that left was reported once.
+    // The kernel reported every sent attempt once.
     CHECK(schedule.counters().expired_reports == silent.count());
     CHECK(schedule.counters().stale == 0);
 }
@@ -281,7 +282,7 @@ TEST_CASE("a slow node gets its time without excessive retries") {
     use_fakeib();
     const peer slow(port_of("fib1/1"), performance, answer_after(700ms));
     umad_transport device(port_of("fib0/1"));
-    MADSchedule schedule(device); // as it comes: timeouts are measured
+    MADSchedule schedule(device); // default options: timeouts are measured
     CHECK_FALSE(coro::sync_wait(schedule, ask(schedule, to_lid(2))).error);
     const std::size_t first = slow.count();
     CHECK(first <= 4);
@@ -302,7 +303,7 @@ TEST_CASE("each message is an epoll edge of the device descriptor, whether read 
         epoll_event event;
         return ::epoll_wait(edges.get(), &event, 1, ms) == 1;
     };
-    CHECK_FALSE(edge_within(0)); // that it can be written to is none
+    CHECK_FALSE(edge_within(0)); // being writable is not an edge
     const auto ask_once = [&](u32 tid) {
         outgoing_mad request(to_lid(2), MgmtClass::Performance, 1, Method::Get, 0x12, tid);
         REQUIRE(request.send(device).state == mad::send_state::sent);
@@ -311,7 +312,7 @@ TEST_CASE("each message is an epoll edge of the device descriptor, whether read 
     CHECK(edge_within(2000));
     CHECK_FALSE(edge_within(0));
     ask_once(2);
-    CHECK(edge_within(2000)); // though the first is not read
+    CHECK(edge_within(2000)); // although the first message was not read
     CHECK(await_message(device, 0ms)->tid() == 1);
     CHECK(await_message(device, 0ms)->tid() == 2);
     CHECK_FALSE(await_message(device, 0ms));

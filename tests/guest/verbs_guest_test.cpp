@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// verbs_guest_test.cpp - libibverbs over soft RoCE: GMPs to the kernel's QP1 and back, RMPP with the kernel's both ways, queue
-// pairs of all kinds, failures and removal; and ibtool where no umad device is.
+// verbs_guest_test.cpp - libibverbs over soft RoCE: GMPs to the kernel's QP1 and back, RMPP with the kernel in both
+// directions, queue pairs of all kinds, failures and removal. Also ibtool without a umad device.
 #include "guest_rig.hpp"
 #include "program/ibtool_rig.hpp"
 #include "record_tables.hpp"
@@ -41,7 +41,7 @@ template <class T> T had(verbs::result<T> r) {
     if constexpr (!std::is_void_v<T>) return std::move(r.value());
 }
 
-/// Answers PerformanceGet(PortCounters) with the port that was asked for in a counter.
+/// Replies to PerformanceGet(PortCounters) with the requested port number in a counter.
 server::responder counters() {
     server::responder answers;
     answers.add({MgmtClass::Performance, 1, mad::methods(Method::Get)}, [](const server::request& r) {
@@ -55,7 +55,7 @@ server::responder counters() {
 
 std::unique_ptr<mad::transport> umad_at(const char* port) { return std::make_unique<umad_transport>(port_of(port)); }
 
-/// What a program prints; it must succeed.
+/// Runs a program, which must succeed.
 void must(words command) {
     const process_result r = run_process(std::move(command));
     INFO(r.err);
@@ -92,7 +92,7 @@ TEST_CASE("a UD queue pair and a umad server exchange requests one at a time and
     CHECK(coro::sync_wait(schedule, ask_many(schedule, to, 1000)) == 1000);
     CHECK(schedule.counters().retried == 0);
     CHECK(device.replaced() == 0);
-    // What nobody serves the kernel answers itself.
+    // The kernel itself replies to a request that no agent serves.
     outgoing_mad unserved(to, MgmtClass{0x0a}, 1, Method::Get, 0x12, 7);
     REQUIRE(unserved.send(device).state == mad::send_state::sent);
     const auto refused = await_message(device);
@@ -128,7 +128,7 @@ TEST_CASE("kernel RMPP and user-space RMPP over verbs exchange messages up to 1 
         coro::blocking_transactor rpcs(*device, {.unmeasured_timeout = 10s});
         for (const u16 sixteens : {u16{1}, u16{20}, mebibyte}) check_table(rpcs, to_gid(there), sixteens);
     }
-    // Who serves over verbs is asked at the number of its queue pair.
+    // A server over verbs is addressed by its queue pair number.
     auto single = std::make_unique<verbs_transport>(there);
     mad::IBPath to_server = to_gid(there);
     to_server.dqpn = single->qp_number();
@@ -136,7 +136,7 @@ TEST_CASE("kernel RMPP and user-space RMPP over verbs exchange messages up to 1 
     umad_transport device(here);
     coro::blocking_transactor rpcs(device, {.unmeasured_timeout = 10s});
     for (const u16 sixteens : {u16{1}, u16{20}, mebibyte}) check_table(rpcs, to_server, sixteens);
-    // And ours to ours.
+    // Both ends over verbs.
     const auto over = transports::open_verbs_port(here);
     coro::blocking_transactor ours(*over, {.unmeasured_timeout = 10s});
     check_table(ours, to_server, 20);
@@ -144,7 +144,7 @@ TEST_CASE("kernel RMPP and user-space RMPP over verbs exchange messages up to 1 
 
 namespace {
 
-/// While it lives, each Nth packet that comes to a network device is dropped.
+/// While this object exists, each Nth packet that a network device receives is dropped.
 class lossy_device {
 public:
     lossy_device(std::string name, unsigned one_of) : name_(std::move(name)) {
@@ -232,7 +232,7 @@ TEST_CASE("port events from the driver and injected events arrive with the chang
     await(said(1, IBV_EVENT_PORT_ERR));
     must({"ip", "link", "set", "eth1", "up"});
     await(said(4, IBV_EVENT_PORT_ACTIVE));
-    // Those that this driver does not raise.
+    // Events that this driver does not raise.
     for (const ibv_event_type type : {IBV_EVENT_LID_CHANGE, IBV_EVENT_PKEY_CHANGE, IBV_EVENT_SM_CHANGE}) {
         device.inject({type, 1});
         await(said(4, type));
@@ -247,7 +247,7 @@ TEST_CASE("RPCs in flight fail with the name of the device when the device fails
     verbs_transport device(port_of("rxe0/1"));
     coro::schedule_options options;
     options.gmps_per_destination = 0;
-    options.max_outstanding = 16; // an adaptive window begins with fewer
+    options.max_outstanding = 16; // an adaptive window starts smaller
     coro::MADSchedule schedule(device, options);
     std::vector<std::string> ends;
     const auto one = [&]() -> coro::task<void> {
@@ -265,7 +265,7 @@ TEST_CASE("RPCs in flight fail with the name of the device when the device fails
     for (const std::string& end : ends) CHECK_THAT(end, Contains("rxe0/1 (verbs) was disconnected"));
 }
 
-// Drivers of hardware take it away and tell (IBV_EVENT_DEVICE_FATAL); this one does neither.
+// Drivers of hardware remove the device and raise IBV_EVENT_DEVICE_FATAL; this driver does neither.
 TEST_CASE("soft RoCE can be removed when no process uses it, and can be opened again when it returns") {
     std::vector<std::string> heard;
     verbs_options how;
@@ -393,7 +393,7 @@ TEST_CASE("UD queue pairs share receives and join groups, and a device reports i
     const iba::gid group(0xff0e000000000000, iba::guid{0x77});
     const auto member = had(verbs::multicast_membership::create(one, group, iba::lid{0xc001}));
 
-    // From a's own queue pair to the one with the shared receives, by the port's own GID.
+    // From a's own queue pair to the one with the shared receive queue, by the GID of the port itself.
     path.has_grh = true;
     path.DGID = had(a.device.gid(1, 0));
     path.hop_limit = 1;
@@ -466,7 +466,7 @@ TEST_CASE("ibtool queries an SA over verbs without a umad device") {
     const std::string sa =
         fmt::format("IBPath(DGID={}, has_grh=1, hop_limit=64, dqpn={})", there.gids.at(0), single->qp_number());
     const served_port server(std::make_unique<transports::rmpp_transport>(std::move(single)), record_tables(3));
-    // A mount namespace in which no MAD device is to be seen.
+    // Commands in a mount namespace in which no MAD device is visible.
     const words without_umad{"IBTOOL_FABRIC=",
                              "unshare",
                              "-m",

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# abi_check.sh - scripts/abi on a library of two functions: it tells what has changed for programs, and nothing else.
+# abi_check.sh - runs scripts/abi on a library of two functions. It must report changes that affect programs, and no others.
 # Usage: abi_check.sh ABI OUTPUT COMPILER
 set -euo pipefail
 abi=$1 output=$2 compiler=$3
@@ -34,7 +34,7 @@ int comad::run(const options& o) { return twice(o.window); }
 void comad::engine::send() { waiting_.push_back(1); }
 END1
 
-# told EXPECTED_CODE WORDS...: what abi says of the library as it is now
+# told EXPECTED_CODE WORDS...: what abi prints for the current library
 told() {
     "$compiler" -std=c++20 -O0 -g -fPIC -shared -Wl,-soname,libcomad.so.0.1 -Iinclude library.cpp -o libcomad.so
     local code=0
@@ -42,7 +42,7 @@ told() {
     cat told
     [[ $code == "$1" ]] || { echo "abi ended with $code instead of $1"; exit 1; }
 }
-# changed FILE FROM TO: told 1 of that change alone
+# changed FILE FROM TO: applies only that change, and expects exit status 1
 changed() {
     cp "$1" kept
     sed -i "s/$2/$3/" "$1"
@@ -62,4 +62,4 @@ grep -q 'comad::engine::send' told
 changed include/options.hpp 'std::vector<int> waiting_;' 'std::vector<int> waiting_; int more_;'
 changed library.cpp '$' ' ' 0
 changed library.cpp '^int comad::run' 'namespace comad { int added() { return 1; } } int comad::run' 0
-changed library.cpp 'twice(o.window)' '2 * o.window' 0 # an inline function that the library no longer has itself
+changed library.cpp 'twice(o.window)' '2 * o.window' 0 # an inline function that the library no longer contains

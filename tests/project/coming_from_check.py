@@ -22,17 +22,17 @@ def names_in(cell):
 
 
 def is_there(name):
-    """`ns::type::member`: some header of the namespace has all of its words."""
+    """Returns true if a header of the namespace contains all words of the name `ns::type::member`."""
     folder, *words = name.split("::")
     if folder == "iba" and len(words) > 1 and words[0] in ("smp", "sa", "pm"):
         words.pop(0)
     own = [text for text in headers.values() if re.search(rf"namespace comad::{folder}\b", text)]
-    has = lambda text, word: re.search(rf"(?<!::)\b{word}\b", text)  # not one of another namespace
+    has = lambda text, word: re.search(rf"(?<!::)\b{word}\b", text)  # without names of another namespace
     return any(all(has(text, word) for word in words) for text in own)
 
 
 def functions_of(header):
-    """What it declares: a name behind its type at the beginning of a line, up to the semicolon."""
+    """Returns the functions that a header declares: names after a type at the start of a line, up to the semicolon."""
     text = re.sub(r"^#.*(\\\n.*)*$", "", code(PEERS + header), flags=re.M)
     found = re.findall(r"^(?:static inline )?(?:[\w*]+ +)+\**(\w+)\s*\(([^;{]*)[;{]", text, flags=re.M)
     return {name for name, rest in found if "deprecated" not in rest and name.startswith(PREFIXES[header])}
@@ -40,7 +40,7 @@ def functions_of(header):
 
 PREFIXES = {"umad.h": ("umad_",), "ibnetdisc.h": ("ibnd_",),
             "mad.h": ("mad_", "madrpc_", "smp_", "sa_", "ib_", "cc_", "pma_", "bm_", "performance_", "str2", "drpath2", "portid2", "xdump")}
-SMALL = {"mad_is_vendor_range1", "mad_is_vendor_range2", "ib_portid_set"}  # of a line each
+SMALL = {"mad_is_vendor_range1", "mad_is_vendor_range2", "ib_portid_set"}  # one line each
 
 C_PAGE = "docs/howto/come-from-libibmad.md"
 problems, there, here = [], set(), 0

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""command_files_check.py - every command of ibtool is found by its name: its source, its text, its reference page and its test.
+"""command_files_check.py - checks that the source, text, reference page and test of every ibtool command can be found by its name.
 
 For a command NAME these are tools/commands/**/NAME.cpp, tools/commands/**/NAME.md, docs/reference/ibtool/NAME.md and
 tests/tools/NAME_test.cpp; in texts and pages a dash may replace an underscore. command_files.tsv lists the commands that share a source
@@ -27,7 +27,7 @@ def shared_files():
 
 
 def the_file(folder, name):
-    """Returns the only file of this name in the folder and the folders below it, or None."""
+    """Returns the only file of this name in the directory and its subdirectories, or None."""
     found = [f for f in sorted(pathlib.Path(folder).rglob(name)) if f.is_file()]
     return found[0] if len(found) == 1 else None
 

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# container_check.sh PACKAGES OUTPUT - the recipes of images, that of packaging/ and that of docs/howto/run-programs-on-a-simulated-fabric.md, make images of the packages in
-# that directory and of a bare Debian 12 (by buildah, in OUTPUT), and what is promised of them is so.
-# Exit status 77: something is missing, and it says what.
+# container_check.sh PACKAGES OUTPUT - builds images from the recipes in packaging/ and in
+# docs/howto/run-programs-on-a-simulated-fabric.md, with the packages in that directory and a bare Debian 12 (with buildah, in OUTPUT).
+# Checks what the documentation promises about these images. Exits with 77 and a message if a required program is missing.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 packages=$1 output=$2
@@ -23,7 +23,7 @@ trap '{ images rm --all && images rmi --all --force; } >"$output/removed" 2>&1 |
 made() { images bud --isolation chroot --pull-never -t "$1" -f "$2" "$packages" >"$output/$1.log" 2>&1 || fail "$(cat "$output/$1.log")"; }
 devices=()
 [[ ! -c /dev/fuse ]] || devices=(--device /dev/fuse)
-# in_image NAME COMMAND...: what it prints in a container of that image
+# in_image NAME COMMAND...: prints the output of the command in a container of that image
 in_image() {
     local container
     container=$(images from --pull-never "${devices[@]}" --cap-add CAP_SYS_ADMIN "$1")
@@ -52,6 +52,7 @@ entry=$(images inspect --type image --format '{{range .OCIv1.Config.Entrypoint}}
 [[ $entry == 'ibtool vumad --fabric '*' -- ' ]] || fail "its entry point is $entry"
 if ((${#devices[@]})); then
     links=$(in_image fat-tree $entry iblinkinfo | grep -c '==>')
-    # Of both ends: a fat tree of three levels of 16 ports has 1,024 hosts and as many links above each of the two lower levels.
+    # Counts both ends: a fat tree with three levels of 16-port switches has 1,024 hosts, and as many links above each of the two lower
+    # levels.
     ((links == 3 * 2 * 1024)) || fail "iblinkinfo tells of $links link ends"
 fi

@@ -30,7 +30,8 @@ def their_commands():
 
 
 def their_options(command):
-    """Each as the list of its names. infiniband-diags gives one-letter options a long name of one letter, which is left out."""
+    """Returns the options of a program, each as a list of its names. One-letter options of infiniband-diags also have a long name of one
+    letter, which is left out."""
     if command in WITHOUT_LONG_HELP:
         letters = []
         for line in output_of([command, "-h"]).splitlines():
@@ -47,7 +48,7 @@ def their_options(command):
 
 
 def options_of(ibtool):
-    """The options of each of our commands, each as a tuple of its names; those for all commands have the empty name."""
+    """Returns the options of each command of ibtool, each as a tuple of its names. Options of all commands have the empty command name."""
     options = collections.defaultdict(list, {"": [("-h", "--help"), ("-V", "--version")]})
     for line in output_of([ibtool, "help", "--arguments"]).splitlines():
         argument = json.loads(line)
@@ -58,7 +59,7 @@ def options_of(ibtool):
 
 
 def read_judgements(file):
-    """(command, option) -> (rating, note). The option - is the command itself, the command * every command with the option."""
+    """Returns {(command, option): (rating, note)}. The option - is the command itself; the command * means every command with the option."""
     judged, problems = {}, []
     for number, line in enumerate(open(file, encoding="utf-8"), 1):
         if line.startswith("#") or not line.strip():

@@ -13,7 +13,7 @@ pages = sys.argv[2:] or [os.path.join(root, "README.md"), *sorted(glob.glob(os.p
 
 
 def commands_of(block):
-    """Pairs of a command and the lines that it must print."""
+    """Returns pairs of a command and the lines that it must print."""
     found, continues = [], False
     for line in block.splitlines():
         if continues:
@@ -27,11 +27,11 @@ def commands_of(block):
 
 
 def pattern_of(lines):
-    """A regular expression for the shown output."""
+    """Returns a regular expression for the shown output."""
     text = "\n".join(line.rstrip() for line in lines).strip("\n")
     parts = [r"(?:.*\n)*?" if part == "...\n" else r"(?:.*\n)*?.*" if part == "..." else re.escape(part)
              for part in re.split(r"^(\.\.\.\n|\.\.\.\Z)", text, flags=re.M)]
-    # Longer rows of dots are the program's own, as in `Lid:.....3`; as wildcards a mismatch would take hours to find.
+    # Longer rows of dots are part of the output, as in `Lid:.....3`. As wildcards, a mismatch would take hours to find.
     return re.sub(r"(?:\\\.){3,}", lambda dots: {6: ".*", 8: r".*\."}.get(len(dots[0]), dots[0]), "".join(parts))
 
 
@@ -43,7 +43,7 @@ def run(command, exports, last_exit, directory):
 
 
 def check(page, directory):
-    """Runs the page; returns how many commands it has, and the problems."""
+    """Runs the commands of a page. Returns their number and the problems."""
     count, problems, exports = 0, [], []
     with open(page) as file:
         text = file.read()

@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# docs_snippets.sh PAGE EXAMPLE PROGRAM BLOCKS [all|whole] - the program prints what the `//> ` comments of its source say, and every C++
-# block of the page with such comments stands in that source, at least BLOCKS of them, or in another one of its folder, line
-# for line, indentation apart. With `all` every C++ block does. With `whole` a block is the complete source after its first two lines.
+# docs_snippets.sh PAGE EXAMPLE PROGRAM BLOCKS [all|whole] - checks that the program prints the `//> ` comments of its source,
+# and that every C++ block of the page with such comments is in that source, or in another source of its directory.
+# There must be at least BLOCKS of these blocks. Lines must be equal except for indentation. With `all`, every C++ block is checked.
+# With `whole`, a block is the complete source after its first two lines.
 set -euo pipefail
 page=$1 example=$2 program=$3 least=$4 which=${5:-}
 diff <(sed -n 's|^ *//> ||p' "$example") <("$program") || { echo "the program prints something else"; exit 1; }

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# install_packages_check.sh SCRIPT - scripts/install-packages while another package manager has a lock: with apt-get itself, whose lists
-# are in a directory of this test, and with a program in its place that fails as apt-get does. Exits with 77 if there is no apt-get.
+# install_packages_check.sh SCRIPT - runs scripts/install-packages while another package manager holds a lock. It uses apt-get
+# with lists in a directory of this test, and a program that fails like apt-get. Exits with 77 if there is no apt-get.
 set -euo pipefail
 script=$1
 command -v apt-get >/dev/null || { echo "skipped: there is no apt-get"; exit 77; }
@@ -20,7 +20,7 @@ fail() {
     cat "$here/out" "$here/err" >&2
     exit 1
 }
-# run CODE: the script with the programs of this test first
+# run CODE: runs the script with the programs of this test first in PATH
 run() {
     local code=0
     PATH=$here/bin:$PATH "${as_root[@]}" "$here/scripts/install-packages" >"$here/out" 2>"$here/err" || code=$?
@@ -52,24 +52,24 @@ open(sys.argv[2], "w").write("held")
 signal.pause()' "$here/state/lists/lock" "$here/held" &
 holder=$!
 read -r _ <"$here/held" || true
-# The other program ends while the script sleeps.
+# The other program exits while the script sleeps.
 cat >"$here/bin/sleep" <<END
 #!/bin/sh
 kill $holder && exec python3 -c 'import fcntl; fcntl.lockf(open("$here/state/lists/lock", "w"), fcntl.LOCK_EX)'
 END
 chmod +x "$here/bin/sleep"
-run 100 # there is no such package
+run 100 # the package does not exist
 has out "waiting up to 10 minutes for another package manager: Could not get lock $here/state/lists/lock. It is held by process $holder"
 has err "Unable to locate package comad-no-such-package"
 lacks err "cannot update"
 wait "$holder" || true
 holder=
 
-# ---- a program in its place ------------------------------------------------------------------------------------------
+# ---- a program instead of apt-get ------------------------------------------------------------------------------------
 
 cat >"$here/bin/apt-get" <<'END'
 #!/bin/bash
-# Fails with a held lock as often as the files busy-update and busy-install have lines.
+# Fails because of a held lock as often as the files busy-update and busy-install have lines.
 here=$(dirname "$(dirname "$0")")
 printf '%s\n' "$*" >>"$here/calls"
 case " $* " in
@@ -100,12 +100,12 @@ has out "/var/cache/apt/archives/lock"
 lacks err "E: "
 grep -q 'DPkg::Lock::Timeout=600 .*install' "$here/calls" || fail "apt-get must wait for dpkg's lock"
 
-seq 200 >"$here/busy-update" # more often than the script tries
+seq 200 >"$here/busy-update" # more often than the script retries
 run 1
 has err "scripts/install-packages: another package manager is still running: Could not get lock /var/lib/apt/lists/lock"
 
 : >"$here/busy-update"
-touch "$here/broken" # another failure is not waited for
+touch "$here/broken" # the script does not retry after another failure
 rm "$here/slept"
 run 100
 has err "E: broken"

@@ -7,23 +7,23 @@ import re, subprocess, sys, os
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 
-# Files that may write JSON by hand, or call the serializer, each with the reason.
+# Files that may write JSON by hand, or call the serializer, with the reasons.
 EXCEPTIONS = {
     "tools/text/sweep_json.cpp": "writes hundreds of thousands of lines in each sweep",
     "src/iba/json.cpp": "calls the serializer for all others",
     "src/iba/from_json.cpp": "quotes a value in an error",
 }
 
-# Comments and characters are skipped, raw and plain literals are found.
+# Skips comments and characters; matches raw and plain literals.
 TOKEN = re.compile(r"""//[^\n]*|/\*.*?\*/|'(?:[^'\\\n]|\\.)'|R"(?P<end>[^(\s]*)\((?P<raw>.*?)\)(?P=end)"|"(?P<plain>(?:[^"\\\n]|\\.)*)\"""",
                    re.DOTALL)
-# A member's name with its colon, or an object or list that begins with a string; {{ is { to fmt.
+# Matches the name of a member with its colon, or an object or list that starts with a string. fmt prints {{ as {.
 JSON = re.compile(r'"[\w{}. ]*"\s*:(?!\s+\w)|":(?=[\[{"\d]|$)|(?:[{\[]\s*|,)"[\w{}]+"\s*[:,\]}]|\{"')
 SERIALIZER = re.compile(r"(?:\.|->)dump\(")
 
 
 def findings(text):
-    """The number of each line with JSON or the serializer, and what was found."""
+    """Yields the number of each line with JSON or the serializer, and what was found."""
     code = []
     last = 0
     for token in TOKEN.finditer(text):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""language_check.py [--dictionary FILE] [--count] [FILE...] - search texts for the phrases in tests/project/dialect.yml.
+"""language_check.py [--dictionary FILE] [--count] [FILE...] - searches texts for the phrases in tests/project/dialect.yml.
 
 Prints "FILE:LINE: MATCH -> SUGGESTION" for each hit and exits with 1 if there are any. Without FILEs it checks the tracked files:
 
@@ -19,7 +19,7 @@ TEXT = ("packaging/*", "scripts/*", "cmake/*", ".github/*", ".ci/*", "CMakeLists
 
 
 def blank(text):
-    """Text of the same length and lines that no pattern matches."""
+    """Returns a text with the same length and lines that no pattern matches."""
     return re.sub(r"[^\n]", " ", text)
 
 
@@ -38,7 +38,7 @@ def prose_of(text):
 
 
 def columns_of(text):
-    """For each line of a table the heading and the extent of each cell: {line: [(start, end, heading)]}, lines from 1."""
+    """Returns the heading and the extent of each cell for each line of a table: {line: [(start, end, heading)]}, lines from 1."""
     cells, headings = {}, None
     for number, line in enumerate(text.split("\n"), 1):
         if not line.startswith("|"):
@@ -108,7 +108,7 @@ def titles_of(source):
 
 
 def python_text(source):
-    """The comments and strings of a Python source, at their offsets; everything else is blank."""
+    """Returns the comments and strings of a Python source at their offsets; everything else is blank."""
     starts = [0, *(m.end() for m in re.finditer("\n", source))]
     kept = list(blank(source))
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
@@ -168,7 +168,7 @@ class dictionary:
                 sys.exit(f"{file}: an exception needs file, reason, and text or column: {one}")
 
     def problems(self):
-        """The rules whose specs do not hold."""
+        """Returns the rules whose specs do not hold."""
         for pattern, expected, rule in self.rules:
             if not rule.get("specs"):
                 yield f"{rule['pattern']}: a rule needs an example in specs"

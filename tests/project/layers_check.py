@@ -22,7 +22,7 @@ LIBRARY = {
     "fabric": ["sa", "transports"],
     "testing": ["coro", "transports"],
 }
-# Headers are in include/comad/discovery/ROOM, sources in discovery/ROOM.
+# Headers are in include/comad/discovery/DIRECTORY, sources in discovery/DIRECTORY.
 DISCOVERY = {
     "database": [],
     "walk": ["database"],

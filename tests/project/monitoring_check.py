@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""monitoring_check.py IBTOOL - what packaging/monitoring has asks for series and labels that the exporter has, promtool takes its
-files and the expressions of the dashboard, and the alerts come when they should."""
+"""monitoring_check.py IBTOOL - checks packaging/monitoring: its files use only series and labels that the exporter writes,
+promtool accepts the files and the expressions of the dashboard, and the alerts fire when they should."""
 import json, os, re, subprocess, sys, tempfile
 
 ibtool = os.path.realpath(sys.argv[1])
@@ -16,7 +16,7 @@ def promtool(*words):
 
 
 def page_of(specification):
-    """What a sweep writes, of a subnet of which not all is in order: then it ends with 3."""
+    """Returns what a sweep writes for a subnet with faults. The sweep then exits with 3."""
     file = os.path.join(work.name, "page")
     r = subprocess.run([ibtool, "sweep", "--fabric", specification, "--every", "1s", "--count", "4", "--rules", rules,
                         "--refresh", "2s", "--prometheus", file], capture_output=True, text=True)
@@ -29,7 +29,7 @@ def page_of(specification):
 rules = os.path.join(work.name, "rules.toml")
 with open(rules, "w") as file:
     file.write('[counters]\nportXmitWait = { per = "1s", warning = 0 }\n')
-names, labels = set(), {"instance", "job", "fabric"}  # Prometheus' own, and that of several fabrics
+names, labels = set(), {"instance", "job", "fabric"}  # labels of Prometheus itself, and of several fabrics
 for specification in ("sim:fattree2,radix=4,sm=1,dead=h-0003 HCA-1,cut=leaf-0002/3@1s,time=virtual", "sim:fattree2,radix=4,sm=1,errors=0.5:1000000,flap=leaf-0002/3@500ms:100ms:10s,time=virtual",
                       "sim:fattree2,radix=4,sm=1,kill=h-0003 HCA-1@500ms,time=virtual", "sim:single,sm=1"):
     page = page_of(specification)
@@ -54,7 +54,7 @@ problems += [f"the exporter has no label {label}" for label in sorted(used - lab
 if len(expressions) < 15 or len(used) < 8:
     problems.append(f"only {len(expressions)} expressions and {len(used)} labels found")
 
-recorded = os.path.join(work.name, "dashboard.json")  # JSON is YAML
+recorded = os.path.join(work.name, "dashboard.json")  # JSON is valid YAML
 with open(recorded, "w") as file:
     json.dump({"groups": [{"name": "dashboard", "rules": [
         {"record": f"expression:{i}", "expr": re.sub(r"\$__rate_interval", "5m", e)} for i, e in enumerate(expressions)]}]}, file)

@@ -86,7 +86,7 @@ told 1 --count 100
 has '^not noticed: src/limits.cpp:2: .* \(tests that execute it: 1\)$'
 has '^not noticed: src/limits.cpp:3: .* \(tests that execute it: 0\)$'
 has_not '^not noticed: src/limits.cpp:[14]:'
-git diff --quiet # ours stays as it is
+git diff --quiet # the original tree must not change
 
 sed -i '4s/.*/bool is_zero(int i) { return i == 0; }/' src/limits.cpp
 told 0 --count 100 --since HEAD

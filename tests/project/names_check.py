@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""names_check.py [FILE ...] - the rules for names of comad in C++ (docs/contributing/style.md). Names of the IBA stay as the IBA writes
-them. In a name of comad that consists of several words, acronyms are in lower case: lid_of, is_smp. Fails with each name that
+"""names_check.py [FILE ...] - checks the rules for names of comad in C++ (docs/contributing/style.md). Names of the IBA stay as the IBA
+writes them. In a name of comad that consists of several words, acronyms are in lower case: lid_of, is_smp. Fails with each name that
 breaks this rule."""
 import os, re, subprocess, sys
 

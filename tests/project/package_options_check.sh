@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# package_options_check.sh OUTPUT - scripts/package passes DEB_BUILD_OPTIONS of its environment on to dpkg-buildpackage. debhelper
-# is asked how many files at once it would compile with them. Exit status 77: a program is missing, and it says which.
+# package_options_check.sh OUTPUT - checks that scripts/package passes DEB_BUILD_OPTIONS to dpkg-buildpackage.
+# It asks debhelper how many files it would compile at the same time. Exits with 77 and a message if a program is missing.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 output=$(realpath -m "$1")

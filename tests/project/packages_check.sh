@@ -1,33 +1,33 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# packages_check.sh PACKAGES - builds the packages in that directory; lintian has nothing to say of them, and comad-doc has the
-# reference; a program is compiled with libcomad-dev; the RPM spec makes packages of the same build, and rpmlint has nothing to say
-# of it; on a bare Debian 12 they are installed, discover a simulated fabric and are removed, after which all is as it was.
-# Exit status 77: something is missing, and it says what.
+# packages_check.sh PACKAGES - builds the packages in that directory, and checks them:
+# lintian reports nothing, comad-doc contains the reference, and a program compiles with libcomad-dev. The RPM spec builds packages
+# from the same build, and rpmlint reports nothing. On a bare Debian 12, the packages can be installed, discover a simulated fabric,
+# and can be removed without leaving anything. Exits with 77 and a message if something is missing.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$here/../..
 fail() { echo "packages_check: $*" >&2; exit 1; }
 
-# files_in DIRECTORY: every file with its rights, owners and target; of configuration also what is in it.
+# files_in DIRECTORY: prints every file with its mode, owner and target, and the contents of configuration files.
 files_in() (
     cd "$1"
     find . \( -path ./proc -o -path ./sys -o -path ./dev -o -path ./tmp \) -prune -o -printf '%p %y %m %u:%g %l\n' | sort
     find ./etc -type f -exec sha256sum {} + | sort
 )
 
-# in_bare_debian DIRECTORY: what happens there, called by mmdebstrap.
+# in_bare_debian DIRECTORY: the checks in a bare Debian, called by mmdebstrap.
 in_bare_debian() {
     local bare=$1 names
     cp "$packages"/*.deb "$bare/tmp"
     names=$(for deb in "$packages"/*.deb; do dpkg-deb -f "$deb" Package; done)
     files_in "$bare" >"$output/before"
 
-    # Compilers and headers are not what is tried here.
+    # This check does not need compilers and headers.
     chroot "$bare" sh -c 'dpkg --ignore-depends=libboost1.81-dev,libfmt-dev,libibverbs-dev -i /tmp/*.deb'
     chroot "$bare" env IBTOOL_FABRIC=sim:fattree2,radix=4,sm=1 ibnetdiscover >"$output/found"
     [[ $(grep -c ^Switch "$output/found") == 6 && $(grep -c ^Ca "$output/found") == 8 ]] || fail "not the fabric: $(cat "$output/found")"
-    # Of the names that infiniband-diags has on this machine.
+    # Checks the names that infiniband-diags has on this machine.
     local links=0 name page
     for name in $(dpkg -L infiniband-diags | sed -n 's|^/usr/sbin/||p'); do
         [[ $(chroot "$bare" readlink -f "/usr/sbin/$name") == /usr/bin/ibtool ]] || fail "no link $name"
@@ -37,7 +37,7 @@ in_bare_debian() {
     done
     ((links == 30)) || fail "$links links of infiniband-diags' names"
 
-    # With this machine's systemd, which has what the units rest on; what it does not understand is a warning.
+    # Uses the systemd of this machine, which has the units that ours depend on. It warns about settings that it does not understand.
     mkdir "$output/units"
     cp "$bare"/lib/systemd/system/ibtool-sweep.* "$output/units"
     sed -i "s|^ExecStart=|&$bare/usr/bin/|" "$output/units/ibtool-sweep.service"
@@ -59,7 +59,7 @@ fi
 for program in dh lintian mmdebstrap rpmlint rpmbuild systemd-analyze; do
     command -v $program >/dev/null || { echo "no packages: $program is missing (scripts/packages)"; exit 77; }
 done
-# nice: other tests wait for programs in the machine's time. -O1: this test checks what is in the packages, not how fast it is.
+# nice: other tests wait for programs in real time. -O1: this test checks the contents of the packages, not their speed.
 DEB_CXXFLAGS_APPEND=-O1 nice "$root/scripts/package" "$packages"
 rm -rf "$output"
 mkdir "$output"
@@ -79,7 +79,7 @@ cmake --build "$output/consumer"
 linked=$(ldd "$output/consumer/consumer")
 [[ $linked == *'libcomad.so.0.2 => '* ]] || fail "the consumer is not linked with the shared library: $linked"
 
-# What the spec would configure and compile is there already; that it lists what is installed is what is left to see.
+# The build that the spec would make already exists. The remaining check is that the spec lists the installed files.
 rpmlint -r "$root/packaging/comad.rpmlintrc" "$root/packaging/comad.spec"
 mkdir -p "$output/rpm/SOURCES"
 tar -czf "$output/rpm/SOURCES/${tree##*/}.tar.gz" -C "$packages" --exclude built --exclude debian "${tree##*/}"

@@ -41,7 +41,7 @@ git add .
 git commit -qm 'the tree'
 cd ..
 
-# run EXPECTED_STATUS WORDS...: runs scripts/release in the present directory; `printed` gets its output.
+# run EXPECTED_STATUS WORDS...: runs scripts/release in the current directory; `printed` gets its output.
 run() {
     local status=0
     scripts/release "${@:2}" >../printed 2>&1 || status=$?

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""schema_check.py IBTOOL - what commands print with --json is as the schemas in docs/schema/ say, on a simulated subnet. Each schema
-says all that is printed, and refuses what is wrong: each member, left out where it is required, or of another kind wherever it is.
-Nodes have in JSON the names that they have, whatever these are."""
+"""schema_check.py IBTOOL - checks that the output of commands with --json matches the schemas in docs/schema/, on simulated subnets.
+Each schema describes everything that is printed. It must reject a document without a required member, and a document in which a member
+has another kind. JSON contains the names of nodes unchanged, whatever characters they have."""
 import copy, json, os, re, subprocess, sys, tempfile
 import jsonschema
 from schema_runs import FILES, MEMBERS, NAMED, NAMED_RUNS, NAMES, ON_STDERR, PLAIN, RUNS, TOPOLOGIES, WHOLE, WITHOUT
 
 ibtool = os.environ["IBTOOL"] = os.path.abspath(sys.argv[1])
 schemas = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "schema")
-WRONG = [[None]]  # of no kind that a schema has
+WRONG = [[None]]  # not a kind that a schema contains
 
 
 def is_document(command):
@@ -48,18 +48,18 @@ def make_files():
 
 
 def commands_with_json():
-    """All that take --json, as their help says."""
+    """Returns all commands whose help lists --json."""
     names = [json.loads(line)["command"] for line in run(None, "help --json").splitlines()]
     return [name for name in names if re.search(r"^ +--json\b", run(None, f"{name} --help"), re.MULTILINE)]
 
 
 def command_of(words):
-    """The command, or the one that it starts."""
+    """Returns the command, or the command that it starts."""
     return words.split(" IBTOOL ")[-1].split()[0]
 
 
 def members(part, place=""):
-    """The names of all members, as findings/severity."""
+    """Returns the names of all members, for example findings/severity."""
     if isinstance(part, list):
         return {name for one in part for name in members(one, place)}
     if not isinstance(part, dict):
@@ -68,7 +68,7 @@ def members(part, place=""):
 
 
 def changed(document, place=()):
-    """(place, the document with that member of another kind), for each."""
+    """Yields (place, document with another kind of member at this place) for each member."""
     part = document
     for step in place:
         part = part[step]
@@ -84,7 +84,7 @@ def changed(document, place=()):
 
 
 def shape(part):
-    """Equal of documents that differ in their values and the length of their lists alone."""
+    """Returns a value that is equal for documents that differ only in values and lengths of lists."""
     if isinstance(part, dict):
         return tuple((name, shape(value)) for name, value in sorted(part.items()))
     if isinstance(part, list):
@@ -93,14 +93,14 @@ def shape(part):
 
 
 def required_in(whole, kinds):
-    """What a document must have that is of these kinds of the schema; of none: of the schema itself."""
+    """Returns what a document must contain according to these kinds of the schema, or to the schema itself if there are none."""
     if not kinds:
         return whole.get("required", [])
     return set.union(*(set(whole["definitions"][kind.split("/")[-1]].get("required", [])) for kind in kinds))
 
 
 def texts(part):
-    """All that is text in a document."""
+    """Yields every text in a document."""
     if isinstance(part, str):
         yield part
     for one in part.values() if isinstance(part, dict) else part if isinstance(part, list) else ():
@@ -108,12 +108,12 @@ def texts(part):
 
 
 def escaped(name):
-    """As text has it."""
+    """Returns a name as the text output prints it."""
     return "".join(c if c.isprintable() else "".join(f"\\x{byte:02x}" for byte in c.encode(errors="surrogateescape")) for c in name)
 
 
 def problems_of_names(command):
-    """Names are in JSON what they are, and no terminal obeys the document or the text."""
+    """Returns problems with names: JSON must contain them unchanged, and neither JSON nor text may contain control characters."""
     text = run(NAMED, command + " --json" * ("--format" not in command))
     for printed in (text, run(NAMED, command)):
         if re.search("[^\t\n -~\u00a1-\u00ac\u00ae-\u02ff]", printed):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""schema_runs.py - what schema_check.py runs: commands, on which simulated subnets, and which schema says what they print."""
+"""schema_runs.py - the runs of schema_check.py: commands, the simulated subnets on which they run, and the schemas of their output."""
 
 PLAIN = "sim:fattree2,radix=4,sm=1,time=virtual"
 COUNTED = PLAIN + ",counters=3"
@@ -12,8 +12,7 @@ UNMANAGED = "sim:fattree2,radix=4,time=virtual"
 MISCOUNTED = PLAIN + ",counters=3,traffic=100000,errors=1.0:20"
 LINE = "sim:line,switches=4,sm=1,time=virtual"
 
-# Files that the runs find where they are: a plan of cables that are not so, topologies and caches of subnets like others but for
-# something that is wrong.
+# Files for the runs: a cabling plan that does not match, and topologies and caches with one mistake each.
 ROUTERS = """
 switchguid=0x5000(5000)
 Switch	4 "S-0000000000005000"		# "the switch" base port 0 lid 1 lmc 0
@@ -35,7 +34,7 @@ leaf-0002,2,nobody,1
 leaf-0001,4,spine-0002,1
 leaf-0003,4,h-0005 HCA-1,1
 """
-# Its two ends do not say the same speed.
+# The two ends have different speeds.
 ENDS = """
 vendid=0x2c9
 devid=0xd2f0
@@ -61,30 +60,30 @@ FILES = {
     **{f"sysfs/infiniband/mlx5_0/{name}": text + "\n" for name, text in
        (("node_type", "1: CA"), ("node_guid", "0002:c903:0000:0100"), ("sys_image_guid", "0002:c903:0000:0100"), ("node_desc", "host"))},
 }
-# name, fabric whose topology it is, what else is written there instead of what
+# name, fabric of the topology, replacements in its text
 CROSSED = [('[1]\t"S-0002c90300000600"[2]', '[1]\t"S-0002c90300000600"[1]'), ('[2]\t"S-0002c90300000600"[1]', '[2]\t"S-0002c90300000600"[2]'),
            ('[2]\t"S-0002c90300000500"[1]', '[1]\t"S-0002c90300000500"[-]'), ('[1]\t"S-0002c90300000700"[2]', '[2]\t"S-0002c90300000700"[2]'),
            ("[-]", "[1]")]
 TOPOLOGIES = [
-    ("slow", PLAIN, [("devid=0xd2f2", "devid=0xc738"), ("4xEDR", "1xEDR")]),  # and its switches are Mellanox's that have further speeds
-    ("crossed", LINE, CROSSED),  # two cables of the second switch have exchanged their ports there
-    ("exchanged", LINE, [("lid 1 ", "lid - "), ("lid 2 ", "lid 1 "), ("lid - ", "lid 2 ")]),  # two hosts their LIDs
+    ("slow", PLAIN, [("devid=0xd2f2", "devid=0xc738"), ("4xEDR", "1xEDR")]),  # and Mellanox switches with further speeds
+    ("crossed", LINE, CROSSED),  # two cables of the second switch are exchanged there
+    ("exchanged", LINE, [("lid 1 ", "lid - "), ("lid 2 ", "lid 1 "), ("lid - ", "lid 2 ")]),  # the LIDs of two hosts are exchanged
     ("former", LINE, [('"h-0004 HCA-1"', '"its former name"'), ('# "sw-0002" lid 6 4xEDR', '# "sw-0002" lid 6 1xEDR'), ('# "sw-0001" lid 5 4xEDR', '# "sw-0001" lid 5 1xEDR'),
                       ("2c90300000401", "2c90300000499")]),
     ("double", LINE, [("lid 2 ", "lid 1 ")]),
     ("chassis", PLAIN, [("devid=0xd2f2", "devid=0xbd36"), ("sysimgguid=0x2c90300000a00", "sysimgguid=0x2c90300000900"),
                         ("sysimgguid=0x2c90300000d00", "sysimgguid=0x2c90300000900"),
                         *((f'"{name}"', f'"MF0;switch:SX6536/{slot}/U1"') for name, slot in
-                          (("leaf-0001", "L01"), ("leaf-0002", "L02"), ("spine-0001", "S01")))]),  # whose boards say in their names where they are
-    ("unnamed", LINE, [("2c90300000201", "0")]),  # a port GUID
+                          (("leaf-0001", "L01"), ("leaf-0002", "L02"), ("spine-0001", "S01")))]),  # boards named after their places
+    ("unnamed", LINE, [("2c90300000201", "0")]),  # a port GUID that is missing
     ("shared", LINE, [("2c90300000201", "2c90300000101"), ("2c90300000301", "2c90300000400"), ("lid 3 ", "lid 0 ")]),  # port GUIDs
 ]
 
-# A node's name, what it is called instead (what a terminal would obey; bytes that are no UTF-8, as surrogates), what JSON has of that.
+# The name of a node; its replacement (control characters for a terminal, bytes that are not UTF-8 as surrogates); its name in JSON.
 NAMES = [("h-0002 HCA-1", "h\udcff\x02\x9b31m\u202eX", "h\u00ff\x02\x9b31m\u202eX"), ("leaf-0001", "le\udcfe\x1b[2Jaf", "le\u00fe\x1b[2Jaf"),
          ("spine-0001", "sp\x7fine \u00e9\\x41", "sp\x7fine \u00e9\\x41")]
 TOPOLOGIES.append(("names", PLAIN, [(f'"{name}"', f'"{odd}"') for name, odd, _ in NAMES]))
-# What names nodes, each on that subnet, at least one of these.
+# Commands that name nodes. Each runs on that subnet and prints at least one of these names.
 NAMED = "sim:names.topo,sm=1,time=virtual,counters=3,cc=3"
 NAMED_RUNS = [
     "ibnetdiscover", "iblinkinfo", "ibhosts", "ibswitches", "ibnodes", "ibprintca 2", "ibprintswitch -l", "ibfindnodesusing 9 3 -a", "dump_lfts",
@@ -93,8 +92,8 @@ NAMED_RUNS = [
     "check_cabling plan.csv", "subnet_diff cache", "ibping -c 1 2", "smpquery NodeDesc 2", "saquery NR", "export --format json",
 ]
 
-# schema, what of it the documents are ("": the schema itself), how many documents at least, fabric, command (IBTOOL: the program)
-# A command that is a document stands for what only hardware, a device that goes away, or a large subnet makes print.
+# schema; the checked part of the documents ("": all); minimum number of documents; fabric; command (IBTOOL: the program).
+# If the command is a document, it stands for output that needs hardware, a removed device, or a large subnet.
 LINES, WHOLE, ON_STDERR = True, False, 2
 RUNS = [
     ("subnet-1", "", 1, WHOLE, PLAIN, "ibnetdiscover --json"),
@@ -107,7 +106,7 @@ RUNS = [
     ("subnet-1", "", 1, WHOLE, "sim:chassis.topo,sm=1,time=virtual", "ibnetdiscover --json"),
     ("subnet-1", "", 1, WHOLE, "sim:chassis.topo,sm=1,time=virtual", "ibnetdiscover --hierarchy --json"),
     ("subnet-1", "#/definitions/port", 1, LINES, None, '{"port":1,"portGUID":"0002:c903:0000:0101","hierarchies":'
-     '[{"index":0,"templateGUID":"0002:c903:0000:0001","levelData":[0,7]}]}'),  # which no node of a named simulated subnet has
+     '[{"index":0,"templateGUID":"0002:c903:0000:0001","levelData":[0,7]}]}'),  # no node of a named simulated subnet has it
     ("nodes-1", "", 1, LINES, "sim:routers.topo", "ibrouters --json"),
     ("subnet-1", "#/definitions/node", 1, LINES, PLAIN, "ibprintca 1 --json"),
     ("subnet-1", "#/definitions/node", 6, LINES, PLAIN, "ibprintswitch -l --json"),
@@ -148,7 +147,7 @@ RUNS = [
     *[("routes-1", "", 2, LINES, LINE, f"ibcheckroutes -a --subnet-cache {name}-cache --json") for name in ("crossed", "exchanged", "double")],
     ("routes-1", "#/definitions/other_faults", 1, WHOLE, None, '{"finding":"others","LIDs":[4,5],"cut":12}'),  # of thousands of faults
     ("routes-1", "#/definitions/group_fault", 1, LINES, None, '{"finding":"multicast_loop","MLID":49153,'
-     '"location":{"nodeGUID":"0002:c903:0000:0900","description":"leaf","port":3}}'),  # of tables that no subnet manager of the simulator makes
+     '"location":{"nodeGUID":"0002:c903:0000:0900","description":"leaf","port":3}}'),  # the simulator does not create these tables
     ("balance-1", "", 6, LINES, PLAIN, "check_lft_balance -v --json"),
     ("identities-1", "", 1, LINES, PLAIN, "ibidsverify double.topo --json"),
     ("identities-1", "", 1, LINES, PLAIN, "ibidsverify unnamed.topo --json"),
@@ -179,7 +178,7 @@ RUNS = [
     *[("structure-1", "", 1, LINES, PLAIN, f"saquery {name} --json") for name in ("PIR", "LR", "SWI", "CPI", "MCMR")],
     ("devices-1", "", 1, WHOLE, None, "vumad --fabric sim:fattree2,radix=4,sm=1 -- IBTOOL ibstat --json"),
 
-    # Queries, counters of the whole subnet, hosts, this machine, changes, bytes.
+    # Queries, counters of the whole subnet, hosts, the local machine, changes, bytes.
     ("address-1", "", 1, WHOLE, PLAIN, "ibaddr --json 9"),
     ("forwarding-1", "#/definitions/unicast", 1, WHOLE, PLAIN, "ibroute 9 --json"),
     ("forwarding-1", "#/definitions/unicast", 1, WHOLE, PLAIN, "ibroute -n -a 9 --json"),
@@ -272,7 +271,7 @@ RUNS = [
     ("bench-1", "", 1, WHOLE, PLAIN, "bench 1 --windows adaptive --rounds 1 -c 100 --json"),
 ]
 
-# Values and members that must have been seen, of those that not each document of its kind has: what is not printed is not checked.
+# Values and members that not every document has, but that must occur in at least one. Otherwise they would not be checked.
 MEMBERS = {
     "subnet-1": ("chassis/GUID", "chassis/nodes/board", "chassis/nodes/slot", "chassis/nodes/chip", "chassis/nodes/type"),
     "watch-1": ("peer", "was", "is", "time", "port", "trap", "about/GID", "about/name", "about/port", "issuer/name"),
@@ -283,5 +282,5 @@ MEMBERS = {
     "routes-1": ("location/port", "circle/VL", "MLIDs"),
 }
 
-# Commands that take --json and are not run, with the reason.
+# Commands with --json that are not run, with the reasons.
 WITHOUT = {"rdma_bw": "it takes two hosts with verbs: a document stands for it"}

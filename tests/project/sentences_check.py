@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""sentences_check.py [FILE...] - the length of the sentences in the documentation.
+"""sentences_check.py [FILE...] - checks the length of the sentences in the documentation.
 
 Prints the mean and the longest sentence for each file. Fails if all files together have a mean of 20 words or more, and for each
 sentence with more than 30 words. Headings, tables and code blocks are not counted. Without FILEs it reads the tracked *.md

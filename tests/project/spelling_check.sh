@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# spelling_check.sh - codespell finds no misspelling in the tracked files. Words that it takes for one are in spelling_ignore.txt.
+# spelling_check.sh - codespell must find no misspelling in the tracked files. spelling_ignore.txt lists words that are correct.
 # Exits with 77 (skipped) if codespell is not installed.
 # Usage: spelling_check.sh [FILE...]
 set -euo pipefail

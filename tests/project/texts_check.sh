@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# texts_check.sh - the checks of texts fail on bad texts and pass good ones: language_check.py, sentences_check.py,
+# texts_check.sh - the checks of texts must fail on bad texts and pass good ones: language_check.py, sentences_check.py,
 # spelling_check.sh, commits_check.sh and json_check.py, each on files that this script writes.
 set -euo pipefail
 project=$(cd "$(dirname "$0")" && pwd)
@@ -45,7 +45,7 @@ has "^bad.md:15: 'anew' .* -> again$"
 has "^bad.md:17: 'says' "
 has '^5 hits in 1 of 1 files$'
 
-# An exception covers its column, or its phrase, and nothing else.
+# An exception covers only its column or its phrase.
 cat >rules.yml <<'END'
 version: 1
 rules:
@@ -72,7 +72,7 @@ sed 's/, reason: an example//' rules.yml >no_reason.yml
 run 1 "$project/language_check.py" --dictionary no_reason.yml bad.md
 has 'an exception needs file, reason, and text or column'
 
-# Literals of C++: of four words or more, adjacent ones joined, raw ones too; no comments, characters or includes.
+# C++ literals of four words or more, also adjacent and raw ones, but no comments, characters or includes.
 cat >bad.cpp <<'END'
 #include "told by the SA alone.hpp"
 // this comment is told by nobody at all
@@ -89,7 +89,7 @@ has "^bad.cpp:6: 'asked' "
 has "^bad.cpp:8: 'anew' "
 has '^2 hits in 1 of 1 files$'
 
-# Comments of headers in include/: no text in backticks, and no example code.
+# Comments in headers in include/, without text in backticks and example code.
 mkdir include
 cat >include/bad.hpp <<'END'
 /// The counter `says` this; it tells
@@ -107,7 +107,7 @@ has "'told' in"
 lacks "'says'|'answers'"
 has '^2 hits in 1 of 1 files$'
 
-# Descriptions of schemas, not their names; strings and comments of Python; other files as a whole.
+# Descriptions of schemas without names, strings and comments of Python, and other files as a whole.
 mkdir -p docs/schema packaging
 cat >docs/schema/bad.json <<'END'
 {
@@ -125,7 +125,7 @@ has "^docs/schema/bad.json:2: 'told' "
 has "^packaging/control:3: 'anew' "
 has '^2 hits in 2 of 2 files$'
 
-# JSON that is formatted by hand: in plain, raw and joined literals, but not in comments, messages, characters or XML.
+# JSON that is formatted by hand in plain, raw and joined literals, but not in comments, messages, characters or XML.
 cat >json.cpp <<'END'
 // "{\"LID\":{}}" in a comment
 const char quote = '"'; const char* a = "{{\"LID\":{},";
@@ -143,7 +143,7 @@ has '^json.cpp:6: JSON '
 has '^json.cpp:7: nlohmann'
 [[ $(wc -l <printed) == 6 ]] || { cat printed; exit 1; }
 
-# Sentences that native readers pass.
+# Correct sentences.
 cat >good.md <<'END'
 # Counters
 
@@ -154,7 +154,7 @@ The default color is red, and the behavior of the neighbor does not change.
 END
 run 0 "$project/language_check.py" good.md
 
-# The length of sentences: 30 words pass, 31 do not; a code span is one word, and tables and code are not counted.
+# The length of sentences: 30 words pass, 31 do not. A code span is one word. Tables and code are not counted.
 words() { printf 'word%.0s ' $(seq "$1"); }
 printf '# A page\n\nShort `a b c d`. %sone.\nA short one. %sone!\n\n| %s |\n|---|\n| %s |\n\n    %s\n' \
     "$(words 29)" "$(words 9)" "$(words 40)" "$(words 40)" "$(words 40)" >long.md
@@ -167,7 +167,7 @@ for i in 1 2 3; do printf '%sone. ' "$(words 19)"; done >mean.md
 run 1 "$project/sentences_check.py" mean.md
 has '^3 sentences, mean 20.0 \(must be below 20\), 0 with more than 30 words$'
 
-# Subjects of commits.
+# Commit subjects.
 export GIT_AUTHOR_NAME=test GIT_AUTHOR_EMAIL=test GIT_COMMITTER_NAME=test GIT_COMMITTER_EMAIL=test
 git init -q repository
 cd repository
@@ -191,7 +191,7 @@ cd ..
 
 # Spelling.
 if command -v codespell >/dev/null; then
-    echo 'The rec''ieved MAD' >spelling.txt # in two pieces, so that the check of this file passes
+    echo 'The rec''ieved MAD' >spelling.txt # in two parts, so that this file passes the check
     run 65 "$project/spelling_check.sh" spelling.txt
     has '^spelling.txt:1: [a-z]+ ==> received$'
     echo 'saquery --gir and smpquery nd' >spelling.txt

@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# tree_check.sh - what holds for every tracked file: sources and scripts name their licence at the top, headers may be included
-# twice, no script fails because a reader went away, and no file names a directory of somebody's machine, or one beside the tree.
+# tree_check.sh - checks all tracked files: sources and scripts name their license at the top, headers can be included twice,
+# no script fails because the reader of a pipe exits early, and no file names a directory of a particular machine or outside the tree.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 
-# The checkout may belong to another user than the one who tests.
+# The checkout may belong to another user than the test.
 tracked() { git -c safe.directory='*' ls-files -- "$@"; }
 
 failed=0
@@ -25,7 +25,7 @@ for file in $(tracked '*.hpp' '*.h' | xargs grep -L '^#pragma once$'); do
     failed=1
 done
 
-# Who reads to the first match is gone while the other still writes, and now and then that one fails for it.
+# A reader that stops at the first match closes the pipe while the other program still writes. That program then fails now and then.
 for file in $(tracked | tr '\n' '\0' | xargs -0 grep -lI '^set .*pipefail'); do
     if grep -HnE '[^|][|] *(head|(e|f)?grep +-[[:alpha:]]*[qm]|sed [^|]*[0-9]q)\b' "$file"; then
         echo "the lines above of a script with pipefail do not read to the end"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# tree_checks_test.sh - the checks of the tree fail on bad trees and pass good ones: unity_names_check.py and command_files_check.py,
-# on files that this script writes.
+# tree_checks_test.sh - the checks of the tree must fail on bad trees and pass good ones: unity_names_check.py and
+# command_files_check.py, on files that this script writes.
 set -euo pipefail
 project=$(cd "$(dirname "$0")" && pwd)
 output=$(mktemp -d)
@@ -17,7 +17,8 @@ run() {
 }
 has() { grep -qE -- "$1" printed || { cat printed; echo "not printed: $1"; exit 1; }; }
 
-# Names that are local to a source. Overloads, members and other namespaces are no collisions, and commands are not compiled with texts.
+# Names that are local to a source. Overloads, members and other namespaces do not collide, and commands and texts are compiled
+# separately.
 mkdir -p tools/commands tools/text include/comad src tests
 cat >tools/commands/first.cpp <<'END'
 #include "text/format.hpp"
@@ -72,7 +73,7 @@ bad 'int f(int limit) { return limit; }' "^tools/commands/third.cpp:4: 'limit' h
 bad 'int f(int a) { const auto limit = a & sum(a, 1); return limit; }' "'limit' hides a name"
 bad $'}\n#define LARGEST 8\nnamespace {' "'LARGEST' is also defined"
 
-# A local function hides a function of the namespace, unless an argument is of a type of this namespace.
+# A local function hides a function of the namespace, unless the type of an argument belongs to this namespace.
 printf 'namespace ibtool {\nint width(int columns);\nnamespace {\nint wide;\n}\n}\n' >>tools/text/format.hpp
 bad 'double width(double columns) { return columns; }' "'width' is also defined in tools/text/format.hpp:7"
 

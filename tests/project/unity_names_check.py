@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""unity_names_check.py - sources that may be compiled as one (unity builds) share no name that is local to a source.
+"""unity_names_check.py - checks that sources that may be compiled as one (unity builds) share no name that is local to a source.
 
 CMake divides the sources of a target into batches, and a new file moves the files after it into other batches. Therefore a name in an
 anonymous namespace, a static name, a namespace alias or a macro may be defined only once in all sources of a target, and no header may
@@ -71,7 +71,7 @@ class Reader:
         return self.tokens[self.at + ahead][0] if self.at + ahead < len(self.tokens) else ""
 
     def skip_group(self):
-        """Skips the group that begins here, with what it contains."""
+        """Skips the group that starts here, with its contents."""
         depth = 0
         while self.at < len(self.tokens):
             token = self.peek()
@@ -151,7 +151,7 @@ class Reader:
                     if not is_type and not is_function and not has_value and head[:1] and head[0] in TYPE_WORDS: is_type = True
                     if is_function and not has_value and self.peek() not in (",", "{", ";"): break
                     if not is_type: has_value = True
-                elif token == "[" and inside[:1] != ["["] and not is_function and not is_type: has_value = True  # else an attribute
+                elif token == "[" and inside[:1] != ["["] and not is_function and not is_type: has_value = True  # otherwise an attribute
                 continue
             if token == "=" and angles == 0 and head[-1:] != ["operator"] and parameters is None: has_value = True
             if parameters is None and not has_value and not is_type:
@@ -178,7 +178,7 @@ class Reader:
             name = "operator" + "".join(head[head.index("operator") + 1:])
         else:
             if len(head) < 2 or not re.match(r"[A-Za-z_]\w*$", head[-1]) or head[-2] == "::" and "::" not in head[:1]:
-                return  # a definition of a member, which its class names
+                return  # a definition of a member, which names its class
             name = head[-1]
         if name in NOT_NAMES: return
         if parameters is None: self.add(namespace, name, "variable", (), is_local, line)
@@ -207,7 +207,7 @@ def type_of(tokens):
 
 
 def may_be_same_types(a, b):
-    """Whether two lists of parameters are the same, where one of them may omit the namespace of a type."""
+    """Returns whether two lists of parameters are the same. One of them may omit the namespace of a type."""
     def is_same(x, y): return x == y or x.endswith("::" + y) or y.endswith("::" + x)
     return len(a) == len(b) and all(len(s) == len(t) and all(map(is_same, s, t)) for s, t in zip(a, b))
 
@@ -248,7 +248,7 @@ def variables_in_functions(text):
 
 
 def included_by(files, headers):
-    """Returns those of the headers that the files include, directly or not."""
+    """Returns the headers that the files include, directly or indirectly."""
     todo, seen = list(files), set()
     while todo:
         file = todo.pop()
@@ -264,7 +264,7 @@ def main():
     os.chdir(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).resolve().parent.parent.parent)
     listed = subprocess.run(["git", "-c", "safe.directory=*", "ls-files", "--cached", "--others", "--exclude-standard", "--", "*.cpp", "*.hpp"],
                             check=True, capture_output=True, text=True).stdout.split()
-    skipped = set()  # sources that are always compiled alone
+    skipped = set()  # sources that are always compiled separately
     for file in pathlib.Path(".").rglob("CMakeLists.txt"):
         if "build" in file.parts: continue
         for call in re.finditer(r"set_source_files_properties\(([^()]*)\)", file.read_text()):
@@ -322,13 +322,13 @@ def hidden_names(files, definitions):
 
 
 def collisions(found, types):
-    """The pairs of places that collide: different files, at least one of them local."""
+    """Yields the pairs of places that collide: different files, at least one of them local."""
     for i, a in enumerate(found):
         for b in found[i + 1:]:
             if a.place.split(":")[0] == b.place.split(":")[0] or not (a.is_local or b.is_local): continue
             if a.kind == b.kind == "function" and not may_be_same_types(a.signature, b.signature):
-                # Overloads are found together only in the same scope. A local function hides the one of the namespace around it,
-                # unless a parameter of that one is of a type of this namespace.
+                # Overloads are found together only in the same scope. A local function hides the function of the enclosing namespace,
+                # unless the type of one of its parameters belongs to this namespace.
                 if a.is_local and b.is_local: continue
                 outer = b if a.is_local else a
                 if any(word.split("::")[0] in types for parameter in outer.signature for word in parameter): continue

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// main.cpp - a program outside comad's tree: a coroutine asks a simulated node who it is. Needs every part of the
-// installed package and what that needs in turn.
+// main.cpp - a program outside the comad tree: a coroutine queries a simulated node for its identity. It needs every
+// part of the installed package, and the dependencies of these parts.
 #include <comad/coro/driver.hpp>
 #include <comad/iba/smp.hpp>
 #include <comad/transports/sim/transport.hpp>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * fakeib: pretended InfiniBand adapters for tests of ib_umad in a throw-away guest. README.md says what they do.
+ * fakeib: simulated InfiniBand adapters for tests of ib_umad in a throw-away guest. README.md describes them.
  *
- * Ends of cables (0-1, 2-3, ...) have the state that a port has. An end is one device with QP0 and QP1, or, as on planarized
- * hosts, two: one with QP0 alone, one with QP1 alone. No other queue pairs exist, and no user verbs.
+ * Each end of a cable (0-1, 2-3, ...) has the state of a port. An end is one device with QP0 and QP1, or, as on planarized
+ * hosts, two devices: one with only QP0, one with only QP1. There are no other queue pairs, and no user verbs.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -54,7 +54,7 @@ struct fib_dev {
 /* One end of a cable. */
 struct fib_end {
     int idx;
-    struct fib_dev* dev[2]; /* by the number of the queue pair */
+    struct fib_dev* dev[2]; /* by queue pair number */
     struct mutex lock;
     u16 lid, sm_lid;
     u8 lmc, sm_sl, state, subnet_to;
@@ -83,7 +83,7 @@ struct fib_pkt {
     u8 data[2048];
 };
 static struct fib_end ends[MAXPORTS];
-static struct workqueue_struct* wire; /* ordered: the cables */
+static struct workqueue_struct* wire; /* delivers packets in order, like cables */
 static atomic_t npkt;
 
 static struct fib_dev* todev(struct ib_device* d) { return container_of(d, struct fib_dev, ib); }
@@ -175,7 +175,7 @@ static int fib_post_send(struct ib_qp* ibqp, const struct ib_send_wr* wr, const 
         p->dlid = rdma_ah_get_dlid(&ah->attr);
         p->slid =
             d->lid ? d->lid | (rdma_ah_get_path_bits(&ah->attr) & ((1 << d->lmc) - 1)) : be16_to_cpu(IB_LID_PERMISSIVE);
-        if (p->dlid == be16_to_cpu(IB_LID_PERMISSIVE)) p->slid = p->dlid; /* as mthca and mlx4 */
+        if (p->dlid == be16_to_cpu(IB_LID_PERMISSIVE)) p->slid = p->dlid; /* like mthca and mlx4 */
         p->sl = rdma_ah_get_sl(&ah->attr);
         if (rdma_ah_get_ah_flags(&ah->attr) & IB_AH_GRH) {
             const struct ib_global_route* g = rdma_ah_read_grh(&ah->attr);
@@ -368,10 +368,10 @@ static int fib_immutable(struct ib_device* d, u32 port, struct ib_port_immutable
     im->pkey_tbl_len = 1;
     im->gid_tbl_len = 1;
     im->core_cap_flags = RDMA_CORE_PORT_IBA_IB;
-    if (split && is_smi(d)) /* before 6.12 ib_agent wants a QP1, too, and IB_CM is what makes one */
+    if (split && is_smi(d)) /* before 6.12, ib_agent needs a QP1, too, and IB_CM creates one */
         im->core_cap_flags = RDMA_CORE_CAP_PROT_IB | RDMA_CORE_CAP_IB_MAD | RDMA_CORE_CAP_IB_SMI | RDMA_CORE_CAP_IB_CM;
     else if (split)
-        im->core_cap_flags &= ~RDMA_CORE_CAP_IB_SMI; /* <- the point: IB link layer, IB_MAD + IB_SMI + CM + SA */
+        im->core_cap_flags &= ~RDMA_CORE_CAP_IB_SMI; /* leaves IB link layer, IB_MAD, CM and SA */
     im->max_mad_size = IB_MGMT_MAD_SIZE;
     return 0;
 }
@@ -453,7 +453,7 @@ static int fib_process_mad(struct ib_device* ibd, int flags, u32 port, const str
     u16 status = 0;
 
     if (cls != IB_MGMT_CLASS_SUBN_LID_ROUTED && cls != IB_MGMT_CLASS_SUBN_DIRECTED_ROUTE)
-        return IB_MAD_RESULT_SUCCESS; /* leave every GMP to the agents */
+        return IB_MAD_RESULT_SUCCESS; /* agents handle every GMP */
     if (method != IB_MGMT_METHOD_GET && method != IB_MGMT_METHOD_SET) return IB_MAD_RESULT_SUCCESS;
     if (s->attr_id == IB_SMP_ATTR_SM_INFO) return IB_MAD_RESULT_SUCCESS; /* for an SM in user space */
     *out = *in;
@@ -551,7 +551,7 @@ static void fib_del(void) {
     destroy_workqueue(wire);
 }
 
-/* The device that has queue pair `qpn` of an end, or both. */
+/* Creates the device with queue pair `qpn` of an end, or with both queue pairs. */
 static int fib_add(struct fib_end* e, int qpn) {
     struct fib_dev* d = ib_alloc_device(fib_dev, ib);
     int ret;
