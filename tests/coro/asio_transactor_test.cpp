@@ -171,7 +171,7 @@ TEST_CASE("completions run in the executor of the handler, else of the transacto
     threaded_rig r;
     auto strand = asio::make_strand(r.io);
     std::atomic<int> on_strand{0}, there{0};
-    bool beginning = false, inside = true; // whether the calls were made on the strand
+    bool beginning = false, inside = true; // inside: the handler ran inside its initiating function
     r.mads->async_SubnGet<smp::NodeInfo>(route(1), asio::bind_executor(strand, [&](info_result) {
                                              on_strand += strand.running_in_this_thread() && !r.is_there();
                                          }));
@@ -375,7 +375,7 @@ TEST_CASE("a task awaits timers, sockets and immediate operations and resumes in
         right_so_far += !read_error && n == 4 && std::string(read, 4) == "ping" && rig.is_there();
         co_await asio::post(rig.io, token);
         right_so_far += rig.is_there();
-        co_await asio::dispatch(rig.mads->get_executor(), token); // inside the initiating function
+        co_await asio::dispatch(rig.mads->get_executor(), token); // completes inside the initiating function
         right_so_far += rig.is_there();
         try {
             co_await asio::co_spawn(rig.io, thrower(), token);

@@ -567,7 +567,7 @@ TEST_CASE("a redirection with a GID and without a LID is resolved to a path once
             coro::scope asking(co_await coro::current_scope{});
             asking.spawn(one());
             while (ways.asked == 0) (void)co_await r.schedule.PerformanceGet<iba::pm::PortCounters>(lid_path(9));
-            if (!by_scope) co_return -1; // the canceled scope destroys this coroutine
+            if (!by_scope) co_return -1; // leaving the scope destroys the task
             asking.cancel();
             co_await asking.join();
             co_return static_cast<int>(ended.value());

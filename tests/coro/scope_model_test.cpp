@@ -274,7 +274,7 @@ struct group : domain_model {
 struct open_scope : group {
     open_scope(world&, domain_model& parent);
     ~open_scope();
-    coro::scope* scope; // the scope, in its place
+    coro::scope* scope; // stored in a guarded place
     struct queued {
         life* of;
         job<u32> running;
@@ -931,7 +931,7 @@ task<u32> join_scope(life& me, open_scope& s) {
     w.expect(s.live == 0, "join ended before a child");
     w.expect(thrown == std::exchange(s.first_thrown, 0), "join throws another exception than the first");
     w.step();
-    if (thrown && w.one_in(2)) { // throws only once
+    if (thrown && w.one_in(2)) { // a second join does not throw again
         task<u32> again = join_scope(me, s);
         thrown = co_await std::move(again);
     }
@@ -947,7 +947,7 @@ task<u32> take_job(life& me, open_scope& s) {
     life& child = *one.of;
     const bool is_done = child.where == life::phase::ended;
     w.expect(one.running.done() == is_done, "a job is done, or is not");
-    if (w.one_in(5)) { // destroyed while it runs, or later
+    if (w.one_in(5)) { // destroys the job while it runs, or later
         {
             const job<u32> gone = std::move(one.running);
         }

@@ -96,7 +96,7 @@ constexpr std::array<register_place, counter_count> places{{
 }};
 constexpr u64 end_of(unsigned bits) { return bits == 64 ? ~u64{0} : (u64{1} << bits) - 1; }
 
-/// Returns what the bits of ClassPortInfo promise (IBA 16.1.3.1).
+/// Returns true if PortCounters have the counter according to ClassPortInfo (IBA 16.1.3.1).
 bool tells_narrow(unsigned c, const capabilities& can) {
     if (places[c].narrow_bits == 0) return false;
     return (c != 20 || can.xmit_wait) && (c != 21 || can.qp1_dropped);
@@ -232,7 +232,7 @@ private:
         const bool is_whole = between.count() % 1'000'000'000 == 0 || between < 1s;
         for (unsigned c = 0; c < counter_count; ++c) {
             const u128 all = std::min(most_in(between), u128{1} << 62);
-            // Two numbers that a double cannot distinguish must not lead to different results.
+            // If the limit is not a whole number, stays below it by more than the rounding error of a double.
             const u64 most = static_cast<u64>(is_whole ? all : all - all / 1000);
             unsigned times = d_.one_in(3) ? 0 : static_cast<unsigned>(d_.between(1, 3));
             u64 left = d_.one_in(30) ? most : d_.up_to(most);
@@ -248,7 +248,7 @@ private:
         }
         if (d_.one_in(10)) clear_by_others();
     }
-    // If the counter had wrapped, it would have counted one more than a link can.
+    // Clears a counter at a value from which a wrap would need one count more than a link can reach.
     void clear_just_beyond(unsigned c, u128 most) {
         const u128 to_end = (u128{1} << 64) - told_[c].value;
         if (to_end > most) return;

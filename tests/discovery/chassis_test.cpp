@@ -158,7 +158,7 @@ TEST_CASE("a router sits where a line board could sit") {
     CHECK(with_router(true, 0x5a08, 0x101).slot("router") == "SRBD 4 Chip 3");
     CHECK(with_router(true, 0x5a08, 0x102).slot("router") == "SRBD 4 Chip 2");
     CHECK(with_router(true, 0x5a08, 0x103).slot("router") == "SRBD 4 Chip 1");
-    // An ISR4700 has no slot: it has no position. libibnetdisc exits here.
+    // An ISR4700 has no slot, because it has no position. libibnetdisc gives up here.
     CHECK(with_router(true, 0x5a5c, 0x100).slot("router").empty());
 }
 

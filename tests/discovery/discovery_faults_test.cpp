@@ -484,7 +484,7 @@ TEST_CASE("two nodes with one GUID are a contradiction and do not crash the disc
 
 namespace {
 
-/// Cancels `domain` after some own SMPs.
+/// Sends some SMPs, and then cancels `domain`.
 coro::task<void> cancel_after(coro::MADSchedule& schedule, coro::scope& domain, unsigned answers) {
     for (unsigned i = 0; i < answers; ++i) {
         const auto local = co_await schedule.SubnGet<iba::smp::NodeInfo>(IBDRPath{});

@@ -96,7 +96,7 @@ struct made_port {
 };
 
 struct made_node {
-    NodeInfo info; ///< portGUID and localPortNum are stored separately
+    NodeInfo info; ///< portGUID and localPortNum are set for each port
     std::vector<made_port> ports;
     std::string description;
     SwitchInfo switch_info;

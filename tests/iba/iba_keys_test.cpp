@@ -37,7 +37,7 @@ void check_hidden(const std::vector<u8>& with, const std::vector<u8>& without) {
     CHECK(hidden == without);
 }
 
-/// All bytes are set, so that the test notices if too many are hidden.
+/// Returns a PortInfo with all bytes set, so that the test notices if too many bytes are hidden.
 smp::PortInfo port_info(u64 key) {
     std::array<u8, wire_size<smp::PortInfo>> bytes;
     bytes.fill(0xa5);

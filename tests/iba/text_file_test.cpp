@@ -77,7 +77,7 @@ TEST_CASE("a signal ends the wait for the writer of a pipe even with SA_RESTART"
     int writer = -1;
     std::atomic<bool> is_over = false;
     std::thread sender([&] {
-        // Open() returns when the reader exists. Then nothing is written.
+        // The call returns when the reader exists. Then nothing is written.
         writer = ::open(fifo.c_str(), O_WRONLY | O_CLOEXEC);
         while (!is_over) ::pthread_kill(here, SIGUSR1); // the first signals can arrive before the read starts
     });

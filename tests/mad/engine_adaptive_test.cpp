@@ -11,7 +11,7 @@ using namespace comad::test;
 
 namespace {
 
-/// Each request gets its reply before the next one is sent.
+/// Sends requests one at a time, so that each gets its reply before the next one is sent.
 void answer_in_turn(rig& r, unsigned many, const IBDRPath& to) {
     for (u32 i = 0; i < many; ++i) {
         measured_get o(i, to);
@@ -249,7 +249,7 @@ TEST_CASE("every Get gets a reply if each direction loses one MAD in five") {
     unsigned wrong = 0;
     for (const measured_get& o : all) wrong += !o.answered_right();
     CHECK(wrong == 0);
-    CHECK(r.mads.losses().loss() > 0.2); // instead of 1 - 0.8 * 0.8: at the end, those remain that were lost often
+    CHECK(r.mads.losses().loss() > 0.2); // the loss rate is 1 - 0.8 * 0.8; at the end, requests with many losses remain
     r.drain();
     check_balance(r.mads);
 }

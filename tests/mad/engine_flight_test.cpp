@@ -14,7 +14,7 @@ using namespace comad::test;
 
 namespace {
 
-/// Each of these targets replies to some Gets, one after the other.
+/// Sends Gets to these targets, one after the other, so that each target replies to some of them.
 void meet(rig& r, unsigned targets, unsigned times = 10) {
     for (u32 i = 0; i < targets * times; ++i) {
         measured_get o(1'000'000 + i, route(static_cast<u8>(1 + i % targets)));

@@ -83,7 +83,7 @@ TEST_CASE("a LID-routed request consists of the common header, the M_Key and zer
 TEST_CASE("a congestion control request carries the CC_Key of its path") {
     IBPath path;
     path.DLID = iba::lid{7};
-    path.MKey = 1; // a key of other classes
+    path.MKey = 1; // keys of other classes
     path.SMKey = 2;
     path.CCKey = 0x1122334455667788;
     constexpr mad::rpc_kind get_key_info{iba::MgmtClass::CongestionControl, 2, iba::Method::Get, 0x12, true};

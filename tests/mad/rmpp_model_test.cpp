@@ -757,7 +757,7 @@ void transfer::forge() {
     (is_for_receiver ? there_ : back_)->put(c, now_);
 }
 
-/// Usually when something is due, sometimes before or after.
+/// Returns a time: usually when something is due, sometimes before or after.
 time_point transfer::next_look() {
     const time_point due = std::min({there_->next(), back_->next(), sender_->next_deadline(),
                                      receiver_ ? receiver_->next_deadline() : time_point::max()});

@@ -32,7 +32,7 @@ u8 return_port(const smp_bytes& reply, unsigned hop) {
     return reply[iba::offset_of<&FormatDirected::returnPath> + hop];
 }
 
-/// Returns the status of a SubnGet that has no attribute, or nothing without a reply.
+/// Returns the status in the reply to a SubnGet, or nothing without a reply.
 std::optional<u16> status_of(mad::transport& t, const mad::any_path& path, const smp_bytes& request) {
     const auto reply = ask(t, path, request);
     if (!reply) return std::nullopt;

@@ -335,7 +335,7 @@ TEST_CASE("replies are dropped while 200,000 messages are unread, and returned r
     p.kernel.set_now(mad::time_point(10ms));
     CHECK(p.read_numbers() == std::vector<u32>{0, 1, 2, 3, 6, 7});
     CHECK(p.counters().overrun == 2);
-    CHECK(p.kernel.held() == 2); // their agent will not get them
+    CHECK(p.kernel.held() == 2); // the program never gets these two back
     CHECK(p.read_at(10s).empty());
 }
 
