@@ -38,7 +38,7 @@ using mad::time_point;
 
 namespace {
 
-/// Storage for objects, which is zero where no object lives. Therefore, release builds detect writes to destroyed
+/// Storage for objects. Unused storage is zero. Therefore, release builds detect writes to destroyed
 /// objects, too. A freed place is reused last.
 template <class T, std::size_t count> class guarded_places {
 public:
@@ -325,7 +325,7 @@ public:
     void expect(bool holds, const char* text) {
         if (!holds) problem(text);
     }
-    /// Returns true if no more is to be started.
+    /// Returns true if nothing more may start.
     bool is_over() const { return steps_ > most_steps || !problem_.empty(); }
     u64 happened() const { return happened_; }
     void step() {

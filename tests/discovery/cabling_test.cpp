@@ -138,7 +138,7 @@ TEST_CASE("two cables with exchanged ends are swapped, whichever ends were excha
     CHECK(ports.faults[0].what == kind::swapped);
     CHECK(lines_of(ports.faults[0], plan) == std::vector{3u, 4u});
 
-    // In a cycle of three exchanged cables, each is missing. The fault says where its ends lead to.
+    // In a cycle of three exchanged cables, each is missing. The fault shows where its ends lead to.
     plan = whole();
     std::swap(plan[0].b, plan[1].a);
     std::swap(plan[1].a, plan[2].b);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // lid_discovery_test.cpp - discovery by LIDs compared with discovery by directed routes, in virtual time. Both return
-// the same subnet, but by LIDs fewer agents forward each SMP and there is no limit of 63 hops. Also tests LIDs that
+// the same subnet, but by LIDs fewer agents forward each SMP and the limit of 63 hops does not apply. Also tests LIDs that
 // lead nowhere or to another node.
 #include "library/discovery_rig.hpp"
 #include <comad/coro/detail/when_all.hpp>

@@ -149,7 +149,7 @@ TEST_CASE("a topology file gives a subnet with the widths, speeds, LIDs and stat
     CHECK_FALSE(s.may_lack_nodes);
     REQUIRE(s.nodes.size() == 6);
     CHECK(s.link_count() == 5);
-    // The start is h-1, as the file says.
+    // The start is h-1, as specified in the file.
     CHECK(s.nodes[0].info.nodeGUID == iba::guid{h1});
     CHECK(s.start_port == 1);
     CHECK(std::ranges::equal(node_at(s, h3).route.hops(), std::array<u8, 3>{1, 4, 2}));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // kernel_model_test.cpp - the model of the kernel compared with measurements on Linux 6.1 and 6.12, or with their
-// source if a test says so. There is one statement per test, over a scripted wire in virtual time.
+// source if a test mentions it. There is one statement per test, over a scripted wire in virtual time.
 #include "library/coro_rig.hpp"
 #include "wire/lossy_wire.hpp"
 #include "wire/memory_transport.hpp"

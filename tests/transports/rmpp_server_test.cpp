@@ -135,7 +135,7 @@ public:
     std::vector<u8> asked; ///< the data of the last GetMulti
 };
 
-/// A requester that sends exactly what the test says.
+/// A requester that sends exactly what the test specifies.
 struct raw {
     raw(subnet& s, u16 LID) : end(s.wire, LID) {}
     void send(const mad_bytes& mad, const mad::IBPath& path = to_server()) { send_by(end, mad, path); }
