@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // discovery.cpp - directed-route discovery in some twenty lines: who is there, and by which way. `main` only opens a
 // fabric: the first argument is a simulator specification.
-#include <comad/coro/driver.hpp>
+#include <comad/discovery.hpp>
 #include <comad/iba/print.hpp>
-#include <comad/iba/smp.hpp>
 #include <comad/transports/sim/transport.hpp>
 
 #include <fmt/format.h>

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 // server.cpp - a host that serves a vendor class, and a client: the code of docs/howto/write-a-server.md. The lines with
 // //> are its output.
+#include <comad/coro.hpp>
 #include <comad/coro/asio.hpp>
-#include <comad/coro/event.hpp>
-#include <comad/coro/schedule.hpp>
 #include <comad/iba/vendor.hpp>
-#include <comad/server/agent.hpp>
+#include <comad/server.hpp>
 #include <comad/transports/sim/transport.hpp>
 
 #include <boost/asio/detached.hpp>

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 // sweep.cpp - two sweeps of a simulated subnet, a second apart, and what its ports sent in between. The lines with //> are
 // what it prints.
-#include <comad/coro/driver.hpp>
-#include <comad/counters/sweep.hpp>
-#include <comad/discovery/walk/discover.hpp>
+#include <comad/counters.hpp>
 #include <comad/transports/sim/transport.hpp>
 
 #include <fmt/format.h>

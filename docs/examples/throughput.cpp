@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // throughput.cpp - how many MADs one node answers, by the window: the sketch of a benchmark ('ibtool bench' is the
 // whole one). It prints what the comments say.
-#include <comad/coro/driver.hpp>
-#include <comad/coro/schedule.hpp>
+#include <comad/coro.hpp>
 #include <comad/iba/smp.hpp>
 #include <comad/transports/sim/transport.hpp>
 

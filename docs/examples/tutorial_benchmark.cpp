@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tutorial_benchmark.cpp - the program of tutorial 3, which measures MADs per second. Lines with //> show what it prints.
-#include <comad/discovery/walk/discover.hpp>
+#include <comad/discovery.hpp>
 #include <comad/fabric/open_fabric.hpp>
-#include <comad/iba/smp.hpp>
 
 #include <fmt/format.h>
 

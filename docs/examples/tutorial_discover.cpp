@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tutorial_discover.cpp - the program of tutorial 1, which discovers a fabric. Lines with //> show what it prints.
-#include <comad/coro/combinators.hpp>
-#include <comad/discovery/walk/discover.hpp>
-#include <comad/discovery/walk/node_sequence.hpp>
+#include <comad/discovery.hpp>
 #include <comad/fabric/open_fabric.hpp>
 
 #include <fmt/format.h>

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tutorial_sweep.cpp - the program of tutorial 2, which reads the counters of all ports. Lines with //> show what it prints.
-#include <comad/coro/ticker.hpp>
-#include <comad/counters/health.hpp>
-#include <comad/counters/sweep.hpp>
-#include <comad/discovery/walk/discover.hpp>
+#include <comad/counters.hpp>
 #include <comad/fabric/open_fabric.hpp>
 
 #include <fmt/format.h>

@@ -38,4 +38,11 @@ if tracked | tr '\n' '\0' | xargs -0 grep -nIE '(^|[^[:alnum:]_.])/(wor[k]|hom[e
     echo "the lines above name a directory outside the tree"
     failed=1
 fi
+# Umbrella headers exist so that a program for one purpose needs few headers.
+for file in $(tracked 'docs/examples/tutorial_*.cpp' docs/examples/readme.cpp); do
+    if [ "$(grep -c '^#include <comad/' "$file")" -gt 3 ]; then
+        echo "$file: includes more than three headers of comad"
+        failed=1
+    fi
+done
 exit $failed
