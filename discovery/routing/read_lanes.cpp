@@ -56,7 +56,7 @@ private:
             take(from, table.value());
             co_return;
         }
-        // An SA that truncates tables (ibsim's client library does), or rejects the query, may still reply for each single path.
+        // An SA that truncates tables (ibsim's client library does), or rejects the query, may still answer queries for single paths.
         if (table.error().code == mad::errc::timed_out) co_return fail(std::move(table.error()));
         for (const lid_index::end& to : ends_)
             for (unsigned LID = to.first; LID < to.first + to.count && !is_silent_; ++LID)

@@ -158,7 +158,7 @@ TEST_CASE("a node with several ports is queried once for its capabilities, by an
     CHECK(all.complete());
     CHECK(told(all) == 6);
     CHECK(all.mads == 3 + 6);
-    // All of its ports are cabled, so the sum is the sum of these two.
+    // All of its ports have cables, so the total of the node is the sum of these two ports.
     const counters::sweep sums = w.sweep(sums_first());
     CHECK(sums.sums.size() == 2);
     CHECK(sums.mads == 3 + 2 + 1);
@@ -315,7 +315,7 @@ TEST_CASE("a clear-only sweep clears a whole switch for one requested port and c
     const counters::sweep done = w.sweep(s);
     CHECK(done.complete());
     CHECK(done.cleared == std::vector<port_ref>{{some, counters::all_ports}});
-    CHECK(done.mads == 1 + 2 + 2 + 2); // ClassPortInfo; Gets, Sets and Gets of PortCounters and PortCountersExtended
+    CHECK(done.mads == 1 + 2 + 2 + 2); // ClassPortInfo; Get, Set and again Get of PortCounters and PortCountersExtended
     CHECK(w.count({some, 3}, counter::symbolErrorCounter) == 0);
     CHECK(w.count({some, 4}, counter::symbolErrorCounter) == 0);
     CHECK(w.count({some, 4}, counter::portRcvErrors) == 3);

@@ -445,7 +445,7 @@ TEST_CASE("nodes that are occasionally busy are retried, and nothing is missing"
     CHECK(w.schedule.counters().busy == w.net.counters().busy);
 }
 
-TEST_CASE("two nodes with one GUID are a contradiction and do not crash the discovery") {
+TEST_CASE("two nodes with the same GUID are a contradiction and do not crash the discovery") {
     SECTION("equal hosts") {
         topology t = managed("fattree2,radix=4");
         std::vector<u32> hosts;

@@ -168,7 +168,7 @@ TEST_CASE("a ring whose packets all go in one direction has a credit loop") {
     for (u32 n = 0; n < 4; ++n) CHECK(found.loops[0].cycle[n].out == port_ref{n, 2});
 }
 
-TEST_CASE("a line has no credit loop") {
+TEST_CASE("a line of switches has no credit loop") {
     ring line(4);
     for (u32 n = 0; n < 4; ++n)
         for (u32 host = 0; host < n; ++host) line.entry(n, 1 + host, 3);
@@ -360,7 +360,7 @@ TEST_CASE("a cable that leads back into its own port is a credit loop of one lan
     CHECK(r.routes().faults.at(0).what == route_fault::kind::loop);
 }
 
-TEST_CASE("a multicast group that circles through first ports of switches is a credit loop in both directions") {
+TEST_CASE("a multicast group whose links form a ring through port 1 of switches is a credit loop in both directions") {
     ring r(3);
     for (node& n : r.net.nodes)
         for (port& p : n.ports) p.peer = {};

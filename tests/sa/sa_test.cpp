@@ -452,7 +452,7 @@ TEST_CASE("a path gets the M_Key of its destination port") {
     CHECK(s.MKey(route(1)) == 0xca);
     CHECK(s.fabric.asked.size() == 3); // the query for the link
     mad::IBPath by_gid;
-    by_gid.DLID = switch_lid; // the information of the node itself counts
+    by_gid.DLID = switch_lid; // the node's own information takes precedence
     by_gid.DGID = iba::gid(iba::link_local_prefix, node(CA_LID, iba::NodeType::CA).nodeInfo.portGUID);
     CHECK(s.MKey(by_gid) == 0xca);
     mad::IBPath with_key = std::get<mad::IBPath>(to(CA_LID));

@@ -512,7 +512,7 @@ TEST_CASE("programs at several nodes of a fabric receive their own replies") {
     CHECK_THROWS_WITH(sim_transport(net, 9, 1, time_mode::virtual_), Catch::Contains("must be 0 for a switch"));
 }
 
-TEST_CASE("the descriptor in real time is readable exactly while a reply is due") {
+TEST_CASE("in real time, the descriptor is readable exactly while a reply is due") {
     const auto s = make("single,latency=10ms,service=1ms,time=real");
     auto& t = *s.transport;
     REQUIRE(t.native_handle() >= 0);

@@ -290,7 +290,7 @@ TEST_CASE("an ibcheck command reports an unresponsive node, checks all other nod
     }
 }
 
-TEST_CASE("ibcheckerrs reads ports one by one if the node has no sum or the sum exceeds a threshold") {
+TEST_CASE("ibcheckerrs reads ports one by one if the node reports no total or the total exceeds a threshold") {
     const auto checked = [](const std::string& capabilities) {
         const process_result r = run({"ibcheckerrs", "-v", "13", "--fabric", tree + ",pma=" + capabilities});
         CHECK(r.status == 0);

@@ -82,7 +82,7 @@ TEST_CASE("ibstat prints what infiniband-diags' ibstat prints") {
 }
 
 TEST_CASE("ibstat prints 1X SDR and FDR10 rates as infiniband-diags' ibstat does") {
-    // ibstat of infiniband-diags 44.0 printed the line for soft RoCE. The other lines follow from its source.
+    // ibstat of infiniband-diags 44.0 printed the line for soft RoCE. The expected other lines were derived from the source code of ibstat.
     const std::pair<const char*, const char*> rates[] = {{"10 Gb/sec (1X FDR10)", "Rate: 10 (FDR10)\n"},
                                                          {"2.5 Gb/sec (1X SDR)", "Rate: 2.5\n"},
                                                          {"40 Gb/sec (4X QDR)", "Rate: 40\n"}};

@@ -17,7 +17,7 @@ using ibtool::remedy_row;
 
 namespace {
 
-/// Commands that cause the situation of a possible fix, on a virtual device with a subnet manager. A fix without an
+/// Commands that create the problem for which doctor suggests a fix, on a virtual device with a subnet manager. A fix without an
 /// entry is executed without preparation.
 const std::map<remedy_id, std::string> conditions{
     {remedy_id::enable_port, "ibportstate -C vib0 -P 1 -D 0 1 disable >/dev/null"},

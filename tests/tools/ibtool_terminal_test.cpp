@@ -67,7 +67,7 @@ TEST_CASE("sweep --watch fits its terminal, handles resizes, and has keys to sor
     screen.await("sort: by errors\033[J");
     screen.press("/spinX\x7f");
     screen.await("only names with: spin_\033[J");
-    screen.press("q"); // here it is a letter of the filter
+    screen.press("q"); // here the key is a letter of the filter
     screen.await("only names with: spinq_\033[J");
     screen.press("\x7f");
     screen.press("e-0002\n");

@@ -236,7 +236,7 @@ TEST_CASE("a requester that aborts the transfer receives nothing more") {
     CHECK(r.take().empty());
 }
 
-TEST_CASE("an ACK of a segment that was never sent is aborted") {
+TEST_CASE("an ACK for a segment that was never sent aborts the transfer") {
     subnet s(10);
     raw r(s, 7);
     r.send(plain_request());

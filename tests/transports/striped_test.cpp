@@ -318,7 +318,7 @@ TEST_CASE("a striped transport is named after its devices, each named once") {
     CHECK(striped_transport(std::move(members)).name() == "a, b");
 }
 
-TEST_CASE("members in virtual time and members with descriptors cannot be mixed, and one member is required") {
+TEST_CASE("members in virtual time and members with descriptors cannot be mixed, and at least one member is required") {
     std::vector<std::unique_ptr<mad::transport>> members;
     CHECK_THAT(message_of([&] { striped_transport none(std::move(members)); }),
                Catch::Contains("needs at least one member"));
@@ -539,7 +539,7 @@ TEST_CASE("requests are counted per member and class, by the agent that received
     CHECK(d.transport->held(MgmtClass::Performance) == 1u);
 }
 
-TEST_CASE("the first member serves, and a reply leaves through the member and agent of its request") {
+TEST_CASE("a striped server receives requests at its first member and replies through the member of the request") {
     device d(3);
     CHECK(d.transport->serve({MgmtClass::Performance, 1, mad::methods(iba::Method::Get)}) == 0);
     CHECK(d.kernels[0].registrations.size() == 1);

@@ -18,7 +18,7 @@ namespace ibtool {
 
 /// Serves `/metrics` and `/health`. `/metrics` is the page that was published last, in the text format of Prometheus; it is compressed if
 /// the client accepts gzip. `/health` is JSON. Its status is 200 if, for every fabric, the device is connected and the last sweep is
-/// recent enough and contains most ports. Otherwise, and before the first sweep was published, the status is 503.
+/// recent enough and contains most ports. Otherwise, and until the first sweep is published, the status is 503.
 ///
 /// Threads: only that of the executor, which never waits for a client. Other work can run between two pieces of a page.
 class exporter {

@@ -22,7 +22,8 @@ comad::discovery::cached_subnet read_subnet_file(const std::string& file, const 
 /// Reads a subnet for callers that must not print: skipped parts are not reported.
 comad::discovery::cached_subnet read_subnet_file(const std::string& file);
 
-/// Returns the subnet in the text of a topology file; `name` is the file in messages. Prints one line on stderr about skipped parts.
+/// Returns the subnet that the text of a topology file describes; `name` is the file in messages. Prints one line on stderr about
+/// skipped parts.
 /// Throws std::runtime_error with one line.
 comad::discovery::subnet read_described(std::string_view text, const std::string& name, const global_options&,
                                         comad::discovery::described_order order);

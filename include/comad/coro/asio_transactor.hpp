@@ -54,7 +54,7 @@ task<mad::result<typename rpc<T, Header>::value_type>> make(MADSchedule& schedul
     }
 }
 
-/// Makes the stored table RPC on a schedule.
+/// Sends the stored RPC for a table through a schedule.
 template <class Record, bool Header, class Request>
 task<mad::result<typename table_rpc<Request, Record, Header>::value_type>> make_table(MADSchedule& schedule,
                                                                                       stored_request<Request> r) {

@@ -110,7 +110,7 @@ end_port get_end_port(std::string_view text = {}, const std::filesystem::path& s
 /// for a GID outside fe80::/64, the first port that has a GID with the same prefix, preferably one that is not down;
 /// the default of select_end_port().
 ///
-/// Errors: as get_end_port(); and the path requires another end port than the chosen one.
+/// Errors: those of get_end_port(), or the path requires an end port that is not the chosen one.
 end_port end_port_for(const mad::address& target, std::string_view chosen = {},
                       const std::filesystem::path& sys_class = "/sys/class", port_use use = port_use::umad);
 

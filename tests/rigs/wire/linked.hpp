@@ -17,7 +17,7 @@ struct linked {
     linked() {
         check_success(run({"install-links", files / "", "--target", std::filesystem::absolute(ibtool_program())}));
     }
-    /// Runs a linked program with the fabric in its environment.
+    /// Runs ibtool through the link NAME; the variable IBTOOL_FABRIC names the fabric.
     process_result call(const std::string& name, const words& arguments,
                         const std::string& fabric = linked_fabric) const {
         return run_process(words{"env", "IBTOOL_FABRIC=" + fabric, files / name} + arguments);

@@ -25,7 +25,7 @@ using counters::severity;
 using discovery::port_ref;
 using rule = counters::health_finding::rule;
 
-/// The command line of health.
+/// The command line of `ibtool health`.
 struct health_settings {
     std::string rules, name_map, length = "10s";
     bool json = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// mcm_rereg_test.cpp - mcm_rereg_test: lets ports leave the IPoIB broadcast group and join it again, all at once, and then queries their
-// membership. Shows whether an SA can handle the load after its restart. Writes only to the tables of the SA.
+// mcm_rereg_test.cpp - mcm_rereg_test: makes all ports leave the IPoIB broadcast group and join it again at the same time, and then
+// queries their membership. Shows whether an SA can handle the load after its restart. Writes only to the tables of the SA.
 #include "comad.hpp"
 #include "command.hpp"
 #include "input/words.hpp"

@@ -101,7 +101,7 @@ bool is_in_use(const port&) noexcept;
 struct end_port_ref {
     port_ref where;
     mad::IBPath path;      ///< the path to its LID
-    std::vector<u8> ports; ///< ports in use: of a switch all of them, of another node the end port itself
+    std::vector<u8> ports; ///< ports in use: all ports of a switch; for other nodes, only the end port
 
     bool has_lid() const noexcept { return path.DLID != iba::lid{}; }
 };

@@ -12,7 +12,7 @@
 
 namespace comad::discovery {
 
-/// A link, listed once. `from` is the end with the lower node index and port, unless `to` does not know this peer.
+/// A link, listed once. `from` is the end with the lower node index and port. If only one end knows its peer, `from` is that end.
 struct link_ends {
     port_ref from, to;
 };

@@ -102,7 +102,7 @@ public:
         return is_it ? i : none;
     }
 
-    /// A list through the attempts themselves. An attempt is in at most one list.
+    /// An intrusive list: the links are in the attempts themselves. An attempt is in at most one list.
     struct list {
         u32 front = none, back = none;
         bool empty() const noexcept { return front == none; }

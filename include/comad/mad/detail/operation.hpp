@@ -53,7 +53,7 @@ private:
 
 /// The state of an operation. engine_states.hpp has the table of its transitions.
 enum class operation_state : u8 {
-    idle,            ///< not submitted, completed, or withdrawn
+    idle,            ///< not yet submitted, or already completed or withdrawn
     queued,          ///< waits for space in the window, before its first attempt
     parked,          ///< waits for its destination, which is at its bound, before its first attempt
     in_flight,       ///< has started attempts. Its latest one can be blocked, sent, late, backing off or returned

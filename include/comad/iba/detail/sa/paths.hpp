@@ -104,7 +104,7 @@ struct MultiPathRecord {
     friend bool operator==(const MultiPathRecord&, const MultiPathRecord&) = default;
 };
 
-/// A hop of a path, in the order of the path. The IDs identify nodes, chassis and ports without their GUIDs.
+/// A hop of a path, in the order of the path. The IDs identify nodes, chassis and ports; they do not contain GUIDs.
 struct TraceRecord {
     u64 GIDPrefix = 0;
     u16 IDGeneration = 0; ///< IDs of different generations are not comparable

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// single_mads.hpp - single_mads: a transport of single MADs over a transport of whole messages, such as the embedded simulator. It
-// segments and acknowledges longer messages, as the peer of rmpp_transport.
+// single_mads.hpp - single_mads: a transport of single MADs over a transport of whole messages, such as the embedded simulator. As
+// the peer of rmpp_transport, it segments longer messages and acknowledges their segments.
 #pragma once
 #include <comad/mad/detail/rmpp.hpp>
 #include <comad/mad/transport.hpp>
