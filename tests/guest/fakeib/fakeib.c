@@ -370,8 +370,7 @@ static int fib_immutable(struct ib_device* d, u32 port, struct ib_port_immutable
     im->core_cap_flags = RDMA_CORE_PORT_IBA_IB;
     if (split && is_smi(d)) /* before 6.12, ib_agent needs a QP1, too, and IB_CM creates one */
         im->core_cap_flags = RDMA_CORE_CAP_PROT_IB | RDMA_CORE_CAP_IB_MAD | RDMA_CORE_CAP_IB_SMI | RDMA_CORE_CAP_IB_CM;
-    else if (split)
-        im->core_cap_flags &= ~RDMA_CORE_CAP_IB_SMI; /* leaves IB link layer, IB_MAD, CM and SA */
+    else if (split) im->core_cap_flags &= ~RDMA_CORE_CAP_IB_SMI; /* leaves IB link layer, IB_MAD, CM and SA */
     im->max_mad_size = IB_MGMT_MAD_SIZE;
     return 0;
 }

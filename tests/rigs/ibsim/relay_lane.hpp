@@ -108,7 +108,8 @@ private:
     static constexpr std::size_t most_bytes = 512; // largest datagram; those of ibsim have 288 bytes
 
     struct datagram {
-        time_point due; // the time at which the MAD enters the buffer; for a MAD in the buffer, the time at which it leaves
+        time_point
+            due; // the time at which the MAD enters the buffer; for a MAD in the buffer, the time at which it leaves
         u16 size;
         u8 bytes[most_bytes];
     };
