@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 // formatters_test.cpp - printing library types with fmt, with only the header of each type and fmt/core.h.
 #include "support/catch.hpp"
+#include <comad/counters/health.hpp>
+#include <comad/counters/port_counters.hpp>
+#include <comad/discovery/database/failure.hpp>
 #include <comad/iba/detail/enums.hpp>
 #include <comad/iba/detail/error.hpp>
 #include <comad/iba/types.hpp>
@@ -38,4 +41,12 @@ TEST_CASE("formatters print paths and errors like their to_string functions") {
     e.code = mad::errc::timed_out;
     e.message("cannot read the port");
     CHECK(fmt::format("{}", e) == plain_text(e));
+}
+
+TEST_CASE("enumerators of sweeps, health rules and failures are formatted by name and respect the format width") {
+    CHECK(fmt::format("{}", counters::counter::symbolErrorCounter) == "symbolErrorCounter");
+    CHECK(fmt::format("{:>8}", counters::counter_change::state::reset) == "   reset");
+    CHECK(fmt::format("{:9}|", counters::severity::critical) == "critical |");
+    CHECK(fmt::format("{}", counters::health_finding::rule::growth) == "growth");
+    CHECK(fmt::format("{}", discovery::failure_kind::error_reply) == "error_reply");
 }

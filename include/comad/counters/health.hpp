@@ -8,6 +8,7 @@
 #include <comad/counters/port_counters.hpp>
 #include <comad/counters/sweep.hpp>
 #include <comad/discovery/database/subnet.hpp>
+#include <comad/iba/detail/text_formatter.hpp>
 
 #include <array>
 #include <optional>
@@ -99,3 +100,7 @@ std::vector<health_finding> judge(const health_rules&, const discovery::subnet& 
                                   const sweep& after);
 
 } // namespace comad::counters
+
+/// Formats the names; take the format specification of a string.
+template <> struct fmt::formatter<comad::counters::severity> : comad::iba::detail::name_of_formatter<comad::counters::severity> {};
+template <> struct fmt::formatter<comad::counters::health_finding::rule> : comad::iba::detail::name_of_formatter<comad::counters::health_finding::rule> {};

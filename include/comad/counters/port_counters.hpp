@@ -11,6 +11,7 @@
 #include <comad/iba/detail/class_port_info.hpp>
 #include <comad/iba/detail/pm/counters.hpp>
 #include <comad/mad/detail/time.hpp>
+#include <comad/iba/detail/text_formatter.hpp>
 
 #include <array>
 #include <optional>
@@ -196,3 +197,7 @@ clearing clearing_of(counter_set which, const capabilities&, u8 port) noexcept;
 double rate_of(counter c, const counter_change&, mad::duration between) noexcept;
 
 } // namespace comad::counters
+
+/// Formats the names; take the format specification of a string.
+template <> struct fmt::formatter<comad::counters::counter> : comad::iba::detail::name_of_formatter<comad::counters::counter> {};
+template <> struct fmt::formatter<comad::counters::counter_change::state> : comad::iba::detail::name_of_formatter<comad::counters::counter_change::state> {};

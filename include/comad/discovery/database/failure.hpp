@@ -5,6 +5,7 @@
 #include <comad/iba/types.hpp>
 #include <comad/mad/error.hpp>
 #include <comad/mad/path.hpp>
+#include <comad/iba/detail/text_formatter.hpp>
 
 #include <string>
 #include <string_view>
@@ -58,3 +59,6 @@ struct failure {
 };
 
 } // namespace comad::discovery
+
+/// Formats the name; takes the format specification of a string.
+template <> struct fmt::formatter<comad::discovery::failure_kind> : comad::iba::detail::name_of_formatter<comad::discovery::failure_kind> {};
