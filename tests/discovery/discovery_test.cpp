@@ -3,6 +3,7 @@
 // no unnecessary SMP and never exceed the limit of SMPs in flight.
 #include "library/discovery_rig.hpp"
 #include "program/key_witness.hpp"
+#include "subnet/two_port_adapters.hpp"
 #include <comad/coro/asio.hpp>
 
 #include <boost/asio/io_context.hpp>
@@ -17,33 +18,14 @@ namespace discovery_test { // compiled together with others
 
 using namespace comad;
 using namespace comad::test;
-using transports::sim::link_codes;
 
 namespace {
 
-constexpr link_codes edr{2, 16};
 const std::vector<std::string> none;
 
 topology read(const char* text) {
     std::istringstream in(text);
     return transports::sim::read_topology(in, "test");
-}
-
-// Two CAs with two ports: A is cabled to different switches by both ports, B only by its second port.
-topology two_port_adapters() {
-    topology t;
-    const u32 a = t.add_node(iba::NodeType::CA, 2, iba::guid{0xa0}, "A", edr);
-    const u32 b = t.add_node(iba::NodeType::CA, 2, iba::guid{0xb0}, "B", edr);
-    const u32 left = t.add_node(iba::NodeType::Switch, 4, iba::guid{0x10}, "left", edr);
-    const u32 right = t.add_node(iba::NodeType::Switch, 4, iba::guid{0x20}, "right", edr);
-    const u32 middle = t.add_node(iba::NodeType::Switch, 4, iba::guid{0x30}, "middle", edr);
-    t.link(a, 1, left, 1);
-    t.link(a, 2, right, 1);
-    t.link(b, 2, right, 2);
-    t.link(left, 4, middle, 1);
-    t.link(middle, 2, right, 4);
-    bring_up(t);
-    return t;
 }
 
 } // namespace
@@ -75,7 +57,7 @@ TEST_CASE("discovery can start at a host in the middle, at a switch and at a spi
 }
 
 TEST_CASE("a CA with two cabled ports is one node, and routes leave only through the local port") {
-    const topology t = two_port_adapters();
+    const topology t = two_port_adapters(cabled_ports_of_b::only_second);
     for (u32 node = 0; node < t.nodes.size(); ++node) {
         const unsigned last = t.nodes[node].is_switch() ? 0 : 2;
         for (unsigned port = t.nodes[node].first_port(); port <= last; ++port) {
@@ -282,7 +264,8 @@ TEST_CASE("discovery_progress counts the nodes, links and failures found so far"
 }
 
 TEST_CASE("each SMP carries the M_Key of its port as soon as the key is known") {
-    const topology t = GENERATE(two_port_adapters(), managed("fattree2,radix=4"), managed("ring,switches=9,hosts=1"));
+    const topology t = GENERATE(two_port_adapters(cabled_ports_of_b::only_second), managed("fattree2,radix=4"),
+                                managed("ring,switches=9,hosts=1"));
     mad::port_keys keys = different_keys(t);
     keys.set_default(mad::key_kind::MKey, 1);
     world w(t);

@@ -4,6 +4,7 @@
 #include "../../discovery/walk/subnet_builder.hpp"
 #include "ibsim/ibsim_programs.hpp"
 #include "program/key_witness.hpp"
+#include "subnet/two_port_adapters.hpp"
 #include "wire/locked_transport.hpp"
 #include <comad/coro/asio.hpp>
 
@@ -88,25 +89,6 @@ std::size_t count(const subnet& found, failure_kind what) {
         std::count_if(found.failures.begin(), found.failures.end(), [&](const failure& p) { return p.kind == what; }));
 }
 
-// A and B have two ports each, which are connected to different switches.
-topology two_port_adapters() {
-    constexpr transports::sim::link_codes edr{2, 16};
-    topology t;
-    const u32 a = t.add_node(iba::NodeType::CA, 2, iba::guid{0xa0}, "A", edr);
-    const u32 b = t.add_node(iba::NodeType::CA, 2, iba::guid{0xb0}, "B", edr);
-    const u32 left = t.add_node(iba::NodeType::Switch, 4, iba::guid{0x10}, "left", edr);
-    const u32 right = t.add_node(iba::NodeType::Switch, 4, iba::guid{0x20}, "right", edr);
-    const u32 middle = t.add_node(iba::NodeType::Switch, 4, iba::guid{0x30}, "middle", edr);
-    t.link(a, 1, left, 1);
-    t.link(a, 2, right, 1);
-    t.link(b, 1, left, 2);
-    t.link(b, 2, right, 2);
-    t.link(left, 4, middle, 1);
-    t.link(middle, 2, right, 4);
-    bring_up(t);
-    return t;
-}
-
 } // namespace
 
 TEST_CASE("a multi-port discovery returns the subnet that a discovery through its first port returns") {
@@ -128,7 +110,7 @@ TEST_CASE("a multi-port discovery returns the subnet that a discovery through it
 }
 
 TEST_CASE("a multi-port discovery may start at two ports of one node, twice at one port, and at switches") {
-    const topology t = two_port_adapters();
+    const topology t = two_port_adapters(cabled_ports_of_b::both);
     const std::vector<std::vector<place>> beginnings{{{0, 1}, {0, 2}}, {{0, 2}, {0, 1}}, {{0, 1}, {0, 1}},
                                                      {{0, 1}, {1, 2}}, {{2, 0}, {4, 0}}, {{4, 0}, {0, 1}, {1, 1}},
                                                      {{3, 0}, {3, 0}}};

@@ -102,5 +102,8 @@ std::vector<health_finding> judge(const health_rules&, const discovery::subnet& 
 } // namespace comad::counters
 
 /// Formats the names; take the format specification of a string.
-template <> struct fmt::formatter<comad::counters::severity> : comad::iba::detail::name_of_formatter<comad::counters::severity> {};
-template <> struct fmt::formatter<comad::counters::health_finding::rule> : comad::iba::detail::name_of_formatter<comad::counters::health_finding::rule> {};
+template <>
+struct fmt::formatter<comad::counters::severity> : comad::iba::detail::name_of_formatter<comad::counters::severity> {};
+template <>
+struct fmt::formatter<comad::counters::health_finding::rule>
+    : comad::iba::detail::name_of_formatter<comad::counters::health_finding::rule> {};

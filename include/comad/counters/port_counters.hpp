@@ -10,8 +10,8 @@
 #pragma once
 #include <comad/iba/detail/class_port_info.hpp>
 #include <comad/iba/detail/pm/counters.hpp>
-#include <comad/mad/detail/time.hpp>
 #include <comad/iba/detail/text_formatter.hpp>
+#include <comad/mad/detail/time.hpp>
 
 #include <array>
 #include <optional>
@@ -199,5 +199,8 @@ double rate_of(counter c, const counter_change&, mad::duration between) noexcept
 } // namespace comad::counters
 
 /// Formats the names; take the format specification of a string.
-template <> struct fmt::formatter<comad::counters::counter> : comad::iba::detail::name_of_formatter<comad::counters::counter> {};
-template <> struct fmt::formatter<comad::counters::counter_change::state> : comad::iba::detail::name_of_formatter<comad::counters::counter_change::state> {};
+template <>
+struct fmt::formatter<comad::counters::counter> : comad::iba::detail::name_of_formatter<comad::counters::counter> {};
+template <>
+struct fmt::formatter<comad::counters::counter_change::state>
+    : comad::iba::detail::name_of_formatter<comad::counters::counter_change::state> {};

@@ -2,10 +2,10 @@
 // failure.hpp - a query without a result: its location, kind and cause. Discoveries, sweeps and the tool all use this type. Does
 // not depend on the subnet database or on a schedule.
 #pragma once
+#include <comad/iba/detail/text_formatter.hpp>
 #include <comad/iba/types.hpp>
 #include <comad/mad/error.hpp>
 #include <comad/mad/path.hpp>
-#include <comad/iba/detail/text_formatter.hpp>
 
 #include <string>
 #include <string_view>
@@ -61,4 +61,6 @@ struct failure {
 } // namespace comad::discovery
 
 /// Formats the name; takes the format specification of a string.
-template <> struct fmt::formatter<comad::discovery::failure_kind> : comad::iba::detail::name_of_formatter<comad::discovery::failure_kind> {};
+template <>
+struct fmt::formatter<comad::discovery::failure_kind>
+    : comad::iba::detail::name_of_formatter<comad::discovery::failure_kind> {};
