@@ -324,7 +324,7 @@ TEST_CASE("attempts lost while a later attempt was in flight release their slots
         return random() % 2 == 0 ? dropped() : answered(p, duration{100'000 + random() % 400'000});
     });
     std::deque<measured_get> all;
-    for (u32 i = 0; i < 10'000; ++i) {
+    for (u32 i = 0; i < 60'000; ++i) {
         all.emplace_back(i, route(static_cast<u8>(1 + i % 10)));
         r.mads.submit(all.back());
     }

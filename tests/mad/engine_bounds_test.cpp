@@ -218,3 +218,42 @@ TEST_CASE("a dead destination does not delay requests to other destinations") {
     for (u32 i = 1; i < 200; i += 2) CHECK(all[i].ended_as(completion_status::timed_out));
     check_balance(r.mads);
 }
+
+// ---- slots of lost attempts --------------------------------------------------------------------------------------------
+
+TEST_CASE("operations without a reply can make more attempts together than the engine has slots") {
+    rig r({.max_outstanding = 8, .per_destination = 0}); // 1,024 slots
+    r.net.set_script([](const packet&) { return dropped(); });
+    std::deque<operation> all;
+    for (u32 i = 0; i < 8; ++i) {
+        all.emplace_back(i, route(1)).retries = 255;
+        r.mads.submit(all.back());
+    }
+    REQUIRE(r.run());
+    for (const operation& o : all) {
+        CHECK(o.ended_as(completion_status::timed_out));
+        CHECK(o.sent_times == 256);
+    }
+}
+
+TEST_CASE("attempts that are declared lost after their operations ended release their slots") {
+    const unsigned per_destination = GENERATE(0u, 2u);
+    CAPTURE(per_destination);
+    rig r({.max_outstanding = 8, .per_destination = per_destination}); // 1,024 slots
+    r.net.set_script([](const packet& p) {
+        return p.destination == mad::destination_key(route(1)) ? dropped() : answered(p, 10us);
+    });
+    for (u32 i = 0; i < 3000; ++i) {
+        measured_get dead(2 * i, route(1));
+        r.mads.submit(dead);
+        dead.then = [] {};
+        measured_get living(2 * i + 1, route(2));
+        r.mads.submit(living);
+        REQUIRE(r.run());
+        REQUIRE(living.answered_right());
+        REQUIRE(dead.ended_as(completion_status::timed_out));
+    }
+    r.drain();
+    CHECK(r.mads.has_room());
+    check_balance(r.mads);
+}
