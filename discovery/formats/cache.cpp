@@ -2,7 +2,7 @@
 // cache.cpp - writes and reads the cache format of this library.
 #include "cache_bytes.hpp"
 #include "diags_cache.hpp"
-#include <comad/discovery/formats/cache.hpp>
+#include <comad/discovery/formats/subnet_file.hpp>
 #include <comad/iba/detail/text.hpp>
 
 #include <boost/crc.hpp>

@@ -3,7 +3,7 @@
 #include "diags_cache.hpp"
 
 #include "cache_bytes.hpp"
-#include <comad/discovery/formats/cache.hpp>
+#include <comad/discovery/formats/subnet_file.hpp>
 
 #include <map>
 #include <utility>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // topology_file.cpp - builds IBA structures from the lines of a topology file.
 #include <comad/discovery/database/detail/link.hpp>
-#include <comad/discovery/formats/topology_file.hpp>
+#include <comad/discovery/formats/subnet_file.hpp>
 
 #include <algorithm>
 #include <utility>

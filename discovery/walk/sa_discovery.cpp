@@ -2,7 +2,7 @@
 // sa_discovery.cpp - builds a subnet from SA records: the nodes, then their ports, then the links.
 #include <comad/coro/detail/with_timeout.hpp>
 #include <comad/discovery/database/detail/lid_index.hpp>
-#include <comad/discovery/walk/sa_discovery.hpp>
+#include <comad/discovery/walk/discover.hpp>
 #include <comad/iba/detail/format.hpp>
 #include <comad/iba/detail/sa/paths.hpp>
 #include <comad/iba/detail/sa/records.hpp>

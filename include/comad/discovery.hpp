@@ -8,4 +8,3 @@
 #include <comad/discovery/walk/changes.hpp>
 #include <comad/discovery/walk/discover.hpp>
 #include <comad/discovery/walk/node_sequence.hpp>
-#include <comad/discovery/walk/sa_discovery.hpp>

@@ -4,9 +4,9 @@
 #include "subnet/made_subnet.hpp"
 #include "support/catch.hpp"
 #include <comad/discovery/compare/difference.hpp>
-#include <comad/discovery/formats/cache.hpp>
 #include <comad/discovery/formats/detail/cache_edit.hpp>
 #include <comad/discovery/formats/reports.hpp>
+#include <comad/discovery/formats/subnet_file.hpp>
 #include <comad/iba/detail/bits.hpp>
 
 #include <boost/crc.hpp>

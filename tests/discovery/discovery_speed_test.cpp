@@ -3,8 +3,8 @@
 // Also speeds that change, with PortInfo responses that are modified in transit.
 #include "library/discovery_rig.hpp"
 #include <comad/discovery/database/detail/link.hpp>
-#include <comad/discovery/formats/cache.hpp>
 #include <comad/discovery/formats/exports.hpp>
+#include <comad/discovery/formats/subnet_file.hpp>
 #include <comad/discovery/walk/changes.hpp>
 #include <comad/iba/detail/codec.hpp>
 

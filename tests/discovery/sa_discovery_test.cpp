@@ -6,7 +6,7 @@
 #include <comad/discovery/compare/difference.hpp>
 #include <comad/discovery/database/detail/lid_index.hpp>
 #include <comad/discovery/database/detail/subnet_tables.hpp>
-#include <comad/discovery/walk/sa_discovery.hpp>
+#include <comad/discovery/walk/discover.hpp>
 
 #include <fmt/format.h>
 

@@ -5,9 +5,8 @@
 #include <comad/discovery/compare/detail/topology_difference.hpp>
 #include <comad/discovery/compare/difference.hpp>
 #include <comad/discovery/database/detail/link.hpp>
-#include <comad/discovery/formats/cache.hpp>
 #include <comad/discovery/formats/reports.hpp>
-#include <comad/discovery/formats/topology_file.hpp>
+#include <comad/discovery/formats/subnet_file.hpp>
 #include <comad/transports/sim/detail/topology.hpp>
 
 #include <fmt/format.h>

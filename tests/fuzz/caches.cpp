@@ -2,8 +2,8 @@
 // caches.cpp - fuzzes cache files of subnets with corrected checksums. A subnet that was read must stay equal when it
 // is written and read again.
 #include "fuzz.hpp"
-#include <comad/discovery/formats/cache.hpp>
 #include <comad/discovery/formats/reports.hpp>
+#include <comad/discovery/formats/subnet_file.hpp>
 #include <comad/iba/detail/bits.hpp>
 
 #include <boost/crc.hpp>

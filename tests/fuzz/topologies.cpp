@@ -3,7 +3,7 @@
 #include "fuzz.hpp"
 #include <comad/discovery/compare/difference.hpp>
 #include <comad/discovery/formats/reports.hpp>
-#include <comad/discovery/formats/topology_file.hpp>
+#include <comad/discovery/formats/subnet_file.hpp>
 #include <comad/transports/sim/detail/topology.hpp>
 
 #include <sstream>

@@ -6,7 +6,7 @@
 #include "program/ibtool_rig.hpp"
 #include "session/sweeping.hpp"
 #include <comad/counters/health.hpp>
-#include <comad/discovery/formats/topology_file.hpp>
+#include <comad/discovery/formats/subnet_file.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -10,7 +10,7 @@
 #include "session/target.hpp"
 #include "text/error_words.hpp"
 #include "text/output.hpp"
-#include <comad/discovery/walk/sa_discovery.hpp>
+#include <comad/discovery/walk/discover.hpp>
 #include <comad/iba/detail/class_port_info.hpp>
 #include <comad/iba/smp.hpp>
 #include <comad/mad/detail/message.hpp>

@@ -5,7 +5,7 @@
 #include "comad.hpp"
 #include "session/report.hpp"
 #include <comad/discovery/database/subnet.hpp>
-#include <comad/discovery/formats/topology_file.hpp>
+#include <comad/discovery/formats/subnet_file.hpp>
 
 #include <functional>
 #include <string>

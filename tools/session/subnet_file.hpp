@@ -3,8 +3,7 @@
 #pragma once
 #include "input/arguments.hpp"
 #include "input/options.hpp"
-#include <comad/discovery/formats/cache.hpp>
-#include <comad/discovery/formats/topology_file.hpp>
+#include <comad/discovery/formats/subnet_file.hpp>
 
 #include <chrono>
 #include <optional>

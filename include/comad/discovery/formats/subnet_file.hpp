@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: MIT
-// cache.hpp - converts a subnet to the bytes of a cache file and back, in a format of this library and in the format of libibnetdisc,
-// which infiniband-diags' `--cache` writes. Opens no files and reads no clock.
+// subnet_file.hpp - a subnet from and to the contents of a file: caches in a format of this library and in the format of libibnetdisc, which
+// infiniband-diags' `--cache` writes, and topology files, which reports.hpp writes. Opens no files and reads no clock.
 #pragma once
 #include <comad/discovery/database/subnet.hpp>
+#include <comad/topology_file/detail/read.hpp>
 
 #include <chrono>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace comad::discovery {
+
+// ---- caches ----------------------------------------------------------------------------------------------------------
 
 /// A subnet from a cache, and the time of its discovery.
 struct cached_subnet {
@@ -37,5 +41,29 @@ cached_subnet read_cache(std::span<const u8> bytes);
 
 /// The largest numbers of nodes and ports in a cache; equal to the default limits of a discovery.
 inline constexpr std::size_t max_cached_nodes = 200'000, max_cached_ports = 4'000'000;
+
+// ---- topology files --------------------------------------------------------------------------------------------------
+
+/// A subnet from a topology file, and the lines that could not be used: one line for users, empty if all were used.
+struct described_subnet {
+    subnet found;
+    std::string skipped;
+};
+
+/// The order of the nodes of a described_subnet.
+enum class described_order : u8 {
+    of_file, ///< the order of the file; nodes have no routes
+    /// Breadth-first with routes, as put_in_order(): from the node where the file was made, or else from the first CA.
+    discovery,
+};
+
+/// Reads the text of a topology file. Data that the file does not contain is marked: see node::known, port::assumed and
+/// subnet::may_lack_nodes. Ports without a cable have no PortInfo. A port is Active if both ends of its cable have LIDs. A width or speed
+/// that the file does not contain is 0. Supported and enabled widths and speeds are equal to the active ones.
+/// `name`: the name of the file in messages.
+/// Errors: as topology_file::read().
+described_subnet read_topology_file(std::string_view text, std::string_view name,
+                                    topology_file::reading how = topology_file::reading::tolerant,
+                                    described_order order = described_order::discovery);
 
 } // namespace comad::discovery
