@@ -12,7 +12,8 @@ if(NOT COMAD_HAS_VERBS)
 endif()
 install(DIRECTORY include/comad DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT lib
         FILES_MATCHING PATTERN "*.hpp" ${without_verbs}
-        REGEX "/iba/detail/json\\.hpp$" EXCLUDE) # needs nlohmann_json, which users of the library do not need
+        # They need nlohmann_json, which users of the library do not.
+        REGEX "/iba/detail/json\\.hpp$" EXCLUDE REGEX "/counters/detail/sweep_state_json\\.hpp$" EXCLUDE)
 install(TARGETS comad EXPORT comadTargets COMPONENT lib)
 if(NOT BUILD_SHARED_LIBS) # CMake does not strip archives
   install(CODE "execute_process(COMMAND \"${CMAKE_STRIP}\" --strip-debug

@@ -9,7 +9,7 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 
 # Files that may write JSON by hand, or call the serializer, with the reasons.
 EXCEPTIONS = {
-    "tools/text/sweep_json.cpp": "writes hundreds of thousands of lines in each sweep",
+    "counters/sweep_json.cpp": "writes hundreds of thousands of lines in each sweep",
     "src/iba/json.cpp": "calls the serializer for all others",
     "src/iba/from_json.cpp": "quotes a value in an error",
 }

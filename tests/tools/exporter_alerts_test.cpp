@@ -351,7 +351,7 @@ void run_phases(const row& r, const std::string& topology_file, scraped& to) {
         session in(o);
         REQUIRE(in.is_virtual());
         const sweep_listener listener{
-            [&](const sweep_view& v, const sweep_totals& totals) {
+            [&](const comad::counters::sweep_view& v, const comad::counters::sweep_totals& totals) {
                 out.write(0, v, totals);
                 to.add(out.page());
             },
@@ -451,7 +451,7 @@ TEST_CASE("the file for node_exporter and the page both report a disconnected de
     session in(o);
     // The view refers to objects that must live until the sweeps end.
     const sweep_listener listener{
-        [&](const sweep_view& v, const sweep_totals& totals) {
+        [&](const comad::counters::sweep_view& v, const comad::counters::sweep_totals& totals) {
             out.write(0, v, totals);
             CHECK_THAT(ibtool_rig::read_file(where.file), Catch::Contains("\ninfiniband_device_up 1\n"));
             out.note_lost(0, lost);

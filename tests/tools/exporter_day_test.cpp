@@ -92,7 +92,7 @@ TEST_CASE("an exporter's memory and descriptors do not grow during a day of swee
     std::size_t number = 0, changes = 0, most_bytes[4] = {}, most_open[4] = {};
     std::set<std::string> told;
     const sweep_listener listener{
-        [&](const sweep_view& v, const sweep_totals& totals) {
+        [&](const comad::counters::sweep_view& v, const comad::counters::sweep_totals& totals) {
             out.write(0, v, totals);
             clients->come(number);
             const std::size_t quarter = std::min<std::size_t>(4 * number / sweeps, 3);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// sweep_table_test.cpp - rows of a sweep whose counters are saturated, cleared or not reported, checked by hand.
+// sweep_table_test.cpp - columns of a sweep, and rows whose counters are saturated, cleared or not reported, checked by hand.
+#include "subnet/made_subnet.hpp"
 #include "support/catch.hpp"
-#include "text/sweep_text.hpp"
+#include "text/sweep_table.hpp"
 
 #include <sstream>
 #include <string>
@@ -30,7 +31,7 @@ struct one_port {
         one.ports[0].counters.counters.take(told, {});
         return one;
     }
-    sweep_view view(const counters::sweep& now, const counters::sweep* before = nullptr) const {
+    counters::sweep_view view(const counters::sweep& now, const counters::sweep* before = nullptr) const {
         return {s, names, now, before, 1, 0, -1};
     }
     /// Returns the words of the row: node, port, data and packets sent and received, wait time, errors.
@@ -50,6 +51,46 @@ struct one_port {
 
 } // namespace
 
+TEST_CASE("a table column contains the value of its heading") {
+    discovery::subnet s = test::made_subnet();
+    const discovery::node_names names;
+    iba::pm::PortCounters read;
+    read.symbolErrorCounter = 100;
+    read.linkErrorRecoveryCounter = 20;
+    read.linkDownedCounter = 3;
+    read.portXmitData = 1000;
+    read.portRcvData = 2000;
+    read.portXmitPkts = 3000;
+    read.portRcvPkts = 4000;
+    read.portXmitWait = 5000;
+    counters::sweep now;
+    now.begin = mad::time_point{1s};
+    now.end = mad::time_point{1s + 2345us};
+    now.mads = 99;
+    now.ports.push_back({test::made_switch_port, true, {}, {}});
+    now.ports[0].counters.counters.take(read, {.xmit_wait = true});
+    now.failures.push_back({discovery::failure_kind::error_reply, s.location_of({2, 1}), "what is wrong"});
+    const auto table = [&](std::size_t columns) { return sweep_table({s, names, now, nullptr, 5, 6.5}, {}, columns); };
+    CHECK(table(0) ==
+          "# sweep 5 at 6.500 s: 1 ports, 1 missing, 99 MADs, 2.3 ms; totals\n"
+          "#node                            port    xmit B     rcv B   xmit pk    rcv pk      wait   errors\n"
+          "made switch                         3      4000      8000      3000      4000      5000      123\n");
+    // A narrow terminal first drops the packets.
+    CHECK(table(60) == "# sweep 5 at 6.500 s: 1 ports, 1 missing, 99 MADs, 2.3 ms; totals\n"
+                       "#node            port    xmit B     rcv B      wait   errors\n"
+                       "made switch         3      4000      8000      5000      123\n");
+    // A narrower terminal also drops the wait time, received data, errors, a part of the name, and finally sent data.
+    CHECK_THAT(table(50), Catch::EndsWith("made switch         3      4000      8000      123\n"));
+    CHECK_THAT(table(49), Catch::EndsWith("made switch" + std::string(18, ' ') + "3      4000      123\n"));
+    CHECK_THAT(table(39), Catch::EndsWith("made switch" + std::string(17, ' ') + "3      4000\n"));
+    CHECK_THAT(table(24), Catch::EndsWith("made sw..    3      4000\n"));
+    CHECK_THAT(table(20), Catch::EndsWith("made switch        3\n"));
+    CHECK_THAT(table(5), Catch::EndsWith("made..    3\n"));
+    // Wide characters take two columns each, and no character is split.
+    s.nodes[0].description = "\u7bc0\u70b9-\u7bc0\u70b9-\u7bc0\u70b9-\u7bc0\u70b9";
+    CHECK_THAT(table(50), Catch::Contains("\n\u7bc0\u70b9-\u7bc0\u70b9-\u7bc0\u70b9..    3      4000"));
+}
+
 TEST_CASE("only a saturated total is followed by a plus") {
     const one_port p;
     iba::pm::PortCounters told;
@@ -61,7 +102,7 @@ TEST_CASE("only a saturated total is followed by a plus") {
     CHECK(p.row(p.seen(0s, told)) == words{"host", "1", "17.2G+", "17.2G", "1000", "4.3G+", "-", "7"});
     told.localLinkIntegrityErrors = 15; // the largest value of 4 bits
     CHECK(p.row(p.seen(0s, told)).back() == "22+");
-    CHECK_THAT(sweep_json(p.view(p.seen(0s, told)), {}),
+    CHECK_THAT(sweep_json(p.view(p.seen(0s, told))),
                Catch::Contains(R"("pegged":["portXmitData","portRcvPkts","localLinkIntegrityErrors"])"));
 }
 
@@ -92,10 +133,11 @@ TEST_CASE("a table sorted by a counter without a column prints the counter in a 
     now.symbolErrorCounter = 7; // 4 errors in 2 s
     now.portRcvErrors = 50;
     const counters::sweep first = p.seen(1s, then), second = p.seen(3s, now);
-    table_choice choice;
-    choice.order = row_order::by_counter;
+    counters::row_selection selection;
+    std::size_t columns = 0;
+    selection.order = counters::row_order::by_counter;
     const auto lines = [&](const counters::sweep& of, const counters::sweep* before) {
-        std::istringstream table(sweep_table(p.view(of, before), choice));
+        std::istringstream table(sweep_table(p.view(of, before), selection, columns));
         words all;
         for (std::string line; std::getline(table, line);) all.push_back(line);
         REQUIRE(all.size() == 3);
@@ -103,13 +145,13 @@ TEST_CASE("a table sorted by a counter without a column prints the counter in a 
     };
     const std::string without = lines(second, &first)[1]; // portXmitData has its own column
     CHECK_THAT(without, Catch::EndsWith("   errors"));
-    choice.by = counters::counter::symbolErrorCounter;
+    selection.by = counters::counter::symbolErrorCounter;
     CHECK(lines(first, nullptr)[1].ends_with("   errors symbolErrorCounter"));
     CHECK(lines(first, nullptr)[2].ends_with("       43                  3"));
     CHECK(lines(second, &first)[1] == without + " symbolErrorCounter/s");
     CHECK(lines(second, &first)[2].ends_with("       14                    2"));
     // On a narrow terminal this column remains and other columns are dropped.
-    choice.columns = 80;
+    columns = 80;
     for (const std::string& line : lines(second, &first)) CHECK(line.size() <= 80);
     CHECK(lines(second, &first)[1].ends_with(" symbolErrorCounter/s"));
 }

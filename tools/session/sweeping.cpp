@@ -177,7 +177,7 @@ void sweeping::take(counters::sweep made) {
     ++totals_.sweeps;
     totals_.mads += now.mads;
     const double calendar = in_.is_virtual() ? -1 : calendar_time() - mad::in_seconds(in_.now() - now.begin);
-    const sweep_view view{
+    const counters::sweep_view view{
         today, *all->names, now, before_.get(), totals_.sweeps, mad::in_seconds(now.begin - *begin_), calendar, all};
     listener_.on_sweep(view, totals_);
     is_requested_ = false; // requests during this sweep are satisfied by it

@@ -2,8 +2,8 @@
 // sweeping.hpp - runs sweeps at their times, and rediscovers the subnet when it has changed. Does not depend on a text format.
 #pragma once
 #include "session/report.hpp"
-#include "text/exposition.hpp"
 #include <comad/coro/detail/periods.hpp>
+#include <comad/counters/formats.hpp>
 #include <comad/counters/sweep.hpp>
 #include <comad/discovery/walk/changes.hpp>
 
@@ -35,7 +35,7 @@ struct sweep_plan {
 
 /// The functions that get the results of sweeps.
 struct sweep_listener {
-    std::function<void(const sweep_view&, const sweep_totals&)> on_sweep;
+    std::function<void(const comad::counters::sweep_view&, const comad::counters::sweep_totals&)> on_sweep;
     /// Called with the reason why the subnet was discovered again.
     std::function<void(const std::string& reason)> on_change;
     /// Called with a line about failures or problems with one cause; for each location only once until the problem is over.
@@ -114,7 +114,7 @@ private:
     bool is_requested_ = false;
     bool is_ended_ = false;                 // end() was called
     comad::coro::scope* waiting_ = nullptr; // scope of the task that waits for a request
-    sweep_totals totals_;
+    comad::counters::sweep_totals totals_;
     std::string reason_;              // why the subnet may have changed; empty: no known reason
     std::set<comad::iba::guid> gone_; // nodes with failures in the last sweep
     std::set<std::string> told_;

@@ -31,23 +31,18 @@ struct counter_group {
     std::string text(std::span<const comad::u8> bytes, const comad::iba::ClassPortInfo&) const;
 };
 
-/// Returns the name of a structure's attribute: the name of the structure without the prefix PM.
-template <class T> constexpr std::string_view name_of_group() {
-    constexpr std::string_view name = comad::iba::info_of<T>.name;
-    return name.substr(name.starts_with("PM") ? 2 : 0);
-}
-
 namespace detail {
 template <class T> constexpr counter_group make_group() {
     namespace pm = comad::iba::pm;
-    counter_group g{name_of_group<T>(), comad::iba::attribute_id<T>, comad::iba::info_of<T>};
+    using comad::counters::attribute_name;
+    counter_group g{attribute_name<T>, comad::iba::attribute_id<T>, comad::iba::info_of<T>};
     if (std::is_same_v<T, pm::PortCounters>) g.special_heading = "Port counters";
     if (std::is_same_v<T, pm::PortCountersExt>) {
         g.name = "PortCountersExtended";
         g.special_heading = "Port extended counters";
     }
     if (std::is_same_v<T, pm::PortExtendedSpeedsCountersRSFEC>) {
-        g.name = name_of_group<pm::PortExtendedSpeedsCounters>(); // the two share an attribute ID
+        g.name = attribute_name<pm::PortExtendedSpeedsCounters>; // the two share an attribute ID
         g.special_heading = "PortExtendedSpeedsCounters with RS-FEC Active counters";
     }
     if (std::is_same_v<T, pm::PortSamplesCtl>) g.name = g.special_heading = "PortSamplesControl";

@@ -5,7 +5,6 @@
 #include "comad.hpp"
 #include "text/dotted_lines.hpp"
 #include "text/json.hpp"
-#include "text/sweep_text.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -108,7 +108,7 @@ counters::counter_set read_counter_set(const std::vector<std::string>& names) {
 
 /// Returns the index of a detail group for --details. Throws usage_error for an unknown name.
 unsigned read_detail(const std::string& name) {
-    const auto& names = detail_names;
+    const auto& names = counters::detail_names;
     const auto found = std::find(names.begin(), names.end(), name);
     if (found != names.end()) return static_cast<unsigned>(found - names.begin());
     throw usage_error(fmt::format("--details: unknown group {}; the nearest are {} (see 'ibtool sweep --help' for all)",
@@ -174,7 +174,7 @@ std::unique_ptr<watch_plan> make_watch_plan(const sweep_settings& s) {
     if (!s.rules.empty()) {
         if (out.listen.empty() && out.file.empty()) throw usage_error("--rules requires --listen or --prometheus");
         out.rules = read_rules(s.rules);
-        for (unsigned i = 0; i < detail_names.size(); ++i)
+        for (unsigned i = 0; i < counters::detail_names.size(); ++i)
             if (counters::health_details().has(i)) p.sweeps.details.add(i);
     }
     if (out.listen.empty() && out.file.empty() && !(s.known.empty() && s.forget.empty()))
@@ -187,9 +187,9 @@ std::unique_ptr<watch_plan> make_watch_plan(const sweep_settings& s) {
     if (p.sweeps.every) out.oldest = 3 * *p.sweeps.every;
     out.keeps_trying = p.sweeps.is_lasting();
     if (s.top || !s.by.empty() || s.watch) {
-        out.choice.top = s.top;
-        out.choice.order = row_order::by_counter;
-        out.choice.by = s.by.empty() ? counters::counter::portXmitData : read_counter("--by", s.by);
+        out.selection.top = s.top;
+        out.selection.order = counters::row_order::by_counter;
+        out.selection.by = s.by.empty() ? counters::counter::portXmitData : read_counter("--by", s.by);
     }
     return made;
 }
@@ -237,7 +237,7 @@ private:
     sweep_outputs& out_;
     session in_;
     const sweep_listener listener_{
-        [this](const sweep_view& v, const sweep_totals& totals) { out_.write(number_, v, totals); },
+        [this](const counters::sweep_view& v, const counters::sweep_totals& totals) { out_.write(number_, v, totals); },
         [this](const std::string& why) { out_.note_change(number_, why); },
         [this](const std::string& line) { out_.note_problem(number_, line); },
         [this](const std::string& why) {

@@ -5,6 +5,8 @@
 #include "comad.hpp"
 #include "text/json.hpp"
 #include "text/output.hpp"
+#include "text/sweep_table.hpp"
+#include <comad/counters/detail/sweep_state_json.hpp>
 #include <comad/mad/detail/time.hpp>
 
 #include <fmt/format.h>
@@ -20,8 +22,7 @@ namespace ibtool {
 
 namespace {
 
-/// Returns the processor time and the resident memory of this process.
-process_cost cost_so_far() {
+counters::process_cost cost_so_far() {
     rusage used{};
     ::getrusage(RUSAGE_SELF, &used);
     const auto seconds = [](const timeval& t) {
@@ -40,7 +41,7 @@ sweep_outputs::sweep_outputs(const output_config& p) : plan_(p), last_(p.fabrics
         known_.emplace_back(p.wants, p.forget);
         if (i < p.expected.size() && p.expected[i]) known_[i].expect(*p.expected[i]);
     }
-    if (p.form == sweep_form::screen) screen_.emplace(p.choice);
+    if (p.form == sweep_form::screen) screen_.emplace(p.selection);
 }
 
 void sweep_outputs::open(boost::asio::any_io_executor executor,
@@ -56,10 +57,12 @@ void sweep_outputs::open(boost::asio::any_io_executor executor,
     manager_->note_ready();
 }
 
-void sweep_outputs::write(std::size_t fabric, const sweep_view& v, const sweep_totals& totals) {
+void sweep_outputs::write(std::size_t fabric, const counters::sweep_view& v, const counters::sweep_totals& totals) {
     switch (plan_.form) {
-    case sweep_form::json: write_lines(sweep_json(v, plan_.choice)); break;
-    case sweep_form::csv: write_lines((v.number == 1 ? sweep_csv_header() : "") + sweep_csv(v, plan_.choice)); break;
+    case sweep_form::json: write_lines(sweep_json(v, plan_.selection)); break;
+    case sweep_form::csv:
+        write_lines((v.number == 1 ? counters::sweep_csv_header() : "") + sweep_csv(v, plan_.selection));
+        break;
     case sweep_form::table: write_lines(table(v)); break;
     case sweep_form::screen:
         screen_->take(v);
@@ -70,33 +73,34 @@ void sweep_outputs::write(std::size_t fabric, const sweep_view& v, const sweep_t
     const bool has_page = !plan_.file.empty() || server_ || plan_.form == sweep_form::none;
     if (!has_page) return;
     remember(fabric, v);
-    sweep_view held = v;
+    counters::sweep_view held = v;
     held.before = nullptr;
-    last_[fabric].emplace(exposed_sweep{held, totals, plan_.fabrics[fabric], {}, known_[fabric].missing()});
+    last_[fabric].emplace(counters::exposed_sweep{held, totals, plan_.fabrics[fabric], {}, known_[fabric].missing()});
     if (plan_.rules && v.before) last_[fabric]->findings = judge(*plan_.rules, v.subnet, *v.before, v.now);
     if (!plan_.file.empty()) write_file(page());
     if (server_) server_->publish(page_text(), state_of(fabric, v), misses_most(fabric, v.now), fabric);
-    const missing_parts& missing = *known_[fabric].missing();
+    const discovery::missing_parts& missing = *known_[fabric].missing();
     note_status(fabric,
                 fmt::format("sweep {}: {} ports, {} failures, {} nodes missing, {} links down", v.number,
                             v.now.ports.size(), v.now.failures.size(), missing.nodes.size(), missing.links_down()));
 }
 
 /// Updates the known fabric after a discovery, and when missing nodes or links are due to be forgotten.
-void sweep_outputs::remember(std::size_t fabric, const sweep_view& v) {
-    known_fabric& known = known_[fabric];
+void sweep_outputs::remember(std::size_t fabric, const counters::sweep_view& v) {
+    discovery::known_fabric& known = known_[fabric];
     const bool is_same = last_[fabric] && &last_[fabric]->view.subnet == &v.subnet;
     if (is_same && !known.has_to_forget(v.now.begin)) return;
     known.take(v.subnet, v.now.begin);
     if (known.is_full() && !std::exchange(has_told_full_, true))
         note_problem(fabric,
                      fmt::format("more than {} nodes or {} links are missing; those missing longest are forgotten",
-                                 known_fabric::most_missing_nodes, known_fabric::most_missing_links));
+                                 discovery::known_fabric::most_missing_nodes,
+                                 discovery::known_fabric::most_missing_links));
 }
 
-nlohmann::ordered_json sweep_outputs::state_of(std::size_t fabric, const sweep_view& v) const {
-    const missing_parts& missing = *known_[fabric].missing();
-    nlohmann::ordered_json all = sweep_state_json(v);
+nlohmann::ordered_json sweep_outputs::state_of(std::size_t fabric, const counters::sweep_view& v) const {
+    const discovery::missing_parts& missing = *known_[fabric].missing();
+    nlohmann::ordered_json all = counters::detail::sweep_state_json(v);
     all["known_nodes"] = missing.known_nodes;
     all["missing_nodes"] = missing.nodes.size();
     all["known_links"] = missing.known_links;
@@ -114,15 +118,16 @@ std::string sweep_outputs::page() const {
 
 /// Returns the generator of a page with the latest sweeps.
 exporter::page_text sweep_outputs::page_text() const {
-    std::vector<exposed_sweep> all;
+    std::vector<counters::exposed_sweep> all;
     for (const auto& one : last_)
         if (one) all.push_back(*one);
-    return [all = std::move(all), devices = devices_] { return exposition_pieces(all, cost_so_far(), devices); };
+    return
+        [all = std::move(all), devices = devices_] { return counters::prometheus_pieces(all, cost_so_far(), devices); };
 }
 
 /// Returns whether most ports are missing, compared with the largest sweep so far. A discovery may find only part of the subnet: for
 /// example, only the local port after its cable was pulled.
-bool sweep_outputs::misses_most(std::size_t fabric, const comad::counters::sweep& s) {
+bool sweep_outputs::misses_most(std::size_t fabric, const counters::sweep& s) {
     const auto told = static_cast<std::size_t>(
         std::count_if(s.ports.begin(), s.ports.end(), [](const auto& port) { return port.valid; }));
     most_read_[fabric] = std::max(most_read_[fabric], told);
@@ -215,10 +220,8 @@ void sweep_outputs::note_found(std::size_t fabric) {
     set_up(fabric, true);
 }
 
-std::string sweep_outputs::table(const sweep_view& v) const {
-    table_choice fitting = plan_.choice;
-    fitting.columns = size_of_terminal().columns;
-    return sweep_table(v, fitting);
+std::string sweep_outputs::table(const counters::sweep_view& v) const {
+    return sweep_table(v, plan_.selection, size_of_terminal().columns);
 }
 
 void sweep_outputs::show() {

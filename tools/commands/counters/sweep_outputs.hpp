@@ -5,7 +5,7 @@
 #include "exporter/exporter.hpp"
 #include "exporter/service_manager.hpp"
 #include "session/reconnecting_session.hpp"
-#include "text/exposition.hpp"
+#include <comad/counters/formats.hpp>
 
 #include <chrono>
 #include <functional>
@@ -22,7 +22,7 @@ enum class sweep_form : comad::u8 { table, json, csv, screen, none };
 /// Where and in which format sweeps are written.
 struct output_config {
     sweep_form form = sweep_form::table;
-    table_choice choice;
+    comad::counters::row_selection selection;
     std::string file;                        ///< file for the node exporter of Prometheus; empty: none
     std::string listen;                      ///< listening address as for the exporter; empty: none
     std::vector<std::string> authorizations; ///< accepted credentials as for the exporter
@@ -33,8 +33,8 @@ struct output_config {
     std::vector<std::string> fabrics = {
         /// The names of the fabrics, as for the exporter. Several fabrics are only valid with `file` and `listen`.
         std::string()};
-    known_fabric::node_filter wants;                ///< nodes to remember, as for known_fabric
-    std::optional<std::chrono::nanoseconds> forget; ///< time limit as for known_fabric
+    comad::discovery::known_fabric::node_filter wants; ///< nodes to remember, as for known_fabric
+    std::optional<std::chrono::nanoseconds> forget;    ///< time limit as for known_fabric
     /// The expected subnet of each fabric; empty: no expectation. Can be replaced during the run, followed by a call of know_anew().
     std::vector<std::shared_ptr<const comad::discovery::subnet>> expected;
 };
@@ -55,7 +55,7 @@ public:
     // The functions write() and note_*() concern one fabric, by its number.
 
     /// Writes a sweep to all outputs. Subnet and names of the view must stay valid until the next sweep of the fabric is written.
-    void write(std::size_t fabric, const sweep_view&, const sweep_totals&);
+    void write(std::size_t fabric, const comad::counters::sweep_view&, const comad::counters::sweep_totals&);
     /// Reports that the subnet was rediscovered, and why.
     void note_change(std::size_t fabric, const std::string& why);
     /// Reports a problem on stderr.
@@ -86,22 +86,22 @@ public:
     bool is_complete() const noexcept { return is_complete_; }
 
 private:
-    std::string table(const sweep_view&) const;
+    std::string table(const comad::counters::sweep_view&) const;
     void write_lines(const std::string& text);
     void write_file(const std::string& text);
     exporter::page_text page_text() const;
     bool misses_most(std::size_t fabric, const comad::counters::sweep&);
-    void remember(std::size_t fabric, const sweep_view&);
-    nlohmann::ordered_json state_of(std::size_t fabric, const sweep_view&) const;
+    void remember(std::size_t fabric, const comad::counters::sweep_view&);
+    nlohmann::ordered_json state_of(std::size_t fabric, const comad::counters::sweep_view&) const;
     void set_up(std::size_t fabric, bool is_up);
     void note_status(std::size_t fabric, const std::string& line);
 
     const output_config& plan_;
     static constexpr std::size_t most_held_back = 100;
 
-    std::vector<std::optional<exposed_sweep>> last_; // one for each fabric
-    std::vector<known_fabric> known_;                // one for each fabric
-    std::vector<exposed_device> devices_;            // one for each fabric
+    std::vector<std::optional<comad::counters::exposed_sweep>> last_; // one for each fabric
+    std::vector<comad::discovery::known_fabric> known_;               // one for each fabric
+    std::vector<comad::counters::exposed_device> devices_;            // one for each fabric
     bool has_told_full_ = false;
     std::vector<std::size_t> most_read_; // for each fabric: number of ports in the largest sweep
     std::optional<sweep_screen> screen_;

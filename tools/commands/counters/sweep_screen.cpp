@@ -2,6 +2,7 @@
 // sweep_screen.cpp - handles keys, and formats lines for the size of the terminal.
 #include "commands/counters/sweep_screen.hpp"
 
+#include "text/sweep_table.hpp"
 #include <comad/iba/detail/text.hpp>
 
 #include <fmt/format.h>
@@ -13,6 +14,7 @@ namespace ibtool {
 namespace {
 
 using comad::counters::counter;
+using comad::counters::row_order;
 
 /// A key that selects an order.
 struct sort_key {
@@ -31,7 +33,7 @@ constexpr sort_key sort_keys[] = {
 };
 
 /// Describes the order of the rows.
-std::string order_text(const table_choice& c) {
+std::string order_text(const comad::counters::row_selection& c) {
     switch (c.order) {
     case row_order::by_counter: return std::string(name_of(c.by));
     case row_order::by_errors: return "errors";
@@ -48,11 +50,11 @@ void take_back(std::string& text) {
 
 } // namespace
 
-sweep_view sweep_screen::kept_view::view() const {
+comad::counters::sweep_view sweep_screen::kept_view::view() const {
     return {of.subnet, of.names, now, before ? &*before : nullptr, of.number, of.seconds, of.unix_time};
 }
 
-void sweep_screen::take(const sweep_view& v) {
+void sweep_screen::take(const comad::counters::sweep_view& v) {
     last_.reset();
     last_.emplace(kept_view{v, v.now, {}});
     if (v.before) last_->before = *v.before;
@@ -65,30 +67,31 @@ bool sweep_screen::press(char key) {
         if (key == '\n' || key == '\r') is_typing_ = false;
         else if (key == escape) {
             is_typing_ = false;
-            choice_.part_of_name.clear();
-        } else if (key == erase || key == backspace) take_back(choice_.part_of_name);
-        else if (static_cast<unsigned char>(key) >= ' ') choice_.part_of_name += key;
+            selection_.part_of_name.clear();
+        } else if (key == erase || key == backspace) take_back(selection_.part_of_name);
+        else if (static_cast<unsigned char>(key) >= ' ') selection_.part_of_name += key;
         return false;
     }
     if (key == 'q' || key == 'Q' || key == end_of_file) return true;
-    if (key == escape) choice_.part_of_name.clear();
+    if (key == escape) selection_.part_of_name.clear();
     is_typing_ = key == '/';
     for (const sort_key& k : sort_keys) {
         if (k.key != key) continue;
-        choice_.order = k.order;
-        choice_.by = k.by;
+        selection_.order = k.order;
+        selection_.by = k.by;
     }
     return false;
 }
 
 std::string sweep_screen::footer() const {
-    if (is_typing_) return fmt::format("only names with: {}_", comad::iba::escaped(choice_.part_of_name));
+    if (is_typing_) return fmt::format("only names with: {}_", comad::iba::escaped(selection_.part_of_name));
     if (!note_.empty()) return note_;
     std::string letters;
     for (const sort_key& k : sort_keys) letters += k.key;
-    const std::string filter =
-        choice_.part_of_name.empty() ? "" : fmt::format(" ({}; Esc: all)", comad::iba::escaped(choice_.part_of_name));
-    return fmt::format("q quit, / filter{}, {} sort: by {}", filter, letters, order_text(choice_));
+    const std::string filter = selection_.part_of_name.empty()
+                                   ? ""
+                                   : fmt::format(" ({}; Esc: all)", comad::iba::escaped(selection_.part_of_name));
+    return fmt::format("q quit, / filter{}, {} sort: by {}", filter, letters, order_text(selection_));
 }
 
 std::string sweep_screen::text(terminal_size size) const {
@@ -97,11 +100,10 @@ std::string sweep_screen::text(terminal_size size) const {
     if (size.columns == 0) size.columns = usual_columns;
     std::string lines;
     if (last_) {
-        table_choice fitting = choice_;
-        fitting.columns = size.columns;
+        comad::counters::row_selection fitting = selection_;
         const std::size_t room = std::max(size.rows, head_and_footer + 1) - head_and_footer;
         fitting.top = most_rows_ == 0 ? room : std::min(room, most_rows_);
-        lines = sweep_table(last_->view(), fitting);
+        lines = sweep_table(last_->view(), fitting, size.columns);
     }
     // Prints over the previous screen: clears the rest of each line, and prints no line break after the last line.
     std::string text = "\033[H";

@@ -3,6 +3,8 @@
 #pragma once
 #include <comad/iba/pm.hpp>
 
+#include <array>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <variant>
@@ -28,7 +30,11 @@ template <class Tuple> struct variant_of;
 template <class... T> struct variant_of<std::tuple<T...>> {
     using type = std::variant<T..., iba::pm::PortExtendedSpeedsCountersRSFEC>;
 };
+constexpr std::string_view without_prefix(std::string_view name) { return name.substr(name.starts_with("PM") ? 2 : 0); }
 } // namespace detail
+
+/// The name of the attribute that a structure holds: the name of the structure without the prefix PM.
+template <class T> inline constexpr std::string_view attribute_name = detail::without_prefix(iba::info_of<T>.name);
 
 /// A reply to a query for one of the detail_types.
 using port_detail = detail::variant_of<detail_types>::type;
@@ -57,5 +63,13 @@ private:
     }
     u32 bits_ = 0;
 };
+
+namespace detail {
+template <class... T> constexpr auto names_of(const std::tuple<T...>*) {
+    return std::array<std::string_view, sizeof...(T)>{attribute_name<T>...};
+}
+} // namespace detail
+/// The names of the detail_types, in their order.
+inline constexpr auto detail_names = detail::names_of(static_cast<const detail_types*>(nullptr));
 
 } // namespace comad::counters

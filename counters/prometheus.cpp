@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// exposition.cpp - writes sweeps in the Prometheus text format, one family of series after the other.
-#include "text/exposition.hpp"
-
-#include "comad.hpp"
+// prometheus.cpp - sweeps in Prometheus' text format: writes sweeps in the Prometheus text format, one family of series after the other.
+#include <comad/counters/detail/sweep_rows.hpp>
+#include <comad/counters/formats.hpp>
 #include <comad/discovery/database/detail/link.hpp>
 #include <comad/discovery/database/detail/node_type_names.hpp>
 #include <comad/discovery/formats/reports.hpp>
@@ -18,17 +17,18 @@
 #include <string_view>
 #include <utility>
 
-namespace ibtool {
+namespace comad::counters {
 namespace {
 
-/// The name of a series, and its help text.
+using discovery::known_end, discovery::known_link, discovery::known_node, discovery::missing_parts;
+
 struct series_name {
     std::string_view name, help;
 };
 
 // clang-format off
-/// The series of each counters::counter, in the order of the enumeration.
-constexpr std::array<series_name, counters::counter_count> counter_series{{
+/// The series of each counter, in the order of the enumeration.
+constexpr std::array<series_name, counter_count> counter_series{{
     {"infiniband_port_xmit_data_bytes_total", "Bytes sent on all virtual lanes (four times portXmitData)."},
     {"infiniband_port_rcv_data_bytes_total", "Bytes received on all virtual lanes (four times portRcvData)."},
     {"infiniband_port_xmit_packets_total", "Packets sent (portXmitPkts)."},
@@ -136,7 +136,7 @@ std::optional<known_end> only_far_end_of(const exposed_sweep& e, iba::guid nodeG
     if (found == s.by_guid.end()) return e.missing ? e.missing->only_far_end(nodeGUID) : std::nullopt;
     std::optional<known_end> only;
     for (unsigned p = 1; p < s.nodes[found->second].ports.size(); ++p) {
-        const auto far = far_end_of(e, {found->second, static_cast<comad::u8>(p)});
+        const auto far = far_end_of(e, {found->second, static_cast<u8>(p)});
         if (far && only) return std::nullopt;
         if (far) only = far;
     }
@@ -240,7 +240,7 @@ const sweep_series of_sweeps[] = {
     {"infiniband_sweep_mads_total", "counter", "MADs sent by sweeps, including retries.",
      [](const auto& e) { return fmt::to_string(e.totals.mads); }},
     {"infiniband_sweep_duration_seconds", "gauge", "Duration of the last sweep, in seconds.",
-     [](const auto& e) { return fmt::format("{}", comad::mad::in_seconds(e.view.now.end - e.view.now.begin)); }},
+     [](const auto& e) { return fmt::format("{}", mad::in_seconds(e.view.now.end - e.view.now.begin)); }},
     {"infiniband_sweep_timestamp_seconds", "gauge", "Start of the last sweep, in seconds since 1970.",
      [](const auto& e) { return e.view.unix_time < 0 ? std::string() : fmt::format("{:.3f}", e.view.unix_time); }},
     {"infiniband_sweep_ports", "gauge", "Ports that the last sweep queried.",
@@ -282,8 +282,8 @@ void add_sweeps(page& out, const std::vector<exposed_sweep>& all) {
 
 } // namespace
 
-comad::coro::generator<std::string> exposition_pieces(std::vector<exposed_sweep> all, process_cost cost,
-                                                      std::vector<exposed_device> devices) {
+coro::generator<std::string> prometheus_pieces(std::vector<exposed_sweep> all, std::optional<process_cost> process,
+                                               std::vector<exposed_device> devices) {
     page out;
     std::string piece; // a named variable, because of a bug in GCC 12
     add_sweeps(out, all);
@@ -293,11 +293,12 @@ comad::coro::generator<std::string> exposition_pieces(std::vector<exposed_sweep>
     for (const exposed_device& d : devices)
         out.add(d.fabric.empty() ? std::string() : fmt::format("fabric={}", quoted_label(d.fabric)),
                 d.is_up ? "1" : "0");
-    // These names are common to all exporters.
-    out.single("process_cpu_seconds_total", "counter", "Processor time, in seconds.",
-               fmt::format("{}", cost.cpu_seconds));
-    out.single("process_resident_memory_bytes", "gauge", "Resident memory, in bytes.",
-               std::to_string(cost.resident_bytes));
+    if (process) { // these names are common to all exporters
+        out.single("process_cpu_seconds_total", "counter", "Processor time, in seconds.",
+                   fmt::format("{}", process->cpu_seconds));
+        out.single("process_resident_memory_bytes", "gauge", "Resident memory, in bytes.",
+                   std::to_string(process->resident_bytes));
+    }
     out.begin("infiniband_discovery_problem", "gauge",
               "1 for each location with a failure in the last discovery; port 0 is the node itself.");
     for (const exposed_sweep& e : all) {
@@ -343,12 +344,12 @@ comad::coro::generator<std::string> exposition_pieces(std::vector<exposed_sweep>
     for (const exposed_sweep& e : all) {
         const discovery::subnet& s = e.view.subnet;
         std::vector<bool> is_swept(s.nodes.size());
-        for (const counters::reading& l : e.view.now.ports) is_swept[l.where.node] = true;
-        for (comad::u32 n = 0; n < s.nodes.size(); ++n)
+        for (const reading& l : e.view.now.ports) is_swept[l.where.node] = true;
+        for (u32 n = 0; n < s.nodes.size(); ++n)
             for (unsigned p = 1; p < s.nodes[n].ports.size(); ++p) {
                 const discovery::port_ref peer = s.nodes[n].ports[p].peer;
                 if (!peer || !(is_swept[n] || is_swept[peer.node])) continue;
-                const known_end here{s.nodes[n].info.nodeGUID, static_cast<comad::u8>(p)},
+                const known_end here{s.nodes[n].info.nodeGUID, static_cast<u8>(p)},
                     there{s.nodes[peer.node].info.nodeGUID, peer.port};
                 if (there < here) continue; // the link is added from its other end
                 out.add(link_labels(e, {here, there}), "1");
@@ -371,7 +372,7 @@ comad::coro::generator<std::string> exposition_pieces(std::vector<exposed_sweep>
               "1 for each health rule that a port violates, with its counter as a label.");
     for (const exposed_sweep& e : all)
         for (std::size_t i = 0; e.findings && i < e.findings->size(); ++i) {
-            const counters::health_finding& f = (*e.findings)[i];
+            const health_finding& f = (*e.findings)[i];
             out.add(fmt::format("{},rule=\"{}\",severity=\"{}\"{}", place(e, f.where), name_of(f.why),
                                 name_of(f.how_bad), f.counter.empty() ? "" : fmt::format(",counter=\"{}\"", f.counter)),
                     "1");
@@ -383,7 +384,7 @@ comad::coro::generator<std::string> exposition_pieces(std::vector<exposed_sweep>
     out.begin("infiniband_port_info", "gauge", "1 for each port, with its node and its neighbor as labels.");
     std::vector<std::vector<std::string>> places(all.size());
     for (std::size_t i = 0; i < all.size(); ++i)
-        for (const counters::reading& l : all[i].view.now.ports) {
+        for (const reading& l : all[i].view.now.ports) {
             places[i].push_back(place(all[i], l.where));
             out.add(what_is_known(all[i], l.where), "1");
             if (out.is_piece()) {
@@ -407,14 +408,14 @@ comad::coro::generator<std::string> exposition_pieces(std::vector<exposed_sweep>
             }
         }
     }
-    for (unsigned c = 0; c < counters::counter_count; ++c) {
-        const auto which = static_cast<counters::counter>(c);
+    for (unsigned c = 0; c < counter_count; ++c) {
+        const auto which = static_cast<counter>(c);
         out.begin(counter_series[c].name, "counter", counter_series[c].help);
         for (std::size_t i = 0; i < all.size(); ++i) {
             const auto& ports = all[i].view.now.ports;
             for (std::size_t p = 0; p < ports.size(); ++p) {
                 const auto& told = ports[p].counters.counters;
-                if (ports[p].valid && told.has(which)) out.add(places[i][p], in_units(which, told[which]));
+                if (ports[p].valid && told.has(which)) out.add(places[i][p], detail::in_units(which, told[which]));
                 if (out.is_piece()) {
                     piece = out.take();
                     co_yield piece;
@@ -428,8 +429,8 @@ comad::coro::generator<std::string> exposition_pieces(std::vector<exposed_sweep>
         const auto& ports = all[i].view.now.ports;
         for (std::size_t p = 0; p < ports.size(); ++p) {
             const auto& told = ports[p].counters.counters;
-            for (unsigned c = 0; c < counters::counter_count && ports[p].valid; ++c) {
-                const auto which = static_cast<counters::counter>(c);
+            for (unsigned c = 0; c < counter_count && ports[p].valid; ++c) {
+                const auto which = static_cast<counter>(c);
                 if (told.has(which) && told.is_pegged(which))
                     out.add(fmt::format("{},counter=\"{}\"", places[i][p], name_of(which)), "1");
             }
@@ -443,12 +444,12 @@ comad::coro::generator<std::string> exposition_pieces(std::vector<exposed_sweep>
     co_yield piece;
 }
 
-std::string exposition(const sweep_view& v, const sweep_totals& totals, const process_cost& cost) {
-    std::vector<exposed_sweep> one{{v, totals}};
-    auto pieces = exposition_pieces(std::move(one), cost);
+std::string prometheus_text(std::vector<exposed_sweep> sweeps, std::optional<process_cost> process,
+                            std::vector<exposed_device> devices) {
+    auto pieces = prometheus_pieces(std::move(sweeps), process, std::move(devices));
     std::string text;
     while (const std::string* piece = pieces.next()) text += *piece;
     return text;
 }
 
-} // namespace ibtool
+} // namespace comad::counters

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// exposition_test.cpp - each series and label has the right value, in a subnet whose values and counters are all
+// prometheus_test.cpp - each series and label has the right value, in a subnet whose values and counters are all
 // different.
 #include "subnet/made_subnet.hpp"
 #include "support/catch.hpp"
-#include "text/exposition.hpp"
+#include <comad/counters/formats.hpp>
 #include <comad/iba/detail/format.hpp>
 
 #include <fmt/format.h>
@@ -12,10 +12,10 @@
 #include <map>
 #include <sstream>
 
-namespace exposition_test {
+namespace prometheus_test {
 
 using namespace comad;
-using namespace ibtool;
+using counters::exposed_sweep, discovery::known_fabric, discovery::missing_parts;
 using namespace std::chrono_literals;
 using test::made_host_port, test::made_switch_port;
 
@@ -44,8 +44,10 @@ struct exposed {
         now.failures = {{discovery::failure_kind::no_address, s.location_of({2, 1}), "no LID"}};
     }
     page text(double unix_time = 1234.5) const {
-        return page(exposition({s, {}, now, nullptr, 5, 6.5, unix_time}, {.sweeps = 7, .skipped = 8, .mads = 9},
-                               {.cpu_seconds = 10.25, .resident_bytes = 11}));
+        const discovery::node_names names;
+        return page(counters::prometheus_text(
+            {{{s, names, now, nullptr, 5, 6.5, unix_time}, {.sweeps = 7, .skipped = 8, .mads = 9}}},
+            counters::process_cost{.cpu_seconds = 10.25, .resident_bytes = 11}));
     }
     std::string guid_of(u32 node) const { return fmt::format("{}", s.nodes[node].info.nodeGUID); }
     std::string labels_of(discovery::port_ref r) const {
@@ -94,10 +96,7 @@ TEST_CASE("a broken rule is a series of the port, and the fabric label precedes 
     one.findings->push_back(
         {counters::severity::error, made_switch_port, health_finding::rule::growth, 1, 0, "portRcvErrors"});
     one.findings->push_back({counters::severity::warning, made_host_port, health_finding::rule::width, 1, 4});
-    std::string text;
-    auto pieces = exposition_pieces({one}, {});
-    while (const std::string* piece = pieces.next()) text += *piece;
-    const page p(text);
+    const page p(counters::prometheus_text({one}));
     const auto labels = [&](discovery::port_ref r) { return "{fabric=\"a\\\"b\"," + e.labels_of(r).substr(1); };
     CHECK(p.value.at("infiniband_port_unhealthy" + labels(made_switch_port) +
                      ",rule=\"growth\",severity=\"error\",counter=\"portRcvErrors\"}") == "1");
@@ -175,10 +174,8 @@ TEST_CASE("a known link that is down and a known node that is missing keep their
     e.s.failures.push_back({discovery::failure_kind::timeout, {e.s.nodes[0].info.nodeGUID, 3}, "no answer"});
     e.s.failures.push_back(e.s.failures[0]); // a second failure in the same series
     const discovery::node_names names;
-    std::string text;
-    auto pieces =
-        exposition_pieces({{{e.s, names, e.now, nullptr, 5, 6.5, -1}, {}, {}, {}, known.missing()}}, {}, {{"", false}});
-    while (const std::string* piece = pieces.next()) text += *piece;
+    const std::string text = counters::prometheus_text(
+        {{{e.s, names, e.now, nullptr, 5, 6.5, -1}, {}, {}, {}, known.missing()}}, {}, {{"", false}});
     const page p(text);
     const std::string far = fmt::format("peer_node_guid=\"{}\",peer_port=\"2\",peer_node=\"made host\"", host);
     const std::string near = e.labels_of(made_switch_port).substr(1) + ",node=\"made switch\",";
@@ -220,10 +217,8 @@ TEST_CASE("a port has one series for its cable even if another cable is expected
     known.take(e.s, mad::time_point{0s});
     REQUIRE(std::ranges::count(known.missing()->links, missing_parts::cause::moved, &missing_parts::link::why) == 1);
     const discovery::node_names names;
-    std::string text;
-    auto pieces =
-        exposition_pieces({{{e.s, names, e.now, nullptr, 5, 6.5, -1}, {}, {}, {}, known.missing()}}, {}, {{"", true}});
-    while (const std::string* piece = pieces.next()) text += *piece;
+    const std::string text = counters::prometheus_text(
+        {{{e.s, names, e.now, nullptr, 5, 6.5, -1}, {}, {}, {}, known.missing()}}, {}, {{"", true}});
     const std::string end = fmt::format("node_guid=\"{}\",port=\"3\"", e.guid_of(0)),
                       other_end = fmt::format("peer_node_guid=\"{}\",peer_port=\"3\"", e.guid_of(0));
     const page p(text);
@@ -289,4 +284,56 @@ TEST_CASE("a saturated counter is reported by its name") {
           std::vector{begin + ",counter=\"portRcvConstraintErrors\"}", begin + ",counter=\"portRcvErrors\"}"});
 }
 
-} // namespace exposition_test
+TEST_CASE("names from the network cannot end a label or a line of the Prometheus text") {
+    exposed e;
+    const auto label_of = [&](const std::string& description) {
+        e.s.nodes[0].description = description;
+        const discovery::node_names names;
+        std::istringstream text(counters::prometheus_text({{{e.s, names, e.now, nullptr, 5, 6.5}}}));
+        const std::string begin = "infiniband_port_info" + e.labels_of(made_switch_port) + ",node=", end = ",type=";
+        std::string found;
+        for (std::string line; std::getline(text, line);)
+            if (line.starts_with(begin)) found += line.substr(begin.size(), line.find(end) - begin.size());
+        return found;
+    };
+    CHECK(label_of("a\"} 1") == R"("a\"} 1")");
+    CHECK(label_of("C:\\n") == R"("C:\\n")");
+    CHECK(label_of("a\nb") == R"("a\\x0ab")");
+    CHECK(label_of("\x1b[2J") == R"("\\x1b[2J")");
+    CHECK(label_of("a\xff") == R"("a\\xff")");
+    CHECK(label_of("\u202egnp") == R"("\\xe2\\x80\\xaegnp")");
+    CHECK(label_of("Z\u00fcrich, 1") == "\"Z\u00fcrich, 1\"");
+}
+
+TEST_CASE("a sweep without rules, process and devices has no series of these") {
+    const exposed e;
+    const discovery::node_names names;
+    const page p(counters::prometheus_text({{{e.s, names, e.now}}}));
+    for (const auto& [name, type] : p.type) {
+        CAPTURE(name);
+        CHECK_FALSE(name.starts_with("process_"));
+        CHECK(name != "infiniband_device_up");
+        CHECK(name != "infiniband_nodes_known");
+        CHECK(name != "infiniband_sweep_timestamp_seconds");
+    }
+    CHECK(p.value.at("infiniband_sweep_ports") == "2");
+}
+
+TEST_CASE("the pieces of a page have at most about 64 KiB and are the whole page") {
+    exposed e;
+    while (e.now.ports.size() < 2000) e.now.ports.push_back(e.now.ports[0]);
+    const discovery::node_names names;
+    const std::vector<exposed_sweep> sweeps{{{e.s, names, e.now}}};
+    auto pieces = counters::prometheus_pieces(sweeps);
+    std::string text;
+    std::size_t count = 0;
+    while (const std::string* piece = pieces.next()) {
+        ++count;
+        CHECK(piece->size() < (64 << 10) + 4096);
+        text += *piece;
+    }
+    CHECK(count > 10);
+    CHECK(text == counters::prometheus_text(sweeps));
+}
+
+} // namespace prometheus_test

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: MIT
 // known_fabric.cpp - keeps sorted lists of nodes and links, and merges those of the last discovery with those that were known before.
-#include "text/known_fabric.hpp"
-
-#include "comad.hpp"
+#include <comad/discovery/compare/known_fabric.hpp>
 
 #include <algorithm>
 #include <iterator>
 #include <utility>
 
-namespace ibtool {
-
-using discovery::port_ref;
-using discovery::subnet;
+namespace comad::discovery {
 
 namespace {
 
@@ -19,7 +14,7 @@ known_end known_end_of(const subnet& s, port_ref r) { return {s.nodes[r.node].in
 
 known_link known_link_of(known_end a, known_end b) { return a < b ? known_link{a, b} : known_link{b, a}; }
 
-known_node known_node_of(const discovery::node& n) { return {n.info.nodeGUID, n.info.nodeType, n.description}; }
+known_node known_node_of(const node& n) { return {n.info.nodeGUID, n.info.nodeType, n.description}; }
 
 constexpr auto guid_of = [](const known_node& n) { return n.nodeGUID; };
 
@@ -31,13 +26,13 @@ const known_node* node_in(const std::vector<known_node>& all, iba::guid nodeGUID
 
 /// Returns whether a failure means that the discovery did not query everything.
 bool ended_early(const subnet& s) {
-    return std::ranges::any_of(s.failures, [](const discovery::failure& p) {
-        return p.kind == discovery::failure_kind::cancelled || p.kind == discovery::failure_kind::limit;
+    return std::ranges::any_of(s.failures, [](const failure& p) {
+        return p.kind == failure_kind::cancelled || p.kind == failure_kind::limit;
     });
 }
 
 bool is_link_down(const subnet& s, known_end e) {
-    const discovery::node* const n = s.find(e.nodeGUID);
+    const node* const n = s.find(e.nodeGUID);
     if (!n || e.port >= n->ports.size() || !n->ports[e.port].info) return false;
     const iba::PortPhysicalState state = n->ports[e.port].info->portPhysicalState;
     return state != iba::PortPhysicalState::LinkUp && state != iba::PortPhysicalState::LinkErrorRecovery;
@@ -130,10 +125,10 @@ void known_fabric::expect(const subnet& s) {
     is_expected_.clear();
     expected_links_.clear();
     std::vector<std::pair<known_node, bool>> nodes;
-    for (const discovery::node& n : s.nodes) nodes.emplace_back(known_node_of(n), wants(n));
+    for (const node& n : s.nodes) nodes.emplace_back(known_node_of(n), wants(n));
     std::ranges::sort(nodes, {}, [](const auto& n) { return n.first.nodeGUID; });
-    for (auto& [node, is_wanted] : nodes) {
-        expected_nodes_.push_back(std::move(node));
+    for (auto& [known, is_wanted] : nodes) {
+        expected_nodes_.push_back(std::move(known));
         is_expected_.push_back(is_wanted);
     }
     expected_ends_.clear();
@@ -264,4 +259,4 @@ void known_fabric::find_missing(const subnet& s, const found_parts& found) {
     missing_ = std::move(made);
 }
 
-} // namespace ibtool
+} // namespace comad::discovery

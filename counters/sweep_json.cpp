@@ -2,21 +2,33 @@
 // sweep_json.cpp - formats sweeps as lines of JSON. Only here the library and ibtool format JSON without a JSON library, for the lines of
 // ports. A sweep of a large fabric writes hundreds of thousands of them, often every few seconds. Built as a value, a line takes more
 // than three times as long (9 us instead of 2.6 us for 22 counters).
-#include "comad.hpp"
-#include "text/json.hpp"
-#include "text/sweep_row.hpp"
+#include <comad/counters/detail/sweep_rows.hpp>
+#include <comad/counters/detail/sweep_state_json.hpp>
+#include <comad/counters/formats.hpp>
 #include <comad/iba/detail/format.hpp>
+#include <comad/iba/detail/json.hpp>
 
 #include <fmt/format.h>
 
+#include <iterator>
+#include <string_view>
 #include <type_traits>
 #include <variant>
 
-namespace ibtool {
-namespace {
+namespace comad::counters {
 
-using counters::counter;
-using counters::for_each_counter;
+using iba::detail::json_compact, iba::detail::json_line, iba::detail::json_number, iba::detail::json_string;
+
+std::string counters_json(const counter_values& values) {
+    std::string text = "{";
+    for_each_counter([&](counter c) {
+        if (values.has(c))
+            fmt::format_to(std::back_inserter(text), "{}\"{}\":{}", text.size() > 1 ? "," : "", name_of(c), values[c]);
+    });
+    return text + '}';
+}
+
+namespace {
 
 nlohmann::ordered_json sweep_time_json(const sweep_view& v) {
     constexpr unsigned milliseconds = 3;
@@ -25,43 +37,41 @@ nlohmann::ordered_json sweep_time_json(const sweep_view& v) {
     return all;
 }
 
-comad::u16 swept_lid(const sweep_view& v, const counters::reading& l) {
-    const discovery::port& end = v.subnet.end_port(l.where);
-    return end.info ? value(end.info->LID) : comad::u16{0};
+u16 swept_lid(const sweep_view& v, const reading& r) {
+    const discovery::port& end = v.subnet.end_port(r.where);
+    return end.info ? value(end.info->LID) : u16{0};
 }
 
 /// Returns the line of a port. `time` is the start of the line, an object without its closing brace.
-std::string port_line(const sweep_view& v, std::string_view time, const sweep_row& r) {
-    std::string values, in_bytes, pegged, changes;
+std::string port_line(const sweep_view& v, std::string_view time, const detail::sweep_row& r) {
+    std::string in_bytes, pegged, changes;
     const auto add = [](std::string& list, std::string text) { list += (list.empty() ? "" : ",") + text; };
+    const counter_values& now = r.now.counters.counters;
     for_each_counter([&](counter c) {
-        const counters::counter_values& now = r.now.counters.counters;
         if (!now.has(c)) return;
-        if (is_data(c)) add(in_bytes, fmt::format("\"{}\":{}", name_of(c), in_units(c, now[c])));
-        add(values, fmt::format("\"{}\":{}", name_of(c), now[c]));
+        if (is_data(c)) add(in_bytes, fmt::format("\"{}\":{}", name_of(c), detail::in_units(c, now[c])));
         if (now.is_pegged(c)) add(pegged, fmt::format("\"{}\"", name_of(c)));
         if (!r.has_changes()) return;
-        const counters::counter_change change = r.change(c);
-        if (change.what == counters::counter_change::state::counted && change.value == 0) return; // the usual case
-        const std::string bytes = is_data(c) ? ",\"bytes\":" + in_units(c, change.value) : "";
+        const counter_change change = r.change(c);
+        if (change.what == counter_change::state::counted && change.value == 0) return; // the usual case
+        const std::string bytes = is_data(c) ? ",\"bytes\":" + detail::in_units(c, change.value) : "";
         add(changes, fmt::format("\"{}\":{{\"state\":\"{}\",\"value\":{}{},\"per_second\":{}}}", name_of(c),
                                  name_of(change.what), change.value, bytes, rate_of(c, change, r.interval())));
     });
     const discovery::node& n = v.subnet.nodes[r.now.where.node];
-    std::string line = fmt::format(
-        "{},\"nodeGUID\":\"{}\",\"description\":{},\"port\":{},\"LID\":{},\"counters\":{{{}}},\"bytes\":{{{}}},"
-        "\"pegged\":[{}]",
-        time, n.info.nodeGUID, json_compact(json_string(v.names.raw(n))), r.now.where.port, swept_lid(v, r.now), values,
-        in_bytes, pegged);
+    std::string line =
+        fmt::format("{},\"nodeGUID\":\"{}\",\"description\":{},\"port\":{},\"LID\":{},\"counters\":{},\"bytes\":{{{}}},"
+                    "\"pegged\":[{}]",
+                    time, n.info.nodeGUID, json_compact(json_string(v.names.raw(n))), r.now.where.port,
+                    swept_lid(v, r.now), counters_json(now), in_bytes, pegged);
     if (r.has_changes())
-        line +=
-            fmt::format(",\"interval_seconds\":{},\"changes\":{{{}}}", comad::mad::in_seconds(r.interval()), changes);
+        line += fmt::format(",\"interval_seconds\":{},\"changes\":{{{}}}", mad::in_seconds(r.interval()), changes);
     std::string details;
-    for (const counters::port_detail& d : r.now.details) {
+    for (const port_detail& d : r.now.details) {
         std::visit(
             [&](const auto& group) {
                 using T = std::remove_cvref_t<decltype(group)>;
-                add(details, fmt::format("\"{}\":{}", name_of_group<T>(), iba::json(group)));
+                add(details, fmt::format("\"{}\":{}", attribute_name<T>, iba::json(group)));
             },
             d);
     }
@@ -83,25 +93,25 @@ nlohmann::ordered_json failure_json(const sweep_view& v, const discovery::failur
 
 } // namespace
 
-nlohmann::ordered_json sweep_state_json(const sweep_view& v) {
+nlohmann::ordered_json detail::sweep_state_json(const sweep_view& v) {
     nlohmann::ordered_json all = sweep_time_json(v);
     all["ports"] = v.now.ports.size();
     all["gaps"] = v.now.failures.size();
     all["MADs"] = v.now.mads;
-    all["duration_seconds"] = json_number(comad::mad::in_seconds(v.now.end - v.now.begin));
+    all["duration_seconds"] = json_number(mad::in_seconds(v.now.end - v.now.begin));
     return all;
 }
 
-std::string sweep_json(const sweep_view& v, const table_choice& choice) {
+std::string sweep_json(const sweep_view& v, const row_selection& selection) {
     nlohmann::ordered_json head{{"schema", "comad.sweep/1"}};
-    head.update(sweep_state_json(v));
+    head.update(detail::sweep_state_json(v));
     head["complete"] = v.now.complete();
     std::string text = json_line(head);
     std::string time = json_compact(sweep_time_json(v));
     time.pop_back();
-    for (const std::size_t i : rows_of(v, choice)) text += port_line(v, time, sweep_row_at(v, i));
+    for (const std::size_t i : detail::rows_of(v, selection)) text += port_line(v, time, detail::sweep_row_at(v, i));
     for (const discovery::failure& g : v.now.failures) text += json_line(failure_json(v, g));
     return text;
 }
 
-} // namespace ibtool
+} // namespace comad::counters

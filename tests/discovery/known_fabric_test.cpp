@@ -2,7 +2,7 @@
 // known_fabric_test.cpp - the nodes and links that ibtool remembers for a fabric, which of them are missing, and when
 // ibtool forgets them. The fabrics are constructed.
 #include "support/catch.hpp"
-#include "text/known_fabric.hpp"
+#include <comad/discovery/compare/known_fabric.hpp>
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 namespace known_fabric_test {
 
 using namespace comad;
-using namespace ibtool;
+using namespace comad::discovery;
 using namespace std::chrono_literals;
 using cause = missing_parts::cause;
 

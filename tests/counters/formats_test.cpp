@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// sweep_text_test.cpp - rows, columns and members of a sweep have their own values. The counters are all different.
+// formats_test.cpp - rows, columns and members of a sweep have their own values, with counters that all differ, and names from the
+// network are escaped.
 #include "subnet/made_subnet.hpp"
 #include "support/catch.hpp"
-#include "text/subnet_missing.hpp"
-#include "text/sweep_text.hpp"
+#include <comad/counters/detail/sweep_rows.hpp>
+#include <comad/counters/detail/sweep_state_json.hpp>
+#include <comad/counters/formats.hpp>
 #include <comad/iba/detail/format.hpp>
 
 #include <fmt/format.h>
@@ -11,10 +13,9 @@
 
 #include <sstream>
 
-namespace sweep_text_test {
+namespace formats_test {
 
 using namespace comad;
-using namespace ibtool;
 using namespace std::chrono_literals;
 using nlohmann::json;
 using test::made_host_port, test::made_switch_port;
@@ -53,10 +54,12 @@ struct swept {
         now.ports = {test::made_reading(made_switch_port, 1), test::made_reading(made_host_port, 2)};
         now.failures = {{discovery::failure_kind::error_reply, s.location_of({2, 1}), "what is wrong"}};
     }
-    sweep_view view(const counters::sweep* before = nullptr) const { return {s, names, now, before, 5, 6.5, 7.25}; }
+    counters::sweep_view view(const counters::sweep* before = nullptr) const {
+        return {s, names, now, before, 5, 6.5, 7.25};
+    }
     std::vector<json> lines(const counters::sweep* before = nullptr) const {
         std::vector<json> all;
-        for (const std::string& line : split(sweep_json(view(before), {}), '\n')) all.push_back(json::parse(line));
+        for (const std::string& line : split(sweep_json(view(before)), '\n')) all.push_back(json::parse(line));
         return all;
     }
     std::string guid_of(u32 node) const { return fmt::format("{}", s.nodes[node].info.nodeGUID); }
@@ -83,7 +86,7 @@ TEST_CASE("the summary of a sweep prints each number of the sweep") {
                                  R"({"schema": "comad.sweep/1", "sweep": 5, "seconds": 6.5, "time": 7.25,
                                              "ports": 2, "gaps": 1, "MADs": 99, "duration_seconds": 0.002345,
                                              "complete": false})"));
-    CHECK(sweep_state_json(e.view())["gaps"] == 1);
+    CHECK(counters::detail::sweep_state_json(e.view())["gaps"] == 1);
     CHECK(e.lines().at(3) == json({{"sweep", 5},
                                    {"seconds", 6.5},
                                    {"time", 7.25},
@@ -153,8 +156,8 @@ TEST_CASE("changes and details are printed under the names of their counters") {
 
 TEST_CASE("a CSV column contains the value of its heading") {
     const swept e;
-    const auto names = split(split(sweep_csv_header(), '\n').at(0), ',');
-    const auto rows = split(sweep_csv(e.view(), {}), '\n');
+    const auto names = split(split(counters::sweep_csv_header(), '\n').at(0), ',');
+    const auto rows = split(sweep_csv(e.view()), '\n');
     REQUIRE(rows.size() == 2);
     const auto cells = split(rows[1], ',');
     REQUIRE(cells.size() == names.size());
@@ -177,12 +180,103 @@ TEST_CASE("a CSV column contains the value of its heading") {
     CHECK(row == wanted);
 }
 
+TEST_CASE("counters as JSON are numbers under the names of the IBA") {
+    counters::counter_values values;
+    CHECK(counters::counters_json(values) == "{}");
+    values.take(short_counters(), {});
+    CHECK(counters::counters_json(values) ==
+          R"({"portXmitData":1000,"portRcvData":2000,"portXmitPkts":3000,"portRcvPkts":4000,)"
+          R"("symbolErrorCounter":100,"linkErrorRecoveryCounter":20,"linkDownedCounter":3,"portRcvErrors":0,)"
+          R"("portRcvRemotePhysicalErrors":0,"portRcvSwitchRelayErrors":0,"portXmitDiscards":0,)"
+          R"("portXmitConstraintErrors":0,"portRcvConstraintErrors":0,"localLinkIntegrityErrors":0,)"
+          R"("excessiveBufferOverrunErrors":0,"VL15Dropped":0})");
+}
+
+TEST_CASE("counters as JSON have all digits of a 64-bit value") {
+    iba::pm::PortCountersExt wide;
+    wide.portXmitData = 0xfedc'ba98'7654'3210;
+    wide.portRcvData = 0xffff'ffff'ffff'ffff;
+    wide.portXmitPkts = 0x20'0000'0000'0001; // 2^53 + 1, which a double does not hold
+    counters::counter_values values;
+    values.take(wide, {.extended = true});
+    CHECK(counters::counters_json(values) ==
+          R"({"portXmitData":18364758544493064720,"portRcvData":18446744073709551615,)"
+          R"("portXmitPkts":9007199254740993,"portRcvPkts":0})");
+}
+
+TEST_CASE("sweep_json writes names from the network as ASCII JSON on one line") {
+    swept e;
+    const auto written = [&](const std::string& description) {
+        e.s.nodes[0].description = description;
+        const std::string line = split(sweep_json(e.view()), '\n').at(1);
+        const std::string begin = "\"description\":", end = ",\"port\":";
+        const std::size_t from = line.find(begin) + begin.size();
+        return line.substr(from, line.find(end) - from);
+    };
+    CHECK(written("a\",\"port\":7,\"x\":\"") == R"("a\",\"port\":7,\"x\":\"")");
+    CHECK(written("C:\\n") == R"("C:\\n")");
+    CHECK(written("a\nb\tc") == R"("a\nb\tc")");
+    CHECK(written("\x1b[2J\x7f") == R"("\u001b[2J\u007f")");
+    CHECK(written("a\xff") == R"("a\u00ff")");
+    CHECK(written("\u202egnp") == R"("\u202egnp")");
+    CHECK(written("Z\u00fcrich") == R"("Z\u00fcrich")");
+}
+
+TEST_CASE("sweep_json escapes the text of a failure") {
+    swept e;
+    e.now.failures[0].text = "refused by \"x\"\n";
+    CHECK_THAT(sweep_json(e.view()), Catch::EndsWith(R"("missing":"error_reply","why":"refused by \"x\"\n"})"
+                                                     "\n"));
+}
+
+TEST_CASE("sweep_csv quotes names from the network and keeps them on one line") {
+    swept e;
+    e.now.ports.resize(1);
+    const auto written = [&](const std::string& description) {
+        e.s.nodes[0].description = description;
+        const std::string text = sweep_csv(e.view());
+        REQUIRE(text.find('\n') == text.size() - 1);
+        const std::string begin = e.guid_of(0) + ",", end = ",3,"; // the port
+        const std::size_t from = text.find(begin) + begin.size();
+        return text.substr(from, text.find(end, from) - from);
+    };
+    CHECK(written("a,b") == "\"a,b\"");
+    CHECK(written("a\",7") == "\"a\"\",7\"");
+    CHECK(written("a\r\nb") == "\"a\\x0d\\x0ab\"");
+    CHECK(written("\x1b[2J") == "\"\\x1b[2J\"");
+    CHECK(written("a\xff") == "\"a\\xff\"");
+    CHECK(written("\"=1\"") == "\"\"\"=1\"\"\"");
+    CHECK(written("Z\u00fcrich") == "\"Z\u00fcrich\"");
+}
+
+TEST_CASE("sweep_json and sweep_csv write only the selected rows, in their order") {
+    swept e;
+    const auto ports_in = [&](const counters::row_selection& selection) {
+        std::vector<std::string> all;
+        for (const std::string& line : split(sweep_csv(e.view(), selection), '\n'))
+            all.push_back(split(line, ',').at(3));
+        std::vector<std::string> of_json;
+        for (const std::string& line : split(sweep_json(e.view(), selection), '\n'))
+            if (const json object = json::parse(line); object.contains("counters"))
+                of_json.push_back('"' + object["description"].get<std::string>() + '"');
+        CHECK(of_json == all);
+        return all;
+    };
+    using names = std::vector<std::string>;
+    e.now.ports[0].counters.counters = {};
+    e.now.ports[0].counters.counters.take(short_counters(), with_wait);
+    CHECK(ports_in({.order = counters::row_order::by_counter, .by = counters::counter::portXmitData}) ==
+          names{"\"made host\"", "\"made switch\""});
+    CHECK(ports_in({.top = 1, .order = counters::row_order::by_errors}) == names{"\"made host\""});
+    CHECK(ports_in({.part_of_name = "switch"}) == names{"\"made switch\""});
+}
+
 TEST_CASE("a name that a spreadsheet would read as a formula is text in CSV") {
     swept e;
     e.now.ports.resize(1);
     const auto name_in_csv = [&](const std::string& name) {
         e.s.nodes[0].description = name;
-        return split(sweep_csv(e.view(), {}), ',').at(3);
+        return split(sweep_csv(e.view()), ',').at(3);
     };
     CHECK(name_in_csv("=HYPERLINK(1)") == "\"'=HYPERLINK(1)\"");
     CHECK(name_in_csv("+1") == "\"'+1\"");
@@ -192,43 +286,11 @@ TEST_CASE("a name that a spreadsheet would read as a formula is text in CSV") {
     CHECK(name_in_csv("") == "\"\"");
 }
 
-TEST_CASE("a table column contains the value of its heading") {
-    swept e;
-    e.now.ports.resize(1);
-    e.now.ports[0].counters.counters = {};
-    e.now.ports[0].counters.counters.take(short_counters(), with_wait);
-    CHECK(sweep_table(e.view(), {}) == "# sweep 5 at 6.500 s: 1 ports, 1 missing, 99 MADs, 2.3 ms; totals\n"
-                                       "#node                            port    xmit B     rcv B   xmit pk   "
-                                       " rcv pk      wait   errors\n"
-                                       "made switch                         3      4000      8000      3000   "
-                                       "   4000      5000      123\n");
-    // A narrow terminal drops the packets first.
-    CHECK(sweep_table(e.view(), {.columns = 60}) ==
-          "# sweep 5 at 6.500 s: 1 ports, 1 missing, 99 MADs, 2.3 ms; totals\n"
-          "#node            port    xmit B     rcv B      wait   errors\n"
-          "made switch         3      4000      8000      5000      123\n");
-    // A narrower terminal also drops the wait time, received data, errors, a part of the name, and finally the sent
-    // data.
-    CHECK_THAT(sweep_table(e.view(), {.columns = 50}),
-               Catch::EndsWith("made switch         3      4000      8000      123\n"));
-    CHECK_THAT(sweep_table(e.view(), {.columns = 49}),
-               Catch::EndsWith("made switch" + std::string(18, ' ') + "3      4000      123\n"));
-    CHECK_THAT(sweep_table(e.view(), {.columns = 39}),
-               Catch::EndsWith("made switch" + std::string(17, ' ') + "3      4000\n"));
-    CHECK_THAT(sweep_table(e.view(), {.columns = 24}), Catch::EndsWith("made sw..    3      4000\n"));
-    CHECK_THAT(sweep_table(e.view(), {.columns = 20}), Catch::EndsWith("made switch        3\n"));
-    CHECK_THAT(sweep_table(e.view(), {.columns = 5}), Catch::EndsWith("made..    3\n"));
-    // Wide characters take two columns each, and no character is split.
-    e.s.nodes[0].description = "\u7bc0\u70b9-\u7bc0\u70b9-\u7bc0\u70b9-\u7bc0\u70b9";
-    CHECK_THAT(sweep_table(e.view(), {.columns = 50}), Catch::Contains("\n\u7bc0\u70b9-\u7bc0\u70b9-\u7bc0\u70b9.. "
-                                                                       "   3      4000"));
-}
-
 TEST_CASE("rows can be filtered by a part of the name and sorted by the sum of errors") {
     swept e;
-    const auto names_of = [&](const table_choice& choice) {
+    const auto names_of = [&](const counters::row_selection& selection) {
         std::vector<std::string> all;
-        for (const std::size_t i : rows_of(e.view(), choice))
+        for (const std::size_t i : counters::detail::rows_of(e.view(), selection))
             all.push_back(e.s.nodes[e.now.ports[i].where.node].description);
         return all;
     };
@@ -239,64 +301,9 @@ TEST_CASE("rows can be filtered by a part of the name and sorted by the sum of e
     CHECK(names_of({.part_of_name = "router"}).empty());
     e.now.ports[0].counters.counters = {};
     e.now.ports[0].counters.counters.take(short_counters(), with_wait); // 123 errors in total
-    CHECK(names_of({.order = row_order::by_errors}) == names{"made host", "made switch"});
+    CHECK(names_of({.order = counters::row_order::by_errors}) == names{"made host", "made switch"});
     e.now.ports[1].counters.counters = {};
-    CHECK(names_of({.order = row_order::by_errors}) == names{"made switch", "made host"});
+    CHECK(names_of({.order = counters::row_order::by_errors}) == names{"made switch", "made host"});
 }
 
-TEST_CASE("a failure is printed with its location, in the short or the complete form") {
-    swept e;
-    e.s.failures = {{discovery::failure_kind::timeout, {e.s.nodes[0].info.nodeGUID, 4}, "RPC silent", "silent"}};
-    const auto id = [&](u32 node) { return fmt::format("{:016x}", value(e.s.nodes[node].info.nodeGUID)); };
-    CHECK(format_missing(all_missing(e.s, e.now.failures), true) ==
-          std::vector{"S-" + id(0) + " \"made switch\"[4]: RPC silent",
-                      "R-" + id(2) + " \"made router\"[1]: what is wrong"});
-    CHECK(
-        format_missing(all_missing(e.s, e.now.failures), false) ==
-        std::vector{"S-" + id(0) + " \"made switch\"[4]: silent", "R-" + id(2) + " \"made router\"[1]: what is wrong"});
-    e.now.failures[0].where.port = 0;
-    CHECK(format_missing({missing_of(e.s, e.now.failures[0])}, true).at(0) ==
-          "R-" + id(2) + " \"made router\": what is wrong");
-}
-
-TEST_CASE("failures with one cause are one line for any number of locations") {
-    std::vector<discovery::failure> all;
-    const auto add = [&](u64 GUID, u8 port, std::string name, std::string short_name, std::string text,
-                         std::string cause = {}) {
-        all.push_back({discovery::failure_kind::timeout,
-                       {iba::guid{GUID}, port, {}, std::move(name), std::move(short_name)},
-                       std::move(text),
-                       std::move(cause)});
-    };
-    for (int p = 3; p < 515; ++p)
-        add(1, static_cast<u8>(p % 256 ? p % 256 : 1), "S-1 \"leaf-0001\"[" + std::to_string(p) + "]",
-            "leaf-0001 port " + std::to_string(p), "RPC timed out to " + std::to_string(p),
-            "PortExtendedSpeedsCounters timed out");
-    add(2, 0, "S-2 \"leaf-0002\"", "leaf-0002", "no LID");
-    add(3, 0, "S-3 \"leaf-0003\"", "leaf-0003", "no LID");
-    add(4, 1, "S-4 \"leaf-0004\"[1]", "leaf-0004 port 1", "RPC refused", "PortCounters refused");
-    add(5, 1, "S-5 \"leaf-0005\"[1]", "leaf-0005 port 1", "no LID");
-    add(0, 0, {}, {}, "stopped before all nodes were queried");
-    CHECK(format_missing(all, false) ==
-          std::vector<std::string>{"512 ports: PortExtendedSpeedsCounters timed out; first: leaf-0001 port 3",
-                                   "2 nodes and 1 port: no LID; first: leaf-0002",
-                                   "S-4 \"leaf-0004\"[1]: PortCounters refused",
-                                   "stopped before all nodes were queried"});
-    const auto each = format_missing(all, true);
-    REQUIRE(each.size() == all.size());
-    CHECK(each[0] == "S-1 \"leaf-0001\"[3]: RPC timed out to 3");
-    CHECK(each[511] == "S-1 \"leaf-0001\"[514]: RPC timed out to 514");
-    CHECK(format_missing(all, false, "lost mlx5_0/1: gone") ==
-          std::vector<std::string>{"lost mlx5_0/1: gone; 517 replies are missing"});
-    CHECK(format_missing({}, false, "lost mlx5_0/1: gone").empty());
-}
-
-TEST_CASE("each kind of failure has a name") {
-    using enum discovery::failure_kind;
-    const std::pair<discovery::failure_kind, const char*> kinds[] = {
-        {timeout, "timeout"},         {unresponsive, "unresponsive"}, {error_reply, "error_reply"},
-        {send_failed, "send_failed"}, {no_address, "no_address"},     {cancelled, "cancelled"}};
-    for (const auto& [kind, name] : kinds) CHECK(name_of(kind) == name);
-}
-
-} // namespace sweep_text_test
+} // namespace formats_test

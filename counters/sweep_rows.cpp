@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+// sweep_rows.cpp - selects and sorts the rows of ports.
+#include <comad/counters/detail/sweep_rows.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <string_view>
+
+namespace comad::counters::detail {
+namespace {
+
+double weight(const sweep_row& r, counter c) {
+    if (r.has_changes()) return r.rate(c);
+    return static_cast<double>(r.now.counters.counters[c]);
+}
+
+/// ASCII's letters are compared as small ones.
+bool contains_word(std::string_view text, std::string_view part) {
+    const auto is_same = [](char a, char b) {
+        const auto small = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+        return small(a) == small(b);
+    };
+    return std::search(text.begin(), text.end(), part.begin(), part.end(), is_same) != text.end() || part.empty();
+}
+
+} // namespace
+
+error_sum errors_of(const sweep_row& r) {
+    error_sum all;
+    auto& [sum, is_more] = all;
+    for_each_counter([&](counter c) {
+        if (!is_error(c) || !r.now.counters.counters.has(c)) return;
+        if (!r.has_changes()) {
+            sum += r.now.counters.counters[c];
+            is_more |= r.now.counters.counters.is_pegged(c);
+            return;
+        }
+        const counter_change change = r.change(c);
+        sum += change.value;
+        is_more |= !change.is_exact();
+    });
+    return all;
+}
+
+std::string in_units(counter c, u64 number) {
+    if (!is_data(c)) return fmt::format("{}", number);
+    if (number <= ~u64{0} / 4) return fmt::format("{}", 4 * number);
+    return fmt::format("{:.0f}", 4.0 * static_cast<double>(number));
+}
+
+std::vector<std::size_t> rows_of(const sweep_view& v, const row_selection& selection) {
+    std::vector<std::size_t> rows(v.now.ports.size());
+    std::iota(rows.begin(), rows.end(), std::size_t{0});
+    std::erase_if(rows, [&](std::size_t i) {
+        return !v.now.ports[i].valid || !contains_word(name_at(v, v.now.ports[i]), selection.part_of_name);
+    });
+    const auto sort_by = [&](auto&& weight_of) {
+        std::vector<double> weights(v.now.ports.size());
+        for (const std::size_t i : rows) weights[i] = weight_of(sweep_row_at(v, i));
+        std::stable_sort(rows.begin(), rows.end(),
+                         [&](std::size_t a, std::size_t b) { return weights[a] > weights[b]; });
+    };
+    switch (selection.order) {
+    case row_order::of_subnet: break;
+    case row_order::by_counter: sort_by([&](const sweep_row& r) { return weight(r, selection.by); }); break;
+    case row_order::by_errors: sort_by([](const sweep_row& r) { return static_cast<double>(errors_of(r).sum); }); break;
+    }
+    if (selection.top && rows.size() > selection.top) rows.resize(selection.top);
+    return rows;
+}
+
+} // namespace comad::counters::detail
