@@ -53,9 +53,9 @@ class waiting_times final : public mad::trace_sink {
 public:
     void on_event(const mad::trace_event& e) noexcept override {
         using enum mad::trace_event::kind;
-        const auto known = begun_.find(e.path);
-        if (e.what == send) begun_.insert_or_assign(e.path, begin{e.when, false});
-        if (known == begun_.end()) return;
+        const auto known = started_.find(e.path);
+        if (e.what == send) started_.insert_or_assign(e.path, begin{e.when, false});
+        if (known == started_.end()) return;
         if (e.what == reply) known->second.has_answered = true;
         if (e.what == retry && known->second.has_answered) known->second = {e.when, false};
         if (e.what == timed_out && !known->second.has_answered)
@@ -68,7 +68,7 @@ private:
         mad::time_point when;
         bool has_answered;
     };
-    std::unordered_map<const mad::any_path*, begin> begun_; // the key is the path object of an operation
+    std::unordered_map<const mad::any_path*, begin> started_; // the key is the path object of an operation
 };
 
 /// A port that gets requests, by its directed route and by its LID.
@@ -115,21 +115,21 @@ private:
             if (early_ == 0 && sent() > wanted_ / 2) early_ = in_use();
             const target& t = targets_[i % targets_.size()];
             const u64 round = i / targets_.size();
-            if (round % 4 == 0) co_yield ask_port(t);
-            else if (round % 4 == 1) co_yield ask_counters(t);
+            if (round % 4 == 0) co_yield query_port(t);
+            else if (round % 4 == 1) co_yield query_counters(t);
             else if (i % 16 == 0) co_yield give_up(t);
-            else co_yield ask_node(t);
+            else co_yield query_node(t);
         }
     }
-    task<void> ask_node(const target& t) {
+    task<void> query_node(const target& t) {
         const auto answer = co_await schedule_.SubnGet<NodeInfo>(t.route);
         ended_.count(answer);
     }
-    task<void> ask_port(const target& t) {
+    task<void> query_port(const target& t) {
         const auto answer = co_await schedule_.SubnGet<PortInfo>(t.by_lid, 1);
         ended_.count(answer);
     }
-    task<void> ask_counters(const target& t) {
+    task<void> query_counters(const target& t) {
         iba::pm::PortCounters request;
         request.portSelect = 1;
         const auto answer = co_await schedule_.PerformanceGet(request, t.by_lid);
@@ -138,8 +138,8 @@ private:
     /// Sends two requests, and cancels them after a short time.
     task<void> give_up(const target& t) {
         coro::scope own(co_await coro::current_scope{});
-        own.spawn(ask_node(t));
-        own.spawn(ask_counters(t));
+        own.spawn(query_node(t));
+        own.spawn(query_counters(t));
         co_await schedule_.pause(5us);
         own.cancel();
         co_await own.join();
@@ -181,21 +181,21 @@ table try_endurance(const settings& s) {
     const sim::fabric_counters& f = net.counters();
     const endings& e = run.ended();
     table result("endurance: all faults at once", {"what", "MADs"});
-    const auto tell = [&](const char* what, u64 count) { result.add({what, count}); };
-    tell("operations sent", c.sent);
-    tell("  repeated", c.retried);
-    tell("  replied", c.replied);
-    tell("  timed out", c.timed_out);
-    tell("  cancelled", c.cancelled);
-    tell("  lost", c.lost);
-    tell("  in flight", schedule.in_flight());
-    tell("BUSY, repeated", c.busy);
-    tell("stale replies", c.stale);
-    tell("lost in the subnet", f.lost);
-    tell("overflowed there", f.overflowed);
-    tell("doubled there", f.duplicated);
-    tell("garbage from there", f.garbage);
-    tell("without a way there", f.undelivered);
+    const auto report = [&](const char* what, u64 count) { result.add({what, count}); };
+    report("operations sent", c.sent);
+    report("  repeated", c.retried);
+    report("  replied", c.replied);
+    report("  timed out", c.timed_out);
+    report("  cancelled", c.cancelled);
+    report("  lost", c.lost);
+    report("  in flight", schedule.in_flight());
+    report("BUSY, repeated", c.busy);
+    report("stale replies", c.stale);
+    report("lost in the subnet", f.lost);
+    report("overflowed there", f.overflowed);
+    report("doubled there", f.duplicated);
+    report("garbage from there", f.garbage);
+    report("without a way there", f.undelivered);
     result.note("longest until given up, ms", in_ms(waited.longest));
     result.note("virtual s", in_ms(net.now().time_since_epoch()) / 1000);
     result.note("real s", took.count());

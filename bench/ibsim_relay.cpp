@@ -34,7 +34,7 @@ ordered_json json_of(const relay_counts& c) {
             {"repeated", c.repeated}, {"given_back", c.given_back},      {"unawaited", c.unawaited}};
 }
 
-void say(const char* what, const ordered_json& value) {
+void print_line(const char* what, const ordered_json& value) {
     fmt::print("{}", comad::iba::detail::json_line({{what, value}}));
     std::fflush(stdout);
 }
@@ -79,11 +79,11 @@ int main(int argc, char** argv) {
     options.request_loss = options.reply_loss = loss;
     options.service_time = milliseconds(service_ms);
     options.kernel_timeout = milliseconds(kernel_timeout_ms);
-    options.on_gone = [](const relay_counts& counts) { say("gone", json_of(counts)); };
+    options.on_gone = [](const relay_counts& counts) { print_line("gone", json_of(counts)); };
     options.on_report = [](const std::vector<relay_counts>& all) {
         ordered_json clients = ordered_json::array();
         for (const relay_counts& counts : all) clients.push_back(json_of(counts));
-        say("now", clients);
+        print_line("now", clients);
     };
     try {
         comad::test::ibsim_relay relay(options);

@@ -43,8 +43,8 @@ struct cell {
     std::string text;
     nlohmann::ordered_json value;
 
-    cell(std::string said) : text(said), value(std::move(said)) {}
-    cell(const char* said) : cell(std::string(said)) {}
+    cell(std::string printed) : text(printed), value(std::move(printed)) {}
+    cell(const char* printed) : cell(std::string(printed)) {}
     cell(std::integral auto number) : text(std::to_string(number)), value(number) {}
     cell(double number);
     /// Shows the median, and the smallest and largest value: `17.5 (17.1..18)`; only the median if all values are equal.

@@ -32,7 +32,7 @@ public:
         how_.from_lid = from_lid;
     }
 
-    void begin(mad::time_point end) { job_.emplace(schedule_.queue(look_until(end))); }
+    void begin(mad::time_point end) { job_.emplace(schedule_.queue(scan_until(end))); }
     bool has_ended() const { return job_->done(); }
     MADSchedule& schedule() { return schedule_; }
     const mad::engine_counters& counters() const { return schedule_.counters(); }
@@ -40,7 +40,7 @@ public:
     unsigned discoveries = 0, incomplete = 0;
 
 private:
-    task<void> look_until(mad::time_point end) {
+    task<void> scan_until(mad::time_point end) {
         while (schedule_.now() < end) {
             const auto found = co_await discovery::discover(schedule_, how_);
             ++discoveries;

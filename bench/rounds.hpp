@@ -17,9 +17,9 @@ public:
         : first_(warm_up), last_(warm_up + measured), total_(warm_up + measured + window) {}
 
     /// Returns whether there is another request.
-    bool more() const noexcept { return asked_ < total_; }
+    bool more() const noexcept { return requested_ < total_; }
     /// Returns the number of the next request. Precondition: more().
-    u64 next() noexcept { return asked_++; }
+    u64 next() noexcept { return requested_++; }
     void answered(u64 number) noexcept {
         sum_ += number;
         ++answered_;
@@ -35,7 +35,7 @@ public:
 
 private:
     u64 first_, last_, total_;
-    u64 asked_ = 0, answered_ = 0, sum_ = 0;
+    u64 requested_ = 0, answered_ = 0, sum_ = 0;
     usage begin_{}, end_{};
 };
 

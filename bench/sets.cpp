@@ -28,12 +28,12 @@ struct written {
 };
 
 /// A port that requests read or write.
-struct place {
+struct target_port {
     mad::IBDRPath route;
     u8 port;
 };
 
-coro::task<bool> set_port(coro::MADSchedule& schedule, place where, PortInfo info, written& all) {
+coro::task<bool> set_port(coro::MADSchedule& schedule, target_port where, PortInfo info, written& all) {
     info.portState = iba::PortState::NoChange;
     info.portPhysicalState = {};
     ++all.Sets;
@@ -42,7 +42,7 @@ coro::task<bool> set_port(coro::MADSchedule& schedule, place where, PortInfo inf
     co_return set.has_value();
 }
 
-coro::task<mad::result<void>> get_and_set(coro::MADSchedule& schedule, place where, written& all) {
+coro::task<mad::result<void>> get_and_set(coro::MADSchedule& schedule, target_port where, written& all) {
     ++all.Gets;
     auto got = co_await schedule.SubnGet<PortInfo>(where.route, where.port);
     if (!got) {
@@ -54,18 +54,18 @@ coro::task<mad::result<void>> get_and_set(coro::MADSchedule& schedule, place whe
     co_return mad::success();
 }
 
-coro::task<mad::result<void>> set_only(coro::MADSchedule& schedule, place where, PortInfo info, written& all) {
+coro::task<mad::result<void>> set_only(coro::MADSchedule& schedule, target_port where, PortInfo info, written& all) {
     auto setting = set_port(schedule, where, std::move(info), all);
     co_await std::move(setting);
     co_return mad::success();
 }
 
-tasks pairs(coro::MADSchedule& schedule, const std::vector<place>& places, written& all) {
-    for (const place& p : places) co_yield get_and_set(schedule, p, all);
+tasks pairs(coro::MADSchedule& schedule, const std::vector<target_port>& places, written& all) {
+    for (const target_port& p : places) co_yield get_and_set(schedule, p, all);
 }
 
-tasks sets(coro::MADSchedule& schedule, const std::vector<place>& places, const PortInfo& info, written& all) {
-    for (const place& p : places) co_yield set_only(schedule, p, info, all);
+tasks sets(coro::MADSchedule& schedule, const std::vector<target_port>& places, const PortInfo& info, written& all) {
+    for (const target_port& p : places) co_yield set_only(schedule, p, info, all);
 }
 
 coro::task<void> await_all(coro::MADSchedule& schedule, tasks list) {
@@ -75,8 +75,8 @@ coro::task<void> await_all(coro::MADSchedule& schedule, tasks list) {
 enum class load : u8 { pairs, sets };
 
 /// Returns the targets: all ports that a discovery without loss finds, or the four ports of one switch, 2,000 in total.
-std::vector<place> places_in(const sim::topology& t, bool is_subnet, bool is_small) {
-    std::vector<place> all;
+std::vector<target_port> places_in(const sim::topology& t, bool is_subnet, bool is_small) {
+    std::vector<target_port> all;
     if (!is_subnet) {
         for (unsigned i = 0; i < (is_small ? 200u : 2000u); ++i)
             all.push_back({mad::IBDRPath{}.extended(1), static_cast<u8>(1 + i % 4)});
@@ -99,8 +99,8 @@ struct measured_run {
     u64 mads;
 };
 
-measured_run run_load(const sim::topology& t, const std::vector<place>& places, load what, const sim::faults& wrong,
-                      const settings& s) {
+measured_run run_load(const sim::topology& t, const std::vector<target_port>& places, load what,
+                      const sim::faults& wrong, const settings& s) {
     sim::fabric net(t, equal_round_trips(100us), wrong);
     sim::sim_transport port(net, sim::time_mode::virtual_);
     coro::MADSchedule schedule(port, s.schedule);
@@ -140,7 +140,7 @@ table try_sets(const settings& s) {
     for (const workload& w :
          {workload{"Get and Set, one switch", load::pairs, false}, workload{"Set, one switch", load::sets, false},
           workload{"Get and Set, all ports", load::pairs, true}}) {
-        const std::vector<place> places = places_in(t, w.is_subnet, s.is_small);
+        const std::vector<target_port> places = places_in(t, w.is_subnet, s.is_small);
         for (const variant& v : variants) {
             settings own = s;
             own.schedule.timeout = v.timeout;
@@ -152,12 +152,12 @@ table try_sets(const settings& s) {
                 for (unsigned seed = 1; seed <= s.seeds; ++seed) {
                     const measured_run r =
                         run_load(t, places, w.what, {.request_loss = loss, .reply_loss = loss, .seed = seed}, own);
-                    const unsigned asked = r.requests.Gets + r.requests.Sets;
-                    requests += asked;
+                    const unsigned requested = r.requests.Gets + r.requests.Sets;
+                    requests += requested;
                     failed += r.requests.failed;
                     time.add(mad::in_seconds(r.time));
                     ratio.add(mad::in_seconds(r.time) / mad::in_seconds(lossless));
-                    repeated.add(static_cast<double>(r.mads) / asked);
+                    repeated.add(static_cast<double>(r.mads) / requested);
                 }
                 result.add({w.name, v.name, loss, requests, failed, time, ratio, repeated});
             }

@@ -47,7 +47,7 @@ remote_stop::remote_stop(std::stop_token token, scope_state& domain)
 
 void remote_stop::wake::operator()() const noexcept { ::eventfd_write(event, 1); }
 
-void look_at_clock(MADSchedule& schedule) noexcept {
+void read_clock(MADSchedule& schedule) noexcept {
     if (!is_virtual(schedule)) schedule.set_now(std::chrono::steady_clock::now());
     else if (const auto there = schedule.transport().simulated_time())
         schedule.set_now(std::max(*there, schedule.now()));
@@ -56,7 +56,7 @@ void look_at_clock(MADSchedule& schedule) noexcept {
 void drive_by_poll(MADSchedule& schedule, until& end) {
     schedule.use_clock(std::chrono::steady_clock::now);
     for (;;) {
-        end.look_outside();
+        end.poll_outside();
         schedule.set_now(std::chrono::steady_clock::now());
         const bool more = schedule.turn();
         if (end.reached()) return;
@@ -71,7 +71,7 @@ void drive_virtual_time(MADSchedule& schedule, until& end) {
     schedule.use_clock(nullptr);
     schedule.set_now(schedule.now());
     for (;;) {
-        end.look_outside();
+        end.poll_outside();
         const bool more = schedule.turn();
         if (end.reached()) return;
         if (more) continue;

@@ -4,7 +4,7 @@
 
 namespace comad::coro::detail {
 
-void pauses::begin(pause_awaiter& p) noexcept { static_cast<waiting&>(p).join_behind(begun_.previous()); }
+void pauses::begin(pause_awaiter& p) noexcept { static_cast<waiting&>(p).join_behind(started_.previous()); }
 
 void pauses::end_soon(waiting& w, bool passed) noexcept {
     if (std::exchange(w.ending_, true)) return; // only the first reason to end counts
@@ -13,8 +13,8 @@ void pauses::end_soon(waiting& w, bool passed) noexcept {
 }
 
 void pauses::set_now(mad::time_point now) noexcept {
-    while (!begun_.alone()) {
-        auto& p = static_cast<pause_awaiter&>(static_cast<waiting&>(begun_.next()));
+    while (!started_.alone()) {
+        auto& p = static_cast<pause_awaiter&>(static_cast<waiting&>(started_.next()));
         if (!p.has_end_) p.end_ = p.length_ < mad::time_point::max() - now ? now + p.length_ : mad::time_point::max();
         ring_link* before = &running_.previous();
         const auto end_of = [](ring_link* l) { return static_cast<pause_awaiter*>(static_cast<waiting*>(l))->end_; };

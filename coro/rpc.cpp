@@ -235,9 +235,9 @@ bool rpc_base::wants_other_sa() const noexcept {
     return code == iba::SAStatus::ERR_NO_RESOURCES || code == iba::SAStatus::ERR_REQ_DENIED;
 }
 
-task<void> rpc_base::ask_sa_again() {
-    const iba::lid asked = std::exchange(SA_LID_, iba::lid{});
-    auto search = schedule_.path_resolver_->find_sa(asked);
+task<void> rpc_base::query_sa_again() {
+    const iba::lid requested = std::exchange(SA_LID_, iba::lid{});
+    auto search = schedule_.path_resolver_->find_sa(requested);
     std::optional<mad::IBPath> to = co_await std::move(search);
     if (!to && has_left_sa()) { // the SA has not moved, but its redirect target is gone
         schedule_.peer_cache_->forget(schedule_.sa_path(), kind_.mgmt_class);
@@ -276,8 +276,8 @@ void rpc_base::learn(std::span<const u8> reply) {
 /// encoded again only for classes whose replies are compared with the request.
 std::string rpc_base::misfit_of(std::span<const u8> reply) {
     const bool has_echo = kind_.mgmt_class == iba::MgmtClass::Performance || iba::is_vendor_oui(kind_.mgmt_class);
-    const bool is_as_asked = iba::get<&iba::MADHeader::classVersion>(reply.data()) == kind_.class_version;
-    if (has_echo || !is_as_asked) {
+    const bool is_as_requested = iba::get<&iba::MADHeader::classVersion>(reply.data()) == kind_.class_version;
+    if (has_echo || !is_as_requested) {
         std::array<u8, mad::mad_size> request;
         encode_request(*this, request.data());
         if (std::string broken = mad::broken_echo(request, reply); !broken.empty()) return broken;
@@ -305,7 +305,7 @@ void rpc_base::finished(mad::operation& o, const mad::completion& how) {
         self.awaiting_.resume();
         return;
     }
-    self.detour_ = std::make_unique<detour>(domain, self.ask_sa_again());
+    self.detour_ = std::make_unique<detour>(domain, self.query_sa_again());
     self.detour_->way.resume(); // resume() may destroy the RPC
 }
 

@@ -12,10 +12,10 @@ ticker::ticker(MADSchedule& schedule, mad::duration period) : schedule_(schedule
 
 task<bool> ticker::next() {
     // The first tick also pauses, so that the driver has read the clock when it returns.
-    const mad::time_point when = begun_ ? periods_.next() : schedule_.now();
+    const mad::time_point when = started_ ? periods_.next() : schedule_.now();
     const bool passed = co_await schedule_.pause_until(when);
     if (!passed) co_return false;
-    if (!std::exchange(begun_, true)) periods_.begin(schedule_.now());
+    if (!std::exchange(started_, true)) periods_.begin(schedule_.now());
     skipped_ += periods_.skip_over(schedule_.now());
     periods_.done();
     co_return true;

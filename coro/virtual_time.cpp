@@ -195,7 +195,7 @@ void virtual_time::drive(until& end) {
     std::erase(group.members, nullptr);
     group.follow_clock();
     for (;;) {
-        end.look_outside();
+        end.poll_outside();
         const bool has_more = group.turn();
         if (end.reached()) return;
         if (has_more) continue;

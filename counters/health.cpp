@@ -31,7 +31,7 @@ counter_change change_of(std::span<const u32> before, std::span<const u32> after
 /// Returns the details of type T in a reading; null if they were not read.
 template <class T> const T* detail_of(const reading& l) noexcept {
     for (const port_detail& d : l.details)
-        if (const T* told = std::get_if<T>(&d)) return told;
+        if (const T* reported = std::get_if<T>(&d)) return reported;
     return nullptr;
 }
 

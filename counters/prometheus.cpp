@@ -151,7 +151,7 @@ std::string peer_labels(const exposed_sweep& e, const std::optional<known_end>& 
 }
 
 std::string_view type_of(const discovery::node& n) {
-    const discovery::node_type_names words = discovery::words_of(n.info.nodeType);
+    const discovery::node_type_names words = discovery::names_of_type(n.info.nodeType);
     return words.are_known() ? words.lower : "unknown";
 }
 
@@ -414,8 +414,9 @@ coro::generator<std::string> prometheus_pieces(std::vector<exposed_sweep> all, s
         for (std::size_t i = 0; i < all.size(); ++i) {
             const auto& ports = all[i].view.now.ports;
             for (std::size_t p = 0; p < ports.size(); ++p) {
-                const auto& told = ports[p].counters.counters;
-                if (ports[p].valid && told.has(which)) out.add(places[i][p], detail::in_units(which, told[which]));
+                const auto& reported = ports[p].counters.counters;
+                if (ports[p].valid && reported.has(which))
+                    out.add(places[i][p], detail::in_units(which, reported[which]));
                 if (out.is_piece()) {
                     piece = out.take();
                     co_yield piece;
@@ -428,10 +429,10 @@ coro::generator<std::string> prometheus_pieces(std::vector<exposed_sweep> all, s
     for (std::size_t i = 0; i < all.size(); ++i) {
         const auto& ports = all[i].view.now.ports;
         for (std::size_t p = 0; p < ports.size(); ++p) {
-            const auto& told = ports[p].counters.counters;
+            const auto& reported = ports[p].counters.counters;
             for (unsigned c = 0; c < counter_count && ports[p].valid; ++c) {
                 const auto which = static_cast<counter>(c);
-                if (told.has(which) && told.is_pegged(which))
+                if (reported.has(which) && reported.is_pegged(which))
                     out.add(fmt::format("{},counter=\"{}\"", places[i][p], name_of(which)), "1");
             }
             if (out.is_piece()) {

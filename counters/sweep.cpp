@@ -166,7 +166,7 @@ task<void> sweeper::impl::read(agent& a) {
     if (a.has_ended || a.next == a.end) co_return;
     ++a.readers;
     ++a.reading;
-    if (!a.can) co_await ask_capabilities(a);
+    if (!a.can) co_await query_capabilities(a);
     if (!a.is_open && options_.is_too_much && takes_all_ports(a)) co_await read_sum(a);
     a.is_open = true;
     while (!a.has_ended && !result_.is_stopped && a.next < a.end) {

@@ -16,7 +16,7 @@ using iba::pm::PortExtendedSpeedsCounters;
 using iba::pm::PortExtendedSpeedsCountersRSFEC;
 
 // Queries the capabilities of a node's PMAs. All PMAs of a node support the same attributes, so the first reply is enough.
-task<void> sweeper::impl::ask_capabilities(agent& a) {
+task<void> sweeper::impl::query_capabilities(agent& a) {
     while (!a.can && !a.has_ended && !result_.is_stopped && a.next < a.end) {
         const port_ref where = targets_[a.next].where;
         const auto path = path_to(where);
@@ -124,15 +124,15 @@ task<std::optional<bool>> sweeper::impl::has_rs_fec(agent& a, const mad::IBPath&
     target& t = targets_[index_of(l)];
     const u64 downs = l.counters.counters[counter::linkDownedCounter];
     if (!t.FEC || t.FEC->linkDownedCounter != downs) {
-        const auto told = co_await schedule_.SubnGet<iba::smp::PortInfoExtended>(path, l.where.port, hurry());
-        if (!told && is_unsupported(told.error())) co_return false; // although it announces PortInfoExtended
-        if (!told) {
-            failed(a, l.where, told.error());
+        const auto answer = co_await schedule_.SubnGet<iba::smp::PortInfoExtended>(path, l.where.port, hurry());
+        if (!answer && is_unsupported(answer.error())) co_return false; // although it announces PortInfoExtended
+        if (!answer) {
+            failed(a, l.where, answer.error());
             co_return std::nullopt;
         }
         constexpr u32 has_modes = 1; // the bit of its capabilityMask
-        const iba::FECMode mode = told.value().FECModeActive;
-        const bool has_mode = told.value().capabilityMask & has_modes;
+        const iba::FECMode mode = answer.value().FECModeActive;
+        const bool has_mode = answer.value().capabilityMask & has_modes;
         t.FEC = {downs, has_mode && (mode == iba::FECMode::RS || mode == iba::FECMode::RS2)};
     }
     co_return t.FEC->is_rs;

@@ -65,7 +65,7 @@ private:
     void begin();
     coro::generator<coro::task<void>> readers();
     coro::task<void> read(agent& a);
-    coro::task<void> ask_capabilities(agent& a);
+    coro::task<void> query_capabilities(agent& a);
     coro::task<void> read_sum(agent& a);
     coro::task<bool> read_values(agent& a, const mad::IBPath& path, reading& l);
     coro::task<void> read_port(agent& a, const mad::IBPath& path, reading& l);

@@ -47,16 +47,16 @@ coro::task<mad::result<mad::IBPath>> client::resolve_path(mad::IBPath to, iba::q
     if ((query.component_mask() & iba::mask_of<&PathRecord::reversible>) == 0)
         query.where<&PathRecord::reversible>(true);
     query.where<&PathRecord::numbPath>(u8{1});
-    const bool asks_for_pkey = (query.component_mask() & iba::mask_of<&PathRecord::PKey>) != 0;
-    if (to.pkey != mad::IBPath{}.pkey && !asks_for_pkey) query.where<&PathRecord::PKey>(to.pkey);
+    const bool requests_pkey = (query.component_mask() & iba::mask_of<&PathRecord::PKey>) != 0;
+    if (to.pkey != mad::IBPath{}.pkey && !requests_pkey) query.where<&PathRecord::PKey>(to.pkey);
     const iba::gid from = to.SGID != iba::gid{} ? to.SGID : local_.GID;
     if (from != iba::gid{}) query.where<&PathRecord::SGID>(from);
     else query.where<&PathRecord::SLID>(local_.LID);
     if (to.DGID != iba::gid{}) query.where<&PathRecord::DGID>(to.DGID);
     else query.where<&PathRecord::DLID>(to.DLID);
 
-    const key asked{query.component_mask(), iba::encode(query.value())};
-    const auto known = known_.find(asked);
+    const key requested{query.component_mask(), iba::encode(query.value())};
+    const auto known = known_.find(requested);
     if (known != known_.end()) co_return filled_in(to, known->second);
 
     auto record = co_await schedule_.SubnAdmGet(query);
@@ -66,7 +66,7 @@ coro::task<mad::result<mad::IBPath>> client::resolve_path(mad::IBPath to, iba::q
         error.message(fmt::format("Failed getting path record for path '{}'", to_string(mad::any_path(to))));
         co_return std::move(error);
     }
-    known_.emplace(asked, record.value());
+    known_.emplace(requested, record.value());
     co_return filled_in(to, record.value());
 }
 
@@ -154,7 +154,7 @@ private:
 
 } // namespace
 
-coro::task<mad::result<local_port>> client::ask_own_sma() {
+coro::task<mad::result<local_port>> client::query_own_sma() {
     mad::any_path here = mad::IBDRPath{};
     if (keys_) here = keys_->put_into(here, iba::guid{local_.GID.interface_id()});
     auto answer = co_await schedule_.SubnGet<iba::smp::PortInfo>(here);
@@ -185,8 +185,8 @@ coro::task<mad::result<bool>> client::refresh_port() {
 coro::task<mad::result<local_port>> client::read_port() {
     if (!reader_) {
         if (!schedule_.transport().limits().smi) co_return local_;
-        auto asking = ask_own_sma();
-        co_return co_await std::move(asking);
+        auto requester = query_own_sma();
+        co_return co_await std::move(requester);
     }
     mad::mad_error why;
     try {
@@ -225,8 +225,8 @@ coro::task<mad::result<bool>> client::take(local_port now) {
     co_return true;
 }
 
-coro::task<std::optional<mad::IBPath>> client::find_sa(iba::lid asked) {
-    if (schedule_.sa_path().DLID != asked) co_return schedule_.sa_path(); // the SA was found in the meantime
+coro::task<std::optional<mad::IBPath>> client::find_sa(iba::lid requested) {
+    if (schedule_.sa_path().DLID != requested) co_return schedule_.sa_path(); // the SA was found in the meantime
     const mad::IBPath before = schedule_.sa_path();
     if (!is_reading_) {
         if (schedule_.now() < next_read_) co_return std::nullopt;

@@ -146,16 +146,17 @@ template <class Place> CLI::Option* command_line::add_number(CLI::App& app, cons
 CLI::Option* command_line::add(CLI::App& app, const argument& a) {
     CLI::Option* const o = std::visit(
         [&](const auto& where) -> CLI::Option* {
-            using place = std::remove_cvref_t<decltype(where)>;
-            if constexpr (std::is_same_v<place, argument::text_reader>) return add_reader(app, a, where);
-            else if constexpr (std::is_same_v<place, std::function<void()>>)
+            using destination_type = std::remove_cvref_t<decltype(where)>;
+            if constexpr (std::is_same_v<destination_type, argument::text_reader>) return add_reader(app, a, where);
+            else if constexpr (std::is_same_v<destination_type, std::function<void()>>)
                 return app.add_flag_function(a.names_, [where](std::int64_t) { where(); });
-            else if constexpr (std::is_same_v<place, bool*>) return app.add_flag(a.names_, *where);
-            else if constexpr (std::is_same_v<place, unsigned*>)
+            else if constexpr (std::is_same_v<destination_type, bool*>) return app.add_flag(a.names_, *where);
+            else if constexpr (std::is_same_v<destination_type, unsigned*>)
                 return a.is_flag_ ? app.add_flag(a.names_, *where) : add_number(app, a, *where);
-            else if constexpr (std::is_same_v<place, int*> || std::is_same_v<place, comad::u64*> ||
-                               std::is_same_v<place, std::optional<unsigned>*> ||
-                               std::is_same_v<place, std::optional<comad::u64>*>)
+            else if constexpr (std::is_same_v<destination_type, int*> ||
+                               std::is_same_v<destination_type, comad::u64*> ||
+                               std::is_same_v<destination_type, std::optional<unsigned>*> ||
+                               std::is_same_v<destination_type, std::optional<comad::u64>*>)
                 return add_number(app, a, *where);
             else return app.add_option(a.names_, *where);
         },

@@ -35,7 +35,7 @@ struct named_end {
 };
 
 /// A port of a node, by index.
-struct place {
+struct line_end {
     u32 node;
     u8 port;
 };
@@ -141,7 +141,7 @@ private:
     // # Initiated from node 0002c90300000100 port 0002c90300000101
     void read_remark(std::string_view line) {
         if (line == lacks_nodes_remark) contents_.may_lack_nodes = true;
-        if (line == lacks_ports_remark && current_ != nobody) lose_port(contents_.nodes[current_]);
+        if (line == lacks_ports_remark && current_ != no_node) lose_port(contents_.nodes[current_]);
         cursor c{line};
         if (value(contents_.start_nodeGUID) != 0 || !c.eat("# Initiated from node ")) return;
         const auto node = c.number(16);
@@ -219,7 +219,7 @@ private:
         // A repeated setting: the settings so far belong to a stanza whose node line is lost.
         if (pending_keys_ & 1u << which) end_pending();
         pending_keys_ |= 1u << which;
-        current_ = nobody;
+        current_ = no_node;
         if (pending_line_ == 0) pending_line_ = line_;
         if (key == "vendid") {
             vendid_ = static_cast<u32>(number & 0xffffff);
@@ -258,7 +258,7 @@ private:
 
     void lose_stanza() {
         if (how_ == reading::tolerant) ++contents_.skipped.stanzas;
-        current_ = nobody;
+        current_ = no_node;
     }
 
     // Switch 36 "S-0002c902400c3f80"  # "name" base port 0 lid 3 lmc 0
@@ -281,7 +281,7 @@ private:
         }
         const node n = node_of(type, static_cast<unsigned>(*ports), std::string(*id));
         reset_pending();
-        current_ = nobody; // the parser skips the lines after a duplicate node
+        current_ = no_node; // the parser skips the lines after a duplicate node
         if (ids_.contains(n.id))
             throw defect{fmt::format("node id \"{}\" is already taken", cut(n.id)), "give each node an id of its own"};
         if (guids_.contains(value(n.nodeGUID)))
@@ -329,10 +329,10 @@ private:
 
     void read_node_comment(node& n, cursor c) {
         c.skip_blanks();
-        const comment said(c.rest);
-        std::string_view facts = said.after;
-        if (said.has_text) {
-            n.description = description_of(said.text);
+        const comment printed(c.rest);
+        std::string_view facts = printed.after;
+        if (printed.has_text) {
+            n.description = description_of(printed.text);
         } else if (c.rest.starts_with('"')) {
             n.description = description_of(c.rest.substr(1));
             throw defect{"the name in the comment has no closing quote", "enclose the name in quotes"};
@@ -370,7 +370,7 @@ private:
     u8 read_port_number(cursor& c) {
         if (!c.rest.starts_with('[') || c.rest.size() < 2 || !is_digit(c.rest[1]))
             throw defect{"unrecognized line: '[' without a port number", "write a port as [1]"}; // [root@host ~]#
-        if (current_ == nobody)
+        if (current_ == no_node)
             throw defect{"a port line outside of a node",
                          "write it below the Switch, Ca or Rt line of its node, without an empty line"};
         node& n = contents_.nodes[current_];
@@ -393,9 +393,9 @@ private:
         const u8 number = read_port_number(c);
         node& n = contents_.nodes[current_];
         named_end end{current_, number, 1, line_, {}, {}, {}, {}};
-        port said; // collects the whole line before any part of it is used
+        port printed; // collects the whole line before any part of it is used
         try {
-            if (const auto GUID = read_decoration(c); GUID && !n.is_switch()) said.GUID = iba::guid{*GUID};
+            if (const auto GUID = read_decoration(c); GUID && !n.is_switch()) printed.GUID = iba::guid{*GUID};
             read_other_end(c, end);
         } catch (const defect&) {
             lose_port(n);
@@ -408,11 +408,11 @@ private:
         last_port_ = number;
         std::optional<defect> bad; // a defect outside of the link itself
         try {
-            read_link_facts(c, n, said, end);
+            read_link_facts(c, n, printed, end);
         } catch (const defect& d) {
             bad = d;
         }
-        take_line(n, number, said);
+        take_line(n, number, printed);
         ends_.push_back(std::move(end));
         if (bad) throw *bad;
     }
@@ -426,10 +426,10 @@ private:
     }
 
     /// Stores the line of a port. If a port has two lines, the first one is used.
-    void take_line(node& n, u8 number, const port& said) {
+    void take_line(node& n, u8 number, const port& printed) {
         port& p = port_at(n, number);
         if (p.has_line) return;
-        p = said;
+        p = printed;
         p.number = number;
         p.has_line = true;
         p.line = line_;
@@ -474,15 +474,15 @@ private:
     }
 
     void read_link_comment(std::string_view remark, const node& n, port& p, named_end& end) {
-        const comment said(remark);
-        if (!said.has_text && remark.find('"') != remark.npos)
+        const comment printed(remark);
+        if (!printed.has_text && remark.find('"') != remark.npos)
             throw defect{"the name in the comment has no closing quote", "enclose the name of the neighbor in quotes"};
-        if (said.has_text) end.remote_description = description_of(said.text);
+        if (printed.has_text) end.remote_description = description_of(printed.text);
         std::optional<u8> no_lmc;
-        if (!n.is_switch()) read_lid(said.before, p.LID, p.LMC);
-        read_lid(said.after, end.remote_lid, no_lmc);
-        read_rate(said.after, p);
-        read_masks({said.after}, p); // ibnetdiscover -f prints them here
+        if (!n.is_switch()) read_lid(printed.before, p.LID, p.LMC);
+        read_lid(printed.after, end.remote_lid, no_lmc);
+        read_rate(printed.after, p);
+        read_masks({printed.after}, p); // ibnetdiscover -f prints them here
     }
 
     static void read_rate(std::string_view facts, port& p) {
@@ -524,7 +524,7 @@ private:
         c.skip_blanks();
         const auto alias = c.quoted();
         if (!alias || alias->empty()) throw defect{"the alias has no name", "write it in quotes after the port"};
-        if (!aliases_.emplace("@" + std::string(*alias), place{current_, number}).second)
+        if (!aliases_.emplace("@" + std::string(*alias), line_end{current_, number}).second)
             throw defect{fmt::format("alias \"{}\" is already taken", cut(*alias)),
                          "give each port an alias of its own"};
     }
@@ -533,7 +533,7 @@ private:
 
     /// Returns the port at the remote end of a link; nullopt if its node has no stanza, and its id does not contain
     /// type and GUID.
-    std::optional<place> remote_of(const named_end& end) {
+    std::optional<line_end> remote_of(const named_end& end) {
         if (end.remote_port == 0) {
             const auto alias = aliases_.find(end.remote_id);
             if (alias == aliases_.end())
@@ -555,7 +555,7 @@ private:
         if (end.remote_port > n.num_ports)
             throw defect{fmt::format("\"{}\" has no port {}", cut(n.id), end.remote_port),
                          fmt::format("its ports are 1..{}", n.num_ports)};
-        return place{id->second, end.remote_port};
+        return line_end{id->second, end.remote_port};
     }
 
     void lose_link(const named_end& end) {
@@ -595,7 +595,7 @@ private:
         }
     }
 
-    void connect(const named_end& end, place remote) {
+    void connect(const named_end& end, line_end remote) {
         // Adds both ports first, so that the references below stay valid.
         port_at(contents_.nodes[remote.node], remote.port);
         port& here = port_at(contents_.nodes[end.node], end.port);
@@ -604,7 +604,7 @@ private:
         if (!is_connected) {
             for (const port* p : {&here, &other}) {
                 if (p->peer_port == 0) continue;
-                const place at = p == &here ? place{end.node, end.port} : remote;
+                const line_end at = p == &here ? line_end{end.node, end.port} : remote;
                 lose_port(contents_.nodes[remote.node]);
                 throw defect{fmt::format("port {} of \"{}\" is already cabled to \"{}\"[{}]", at.port,
                                          cut(contents_.nodes[at.node].id), cut(contents_.nodes[p->peer_node].id),
@@ -643,7 +643,7 @@ private:
     contents contents_;
     unsigned line_ = 0, last_skipped_ = 0;
     bool is_double_spaced_ = false, is_after_blank_ = false;
-    u32 current_ = nobody;      // the node that the port lines belong to
+    u32 current_ = no_node;     // the node that the port lines belong to
     u8 last_port_ = 0;          // last port number of that node
     unsigned pending_line_ = 0; // the first line of a stanza whose node line has not been read yet; 0: none
     unsigned pending_keys_ = 0; // the settings of that stanza so far, as a set of bits
@@ -655,7 +655,7 @@ private:
     std::size_t ports_ = 0;
     std::unordered_map<std::string, u32> ids_, lost_ids_;
     std::unordered_map<u64, u32> guids_;
-    std::unordered_map<std::string, place> aliases_;
+    std::unordered_map<std::string, line_end> aliases_;
     std::vector<named_end> ends_;
 };
 

@@ -218,9 +218,9 @@ int ibsim_transport::set_is_sm(bool is_sm) noexcept {
     control_message message;
     message.client_id = client_id_;
     message.type = ctl_set_issm;
-    const int told = is_sm ? 1 : 0;
-    message.length = sizeof told;
-    std::memcpy(message.data, &told, sizeof told);
+    const int reported = is_sm ? 1 : 0;
+    message.length = sizeof reported;
+    std::memcpy(message.data, &reported, sizeof reported);
     return converse(message, 5s);
 }
 

@@ -282,7 +282,7 @@ void modelled_kernel::expire() {
 mad::received modelled_kernel::receive(std::span<u8> buffer) noexcept {
     if (unread_.empty()) do_until(now_);
     if (gone_) {
-        gone_was_told_ = true;
+        removal_was_reported_ = true;
         return {.state = mad::receive_state::failed, .error = *gone_};
     }
     if (unread_.empty()) return {};
@@ -302,7 +302,7 @@ mad::received modelled_kernel::receive(std::span<u8> buffer) noexcept {
 }
 
 std::optional<mad::time_point> modelled_kernel::next_event() const noexcept {
-    if (gone_ && gone_was_told_) return std::nullopt;
+    if (gone_ && removal_was_reported_) return std::nullopt;
     if (gone_ || !unread_.empty()) return now_;
     auto next = inner_.next_event();
     if (!timers_.empty() && (!next || timers_.begin()->first < *next)) next = timers_.begin()->first;

@@ -96,7 +96,7 @@ private:
     std::list<unread_message> unread_;
     std::list<unread_message> spare_; ///< unused elements; the first one is filled next
     std::optional<int> gone_;         ///< the inner transport has failed, with this errno
-    bool gone_was_told_ = false;
+    bool removal_was_reported_ = false;
 };
 
 } // namespace comad::transports

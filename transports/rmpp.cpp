@@ -62,9 +62,9 @@ void rmpp_transport::expect_reply(const mad::send_request& request) {
     if (!method) return;
     std::erase_if(expected_, [this](const expected& e) { return e.until <= now_; });
     reply.method = value(*method);
-    const mad::duration told = std::max(request.operation_timeout, options_.receiving.timing.total);
+    const mad::duration given = std::max(request.operation_timeout, options_.receiving.timing.total);
     const mad::duration left = mad::time_point::max() - now_;
-    expected_.push_back({reply, *request.path, now_ + std::min(told, left)});
+    expected_.push_back({reply, *request.path, now_ + std::min(given, left)});
 }
 
 /// Returns the request that a MAD replies to; end(): none. The transport owns the high 32 bits of a request's
@@ -170,15 +170,16 @@ bool rmpp_transport::begin(const mad::received& r) {
     if (incoming_.size() >= options_.max_transfers && !make_room(is_reply)) return false; // the peer may repeat it
     if (is_reply) expected_.erase(answered);
     const std::size_t header_size = mad::payload_offset(iba::MgmtClass{r.mad[1]});
-    incoming& begun = incoming_.emplace_back(incoming{mad::rmpp_receiver(r.mad, header_size, now_, options_.receiving),
-                                                      transfer_id::of(r.mad.data()),
-                                                      r.source,
-                                                      {mad::path_back(r.source), r.source.agent},
-                                                      {}});
-    std::copy(r.mad.begin(), r.mad.end(), begun.first.begin());
-    receiving_ += begun.transfer.held();
-    limit(begun);
-    settle(begun);
+    incoming& started =
+        incoming_.emplace_back(incoming{mad::rmpp_receiver(r.mad, header_size, now_, options_.receiving),
+                                        transfer_id::of(r.mad.data()),
+                                        r.source,
+                                        {mad::path_back(r.source), r.source.agent},
+                                        {}});
+    std::copy(r.mad.begin(), r.mad.end(), started.first.begin());
+    receiving_ += started.transfer.held();
+    limit(started);
+    settle(started);
     return true;
 }
 

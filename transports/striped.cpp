@@ -98,7 +98,7 @@ void striped_transport::watch(member& m) noexcept {
 // member was ready. The result is "no message" only if this call found no ready member.
 mad::received striped_transport::receive(std::span<u8> buffer) noexcept {
     const auto members = static_cast<u32>(members_.size());
-    for (bool has_looked = false;; has_looked = true) {
+    for (bool has_polled = false;; has_polled = true) {
         while (!ready_.empty()) {
             if (turn_ >= ready_.size()) turn_ = 0;
             const std::size_t index = ready_[turn_];
@@ -116,12 +116,12 @@ mad::received striped_transport::receive(std::span<u8> buffer) noexcept {
             lose(members_[index]);
             if (gone_ == members_.size()) return r;
         }
-        if (has_looked) return {};
-        look_who_is_ready();
+        if (has_polled) return {};
+        find_ready();
     }
 }
 
-void striped_transport::look_who_is_ready() noexcept {
+void striped_transport::find_ready() noexcept {
     if (any_) {
         std::array<epoll_event, 16> events; // the next call finds further ready members
         const int count = ::epoll_wait(any_.get(), events.data(), static_cast<int>(events.size()), 0);

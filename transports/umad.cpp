@@ -182,9 +182,9 @@ int umad_transport::serve(const mad::registration& what) noexcept { return regis
 /// kernel rejects it.
 umad_transport::agent* umad_transport::agent_for(const mad::send_request& request) noexcept {
     const iba::MgmtClass mgmt_class{request.mgmt_class};
-    const bool tells_oui =
+    const bool reports_oui =
         iba::is_vendor_oui(mgmt_class) && request.size >= iba::offset_of<&iba::vend::OUIFormat::data>;
-    const u32 OUI = tells_oui ? iba::get<&iba::vend::OUIFormat::OUI>(request.mad) : 0;
+    const u32 OUI = reports_oui ? iba::get<&iba::vend::OUIFormat::OUI>(request.mad) : 0;
     const auto known = std::find_if(agents_.begin(), agents_.begin() + agent_count_, [&](const agent& a) {
         return a.mgmt_class == request.mgmt_class && a.class_version == request.class_version && a.OUI == OUI;
     });

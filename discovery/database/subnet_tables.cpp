@@ -115,8 +115,8 @@ failure missing_fact(const subnet& s, const table_key& p, std::string_view name,
 
 /// Reads one block after the other of a switch, or of a port of another node. After a timeout, the rest is not queried.
 template <class T>
-coro::task<void> ask_facts(coro::MADSchedule& schedule, const subnet& s, std::vector<table_key> places,
-                           block_table<T>& table, std::vector<failure>& failures) {
+coro::task<void> query_facts(coro::MADSchedule& schedule, const subnet& s, std::vector<table_key> places,
+                             block_table<T>& table, std::vector<failure>& failures) {
     std::string silence;
     for (const table_key& p : places) {
         if (!silence.empty()) {
@@ -125,13 +125,13 @@ coro::task<void> ask_facts(coro::MADSchedule& schedule, const subnet& s, std::ve
         }
         mad::IBDRPath route = route_to(s, p.where);
         route.MKey = s.nodes[p.where.node].route.MKey;
-        auto told = co_await schedule.SubnGet<T>(route, p.modifier);
-        if (told) {
-            table.values.emplace(p, told.value());
+        auto reply = co_await schedule.SubnGet<T>(route, p.modifier);
+        if (reply) {
+            table.values.emplace(p, reply.value());
             continue;
         }
-        failures.push_back(missing_fact(s, p, iba::info_of<T>.name, cause_text(told.error())));
-        if (told.error().code != mad::errc::status) silence = cause_text(told.error());
+        failures.push_back(missing_fact(s, p, iba::info_of<T>.name, cause_text(reply.error())));
+        if (reply.error().code != mad::errc::status) silence = cause_text(reply.error());
     }
 }
 
@@ -143,14 +143,14 @@ coro::generator<coro::task<void>> questions(coro::MADSchedule& schedule, const s
     };
     for (auto begin = places.begin(); begin != places.end();) {
         const auto end = std::find_if(begin, places.end(), [&](const table_key& p) { return !is_of_one(*begin, p); });
-        co_yield ask_facts<T>(schedule, s, std::vector<table_key>(begin, end), table, failures);
+        co_yield query_facts<T>(schedule, s, std::vector<table_key>(begin, end), table, failures);
         begin = end;
     }
 }
 
 template <class T>
-coro::task<void> ask_all_of(coro::MADSchedule& schedule, const subnet& s, block_table<T>& table,
-                            std::vector<failure>& failures) {
+coro::task<void> query_all_of(coro::MADSchedule& schedule, const subnet& s, block_table<T>& table,
+                              std::vector<failure>& failures) {
     std::vector<table_key> places = places_of<T>(s);
     table.wanted = places.size();
     co_await schedule.mqueue(questions<T>(schedule, s, std::move(places), table, failures));
@@ -204,16 +204,16 @@ coro::task<void> read_table_of(coro::MADSchedule& schedule, const subnet& s, con
     table.wanted = places.size();
     if (places.empty()) co_return;
     const iba::query<record> all;
-    auto told = co_await schedule.SubnAdmGetTable<record>(all);
-    if (!told) {
+    auto reply = co_await schedule.SubnAdmGetTable<record>(all);
+    if (!reply) {
         failures.push_back({failure_kind::error_reply,
                             {},
-                            fmt::format("{}s not read: {}", iba::info_of<record>.name, to_string(told.error())),
-                            cause_text(told.error())});
+                            fmt::format("{}s not read: {}", iba::info_of<record>.name, to_string(reply.error())),
+                            cause_text(reply.error())});
         co_return;
     }
     std::map<table_key, T> known;
-    for (const record& r : told.value()) {
+    for (const record& r : reply.value()) {
         const port_ref end = lids.at(r.LID);
         if (end) known.emplace(fact_record<T>::place(r, end, s.nodes[end.node].is_switch()), fact_record<T>::of(r));
     }
@@ -230,11 +230,11 @@ coro::task<void> read_table_of(coro::MADSchedule& schedule, const subnet& s, con
 
 coro::task<subnet_tables> read_subnet_tables(coro::MADSchedule& schedule, const subnet& s, table_kinds which) {
     subnet_tables f;
-    if (which.PKeys) co_await ask_all_of(schedule, s, f.PKeys, f.failures);
-    if (which.SLToVL) co_await ask_all_of(schedule, s, f.SLToVL, f.failures);
-    if (which.VLArbitration) co_await ask_all_of(schedule, s, f.VLArbitration, f.failures);
-    if (which.guids) co_await ask_all_of(schedule, s, f.guids, f.failures);
-    if (which.SMs) co_await ask_all_of(schedule, s, f.SMs, f.failures);
+    if (which.PKeys) co_await query_all_of(schedule, s, f.PKeys, f.failures);
+    if (which.SLToVL) co_await query_all_of(schedule, s, f.SLToVL, f.failures);
+    if (which.VLArbitration) co_await query_all_of(schedule, s, f.VLArbitration, f.failures);
+    if (which.guids) co_await query_all_of(schedule, s, f.guids, f.failures);
+    if (which.SMs) co_await query_all_of(schedule, s, f.SMs, f.failures);
     co_return f;
 }
 

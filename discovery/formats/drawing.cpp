@@ -31,8 +31,8 @@ std::string_view color_of(const subnet& s, const link_ends& l) {
     const link_condition is = condition_of(s, l);
     if (is == link_condition::unknown) return unknown;
     if (is == link_condition::not_active) return bad;
-    const port_ref told = s.at(l.from).info ? l.from : l.to;
-    const auto* found = std::ranges::find(by_speed, link_speed_text(s, told), &speed_color::speed);
+    const port_ref known_end = s.at(l.from).info ? l.from : l.to;
+    const auto* found = std::ranges::find(by_speed, link_speed_text(s, known_end), &speed_color::speed);
     return found == std::end(by_speed) ? unknown : found->color;
 }
 

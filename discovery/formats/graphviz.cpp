@@ -40,10 +40,10 @@ std::string dot_text(const subnet& s, const node_names& names) {
         // The head of an edge is drawn below its tail.
         const bool is_upward = levels[l.from.node] < levels[l.to.node];
         const port_ref above = is_upward ? l.to : l.from, below = is_upward ? l.from : l.to;
-        const port_ref told = s.at(l.from).info ? l.from : l.to;
+        const port_ref known_end = s.at(l.from).info ? l.from : l.to;
         out += fmt::format("  \"{}\" -- \"{}\" [taillabel=\"{}\", headlabel=\"{}\", color=\"{}\", tooltip=\"{}{}\"];\n",
                            topology_id(s.nodes[above.node]), topology_id(s.nodes[below.node]), above.port, below.port,
-                           color_of(s, l), link_width_text(s.at(told)), link_speed_text(s, told));
+                           color_of(s, l), link_width_text(s.at(known_end)), link_speed_text(s, known_end));
     }
     return out + "}\n";
 }

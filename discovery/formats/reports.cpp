@@ -140,7 +140,7 @@ std::string node_stanza(const subnet& s, u32 index, const node_names& names) {
 std::string node_list(const subnet& s, const node_names& names, std::initializer_list<NodeType> types) {
     std::string out;
     for (NodeType type : types) {
-        const std::string_view called = words_of(type).list;
+        const std::string_view called = names_of_type(type).list;
         for_each(s, type, [&](u32, const node& n) {
             print(out, "{}\t : 0x{:016x} ports {} devid 0x{:x} vendid 0x{:x} \"{}\"\n", called, value(n.info.nodeGUID),
                   n.info.numPorts, n.info.deviceID, n.info.vendorID, names.of(n));
@@ -157,14 +157,14 @@ std::string ports_report(const subnet& s, const node_names& names) {
             const port_ref here{i, static_cast<u8>(number)};
             const port& p = s.at(here);
             if (!p.info && !p.peer) continue; // the port of a CA does not lead to the local port
-            print(out, "{:>2} {:5} {:2} 0x{:016x} {} {}", words_of(n.info.nodeType).two_letter,
+            print(out, "{:>2} {:5} {:2} 0x{:016x} {} {}", names_of_type(n.info.nodeType).two_letter,
                   lid_of(s.end_port(here)), number, value(p.portGUID), link_width_text(p), link_speed_text(s, here));
             if (!p.peer) {
                 print(out, "{:36}'{}'\n", "", names.of(n));
                 continue;
             }
             const node& there = s.nodes[p.peer.node];
-            print(out, " - {:>2} {:5} {:2} 0x{:016x} ( '{}' - '{}' )\n", words_of(there.info.nodeType).two_letter,
+            print(out, " - {:>2} {:5} {:2} 0x{:016x} ( '{}' - '{}' )\n", names_of_type(there.info.nodeType).two_letter,
                   lid_of(s.end_port(p.peer)), p.peer.port, value(s.at(p.peer).portGUID), names.of(n), names.of(there));
         }
     }
@@ -176,8 +176,8 @@ namespace {
 std::string lines_of(const subnet& s, const node_names& names, NodeType type) {
     std::string out;
     for_each(s, type, [&](u32, const node& n) {
-        print(out, "{}\t: 0x{:016x} ports {} \"{}\"\n", words_of(type).record, value(n.info.nodeGUID), n.info.numPorts,
-              names.of(n));
+        print(out, "{}\t: 0x{:016x} ports {} \"{}\"\n", names_of_type(type).record, value(n.info.nodeGUID),
+              n.info.numPorts, names.of(n));
     });
     return out;
 }

@@ -94,31 +94,31 @@ private:
         p.assumed |= assumed_state;
     }
 
-    void add_port(node& n, const file::node& from, const file::port& said) {
-        port& p = n.ports[said.number];
+    void add_port(node& n, const file::node& from, const file::port& printed) {
+        port& p = n.ports[printed.number];
         PortInfo& i = p.info.emplace();
         if (!from.is_switch()) {
-            const bool is_usual = !said.GUID && from.known != file::extent::links_only;
-            p.portGUID = is_usual ? iba::guid{value(from.nodeGUID) + said.number}
-                                  : said.GUID.value_or(iba::guid{}); // ibsim does this, too
-            take_lid(p, said.LID, said.LMC);
+            const bool is_usual = !printed.GUID && from.known != file::extent::links_only;
+            p.portGUID = is_usual ? iba::guid{value(from.nodeGUID) + printed.number}
+                                  : printed.GUID.value_or(iba::guid{}); // ibsim does this, too
+            take_lid(p, printed.LID, printed.LMC);
         }
         const file::port* const other =
-            said.peer_port != 0 ? from_.nodes[said.peer_node].find(said.peer_port) : nullptr;
-        i.linkWidthActive = value(said.width) == 0 && other ? other->width : said.width;
+            printed.peer_port != 0 ? from_.nodes[printed.peer_node].find(printed.peer_port) : nullptr;
+        i.linkWidthActive = value(printed.width) == 0 && other ? other->width : printed.width;
         i.linkWidthSupported = i.linkWidthEnabled = value(i.linkWidthActive);
-        const iba::lane_speeds speed = said.speed == 0 && other ? other->speed : said.speed;
+        const iba::lane_speeds speed = printed.speed == 0 && other ? other->speed : printed.speed;
         take_speed(p, speed);
         if (speed & extended_speeds)
             (from.is_switch() ? *n.ports[0].info : i).capabilityMask |=
                 value(iba::CapabilityMask::IsExtendedSpeedsSupported);
-        if (said.VLCap) i.VLCap = iba::VLCap{*said.VLCap};
+        if (printed.VLCap) i.VLCap = iba::VLCap{*printed.VLCap};
         p.assumed |= assumed_state;
         i.portState = iba::PortState::Down;
         if (!other) return; // the line with its cable could not be used
-        p.peer = {said.peer_node, said.peer_port};
+        p.peer = {printed.peer_node, printed.peer_port};
         i.portPhysicalState = iba::PortPhysicalState::LinkUp;
-        i.portState = is_configured(from, said) && is_configured(from_.nodes[said.peer_node], *other)
+        i.portState = is_configured(from, printed) && is_configured(from_.nodes[printed.peer_node], *other)
                           ? iba::PortState::Active
                           : iba::PortState::Initialize;
     }

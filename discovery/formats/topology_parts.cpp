@@ -13,8 +13,8 @@ const iba::smp::PortInfo& info_of(const port& p) {
 }
 
 void print_node_line(std::string& out, const node& n, const node_names& names, std::string_view prefix) {
-    print(out, "{}{}\t{} \"{}\"\t\t# \"{}\"", prefix, words_of(n.info.nodeType).record, n.info.numPorts, topology_id(n),
-          names.of(n));
+    print(out, "{}{}\t{} \"{}\"\t\t# \"{}\"", prefix, names_of_type(n.info.nodeType).record, n.info.numPorts,
+          topology_id(n), names.of(n));
     if (n.is_switch())
         print(out, " {} port 0 lid {} lmc {}", n.switch_info && n.switch_info->enhancedPort0 ? "enhanced" : "base",
               lid_of(n.ports[0]), info_of(n.ports[0]).LMC);
@@ -27,7 +27,7 @@ void print_head(std::string& out, const node& n, const node_names& names, const 
     if (value(n.info.systemImageGUID)) print(out, "{}sysimgguid=0x{:x}", IDs, value(n.info.systemImageGUID));
     out += notes.system;
     if (value(n.info.systemImageGUID) || !notes.system.empty()) out += '\n';
-    print(out, "{}{}guid=0x{:x}", IDs, words_of(n.info.nodeType).prefix, value(n.info.nodeGUID));
+    print(out, "{}{}guid=0x{:x}", IDs, names_of_type(n.info.nodeType).prefix, value(n.info.nodeGUID));
     if (n.is_switch()) print(out, "({:x}){}", value(n.info.portGUID), notes.board);
     out += '\n';
     print_node_line(out, n, names, line);

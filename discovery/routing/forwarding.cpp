@@ -58,7 +58,9 @@ private:
         t.is_known = true;
         switches_.push_back(n);
         const smp::SwitchInfo& info = *sw.switch_info;
-        const auto wanted = [](unsigned asked, unsigned bound) { return asked ? std::min(asked, bound) : bound; };
+        const auto wanted = [](unsigned requested, unsigned bound) {
+            return requested ? std::min(requested, bound) : bound;
+        };
         if (how_.unicast) {
             t.first_lid = how_.first_lid;
             t.last_lid = wanted(how_.last_lid, std::min<unsigned>(info.linearFDBTop, lid_index::last_unicast_lid));

@@ -38,19 +38,19 @@ public:
 
     coro::generator<coro::task<void>> all() {
         for (const lid_index::end& from : ends_)
-            if (!is_silent_) co_yield ask(from);
+            if (!is_silent_) co_yield send_query(from);
     }
 
     path_sl_report report() {
         for (const lid_index::end& from : ends_)
             for (const lid_index::end& to : ends_)
                 if (to.where != from.where) found_.paths += to.count;
-        found_.missing = found_.paths - told_;
+        found_.missing = found_.paths - reported_;
         return std::move(found_);
     }
 
 private:
-    coro::task<void> ask(lid_index::end from) {
+    coro::task<void> send_query(lid_index::end from) {
         auto table = co_await schedule_.SubnAdmGetTable(paths_of(from));
         if (table) {
             take(from, table.value());
@@ -60,10 +60,10 @@ private:
         if (table.error().code == mad::errc::timed_out) co_return fail(std::move(table.error()));
         for (const lid_index::end& to : ends_)
             for (unsigned LID = to.first; LID < to.first + to.count && !is_silent_; ++LID)
-                if (to.where != from.where) co_await ask(from, LID);
+                if (to.where != from.where) co_await send_query(from, LID);
     }
 
-    coro::task<void> ask(lid_index::end from, unsigned LID) {
+    coro::task<void> send_query(lid_index::end from, unsigned LID) {
         auto query = paths_of(from);
         query.where<&PathRecord::DLID>(iba::lid(LID)).where<&PathRecord::numbPath>(u8{1});
         auto path = co_await schedule_.SubnAdmGet(query);
@@ -78,17 +78,18 @@ private:
     }
 
     void take(const lid_index::end& from, const std::vector<PathRecord>& paths) {
-        std::vector<bool> is_told(lid_index::last_unicast_lid + 1);
+        std::vector<bool> is_reported(lid_index::last_unicast_lid + 1);
         for (const PathRecord& path : paths) {
             const port_ref to = lids_.at(path.DLID);
-            if (!to || to == from.where || subnet_.nodes[to.node].is_switch() || is_told[value(path.DLID)]) continue;
-            is_told[value(path.DLID)] = true;
+            if (!to || to == from.where || subnet_.nodes[to.node].is_switch() || is_reported[value(path.DLID)])
+                continue;
+            is_reported[value(path.DLID)] = true;
             take(from, value(path.DLID), path);
         }
     }
 
     void take(const lid_index::end& from, unsigned LID, const PathRecord& path) {
-        ++told_;
+        ++reported_;
         lanes_.set_sl(from.where, LID, path.SL);
     }
 
@@ -103,7 +104,7 @@ private:
     virtual_lanes& lanes_;
     std::vector<lid_index::end> ends_;
     path_sl_report found_;
-    u64 told_ = 0;
+    u64 reported_ = 0;
     bool is_silent_ = false;
 };
 

@@ -70,8 +70,8 @@ private:
     task<void> scan_switch(u32 n) {
         const node& one = subnet_.nodes[n];
         if (has_state_table(one)) {
-            const bool is_told = co_await scan_port_states(n);
-            if (is_told) co_return;
+            const bool is_reported = co_await scan_port_states(n);
+            if (is_reported) co_return;
         }
         if (without_manager_ && one.switch_info && !one.switch_info->portStateChange) {
             const bool is_same = co_await scan_state_change(n);
@@ -101,21 +101,21 @@ private:
 
     /// Returns true if no port has changed, or if the node does not reply and is not queried further.
     task<bool> scan_state_change(u32 n) {
-        auto told = co_await schedule_.SubnGet<SwitchInfo>(path_to(n));
-        if (told) co_return !told.value().portStateChange;
-        if (told.error().code == mad::errc::status) co_return false;
-        failed({n, 0}, told.error());
+        auto reply = co_await schedule_.SubnGet<SwitchInfo>(path_to(n));
+        if (reply) co_return !reply.value().portStateChange;
+        if (reply.error().code == mad::errc::status) co_return false;
+        failed({n, 0}, reply.error());
         co_return true;
     }
 
     /// Returns false if the node does not reply and is not queried further.
     task<bool> scan_port(port_ref where) {
-        auto told = co_await schedule_.SubnGet<PortInfo>(path_to(where.node), where.port);
-        if (!told) {
-            failed(where, told.error());
-            co_return told.error().code == mad::errc::status;
+        auto reply = co_await schedule_.SubnGet<PortInfo>(path_to(where.node), where.port);
+        if (!reply) {
+            failed(where, reply.error());
+            co_return reply.error().code == mad::errc::status;
         }
-        const PortInfo& now = told.value();
+        const PortInfo& now = reply.value();
         const auto& was = subnet_.at(where).info;
         compare(where, now.portState);
         if (!was || was->portState != now.portState) co_return true; // the state was reported already
@@ -186,12 +186,12 @@ task<mad::result<std::vector<change>>> sa_tables::find_changes() {
     auto ports = co_await schedule_.SubnAdmGetTable<PortInfoRecord>();
     if (!ports) co_return std::move(ports.error());
 
-    std::map<place, place> new_links;
+    std::map<lid_and_port, lid_and_port> new_links;
     for (const LinkRecord& r : links.value()) new_links[{r.fromLID, r.fromPort}] = {r.toLID, r.toPort};
     std::set<iba::lid> extended; // for a switch, port 0 decides for all ports
     for (const PortInfoRecord& r : ports.value())
         if (has_extended_speeds(r.portInfo)) extended.insert(r.endportLID);
-    std::map<place, port_state> new_ports;
+    std::map<lid_and_port, port_state> new_ports;
     for (const PortInfoRecord& r : ports.value()) {
         const PortInfo& i = r.portInfo;
         new_ports[{r.endportLID, r.portNum}] = {i.portState, active_width(i),
@@ -200,13 +200,13 @@ task<mad::result<std::vector<change>>> sa_tables::find_changes() {
 
     std::vector<change> changes;
     if (std::exchange(has_polled_, true)) {
-        const auto add = [&](place where, std::string text) {
+        const auto add = [&](lid_and_port where, std::string text) {
             changes.push_back({{}, fmt::format("LID {} port {}: {}", where.first, where.second, text)});
         };
-        for_each_difference(links_, new_links, [&](place where, const place*, const place* is) {
+        for_each_difference(links_, new_links, [&](lid_and_port where, const lid_and_port*, const lid_and_port* is) {
             add(where, is ? fmt::format("linked to LID {} port {}", is->first, is->second) : "link removed");
         });
-        for_each_difference(ports_, new_ports, [&](place where, const port_state* was, const port_state* is) {
+        for_each_difference(ports_, new_ports, [&](lid_and_port where, const port_state* was, const port_state* is) {
             if (!was || !is) add(where, is ? "added" : "removed");
             else if (was->state != is->state)
                 add(where, fmt::format("state is {}, was {}", text_of(is->state), text_of(was->state)));

@@ -66,22 +66,22 @@ task<mad::result<std::vector<port_ref>>> find_changed_links(MADSchedule& schedul
     for (u32 n = 0; n < known.nodes.size(); ++n)
         for (unsigned p = 1; p < known.nodes[n].ports.size(); ++p) {
             const port_ref here{n, static_cast<u8>(p)};
-            const sa_place place = sa_place_of(known, here);
-            if (value(place.first) != 0) places.emplace(place, here);
+            const sa_place lid_and_port = sa_place_of(known, here);
+            if (value(lid_and_port.first) != 0) places.emplace(lid_and_port, here);
         }
-    std::set<std::pair<sa_place, sa_place>> told;
-    for (const iba::sa::LinkRecord& r : table.value()) told.insert({{r.fromLID, r.fromPort}, {r.toLID, r.toPort}});
+    std::set<std::pair<sa_place, sa_place>> reported;
+    for (const iba::sa::LinkRecord& r : table.value()) reported.insert({{r.fromLID, r.fromPort}, {r.toLID, r.toPort}});
 
     std::set<std::pair<u32, u8>> changed;
     const auto note = [&](port_ref r) { changed.emplace(r.node, r.port); };
     for_each_link_end(known, [&](port_ref here) {
         const port_ref there = known.at(here).peer;
         const sa_place from = sa_place_of(known, here), to = sa_place_of(known, there);
-        if (told.erase({from, to}) > 0) return;
+        if (reported.erase({from, to}) > 0) return;
         note(here);
         note(there);
     });
-    for (const auto& [from, to] : told)
+    for (const auto& [from, to] : reported)
         for (const sa_place& end : {from, to})
             if (const auto known_end = places.find(end); known_end != places.end()) note(known_end->second);
     std::vector<port_ref> all;
@@ -108,20 +108,20 @@ void drop_what_is_gone(subnet& s) {
             reached.push_back(peer.node);
         }
     }
-    std::vector<u32> place(s.nodes.size(), port_ref::npos);
+    std::vector<u32> lid_and_port(s.nodes.size(), port_ref::npos);
     std::vector<node> nodes;
     s.by_guid.clear();
     for (u32 n = 0; n < s.nodes.size(); ++n) {
         if (!is_there[n]) continue;
-        place[n] = static_cast<u32>(nodes.size());
+        lid_and_port[n] = static_cast<u32>(nodes.size());
         nodes.push_back(std::move(s.nodes[n]));
-        s.by_guid.emplace(nodes.back().info.nodeGUID, place[n]);
+        s.by_guid.emplace(nodes.back().info.nodeGUID, lid_and_port[n]);
     }
     s.nodes = std::move(nodes);
     for (node& n : s.nodes)
         for (port& p : n.ports)
-            if (p.peer && place[p.peer.node] == port_ref::npos) p.peer = {};
-            else if (p.peer) p.peer.node = place[p.peer.node];
+            if (p.peer && lid_and_port[p.peer.node] == port_ref::npos) p.peer = {};
+            else if (p.peer) p.peer.node = lid_and_port[p.peer.node];
 }
 
 /// Returns whether the discovery ended before all possibly stale ports were queried.
@@ -142,8 +142,8 @@ task<mad::result<subnet>> rediscover(MADSchedule& schedule, const subnet& known,
     auto first = co_await only.query_start();
     if (!first) co_return std::move(first.error());
     if (known.nodes.empty() || !is_same_start(known, first.value())) {
-        task<mad::result<subnet>> anew = discover(schedule, options);
-        co_return co_await std::move(anew);
+        task<mad::result<subnet>> fresh = discover(schedule, options);
+        co_return co_await std::move(fresh);
     }
     const std::vector<port_ref> missing = missing_in(known);
     stale.insert(stale.end(), missing.begin(), missing.end());
@@ -187,18 +187,18 @@ task<mad::result<std::vector<port_ref>>> find_possibly_stale(MADSchedule& schedu
                                                              change_source source, discover_options options) {
     bool is_managed = true;
     if (source == change_source::automatic) {
-        auto told = co_await has_manager(schedule, options);
-        if (!told) co_return std::move(told.error());
-        is_managed = told.value();
+        auto reported = co_await has_manager(schedule, options);
+        if (!reported) co_return std::move(reported.error());
+        is_managed = reported.value();
     }
     if (source == change_source::sa || (source == change_source::automatic && is_managed)) {
-        auto told = co_await find_changed_links(schedule, known);
-        if (!told && (source == change_source::sa || told.error().code == mad::errc::cancelled))
-            co_return std::move(told);
-        if (told) {
+        auto reported = co_await find_changed_links(schedule, known);
+        if (!reported && (source == change_source::sa || reported.error().code == mad::errc::cancelled))
+            co_return std::move(reported);
+        if (reported) {
             const std::vector<port_ref> unsettled = not_yet_active(known);
-            told.value().insert(told.value().end(), unsettled.begin(), unsettled.end());
-            co_return std::move(told);
+            reported.value().insert(reported.value().end(), unsettled.begin(), unsettled.end());
+            co_return std::move(reported);
         }
     }
     const std::vector<change> changes = co_await find_changes(schedule, known, options.keys, !is_managed);

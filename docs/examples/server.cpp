@@ -16,7 +16,7 @@ using iba::vend::OFASysStatPing;
 
 static coro::task<void> serve_until(coro::event& ended) { co_await ended.wait(); }
 
-static coro::task<void> ask(coro::MADSchedule& schedule, mad::IBPath server) {
+static coro::task<void> send_query(coro::MADSchedule& schedule, mad::IBPath server) {
     for (const u64 cookie : {7u, 35u}) {
         OFASysStatPing request;
         request.cookie = cookie;
@@ -43,15 +43,15 @@ int main() {
     server::agent agent(far, answers);
 
     boost::asio::io_context io;
-    coro::MADSchedule serving(far), asking(*subnet.transport);
+    coro::MADSchedule serving(far), requester(*subnet.transport);
     serving.set_server(&agent);
-    coro::asio_driver there(io, serving), here(io, asking);
+    coro::asio_driver there(io, serving), here(io, requester);
     coro::event ended(serving);
     coro::async_run(there, serve_until(ended), boost::asio::detached);
 
     mad::IBPath path;
     path.DLID = subnet.fabric->graph().nodes[host].ports[1].LID;
-    coro::async_run(here, ask(asking, path), [&] {
+    coro::async_run(here, send_query(requester, path), [&] {
         ended.set();
         there.wake();
     });

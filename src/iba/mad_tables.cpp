@@ -28,8 +28,8 @@ mad_tables tables_of(std::span<const u8> mad) noexcept {
     tables.format = find_format(mgmt_class, version, id);
     if (!tables.format) return tables;
 
-    const bool tells_oui = tables.format == &info_of<vend::OUIFormat> && mad.size() >= wire_size<vend::OUIFormat>;
-    const u32 OUI = tells_oui ? get<&vend::OUIFormat::OUI>(mad.data()) : 0;
+    const bool reports_oui = tables.format == &info_of<vend::OUIFormat> && mad.size() >= wire_size<vend::OUIFormat>;
+    const u32 OUI = reports_oui ? get<&vend::OUIFormat::OUI>(mad.data()) : 0;
     const record_info* attribute = find_attribute(mgmt_class, version, id, OUI);
     if (attribute == &info_of<smp::NoticeTrap>) attribute = &notice_of_smp;
     for (const row_info& row : tables.format->rows) {

@@ -160,20 +160,21 @@ std::string missing_lid_words(const mad_error& e, const char* otherwise) {
 }
 
 std::string plain_words(const mad_error& e) {
-    const std::string what = request_words(e), who = target_words(e);
+    const std::string what = request_words(e), target = target_words(e);
     switch (e.code) {
-    case errc::timed_out: return fmt::format("{} did not reply to {}{}", who, what, effort_words(e));
+    case errc::timed_out: return fmt::format("{} did not reply to {}{}", target, what, effort_words(e));
     case errc::status:
     case errc::class_status:
-    case errc::path_not_found: return fmt::format("{} refused {}: {}", who, what, status_words(e));
-    case errc::malformed_reply: return fmt::format("{} sent a malformed reply to {}{}", who, what, misfit_words(e));
-    case errc::send_failed: return fmt::format("{} could not be sent to {}: {}", what, who, std::strerror(e.sys_errno));
+    case errc::path_not_found: return fmt::format("{} refused {}: {}", target, what, status_words(e));
+    case errc::malformed_reply: return fmt::format("{} sent a malformed reply to {}{}", target, what, misfit_words(e));
+    case errc::send_failed:
+        return fmt::format("{} could not be sent to {}: {}", what, target, std::strerror(e.sys_errno));
     case errc::transport_failed:
-        return fmt::format("the device failed before {} replied to {}: {}", who, what, std::strerror(e.sys_errno));
-    case errc::cancelled: return fmt::format("stopped before {} replied to {}", who, what);
+        return fmt::format("the device failed before {} replied to {}: {}", target, what, std::strerror(e.sys_errno));
+    case errc::cancelled: return fmt::format("stopped before {} replied to {}", target, what);
     case errc::not_in_port_table:
     case errc::out_of_range:
-        return fmt::format("{} was not sent to {}: {}", what, who,
+        return fmt::format("{} was not sent to {}: {}", what, target,
                            e.detail ? e.detail->misfit : "a value does not fit its field");
     case errc::incomplete_path:
         return fmt::format("{} was not sent: {}", what, missing_lid_words(e, "the LID of its target is unknown"));

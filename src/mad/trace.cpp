@@ -55,8 +55,8 @@ void add_dump(const trace_lines& out, std::string_view title, std::span<const u8
 std::string describe_mad(std::span<const u8> mad) {
     if (mad.size() < iba::wire_size<iba::MADHeader>) return "??";
     const auto header = iba::decode<iba::MADHeader>(mad.first<iba::wire_size<iba::MADHeader>>());
-    const bool tells_oui = iba::is_vendor_oui(header.mgmtClass) && mad.size() >= iba::wire_size<iba::vend::OUIFormat>;
-    const u32 OUI = tells_oui ? iba::get<&iba::vend::OUIFormat::OUI>(mad.data()) : 0;
+    const bool reports_oui = iba::is_vendor_oui(header.mgmtClass) && mad.size() >= iba::wire_size<iba::vend::OUIFormat>;
+    const u32 OUI = reports_oui ? iba::get<&iba::vend::OUIFormat::OUI>(mad.data()) : 0;
     const iba::record_info* format = iba::find_format(header.mgmtClass, header.classVersion, header.attributeID);
     const iba::record_info* attribute =
         iba::find_attribute(header.mgmtClass, header.classVersion, header.attributeID, OUI);

@@ -42,9 +42,9 @@ std::size_t payload_end(std::span<const u8> mad) noexcept {
 
 bool turn_round(std::span<u8, mad::mad_size> mad, u16 status) noexcept {
     u8* m = mad.data();
-    const Method asked = iba::get<&MADHeader::method>(m);
-    const auto method = mad::response_method(asked);
-    if (!method || mad::is_response(mad) || (asked == Method::Trap && status != 0)) return false;
+    const Method requested = iba::get<&MADHeader::method>(m);
+    const auto method = mad::response_method(requested);
+    if (!method || mad::is_response(mad) || (requested == Method::Trap && status != 0)) return false;
     const MgmtClass mgmt_class = class_of(mad);
     iba::put<&MADHeader::baseVersion>(m, 1);
     iba::put<&MADHeader::method>(m, *method);

@@ -72,9 +72,9 @@ std::vector<mad::registration> responder::registrations() const {
 responder::choice responder::choose(std::span<const u8> message) const noexcept {
     if (message.size() < iba::wire_size<MADHeader>) return {nullptr, 0};
     const auto header = iba::decode<MADHeader>(message.first<iba::wire_size<MADHeader>>());
-    const bool tells_oui =
+    const bool reports_oui =
         iba::is_vendor_oui(header.mgmtClass) && message.size() >= iba::wire_size<iba::vend::OUIFormat>;
-    const u32 OUI = tells_oui ? iba::get<&iba::vend::OUIFormat::OUI>(message.data()) : 0;
+    const u32 OUI = reports_oui ? iba::get<&iba::vend::OUIFormat::OUI>(message.data()) : 0;
     bool is_served = false, is_known_version = false;
     for (const entry& e : entries_) {
         if (e.what.mgmt_class != header.mgmtClass || e.what.OUI != OUI) continue;

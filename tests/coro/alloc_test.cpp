@@ -46,7 +46,7 @@ struct repeated : mad::operation {
     u64 replies = 0;
 };
 
-task<void> item(MADSchedule& s, u32 number, u64& right) { right += co_await ask(s, route_to(number)); }
+task<void> item(MADSchedule& s, u32 number, u64& right) { right += co_await send_query(s, route_to(number)); }
 
 /// Records the allocations that occur while the tasks after the warm-up are pulled.
 generator<task<void>> items(MADSchedule& s, u64& right, std::size_t& allocated) {

@@ -58,11 +58,11 @@ struct asio_rig {
     std::optional<asio_driver> driver;
 };
 
-task<int> ask_many(MADSchedule& s, u32 count) {
+task<int> query_many(MADSchedule& s, u32 count) {
     int right = 0;
     scope children(co_await coro::current_scope{});
     const auto one = [](MADSchedule& schedule, u32 number, int& sum) -> task<void> {
-        sum += co_await ask(schedule, route_to(number));
+        sum += co_await send_query(schedule, route_to(number));
     };
     for (u32 i = 0; i < count; ++i) children.spawn(one(s, i, right));
     co_await children.join();
@@ -89,7 +89,7 @@ task<int> fail_after(MADSchedule& s) {
 TEST_CASE("a callback receives the value of the task, and the io_context then runs out of work") {
     asio_rig r;
     int right = 0;
-    async_run(r, ask_many(r.schedule, 500), [&](int n) { right = n; });
+    async_run(r, query_many(r.schedule, 500), [&](int n) { right = n; });
     CHECK(right == 0); // a handler never runs inside its initiating function
     r.run();
     CHECK(right == 500);
@@ -116,7 +116,7 @@ TEST_CASE("a task that never waits completes its token, and not from inside the 
 TEST_CASE("a future receives the value of the task, and movable values are moved") {
     asio_rig r;
     const auto make = [](MADSchedule& s) -> task<std::unique_ptr<int>> {
-        const int right = co_await ask_many(s, 10);
+        const int right = co_await query_many(s, 10);
         co_return std::make_unique<int>(right);
     };
     auto future = async_run(r, make(r.schedule), asio::use_future);
@@ -127,8 +127,8 @@ TEST_CASE("a future receives the value of the task, and movable values are moved
 TEST_CASE("an asio::awaitable can await a task") {
     asio_rig r;
     const auto program = [](asio_rig& rig) -> asio::awaitable<int> {
-        int right = co_await async_run(rig, ask_many(rig.schedule, 20), asio::use_awaitable);
-        right += co_await async_run(rig, ask_many(rig.schedule, 30), asio::use_awaitable);
+        int right = co_await async_run(rig, query_many(rig.schedule, 20), asio::use_awaitable);
+        right += co_await async_run(rig, query_many(rig.schedule, 30), asio::use_awaitable);
         co_return right;
     };
     auto future = asio::co_spawn(r.io, program(r), asio::use_future);
@@ -138,7 +138,7 @@ TEST_CASE("an asio::awaitable can await a task") {
 
 TEST_CASE("a deferred operation starts when it gets a token") {
     asio_rig r;
-    auto later = async_run(r, ask_many(r.schedule, 20), asio::deferred);
+    auto later = async_run(r, query_many(r.schedule, 20), asio::deferred);
     CHECK(r.net.sent == 0);
     int right = 0;
     std::move(later)([&](int n) { right = n; });
@@ -214,7 +214,7 @@ TEST_CASE("an exception of a task leaves io_context::run, and the driver continu
     int right = 0;
     bool completed = false;
     async_run(r, fail_after(r.schedule), [&](int) { completed = true; });
-    async_run(r, ask_many(r.schedule, 100), [&](int n) { right = n; });
+    async_run(r, query_many(r.schedule, 100), [&](int n) { right = n; });
     CHECK_THROWS_WITH(r.run(), "as expected");
     r.run();
     CHECK(!completed);
@@ -233,7 +233,7 @@ TEST_CASE("io_context::run can be called again for another operation") {
     asio_rig r;
     for (int round = 0; round < 5; ++round) {
         int right = 0;
-        async_run(r, ask_many(r.schedule, 100), [&](int n) { right = n; });
+        async_run(r, query_many(r.schedule, 100), [&](int n) { right = n; });
         r.run();
         CHECK(right == 100);
     }
@@ -242,7 +242,7 @@ TEST_CASE("io_context::run can be called again for another operation") {
 TEST_CASE("several Asio operations run concurrently") {
     asio_rig r({.max_outstanding = 4, .timeout = 1h});
     int right = 0;
-    for (int i = 0; i < 10; ++i) async_run(r, ask_many(r.schedule, 50), [&](int n) { right += n; });
+    for (int i = 0; i < 10; ++i) async_run(r, query_many(r.schedule, 50), [&](int n) { right += n; });
     r.run();
     CHECK(right == 500);
 }
@@ -254,9 +254,9 @@ TEST_CASE("the Asio driver runs operations that start in the handler of the last
     int rounds = 0, right = 0;
     const std::function<void(int)> next = [&](int n) {
         right += n;
-        if (++rounds < 100) async_run(r, ask_many(r.schedule, 1 + static_cast<u32>(rounds) % 3), next);
+        if (++rounds < 100) async_run(r, query_many(r.schedule, 1 + static_cast<u32>(rounds) % 3), next);
     };
-    async_run(r, ask_many(r.schedule, 2), next);
+    async_run(r, query_many(r.schedule, 2), next);
     r.run();
     CHECK(rounds == 100);
     CHECK(right == 2 + 33 * (1 + 2 + 3));
@@ -267,9 +267,9 @@ TEST_CASE("the Asio driver receives replies for an operation that started in the
     int right = 0;
     asio::steady_timer under_way(r.io);
     // Two replies arrive at once. The driver plans another run at once, and has stopped waiting by then.
-    async_run(r, ask_many(r.schedule, 2), [&](int) {
+    async_run(r, query_many(r.schedule, 2), [&](int) {
         r.net.hold();
-        async_run(r, ask_many(r.schedule, 3), [&](int n) { right = n; });
+        async_run(r, query_many(r.schedule, 3), [&](int n) { right = n; });
         under_way.expires_after(1ms);
         under_way.async_wait([&](auto) { r.net.release(); });
     });
@@ -281,7 +281,7 @@ TEST_CASE("the Asio driver retries lost MADs after their timeout") {
     asio_rig r({.max_outstanding = 16, .timeout = 2ms, .retries = 20});
     r.net.drop_every = 10;
     int right = 0;
-    async_run(r, ask_many(r.schedule, 300), [&](int n) { right = n; });
+    async_run(r, query_many(r.schedule, 300), [&](int n) { right = n; });
     r.run();
     CHECK(right == 300);
     CHECK(r.schedule.counters().retried >= 30);
@@ -343,7 +343,7 @@ TEST_CASE("a cancellation signal in or after the handler has no effect") {
     asio_rig r;
     asio::cancellation_signal signal;
     int right = 0;
-    async_run(r, ask_many(r.schedule, 10), asio::bind_cancellation_slot(signal.slot(), [&](int n) {
+    async_run(r, query_many(r.schedule, 10), asio::bind_cancellation_slot(signal.slot(), [&](int n) {
                   right = n;
                   signal.emit(asio::cancellation_type::terminal);
               }));
@@ -385,7 +385,7 @@ TEST_CASE("a driver can be destroyed after its operations ended while the io_con
         int right = 0;
         for (u32 i = 0; i < 10; ++i) {
             asio_driver driver(rig.io, rig.schedule);
-            right += co_await async_run(driver, ask_many(rig.schedule, 1 + i % 3), asio::use_awaitable);
+            right += co_await async_run(driver, query_many(rig.schedule, 1 + i % 3), asio::use_awaitable);
         }
         // Now the handlers run that the destroyed drivers left in the io_context.
         asio::steady_timer later(rig.io, 1ms);
@@ -437,7 +437,7 @@ TEST_CASE("an io_context can be stopped and destroyed while operations are in fl
         r.net.drop_every = 1;
         async_run(r, hold(r.schedule, counted(lives)), [] {});
         const auto program = [](asio_rig& rig) -> asio::awaitable<void> {
-            co_await async_run(rig, ask_many(rig.schedule, 3), asio::use_awaitable);
+            co_await async_run(rig, query_many(rig.schedule, 3), asio::use_awaitable);
         };
         asio::co_spawn(r.io, program(r), asio::detached);
         asio::post(r.io, [&] { r.io.stop(); });

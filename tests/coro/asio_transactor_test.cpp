@@ -108,7 +108,7 @@ task<int> fail_after(MADSchedule& s) {
     co_await touch(s, route(1));
     throw std::runtime_error("as expected");
 }
-task<info_result> ask_info(MADSchedule& s, IBDRPath to) { co_return co_await s.SubnGet<smp::NodeInfo>(to); }
+task<info_result> query_info(MADSchedule& s, IBDRPath to) { co_return co_await s.SubnGet<smp::NodeInfo>(to); }
 
 } // namespace
 
@@ -313,9 +313,9 @@ TEST_CASE("an exception of a task reaches its awaiter, and the transactor contin
         } catch (const std::runtime_error& e) {
             c += std::string(e.what()) == "as expected";
         }
-        const bool answered = co_await mads.async_run(ask(mads.schedule(), route(1)));
+        const bool answered = co_await mads.async_run(send_query(mads.schedule(), route(1)));
         n += answered;
-        auto info = co_await mads.async_run(ask_info(mads.schedule(), route(2)), asio::use_awaitable);
+        auto info = co_await mads.async_run(query_info(mads.schedule(), route(2)), asio::use_awaitable);
         n += info.has_value();
         co_await mads.async_run(touch(mads.schedule(), route(3)));
     };
@@ -366,7 +366,7 @@ TEST_CASE("a task awaits timers, sockets and immediate operations and resumes in
         asio::steady_timer timer(rig.io, 1ms);
         const boost::system::error_code waited = co_await timer.async_wait(token);
         right_so_far += !waited && rig.is_there();
-        const bool first = co_await ask(s, route(1));
+        const bool first = co_await send_query(s, route(1));
         right_so_far += first;
         char text[] = "ping", read[4];
         auto [write_error, written] = co_await asio::async_write(from, asio::buffer(text, 4), token);
@@ -382,7 +382,7 @@ TEST_CASE("a task awaits timers, sockets and immediate operations and resumes in
         } catch (const std::runtime_error&) {
             ++right_so_far;
         }
-        const bool second = co_await ask(s, route(2));
+        const bool second = co_await send_query(s, route(2));
         right_so_far += second;
         co_return right_so_far;
     };
@@ -467,14 +467,14 @@ asio::awaitable<void> be_client(tcp::endpoint server, unsigned questions, std::a
     }
 }
 /// The task of the schedule sends requests through the other device from time to time, between timers of Asio.
-task<unsigned> ask_between_timers(asio_transactor& mads, unsigned rounds) {
+task<unsigned> query_between_timers(asio_transactor& mads, unsigned rounds) {
     unsigned right = 0;
     asio::steady_timer timer(mads.get_executor());
     for (unsigned i = 0; i < rounds; ++i) {
         timer.expires_after(100us);
         co_await timer.async_wait(use_task(mads.driver()));
-        auto [one, other] =
-            co_await coro::when_all(ask(mads.schedule(), route_to(2 * i)), ask(mads.schedule(), route_to(2 * i + 1)));
+        auto [one, other] = co_await coro::when_all(send_query(mads.schedule(), route_to(2 * i)),
+                                                    send_query(mads.schedule(), route_to(2 * i + 1)));
         right += one;
         right += other;
     }
@@ -496,7 +496,7 @@ TEST_CASE("a TCP server, timers, a simulated subnet and a MAD device share an io
     asio::co_spawn(acceptor.get_executor(), serve(io, acceptor, clients, by_sim, failed), asio::detached);
     for (unsigned i = 0; i < clients; ++i)
         asio::co_spawn(asio::make_strand(io), be_client(acceptor.local_endpoint(), questions, right), asio::detached);
-    auto between = by_umad.async_run(ask_between_timers(by_umad, rounds), asio::use_future);
+    auto between = by_umad.async_run(query_between_timers(by_umad, rounds), asio::use_future);
     {
         answering_kernel answers(kernel);
         std::vector<std::jthread> threads;

@@ -382,8 +382,9 @@ TEST_CASE("two tasks that wake each other do not prevent the driver from receivi
         children.spawn(play(ping, pong, stop, turns));
         children.spawn(play(pong, ping, stop, turns));
         ping.set();
-        bool asked = co_await ask(s, route(1)); // the reply arrives at once, between the resumptions of the tasks
-        CHECK(asked);
+        bool requested =
+            co_await send_query(s, route(1)); // the reply arrives at once, between the resumptions of the tasks
+        CHECK(requested);
         stop = true;
         ping.set();
         pong.set();

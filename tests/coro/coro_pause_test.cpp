@@ -23,16 +23,16 @@ struct pause_end {
 };
 
 task<void> pause_and_note(MADSchedule& s, int which, mad::duration length, std::vector<pause_end>& endings) {
-    const mad::time_point began = s.now();
+    const mad::time_point start = s.now();
     const bool passed = co_await s.pause(length);
-    endings.push_back({which, passed, s.now() - began});
+    endings.push_back({which, passed, s.now() - start});
 }
 
 task<mad::duration> pause_once(MADSchedule& s, mad::duration length) {
-    const auto began = std::chrono::steady_clock::now();
+    const auto start = std::chrono::steady_clock::now();
     const bool passed = co_await s.pause(length);
     CHECK(passed);
-    co_return std::chrono::steady_clock::now() - began;
+    co_return std::chrono::steady_clock::now() - start;
 }
 
 } // namespace
@@ -57,14 +57,14 @@ TEST_CASE("a pause starts at the end of the previous pause, and RPCs run during 
     rig r;
     const auto body = [](MADSchedule& s) -> task<mad::duration> {
         scope children(co_await current_scope{});
-        job<bool> asked = children.queue(ask(s, route(1)));
-        const mad::time_point began = s.now();
+        job<bool> requested = children.queue(send_query(s, route(1)));
+        const mad::time_point start = s.now();
         for (int i = 0; i < 3; ++i) {
             const bool passed = co_await s.pause(1s);
             CHECK(passed);
         }
-        CHECK(asked.done());
-        co_return s.now() - began;
+        CHECK(requested.done());
+        co_return s.now() - start;
     };
     CHECK(sync_wait(r.schedule, body(r.schedule)) == 3s);
 }

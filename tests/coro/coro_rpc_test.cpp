@@ -47,13 +47,13 @@ template <class F> std::string last_words(F wrong) {
         ::_exit(0);
     }
     ::close(ends[1]);
-    std::array<char, 4096> said;
-    const ssize_t bytes = ::read(ends[0], said.data(), said.size());
+    std::array<char, 4096> printed;
+    const ssize_t bytes = ::read(ends[0], printed.data(), printed.size());
     ::close(ends[0]);
     int status = 0;
     REQUIRE(::waitpid(child, &status, 0) == child);
     CHECK((WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT));
-    const std::string text(said.data(), static_cast<std::size_t>(std::max<ssize_t>(bytes, 0)));
+    const std::string text(printed.data(), static_cast<std::size_t>(std::max<ssize_t>(bytes, 0)));
     return text.substr(0, text.find('\n')); // the next lines come from the handler of std::terminate()
 }
 
@@ -324,7 +324,7 @@ TEST_CASE("a request that the transport rejects fails with the errno of the tran
 TEST_CASE("all pending and later RPCs fail when the transport fails") {
     rig r(silence, {.max_outstanding = 2});
     std::vector<job<bool>> jobs;
-    for (u32 i = 0; i < 5; ++i) jobs.push_back(r.schedule.queue(ask(r.schedule, route_to(i))));
+    for (u32 i = 0; i < 5; ++i) jobs.push_back(r.schedule.queue(send_query(r.schedule, route_to(i))));
     r.net.inject(failure(1ms, ENODEV));
     r.net.set_script([](const packet&) { return refused(ENODEV); });
     const auto join = [](std::vector<job<bool>>& all) -> task<int> {

@@ -20,11 +20,11 @@ namespace {
 /// The error code of one RPC, or nothing if it succeeded.
 using ending = std::optional<errc>;
 
-task<void> ask_and_note(MADSchedule& s, IBDRPath to, std::vector<ending>& endings) {
+task<void> query_and_note(MADSchedule& s, IBDRPath to, std::vector<ending>& endings) {
     auto info = co_await s.SubnGet<smp::NodeInfo>(to);
     endings.push_back(info ? ending{} : ending{info.error().code});
 }
-task<void> ask_and_hold(MADSchedule& s, IBDRPath to, counted) { co_await touch(s, to); }
+task<void> query_and_hold(MADSchedule& s, IBDRPath to, counted) { co_await touch(s, to); }
 
 task<void> throw_after(MADSchedule& s, IBDRPath to) {
     co_await touch(s, to);
@@ -40,7 +40,7 @@ TEST_CASE("join waits for all children") {
     std::vector<ending> endings;
     const auto body = [](MADSchedule& s, std::vector<ending>& e) -> task<std::size_t> {
         scope children(co_await current_scope{});
-        for (u32 i = 0; i < 200; ++i) children.spawn(ask_and_note(s, route_to(i), e));
+        for (u32 i = 0; i < 200; ++i) children.spawn(query_and_note(s, route_to(i), e));
         const std::size_t live = children.live_children();
         co_await children.join();
         co_return live;
@@ -56,7 +56,7 @@ TEST_CASE("joining an empty scope does not wait, and a scope can be joined again
         scope children(co_await current_scope{});
         co_await children.join();
         for (u32 round = 0; round < 3; ++round) {
-            children.spawn(ask_and_note(s, route_to(round), e));
+            children.spawn(query_and_note(s, route_to(round), e));
             co_await children.join();
             CHECK(e.size() == round + 1);
         }
@@ -90,7 +90,7 @@ TEST_CASE("join rethrows the exception of a child once, after all children ended
     const auto body = [](MADSchedule& s, std::vector<ending>& e) -> task<void> {
         scope children(co_await current_scope{});
         children.spawn(throw_after(s, route_to(1)));
-        for (u32 i = 2; i < 100; ++i) children.spawn(ask_and_note(s, route_to(i), e));
+        for (u32 i = 2; i < 100; ++i) children.spawn(query_and_note(s, route_to(i), e));
         bool thrown = false;
         try {
             co_await children.join();
@@ -109,12 +109,12 @@ TEST_CASE("canceling a scope ends waits of its children in flight, in the queue 
     std::vector<ending> endings;
     const auto body = [](MADSchedule& s, std::vector<ending>& e) -> task<void> {
         scope children(co_await current_scope{});
-        for (u32 i = 0; i < 3; ++i) children.spawn(ask_and_note(s, route_to(i), e)); // no slot is free for the third
+        for (u32 i = 0; i < 3; ++i) children.spawn(query_and_note(s, route_to(i), e)); // no slot is free for the third
         children.cancel();
         CHECK(e.empty()); // not from inside cancel()
         co_await children.join();
         CHECK(e == all_cancelled);
-        children.spawn(ask_and_note(s, route_to(7), e));
+        children.spawn(query_and_note(s, route_to(7), e));
         co_await children.join();
     };
     sync_wait(r.schedule, body(r.schedule, endings));
@@ -127,7 +127,7 @@ TEST_CASE("canceling a scope cancels inner scopes, queued tasks and mqueues, and
     rig r([](const packet& p) { return answered(p, 500ms); });
     std::vector<ending> inside, outside;
     const auto items = [](MADSchedule& s, std::vector<ending>& e) -> generator<task<void>> {
-        for (u32 i = 0; i < 1000; ++i) co_yield ask_and_note(s, route_to(1000 + i), e);
+        for (u32 i = 0; i < 1000; ++i) co_yield query_and_note(s, route_to(1000 + i), e);
     };
     const auto inner_sweep = [](auto make, MADSchedule& s, std::vector<ending>& e) -> task<void> {
         auto report = co_await s.mqueue(make(s, e));
@@ -136,16 +136,16 @@ TEST_CASE("canceling a scope cancels inner scopes, queued tasks and mqueues, and
     };
     const auto inner_scope = [](MADSchedule& s, std::vector<ending>& e) -> task<void> {
         scope inner(co_await current_scope{});
-        inner.spawn(ask_and_note(s, route_to(1), e));
+        inner.spawn(query_and_note(s, route_to(1), e));
         co_await inner.join();
     };
     const auto body = [=](MADSchedule& s, std::vector<ending>& in, std::vector<ending>& out) -> task<void> {
         scope other(co_await current_scope{});
-        other.spawn(ask_and_note(s, route_to(2), out));
+        other.spawn(query_and_note(s, route_to(2), out));
         scope cancelled(co_await current_scope{});
         cancelled.spawn(inner_scope(s, in));
         cancelled.spawn(inner_sweep(items, s, in));
-        job<void> queued = cancelled.queue(ask_and_note(s, route_to(3), in));
+        job<void> queued = cancelled.queue(query_and_note(s, route_to(3), in));
         co_await touch(s, route_to(4), rpc_options{.timeout = 100ms, .retries = 0}); // lets the sweep start
         cancelled.cancel();
         co_await cancelled.join();
@@ -163,9 +163,9 @@ TEST_CASE("canceling an inner scope does not affect the outer scope") {
     std::vector<ending> inside, outside;
     const auto body = [](MADSchedule& s, std::vector<ending>& in, std::vector<ending>& out) -> task<void> {
         scope outer(co_await current_scope{});
-        outer.spawn(ask_and_note(s, route_to(1), out));
+        outer.spawn(query_and_note(s, route_to(1), out));
         scope inner(outer.state());
-        inner.spawn(ask_and_note(s, route_to(2), in));
+        inner.spawn(query_and_note(s, route_to(2), in));
         inner.cancel();
         co_await inner.join();
         co_await outer.join();
@@ -182,7 +182,7 @@ TEST_CASE("a scope that is created in a canceled scope is canceled") {
         scope outer(co_await current_scope{});
         outer.cancel();
         scope inner(outer.state());
-        inner.spawn(ask_and_note(s, route_to(1), e));
+        inner.spawn(query_and_note(s, route_to(1), e));
         co_await inner.join();
     };
     sync_wait(r.schedule, body(r.schedule, endings));
@@ -196,7 +196,7 @@ TEST_CASE("leaving a scope destroys suspended children and withdraws their MADs"
     const auto body = [](MADSchedule& s, census& c) -> task<void> {
         {
             scope children(co_await current_scope{});
-            for (u32 i = 0; i < 10; ++i) children.spawn(ask_and_hold(s, route_to(i), counted(c)));
+            for (u32 i = 0; i < 10; ++i) children.spawn(query_and_hold(s, route_to(i), counted(c)));
             CHECK(c.live() == 10);
             CHECK(s.in_flight() == 3);
         }
@@ -214,7 +214,7 @@ TEST_CASE("an exception that leaves a scope destroys the children of the scope")
     census lives;
     const auto body = [](MADSchedule& s, census& c) -> task<void> {
         scope children(co_await current_scope{});
-        children.spawn(ask_and_hold(s, route_to(1), counted(c)));
+        children.spawn(query_and_hold(s, route_to(1), counted(c)));
         throw std::runtime_error("as expected");
     };
     CHECK_THROWS_WITH(sync_wait(r.schedule, body(r.schedule, lives)), "as expected");
@@ -229,7 +229,7 @@ TEST_CASE("a scope frees the frames of ended children except for the last one") 
     const auto body = [](MADSchedule& s, census& c) -> task<void> {
         scope children(co_await current_scope{});
         for (u32 i = 0; i < 1000; ++i) {
-            children.spawn(ask_and_hold(s, route_to(i), counted(c)));
+            children.spawn(query_and_hold(s, route_to(i), counted(c)));
             co_await children.join();
             CHECK(c.live() <= 1);
         }

@@ -242,7 +242,7 @@ TEST_CASE("a generator that is destroyed early frees its locals") {
 
 TEST_CASE("a queued task starts at once") {
     rig r;
-    job<bool> j = r.schedule.queue(ask(r.schedule, route(1)));
+    job<bool> j = r.schedule.queue(send_query(r.schedule, route(1)));
     CHECK(r.net.taken().size() == 1);
     CHECK(!j.done());
     const auto join = [](job<bool>& running) -> task<bool> { co_return co_await running; };
@@ -260,7 +260,7 @@ TEST_CASE("jobs run concurrently and can be joined in any order") {
     rig r(schedule_options{.max_outstanding = 64});
     const auto body = [](MADSchedule& s) -> task<int> {
         std::vector<job<bool>> jobs;
-        for (u32 i = 0; i < 20; ++i) jobs.push_back(s.queue(ask(s, route_to(i))));
+        for (u32 i = 0; i < 20; ++i) jobs.push_back(s.queue(send_query(s, route_to(i))));
         int right = 0;
         while (!jobs.empty()) {
             right += co_await jobs.back();
@@ -299,7 +299,7 @@ TEST_CASE("a job can be moved while its task runs") {
     rig r;
     std::optional<job<bool>> second;
     {
-        job<bool> first = r.schedule.queue(ask(r.schedule, route(1)));
+        job<bool> first = r.schedule.queue(send_query(r.schedule, route(1)));
         second.emplace(std::move(first));
     }
     const auto join = [](job<bool>& running) -> task<bool> { co_return co_await running; };

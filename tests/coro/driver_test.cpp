@@ -35,7 +35,7 @@ template <class T> T run_by_asio(MADSchedule& schedule, task<T> t) {
 }
 
 /// Returns true if the node at the end of `to` replies, with any status.
-task<bool> hears(MADSchedule& s, IBDRPath to) {
+task<bool> is_replied(MADSchedule& s, IBDRPath to) {
     auto info = co_await s.SubnGet<smp::NodeInfo>(to);
     co_return info.has_value();
 }
@@ -75,7 +75,7 @@ task<survey> survey_all(MADSchedule& s, u32 count) {
     // An error that every driver must return: the root task is canceled inside its own scope.
     scope cancelled(co_await coro::current_scope{});
     cancelled.cancel();
-    job<bool> hopeless = cancelled.queue(ask(s, route(1)));
+    job<bool> hopeless = cancelled.queue(send_query(s, route(1)));
     const bool answered = co_await hopeless;
     all.first_error = answered ? "" : "cancelled";
     co_return all;
@@ -108,10 +108,10 @@ TEST_CASE("a coroutine returns the same result under the blocking, the Asio and 
 TEST_CASE("several drivers can drive one schedule in turn") {
     memory_transport net(memory_transport::time::real);
     MADSchedule schedule(net);
-    CHECK(sync_wait(schedule, ask(schedule, route(1))));
-    CHECK(run_by_asio(schedule, ask(schedule, route(2))));
-    CHECK(run_by_asio(schedule, ask(schedule, route(3))));
-    CHECK(sync_wait(schedule, ask(schedule, route(4))));
+    CHECK(sync_wait(schedule, send_query(schedule, route(1))));
+    CHECK(run_by_asio(schedule, send_query(schedule, route(2))));
+    CHECK(run_by_asio(schedule, send_query(schedule, route(3))));
+    CHECK(sync_wait(schedule, send_query(schedule, route(4))));
 }
 
 TEST_CASE("duplicate, late and garbled replies in real time leave no awaited reply unread") {
@@ -120,16 +120,16 @@ TEST_CASE("duplicate, late and garbled replies in real time leave no awaited rep
     const bool asio = GENERATE(false, true);
     sim::simulation net = sim::make_sim("ring,switches=6,duplicate=0.3,garbage=0.3,reorder=0.2", sim::time_mode::real);
     MADSchedule schedule(*net.transport, {.max_outstanding = window, .timeout = 60s, .retries = 0});
-    const auto nodes = [](MADSchedule& s, u64& heard) -> generator<task<void>> {
+    const auto nodes = [](MADSchedule& s, u64& got) -> generator<task<void>> {
         const auto one = [](MADSchedule& sched, IBDRPath to, u64& sum) -> task<void> {
-            sum += co_await hears(sched, to);
+            sum += co_await is_replied(sched, to);
         };
-        for (u32 i = 0; i < 300; ++i) co_yield one(s, i % 2 ? route(1) : IBDRPath{}, heard);
+        for (u32 i = 0; i < 300; ++i) co_yield one(s, i % 2 ? route(1) : IBDRPath{}, got);
     };
     const auto body = [](auto make, MADSchedule& s) -> task<u64> {
-        u64 heard = 0;
-        co_await s.mqueue(make(s, heard));
-        co_return heard;
+        u64 got = 0;
+        co_await s.mqueue(make(s, got));
+        co_return got;
     };
     CHECK((asio ? run_by_asio(schedule, body(nodes, schedule)) : sync_wait(schedule, body(nodes, schedule))) == 300);
     CHECK(schedule.counters().timed_out == 0);
@@ -142,27 +142,27 @@ TEST_CASE("a canceled MAD keeps its slot in the window, and the driver waits for
     const bool asio = GENERATE(false, true);
     sim::simulation net = sim::make_sim("ring,switches=4,latency=10ms", sim::time_mode::real);
     MADSchedule schedule(*net.transport, {.max_outstanding = 1, .timeout = 60s, .retries = 0});
-    const auto asks = [](MADSchedule& s, IBDRPath to, unsigned& heard) -> task<void> {
-        heard += co_await hears(s, to);
+    const auto queries_of = [](MADSchedule& s, IBDRPath to, unsigned& got) -> task<void> {
+        got += co_await is_replied(s, to);
     };
-    const auto all = [](MADSchedule& s, auto ask, unsigned& heard) -> generator<task<void>> {
-        co_yield ask(s, route(1), heard);
-        co_yield ask(s, IBDRPath{}, heard);
+    const auto all = [](MADSchedule& s, auto send_query, unsigned& got) -> generator<task<void>> {
+        co_yield send_query(s, route(1), got);
+        co_yield send_query(s, IBDRPath{}, got);
     };
-    const auto body = [](MADSchedule& s, auto ask, auto make) -> task<unsigned> {
-        unsigned heard = 0;
+    const auto body = [](MADSchedule& s, auto send_query, auto make) -> task<unsigned> {
+        unsigned got = 0;
         {
             scope children(co_await coro::current_scope{});
-            children.spawn(ask(s, route(1), heard));
+            children.spawn(send_query(s, route(1), got));
             co_await s.pause(1ms);
             children.cancel();
             co_await children.join();
         }
-        co_await s.mqueue(make(s, ask, heard));
-        co_return heard;
+        co_await s.mqueue(make(s, send_query, got));
+        co_return got;
     };
-    CHECK((asio ? run_by_asio(schedule, body(schedule, asks, all)) : sync_wait(schedule, body(schedule, asks, all))) ==
-          2);
+    CHECK((asio ? run_by_asio(schedule, body(schedule, queries_of, all))
+                : sync_wait(schedule, body(schedule, queries_of, all))) == 2);
     CHECK(schedule.counters().cancelled == 1);
 }
 
@@ -173,9 +173,9 @@ TEST_CASE("the timeout of an RPC does not start before a driver runs") {
     sim::simulation net = sim::make_sim("ring,switches=4,latency=2500us", sim::time_mode::real);
     MADSchedule schedule(*net.transport, {.timeout = 60s, .retries = 0});
     for (int round = 0; round < 2; ++round) {
-        CHECK(sync_wait(schedule, hears(schedule, route(1))));
-        job<bool> queued = schedule.queue(hears(schedule, IBDRPath{}));
-        CHECK(run_by_asio(schedule, hears(schedule, route(1))));
+        CHECK(sync_wait(schedule, is_replied(schedule, route(1))));
+        job<bool> queued = schedule.queue(is_replied(schedule, IBDRPath{}));
+        CHECK(run_by_asio(schedule, is_replied(schedule, route(1))));
         REQUIRE(queued.done());
         CHECK(queued.take());
     }
@@ -304,9 +304,9 @@ TEST_CASE("a timeout in virtual time is accurate to 5 percent or 1 ms, whatever 
         };
         scope children(co_await coro::current_scope{});
         for (u32 i = 0; i < 3; ++i) children.spawn(background(s, i, over));
-        const mad::time_point began = s.now();
+        const mad::time_point start = s.now();
         co_await touch(s, route(99), rpc_options{.timeout = wanted, .retries = 0});
-        const mad::duration took = s.now() - began;
+        const mad::duration took = s.now() - start;
         over = true;
         co_await children.join();
         co_return took;
@@ -399,7 +399,7 @@ TEST_CASE("two virtual-time runs with one seed have equal traces, and another se
 TEST_CASE("a reply that arrives at the moment of the deadline counts") {
     rig r([](const packet& p) { return answered(p, mad::detail::deadlines::rounded(1ms)); },
           {.timeout = 1ms, .retries = 0});
-    CHECK(sync_wait(r.schedule, ask(r.schedule, route(1))));
+    CHECK(sync_wait(r.schedule, send_query(r.schedule, route(1))));
     CHECK(r.schedule.counters().timed_out == 0);
 }
 
@@ -411,7 +411,7 @@ TEST_CASE("time never goes back and does not advance while work is pending") {
     });
     const auto body = [](MADSchedule& s) -> task<int> {
         int right = 0;
-        for (u32 i = 0; i < 30; ++i) right += co_await ask(s, route_to(i));
+        for (u32 i = 0; i < 30; ++i) right += co_await send_query(s, route_to(i));
         co_return right;
     };
     CHECK(sync_wait(r.schedule, body(r.schedule)) == 30);
@@ -421,7 +421,7 @@ TEST_CASE("time never goes back and does not advance while work is pending") {
 
 TEST_CASE("a task reads the current time at its first step, in real time and in virtual time") {
     namespace sim = transports::sim;
-    const auto ask_time = [](MADSchedule& s) -> task<mad::time_point> {
+    const auto query_time = [](MADSchedule& s) -> task<mad::time_point> {
         const mad::time_point first = s.now();
         (void)co_await s.SubnGet<iba::smp::NodeInfo>(mad::IBDRPath{});
         co_return first;
@@ -429,12 +429,12 @@ TEST_CASE("a task reads the current time at its first step, in real time and in 
     const auto before = std::chrono::steady_clock::now();
     sim::simulation real = sim::make_sim("single", sim::time_mode::real);
     MADSchedule on_real(*real.transport);
-    CHECK(sync_wait(on_real, ask_time(on_real)) >= before);
+    CHECK(sync_wait(on_real, query_time(on_real)) >= before);
 
     const std::string simulated = GENERATE("single,latency=1ms,time=virtual", "single,latency=1ms,kernel,time=virtual");
     sim::simulation net = sim::make_sim(simulated);
     MADSchedule first(*net.transport), second(*net.transport);
-    CHECK(sync_wait(first, ask_time(first)) == mad::time_point{});
+    CHECK(sync_wait(first, query_time(first)) == mad::time_point{});
     CHECK(first.now() > mad::time_point{});
-    CHECK(sync_wait(second, ask_time(second)) == first.now());
+    CHECK(sync_wait(second, query_time(second)) == first.now());
 }

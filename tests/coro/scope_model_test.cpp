@@ -43,34 +43,34 @@ namespace {
 template <class T, std::size_t count> class guarded_places {
 public:
     guarded_places() {
-        for (place& p : places_) free_.push_back(&p);
+        for (storage& p : places_) free_.push_back(&p);
     }
     bool full() const { return free_.empty(); }
     template <class... Arguments> T& make(Arguments&&... arguments) {
-        place* const taken = free_.front();
+        storage* const taken = free_.front();
         free_.pop_front();
         return *::new (taken) T(std::forward<Arguments>(arguments)...);
     }
     void destroy(T& gone) {
         gone.~T();
-        place* const left = reinterpret_cast<place*>(&gone);
+        storage* const left = reinterpret_cast<storage*>(&gone);
         std::memset(left->bytes, 0, sizeof(T));
         free_.push_back(left);
     }
     /// Returns true if nothing was written to places without an object.
     bool untouched() const {
         static constexpr std::byte zeros[sizeof(T)]{};
-        for (const place* p : free_)
+        for (const storage* p : free_)
             if (std::memcmp(p->bytes, zeros, sizeof(T)) != 0) return false;
         return true;
     }
 
 private:
-    struct place {
+    struct storage {
         alignas(T) std::byte bytes[sizeof(T)];
     };
-    place places_[count]{};
-    std::deque<place*> free_;
+    storage places_[count]{};
+    std::deque<storage*> free_;
 };
 
 // ---- domains and their pending operations -------------------------------------------------------------------------------
@@ -665,7 +665,7 @@ private:
     rpc_model& rpc_;
 };
 
-task<u32> ask_a_node(life& me) {
+task<u32> query_a_node(life& me) {
     using fate = rpc_model::fate;
     world& w = me.all;
     const auto number = static_cast<u32>(w.rpcs.size());
@@ -703,7 +703,7 @@ task<u32> tick(life& me) {
     world& w = me.all;
     const duration period = 1us + w.length();
     ticker ticks(w.schedule(), period);
-    time_point begun{};
+    time_point started_one{};
     duration::rep next = 0; // next tick, in periods
     u64 skipped = 0;
     for (u32 i = w.below(5); i > 0; --i) {
@@ -712,10 +712,10 @@ task<u32> tick(life& me) {
         const bool ticked = co_await std::move(one);
         w.woke(mine, ticked);
         if (!ticked) co_return 0;
-        if (next == 0) begun = w.now();
-        const time_point due = next == 0 ? mine.since : std::max(begun + next * period, mine.since);
+        if (next == 0) started_one = w.now();
+        const time_point due = next == 0 ? mine.since : std::max(started_one + next * period, mine.since);
         w.expect(w.now() == due, "a tick at another time");
-        const duration::rep current = (w.now() - begun) / period;
+        const duration::rep current = (w.now() - started_one) / period;
         skipped += static_cast<u64>(std::max(duration::rep{0}, current - next));
         next = std::max(current, next) + 1;
         w.expect(ticks.skipped() == skipped, "ticks that were missed");
@@ -1002,7 +1002,7 @@ task<u32> act(life& me, nest& own) {
     case 5: return wait_for_event(me);
     case 6:
     case 7:
-    case 8: return ask_a_node(me);
+    case 8: return query_a_node(me);
     case 9: return tick(me);
     case 10: w.set_event(w.events[w.below(4)]); return {};
     case 11: w.reset_event(w.events[w.below(4)]); return {};

@@ -31,7 +31,7 @@ namespace {
 
 constexpr u32 threads = 4, rounds = 5, items_per_round = 300;
 
-task<void> item(MADSchedule& s, u32 number, u64& right) { right += co_await ask(s, route_to(number)); }
+task<void> item(MADSchedule& s, u32 number, u64& right) { right += co_await send_query(s, route_to(number)); }
 generator<task<void>> items(MADSchedule& s, u64& right) {
     for (u32 i = 0; i < items_per_round; ++i) co_yield item(s, i, right);
 }
@@ -66,15 +66,15 @@ u64 in_a_simulated_fabric(u32 seed) {
     sim::simulation net =
         sim::make_sim("ring,switches=4,loss=0.02,seed=" + std::to_string(1 + seed), sim::time_mode::virtual_);
     MADSchedule schedule(*net.transport, {.timeout = 1ms, .retries = 20});
-    const auto hears = [](MADSchedule& s) -> task<u64> {
-        u64 heard = 0;
+    const auto is_replied = [](MADSchedule& s) -> task<u64> {
+        u64 got = 0;
         for (u32 i = 0; i < items_per_round; ++i) {
             auto info = co_await s.SubnGet<smp::NodeInfo>(route(1));
-            heard += info.has_value();
+            got += info.has_value();
         }
-        co_return heard;
+        co_return got;
     };
-    return sync_wait(schedule, hears(schedule));
+    return sync_wait(schedule, is_replied(schedule));
 }
 
 /// Runs `work` in every thread several times. Returns the sum of its results.
@@ -124,13 +124,13 @@ TEST_CASE("a schedule can be created in one thread and driven in another with it
     memory_transport net(memory_transport::time::real);
     auto schedule = std::make_unique<MADSchedule>(net);
     census lives;
-    const auto hold = [](MADSchedule& s, counted) -> task<bool> { co_return co_await ask(s, route(1)); };
-    std::optional<job<bool>> begun(schedule->queue(hold(*schedule, counted(lives))));
+    const auto hold = [](MADSchedule& s, counted) -> task<bool> { co_return co_await send_query(s, route(1)); };
+    std::optional<job<bool>> started(schedule->queue(hold(*schedule, counted(lives))));
     bool right = false;
     std::thread([&] {
         const auto join = [](job<bool>& j) -> task<bool> { co_return co_await j; };
-        right = sync_wait(*schedule, join(*begun));
-        begun.reset(); // a frame that the other thread allocated
+        right = sync_wait(*schedule, join(*started));
+        started.reset(); // a frame that the other thread allocated
     }).join();
     CHECK(right);
     CHECK(lives.live() == 0);
@@ -146,14 +146,14 @@ TEST_CASE("a stop request from another thread ends a blocking task, and its sche
     MADSchedule schedule(net, {.timeout = 1h});
     net.drop_every = 1;
     std::stop_source stop;
-    std::atomic<bool> begun = false;
+    std::atomic<bool> started = false;
     const auto waits = [&]() -> task<mad::result<smp::NodeInfo>> {
-        begun = true;
+        started = true;
         co_return co_await schedule.SubnGet<smp::NodeInfo>(route(1));
     };
     {
         const std::jthread other([&] {
-            while (!begun) std::this_thread::yield();
+            while (!started) std::this_thread::yield();
             stop.request_stop();
         });
         const auto info = sync_wait(schedule, waits(), stop.get_token());
@@ -166,9 +166,9 @@ TEST_CASE("a stop request from another thread ends a blocking task, and its sche
 
     net.drop_every = 0;
     // Uses another target: for an hour a reply of the first target may still arrive.
-    CHECK(sync_wait(schedule, ask(schedule, route(2))));
-    CHECK(sync_wait(schedule, ask(schedule, route(2)), std::stop_token{}));
-    CHECK(sync_wait(schedule, ask(schedule, route(2)), std::stop_source{}.get_token()));
+    CHECK(sync_wait(schedule, send_query(schedule, route(2))));
+    CHECK(sync_wait(schedule, send_query(schedule, route(2)), std::stop_token{}));
+    CHECK(sync_wait(schedule, send_query(schedule, route(2)), std::stop_source{}.get_token()));
 }
 
 TEST_CASE("a task that continues after a stop request does not spin") {
@@ -201,7 +201,7 @@ TEST_CASE("a task in virtual time sees a stop request") {
     const auto goes_on = [&]() -> task<u64> {
         u64 answers = 0;
         for (;;) {
-            const bool right = co_await ask(schedule, route(1));
+            const bool right = co_await send_query(schedule, route(1));
             if (!right) co_return answers;
             if (++answers == 10) stop.request_stop();
         }

@@ -97,11 +97,11 @@ constexpr std::array<register_place, counter_count> places{{
 constexpr u64 end_of(unsigned bits) { return bits == 64 ? ~u64{0} : (u64{1} << bits) - 1; }
 
 /// Returns true if PortCounters have the counter according to ClassPortInfo (IBA 16.1.3.1).
-bool tells_narrow(unsigned c, const capabilities& can) {
+bool reports_narrow(unsigned c, const capabilities& can) {
     if (places[c].narrow_bits == 0) return false;
     return (c != 20 || can.xmit_wait) && (c != 21 || can.qp1_dropped);
 }
-bool tells_wide(unsigned c, const capabilities& can) {
+bool reports_wide(unsigned c, const capabilities& can) {
     if (!can.extended || (c == 20 && !can.xmit_wait) || (c == 21 && !can.qp1_dropped)) return false;
     if (c < 4) return true;
     return c < 8 ? can.unicast : can.additional;
@@ -142,14 +142,14 @@ public:
     void set(const PortCounters& zeros) { clear_narrow(zeros.counterSelect | u32{zeros.counterSelect2} << 16); }
     void set(const PortCountersExt& zeros) { clear_wide(zeros.counterSelect | u64{zeros.counterSelect2} << 16); }
 
-    PortCounters narrow_told() const {
+    PortCounters narrow_reported() const {
         std::array<u8, iba::wire_size<PortCounters>> bytes{};
         for (unsigned c = 0; c < counter_count; ++c)
             if (places[c].narrow_bits)
                 iba::put_bits_at(bytes.data(), places[c].narrow_at, places[c].narrow_bits, narrow[c]);
         return decoded<PortCounters>(bytes);
     }
-    PortCountersExt wide_told() const {
+    PortCountersExt wide_reported() const {
         std::array<u8, iba::wire_size<PortCountersExt>> bytes{};
         for (unsigned c = 0; c < counter_count; ++c) iba::put_bits_at(bytes.data(), 64 + c * 64, 64, wide[c]);
         return decoded<PortCountersExt>(bytes);
@@ -196,11 +196,11 @@ public:
     }
 
 private:
-    struct told_by {
+    struct reported_by {
         bool valid = false, is_wide = false;
         u64 value = 0;
     };
-    using told = std::array<told_by, counter_count>;
+    using reported = std::array<reported_by, counter_count>;
 
     // Many counters start close to their end.
     void begin(unsigned c) {
@@ -212,7 +212,7 @@ private:
     void read() {
         const mad::duration between = any_time();
         happen(between);
-        const told before = told_;
+        const reported before = reported_;
         const sample was = sample_;
         sample_.at += between;
         if (d_.one_in(15)) can_ = any_capabilities(d_); // a device with other firmware
@@ -244,13 +244,13 @@ private:
                 left -= more;
                 if (d_.one_in(25)) clear_by_others();
             }
-            if (is_whole && told_[c].is_wide && d_.one_in(10)) clear_just_beyond(c, all);
+            if (is_whole && reported_[c].is_wide && d_.one_in(10)) clear_just_beyond(c, all);
         }
         if (d_.one_in(10)) clear_by_others();
     }
     // Clears a counter at a value from which a wrap would need one count more than a link can reach.
     void clear_just_beyond(unsigned c, u128 most) {
-        const u128 to_end = (u128{1} << 64) - told_[c].value;
+        const u128 to_end = (u128{1} << 64) - reported_[c].value;
         if (to_end > most) return;
         port_.clear_wide(u32{1} << places[c].wide_select);
         port_.count(c, static_cast<u64>(most + 1 - to_end));
@@ -271,7 +271,7 @@ private:
         bool is_any_narrow = false, is_any_wide = false;
         for (unsigned c = 0; c < counter_count; ++c) {
             const bool is_wanted = which.has(static_cast<counter>(c));
-            const bool is_narrow = is_wanted && tells_narrow(c, can_), is_wide = is_wanted && tells_wide(c, can_);
+            const bool is_narrow = is_wanted && reports_narrow(c, can_), is_wide = is_wanted && reports_wide(c, can_);
             is_any_narrow |= is_narrow;
             is_any_wide |= is_wide;
             expect(port_.narrow[c] == (is_narrow ? 0 : before.narrow[c]), "what is cleared in PortCounters");
@@ -284,29 +284,29 @@ private:
     // One of the attributes may get no reply.
     void look() {
         sample_.counters = {};
-        told_ = {};
+        reported_ = {};
         const bool has_wide = can_.extended && !d_.one_in(10), has_narrow = !d_.one_in(10);
-        if (has_wide) sample_.counters.take(port_.wide_told(), can_);
-        if (has_narrow) sample_.counters.take(port_.narrow_told(), can_);
+        if (has_wide) sample_.counters.take(port_.wide_reported(), can_);
+        if (has_narrow) sample_.counters.take(port_.narrow_reported(), can_);
         for (unsigned c = 0; c < counter_count; ++c) {
-            if (has_wide && tells_wide(c, can_)) told_[c] = {true, true, port_.wide[c]};
-            else if (has_narrow && tells_narrow(c, can_)) told_[c] = {true, false, port_.narrow[c]};
+            if (has_wide && reports_wide(c, can_)) reported_[c] = {true, true, port_.wide[c]};
+            else if (has_narrow && reports_narrow(c, can_)) reported_[c] = {true, false, port_.narrow[c]};
             const auto id = static_cast<counter>(c);
-            expect(sample_.counters.has(id) == told_[c].valid, "whether a counter is told");
-            expect(sample_.counters[id] == told_[c].value, "what a counter says");
-            if (!told_[c].valid) continue;
-            const unsigned width = told_[c].is_wide ? 64 : places[c].narrow_bits;
+            expect(sample_.counters.has(id) == reported_[c].valid, "whether a counter is told");
+            expect(sample_.counters[id] == reported_[c].value, "what a counter says");
+            if (!reported_[c].valid) continue;
+            const unsigned width = reported_[c].is_wide ? 64 : places[c].narrow_bits;
             expect(sample_.counters.width(id) == width, "the width of a counter");
-            expect(sample_.counters.is_pegged(id) == (width < 64 && told_[c].value == end_of(width)),
+            expect(sample_.counters.is_pegged(id) == (width < 64 && reported_[c].value == end_of(width)),
                    "whether it is pegged");
         }
         expect(counters::narrow_counters(can_).has(counter::portXmitWait) == can_.xmit_wait, "narrow_counters");
     }
 
-    void compare(unsigned c, const told_by& was, const sample& before, mad::duration between) const {
+    void compare(unsigned c, const reported_by& was, const sample& before, mad::duration between) const {
         const auto id = static_cast<counter>(c);
         const counter_change change = change_of(id, before, sample_);
-        const told_by& is = told_[c];
+        const reported_by& is = reported_[c];
         if (!was.valid || !is.valid || was.is_wide != is.is_wide) {
             expect(change == counter_change{}, "a change of what is not known");
             return;
@@ -364,7 +364,7 @@ private:
     capabilities can_;
     counting_port port_;
     sample sample_;
-    told told_{};
+    reported reported_{};
 };
 
 // ---- rules that judge the counters ---------------------------------------------------------------------------------------
@@ -414,9 +414,9 @@ private:
         return {severity::ok, 0};
     }
 
-    reading read(const PortCounters& told, mad::duration at, std::vector<counters::port_detail> details) {
+    reading read(const PortCounters& reported, mad::duration at, std::vector<counters::port_detail> details) {
         reading r{here_, true, {mad::time_point(at), {}}, std::move(details)};
-        r.counters.counters.take(told, capabilities{});
+        r.counters.counters.take(reported, capabilities{});
         return r;
     }
 
@@ -527,7 +527,7 @@ public:
                 check(coro::sync_wait(schedule_, s.run()));
             }
         }
-        return asked_ + 1;
+        return requested_ + 1;
     }
 
 private:
@@ -631,7 +631,7 @@ private:
 
     // ---- the simulated agents
     std::vector<u8> answer(const mad::send_request& request) {
-        ++asked_;
+        ++requested_;
         const mad::IBPath& to = std::get<mad::IBPath>(*request.path);
         const u32 n = value(to.DLID) / 100 - 1u;
         const u8 entered = value(to.DLID) % 100;
@@ -686,10 +686,10 @@ private:
             note_cleared(node, select);
             return;
         }
-        const counting_port told = select == 255 ? sum_of(node, &pma_port::counters) : node.ports[select].counters;
+        const counting_port reported = select == 255 ? sum_of(node, &pma_port::counters) : node.ports[select].counters;
         if constexpr (std::is_same_v<T, PortCounters>)
-            std::ranges::copy(iba::encode(told.narrow_told()), reply.begin() + pm_data_at);
-        else std::ranges::copy(iba::encode(told.wide_told()), reply.begin() + pm_data_at);
+            std::ranges::copy(iba::encode(reported.narrow_reported()), reply.begin() + pm_data_at);
+        else std::ranges::copy(iba::encode(reported.wide_reported()), reply.begin() + pm_data_at);
         reply[pm_data_at + 1] = select;
     }
     static void note_cleared(pma_node& node, u8 select) { node.cleared.push_back(select); }
@@ -715,13 +715,13 @@ private:
         };
         expect(std::ranges::is_sorted(have.failures, is_before), "the order of gaps");
         std::size_t at = 0, mads = 0;
-        std::vector<std::pair<u32, u8>> told;
+        std::vector<std::pair<u32, u8>> reported;
         for (u32 n = 0; n < nodes_.size(); ++n) {
             for (const u8 p : nodes_[n].wanted()) {
                 const reading& l = have.ports[at++];
                 expect(l.where == port_ref{n, p}, "the place of a reading");
                 nodes_[n].ports[p].valid = l.valid;
-                if (l.valid) told.emplace_back(n, p);
+                if (l.valid) reported.emplace_back(n, p);
                 if (l.valid) check_values(nodes_[n], l, nodes_[n].ports[p]);
             }
             mads += nodes_[n].mads;
@@ -729,7 +729,7 @@ private:
         }
         expect(have.mads == mads, "the number of MADs");
         std::ranges::sort(arrived_);
-        expect(arrived_ == told, "the ports that were told one by one");
+        expect(arrived_ == reported, "the ports that were told one by one");
         for (pma_node& n : nodes_) {
             n.mads = n.silences = n.sums = 0;
             n.cleared.clear();
@@ -742,7 +742,7 @@ private:
     void check_values(const pma_node& node, const reading& l, const pma_port& port) const {
         for (unsigned c = 0; c < counter_count; ++c) {
             const auto id = static_cast<counter>(c);
-            const bool is_wide = tells_wide(c, node.can), is_narrow = tells_narrow(c, node.can);
+            const bool is_wide = reports_wide(c, node.can), is_narrow = reports_narrow(c, node.can);
             if (how_.counters.has(id))
                 expect(l.counters.counters.has(id) == (is_wide || is_narrow), "a counter that is wanted");
             if (!l.counters.counters.has(id)) continue;
@@ -776,16 +776,17 @@ private:
         if (!node.has_lid) return check_without_lid(failures, wanted, n);
 
         const auto sum = std::ranges::find(have.sums, n, [](const reading& l) { return l.where.node; });
-        const bool is_sum_told = sum != have.sums.end() && sum->valid;
+        const bool is_sum_reported = sum != have.sums.end() && sum->valid;
         const bool has_silence = node.silences > 0;
         const bool is_dead =
             has_silence && std::ranges::all_of(wanted, [&](u8 p) { return node.ports[entered_by(n, p)].is_silent; });
-        const bool is_summed = is_sum_told && !how_.is_too_much(*sum);
-        if (is_sum_told) expect(is_all(node, wanted, n) && node.can.all_ports, "a sum of ports that are not wanted");
+        const bool is_summed = is_sum_reported && !how_.is_too_much(*sum);
+        if (is_sum_reported)
+            expect(is_all(node, wanted, n) && node.can.all_ports, "a sum of ports that are not wanted");
         if (how_.is_too_much && !has_silence && node.has_sum && is_all(node, wanted, n) && wanted.size() > 1)
-            expect(sum != have.sums.end() && is_sum_told == !node.refuses_sums, "a sum that is to be asked for");
-        else if (!has_silence) expect(!is_sum_told, "a sum that is not to be asked for");
-        if (is_sum_told) check_sum(node, *sum);
+            expect(sum != have.sums.end() && is_sum_reported == !node.refuses_sums, "a sum that is to be asked for");
+        else if (!has_silence) expect(!is_sum_reported, "a sum that is not to be asked for");
+        if (is_sum_reported) check_sum(node, *sum);
 
         for (const u8 p : wanted) {
             const pma_port& port = node.ports[p];
@@ -801,12 +802,12 @@ private:
         }
         for (const failure& g : failures) check_failure(g, node, n);
         if (is_dead && is_switch(n)) check_dead_switch(failures, node, n);
-        if (!has_silence) check_mads(node, wanted, is_summed, is_sum_told);
+        if (!has_silence) check_mads(node, wanted, is_summed, is_sum_reported);
         check_cleared(node, wanted, uncleared, is_summed, n);
         if (node.sums > 0 && node.refuses_sums) node.has_sum = false; // the sweeper does not query it again
-        const bool is_any_told = std::ranges::any_of(wanted, [&](u8 p) { return node.ports[p].valid; });
-        const bool has_said_what_it_can = !node.is_known && !is_dead;
-        const bool has_answered = has_said_what_it_can || is_sum_told || is_any_told;
+        const bool is_any_reported = std::ranges::any_of(wanted, [&](u8 p) { return node.ports[p].valid; });
+        const bool has_reported_capabilities = !node.is_known && !is_dead;
+        const bool has_answered = has_reported_capabilities || is_sum_reported || is_any_reported;
         node.may_be_silent = is_dead || (node.may_be_silent && !has_answered);
         node.is_known |= !is_dead;
         node.was_silent = is_dead;
@@ -821,8 +822,8 @@ private:
         bool is_wide = false, is_narrow = false;
         for (unsigned c = 0; c < counter_count; ++c) {
             if (!how_.counters.has(static_cast<counter>(c))) continue;
-            if (tells_wide(c, node.can)) is_wide = true;
-            else is_narrow |= tells_narrow(c, node.can);
+            if (reports_wide(c, node.can)) is_wide = true;
+            else is_narrow |= reports_narrow(c, node.can);
         }
         return std::size_t{is_wide} + std::size_t{is_narrow};
     }
@@ -831,8 +832,8 @@ private:
         bool is_wide = false, is_narrow = false;
         for (unsigned c = 0; c < counter_count; ++c) {
             if (!how_.clears.has(static_cast<counter>(c))) continue;
-            is_wide |= tells_wide(c, node.can);
-            is_narrow |= tells_narrow(c, node.can);
+            is_wide |= reports_wide(c, node.can);
+            is_narrow |= reports_narrow(c, node.can);
         }
         return std::size_t{is_wide} + std::size_t{is_narrow};
     }
@@ -872,10 +873,10 @@ private:
             expect(node.mads == 1 && failures.size() == 1, "who does not say what it can is not queried further");
         expect(node.mads <= std::max(how_.per_agent, 1u) + 2, "a dead switch is not asked for each port");
     }
-    void check_mads(const pma_node& node, const std::vector<u8>& wanted, bool is_summed, bool is_sum_told) {
+    void check_mads(const pma_node& node, const std::vector<u8>& wanted, bool is_summed, bool is_sum_reported) {
         std::size_t expected = node.is_known ? 0 : 1;
         const std::size_t reads = attributes_of(node);
-        if (is_sum_told) expected += reads;
+        if (is_sum_reported) expected += reads;
         else if (node.sums > 0) expected += 1;
         if (!is_summed)
             for (const u8 p : wanted) expected += node.ports[p].is_refused && reads > 0 ? 1 : reads;
@@ -898,10 +899,11 @@ private:
     // possible.
     void check_cleared(const pma_node& node, const std::vector<u8>& wanted, const std::vector<failure>& uncleared,
                        bool is_summed, u32 n) const {
-        const bool is_each_told = std::ranges::all_of(wanted, [&](u8 p) { return node.ports[p].valid; });
+        const bool is_each_reported = std::ranges::all_of(wanted, [&](u8 p) { return node.ports[p].valid; });
         // A sum that was refused once is not used again.
         const bool has_sum = node.has_sum && !(node.sums > 0 && node.refuses_sums);
-        const bool is_at_once = has_sum && wanted.size() > 1 && is_all(node, wanted, n) && (is_summed || is_each_told);
+        const bool is_at_once =
+            has_sum && wanted.size() > 1 && is_all(node, wanted, n) && (is_summed || is_each_reported);
         std::vector<u8> expected;
         for (std::size_t i = sets_of(node); i > 0; --i) {
             if (is_at_once) expected.push_back(255);
@@ -914,16 +916,16 @@ private:
         std::ranges::sort(expected);
         // The sweep does not clear a switch that stopped replying.
         expect(cleared == expected, "what is cleared");
-        std::vector<u8> places_told, places_expected;
+        std::vector<u8> places_reported, places_expected;
         for (const failure& g : uncleared) {
-            places_told.push_back(g.where.port);
+            places_reported.push_back(g.where.port);
             expect(g.kind == failure_kind::error_reply, "why it was not cleared");
         }
         if (node.refuses_sets)
             for (const u8 p : expected) places_expected.push_back(p == 255 ? u8{0} : p);
         places_expected.erase(std::ranges::unique(places_expected).begin(), places_expected.end());
-        std::ranges::sort(places_told);
-        expect(places_told == places_expected, "where it was not cleared");
+        std::ranges::sort(places_reported);
+        expect(places_reported == places_expected, "where it was not cleared");
         for (u8 p = 0; p < node.ports.size(); ++p) check_registers(node, p, expected);
     }
     void check_registers(const pma_node& node, u8 p, const std::vector<u8>& cleared) const {
@@ -932,8 +934,8 @@ private:
         for (unsigned c = 0; c < counter_count; ++c) {
             const bool is_zero = is_cleared && how_.clears.has(static_cast<counter>(c));
             const counting_port &is = node.ports[p].counters, &was = node.ports[p].at_first;
-            const bool is_wide_zero = is_zero && tells_wide(c, node.can);
-            const bool is_narrow_zero = is_zero && tells_narrow(c, node.can);
+            const bool is_wide_zero = is_zero && reports_wide(c, node.can);
+            const bool is_narrow_zero = is_zero && reports_narrow(c, node.can);
             expect(is.wide[c] == (is_wide_zero ? 0 : was.wide[c]), "a wide counter that is cleared, or not");
             expect(is.narrow[c] == (is_narrow_zero ? 0 : was.narrow[c]), "a narrow counter that is cleared, or not");
         }
@@ -945,7 +947,7 @@ private:
     std::size_t targets_ = 0;
     counters::sweep_options how_;
     std::vector<std::pair<u32, u8>> arrived_;
-    u64 asked_ = 0;
+    u64 requested_ = 0;
     answering_wire wire_{[this](const mad::send_request& request) { return answer(request); }};
     coro::MADSchedule schedule_{wire_, [] {
                                     coro::schedule_options options;

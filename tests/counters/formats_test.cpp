@@ -109,17 +109,17 @@ TEST_CASE("the line of a port has each counter of the port under its name") {
                        {made_host_port, 2, "made host", e.s.at(made_host_port).info->LID}};
     for (std::size_t i = 0; i < 2; ++i) {
         const json& line = lines.at(1 + i);
-        const auto told = test::made<iba::pm::PortCountersExt>(ports[i].pattern);
+        const auto reported = test::made<iba::pm::PortCountersExt>(ports[i].pattern);
         CHECK(line["nodeGUID"] == e.guid_of(ports[i].where.node));
         CHECK(line["description"] == ports[i].name);
         CHECK(line["port"] == ports[i].where.port);
         CHECK(line["LID"] == value(ports[i].LID));
-        CHECK(line["counters"] == members_of(told));
+        CHECK(line["counters"] == members_of(reported));
         CHECK(line["counters"].size() == counters::counter_count);
-        CHECK(line["counters"]["portRcvSwitchRelayErrors"] == told.portRcvSwitchRelayErrors);
+        CHECK(line["counters"]["portRcvSwitchRelayErrors"] == reported.portRcvSwitchRelayErrors);
         CHECK(line["bytes"].size() == 2);
-        CHECK(line["bytes"]["portXmitData"].get<double>() == 4.0 * static_cast<double>(told.portXmitData));
-        CHECK(line["bytes"]["portRcvData"].get<double>() == 4.0 * static_cast<double>(told.portRcvData));
+        CHECK(line["bytes"]["portXmitData"].get<double>() == 4.0 * static_cast<double>(reported.portXmitData));
+        CHECK(line["bytes"]["portRcvData"].get<double>() == 4.0 * static_cast<double>(reported.portRcvData));
     }
 }
 
@@ -163,9 +163,9 @@ TEST_CASE("a CSV column contains the value of its heading") {
     REQUIRE(cells.size() == names.size());
     json row;
     for (std::size_t i = 0; i < names.size(); ++i) row[names[i]] = cells[i];
-    const auto told = test::made<iba::pm::PortCountersExt>(2);
-    const std::pair<const char*, u64> data[] = {{"portXmitData_bytes", told.portXmitData},
-                                                {"portRcvData_bytes", told.portRcvData}};
+    const auto reported = test::made<iba::pm::PortCountersExt>(2);
+    const std::pair<const char*, u64> data[] = {{"portXmitData_bytes", reported.portXmitData},
+                                                {"portRcvData_bytes", reported.portRcvData}};
     for (const auto& [name, words] : data) { // the number of bytes may exceed 64 bits
         CHECK(std::stod(row[name].get<std::string>()) == 4.0 * static_cast<double>(words));
         row.erase(name);
@@ -175,7 +175,7 @@ TEST_CASE("a CSV column contains the value of its heading") {
                 {"nodeGUID", e.guid_of(1)},
                 {"description", "\"made host\""},
                 {"port", "2"}};
-    const json members = members_of(told);
+    const json members = members_of(reported);
     for (const auto& [name, number] : members.items()) wanted[name] = std::to_string(number.get<u64>());
     CHECK(row == wanted);
 }

@@ -21,14 +21,14 @@ namespace {
 constexpr capabilities none{};
 constexpr capabilities all{true, true, true, true, true, true, true};
 
-sample look(const PortCounters& told, mad::duration at = 0s) {
+sample look(const PortCounters& reported, mad::duration at = 0s) {
     sample s{mad::time_point(at), {}};
-    s.counters.take(told, all);
+    s.counters.take(reported, all);
     return s;
 }
-sample look(const PortCountersExt& told, mad::duration at = 0s) {
+sample look(const PortCountersExt& reported, mad::duration at = 0s) {
     sample s{mad::time_point(at), {}};
-    s.counters.take(told, all);
+    s.counters.take(reported, all);
     return s;
 }
 

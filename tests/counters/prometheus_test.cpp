@@ -234,33 +234,33 @@ TEST_CASE("each counter has a series with the name of the counter") {
     const exposed e;
     const auto values = e.text().value;
     using iba::pm::PortCountersExt;
-    const auto told = test::made<PortCountersExt>(2);
+    const auto reported = test::made<PortCountersExt>(2);
     const std::map<std::string, u64> wanted{
-        {"port_unicast_xmit_packets_total", told.portUnicastXmitPkts},
-        {"port_unicast_rcv_packets_total", told.portUnicastRcvPkts},
-        {"port_multicast_xmit_packets_total", told.portMulticastXmitPkts},
-        {"port_multicast_rcv_packets_total", told.portMulticastRcvPkts},
-        {"port_xmit_packets_total", told.portXmitPkts},
-        {"port_rcv_packets_total", told.portRcvPkts},
-        {"port_symbol_errors_total", told.symbolErrorCounter},
-        {"port_link_error_recoveries_total", told.linkErrorRecoveryCounter},
-        {"port_link_downed_total", told.linkDownedCounter},
-        {"port_rcv_errors_total", told.portRcvErrors},
-        {"port_rcv_remote_physical_errors_total", told.portRcvRemotePhysicalErrors},
-        {"port_rcv_switch_relay_errors_total", told.portRcvSwitchRelayErrors},
-        {"port_xmit_discards_total", told.portXmitDiscards},
-        {"port_xmit_constraint_errors_total", told.portXmitConstraintErrors},
-        {"port_rcv_constraint_errors_total", told.portRcvConstraintErrors},
-        {"port_local_link_integrity_errors_total", told.localLinkIntegrityErrors},
-        {"port_excessive_buffer_overrun_errors_total", told.excessiveBufferOverrunErrors},
-        {"port_vl15_dropped_total", told.VL15Dropped},
-        {"port_xmit_wait_ticks_total", told.portXmitWait},
-        {"port_qp1_dropped_total", told.QP1Dropped},
+        {"port_unicast_xmit_packets_total", reported.portUnicastXmitPkts},
+        {"port_unicast_rcv_packets_total", reported.portUnicastRcvPkts},
+        {"port_multicast_xmit_packets_total", reported.portMulticastXmitPkts},
+        {"port_multicast_rcv_packets_total", reported.portMulticastRcvPkts},
+        {"port_xmit_packets_total", reported.portXmitPkts},
+        {"port_rcv_packets_total", reported.portRcvPkts},
+        {"port_symbol_errors_total", reported.symbolErrorCounter},
+        {"port_link_error_recoveries_total", reported.linkErrorRecoveryCounter},
+        {"port_link_downed_total", reported.linkDownedCounter},
+        {"port_rcv_errors_total", reported.portRcvErrors},
+        {"port_rcv_remote_physical_errors_total", reported.portRcvRemotePhysicalErrors},
+        {"port_rcv_switch_relay_errors_total", reported.portRcvSwitchRelayErrors},
+        {"port_xmit_discards_total", reported.portXmitDiscards},
+        {"port_xmit_constraint_errors_total", reported.portXmitConstraintErrors},
+        {"port_rcv_constraint_errors_total", reported.portRcvConstraintErrors},
+        {"port_local_link_integrity_errors_total", reported.localLinkIntegrityErrors},
+        {"port_excessive_buffer_overrun_errors_total", reported.excessiveBufferOverrunErrors},
+        {"port_vl15_dropped_total", reported.VL15Dropped},
+        {"port_xmit_wait_ticks_total", reported.portXmitWait},
+        {"port_qp1_dropped_total", reported.QP1Dropped},
     };
     for (const auto& [name, value] : wanted)
         CHECK(values.at(fmt::format("infiniband_{}{}}}", name, e.labels_of(made_host_port))) == std::to_string(value));
     // The counters count words of four bytes. The number of bytes may need more than 64 bits.
-    const std::pair<std::string, u64> data[] = {{"xmit", told.portXmitData}, {"rcv", told.portRcvData}};
+    const std::pair<std::string, u64> data[] = {{"xmit", reported.portXmitData}, {"rcv", reported.portRcvData}};
     for (const auto& [way, words] : data) {
         const std::string bytes =
             values.at(fmt::format("infiniband_port_{}_data_bytes_total{}}}", way, e.labels_of(made_host_port)));
@@ -270,12 +270,12 @@ TEST_CASE("each counter has a series with the name of the counter") {
 
 TEST_CASE("a saturated counter is reported by its name") {
     exposed e;
-    iba::pm::PortCounters told;
-    told.portRcvErrors = 0xffff;
-    told.portRcvConstraintErrors = 0xff;
-    told.linkDownedCounter = 0xfe;
+    iba::pm::PortCounters reported;
+    reported.portRcvErrors = 0xffff;
+    reported.portRcvConstraintErrors = 0xff;
+    reported.linkDownedCounter = 0xfe;
     e.now.ports[1].counters.counters = {};
-    e.now.ports[1].counters.counters.take(told, {});
+    e.now.ports[1].counters.counters.take(reported, {});
     std::vector<std::string> pegged;
     for (const auto& [name, value] : e.text().value)
         if (name.starts_with("infiniband_port_counter_pegged")) pegged.push_back(name);

@@ -180,10 +180,10 @@ TEST_CASE("a canceled sweep keeps its samples and reports the ports that it did 
     const auto waited = [](coro::job<counters::sweep>& j) -> coro::task<counters::sweep> { co_return co_await j; };
     const counters::sweep part = coro::sync_wait(w.schedule, waited(job));
     CHECK(part.is_stopped);
-    const auto told =
+    const auto reported =
         std::count_if(part.ports.begin(), part.ports.end(), [](const counters::reading& l) { return l.valid; });
-    CHECK(told >= 30);
-    CHECK(static_cast<std::size_t>(told) < part.ports.size());
+    CHECK(reported >= 30);
+    CHECK(static_cast<std::size_t>(reported) < part.ports.size());
     REQUIRE_FALSE(part.failures.empty());
     for (const failure& g : part.failures) CHECK(g.kind == failure_kind::cancelled);
     // A failure covers each missing port.
@@ -216,10 +216,10 @@ TEST_CASE("a sweep of an earlier discovery is aligned to the current ports after
     const auto was = by_place(first, then);
     for (std::size_t i = 0; i < now.ports.size(); ++i) {
         CHECK(forward.ports[i].where == now.ports[i].where);
-        const auto& told = was.at({w.known.nodes[now.ports[i].where.node].info.nodeGUID, now.ports[i].where.port});
+        const auto& reported = was.at({w.known.nodes[now.ports[i].where.node].info.nodeGUID, now.ports[i].where.port});
         CHECK(forward.ports[i].valid);
-        CHECK(forward.ports[i].counters.counters == told.counters.counters);
-        CHECK(forward.ports[i].counters.at == told.counters.at);
+        CHECK(forward.ports[i].counters.counters == reported.counters.counters);
+        CHECK(forward.ports[i].counters.at == reported.counters.at);
     }
 
     // In the other direction, a host appears that did not exist before.

@@ -101,9 +101,9 @@ TEST_CASE("the text of a cache is safe for a terminal, whichever program wrote t
     subnet s = partial_subnet();
     s.failures[0].text = "no \x1b[2J answer\x7f";
     s.failures[0].cause = " ~";
-    const failure told = read(cache_bytes(s, some_time)).found.failures.at(0);
-    CHECK(told.text == "no \\x1b[2J answer\\x7f");
-    CHECK(told.cause == " ~"); // the first and the last printable character
+    const failure reported = read(cache_bytes(s, some_time)).found.failures.at(0);
+    CHECK(reported.text == "no \\x1b[2J answer\\x7f");
+    CHECK(reported.cause == " ~"); // the first and the last printable character
 }
 
 /// Returns true for an error of one line. The line must give the position if the file starts like a cache.

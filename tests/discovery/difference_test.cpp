@@ -174,7 +174,7 @@ TEST_CASE("a notice marks the ports that it describes as possibly stale") {
     two_subnets s;
     const u32 host = s.find("h-0003 HCA-1"), leaf = s.find("leaf-0002");
     using refs = std::vector<port_ref>;
-    const auto doubted = [&](iba::TrapNumber number, const auto& details, bool isGeneric = true) {
+    const auto possibly_stale = [&](iba::TrapNumber number, const auto& details, bool isGeneric = true) {
         iba::Notice n;
         n.isGeneric = isGeneric;
         n.trapNumber = number;
@@ -183,23 +183,24 @@ TEST_CASE("a notice marks the ports that it describes as possibly stale") {
     };
     using iba::TrapNumber;
     const iba::lid leaf_lid = s.was.at({leaf, 0}).info->LID, host_lid = s.was.at({host, 1}).info->LID;
-    CHECK(doubted(TrapNumber::LinkStateChange, iba::NoticeTrap128{.lidAddr = leaf_lid}) == refs{{leaf, 0}});
-    CHECK(doubted(TrapNumber::LinkStateChange, iba::NoticeTrap128{.lidAddr = iba::lid{999}}) == refs{});
+    CHECK(possibly_stale(TrapNumber::LinkStateChange, iba::NoticeTrap128{.lidAddr = leaf_lid}) == refs{{leaf, 0}});
+    CHECK(possibly_stale(TrapNumber::LinkStateChange, iba::NoticeTrap128{.lidAddr = iba::lid{999}}) == refs{});
     // The number belongs to a notice of a vendor.
-    CHECK(doubted(TrapNumber::LinkStateChange, iba::NoticeTrap128{.lidAddr = leaf_lid}, false) == refs{});
-    CHECK(doubted(TrapNumber::LocalChange, iba::NoticeTrap144{.lidAddr = host_lid}) == refs{{host, 0}});
-    CHECK(doubted(TrapNumber::SystemImageGUIDChange, iba::NoticeTrap145{.lidAddr = host_lid}) == refs{{host, 0}});
+    CHECK(possibly_stale(TrapNumber::LinkStateChange, iba::NoticeTrap128{.lidAddr = leaf_lid}, false) == refs{});
+    CHECK(possibly_stale(TrapNumber::LocalChange, iba::NoticeTrap144{.lidAddr = host_lid}) == refs{{host, 0}});
+    CHECK(possibly_stale(TrapNumber::SystemImageGUIDChange, iba::NoticeTrap145{.lidAddr = host_lid}) ==
+          refs{{host, 0}});
     const auto gid_of = [](iba::guid port) {
         return iba::NoticeTrap64{.gidAddr = iba::gid(iba::link_local_prefix, port)};
     };
     // If a host appears or disappears, its switch port is possibly stale. For a switch, all of its ports are. For an
     // unknown node, only the SA can be queried.
     for (const TrapNumber number : {TrapNumber::GIDInService, TrapNumber::GIDOutOfService}) {
-        CHECK(doubted(number, gid_of(s.was.at({host, 1}).portGUID)) == refs{{leaf, 1}});
-        CHECK(doubted(number, gid_of(s.was.nodes[leaf].info.portGUID)) == refs{{leaf, 0}});
-        CHECK(doubted(number, gid_of(iba::guid{0x9999})) == std::nullopt);
+        CHECK(possibly_stale(number, gid_of(s.was.at({host, 1}).portGUID)) == refs{{leaf, 1}});
+        CHECK(possibly_stale(number, gid_of(s.was.nodes[leaf].info.portGUID)) == refs{{leaf, 0}});
+        CHECK(possibly_stale(number, gid_of(iba::guid{0x9999})) == std::nullopt);
     }
-    CHECK(doubted(TrapNumber::MulticastGroupCreated, gid_of(iba::guid{1})) == refs{});
+    CHECK(possibly_stale(TrapNumber::MulticastGroupCreated, gid_of(iba::guid{1})) == refs{});
 }
 
 } // namespace difference_test

@@ -191,9 +191,9 @@ TEST_CASE("a canceled find_changes reports no change") {
 TEST_CASE("find_changes returns an error without an SA reply and keeps the known subnet") {
     changing_world w(tree);
     discovery::sa_tables tables(w.schedule);
-    mad::IBPath nobody;
-    nobody.DLID = iba::lid{999};
-    w.schedule.set_sa_path(nobody);
+    mad::IBPath no_node;
+    no_node.DLID = iba::lid{999};
+    w.schedule.set_sa_path(no_node);
     CHECK_FALSE(coro::sync_wait(w.schedule, tables.find_changes()));
     w.schedule.set_sa_path(sa::sa_path_of(*w.known.at({0, w.known.start_port}).info));
     auto first = coro::sync_wait(w.schedule, tables.find_changes());

@@ -287,11 +287,11 @@ TEST_CASE("a node first found over a route that is too long is reached by the sh
     // discovery follows the other direction to its end first.
     const topology t = managed("ring,switches=120,hosts=1");
     const u32 first = t.nodes[t.default_node()].ports[1].peer_node;
-    u32 slow = topology::nobody;
+    u32 slow = topology::no_node;
     for (const auto& p : t.nodes[first].ports) {
         if (p.linked() && t.nodes[p.peer_node].is_switch()) slow = p.peer_node;
     }
-    REQUIRE(slow != topology::nobody);
+    REQUIRE(slow != topology::no_node);
     const unsigned outstanding = GENERATE(1u, 4u, 64u);
     CAPTURE(outstanding);
     world w(t, window(outstanding));
@@ -335,7 +335,7 @@ TEST_CASE("loss, duplicates, reordering and garbage hide nothing while retries a
         const subnet found = w.discover();
         CHECK(found.complete());
         CHECK(differences(found, w) == none);
-        CHECK(w.seen.asked_twice == 0);
+        CHECK(w.seen.queried_twice == 0);
         const auto& c = w.schedule.counters();
         CHECK(c.stale > 0);
         CHECK(c.malformed > 0);

@@ -203,7 +203,7 @@ unsigned mads_of_ibnetdiscover(const ibsim_server& server, const char* at_node, 
     return static_cast<unsigned>(std::stoul(text.substr(found + label.size())));
 }
 
-unsigned nodes_that_tell_no_speed(const discovery::subnet& s) {
+unsigned nodes_without_speed(const discovery::subnet& s) {
     unsigned nodes = 0;
     for (u32 n = 0; n < s.nodes.size(); ++n) {
         bool hides = false;
@@ -238,7 +238,7 @@ TEST_CASE("a discovery of an irregular fabric sends no more SMPs than ibnetdisco
             // For a node that supports extended speeds but reports none, comad queries one port for hidden speeds.
             // ibnetdiscover does not.
             CHECK(schedule.counters().sent <=
-                  mads_of_ibnetdiscover(server, node, outstanding) + nodes_that_tell_no_speed(found.value()));
+                  mads_of_ibnetdiscover(server, node, outstanding) + nodes_without_speed(found.value()));
         }
     }
 }

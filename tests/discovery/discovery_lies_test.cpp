@@ -29,7 +29,7 @@ namespace {
 
 /// A subnet in which a liar can change every reply.
 struct lying_world {
-    explicit lying_world(topology t, liar::lie lie, coro::schedule_options options = {})
+    explicit lying_world(topology t, altering_transport::lie lie, coro::schedule_options options = {})
         : net(std::move(t)), port(net, time_mode::virtual_), between(port, std::move(lie)), schedule(between, options) {
     }
 
@@ -44,7 +44,7 @@ struct lying_world {
 
     transports::sim::fabric net;
     transports::sim::sim_transport port;
-    liar between;
+    altering_transport between;
     coro::MADSchedule schedule;
 };
 
@@ -65,7 +65,7 @@ void new_guid_for_each_route(std::span<u8> reply) {
 }
 
 /// Returns a lie that changes only replies from the end of that route.
-liar::lie at(std::vector<u8> route, liar::lie what) {
+altering_transport::lie at(std::vector<u8> route, altering_transport::lie what) {
     route.insert(route.begin(), 0);
     return [route, what](std::span<u8> reply) {
         const bool is_smp = reply[1] == value(iba::MgmtClass::SubnDirected);
@@ -172,14 +172,14 @@ TEST_CASE("a table reply with an invalid AttributeOffset is rejected") {
     mad::IBPath to_sa;
     to_sa.DLID = w.net.graph().sm_lid;
     w.schedule.set_sa_path(to_sa);
-    const auto ask = [&]() -> coro::task<mad::result<std::vector<iba::sa::NodeRecord>>> {
+    const auto send_query = [&]() -> coro::task<mad::result<std::vector<iba::sa::NodeRecord>>> {
         co_return co_await w.schedule.SubnAdmGetTable<iba::sa::NodeRecord>();
     };
-    auto honest = coro::sync_wait(w.schedule, ask());
+    auto honest = coro::sync_wait(w.schedule, send_query());
     REQUIRE(honest);
     CHECK(honest.value().size() == 4);
-    w.between.tell(of_header);
-    auto lied = coro::sync_wait(w.schedule, ask());
+    w.between.report(of_header);
+    auto lied = coro::sync_wait(w.schedule, send_query());
     REQUIRE_FALSE(lied);
     CHECK(lied.error().code == mad::errc::malformed_reply);
 }
@@ -189,14 +189,14 @@ TEST_CASE("any value in any field of any reply leads to a consistent result of t
     const std::vector<const iba::record_info*> attributes{&iba::info_of<NodeInfo>, &iba::info_of<PortInfo>,
                                                           &iba::info_of<SwitchInfo>, &iba::info_of<NodeDescription>,
                                                           &iba::info_of<directed>};
-    std::size_t lies = 0;
+    std::size_t altered_replies = 0;
     for (const iba::record_info* info : attributes) {
         for (const iba::field_info& f : iba::fields_of(*info)) {
             if (f.row.nested) continue;
             for (const bool is_local : {true, false}) {
                 for (const u64 number : {u64{0}, ~u64{0}, u64{1}, u64{2}}) {
                     CAPTURE(info->name, f.name, is_local, number);
-                    ++lies;
+                    ++altered_replies;
                     lying_world w(t, [&](std::span<u8> reply) {
                         const iba::mad_tables tables = iba::tables_of(reply);
                         if ((route_of(reply).size() == 1) != is_local) return;
@@ -218,7 +218,7 @@ TEST_CASE("any value in any field of any reply leads to a consistent result of t
             }
         }
     }
-    CHECK(lies > 500);
+    CHECK(altered_replies > 500);
 }
 
 // ---- endless subnets -----------------------------------------------------------------------------------------------
@@ -315,11 +315,11 @@ TEST_CASE("discovery finds and reports all ports of nodes with 254 and 255 ports
     CHECK(differences(found, t, host, 1).empty());
     CHECK(inconsistencies(found).empty());
     CHECK(found.link_count() == 3);
-    std::set<std::string> told;
-    for (const std::string& line : problems_of(found)) told.insert(line);
-    if (ports == 254) CHECK(told.empty());
+    std::set<std::string> reported;
+    for (const std::string& line : problems_of(found)) reported.insert(line);
+    if (ports == 254) CHECK(reported.empty());
     else
-        CHECK(told ==
+        CHECK(reported ==
               std::set<std::string>{"S-0000000000001000 \"wide switch\": reports 255 ports, but the maximum is 254",
                                     "H-0000000000020000 \"wide host\": reports 255 ports, but the maximum is 254"});
     const std::string text = text_of(found);

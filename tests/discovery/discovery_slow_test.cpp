@@ -34,11 +34,12 @@ public:
     mad::send_result send(const mad::send_request& request) noexcept override {
         const auto result = watched_.send(request);
         if (result.state != mad::send_state::sent || !leads_there(*request.path)) return result;
-        const question asked{mad::destination_key(*request.path), iba::get<&iba::MADHeader::attributeID>(request.mad),
-                             iba::get<&iba::MADHeader::attributeModifier>(request.mad)};
-        tids_[tid_of(request.mad)] = asked;
-        if (!first_) first_ = asked;
-        if (asked == *first_ && !is_first_answered_) ++most_of_first;
+        const question requested{mad::destination_key(*request.path),
+                                 iba::get<&iba::MADHeader::attributeID>(request.mad),
+                                 iba::get<&iba::MADHeader::attributeModifier>(request.mad)};
+        tids_[tid_of(request.mad)] = requested;
+        if (!first_) first_ = requested;
+        if (requested == *first_ && !is_first_answered_) ++most_of_first;
         else ++requests;
         return result;
     }
@@ -110,7 +111,7 @@ u32 some_host(const topology& t) {
 u32 its_leaf(const topology& t) { return t.nodes[some_host(t)].ports[1].peer_node; }
 
 struct slowness {
-    std::string_view who;
+    std::string_view target;
     u32 (*choose)(const topology&);
     mad::duration service;
 };
@@ -124,7 +125,7 @@ const auto all_slow = {slowness{"host", some_host, 10ms}, {"host", some_host, 20
 TEST_CASE("one slow node is found and gets few unnecessary retries") {
     const slowness slow = GENERATE(values(all_slow));
     const bool is_capped = GENERATE(false, true);
-    CAPTURE(slow.who, slow.service.count(), is_capped);
+    CAPTURE(slow.target, slow.service.count(), is_capped);
     slow_subnet w(slow.choose, slow.service, 0, 1, is_capped);
     for (int round = 0; round < 4; ++round) {
         CAPTURE(round);
@@ -140,7 +141,7 @@ TEST_CASE("one slow node is found and gets few unnecessary retries") {
 TEST_CASE("one slow node is found at one percent loss in each direction") {
     const slowness slow = GENERATE(values(all_slow));
     const u64 seed = GENERATE(1u, 2u, 3u, 4u, 5u);
-    CAPTURE(slow.who, slow.service.count(), seed);
+    CAPTURE(slow.target, slow.service.count(), seed);
     slow_subnet w(slow.choose, slow.service, 0.01, seed, seed % 2 == 1);
     const subnet found = w.discover();
     for (const auto& p : found.failures) UNSCOPED_INFO(describe(found, p));

@@ -42,7 +42,7 @@ TEST_CASE("discovery finds the nodes, ports, links and shortest routes of the fa
     CHECK(differences(found, w) == none);
     CHECK(inconsistencies(found) == none);
     CHECK(found.complete());
-    CHECK(w.seen.asked_twice == 0);
+    CHECK(w.seen.queried_twice == 0);
 }
 
 TEST_CASE("discovery can start at a host in the middle, at a switch and at a spine") {
@@ -143,7 +143,7 @@ TEST_CASE("results and their order are the same for every window and every timin
             const subnet found = w.discover();
             CHECK(text_of(found) == expected);
             CHECK(differences(found, w) == none);
-            CHECK(w.seen.asked_twice == 0);
+            CHECK(w.seen.queried_twice == 0);
         }
     }
 }
@@ -169,7 +169,7 @@ TEST_CASE("discovery of 1344 nodes sends only required SMPs plus simultaneous pr
         CHECK(found.link_count() == 3072);
         CHECK(found.nodes.size() == 1344);
         CHECK(w.sent() == w.seen.first_attempts);
-        CHECK(w.seen.asked_twice == 0);
+        CHECK(w.seen.queried_twice == 0);
         CHECK(w.sent() >= least);
         report += fmt::format("\nwindow {:3}{}: {} SMPs, {} at once in one node, {} virtual ms", outstanding,
                               jitter ? " with jitter" : "", w.sent(), w.net.most_held(),
@@ -274,7 +274,7 @@ TEST_CASE("each SMP carries the M_Key of its port as soon as the key is known") 
     const subnet found = w.discover({.keys = &keys});
     CHECK(differences(found, w) == none);
     CHECK(witness.wrong == 0);
-    CHECK(witness.asked >= found.nodes.size());
+    CHECK(witness.requested >= found.nodes.size());
     CHECK(witness.right > 2 * found.nodes.size());
     for (const discovery::node& n : found.nodes)
         CHECK(n.route.MKey == keys.of(mad::key_kind::MKey, witness.port_at(n.route)));

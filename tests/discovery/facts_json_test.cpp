@@ -42,15 +42,15 @@ TEST_CASE("P_Keys, SL to VL tables and VL arbitration appear at their ports only
             if (port["port"] == r.port) return port;
         return json();
     };
-    std::vector<unsigned> from_1_told(16), from_3_told(16, 15);
-    from_1_told[15] = 7;
+    std::vector<unsigned> from_1_reported(16), from_3_reported(16, 15);
+    from_1_reported[15] = 7;
     const json host = at(made_host_port), sw = at(made_switch_port), router = at(made_router_port);
     CHECK(host["PKeys"] == json({0xffff, 0x0123}));
-    CHECK(host["SLtoVL"] == json::array({{{"VLs", from_1_told}}}));
+    CHECK(host["SLtoVL"] == json::array({{{"VLs", from_1_reported}}}));
     CHECK_FALSE(host.contains("VLArbitration"));
     CHECK_FALSE(sw.contains("PKeys"));
     CHECK(sw["SLtoVL"] ==
-          json::array({{{"inputPort", 1}, {"VLs", from_1_told}}, {{"inputPort", 3}, {"VLs", from_3_told}}}));
+          json::array({{{"inputPort", 1}, {"VLs", from_1_reported}}, {{"inputPort", 3}, {"VLs", from_3_reported}}}));
     CHECK(sw["VLArbitration"] ==
           json({{"low", json::array({{{"VL", 14}, {"weight", 64}}, {{"VL", 1}, {"weight", 255}}})},
                 {"high", json::array({{{"VL", 0}, {"weight", 1}}})}}));

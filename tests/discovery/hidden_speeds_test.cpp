@@ -20,17 +20,17 @@ TEST_CASE("hides_extended_speeds is true if the end port has extended speeds and
     port.linkSpeedSupported = 7; // the old speeds have any values
     port.linkSpeedActive = iba::LinkSpeed::QDR;
     CHECK(hides_extended_speeds(end_port, port));
-    const auto tells = [&](auto set) {
-        PortInfo told = port;
-        set(told);
-        return !hides_extended_speeds(end_port, told);
+    const auto reports = [&](auto set) {
+        PortInfo reported = port;
+        set(reported);
+        return !hides_extended_speeds(end_port, reported);
     };
-    CHECK(tells([](PortInfo& p) { p.linkSpeedExtSupported = 1; })); // also for a port that is down
-    CHECK(tells([](PortInfo& p) { p.linkSpeedExtEnabled = 30; }));
-    CHECK(tells([](PortInfo& p) { p.linkSpeedExtActive = iba::LinkSpeedExt::FDR; }));
-    CHECK(tells([](PortInfo& p) { p.linkSpeedExtSupported2 = 1; }));
-    CHECK(tells([](PortInfo& p) { p.linkSpeedExtEnabled2 = 1; }));
-    CHECK(tells([](PortInfo& p) { p.linkSpeedExtActive2 = iba::LinkSpeedExt2::XDR; }));
+    CHECK(reports([](PortInfo& p) { p.linkSpeedExtSupported = 1; })); // also for a port that is down
+    CHECK(reports([](PortInfo& p) { p.linkSpeedExtEnabled = 30; }));
+    CHECK(reports([](PortInfo& p) { p.linkSpeedExtActive = iba::LinkSpeedExt::FDR; }));
+    CHECK(reports([](PortInfo& p) { p.linkSpeedExtSupported2 = 1; }));
+    CHECK(reports([](PortInfo& p) { p.linkSpeedExtEnabled2 = 1; }));
+    CHECK(reports([](PortInfo& p) { p.linkSpeedExtActive2 = iba::LinkSpeedExt2::XDR; }));
     end_port.capabilityMask = ~0x4000u;
     CHECK_FALSE(hides_extended_speeds(end_port, port));
 }
@@ -41,20 +41,21 @@ TEST_CASE("a simulated device with hidden speeds reports them in replies to quer
     world w(std::move(t));
     const subnet s = w.discover();
     REQUIRE(s.complete());
-    const auto ask = [&](u32 node, u32 modifier) {
+    const auto send_query = [&](u32 node, u32 modifier) {
         return coro::sync_wait(w.schedule, w.schedule.SubnGet<PortInfo>(s.nodes[node].route, modifier)).value();
     };
     REQUIRE_FALSE(s.nodes[0].is_switch());
     REQUIRE(s.nodes[1].is_switch());
-    const PortInfo end_port = ask(1, 0), hidden = ask(1, 1), told = ask(1, 1 | understands_extended_speeds);
+    const PortInfo end_port = send_query(1, 0), hidden = send_query(1, 1),
+                   reported = send_query(1, 1 | understands_extended_speeds);
     CHECK(hides_extended_speeds(end_port, hidden));
     CHECK(hidden.linkSpeedActive == iba::LinkSpeed::QDR);
-    CHECK_FALSE(hides_extended_speeds(end_port, told));
-    CHECK(told.linkSpeedExtActive == iba::LinkSpeedExt::EDR); // the value that the generator sets
-    CHECK(told.LID == hidden.LID);
+    CHECK_FALSE(hides_extended_speeds(end_port, reported));
+    CHECK(reported.linkSpeedExtActive == iba::LinkSpeedExt::EDR); // the value that the generator sets
+    CHECK(reported.LID == hidden.LID);
     // A CA in the same fabric hides no speed.
-    CHECK(ask(0, 1).linkSpeedExtActive == iba::LinkSpeedExt::EDR);
-    CHECK(ask(0, 1 | understands_extended_speeds).linkSpeedExtActive == iba::LinkSpeedExt::EDR);
+    CHECK(send_query(0, 1).linkSpeedExtActive == iba::LinkSpeedExt::EDR);
+    CHECK(send_query(0, 1 | understands_extended_speeds).linkSpeedExtActive == iba::LinkSpeedExt::EDR);
 }
 
 /// Port 0 of a switch, which has no cable, hides only a meaningless value.
@@ -105,7 +106,7 @@ TEST_CASE("a node that rejects bit 31 is read without it, and a node that ignore
     topology t = managed("fattree2,radix=4");
     for (auto& n : t.nodes) n.hides_extended_speeds = n.is_switch();
     world w(t);
-    liar odd(w.seen, [&](std::span<u8> reply) {
+    altering_transport odd(w.seen, [&](std::span<u8> reply) {
         if (attribute_in<PortInfo>(reply).empty()) return;
         const u32 modifier = iba::get<&iba::MADHeader::attributeModifier>(reply.data());
         if ((modifier & understands_extended_speeds) == 0) return;

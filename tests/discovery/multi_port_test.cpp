@@ -38,17 +38,17 @@ subnet by_one_port(const topology& t, u32 node, unsigned port, const mad::port_k
     return w.discover({.keys = keys});
 }
 
-struct place {
+struct port_of_host {
     u32 node;
     unsigned port;
 };
 
 /// Returns some hosts of a subnet. The first two of them are close together.
-std::vector<place> hosts(const topology& t, std::size_t count) {
-    std::vector<place> all;
+std::vector<port_of_host> hosts(const topology& t, std::size_t count) {
+    std::vector<port_of_host> all;
     for (u32 n = 0; n < t.nodes.size(); ++n)
         if (!t.nodes[n].is_switch()) all.push_back({n, transports::sim::default_port(t.nodes[n])});
-    std::vector<place> some;
+    std::vector<port_of_host> some;
     for (std::size_t i = 0; i < count; ++i) some.push_back(all[i < 2 ? i : i * all.size() / count]);
     return some;
 }
@@ -56,11 +56,11 @@ std::vector<place> hosts(const topology& t, std::size_t count) {
 /// Several ports of a simulated subnet, in real time.
 struct multi_port_world {
     /// Nothing times out unless `options` set a timeout, except at the port `impatient`.
-    multi_port_world(const topology& t, const std::vector<place>& places, coro::schedule_options options = window(16),
-                     std::optional<std::size_t> impatient = {})
+    multi_port_world(const topology& t, const std::vector<port_of_host>& places,
+                     coro::schedule_options options = window(16), std::optional<std::size_t> impatient = {})
         : subnet_under_test(t) {
         if (options.timeout.count() == 0) options.timeout = std::chrono::hours(1);
-        for (const place& p : places) {
+        for (const port_of_host& p : places) {
             coro::schedule_options its_own = options;
             if (ports.size() == impatient) its_own.timeout = std::chrono::milliseconds(10);
             ports.emplace_back(subnet_under_test, p.node, p.port);
@@ -111,9 +111,9 @@ TEST_CASE("a multi-port discovery returns the subnet that a discovery through it
 
 TEST_CASE("a multi-port discovery may start at two ports of one node, twice at one port, and at switches") {
     const topology t = two_port_adapters(cabled_ports_of_b::both);
-    const std::vector<std::vector<place>> beginnings{{{0, 1}, {0, 2}}, {{0, 2}, {0, 1}}, {{0, 1}, {0, 1}},
-                                                     {{0, 1}, {1, 2}}, {{2, 0}, {4, 0}}, {{4, 0}, {0, 1}, {1, 1}},
-                                                     {{3, 0}, {3, 0}}};
+    const std::vector<std::vector<port_of_host>> beginnings{
+        {{0, 1}, {0, 2}}, {{0, 2}, {0, 1}},         {{0, 1}, {0, 1}}, {{0, 1}, {1, 2}},
+        {{2, 0}, {4, 0}}, {{4, 0}, {0, 1}, {1, 1}}, {{3, 0}, {3, 0}}};
     const mad::port_keys keys = different_keys(t);
     for (const auto& places : beginnings) {
         const subnet expected = by_one_port(t, places[0].node, places[0].port, &keys);
@@ -286,7 +286,7 @@ TEST_CASE("a multi-port discovery reports a port that does not reply and is orde
         CHECK(found.failures[0].text.starts_with(fmt::format("local port #{}: ", silent)));
         CHECK(found.failures[0].kind == failure_kind::send_failed);
         found.failures.clear();
-        const place& first = places[silent == 0 ? 1 : 0];
+        const port_of_host& first = places[silent == 0 ? 1 : 0];
         CHECK(text_of(found) == text_of(by_one_port(t, first.node, first.port)));
     }
 }
@@ -374,7 +374,7 @@ TEST_CASE("a multi-port discovery by several clients of one ibsim finds what ibn
     std::deque<ibsim_transport> ports;
     std::deque<MADSchedule> schedules;
     std::vector<MADSchedule*> all;
-    for (const place& p : places) {
+    for (const port_of_host& p : places) {
         transports::ibsim_options where = at(server);
         where.node = t.nodes[p.node].id;
         ports.emplace_back(where);

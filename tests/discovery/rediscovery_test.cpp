@@ -44,7 +44,7 @@ struct known_world : world {
         coro::sync_wait(schedule, pause(schedule, time));
     }
     /// Returns the result of a whole discovery as text.
-    std::string anew() { return text_of(discover()); }
+    std::string fresh() { return text_of(discover()); }
 
     u64 first_sent, again_sent = 0;
     subnet known;
@@ -145,10 +145,10 @@ TEST_CASE("rediscovery queries every port of switches without PortStateChange") 
         ports += n.ports.size();
     }
     const u64 before = w.sent();
-    const auto doubtful =
+    const auto possibly_stale =
         coro::sync_wait(w.schedule, find_possibly_stale(w.schedule, w.known, change_source::switches));
-    REQUIRE(doubtful);
-    CHECK(doubtful.value().empty());
+    REQUIRE(possibly_stale);
+    CHECK(possibly_stale.value().empty());
     CHECK(w.sent() - before == ports);
 }
 
@@ -192,7 +192,7 @@ TEST_CASE("rediscovery equals a full discovery for any cables that are removed a
         w.known = w.again(source);
         CHECK(w.known.complete());
         CHECK(inconsistencies(w.known) == std::vector<std::string>{});
-        CHECK(text_of(w.known) == w.anew());
+        CHECK(text_of(w.known) == w.fresh());
     }
 }
 
@@ -250,16 +250,16 @@ TEST_CASE("rediscovery after changes during a rediscovery finds the actual subne
     known_world w("fattree2,radix=4");
     random_changes events(w, seed);
     events.kills = source == change_source::switches;
-    const auto look_again = [&] {
+    const auto rescan = [&] {
         w.known = w.again(source);
-        const subnet anew = w.discover();
+        const subnet fresh = w.discover();
         CHECK(inconsistencies(w.known) == std::vector<std::string>{});
         // If no subnet manager makes a port Active again, the SA still reports the state before the cable was removed.
-        std::set<std::string> differing = events_of(w.known, anew);
+        std::set<std::string> differing = events_of(w.known, fresh);
         if (source == change_source::sa)
             std::erase_if(differing, [](const std::string& e) { return e.starts_with("changed state"); });
         CHECK(differing == std::set<std::string>{});
-        if (source == change_source::switches) CHECK(sorted_text_of(w.known) == sorted_text_of(anew));
+        if (source == change_source::switches) CHECK(sorted_text_of(w.known) == sorted_text_of(fresh));
     };
     for (unsigned step = 0; step < 6; ++step) {
         CAPTURE(step);
@@ -270,10 +270,10 @@ TEST_CASE("rediscovery after changes during a rediscovery finds the actual subne
         w.known = w.again(source);
         CHECK(inconsistencies(w.known) == std::vector<std::string>{});
         w.let_pass(std::chrono::milliseconds(1));
-        look_again();
+        rescan();
     }
     events.undo_all();
-    look_again();
+    rescan();
     CHECK(w.known.complete());
     CHECK(w.known.nodes.size() == w.net.graph().nodes.size());
 }
@@ -373,7 +373,7 @@ TEST_CASE("rediscovery repeats the query of a link that was not yet Active") {
     w.known = w.again(change_source::sa);
     w.net.apply({restore, spine, 2});
     w.known = w.again(change_source::sa);
-    CHECK(text_of(w.known) == w.anew());
+    CHECK(text_of(w.known) == w.fresh());
 
     // Sets both ends, as a subnet manager does.
     const port_ref here{w.known.by_guid.at(w.net.graph().nodes[spine].nodeGUID), 2}, there = w.known.at(here).peer;
@@ -390,7 +390,7 @@ TEST_CASE("rediscovery repeats the query of a link that was not yet Active") {
     w.known = w.again(change_source::sa);
     CHECK(w.known.at({w.known.by_guid.at(w.net.graph().nodes[spine].nodeGUID), 2}).info->portState ==
           iba::PortState::Active);
-    CHECK(text_of(w.known) == w.anew());
+    CHECK(text_of(w.known) == w.fresh());
     const u64 before = w.again_sent;
     w.again(change_source::sa);
     CHECK(w.again_sent < before); // nothing is left to query

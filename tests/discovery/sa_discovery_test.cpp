@@ -58,7 +58,7 @@ struct wrong_sa {
         return std::move(found).value();
     }
     template <class R> subnet discover_with(std::function<void(R&)> change) {
-        wire.tell([change](std::span<u8> reply) {
+        wire.report([change](std::span<u8> reply) {
             constexpr std::size_t offset_at = 44, first = 56;
             constexpr u8 table = 0x92; // GetTableResp
             if (reply[1] != value(iba::MgmtClass::SubnAdm) || reply[3] != table) return;
@@ -75,7 +75,7 @@ struct wrong_sa {
     }
 
     const simulation sim;
-    liar wire;
+    altering_transport wire;
 };
 
 std::string problems_of(const subnet& s) {
@@ -143,12 +143,12 @@ TEST_CASE("SA discovery returns what directed routes and the ports report, even 
     REQUIRE(by_sa);
     const subnet& known = by_sa.value();
     constexpr discovery::table_kinds all{true, true, true, true, true};
-    const discovery::subnet_tables told =
+    const discovery::subnet_tables reported =
         coro::sync_wait(schedule, discovery::read_subnet_tables_by_sa(schedule, known, all));
     CHECK(wire.smps == 0);
     const auto directed = coro::sync_wait(schedule, discovery::discover(schedule));
     REQUIRE(directed);
-    const discovery::subnet_tables asked =
+    const discovery::subnet_tables requested =
         coro::sync_wait(schedule, discovery::read_subnet_tables(schedule, known, all));
     CHECK(directed.value().nodes.size() == nodes);
     CHECK(unlike_parts(directed.value(), known) == std::vector<std::string>{});
@@ -156,25 +156,25 @@ TEST_CASE("SA discovery returns what directed routes and the ports report, even 
     CHECK(inconsistencies(known) == std::vector<std::string>{});
 
     // Compares the tables of the ports bit by bit, except the SMInfo of the SM, which counts its own activity.
-    for (const discovery::subnet_tables* facts : {&asked, &told}) {
+    for (const discovery::subnet_tables* facts : {&requested, &reported}) {
         std::string failures;
         for (const discovery::failure& p : facts->failures) failures += p.text + '\n';
         CHECK(failures.empty());
         CHECK((facts->PKeys.complete() && facts->SLToVL.complete() && facts->VLArbitration.complete()));
         CHECK((facts->guids.complete() && facts->SMs.complete()));
     }
-    CHECK(asked.PKeys.values.size() > nodes);
-    CHECK(asked.SLToVL.values.size() > nodes);
-    CHECK(asked.VLArbitration.values.size() > nodes);
-    CHECK(asked.guids.values.size() >= nodes);
-    CHECK(asked.SMs.values.size() == 1);
-    CHECK(asked.PKeys == told.PKeys);
-    CHECK(asked.SLToVL == told.SLToVL);
-    CHECK(asked.VLArbitration == told.VLArbitration);
-    CHECK(asked.guids == told.guids);
-    REQUIRE(told.SMs.values.size() == 1);
-    CHECK(asked.SMs.values.begin()->first == told.SMs.values.begin()->first);
-    CHECK(asked.SMs.values.begin()->second.GUID == told.SMs.values.begin()->second.GUID);
+    CHECK(requested.PKeys.values.size() > nodes);
+    CHECK(requested.SLToVL.values.size() > nodes);
+    CHECK(requested.VLArbitration.values.size() > nodes);
+    CHECK(requested.guids.values.size() >= nodes);
+    CHECK(requested.SMs.values.size() == 1);
+    CHECK(requested.PKeys == reported.PKeys);
+    CHECK(requested.SLToVL == reported.SLToVL);
+    CHECK(requested.VLArbitration == reported.VLArbitration);
+    CHECK(requested.guids == reported.guids);
+    REQUIRE(reported.SMs.values.size() == 1);
+    CHECK(requested.SMs.values.begin()->first == reported.SMs.values.begin()->first);
+    CHECK(requested.SMs.values.begin()->second.GUID == reported.SMs.values.begin()->second.GUID);
 
     // Every LID belongs to its end port, and to no other.
     const discovery::lid_index lids(known);
@@ -193,16 +193,16 @@ TEST_CASE("an impossible SA record is reported and dropped, and the other record
     using namespace iba::sa;
     using Catch::Contains;
     wrong_sa w;
-    const subnet nobody = w.discover_with<NodeRecord>([](NodeRecord& r) { r.nodeInfo.nodeGUID = {}; });
-    CHECK_THAT(problems_of(nobody), Contains("is invalid: node GUID 0000:0000:0000:0000, port"));
-    CHECK_FALSE(nobody.find({}));
+    const subnet no_node = w.discover_with<NodeRecord>([](NodeRecord& r) { r.nodeInfo.nodeGUID = {}; });
+    CHECK_THAT(problems_of(no_node), Contains("is invalid: node GUID 0000:0000:0000:0000, port"));
+    CHECK_FALSE(no_node.find({}));
     const subnet nowhere = w.discover_with<LinkRecord>([](LinkRecord& r) { r.toLID = iba::lid{0xbf00}; });
     CHECK_THAT(problems_of(nowhere),
                Contains("to LID 48896 port ") && Contains(", but one of these ports does not exist"));
     const subnet no_switch = w.discover_with<SwitchInfoRecord>([](SwitchInfoRecord& r) { r.LID = iba::lid{0xbf00}; });
     CHECK_THAT(problems_of(no_switch),
                Contains("the SA has a SwitchInfoRecord of LID 48896, but no switch has this LID"));
-    for (const subnet* s : {&nobody, &nowhere, &no_switch}) {
+    for (const subnet* s : {&no_node, &nowhere, &no_switch}) {
         CHECK_FALSE(s->complete());
         CHECK(s->nodes.size() >= 8);
         CHECK(inconsistencies(*s) == std::vector<std::string>{});
@@ -258,16 +258,16 @@ TEST_CASE("an SA that claims 255 ports per adapter gets ports only for its recor
     const std::size_t usual = count_ports(honest);
     // For each record there are at most 4 ports that no record names, and 8,192 in total.
     const std::size_t most = usual + 8192 + 4 * (2 * honest.nodes.size() + usual);
-    SA.wire.tell(lie(0));
+    SA.wire.report(lie(0));
     const subnet claimed = SA.discover();
     CHECK(claimed.nodes.size() == honest.nodes.size());
     CHECK(claimed.link_count() == honest.link_count());
     CHECK(count_ports(claimed) < most);
     CHECK_THAT(problems_of(claimed),
                Catch::Contains("NodeInfo reports 255 ports, but the SA has records only up to port 1"));
-    SA.wire.tell(lie(255));
+    SA.wire.report(lie(255));
     CHECK(count_ports(SA.discover()) < most);
-    SA.wire.tell(lie(0, iba::NodeType::Switch)); // each switch port without PortInfo is a failure of its own
+    SA.wire.report(lie(0, iba::NodeType::Switch)); // each switch port without PortInfo is a failure of its own
     const subnet switches = SA.discover();
     CHECK(count_ports(switches) < most);
     CHECK(switches.failures.size() < most);
@@ -276,9 +276,9 @@ TEST_CASE("an SA that claims 255 ports per adapter gets ports only for its recor
 TEST_CASE("SA discovery ends at its time limit if the SA does not reply") {
     const simulation sim = make_sim("ring,switches=3,hosts=2,sm=1", time_mode::virtual_);
     coro::MADSchedule schedule(*sim.transport, window());
-    mad::IBPath nobody;
-    nobody.DLID = iba::lid{200};
-    schedule.set_sa_path(nobody);
+    mad::IBPath no_node;
+    no_node.DLID = iba::lid{200};
+    schedule.set_sa_path(no_node);
     discovery::discover_options how;
     how.max_time = std::chrono::milliseconds(250); // shorter than the first attempt
     const auto found = coro::sync_wait(schedule, discovery::discover_by_sa(schedule, iba::lid{1}, how));

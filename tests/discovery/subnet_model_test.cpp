@@ -336,8 +336,8 @@ private:
         return !one.is_mute && (one.unread != f || one.unread_times < 2);
     }
     bool has_info(port_ref r) const {
-        const bool is_asked = made_.nodes[r.node].is_switch() || all.is_linked[r.node][r.port] || is_start(r);
-        return is_asked && answers(r.node, {query_kind::port, r.port});
+        const bool is_requested = made_.nodes[r.node].is_switch() || all.is_linked[r.node][r.port] || is_start(r);
+        return is_requested && answers(r.node, {query_kind::port, r.port});
     }
     bool leads_on(port_ref r) const {
         return (made_.nodes[r.node].is_switch() || is_start(r)) && r.port != 0 && has_info(r) && made_.is_up(r);
@@ -380,8 +380,8 @@ mad::mad_error error(mad::errc code) {
 /// Compares all that a subnet contains with the replies.
 class comparison {
 public:
-    comparison(const made_subnet& made, const findings& told, const view& seen, const subnet& found)
-        : made_(made), told_(told), view_(seen), found_(found) {}
+    comparison(const made_subnet& made, const findings& reported, const view& seen, const subnet& found)
+        : made_(made), reported_(reported), view_(seen), found_(found) {}
 
     void run() {
         expect(found_.nodes.size() == view_.order.size(), "the number of nodes");
@@ -398,7 +398,7 @@ public:
             ++types[made_.nodes[n].info.nodeType];
             hops = std::max<unsigned>(hops, found_.nodes[i].route.hopCount);
             for (u8 p = 1; p < made_.nodes[n].ports.size(); ++p) {
-                if (!told_.is_linked[n][p]) continue;
+                if (!reported_.is_linked[n][p]) continue;
                 const port_ref peer = *made_.at({n, p}).cable;
                 if (std::pair(n, p) <= std::pair(peer.node, peer.port)) ++links; // counts only one of the two ends
             }
@@ -418,8 +418,8 @@ private:
         const u8 entered = is_reached && view_.entered[n] != 0 ? view_.entered[n] : have.info.localPortNum;
         expect(entered < want.ports.size() && have.info == made_.info_at({n, entered}), "NodeInfo");
         if (is_reached) expect(std::ranges::equal(have.route.hops(), view_.routes[n]), "a route");
-        expect(have.description == (told_.descriptions.contains(n) ? want.description : ""), "a description");
-        expect(have.switch_info.has_value() == told_.switch_infos.contains(n), "whether SwitchInfo was told");
+        expect(have.description == (reported_.descriptions.contains(n) ? want.description : ""), "a description");
+        expect(have.switch_info.has_value() == reported_.switch_infos.contains(n), "whether SwitchInfo was told");
         expect(!have.switch_info || *have.switch_info == want.switch_info, "SwitchInfo");
         expect(have.is_switch() == want.is_switch(), "whether it is a switch");
         expect(have.ports.size() == want.ports.size(), "the number of ports");
@@ -429,16 +429,16 @@ private:
     }
     void compare_port(port_ref r, const discovery::port& have) const {
         const made_port& want = made_.at(r);
-        expect(have.info.has_value() == told_.infos.contains({r.node, r.port}), "whether PortInfo was told");
+        expect(have.info.has_value() == reported_.infos.contains({r.node, r.port}), "whether PortInfo was told");
         PortInfo info = want.info;
         if (have.info) info.localPortNum = have.info->localPortNum; // depends on the port by which the route enters
         expect(!have.info || *have.info == info, "PortInfo");
-        const bool is_linked = told_.is_linked[r.node][r.port];
+        const bool is_linked = reported_.is_linked[r.node][r.port];
         expect(have.peer == (is_linked ? port_ref{index_[want.cable->node], want.cable->port} : port_ref{}), "a peer");
         if (is_linked) expect(found_.at(have.peer).peer == port_ref{index_[r.node], r.port}, "the peer of a peer");
         const bool is_known = made_.nodes[r.node].is_switch() || is_linked;
         if (is_known) expect(have.portGUID == want.GUID, "portGUID");
-        const bool has_extended = told_.extended.contains({r.node, r.port});
+        const bool has_extended = reported_.extended.contains({r.node, r.port});
         expect(have.fdr10 == (has_extended && want.extended.LinkSpeedActive == 1), "whether it is FDR10");
         expect(have.fdr10_supported == (has_extended && want.extended.LinkSpeedSupported == 1),
                "whether it could be FDR10");
@@ -448,7 +448,7 @@ private:
     }
 
     const made_subnet& made_;
-    const findings& told_;
+    const findings& reported_;
     const view& view_;
     const subnet& found_;
     std::vector<u32> index_; // index in the discovered subnet
@@ -484,7 +484,7 @@ private:
         else make_any();
         for (unsigned i = d_.one_in(3) ? 2 : 1; i > 0; --i) starts_.push_back(any_start());
         if (starts_.size() == 1 && d_.one_in(2)) max_hops_ = d_.below(5);
-        asks_twice_ = d_.one_in(2);
+        queries_twice_ = d_.one_in(2);
         const bool has_faults = !d_.one_in(3);
         if (has_faults) make_faults();
         // With one common start, both workers would report the same loss.
@@ -519,7 +519,7 @@ private:
         return {r.node, made_.nodes[r.node].is_switch() ? u8{0} : r.port};
     }
     // Returns how often a query fails. A repeated query may succeed.
-    unsigned times(mad::errc why) { return asks_twice_ && why == mad::errc::timed_out && d_.one_in(2) ? 1 : 9; }
+    unsigned times(mad::errc why) { return queries_twice_ && why == mad::errc::timed_out && d_.one_in(2) ? 1 : 9; }
     void make_faults() {
         // Queries that one worker could not send are left to other workers.
         std::vector<mad::errc> reasons{mad::errc::timed_out, mad::errc::timed_out, mad::errc::status};
@@ -560,7 +560,7 @@ private:
         how.mlnx_ext_port_info = with_extended;
         how.keys = &keys_;
         how.progress = &progress;
-        subnet_builder all(how, {.has_several_workers = is_shared, .retries_timeouts = asks_twice_});
+        subnet_builder all(how, {.has_several_workers = is_shared, .retries_timeouts = queries_twice_});
         clear(all, with_extended);
         for (u32 w = 0; w < workers_.size(); ++w) begin(w);
         for (u32 w = 0; w < workers_.size(); ++w) // each worker queries its own port before another worker can reach it
@@ -575,11 +575,11 @@ private:
             for (const node_query& q : pending) take_pending(q);
         }
         const subnet found = all.finish(stops_);
-        comparison(made_, told_, *seen_, found).run();
+        comparison(made_, reported_, *seen_, found).run();
         check_keys(found);
         // A node that fails to reply twice in a row is not queried further. What is known of such a node depends on the
         // order.
-        if (!stops_ && !has_holes_) expect(told_ == expected.all, "what was told is not all that there is");
+        if (!stops_ && !has_holes_) expect(reported_ == expected.all, "what was told is not all that there is");
         check_failures(found, expected, is_shared);
         expect(progress.nodes == found.nodes.size(), "progress: nodes");
         expect(progress.links == found.link_count(), "progress: links");
@@ -591,8 +591,8 @@ private:
         all_ = &all;
         with_extended_ = with_extended;
         stops_ = false;
-        told_ = {};
-        for (const made_node& n : made_.nodes) told_.is_linked.emplace_back(n.ports.size(), false);
+        reported_ = {};
+        for (const made_node& n : made_.nodes) reported_.is_linked.emplace_back(n.ports.size(), false);
         index_.assign(made_.nodes.size(), port_ref::npos);
         made_index_.clear();
         readings_.assign(made_.nodes.size(), {});
@@ -613,7 +613,7 @@ private:
 
     void begin(u32 w) {
         model_worker& one = workers_[w];
-        const bool is_new = !told_.nodes.contains(one.start.node);
+        const bool is_new = !reported_.nodes.contains(one.start.node);
         query_queue queue;
         one.start_index = all_->begin(made_.info_at(one.start), origin(w, true), queue);
         note_node(one.start_index, one.start.node);
@@ -624,7 +624,7 @@ private:
     }
     void note_node(u32 index, u32 n) {
         expect(index != port_ref::npos, "a contradiction where there is none");
-        if (told_.nodes.insert(n).second) {
+        if (reported_.nodes.insert(n).second) {
             index_[n] = index;
             expect(index == made_index_.size(), "the index of a new node");
             made_index_.push_back(n);
@@ -671,7 +671,7 @@ private:
         const std::optional<node_request> request = all_->next(q);
         const u32 n = made_index_[q.node];
         if (q.kind == query_kind::neighbor) {
-            const bool is_new = !told_.is_linked[n][q.port], is_near = q.route.hopCount < max_hops_;
+            const bool is_new = !reported_.is_linked[n][q.port], is_near = q.route.hopCount < max_hops_;
             expect(request.has_value() == (is_new && is_near), "whether a neighbor is queried");
             if (is_new && !is_near) too_far_.emplace(n, q.port);
         } else {
@@ -722,11 +722,12 @@ private:
         if (!out.cable || made_.nodes[out.cable->node].is_dead) return failed(w, request, mad::errc::timed_out);
         if (times_lost_[{from.node, from.port}]++ < out.losses) return failed(w, request, out.lost);
         const port_ref there = *out.cable;
-        const bool is_new = !told_.nodes.contains(there.node), is_new_link = !told_.is_linked[from.node][from.port];
+        const bool is_new = !reported_.nodes.contains(there.node),
+                   is_new_link = !reported_.is_linked[from.node][from.port];
         query_queue queue;
         expect(!accept(w, request, made_.info_at(there), is_idle, queue), "a step after a probe");
         if (is_new) note_node(static_cast<u32>(made_index_.size()), there.node);
-        told_.is_linked[from.node][from.port] = told_.is_linked[there.node][there.port] = true;
+        reported_.is_linked[from.node][from.port] = reported_.is_linked[there.node][there.port] = true;
         const node_query* const first = queue.empty() ? nullptr : &queue.front();
         expect(!first || first->node == index_[there.node], "a query to another node than the one reached");
         const bool is_switch = made_.nodes[there.node].is_switch();
@@ -749,8 +750,8 @@ private:
         const bool is_extended = q.kind == query_kind::ext_port_info;
         // For a node with several ports, the query is about the requested port, whichever port the route enters.
         const bool is_of_port = q.kind == query_kind::port || is_extended;
-        const iba::guid asked_port = made_.at(is_of_port ? port_ref{entered.node, q.port} : entered).GUID;
-        expect(starts_.size() > 1 || request.directed.MKey == key_of(asked_port), "the key of another port");
+        const iba::guid requested_port = made_.at(is_of_port ? port_ref{entered.node, q.port} : entered).GUID;
+        expect(starts_.size() > 1 || request.directed.MKey == key_of(requested_port), "the key of another port");
         const bool is_unread = node.unread == fact(q.kind, q.port);
         if (stops_) failed(w, request, mad::errc::cancelled);
         else if (node.is_mute || node.holes.contains({q.kind, q.port})) failed(w, request, mad::errc::timed_out);
@@ -765,13 +766,13 @@ private:
         readings_[n].in_a_row = 0;
         query_queue queue;
         if (q.kind == query_kind::switch_info) {
-            told_.switch_infos.insert(n);
+            reported_.switch_infos.insert(n);
             accept(w, request, node.switch_info, false, queue);
         } else if (q.kind == query_kind::description) {
-            told_.descriptions.insert(n);
+            reported_.descriptions.insert(n);
             accept(w, request, made_.description_of(n), false, queue);
         } else if (q.kind == query_kind::ext_port_info) {
-            told_.extended.emplace(n, q.port);
+            reported_.extended.emplace(n, q.port);
             accept(w, request, node.ports[q.port].extended, false, queue);
         } else {
             return take_info(w, request, {n, q.port});
@@ -788,12 +789,12 @@ private:
             (void)all_->accept(repeated, info, origin(w, false), queue);
             std::erase_if(queue, [](const node_query& more) { return more.kind == query_kind::neighbor; });
         }
-        told_.infos.emplace(where.node, where.port);
+        reported_.infos.emplace(where.node, where.port);
         const auto next = accept(w, request, info, false, queue);
         const bool has_fdr10 = with_extended_ && made_.may_be_fdr10(where) && !q.understands_extended_speeds;
         const bool is_extended_next = next && next->query.kind == query_kind::ext_port_info;
         expect(is_extended_next == has_fdr10, "whether it may be FDR10");
-        const bool is_start = workers_[w].start == where, is_linked = told_.is_linked[where.node][where.port];
+        const bool is_start = workers_[w].start == where, is_linked = reported_.is_linked[where.node][where.port];
         const bool leads_on = made_.is_up(where) && where.port != 0 && !q.understands_extended_speeds &&
                               (made_.nodes[where.node].is_switch() || is_start) && !is_linked;
         const auto probes = std::ranges::count(queue, query_kind::neighbor, &node_query::kind);
@@ -834,7 +835,7 @@ private:
         const bool rejects_bit = q.understands_extended_speeds && code == mad::errc::status;
         if (code == mad::errc::cancelled || rejects_bit) return;
         const u32 n = made_index_[q.node];
-        const bool comes_again = asks_twice_ && !q.is_second && code == mad::errc::timed_out;
+        const bool comes_again = queries_twice_ && !q.is_second && code == mad::errc::timed_out;
         const query_kind kind = q.kind == query_kind::ext_port_info ? query_kind::port : q.kind;
         if (comes_again) owed_.insert({kind, n, q.port});
         else failures_.push_back(place_of(kind_of(code), n, q.port));
@@ -851,10 +852,10 @@ private:
         const port_ref start = workers_[0].start;
         workers_[0].start_index = 0;
         all_->order_from(made_.nodes[start.node].info.nodeGUID, start.port);
-        seen_.emplace(made_, told_.is_linked, told_.nodes, start);
+        seen_.emplace(made_, reported_.is_linked, reported_.nodes, start);
         made_index_ = seen_->order;
         for (u32 i = 0; i < made_index_.size(); ++i) index_[made_index_[i]] = i;
-        for (const u32 n : told_.nodes) {
+        for (const u32 n : reported_.nodes) {
             if (seen_->distance[n]) entries_[n] = seen_->entered[n];
             const bool goes_on = owed_.contains({query_kind::node, n, u8{0}}); // continues where the query was given up
             readings_[n] = {.handed = goes_on ? readings_[n].handed : steps_of(n), .in_a_row = 0, .is_given_up = false};
@@ -893,12 +894,12 @@ private:
         // before that query.
         std::vector<failure_location> optional;
         for (const auto& [what, n, port] : owed_) {
-            const bool is_known = what == query_kind::neighbor && told_.is_linked[n][port];
+            const bool is_known = what == query_kind::neighbor && reported_.is_linked[n][port];
             expect(is_known || stops_, "what had no answer was not asked again");
             (is_known ? optional : failures_).push_back(place_of(failure_kind::timeout, n, port));
         }
         for (const auto& [n, port] : too_far_) {
-            const bool is_known = told_.is_linked[n][port];
+            const bool is_known = reported_.is_linked[n][port];
             (is_known ? optional : failures_).push_back(place_of(failure_kind::too_far, n, port));
             if (!stops_ && !has_holes_)
                 expect(is_known || expected.is_too_far({n, port}, *seen_), "too far, and it is not");
@@ -921,17 +922,17 @@ private:
         port_ref start{n, 0};
         if (!made_.nodes[n].is_switch()) {
             start.port = static_cast<u8>(d_.between(1, made_.nodes[n].info.numPorts));
-            if (!told_.is_linked[n][start.port]) return;
+            if (!reported_.is_linked[n][start.port]) return;
         }
         std::map<u64, u64> keys;
         for (const discovery::node& one : found.nodes) keys[value(one.info.nodeGUID)] = one.route.MKey;
         put_in_order(found, i, start.port);
-        const view other(made_, told_.is_linked, told_.nodes, start);
-        comparison(made_, told_, other, found).run();
+        const view other(made_, reported_.is_linked, reported_.nodes, start);
+        comparison(made_, reported_, other, found).run();
         for (const discovery::node& one : found.nodes)
             expect(one.route.MKey == keys.at(value(one.info.nodeGUID)), "the key of another order");
         put_in_order(found);
-        comparison(made_, told_, other, found).run();
+        comparison(made_, reported_, other, found).run();
     }
 
     dice d_;
@@ -939,12 +940,12 @@ private:
     made_subnet made_;
     std::vector<port_ref> starts_;
     unsigned max_hops_ = IBDRPath::max_hops;
-    bool asks_twice_ = false, has_holes_ = false, with_extended_ = false, stops_ = false;
+    bool queries_twice_ = false, has_holes_ = false, with_extended_ = false, stops_ = false;
     mad::port_keys keys_;
 
     subnet_builder* all_ = nullptr;
     std::vector<model_worker> workers_;
-    findings told_;
+    findings reported_;
     std::optional<view> seen_;
     std::vector<u32> index_, made_index_; // from the generated subnet to the builder, and back
     std::vector<node_reading> readings_;  // by index in the generated subnet
@@ -1023,7 +1024,7 @@ private:
     void begin() {
         const NodeInfo info = any_info();
         query_queue queue;
-        const u32 begun = all_.begin(info, {0, 4, true}, queue);
+        const u32 started = all_.begin(info, {0, 4, true}, queue);
         const auto known = find(info.nodeGUID);
         if (!known) {
             add(info);
@@ -1032,19 +1033,19 @@ private:
             const bool is_switch = info.nodeType == NodeType::Switch;
             if (info.numPorts == 0 || info.localPortNum > info.numPorts || (info.localPortNum == 0 && !is_switch))
                 failures_.push_back({failure_kind::contradiction, value(info.nodeGUID), 0});
-            expect(begun == nodes_.size() - 1, "the index of where a worker starts");
-            expect(is_reading(queue, begun) && !queue.empty(), "a new node is not read");
+            expect(started == nodes_.size() - 1, "the index of where a worker starts");
+            expect(is_reading(queue, started) && !queue.empty(), "a new node is not read");
             return;
         }
         known_node& n = nodes_[*known];
         if (!has_same_ports(n.info, info) || info.localPortNum > info.numPorts) {
             contradict({*known, info.localPortNum});
-            expect(begun == port_ref::npos && queue.empty(), "a worker starts where it cannot");
+            expect(started == port_ref::npos && queue.empty(), "a worker starts where it cannot");
             return;
         }
         const bool is_switch = info.nodeType == NodeType::Switch;
-        expect(begun == *known && queue.size() == (is_switch ? 0 : 1), "where another worker starts");
-        if (!is_switch) expect(is_port_query(queue.front(), {begun, info.localPortNum}), "the port of another start");
+        expect(started == *known && queue.size() == (is_switch ? 0 : 1), "where another worker starts");
+        if (!is_switch) expect(is_port_query(queue.front(), {started, info.localPortNum}), "the port of another start");
         if (!is_switch) n.ports[info.localPortNum].GUID = info.portGUID;
     }
 
@@ -1346,7 +1347,7 @@ public:
         }
         make_faults();
         look();
-        return looked_at_;
+        return examined_;
     }
 
 private:
@@ -1431,17 +1432,17 @@ private:
     }
 
     // ---- expected changes
-    using told = std::multiset<std::tuple<u32, u8, std::string>>; // node, port, text
+    using reported = std::multiset<std::tuple<u32, u8, std::string>>; // node, port, text
 
     void look() {
-        told expected;
-        std::size_t to_ask = 0;
+        reported expected;
+        std::size_t to_query = 0;
         for (u32 n = 0; n < known_.nodes.size(); ++n) {
-            if (known_.nodes[n].is_switch()) to_ask += expect_switch(expected, n);
-            else if (n == 0) to_ask += expect_port(expected, {0, known_.start_port}).has_value();
+            if (known_.nodes[n].is_switch()) to_query += expect_switch(expected, n);
+            else if (n == 0) to_query += expect_port(expected, {0, known_.start_port}).has_value();
         }
         smps_ = 0;
-        told have;
+        reported have;
         const auto changes =
             coro::sync_wait(schedule_, discovery::find_changes(schedule_, known_, has_keys_ ? &keys_ : nullptr));
         for (const discovery::change& c : changes) {
@@ -1449,21 +1450,21 @@ private:
             expect(describe(known_, c).ends_with((c.where.port ? "]: " : "\": ") + c.text), "a line of a change");
         }
         if (have != expected) fail("what is told:" + text_of(have) + "; what was edited:" + text_of(expected));
-        expect(smps_ == to_ask, "the number of SMPs");
+        expect(smps_ == to_query, "the number of SMPs");
         expect(is_as_it_should_be_, "the key of a node");
-        for (const auto& n : now_) looked_at_ += n.size();
+        for (const auto& n : now_) examined_ += n.size();
     }
     static std::string short_text(const std::string& text) {
         if (!text.starts_with("RPC ")) return text;
         return text.find("timed out") != text.npos ? "timed out" : "status";
     }
-    static std::string text_of(const told& all) {
+    static std::string text_of(const reported& all) {
         std::string text;
         for (const auto& [n, p, what] : all) text += fmt::format(" {}[{}] {},", n, p, what);
         return text;
     }
     // Returns the number of SMPs that this requires.
-    std::size_t expect_switch(told& all, u32 n) const {
+    std::size_t expect_switch(reported& all, u32 n) const {
         const std::size_t ports = now_[n].size();
         std::size_t smps = 0;
         if (tables_[n]) {
@@ -1483,7 +1484,7 @@ private:
         }
         return smps;
     }
-    bool expect_state(told& all, port_ref r) const {
+    bool expect_state(reported& all, port_ref r) const {
         const auto& was = known_.at(r).info;
         const PortState is = now_[r.node][r.port].portState;
         if (!was || was->portState == is) return false;
@@ -1491,7 +1492,7 @@ private:
         return true;
     }
     // Returns false if it does not respond.
-    std::optional<bool> expect_port(told& all, port_ref r) const {
+    std::optional<bool> expect_port(reported& all, port_ref r) const {
         const auto& was = known_.at(r).info;
         const PortInfo& is = now_[r.node][r.port];
         const bool is_silent = is_dead_[r.node] || silent_.contains({r.node, r.port});
@@ -1517,7 +1518,7 @@ private:
     mad::port_keys keys_;
     bool has_keys_ = false, is_as_it_should_be_ = true;
     std::size_t smps_ = 0;
-    u64 looked_at_ = 0;
+    u64 examined_ = 0;
     answering_wire wire_{[this](const mad::send_request& request) { return answer(request.mad); }};
     MADSchedule schedule_{wire_, one_attempt()};
 };
@@ -1532,16 +1533,16 @@ public:
         discovery::sa_tables tables(schedule_);
         for (unsigned i = d_.below(30); i > 0; --i) edit_links();
         for (unsigned i = d_.below(6); i > 0; --i) add_node();
-        u64 looked_at = 0;
+        u64 examined = 0;
         for (int look = 0; look < 60; ++look) {
             refuses_ = d_.one_in(12);
             auto changes = coro::sync_wait(schedule_, tables.find_changes());
             expect(changes.has_value() == !refuses_, "whether the SA answered");
             if (changes) compare(changes.value());
-            looked_at += ports_.size() + links_.size() + 1;
+            examined += ports_.size() + links_.size() + 1;
             for (unsigned i = d_.below(6); i > 0; --i) d_.one_in(2) ? edit_links() : edit_ports();
         }
-        return looked_at;
+        return examined;
     }
 
 private:
@@ -1625,16 +1626,16 @@ private:
             expect(!c.where, "a place that was not discovered");
             have.insert(c.text);
         }
-        if (has_looked_) expected = edits();
+        if (has_polled_) expected = edits();
         if (have != expected)
             fail(fmt::format("told: {}; edited: {}", fmt::join(have, ", "), fmt::join(expected, ", ")));
-        has_looked_ = true;
+        has_polled_ = true;
         links_then_ = links_;
         ports_then_ = ports_;
     }
     std::multiset<std::string> edits() const {
         std::multiset<std::string> all;
-        const auto tell = [&](place p, const std::string& what) {
+        const auto report = [&](place p, const std::string& what) {
             all.insert(fmt::format("LID {} port {}: {}", p.first, p.second, what));
         };
         for (u16 LID = 1; LID <= 6; ++LID) {
@@ -1642,20 +1643,20 @@ private:
                 const place p{LID, port};
                 const auto link = links_.find(p), link_then = links_then_.find(p);
                 const bool is_linked = link != links_.end(), was_linked = link_then != links_then_.end();
-                if (was_linked && !is_linked) tell(p, "link removed");
+                if (was_linked && !is_linked) report(p, "link removed");
                 else if (is_linked && !(was_linked && link_then->second == link->second))
-                    tell(p, fmt::format("linked to LID {} port {}", link->second.first, link->second.second));
+                    report(p, fmt::format("linked to LID {} port {}", link->second.first, link->second.second));
                 const auto is = ports_.find(p), was = ports_then_.find(p);
                 if (is == ports_.end() || was == ports_then_.end()) {
-                    if (was != ports_then_.end()) tell(p, "removed");
-                    if (is != ports_.end()) tell(p, "added");
+                    if (was != ports_then_.end()) report(p, "removed");
+                    if (is != ports_.end()) report(p, "added");
                 } else if (is->second.portState != was->second.portState) {
-                    tell(p, "state is " + name_of_state(is->second.portState) + ", was " +
-                                name_of_state(was->second.portState));
+                    report(p, "state is " + name_of_state(is->second.portState) + ", was " +
+                                  name_of_state(was->second.portState));
                 } else if (is->second.linkWidthActive != was->second.linkWidthActive ||
                            active_speed_of(is->second, has_extended(ports_, LID)) !=
                                active_speed_of(was->second, has_extended(ports_then_, LID))) {
-                    tell(p, "width or speed changed");
+                    report(p, "width or speed changed");
                 }
             }
         }
@@ -1665,7 +1666,7 @@ private:
     dice d_;
     link_map links_, links_then_;
     port_map ports_, ports_then_;
-    bool has_looked_ = false, refuses_ = false;
+    bool has_polled_ = false, refuses_ = false;
     answering_wire wire_{[this](const mad::send_request& request) { return answer(request.mad); }};
     MADSchedule schedule_{wire_, one_attempt()};
 };

@@ -246,10 +246,10 @@ TEST_CASE("the SA is queried for the paths of each host, and missing paths are c
     const discovery::lid_index lids(s.found);
     discovery::virtual_lanes lanes;
     const u64 before = s.schedule.counters().sent;
-    const auto told = coro::sync_wait(s.schedule, read_path_sls(s.schedule, s.found, lids, lanes));
-    CHECK(told.paths == 3 * 2);
-    CHECK(told.missing == 0);
-    CHECK_FALSE(told.error);
+    const auto reported = coro::sync_wait(s.schedule, read_path_sls(s.schedule, s.found, lids, lanes));
+    CHECK(reported.paths == 3 * 2);
+    CHECK(reported.missing == 0);
+    CHECK_FALSE(reported.error);
     CHECK(s.schedule.counters().sent - before == 3);
     CHECK_FALSE(lanes.is_single());
 
@@ -269,16 +269,16 @@ TEST_CASE("each LID of an LMC is a path, and an unresponsive SA is not queried a
     const discovery::lid_index lids(s.found);
     discovery::virtual_lanes lanes;
     const u64 before = s.schedule.counters().sent;
-    const auto told = coro::sync_wait(s.schedule, read_path_sls(s.schedule, s.found, lids, lanes));
-    CHECK(told.paths == 2 + 2 + 2 * 4);
+    const auto reported = coro::sync_wait(s.schedule, read_path_sls(s.schedule, s.found, lids, lanes));
+    CHECK(reported.paths == 2 + 2 + 2 * 4);
     CHECK(s.schedule.counters().sent - before == 3);
-    CHECK(told.missing == 2 * 3);
-    CHECK_FALSE(told.error);
+    CHECK(reported.missing == 2 * 3);
+    CHECK_FALSE(reported.error);
 
     coro::MADSchedule one_by_one(s.port, window(1, 0));
-    mad::IBPath nobody;
-    nobody.DLID = iba::lid{100};
-    one_by_one.set_sa_path(nobody);
+    mad::IBPath no_node;
+    no_node.DLID = iba::lid{100};
+    one_by_one.set_sa_path(no_node);
     const auto untold = coro::sync_wait(one_by_one, read_path_sls(one_by_one, s.found, lids, lanes));
     CHECK(untold.missing == untold.paths);
     CHECK(one_by_one.counters().sent == 1);
@@ -291,7 +291,7 @@ TEST_CASE("a path that the SA returns twice counts once") {
     const discovery::lid_index lids(s.found);
     // The SA replaces every path by the last one. The paths lead from a host to itself, to the switch and to two other
     // hosts.
-    liar sa(s.port, [](std::span<u8> reply) {
+    altering_transport sa(s.port, [](std::span<u8> reply) {
         constexpr std::size_t before = 56, record = 64;
         for (std::size_t at = before; at + record <= reply.size(); at += record)
             std::ranges::copy(reply.last(record), reply.begin() + static_cast<std::ptrdiff_t>(at));
@@ -299,9 +299,9 @@ TEST_CASE("a path that the SA returns twice counts once") {
     coro::MADSchedule schedule(sa, window());
     schedule.set_sa_path(s.schedule.sa_path());
     discovery::virtual_lanes lanes;
-    const auto told = coro::sync_wait(schedule, read_path_sls(schedule, s.found, lids, lanes));
-    CHECK(told.paths == 6);
-    CHECK(told.missing >= 3);
-    CHECK(told.missing < 6);
-    CHECK_FALSE(told.error);
+    const auto reported = coro::sync_wait(schedule, read_path_sls(schedule, s.found, lids, lanes));
+    CHECK(reported.paths == 6);
+    CHECK(reported.missing >= 3);
+    CHECK(reported.missing < 6);
+    CHECK_FALSE(reported.error);
 }

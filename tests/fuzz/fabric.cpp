@@ -124,14 +124,14 @@ const transports::sim::topology& honest_subnet() {
 void check(const discovery::subnet& s) {
     fuzz::require(!s.nodes.empty() && s.nodes.size() <= most_nodes);
     // The first NodeInfo contradicts itself, so the subnet may be inconsistent there.
-    const bool is_local_doubtful = std::ranges::any_of(s.failures, [](const discovery::failure& p) {
+    const bool is_local_contradictory = std::ranges::any_of(s.failures, [](const discovery::failure& p) {
         return p.kind == discovery::failure_kind::contradiction && p.where.route.hopCount == 0 && p.where.port == 0;
     });
     for (u32 n = 0; n < s.nodes.size(); ++n) {
         const discovery::node& here = s.nodes[n];
         fuzz::require(s.find(here.info.nodeGUID) == &here);
-        fuzz::require(is_local_doubtful || here.ports.size() == here.info.numPorts + 1u);
-        fuzz::require((is_local_doubtful && n == 0) || here.info.nodeGUID != iba::guid{});
+        fuzz::require(is_local_contradictory || here.ports.size() == here.info.numPorts + 1u);
+        fuzz::require((is_local_contradictory && n == 0) || here.info.nodeGUID != iba::guid{});
         for (unsigned p = 0; p < here.ports.size(); ++p) {
             const discovery::port_ref peer = here.ports[p].peer;
             if (!peer) continue;
@@ -150,7 +150,7 @@ template <class R> coro::task<mad::result<std::vector<R>>> table(coro::MADSchedu
 }
 
 /// The result is a complete table or an error.
-template <class R> void ask_table(coro::MADSchedule& schedule) {
+template <class R> void query_table(coro::MADSchedule& schedule) {
     const auto records = coro::sync_wait(schedule, table<R>(schedule));
     if (records)
         for (const R& r : records.value()) iba::json(r);
@@ -162,7 +162,7 @@ template <class R> void ask_table(coro::MADSchedule& schedule) {
 extern "C" int LLVMFuzzerTestOneInput(const u8* data, std::size_t size) {
     transports::sim::fabric net(honest_subnet());
     transports::sim::sim_transport port(net, transports::sim::time_mode::virtual_);
-    test::liar between(port, script(data, size));
+    test::altering_transport between(port, script(data, size));
     coro::MADSchedule schedule(between);
 
     discovery::discover_options limits;
@@ -188,13 +188,13 @@ extern "C" int LLVMFuzzerTestOneInput(const u8* data, std::size_t size) {
     mad::IBPath to_sa;
     to_sa.DLID = net.graph().sm_lid;
     schedule.set_sa_path(to_sa);
-    ask_table<iba::sa::NodeRecord>(schedule);
-    ask_table<iba::sa::PortInfoRecord>(schedule);
-    ask_table<iba::sa::LinkRecord>(schedule);
-    ask_table<iba::sa::PathRecord>(schedule);
+    query_table<iba::sa::NodeRecord>(schedule);
+    query_table<iba::sa::PortInfoRecord>(schedule);
+    query_table<iba::sa::LinkRecord>(schedule);
+    query_table<iba::sa::PathRecord>(schedule);
     discovery::sa_tables tables(schedule);
     for (int look = 0; look < 2; ++look)
-        if (const auto told = coro::sync_wait(schedule, tables.find_changes()))
-            for (const discovery::change& c : told.value()) fuzz::require(fuzz::is_one_line(describe(s, c)));
+        if (const auto reported = coro::sync_wait(schedule, tables.find_changes()))
+            for (const discovery::change& c : reported.value()) fuzz::require(fuzz::is_one_line(describe(s, c)));
     return 0;
 }

@@ -148,9 +148,9 @@ peer::~peer() {
     thread_.join();
 }
 
-std::vector<u32> peer::asked() const {
+std::vector<u32> peer::requested() const {
     const std::lock_guard lock(mutex_);
-    return asked_;
+    return requested_;
 }
 std::size_t peer::most_waiting() const {
     const std::lock_guard lock(mutex_);
@@ -159,7 +159,7 @@ std::size_t peer::most_waiting() const {
 
 void peer::await_count(std::size_t count) const {
     std::unique_lock lock(mutex_);
-    if (!came_.wait_for(lock, 20s, [&] { return asked_.size() >= count; }))
+    if (!came_.wait_for(lock, 20s, [&] { return requested_.size() >= count; }))
         throw std::runtime_error("the requests do not come");
 }
 
@@ -179,7 +179,7 @@ void peer::serve_until_stopped() {
             const mad::time_point now = clock_now();
             for (const mad::duration after : times) due_.emplace(now + after, *got);
             const std::lock_guard lock(mutex_);
-            asked_.push_back(got->tid());
+            requested_.push_back(got->tid());
             most_waiting_ = std::max(most_waiting_, due_.size());
             came_.notify_all();
         }

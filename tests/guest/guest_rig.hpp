@@ -77,8 +77,8 @@ public:
     ~peer();
 
     /// Returns the lower halves of the transaction IDs of all requests, in the order of their arrival.
-    std::vector<u32> asked() const;
-    std::size_t count() const { return asked().size(); }
+    std::vector<u32> requested() const;
+    std::size_t count() const { return requested().size(); }
     /// Waits until this number of requests has arrived. Throws if that takes too long.
     void await_count(std::size_t) const;
     /// Returns the largest number of requests that waited for their replies at the same time.
@@ -93,7 +93,7 @@ private:
     mad::unique_fd stop_;
     mutable std::mutex mutex_;
     mutable std::condition_variable came_;
-    std::vector<u32> asked_;
+    std::vector<u32> requested_;
     std::size_t most_waiting_ = 0;
     std::multimap<mad::time_point, message> due_;
     std::thread thread_;

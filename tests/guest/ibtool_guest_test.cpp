@@ -104,15 +104,15 @@ TEST_CASE("ibping of comad and of infiniband-diags interoperate over the kernel"
         return without_times(r.out);
     };
     const words theirs{"ibping"}, ours = ibtool({"ibping"});
-    std::vector<std::string> said;
+    std::vector<std::string> printed;
     for (const words& server : {theirs, ours}) {
         process serving(server + words{"-S", "-C", "fib0"});
         // It replies as soon as it is registered. Until then the kernel rejects the request.
         await([&] { return run_process(ours + words{"-C", "fib1", "-c", "1", "1"}).status == 0; });
-        for (const words& client : {theirs, ours}) said.push_back(pinged_by(client));
+        for (const words& client : {theirs, ours}) printed.push_back(pinged_by(client));
     }
-    CHECK(said == std::vector<std::string>(4, said[0]));
-    CHECK_THAT(said[0], Contains("1 packets transmitted, 1 received, 0% packet loss"));
+    CHECK(printed == std::vector<std::string>(4, printed[0]));
+    CHECK_THAT(printed[0], Contains("1 packets transmitted, 1 received, 0% packet loss"));
 }
 
 TEST_CASE("ibtool reports what an unsuitable device lacks") {

@@ -122,22 +122,22 @@ happened by_the_kernel(const std::vector<step>& script) {
     const peer vendor(port_of("fib1/1"), {MgmtClass::VendOUI, 1, mad::methods(Method::Get), 7}, plan);
     umad_transport device(port_of("fib0/1"));
     happened all;
-    const mad::time_point began = clock_now();
+    const mad::time_point start = clock_now();
     const auto read_until = [&](mad::time_point end) {
         while (const auto got = await_message(device, std::max(end - clock_now(), mad::duration(0)))) {
             all.events.push_back({got->tid(), static_cast<int>(got->status), got->mad.size()});
-            all.times.push_back(clock_now() - began);
+            all.times.push_back(clock_now() - start);
         }
     };
     for (const step& s : script) {
-        read_until(began + s.at);
+        read_until(start + s.at);
         outgoing_mad m = mad_of(s);
         const auto result = m.send(device, s.class_version);
         if (result.state == mad::send_state::sent) continue;
         all.events.push_back({s.tid, -result.error, 0});
-        all.times.push_back(clock_now() - began);
+        all.times.push_back(clock_now() - start);
     }
-    while (device.held() > 0 && clock_now() - began < 10s) read_until(clock_now() + 20ms);
+    while (device.held() > 0 && clock_now() - start < 10s) read_until(clock_now() + 20ms);
     read_until(clock_now() + 100ms); // no further event
     return all;
 }

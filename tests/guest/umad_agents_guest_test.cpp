@@ -27,12 +27,12 @@ constexpr auto failed = mad::send_state::failed;
 
 /// A class with its registration, and an attribute to which only an agent replies. (For communication management, the
 /// kernel forwards only the Get of ClassPortInfo.)
-struct kind {
+struct exchange_kind {
     MgmtClass mgmt_class;
     u8 class_version;
     u16 attribute = 0x0011;
 };
-constexpr kind general_classes[] = {
+constexpr exchange_kind general_classes[] = {
     {MgmtClass::SubnAdm, 2},
     {MgmtClass::Performance, 1},
     {MgmtClass::BM, 1},
@@ -50,10 +50,10 @@ constexpr kind general_classes[] = {
     {MgmtClass::SubnAdm, 1},
 };
 constexpr u16 SMInfo = 0x0020; // the driver leaves it to agents
-constexpr kind subnet_classes[] = {{MgmtClass::SubnLID, 1, SMInfo}, {MgmtClass::SubnDirected, 1, SMInfo}};
+constexpr exchange_kind subnet_classes[] = {{MgmtClass::SubnLID, 1, SMInfo}, {MgmtClass::SubnDirected, 1, SMInfo}};
 
 /// Checks that a request arrives, and that its reply returns.
-void check_exchange(umad_transport& asking, mad::any_path to, umad_transport& answering, const kind& k) {
+void check_exchange(umad_transport& requester, mad::any_path to, umad_transport& answering, const exchange_kind& k) {
     CAPTURE(value(k.mgmt_class), k.class_version);
     outgoing_mad request(std::move(to), k.mgmt_class, k.class_version, Method::Get, k.attribute, 0x1234);
     if (iba::is_vendor_oui(k.mgmt_class)) request.mad()[39] = 7;
@@ -62,7 +62,7 @@ void check_exchange(umad_transport& asking, mad::any_path to, umad_transport& an
         std::fill_n(request.mad() + 32, 4, u8{0xff}); // no LID-routed part
         std::copy_n(route->drPath.begin(), 64, request.mad() + 128);
     }
-    REQUIRE(request.send(asking).state == sent);
+    REQUIRE(request.send(requester).state == sent);
     const auto got = await_message(answering);
     REQUIRE(got);
     CHECK(got->mad[1] == value(k.mgmt_class));
@@ -80,14 +80,14 @@ void check_exchange(umad_transport& asking, mad::any_path to, umad_transport& an
     r.class_version = k.class_version;
     r.agent = got->source.agent;
     REQUIRE(answering.send(r).state == sent);
-    const auto answered = await_message(asking);
+    const auto answered = await_message(requester);
     REQUIRE(answered);
     CHECK(answered->is_reply());
     CHECK(answered->tid() == 0x1234);
-    CHECK(asking.held() == 0);
+    CHECK(requester.held() == 0);
 }
 
-mad::registration serving(const kind& k) {
+mad::registration serving(const exchange_kind& k) {
     return {k.mgmt_class, k.class_version, mad::methods(Method::Get),
             iba::is_vendor_oui(k.mgmt_class) ? u32{7} : u32{0}, mad::has_rmpp(k.mgmt_class)};
 }
@@ -99,28 +99,29 @@ TEST_CASE("the kernel registers agents of all classes for clients and servers an
     umad_options options;
     options.user_rmpp = GENERATE(false, true); // with the first and the second ioctl
     CAPTURE(options.user_rmpp);
-    umad_transport asking(port_of("fib0/1"), options), answering(port_of("fib1/1"), options);
-    for (const kind& k : general_classes) {
+    umad_transport requester(port_of("fib0/1"), options), answering(port_of("fib1/1"), options);
+    for (const exchange_kind& k : general_classes) {
         REQUIRE(answering.serve(serving(k)) == 0);
-        check_exchange(asking, to_lid(2), answering, k);
+        check_exchange(requester, to_lid(2), answering, k);
     }
     const std::array<u8, 1> out{1};
-    for (const kind& k : subnet_classes) {
+    for (const exchange_kind& k : subnet_classes) {
         REQUIRE(answering.serve(serving(k)) == 0);
         const bool is_directed = k.mgmt_class == MgmtClass::SubnDirected;
         const mad::any_path to = is_directed ? mad::any_path(mad::IBDRPath(out)) : mad::any_path(to_lid(2));
-        check_exchange(asking, to, answering, k);
+        check_exchange(requester, to, answering, k);
     }
 }
 
 TEST_CASE("soft RoCE has agents for GMPs between GIDs and none for SMPs") {
     const end_port here = port_of("rxe0/1"), there = port_of("rxe1/1");
-    umad_transport asking(here), answering(there);
-    for (const kind& k : {kind{MgmtClass::Performance, 1}, kind{MgmtClass::SubnAdm, 2}, kind{MgmtClass::VendOUI, 1}}) {
+    umad_transport requester(here), answering(there);
+    for (const exchange_kind& k : {exchange_kind{MgmtClass::Performance, 1}, exchange_kind{MgmtClass::SubnAdm, 2},
+                                   exchange_kind{MgmtClass::VendOUI, 1}}) {
         REQUIRE(answering.serve(serving(k)) == 0);
-        check_exchange(asking, to_gid(there), answering, k);
+        check_exchange(requester, to_gid(there), answering, k);
     }
-    coro::blocking_transactor rpcs(asking);
+    coro::blocking_transactor rpcs(requester);
     const auto info = rpcs.SubnGet<iba::smp::NodeInfo>(mad::IBDRPath{});
     REQUIRE_FALSE(info);
     CHECK(info.error().sys_errno == EPROTONOSUPPORT);
@@ -182,20 +183,20 @@ TEST_CASE("an open issm device sets IsSM of the port and cannot be opened twice"
     const end_port port = port_of("fib1/1");
     umad_transport device(port_of("fib0/1"));
     coro::blocking_transactor rpcs(device);
-    const auto says_sm = [&] {
+    const auto reports_sm = [&] {
         const auto info = rpcs.SubnGet<iba::smp::PortInfo>(to_lid(2), 1);
         REQUIRE(info);
         return (info.value().capabilityMask & static_cast<u32>(iba::CapabilityMask::IsSM)) != 0;
     };
-    CHECK_FALSE(says_sm());
+    CHECK_FALSE(reports_sm());
     {
         const mad::unique_fd issm = transports::open_issm(port);
-        CHECK(says_sm());
+        CHECK(reports_sm());
         CHECK_THAT(message_of([&] { transports::open_issm(port); }),
                    Catch::StartsWith("cannot open /dev/infiniband/issm") &&
                        Catch::EndsWith("another subnet manager runs on this port; stop it first"));
     }
-    CHECK_FALSE(says_sm());
+    CHECK_FALSE(reports_sm());
     end_port none = port;
     none.device = "mlx5_0";
     CHECK_THAT(message_of([&] { transports::open_issm(none); }), Catch::StartsWith("mlx5_0/1 has no issm device"));

@@ -33,15 +33,15 @@ const std::array<u8, 1> out_of_port_1{1};
 
 server::responder manager_with_counters() {
     server::responder answers;
-    const auto tell = [](const server::request& r) {
+    const auto report = [](const server::request& r) {
         SMInfo info;
         info.priority = 7;
         return r.header.attributeID == iba::attribute_id<SMInfo>
                    ? server::response::of(info)
                    : server::response::error(server::status::unsupported_attribute);
     };
-    answers.add({MgmtClass::SubnLID, 1, mad::methods(Method::Get)}, tell);
-    answers.add({MgmtClass::SubnDirected, 1, mad::methods(Method::Get)}, tell);
+    answers.add({MgmtClass::SubnLID, 1, mad::methods(Method::Get)}, report);
+    answers.add({MgmtClass::SubnDirected, 1, mad::methods(Method::Get)}, report);
     answers.add({MgmtClass::Performance, 1, mad::methods(Method::Get)}, [](const server::request& r) {
         auto counters = r.payload<PortCounters>();
         counters.symbolErrorCounter = 42;
@@ -89,10 +89,10 @@ TEST_CASE("SMPs and GMPs of a port of two devices use different devices, and bot
 TEST_CASE("a trap reaches the server of its class, and its sender gets a reply") {
     use_fakeib();
     std::promise<u16> traps[2]; // the LIDs of the senders
-    unsigned heard = 0;
+    unsigned received = 0;
     server::responder answers;
     answers.on_trap(MgmtClass::SubnLID, 1, [&](const server::request&, const iba::Notice& notice) {
-        traps[heard++].set_value(value(notice.issuerLID));
+        traps[received++].set_value(value(notice.issuerLID));
         return true;
     });
     const auto issuer_of = [&](unsigned trap) {
@@ -180,7 +180,7 @@ TEST_CASE("RPCs in flight fail soon after their device is removed, under both dr
         silent.await_count(count);
         run_process({"rdma", "link", "del", "rxe1"});
     });
-    const mad::time_point began = clock_now();
+    const mad::time_point start = clock_now();
     std::vector<ending> all;
     const mad::IBPath to = to_gid(port_of("rxe0/1"));
     if (by_asio) {
@@ -191,7 +191,7 @@ TEST_CASE("RPCs in flight fail soon after their device is removed, under both dr
     } else {
         all = coro::sync_wait(schedule, in_flight(schedule, to, count));
     }
-    CHECK(clock_now() - began < 10s);
+    CHECK(clock_now() - start < 10s);
     remover.get();
     REQUIRE(all.size() == count);
     for (const ending& e : all) {

@@ -34,11 +34,11 @@ std::unique_ptr<mad::transport> with_rmpp(const end_port& port, bool ours) {
 
 TEST_CASE("tables up to 1 MiB arrive whole, whether kernel or user space does the RMPP") {
     use_fakeib();
-    const auto [ours_asks, ours_answers] =
+    const auto [ours_sends, ours_answers] =
         GENERATE(table<bool, bool>({{false, false}, {false, true}, {true, false}, {true, true}}));
-    CAPTURE(ours_asks, ours_answers);
+    CAPTURE(ours_sends, ours_answers);
     const served_port server(with_rmpp(port_of("fib1/1"), ours_answers), record_tables());
-    const auto device = with_rmpp(port_of("fib0/1"), ours_asks);
+    const auto device = with_rmpp(port_of("fib0/1"), ours_sends);
     coro::blocking_transactor rpcs(*device, {.unmeasured_timeout = 10s});
     for (const u16 sixteens : {u16{0}, u16{1}, u16{20}}) check_table(rpcs, to_lid(2), sixteens);
     check_table(rpcs, to_lid(2), mebibyte);
@@ -48,13 +48,13 @@ TEST_CASE("tables up to 1 MiB arrive whole, whether kernel or user space does th
 
 TEST_CASE("tables arrive whole over soft RoCE") {
     const end_port there = port_of("rxe1/1");
-    const auto [ours_asks, ours_answers] = GENERATE(table<bool, bool>({{false, false}, {true, false}, {false, true}}));
-    CAPTURE(ours_asks, ours_answers);
+    const auto [ours_sends, ours_answers] = GENERATE(table<bool, bool>({{false, false}, {true, false}, {false, true}}));
+    CAPTURE(ours_sends, ours_answers);
     const served_port server(with_rmpp(there, ours_answers), record_tables());
-    const auto device = with_rmpp(port_of("rxe0/1"), ours_asks);
+    const auto device = with_rmpp(port_of("rxe0/1"), ours_sends);
     coro::blocking_transactor rpcs(*device, {.unmeasured_timeout = 10s});
     check_table(rpcs, to_gid(there), 20);
-    if (!ours_asks && !ours_answers) check_table(rpcs, to_gid(there), mebibyte);
+    if (!ours_sends && !ours_answers) check_table(rpcs, to_gid(there), mebibyte);
 }
 
 TEST_CASE("a message larger than the buffer reports its length and stays until it is read whole") {
@@ -88,19 +88,19 @@ TEST_CASE("a message larger than the buffer reports its length and stays until i
 
 TEST_CASE("multi-segment requests reach their handler whole") {
     use_fakeib();
-    const bool ours_asks = GENERATE(false, true);
+    const bool ours_sends = GENERATE(false, true);
     const bool ours_answers = GENERATE(false, true);
-    CAPTURE(ours_asks, ours_answers);
+    CAPTURE(ours_sends, ours_answers);
     constexpr std::size_t size = 56 + 30'000;
-    std::atomic<std::size_t> heard = 0, wrong = 0;
+    std::atomic<std::size_t> received = 0, wrong = 0;
     server::responder answers;
     answers.add({MgmtClass::SubnAdm, 2, mad::methods(Method::GetMulti), 0, true}, [&](const server::request& r) {
         for (std::size_t i = 0; i + 56 < r.mad.size(); ++i) wrong += r.mad[56 + i] != static_cast<u8>(i * 7);
-        heard = r.mad.size();
+        received = r.mad.size();
         return server::response::table(std::vector<u8>(8), 8);
     });
     const served_port server(with_rmpp(port_of("fib1/1"), ours_answers), std::move(answers));
-    const auto device = with_rmpp(port_of("fib0/1"), ours_asks);
+    const auto device = with_rmpp(port_of("fib0/1"), ours_sends);
     outgoing_mad request(to_lid(2), MgmtClass::SubnAdm, 2, Method::GetMulti, 0x3a, 9);
     request.packet.resize(mad::headroom + size);
     request.mad()[24] = 1; // RMPP version, DATA, Active: the message uses RMPP
@@ -112,7 +112,7 @@ TEST_CASE("multi-segment requests reach their handler whole") {
     REQUIRE(answer);
     CHECK(answer->status == 0);
     CHECK(answer->mad[3] == 0x94); // GetMultiResp
-    CHECK(heard == size);
+    CHECK(received == size);
     CHECK(wrong == 0);
 }
 

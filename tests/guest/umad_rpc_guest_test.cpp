@@ -49,20 +49,20 @@ struct outcome {
     unsigned attempts = 0;
     mad::duration took{};
 };
-task<outcome> ask(MADSchedule& s, mad::IBPath to) {
-    const mad::time_point began = s.now();
+task<outcome> send_query(MADSchedule& s, mad::IBPath to) {
+    const mad::time_point start = s.now();
     auto counters = co_await s.PerformanceGet<PortCounters>(to, 1);
-    if (counters) co_return outcome{std::nullopt, 0, s.now() - began};
-    co_return outcome{counters.error().code, counters.error().attempts, s.now() - began};
+    if (counters) co_return outcome{std::nullopt, 0, s.now() - start};
+    co_return outcome{counters.error().code, counters.error().attempts, s.now() - start};
 }
-task<void> ask_into(MADSchedule& s, mad::IBPath to, std::vector<outcome>& all) {
-    outcome one = co_await ask(s, to);
+task<void> query_into(MADSchedule& s, mad::IBPath to, std::vector<outcome>& all) {
+    outcome one = co_await send_query(s, to);
     all.push_back(one);
 }
 generator<task<void>> many(MADSchedule& s, mad::IBPath to, unsigned count, std::vector<outcome>& all) {
-    for (unsigned i = 0; i < count; ++i) co_yield ask_into(s, to, all);
+    for (unsigned i = 0; i < count; ++i) co_yield query_into(s, to, all);
 }
-task<std::vector<outcome>> ask_many(MADSchedule& s, mad::IBPath to, unsigned count) {
+task<std::vector<outcome>> query_many(MADSchedule& s, mad::IBPath to, unsigned count) {
     std::vector<outcome> all;
     co_await s.mqueue(many(s, to, count, all), {.max_tasks = count});
     co_return all;
@@ -102,9 +102,9 @@ TEST_CASE("SMPs travel by directed route and by LID, and the SMA of the driver r
     REQUIRE_FALSE(beyond);
     CHECK(beyond.error().code == errc::timed_out);
     CHECK(beyond.error().attempts == 3);
-    const auto nobody = rpcs.SubnGet<NodeInfo>(to_lid(77));
-    REQUIRE_FALSE(nobody);
-    CHECK(nobody.error().code == errc::timed_out);
+    const auto no_node = rpcs.SubnGet<NodeInfo>(to_lid(77));
+    REQUIRE_FALSE(no_node);
+    CHECK(no_node.error().code == errc::timed_out);
     const auto no_port = rpcs.SubnGet<NodeInfo>(route(2)); // a CA with one port
     CHECK_FALSE(no_port);
 }
@@ -112,12 +112,12 @@ TEST_CASE("SMPs travel by directed route and by LID, and the SMA of the driver r
 TEST_CASE("a server over the kernel receives the headers that servers on the simulator receive") {
     use_fakeib();
     umad_transport device(port_of("fib0/1")), server(port_of("fib1/1"));
-    for (const asked what : {asked::by_ports, asked::by_lid, asked::of_other_port}) {
+    for (const requested what : {requested::by_ports, requested::by_lid, requested::of_other_port}) {
         CAPTURE(static_cast<int>(what));
         const auto bytes = bytes_of(what);
         const MgmtClass mgmt_class{bytes[1]};
         REQUIRE(server.serve({mgmt_class, 1, mad::methods(Method::Get)}) == 0);
-        outgoing_mad request(path_of(what, iba::lid{2}), mgmt_class, 1, Method::Get, 0, asked_tid);
+        outgoing_mad request(path_of(what, iba::lid{2}), mgmt_class, 1, Method::Get, 0, requested_tid);
         std::copy(bytes.begin(), bytes.end(), request.mad());
         REQUIRE(request.send(device).state == mad::send_state::sent);
         const auto came = await_message(server);
@@ -158,7 +158,7 @@ TEST_CASE("an unresponsive node gets the configured attempts, and the kernel kee
     const peer silent(port_of("fib1/1"), performance, silence());
     umad_transport device(port_of("fib0/1"));
     MADSchedule schedule(device, {.timeout = 60ms, .retries = 2});
-    const outcome o = coro::sync_wait(schedule, ask(schedule, to_lid(2)));
+    const outcome o = coro::sync_wait(schedule, send_query(schedule, to_lid(2)));
     CHECK(o.error == errc::timed_out);
     CHECK(o.attempts == 3);
     CHECK(o.took >= 180ms);
@@ -177,12 +177,12 @@ TEST_CASE("a reply to an earlier attempt counts only if the kernel timeout cover
     });
     umad_options options;
     options.timeout = GENERATE(kernel_timeout::automatic, kernel_timeout::operation, kernel_timeout::attempt);
-    const bool is_told = options.timeout != kernel_timeout::attempt;
+    const bool is_reported = options.timeout != kernel_timeout::attempt;
     umad_transport device(port_of("fib0/1"), options);
     MADSchedule schedule(device, {.timeout = 200ms, .retries = 3});
-    const outcome o = coro::sync_wait(schedule, ask(schedule, to_lid(2)));
-    CHECK(o.error.has_value() == !is_told);
-    CHECK(schedule.counters().late_replies == (is_told ? 1 : 0));
+    const outcome o = coro::sync_wait(schedule, send_query(schedule, to_lid(2)));
+    CHECK(o.error.has_value() == !is_reported);
+    CHECK(schedule.counters().late_replies == (is_reported ? 1 : 0));
     read_all_back(schedule, device, 2s);
 }
 
@@ -193,7 +193,7 @@ TEST_CASE("duplicate replies and replies after the end are not delivered") {
     });
     umad_transport device(port_of("fib0/1"));
     MADSchedule schedule(device, {.timeout = 1s});
-    for (int i = 0; i < 3; ++i) CHECK_FALSE(coro::sync_wait(schedule, ask(schedule, to_lid(2))).error);
+    for (int i = 0; i < 3; ++i) CHECK_FALSE(coro::sync_wait(schedule, send_query(schedule, to_lid(2))).error);
     CHECK_FALSE(await_message(device, 100ms));
     CHECK(schedule.counters().stale == 0);
     CHECK(schedule.counters().replied == 3);
@@ -253,7 +253,7 @@ TEST_CASE("a thousand requests in flight all complete exactly once") {
         const peer slow(port_of("fib1/1"), performance, answer_after(200ms));
         coro::schedule_options all_at_once{.max_outstanding = count, .gmps_per_destination = 0, .timeout = 20s};
         MADSchedule schedule(device, all_at_once);
-        const auto all = coro::sync_wait(schedule, ask_many(schedule, to_lid(2), count));
+        const auto all = coro::sync_wait(schedule, query_many(schedule, to_lid(2), count));
         CHECK(answered(all) == count);
         CHECK(schedule.window() == 128); // the size of the kernel's send queue
         CHECK(slow.most_waiting() <= 128);
@@ -268,7 +268,7 @@ TEST_CASE("attempts beyond max_held wait until the kernel returns requests, and 
     options.max_held = 8;
     umad_transport device(port_of("fib0/1"), options);
     MADSchedule schedule(device, {.max_outstanding = 6, .gmps_per_destination = 0, .timeout = 20ms, .retries = 3});
-    const auto all = coro::sync_wait(schedule, ask_many(schedule, to_lid(2), 24));
+    const auto all = coro::sync_wait(schedule, query_many(schedule, to_lid(2), 24));
     REQUIRE(all.size() == 24);
     CHECK(answered(all) == 0);
     CHECK(std::all_of(all.begin(), all.end(), [](const outcome& o) { return o.error == errc::timed_out; }));
@@ -283,10 +283,10 @@ TEST_CASE("a slow node gets its time without excessive retries") {
     const peer slow(port_of("fib1/1"), performance, answer_after(700ms));
     umad_transport device(port_of("fib0/1"));
     MADSchedule schedule(device); // default options: timeouts are measured
-    CHECK_FALSE(coro::sync_wait(schedule, ask(schedule, to_lid(2))).error);
+    CHECK_FALSE(coro::sync_wait(schedule, send_query(schedule, to_lid(2))).error);
     const std::size_t first = slow.count();
     CHECK(first <= 4);
-    CHECK_FALSE(coro::sync_wait(schedule, ask(schedule, to_lid(2))).error);
+    CHECK_FALSE(coro::sync_wait(schedule, send_query(schedule, to_lid(2))).error);
     CHECK(slow.count() - first <= first);
     CHECK(schedule.counters().replied == 2);
     CHECK(schedule.counters().timed_out == 0);
@@ -304,19 +304,19 @@ TEST_CASE("each message is an epoll edge of the device descriptor, whether read 
         return ::epoll_wait(edges.get(), &event, 1, ms) == 1;
     };
     CHECK_FALSE(edge_within(0)); // being writable is not an edge
-    const auto ask_once = [&](u32 tid) {
+    const auto query_once = [&](u32 tid) {
         outgoing_mad request(to_lid(2), MgmtClass::Performance, 1, Method::Get, 0x12, tid);
         REQUIRE(request.send(device).state == mad::send_state::sent);
     };
-    ask_once(1);
+    query_once(1);
     CHECK(edge_within(2000));
     CHECK_FALSE(edge_within(0));
-    ask_once(2);
+    query_once(2);
     CHECK(edge_within(2000)); // although the first message was not read
     CHECK(await_message(device, 0ms)->tid() == 1);
     CHECK(await_message(device, 0ms)->tid() == 2);
     CHECK_FALSE(await_message(device, 0ms));
-    ask_once(3);
+    query_once(3);
     CHECK(edge_within(2000));
 }
 
@@ -328,7 +328,7 @@ TEST_CASE("the Asio driver runs a sweep over the kernel and misses nothing") {
     boost::asio::io_context io{1};
     coro::asio_driver driver(io, schedule);
     std::vector<outcome> all;
-    coro::async_run(driver, ask_many(schedule, to_lid(2), 300), [&](std::vector<outcome> v) { all = std::move(v); });
+    coro::async_run(driver, query_many(schedule, to_lid(2), 300), [&](std::vector<outcome> v) { all = std::move(v); });
     io.run();
     CHECK(all.size() == 300);
     CHECK(answered(all) == 300);
@@ -342,7 +342,7 @@ TEST_CASE("several open devices of a port have more requests in flight and recei
     CHECK(wide->limits().sa_window == 4 * 16);
     coro::schedule_options options{.max_outstanding = 500, .gmps_per_destination = 0, .timeout = 20s};
     MADSchedule schedule(*wide, options);
-    const auto all = coro::sync_wait(schedule, ask_many(schedule, to_lid(2), 500));
+    const auto all = coro::sync_wait(schedule, query_many(schedule, to_lid(2), 500));
     CHECK(answered(all) == 500);
     CHECK(slow.most_waiting() > 2 * 128);
     CHECK(schedule.counters().stale == 0);

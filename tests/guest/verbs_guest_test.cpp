@@ -62,7 +62,7 @@ void must(words command) {
     REQUIRE(r.status == 0);
 }
 
-coro::task<unsigned> ask_many(coro::MADSchedule& schedule, mad::IBPath to, unsigned count) {
+coro::task<unsigned> query_many(coro::MADSchedule& schedule, mad::IBPath to, unsigned count) {
     coro::scope scope(schedule.root());
     unsigned right = 0;
     const auto one = [&](u8 number) -> coro::task<void> {
@@ -88,8 +88,8 @@ TEST_CASE("a UD queue pair and a umad server exchange requests one at a time and
     options.gmps_per_destination = 0;
     options.timeout = 10s;
     coro::MADSchedule schedule(device, options);
-    CHECK(coro::sync_wait(schedule, ask_many(schedule, to, 1)) == 1);
-    CHECK(coro::sync_wait(schedule, ask_many(schedule, to, 1000)) == 1000);
+    CHECK(coro::sync_wait(schedule, query_many(schedule, to, 1)) == 1);
+    CHECK(coro::sync_wait(schedule, query_many(schedule, to, 1000)) == 1000);
     CHECK(schedule.counters().retried == 0);
     CHECK(device.replaced() == 0);
     // The kernel itself replies to a request that no agent serves.
@@ -202,40 +202,40 @@ TEST_CASE("a queue pair that fails with RPCs in flight is replaced, and all RPCs
     options.retries = 3;
     coro::MADSchedule schedule(device, options);
     const u32 first = device.qp_number();
-    const auto ask_while_it_fails = [&]() -> coro::task<unsigned> {
-        auto all = ask_many(schedule, to_gid(there), 100);
+    const auto query_until_success = [&]() -> coro::task<unsigned> {
+        auto all = query_many(schedule, to_gid(there), 100);
         had(device.pair().modify(IBV_QPS_ERR));
         co_return co_await std::move(all);
     };
-    CHECK(coro::sync_wait(schedule, ask_while_it_fails()) == 100);
+    CHECK(coro::sync_wait(schedule, query_until_success()) == 100);
     CHECK(device.replaced() == 1);
     CHECK(device.qp_number() != first);
 }
 
 TEST_CASE("port events from the driver and injected events arrive with the changed port state") {
-    std::vector<std::string> heard;
+    std::vector<std::string> received;
     verbs_options how;
     how.on_event = [&](const verbs::event& e, const end_port& now) {
-        heard.push_back(fmt::format("{} {}", value(now.portState), static_cast<int>(e.type)));
+        received.push_back(fmt::format("{} {}", value(now.portState), static_cast<int>(e.type)));
     };
     verbs_transport device(port_of("rxe1/1"), how);
-    const auto said = [](int state, ibv_event_type type) {
+    const auto printed = [](int state, ibv_event_type type) {
         return fmt::format("{} {}", state, static_cast<int>(type));
     };
     const auto await = [&](const std::string& what) {
         const mad::time_point end = clock_now() + 5s;
-        while (std::find(heard.begin(), heard.end(), what) == heard.end() && clock_now() < end)
+        while (std::find(received.begin(), received.end(), what) == received.end() && clock_now() < end)
             await_message(device, 50ms);
-        CHECK(std::find(heard.begin(), heard.end(), what) != heard.end());
+        CHECK(std::find(received.begin(), received.end(), what) != received.end());
     };
     must({"ip", "link", "set", "eth1", "down"});
-    await(said(1, IBV_EVENT_PORT_ERR));
+    await(printed(1, IBV_EVENT_PORT_ERR));
     must({"ip", "link", "set", "eth1", "up"});
-    await(said(4, IBV_EVENT_PORT_ACTIVE));
+    await(printed(4, IBV_EVENT_PORT_ACTIVE));
     // Events that this driver does not raise.
     for (const ibv_event_type type : {IBV_EVENT_LID_CHANGE, IBV_EVENT_PKEY_CHANGE, IBV_EVENT_SM_CHANGE}) {
         device.inject({type, 1});
-        await(said(4, type));
+        await(printed(4, type));
     }
     CHECK(device.port().gids.at(0) == port_of("rxe1/1").gids.at(0));
     CHECK(device.replaced() == 0);
@@ -243,7 +243,7 @@ TEST_CASE("port events from the driver and injected events arrive with the chang
 
 TEST_CASE("RPCs in flight fail with the name of the device when the device fails") {
     const end_port there = port_of("rxe1/1");
-    const peer nobody(there, {MgmtClass::Performance, 1, mad::methods(Method::Get)}, silence());
+    const peer no_node(there, {MgmtClass::Performance, 1, mad::methods(Method::Get)}, silence());
     verbs_transport device(port_of("rxe0/1"));
     coro::schedule_options options;
     options.gmps_per_destination = 0;
@@ -267,14 +267,14 @@ TEST_CASE("RPCs in flight fail with the name of the device when the device fails
 
 // Drivers of hardware remove the device and raise IBV_EVENT_DEVICE_FATAL; this driver does neither.
 TEST_CASE("soft RoCE can be removed when no process uses it, and can be opened again when it returns") {
-    std::vector<std::string> heard;
+    std::vector<std::string> received;
     verbs_options how;
-    how.on_event = [&](const verbs::event& e, const end_port&) { heard.push_back(e.name()); };
+    how.on_event = [&](const verbs::event& e, const end_port&) { received.push_back(e.name()); };
     auto device = std::make_unique<verbs_transport>(port_of("rxe1/1"), how);
     process removal({"rdma", "link", "del", "rxe1"});
     await([] { return !std::filesystem::exists("/sys/class/infiniband_verbs/uverbs1"); });
     CHECK_FALSE(await_message(*device, 100ms));
-    CHECK(heard.empty());
+    CHECK(received.empty());
     CHECK_FALSE(removal.ended());
     device.reset();
     CHECK(removal.wait().status == 0);
@@ -284,7 +284,7 @@ TEST_CASE("soft RoCE can be removed when no process uses it, and can be opened a
     const served_port server(umad_at("rxe1/1"), counters());
     verbs_transport again(port_of("rxe0/1"));
     coro::MADSchedule schedule(again);
-    CHECK(coro::sync_wait(schedule, ask_many(schedule, to_gid(port_of("rxe1/1")), 3)) == 3);
+    CHECK(coro::sync_wait(schedule, query_many(schedule, to_gid(port_of("rxe1/1")), 3)) == 3);
 }
 
 namespace {

@@ -28,17 +28,17 @@ namespace {
 using buffer = std::array<u8, 256>;
 
 /// A range of bits in a buffer.
-struct place {
+struct bit_range {
     unsigned off = 0;
     unsigned width = 0;
 
-    auto operator<=>(const place&) const = default;
+    auto operator<=>(const bit_range&) const = default;
 };
-std::ostream& operator<<(std::ostream& out, const place& p) { return out << p.off << '/' << p.width; }
+std::ostream& operator<<(std::ostream& out, const bit_range& p) { return out << p.off << '/' << p.width; }
 
 /// Returns the bits that a field of libibmad reads, found one by one. The range is empty if it is not a field.
-place place_of(MAD_FIELDS field) {
-    place found;
+bit_range place_of(MAD_FIELDS field) {
+    bit_range found;
     if (!mad_field_name(field)) return found;
     for (unsigned bit = 0; bit < sizeof(buffer) * 8; ++bit) {
         buffer bytes{};
@@ -51,13 +51,14 @@ place place_of(MAD_FIELDS field) {
 }
 
 /// All fields of libibmad by name and place. A few fields have the same name and place as another one.
-using fields = std::multimap<std::pair<std::string, place>, MAD_FIELDS>;
+using fields = std::multimap<std::pair<std::string, bit_range>, MAD_FIELDS>;
 const fields& all_fields() {
     static const fields all = [] {
         fields found;
         for (int i = IB_NO_FIELD + 1; i < IB_FIELD_LAST_; ++i) {
             const auto field = static_cast<MAD_FIELDS>(i);
-            if (const place p = place_of(field); p.width > 0) found.emplace(std::pair{mad_field_name(field), p}, field);
+            if (const bit_range p = place_of(field); p.width > 0)
+                found.emplace(std::pair{mad_field_name(field), p}, field);
         }
         return found;
     }();
@@ -79,8 +80,8 @@ unsigned bytes_before(const std::string& structure) { return structure.starts_wi
 std::vector<common_field> known_fields() {
     std::vector<common_field> all;
     for (const std::vector<std::string>& line : load_columns("iba_ibmad_map.tsv")) {
-        const place p{static_cast<unsigned>(std::stoul(line[3])) + bytes_before(line[0]) * 8,
-                      static_cast<unsigned>(std::stoul(line[4]))};
+        const bit_range p{static_cast<unsigned>(std::stoul(line[3])) + bytes_before(line[0]) * 8,
+                          static_cast<unsigned>(std::stoul(line[4]))};
         // The source of the file has no name for these bits.
         const std::string name =
             line[0] == "PMPortCountersExt" && line[5] == "reserved_32" ? "counterSelect2" : line[5];
@@ -211,7 +212,7 @@ struct wrong {
     std::string structure;
     std::string name;
     MAD_FIELDS field;
-    place theirs;
+    bit_range theirs;
 };
 const std::vector<wrong> wrong_fields{
     // OpenSM's structures and the fields next to it show this: these entries of libibmad lack the swap that the others
@@ -249,7 +250,7 @@ leaf leaf_of(const std::string& structure_name, const std::string& name) {
     FAIL("no such field");
     return {};
 }
-place place_of(const leaf& l) { return {l.off, l.width}; }
+bit_range place_of(const leaf& l) { return {l.off, l.width}; }
 
 std::string element_name(const common_field& s, unsigned i) {
     return s.count == 1 ? s.name : fmt::format("{}[{}]", s.name, i);
@@ -305,7 +306,7 @@ TEST_CASE("a field of libibmad that has several members in comad covers the same
     for (const several& s : fields_of_several) {
         INFO(s.structure << '.' << s.first);
         const leaf last = leaf_of(s.structure, s.last);
-        place all = place_of(leaf_of(s.structure, s.first));
+        bit_range all = place_of(leaf_of(s.structure, s.first));
         all.width = last.off + last.width - all.off;
         CHECK(place_of(s.field) == all);
     }

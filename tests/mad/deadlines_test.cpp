@@ -118,7 +118,7 @@ TEST_CASE("deadlines match an ordered map for any sequence of arm, disarm and wa
     time_point now{};
 
     const auto armed = [&](u32 slot) { return place[slot] != model.end() || unstarted.contains(slot); };
-    const auto tell_time = [&] {
+    const auto set_time = [&] {
         d.set_now(now);
         for (const auto& [slot, timeout] : unstarted) place[slot] = model.emplace(now + timeout, slot);
         unstarted.clear();
@@ -148,12 +148,12 @@ TEST_CASE("deadlines match an ordered map for any sequence of arm, disarm and wa
         case 5:
         case 6:
             now += duration{static_cast<duration::rep>(u64{random()} >> (random() % 32))};
-            tell_time();
+            set_time();
             // earliest() is always a lower bound.
             if (!model.empty()) REQUIRE(d.earliest() <= model.begin()->first);
             break;
         case 7: {
-            tell_time();
+            set_time();
             std::set<u32> due;
             while (!model.empty() && model.begin()->first <= now) {
                 due.insert(model.begin()->second);

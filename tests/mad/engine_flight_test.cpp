@@ -333,11 +333,11 @@ TEST_CASE("a probe without a reply delays no later request") {
     r.mads.submit(silent);
     while (r.mads.counters().probes == 0) r.wait(100us);
     r.mads.cancel(silent); // its requests are late, or will be
-    std::deque<operation> told;
+    std::deque<operation> reported;
     const u64 probes = r.mads.counters().probes;
     while (r.mads.counters().probes == probes) {
-        REQUIRE(told.size() < 1000);
-        operation& o = told.emplace_back(10 + static_cast<u32>(told.size()), route(2));
+        REQUIRE(reported.size() < 1000);
+        operation& o = reported.emplace_back(10 + static_cast<u32>(reported.size()), route(2));
         o.expects_reply = false;
         r.mads.submit(o);
         r.wait(100us);
@@ -363,12 +363,12 @@ public:
     slow_target(rig& r, u8 port, duration service) : service_(service) {
         r.net.set_script([this, port](const packet& p) {
             if (p.bytes[129] != port) return answered(p, 50us);
-            ++asked;
+            ++requested;
             busy_until_ = std::max(busy_until_, p.at) + service_;
             return answered(p, busy_until_ - p.at);
         });
     }
-    unsigned asked = 0;
+    unsigned requested = 0;
 
 private:
     duration service_;
@@ -413,7 +413,7 @@ TEST_CASE("a slow target gets three attempts at most, then one attempt per reply
     slow_target slow(r, 7, service);
     background others(r);
     std::deque<measured_get> all;
-    const auto ask = [&] {
+    const auto send_query = [&] {
         measured_get& o = all.emplace_back(static_cast<u32>(all.size()), route(7));
         r.mads.submit(o);
         run_beside(r, others, o);
@@ -424,11 +424,11 @@ TEST_CASE("a slow target gets three attempts at most, then one attempt per reply
         r.mads.submit(other);
         REQUIRE(r.run());
     }
-    ask();
-    CHECK(slow.asked <= 3);
-    const unsigned first = slow.asked;
-    for (int i = 0; i < 20; ++i) ask();
-    CHECK(slow.asked - first <= 24); // 1.2 attempts per Get
+    send_query();
+    CHECK(slow.requested <= 3);
+    const unsigned first = slow.requested;
+    for (int i = 0; i < 20; ++i) send_query();
+    CHECK(slow.requested - first <= 24); // 1.2 attempts per Get
     others.ended = true;
     REQUIRE(r.run());
     r.drain();

@@ -118,7 +118,7 @@ private:
                 t.path = i % 2 ? route(i) : route(i, i, u8{3});
                 t.kind = &get_node_info;
                 t.distance = i % 2 ? 1 : 3;
-                t.asked_bound = static_cast<u16>(i == 8 ? mad::operation::unbounded : i == 7 ? 3 : 0);
+                t.requested_bound = static_cast<u16>(i == 8 ? mad::operation::unbounded : i == 7 ? 3 : 0);
             } else {
                 mad::IBPath path;
                 path.DLID = iba::lid{static_cast<u16>(i)};
@@ -127,12 +127,12 @@ private:
                 t.distance = 70;
                 t.counts = i == 12;
                 t.takes_measured = i != 12;
-                t.asked_bound = static_cast<u16>(1 + below(4));
+                t.requested_bound = static_cast<u16>(1 + below(4));
             }
             t.key = mad::destination_key(t.path);
-            t.bound = t.asked_bound == 0                           ? options_.per_destination
-                      : t.asked_bound == mad::operation::unbounded ? 0
-                                                                   : t.asked_bound;
+            t.bound = t.requested_bound == 0                           ? options_.per_destination
+                      : t.requested_bound == mad::operation::unbounded ? 0
+                                                                       : t.requested_bound;
             t.dead = below(100) < likes_.dead;
         }
     }
@@ -199,7 +199,7 @@ private:
         o.to = &t;
         o.path = &t.path;
         o.destination = t.key;
-        o.destination_bound = t.asked_bound;
+        o.destination_bound = t.requested_bound;
         o.counts_attempts = t.counts;
         o.distance = t.distance;
         o.takes_table = t.counts;
@@ -234,10 +234,10 @@ private:
     }
 
     // time
-    void tick(duration d, bool looked = true) {
-        if (looked) model_->tell_time(model_->now());
+    void tick(duration d, bool examined = true) {
+        if (examined) model_->set_time(model_->now());
         model_clock() = model_->now() + d;
-        model_->tell_time(model_clock());
+        model_->set_time(model_clock());
     }
     void pass_time() {
         if (likes_.jumps && one_in(60))
@@ -246,7 +246,7 @@ private:
         tick(duration{1} * below(static_cast<u32>(likes_.tick.count())), !one_in(6));
     }
     void wait_for_deadline() {
-        model_->tell_time(model_->now());
+        model_->set_time(model_->now());
         const time_point next = model_->mads().next_deadline();
         if (next > never || next < model_->now()) return;
         tick(next - model_->now());
@@ -317,7 +317,7 @@ private:
                 checked();
                 continue;
             }
-            model_->tell_time(model_->now());
+            model_->set_time(model_->now());
             const time_point next = model_->mads().next_deadline();
             if (model_->is_foggy() || model_->mads().has_ready()) tick(1us);
             else if (next > never) FAIL("step " << steps_ << ": something waits for ever: 0, 0\n" << model_->account());

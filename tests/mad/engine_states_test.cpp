@@ -236,7 +236,7 @@ public:
             };
             o.path = &o.to;
         }
-        tell_time();
+        set_time();
     }
 
     u64 go() {
@@ -256,7 +256,7 @@ private:
                 .per_destination = below(3),
                 .seed = static_cast<u32>(random_())};
     }
-    void tell_time() { engine_.set_now(time_point{} + time_); }
+    void set_time() { engine_.set_now(time_point{} + time_); }
 
     // ---- random calls
 
@@ -316,14 +316,14 @@ private:
         call("submit", {.subject = &o, .of_subject = operation_event::submitted}, [&] { engine_.submit(o); });
     }
     void pass_time() {
-        tell_time(); // a timeout starts at the first clock update after it was armed
+        set_time(); // a timeout starts at the first clock update after it was armed
         const time_point next = engine_.next_deadline();
         const bool is_never = next > time_point{duration::max() / 2};
         const duration left = is_never ? duration{0} : next - (time_point{} + time_);
         time_ += below(2) && left > duration{0} ? left : duration{1us} * below(below(20) == 0 ? 200'000 : 300);
-        tell_time();
+        set_time();
         call("on_time", {.is_on_time = true, .launches = true}, [&] { engine_.on_time(); });
-        tell_time();
+        set_time();
         if (engine_.next_deadline() <= time_point{} + time_) failure_ = "a deadline is left over";
     }
     void stop(bool cancels) {
@@ -426,7 +426,7 @@ private:
         std::set<attempt_event> possible, required;
         attempt_state s = is_new ? attempt_state::unused : facts.state;
 
-        if (is_new) certain.push_back(attempt_event::begun);
+        if (is_new) certain.push_back(attempt_event::started);
         if (known.transport_failed) certain.push_back(attempt_event::transport_failed);
         if (known.of_target && tid == known.target) certain.push_back(*known.of_target);
         if (known.of_target == attempt_event::replied && tid != known.target && before.find(known.target)) {

@@ -162,9 +162,9 @@ TEST_CASE("the engine owns only the low 32 bits of a transaction ID") {
 namespace {
 
 /// Returns how a MAD relates to `asked`, which was sent on `path`.
-match relation(const mad_bytes& asked, const any_path& path, std::span<const u8> reply, iba::lid SLID = {},
+match relation(const mad_bytes& requested, const any_path& path, std::span<const u8> reply, iba::lid SLID = {},
                bool is_table = false) {
-    return mad::match_reply(mad::pattern_of_reply(asked.data(), path), reply, SLID, is_table);
+    return mad::match_reply(mad::pattern_of_reply(requested.data(), path), reply, SLID, is_table);
 }
 
 IBPath to_lid(u16 DLID) {
@@ -178,24 +178,24 @@ IBPath to_lid(u16 DLID) {
 TEST_CASE("a GetResp of the same class and attribute matches a Get and a Set") {
     for (const mad::rpc_kind& kind : {get_port_info, set_port_info}) {
         for (const any_path& path : {any_path{IBPath{}}, any_path{route(1)}}) {
-            const mad_bytes asked = request(kind, path);
-            CHECK(relation(asked, path, good_reply(asked)) == match::reply);
+            const mad_bytes requested = request(kind, path);
+            CHECK(relation(requested, path, good_reply(requested)) == match::reply);
         }
     }
 }
 
 TEST_CASE("a reply must repeat class version and OUI of its request, and PortSelect if the attribute has one") {
-    mad_bytes asked = request(get_port_info, IBPath{});
-    mad_bytes reply = good_reply(asked);
-    CHECK(mad::broken_echo(asked, reply).empty());
+    mad_bytes requested = request(get_port_info, IBPath{});
+    mad_bytes reply = good_reply(requested);
+    CHECK(mad::broken_echo(requested, reply).empty());
     reply[2] = 2;
-    CHECK(mad::broken_echo(asked, reply) == "its class version is 2, not 1 as in the request");
+    CHECK(mad::broken_echo(requested, reply) == "its class version is 2, not 1 as in the request");
 
-    asked = request({iba::MgmtClass::VendOUI, 1, Method::Get, 0x10, true, 0x001405}, IBPath{});
-    reply = good_reply(asked);
-    CHECK(mad::broken_echo(asked, reply).empty());
+    requested = request({iba::MgmtClass::VendOUI, 1, Method::Get, 0x10, true, 0x001405}, IBPath{});
+    reply = good_reply(requested);
+    CHECK(mad::broken_echo(requested, reply).empty());
     reply[39] = 6; // the last byte of the OUI (IBA 16.5)
-    CHECK(mad::broken_echo(asked, reply) == "its OUI is 0x001406, not 0x001405 as in the request");
+    CHECK(mad::broken_echo(requested, reply) == "its OUI is 0x001406, not 0x001405 as in the request");
 
     unsigned with_PortSelect = 0;
     for (const iba::structure& s : iba::structures()) {
@@ -205,15 +205,15 @@ TEST_CASE("a reply must repeat class version and OUI of its request, and PortSel
         const bool has_PortSelect = bool(iba::find_field(*s.info, "portSelect"));
         with_PortSelect += has_PortSelect;
         for (const Method method : {Method::Get, Method::Set}) {
-            asked = request({iba::MgmtClass::Performance, 1, method, s.attributeID, true}, IBPath{});
-            asked[65] = 5; // IBA 16.1.3.5: the second byte of the data
-            reply = good_reply(asked);
-            CHECK(mad::broken_echo(asked, reply).empty());
+            requested = request({iba::MgmtClass::Performance, 1, method, s.attributeID, true}, IBPath{});
+            requested[65] = 5; // IBA 16.1.3.5: the second byte of the data
+            reply = good_reply(requested);
+            CHECK(mad::broken_echo(requested, reply).empty());
             reply[65] = 6;
-            CHECK(mad::broken_echo(asked, reply) ==
+            CHECK(mad::broken_echo(requested, reply) ==
                   (has_PortSelect ? "its PortSelect is 6, not 5 as in the request" : ""));
             reply[65] = 0;
-            CHECK(mad::broken_echo(asked, reply).empty() == (!has_PortSelect || method == Method::Set));
+            CHECK(mad::broken_echo(requested, reply).empty() == (!has_PortSelect || method == Method::Set));
         }
     }
     CHECK(with_PortSelect >= 15);
@@ -224,18 +224,18 @@ TEST_CASE("the reply method of other methods is the request method with the resp
                                          {Method::GetMulti, 0x94}, {Method::Report, 0x86},
                                          {Method::Delete, 0x95},   {Method::Trap, 0x07}};
     for (const auto& [method, response] : responses) {
-        const mad_bytes asked = request(kind_of(method), IBPath{});
-        mad_bytes reply = asked;
+        const mad_bytes requested = request(kind_of(method), IBPath{});
+        mad_bytes reply = requested;
         reply[3] = response;
-        CHECK(relation(asked, IBPath{}, reply) == match::reply);
+        CHECK(relation(requested, IBPath{}, reply) == match::reply);
         reply[3] = 0x81;
-        CHECK(relation(asked, IBPath{}, reply) == match::wrong_method);
+        CHECK(relation(requested, IBPath{}, reply) == match::wrong_method);
     }
 }
 
 TEST_CASE("match reports the field in which a reply differs from its request") {
     const any_path path = route(1, 2);
-    const mad_bytes asked = request(get_port_info, path, 0x01020304);
+    const mad_bytes requested = request(get_port_info, path, 0x01020304);
     struct spoiling {
         std::size_t at;
         u8 value;
@@ -265,25 +265,25 @@ TEST_CASE("match reports the field in which a reply differs from its request") {
                 {130, 1, match::wrong_route},
             }));
     CAPTURE(s.at, s.value);
-    mad_bytes reply = good_reply(asked);
+    mad_bytes reply = good_reply(requested);
     REQUIRE(reply[s.at] != s.value);
     reply[s.at] = s.value;
-    CHECK(relation(asked, path, reply) == s.seen);
+    CHECK(relation(requested, path, reply) == s.seen);
 }
 
 TEST_CASE("match compares every hop of a directed route and no byte after the last hop") {
     for (unsigned hops = 0; hops <= IBDRPath::max_hops; ++hops) {
         IBDRPath path;
         for (unsigned i = 1; i <= hops; ++i) path = path.extended(static_cast<u8>(i));
-        const mad_bytes asked = request(get_port_info, path);
+        const mad_bytes requested = request(get_port_info, path);
         const auto is_reply = [&](const mad_bytes& reply) {
-            const bool matches = relation(asked, path, reply) == match::reply;
+            const bool matches = relation(requested, path, reply) == match::reply;
             return matches && mad::return_path_matches(path, reply);
         };
         CAPTURE(hops);
-        REQUIRE(is_reply(good_reply(asked)));
+        REQUIRE(is_reply(good_reply(requested)));
         for (unsigned i = 0; i < 64; ++i) {
-            mad_bytes reply = good_reply(asked);
+            mad_bytes reply = good_reply(requested);
             reply[128 + i] ^= 0x40;
             CAPTURE(i);
             REQUIRE(is_reply(reply) == (i == 0 || i > hops)); // the first byte is not a hop
@@ -293,42 +293,42 @@ TEST_CASE("match compares every hop of a directed route and no byte after the la
 
 TEST_CASE("match requires the queried LID as the source of a reply if the LID is known") {
     const any_path path = to_lid(7);
-    const mad_bytes asked = request(get_port_info, path);
-    const mad_bytes reply = good_reply(asked);
-    CHECK(relation(asked, path, reply, iba::lid{7}) == match::reply);
-    CHECK(relation(asked, path, reply, iba::lid{8}) == match::wrong_route);
-    CHECK(relation(asked, path, reply, iba::lid{0x107}) == match::wrong_route);
+    const mad_bytes requested = request(get_port_info, path);
+    const mad_bytes reply = good_reply(requested);
+    CHECK(relation(requested, path, reply, iba::lid{7}) == match::reply);
+    CHECK(relation(requested, path, reply, iba::lid{8}) == match::wrong_route);
+    CHECK(relation(requested, path, reply, iba::lid{0x107}) == match::wrong_route);
     // A missing address does not contradict: RoCE adapters, ports without a LID, directed routes.
-    CHECK(relation(asked, path, reply, iba::lid{0}) == match::reply);
-    CHECK(relation(asked, path, reply, iba::permissive_lid) == match::reply);
+    CHECK(relation(requested, path, reply, iba::lid{0}) == match::reply);
+    CHECK(relation(requested, path, reply, iba::permissive_lid) == match::reply);
     const any_path anybody = to_lid(0xffff), directed = route(1);
     CHECK(relation(request(get_port_info, anybody), anybody, reply, iba::lid{8}) == match::reply);
-    const mad_bytes asked_on_route = request(get_port_info, directed);
-    CHECK(relation(asked_on_route, directed, good_reply(asked_on_route), iba::lid{8}) == match::reply);
+    const mad_bytes requested_on_route = request(get_port_info, directed);
+    CHECK(relation(requested_on_route, directed, good_reply(requested_on_route), iba::lid{8}) == match::reply);
 }
 
 TEST_CASE("a ClassPortInfo with redirection status matches any request") {
     const any_path path = to_lid(7);
-    const mad_bytes asked = request(kind_of(Method::Get), path, 9);
-    mad_bytes reply = good_reply(asked);
+    const mad_bytes requested = request(kind_of(Method::Get), path, 9);
+    mad_bytes reply = good_reply(requested);
     reply[16] = 0;
     reply[17] = 1;
-    CHECK(relation(asked, path, reply) == match::wrong_attribute);
+    CHECK(relation(requested, path, reply) == match::wrong_attribute);
     reply[5] = 0x02;
-    CHECK(relation(asked, path, reply) == match::reply);
+    CHECK(relation(requested, path, reply) == match::reply);
     reply[23] = 0;
-    CHECK(relation(asked, path, reply) == match::reply);
+    CHECK(relation(requested, path, reply) == match::reply);
 }
 
 TEST_CASE("the lowest bit of the modifier is the response bit in baseboard management") {
     const mad::rpc_kind kind{MgmtClass::BM, 1, Method::Send, 0x10, false};
-    const mad_bytes asked = request(kind, to_lid(7), 0x100);
-    mad_bytes reply = asked;
+    const mad_bytes requested = request(kind, to_lid(7), 0x100);
+    mad_bytes reply = requested;
     reply[3] |= 0x80;
     reply[23] |= 1;
-    CHECK(relation(asked, to_lid(7), reply) == match::reply);
+    CHECK(relation(requested, to_lid(7), reply) == match::reply);
     reply[23] |= 2;
-    CHECK(relation(asked, to_lid(7), reply) == match::wrong_modifier);
+    CHECK(relation(requested, to_lid(7), reply) == match::wrong_modifier);
 }
 
 TEST_CASE("a reply that is not exactly one MAD long is rejected, unless the reply is a table") {
@@ -352,8 +352,8 @@ TEST_CASE("a reply that is not exactly one MAD long is rejected, unless the repl
 
 TEST_CASE("match ignores the fields that a reply may change") {
     const any_path path = route(1, 2);
-    const mad_bytes asked = request(get_port_info, path, 5);
-    mad_bytes reply = good_reply(asked);
+    const mad_bytes requested = request(get_port_info, path, 5);
+    mad_bytes reply = good_reply(requested);
     reply[2] = 9;                                            // class version
     reply[4] = 0x87;                                         // D, status
     reply[5] = 0x1c;                                         // status
@@ -362,7 +362,7 @@ TEST_CASE("match ignores the fields that a reply may change") {
     reply[18] = reply[19] = 0x66;                            // reserved
     for (std::size_t i = 24; i < 128; ++i) reply[i] = 0x55;  // M_Key, LIDs, payload
     for (std::size_t i = 131; i < 256; ++i) reply[i] = 0x44; // after the route: the return path
-    CHECK(relation(asked, path, reply) == match::reply);
+    CHECK(relation(requested, path, reply) == match::reply);
     CHECK(mad::return_path_matches(std::get<IBDRPath>(path), reply));
 }
 

@@ -133,19 +133,19 @@ TEST_CASE("a double-sided transfer with the Linux kernel succeeds") {
     CHECK(answering.feed(acks[1], at(0s)) == rmpp_state::complete);
 
     // comad sends the request of Linux. The turnaround ACK differs only in RRespTime, which Linux copies from the ACK.
-    rmpp_sender asking(message_with_header(question[0], sa_header, 300), sa_header, at(0s), {.double_sided = true});
+    rmpp_sender requester(message_with_header(question[0], sa_header, 300), sa_header, at(0s), {.double_sided = true});
     for (u32 n : {1u, 2u}) {
-        all_of(asking);
-        asking.feed(sa_mad(0x94, {ack_type, 0, 0, n, n + 64}), at(0s)); // of another transaction
-        CHECK(asking.acknowledged() == n - 1);
+        all_of(requester);
+        requester.feed(sa_mad(0x94, {ack_type, 0, 0, n, n + 64}), at(0s)); // of another transaction
+        CHECK(requester.acknowledged() == n - 1);
         mad_bytes ack_of_it = turn;
         ack_of_it[3] = 0x94;
         ack_of_it[31] = static_cast<u8>(n);
         ack_of_it[35] = 65;
-        asking.feed(ack_of_it, at(0s));
+        requester.feed(ack_of_it, at(0s));
     }
-    CHECK(asking.state() == rmpp_state::complete);
-    auto ours = next_of(asking, at(0s));
+    CHECK(requester.state() == rmpp_state::complete);
+    auto ours = next_of(requester, at(0s));
     REQUIRE(ours);
     (*ours)[26] = turn[26];
     CHECK(ours == turn);

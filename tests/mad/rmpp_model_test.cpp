@@ -56,10 +56,10 @@ public:
         return state_ == rmpp_state::more ? std::min(response_due_, total_due_) : time_point::max();
     }
     /// Returns true if the end may fail with this status, which the model then uses.
-    bool take_status(RMPPStatus said) {
-        if (state_ != rmpp_state::failed) return said == RMPPStatus::Normal;
-        if (status_ == RMPPStatus::Normal && why_.has(said)) status_ = said;
-        return said == status_;
+    bool take_status(RMPPStatus printed) {
+        if (state_ != rmpp_state::failed) return printed == RMPPStatus::Normal;
+        if (status_ == RMPPStatus::Normal && why_.has(printed)) status_ = printed;
+        return printed == status_;
     }
     void abort(RMPPStatus why) {
         reasons one;
@@ -85,7 +85,7 @@ protected:
     bool is_more() const { return state_ == rmpp_state::more; }
 
     /// Returns true for DATA and ACKs of this transfer without faults that any type of packet can have.
-    bool look_at(std::span<const u8> mad) {
+    bool examine(std::span<const u8> mad) {
         if (!is_ours(mad)) return false;
         const u8 type = mad[25], status = mad[27];
         const bool is_ending = type == stop_type || type == abort_type;
@@ -108,7 +108,7 @@ protected:
             failed_by_peer_ = true;
         }
         if (!why.none() || is_ending) return false;
-        if (const unsigned code = mad[26] >> 3; code != not_told)
+        if (const unsigned code = mad[26] >> 3; code != not_reported)
             timing_.response = std::max<duration>(timing_.response, 4096ns * (u64{1} << code));
         return true;
     }
@@ -179,7 +179,7 @@ public:
     u64 expiries() const { return expiries_; }
 
     void feed(std::span<const u8> mad, time_point now) {
-        if (!look_at(mad) || mad[25] != ack_type) return;
+        if (!examine(mad) || mad[25] != ack_type) return;
         const u32 number = get_u32(&mad[28]), window_last = get_u32(&mad[32]);
         if (!is_more()) {
             turn_due_ = turn_due_ || (double_sided_ && number == segments_);
@@ -255,7 +255,7 @@ public:
     u32 reply_window() const { return reply_window_; }
 
     void feed(std::span<const u8> mad, time_point now) {
-        if (!look_at(mad)) return;
+        if (!examine(mad)) return;
         const u32 number = get_u32(&mad[28]), word = get_u32(&mad[32]);
         if (mad[25] == ack_type) {
             if (state() == rmpp_state::complete && number == 0) reply_window_ = std::max(word, 1u);
@@ -307,7 +307,7 @@ private:
     static std::vector<u8> answering(const mad_bytes& mad, std::size_t size) {
         std::vector<u8> header(mad.begin(), mad.begin() + static_cast<std::ptrdiff_t>(size));
         header[3] ^= 0x80;
-        header[26] = not_told << 3;
+        header[26] = not_reported << 3;
         return header;
     }
     bool has_plausible_length(u32 number, bool is_last, u32 length) const {
@@ -469,7 +469,7 @@ private:
         latest.push_back(mad);
         if (latest.size() > 8) latest.pop_front();
     }
-    void look_at_clock();
+    void read_clock();
     time_point next_look();
     void heal();
     void check_sender();
@@ -493,9 +493,9 @@ private:
     rmpp_receiver_options receiving_;
     rmpp_sender_options sending_;
     std::optional<rmpp_sender> sender_;
-    std::optional<sender_model> sender_says_;
+    std::optional<sender_model> sender_reports_;
     std::optional<rmpp_receiver> receiver_;
-    std::optional<receiver_model> receiver_says_;
+    std::optional<receiver_model> receiver_reports_;
     std::optional<wire> there_, back_;
     std::deque<mad_bytes> latest_there_, latest_back_; // a few of the latest MADs
     time_point now_{};
@@ -532,7 +532,7 @@ std::vector<u8> transfer::some_message() {
     m[0] = 1;
     m[1] = header_ == vendor_header ? 0x30 : 3;
     m[3] = one_in(3) ? 0x14 : 0x92;
-    if (one_in(2)) m[26] = not_told << 3;
+    if (one_in(2)) m[26] = not_reported << 3;
     else m[26] = static_cast<u8>((m[26] & 0x7f) | (m[26] & 7)); // up to 268 ms
     return m;
 }
@@ -574,7 +574,7 @@ void transfer::choose() {
     heals_at_ = one_in(4) ? ~u64{0} : below(one_in(3) ? 100 : 1500);
 
     sender_.emplace(message_, header_, now_, sending_);
-    sender_says_.emplace(message_, header_, now_, sending_);
+    sender_reports_.emplace(message_, header_, now_, sending_);
     check_sender();
 }
 
@@ -583,14 +583,14 @@ void transfer::choose() {
 void transfer::check_sender() {
     ++steps_;
     const rmpp_sender& s = *sender_;
-    sender_model& m = *sender_says_;
+    sender_model& m = *sender_reports_;
     expect(s.state() == m.state() && m.take_status(s.status()), "the sender's state");
     expect(s.failed_by_peer() == m.failed_by_peer(), "who failed, by the sender");
     expect(s.next_deadline() == m.next_deadline(), "the sender's deadline");
     expect(s.has_packet() == m.has_packet(), "whether the sender has to send something");
     expect(s.segments() == m.segments() && s.acknowledged() == m.acknowledged(), "the sender's segments");
     if (is_tampered_) return;
-    expect(s.acknowledged() == 0 || (receiver_says_ && s.acknowledged() <= receiver_says_->in_order()),
+    expect(s.acknowledged() == 0 || (receiver_reports_ && s.acknowledged() <= receiver_reports_->in_order()),
            "the sender takes for acknowledged what never arrived");
     if (s.state() == rmpp_state::complete)
         expect(receiver_ && receiver_->state() == rmpp_state::complete, "a message is acknowledged and not there");
@@ -600,7 +600,7 @@ void transfer::check_receiver() {
     ++steps_;
     if (!receiver_) return;
     rmpp_receiver& r = *receiver_;
-    receiver_model& m = *receiver_says_;
+    receiver_model& m = *receiver_reports_;
     if (const char* what = difference(r, m)) wrong(what);
     if (was_taken_ || r.state() != rmpp_state::complete || one_in(3)) return; // at once or later
     was_taken_ = true;
@@ -629,7 +629,8 @@ void transfer::check_end() {
     else expect(receiver_->state() == rmpp_state::failed, "a message arrived that is too long");
     // Each retry sends at most one window.
     const u64 repeated = data_sent_ - std::min<u64>(data_sent_, sender_->segments());
-    expect(repeated <= sender_says_->expiries() * std::max(64u, sending_.first_window), "segments are sent too often");
+    expect(repeated <= sender_reports_->expiries() * std::max(64u, sending_.first_window),
+           "segments are sent too often");
 }
 
 // random events
@@ -647,7 +648,7 @@ void transfer::poll_sender() {
         mad_bytes out;
         out.fill(0xee);
         expect(sender_->next_packet(out, now_), "the sender has nothing to send");
-        expect(out == sender_says_->next_packet(now_), "the sender sends another MAD");
+        expect(out == sender_reports_->next_packet(now_), "the sender sends another MAD");
         if (out[25] == data_type) {
             ++data_sent_;
             expect(get_u32(&out[28]) <= granted_, "a segment beyond the window");
@@ -666,7 +667,7 @@ void transfer::poll_receiver() {
         mad_bytes out;
         out.fill(0xee);
         expect(receiver_->next_packet(out), "the receiver has nothing to send");
-        expect(out == receiver_says_->next_packet(), "the receiver sends another MAD");
+        expect(out == receiver_reports_->next_packet(), "the receiver sends another MAD");
         keep(latest_back_, out);
         back_->send(out, now_);
         check_receiver();
@@ -685,7 +686,7 @@ void transfer::deliver_to_receiver(const carried& c) {
            "what begins a transfer");
     if (receiver_) {
         receiver_->feed(mad, now_);
-        receiver_says_->feed(mad, now_);
+        receiver_reports_->feed(mad, now_);
     } else {
         // The caller knows transactions. Any MAD of this transaction can be its first one.
         if (c.size != 256 || (c.bytes[26] & active) == 0 ||
@@ -693,7 +694,7 @@ void transfer::deliver_to_receiver(const carried& c) {
             !std::equal(mad.begin() + 8, mad.begin() + 16, message_.begin() + 8))
             return;
         receiver_.emplace(mad, header_, now_, receiving_);
-        receiver_says_.emplace(c.bytes, header_, now_, receiving_);
+        receiver_reports_.emplace(c.bytes, header_, now_, receiving_);
     }
     is_tampered_ = is_tampered_ || c.is_changed;
     check_receiver();
@@ -709,19 +710,19 @@ void transfer::deliver() {
         granted_ = std::max(granted_, get_u32(&c->bytes[32]));
         is_tampered_ = is_tampered_ || c->is_changed;
         sender_->feed(mad, now_);
-        sender_says_->feed(mad, now_);
+        sender_reports_->feed(mad, now_);
         check_sender();
         poll_sender();
     }
 }
 
-void transfer::look_at_clock() {
+void transfer::read_clock() {
     sender_->on_time(now_);
-    sender_says_->on_time(now_);
+    sender_reports_->on_time(now_);
     check_sender();
     if (!receiver_) return;
     receiver_->on_time(now_);
-    receiver_says_->on_time(now_);
+    receiver_reports_->on_time(now_);
     check_receiver();
 }
 
@@ -733,11 +734,11 @@ void transfer::meddle() {
         is_aborted_ = true;
         if (one_in(2)) {
             sender_->abort(why);
-            sender_says_->abort(why);
+            sender_reports_->abort(why);
             check_sender();
         } else if (receiver_) {
             receiver_->abort(why);
-            receiver_says_->abort(why);
+            receiver_reports_->abort(why);
             check_receiver();
         }
     }
@@ -779,14 +780,14 @@ void transfer::heal() {
     // The receiver can time out first. Its ACK contains new information for the sender, which then starts to wait
     // again.
     const rmpp_timing& receiving = receiving_.timing;
-    duration response = receiver_ ? receiver_says_->response() : receiving.response;
-    if (const unsigned code = message_[26] >> 3; code != not_told) // the receiver does not know this value yet
+    duration response = receiver_ ? receiver_reports_->response() : receiving.response;
+    if (const unsigned code = message_[26] >> 3; code != not_reported) // the receiver does not know this value yet
         response = std::max<duration>(response, 4096ns * (u64{1} << code));
-    const duration needed = sender_says_->response() + response + travelling;
-    const duration endurance = receiver_ ? receiver_says_->endurance() : receiving.retries * receiving.response;
-    const duration left = receiver_ ? receiver_says_->total_due() - now_ : receiving.total;
-    if (std::min(sender_says_->endurance(), endurance) <= needed) return;
-    if (std::min(sender_says_->total_due() - now_, left) <= needed) return;
+    const duration needed = sender_reports_->response() + response + travelling;
+    const duration endurance = receiver_ ? receiver_reports_->endurance() : receiving.retries * receiving.response;
+    const duration left = receiver_ ? receiver_reports_->total_due() - now_ : receiving.total;
+    if (std::min(sender_reports_->endurance(), endurance) <= needed) return;
+    if (std::min(sender_reports_->total_due() - now_, left) <= needed) return;
     must_be_over_ = now_ + needed;
 }
 
@@ -818,7 +819,7 @@ u64 transfer::run() {
         }
         now_ = std::max(now_, next);
         deliver();
-        look_at_clock();
+        read_clock();
         expect(steps_ < 1'000'000, "a transfer does not end");
     }
     check_end();

@@ -227,7 +227,7 @@ TEST_CASE("a receiver waits longer for a sender that announces a long response t
     CHECK(r.next_deadline() == at(4294967296ns));
     const auto answer = next_of(r, at(0s));
     REQUIRE(answer);
-    CHECK((*answer)[26] == (not_told << 3 | active)); // the receiver does not copy the response time of the sender
+    CHECK((*answer)[26] == (not_reported << 3 | active)); // the receiver does not copy the response time of the sender
     mad_bytes fast = segment(2, 0, 0);
     fast[26] = 1 << 3 | active;
     r.feed(fast, at(1s));
@@ -245,7 +245,7 @@ TEST_CASE("contradictory Last and PayloadLength end the transfer as inconsistent
         const char* what;
         std::vector<mad_bytes> segments;
     };
-    const std::vector<lie> lies{
+    const std::vector<lie> altered_replies{
         {"the first says less than it carries", {segment(1, first, 1)}},
         {"the first says as much as it carries, but is not the last", {segment(1, first, 220)}},
         {"two segments hold all that was announced, and there is a third", {segment(1, first, 440), segment(2, 0, 0)}},
@@ -262,7 +262,7 @@ TEST_CASE("contradictory Last and PayloadLength end the transfer as inconsistent
         {"there are two last ones", {segment(1, first, 0), segment(3, last, 20), segment(4, last, 20)}},
         {"the last comes before another", {segment(1, first, 0), segment(4, 0, 0), segment(3, last, 20)}},
     };
-    for (const lie& l : lies) {
+    for (const lie& l : altered_replies) {
         CAPTURE(l.what);
         rmpp_receiver r = receiver_of(l.segments.front());
         for (std::size_t i = 1; i < l.segments.size(); ++i) {

@@ -39,7 +39,7 @@ struct failover_rig {
         return dropped();
     }
     fate at(iba::lid LID, const packet& p) {
-        asked.push_back(LID);
+        requested.push_back(LID);
         const SA here = LID == first_sa ? first : LID == second_sa ? second : redirected;
         if (here == SA::silent) return dropped();
         std::vector<u8> reply(p.bytes.begin(), p.bytes.end());
@@ -75,11 +75,13 @@ struct failover_rig {
         ++reads;
         co_return now;
     }
-    mad::result<NodeRecord> ask() { return sync_wait(r.schedule, r.schedule.SubnAdmGet(iba::query<NodeRecord>{})); }
+    mad::result<NodeRecord> send_query() {
+        return sync_wait(r.schedule, r.schedule.SubnAdmGet(iba::query<NodeRecord>{}));
+    }
 
     SA first = SA::answers, second = SA::answers, redirected = SA::answers;
     iba::lid lid_by_sma = local_lid, sm_by_sma = first_sa;
-    std::vector<iba::lid> asked; ///< LIDs to which requests to the SA were sent, one per attempt
+    std::vector<iba::lid> requested; ///< LIDs to which requests to the SA were sent, one per attempt
     unsigned smps = 0, reads = 0;
     rig r{[this](const packet& p) { return (*this)(p); }};
     sa::local_port now{local_lid, {}, path_to(first_sa)};
@@ -101,18 +103,18 @@ TEST_CASE("a request that the old SA rejects is sent to the current SA of the po
         reported = {was.sa_path.DLID, is.sa_path.DLID};
     });
 
-    CHECK(s.ask().has_value());
-    CHECK(s.asked.front() == first_sa);
-    CHECK(s.asked.back() == second_sa);
+    CHECK(s.send_query().has_value());
+    CHECK(s.requested.front() == first_sa);
+    CHECK(s.requested.back() == second_sa);
     CHECK(reported == std::vector{first_sa, second_sa});
     CHECK(s.client.local().sa_path.DLID == second_sa);
     if (has_reader) CHECK(s.r.schedule.sa_path().SL == 3);
     CHECK(s.reads == (has_reader ? 1 : 0));
     CHECK(s.smps == (has_reader ? 0 : 1));
 
-    s.asked.clear();
-    CHECK(s.ask().has_value());
-    CHECK(s.asked == std::vector{second_sa}); // from then on without a detour
+    s.requested.clear();
+    CHECK(s.send_query().has_value());
+    CHECK(s.requested == std::vector{second_sa}); // from then on without a detour
 }
 
 TEST_CASE("a subscription is made at the SA that took over") {
@@ -121,7 +123,7 @@ TEST_CASE("a subscription is made at the SA that took over") {
     s.first = SA::silent;
     s.now.sa_path = path_to(second_sa);
     CHECK(sync_wait(s.r.schedule, sa::subscribe(s.r.schedule)).has_value());
-    CHECK(s.asked.back() == second_sa);
+    CHECK(s.requested.back() == second_sa);
 }
 
 TEST_CASE("an SA reply without records does not start a failover") {
@@ -133,7 +135,7 @@ TEST_CASE("an SA reply without records does not start a failover") {
         reply[4] = 3; // IBA 15.2.2: ERR_NO_RECORDS
         return fate{{}, {arrival{round_trip, reply}}};
     });
-    const auto answer = s.ask();
+    const auto answer = s.send_query();
     REQUIRE_FALSE(answer.has_value());
     CHECK(answer.error().code == errc::class_status);
     CHECK(s.reads == 0);
@@ -143,7 +145,7 @@ TEST_CASE("port queries back off while an SA rejects requests and the port names
     failover_rig s;
     s.use_reader();
     s.first = SA::unsupported;
-    const auto ask_for_5_minutes = [](failover_rig& in) -> task<unsigned> {
+    const auto query_for_5_minutes = [](failover_rig& in) -> task<unsigned> {
         unsigned refused = 0;
         for (int tenth = 0; tenth < 3000; ++tenth) {
             auto answer = co_await in.r.schedule.SubnAdmGet(iba::query<NodeRecord>{});
@@ -152,33 +154,33 @@ TEST_CASE("port queries back off while an SA rejects requests and the port names
         }
         co_return refused;
     };
-    CHECK(sync_wait(s.r.schedule, ask_for_5_minutes(s)) == 3000);
+    CHECK(sync_wait(s.r.schedule, query_for_5_minutes(s)) == 3000);
     // At 0, 1, 3, 7, 15, 31 and 63 s, then every 32 s: 95, 127, ... 287.
     CHECK(s.reads == 14);
     s.now.sa_path = path_to(second_sa);
     REQUIRE(sync_wait(s.r.schedule, s.client.refresh_port()).value());
-    CHECK(s.ask().has_value());
-    CHECK(s.asked.back() == second_sa);
+    CHECK(s.send_query().has_value());
+    CHECK(s.requested.back() == second_sa);
 }
 
 TEST_CASE("concurrent failures read the port once, and each request is sent once more") {
     failover_rig s;
     s.first = SA::silent;
     s.sm_by_sma = second_sa;
-    const auto ask_one = [](failover_rig& in) -> task<bool> {
+    const auto query_one = [](failover_rig& in) -> task<bool> {
         auto answer = co_await in.r.schedule.SubnAdmGet(iba::query<NodeRecord>{});
         co_return answer.has_value();
     };
-    const auto ask_many = [&ask_one](failover_rig& in) -> task<unsigned> {
+    const auto query_many = [&query_one](failover_rig& in) -> task<unsigned> {
         std::vector<job<bool>> all;
-        for (int i = 0; i < 20; ++i) all.push_back(in.r.schedule.queue(ask_one(in)));
+        for (int i = 0; i < 20; ++i) all.push_back(in.r.schedule.queue(query_one(in)));
         unsigned answered = 0;
         for (auto& one : all) answered += co_await one;
         co_return answered;
     };
-    CHECK(sync_wait(s.r.schedule, ask_many(s)) == 20);
+    CHECK(sync_wait(s.r.schedule, query_many(s)) == 20);
     CHECK(s.smps == 1);
-    CHECK(std::count(s.asked.begin(), s.asked.end(), second_sa) == 20);
+    CHECK(std::count(s.requested.begin(), s.requested.end(), second_sa) == 20);
 }
 
 TEST_CASE("failover never replaces an SA path that the program set") {
@@ -187,9 +189,9 @@ TEST_CASE("failover never replaces an SA path that the program set") {
     s.now.sa_path = path_to(second_sa);
     s.redirected = SA::silent;
     s.r.schedule.set_sa_path(path_to(redirected_lid));
-    CHECK_FALSE(s.ask().has_value());
+    CHECK_FALSE(s.send_query().has_value());
     CHECK(s.r.schedule.sa_path().DLID == redirected_lid);
-    CHECK(std::count(s.asked.begin(), s.asked.end(), second_sa) == 0);
+    CHECK(std::count(s.requested.begin(), s.requested.end(), second_sa) == 0);
 }
 
 TEST_CASE("a request with its own path is not sent to another SA") {
@@ -206,16 +208,16 @@ TEST_CASE("the redirecting SA is queried again when its redirection target becom
     failover_rig s;
     s.use_reader();
     s.first = SA::redirects;
-    REQUIRE(s.ask().has_value());
+    REQUIRE(s.send_query().has_value());
     s.first = SA::answers;
     s.redirected = SA::silent;
-    s.asked.clear();
-    CHECK(s.ask().has_value());
-    CHECK(s.asked.front() == redirected_lid);
-    CHECK(s.asked.back() == first_sa);
-    s.asked.clear();
-    CHECK(s.ask().has_value());
-    CHECK(s.asked == std::vector{first_sa});
+    s.requested.clear();
+    CHECK(s.send_query().has_value());
+    CHECK(s.requested.front() == redirected_lid);
+    CHECK(s.requested.back() == first_sa);
+    s.requested.clear();
+    CHECK(s.send_query().has_value());
+    CHECK(s.requested == std::vector{first_sa});
 }
 
 TEST_CASE("failover needs a readable port with a LID and a subnet manager") {
@@ -237,7 +239,7 @@ TEST_CASE("failover needs a readable port with a LID and a subnet manager") {
             co_return why;
         });
     }
-    const auto answer = s.ask();
+    const auto answer = s.send_query();
     REQUIRE_FALSE(answer.has_value());
     CHECK(answer.error().code == errc::timed_out);
     CHECK(s.r.schedule.sa_path().DLID == first_sa);
@@ -250,13 +252,13 @@ TEST_CASE("path queries use the new LID of the port, and cached paths of the old
     mad::IBPath target = path_to(iba::lid{9});
     REQUIRE(sync_wait(s.r.schedule, s.client.resolve_path(target)).has_value());
     REQUIRE(sync_wait(s.r.schedule, s.client.resolve_path(target)).has_value());
-    CHECK(s.asked.size() == 1);
+    CHECK(s.requested.size() == 1);
     s.now.LID = iba::lid{12};
     CHECK(sync_wait(s.r.schedule, s.client.refresh_port()).value());
     CHECK_FALSE(sync_wait(s.r.schedule, s.client.refresh_port()).value()); // nothing has changed
     const auto path = sync_wait(s.r.schedule, s.client.resolve_path(target));
     REQUIRE(path.has_value());
-    CHECK(s.asked.size() == 2);
+    CHECK(s.requested.size() == 2);
     CHECK(value(path.value().SLID) == 12); // the SA of this test returns the values of the request
 }
 
@@ -274,8 +276,8 @@ TEST_CASE("a request to the new SA carries the SM_Key of the port of the new SA"
         sent_key = iba::load_be<u64>(p.bytes.data() + 36); // IBA 15.2.1.1
         return s(p);
     });
-    CHECK(s.ask().has_value());
-    CHECK(s.asked.back() == second_sa);
+    CHECK(s.send_query().has_value());
+    CHECK(s.requested.back() == second_sa);
     CHECK(sent_key == 0x5a);
 }
 
@@ -288,16 +290,16 @@ TEST_CASE("a request that is canceled during failover ends as canceled") {
             co_return in.now;
         }(s);
     });
-    const auto ask_one = [](failover_rig& in) -> task<errc> {
+    const auto query_one = [](failover_rig& in) -> task<errc> {
         auto answer = co_await in.r.schedule.SubnAdmGet(iba::query<NodeRecord>{});
         co_return answer ? errc::status : answer.error().code;
     };
-    const auto cancel_it = [&ask_one](failover_rig& in) -> task<errc> {
+    const auto cancel_it = [&query_one](failover_rig& in) -> task<errc> {
         scope limited(co_await coro::current_scope{});
-        job<errc> asking = limited.queue(ask_one(in));
+        job<errc> requester = limited.queue(query_one(in));
         co_await in.r.schedule.pause(1s);
         limited.cancel();
-        co_return co_await asking;
+        co_return co_await requester;
     };
     CHECK(sync_wait(s.r.schedule, cancel_it(s)) == errc::cancelled);
 }

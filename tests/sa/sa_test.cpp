@@ -29,7 +29,7 @@ public:
         records_[iba::attribute_id<R>].push_back({&iba::info_of<R>, {bytes.begin(), bytes.end()}});
     }
     fate operator()(const packet& p) {
-        asked.push_back(p);
+        requested.push_back(p);
         std::vector<u8> reply(p.bytes.begin(), p.bytes.end());
         reply[3] |= 0x80;
         if (p.bytes[1] != 0x03) return answered(p); // a request to a node, not to the SA
@@ -44,10 +44,11 @@ public:
         return {{}, {arrival{round_trip, reply}}};
     }
     unsigned smps() const {
-        return static_cast<unsigned>(std::count_if(
-            asked.begin(), asked.end(), [](const packet& p) { return p.bytes[1] == 0x01 || p.bytes[1] == 0x81; }));
+        return static_cast<unsigned>(std::count_if(requested.begin(), requested.end(), [](const packet& p) {
+            return p.bytes[1] == 0x01 || p.bytes[1] == 0x81;
+        }));
     }
-    std::vector<packet> asked;
+    std::vector<packet> requested;
 
 private:
     struct stored {
@@ -129,8 +130,8 @@ TEST_CASE("SATransactor queries the node type once per node") {
     sa_rig s;
     REQUIRE(s.get<smp::NodeInfo>(to(CA_LID)));
     CHECK_FALSE(s.get<smp::PortInfo>(to(CA_LID), 1)); // the record does not exist
-    REQUIRE(s.fabric.asked.size() == 2);
-    CHECK(iba::load_be<u16>(s.fabric.asked[1].bytes.data() + 16) == iba::attribute_id<PortInfoRecord>);
+    REQUIRE(s.fabric.requested.size() == 2);
+    CHECK(iba::load_be<u16>(s.fabric.requested[1].bytes.data() + 16) == iba::attribute_id<PortInfoRecord>);
 }
 
 TEST_CASE("port 0 selects the switch port 0, and for a CA the queried port") {
@@ -152,13 +153,13 @@ TEST_CASE("port 0 selects the switch port 0, and for a CA the queried port") {
         REQUIRE(info);
         CHECK(info.value() == patterned<smp::PortInfo>(100 + port));
     }
-    const std::size_t before = s.fabric.asked.size();
+    const std::size_t before = s.fabric.requested.size();
     for (const u32 port : {0, 2}) {
         auto info = s.get<smp::PortInfo>(to(CA_LID), port);
         REQUIRE(info);
         CHECK(info.value() == patterned<smp::PortInfo>(200));
     }
-    CHECK(s.fabric.asked.size() == before + 3); // the type of the node is queried once
+    CHECK(s.fabric.requested.size() == before + 3); // the type of the node is queried once
     CHECK(!s.get<smp::PortInfo>(to(CA_LID), 1));
     CHECK(s.fabric.smps() == 0);
 }
@@ -252,11 +253,11 @@ TEST_CASE("a directed route is converted to a LID through link records, each que
     auto info = s.get<smp::NodeInfo>(route(1, 4));
     REQUIRE(info);
     CHECK(info.value() == node(CA_LID, iba::NodeType::CA).nodeInfo);
-    CHECK(s.fabric.asked.size() == 3);
+    CHECK(s.fabric.requested.size() == 3);
     REQUIRE(s.get<smp::NodeInfo>(route(1, 4)));
-    CHECK(s.fabric.asked.size() == 4);
+    CHECK(s.fabric.requested.size() == 4);
     REQUIRE(s.get<smp::NodeInfo>(route(1)));
-    CHECK(s.fabric.asked.size() == 5);
+    CHECK(s.fabric.requested.size() == 5);
     auto nowhere = s.get<smp::NodeInfo>(route(1, 9));
     REQUIRE(!nowhere);
     CHECK(to_string(nowhere.error()).starts_with("cannot read the link at LID 5 port 9 from the SA [RPC "));
@@ -313,7 +314,7 @@ TEST_CASE("a GID is resolved to a path by one query, and the path is cached") {
         CHECK(path.value().packet_life_time == 14);
         CHECK_FALSE(path.value().has_grh);
     }
-    CHECK(s.fabric.asked.size() == 1);
+    CHECK(s.fabric.requested.size() == 1);
 
     target.DGID = iba::gid(0xfe80000000000000, iba::guid{0x33});
     auto none = sync_wait(s.r.schedule, client.resolve_path(target));
@@ -329,12 +330,12 @@ TEST_CASE("a GID is resolved to a path by one query, and the path is cached") {
     REQUIRE(from_lid);
     CHECK(from_lid.value().DLID == CA_LID);
     // The bits of IB_PR_COMPMASK_* in OpenSM: DGID, SLID, reversible, numbPath.
-    CHECK(iba::load_be<u64>(s.fabric.asked.back().bytes.data() + 48) == (1u << 2 | 1u << 5 | 1u << 11 | 1u << 12));
+    CHECK(iba::load_be<u64>(s.fabric.requested.back().bytes.data() + 48) == (1u << 2 | 1u << 5 | 1u << 11 | 1u << 12));
 
     auto as_it_is = sync_wait(s.r.schedule, client.get_mad_path(to(CA_LID)));
     REQUIRE(as_it_is);
     CHECK(as_it_is.value() == to(CA_LID));
-    CHECK(s.fabric.asked.size() == 3);
+    CHECK(s.fabric.requested.size() == 3);
 }
 
 TEST_CASE("a target with a P_Key gets a path in that partition") {
@@ -374,11 +375,11 @@ TEST_CASE("a path query asks for a reversible path unless the program sets the f
         iba::query<PathRecord> properties;
         if (!reversible) properties.where<&PathRecord::reversible>(false);
         static_cast<void>(sync_wait(s.r.schedule, client.resolve_path(target, properties)));
-        const packet& last = s.fabric.asked.back();
+        const packet& last = s.fabric.requested.back();
         CHECK((iba::load_be<u64>(last.bytes.data() + 48) & 1u << 11) != 0);
-        PathRecord asked;
-        iba::decode(asked, last.bytes.data() + 56);
-        CHECK(asked.reversible == reversible);
+        PathRecord requested;
+        iba::decode(requested, last.bytes.data() + 56);
+        CHECK(requested.reversible == reversible);
     }
 }
 
@@ -443,14 +444,14 @@ TEST_CASE("a path gets the M_Key of its destination port") {
 
     CHECK(s.MKey(to(local_lid)) == 0x10); // known without a query
     CHECK(s.MKey(mad::IBDRPath{}) == 0x10);
-    CHECK(s.fabric.asked.empty());
+    CHECK(s.fabric.requested.empty());
     CHECK(s.MKey(to(CA_LID)) == 0xca);
     CHECK(s.MKey(to(switch_lid)) == 0xdef);
-    CHECK(s.fabric.asked.size() == 2);
+    CHECK(s.fabric.requested.size() == 2);
     CHECK(s.MKey(to(CA_LID)) == 0xca);
-    CHECK(s.fabric.asked.size() == 2); // one query
+    CHECK(s.fabric.requested.size() == 2); // one query
     CHECK(s.MKey(route(1)) == 0xca);
-    CHECK(s.fabric.asked.size() == 3); // the query for the link
+    CHECK(s.fabric.requested.size() == 3); // the query for the link
     mad::IBPath by_gid;
     by_gid.DLID = switch_lid; // the node's own information takes precedence
     by_gid.DGID = iba::gid(iba::link_local_prefix, node(CA_LID, iba::NodeType::CA).nodeInfo.portGUID);
@@ -458,7 +459,7 @@ TEST_CASE("a path gets the M_Key of its destination port") {
     mad::IBPath with_key = std::get<mad::IBPath>(to(CA_LID));
     with_key.MKey = 0x77;
     CHECK(s.MKey(with_key) == 0x77);
-    CHECK(s.fabric.asked.size() == 3);
+    CHECK(s.fabric.requested.size() == 3);
     CHECK(s.fabric.smps() == 0);
 
     auto unknown = sync_wait(s.r.schedule, s.client.with_keys(to(iba::lid{77})));
@@ -482,7 +483,7 @@ TEST_CASE("the port of a path is not queried if its key is already determined") 
         s.client.set_keys(nullptr);
         CHECK(s.MKey(to(CA_LID)) == 0);
     }
-    CHECK(s.fabric.asked.empty());
+    CHECK(s.fabric.requested.empty());
 }
 
 TEST_CASE("SA requests carry the SM_Key of the SA port") {
@@ -495,7 +496,7 @@ TEST_CASE("SA requests carry the SM_Key of the SA port") {
     REQUIRE(sync_wait(s.r.schedule, s.client.take_sm_key()));
     CHECK(s.r.schedule.sa_path().SMKey == 0x5a);
     REQUIRE(s.get<smp::NodeInfo>(to(CA_LID)));
-    CHECK(iba::load_be<u64>(s.fabric.asked.back().bytes.data() + 36) == 0x5a);
+    CHECK(iba::load_be<u64>(s.fabric.requested.back().bytes.data() + 36) == 0x5a);
 }
 
 TEST_CASE("an explicit SM_Key in the SA path is kept") {
@@ -513,11 +514,11 @@ TEST_CASE("sa::subscribe requests all generic notices for QP1 of the local port"
     sa_rig s;
     for (const u8 subscribe : {1, 0}) {
         const auto query = sa::all_notices(subscribe == 1);
-        s.fabric.asked.clear();
+        s.fabric.requested.clear();
         (void)sync_wait(s.r.schedule, s.r.schedule.SubnAdmSet(query));
-        REQUIRE_FALSE(s.fabric.asked.empty());
+        REQUIRE_FALSE(s.fabric.requested.empty());
         iba::InformInfo i;
-        iba::decode(i, s.fabric.asked[0].bytes.data() + 56);
+        iba::decode(i, s.fabric.requested[0].bytes.data() + 56);
         CHECK(i.GID == iba::gid{});
         CHECK(value(i.LIDRangeBegin) == 0xffff);
         CHECK(i.isGeneric == 1);

@@ -28,7 +28,7 @@ server::responder both(const server::host_info& host = seen_host) {
     return answers;
 }
 
-mad_vector asked(const char* name, u16 attribute, u8 method = 0x01) {
+mad_vector requested(const char* name, u16 attribute, u8 method = 0x01) {
     mad_vector request = diags_mad(name);
     request[3] = method;
     request[16] = static_cast<u8>(attribute >> 8);
@@ -92,14 +92,14 @@ TEST_CASE("ping and ibsysstat have a ClassPortInfo and reject other attributes, 
     const server::responder answers = both();
     for (const char* name : {"ping_request", "sysstat_ping_request"}) {
         CAPTURE(name);
-        const mad_vector info = answers.answer(asked(name, 0x0001), {});
+        const mad_vector info = answers.answer(requested(name, 0x0001), {});
         CHECK(status_of(info) == 0);
         CHECK(info[40] == 1); // base version
         CHECK(info[41] == 1); // class version
-        CHECK(status_of(answers.answer(asked(name, 0x0013), {})) == 0x0c);
-        CHECK(status_of(answers.answer(asked(name, 0x0010, 0x02), {})) == 0x08); // Set
-        CHECK(answers.answer(asked(name, 0x0010, 0x03), {}).empty());            // Send
-        CHECK(answers.answer(asked(name, 0x0010, 0x81), {}).empty());            // GetResp
+        CHECK(status_of(answers.answer(requested(name, 0x0013), {})) == 0x0c);
+        CHECK(status_of(answers.answer(requested(name, 0x0010, 0x02), {})) == 0x08); // Set
+        CHECK(answers.answer(requested(name, 0x0010, 0x03), {}).empty());            // Send
+        CHECK(answers.answer(requested(name, 0x0010, 0x81), {}).empty());            // GetResp
         mad_vector foreign = diags_mad(name);
         foreign[39] = 0x06;
         CHECK(status_of(answers.answer(foreign, {})) == 0x08);
@@ -107,8 +107,8 @@ TEST_CASE("ping and ibsysstat have a ClassPortInfo and reject other attributes, 
         version[2] = 2;
         CHECK(status_of(answers.answer(version, {})) == 0x04);
     }
-    CHECK(status_of(answers.answer(asked("sysstat_ping_request", 0x0000), {})) == 0x0c);
-    CHECK(status_of(answers.answer(asked("ping_request", 0x0010), {})) == 0x0c);
+    CHECK(status_of(answers.answer(requested("sysstat_ping_request", 0x0000), {})) == 0x0c);
+    CHECK(status_of(answers.answer(requested("ping_request", 0x0010), {})) == 0x0c);
 }
 
 TEST_CASE("add_ping with another OUI serves only that OUI") {
@@ -160,7 +160,7 @@ TEST_CASE("simulated hosts reply to ping with their node names, and switches do 
             smp_bytes request;
             const mad_vector bytes = diags_mad(name);
             std::copy(bytes.begin(), bytes.end(), request.begin());
-            const auto reply = ask(*s.transport, path, request);
+            const auto reply = send_query(*s.transport, path, request);
             REQUIRE(reply);
             CHECK((*reply)[5] == (n.is_switch() ? 0x08 : 0));
             return std::string(reinterpret_cast<const char*>(reply->data()) + 40);

@@ -136,43 +136,43 @@ TEST_CASE("parse_request returns the fields of a request") {
 
 TEST_CASE("each invalid request gets the status of its fault or no reply") {
     CHECK_FALSE(fault_of(sa_request()));
-    const auto told = [](const bytes& message, fault f, unsigned status) {
+    const auto known = [](const bytes& message, fault f, unsigned status) {
         CHECK(fault_of(message) == f);
         CHECK(server::status_of(f) == status);
     };
-    told({}, fault::too_short, 0);
-    told(sa_request(0x01, 0x11, 36), fault::wrong_length, 0);
+    known({}, fault::too_short, 0);
+    known(sa_request(0x01, 0x11, 36), fault::wrong_length, 0);
     bytes header_only = sa_request();
     header_only.resize(24);
-    told(header_only, fault::too_short, 0);
+    known(header_only, fault::too_short, 0);
     header_only.resize(25);
-    told(header_only, fault::wrong_length, 0);
+    known(header_only, fault::wrong_length, 0);
 
     bytes wrong = sa_request();
     wrong[0] = 2;
-    told(wrong, fault::base_version, 0x04);
-    told(mad_of(0x03, 1, 1, 0x11), fault::class_version, 0x04);
-    told(mad_of(0x04, 2, 1, 0x12), fault::class_version, 0x04);
-    told(mad_of(0x02, 1, 1, 0x11), fault::unknown_class, 0x08);
-    told(mad_of(0x99, 1, 1, 0x11), fault::unknown_class, 0x08);
-    told(mad_of(0x04, 1, 1, 0x12, 257), fault::wrong_length, 0);
-    told(mad_of(0x04, 1, 1, 0x12, 255), fault::wrong_length, 0);
-    told(mad_of(0x04, 1, 1, 0x7777), fault::unknown_attribute, 0x0c);
-    told(mad_of(0x81, 1, 1, 0xff11), fault::unknown_attribute, 0x0c);
+    known(wrong, fault::base_version, 0x04);
+    known(mad_of(0x03, 1, 1, 0x11), fault::class_version, 0x04);
+    known(mad_of(0x04, 2, 1, 0x12), fault::class_version, 0x04);
+    known(mad_of(0x02, 1, 1, 0x11), fault::unknown_class, 0x08);
+    known(mad_of(0x99, 1, 1, 0x11), fault::unknown_class, 0x08);
+    known(mad_of(0x04, 1, 1, 0x12, 257), fault::wrong_length, 0);
+    known(mad_of(0x04, 1, 1, 0x12, 255), fault::wrong_length, 0);
+    known(mad_of(0x04, 1, 1, 0x7777), fault::unknown_attribute, 0x0c);
+    known(mad_of(0x81, 1, 1, 0xff11), fault::unknown_attribute, 0x0c);
 
-    told(sa_request(0x81), fault::no_request, 0);              // GetResp
-    told(mad_of(0x01, 1, 0x07, 0x0002), fault::no_request, 0); // TrapRepress
-    CHECK_FALSE(fault_of(mad_of(0x01, 1, 0x05, 0x0002)));      // Trap
+    known(sa_request(0x81), fault::no_request, 0);              // GetResp
+    known(mad_of(0x01, 1, 0x07, 0x0002), fault::no_request, 0); // TrapRepress
+    CHECK_FALSE(fault_of(mad_of(0x01, 1, 0x05, 0x0002)));       // Trap
 
     // A message that RMPP reassembled can have any length, but contains its attribute.
     bytes multi = sa_request(0x14, 0x003a, 56 + 40 + 16);
-    told(multi, fault::wrong_length, 0);
+    known(multi, fault::wrong_length, 0);
     multi[26] |= 1; // Active
     CHECK_FALSE(fault_of(multi));
     multi.resize(56 + 39);
-    told(multi, fault::undecodable, 0x1c);
+    known(multi, fault::undecodable, 0x1c);
     multi.resize(55);
-    told(multi, fault::wrong_length, 0);
+    known(multi, fault::wrong_length, 0);
 }
 
 TEST_CASE("the reply method is the method that the IBA defines") {
@@ -385,28 +385,28 @@ TEST_CASE("a request goes to the first handler that accepts it, or gets the matc
         if (reply.empty()) return std::nullopt;
         return reply[4] << 8 | reply[5];
     };
-    const auto asked = [](u8 method, u32 modifier = 0) {
+    const auto requested = [](u8 method, u32 modifier = 0) {
         bytes mad = mad_of(0x04, 1, method, 0x0012);
         iba::store_be<u32>(mad.data() + 20, modifier);
         return mad;
     };
-    CHECK(status(asked(1)) == 0u);
+    CHECK(status(requested(1)) == 0u);
     CHECK(gets == 1);
-    CHECK(status(asked(1, 1)) == 0x1cu);
-    CHECK_FALSE(status(asked(1, 2)));
-    const bytes set = answers.answer(asked(2), {});
+    CHECK(status(requested(1, 1)) == 0x1cu);
+    CHECK_FALSE(status(requested(1, 2)));
+    const bytes set = answers.answer(requested(2), {});
     CHECK(sets == 1);
     CHECK(set[3] == 0x81);
     CHECK(set[23] == 5);
     CHECK(set[64] == 1);
     CHECK(set[67] == 0);
 
-    CHECK(status(asked(6)) == 0x08u);                   // no handler for Report
-    CHECK_FALSE(status(asked(3)));                      // a Send has no response
+    CHECK(status(requested(6)) == 0x08u);               // no handler for Report
+    CHECK_FALSE(status(requested(3)));                  // a Send has no response
     CHECK(status(mad_of(0x06, 1, 1, 0x0001)) == 0x08u); // no server for the class
     CHECK(status(mad_of(0x04, 2, 1, 0x0012)) == 0x04u);
     CHECK(status(mad_of(0x04, 1, 1, 0x7777)) == 0x0cu);
-    CHECK_FALSE(status(asked(0x81)));
+    CHECK_FALSE(status(requested(0x81)));
     CHECK_FALSE(status({}));
 
     bytes ping = mad_of(0x32, 1, 1, 0x7777);
@@ -456,14 +456,14 @@ TEST_CASE("a vendor class handler receives attributes that only its program desc
 
 TEST_CASE("traps are repressed and reports acknowledged with their own notice if the handler agrees") {
     server::responder answers;
-    std::vector<iba::Notice> heard;
+    std::vector<iba::Notice> got;
     bool accepts = true;
-    const auto hear = [&](const server::request&, const iba::Notice& notice) {
-        heard.push_back(notice);
+    const auto receive_message = [&](const server::request&, const iba::Notice& notice) {
+        got.push_back(notice);
         return accepts;
     };
-    answers.on_trap(MgmtClass::SubnLID, 1, hear);
-    answers.on_report(MgmtClass::SubnAdm, 2, hear);
+    answers.on_trap(MgmtClass::SubnLID, 1, receive_message);
+    answers.on_report(MgmtClass::SubnAdm, 2, receive_message);
     const auto with_notice = [](bytes mad, std::size_t begin) {
         iba::Notice notice;
         notice.isGeneric = true;
@@ -483,10 +483,10 @@ TEST_CASE("traps are repressed and reports acknowledged with their own notice if
     REQUIRE(reported.size() == 256);
     CHECK(reported[3] == 0x86);
     CHECK(std::equal(reported.begin() + 56, reported.end(), report.begin() + 56));
-    REQUIRE(heard.size() == 2);
-    CHECK(heard[0].trapNumber == iba::TrapNumber::LinkStateChange);
-    CHECK(heard[0].issuerGID == iba::gid{}); // an SMP has no space for it
-    CHECK(heard[1].issuerLID == iba::lid{7});
+    REQUIRE(got.size() == 2);
+    CHECK(got[0].trapNumber == iba::TrapNumber::LinkStateChange);
+    CHECK(got[0].issuerGID == iba::gid{}); // an SMP has no space for it
+    CHECK(got[1].issuerLID == iba::lid{7});
 
     accepts = false;
     CHECK(answers.answer(trap, {}).empty());
@@ -503,21 +503,21 @@ TEST_CASE("requests and replies are traced") {
             kinds.push_back(e.what);
             tracer.on_event(e);
         }
-    } heard;
+    } got;
     server::responder answers;
     answers.add({MgmtClass::Performance, 1, mad::methods(Method::Get)},
                 [](const server::request&) { return response::error(0x1c); });
-    answers.set_trace(&heard);
+    answers.set_trace(&got);
     mad::source_address source;
     source.SLID = iba::lid{9};
     answers.answer(mad_of(0x04, 1, 1, 0x12), source);
     answers.answer(mad_of(0x04, 1, 3, 0x12), source);
     using kind = mad::trace_event::kind;
-    CHECK(heard.kinds == std::vector{kind::request, kind::response, kind::request});
-    REQUIRE(heard.lines.size() == 3);
-    CHECK(heard.lines[0] == "RPC MAD_METHOD_GET(1) PMFormat(4.1) PMPortCounters(18) received from 'Lid 9' len 256.");
-    CHECK(heard.lines[1] == "RPC MAD_METHOD_GET_RESP(129) PMFormat(4.1) PMPortCounters(18) reply to 'Path 0 -> 9 SL=0 "
-                            "PKey=0xffff DQPN=0'");
+    CHECK(got.kinds == std::vector{kind::request, kind::response, kind::request});
+    REQUIRE(got.lines.size() == 3);
+    CHECK(got.lines[0] == "RPC MAD_METHOD_GET(1) PMFormat(4.1) PMPortCounters(18) received from 'Lid 9' len 256.");
+    CHECK(got.lines[1] == "RPC MAD_METHOD_GET_RESP(129) PMFormat(4.1) PMPortCounters(18) reply to 'Path 0 -> 9 SL=0 "
+                          "PKey=0xffff DQPN=0'");
 }
 
 TEST_CASE("an agent serves requests while its schedule runs RPCs") {

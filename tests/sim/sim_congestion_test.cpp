@@ -54,7 +54,7 @@ struct rig {
         mad::write_request(request.data(), {iba::MgmtClass::CongestionControl, 2, method, attributeID, true}, path,
                            modifier);
         std::copy(attribute.begin(), attribute.end(), request.begin() + data);
-        return ask(*sim.transport, path, request);
+        return send_query(*sim.transport, path, request);
     }
     u16 status(Method method, u16 attributeID, const std::string& whom, u32 modifier = 0) {
         const auto reply = send(method, attributeID, whom, bytes(192), modifier);
@@ -232,7 +232,7 @@ TEST_CASE("a simulated switch logs the last 15 marked packets and counts the pac
         r.sim.fabric->log_congestion(r.node(a_switch), i % 2 ? 1 : 3, e);
     }
     r.set_time(2048ms);
-    bytes told = r.get(log, a_switch, 220);
+    bytes reported = r.get(log, a_switch, 220);
     bytes expected(220);
     expected[0] = 1;
     expected[3] = 17;
@@ -244,11 +244,11 @@ TEST_CASE("a simulated switch logs the last 15 marked packets and counts the pac
         e[2] = 1, e[3] = 2, e[4] = 0x50;
         iba::store_be<u32>(e + 8, 1'000'000);
     }
-    CHECK(told == expected);
-    told = r.get(log, a_switch, 220);
+    CHECK(reported == expected);
+    reported = r.get(log, a_switch, 220);
     expected[3] = 0;
     expected[8 + 31] = 0;
-    CHECK(told == expected);
+    CHECK(reported == expected);
 }
 
 TEST_CASE("a simulated CA logs connections above their threshold by service level") {

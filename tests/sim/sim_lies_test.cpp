@@ -28,7 +28,7 @@ namespace {
 constexpr std::size_t class_version_byte = 2, status_byte = 5, rmpp_flags_byte = 26, PortSelect_byte = 65;
 
 struct lying_subnet {
-    explicit lying_subnet(liar::lie lie = {})
+    explicit lying_subnet(altering_transport::lie lie = {})
         : sim(make_sim("fattree2,radix=4,sm=1", time_mode::virtual_)), between(*sim.transport, std::move(lie)),
           umad(between) {
         umad.schedule().set_sa_path(to_lid(value(sim.fabric->graph().sm_lid)));
@@ -39,7 +39,7 @@ struct lying_subnet {
         return {};
     }
     simulation sim;
-    liar between;
+    altering_transport between;
     coro::blocking_transactor umad;
 };
 
@@ -63,7 +63,7 @@ mad::source_address source_at(iba::lid SLID, u32 sqpn) {
     return source;
 }
 
-liar::lie put(std::size_t byte, u8 number) {
+altering_transport::lie put(std::size_t byte, u8 number) {
     return [byte, number](std::span<u8> reply) { reply[byte] = number; };
 }
 
@@ -86,10 +86,10 @@ TEST_CASE("a reply with an error status is an error status, whatever its class v
         reply[class_version_byte] = 2;
         reply[status_byte] = 4; // bad version (IBA 13.4.7)
     });
-    const auto told = s.umad.PerformanceGet<PortCounters>(counters_of(1), to_lid(value(s.switch_lid())));
-    REQUIRE_FALSE(told);
-    CHECK(told.error().code == errc::status);
-    CHECK(told.error().status == 4);
+    const auto reported = s.umad.PerformanceGet<PortCounters>(counters_of(1), to_lid(value(s.switch_lid())));
+    REQUIRE_FALSE(reported);
+    CHECK(reported.error().code == errc::status);
+    CHECK(reported.error().status == 4);
 }
 
 TEST_CASE("counters of another port than requested are an error that names PortSelect") {
@@ -97,7 +97,7 @@ TEST_CASE("counters of another port than requested are an error that names PortS
     const mad::IBPath leaf = to_lid(value(s.switch_lid()));
     REQUIRE(s.umad.PerformanceGet<PortCounters>(counters_of(1), leaf));
     for (const u8 other : {0, 2, 255}) {
-        s.between.tell(put(PortSelect_byte, other));
+        s.between.report(put(PortSelect_byte, other));
         const std::string expected =
             "its PortSelect is " + std::to_string(unsigned{other}) + ", not 1 as in the request";
         CHECK(misfit(s.umad.PerformanceGet<PortCounters>(counters_of(1), leaf)) == expected);
@@ -110,10 +110,10 @@ TEST_CASE("counters of another port than requested are an error that names PortS
         const mad::any_path path = leaf;
         std::array<u8, mad::mad_size> request{};
         mad::write_request(request.data(), kind, path, 0)[1] = 1;
-        const coro::rpc_request asked{kind, path};
-        CHECK(misfit(coro::sync_wait(s.umad.schedule(), s.umad.schedule().call_raw(asked, request))) == expected);
+        const coro::rpc_request requested{kind, path};
+        CHECK(misfit(coro::sync_wait(s.umad.schedule(), s.umad.schedule().call_raw(requested, request))) == expected);
     }
-    s.between.tell(put(PortSelect_byte, 2));
+    s.between.report(put(PortSelect_byte, 2));
     CHECK(s.umad.PerformanceGet<PortCounters>(counters_of(2), leaf));
     CHECK(s.umad.PerformanceGet<iba::ClassPortInfo>(leaf)); // this attribute has no PortSelect there
 }
@@ -121,7 +121,7 @@ TEST_CASE("counters of another port than requested are an error that names PortS
 TEST_CASE("a PMA can reply to a Set with an empty attribute but not with the attribute of another port") {
     lying_subnet s(put(PortSelect_byte, 0));
     CHECK(s.umad.PerformanceSet<PortCounters>(counters_of(1), to_lid(value(s.switch_lid()))));
-    s.between.tell(put(PortSelect_byte, 2));
+    s.between.report(put(PortSelect_byte, 2));
     CHECK(misfit(s.umad.PerformanceSet<PortCounters>(counters_of(1), to_lid(value(s.switch_lid())))) ==
           "its PortSelect is 2, not 1 as in the request");
 }
@@ -134,7 +134,7 @@ TEST_CASE("a reply to SubnAdmGetTable without RMPP is an error, and a reply to S
     const auto leaf = iba::query<NodeRecord>{}.where<&NodeRecord::LID>(s.switch_lid());
     CHECK(misfit(s.umad.SubnAdmGetTable<NodeRecord>(leaf)) == "the table was not sent as an RMPP transfer");
     CHECK(s.umad.SubnAdmGet<NodeRecord>(leaf));
-    s.between.tell({});
+    s.between.report({});
     CHECK(s.umad.SubnAdmGetTable<NodeRecord>().value().size() == nodes);
 }
 
@@ -151,7 +151,7 @@ TEST_CASE("is_sa accepts only the LID and QP of the SA or of its redirection tar
     // redirection stays.
     const mad::source_address elsewhere = source_at(iba::lid{9}, 5);
     CHECK_FALSE(schedule.is_sa(elsewhere));
-    s.between.tell([](std::span<u8> reply) {
+    s.between.report([](std::span<u8> reply) {
         reply[status_byte] = 2; // redirect (IBA 13.4.7)
         iba::ClassPortInfo info;
         info.redirectLID = iba::lid{9};

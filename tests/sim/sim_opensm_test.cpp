@@ -23,7 +23,7 @@ using iba::sa::ServiceRecord;
 namespace {
 
 const iba::gid group = *iba::parse_gid("ff12::7"), port_a = *iba::parse_gid("fe80::a001"),
-               nobody = *iba::parse_gid("fe80::dead");
+               no_node = *iba::parse_gid("fe80::dead");
 
 /// The replies of an SA to a sequence of requests, one line each.
 class dialogue {
@@ -31,7 +31,7 @@ public:
     dialogue(mad::transport& t, iba::lid here, const mad::IBPath& sa) : umad_(t), here_(here) {
         umad_.schedule().set_sa_path(sa);
     }
-    std::vector<std::string> said;
+    std::vector<std::string> printed;
     /// OpenSM 3.3.23 sometimes refuses to end an existing subscription. Its log says "Differ by Address", although the
     /// address was the same.
     int unsubscribes_again = 0;
@@ -56,10 +56,10 @@ public:
                 .where<&MCMemberRecord::MTU>(iba::MTU::m2048);
         };
         const auto set = [&](const char* what, const iba::query<MCMemberRecord>& q) {
-            tell(what, umad_.SubnAdmSet(q));
+            report(what, umad_.SubnAdmSet(q));
         };
         const auto leave = [&](const char* what, const iba::query<MCMemberRecord>& q) {
-            tell(what, umad_.SubnAdmDelete(q));
+            report(what, umad_.SubnAdmDelete(q));
         };
         set("join none", join(group, port_a, 1));
         set("create as a sender", create(4));
@@ -71,9 +71,9 @@ public:
                                           .where<&MCMemberRecord::rateSelector>(iba::Selector::LessThan)
                                           .where<&MCMemberRecord::rate>(iba::Rate::r10));
         set("join nothing", join(group, port_a, 0));
-        set("join of nobody", join(group, nobody, 1));
+        set("join of nobody", join(group, no_node, 1));
         set("join without a state", iba::query<MCMemberRecord>{}.where<&MCMemberRecord::MGID>(group));
-        set("no group", join(nobody, port_a, 1));
+        set("no group", join(no_node, port_a, 1));
         leave("leave as a sender", join(group, port_a, 4));
         leave("leave in part", join(group, port_a, 2));
         leave("leave without a port", iba::query<MCMemberRecord>{}.where<&MCMemberRecord::MGID>(group));
@@ -94,11 +94,11 @@ public:
                 .where<&ServiceRecord::serviceKey>(r.serviceKey)
                 .where<&ServiceRecord::serviceName>(r.serviceName);
         };
-        tell("set a service", umad_.SubnAdmSet(service(7, 0)));
-        tell("get it", umad_.SubnAdmGet(iba::query<ServiceRecord>{}.where<&ServiceRecord::serviceID>(u64{7})));
-        tell("delete it", umad_.SubnAdmDelete(service(7, 0)));
-        tell("delete it again", umad_.SubnAdmDelete(service(7, 0)));
-        tell("get none", umad_.SubnAdmGet(iba::query<ServiceRecord>{}.where<&ServiceRecord::serviceID>(u64{7})));
+        report("set a service", umad_.SubnAdmSet(service(7, 0)));
+        report("get it", umad_.SubnAdmGet(iba::query<ServiceRecord>{}.where<&ServiceRecord::serviceID>(u64{7})));
+        report("delete it", umad_.SubnAdmDelete(service(7, 0)));
+        report("delete it again", umad_.SubnAdmDelete(service(7, 0)));
+        report("get none", umad_.SubnAdmGet(iba::query<ServiceRecord>{}.where<&ServiceRecord::serviceID>(u64{7})));
     }
 
     void guids() {
@@ -110,17 +110,18 @@ public:
             return block(number).where<&GUIDInfoRecord::GUIDInfo, &iba::smp::GUIDInfo::GUIDBlock>(slot,
                                                                                                   iba::guid{GUID});
         };
-        tell("set a GUID", umad_.SubnAdmSet(with(0, 3, 0x1234)));
-        tell("set another", umad_.SubnAdmSet(with(0, 4, 0x5678)));
-        tell("set it twice", umad_.SubnAdmSet(with(0, 5, 0x5678)));
-        tell("set the port's own", umad_.SubnAdmSet(with(0, 0, 1)));
-        tell("set beyond the table", umad_.SubnAdmSet(with(200, 0, 1)));
-        tell("set without a block", umad_.SubnAdmSet(iba::query<GUIDInfoRecord>{}.where<&GUIDInfoRecord::LID>(here_)));
-        tell("set of nobody", umad_.SubnAdmSet(iba::query<GUIDInfoRecord>{}
-                                                   .where<&GUIDInfoRecord::LID>(iba::lid{0x1000})
-                                                   .where<&GUIDInfoRecord::blockNum>(u8{0})));
-        tell("delete a GUID", umad_.SubnAdmDelete(with(0, 3, 0)));
-        tell("delete the port's own", umad_.SubnAdmDelete(with(0, 0, 0)));
+        report("set a GUID", umad_.SubnAdmSet(with(0, 3, 0x1234)));
+        report("set another", umad_.SubnAdmSet(with(0, 4, 0x5678)));
+        report("set it twice", umad_.SubnAdmSet(with(0, 5, 0x5678)));
+        report("set the port's own", umad_.SubnAdmSet(with(0, 0, 1)));
+        report("set beyond the table", umad_.SubnAdmSet(with(200, 0, 1)));
+        report("set without a block",
+               umad_.SubnAdmSet(iba::query<GUIDInfoRecord>{}.where<&GUIDInfoRecord::LID>(here_)));
+        report("set of nobody", umad_.SubnAdmSet(iba::query<GUIDInfoRecord>{}
+                                                     .where<&GUIDInfoRecord::LID>(iba::lid{0x1000})
+                                                     .where<&GUIDInfoRecord::blockNum>(u8{0})));
+        report("delete a GUID", umad_.SubnAdmDelete(with(0, 3, 0)));
+        report("delete the port's own", umad_.SubnAdmDelete(with(0, 0, 0)));
     }
 
     void subscriptions() {
@@ -131,18 +132,18 @@ public:
             query.where<&InformInfo::trapNumber>(u16{64}).where<&InformInfo::producerType>(u32{4});
             return query.where<&InformInfo::QPN>(u32{1});
         };
-        tell("subscribe", umad_.SubnAdmSet(inform(0xffff, 1)));
-        tell("subscribe again", umad_.SubnAdmSet(inform(0xffff, 1)));
-        tell("subscribe neither nor", umad_.SubnAdmSet(inform(0xffff, 2)));
+        report("subscribe", umad_.SubnAdmSet(inform(0xffff, 1)));
+        report("subscribe again", umad_.SubnAdmSet(inform(0xffff, 1)));
+        report("subscribe neither nor", umad_.SubnAdmSet(inform(0xffff, 2)));
         auto ended = umad_.SubnAdmSet(inform(0xffff, 0));
         for (int again = 0; !ended && again < unsubscribes_again; ++again) ended = umad_.SubnAdmSet(inform(0xffff, 0));
-        tell("unsubscribe", ended);
-        tell("unsubscribe again", umad_.SubnAdmSet(inform(0xffff, 0)));
+        report("unsubscribe", ended);
+        report("unsubscribe again", umad_.SubnAdmSet(inform(0xffff, 0)));
     }
 
 private:
-    template <class T> void tell(const char* what, const mad::result<T>& result) {
-        said.push_back(fmt::format("{}: {}", what, result ? text_of(result.value()) : status_of(result.error())));
+    template <class T> void report(const char* what, const mad::result<T>& result) {
+        printed.push_back(fmt::format("{}: {}", what, result ? text_of(result.value()) : status_of(result.error())));
     }
     static std::string status_of(const mad::mad_error& e) { return fmt::format("status 0x{:04x}", e.status); }
     // Without MLIDs and lifetimes, which each SA chooses, and without the scope: OpenSM keeps the requested scope, the
@@ -194,6 +195,6 @@ TEST_CASE("the simulated SA changes its records like OpenSM") {
         d->subscriptions();
     }
     INFO(s.manager_log());
-    REQUIRE(ours.said.size() == theirs.said.size());
-    for (std::size_t i = 0; i < ours.said.size(); ++i) CHECK(ours.said[i] == theirs.said[i]);
+    REQUIRE(ours.printed.size() == theirs.printed.size());
+    for (std::size_t i = 0; i < ours.printed.size(); ++i) CHECK(ours.printed[i] == theirs.printed[i]);
 }

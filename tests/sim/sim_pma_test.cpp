@@ -38,39 +38,39 @@ struct rig {
     void set_time(mad::duration since_beginning) { sim.transport->set_now(mad::time_point(since_beginning)); }
 
     /// Returns the complete reply to a request with these attribute bytes.
-    smp_bytes ask_bytes(Method method, u16 attributeID, std::span<const u8> attribute, const std::string& whom) {
+    smp_bytes query_bytes(Method method, u16 attributeID, std::span<const u8> attribute, const std::string& whom) {
         const mad::any_path path = to(whom);
         smp_bytes request;
         mad::write_request(request.data(), {iba::MgmtClass::Performance, 1, method, attributeID, true}, path, 0);
         std::copy(attribute.begin(), attribute.end(), request.begin() + data);
-        const auto reply = ask(*sim.transport, path, request);
+        const auto reply = send_query(*sim.transport, path, request);
         REQUIRE(reply);
         return *reply;
     }
-    template <class T> smp_bytes ask_for(Method method, const T& wanted, const std::string& whom) {
-        return ask_bytes(method, iba::attribute_id<T>, iba::encode(wanted), whom);
+    template <class T> smp_bytes query_for(Method method, const T& wanted, const std::string& whom) {
+        return query_bytes(method, iba::attribute_id<T>, iba::encode(wanted), whom);
     }
     template <class T> T get(unsigned port, const std::string& whom = "leaf-0001", u8 opCode = 0) {
         T wanted;
         wanted.portSelect = static_cast<u8>(port);
         if constexpr (requires { wanted.opCode; }) wanted.opCode = opCode;
-        return read(ask_for(Method::Get, wanted, whom), wanted);
+        return read(query_for(Method::Get, wanted, whom), wanted);
     }
     template <class T> T set(const T& wanted, const std::string& whom = "leaf-0001") {
-        return read(ask_for(Method::Set, wanted, whom), wanted);
+        return read(query_for(Method::Set, wanted, whom), wanted);
     }
     template <class T> u16 status(const T& wanted, const std::string& whom = "leaf-0001") {
-        return mad::status_of(ask_for(Method::Get, wanted, whom).data());
+        return mad::status_of(query_for(Method::Get, wanted, whom).data());
     }
-    template <class T> static T read(const smp_bytes& reply, const T& asked) {
+    template <class T> static T read(const smp_bytes& reply, const T& requested) {
         CHECK(mad::status_of(reply.data()) == 0);
-        T told;
-        iba::decode(told, reply.data() + data);
-        CHECK(told.portSelect == asked.portSelect);
-        return told;
+        T reported;
+        iba::decode(reported, reply.data() + data);
+        CHECK(reported.portSelect == requested.portSelect);
+        return reported;
     }
     iba::ClassPortInfo class_port_info(const std::string& whom) {
-        const auto reply = ask_for(Method::Get, iba::ClassPortInfo{}, whom);
+        const auto reply = query_for(Method::Get, iba::ClassPortInfo{}, whom);
         iba::ClassPortInfo info;
         iba::decode(info, reply.data() + data);
         return info;
@@ -146,7 +146,7 @@ TEST_CASE("a simulated PMA counts MADs of an enhanced port 0 and has no counters
     graph.nodes[graph.find("leaf-0001").value()].enhanced_port0 = true;
     fabric managed(std::move(graph));
     sim_transport host(managed, 0, 1, time_mode::virtual_);
-    const auto ask_for = [&](const char* whom, u8 port) {
+    const auto query_for = [&](const char* whom, u8 port) {
         const node& n = managed.graph().nodes[managed.graph().find(whom).value()];
         PortCountersExt wanted;
         wanted.portSelect = port;
@@ -156,14 +156,14 @@ TEST_CASE("a simulated PMA counts MADs of an enhanced port 0 and has no counters
                            {iba::MgmtClass::Performance, 1, Method::Get, iba::attribute_id<PortCountersExt>, true},
                            path, 0);
         iba::encode(wanted, request.data() + data);
-        const auto reply = ask(host, path, request);
+        const auto reply = send_query(host, path, request);
         REQUIRE(reply);
         return *reply;
     };
-    CHECK(mad::status_of(ask_for("leaf-0002", 0).data()) == 0x1c);
-    CHECK(mad::status_of(ask_for("leaf-0001", 0).data()) == 0);
-    ask_for("leaf-0001", 1);
-    const smp_bytes third = ask_for("leaf-0001", 0);
+    CHECK(mad::status_of(query_for("leaf-0002", 0).data()) == 0x1c);
+    CHECK(mad::status_of(query_for("leaf-0001", 0).data()) == 0);
+    query_for("leaf-0001", 1);
+    const smp_bytes third = query_for("leaf-0001", 0);
     REQUIRE(mad::status_of(third.data()) == 0);
     const auto counters =
         iba::decode<PortCountersExt>(std::span(third).subspan<data, iba::wire_size<PortCountersExt>>());
@@ -188,16 +188,16 @@ TEST_CASE("each bit of a counter Set writes only its counter, to its highest val
             INFO("attribute " << t.attributeID << " bit " << t.bit + i);
             for (const u64 written : {low_bits(t.width), u64{0}}) {
                 iba::put_bits_at(wanted.data(), t.off + i * t.width, t.width, written);
-                const auto reply = r.ask_bytes(Method::Set, t.attributeID, wanted, "leaf-0001");
+                const auto reply = r.query_bytes(Method::Set, t.attributeID, wanted, "leaf-0001");
                 REQUIRE(mad::status_of(reply.data()) == 0);
                 CHECK(iba::bits_at(reply.data() + data, t.off + i * t.width, t.width) == written);
-                attribute_bytes ask_again{};
-                ask_again[1] = 2;
+                attribute_bytes query_again{};
+                query_again[1] = 2;
                 attribute_bytes expected{};
                 expected[1] = 2;
                 iba::put_bits_at(expected.data(), t.off + i * t.width, t.width, written);
-                const auto told = r.ask_bytes(Method::Get, t.attributeID, ask_again, "leaf-0001");
-                CHECK(std::equal(expected.begin(), expected.end(), told.begin() + data));
+                const auto reported = r.query_bytes(Method::Get, t.attributeID, query_again, "leaf-0001");
+                CHECK(std::equal(expected.begin(), expected.end(), reported.begin() + data));
             }
         }
     }
@@ -210,9 +210,9 @@ TEST_CASE("a simulated PMA supports all counter attributes and replies 0x1c for 
     for (unsigned id = 0x10; id < 0x40; ++id) {
         const auto attributeID = static_cast<u16>(id);
         const auto status = [&](u8 port) {
-            attribute_bytes ask{};
-            ask[1] = port;
-            return mad::status_of(r.ask_bytes(Method::Get, attributeID, ask, "leaf-0001").data());
+            attribute_bytes send_query{};
+            send_query[1] = port;
+            return mad::status_of(r.query_bytes(Method::Get, attributeID, send_query, "leaf-0001").data());
         };
         INFO("attribute " << attributeID);
         CHECK(status(4) == (known.contains(attributeID) ? 0 : 0x0c));
@@ -240,20 +240,20 @@ TEST_CASE("AllPortSelect counters are the sum of all ports and saturate at the h
         }
         for (const u8 port : {1, 2, 3}) {
             written[1] = port;
-            r.ask_bytes(Method::Set, attributeID, written, "leaf-0001");
+            r.query_bytes(Method::Set, attributeID, written, "leaf-0001");
         }
         attribute_bytes all{};
         all[1] = 255;
-        const auto told = r.ask_bytes(Method::Get, attributeID, all, "leaf-0001");
+        const auto reported = r.query_bytes(Method::Get, attributeID, all, "leaf-0001");
         for (const run& t : of_attribute)
             for (unsigned i = 0; i < t.count; ++i)
-                CHECK(iba::bits_at(told.data() + data, t.off + i * t.width, t.width) == 3);
+                CHECK(iba::bits_at(reported.data() + data, t.off + i * t.width, t.width) == 3);
         // A Set of all ports, too.
         written[1] = 255;
         for (const run& t : of_attribute)
             for (unsigned i = 0; i < t.count; ++i)
                 iba::put_bits_at(written.data(), t.off + i * t.width, t.width, low_bits(t.width));
-        const auto set = r.ask_bytes(Method::Set, attributeID, written, "leaf-0001");
+        const auto set = r.query_bytes(Method::Set, attributeID, written, "leaf-0001");
         for (const run& t : of_attribute)
             CHECK(iba::bits_at(set.data() + data, t.off, t.width) == low_bits(t.width)); // the sum of 4 ports saturates
     }
@@ -494,13 +494,14 @@ TEST_CASE("links of extended speeds count corrected errors according to the FEC 
     SECTION("FDR: per lane") {
         const auto r = link_of("FDR");
         CHECK(FEC(*r) == iba::FECMode::FireCode);
-        const auto told = r->get<PortExtendedSpeedsCounters>(3);
-        CHECK(told.syncHeaderErrorCounter == 63);
-        CHECK(told.unknownBlockCounter == 63);
-        CHECK(told.errorDetectionCounterLane == std::array<u16, 12>{250, 250, 250, 250});
-        CHECK(told.FECCorrectableBlockCounterLane == std::array<u32, 12>{4000, 4000, 4000, 4000});
-        CHECK(told.FECUncorrectableBlockCounterLane == std::array<u32, 12>{48, 48, 47, 47});
-        CHECK(total(told.FECUncorrectableBlockCounterLane) == r->get<PortRcvErrorDetails>(3).portLocalPhysicalErrors);
+        const auto reported = r->get<PortExtendedSpeedsCounters>(3);
+        CHECK(reported.syncHeaderErrorCounter == 63);
+        CHECK(reported.unknownBlockCounter == 63);
+        CHECK(reported.errorDetectionCounterLane == std::array<u16, 12>{250, 250, 250, 250});
+        CHECK(reported.FECCorrectableBlockCounterLane == std::array<u32, 12>{4000, 4000, 4000, 4000});
+        CHECK(reported.FECUncorrectableBlockCounterLane == std::array<u32, 12>{48, 48, 47, 47});
+        CHECK(total(reported.FECUncorrectableBlockCounterLane) ==
+              r->get<PortRcvErrorDetails>(3).portLocalPhysicalErrors);
         CHECK(r->get<PortExtendedSpeedsCountersRSFEC>(3).portFECCorrectedSymbolCounter == 0);
     }
     SECTION("EDR and faster: RS-FEC") {
@@ -509,11 +510,11 @@ TEST_CASE("links of extended speeds count corrected errors according to the FEC 
             const auto r = link_of(speed);
             CHECK(FEC(*r) == mode);
             CHECK((r->class_port_info("leaf-0001").capabilityMask & 0x4000) != 0);
-            const auto told = r->get<PortExtendedSpeedsCountersRSFEC>(3);
-            CHECK(told.FECCorrectableSymbolCounterLane == std::array<u32, 12>{4000, 4000, 4000, 4000});
-            CHECK(told.portFECCorrectedSymbolCounter == 16'000);
-            CHECK(told.portFECCorrectableBlockCounter == 8000);
-            CHECK(told.portFECUncorrectableBlockCounter == 190);
+            const auto reported = r->get<PortExtendedSpeedsCountersRSFEC>(3);
+            CHECK(reported.FECCorrectableSymbolCounterLane == std::array<u32, 12>{4000, 4000, 4000, 4000});
+            CHECK(reported.portFECCorrectedSymbolCounter == 16'000);
+            CHECK(reported.portFECCorrectableBlockCounter == 8000);
+            CHECK(reported.portFECUncorrectableBlockCounter == 190);
             CHECK(total(r->get<PortExtendedSpeedsCounters>(3).FECUncorrectableBlockCounterLane) == 0);
         }
     }
@@ -618,9 +619,9 @@ TEST_CASE("simulated PMAs differ in their capabilities and report them") {
     CHECK(masks("h-0003 HCA-1") == std::pair(0u, 0u)); // these bits are views of attributes that the host does not have
 
     for (const u16 attributeID : optional_ids) {
-        attribute_bytes ask{};
-        ask[1] = 1;
-        CHECK(mad::status_of(r.ask_bytes(Method::Get, attributeID, ask, "leaf-0002").data()) == 0x0c);
+        attribute_bytes send_query{};
+        send_query[1] = 1;
+        CHECK(mad::status_of(r.query_bytes(Method::Get, attributeID, send_query, "leaf-0002").data()) == 0x0c);
     }
     CHECK(r.status(all_of_port<PortCountersExt>(1), "leaf-0002") == 0x0c);
     CHECK(r.status(all_of_port<PortCountersExt>(1), "h-0002 HCA-1") == 0x0c);
@@ -636,10 +637,10 @@ TEST_CASE("simulated PMAs differ in their capabilities and report them") {
     write.counterSelect2 = 3;
     write.portXmitWait = 7;
     write.QP1Dropped = 8;
-    const auto told = r.set(write, "leaf-0002");
-    CHECK(told.portXmitWait == 0);
-    CHECK(told.QP1Dropped == 0);
-    CHECK(told.symbolErrorCounter == 1000);
+    const auto reported = r.set(write, "leaf-0002");
+    CHECK(reported.portXmitWait == 0);
+    CHECK(reported.QP1Dropped == 0);
+    CHECK(reported.symbolErrorCounter == 1000);
     r.sim.fabric->set_pma(*r.graph().find("leaf-0002"), pma_ability::all);
     CHECK(r.get<PortCounters>(3, "leaf-0002").QP1Dropped == 0);
     CHECK(r.set(write, "leaf-0002").QP1Dropped == 8);
@@ -692,7 +693,7 @@ TEST_CASE("a dead or killed host replies to neither subnet management nor perfor
         mad::write_request(request.data(),
                            {iba::MgmtClass::Performance, 1, Method::Get, iba::attribute_id<iba::ClassPortInfo>, true},
                            path, 0);
-        const bool by_pma = ask(*r.sim.transport, path, request).has_value();
+        const bool by_pma = send_query(*r.sim.transport, path, request).has_value();
         const bool by_sma = get<smp::NodeInfo>(*r.sim.transport, path).has_value();
         return std::pair(by_sma, by_pma);
     };

@@ -235,8 +235,8 @@ TEST_CASE("a port can have additional GUIDs, and the SA finds the port by them")
     CHECK(refusal(m.umad.SubnAdmSet(request(4, 0, 9))) == no_records);
     const auto of_block = iba::query<GUIDInfoRecord>{}.where<&GUIDInfoRecord::LID>(LID);
     CHECK(refusal(m.umad.SubnAdmSet(of_block)) == insufficient);
-    auto nobody = iba::query<GUIDInfoRecord>{}.where<&GUIDInfoRecord::LID>(iba::lid{99});
-    CHECK(refusal(m.umad.SubnAdmSet(nobody.where<&GUIDInfoRecord::blockNum>(u8{0}))) == no_records);
+    auto no_node = iba::query<GUIDInfoRecord>{}.where<&GUIDInfoRecord::LID>(iba::lid{99});
+    CHECK(refusal(m.umad.SubnAdmSet(no_node.where<&GUIDInfoRecord::blockNum>(u8{0}))) == no_records);
     // No port gets a GUID that another port has.
     CHECK(m.umad.SubnAdmSet(request(0, 4, value(m.port_of(host1).GUID))).value().GUIDInfo.GUIDBlock[4] == iba::guid{});
     CHECK(m.umad.SubnAdmSet(request(0, 5, 0x1234)).value().GUIDInfo.GUIDBlock[5] == iba::guid{});
@@ -250,7 +250,7 @@ TEST_CASE("a port can have additional GUIDs, and the SA finds the port by them")
 TEST_CASE("paths between groups of ports are the paths of each pair") {
     managed m;
     const std::vector<iba::gid> from{m.gid(host1), m.gid(host2)}, to{m.gid(host3)};
-    const auto ask = [&](std::vector<iba::gid> gids, u8 sources, u64 mask, MultiPathRecord wanted = {}) {
+    const auto send_query = [&](std::vector<iba::gid> gids, u8 sources, u64 mask, MultiPathRecord wanted = {}) {
         wanted.SGIDCount = sources;
         wanted.DGIDCount = static_cast<u8>(gids.size() - sources);
         const mad::rpc_kind kind{MgmtClass::SubnAdm, 2, iba::Method::GetMulti, 0x3a, true};
@@ -266,7 +266,7 @@ TEST_CASE("paths between groups of ports are the paths of each pair") {
         return replies[0].bytes;
     };
     constexpr u64 counts = iba::mask_of<&MultiPathRecord::SGIDCount> | iba::mask_of<&MultiPathRecord::DGIDCount>;
-    const auto paths = ask({from[0], from[1], to[0]}, 2, counts);
+    const auto paths = send_query({from[0], from[1], to[0]}, 2, counts);
     CHECK(paths[3] == 0x94);
     const auto table = mad::record_table::of(paths, 64);
     REQUIRE(table);
@@ -276,19 +276,19 @@ TEST_CASE("paths between groups of ports are the paths of each pair") {
         CHECK(iba::decode<PathRecord>(table.value()[i].first<64>()) == m.umad.SubnAdmGet(query).value());
     }
     const auto status = [&](const std::vector<u8>& reply) { return reply[4]; };
-    CHECK(status(ask({from[0], to[0]}, 1, 0)) == insufficient);
-    CHECK(status(ask({from[0]}, 1, counts)) == invalid);
-    CHECK(status(ask({from[0], gid_of(prefix, 99)}, 1, counts)) == invalid_gid);
-    CHECK(status(ask(std::vector<iba::gid>(11, from[0]), 5, counts)) == 0);
+    CHECK(status(send_query({from[0], to[0]}, 1, 0)) == insufficient);
+    CHECK(status(send_query({from[0]}, 1, counts)) == invalid);
+    CHECK(status(send_query({from[0], gid_of(prefix, 99)}, 1, counts)) == invalid_gid);
+    CHECK(status(send_query(std::vector<iba::gid>(11, from[0]), 5, counts)) == 0);
     MultiPathRecord slow;
     slow.rate = iba::Rate::r10;
-    const auto none = ask({from[0], to[0]}, 1, counts | iba::mask_of<&MultiPathRecord::rate>, slow);
+    const auto none = send_query({from[0], to[0]}, 1, counts | iba::mask_of<&MultiPathRecord::rate>, slow);
     CHECK(mad::record_table::of(none, 64).value().size() == 0);
 }
 
 TEST_CASE("GetTraceTable returns the nodes of a path with ingress and egress ports") {
     managed m;
-    const auto ask = [&](const PathRecord& wanted, u64 mask) {
+    const auto send_query = [&](const PathRecord& wanted, u64 mask) {
         const mad::rpc_kind kind{MgmtClass::SubnAdm, 2, iba::Method::GetTraceTable, 0x39, true};
         const mad::any_path path = to_lid(value(m.graph().sm_lid));
         smp_bytes request;
@@ -303,7 +303,7 @@ TEST_CASE("GetTraceTable returns the nodes of a path with ingress and egress por
     wanted.SGID = m.gid(host1);
     wanted.DLID = m.port_of(host3).LID;
     constexpr u64 ends = iba::mask_of<&PathRecord::SGID> | iba::mask_of<&PathRecord::DLID>;
-    const auto reply = ask(wanted, ends);
+    const auto reply = send_query(wanted, ends);
     const auto table = mad::record_table::of(reply, 48);
     REQUIRE(table);
     REQUIRE(table.value().size() == 5); // host, leaf, spine, leaf, host
@@ -336,10 +336,10 @@ TEST_CASE("GetTraceTable returns the nodes of a path with ingress and egress por
         CHECK(traced.value()[i] == iba::decode<iba::sa::TraceRecord>(table.value()[i].first<48>()));
     PathRecord own = wanted;
     own.DLID = m.port_of(host1).LID;
-    CHECK(mad::record_table::of(ask(own, ends), 48).value().size() == 1);
-    CHECK(ask(wanted, iba::mask_of<&PathRecord::SGID>)[4] == insufficient);
+    CHECK(mad::record_table::of(send_query(own, ends), 48).value().size() == 1);
+    CHECK(send_query(wanted, iba::mask_of<&PathRecord::SGID>)[4] == insufficient);
     wanted.DLID = iba::lid{99};
-    CHECK(ask(wanted, ends)[4] == no_records);
+    CHECK(send_query(wanted, ends)[4] == no_records);
 }
 
 namespace {
@@ -349,7 +349,7 @@ struct subscriber {
     subscriber(managed& m, const char* name)
         : place(*m.sim.fabric, *m.graph().find(name), 1, time_mode::virtual_), umad(place) {
         answers.on_report(MgmtClass::SubnAdm, 2, [this](const server::request&, const iba::Notice& notice) {
-            heard.push_back(notice);
+            received.push_back(notice);
             return acknowledges;
         });
         agent.emplace(place, answers);
@@ -377,13 +377,13 @@ struct subscriber {
     }
     /// Advances time until this number of Reports has arrived.
     void wait(std::size_t count) {
-        coro::run_until(umad.schedule(), [&] { return heard.size() >= count; });
+        coro::run_until(umad.schedule(), [&] { return received.size() >= count; });
     }
     sim_transport place;
     coro::blocking_transactor umad;
     server::responder answers;
     std::optional<server::agent> agent;
-    std::vector<iba::Notice> heard;
+    std::vector<iba::Notice> received;
     bool acknowledges = true;
 };
 
@@ -397,7 +397,7 @@ TEST_CASE("subscribers receive one report for each created or deleted multicast 
     const iba::gid MGID = gid_of(0xff12'0000'0000'0000, 7);
     REQUIRE(m.umad.SubnAdmSet(create(MGID, m.gid(host1))));
     s.wait(1);
-    const iba::Notice& notice = s.heard[0];
+    const iba::Notice& notice = s.received[0];
     CHECK(notice.isGeneric);
     CHECK(notice.trapNumber == TrapNumber::MulticastGroupCreated);
     CHECK(notice.noticeType == iba::NoticeType::SubnetManagement);
@@ -409,10 +409,10 @@ TEST_CASE("subscribers receive one report for each created or deleted multicast 
     REQUIRE(m.umad.SubnAdmDelete(join(MGID, m.gid(host3), full)));
     REQUIRE(m.umad.SubnAdmDelete(join(MGID, m.gid(host1), full)));
     s.wait(2);
-    CHECK(s.heard[1].trapNumber == TrapNumber::MulticastGroupDeleted);
+    CHECK(s.received[1].trapNumber == TrapNumber::MulticastGroupDeleted);
     CHECK_THROWS_AS(s.wait(3), std::logic_error); // acknowledged Reports are not repeated
     drain(*m.sim.transport);
-    CHECK(s.heard.size() == 2);
+    CHECK(s.received.size() == 2);
     CHECK_FALSE(m.sim.fabric->next_event());
 }
 
@@ -426,7 +426,7 @@ TEST_CASE("a subscriber to all notices receives group reports until it unsubscri
     REQUIRE(coro::sync_wait(schedule, sa::unsubscribe(schedule)));
     REQUIRE(m.umad.SubnAdmSet(create(gid_of(0xff12'0000'0000'0000, 8), m.gid(host1))));
     CHECK_THROWS_AS(s.wait(2), std::logic_error);
-    CHECK(s.heard.size() == 1);
+    CHECK(s.received.size() == 1);
 }
 
 TEST_CASE("an unacknowledged Report is repeated, four times in all") {
@@ -436,7 +436,7 @@ TEST_CASE("an unacknowledged Report is repeated, four times in all") {
     s.acknowledges = false;
     REQUIRE(m.umad.SubnAdmSet(create(gid_of(0xff12'0000'0000'0000, 7), m.gid(host1))));
     CHECK_THROWS_AS(s.wait(5), std::logic_error);
-    CHECK(s.heard.size() == 4);
+    CHECK(s.received.size() == 4);
     // The SA also works if no program receives the Reports.
     s.umad.schedule().set_server(nullptr);
     m.sim.fabric->apply({topology_event::kind::kill, *m.graph().find(host2)});
@@ -455,7 +455,7 @@ TEST_CASE("Reports arrive on a subnet that loses and duplicates MADs") {
     for (u64 i = 1; i <= 10; ++i) REQUIRE(m.umad.SubnAdmSet(create(gid_of(0xff12'0000'0000'0000, i), m.gid(host1))));
     CHECK_THROWS_AS(s.wait(1000), std::logic_error);
     std::vector<u64> groups;
-    for (const iba::Notice& n : s.heard)
+    for (const iba::Notice& n : s.received)
         groups.push_back(iba::load_be<u64>(iba::decode<iba::NoticeTrap64>(n.dataDetails).gidAddr.bytes.data() + 8));
     for (u64 i = 1; i <= 10; ++i) CHECK(std::count(groups.begin(), groups.end(), i) >= 1);
 }
@@ -471,8 +471,8 @@ TEST_CASE("subscribers receive reports of ports that go out of service and retur
     disabled.portPhysicalState = iba::PortPhysicalState::Disabled;
     REQUIRE(m.umad.SubnSet(disabled, leaf, 1));
     s.wait(1);
-    CHECK(s.heard[0].trapNumber == TrapNumber::GIDOutOfService);
-    CHECK(iba::decode<iba::NoticeTrap64>(s.heard[0].dataDetails).gidAddr == m.gid(host3));
+    CHECK(s.received[0].trapNumber == TrapNumber::GIDOutOfService);
+    CHECK(iba::decode<iba::NoticeTrap64>(s.received[0].dataDetails).gidAddr == m.gid(host3));
     PortInfo enabled;
     enabled.portPhysicalState = iba::PortPhysicalState::Polling;
     REQUIRE(m.umad.SubnSet(enabled, leaf, 1));
@@ -486,11 +486,11 @@ TEST_CASE("subscribers receive reports of ports that go out of service and retur
         REQUIRE(m.umad.SubnSet(own, far, 0));
     }
     s.wait(2);
-    CHECK(s.heard[1].trapNumber == TrapNumber::GIDInService);
-    CHECK(iba::decode<iba::NoticeTrap64>(s.heard[1].dataDetails).gidAddr == m.gid(host3));
+    CHECK(s.received[1].trapNumber == TrapNumber::GIDInService);
+    CHECK(iba::decode<iba::NoticeTrap64>(s.received[1].dataDetails).gidAddr == m.gid(host3));
     m.sim.fabric->apply({topology_event::kind::cut, *m.graph().find(host3), 1});
     s.wait(3);
-    CHECK(s.heard[2].trapNumber == TrapNumber::GIDOutOfService);
+    CHECK(s.received[2].trapNumber == TrapNumber::GIDOutOfService);
 }
 
 TEST_CASE("a planned change is reported on time even without other traffic") {
@@ -501,8 +501,8 @@ TEST_CASE("a planned change is reported on time even without other traffic") {
     CHECK(m.sim.fabric->next_change() == start_of_change);
     CHECK(m.sim.fabric->next_event() <= start_of_change);
     s.wait(1);
-    CHECK(s.heard[0].trapNumber == TrapNumber::GIDOutOfService);
-    CHECK(iba::decode<iba::NoticeTrap64>(s.heard[0].dataDetails).gidAddr == m.gid(host3));
+    CHECK(s.received[0].trapNumber == TrapNumber::GIDOutOfService);
+    CHECK(iba::decode<iba::NoticeTrap64>(s.received[0].dataDetails).gidAddr == m.gid(host3));
     // The report crosses a few cables of 1 us each.
     CHECK(s.umad.schedule().now() >= start_of_change);
     CHECK(s.umad.schedule().now() < start_of_change + std::chrono::milliseconds(1));

@@ -91,7 +91,7 @@ unsigned ends(const topology& t) {
 template <class R> void check_components(managed& m) {
     const std::vector<R> all = m.table<R>();
     REQUIRE(all.size() > 1);
-    unsigned asked = 0;
+    unsigned requested = 0;
     for (const iba::field_info& field : iba::fields_of(iba::info_of<R>)) {
         if (field.row.is_reserved || field.row.nested) continue;
         if (!iba::component_mask(iba::info_of<R>, field.name)) continue;
@@ -105,10 +105,10 @@ template <class R> void check_components(managed& m) {
             std::copy_if(all.begin(), all.end(), std::back_inserter(wanted), is_meant);
             INFO(iba::info_of<R>.name << '.' << field.name << '=' << text.value());
             CHECK(m.table(query) == wanted);
-            ++asked;
+            ++requested;
         }
     }
-    CHECK(asked > 3);
+    CHECK(requested > 3);
 }
 
 } // namespace
@@ -171,10 +171,10 @@ TEST_CASE("SA tables contain the records of the whole fabric") {
     managed m(c.specification);
     const auto nodes = m.table<NodeRecord>();
     CHECK(nodes.size() == c.hosts + c.switches);
-    std::set<std::pair<u16, u64>> told, built;
-    for (const NodeRecord& r : nodes) told.emplace(value(r.LID), value(r.nodeInfo.nodeGUID));
+    std::set<std::pair<u16, u64>> reported, built;
+    for (const NodeRecord& r : nodes) reported.emplace(value(r.LID), value(r.nodeInfo.nodeGUID));
     for (const node& n : m.graph().nodes) built.emplace(value(n.ports[n.first_port()].LID), value(n.nodeGUID));
-    CHECK(told == built);
+    CHECK(reported == built);
 
     CHECK(m.table<sa_records::PortInfoRecord>().size() == c.hosts + c.switches * (c.radix + 1));
     CHECK(m.table<sa_records::SwitchInfoRecord>().size() == c.switches);
@@ -265,7 +265,7 @@ TEST_CASE("the simulated SA rejects unsupported requests with the status that th
     const auto status_of = [&](Method method, u16 attribute, u8 version = 2) -> std::optional<u16> {
         smp_bytes request = sa_request(method, attribute, path, 0);
         request[2] = version;
-        const auto reply = ask(t, path, request);
+        const auto reply = send_query(t, path, request);
         if (!reply) return std::nullopt;
         return mad::status_of(reply->data());
     };
@@ -284,11 +284,11 @@ TEST_CASE("the simulated SA rejects unsupported requests with the status that th
 
     // There is only one SA: other nodes reject its class, and a GMP to an unused LID is dropped.
     const mad::IBPath other = to_lid(2);
-    const auto reply = ask(t, other, sa_request(Method::Get, 0x0011, other, 0));
+    const auto reply = send_query(t, other, sa_request(Method::Get, 0x0011, other, 0));
     REQUIRE(reply);
     CHECK(mad::status_of(reply->data()) == 0x08);
-    CHECK_FALSE(ask(t, to_lid(0xffff), sa_request(Method::Get, 0x0001, path, 0)));
-    CHECK_FALSE(ask(t, to_lid(77), sa_request(Method::Get, 0x0001, path, 0)));
+    CHECK_FALSE(send_query(t, to_lid(0xffff), sa_request(Method::Get, 0x0001, path, 0)));
+    CHECK_FALSE(send_query(t, to_lid(77), sa_request(Method::Get, 0x0001, path, 0)));
 }
 
 TEST_CASE("the subnet manager runs at the node in the specification") {
@@ -305,7 +305,7 @@ TEST_CASE("the subnet manager runs at the node in the specification") {
     CHECK_THROWS_WITH(make_sim("single,sm=nobody", time_mode::virtual_), Catch::Contains("sm=nobody: unknown node"));
     // Without a subnet manager there is no SA.
     auto before = make_sim("single", time_mode::virtual_);
-    CHECK_FALSE(ask(*before.transport, to_lid(1), sa_request(Method::Get, 0x0001, to_lid(1), 0)));
+    CHECK_FALSE(send_query(*before.transport, to_lid(1), sa_request(Method::Get, 0x0001, to_lid(1), 0)));
 }
 
 TEST_CASE("forwarding tables deliver every LID to its port and the broadcast group to every host once") {
@@ -359,7 +359,7 @@ TEST_CASE("simulated SMAs return tables and reject blocks and ports that they do
     managed m("fattree2,radix=4");
     auto& t = *m.sim.transport;
     const auto status = [&](const mad::any_path& path, u16 attribute, u32 modifier) {
-        return mad::status_of(ask(t, path, get_request(attribute, path, modifier)).value().data());
+        return mad::status_of(send_query(t, path, get_request(attribute, path, modifier)).value().data());
     };
     const auto leaf = route({1}), host = route({1, 2});
     CHECK(get<smp::GUIDInfo>(t, leaf)->GUIDBlock[0] == m.graph().nodes[*m.graph().find("leaf-0001")].nodeGUID);
@@ -527,25 +527,25 @@ TEST_CASE("services are registered, found, changed with their key and removed") 
         r.serviceName = {'x', static_cast<u8>('0' + id)};
         return r;
     };
-    const auto ask_for = [](const ServiceRecord& r) {
+    const auto query_for = [](const ServiceRecord& r) {
         auto q = iba::query<ServiceRecord>{}.where<&ServiceRecord::serviceID>(r.serviceID);
         q.where<&ServiceRecord::serviceGID>(r.serviceGID).where<&ServiceRecord::serviceLease>(r.serviceLease);
         return q.where<&ServiceRecord::serviceKey>(r.serviceKey).where<&ServiceRecord::serviceName>(r.serviceName);
     };
-    REQUIRE(m.umad.SubnAdmSet(ask_for(service(1, ~u32{0}, 5))).value() == service(1, ~u32{0}, 5));
-    REQUIRE(m.umad.SubnAdmSet(ask_for(service(2, 10, 5))));
-    auto told = m.table<ServiceRecord>();
-    REQUIRE(told.size() == 2);
-    CHECK(told[0] == service(1, ~u32{0}, 0)); // the SA does not return the key
+    REQUIRE(m.umad.SubnAdmSet(query_for(service(1, ~u32{0}, 5))).value() == service(1, ~u32{0}, 5));
+    REQUIRE(m.umad.SubnAdmSet(query_for(service(2, 10, 5))));
+    auto reported = m.table<ServiceRecord>();
+    REQUIRE(reported.size() == 2);
+    CHECK(reported[0] == service(1, ~u32{0}, 0)); // the SA does not return the key
     auto by_name = iba::query<ServiceRecord>{}.where<&ServiceRecord::serviceName>(service(2, 0, 0).serviceName);
     CHECK(m.table(by_name) == std::vector{service(2, 10, 0)});
 
-    CHECK(m.umad.SubnAdmSet(ask_for(service(1, 20, 6))).error().status == denied << 8);
-    CHECK(m.umad.SubnAdmDelete(ask_for(service(1, 20, 6))).error().status == denied << 8);
-    CHECK(m.umad.SubnAdmSet(ask_for(service(1, 20, 5))));
+    CHECK(m.umad.SubnAdmSet(query_for(service(1, 20, 6))).error().status == denied << 8);
+    CHECK(m.umad.SubnAdmDelete(query_for(service(1, 20, 6))).error().status == denied << 8);
+    CHECK(m.umad.SubnAdmSet(query_for(service(1, 20, 5))));
     CHECK(m.table<ServiceRecord>().size() == 2);
-    CHECK(m.umad.SubnAdmDelete(ask_for(service(1, 20, 5))).value().serviceLease == 20);
-    CHECK(m.umad.SubnAdmDelete(ask_for(service(1, 20, 5))).error().status == no_records << 8);
+    CHECK(m.umad.SubnAdmDelete(query_for(service(1, 20, 5))).value().serviceLease == 20);
+    CHECK(m.umad.SubnAdmDelete(query_for(service(1, 20, 5))).error().status == no_records << 8);
     CHECK(m.table<ServiceRecord>() == std::vector{service(2, 10, 0)});
     const mad::time_point later = m.umad.schedule().now() + std::chrono::seconds(11);
     m.umad.schedule().set_now(later);
@@ -599,11 +599,11 @@ TEST_CASE("a simulated PMA counts the MADs of its port and starts at zero after 
     wide.portUnicastRcvPkts = 1000;
     REQUIRE(m.umad.PerformanceSet(wide, far));
     CHECK(counters(far).symbolErrorCounter == 0xffff); // saturates at its maximum
-    PortCountersExt ask_wide;
-    ask_wide.portSelect = 1;
-    const auto told = m.umad.PerformanceGet(ask_wide, far).value();
-    CHECK(told.symbolErrorCounter == 0x1'0000'0001);
-    CHECK(told.portUnicastRcvPkts == 1002);
+    PortCountersExt query_wide;
+    query_wide.portSelect = 1;
+    const auto reported = m.umad.PerformanceGet(query_wide, far).value();
+    CHECK(reported.symbolErrorCounter == 0x1'0000'0001);
+    CHECK(reported.portUnicastRcvPkts == 1002);
 }
 
 TEST_CASE("a simulated PMA supports each port, AllPortSelect and ClassPortInfo") {
@@ -714,7 +714,7 @@ TEST_CASE("a program can serve requests on a simulated subnet in addition to the
     serving.set_server(&agent);
 
     const mad::IBPath path = to_lid(value(t.nodes[far].ports[1].LID));
-    const auto ask_server = [&](const smp_bytes& request) {
+    const auto query_server = [&](const smp_bytes& request) {
         send_to(*s.transport, path, request);
         for (int i = 0; i < 3 && s.fabric->next_event(); ++i) {
             s.transport->set_now(*s.fabric->next_event());
@@ -730,18 +730,18 @@ TEST_CASE("a program can serve requests on a simulated subnet in addition to the
     ping[38] = 0x14;
     ping[39] = 0x05;
     ping[40] = 'p';
-    const auto pong = ask_server(ping);
+    const auto pong = query_server(ping);
     REQUIRE(pong.size() == 1);
     REQUIRE(pong[0].bytes.size() == 256);
     CHECK(pong[0].bytes[3] == 0x81);
     CHECK(pong[0].bytes[15] == 9);
     CHECK(pong[0].bytes[40] == 'p');
 
-    const auto table = ask_server(sa_request(Method::GetTable, 0x0011, path, 0));
+    const auto table = query_server(sa_request(Method::GetTable, 0x0011, path, 0));
     REQUIRE(table.size() == 1);
     CHECK(mad::record_table::of(table[0].bytes, 108).value().size() == 10);
     // The node itself serves what the program does not serve.
-    CHECK(ask_server(get_request(iba::attribute_id<smp::NodeInfo>, path)).size() == 1);
+    CHECK(query_server(get_request(iba::attribute_id<smp::NodeInfo>, path)).size() == 1);
     CHECK(agent.counters().requests == 2);
     CHECK(agent.counters().replies == 2);
 }
@@ -763,7 +763,7 @@ TEST_CASE("a program replies to directed-route requests to its port over the rev
     server::agent agent(place, answers);
     coro::MADSchedule serving(place);
     serving.set_server(&agent);
-    const auto ask_server = [&](const mad::IBDRPath& path, const smp_bytes& request) {
+    const auto query_server = [&](const mad::IBDRPath& path, const smp_bytes& request) {
         send_to(*s.transport, path, request);
         for (int i = 0; i < 3 && s.fabric->next_event(); ++i) {
             s.transport->set_now(*s.fabric->next_event());
@@ -773,7 +773,7 @@ TEST_CASE("a program replies to directed-route requests to its port over the rev
         return drain(*s.transport);
     };
     const auto path = route({1, 3, 2, 1}); // leaf, spine, the other leaf, host
-    const auto replies = ask_server(path, get_request(iba::attribute_id<smp::NodeDescription>, path));
+    const auto replies = query_server(path, get_request(iba::attribute_id<smp::NodeDescription>, path));
     REQUIRE(replies.size() == 1);
     const u8* r = replies[0].bytes.data();
     using header = iba::MADHeaderDirected;
@@ -784,26 +784,26 @@ TEST_CASE("a program replies to directed-route requests to its port over the rev
     CHECK(r[64] == 'x');
     // The reply of the host's own SMA would be the same MAD, except for the description.
     auto other = make_sim("fattree2,radix=4", time_mode::virtual_);
-    const auto own = ask(*other.transport, path, get_request(iba::attribute_id<smp::NodeDescription>, path));
+    const auto own = send_query(*other.transport, path, get_request(iba::attribute_id<smp::NodeDescription>, path));
     REQUIRE(own);
     CHECK(std::equal(own->begin(), own->begin() + 64, r));
     CHECK(std::equal(own->begin() + 128, own->end(), r + 128));
     CHECK(replies[0].when == mad::time_point{} + 8 * timing{}.hop_delay + timing{}.service_time);
 
-    const auto refused = ask_server(path, get_request(iba::attribute_id<smp::NodeInfo>, path));
+    const auto refused = query_server(path, get_request(iba::attribute_id<smp::NodeInfo>, path));
     REQUIRE(refused.size() == 1);
     CHECK(mad::status_of(refused[0].bytes.data()) == 0x0c);
     // The node itself answers other requests: by LID, to other nodes, and with another method.
     const auto near = route({1, 2});
-    CHECK(ask_server(near, get_request(iba::attribute_id<smp::NodeInfo>, near)).size() == 1);
+    CHECK(query_server(near, get_request(iba::attribute_id<smp::NodeInfo>, near)).size() == 1);
     smp_bytes set = get_request(iba::attribute_id<smp::NodeInfo>, path);
     iba::put<&header::method>(set.data(), Method::Set);
-    CHECK(ask_server(path, set).size() == 1);
+    CHECK(query_server(path, set).size() == 1);
     CHECK(agent.counters().requests == 2);
 
     // The response takes the return path that it contains.
     s.fabric->apply({topology_event::kind::cut, *t.find("leaf-0001"), 3});
-    CHECK(ask_server(path, get_request(iba::attribute_id<smp::NodeDescription>, path)).empty());
+    CHECK(query_server(path, get_request(iba::attribute_id<smp::NodeDescription>, path)).empty());
     sim_transport neighbour(*s.fabric, far, 1, time_mode::virtual_);
     CHECK(neighbour.serve({MgmtClass::SubnDirected, 1, mad::methods(Method::Get)}) == EINVAL);
 }

@@ -419,9 +419,9 @@ TEST_CASE("each table block keeps what is written to it, independent of other bl
     smp::GUIDInfo guids = s.get<smp::GUIDInfo>(neighbour);
     const iba::guid own = guids.GUIDBlock[0];
     guids.GUIDBlock = {iba::guid{1}, iba::guid{2}};
-    const auto told = s.umad.SubnSet(guids, neighbour).value();
-    CHECK(told.GUIDBlock[0] == own);
-    CHECK(told.GUIDBlock[1] == iba::guid{2});
+    const auto reported = s.umad.SubnSet(guids, neighbour).value();
+    CHECK(reported.GUIDBlock[0] == own);
+    CHECK(reported.GUIDBlock[1] == iba::guid{2});
 
     SwitchInfo wanted = s.get<SwitchInfo>(leaf);
     wanted.linearFDBTop = 50;
@@ -438,16 +438,16 @@ TEST_CASE("each table block keeps what is written to it, independent of other bl
 
 TEST_CASE("the attribute modifier of SMInfo controls the state of a subnet manager") {
     subnet s("fattree2,radix=4,sm=1");
-    const auto tell = [&](u32 modifier) { return s.umad.SubnSet(smp::SMInfo{}, here, modifier); };
+    const auto report = [&](u32 modifier) { return s.umad.SubnSet(smp::SMInfo{}, here, modifier); };
     CHECK(s.get<smp::SMInfo>(here).SMState == iba::SMState::Master);
-    for (const u32 modifier : {0u, 3u, 4u, 5u, 6u}) CHECK(is_invalid(tell(modifier)));
-    CHECK(tell(1).value().SMState == iba::SMState::Master);
-    CHECK(tell(2).value().SMState == iba::SMState::Standby);
-    CHECK(is_invalid(tell(2)));
-    CHECK(tell(3).value().SMState == iba::SMState::NotActive);
-    CHECK(is_invalid(tell(1)));
-    CHECK(tell(4).value().SMState == iba::SMState::Standby);
-    CHECK(tell(1).value().SMState == iba::SMState::Master);
+    for (const u32 modifier : {0u, 3u, 4u, 5u, 6u}) CHECK(is_invalid(report(modifier)));
+    CHECK(report(1).value().SMState == iba::SMState::Master);
+    CHECK(report(2).value().SMState == iba::SMState::Standby);
+    CHECK(is_invalid(report(2)));
+    CHECK(report(3).value().SMState == iba::SMState::NotActive);
+    CHECK(is_invalid(report(1)));
+    CHECK(report(4).value().SMState == iba::SMState::Standby);
+    CHECK(report(1).value().SMState == iba::SMState::Master);
     CHECK_FALSE(s.umad.SubnSet(smp::SMInfo{}, leaf, 1));
 }
 

@@ -34,7 +34,7 @@ u8 return_port(const smp_bytes& reply, unsigned hop) {
 
 /// Returns the status in the reply to a SubnGet, or nothing without a reply.
 std::optional<u16> status_of(mad::transport& t, const mad::any_path& path, const smp_bytes& request) {
-    const auto reply = ask(t, path, request);
+    const auto reply = send_query(t, path, request);
     if (!reply) return std::nullopt;
     return mad::status_of(reply->data());
 }
@@ -58,8 +58,8 @@ std::vector<mad::IBDRPath> routes_to_all(const topology& t, u32 start) {
 }
 
 /// Sends a request to a real ibsim. Returns nothing if ibsim returns the MAD as expired, which is how it drops MADs.
-std::optional<smp_bytes> ask_ibsim(transports::ibsim_transport& t, const mad::any_path& path,
-                                   const smp_bytes& request) {
+std::optional<smp_bytes> query_ibsim(transports::ibsim_transport& t, const mad::any_path& path,
+                                     const smp_bytes& request) {
     REQUIRE(send_to(t, path, request).state == mad::send_state::sent);
     pollfd descriptor{t.native_handle(), POLLIN, 0};
     REQUIRE(::poll(&descriptor, 1, 30'000) == 1);
@@ -110,7 +110,7 @@ TEST_CASE("a reply to a directed route has its return path, the D bit, hop point
     const auto path = route({1, 4, 3, 2});
     smp_bytes request = get_request(iba::attribute_id<NodeInfo>, path, 0x12345678);
     iba::put<&directed_header::transactionID>(request.data(), 0x0123'4567'89ab'cdef);
-    const auto reply = ask(*s.transport, path, request);
+    const auto reply = send_query(*s.transport, path, request);
     REQUIRE(reply);
     const u8* r = reply->data();
     CHECK(iba::get<&directed_header::D>(r));
@@ -147,17 +147,17 @@ TEST_CASE("a directed route that a subnet cannot follow is dropped") {
     smp_bytes request = get_request(iba::attribute_id<NodeInfo>, path);
     SECTION("hop pointer not at the first hop") {
         iba::put<&directed_header::hopPointer>(request.data(), 1);
-        CHECK_FALSE(ask(t, path, request));
+        CHECK_FALSE(send_query(t, path, request));
     }
     SECTION("D bit set in a request") {
         iba::put<&directed_header::D>(request.data(), true);
-        CHECK_FALSE(ask(t, path, request));
+        CHECK_FALSE(send_query(t, path, request));
     }
     SECTION("DrSLID that is not permissive") {
         iba::put<&FormatDirected::drSLID>(request.data(), iba::lid{1});
-        CHECK_FALSE(ask(t, path, request));
+        CHECK_FALSE(send_query(t, path, request));
     }
-    SECTION("unchanged valid route") { CHECK(ask(t, path, request)); }
+    SECTION("unchanged valid route") { CHECK(send_query(t, path, request)); }
 }
 
 TEST_CASE("a directed route has at most 63 hops") {
@@ -173,7 +173,7 @@ TEST_CASE("a directed route has at most 63 hops") {
 
     smp_bytes request = get_request(iba::attribute_id<NodeInfo>, longest);
     iba::put<&directed_header::hopCount>(request.data(), 64);
-    CHECK_FALSE(ask(*s.transport, longest, request));
+    CHECK_FALSE(send_query(*s.transport, longest, request));
 }
 
 TEST_CASE("PortInfo of port 0 is the switch port 0, and for a CA the port of arrival") {
@@ -273,13 +273,14 @@ TEST_CASE("a simulated SMA rejects unsupported requests with the status that the
     CHECK(status_of(t, leaf, changed(good, [](u8* m) { iba::put<&header::classVersion>(m, 2); })) == 0x04);
 
     // The node does not reply to these requests at all.
-    CHECK_FALSE(ask(t, leaf, changed(good, [](u8* m) { iba::put<&header::baseVersion>(m, 2); })));
-    CHECK_FALSE(ask(t, leaf, changed(good, [](u8* m) { iba::put<&header::method>(m, iba::Method::GetResp); })));
-    CHECK_FALSE(ask(t, leaf, changed(good, [](u8* m) { iba::put<&header::method>(m, iba::Method::TrapRepress); })));
+    CHECK_FALSE(send_query(t, leaf, changed(good, [](u8* m) { iba::put<&header::baseVersion>(m, 2); })));
+    CHECK_FALSE(send_query(t, leaf, changed(good, [](u8* m) { iba::put<&header::method>(m, iba::Method::GetResp); })));
     CHECK_FALSE(
-        ask(t, leaf, changed(good, [](u8* m) { iba::put<&header::mgmtClass>(m, iba::MgmtClass::Performance); })));
+        send_query(t, leaf, changed(good, [](u8* m) { iba::put<&header::method>(m, iba::Method::TrapRepress); })));
+    CHECK_FALSE(send_query(t, leaf,
+                           changed(good, [](u8* m) { iba::put<&header::mgmtClass>(m, iba::MgmtClass::Performance); })));
 
-    const auto error = ask(t, leaf, get_request(iba::attribute_id<PortInfo>, leaf, 5));
+    const auto error = send_query(t, leaf, get_request(iba::attribute_id<PortInfo>, leaf, 5));
     REQUIRE(error);
     CHECK(iba::get<&directed_header::D>(error->data()));
 }
@@ -302,7 +303,7 @@ TEST_CASE("links are Initialize and have no LIDs until a subnet manager runs") {
         // The port of arrival leads back.
         if (n.is_switch()) CHECK(n.ports[info->localPortNum].linked());
         const smp_bytes request = get_request(iba::attribute_id<PortInfo>, to_lid(value(end.LID)), 0);
-        const auto reply = ask(*after.transport, to_lid(value(end.LID)), request);
+        const auto reply = send_query(*after.transport, to_lid(value(end.LID)), request);
         CHECK(iba::get<&iba::MADHeader::status>(reply->data()) == 0); // a LID-routed SMP has no D bit
         CHECK(attribute<PortInfo>(*reply).LID == end.LID);
     }
@@ -343,7 +344,7 @@ TEST_CASE("a directed route can have LID-routed parts before and after its hops"
     mad::IBDRPath path = route({1, 3}); // from the third switch to the fourth, and to its host
     path.DLID = lid_of("sw-0003");
     path.drSLID = lid_of("h-0001 HCA-1");
-    const auto there = ask(*s.transport, path, get_request(iba::attribute_id<NodeDescription>, path));
+    const auto there = send_query(*s.transport, path, get_request(iba::attribute_id<NodeDescription>, path));
     REQUIRE(there);
     CHECK(text(attribute<NodeDescription>(*there)) == "h-0004 HCA-1");
     CHECK(return_port(*there, 1) == 2);
@@ -352,15 +353,15 @@ TEST_CASE("a directed route can have LID-routed parts before and after its hops"
     // Leaves by one port, and continues by LID to the far end.
     mad::IBDRPath behind = route({1});
     behind.drDLID = lid_of("h-0005 HCA-1");
-    const auto far = ask(*s.transport, behind, get_request(iba::attribute_id<NodeDescription>, behind));
+    const auto far = send_query(*s.transport, behind, get_request(iba::attribute_id<NodeDescription>, behind));
     REQUIRE(far);
     CHECK(text(attribute<NodeDescription>(*far)) == "h-0005 HCA-1");
 
     // The reply needs a destination LID after the ports.
     path.drSLID = iba::permissive_lid;
-    CHECK_FALSE(ask(*s.transport, path, get_request(iba::attribute_id<NodeDescription>, path)));
+    CHECK_FALSE(send_query(*s.transport, path, get_request(iba::attribute_id<NodeDescription>, path)));
     path.drSLID = lid_of("h-0002 HCA-1");
-    CHECK_FALSE(ask(*s.transport, path, get_request(iba::attribute_id<NodeDescription>, path)));
+    CHECK_FALSE(send_query(*s.transport, path, get_request(iba::attribute_id<NodeDescription>, path)));
 }
 
 TEST_CASE("long descriptions are truncated to the size of the attribute") {
@@ -399,7 +400,7 @@ TEST_CASE("the simulator and ibsim reply equally wherever ibsim follows the IBA"
 
     unsigned compared = 0;
     const auto both = [&](const mad::any_path& path, const smp_bytes& request) {
-        const auto a = ask(ours, path, request), b = ask_ibsim(theirs, path, request);
+        const auto a = send_query(ours, path, request), b = query_ibsim(theirs, path, request);
         REQUIRE(a.has_value() == b.has_value());
         if (!a) return std::pair{smp_bytes{}, smp_bytes{}};
         ++compared;
@@ -459,7 +460,7 @@ TEST_CASE("the simulator and ibsim reply equally wherever ibsim follows the IBA"
     const auto path = route({1});
     smp_bytes set = get_request(iba::attribute_id<NodeInfo>, path);
     iba::put<&iba::MADHeader::method>(set.data(), iba::Method::Set);
-    const auto a = ask(ours, path, set), b = ask_ibsim(theirs, path, set);
+    const auto a = send_query(ours, path, set), b = query_ibsim(theirs, path, set);
     REQUIRE((a && b));
     CHECK(mad::status_of(a->data()) != 0);
     CHECK(mad::status_of(b->data()) != 0);

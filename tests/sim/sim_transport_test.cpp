@@ -297,7 +297,7 @@ TEST_CASE("jitter and reordering change the order of replies and lose none") {
 TEST_CASE("a busy SMA replies BUSY with the usual D bit and return path") {
     fabric net(make_topology("single"), {}, {.busy = 1});
     sim_transport transport(net, time_mode::virtual_);
-    const auto reply = ask(transport, route({1}), get_request(iba::attribute_id<NodeInfo>, route({1})));
+    const auto reply = send_query(transport, route({1}), get_request(iba::attribute_id<NodeInfo>, route({1})));
     REQUIRE(reply);
     CHECK(mad::status_of(reply->data()) == 0x01);
     CHECK(iba::get<&iba::MADHeaderDirected::D>(reply->data()));
@@ -488,7 +488,7 @@ TEST_CASE("a MAD of another size is rejected, and a MAD of another class is drop
     mad::IBPath gmp = to_lid(1);
     smp_bytes performance = get_request(iba::attribute_id<NodeInfo>, gmp);
     iba::put<&iba::MADHeader::mgmtClass>(performance.data(), iba::MgmtClass::Performance);
-    CHECK_FALSE(ask(*s.transport, gmp, performance));
+    CHECK_FALSE(send_query(*s.transport, gmp, performance));
 }
 
 TEST_CASE("programs at several nodes of a fabric receive their own replies") {

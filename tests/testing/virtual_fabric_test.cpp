@@ -61,7 +61,7 @@ struct ten_times {
 };
 
 /// Returns the number in the reply of the server, or 0 for an error.
-task<u64> ask(MADSchedule& schedule, mad::IBPath server, u64 cookie) {
+task<u64> send_query(MADSchedule& schedule, mad::IBPath server, u64 cookie) {
     OFASysStatPing request;
     request.cookie = cookie;
     auto reply = co_await schedule.VendGet(request, server);
@@ -83,7 +83,7 @@ TEST_CASE("a client gets the reply of a server on another schedule of the same v
     MADSchedule& client = fabric.schedule("h-0001 HCA-1");
     MADSchedule& serving = fabric.schedule("h-0008 HCA-1");
     const ten_times server(serving);
-    CHECK(sync_wait(client, ask(client, fabric.path_to("h-0008 HCA-1"), 7)) == 70);
+    CHECK(sync_wait(client, send_query(client, fabric.path_to("h-0008 HCA-1"), 7)) == 70);
     CHECK(server.agent.counters().requests == 1);
     CHECK(fabric.now().time_since_epoch() < 1ms);
 }
@@ -96,9 +96,9 @@ TEST_CASE("a virtual fabric drives a schedule of the program until the schedule 
         MADSchedule serving(fabric.open("h-0008 HCA-1/1"));
         fabric.drive(serving);
         const ten_times server(serving);
-        CHECK(sync_wait(client, ask(client, to, 1)) == 10);
+        CHECK(sync_wait(client, send_query(client, to, 1)) == 10);
     }
-    CHECK(sync_wait(client, ask(client, to, 1)) == 0);
+    CHECK(sync_wait(client, send_query(client, to, 1)) == 0);
 }
 
 TEST_CASE("tasks on two ports of one virtual fabric interleave by virtual time") {
@@ -147,15 +147,16 @@ TEST_CASE("an Asio program runs in virtual time with a server on the same fabric
     std::vector<u64> replies;
     const auto later = [](MADSchedule& s, mad::IBPath to) -> task<u64> {
         co_await s.pause(3s);
-        co_return co_await ask(s, to, 2);
+        co_return co_await send_query(s, to, 2);
     };
     coro::async_run(driver, later(client, fabric.path_to("h-0008 HCA-1")), [&](u64 r) { replies.push_back(r); });
-    coro::async_run(driver, ask(client, fabric.path_to("h-0008 HCA-1"), 1), [&](u64 r) { replies.push_back(r); });
-    const auto begun = std::chrono::steady_clock::now();
+    coro::async_run(driver, send_query(client, fabric.path_to("h-0008 HCA-1"), 1),
+                    [&](u64 r) { replies.push_back(r); });
+    const auto started = std::chrono::steady_clock::now();
     fabric.run(io);
     CHECK(replies == std::vector<u64>{10, 20});
     CHECK(fabric.now().time_since_epoch() > 3s);
-    CHECK(std::chrono::steady_clock::now() - begun < 2s);
+    CHECK(std::chrono::steady_clock::now() - started < 2s);
 }
 
 TEST_CASE("a blocking program runs in virtual time with a server on the same fabric") {
@@ -173,7 +174,7 @@ TEST_CASE("a virtual fabric has equal times in each run with seeded losses") {
         virtual_fabric fabric("fattree2,radix=4,sm=1,loss=0.2,seed=7");
         MADSchedule& client = fabric.schedule("h-0001 HCA-1");
         const ten_times server(fabric.schedule("h-0008 HCA-1"));
-        for (u64 i = 0; i < 20; ++i) sync_wait(client, ask(client, fabric.path_to("h-0008 HCA-1"), i));
+        for (u64 i = 0; i < 20; ++i) sync_wait(client, send_query(client, fabric.path_to("h-0008 HCA-1"), i));
         return fabric.now();
     };
     CHECK(run() == run());
@@ -185,7 +186,7 @@ TEST_CASE("sync_wait reports a server in virtual time that no driver runs") {
     virtual_fabric fabric(small);
     MADSchedule client(fabric.open("h-0001 HCA-1")), serving(fabric.open("h-0008 HCA-1"));
     const ten_times server(serving);
-    CHECK(message_of([&] { sync_wait(client, ask(client, fabric.path_to("h-0008 HCA-1"), 7)); }) ==
+    CHECK(message_of([&] { sync_wait(client, send_query(client, fabric.path_to("h-0008 HCA-1"), 7)); }) ==
           "the schedule at h-0008 HCA-1/1 has an event that is due, and nothing drives that schedule; use "
           "testing::virtual_fabric for several schedules in virtual time");
 }

@@ -16,9 +16,9 @@ using nlohmann::json;
 namespace {
 
 /// A subnet whose counters infiniband-diags' perfquery can print.
-struct told_subnet : counted_subnet {
+struct reported_subnet : counted_subnet {
     /// Returns a counter of a port as infiniband-diags' perfquery prints it.
-    std::uint64_t told(const words& how, const std::string& label) const {
+    std::uint64_t reported(const words& how, const std::string& label) const {
         const std::string text = peer(words{"perfquery"} + how).out;
         CAPTURE(text, label);
         const std::size_t at = text.find("\n" + label + ":");
@@ -43,7 +43,7 @@ const std::string tree = "sim:fattree2,radix=4,sm=1,time=virtual,counters=9";
 } // namespace
 
 TEST_CASE("ibdatacounts prints the data and packet counters that perfquery prints for the port") {
-    told_subnet s;
+    reported_subnet s;
     for (std::uint64_t n = 5'000'000'000;
          const char* field : {"PortXmitData", "PortRcvData", "PortXmitPkts", "PortRcvPkts"})
         s.set("\"S1\"[3]", std::string("PortCountersExtended.") + field, n++);
@@ -123,7 +123,7 @@ TEST_CASE("ibdatacounters prints node names and counts nodes and ports") {
 }
 
 TEST_CASE("ibclearerrors clears the error counters and ibclearcounters clears all counters of every node") {
-    told_subnet s;
+    reported_subnet s;
     const std::string here = s.lid_at("0"), B = s.lid_at("0,2");
     const words errors{"SymbolErrorCounter", "LinkErrorRecoveryCounter", "LinkDownedCounter", "PortRcvErrors",
                        "PortXmitDiscards",   "LocalLinkIntegrityErrors", "VL15Dropped"};
@@ -145,10 +145,10 @@ TEST_CASE("ibclearerrors clears the error counters and ibclearcounters clears al
                           EndsWith("\n## Summary: 4 nodes cleared 0 errors\n##          6 port counters cleared\n"));
     for (const words& port : {words{here, "3"}, words{here, "4"}, words{B, "1"}}) {
         CAPTURE(port);
-        for (const std::string& label : errors) CHECK(s.told(port, label) == 0);
-        for (const std::string& label : data) CHECK(s.told(port, label) >= 9);
+        for (const std::string& label : errors) CHECK(s.reported(port, label) == 0);
+        for (const std::string& label : data) CHECK(s.reported(port, label) >= 9);
     }
-    CHECK(s.told({"-x", here, "3"}, "PortXmitData") == 5'000'000'000);
+    CHECK(s.reported({"-x", here, "3"}, "PortXmitData") == 5'000'000'000);
 
     // ibsim does not clear PortRcvPkts of PortCountersExtended, and every port has counted packets.
     const process_result all = s.ours({"ibclearcounters"});
@@ -161,10 +161,10 @@ TEST_CASE("ibclearerrors clears the error counters and ibclearcounters clears al
     for (const char* port : {"3", "4"})
         for (const std::string& label : errors + data) {
             CAPTURE(port, label);
-            CHECK(s.told({here, port}, label) == 0);
+            CHECK(s.reported({here, port}, label) == 0);
         }
-    CHECK(s.told({"-x", here, "3"}, "PortXmitData") == 0);
-    CHECK(s.told({B, "1"}, "PortXmitWait") == 0);
+    CHECK(s.reported({"-x", here, "3"}, "PortXmitData") == 0);
+    CHECK(s.reported({B, "1"}, "PortXmitWait") == 0);
 }
 
 TEST_CASE("each clear sends one Set and is reported in the JSON output") {

@@ -50,7 +50,7 @@ u64 number_at(std::span<const u8> bytes, unsigned begin, unsigned count) {
 
 /// Calls `compare(record, text of libibmad)` for each pattern.
 template <class T> void for_each_made(dumper* dump, auto&& change, auto&& compare) {
-    CHECK(test::are_told_apart(iba::info_of<T>, patterns));
+    CHECK(test::are_distinguishable(iba::info_of<T>, patterns));
     for (unsigned pattern = 0; pattern < patterns; ++pattern) {
         T value = test::made<T>(pattern);
         change(value);
@@ -130,7 +130,7 @@ TEST_CASE("XDR fields of a port are printed with their labels only if the port r
 }
 
 TEST_CASE("PortInfoExtended prints libibmad's lines, with the HDR and NDR fields at the IBA's offsets") {
-    CHECK(test::are_told_apart(iba::info_of<smp::PortInfoExtended>, patterns));
+    CHECK(test::are_distinguishable(iba::info_of<smp::PortInfoExtended>, patterns));
     for (unsigned pattern = 0; pattern < patterns; ++pattern) {
         std::vector<u8> bytes = test::made_bytes(iba::info_of<smp::PortInfoExtended>, pattern);
         smp::PortInfoExtended p;
@@ -190,7 +190,7 @@ TEST_CASE("vendstat's general information prints each value from the right bytes
         bool is_long;
     } const devices[] = {{0xb924, false}, {0x1002, false}, {0x1003, true}, {0x101b, true},
                          {0x101c, false}, {0xd2f0, true},  {0xc739, true}, {0x1bc7, false}};
-    CHECK(test::are_told_apart(iba::info_of<vend::MlxGeneralInfo>, std::size(devices)));
+    CHECK(test::are_distinguishable(iba::info_of<vend::MlxGeneralInfo>, std::size(devices)));
     for (unsigned pattern = 0; pattern < std::size(devices); ++pattern) {
         const auto [device, is_long] = devices[pattern];
         std::vector<u8> b = test::made_bytes(iba::info_of<vend::MlxGeneralInfo>, pattern);

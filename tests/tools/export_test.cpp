@@ -170,11 +170,11 @@ TEST_CASE("slurmctld reads the exported topology") {
     if (!is_there("slurmctld")) return;
     const directory d;
     write(d / "two.topo", std::string(hostile));
-    const std::string said = slurm_log(d, exported("slurm", {"--topology", d / "two.topo"}).out, "host[1-2]");
-    CHECK_THAT(said, Contains("Switch level:0 name:S-0000000000001000 nodes:host1 switches:(null)"));
-    CHECK_THAT(said, Contains("Switch level:0 name:two nodes:host2 switches:(null)"));
-    CHECK_THAT(said, Contains("name:all-of-S-0000000000001000 nodes:host[1-2] switches:S-0000000000001000,two"));
-    CHECK_THAT(said, !Contains("topology/tree: error") && !Contains("lack"));
+    const std::string printed = slurm_log(d, exported("slurm", {"--topology", d / "two.topo"}).out, "host[1-2]");
+    CHECK_THAT(printed, Contains("Switch level:0 name:S-0000000000001000 nodes:host1 switches:(null)"));
+    CHECK_THAT(printed, Contains("Switch level:0 name:two nodes:host2 switches:(null)"));
+    CHECK_THAT(printed, Contains("name:all-of-S-0000000000001000 nodes:host[1-2] switches:S-0000000000001000,two"));
+    CHECK_THAT(printed, !Contains("topology/tree: error") && !Contains("lack"));
 }
 
 TEST_CASE("slurmctld reads the topology of one of two rails, with readable names for chassis switches") {
@@ -195,10 +195,11 @@ TEST_CASE("slurmctld reads the topology of one of two rails, with readable names
     };
     CHECK(from("H1") == from("H4"));
     if (!is_there("slurmctld")) return;
-    const std::string said = slurm_log(d, conf.out, "host[1-3]");
-    CHECK_THAT(said, Contains("Switch level:0 name:core1-L01-U1 nodes:host[1-2] switches:(null)"));
-    CHECK_THAT(said, Contains("Switch level:1 name:core1-S01-U1 nodes:host[1-3] switches:core1-L01-U1,core1-L02-U1"));
-    CHECK_THAT(said, !Contains("topology/tree: error") && !Contains("lack"));
+    const std::string printed = slurm_log(d, conf.out, "host[1-3]");
+    CHECK_THAT(printed, Contains("Switch level:0 name:core1-L01-U1 nodes:host[1-2] switches:(null)"));
+    CHECK_THAT(printed,
+               Contains("Switch level:1 name:core1-S01-U1 nodes:host[1-3] switches:core1-L01-U1,core1-L02-U1"));
+    CHECK_THAT(printed, !Contains("topology/tree: error") && !Contains("lack"));
 }
 
 TEST_CASE("export refuses an empty selection, an invalid expression and a selection without effect") {
@@ -271,18 +272,18 @@ document.body.innerHTML = ""; document.body.textContent = "SAID" + btoa(JSON.str
     std::smatch found;
     REQUIRE(std::regex_search(r.out, found, std::regex("SAID([A-Za-z0-9+/=]+)SAID")));
     write(d / "said", found[1]);
-    const auto say = nlohmann::json::parse(run_process({"base64", "-d", d / "said"}).out);
-    CAPTURE(say.dump());
-    CHECK(say["title"] == "4 nodes, 4 links");
-    CHECK(say["all"]["nodes"] == "4");
-    CHECK(say["all"]["links"] == "4");
-    CHECK(say["painted"] == true);
-    CHECK(say["zoomed"].get<double>() > std::stod(say["all"]["zoom"].get<std::string>()));
-    CHECK_THAT(say["name"].get<std::string>(), Contains("host2 mlx5_0"));
-    CHECK_THAT(say["GUID"].get<std::string>(), Contains("host2 mlx5_0"));
-    CHECK(say["none"] == "");
-    CHECK_THAT(say["switch"].get<std::string>(), Contains("a<b>&\\N"));
-    CHECK_THAT(say["details"].get<std::string>(), Contains("0000:0000:0000:1000"));
+    const auto print_line = nlohmann::json::parse(run_process({"base64", "-d", d / "said"}).out);
+    CAPTURE(print_line.dump());
+    CHECK(print_line["title"] == "4 nodes, 4 links");
+    CHECK(print_line["all"]["nodes"] == "4");
+    CHECK(print_line["all"]["links"] == "4");
+    CHECK(print_line["painted"] == true);
+    CHECK(print_line["zoomed"].get<double>() > std::stod(print_line["all"]["zoom"].get<std::string>()));
+    CHECK_THAT(print_line["name"].get<std::string>(), Contains("host2 mlx5_0"));
+    CHECK_THAT(print_line["GUID"].get<std::string>(), Contains("host2 mlx5_0"));
+    CHECK(print_line["none"] == "");
+    CHECK_THAT(print_line["switch"].get<std::string>(), Contains("a<b>&\\N"));
+    CHECK_THAT(print_line["details"].get<std::string>(), Contains("0000:0000:0000:1000"));
 }
 
 TEST_CASE("export reports missing options, and the page contains the error counters of a sweep") {

@@ -259,7 +259,7 @@ std::set<std::string> words_of(const std::string& text, const std::regex& what) 
 /// The series that the alerts use, collected at consecutive scrapes.
 class scraped {
 public:
-    explicit scraped(const std::string& alerts) : asked_(words_of(alerts, std::regex("\\b(infiniband_\\w+)"))) {}
+    explicit scraped(const std::string& alerts) : requested_(words_of(alerts, std::regex("\\b(infiniband_\\w+)"))) {}
 
     void add(const std::string& page) {
         add_value("up{job=\"infiniband\",instance=\"x\"}", "1");
@@ -267,7 +267,7 @@ public:
         for (std::string line; std::getline(lines, line);) {
             if (line.empty() || line[0] == '#') continue;
             const std::size_t end = line.rfind(' '), name = line.find_first_of("{ ");
-            if (!asked_.contains(line.substr(0, name))) continue;
+            if (!requested_.contains(line.substr(0, name))) continue;
             const std::string own = line[name] == '{' ? line.substr(name + 1, end - name - 2) : std::string();
             add_value(fmt::format("{}{{job=\"infiniband\",instance=\"x\"{}{}}}", line.substr(0, name),
                                   own.empty() ? "" : ",", own),
@@ -308,7 +308,7 @@ private:
         }
         ++scrapes_;
     }
-    const std::set<std::string> asked_;
+    const std::set<std::string> requested_;
     std::map<std::string, values_of> series_;
     std::size_t scrapes_ = 0;
     bool has_twice_ = false;
@@ -342,7 +342,7 @@ void run_phases(const row& r, const std::string& topology_file, scraped& to) {
         global_options o;
         o.fabric = fmt::format("sim:{},at=h-1 HCA-1,sm=1,time=virtual{}{}", topology_file, p.faults.empty() ? "" : ",",
                                p.faults);
-        sweep_plan plan;
+        sweep_config plan;
         plan.every = scrapes_apart;
         plan.count = scrapes;
         plan.refresh = 60s;
@@ -358,7 +358,7 @@ void run_phases(const row& r, const std::string& topology_file, scraped& to) {
             [](const std::string&) {},
             [](const std::string&) {},
         };
-        sweeping all(in, plan, names, listener);
+        sweep_loop all(in, plan, names, listener);
         in.run(all.run());
     }
 }
@@ -444,7 +444,7 @@ TEST_CASE("the file for node_exporter and the page both report a disconnected de
     out.note_back(0, lost, 0);
     global_options o;
     o.fabric = "sim:fattree2,radix=4,sm=1,time=virtual";
-    sweep_plan plan;
+    sweep_config plan;
     plan.count = 1;
     plan.wants = [](const comad::discovery::node&) { return true; };
     const auto names = std::make_shared<const comad::discovery::node_names>();
@@ -460,7 +460,7 @@ TEST_CASE("the file for node_exporter and the page both report a disconnected de
             CHECK_THAT(ibtool_rig::read_file(where.file), Catch::Contains("\ninfiniband_device_up 1\n"));
         },
         [](const std::string&) {}, [](const std::string&) {}};
-    sweeping all(in, plan, names, listener);
+    sweep_loop all(in, plan, names, listener);
     CHECK(in.run(all.run()) == complete);
 }
 

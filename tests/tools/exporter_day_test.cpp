@@ -47,14 +47,14 @@ public:
         if (sweep % 7 == 0) http_client(port_).send("\x16\x03 what is no HTTP\r\n\r\n");
         if (sweep % 11 == 0) { // one client disconnects in mid-request, one never reads
             http_client(port_).send("GET /met");
-            silent_.emplace(port_).ask("/metrics");
+            silent_.emplace(port_).send_query("/metrics");
         }
         io_.poll();
     }
 
 private:
     std::string answer(http_client& c, const std::string& fields) {
-        c.ask("/metrics", fields);
+        c.send_query("/metrics", fields);
         while (!c.is_readable()) io_.poll();
         const http_answer a = c.answer();
         CHECK(a.status == 200);
@@ -72,7 +72,7 @@ TEST_CASE("an exporter's memory and descriptors do not grow during a day of swee
     constexpr std::size_t sweeps = (sanitized ? 3 : 24) * 3600 / 30;
     global_options o;
     o.fabric = unruly;
-    sweep_plan plan;
+    sweep_config plan;
     plan.every = 30s;
     plan.count = sweeps;
     plan.refresh = 60s;
@@ -90,7 +90,7 @@ TEST_CASE("an exporter's memory and descriptors do not grow during a day of swee
     session in(o);
     REQUIRE(in.is_virtual());
     std::size_t number = 0, changes = 0, most_bytes[4] = {}, most_open[4] = {};
-    std::set<std::string> told;
+    std::set<std::string> reported;
     const sweep_listener listener{
         [&](const comad::counters::sweep_view& v, const comad::counters::sweep_totals& totals) {
             out.write(0, v, totals);
@@ -101,14 +101,14 @@ TEST_CASE("an exporter's memory and descriptors do not grow during a day of swee
             ++number;
         },
         [&](const std::string&) { ++changes; },
-        [&](const std::string& line) { told.insert(line); },
+        [&](const std::string& line) { reported.insert(line); },
     };
     const auto names = std::make_shared<const comad::discovery::node_names>();
-    sweeping all(in, plan, names, listener);
+    sweep_loop all(in, plan, names, listener);
     CHECK(in.run(all.run()) == partial);
     CHECK(number == sweeps);
     CHECK(changes > sweeps / 200); // the simulated subnet changed often
-    CHECK(told.size() >= 4);       // number of distinct causes
+    CHECK(reported.size() >= 4);   // number of distinct causes
     INFO("bytes in use: " << most_bytes[0] << ' ' << most_bytes[1] << ' ' << most_bytes[2] << ' ' << most_bytes[3]);
     CHECK(most_bytes[3] <= most_bytes[1] + 20'000); // none of the 1,440 sweeps in between leaked 14 bytes
     CHECK(most_open[3] <= most_open[0]);

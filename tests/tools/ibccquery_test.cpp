@@ -29,9 +29,9 @@ words printed(const words& commands, const std::string& program = "", const std:
     const process_result r = in_shell(of, script);
     INFO(r.err);
     REQUIRE(r.status == 0);
-    const words said = parts_of(r.out);
-    REQUIRE(said.size() == commands.size());
-    return said;
+    const words output = parts_of(r.out);
+    REQUIRE(output.size() == commands.size());
+    return output;
 }
 const std::string ours = "$IBTOOL ";
 
@@ -101,15 +101,16 @@ TEST_CASE("ibccquery reads switch ports in blocks of 32, unlike infiniband-diags
     const words commands{"$IBTOOL ibccconfig SP " + LID + " 35 1 0 12 8 77", "ibccquery SP " + LID,
                          "ibccquery SP " + LID + " 35", "$IBTOOL ibccquery SP " + LID,
                          "$IBTOOL ibccquery SP " + LID + " 35"};
-    const words said = printed(commands, "", large);
-    const std::string up_to_32 = said[3].substr(0, said[3].find("Port:............................32\n"));
-    CHECK(said[1].starts_with(up_to_32));
-    CHECK_THAT(said[3], Contains("Port:............................35\nValid:...........................1\n"));
-    CHECK_THAT(said[3], EndsWith("Port:............................40\n" + said[4].substr(said[4].find('\n') + 1)) ||
-                            Contains("Port:............................40\nValid:...........................0\n"));
-    CHECK_THAT(said[4], Contains("Cong_Parm_Marking_Rate:..........77\n"));
-    CHECK_THAT(said[1], !Contains("Valid:...........................1\n"));
-    CHECK_THAT(said[2], Contains("Cong_Parm_Marking_Rate:..........0\n"));
+    const words output = printed(commands, "", large);
+    const std::string up_to_32 = output[3].substr(0, output[3].find("Port:............................32\n"));
+    CHECK(output[1].starts_with(up_to_32));
+    CHECK_THAT(output[3], Contains("Port:............................35\nValid:...........................1\n"));
+    CHECK_THAT(output[3],
+               EndsWith("Port:............................40\n" + output[4].substr(output[4].find('\n') + 1)) ||
+                   Contains("Port:............................40\nValid:...........................0\n"));
+    CHECK_THAT(output[4], Contains("Cong_Parm_Marking_Rate:..........77\n"));
+    CHECK_THAT(output[1], !Contains("Valid:...........................1\n"));
+    CHECK_THAT(output[2], Contains("Cong_Parm_Marking_Rate:..........0\n"));
 }
 
 TEST_CASE("ibccconfig sets port 35 at port 35, and infiniband-diags sets port 3") {
@@ -198,15 +199,16 @@ TEST_CASE("ibccquery and ibccconfig refuse invalid arguments before they send a 
 
 TEST_CASE("ibccconfig --dry-run prints the changes and writes nothing") {
     if (!has_devices()) return;
-    const words said = printed({"$IBTOOL ibccconfig --dry-run CS " + a_ca + " 0 0x3 150 0 0 0", "ibccquery CS " + a_ca,
-                                "$IBTOOL ibccconfig -v CS " + a_ca + " 0 0x3 150 0 0 0 2>/dev/null",
-                                "$IBTOOL ibccconfig --dry-run --json CS " + a_ca + " 0 0x3 150 0 0 0"});
-    CHECK(said[0] == "Lid 1: CACongestionSetting: would change congestionEntry[0].CCTITimer 0 -> 150, "
-                     "congestionEntry[1].CCTITimer 0 -> 150\n");
-    CHECK_THAT(said[1], !Contains("150"));
-    CHECK(said[2] == "Lid 1: CACongestionSetting: congestionEntry[0].CCTITimer 0 -> 150, "
-                     "congestionEntry[1].CCTITimer 0 -> 150\n");
-    const auto object = nlohmann::json::parse(said[3]);
+    const words output =
+        printed({"$IBTOOL ibccconfig --dry-run CS " + a_ca + " 0 0x3 150 0 0 0", "ibccquery CS " + a_ca,
+                 "$IBTOOL ibccconfig -v CS " + a_ca + " 0 0x3 150 0 0 0 2>/dev/null",
+                 "$IBTOOL ibccconfig --dry-run --json CS " + a_ca + " 0 0x3 150 0 0 0"});
+    CHECK(output[0] == "Lid 1: CACongestionSetting: would change congestionEntry[0].CCTITimer 0 -> 150, "
+                       "congestionEntry[1].CCTITimer 0 -> 150\n");
+    CHECK_THAT(output[1], !Contains("150"));
+    CHECK(output[2] == "Lid 1: CACongestionSetting: congestionEntry[0].CCTITimer 0 -> 150, "
+                       "congestionEntry[1].CCTITimer 0 -> 150\n");
+    const auto object = nlohmann::json::parse(output[3]);
     CHECK(object["changes"].empty());
     CHECK(object["dry_run"] == true);
 }
@@ -220,9 +222,9 @@ TEST_CASE("ibccconfig --all changes all applicable nodes and reports the nodes t
                                "$IBTOOL ibccquery CK 9; $IBTOOL ibccquery -c 0x77 CK 9\necho =====\n";
     const process_result r = in_shell(fabric + ",cc=h-0003 HCA-1:none", script);
     INFO(r.err);
-    const words said = parts_of(r.out);
-    REQUIRE(said.size() == 5);
-    const words lines = lines_in_order(said[0]);
+    const words output = parts_of(r.out);
+    REQUIRE(output.size() == 5);
+    const words lines = lines_in_order(output[0]);
     REQUIRE(lines.size() == 8); // a line for each of 7 hosts, and the exit code
     for (std::size_t i = 0; i < 7; ++i)
         CHECK_THAT(lines[i], EndsWith(" port 1: CACongestionSetting: portControl 0x0000 -> 0x0001, "
@@ -230,9 +232,9 @@ TEST_CASE("ibccconfig --all changes all applicable nodes and reports the nodes t
     CHECK(lines[7] == "code 3");
     CHECK_THAT(r.err, Contains("h-0003 HCA-1") && Contains("not changed"));
     std::size_t timers = 0;
-    for (const std::string& line : lines_in_order(said[1])) timers += line == "CCTI_Timer:......................150";
+    for (const std::string& line : lines_in_order(output[1])) timers += line == "CCTI_Timer:......................150";
     CHECK(timers == 3);
-    const words objects = lines_in_order(said[2]);
+    const words objects = lines_in_order(output[2]);
     CHECK(objects.size() == 6);
     for (const std::string& line : objects) {
         const auto object = nlohmann::json::parse(line);
@@ -241,8 +243,8 @@ TEST_CASE("ibccconfig --all changes all applicable nodes and reports the nodes t
         CHECK(object["changes"] == nlohmann::json{{{"field", "threshold"}, {"before", "0"}, {"after", "15"}},
                                                   {{"field", "packetSize"}, {"before", "0"}, {"after", "8"}}});
     }
-    CHECK(said[3] == "code 3\n"); // because of h-0003 again
-    CHECK_THAT(said[4], Contains("0x0000000000000000") && Contains("0x0000000000000077"));
+    CHECK(output[3] == "code 3\n"); // because of h-0003 again
+    CHECK_THAT(output[4], Contains("0x0000000000000000") && Contains("0x0000000000000077"));
 }
 
 TEST_CASE("ibccconfig reports values that a node did not accept as not set") {

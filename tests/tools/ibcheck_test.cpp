@@ -272,9 +272,9 @@ TEST_CASE("ibchecknode checks that a node replies and is the node that the SA re
     CHECK(good.status == 0);
     CHECK(good.out == "Node check lid 3: OK\n");
     check_success(run(words{"ibchecknode", "0,1"} + fabric));
-    const process_result nobody = run(words{"ibchecknode", "200"} + fabric);
-    CHECK(nobody.status == 1);
-    CHECK(nobody.out == "#error: no reply  lid 200\nNode check lid 200: FAILED\n");
+    const process_result no_node = run(words{"ibchecknode", "200"} + fabric);
+    CHECK(no_node.status == 1);
+    CHECK(no_node.out == "#error: no reply  lid 200\nNode check lid 200: FAILED\n");
     CHECK(objects_of(run(words{"ibchecknode", "--json", "3"} + fabric).out).at(0) ==
           json::parse(R"({"check": "node", "nodeGUID": "0002:c903:0000:0300", "LID": 3, "ok": true, "findings": []})"));
 }

@@ -163,15 +163,15 @@ TEST_CASE("addresses belong to end ports, which are CA ports and port 0 of a swi
 }
 
 TEST_CASE("counters above their threshold and saturated counters are reported") {
-    iba::pm::PortCounters told;
-    told.symbolErrorCounter = 10;
-    told.portRcvErrors = 11;
-    told.portXmitDiscards = 100;
-    told.VL15Dropped = 101;
-    told.portXmitData = 4'000'000'000;
-    told.localLinkIntegrityErrors = 15; // the largest value of its 4 bits
+    iba::pm::PortCounters reported;
+    reported.symbolErrorCounter = 10;
+    reported.portRcvErrors = 11;
+    reported.portXmitDiscards = 100;
+    reported.VL15Dropped = 101;
+    reported.portXmitData = 4'000'000'000;
+    reported.localLinkIntegrityErrors = 15; // the largest value of its 4 bits
     counters::counter_values counters;
-    counters.take(told, {});
+    counters.take(reported, {});
     error_thresholds limits = default_thresholds();
     const check_result v{check_result::subject::errors, 7, 3, "leaf 1", check_counters(counters, limits)};
     CHECK(text_of(v, {}) == "#warn: counter PortRcvErrors = 11 \t(threshold 10) lid 7 port 3\n"

@@ -86,29 +86,29 @@ public:
 
     /// Runs ibdmchk on the dumps with further arguments. ibdmchk may crash when it frees its memory at its end.
     verdict theirs(const std::string& arguments = {}) const {
-        const std::string said = process({"sh", "-c",
-                                          "cd '" + (net.files() / "") +
-                                              "' && ibdmchk -s opensm-subnet.lst -f opensm.fdbs -m "
-                                              "opensm.mcfdbs -l " +
-                                              std::to_string(LMC_) + " " + arguments + " 2>&1; :"})
-                                     .wait()
-                                     .out;
-        CAPTURE(said);
-        REQUIRE_THAT(said, Contains("Verifying all CA to CA paths"));
+        const std::string printed = process({"sh", "-c",
+                                             "cd '" + (net.files() / "") +
+                                                 "' && ibdmchk -s opensm-subnet.lst -f opensm.fdbs -m "
+                                                 "opensm.mcfdbs -l " +
+                                                 std::to_string(LMC_) + " " + arguments + " 2>&1; :"})
+                                        .wait()
+                                        .out;
+        CAPTURE(printed);
+        REQUIRE_THAT(printed, Contains("Verifying all CA to CA paths"));
         verdict v;
-        v.routes = number_between(said, "Scanned:", " CA to CA paths");
-        v.cut = number_between(said, "-E- Found ", " missing paths");
-        if (v.cut) v.routes = number_between(said, "missing paths out of:", " ");
-        v.has_bad_groups = said.find(" multicast group checks failed") != said.npos;
+        v.routes = number_between(printed, "Scanned:", " CA to CA paths");
+        v.cut = number_between(printed, "-E- Found ", " missing paths");
+        if (v.cut) v.routes = number_between(printed, "missing paths out of:", " ");
+        v.has_bad_groups = printed.find(" multicast group checks failed") != printed.npos;
         const std::regex disconnected("-E- Disconnected HCA:([^/]+)/");
-        for (std::sregex_iterator at(said.begin(), said.end(), disconnected), end; at != end; ++at)
+        for (std::sregex_iterator at(printed.begin(), printed.end(), disconnected), end; at != end; ++at)
             v.cut_off.insert((*at)[1]);
         v.has_credit_loops.reset();
         // The full check of ibdmchk and its check of trees (-u) print different texts.
         for (const char* none : {"-I- no credit loops found", "-I- No credit loops found in:"})
-            if (said.find(none) != said.npos) v.has_credit_loops = false;
+            if (printed.find(none) != printed.npos) v.has_credit_loops = false;
         for (const char* some : {"-E- credit loops in routing", " paths that can cause credit loops"})
-            if (said.find(some) != said.npos) v.has_credit_loops = true;
+            if (printed.find(some) != printed.npos) v.has_credit_loops = true;
         REQUIRE((v.has_credit_loops || v.has_bad_groups || v.cut));
         return v;
     }
@@ -387,9 +387,9 @@ std::string path_sls(const routed_subnet& s) {
             iba::query<PathRecord> path;
             path.where<&PathRecord::SLID>(iba::lid(from.LID)).where<&PathRecord::DLID>(iba::lid(to.LID));
             path.where<&PathRecord::numbPath>(u8{1});
-            const auto told = umad.SubnAdmGet(path);
-            REQUIRE(told);
-            text += "0x" + from.GUID + " " + std::to_string(to.LID) + " " + std::to_string(told.value().SL) + "\n";
+            const auto reported = umad.SubnAdmGet(path);
+            REQUIRE(reported);
+            text += "0x" + from.GUID + " " + std::to_string(to.LID) + " " + std::to_string(reported.value().SL) + "\n";
         }
     }
     return text;

@@ -46,13 +46,13 @@ caguid=0xe000
 Ca	1 "H-000000000000e000"		# "E"
 [1](6000) 	"S-0000000000006000"[3]		# lid 0 lmc 0 "second switch" lid 2 4xSDR
 )";
-    const process_result said = theirs(wrong);
-    CAPTURE(said.err);
-    CHECK(said.status == 1);
-    CHECK(lines_of(said.out).size() == 4);
+    const process_result printed = theirs(wrong);
+    CAPTURE(printed.err);
+    CHECK(printed.status == 1);
+    CHECK(lines_of(printed.out).size() == 4);
     const process_result ours = run({"ibidsverify", files.write("wrong", wrong)});
     CHECK(ours.status == 1);
-    CHECK(ours.out == said.out);
+    CHECK(ours.out == printed.out);
     CHECK(ours.err.empty());
     words findings;
     for (const auto& line : objects_of(run({"ibidsverify", "--json", files / "wrong"}).out))

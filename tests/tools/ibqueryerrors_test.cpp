@@ -99,7 +99,7 @@ struct both {
 };
 
 /// Runs both programs, which must exit with equal status.
-both ask_both(const subnet& s, const words& options) {
+both query_both(const subnet& s, const words& options) {
     const words command = words{"ibqueryerrors"} + options;
     both b{s.peer(command), s.ours(command)};
     CHECK(b.ours.err.empty());
@@ -110,7 +110,7 @@ both ask_both(const subnet& s, const words& options) {
 /// Checks that both programs print equal sections and exit with this status.
 void compare_stanzas(const subnet& s, const words& options, int status) {
     CAPTURE(options);
-    const both b = ask_both(s, options);
+    const both b = query_both(s, options);
     INFO("theirs:\n" << b.theirs.out << b.theirs.err);
     REQUIRE(b.theirs.status == status);
     CHECK(stanzas_of(b.ours.out) == stanzas_of(b.theirs.out));
@@ -187,12 +187,12 @@ TEST_CASE("ibqueryerrors prints data and packets in the units of infiniband-diag
     s.set_data();
     for (const words& options : {words{"--data"}, {"--counters"}, {"--counters", "-r"}, {"--data", "--report-port"}}) {
         CAPTURE(options);
-        const both b = ask_both(s, words{"--skip-sl"} + options);
+        const both b = query_both(s, words{"--skip-sl"} + options);
         CHECK_THAT(b.theirs.out, Contains("(4.547T)") && Contains("(1024.000B)"));
         CHECK(uncabled(b.ours.out) == uncabled(b.theirs.out));
     }
     // Compares the headings and the summary, and the number of ports.
-    const both b = ask_both(s, {"--skip-sl", "--counters", "--ca"});
+    const both b = query_both(s, {"--skip-sl", "--counters", "--ca"});
     const auto is_number = [](const std::string& line) { return line.starts_with("   GUID"); };
     auto theirs = lines_of(b.theirs.out), ours = lines_of(b.ours.out);
     CHECK(std::erase_if(theirs, is_number) == 3);
@@ -327,18 +327,18 @@ TEST_CASE("ibqueryerrors requests the service levels of all nodes or of the give
 TEST_CASE("ibqueryerrors sends one MAD to a switch without errors, and one more per port with errors") {
     const std::string clean = "sim:fattree2,radix=8,sm=1,time=virtual"; // 12 switches with 8 ports, and 32 hosts
     const unsigned discovery = mads_of(run({"ibnetdiscover", "-v", "--fabric", clean}));
-    const auto asks = [&](const std::string& fabric, const words& options = {}) {
+    const auto queries_of = [&](const std::string& fabric, const words& options = {}) {
         return mads_of(run(words{"ibqueryerrors", "--skip-sl", "-v", "--fabric", fabric} + options)) - discovery;
     };
-    CHECK(asks(clean) == 44 + 12 + 32);
-    CHECK(asks(clean + ",pma=basic") == 44 + 12 * 8 + 32);
-    CHECK(asks(clean, {"--switch"}) == 12 + 12);
-    CHECK(asks(clean, {"--counters"}) == 44 + 12 * 8 + 32);
+    CHECK(queries_of(clean) == 44 + 12 + 32);
+    CHECK(queries_of(clean + ",pma=basic") == 44 + 12 * 8 + 32);
+    CHECK(queries_of(clean, {"--switch"}) == 12 + 12);
+    CHECK(queries_of(clean, {"--counters"}) == 44 + 12 * 8 + 32);
     // If errors and data are in two attributes, ibqueryerrors queries only the one that it needs.
-    CHECK(asks(clean + ",pma=all+wide+unicast") == 44 + 12 + 32);
-    CHECK(asks(clean + ",pma=all+wide+unicast", {"--counters", "--ca"}) == 32 + 32);
-    CHECK(asks(clean + ",counters=3") == 44 + 12 + 12 * 8 + 32);
-    CHECK(asks(clean, {"-k"}) == 44 + 12 + 32 + 2 * 44);
+    CHECK(queries_of(clean + ",pma=all+wide+unicast") == 44 + 12 + 32);
+    CHECK(queries_of(clean + ",pma=all+wide+unicast", {"--counters", "--ca"}) == 32 + 32);
+    CHECK(queries_of(clean + ",counters=3") == 44 + 12 + 12 * 8 + 32);
+    CHECK(queries_of(clean, {"-k"}) == 44 + 12 + 32 + 2 * 44);
 }
 
 TEST_CASE("ibqueryerrors prints a unit for 64-bit counters") {

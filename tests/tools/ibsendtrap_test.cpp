@@ -11,7 +11,7 @@ TEST_CASE("ibsendtrap's traps reach the subnet manager") {
     subnet s;
     struct {
         words arguments;
-        const char* heard;
+        const char* received;
     } const lines[] = {
         {{}, "Received Generic Notice type:4 num:144"},
         {{"link_speed_enabled_change"}, "Received Generic Notice type:4 num:144"},
@@ -29,7 +29,7 @@ TEST_CASE("ibsendtrap's traps reach the subnet manager") {
         const process_result r = run(words{"ibsendtrap", "--fabric", s.fabric() + ",A"} + line.arguments);
         check_success(r);
         CHECK(r.out.empty());
-        s.await_manager(line.heard);
+        s.await_manager(line.received);
     }
 }
 
@@ -86,7 +86,7 @@ TEST_CASE("ibsendtrap sends the fields that the IBA defines for each trap") {
     };
     for (const auto& trap : traps) {
         CAPTURE(trap.name);
-        const auto said =
+        const auto printed =
             parsed_output(run(words{"ibsendtrap", "--json", "--pcap", capture, "--pcap-keys"} + fabric + trap.name));
         const auto all = captured_mads(capture);
         const auto sent = std::find_if(all.begin(), all.end(), [](const auto& mad) {
@@ -107,7 +107,7 @@ TEST_CASE("ibsendtrap sends the fields that the IBA defines for each trap") {
         const std::string layout = fmt::format("MADNoticeTrap{}", trap.number == 258 ? 257 : trap.number);
         const auto details = parsed_output(
             run({"decode", "--json", "--struct", layout, notice["dataDetails"].get<std::string>().substr(2)}));
-        for (const auto& [field, value] : said["dataDetails"].items()) CHECK(details[field] == value);
+        for (const auto& [field, value] : printed["dataDetails"].items()) CHECK(details[field] == value);
         for (const auto& [field, value] : trap.details.items()) {
             CAPTURE(field);
             CHECK(details[field] == value);

@@ -20,22 +20,22 @@ const mad::time_point beginning{};
 
 /// Returns counters of a port whose PMA supports only PortCounters.
 counters::sample narrow(mad::duration at, u32 data, u16 symbols) {
-    iba::pm::PortCounters told;
-    told.portXmitData = data;
-    told.symbolErrorCounter = symbols;
+    iba::pm::PortCounters reported;
+    reported.portXmitData = data;
+    reported.symbolErrorCounter = symbols;
     counters::sample s{beginning + at, {}};
-    s.counters.take(told, {});
+    s.counters.take(reported, {});
     return s;
 }
 
 /// Returns counters of a port whose PMA also supports PortCountersExtended for data.
 counters::sample wide(mad::duration at, u64 data) {
-    iba::pm::PortCountersExt told;
-    told.portRcvData = data;
+    iba::pm::PortCountersExt reported;
+    reported.portRcvData = data;
     counters::capabilities can;
     can.extended = true;
     counters::sample s{beginning + at, {}};
-    s.counters.take(told, can);
+    s.counters.take(reported, can);
     return s;
 }
 
@@ -95,7 +95,7 @@ TEST_CASE("all supported counters of a port are printed one per line with perfqu
 TEST_CASE("each counter has its own label and JSON name") {
     // The labels are those of libibmad, in the order of PortCountersExtended.
     const counters::reading now = test::made_reading({}, 1);
-    const counters::counter_values& told = now.counters.counters;
+    const counters::counter_values& reported = now.counters.counters;
     const auto c = test::made<iba::pm::PortCountersExt>(1);
     std::array<u8, 256> bytes{};
     iba::encode(c, bytes.data());
@@ -109,17 +109,17 @@ TEST_CASE("each counter has its own label and JSON name") {
                       std::to_string(mad_get_field64(bytes.data(), 0, field)) + '\n';
         }
     }
-    CHECK(counters_text(told) == wanted);
+    CHECK(counters_text(reported) == wanted);
 
     json by_name;
     for (const iba::row_info& row : iba::info_of<iba::pm::PortCountersExt>.rows)
         if (counters::counter_named(row.name))
             by_name[std::string(row.name)] = iba::bits_at(bytes.data(), row.off, row.width);
-    CHECK(counters_json(told) == by_name);
+    CHECK(counters_json(reported) == by_name);
     CHECK(by_name.size() == counters::counter_count);
 
     // All counters increase from 0 to their values in 4 s.
-    counters::sample before{beginning, {}}, after{beginning + 4s, told};
+    counters::sample before{beginning, {}}, after{beginning + 4s, reported};
     before.counters.take(
         iba::pm::PortCountersExt{},
         {.extended = true, .unicast = true, .additional = true, .xmit_wait = true, .qp1_dropped = true});

@@ -230,8 +230,8 @@ public:
         : program(shell + ibtool(words{"sweep", "--listen", "127.0.0.1:0", "--every", "20ms", "--fabric", fabric} +
                                  arguments)) {
         program.await_error("/metrics\n");
-        const std::string said = program.errors(), before = "http://127.0.0.1:";
-        port_ = std::stoi(said.substr(said.find(before) + before.size()));
+        const std::string printed = program.errors(), before = "http://127.0.0.1:";
+        port_ = std::stoi(printed.substr(printed.find(before) + before.size()));
     }
     /// Returns the number of sweeps so far.
     int sweeps(const std::string& fields = {}) const {

@@ -266,16 +266,16 @@ TEST_CASE("every form of target names one port in every command") {
         {{"query", "SubnGet", "NodeInfo"}, {}, sw},
     };
     for (const auto& line : lines) {
-        const auto ask = [&](const std::string& target) {
+        const auto send_query = [&](const std::string& target) {
             return run(line.before + words{target} + line.after + managed_tree);
         };
         CAPTURE(line.before);
-        const process_result first = ask(line.targets.front());
+        const process_result first = send_query(line.targets.front());
         check_success(first);
         CHECK_FALSE(first.out.empty());
         for (const std::string& target : line.targets) {
             CAPTURE(target);
-            const process_result r = ask(target);
+            const process_result r = send_query(target);
             check_success(r);
             if (line.before[0] == "smpdump") { // with a directed route, the status has the direction bit
                 CHECK(objects_of(r.out).at(0)["data"] == objects_of(first.out).at(0)["data"]);

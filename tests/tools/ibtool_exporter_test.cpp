@@ -83,9 +83,9 @@ std::string labels_of(const json& port) {
 struct exporter {
     explicit exporter(const words& arguments) : program(ibtool(words{"sweep", "--listen", "127.0.0.1:0"} + arguments)) {
         program.await_error("/metrics\n");
-        const std::string said = program.errors();
+        const std::string printed = program.errors();
         const std::string before = "http://127.0.0.1:";
-        port = std::stoi(said.substr(said.find(before) + before.size()));
+        port = std::stoi(printed.substr(printed.find(before) + before.size()));
     }
     httplib::Client client() const { return httplib::Client("127.0.0.1", port); }
     process program;
@@ -102,7 +102,7 @@ public:
         program_.await_error("Server is ready to receive web requests");
     }
     /// Returns the reply of the API of Prometheus.
-    json ask(const std::string& what, const httplib::Params& parameters) const {
+    json send_query(const std::string& what, const httplib::Params& parameters) const {
         httplib::Client client("127.0.0.1", port_);
         const auto answer = client.Post(("/api/v1/" + what).c_str(), parameters);
         REQUIRE(answer);
@@ -110,7 +110,9 @@ public:
         REQUIRE(answer->status == 200);
         return json::parse(answer->body).at("data");
     }
-    json query(const std::string& expression) const { return ask("query", {{"query", expression}}).at("result"); }
+    json query(const std::string& expression) const {
+        return send_query("query", {{"query", expression}}).at("result");
+    }
     /// Returns the value of an expression with one result; empty if there is no result yet.
     std::string value_of(const std::string& expression) const {
         const json all = query(expression);
@@ -214,17 +216,17 @@ TEST_CASE("the page reports the health rules that a port breaks, as health does 
                        file, "--refresh", "never"}));
     const process_result health = run({"health", "--fabric", unruly, "--for", "1s", "--rules", rules, "--json"});
     check_by_promtool(read_file(file));
-    std::set<std::string> told, wanted;
+    std::set<std::string> reported, wanted;
     for (const auto& [name, value] : series_in(read_file(file)))
-        if (name.starts_with("infiniband_port_unhealthy")) told.insert(name.substr(name.find('{')));
+        if (name.starts_with("infiniband_port_unhealthy")) reported.insert(name.substr(name.find('{')));
     for (const json& o : objects_of(health.out)) {
         if (!o.contains("rule")) continue;
         const std::string counter = o.contains("counter") ? fmt::format(",counter={}", o.at("counter").dump()) : "";
         wanted.insert(fmt::format("{{{},rule={},severity={}{}}}", labels_of(o), o.at("rule").dump(),
                                   o.at("severity").dump(), counter));
     }
-    CHECK(told.size() > 2);
-    CHECK(told == wanted);
+    CHECK(reported.size() > 2);
+    CHECK(reported == wanted);
     check_failure(run({"sweep", "--fabric", unruly, "--rules", rules}), 2, "--rules requires --listen or --prometheus");
 }
 
@@ -449,9 +451,9 @@ TEST_CASE("a real Prometheus reports its target as up and stores the values of t
     const bool keeps_up = r.err.find("a sweep took longer than its period") == std::string::npos;
     const bool was_between_sweeps = r.err.find("stopped before all counters were read") == std::string::npos;
     CHECK(r.status == (keeps_up && was_between_sweeps ? 0 : 3));
-    std::map<std::string, std::set<double>> told;
+    std::map<std::string, std::set<double>> reported;
     for (const json& o : objects_of(r.out))
-        if (o.contains("counters")) told[labels_of(o)].insert(o.at("bytes").at("portXmitData").get<double>());
+        if (o.contains("counters")) reported[labels_of(o)].insert(o.at("bytes").at("portXmitData").get<double>());
     CHECK(all.size() == 32);
     std::size_t compared = 0, distinct = 0;
     for (const json& series : all) {
@@ -462,7 +464,7 @@ TEST_CASE("a real Prometheus reports its target as up and stores the values of t
         std::set<double> values;
         for (const json& sample : series.at("values")) {
             const double value = std::stod(sample.at(1).get<std::string>());
-            CHECK(told[labels].count(value) == 1);
+            CHECK(reported[labels].count(value) == 1);
             values.insert(value);
             ++compared;
         }
@@ -546,7 +548,7 @@ TEST_CASE("an exporter serves systemd's socket and notifies systemd of start, sw
     REQUIRE(::bind(manager.get(), reinterpret_cast<sockaddr*>(&at), sizeof at) == 0);
     const timeval limit{60, 0};
     ::setsockopt(manager.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-    const auto heard = [&] {
+    const auto received = [&] {
         char text[256];
         ssize_t n = 0;
         do n = ::recv(manager.get(), text, sizeof text, 0);
@@ -569,7 +571,7 @@ TEST_CASE("an exporter serves systemd's socket and notifies systemd of start, sw
     std::map<std::string, int> times;
     while (times["WATCHDOG=1"] < 5 ||
            times["STATUS=sweep 1: 32 ports, 0 failures, 0 nodes missing, 0 links down"] < 1) {
-        const std::string one = heard();
+        const std::string one = received();
         REQUIRE(one != "");
         ++times[one];
     }
@@ -580,7 +582,7 @@ TEST_CASE("an exporter serves systemd's socket and notifies systemd of start, sw
     sweep.signal(SIGTERM);
     CHECK(sweep.wait().status == 0);
     std::string last;
-    while (last != "STOPPING=1") REQUIRE((last = heard()) != "");
+    while (last != "STOPPING=1") REQUIRE((last = received()) != "");
 }
 
 TEST_CASE("an exporter continues if stderr is a full disk, a closed pipe or a pipe without a reader") {
@@ -615,8 +617,8 @@ TEST_CASE("an exporter continues if stdout is a full disk, a closed pipe or a pi
     process sweep({"IBTOOL_FABRIC=", "bash", "-c", script, where, ibtool_program(), "sweep", "--every", "10ms",
                    "--json", "--listen", "127.0.0.1:0", "--fabric", "sim:fattree2,radix=4,sm=1"});
     sweep.await_error("cannot write all of the output to stdout; some of it is dropped\n");
-    const std::string said = sweep.errors();
-    httplib::Client client("127.0.0.1", std::stoi(said.substr(said.find("127.0.0.1:") + 10)));
+    const std::string printed = sweep.errors();
+    httplib::Client client("127.0.0.1", std::stoi(printed.substr(printed.find("127.0.0.1:") + 10)));
     const auto number = [&] { return json::parse(client.Get("/health")->body).value("sweep", 0); };
     const int then = number();
     await([&] { return number() > then + 2; });
@@ -681,6 +683,6 @@ TEST_CASE("a host that is moved in a subnet with OpenSM is found again, and its 
     s.console("Link \"B\"[1] \"S1\"[5]");
     await([&] { return cabled_to("0000:0000:0000:5000", 5); });
     await([&] { return server.value_of(counters) != ""; });
-    CHECK(server.ask("series", {{"match[]", counters}}).size() == 1);
+    CHECK(server.send_query("series", {{"match[]", counters}}).size() == 1);
     CHECK_THAT(sweep.program.errors(), Contains("rediscovered the subnet: "));
 }

@@ -52,15 +52,15 @@ said 'rediscovered the subnet' <&5
     INFO(r.out);
     INFO(r.err);
     CHECK(r.status == 0);
-    const words said = lines_in_order(r.out);
-    REQUIRE(said.size() == 5);
-    const std::string& SM_LID = said[0];
+    const words printed = lines_in_order(r.out);
+    REQUIRE(printed.size() == 5);
+    const std::string& SM_LID = printed[0];
     CHECK(SM_LID != "1");
-    CHECK(said[1] == "ibtool: the SA at LID " + SM_LID + " now forwards notices");
-    CHECK_THAT(said[2],
+    CHECK(printed[1] == "ibtool: the SA at LID " + SM_LID + " now forwards notices");
+    CHECK_THAT(printed[2],
                StartsWith("ibtool: vib2/1 ") && EndsWith(": the subnet manager moved from LID 1 to LID " + SM_LID));
-    CHECK_THAT(said[3], Contains("Service: GID fe80::2:c903:0:401") &&
-                            EndsWith("; reported by LID " + SM_LID + " (\"h-0002 HCA-1\"[1])"));
+    CHECK_THAT(printed[3], Contains("Service: GID fe80::2:c903:0:401") &&
+                               EndsWith("; reported by LID " + SM_LID + " (\"h-0002 HCA-1\"[1])"));
 }
 
 TEST_CASE("watch prints Reports of the SA and ignores Reports of other ports") {
@@ -102,13 +102,13 @@ said 'Reports that did not' <&4
     INFO(r.out);
     INFO(r.err);
     CHECK(r.status == 0);
-    const words said = lines_in_order(r.out);
-    REQUIRE(said.size() == 7);
-    CHECK(words(said.begin(), said.begin() + 3) == words{"0", "0", "0"});
-    CHECK(said[3] != "1");
-    CHECK(said[4] == "ibtool: ignored a Report from LID " + said[3] + " QP 1: the SA is at LID 1 QP 1");
-    CHECK_THAT(said[5], EndsWith("; reported by LID 1 (\"h-0001 HCA-1\"[1])"));
-    CHECK(said[6] == "ibtool: ignored 3 Reports that did not come from the SA");
+    const words printed = lines_in_order(r.out);
+    REQUIRE(printed.size() == 7);
+    CHECK(words(printed.begin(), printed.begin() + 3) == words{"0", "0", "0"});
+    CHECK(printed[3] != "1");
+    CHECK(printed[4] == "ibtool: ignored a Report from LID " + printed[3] + " QP 1: the SA is at LID 1 QP 1");
+    CHECK_THAT(printed[5], EndsWith("; reported by LID 1 (\"h-0001 HCA-1\"[1])"));
+    CHECK(printed[6] == "ibtool: ignored 3 Reports that did not come from the SA");
     CHECK_THAT(r.out, !Contains("dead"));
 }
 

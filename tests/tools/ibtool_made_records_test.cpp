@@ -199,8 +199,8 @@ private:
     /// infiniband-diags does not send this component and searches the records itself.
     bool is_of_another_port(const server::request& r) const {
         using iba::sa::NodeRecord;
-        constexpr u64 asked = iba::mask_of<&NodeRecord::nodeInfo, &iba::smp::NodeInfo::portGUID>;
-        return r.attribute == &iba::info_of<NodeRecord> && (r.component_mask() & asked) != 0 &&
+        constexpr u64 requested = iba::mask_of<&NodeRecord::nodeInfo, &iba::smp::NodeInfo::portGUID>;
+        return r.attribute == &iba::info_of<NodeRecord> && (r.component_mask() & requested) != 0 &&
                r.payload<NodeRecord>().nodeInfo.portGUID != member(0).portGID.interface_id();
     }
 };
@@ -274,7 +274,7 @@ TEST_CASE("saquery prints each field of a record where infiniband-diags' saquery
     for (const auto& one : all) {
         CAPTURE(one.arguments, one.info.name);
         const unsigned count = made_records::count(one.info);
-        CHECK(test::are_told_apart(one.info, rounds * count));
+        CHECK(test::are_distinguishable(one.info, rounds * count));
         for (s.records.round = 0; s.records.round < rounds; ++s.records.round) {
             std::string ours = s.ours(words{"saquery"} + one.arguments);
             const std::string theirs = s.theirs(words{"saquery"} + one.arguments);
@@ -340,7 +340,7 @@ TEST_CASE("saquery queries the components that infiniband-diags' saquery queries
         StartsWith(fmt::format("SAMCMemberRecord 12 0 {:#x} ", iba::mask_of<&iba::sa::MCMemberRecord::proxyJoin>)) &&
             EndsWith(" 80 00 00"));
     // These queries are queries that infiniband-diags does not send, or sends in another form.
-    const auto asked = [&](const words& arguments) {
+    const auto requested = [&](const words& arguments) {
         const std::string text = s.ours(words{"saquery"} + arguments);
         CHECK_FALSE(text.empty());
         const auto requests = s.records.take_requests();
@@ -349,20 +349,20 @@ TEST_CASE("saquery queries the components that infiniband-diags' saquery queries
         return requests.front();
     };
     using PR = iba::sa::PathRecord;
-    CHECK_THAT(asked({"PR"}), StartsWith(fmt::format("SAPathRecord 12 0 {:#x} ",
-                                                     iba::mask_of<&PR::SGID> | iba::mask_of<&PR::numbPath>)));
+    CHECK_THAT(requested({"PR"}), StartsWith(fmt::format("SAPathRecord 12 0 {:#x} ",
+                                                         iba::mask_of<&PR::SGID> | iba::mask_of<&PR::numbPath>)));
     CHECK_THAT(
-        asked({"PR", "--dlid", "3"}),
+        requested({"PR", "--dlid", "3"}),
         StartsWith(fmt::format("SAPathRecord 12 0 {:#x} ", iba::mask_of<&PR::DLID> | iba::mask_of<&PR::numbPath>)));
-    CHECK(asked({"PR", "--no-defaults"}) == "SAPathRecord 12 0 0x0");
-    CHECK(asked({"PR", "--get"}) == "SAPathRecord 1 0 0x0");
-    CHECK_THAT(asked({"NR", "3", "--get"}), StartsWith("SANodeRecord 1 0 0x1 00 03 "));
-    CHECK_THAT(asked({"RFTRecord", "3/1"}), StartsWith("SARandomForwardingTableRecord 12 0 0x3 00 03 00 01 "));
-    CHECK(asked({"ServiceAssociationRecord"}) == "SAServiceAssociationRecord 12 0 0x0");
-    CHECK(asked({"SALinearForwardingTableRecord"}) == "SALinearForwardingTableRecord 12 0 0x0");
-    CHECK(asked({"LinearForwardingTableRecord"}) == "SALinearForwardingTableRecord 12 0 0x0");
-    CHECK(asked({"SWI"}) == "SASwitchInfoRecord 12 0 0x0"); // prefixes of names
-    CHECK(asked({"SMInfo"}) == "SASMInfoRecord 12 0 0x0");
+    CHECK(requested({"PR", "--no-defaults"}) == "SAPathRecord 12 0 0x0");
+    CHECK(requested({"PR", "--get"}) == "SAPathRecord 1 0 0x0");
+    CHECK_THAT(requested({"NR", "3", "--get"}), StartsWith("SANodeRecord 1 0 0x1 00 03 "));
+    CHECK_THAT(requested({"RFTRecord", "3/1"}), StartsWith("SARandomForwardingTableRecord 12 0 0x3 00 03 00 01 "));
+    CHECK(requested({"ServiceAssociationRecord"}) == "SAServiceAssociationRecord 12 0 0x0");
+    CHECK(requested({"SALinearForwardingTableRecord"}) == "SALinearForwardingTableRecord 12 0 0x0");
+    CHECK(requested({"LinearForwardingTableRecord"}) == "SALinearForwardingTableRecord 12 0 0x0");
+    CHECK(requested({"SWI"}) == "SASwitchInfoRecord 12 0 0x0"); // prefixes of names
+    CHECK(requested({"SMInfo"}) == "SASMInfoRecord 12 0 0x0");
 }
 
 TEST_CASE("vendstat prints each field where infiniband-diags' vendstat prints the field") {

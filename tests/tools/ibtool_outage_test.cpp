@@ -136,8 +136,8 @@ TEST_CASE("an exporter keeps its metrics page during an ibsim outage and reports
     subnet s(quiet_topology, manager::leaves);
     process sweep(ibtool({"sweep", "--listen", "127.0.0.1:0", "--every", "200ms", "--fabric", s.fabric()}));
     sweep.await_error("/metrics\n");
-    const std::string said = sweep.errors();
-    httplib::Client client("127.0.0.1", std::stoi(said.substr(said.find("127.0.0.1:") + 10)));
+    const std::string printed = sweep.errors();
+    httplib::Client client("127.0.0.1", std::stoi(printed.substr(printed.find("127.0.0.1:") + 10)));
     const auto health = [&] { return json::parse(client.Get("/health")->body); };
     await([&] { return health().at("status") == "ok"; });
     s.kill();
@@ -178,8 +178,8 @@ TEST_CASE("an exporter continues with one fabric during an ibsim outage of anoth
     process sweep(ibtool({"sweep", "--listen", "127.0.0.1:0", "--every", "100ms", "--fabric", s.fabric(), "--fabric",
                           "sim:single,sm=1"}));
     sweep.await_error("/metrics\n");
-    const std::string said = sweep.errors();
-    httplib::Client client("127.0.0.1", std::stoi(said.substr(said.find("127.0.0.1:") + 10)));
+    const std::string printed = sweep.errors();
+    httplib::Client client("127.0.0.1", std::stoi(printed.substr(printed.find("127.0.0.1:") + 10)));
     const auto health = [&] { return json::parse(client.Get("/health")->body); };
     await([&] { return health().at("status") == "ok"; });
     s.kill();
@@ -200,8 +200,8 @@ TEST_CASE("an exporter refuses a scrape that needs a sweep during an ibsim outag
     subnet s(quiet_topology, manager::leaves);
     process sweep(ibtool({"sweep", "--listen", "127.0.0.1:0", "--on-scrape", "--fabric", s.fabric()}));
     sweep.await_error("/metrics\n");
-    const std::string said = sweep.errors();
-    httplib::Client client("127.0.0.1", std::stoi(said.substr(said.find("127.0.0.1:") + 10)));
+    const std::string printed = sweep.errors();
+    httplib::Client client("127.0.0.1", std::stoi(printed.substr(printed.find("127.0.0.1:") + 10)));
     await([&] { return client.Get("/metrics")->status == 200; });
     s.kill();
     const auto refused = client.Get("/metrics"); // this scrape detects the outage
@@ -274,9 +274,9 @@ TEST_CASE("long-running commands wait for an ibsim that is not ready, and a sign
 }
 
 TEST_CASE("commands that end by themselves fail at once without ibsim, and permanent errors always fail") {
-    const words nobody{"--fabric", "ibsim:comad-test-nobody-serves-this"};
+    const words no_node{"--fabric", "ibsim:comad-test-nobody-serves-this"};
     for (const words& command : {words{"sweep"}, words{"ibping", "-c", "1", "1"}, words{"ibnetdiscover"}})
-        check_failure(run(command + nobody), 1, "no ibsim server at");
+        check_failure(run(command + no_node), 1, "no ibsim server at");
     for (const words& command : {words{"sweep", "--every", "1s"}, words{"watch"}, words{"ibping", "-S"}}) {
         check_failure(run(command + words{"--fabric", "nonsense"}), 2, "invalid fabric 'nonsense'");
         check_failure(run(command + words{"--fabric", "sim:/no/such/file"}), 1, "/no/such/file");
@@ -288,8 +288,8 @@ TEST_CASE("an exporter that starts before ibsim reports the state lost and sweep
     s.kill();
     process sweep(ibtool({"sweep", "--listen", "127.0.0.1:0", "--every", "200ms", "--json", "--fabric", s.fabric()}));
     sweep.await_error("/metrics\n");
-    const std::string said = sweep.errors();
-    httplib::Client client("127.0.0.1", std::stoi(said.substr(said.find("127.0.0.1:") + 10)));
+    const std::string printed = sweep.errors();
+    httplib::Client client("127.0.0.1", std::stoi(printed.substr(printed.find("127.0.0.1:") + 10)));
     const auto health = [&] { return json::parse(client.Get("/health")->body); };
     await([&] { return health().at("status") == "lost"; });
     CHECK(client.Get("/health")->status == 503);
@@ -316,8 +316,8 @@ TEST_CASE("an exporter whose local SMA is unresponsive waits in the state lost")
                      "--retries", "0"};
     process sweep(ibtool(words{"sweep", "--listen", "127.0.0.1:0", "--every", "200ms"} + dead));
     sweep.await_error("/metrics\n");
-    const std::string said = sweep.errors();
-    httplib::Client client("127.0.0.1", std::stoi(said.substr(said.find("127.0.0.1:") + 10)));
+    const std::string printed = sweep.errors();
+    httplib::Client client("127.0.0.1", std::stoi(printed.substr(printed.find("127.0.0.1:") + 10)));
     sweep.await_error("the local port does not reply");
     const json health = json::parse(client.Get("/health")->body);
     CHECK(health.at("status") == "lost");

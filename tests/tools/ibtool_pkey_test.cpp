@@ -71,18 +71,18 @@ TEST_CASE("GMPs use the P_Key index of the path record, the default partition, -
                                         "traced sweep -Y 1\n"
                                         "traced ibqueryerrors -Y 0x1\n");
     INFO(r.err);
-    const words said = parts_of(r.out);
-    REQUIRE(said.size() == 9);
-    CHECK(said[0] == "0x7fff\n0x8001\n0x0000\n");
+    const words printed = parts_of(r.out);
+    REQUIRE(printed.size() == 9);
+    CHECK(printed[0] == "0x7fff\n0x8001\n0x0000\n");
     using indices = std::set<unsigned>;
-    CHECK(written_indices(said[1]) == indices_by_class{{SubnLID, {0}}, {SubnAdm, {0}}, {Performance, {1}}});
-    CHECK(written_indices(said[2]).at(Performance) == indices{0});
-    CHECK(written_indices(said[3]).at(Performance) == indices{1});
-    CHECK(written_indices(said[4]).at(SubnAdm) == indices{0});
-    CHECK(written_indices(said[4]).at(Performance) == indices{0});
-    CHECK(written_indices(said[5]).at(Performance) == indices{1});
-    CHECK(written_indices(said[6]) == indices_by_class{{SubnAdm, {1}}});
-    for (const std::string& trace : {said[7], said[8]}) {
+    CHECK(written_indices(printed[1]) == indices_by_class{{SubnLID, {0}}, {SubnAdm, {0}}, {Performance, {1}}});
+    CHECK(written_indices(printed[2]).at(Performance) == indices{0});
+    CHECK(written_indices(printed[3]).at(Performance) == indices{1});
+    CHECK(written_indices(printed[4]).at(SubnAdm) == indices{0});
+    CHECK(written_indices(printed[4]).at(Performance) == indices{0});
+    CHECK(written_indices(printed[5]).at(Performance) == indices{1});
+    CHECK(written_indices(printed[6]) == indices_by_class{{SubnAdm, {1}}});
+    for (const std::string& trace : {printed[7], printed[8]}) {
         const auto written = written_indices(trace);
         CHECK(written.count(Performance) == 1);
         for (const auto& [mgmt_class, found] : written) {
@@ -104,17 +104,17 @@ TEST_CASE("a missing P_Key is refused with a list of P_Keys, and trace and captu
         "echo =====\n"
         "$IBTOOL decode $d/tenant --dotted | grep -m1 '^PKey' | tr -d .; echo =====\n"
         "$IBTOOL perfquery 1 -d 2>&1 | grep PMFormat | grep -o 'PKey=[0-9a-fx]*' | sort -u; echo =====\n");
-    const words said = parts_of(r.out);
+    const words printed = parts_of(r.out);
     INFO(r.out);
-    REQUIRE(said.size() == 8);
+    REQUIRE(printed.size() == 8);
     const std::string those = "; its P_Keys: 0x7fff (index 0), 0x8001 (index 1)\n1\n";
-    CHECK(said[1] == "ibtool: cannot use --pkey 0x8002: the local port does not have P_Key 0x8002" + those);
-    CHECK(said[2] == "ibtool: cannot use -Y 2: the local port has no P_Key at index 2" + those);
-    CHECK(said[3] == "ibtool: cannot use -Y 200: the local port has no P_Key at index 200" + those);
-    CHECK_THAT(said[4], EndsWith("was not sent to LID 1: the local port does not have P_Key 0x8002" + those));
-    CHECK(said[5] == "PKey=0x8001\n");
-    CHECK(said[6] == "PKey0x8001\n"); // P_Key of the request
-    CHECK(said[7] == "PKey=0x7fff\n");
+    CHECK(printed[1] == "ibtool: cannot use --pkey 0x8002: the local port does not have P_Key 0x8002" + those);
+    CHECK(printed[2] == "ibtool: cannot use -Y 2: the local port has no P_Key at index 2" + those);
+    CHECK(printed[3] == "ibtool: cannot use -Y 200: the local port has no P_Key at index 200" + those);
+    CHECK_THAT(printed[4], EndsWith("was not sent to LID 1: the local port does not have P_Key 0x8002" + those));
+    CHECK(printed[5] == "PKey=0x8001\n");
+    CHECK(printed[6] == "PKey0x8001\n"); // P_Key of the request
+    CHECK(printed[7] == "PKey=0x7fff\n");
 }
 
 TEST_CASE("the options -Y and --pkey exclude each other and check their ranges") {

@@ -353,8 +353,8 @@ TEST_CASE("output that cannot be written is a failure") {
     CHECK(r.out == "#");
     CHECK(r.err.empty());
 
-    for (const words& said : {words{"--version"}, words{"--help"}, words{"ibhosts", "--help"}, words{"help"}})
-        check_failure(through_shell("exec \"$@\" > /dev/full", said), 1, "No space left on device");
+    for (const words& printed : {words{"--version"}, words{"--help"}, words{"ibhosts", "--help"}, words{"help"}})
+        check_failure(through_shell("exec \"$@\" > /dev/full", printed), 1, "No space left on device");
 }
 
 TEST_CASE("progress appears on a terminal after a second and is cleared") {

@@ -84,7 +84,7 @@ public:
     }
 
     /// Returns the reply to a query of a second program.
-    template <class T, class Make> T ask(Make make) {
+    template <class T, class Make> T send_query(Make make) {
         coro::MADSchedule schedule(other_);
         mad::IBPath SA;
         SA.DLID = graph().sm_lid;
@@ -95,14 +95,15 @@ public:
     }
     template <class T> T get(const std::string& node, u32 modifier = 0) {
         const mad::any_path to = path_to(node);
-        return ask<T>([&](coro::MADSchedule& s) { return s.SubnGet<T>(to, modifier); });
+        return send_query<T>([&](coro::MADSchedule& s) { return s.SubnGet<T>(to, modifier); });
     }
     void set(const std::string& node, unsigned port, iba::PortState state, iba::PortPhysicalState physical) {
         const mad::any_path to = path_to(node);
         auto info = get<iba::smp::PortInfo>(node, port);
         info.portState = state;
         info.portPhysicalState = physical;
-        ask<iba::smp::PortInfo>([&](coro::MADSchedule& s) { return s.SubnSet<iba::smp::PortInfo>(info, to, port); });
+        send_query<iba::smp::PortInfo>(
+            [&](coro::MADSchedule& s) { return s.SubnSet<iba::smp::PortInfo>(info, to, port); });
     }
     mad::IBPath path_to(const std::string& node) const {
         mad::IBPath to;
@@ -113,7 +114,7 @@ public:
         T which;
         which.portSelect = static_cast<u8>(port);
         const mad::IBPath to = path_to(node);
-        return ask<T>([&](coro::MADSchedule& s) { return s.PerformanceGet<T>(which, to); });
+        return send_query<T>([&](coro::MADSchedule& s) { return s.PerformanceGet<T>(which, to); });
     }
 
     static const std::string specification;
@@ -322,7 +323,7 @@ iba::query<iba::sa::MCMemberRecord> member(const iba::gid& port) {
 std::string is_member(world& w) {
     const auto record = member(gid_of(w, "h-0003 HCA-1"));
     try {
-        w.ask<iba::sa::MCMemberRecord>([&](coro::MADSchedule& s) { return s.SubnAdmGet(record); });
+        w.send_query<iba::sa::MCMemberRecord>([&](coro::MADSchedule& s) { return s.SubnAdmGet(record); });
         return "member";
     } catch (const std::runtime_error&) {
         return "none";
@@ -331,7 +332,7 @@ std::string is_member(world& w) {
 /// Removes h-0003 from the broadcast group.
 void leave_group(world& w) {
     const auto record = member(gid_of(w, "h-0003 HCA-1"));
-    w.ask<iba::sa::MCMemberRecord>([&](coro::MADSchedule& s) { return s.SubnAdmDelete(record); });
+    w.send_query<iba::sa::MCMemberRecord>([&](coro::MADSchedule& s) { return s.SubnAdmDelete(record); });
 }
 /// Returns the first alias GUID of h-0003.
 std::string alias_guid(world& w) { return fmt::format("{}", w.get<iba::smp::GUIDInfo>("h-0003 HCA-1").GUIDBlock[1]); }
@@ -342,7 +343,7 @@ std::string manager_state(world& w) {
 /// Returns the timers of the first two entries of h-0003's CACongestionSetting.
 std::string timers(world& w) {
     const mad::IBPath to = w.path_to("h-0003 HCA-1");
-    const auto s = w.ask<iba::cc::CACongestionSetting>(
+    const auto s = w.send_query<iba::cc::CACongestionSetting>(
         [&](coro::MADSchedule& all) { return all.CongestionControlGet<iba::cc::CACongestionSetting>(to); });
     return fmt::format("{}/{}", s.congestionEntry[0].CCTITimer, s.congestionEntry[1].CCTITimer);
 }

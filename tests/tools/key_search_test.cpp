@@ -49,13 +49,13 @@ std::string found_key(const std::string& given) {
 }
 
 /// The arguments for a command, or the reason why the command has no access to a subnet's keys.
-struct asked {
+struct requested {
     words arguments = {};
     const char* none = nullptr;
     std::set<std::string> ends_never = {}; ///< options with which the command serves until a signal arrives
 };
 
-const std::map<std::string, asked> commands{
+const std::map<std::string, requested> commands{
     {"ibnetdiscover", {}},
     {"ibhosts", {}},
     {"ibswitches", {}},
@@ -179,7 +179,7 @@ public:
     std::string out_file() const { return files_ / "out/file"; }
 
     /// Runs the command and searches its output and the files that it writes.
-    process_result look_at(const words& command) {
+    process_result examine(const words& command) {
         CAPTURE(command);
         const process_result r = run(command + fabric());
         ++runs;
@@ -196,7 +196,7 @@ public:
         return r;
     }
 
-    words command_line(const std::string& name, const asked& how) const {
+    words command_line(const std::string& name, const requested& how) const {
         words all{name};
         for (const std::string& word : how.arguments) {
             const auto file = names_.find(word);
@@ -206,10 +206,10 @@ public:
     }
 
     /// Runs the command with this option and each of its choices.
-    void look_at_option(const words& command, const option& o) {
-        if (o.is_flag) look_at(command + words{o.name});
-        else if (o.choices.empty()) look_at(command + words{o.name, sample_of(o)});
-        for (const std::string& choice : o.choices) look_at(command + words{o.name, choice});
+    void examine_option(const words& command, const option& o) {
+        if (o.is_flag) examine(command + words{o.name});
+        else if (o.choices.empty()) examine(command + words{o.name, sample_of(o)});
+        for (const std::string& choice : o.choices) examine(command + words{o.name, choice});
     }
 
     unsigned runs = 0, written_files = 0;
@@ -257,9 +257,9 @@ TEST_CASE("no command prints a key in text, JSON or traces, or writes one to a c
         if (how.none || sample.skips()) continue;
         const words command = s.command_line(name, how);
         ++searched;
-        const process_result plain = s.look_at(command + words{"-dd", "--pcap", s.out_file()});
+        const process_result plain = s.examine(command + words{"-dd", "--pcap", s.out_file()});
         answered += plain.status == 0 || plain.status == 3;
-        s.look_at(command + words{"--json", "-vv", "--subnet-cache", s.out_file()});
+        s.examine(command + words{"--json", "-vv", "--subnet-cache", s.out_file()});
     }
     CHECK(answered + 12 >= searched); // the simulator does not support the others
     CHECK(s.written_files >= searched);
@@ -277,7 +277,7 @@ TEST_CASE("no command prints or writes a key with any of its options") {
                 how.ends_never.contains(o.name))
                 continue;
             if (!seen.insert(o.text).second || sample.skips()) continue;
-            s.look_at_option(command, o);
+            s.examine_option(command, o);
         }
     }
     CHECK((s.written_files > 0 || other_program())); // with a sanitizer, only a sample runs
@@ -288,7 +288,7 @@ TEST_CASE("no global option makes a command print or write a key") {
     search s;
     for (const option& o : options_of("")) {
         if (o.name == "--help" || o.name == "--version" || show_keys.contains(o.name)) continue;
-        for (const words& command : {words{"saquery", "PIR"}, words{"ibnetdiscover"}}) s.look_at_option(command, o);
+        for (const words& command : {words{"saquery", "PIR"}, words{"ibnetdiscover"}}) s.examine_option(command, o);
     }
     CHECK(s.runs > 40);
 }

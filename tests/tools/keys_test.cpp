@@ -33,7 +33,7 @@ std::string lower(std::string text) {
 
 /// Returns true if the text contains the key in any notation: decimal, hex with 64 bits or in words of 32 bits, or with
 /// colons like a GUID.
-bool tells(const std::string& given, u64 key) {
+bool reports(const std::string& given, u64 key) {
     const std::string text = lower(given), hex = fmt::format("{:016x}", key);
     const std::string ways[] = {std::to_string(key), hex.substr(0, 8), hex.substr(8),
                                 hex.substr(0, 4) + ':' + hex.substr(4, 4)};
@@ -41,8 +41,8 @@ bool tells(const std::string& given, u64 key) {
                        [&](const std::string& way) { return text.find(way) != std::string::npos; });
 }
 /// Returns true if the output of a command contains one of the keys.
-bool tells_one(const process_result& r) {
-    return tells(r.out + r.err, MKey) || tells(r.out + r.err, SMKey) || tells(r.out + r.err, CCKey);
+bool reports_one(const process_result& r) {
+    return reports(r.out + r.err, MKey) || reports(r.out + r.err, SMKey) || reports(r.out + r.err, CCKey);
 }
 
 /// Returns the bytes of a key in network byte order.
@@ -85,15 +85,15 @@ TEST_CASE("traces, errors, counts and JSON contain no key from paths, options or
         CAPTURE(command);
         const process_result r = run(command + with_keys + subnet);
         CHECK_FALSE((r.out + r.err).empty());
-        CHECK_FALSE(tells_one(r));
+        CHECK_FALSE(reports_one(r));
     }
 }
 
 TEST_CASE("the option -K prints the keys of a reply") {
     const words set{"query", "SubnSet", "PortInfo", "0,1,2", "-a", "1", "-f", fmt::format("MKey={:#x}", MKey)};
     CHECK_THAT(run(set + subnet).out, Contains("MKey.............................<not displayed>\n"));
-    CHECK(tells(run(set + words{"-K"} + subnet).out, MKey));
-    CHECK(tells(run(set + words{"-K", "--json"} + subnet).out, MKey));
+    CHECK(reports(run(set + words{"-K"} + subnet).out, MKey));
+    CHECK(reports(run(set + words{"-K", "--json"} + subnet).out, MKey));
 }
 
 TEST_CASE("no error message contains any part of an invalid key") {
@@ -140,13 +140,13 @@ TEST_CASE("a capture is readable only by its owner, and contains keys only on re
     const directory files;
     const std::string file = files.write("all.pcap", "was there");
     REQUIRE(::chmod(file.c_str(), 0644) == 0);
-    const words ask{"saquery", "PIR", "--pcap", file};
+    const words send_query{"saquery", "PIR", "--pcap", file};
     const auto contents = [&](const words& command) {
         check_success(run(command + with_keys + subnet));
         CHECK(mode_of(file) == 0600);
         return read_file(file);
     };
-    const std::string hidden = contents(ask), shown = contents(ask + words{"--pcap-keys"});
+    const std::string hidden = contents(send_query), shown = contents(send_query + words{"--pcap-keys"});
     CHECK(hidden.size() == shown.size());
     CHECK(hidden.find(bytes_of(SMKey)) == std::string::npos);
     CHECK(shown.find(bytes_of(SMKey)) != std::string::npos);
@@ -253,12 +253,12 @@ TEST_CASE("keys are reread in the order of the options, and an unreadable file c
     CHECK(o.keys.of(key_kind::MKey, port) == 2);
     files.write("keys", "0x8 0x3\n");
     CHECK(o.keys.of(key_kind::MKey, port) == 2);
-    o.read_keys_anew();
+    o.reread_keys();
     CHECK(o.keys.of(key_kind::MKey, port) == 0);
     CHECK(o.keys.of(key_kind::MKey, other) == 3);
     CHECK(o.keys.default_of(key_kind::SMKey) == 9);
     files.write("keys", "nonsense\n");
-    CHECK_THROWS(o.read_keys_anew());
+    CHECK_THROWS(o.reread_keys());
     CHECK(o.keys.of(key_kind::MKey, other) == 3);
 }
 

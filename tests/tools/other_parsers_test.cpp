@@ -94,10 +94,10 @@ TEST_CASE("a host health check finds its port Active, up and at its rate") {
     CHECK(in_shell(subnet, links.first_in_path() + "ibstat -l >/dev/null").status == 0);
     const process_result r = in_shell(subnet, "ibstat; echo =====; " + links.first_in_path() + "ibstat; echo =====");
     INFO(r.err);
-    const words said = parts_of(r.out);
-    REQUIRE(said.size() == 2);
-    const auto ours = properties_in(said[1]);
-    CHECK(ours == properties_in(said[0]));
+    const words printed = parts_of(r.out);
+    REQUIRE(printed.size() == 2);
+    const auto ours = properties_in(printed[1]);
+    CHECK(ours == properties_in(printed[0]));
     CHECK(ours.at("vib0/1 State") == "Active");
     CHECK(ours.at("vib0/1 Physical state") == "LinkUp");
     CHECK(ours.at("vib0/1 Rate") == "100"); // 4x EDR
@@ -239,11 +239,11 @@ TEST_CASE("an exporter around ibnetdiscover and perfquery finds the counters of 
         CHECK(d.type == (d.name.starts_with("h-") ? "CA" : "SW"));
         std::string ports;
         for (const std::string& p : d.ports) ports += (ports.empty() ? "" : ",") + p;
-        const process_result told = links.call("perfquery", {"-l", "-x", "-G", GUID, ports}, fabric);
-        check_success(told);
+        const process_result reported = links.call("perfquery", {"-l", "-x", "-G", GUID, ports}, fabric);
+        check_success(reported);
         std::map<std::string, std::map<std::string, std::string>> counters; // by port
         std::string port;
-        for (const std::string& line : lines_in_order(told.out)) {
+        for (const std::string& line : lines_in_order(reported.out)) {
             const words parts = between_quotes(line, ':');
             if (parts.size() != 2) continue;
             std::string value = parts[1];

@@ -129,14 +129,14 @@ TEST_CASE("a search for the subnet manager finds its LID, node and state, paths 
         CHECK(r.status == 0);
         return r.out;
     };
-    const std::string said = output("sminfo", {});
+    const std::string printed = output("sminfo", {});
     std::smatch m;
-    REQUIRE(std::regex_search(said, m, std::regex("sminfo: sm lid (.+) sm guid (.+), .+")));
+    REQUIRE(std::regex_search(printed, m, std::regex("sminfo: sm lid (.+) sm guid (.+), .+")));
     CHECK(m[1] == "1");
     CHECK(m[2] == "0x2c90300000101");
-    CHECK(field(said, 4) == "1");
-    CHECK(std::regex_match(field(said, 10), std::regex("[0-9]+"))); // the activity count
-    CHECK_THAT(said, Contains(" state 3 SMINFO_MASTER"));
+    CHECK(field(printed, 4) == "1");
+    CHECK(std::regex_match(field(printed, 10), std::regex("[0-9]+"))); // the activity count
+    CHECK_THAT(printed, Contains(" state 3 SMINFO_MASTER"));
     for (const words& named : {words{"nodedesc", "1"}, words{"ND", "-C", "vib0", "-L", "1"}}) {
         const std::string described = output("smpquery", named);
         CHECK(described.starts_with("Node Description:..."));
@@ -178,13 +178,14 @@ TEST_CASE("a subnet collector gets the paths of the SA") {
     check_success(from_here);
     CHECK(paths_in(from_here.out) == 14);
     if (!has_devices()) return;
-    const std::string asked = "saquery -p; echo =====\n";
-    const process_result r = in_shell("sim:fattree2,radix=4", with_manager + asked + links.first_in_path() + asked);
+    const std::string requested = "saquery -p; echo =====\n";
+    const process_result r =
+        in_shell("sim:fattree2,radix=4", with_manager + requested + links.first_in_path() + requested);
     INFO(r.err);
-    const words said = parts_of(r.out);
-    REQUIRE(said.size() == 2);
-    CHECK(paths_in(said[0]) == 14 * 14);
-    CHECK(lines_of(said[1]) == lines_of(said[0]));
+    const words printed = parts_of(r.out);
+    REQUIRE(printed.size() == 2);
+    CHECK(paths_in(printed[0]) == 14 * 14);
+    CHECK(lines_of(printed[1]) == lines_of(printed[0]));
 }
 
 // Parsers of routes run `ibroute` for each LID of `ibswitches`. Its lines contain the LID in hex, the port and the
@@ -237,21 +238,21 @@ TEST_CASE("a parser of routes finds the ports of the route") {
 TEST_CASE("a host check counts its active ports and finds their GUIDs and GIDs") {
     if (!has_devices()) return;
     const linked links;
-    const std::string asked = "ibstatus; echo =====; ibstatus vib0 | grep rate; echo =====; ibstat -p; echo =====; "
-                              "ibstat -l; echo =====; ibstat --short vib0; echo =====; ibstat -p vib0; echo =====; "
-                              "ibstat vib0 1; echo =====\n";
-    const process_result r = in_shell("sim:fattree2,radix=4,sm=1", asked + links.first_in_path() + asked);
+    const std::string requested = "ibstatus; echo =====; ibstatus vib0 | grep rate; echo =====; ibstat -p; echo =====; "
+                                  "ibstat -l; echo =====; ibstat --short vib0; echo =====; ibstat -p vib0; echo =====; "
+                                  "ibstat vib0 1; echo =====\n";
+    const process_result r = in_shell("sim:fattree2,radix=4,sm=1", requested + links.first_in_path() + requested);
     INFO(r.err);
-    const words said = parts_of(r.out);
-    REQUIRE(said.size() == 14);
-    CHECK(words(said.begin() + 7, said.end()) == words(said.begin(), said.begin() + 7));
-    CHECK_THAT(said[7], Contains("Infiniband device 'vib0' port 1 status:\n") &&
-                            Contains("\tdefault gid:\t fe80:0000:0000:0000:0002:c903:0000:0101\n") &&
-                            Contains("\tstate:\t\t 4: ACTIVE\n") && Contains("\tphys state:\t 5: LinkUp\n") &&
-                            Contains("\tlink_layer:\t InfiniBand\n"));
-    CHECK(said[8] == "\trate:\t\t 100 Gb/sec (4X EDR)\n");
-    CHECK(said[9] == "0x0002c90300000101\n");
-    CHECK(said[10] == "vib0\n");
+    const words printed = parts_of(r.out);
+    REQUIRE(printed.size() == 14);
+    CHECK(words(printed.begin() + 7, printed.end()) == words(printed.begin(), printed.begin() + 7));
+    CHECK_THAT(printed[7], Contains("Infiniband device 'vib0' port 1 status:\n") &&
+                               Contains("\tdefault gid:\t fe80:0000:0000:0000:0002:c903:0000:0101\n") &&
+                               Contains("\tstate:\t\t 4: ACTIVE\n") && Contains("\tphys state:\t 5: LinkUp\n") &&
+                               Contains("\tlink_layer:\t InfiniBand\n"));
+    CHECK(printed[8] == "\trate:\t\t 100 Gb/sec (4X EDR)\n");
+    CHECK(printed[9] == "0x0002c90300000101\n");
+    CHECK(printed[10] == "vib0\n");
 }
 
 } // namespace other_readers_test

@@ -218,8 +218,8 @@ TEST_CASE("perfquery clears only the requested counters") {
     CHECK(before["counters"]["linkDownedCounter"] == 6);
     CHECK(before["reset"] == 0x1ffff);
     for (const char* port : {"3", "4"}) {
-        const nlohmann::json told = read({here, port});
-        for (const auto& [name, value] : told["counters"].items()) {
+        const nlohmann::json reported = read({here, port});
+        for (const auto& [name, value] : reported["counters"].items()) {
             CAPTURE(port, name);
             CHECK(value == 0);
         }
@@ -304,9 +304,9 @@ TEST_CASE("perfquery's sum equals the sum of the single ports") {
         std::istringstream lines(run(words{"perfquery", group, "-l"} + to_spine).out);
         int ports = 0;
         for (std::string line; std::getline(lines, line); ++ports) {
-            const auto told = nlohmann::json::parse(line);
-            CHECK(told["port"] == ports + 1);
-            for (const auto& [name, value] : told["counters"].items()) by_hand[name] += value.get<std::uint64_t>();
+            const auto reported = nlohmann::json::parse(line);
+            CHECK(reported["port"] == ports + 1);
+            for (const auto& [name, value] : reported["counters"].items()) by_hand[name] += value.get<std::uint64_t>();
         }
         REQUIRE(ports == 4);
         CHECK(by_hand["portXmitData"] > 0);

@@ -31,7 +31,7 @@ public:
         ::shutdown(descriptor_, SHUT_RDWR);
         thread_.join();
     }
-    std::atomic<unsigned> asked_elsewhere = 0;
+    std::atomic<unsigned> queried_elsewhere = 0;
 
 private:
     void run() {
@@ -41,7 +41,7 @@ private:
             ib_user_mad_hdr header;
             std::memcpy(&header, packet.data(), sizeof header);
             if (packet[64 + 1] != class_SubnAdm || be16toh(header.lid) != SA_LID_) {
-                ++asked_elsewhere;
+                ++queried_elsewhere;
                 continue;
             }
             packet[64 + 3] |= 0x80;
@@ -54,7 +54,7 @@ private:
 };
 
 /// Queries the SA. Returns true if it replied.
-coro::task<bool> ask_sa(session& in) {
+coro::task<bool> query_sa(session& in) {
     auto answer = co_await in.schedule().SubnAdmGet(iba::query<iba::sa::NodeRecord>{});
     co_return answer.has_value();
 }
@@ -94,12 +94,12 @@ TEST_CASE("a session whose SA stops replying finds the new SA in sysfs and repor
     std::vector<std::string> lines;
     in.on_port_change([&](const std::string& line) { lines.push_back(line); });
 
-    CHECK_FALSE(in.run(ask_sa(in))); // sysfs still contains SM LID 1
+    CHECK_FALSE(in.run(query_sa(in))); // sysfs still contains SM LID 1
     CHECK(lines.empty());
     set("sm_lid", "0x4\n");
     CHECK(in.run(refresh(in)));
-    CHECK(in.run(ask_sa(in)));
-    CHECK(sa_at_4.asked_elsewhere == 1);
+    CHECK(in.run(query_sa(in)));
+    CHECK(sa_at_4.queried_elsewhere == 1);
     set("lid", "0x8\n");
     set("lid_mask_count", "1\n");
     CHECK(in.run(refresh(in)));
@@ -111,7 +111,7 @@ TEST_CASE("a session whose SA stops replying finds the new SA in sysfs and repor
     set("sm_lid", "0x0\n"); // the link is down for a moment
     CHECK(in.run(refresh(in)));
     CHECK(lines.size() == 2);
-    CHECK(in.run(ask_sa(in)));
+    CHECK(in.run(query_sa(in)));
 }
 
 TEST_CASE("a request that times out at the old SA is sent to the new SA in sysfs without the caller's help") {
@@ -132,8 +132,8 @@ TEST_CASE("a request that times out at the old SA is sent to the new SA in sysfs
         return fabric(std::make_unique<transports::umad_transport>(kernel.device(), kernel.options()), then,
                       sysfs_port_reader("mlx5_0/1", transports::port_use::umad, tree.root()));
     });
-    CHECK(in.run(ask_sa(in)));
-    CHECK(sa_at_4.asked_elsewhere == 1);
+    CHECK(in.run(query_sa(in)));
+    CHECK(sa_at_4.queried_elsewhere == 1);
     CHECK(in.local_port().sa_path.DLID == iba::lid{4});
 }
 

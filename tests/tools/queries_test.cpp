@@ -111,12 +111,12 @@ TEST_CASE("ibroute and ibtracert print what infiniband-diags' commands print") {
     const std::pair<words, const char*> beyond[] = {
         {{"5", "0xc003"}, "0x5 is not a multicast LID; the output starts at 0xc000"},
         {{"0xc000", "0xffff"}, "0xffff is not a multicast LID; the output ends at 0xfffe"}};
-    for (const auto& [range, said] : beyond) {
+    for (const auto& [range, printed] : beyond) {
         const words command = words{"ibroute", "-M", "-a", s.lid_at(switch_route)} + range;
         const process_result r = s.ours(command);
         CHECK(r.status == 0);
         CHECK(r.out == s.peer(command).out);
-        CHECK_THAT(r.err, Contains(said));
+        CHECK_THAT(r.err, Contains(printed));
     }
 }
 

@@ -34,11 +34,11 @@ rdma_bw_link connected(unsigned short port) {
 }
 
 /// Returns the message that hear_end() throws for this text from a client.
-std::string refusal_of(const std::string& said) {
+std::string refusal_of(const std::string& printed) {
     const unsigned short port = free_port();
     auto client = std::async(std::launch::async, [&] {
         rdma_bw_link link = connected(port);
-        link.send(said);
+        link.send(printed);
     });
     rdma_bw_link link = rdma_bw_link::accept(port, false);
     const std::string refusal = message_of([&] { link.hear_end(); });
@@ -64,30 +64,30 @@ TEST_CASE("both ends of rdma_bw exchange the addresses for their writes") {
     auto client = std::async(std::launch::async, [&] {
         rdma_bw_link link = connected(port);
         link.send(end);
-        link.hear("ready");
+        link.receive("ready");
     });
     rdma_bw_link link = rdma_bw_link::accept(port, false);
-    const rdma_bw_end heard = link.hear_end();
+    const rdma_bw_end received = link.hear_end();
     link.send("ready");
     client.get();
-    CHECK(heard.LID == end.LID);
-    CHECK(heard.GID == end.GID);
-    CHECK(heard.QPN == end.QPN);
-    CHECK(heard.PSN == end.PSN);
-    CHECK(heard.MTU == end.MTU);
-    CHECK(heard.address == end.address);
-    CHECK(heard.rkey == end.rkey);
-    CHECK(heard.size == end.size);
-    CHECK(heard.writes == end.writes);
-    CHECK(heard.both_ways);
+    CHECK(received.LID == end.LID);
+    CHECK(received.GID == end.GID);
+    CHECK(received.QPN == end.QPN);
+    CHECK(received.PSN == end.PSN);
+    CHECK(received.MTU == end.MTU);
+    CHECK(received.address == end.address);
+    CHECK(received.rkey == end.rkey);
+    CHECK(received.size == end.size);
+    CHECK(received.writes == end.writes);
+    CHECK(received.both_ways);
 }
 
 TEST_CASE("rdma_bw accepts only valid numbers from its peer") {
     const std::string good =
         R"({"rdma_bw":1,"LID":1,"GID":"::","QPN":1,"PSN":1,"MTU":1,"address":1,"rkey":1,"size":1,"writes":1,"both_ways":0})";
     const auto with = [&](const std::string& was, const std::string& is) {
-        std::string said = good;
-        return refusal_of(said.replace(said.find(was), was.size(), is));
+        std::string printed = good;
+        return refusal_of(printed.replace(printed.find(was), was.size(), is));
     };
     CHECK(refusal_of(good) == "nothing was thrown");
     CHECK_THAT(refusal_of("GET / HTTP/1.1\r"), Contains("does not run this version of rdma_bw"));

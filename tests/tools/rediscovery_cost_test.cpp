@@ -52,8 +52,8 @@ TEST_CASE("a rediscovery of 1344 nodes needs at most a tenth of the MADs, and af
     std::vector<comad::u64> mads{0}; // MADs that crossed our device up to each report
     for (const std::string& line : lines_in_order(r.err)) {
         if (!line.starts_with("{\"umad\":\"umad1\"")) continue;
-        const auto told = nlohmann::json::parse(line);
-        mads.push_back(told.at("sent").get<comad::u64>() + told.at("received").get<comad::u64>());
+        const auto reported = nlohmann::json::parse(line);
+        mads.push_back(reported.at("sent").get<comad::u64>() + reported.at("received").get<comad::u64>());
     }
     REQUIRE(mads.size() >= 4);
     const comad::u64 first = mads[1], unchanged = mads[2] - mads[1], cut = mads[3] - mads[2];
@@ -62,8 +62,8 @@ TEST_CASE("a rediscovery of 1344 nodes needs at most a tenth of the MADs, and af
     CHECK(unchanged * 10 <= first);
     CHECK(cut * 8 <= first);
 
-    const words said = lines_in_order(r.out);
-    REQUIRE(said.size() == 1);
-    CHECK_THAT(said[0],
+    const words printed = lines_in_order(r.out);
+    REQUIRE(printed.size() == 1);
+    CHECK_THAT(printed[0],
                Contains(" link ") && Contains(graph.nodes[spine].description + "\"[5]") && EndsWith(" removed"));
 }

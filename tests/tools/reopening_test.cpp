@@ -70,7 +70,7 @@ struct diary {
 };
 
 /// Queries the local node. Returns an empty value if the device has disconnected.
-coro::task<std::optional<bool>> ask(session& in) {
+coro::task<std::optional<bool>> send_query(session& in) {
     auto info = co_await in.schedule().SubnGet<iba::smp::NodeInfo>(mad::IBDRPath{});
     if (!info && in.disconnect_error() != 0) co_return std::nullopt;
     co_return info.has_value();
@@ -92,48 +92,48 @@ TEST_CASE("a task whose device disconnects runs again after the device returns, 
     d.openings[3].LID = 0; // the subnet manager has not configured the port yet
     d.openings[4].problem = "busy";
     const answering_kernel answers(d.openings[5].kernel);
-    diary told;
+    diary reported;
     global_options options;
     options.timeout = 60s;
     session in(options, d.opener());
     CHECK(in.device() == "mlx5_0/1 (umad0)");
     unsigned runs = 0;
     const std::function<coro::task<std::optional<bool>>()> make = [&] {
-        if (runs++ > 0) return ask(in);
+        if (runs++ > 0) return send_query(in);
         d.remove();
-        return has_something_in_flight ? ask(in) : wait_long(in);
+        return has_something_in_flight ? send_query(in) : wait_long(in);
     };
-    CHECK(reconnecting_session(in, told.listener).run(make) == true);
+    CHECK(reconnecting_session(in, reported.listener).run(make) == true);
     CHECK(runs == 2);
     CHECK(d.opened == 6);
     CHECK(in.disconnect_error() == 0);
-    CHECK(told.entries ==
+    CHECK(reported.entries ==
           std::vector<std::string>{"lost mlx5_0/1 (umad0): No such device", "still lost: no such device",
                                    "still lost: the port has no LID yet: the subnet manager has not configured it",
                                    "still lost: busy", "open", "back"});
-    CHECK(told.length >= 3100ms); // after pauses of 0.1, 0.2, 0.4, 0.8 and 1.6 s
-    CHECK(told.length < 60s);
+    CHECK(reported.length >= 3100ms); // after pauses of 0.1, 0.2, 0.4, 0.8 and 1.6 s
+    CHECK(reported.length < 60s);
 }
 
 TEST_CASE("a failed preparation on a reopened device is retried") {
     device d;
     d.openings.resize(3);
     const answering_kernel answers(d.openings[2].kernel);
-    diary told;
+    diary reported;
     unsigned attempts = 0;
-    told.listener.on_open = [&] {
+    reported.listener.on_open = [&] {
         if (attempts++ == 0) throw std::runtime_error("another program serves it");
     };
     const global_options options;
     session in(options, d.opener());
     const std::function<coro::task<std::optional<bool>>()> make = [&] {
         if (d.opened == 1) d.remove();
-        return ask(in);
+        return send_query(in);
     };
-    CHECK(reconnecting_session(in, told.listener).run(make) == true);
+    CHECK(reconnecting_session(in, reported.listener).run(make) == true);
     CHECK(attempts == 2);
-    CHECK(told.entries == std::vector<std::string>{"lost mlx5_0/1 (umad0): No such device",
-                                                   "still lost: another program serves it", "back"});
+    CHECK(reported.entries == std::vector<std::string>{"lost mlx5_0/1 (umad0): No such device",
+                                                       "still lost: another program serves it", "back"});
 }
 
 TEST_CASE("a signal ends the wait for a device") {
@@ -141,15 +141,15 @@ TEST_CASE("a signal ends the wait for a device") {
     device d;
     d.openings.resize(2);
     d.openings[1].problem = "no such device";
-    diary told;
-    told.listener.on_retry = [&](const disconnect&) { std::raise(number); };
+    diary reported;
+    reported.listener.on_retry = [&](const disconnect&) { std::raise(number); };
     const global_options options;
     session in(options, d.opener());
     const std::function<coro::task<std::optional<bool>>()> make = [&] {
         d.remove();
         return wait_long(in);
     };
-    CHECK_FALSE(reconnecting_session(in, told.listener).run(make));
+    CHECK_FALSE(reconnecting_session(in, reported.listener).run(make));
     CHECK(in.stopped());
     CHECK(d.opened == 2); // the session did not open the device a third time
     CHECK(end_capture(in, partial) == partial);
@@ -187,7 +187,7 @@ TEST_CASE("a server replies on the reopened device through newly registered agen
     // may use the macros of Catch.
     std::vector<u8> pong(320);
     const std::vector<u8> ping = diags_mad("ping_request");
-    std::thread asker([&, kernel = later.descriptor()] {
+    std::thread requester([&, kernel = later.descriptor()] {
         std::vector<u8> packet = delivery(0, Get, 256);
         std::copy(ping.begin(), ping.end(), packet.begin() + 64);
         (void)!::write(kernel, packet.data(), packet.size());
@@ -197,7 +197,7 @@ TEST_CASE("a server replies on the reopened device through newly registered agen
         std::raise(SIGTERM);
     });
     CHECK(serve_in(in, answers) == complete);
-    asker.join();
+    requester.join();
     CHECK(d.openings[0].kernel.registrations.size() == 1);
     CHECK(later.registrations.size() == 1);
     REQUIRE(pong.size() == 320);
@@ -218,25 +218,25 @@ TEST_CASE("pauses between attempts grow to 10 seconds, and shrink only after 10 
 }
 
 TEST_CASE("each missed period is counted once") {
-    const mad::time_point began{100s};
+    const mad::time_point start{100s};
     coro::periods every(10s);
-    every.begin(began);
-    CHECK(every.next() == began);
+    every.begin(start);
+    CHECK(every.next() == start);
     every.done();
-    CHECK(every.next() == began + 10s);
+    CHECK(every.next() == start + 10s);
     // In time: the next period has not started.
-    CHECK(every.skip_begun(began + 3s) == 0);
-    CHECK(every.next() == began + 10s);
+    CHECK(every.skip_begun(start + 3s) == 0);
+    CHECK(every.next() == start + 10s);
     // The second period took until 31 s, so the third and the fourth period have started already.
     every.done();
-    CHECK(every.skip_begun(began + 31s) == 2);
-    CHECK(every.next() == began + 40s);
+    CHECK(every.skip_begun(start + 31s) == 2);
+    CHECK(every.next() == start + 40s);
     // The device was lost until 75 s. The fifth to the seventh period are missed, and the eighth continues.
-    CHECK(every.skip_over(began + 75s) == 3);
-    CHECK(every.next() == began + 70s);
-    CHECK(every.skip_over(began + 76s) == 0);
+    CHECK(every.skip_over(start + 75s) == 3);
+    CHECK(every.next() == start + 70s);
+    CHECK(every.skip_over(start + 76s) == 0);
     // The device was lost during the wait for the next period and returned in time.
     every.done();
-    CHECK(every.skip_over(began + 78s) == 0);
-    CHECK(every.next() == began + 80s);
+    CHECK(every.skip_over(start + 78s) == 0);
+    CHECK(every.next() == start + 80s);
 }

@@ -63,7 +63,7 @@ private:
 
 /// Calls `compare(record, its bytes)` for each pattern, after `change` has modified the record.
 template <class T> void for_each_made(auto&& change, auto&& compare) {
-    CHECK(test::are_told_apart(iba::info_of<T>, patterns));
+    CHECK(test::are_distinguishable(iba::info_of<T>, patterns));
     for (unsigned pattern = 0; pattern < patterns; ++pattern) {
         std::vector<u8> bytes = test::made_bytes(iba::info_of<T>, pattern);
         change(bytes, pattern);

@@ -125,25 +125,25 @@ TEST_CASE("a sweep reads the counter values that infiniband-diags reads from eve
         CAPTURE(place_of(port));
         // The MADs that read the counters also increase the counters of data and packets.
         const numbers at_last = peers(s, port, {"-x"});
-        numbers told;
-        for (const auto& [name, number] : port.at("counters").items()) told[lower(name)] = number;
+        numbers reported;
+        for (const auto& [name, number] : port.at("counters").items()) reported[lower(name)] = number;
         CHECK(at_last.size() > 7);
         for (const auto& [name, number] : at_last) {
             CAPTURE(name);
-            if (!told.contains(name)) continue; // skips portSelect and counterSelect
-            CHECK(told[name] >= at_first[i].at(name));
-            CHECK(told[name] <= number);
-            told.erase(name);
+            if (!reported.contains(name)) continue; // skips portSelect and counterSelect
+            CHECK(reported[name] >= at_first[i].at(name));
+            CHECK(reported[name] <= number);
+            reported.erase(name);
         }
         const numbers plain = peers(s, port, {});
         for (const std::string& field : settable.at("PortCounters")) {
             CAPTURE(field);
-            CHECK(told.at(lower(field)) == plain.at(lower(field)));
-            told.erase(lower(field));
+            CHECK(reported.at(lower(field)) == plain.at(lower(field)));
+            reported.erase(lower(field));
         }
         // infiniband-diags reads another counter as QP1Dropped.
-        told.erase("qp1dropped");
-        CHECK(told.empty());
+        reported.erase("qp1dropped");
+        CHECK(reported.empty());
         for (const auto& [group, option] :
              {std::pair{"PortRcvErrorDetails", "-E"}, std::pair{"PortXmitDiscardDetails", "-D"}}) {
             const numbers theirs = peers(s, port, {option});

@@ -55,11 +55,11 @@ TEST_CASE("sweep prints for each port what a single query of its PMA returns") {
         const process_result one = run({"query", "--fabric", tree, "--json", "PerformanceGet", "PortCountersExt", LID,
                                         "-f", "portSelect=" + std::to_string(port.at("port").get<int>())});
         check_success(one);
-        const json told = json::parse(one.out); // 64-bit values are strings of 0x and digits
+        const json reported = json::parse(one.out); // 64-bit values are strings of 0x and digits
         // MADs do not change these counters.
         for (const char* name : {"symbolErrorCounter", "portRcvErrors", "linkDownedCounter", "portXmitWait"}) {
             CAPTURE(name);
-            CHECK(port.at("counters").at(name) == std::stoull(told.at(name).get<std::string>(), nullptr, 16));
+            CHECK(port.at("counters").at(name) == std::stoull(reported.at(name).get<std::string>(), nullptr, 16));
         }
         if (port.at("counters").at("symbolErrorCounter") != 0) ++with_errors;
     }
@@ -86,11 +86,11 @@ TEST_CASE("sweep prints one table row and one CSV line per port with all counter
 TEST_CASE("sweeps run at the requested interval and report the changes since the previous sweep") {
     const process_result r = sweep({"--every", "2s", "--count", "3", "--json"});
     check_success(r);
-    std::vector<double> began;
+    std::vector<double> start;
     for (const json& o : objects_of(r))
-        if (o.contains("schema")) began.push_back(o.at("seconds"));
-    REQUIRE(began.size() == 3);
-    for (int i = 0; i < 3; ++i) CHECK(began[static_cast<std::size_t>(i)] == Approx(2.0 * i).margin(1e-9));
+        if (o.contains("schema")) start.push_back(o.at("seconds"));
+    REQUIRE(start.size() == 3);
+    for (int i = 0; i < 3; ++i) CHECK(start[static_cast<std::size_t>(i)] == Approx(2.0 * i).margin(1e-9));
     std::size_t changed = 0;
     for (const json& port : ports_of(r)) {
         if (port.at("sweep") == 1) {

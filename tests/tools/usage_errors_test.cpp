@@ -47,7 +47,7 @@ std::vector<option> options_with_values() {
 
 TEST_CASE("no error message contains a control character or a line break of the command line") {
     unsigned refused = 0;
-    const auto look_at = [&](const words& command) {
+    const auto examine = [&](const words& command) {
         CAPTURE(command);
         const process_result r = run(command);
         refused += r.status != 0;
@@ -80,11 +80,11 @@ TEST_CASE("no error message contains a control character or a line break of the 
                                  words{"ibhosts", "--fabric", "sim:" + evil},
                                  words{"ibhosts", "--fabric", "umad:" + evil},
                                  words{"ibhosts", "--fabric", "ibsim:" + evil}})
-        look_at(command + (command.size() > 2 && command[1] == "--fabric" ? words{} : fabric));
+        examine(command + (command.size() > 2 && command[1] == "--fabric" ? words{} : fabric));
     sampled sample;
     for (const option& o : options_with_values()) {
         if (o.name == "--fabric" || (!o.command.empty() && sample.skips())) continue;
-        look_at(words{o.command.empty() ? "ibhosts" : o.command, o.name, evil} + fabric);
+        examine(words{o.command.empty() ? "ibhosts" : o.command, o.name, evil} + fabric);
     }
     CHECK(refused > (other_program() ? 30 : 60)); // with a sanitizer, only a sample runs
 }

@@ -143,13 +143,13 @@ TEST_CASE("infiniband-diags and OpenSM see an ibsim subnet alike through the vir
     const process_result r = in_shell("ibsim:" + server.sockname(), script);
     INFO(r.err);
     REQUIRE(r.status == 0);
-    const words said = parts_of(r.out);
-    REQUIRE(said.size() == commands.size());
+    const words printed = parts_of(r.out);
+    REQUIRE(printed.size() == commands.size());
     for (std::size_t i = 0; i < commands.size(); ++i) {
         CAPTURE(commands[i]);
         const process_result theirs = preloaded.peer({"sh", "-c", commands[i]});
         REQUIRE(theirs.status == 0);
-        check_same(said[i], theirs.out);
+        check_same(printed[i], theirs.out);
     }
 }
 
@@ -163,14 +163,15 @@ std::string check_manager(const std::string& fabric, std::size_t ports) {
                                                              "cd $d; for f in a b c d; do cat $f; echo =====; done");
     INFO(r.err);
     REQUIRE(r.status == 0);
-    const words said = parts_of(r.out);
-    REQUIRE(said.size() == 4);
-    CHECK(stanzas(said[0]) == stanzas(said[1]));
-    CHECK_THAT(said[0], Contains(" lid ") && !Contains(" lid 0 "));
-    CHECK(lines_of(said[2]) == lines_of(said[3]));
+    const words printed = parts_of(r.out);
+    REQUIRE(printed.size() == 4);
+    CHECK(stanzas(printed[0]) == stanzas(printed[1]));
+    CHECK_THAT(printed[0], Contains(" lid ") && !Contains(" lid 0 "));
+    CHECK(lines_of(printed[2]) == lines_of(printed[3]));
     const std::regex record("PortInfoRecord dump:");
-    CHECK(std::distance(std::sregex_iterator(said[2].begin(), said[2].end(), record), {}) == static_cast<long>(ports));
-    return said[1];
+    CHECK(std::distance(std::sregex_iterator(printed[2].begin(), printed[2].end(), record), {}) ==
+          static_cast<long>(ports));
+    return printed[1];
 }
 
 } // namespace
@@ -259,9 +260,9 @@ TEST_CASE("several programs share a virtual device, each gets its own replies, a
                  ">$d/5; wait; for i in 5 1 2 3 4; do cat $d/$i; echo =====; done; rm -r $d");
     INFO(r.err);
     REQUIRE(r.status == 0);
-    const words said = parts_of(r.out);
-    REQUIRE(said.size() == 5);
-    for (const std::string& one : said) CHECK(stanzas(one) == stanzas(said.front()));
+    const words printed = parts_of(r.out);
+    REQUIRE(printed.size() == 5);
+    for (const std::string& one : printed) CHECK(stanzas(one) == stanzas(printed.front()));
 }
 
 TEST_CASE("a discovery by LIDs and OpenSM's tables equals one by directed routes, with LMC and losses") {
@@ -284,10 +285,10 @@ TEST_CASE("a discovery by LIDs and OpenSM's tables equals one by directed routes
     const process_result r = in_shell("sim:" + f.specification, script);
     INFO(r.err);
     CHECK(r.status == 0);
-    const words said = parts_of(r.out + "=====\n");
-    REQUIRE(said.size() == 3);
-    CHECK(said[0] == "0\n");
-    CHECK(with_states_alone_where_down(said[1]) == with_states_alone_where_down(said[2]));
+    const words printed = parts_of(r.out + "=====\n");
+    REQUIRE(printed.size() == 3);
+    CHECK(printed[0] == "0\n");
+    CHECK(with_states_alone_where_down(printed[1]) == with_states_alone_where_down(printed[2]));
 }
 
 TEST_CASE("the lanes of torus-2QoS match OpenSM's path records") {
@@ -307,15 +308,15 @@ TEST_CASE("the lanes of torus-2QoS match OpenSM's path records") {
               "echo =====\n";
     const process_result r = in_shell("sim:torus,x=5,y=3,z=2", script);
     INFO(r.err);
-    const words said = parts_of(r.out);
-    REQUIRE(said.size() == 3);
-    CHECK(nlohmann::json::parse(said[0]).at("credit_loops") > 0);
-    const auto with = nlohmann::json::parse(said[1]);
+    const words printed = parts_of(r.out);
+    REQUIRE(printed.size() == 3);
+    CHECK(nlohmann::json::parse(printed[0]).at("credit_loops") > 0);
+    const auto with = nlohmann::json::parse(printed[1]);
     CHECK(with.at("credit_loops") == 0);
     CHECK(with.at("VLs") > 1);
     CHECK(with.at("complete") == true);
     // ibtool queries one table for each host and no single paths.
-    CHECK(std::regex_match(said[2], std::regex(" *30 METHOD_GET_TABLE.* SAPathRecord\n")));
+    CHECK(std::regex_match(printed[2], std::regex(" *30 METHOD_GET_TABLE.* SAPathRecord\n")));
 }
 
 TEST_CASE("OpenSM's tables of routes, partitions and virtual lanes match the tables in the nodes") {

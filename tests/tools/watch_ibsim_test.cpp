@@ -26,9 +26,9 @@ public:
     /// Waits for this number of events since the previous call and returns the events. The result does not contain port
     /// states that OpenSM sets while it initializes a new link.
     words events(std::size_t number) {
-        await([&] { return told_so_far().size() >= told_ + number || watch_.ended(); });
-        words all = told_so_far();
-        all.erase(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(std::exchange(told_, all.size())));
+        await([&] { return reported_so_far().size() >= reported_ + number || watch_.ended(); });
+        words all = reported_so_far();
+        all.erase(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(std::exchange(reported_, all.size())));
         std::sort(all.begin(), all.end());
         return all;
     }
@@ -48,7 +48,7 @@ public:
 
 private:
     /// Returns the events so far, such as `removed link S-... "first switch"[20] <=> ...`.
-    words told_so_far() const {
+    words reported_so_far() const {
         const std::string text = watch_.output();
         words all;
         for (const std::string& line : lines_in_order(text.substr(0, text.rfind('\n') + 1))) {
@@ -64,7 +64,7 @@ private:
     directory files_;
     std::string cache_;
     process watch_;
-    std::size_t told_ = 0;
+    std::size_t reported_ = 0;
 };
 
 const std::string S1 = "S-0000000000005000 \"first switch\"", S2 = "S-0000000000006000 \"second switch\"";

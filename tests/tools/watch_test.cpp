@@ -30,11 +30,11 @@ TEST_CASE("watch reports a link between switches that goes down and comes back, 
     const process_result r =
         run(watched(",cut=spine-0001/2@1500ms,restore=spine-0001/2@8500ms", {"--every", "1s", "-n", "2"}));
     CHECK(r.status == 0);
-    const words said = lines_in_order(r.out);
-    REQUIRE(said.size() == 2);
-    CHECK_THAT(said[0],
+    const words printed = lines_in_order(r.out);
+    REQUIRE(printed.size() == 2);
+    CHECK_THAT(printed[0],
                StartsWith("2.0") && Contains("link ") && Contains("\"spine-0001\"[2]") && EndsWith(" removed"));
-    CHECK_THAT(said[1], StartsWith("9.0") && Contains("\"spine-0001\"[2]") && EndsWith(" added"));
+    CHECK_THAT(printed[1], StartsWith("9.0") && Contains("\"spine-0001\"[2]") && EndsWith(" added"));
     CHECK_THAT(r.err, Contains("watching 14 nodes and 16 links; the SA forwards notices; polling every 1s\n"));
 }
 
@@ -42,27 +42,27 @@ TEST_CASE("watch prints a notice of the SA on arrival and queries only the locat
     const process_result r = run(watched(",cut=leaf-0002/1@1500ms", {"--every", "1000s", "-n", "2", "-v"}));
     CHECK(r.status == 0);
     CHECK_THAT(r.out, StartsWith("1.5000"));
-    const words said = lines_without_time(r.out);
-    REQUIRE(said.size() == 3);
-    CHECK(said[0] ==
+    const words printed = lines_without_time(r.out);
+    REQUIRE(printed.size() == 3);
+    CHECK(printed[0] ==
           "notice GIDOutOfService: GID fe80::2:c903:0:301 (\"h-0003 HCA-1\"[1]) is out of service; reported by "
           "LID 1 (\"h-0001 HCA-1\"[1])");
-    CHECK_THAT(said[1], StartsWith("node H-") && Contains("\"h-0003 HCA-1\"") && EndsWith(" removed"));
-    CHECK_THAT(said[2], StartsWith("link ") && Contains("\"leaf-0002\"[1]") && EndsWith(" removed"));
+    CHECK_THAT(printed[1], StartsWith("node H-") && Contains("\"h-0003 HCA-1\"") && EndsWith(" removed"));
+    CHECK_THAT(printed[2], StartsWith("link ") && Contains("\"leaf-0002\"[1]") && EndsWith(" removed"));
 }
 
 TEST_CASE("the JSON of a notice contains its subject and the node name at the time of the notice") {
     const process_result r = run(watched(",cut=leaf-0002/1@1500ms", {"--every", "1000s", "-n", "2", "--json"}));
     CHECK(r.status == 0);
-    const auto said = nlohmann::json::parse(lines_in_order(r.out).at(0));
-    CHECK(said.at("notice") == "GIDOutOfService");
-    CHECK(said.at("trap") == 65);
-    CHECK(said.at("about").at("GID") == "fe80::2:c903:0:301");
-    CHECK(said.at("about").at("name") == "h-0003 HCA-1");
-    CHECK(said.at("about").at("port") == 1);
-    CHECK(said.at("issuerLID") == 1);
-    CHECK(said.at("issuer").at("name") == "h-0001 HCA-1");
-    CHECK(said.at("seconds") < 1.501);
+    const auto printed = nlohmann::json::parse(lines_in_order(r.out).at(0));
+    CHECK(printed.at("notice") == "GIDOutOfService");
+    CHECK(printed.at("trap") == 65);
+    CHECK(printed.at("about").at("GID") == "fe80::2:c903:0:301");
+    CHECK(printed.at("about").at("name") == "h-0003 HCA-1");
+    CHECK(printed.at("about").at("port") == 1);
+    CHECK(printed.at("issuerLID") == 1);
+    CHECK(printed.at("issuer").at("name") == "h-0001 HCA-1");
+    CHECK(printed.at("seconds") < 1.501);
 }
 
 TEST_CASE("watch in virtual time ends with a message after the last planned change of the simulation") {
@@ -81,9 +81,9 @@ TEST_CASE("watch without a subscription only polls and prints one JSON line per 
     const process_result r =
         run(watched(",cut=leaf-0002/1@1500ms", {"--every", "1s", "-n", "2", "--json", "--no-subscription"}));
     CHECK(r.status == 0);
-    const words said = lines_in_order(r.out);
-    REQUIRE(said.size() == 2);
-    const auto node = nlohmann::json::parse(said[0]), link = nlohmann::json::parse(said[1]);
+    const words printed = lines_in_order(r.out);
+    REQUIRE(printed.size() == 2);
+    const auto node = nlohmann::json::parse(printed[0]), link = nlohmann::json::parse(printed[1]);
     CHECK(node.at("kind") == "removed");
     CHECK(node.at("subject") == "node");
     CHECK(node.at("nodeGUID") == "0002:c903:0000:0300");
@@ -104,16 +104,16 @@ TEST_CASE("watch reports a dead switch with links up within ten polls, although 
         watched(",kill=spine-0002@1500ms", {"--every", "1s", "-n", "5", "--no-subscription", "--json", "-t", "10"}));
     CHECK(r.status == 3);
     CHECK_THAT(r.err, Contains("no reply from the neighbor"));
-    words said;
+    words printed;
     for (const std::string& line : lines_in_order(r.out)) {
         const auto event = nlohmann::json::parse(line);
         CHECK(event.at("kind") == "removed");
         CHECK(event.at("location").get<std::string>().find("spine-0002") != std::string::npos);
         CHECK(event.at("seconds") < 12.5);
         CHECK_FALSE(event.contains("time")); // absent in virtual time
-        said.push_back(event.at("subject"));
+        printed.push_back(event.at("subject"));
     }
-    CHECK(said == words{"node", "link", "link", "link", "link"});
+    CHECK(printed == words{"node", "link", "link", "link", "link"});
 }
 
 TEST_CASE("watch starts from a cache file, reports the changes since then and updates the file") {
@@ -127,9 +127,9 @@ TEST_CASE("watch starts from a cache file, reports the changes since then and up
     const std::string cut = ",cut=spine-0001/2@0ms";
     const process_result r = run(watched(cut, cache + words{"--polls", "1"}));
     CHECK(r.status == 0);
-    const words said = lines_in_order(r.out);
-    REQUIRE(said.size() == 1);
-    CHECK_THAT(said[0], StartsWith("0.0") && Contains("\"spine-0001\"[2]") && EndsWith(" removed"));
+    const words printed = lines_in_order(r.out);
+    REQUIRE(printed.size() == 1);
+    CHECK_THAT(printed[0], StartsWith("0.0") && Contains("\"spine-0001\"[2]") && EndsWith(" removed"));
     CHECK(run({"subnet_diff", files / "cache", "--fabric", fabric + cut}).status == 0);
     CHECK(run({"subnet_diff", files / "cache", "--fabric", fabric}).status == 1);
 }

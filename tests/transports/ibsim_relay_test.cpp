@@ -90,7 +90,7 @@ discovery::subnet discover(const running_relay& relay, unsigned outstanding, u8 
 }
 
 /// Sends this number of requests to the local node, one after the other. Returns which of them got a reply.
-task<std::vector<bool>> ask(MADSchedule& schedule, unsigned questions) {
+task<std::vector<bool>> send_query(MADSchedule& schedule, unsigned questions) {
     std::vector<bool> answered;
     for (unsigned i = 0; i < questions; ++i) {
         const auto info = co_await schedule.SubnGet<NodeInfo>(mad::IBDRPath());
@@ -99,10 +99,10 @@ task<std::vector<bool>> ask(MADSchedule& schedule, unsigned questions) {
     co_return answered;
 }
 
-std::vector<bool> ask_one_by_one(const running_relay& relay, unsigned questions) {
+std::vector<bool> query_one_by_one(const running_relay& relay, unsigned questions) {
     ibsim_transport port(relay.at());
     MADSchedule schedule(port, window(1));
-    return coro::sync_wait(schedule, ask(schedule, questions));
+    return coro::sync_wait(schedule, send_query(schedule, questions));
 }
 
 task<mad::result<void>> note_answer(MADSchedule& schedule, std::vector<bool>& answered, unsigned i) {
@@ -115,21 +115,22 @@ coro::generator<task<mad::result<void>>> questions_of(MADSchedule& schedule, std
     for (unsigned i = 0; i < answered.size(); ++i) co_yield note_answer(schedule, answered, i);
 }
 
-task<coro::mqueue_report> ask_all(MADSchedule& schedule, std::vector<bool>& answered) {
+task<coro::mqueue_report> query_all(MADSchedule& schedule, std::vector<bool>& answered) {
     co_return co_await schedule.mqueue(questions_of(schedule, answered));
 }
 
 /// Sends this number of requests at once, each only once. Returns which of them got a reply.
-std::vector<bool> ask_at_once(ibsim_transport& port, unsigned questions, std::chrono::milliseconds timeout = 1s) {
+std::vector<bool> query_at_once(ibsim_transport& port, unsigned questions, std::chrono::milliseconds timeout = 1s) {
     MADSchedule schedule(port, {.max_outstanding = 64, .per_destination = 0, .timeout = timeout, .retries = 0});
     std::vector<bool> answered(questions);
-    coro::sync_wait(schedule, ask_all(schedule, answered));
+    coro::sync_wait(schedule, query_all(schedule, answered));
     return answered;
 }
 
-std::vector<bool> ask_at_once(const running_relay& relay, unsigned questions, std::chrono::milliseconds timeout = 1s) {
+std::vector<bool> query_at_once(const running_relay& relay, unsigned questions,
+                                std::chrono::milliseconds timeout = 1s) {
     ibsim_transport port(relay.at());
-    return ask_at_once(port, questions, timeout);
+    return query_at_once(port, questions, timeout);
 }
 
 struct scratch_directory {
@@ -175,7 +176,7 @@ TEST_CASE("a relay delays each request and each reply independently of their num
 
     const auto begin = std::chrono::steady_clock::now();
     const unsigned questions = 10;
-    CHECK(ask_one_by_one(relay, questions) == std::vector<bool>(questions, true));
+    CHECK(query_one_by_one(relay, questions) == std::vector<bool>(questions, true));
     CHECK(std::chrono::steady_clock::now() - begin >= questions * 4ms);
 
     CHECK(text_of(discover(relay, 64)) == text_of(direct));
@@ -194,7 +195,7 @@ TEST_CASE("a relay loses a seeded fraction of each direction, and discovery is s
 
     SECTION("requests") {
         running_relay relay(server, lossy(1, 0, 1));
-        CHECK(ask_at_once(relay, 3) == std::vector<bool>(3, false));
+        CHECK(query_at_once(relay, 3) == std::vector<bool>(3, false));
         const relay_counts counts = relay.end().at(0);
         CHECK(counts.requests.came == 3);
         CHECK(counts.requests.lost == 3);
@@ -202,7 +203,7 @@ TEST_CASE("a relay loses a seeded fraction of each direction, and discovery is s
     }
     SECTION("replies") {
         running_relay relay(server, lossy(0, 1, 1));
-        CHECK(ask_at_once(relay, 3) == std::vector<bool>(3, false));
+        CHECK(query_at_once(relay, 3) == std::vector<bool>(3, false));
         const relay_counts counts = relay.end().at(0);
         CHECK(counts.requests.came == 3);
         CHECK(counts.requests.lost == 0);
@@ -213,7 +214,7 @@ TEST_CASE("a relay loses a seeded fraction of each direction, and discovery is s
         std::vector<std::vector<bool>> answered;
         for (const u64 seed : {5u, 5u, 6u}) {
             running_relay relay(server, lossy(0.25, 0.25, seed));
-            answered.push_back(ask_at_once(relay, 32));
+            answered.push_back(query_at_once(relay, 32));
         }
         CHECK(answered[0] == answered[1]);
         CHECK(answered[0] != answered[2]);
@@ -251,8 +252,8 @@ TEST_CASE("clients of a relay share its buffer, and MADs that do not fit are dro
     ibsim_transport first(relay.at()), second(elsewhere);
     REQUIRE(first.node() != second.node());
 
-    CHECK(ask_at_once(first, 3, 20ms) == std::vector<bool>(3, false));
-    CHECK(ask_at_once(second, 10, 20ms) == std::vector<bool>(10, false));
+    CHECK(query_at_once(first, 3, 20ms) == std::vector<bool>(3, false));
+    CHECK(query_at_once(second, 10, 20ms) == std::vector<bool>(10, false));
     const auto counts = relay.now();
     REQUIRE(counts.size() == 2);
     CHECK(counts[0].node == first.node());
@@ -274,13 +275,13 @@ TEST_CASE("a relay with a buffer serves one MAD after the other, requests and re
     const auto begin = std::chrono::steady_clock::now();
     SECTION("many requests at a time") {
         running_relay relay(server, options);
-        CHECK(ask_at_once(relay, questions) == std::vector<bool>(questions, true));
+        CHECK(query_at_once(relay, questions) == std::vector<bool>(questions, true));
         CHECK(relay.end().at(0).requests.overflowed == 0);
     }
     SECTION("one request after the other with a buffer of one") {
         options.buffer_places = 1;
         running_relay relay(server, options);
-        CHECK(ask_one_by_one(relay, questions) == std::vector<bool>(questions, true));
+        CHECK(query_one_by_one(relay, questions) == std::vector<bool>(questions, true));
         const relay_counts counts = relay.end().at(0);
         CHECK(counts.requests.overflowed + counts.replies.overflowed == 0);
         CHECK(counts.requests.most_held == 1);
@@ -318,21 +319,21 @@ TEST_CASE("a relay in kernel mode retries lost requests for its clients") {
         lossy.request_loss = lossy.reply_loss = 0.1;
         running_relay fabric(server, lossy), relay(fabric, kernel);
         check_same_topology(run_beside(relay.sockname(), "ibnetdiscover"), run_beside(server, "ibnetdiscover"));
-        const relay_counts asked = relay.end().at(0), sent = fabric.end().at(0);
-        CHECK(asked.repeated > 0);
-        CHECK(asked.given_back == 0);
-        CHECK(asked.replies.came == asked.requests.came);
-        CHECK(sent.requests.came == asked.requests.came + asked.repeated);
+        const relay_counts requested = relay.end().at(0), sent = fabric.end().at(0);
+        CHECK(requested.repeated > 0);
+        CHECK(requested.given_back == 0);
+        CHECK(requested.replies.came == requested.requests.came);
+        CHECK(sent.requests.came == requested.requests.came + requested.repeated);
     }
     SECTION("up to the number of retries, then returns the request") {
         lossy.request_loss = 1;
         kernel.kernel_retries = 2;
         running_relay fabric(server, lossy), relay(fabric, kernel);
-        CHECK(ask_at_once(relay, 4, 1s) == std::vector<bool>(4, false));
-        const relay_counts asked = relay.end().at(0), sent = fabric.end().at(0);
-        CHECK(asked.requests.came == 4);
-        CHECK(asked.repeated == 4 * 2);
-        CHECK(asked.given_back == 4);
+        CHECK(query_at_once(relay, 4, 1s) == std::vector<bool>(4, false));
+        const relay_counts requested = relay.end().at(0), sent = fabric.end().at(0);
+        CHECK(requested.requests.came == 4);
+        CHECK(requested.repeated == 4 * 2);
+        CHECK(requested.given_back == 4);
         CHECK(sent.requests.came == 4 * 3);
     }
     SECTION("with one reply per request") {
@@ -340,11 +341,11 @@ TEST_CASE("a relay in kernel mode retries lost requests for its clients") {
         kernel.kernel_retries = 1000;
         running_relay fabric(server, lossy), relay(fabric, kernel);
         // The replies to the repeated first request arrive before the reply to the second request.
-        CHECK(ask_one_by_one(relay, 2) == std::vector<bool>(2, true));
-        const relay_counts asked = relay.end().at(0);
-        CHECK(asked.repeated > 0);
-        CHECK(asked.unawaited > 0);
-        CHECK(asked.replies.came == 2);
+        CHECK(query_one_by_one(relay, 2) == std::vector<bool>(2, true));
+        const relay_counts requested = relay.end().at(0);
+        CHECK(requested.repeated > 0);
+        CHECK(requested.unawaited > 0);
+        CHECK(requested.replies.came == 2);
     }
 }
 
@@ -407,7 +408,7 @@ TEST_CASE("a relay rejects clients after its server ended, and reports a socket 
     ibsim_transport port(relay.at());
     server.kill();
     MADSchedule schedule(port, window(1));
-    CHECK(coro::sync_wait(schedule, ask(schedule, 2)) == std::vector<bool>(2, false));
+    CHECK(coro::sync_wait(schedule, send_query(schedule, 2)) == std::vector<bool>(2, false));
     CHECK_THROWS(ibsim_transport(relay.at()));
     CHECK(relay.end().size() == 1);
 }

@@ -185,8 +185,8 @@ TEST_CASE("setting IsSM on ibsim changes PortInfo and loses no packet that arriv
     CHECK(transport.set_is_sm(true) == 0);
     CHECK(is_sm());
     for (u32 tid = 1; tid <= 3; ++tid) {
-        const bool is_told = transport.next_event().has_value() || ready(transport, POLLIN, long_ms);
-        REQUIRE(is_told);
+        const bool is_reported = transport.next_event().has_value() || ready(transport, POLLIN, long_ms);
+        REQUIRE(is_reported);
         const mad::received reply = transport.receive(buffer);
         REQUIRE(reply.state == mad::receive_state::message);
         CHECK(low_tid(reply.mad) == tid);
@@ -202,21 +202,22 @@ TEST_CASE("setting IsSM on ibsim changes PortInfo and loses no packet that arriv
 // arrival before the return path.
 TEST_CASE("a subnet manager on ibsim receives directed-route SMInfo with the headers of Linux except two fields") {
     ibsim_server server("Hca 1 \"A\"\n[1] \"B\"[1]\n\nHca 1 \"B\"\n[1] \"A\"[1]\n");
-    ibsim_transport manager(at(server.sockname(), "A")), asking(at(server.sockname(), "B"));
+    ibsim_transport manager(at(server.sockname(), "A")), requester(at(server.sockname(), "B"));
     REQUIRE(manager.set_is_sm(true) == 0);
-    const mad::any_path path = test::path_of(test::asked::by_ports, {});
+    const mad::any_path path = test::path_of(test::requested::by_ports, {});
     std::array<u8, mad::headroom + mad::mad_size> packet{};
-    const auto bytes = test::bytes_of(test::asked::by_ports);
+    const auto bytes = test::bytes_of(test::requested::by_ports);
     std::copy(bytes.begin(), bytes.end(), packet.begin() + mad::headroom);
     const mad::duration second{1'000'000'000};
-    REQUIRE(asking.send({&path, packet.data() + mad::headroom, mad::mad_size, 0x81, 1, true, second, second}).state ==
-            mad::send_state::sent);
+    REQUIRE(
+        requester.send({&path, packet.data() + mad::headroom, mad::mad_size, 0x81, 1, true, second, second}).state ==
+        mad::send_state::sent);
     REQUIRE(ready(manager, POLLIN, long_ms));
     packet_buffer buffer;
     const mad::received r = manager.receive(buffer);
     REQUIRE(r.state == mad::receive_state::message);
     const auto got = test::fields_of(r.source, r.mad);
-    const auto expected = test::expected_of(test::asked::by_ports, {});
+    const auto expected = test::expected_of(test::requested::by_ports, {});
     CHECK(test::differences(got, expected, {"HopPointer", "ReturnPath 0"}) == "");
     CHECK(got.at("HopPointer") == 0);
     CHECK(got.at("ReturnPath 0") == 1);
@@ -394,14 +395,15 @@ TEST_CASE("RPCs in flight fail with the name of the ibsim server when the server
     coro::MADSchedule schedule(transport, {.max_outstanding = 8, .per_destination = 0, .timeout = 60s, .retries = 0});
     server.stop();
     // The first client waits for its reply; the second one detects that the server has gone.
-    const auto ask = [](coro::MADSchedule& s) -> coro::task<std::string> {
+    const auto send_query = [](coro::MADSchedule& s) -> coro::task<std::string> {
         auto info = co_await s.SubnGet<iba::smp::NodeInfo>(mad::IBDRPath{});
         co_return info ? std::string() : to_string(info.error());
     };
-    coro::job<std::string> first = schedule.queue(ask(schedule));
+    coro::job<std::string> first = schedule.queue(send_query(schedule));
     REQUIRE(schedule.counters().sent == 1);
     server.kill();
-    CHECK_THAT(sync_wait(schedule, ask(schedule)), Catch::StartsWith("ibsim server '" + server.sockname() + "'"));
+    CHECK_THAT(sync_wait(schedule, send_query(schedule)),
+               Catch::StartsWith("ibsim server '" + server.sockname() + "'"));
     const auto join = [](coro::job<std::string>& j) -> coro::task<std::string> { co_return co_await j; };
     CHECK_THAT(sync_wait(schedule, join(first)),
                Catch::StartsWith("ibsim server '" + server.sockname() + "' was disconnected [RPC"));

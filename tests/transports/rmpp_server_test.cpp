@@ -73,8 +73,8 @@ public:
         answers_.add({MgmtClass::SubnAdm, 2, mad::methods(Method::GetMulti), 0, true},
                      [this](const server::request& r) {
                          ++requests;
-                         asked.assign(r.data.begin(), r.data.end());
-                         return server::response::table(asked, 8);
+                         requested.assign(r.data.begin(), r.data.end());
+                         return server::response::table(requested, 8);
                      });
         agent.emplace(carrier, answers_);
         serving_.emplace(carrier);
@@ -82,13 +82,13 @@ public:
     }
 
     /// A requester with its own RMPP implementation.
-    struct asker {
-        asker(subnet& s, u16 LID) : place(s.wire, LID), carrier(place) {}
+    struct requesting {
+        requesting(subnet& s, u16 LID) : place(s.wire, LID), carrier(place) {}
         lossy_wire::end place;
         rmpp_transport carrier;
         std::vector<std::vector<u8>> got{};
     };
-    asker& add_asker() { return askers_.emplace_back(*this, static_cast<u16>(100 + askers_.size())); }
+    requesting& add_requester() { return askers_.emplace_back(*this, static_cast<u16>(100 + askers_.size())); }
 
     /// Advances time by `d`.
     void run(duration d = 20us) {
@@ -96,7 +96,7 @@ public:
         for (;;) {
             turn();
             time_point next = carrier.next_event().value_or(until);
-            for (asker& a : askers_) next = std::min(next, a.carrier.next_event().value_or(until));
+            for (requesting& a : askers_) next = std::min(next, a.carrier.next_event().value_or(until));
             if (next > until || now_ == until) break;
             now_ = std::max(now_, next);
         }
@@ -112,7 +112,7 @@ private:
         serving_->receive(1000);
         serving_->settle();
         std::vector<u8> buffer(std::size_t{1} << 20);
-        for (asker& a : askers_) {
+        for (requesting& a : askers_) {
             a.carrier.set_now(now_);
             for (;;) {
                 const mad::received r = a.carrier.receive(buffer);
@@ -123,7 +123,7 @@ private:
     }
 
     server::responder answers_;
-    std::list<asker> askers_;
+    std::list<requesting> askers_;
     std::optional<coro::MADSchedule> serving_;
     time_point now_{};
 
@@ -132,7 +132,7 @@ public:
     rmpp_transport carrier;
     std::optional<server::agent> agent;
     unsigned requests = 0;
-    std::vector<u8> asked; ///< the data of the last GetMulti
+    std::vector<u8> requested; ///< the data of the last GetMulti
 };
 
 /// A requester that sends exactly what the test specifies.
@@ -254,7 +254,7 @@ TEST_CASE("a requester that stops sending ACKs is dropped, and other requesters 
     for (u16 i = 0; i < 20; ++i) silent.emplace_back(s, static_cast<u16>(10 + i)).send(plain_request());
     s.run();
     CHECK(s.carrier.transfers() == 20);
-    subnet::asker& other = s.add_asker();
+    subnet::requesting& other = s.add_requester();
     REQUIRE(send_by(other.carrier, plain_request()).state == mad::send_state::sent);
     s.run(10ms);
     REQUIRE(other.got.size() == 1);
@@ -287,7 +287,7 @@ TEST_CASE("RMPP replies in progress are limited in number and bytes without dela
     s.run();
     CHECK(silent.back().take().size() == 1);
     s.run(20s);
-    subnet::asker& other = s.add_asker();
+    subnet::requesting& other = s.add_requester();
     send_by(other.carrier, plain_request());
     s.run(10ms);
     REQUIRE(other.got.size() == 1);
@@ -296,12 +296,12 @@ TEST_CASE("RMPP replies in progress are limited in number and bytes without dela
 
 TEST_CASE("many concurrent requesters receive whole tables over a lossy, duplicating and reordering link") {
     subnet s(100, {}, {.loss = 0.02, .twice = 0.02, .late = 0.1}, 3);
-    std::vector<subnet::asker*> all;
-    for (int i = 0; i < 100; ++i) all.push_back(&s.add_asker());
-    for (subnet::asker* a : all) send_by(a->carrier, plain_request());
+    std::vector<subnet::requesting*> all;
+    for (int i = 0; i < 100; ++i) all.push_back(&s.add_requester());
+    for (subnet::requesting* a : all) send_by(a->carrier, plain_request());
     s.run(40s);
     unsigned whole = 0, none = 0;
-    for (subnet::asker* a : all) {
+    for (subnet::requesting* a : all) {
         if (a->got.empty()) ++none; // its request was lost, and no sender repeats it in this test
         else if (is_whole(a->got[0], 100)) ++whole;
     }
@@ -314,7 +314,7 @@ TEST_CASE("a handler receives a whole RMPP request, and its reply returns") {
     const std::size_t size = GENERATE(112u, 200u, 208u, 2000u, 20'000u);
     CAPTURE(size);
     subnet s(1, {}, {.loss = 0.02, .twice = 0.05, .late = 0.1}, 2);
-    subnet::asker& a = s.add_asker();
+    subnet::requesting& a = s.add_requester();
     std::vector<u8> request = message_of(size);
     request[3] = get_multi;
     request[24] = 1;
@@ -322,7 +322,7 @@ TEST_CASE("a handler receives a whole RMPP request, and its reply returns") {
     send_by(a.carrier, request);
     s.run(30s);
     CHECK(s.requests == 1);
-    CHECK(s.asked == std::vector<u8>(request.begin() + 56, request.end()));
+    CHECK(s.requested == std::vector<u8>(request.begin() + 56, request.end()));
     REQUIRE(a.got.size() == 1);
     CHECK(a.got[0][3] == get_multi_resp);
     const auto table = mad::record_table::of(a.got[0], 8);
@@ -428,7 +428,7 @@ TEST_CASE("a port can send an RMPP request to itself") {
     send_by(s.carrier, request);
     s.run(1s);
     CHECK(s.requests == 1);
-    CHECK(s.asked.size() == 2000);
+    CHECK(s.requested.size() == 2000);
     s.run(30s);
     CHECK(s.carrier.transfers() == 0);
 }
@@ -464,7 +464,7 @@ TEST_CASE("a completed transfer frees its slot for the next") {
 
 TEST_CASE("a response starts a transfer once, and only from the destination of an outgoing request") {
     subnet s(1);
-    subnet::asker& client = s.add_asker();
+    subnet::requesting& client = s.add_requester();
     mad::IBPath to_client, to_peer = to_server();
     to_client.DLID = iba::lid{100};
     to_peer.DLID = iba::lid{50};
@@ -479,7 +479,7 @@ TEST_CASE("a response starts a transfer once, and only from the destination of a
         s.run();
         return client.carrier.transfers() > before;
     };
-    const auto ask = [&](u8 number) {
+    const auto send_query = [&](u8 number) {
         mad_bytes mad = plain_request();
         mad[11] = 0x01; // as in segment()
         mad[15] = number;
@@ -489,7 +489,7 @@ TEST_CASE("a response starts a transfer once, and only from the destination of a
     for (u8 number = 0; number < 200; ++number) CHECK_FALSE(respond(peer, number));
     CHECK(client.carrier.transfers() == 0);
 
-    ask(9);
+    send_query(9);
     CHECK_FALSE(respond(other, 9));
     CHECK_FALSE(respond(peer, 8));
     CHECK_FALSE(respond(peer, 9, get_multi_resp));
@@ -503,10 +503,10 @@ TEST_CASE("a response starts a transfer once, and only from the destination of a
     CHECK(client.carrier.transfers() == 0);
     CHECK_FALSE(respond(peer, 9));
 
-    ask(10);
+    send_query(10);
     s.run(41s); // longer than the time limit of a transfer
     CHECK_FALSE(respond(peer, 10));
-    ask(11);
+    send_query(11);
     mad_bytes single = plain_request(get_table_resp); // without RMPP
     single[11] = 0x01;
     single[15] = 11;
@@ -565,7 +565,7 @@ TEST_CASE("a requester with a multi-segment request sends the turnaround ACK and
     send_by(client, request);
     std::array<u8, 1024> buffer;
     time_point now{};
-    const auto told = [&](rmpp_words words) {
+    const auto reported = [&](rmpp_words words) {
         mad::IBPath back;
         back.DLID = iba::lid{100};
         send_by(server, sa_mad(get_multi_resp, words), back);
@@ -580,9 +580,9 @@ TEST_CASE("a requester with a multi-segment request sends the turnaround ACK and
             all.push_back(words_of(mad));
         }
     };
-    CHECK(told(ack(1, 64)).size() == 2); // both segments
-    CHECK(told(ack(2, 64)) == words_list{ack(0, 1)});
-    CHECK(told(ack(2, 64)) == words_list{ack(0, 1)});
+    CHECK(reported(ack(1, 64)).size() == 2); // both segments
+    CHECK(reported(ack(2, 64)) == words_list{ack(0, 1)});
+    CHECK(reported(ack(2, 64)) == words_list{ack(0, 1)});
     CHECK(client.transfers() == 1);
     client.set_now(now + 11s);
     CHECK(client.transfers() == 0);

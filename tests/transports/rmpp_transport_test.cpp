@@ -83,7 +83,7 @@ private:
     std::optional<coro::MADSchedule> serving_;
 };
 
-mad::result<std::vector<NodeRecord>> ask_for_all(mad::transport& t, mad::duration timeout = 1s) {
+mad::result<std::vector<NodeRecord>> query_for_all(mad::transport& t, mad::duration timeout = 1s) {
     schedule_options options;
     options.timeout = timeout;
     coro::MADSchedule schedule(t, options);
@@ -107,7 +107,7 @@ TEST_CASE("a table of any length arrives whole over single MADs") {
         INFO(records);
         served net(records);
         rmpp_transport client(net);
-        auto table = ask_for_all(client);
+        auto table = query_for_all(client);
         REQUIRE(table);
         CHECK(is_whole(table.value(), records));
         CHECK(net.requests == 1);
@@ -121,7 +121,7 @@ TEST_CASE("a table arrives whole over a link that loses, duplicates and reorders
         CAPTURE(seed);
         served net(1000, {.loss = 0.03, .twice = 0.03, .late = 0.1}, seed);
         rmpp_transport client(net);
-        auto table = ask_for_all(client, 20s);
+        auto table = query_for_all(client, 20s);
         REQUIRE(table);
         CHECK(is_whole(table.value(), 1000));
     }
@@ -130,7 +130,7 @@ TEST_CASE("a table arrives whole over a link that loses, duplicates and reorders
 TEST_CASE("arriving segments keep a request from timing out") {
     served net(100'000); // 56,000 segments, 5 us per direction and window by window: longer than the timeout
     rmpp_transport client(net);
-    auto table = ask_for_all(client, 500us);
+    auto table = query_for_all(client, 500us);
     REQUIRE(table);
     CHECK(is_whole(table.value(), 100'000));
     CHECK(net.requests == 1);
@@ -162,7 +162,7 @@ TEST_CASE("a message longer than the limit is a malformed reply at once") {
     rmpp_options options;
     options.receiving.max_message = 50'000;
     rmpp_transport client(net, options);
-    auto table = ask_for_all(client);
+    auto table = query_for_all(client);
     REQUIRE(!table);
     CHECK(table.error().code == errc::malformed_reply);
 }
@@ -171,7 +171,7 @@ TEST_CASE("MADs that are not segments pass unchanged") {
     scripted_transport net;
     rmpp_transport client(net);
     coro::MADSchedule schedule(client);
-    CHECK(sync_wait(schedule, ask(schedule, route(1, 2))));
+    CHECK(sync_wait(schedule, send_query(schedule, route(1, 2))));
     CHECK(client.limits().kernel_rmpp);
     CHECK(client.transfers() == 0);
 }

@@ -173,7 +173,7 @@ TEST_CASE("a schedule sends SMPs and GMPs through a port of two devices") {
     boost::asio::io_context io;
     coro::asio_driver driver(io, schedule);
     bool smp_arrived = false, gmp_arrived = false;
-    const auto ask = [&]() -> coro::task<bool> {
+    const auto send_query = [&]() -> coro::task<bool> {
         auto info = co_await schedule.SubnGet<iba::smp::NodeInfo>(mad::IBDRPath{});
         smp_arrived = info.has_value();
         mad::IBPath to;
@@ -183,7 +183,7 @@ TEST_CASE("a schedule sends SMPs and GMPs through a port of two devices") {
         co_return true;
     };
     std::optional<bool> ended;
-    coro::async_run(driver, ask(), [&](bool b) { ended = b; });
+    coro::async_run(driver, send_query(), [&](bool b) { ended = b; });
     // The simulated kernels reply as soon as a request was written.
     while (!ended) {
         REQUIRE(io.run_one_for(5s) == 1);

@@ -64,7 +64,7 @@ enum class traffic : u8 { smps, sa_requests };
 
 task<void> one(MADSchedule& s, traffic what, u32 number, u64& right) {
     if (what == traffic::smps) {
-        right += co_await ask(s, route_to(number));
+        right += co_await send_query(s, route_to(number));
         co_return;
     }
     auto record = co_await s.SubnAdmGet<iba::sa::NodeRecord>();

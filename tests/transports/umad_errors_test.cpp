@@ -44,12 +44,12 @@ struct device {
     umad_transport transport{kernel.device(), kernel.options()};
     mad::time_point now{1h};
     std::array<u8, 1024> buffer{};
-    request asked;
+    request requested;
 
     device() { transport.set_now(now); }
     void pass(mad::duration time) { transport.set_now(now += time); }
     mad::received receive() { return transport.receive(buffer); }
-    mad::send_result send() { return transport.send(asked()); }
+    mad::send_result send() { return transport.send(requested()); }
     bool readable() const {
         pollfd waiting{transport.native_handle(), POLLIN, 0};
         return ::poll(&waiting, 1, 0) == 1;
@@ -142,7 +142,7 @@ TEST_CASE("a removed device fails after nine retries within half a second and is
 
 TEST_CASE("a message whose length the kernel does not report is read with ever larger buffers") {
     device d;
-    d.kernel.tells_length = false;
+    d.kernel.reports_length = false;
     d.kernel.deliver(delivery(0, 0x92, 100'000)); // larger than the first of them
     CHECK(d.receive().state == nothing);
     CHECK(d.until_next() == 1ms);
@@ -223,7 +223,7 @@ TEST_CASE("a failing write fails its request after half a second, and others at 
     device d;
     d.kernel.failing_writes = {error};
     d.kernel.fails_for_ever = true;
-    const mad::time_point began = d.now;
+    const mad::time_point start = d.now;
     for (unsigned i = 0; i < repetitions; ++i) {
         REQUIRE(d.send().state == would_block);
         d.pass(d.until_next());
@@ -236,7 +236,7 @@ TEST_CASE("a failing write fails its request after half a second, and others at 
         CHECK(d.kernel.writes == repetitions + 1u + static_cast<unsigned>(request));
         CHECK_FALSE(d.transport.next_event());
     }
-    CHECK(d.now - began == 511ms);
+    CHECK(d.now - start == 511ms);
 
     d.kernel.failing_writes = {0, error};
     d.kernel.fails_for_ever = false;
@@ -287,14 +287,14 @@ TEST_CASE("a write that the kernel rejects is not retried") {
 
 TEST_CASE("the error table in the documentation equals the table of the messages") {
     std::ifstream page(COMAD_SOURCE_DIR "/docs/explanation/devices.md");
-    std::vector<std::string> told;
+    std::vector<std::string> reported;
     for (std::string line; std::getline(page, line);)
         for (const char* call : {"open", "ioctl", "read", "write", "poll"})
-            if (line.starts_with(fmt::format("| `{}` | `E", call))) told.push_back(line);
+            if (line.starts_with(fmt::format("| `{}` | `E", call))) reported.push_back(line);
     std::vector<std::string> known;
     for (const transports::umad_error& e : transports::umad_errors())
         known.push_back(fmt::format("| `{}` | `{}` | {} |", name(e.call), ::strerrorname_np(e.error), e.advice));
-    CHECK(told == known);
+    CHECK(reported == known);
 }
 
 TEST_CASE("a failed call has its own advice, and a removed device has the advice for removal") {
@@ -404,7 +404,7 @@ struct failure_seen {
     int sys_errno = 0;
     std::string text;
 };
-task<failure_seen> fail_to_ask(MADSchedule& s) {
+task<failure_seen> fail_to_query(MADSchedule& s) {
     auto info = co_await s.SubnGet<smp::NodeInfo>(route(1));
     if (info) co_return failure_seen{};
     co_return failure_seen{info.error().code, info.error().sys_errno, to_string(info.error())};
@@ -422,7 +422,7 @@ TEST_CASE("calls that fail and then succeed cost an RPC only time under both dri
     p.kernel.failing_writes = {EIO, EAGAIN, ENOSPC};
     p.transport.after_send = [&] { p.kernel.failing_reads = {EIO, EIO, ENOMEM}; };
     MADSchedule schedule(p.transport, {.timeout = 60s, .retries = 0});
-    CHECK(run(by, schedule, ask(schedule, route(1))));
+    CHECK(run(by, schedule, send_query(schedule, route(1))));
     CHECK(p.kernel.writes == 4);
     CHECK(schedule.counters().sent == 1);
     CHECK(p.transport.turns < few);
@@ -434,7 +434,7 @@ TEST_CASE("RPCs in flight report a removed device under both drivers without a b
     port p(as);
     p.transport.after_send = [&] { p.remove(); };
     MADSchedule schedule(p.transport, {.timeout = 60s, .retries = 0});
-    const failure_seen in_flight = run(by, schedule, fail_to_ask(schedule));
+    const failure_seen in_flight = run(by, schedule, fail_to_query(schedule));
     CHECK(in_flight.code == errc::transport_failed);
     CHECK(in_flight.sys_errno == EIO);
     const bool has_two = as == form::smi_gsi || as == form::striped_smi_gsi;
@@ -448,7 +448,7 @@ TEST_CASE("RPCs in flight report a removed device under both drivers without a b
     CHECK(p.transport.turns < few);
 
     const u64 before = p.transport.turns;
-    const failure_seen later = run(by, schedule, fail_to_ask(schedule));
+    const failure_seen later = run(by, schedule, fail_to_query(schedule));
     CHECK(later.code == errc::send_failed);
     CHECK_THAT(later.text, Catch::StartsWith(name + " rejected the request (the device was removed") &&
                                Catch::Contains("after it returns) [RPC "));
@@ -461,7 +461,7 @@ TEST_CASE("an RPC that a device does not send reports the cause of the failed ca
     port p(form::plain);
     p.kernel.error = EPROTONOSUPPORT; // no QP0: fails only when sending
     MADSchedule schedule(p.transport, {.timeout = 60s, .retries = 0});
-    const failure_seen seen = run(driver::poll, schedule, fail_to_ask(schedule));
+    const failure_seen seen = run(driver::poll, schedule, fail_to_query(schedule));
     CHECK(seen.code == errc::send_failed);
     CHECK_THAT(seen.text, Catch::Contains(" rejected the request (") && Catch::Contains("no QP0"));
 }
@@ -472,7 +472,7 @@ TEST_CASE("a request that the device never accepts fails under both drivers if n
     p.kernel.failing_writes = {EAGAIN};
     p.kernel.fails_for_ever = true;
     MADSchedule schedule(p.transport, {.timeout = 60s, .retries = 0});
-    const failure_seen seen = run(by, schedule, fail_to_ask(schedule));
+    const failure_seen seen = run(by, schedule, fail_to_query(schedule));
     CHECK(seen.code == errc::send_failed);
     CHECK(seen.sys_errno == EAGAIN);
     CHECK(p.kernel.writes == repetitions + 1);

@@ -63,12 +63,12 @@ struct tenant_port {
         };
         return o;
     }
-    mad::result<iba::ClassPortInfo> ask(const mad::IBPath& path) {
-        return coro::sync_wait(schedule, ask_counters(schedule, path));
+    mad::result<iba::ClassPortInfo> send_query(const mad::IBPath& path) {
+        return coro::sync_wait(schedule, query_counters(schedule, path));
     }
 
 private:
-    static coro::task<mad::result<iba::ClassPortInfo>> ask_counters(coro::MADSchedule& on, mad::IBPath path) {
+    static coro::task<mad::result<iba::ClassPortInfo>> query_counters(coro::MADSchedule& on, mad::IBPath path) {
         co_return co_await on.PerformanceGet<iba::ClassPortInfo>(path);
     }
 };
@@ -95,7 +95,7 @@ TEST_CASE("a GMP uses the index of the P_Key of its path, and trace and capture 
         port.sent.clear();
         port.captured.clear();
         port.lines.clear();
-        REQUIRE(port.ask(to_lid_7(e.pkey)));
+        REQUIRE(port.send_query(to_lid_7(e.pkey)));
         REQUIRE(port.sent.size() == 1);
         CHECK(pkey_index_of(port.sent[0]) == e.index);
         REQUIRE(port.captured.size() == 2); // request and reply
@@ -109,7 +109,7 @@ TEST_CASE("an explicit P_Key index overrides the P_Key of the path, also in trac
     tenant_port port;
     mad::IBPath path = to_lid_7(0x8001);
     path.pkey_index = 0;
-    REQUIRE(port.ask(path));
+    REQUIRE(port.send_query(path));
     CHECK(pkey_index_of(port.sent.at(0)) == 0);
     CHECK(port.captured == std::vector<u16>{0x7fff, 0x7fff});
     CHECK_THAT(port.lines.at(0), Contains("PKey=0x7fff "));
@@ -118,7 +118,7 @@ TEST_CASE("an explicit P_Key index overrides the P_Key of the path, also in trac
 TEST_CASE("a P_Key, P_Key index or GID that the port does not have is rejected before the send") {
     tenant_port port;
     const auto refused = [&](const mad::IBPath& path) {
-        const auto info = port.ask(path);
+        const auto info = port.send_query(path);
         REQUIRE_FALSE(info);
         CHECK(info.error().code == mad::errc::not_in_port_table);
         CHECK(info.error().attempts == 0);
@@ -155,22 +155,22 @@ TEST_CASE("a path with a GRH uses the index of its SGID") {
     for (const auto& [SGID, index] :
          {std::pair(pkey_first_gid, 0), std::pair(pkey_second_gid, 1), std::pair(iba::gid{}, 0)}) {
         path.SGID = SGID;
-        REQUIRE(port.ask(path));
+        REQUIRE(port.send_query(path));
         CHECK(port.sent.back()[33] == index);
         CHECK(pkey_index_of(port.sent.back()) == 1);
     }
     path.SGID_index = 1;
-    REQUIRE(port.ask(path));
+    REQUIRE(port.send_query(path));
     CHECK(port.sent.back()[33] == 1);
     CHECK_THAT(port.lines.back(), Contains("fec0:0:0:1::1 "));
 }
 
 TEST_CASE("updated port tables apply to the next MAD") {
     tenant_port port;
-    REQUIRE(port.ask(to_lid_7(0x8001)));
+    REQUIRE(port.send_query(to_lid_7(0x8001)));
     port.device.tables()->update({0x8001, 0x7fff}, {pkey_first_gid});
-    REQUIRE(port.ask(to_lid_7(0x8001)));
-    REQUIRE(port.ask(to_lid_7()));
+    REQUIRE(port.send_query(to_lid_7(0x8001)));
+    REQUIRE(port.send_query(to_lid_7()));
     std::vector<u16> indices;
     for (const auto& packet : port.sent) indices.push_back(pkey_index_of(packet));
     CHECK(indices == std::vector<u16>{1, 0, 1});
@@ -189,16 +189,16 @@ TEST_CASE("a redirected request uses the P_Key of the redirection") {
     };
     SECTION("P_Key that the port has") {
         elsewhere.redirectPKey = 0x8001;
-        REQUIRE(port.ask(to_lid_7()));
+        REQUIRE(port.send_query(to_lid_7()));
         CHECK(pkey_index_of(port.sent.at(1)) == 1);
     }
     SECTION("P_Key 0: the P_Key of the request") {
-        REQUIRE(port.ask(to_lid_7()));
+        REQUIRE(port.send_query(to_lid_7()));
         CHECK(pkey_index_of(port.sent.at(1)) == 0);
     }
     SECTION("P_Key that the port does not have: an error") {
         elsewhere.redirectPKey = 0x8005;
-        const auto info = port.ask(to_lid_7());
+        const auto info = port.send_query(to_lid_7());
         REQUIRE_FALSE(info);
         CHECK_THAT(plain_text(info.error()), Contains("not sent to LID 9: the local port does not have P_Key 0x8005"));
         CHECK(port.sent.size() == 1);
@@ -216,7 +216,7 @@ TEST_CASE("SMPs have P_Key index 0 whatever the rule for GMPs is") {
     r.path = to_lid_7(0x8005);
     REQUIRE(port.device.send(r()).state == mad::send_state::sent);
     CHECK(pkey_index_of(port.sent.back()) == 0);
-    REQUIRE(port.ask(to_lid_7()));
+    REQUIRE(port.send_query(to_lid_7()));
     CHECK(pkey_index_of(port.sent.back()) == 1);
 }
 
@@ -228,14 +228,14 @@ TEST_CASE("a reply of a server uses the P_Key index of its request, and its trac
     answers.set_trace(&port.tracer);
     server::agent agent(port.capture, answers);
     port.schedule.set_server(&agent);
-    std::vector<u8> asked = delivery(0, Get, 256);
-    std::fill(asked.begin() + 64, asked.end(), u8{0});
-    asked[64] = asked[64 + 2] = asked[64 + 3] = 1;
-    asked[64 + 1] = class_Performance;
-    asked[64 + 17] = 1; // ClassPortInfo
+    std::vector<u8> requested = delivery(0, Get, 256);
+    std::fill(requested.begin() + 64, requested.end(), u8{0});
+    requested[64] = requested[64 + 2] = requested[64 + 3] = 1;
+    requested[64 + 1] = class_Performance;
+    requested[64 + 17] = 1; // ClassPortInfo
     const u16 index = 1;
-    std::memcpy(asked.data() + 56, &index, sizeof index);
-    port.kernel.deliver(asked);
+    std::memcpy(requested.data() + 56, &index, sizeof index);
+    port.kernel.deliver(requested);
     port.answers = false;
     while (port.sent.empty()) port.schedule.turn();
     CHECK(pkey_index_of(port.sent.at(0)) == 1);

@@ -368,7 +368,7 @@ TEST_CASE("a device that cannot be opened is reported in one line with its name 
     std::filesystem::permissions(file.path, std::filesystem::perms::none);
     std::string denied;
     {
-        const without_privileges as_nobody;
+        const without_privileges as_unprivileged;
         denied = message_of([&] { umad_transport transport(file.path); });
     }
     CHECK_THAT(denied, Catch::Contains(file.path.string()) && Catch::Contains("Permission denied") &&
@@ -406,9 +406,9 @@ TEST_CASE("an agent of a server is registered with methods and OUI, and sends re
     CHECK(bytes_at(kernel.registrations[2], 20, 7) == std::vector<u8>{0, 0x01, 1, 0, 0, 0, 0});
 
     // A request contains its agent and everything that the return path needs.
-    std::vector<u8> asked = delivery(0, Get, 256);
+    std::vector<u8> requested = delivery(0, Get, 256);
     ib_user_mad_hdr h;
-    std::memcpy(&h, asked.data(), sizeof h);
+    std::memcpy(&h, requested.data(), sizeof h);
     h.id = 6;
     h.path_bits = 3;
     h.grh_present = 1;
@@ -417,8 +417,8 @@ TEST_CASE("an agent of a server is registered with methods and OUI, and sends re
     h.traffic_class = 4;
     h.flow_label = htobe32(0x12345);
     h.gid[15] = 7;
-    std::memcpy(asked.data(), &h, sizeof h);
-    kernel.deliver(asked);
+    std::memcpy(requested.data(), &h, sizeof h);
+    kernel.deliver(requested);
     packet_buffer buffer;
     const mad::received got = transport.receive(buffer);
     CHECK(got.source.agent == 6);
@@ -463,7 +463,7 @@ TEST_CASE("a ping of infiniband-diags from the kernel gets a reply through its a
     coro::MADSchedule schedule(transport);
     schedule.set_server(&agent);
 
-    const auto ask = [&](u32 through, const std::vector<u8>& mad) {
+    const auto send_query = [&](u32 through, const std::vector<u8>& mad) {
         std::vector<u8> packet = delivery(0, Get, 256);
         std::memcpy(packet.data(), &through, sizeof through);
         std::copy(mad.begin(), mad.end(), packet.begin() + 64);
@@ -471,7 +471,7 @@ TEST_CASE("a ping of infiniband-diags from the kernel gets a reply through its a
         schedule.receive(1);
         return kernel.written();
     };
-    const auto pong = ask(5, diags_mad("ping_request"));
+    const auto pong = send_query(5, diags_mad("ping_request"));
     CHECK(host_at<u32>(pong, 0) == 5);
     CHECK(timeout_ms(pong) == 0);
     CHECK(be32toh(host_at<u32>(pong, 20)) == 0x123456); // the queue pair of the requester
@@ -480,7 +480,7 @@ TEST_CASE("a ping of infiniband-diags from the kernel gets a reply through its a
     std::fill_n(wanted.begin() + 8, 4,
                 u8{0}); // the kernel's half of the transaction ID, which the request does not contain
     CHECK(bytes_at(pong, 64, pong.size() - 64) == wanted);
-    const auto cpus = ask(6, diags_mad("sysstat_cpu_request"));
+    const auto cpus = send_query(6, diags_mad("sysstat_cpu_request"));
     CHECK(host_at<u32>(cpus, 0) == 6);
     CHECK(cpus.size() == 64 + 40 + 301);
     CHECK(agent.counters().replies == 2);
@@ -566,12 +566,12 @@ TEST_CASE("the SA limit of the end port lowers the default limit of SA requests"
     const temporary_file file;
     const std::string fifo = file.directory / "umad1"; // can be opened and polled like a device
     REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
-    const auto window_of = [&](unsigned said, unsigned asked_for = 0) {
+    const auto window_of = [&](unsigned printed, unsigned requested_for = 0) {
         transports::end_port port;
         port.umad = fifo;
-        port.sa_max_outstanding = said;
+        port.sa_max_outstanding = printed;
         umad_options options;
-        options.sa_window = asked_for;
+        options.sa_window = requested_for;
         options.ioctl = [](int, unsigned long, void*) { return 0; };
         return umad_transport(port, options).limits().sa_window;
     };

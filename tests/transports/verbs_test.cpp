@@ -57,9 +57,9 @@ request for_class(u8 mgmt_class) {
     return r;
 }
 
-std::vector<u8> answer_to(std::vector<u8> asked) {
-    asked[3] |= 0x80;
-    return asked;
+std::vector<u8> answer_to(std::vector<u8> requested) {
+    requested[3] |= 0x80;
+    return requested;
 }
 
 /// A transport whose requests get replies from their target node by default.
@@ -83,7 +83,7 @@ struct answered {
 
 using iba::pm::PortCounters;
 
-coro::task<mad::result<PortCounters>> ask(coro::MADSchedule& schedule, u16 LID) {
+coro::task<mad::result<PortCounters>> send_query(coro::MADSchedule& schedule, u16 LID) {
     const mad::IBPath path = to_lid(LID);
     auto counters = co_await schedule.PerformanceGet<PortCounters>(path);
     co_return counters;
@@ -117,23 +117,23 @@ TEST_CASE("a GMP leaves as a datagram to QP1 with the address and Q_Key of its p
 TEST_CASE("RPCs over verbs work under the blocking driver and under Asio, one or many at a time") {
     answered port;
     coro::MADSchedule schedule(port.transport);
-    for (int i = 0; i < 3; ++i) CHECK(coro::sync_wait(schedule, ask(schedule, 7)));
-    const auto ask_many = [&]() -> coro::task<unsigned> {
+    for (int i = 0; i < 3; ++i) CHECK(coro::sync_wait(schedule, send_query(schedule, 7)));
+    const auto query_many = [&]() -> coro::task<unsigned> {
         coro::scope scope(schedule.root());
         unsigned there = 0;
         const auto one = [&](u16 LID) -> coro::task<void> {
-            auto counters = co_await ask(schedule, LID);
+            auto counters = co_await send_query(schedule, LID);
             there += counters.has_value();
         };
         for (u16 LID = 1; LID <= 600; ++LID) scope.spawn(one(LID)); // more than the number of posted receives
         co_await scope.join();
         co_return there;
     };
-    CHECK(coro::sync_wait(schedule, ask_many()) == 600);
+    CHECK(coro::sync_wait(schedule, query_many()) == 600);
     boost::asio::io_context io;
     coro::asio_driver driver(io, schedule);
     unsigned there = 0;
-    coro::async_run(driver, ask_many(), [&](unsigned n) { there = n; });
+    coro::async_run(driver, query_many(), [&](unsigned n) { there = n; });
     io.run();
     CHECK(there == 600);
     CHECK(port.made.receives_posted(port.transport.qp_number()) == 512);
@@ -147,14 +147,14 @@ TEST_CASE("a verbs transport drops replies whose upper transaction ID half is no
     port.answers = false;
     request r = for_class(class_Performance);
     REQUIRE(port.transport.send(r()).state == mad::send_state::sent);
-    std::vector<u8> asked = port.made.sent[0].bytes;
-    CHECK(iba::load_be<u32>(asked.data() + 8) == 0x12345678);
-    CHECK(std::equal(asked.begin() + 12, asked.begin() + 16, r.bytes.begin() + mad::headroom + 12));
+    std::vector<u8> requested = port.made.sent[0].bytes;
+    CHECK(iba::load_be<u32>(requested.data() + 8) == 0x12345678);
+    CHECK(std::equal(requested.begin() + 12, requested.begin() + 16, r.bytes.begin() + mad::headroom + 12));
 
-    std::vector<u8> late = answer_to(asked);
+    std::vector<u8> late = answer_to(requested);
     late[8] ^= 1;
     REQUIRE(port.made.deliver(port.transport.qp_number(), late));
-    REQUIRE(port.made.deliver(port.transport.qp_number(), answer_to(asked)));
+    REQUIRE(port.made.deliver(port.transport.qp_number(), answer_to(requested)));
     const mad::received got = port.receive();
     REQUIRE(got.state == mad::receive_state::message);
     CHECK(iba::load_be<u32>(got.mad.data() + 8) == 0);
@@ -214,17 +214,17 @@ TEST_CASE("SMPs, other P_Keys and packets that are not GMPs are rejected with a 
 TEST_CASE("requests from peers arrive only for served classes") {
     answered port;
     const u32 ours = port.transport.qp_number();
-    std::vector<u8> asked(256);
-    asked[0] = 1;
-    asked[1] = class_Performance;
-    asked[2] = 1;
-    asked[3] = 1;
-    REQUIRE(port.made.deliver(ours, asked, {}, 0x99, 5));
+    std::vector<u8> requested(256);
+    requested[0] = 1;
+    requested[1] = class_Performance;
+    requested[2] = 1;
+    requested[3] = 1;
+    REQUIRE(port.made.deliver(ours, requested, {}, 0x99, 5));
     CHECK(port.receive().state == mad::receive_state::would_block);
     CHECK(port.transport.serve({iba::MgmtClass::Performance, 1, mad::methods(iba::Method::Get)}) == 0);
-    REQUIRE(port.made.deliver(ours, asked, {}, 0x99, 5));
-    asked[3] = 2;
-    REQUIRE(port.made.deliver(ours, asked, {}, 0x99, 5));
+    REQUIRE(port.made.deliver(ours, requested, {}, 0x99, 5));
+    requested[3] = 2;
+    REQUIRE(port.made.deliver(ours, requested, {}, 0x99, 5));
     const mad::received got = port.receive();
     REQUIRE(got.state == mad::receive_state::message);
     CHECK(mad::path_back(got.source).dqpn == 0x99);
@@ -272,11 +272,11 @@ TEST_CASE("the descriptor is readable only for a datagram or an event") {
 }
 
 TEST_CASE("events report what they changed, and address handles are created again") {
-    std::vector<std::string> heard;
+    std::vector<std::string> noticed;
     verbs_options options;
     options.on_event = [&](const verbs::event& e, const transports::end_port& now) {
-        heard.push_back(fmt::format("{} LID {} SM {} PKeys {} GIDs {}", e.name(), value(now.LID),
-                                    value(now.masterSMLID), now.PKeys.size(), now.gids.size()));
+        noticed.push_back(fmt::format("{} LID {} SM {} PKeys {} GIDs {}", e.name(), value(now.LID),
+                                      value(now.masterSMLID), now.PKeys.size(), now.gids.size()));
     };
     answered port(options);
     CHECK(port.receive().state == mad::receive_state::would_block);
@@ -292,26 +292,26 @@ TEST_CASE("events report what they changed, and address handles are created agai
     else port.made.raise(IBV_EVENT_LID_CHANGE);
     while (port.receive().state == mad::receive_state::message) {}
     CHECK(port.receive().state == mad::receive_state::would_block);
-    CHECK(heard == std::vector<std::string>{"LID changed LID 30 SM 2 PKeys 3 GIDs 2"});
+    CHECK(noticed == std::vector<std::string>{"LID changed LID 30 SM 2 PKeys 3 GIDs 2"});
     CHECK(port.transport.port().LID == iba::lid{30});
     REQUIRE(port.transport.send(for_class(class_Performance)()).state == mad::send_state::sent);
     CHECK(port.made.addresses.size() == 2);
     port.made.raise(IBV_EVENT_LID_CHANGE, 2); // of another port
     while (port.receive().state == mad::receive_state::message) {}
     CHECK(port.receive().state == mad::receive_state::would_block);
-    CHECK(heard.size() == 1);
+    CHECK(noticed.size() == 1);
 }
 
 TEST_CASE("the transport follows a P_Key that moves in its table") {
     answered port;
     coro::MADSchedule schedule(port.transport);
-    CHECK(coro::sync_wait(schedule, ask(schedule, 7)));
+    CHECK(coro::sync_wait(schedule, send_query(schedule, 7)));
     CHECK(port.made.sent.back().pkey_index == 0);
     port.made.PKeys = {0x8001, 0, 0xffff};
     port.made.raise(IBV_EVENT_PKEY_CHANGE);
     CHECK(port.receive().state == mad::receive_state::would_block);
     CHECK(port.receive().state == mad::receive_state::would_block);
-    CHECK(coro::sync_wait(schedule, ask(schedule, 7)));
+    CHECK(coro::sync_wait(schedule, send_query(schedule, 7)));
     CHECK(port.made.sent.back().pkey_index == 2);
     CHECK(port.transport.replaced() == 1);
     CHECK(port.made.alive["qp"] == 1);
@@ -325,7 +325,7 @@ TEST_CASE("the queue pair uses one P_Key, and paths that need another P_Key are 
     options.pkey_index = opened;
     answered port(options, made_port({0x8001, 0x7fff, 0x8002}));
     coro::MADSchedule schedule(port.transport);
-    CHECK(coro::sync_wait(schedule, ask(schedule, 7)));
+    CHECK(coro::sync_wait(schedule, send_query(schedule, 7)));
     CHECK(port.made.sent.back().pkey_index == index);
     CHECK(port.transport.tables()->find(mad::IBPath{}).pkey == pkey);
 
@@ -355,7 +355,7 @@ TEST_CASE("a failed queue pair is replaced, and requests in flight are sent agai
         if (failed++ == 0) port.made.fail(d.sqpn);
         else port.made.deliver(d.sqpn, answer_to(d.bytes), {}, 1, d.to.dlid);
     };
-    CHECK(coro::sync_wait(schedule, ask(schedule, 7)));
+    CHECK(coro::sync_wait(schedule, send_query(schedule, 7)));
     CHECK(port.transport.replaced() == 1);
     CHECK(port.transport.qp_number() != first);
     CHECK(port.made.alive["qp"] == 1);
@@ -381,7 +381,7 @@ TEST_CASE("requests in flight fail with the name of the device when the device f
     port.answers = false;
     coro::MADSchedule schedule(port.transport);
     port.made.on_send = [&](const made_datagram&) { port.made.raise(IBV_EVENT_DEVICE_FATAL); };
-    const auto counters = coro::sync_wait(schedule, ask(schedule, 7));
+    const auto counters = coro::sync_wait(schedule, send_query(schedule, 7));
     REQUIRE_FALSE(counters);
     CHECK(counters.error().code == mad::errc::transport_failed);
     CHECK(counters.error().sys_errno == ENODEV);
@@ -421,7 +421,7 @@ TEST_CASE("multi-segment tables and requests use user-space RMPP") {
     boost::asio::io_context io;
     coro::asio_driver serving_driver(io, serving), driver(io, schedule);
     std::size_t got = 0;
-    const auto ask_table = [&]() -> coro::task<void> {
+    const auto query_table = [&]() -> coro::task<void> {
         iba::query<iba::sa::NodeRecord> all;
         auto table = co_await schedule.SubnAdmGetTable(all, to_server);
         if (table) got = table.value().size();
@@ -429,7 +429,7 @@ TEST_CASE("multi-segment tables and requests use user-space RMPP") {
     };
     const auto serve = [&]() -> coro::task<void> { co_await serving.pause(30s); };
     coro::async_run(serving_driver, serve(), [] {});
-    coro::async_run(driver, ask_table(), [] {});
+    coro::async_run(driver, query_table(), [] {});
     io.run();
     CHECK(got == records);
     CHECK(made.misuses.empty());
@@ -443,7 +443,7 @@ TEST_CASE("SMPs over umad and GMPs over verbs form one transport") {
                                        transports::open_verbs_port(made_port()));
     CHECK(both.limits().smi);
     coro::MADSchedule schedule(both);
-    CHECK(coro::sync_wait(schedule, ask(schedule, 7)));
+    CHECK(coro::sync_wait(schedule, send_query(schedule, 7)));
     CHECK(kernel.nothing_written());
     request smp;
     REQUIRE(both.send(smp()).state == mad::send_state::sent);
@@ -453,16 +453,16 @@ TEST_CASE("SMPs over umad and GMPs over verbs form one transport") {
 TEST_CASE("a GMP transport reports events if a handler is set") {
     sysfs_tree tree;
     const bool is_heard = GENERATE(true, false);
-    std::string heard;
+    std::string noticed;
     transports::gmp_options options;
     options.sys_class = tree.root();
-    if (is_heard) options.on_event = [&](std::string_view event, const transports::end_port&) { heard += event; };
+    if (is_heard) options.on_event = [&](std::string_view event, const transports::end_port&) { noticed += event; };
     made_device made;
     const auto port = transports::open_gmp_port(made_port(), options);
     made.raise(IBV_EVENT_LID_CHANGE);
     std::array<u8, 512> buffer{};
     for (int i = 0; i < 2; ++i) CHECK(port->receive(buffer).state == mad::receive_state::would_block);
-    CHECK(heard == (is_heard ? "LID changed" : ""));
+    CHECK(noticed == (is_heard ? "LID changed" : ""));
 }
 
 TEST_CASE("a GMP transport uses verbs, else umad, and reports which") {

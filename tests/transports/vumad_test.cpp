@@ -263,16 +263,16 @@ TEST_CASE("a request goes to the agent that registered its class, and the reply 
     REQUIRE(server.add(0x04, 1, 1u << get) == 0);
     CHECK(client.send(1, 2, make_mad(0x04, 1, get, 77), 100) == 320);
     w.run(1ms);
-    const packet asked = server.read();
-    REQUIRE(asked.size() == 320);
-    const ib_user_mad_hdr h = header_of(asked);
+    const packet requested = server.read();
+    REQUIRE(requested.size() == 320);
+    const ib_user_mad_hdr h = header_of(requested);
     CHECK(h.length == 320);
     CHECK(h.status == 0);
     CHECK(h.id == 0);
     CHECK(be32toh(h.qpn) == 1);
     CHECK(h.qkey == 0);
     CHECK(be16toh(h.lid) == 1);
-    const packet request = mad_of(asked);
+    const packet request = mad_of(requested);
     CHECK(tid_of(request) >> 32 != 0); // the number of the agent
     CHECK(static_cast<u32>(tid_of(request)) == 77);
 
@@ -418,14 +418,14 @@ TEST_CASE("a message of any length travels both ways by kernel RMPP") {
     program client(w.near), server(w.far);
     REQUIRE(client.add(0x03, 2, 0, 1) == 0);
     REQUIRE(server.serve_sa() == 0);
-    packet asked;
-    for (u32 tid = 1; asked.empty(); ++tid) { // without retries, the kernel sends a single MAD only once
+    packet requested;
+    for (u32 tid = 1; requested.empty(); ++tid) { // without retries, the kernel sends a single MAD only once
         REQUIRE(client.send(0, 2, make_mad(0x03, 2, get_table, tid), 600'000) == 320);
         w.run(1ms);
-        asked = server.read();
+        requested = server.read();
     }
     packet answer = make_table(get_table_resp, size);
-    std::copy_n(mad_of(asked).begin() + 8, 8, answer.begin() + 8); // the transaction ID
+    std::copy_n(mad_of(requested).begin() + 8, 8, answer.begin() + 8); // the transaction ID
     REQUIRE(server.send(0, 1, answer) == static_cast<std::ptrdiff_t>(64 + answer.size()));
     packet got;
     for (int seconds = 0; got.empty() && seconds < 300; ++seconds) {
@@ -546,7 +546,7 @@ namespace {
 struct simulated {
     explicit simulated(const std::string& specification)
         : simulation(transports::sim::make_sim(specification, transports::sim::time_mode::virtual_)) {
-        simulation.place->serve_beside_sma();
+        simulation.place->serve_next_to_sma();
     }
     void run(mad::duration time) {
         for (const mad::time_point end = now + time; now < end;) {
@@ -706,13 +706,13 @@ TEST_CASE("a manager on the virtual device serves its port, and the SMA keeps ru
     iba::put<&iba::smp::FormatDirected::drDLID>(m.data(), iba::permissive_lid);
     REQUIRE(tool.send(0, 0xffff, m, 100) == 320);
     s.run(1ms);
-    packet asked = mad_of(manager.read());
-    REQUIRE(asked.size() == 256);
-    asked[3] = get_resp;
-    asked[4] = 0x80; // D
-    asked[6] = 1;    // hop pointer
-    asked[64] = 0x77;
-    REQUIRE(manager.send(0, 0xffff, asked) == 320);
+    packet requested = mad_of(manager.read());
+    REQUIRE(requested.size() == 256);
+    requested[3] = get_resp;
+    requested[4] = 0x80; // D
+    requested[6] = 1;    // hop pointer
+    requested[64] = 0x77;
+    REQUIRE(manager.send(0, 0xffff, requested) == 320);
     s.run(1ms);
     const packet answer = tool.read();
     REQUIRE(answer.size() == 320);
@@ -726,19 +726,19 @@ TEST_CASE("a manager on the virtual device serves its port, and the SMA keeps ru
     s.run(1ms);
     CHECK(tool.read().size() == 320);
 
-    simulated nobody("single");
-    program there(nobody.port);
+    simulated no_node("single");
+    program there(no_node.port);
     REQUIRE(there.add(0x81, 1, 0, 0, 0, 0) == 0);
-    CHECK((capability_mask(nobody, there, 0) & is_sm) == 0);
-    CHECK(nobody.port.claim_sm());
-    CHECK_FALSE(nobody.port.claim_sm());
-    CHECK((capability_mask(nobody, there, 0) & is_sm) != 0);
-    nobody.port.give_up_sm();
-    CHECK((capability_mask(nobody, there, 0) & is_sm) == 0);
+    CHECK((capability_mask(no_node, there, 0) & is_sm) == 0);
+    CHECK(no_node.port.claim_sm());
+    CHECK_FALSE(no_node.port.claim_sm());
+    CHECK((capability_mask(no_node, there, 0) & is_sm) != 0);
+    no_node.port.give_up_sm();
+    CHECK((capability_mask(no_node, there, 0) & is_sm) == 0);
 }
 
 TEST_CASE("a server on the virtual device receives the headers of Linux, whatever Q_Key was written") {
-    const auto what = GENERATE(test::asked::by_ports, test::asked::by_lid, test::asked::of_other_port);
+    const auto what = GENERATE(test::requested::by_ports, test::requested::by_lid, test::requested::of_other_port);
     simulated s("single,sm=1,at=h-0002 HCA-1");
     program server(s.port);
     REQUIRE(server.add(0x81, 1, 1u << get, 0, 0, 0) == 0);
@@ -750,14 +750,14 @@ TEST_CASE("a server on the virtual device receives the headers of Linux, whateve
     kernel_port others_port({.carrier = &others_carrier, .port = 1});
     program client(others_port);
     const auto sent = test::bytes_of(what);
-    const bool is_smp = what != test::asked::of_other_port;
+    const bool is_smp = what != test::requested::of_other_port;
     REQUIRE(client.add(sent[1], 1, 0, 0, 0, is_smp ? 0 : 1) == 0);
     const iba::lid here = fabric.graph().nodes[1].ports[1].LID, there = fabric.graph().nodes[0].ports[1].LID;
     ib_user_mad_hdr h{};
-    h.lid = what == test::asked::by_ports ? 0xffff : htobe16(value(here));
+    h.lid = what == test::requested::by_ports ? 0xffff : htobe16(value(here));
     h.qpn = htobe32(is_smp ? 0 : 1);
     h.qkey = htobe32(7);
-    h.sl = what == test::asked::by_ports ? 0 : test::asked_sl;
+    h.sl = what == test::requested::by_ports ? 0 : test::requested_sl;
     packet p(header_size);
     std::memcpy(p.data(), &h, sizeof h);
     p.insert(p.end(), sent.begin(), sent.end());
@@ -801,7 +801,7 @@ TEST_CASE("a program on the virtual device selects its P_Key by index and reads 
     set_pkeys(1, {0x7fff, 0x8001});
     set_pkeys(0, {0x7fff, 0x8001, 0x0003});
     const u16 LID = value(fabric.graph().nodes[1].ports[1].LID);
-    const auto asked_with = [&](u16 index, u32 tid) {
+    const auto requested_with = [&](u16 index, u32 tid) {
         packet m = make_mad(0x04, 1, get, tid);
         iba::put<&iba::MADHeader::attributeID>(m.data(), 1);
         ib_user_mad_hdr h{};
@@ -817,11 +817,11 @@ TEST_CASE("a program on the virtual device selects its P_Key by index and reads 
         s.run(20ms);
         return header_of(client.read());
     };
-    CHECK(asked_with(0, 1).status == ETIMEDOUT); // two limited members
-    CHECK(asked_with(1, 2).status == 0);
-    CHECK(asked_with(1, 3).pkey_index == 1);
-    CHECK(asked_with(2, 4).status == ETIMEDOUT); // not in the table of the other port
-    CHECK(asked_with(3, 5).status == ETIMEDOUT); // not in its own table either
+    CHECK(requested_with(0, 1).status == ETIMEDOUT); // two limited members
+    CHECK(requested_with(1, 2).status == 0);
+    CHECK(requested_with(1, 3).pkey_index == 1);
+    CHECK(requested_with(2, 4).status == ETIMEDOUT); // not in the table of the other port
+    CHECK(requested_with(3, 5).status == ETIMEDOUT); // not in its own table either
     CHECK(fabric.counters().refused == 2);
 }
 
@@ -881,7 +881,7 @@ TEST_CASE("sysfs of a virtual device shows the values of its SMA in the format o
             const transports::vumad::local_attributes none;
             take(&none);
         } else {
-            local.ask(file.what, take);
+            local.send_query(file.what, take);
             for (int i = 0; text.empty() && i < 100; ++i) {
                 s.run(20ms);
                 local.take_answers();
@@ -939,7 +939,7 @@ TEST_CASE("the rate file of a virtual device has the width and speed of its link
         std::string text;
         for (const auto& file : transports::vumad::sysfs_files({&described, 1})) {
             if (!file.path.ends_with("/rate")) continue;
-            local.ask(file.what, [&](const transports::vumad::local_attributes* a) {
+            local.send_query(file.what, [&](const transports::vumad::local_attributes* a) {
                 REQUIRE(a);
                 text = file.text(*a);
             });

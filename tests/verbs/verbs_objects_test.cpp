@@ -496,8 +496,9 @@ TEST_CASE("a poller waits for a completion, reports events and returns at its ti
     std::array<ibv_wc, 2> room;
     const auto soon = [] { return std::chrono::steady_clock::now() + 1ms; };
     const auto late = [] { return std::chrono::steady_clock::now() + 20s; };
-    std::vector<std::string> heard;
-    verbs::poller listening(b.device, {b.queue, b.channel}, [&](const verbs::event& e) { heard.push_back(e.name()); });
+    std::vector<std::string> received;
+    verbs::poller listening(b.device, {b.queue, b.channel},
+                            [&](const verbs::event& e) { received.push_back(e.name()); });
     CHECK(had(listening.wait(room, soon())).empty());
     for (int i = 0; i < 3; ++i) { // the event is reported once more each time
         made.raise(IBV_EVENT_LID_CHANGE);
@@ -505,7 +506,7 @@ TEST_CASE("a poller waits for a completion, reports events and returns at its ti
         CHECK(had(listening.wait(room, late())).size() == 1);
     }
     CHECK(had(listening.wait(room, soon())).empty());
-    CHECK(heard == std::vector<std::string>(3, "LID changed"));
+    CHECK(received == std::vector<std::string>(3, "LID changed"));
 
     verbs::poller strict(b.device, {b.queue, b.channel});
     made.raise(IBV_EVENT_LID_CHANGE);
@@ -522,17 +523,17 @@ TEST_CASE("notifications and events are acknowledged before their objects are de
         const bench b;
         verbs::completions done(b.queue, b.channel);
         std::array<ibv_wc, 2> room;
-        CHECK_FALSE(done.will_tell());
+        CHECK_FALSE(done.will_report());
         CHECK(had(done.poll(room, false)).empty());
-        CHECK(done.will_tell());
+        CHECK(done.will_report());
         had(verbs::establish(b.pair, mad::IBPath{}));
         auto pool = had(verbs::buffer_pool::create(b.domain, 4, 128));
         had(pool.post_receives(b.pair, 4));
         for (u8 i = 0; i < 3; ++i) REQUIRE(made.deliver(b.pair.number(), {i}));
         CHECK(had(done.poll(room, true)).size() == 2);
-        CHECK_FALSE(done.will_tell()); // the third completion came before the new request
+        CHECK_FALSE(done.will_report()); // the third completion came before the new request
         CHECK(had(done.poll(room, false)).size() == 1);
-        CHECK(done.will_tell());
+        CHECK(done.will_report());
         CHECK(made.notifications_requested == 2);
         made.raise(IBV_EVENT_PORT_ACTIVE);
         const auto event = had(b.device.next_event());

@@ -35,11 +35,11 @@ public:
     using text_reader = std::function<void(const std::string&)>;
     /// The variable for the value. A flag stores a bool, or the number of times it was given. Others store a text, a number, or all
     /// values.
-    using place =
+    using destination =
         std::variant<bool*, unsigned*, int*, comad::u64*, std::optional<unsigned>*, std::optional<comad::u64>*,
                      std::string*, std::vector<std::string>*, text_reader, std::function<void()>>;
 
-    argument(std::string names, place where, bool is_flag)
+    argument(std::string names, destination where, bool is_flag)
         : names_(std::move(names)), place_(std::move(where)), is_flag_(is_flag) {}
 
     argument& required() { return is_required_ = true, *this; }
@@ -91,7 +91,7 @@ public:
 private:
     friend class command_line;
     std::string names_, environment_;
-    place place_;
+    destination place_;
     std::vector<std::string> choices_, words_;
     std::optional<std::string> default_text_;
     file_use file_use_ = file_use::none;
@@ -106,7 +106,7 @@ class arguments {
 public:
     /// Adds an option with a value or, if `names` has no dash, an argument for the next word of the command line.
     template <class Place>
-        requires std::constructible_from<argument::place, Place*>
+        requires std::constructible_from<argument::destination, Place*>
     argument& option(std::string names, Place& where) {
         return add(std::move(names), &where, false);
     }
@@ -129,7 +129,7 @@ public:
     const argument* find(const std::string& name) const;
 
 private:
-    argument& add(std::string names, argument::place where, bool is_flag) {
+    argument& add(std::string names, argument::destination where, bool is_flag) {
         return all_.emplace_back(std::move(names), std::move(where), is_flag);
     }
     std::deque<argument> all_;

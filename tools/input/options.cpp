@@ -170,7 +170,7 @@ void global_options::add_keys(key_source source) {
     key_sources.push_back(std::move(source));
 }
 
-void global_options::read_keys_anew() { keys = keys_of(key_sources); }
+void global_options::reread_keys() { keys = keys_of(key_sources); }
 
 comad::mad::port_keys keys_of(const std::vector<global_options::key_source>& sources) {
     comad::mad::port_keys keys;

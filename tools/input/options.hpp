@@ -87,11 +87,11 @@ struct global_options {
     /// Adds a source, and its keys.
     void add_keys(key_source);
     /// Reads all sources again, for example key files. If one of them throws, `keys` stay as they were.
-    void read_keys_anew();
+    void reread_keys();
 
     comad::coro::schedule_options schedule() const;
     /// Returns whether errors are printed with all details, and failures one by one.
-    bool tells_all() const noexcept { return verbosity > 0 || debug > 0; }
+    bool shows_all() const noexcept { return verbosity > 0 || debug > 0; }
 };
 
 /// Returns the keys of the sources, in that order. Passes on the exceptions of sources.

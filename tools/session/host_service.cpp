@@ -44,7 +44,7 @@ coro::task<mad::result<mad::IBPath>> resolve_host(session& in, command_target ta
     co_return co_await lid_routed(in, path);
 }
 
-coro::task<mad::result<std::vector<u8>>> ask_host_raw(session& in, mad::IBPath to, host_query q) {
+coro::task<mad::result<std::vector<u8>>> query_host_raw(session& in, mad::IBPath to, host_query q) {
     const mad::rpc_kind kind{q.mgmt_class, 1, iba::Method::Get, q.attributeID, true, q.OUI};
     const mad::any_path path = to;
     std::array<u8, mad::mad_size> request;
@@ -58,8 +58,8 @@ coro::task<mad::result<std::vector<u8>>> ask_host_raw(session& in, mad::IBPath t
     co_return std::move(bytes);
 }
 
-coro::task<mad::result<std::string>> ask_host(session& in, mad::IBPath to, host_query q) {
-    BOOST_OUTCOME_CO_TRY(const auto bytes, co_await ask_host_raw(in, to, q));
+coro::task<mad::result<std::string>> query_host(session& in, mad::IBPath to, host_query q) {
+    BOOST_OUTCOME_CO_TRY(const auto bytes, co_await query_host_raw(in, to, q));
     co_return std::string(bytes.begin(), std::find(bytes.begin(), bytes.end(), u8{0}));
 }
 

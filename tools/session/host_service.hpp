@@ -38,9 +38,10 @@ struct host_query {
     comad::u32 OUI;
 };
 /// Queries an attribute of the host.
-comad::coro::task<comad::mad::result<std::vector<comad::u8>>> ask_host_raw(session&, comad::mad::IBPath to, host_query);
+comad::coro::task<comad::mad::result<std::vector<comad::u8>>> query_host_raw(session&, comad::mad::IBPath to,
+                                                                             host_query);
 /// Queries an attribute as text, up to the first NUL. The bytes are not trusted.
-comad::coro::task<comad::mad::result<std::string>> ask_host(session&, comad::mad::IBPath to, host_query);
+comad::coro::task<comad::mad::result<std::string>> query_host(session&, comad::mad::IBPath to, host_query);
 
 /// Replies to requests until SIGINT or SIGTERM arrives. Continues when a disconnected device is available again. Returns an exit code.
 /// Throws usage_error if there is a target, or if no host could send requests; std::runtime_error if another program replies already.

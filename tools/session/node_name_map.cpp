@@ -23,9 +23,9 @@ using comad::discovery::node_names;
 constexpr std::size_t most_warnings = 5;
 
 void print_warnings(const std::vector<std::string>& warnings) {
-    const std::size_t told = std::min(warnings.size(), most_warnings);
-    for (std::size_t i = 0; i < told; ++i) print_message("{}; line ignored", warnings[i]);
-    if (warnings.size() > told) print_message("... and {} more lines ignored", warnings.size() - told);
+    const std::size_t reported = std::min(warnings.size(), most_warnings);
+    for (std::size_t i = 0; i < reported; ++i) print_message("{}; line ignored", warnings[i]);
+    if (warnings.size() > reported) print_message("... and {} more lines ignored", warnings.size() - reported);
 }
 
 } // namespace
@@ -52,14 +52,14 @@ name_map_facts search_name_map(const std::string& file, const std::vector<std::s
     name_map_facts found;
     found.is_named = !file.empty();
     for (const std::string& place : found.is_named ? std::vector{file} : usual) {
-        found.looked_at.push_back({place, ::access(place.c_str(), R_OK) == 0 ? 0 : errno});
-        if (found.looked_at.back().error == 0) break;
+        found.examined.push_back({place, ::access(place.c_str(), R_OK) == 0 ? 0 : errno});
+        if (found.examined.back().error == 0) break;
     }
-    const bool is_there = !found.looked_at.empty() && found.looked_at.back().error == 0;
+    const bool is_there = !found.examined.empty() && found.examined.back().error == 0;
     if (!is_there && !found.is_named) return found;
     try {
-        std::istringstream in = iba::open_text_file(found.looked_at.back().file);
-        found.names = node_names::read(in, found.looked_at.back().file, found.warnings).size();
+        std::istringstream in = iba::open_text_file(found.examined.back().file);
+        found.names = node_names::read(in, found.examined.back().file, found.warnings).size();
     } catch (const std::runtime_error& e) {
         found.problem = e.what();
     }

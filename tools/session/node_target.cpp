@@ -26,7 +26,7 @@ using comad::iba::sa::NodeRecord;
 
 /// A node that the user may mean.
 struct named_node {
-    struct end_port {
+    struct reachable_port {
         u8 number; // 0: the port of a switch
         mad::any_path path;
     };
@@ -34,7 +34,7 @@ struct named_node {
     iba::guid nodeGUID{};
     bool is_switch = false;
     unsigned ports = 0;
-    std::vector<end_port> ends; ///< the ports by which it can be reached
+    std::vector<reachable_port> ends; ///< the ports by which it can be reached
 };
 
 /// The nodes with a name, in a subnet that may be known only in part.
@@ -110,9 +110,9 @@ query_task<named_nodes> nodes_by_sa(session& in, std::string name) {
 
 /// Returns a route to each port of the node that has a neighbor: the route that the discovery used, and routes through the neighbors of
 /// the other ports.
-std::vector<named_node::end_port> ends_of(const discovery::subnet& subnet, const discovery::node& n) {
+std::vector<named_node::reachable_port> ends_of(const discovery::subnet& subnet, const discovery::node& n) {
     const u8 entered = n.is_switch() ? u8{0} : n.info.localPortNum;
-    std::vector<named_node::end_port> ends{{entered, n.route}};
+    std::vector<named_node::reachable_port> ends{{entered, n.route}};
     for (unsigned p = 1; !n.is_switch() && p < n.ports.size(); ++p) {
         const discovery::port_ref peer = n.ports[p].peer;
         if (p == entered || !peer) continue;
@@ -156,7 +156,7 @@ query_task<named_nodes> nodes_by_discovery(session& in, std::string name) {
 
 [[noreturn]] void refuse_without_port(const named_node& node) {
     std::vector<unsigned> numbers;
-    for (const named_node::end_port& e : node.ends) numbers.push_back(e.number);
+    for (const named_node::reachable_port& e : node.ends) numbers.push_back(e.number);
     throw std::runtime_error(fmt::format("{} has several ports ({}); give one of them, such as {}",
                                          iba::as_given(node.description), fmt::join(numbers, ", "),
                                          iba::as_given(fmt::format("{}/{}", node.description, numbers[0]))));
@@ -182,7 +182,7 @@ mad::any_path path_by_port(const named_node& node, const name_query& q) {
             "the port as its own argument if there is one",
             place));
     }
-    for (const named_node::end_port& e : node.ends)
+    for (const named_node::reachable_port& e : node.ends)
         if (e.number == *q.port) return e.path;
     throw std::runtime_error(fmt::format("{}: the port is not connected to this subnet; check its state", place));
 }

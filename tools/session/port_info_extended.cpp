@@ -7,7 +7,7 @@
 namespace ibtool {
 
 comad::coro::task<mad::result<std::optional<smp::PortInfoExtended>>>
-ask_port_info_extended(session& in, mad::any_path path, unsigned port) {
+query_port_info_extended(session& in, mad::any_path path, unsigned port) {
     BOOST_OUTCOME_CO_TRY(const auto node, co_await in.SubnGet<smp::NodeInfo>(path));
     const unsigned promising = node.nodeType == iba::NodeType::Switch ? 0 : port;
     BOOST_OUTCOME_CO_TRY(const auto info, co_await in.SubnGet<smp::PortInfo>(path, promising));

@@ -45,8 +45,8 @@ query_task<port_view> view_port(session& in, mad::any_path path, std::optional<u
     if (!v.is_end_port()) {
         BOOST_OUTCOME_CO_TRY(v.end, co_await in.SubnGet<smp::PortInfo>(path));
     }
-    const bool may_ask = in.options().mlnx_ext_port_info && !in.options().by_sa;
-    if (may_ask && discovery::has_mlnx_ext_port_info(v.node)) {
+    const bool may_query = in.options().mlnx_ext_port_info && !in.options().by_sa;
+    if (may_query && discovery::has_mlnx_ext_port_info(v.node)) {
         auto more = co_await in.SubnGet<smp::MlnxExtPortInfo>(path, v.number);
         if (!more && !mad::is_unsupported(more.error())) co_return std::move(more.error());
         if (more) v.mellanox = more.value(); // otherwise it has no FDR10, whatever its device ID suggests

@@ -29,7 +29,7 @@ namespace ibtool {
 
 session_end::session_end(session& in)
     : counts(in.counts()), capture_problem(in.finish_capture()), disconnect(in.disconnect_text()),
-      tells_all(in.options().tells_all()), was_stopped(in.stopped()) {}
+      shows_all(in.options().shows_all()), was_stopped(in.stopped()) {}
 
 namespace {
 
@@ -48,7 +48,7 @@ bool lacks_something(const report& r, const session_end& end) {
 int finish(const report& r, const session_end& end, const std::string& file) {
     write_output(r.text, file);
     print_error(end.counts);
-    print_missing(r.missing, end.tells_all, end.disconnect);
+    print_missing(r.missing, end.shows_all, end.disconnect);
     for (const std::string& note : r.notes) print_message("{}", note);
     print_capture_problem(end.capture_problem);
     if (lacks_something(r, end)) return partial;
@@ -81,7 +81,7 @@ bool finish(session& in, lasting_output* lines) {
 namespace {
 
 /// Returns the port in the attribute modifier or portSelect of a request; nullopt for requests that do not concern a port.
-std::optional<unsigned> port_asked_for(const mad::mad_error& e) {
+std::optional<unsigned> requested_port(const mad::mad_error& e) {
     constexpr unsigned all_ports = 255;
     if (!e.detail || e.code != mad::errc::status) return std::nullopt;
     const std::span<const comad::u8> request = e.detail->request;
@@ -100,30 +100,30 @@ std::optional<unsigned> port_asked_for(const mad::mad_error& e) {
 
 /// Runs a query. If a node rejects a port that does not exist, adds the existing ports to the message.
 query_task<report> with_port_numbers(session& in, query_task<report> query) {
-    auto said = co_await std::move(query);
-    const auto port = said ? std::nullopt : port_asked_for(said.error());
-    if (!port) co_return said;
-    const mad::any_path path = said.error().detail->path;
+    auto output = co_await std::move(query);
+    const auto port = output ? std::nullopt : requested_port(output.error());
+    if (!port) co_return output;
+    const mad::any_path path = output.error().detail->path;
     const auto node = co_await in.SubnGet<smp::NodeInfo>(path);
     if (node && *port > node.value().numPorts)
-        said.error().message(fmt::format("port {} is out of range: the node has {} port{}", *port,
-                                         node.value().numPorts, node.value().numPorts == 1 ? "" : "s"));
-    co_return said;
+        output.error().message(fmt::format("port {} is out of range: the node has {} port{}", *port,
+                                           node.value().numPorts, node.value().numPorts == 1 ? "" : "s"));
+    co_return output;
 }
 
 } // namespace
 
 int run_query(const global_options& options, const mad::address* target,
               const std::function<query_task<report>(session&)>& query, std::function<std::string()> progress) {
-    const auto [said, end] = [&] {
+    const auto [output, end] = [&] {
         session in(options, target);
         if (!progress) progress = [&] { return fmt::format("{} MADs sent", in.schedule().counters().sent); };
         auto result = in.run(with_port_numbers(in, query(in)), std::move(progress));
         return std::pair{std::move(result), session_end(in)};
     }();
-    if (said) return finish(said.value(), end);
+    if (output) return finish(output.value(), end);
     print_error(end.counts);
-    print_error(said.error(), options);
+    print_error(output.error(), options);
     print_capture_problem(end.capture_problem);
     return failed;
 }
@@ -185,9 +185,9 @@ coro::task<mad::result<discovery::subnet>> discover_subnet(session& in, discover
         if (known) co_return std::move(*known);
     }
     if (in.options().discovers_by_sa()) require_sa(in);
-    auto asking = in.options().discovers_by_sa() ? discovery::discover_by_sa(in.schedule(), in.local_port().LID, how)
-                                                 : discovery::discover(in.schedule(), how);
-    auto found = co_await std::move(asking);
+    auto requester = in.options().discovers_by_sa() ? discovery::discover_by_sa(in.schedule(), in.local_port().LID, how)
+                                                    : discovery::discover(in.schedule(), how);
+    auto found = co_await std::move(requester);
     if (found) {
         for (discovery::failure& p : found.value().failures)
             if (p.kind == discovery::failure_kind::limit && !is_memory_short)

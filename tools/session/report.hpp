@@ -29,9 +29,9 @@ struct report {
 struct session_end {
     explicit session_end(session&);
     /// Creates the data for a command that needed no session.
-    explicit session_end(const global_options& o) : tells_all(o.tells_all()) {}
+    explicit session_end(const global_options& o) : shows_all(o.shows_all()) {}
     std::string counts, capture_problem, disconnect;
-    bool tells_all;           ///< see global_options::tells_all()
+    bool shows_all;           ///< see global_options::tells_all()
     bool was_stopped = false; ///< a signal stopped the session
 };
 

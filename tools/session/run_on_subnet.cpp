@@ -55,15 +55,15 @@ namespace {
 /// The result of printing a subnet, after its session has ended.
 struct printed_subnet {
     std::size_t failures;
-    report said;
+    report output;
     session_end end;
 };
 
 printed_subnet print_of(const subnet& s, const subnet_printer& printer, u64 mads, auto& ended) {
     printed_subnet result{s.failures.size(), about(s, printer.make(s, mads)), session_end(ended)};
     const discovery::lid_index lids(s);
-    for (const auto& doubled : lids.duplicates()) result.said.notes.push_back(discovery::describe(s, doubled));
-    result.said.missing_is_success = true;
+    for (const auto& doubled : lids.duplicates()) result.output.notes.push_back(discovery::describe(s, doubled));
+    result.output.missing_is_success = true;
     return result;
 }
 
@@ -90,7 +90,7 @@ printed_subnet discover_and_print(const global_options& options, const subnet_pr
 
 int run_on_subnet(const global_options& options, const subnet_printer& printer) {
     const printed_subnet p = discover_and_print(options, printer);
-    const int code = finish(p.said, p.end, printer.file);
+    const int code = finish(p.output, p.end, printer.file);
     if (p.failures) print_message("partial result: {} failure{}", p.failures, p.failures == 1 ? "" : "s");
     return code;
 }

@@ -280,7 +280,7 @@ void session::post(std::function<void()> f) {
 
 void session::note_mad(const comad::transports::captured_mad& mad) {
     capture_file_->write(mad, options_.pcap_keys);
-    if (capture_file_->dropped() > 0 && !std::exchange(told_dropped_packets_, true))
+    if (capture_file_->dropped() > 0 && !std::exchange(reported_dropped_packets_, true))
         print_message("cannot write all packets to the capture '{}'; some are dropped",
                       comad::iba::escaped(options_.pcap));
 }

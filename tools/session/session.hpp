@@ -210,7 +210,7 @@ private:
     bool had_lid_ = false;
     bool ends_on_disconnect_ = false;
     bool is_lasting_ = false; // the running task ends only by a signal
-    bool told_dropped_packets_ = false;
+    bool reported_dropped_packets_ = false;
     int disconnect_error_ = 0;
     comad::mad::engine_counters of_others_; // counters of schedules other than the open one
     std::chrono::nanoseconds took_{};

@@ -27,7 +27,7 @@ struct answers {
     std::optional<port_ref> first{};
 };
 
-coro::task<void> ask_behind(answers& all, port_ref where, mad::IBDRPath route) {
+coro::task<void> query_through(answers& all, port_ref where, mad::IBDRPath route) {
     const auto info = co_await all.in.schedule().SubnGet<comad::iba::smp::NodeInfo>(
         route, 0, coro::rpc_options{.patience = patience});
     const bool answers_now = info || info.error().code == mad::errc::status;
@@ -45,7 +45,7 @@ coro::generator<coro::task<void>> questions(answers& all) {
         auto route = route_beyond(all.known, where, n.route, all.in.local_port().LID);
         if (!route) continue;
         route->MKey = all.in.options().keys.of(mad::key_kind::MKey, unknown);
-        co_yield ask_behind(all, where, *route);
+        co_yield query_through(all, where, *route);
     }
 }
 
@@ -53,8 +53,8 @@ coro::generator<coro::task<void>> questions(answers& all) {
 
 coro::task<std::string> find_answer(session& in, const discovery::subnet& known) {
     answers all{in, known};
-    auto asked = questions(all);
-    co_await in.schedule().mqueue(std::move(asked));
+    auto requested = questions(all);
+    co_await in.schedule().mqueue(std::move(requested));
     if (!all.first) co_return std::string{};
     co_return describe(known, discovery::change{*all.first, "the node on the other end of the link replies again"});
 }

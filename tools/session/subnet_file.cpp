@@ -68,7 +68,7 @@ discovery::cached_subnet read_cache_of(const std::string& file, std::span<const 
     }
 }
 
-subnet read_and_tell(const std::string& file, std::string_view advice, const global_options& o) {
+subnet read_with_age(const std::string& file, std::string_view advice, const global_options& o) {
     discovery::cached_subnet c = read_subnet_file(file, o);
     const bool is_topology_file = std::ranges::any_of(c.found.nodes, discovery::is_of_file);
     if (is_topology_file) {
@@ -87,7 +87,7 @@ constexpr std::string_view how_to_refresh = "; use --refresh-cache to discover i
 
 std::optional<subnet> subnet_of_cache(const global_options& o, const std::string& file) {
     if (o.refresh_cache || ::access(file.c_str(), F_OK) != 0) return std::nullopt;
-    return read_and_tell(file, how_to_refresh, o);
+    return read_with_age(file, how_to_refresh, o);
 }
 
 /// Recalculates order and routes from this end port.
@@ -130,14 +130,14 @@ discovery::cached_subnet read_subnet_file(const std::string& file) {
 }
 
 std::optional<subnet> subnet_without_device(const global_options& o) {
-    if (!o.load_cache.empty()) return read_and_tell(o.load_cache, {}, o);
+    if (!o.load_cache.empty()) return read_with_age(o.load_cache, {}, o);
     if (o.subnet_cache.empty() || o.subnet_cache.find('$') != std::string::npos) return std::nullopt;
     return subnet_of_cache(o, o.subnet_cache);
 }
 
 std::optional<subnet> known_subnet(const global_options& o, std::string_view place, iba::guid from) {
     std::optional<subnet> known;
-    if (!o.load_cache.empty()) known = read_and_tell(o.load_cache, {}, o);
+    if (!o.load_cache.empty()) known = read_with_age(o.load_cache, {}, o);
     else if (!o.subnet_cache.empty()) known = subnet_of_cache(o, name_for_place(o.subnet_cache, place));
     if (known) begin_at(*known, from);
     return known;

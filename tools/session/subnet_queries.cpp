@@ -20,7 +20,7 @@ bool is_counted(const subnet& s, port_ref where) {
 }
 
 std::string node_line(std::string_view doing, const discovery::node& n) {
-    return fmt::format("# {} {}: nodeguid 0x{:016x}", doing, discovery::words_of(n.info.nodeType).record,
+    return fmt::format("# {} {}: nodeguid 0x{:016x}", doing, discovery::names_of_type(n.info.nodeType).record,
                        value(n.info.nodeGUID));
 }
 

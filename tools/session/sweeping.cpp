@@ -25,18 +25,18 @@ const std::string cannot_discover = "cannot rediscover the subnet: ";
 
 } // namespace
 
-sweeping::known_subnet::known_subnet(coro::MADSchedule& schedule, discovery::subnet s,
-                                     const counters::sweep_options& how)
+sweep_loop::known_subnet::known_subnet(coro::MADSchedule& schedule, discovery::subnet s,
+                                       const counters::sweep_options& how)
     : subnet(std::make_shared<const discovery::subnet>(std::move(s))), sweeper(schedule, *subnet, how) {}
 
-sweeping::sweeping(session& in, const sweep_plan& plan, const shared_names& names, const sweep_listener& listener)
+sweep_loop::sweep_loop(session& in, const sweep_config& plan, const shared_names& names, const sweep_listener& listener)
     : in_(in), plan_(plan), names_(names), listener_(listener) {
     if (plan.every && !plan.on_request) periods_.emplace(*plan.every);
     in_.on_port_change([this](const std::string& line) { listener_.on_problem(line); });
 }
-sweeping::~sweeping() { in_.on_port_change({}); }
+sweep_loop::~sweep_loop() { in_.on_port_change({}); }
 
-coro::task<std::optional<int>> sweeping::run() {
+coro::task<std::optional<int>> sweep_loop::run() {
     const bool is_found = co_await find_subnet();
     if (!is_found) co_return std::nullopt;
     for (;;) {
@@ -63,7 +63,7 @@ coro::task<std::optional<int>> sweeping::run() {
     co_return is_complete_ ? complete : partial;
 }
 
-u64 sweeping::resume() {
+u64 sweep_loop::resume() {
     u64 missed = was_interrupted_ && !periods_;
     if (periods_ && begin_) missed = periods_->skip_over(in_.now());
     was_interrupted_ = false;
@@ -73,7 +73,7 @@ u64 sweeping::resume() {
 }
 
 // Returns false if the device was disconnected, or if a signal arrived before a subnet was found.
-coro::task<bool> sweeping::find_subnet() {
+coro::task<bool> sweep_loop::find_subnet() {
     tables_.emplace(in_.schedule());
     const bool is_first = !known_;
     if (is_first) {
@@ -89,14 +89,14 @@ coro::task<bool> sweeping::find_subnet() {
         const bool goes_on = co_await in_.schedule().pause(plan_.every.value_or(std::chrono::seconds(1)));
         if (!goes_on) co_return false;
     }
-    looked_ = in_.now();
+    checked_ = in_.now();
     if (plan_.refresh.count() && plan_.refresh_by == discovery::change_source::sa)
         co_await find_change(); // stores the present state
     co_return true;
 }
 
 // Returns why there is nothing to sweep; empty if there is. Without a lasting plan, and in virtual time, this ends the command.
-coro::task<std::string> sweeping::find_first_subnet() {
+coro::task<std::string> sweep_loop::find_first_subnet() {
     const bool waits = plan_.is_lasting() && !in_.is_virtual();
     std::string why;
     try {
@@ -118,30 +118,30 @@ coro::task<std::string> sweeping::find_first_subnet() {
 }
 
 // Waits for a driver, a subnet manager or the local SMA. Returns false if the device was disconnected, or if a signal arrived.
-coro::task<bool> sweeping::wait_for_subnet() {
+coro::task<bool> sweep_loop::wait_for_subnet() {
     growing_pause between;
-    for (std::string told;;) {
+    for (std::string reported;;) {
         std::string why = co_await find_first_subnet();
         if (is_disconnected()) co_return false;
         if (why.empty()) {
-            if (!told.empty() && listener_.on_found) listener_.on_found();
+            if (!reported.empty() && listener_.on_found) listener_.on_found();
             co_return true;
         }
-        if (in_.stopped() && told.empty()) throw std::runtime_error(why);
+        if (in_.stopped() && reported.empty()) throw std::runtime_error(why);
         if (in_.stopped()) co_return false;
-        if (why != told) {
+        if (why != reported) {
             listener_.on_problem(fmt::format("waiting for {}: {}; retrying at least every {} s", in_.device(), why,
                                              growing_pause::longest / std::chrono::seconds(1)));
             if (listener_.on_silence) listener_.on_silence(why);
         }
-        told = std::move(why);
+        reported = std::move(why);
         const bool goes_on = co_await in_.schedule().pause(between.next());
         if (!goes_on) co_return false;
         co_await in_.refresh_port();
     }
 }
 
-coro::task<mad::result<void>> sweeping::discover() {
+coro::task<mad::result<void>> sweep_loop::discover() {
     // The cache does not contain the changes.
     const auto source = known_ ? subnet_source::fabric : subnet_source::cache_or_fabric;
     auto found = co_await discover_subnet(in_, nullptr, source);
@@ -160,7 +160,7 @@ coro::task<mad::result<void>> sweeping::discover() {
 
 // ---- a sweep -------------------------------------------------------------------------------------------------------
 
-void sweeping::take(counters::sweep made) {
+void sweep_loop::take(counters::sweep made) {
     /// The data that a view of the sweep refers to, for code that keeps the view longer.
     struct swept {
         std::shared_ptr<const discovery::subnet> subnet;
@@ -186,21 +186,21 @@ void sweeping::take(counters::sweep made) {
     before_ = std::shared_ptr<const counters::sweep>(all, &all->sweep);
 }
 
-void sweeping::report_missing(const std::vector<discovery::failure>& missing, const std::string& disconnect) {
+void sweep_loop::report_missing(const std::vector<discovery::failure>& missing, const std::string& disconnect) {
     std::set<std::string> now;
     std::vector<discovery::failure> news;
     for (const discovery::failure& m : missing) {
         const std::string line = m.where.name + ": " + m.text;
-        if (now.insert(line).second && !told_.contains(line)) news.push_back(m);
+        if (now.insert(line).second && !reported_.contains(line)) news.push_back(m);
     }
     is_complete_ &= missing.empty();
-    told_ = std::move(now);
-    for (const std::string& line : format_missing(news, in_.options().tells_all(), disconnect))
+    reported_ = std::move(now);
+    for (const std::string& line : format_missing(news, in_.options().shows_all(), disconnect))
         listener_.on_problem(line);
 }
 
 // Waits for the next period. Returns false if a signal arrived, or if the device was disconnected.
-coro::task<bool> sweeping::wait_for_next() {
+coro::task<bool> sweep_loop::wait_for_next() {
     if (plan_.on_request) co_return co_await wait_for_request();
     if (!periods_) co_return true;
     const u64 skipped = periods_->skip_begun(in_.now());
@@ -213,18 +213,18 @@ coro::task<bool> sweeping::wait_for_next() {
     co_return co_await wait_until_due();
 }
 
-coro::task<bool> sweeping::wait_until_due() {
+coro::task<bool> sweep_loop::wait_until_due() {
     if (!begin_ || !periods_ || periods_->next() <= in_.now()) co_return true;
     co_return co_await in_.schedule().pause(periods_->next() - in_.now());
 }
 
-void sweeping::request(u64 known_sweeps) {
+void sweep_loop::request(u64 known_sweeps) {
     if (totals_.sweeps > known_sweeps) return;
     is_requested_ = true;
     if (waiting_) waiting_->cancel();
 }
 
-coro::task<bool> sweeping::wait_for_request() {
+coro::task<bool> sweep_loop::wait_for_request() {
     coro::scope_state& here = co_await coro::current_scope{};
     while (!is_requested_ && !here.cancelled()) {
         coro::scope until_requested(here);
@@ -236,12 +236,12 @@ coro::task<bool> sweeping::wait_for_request() {
     co_return !here.cancelled();
 }
 
-coro::task<bool> sweeping::wait_long() { co_return co_await in_.schedule().pause(std::chrono::hours(24)); }
+coro::task<bool> sweep_loop::wait_long() { co_return co_await in_.schedule().pause(std::chrono::hours(24)); }
 
 // ---- detection of changes ------------------------------------------------------------------------------------------
 
 // Detects changes from the sweep itself, without further MADs: links that went down, nodes that became unresponsive. Empty: none.
-std::string sweeping::find_sign_of_change(const counters::sweep& now) {
+std::string sweep_loop::find_sign_of_change(const counters::sweep& now) {
     const discovery::subnet& s = *known_->subnet;
     std::string why;
     std::set<comad::iba::guid> gone;
@@ -261,9 +261,9 @@ std::string sweeping::find_sign_of_change(const counters::sweep& now) {
 }
 
 // Checks for changes at most once in each refresh period: a link that goes up and down continuously must not cause endless discoveries.
-coro::task<void> sweeping::refresh() {
-    if (in_.now() - looked_ < plan_.refresh) co_return;
-    looked_ = in_.now();
+coro::task<void> sweep_loop::refresh() {
+    if (in_.now() - checked_ < plan_.refresh) co_return;
+    checked_ = in_.now();
     co_await in_.refresh_port();
     std::string why = std::exchange(reason_, {});
     if (why.empty()) why = co_await find_change();
@@ -284,17 +284,17 @@ coro::task<void> sweeping::refresh() {
 }
 
 // Returns the first change and the number of changes as text; empty if nothing has changed.
-coro::task<std::string> sweeping::find_change() {
+coro::task<std::string> sweep_loop::find_change() {
     std::vector<discovery::change> changes;
     if (plan_.refresh_by == discovery::change_source::sa) {
-        auto told = co_await tables_->find_changes();
-        if (!told) {
-            if (told.error().code == mad::errc::cancelled || is_disconnected()) co_return std::string{};
+        auto reported = co_await tables_->find_changes();
+        if (!reported) {
+            if (reported.error().code == mad::errc::cancelled || is_disconnected()) co_return std::string{};
             is_complete_ = false;
-            listener_.on_problem("cannot read changes from the SA: " + format_error(told.error(), in_.options()));
+            listener_.on_problem("cannot read changes from the SA: " + format_error(reported.error(), in_.options()));
             co_return std::string{};
         }
-        changes = std::move(told).value();
+        changes = std::move(reported).value();
     } else {
         changes = co_await discovery::find_changes(in_.schedule(), *known_->subnet, &in_.options().keys);
     }

@@ -18,7 +18,7 @@
 namespace ibtool {
 
 /// The contents and the times of sweeps.
-struct sweep_plan {
+struct sweep_config {
     std::optional<std::chrono::nanoseconds> every; ///< nullopt: one sweep after the other
     /// Instead of `every`: the first sweep at once, then one for each request.
     bool on_request = false;
@@ -47,14 +47,14 @@ struct sweep_listener {
 };
 
 /// Runs the sweeps of a plan.
-class sweeping {
+class sweep_loop {
 public:
     using shared_names = std::shared_ptr<const comad::discovery::node_names>;
     /// All arguments must outlive the object. The names may be replaced between two handlers of the io_context.
-    sweeping(session& in, const sweep_plan&, const shared_names&, const sweep_listener&);
-    ~sweeping();
-    sweeping(const sweeping&) = delete;
-    sweeping& operator=(const sweeping&) = delete;
+    sweep_loop(session& in, const sweep_config&, const shared_names&, const sweep_listener&);
+    ~sweep_loop();
+    sweep_loop(const sweep_loop&) = delete;
+    sweep_loop& operator=(const sweep_loop&) = delete;
 
     /// Runs until the plan is done or a signal arrives. Returns the exit code, `partial` if there was any failure. Nullopt: the device was
     /// disconnected before; call it again to continue when the device is open.
@@ -101,14 +101,14 @@ private:
     void report_missing(const std::vector<comad::discovery::failure>&, const std::string& disconnect = {});
 
     session& in_;
-    const sweep_plan& plan_;
+    const sweep_config& plan_;
     const shared_names& names_;
     const sweep_listener& listener_;
     std::unique_ptr<known_subnet> known_, previous_; // previous_: the subnet of before_, until the next sweep
     std::shared_ptr<const comad::counters::sweep> before_;
     std::optional<comad::discovery::sa_tables> tables_; // tables of the session that is open now
     std::optional<comad::mad::time_point> begin_;       // start of the first sweep
-    comad::mad::time_point looked_{};
+    comad::mad::time_point checked_{};
     std::optional<comad::coro::periods> periods_; // times of the sweeps of a plan with `every`
     bool was_interrupted_ = false;                // the device was disconnected during the last sweep
     bool is_requested_ = false;
@@ -117,7 +117,7 @@ private:
     comad::counters::sweep_totals totals_;
     std::string reason_;              // why the subnet may have changed; empty: no known reason
     std::set<comad::iba::guid> gone_; // nodes with failures in the last sweep
-    std::set<std::string> told_;
+    std::set<std::string> reported_;
     bool is_complete_ = true;
 };
 

@@ -13,30 +13,30 @@ namespace ibtool {
 
 namespace {
 
-std::string bad_entry(const place& at, unsigned LID, const std::string& what) {
+std::string bad_entry(const route_port& at, unsigned LID, const std::string& what) {
     return fmt::format("\"{}\" has no valid forwarding entry for lid {}: {}", at.called(), LID, what);
 }
 
-void require_active(const place& at) {
+void require_active(const route_port& at) {
     if (!at.is_switch() && at.port.portState != iba::PortState::Active)
         throw std::runtime_error(fmt::format("port {} of \"{}\" is not Active", at.port_number, at.called()));
 }
 
 } // namespace
 
-query_task<place> tracer::ask_place(mad::any_path path) {
+query_task<route_port> tracer::query_place(mad::any_path path) {
     BOOST_OUTCOME_CO_TRY(const auto node, co_await in_.SubnGet<smp::NodeInfo>(path));
     BOOST_OUTCOME_CO_TRY(const auto description, co_await in_.SubnGet<smp::NodeDescription>(path));
     BOOST_OUTCOME_CO_TRY(const auto port, co_await in_.SubnGet<smp::PortInfo>(path));
-    co_return place{node, port, node.localPortNum, raw_name_of(names_, node, description)};
+    co_return route_port{node, port, node.localPortNum, raw_name_of(names_, node, description)};
 }
 
-query_task<route> tracer::find(mad::IBDRPath path, place to, unsigned LID, bool by_lid) {
-    const auto is_there = [&](const place& p) {
+query_task<route> tracer::find(mad::IBDRPath path, route_port to, unsigned LID, bool by_lid) {
+    const auto is_there = [&](const route_port& p) {
         return p.node.portGUID == to.node.portGUID || (by_lid && p.has_lid(LID));
     };
     so_far_.reset();
-    BOOST_OUTCOME_CO_TRY(auto from, co_await ask_place(path));
+    BOOST_OUTCOME_CO_TRY(auto from, co_await query_place(path));
     route& way = so_far_.emplace(route{std::move(from), {}, path});
     while (!is_there(way.to())) {
         if (way.hops.size() == mad::IBDRPath::max_hops)
@@ -51,7 +51,7 @@ query_task<route> tracer::find(mad::IBDRPath path, place to, unsigned LID, bool 
 }
 
 query_task<hop> tracer::next_hop(route& way, unsigned LID) {
-    const place& here = way.to();
+    const route_port& here = way.to();
     if (here.is_switch()) co_return co_await through_switch(way, LID);
     if (!way.hops.empty())
         throw std::runtime_error(fmt::format("the path ends at \"{}\", lid {}, which does not forward packets",
@@ -59,22 +59,22 @@ query_task<hop> tracer::next_hop(route& way, unsigned LID) {
     co_return co_await out_of_end_port(here, way.end);
 }
 
-query_task<hop> tracer::out_of_end_port(place here, mad::IBDRPath& path) {
+query_task<hop> tracer::out_of_end_port(route_port here, mad::IBDRPath& path) {
     if (path.hopCount == 0) {
         path = path.extended(static_cast<comad::u8>(here.port_number));
-        BOOST_OUTCOME_CO_TRY(auto next, co_await ask_place(path));
+        BOOST_OUTCOME_CO_TRY(auto next, co_await query_place(path));
         BOOST_OUTCOME_CO_TRY(next.port_number, co_await entry_port(here, here.port_number, next));
         co_return hop{here.port_number, std::move(next)};
     }
     const unsigned entry = path.drPath[path.hopCount];
     path.drPath[path.hopCount--] = 0;
-    BOOST_OUTCOME_CO_TRY(auto next, co_await ask_place(path));
+    BOOST_OUTCOME_CO_TRY(auto next, co_await query_place(path));
     next.port_number = entry;
     co_return hop{here.port_number, std::move(next)};
 }
 
 query_task<hop> tracer::through_switch(route& way, unsigned LID) {
-    const place& here = way.to();
+    const route_port& here = way.to();
     constexpr unsigned block = 64;
     BOOST_OUTCOME_CO_TRY(const auto info, co_await in_.SubnGet<smp::SwitchInfo>(way.end));
     if (LID > info.linearFDBTop)
@@ -87,13 +87,13 @@ query_task<hop> tracer::through_switch(route& way, unsigned LID) {
     co_return co_await through_cable(here, way.end, out);
 }
 
-query_task<hop> tracer::through_cable(place here, mad::IBDRPath path, unsigned out) {
-    BOOST_OUTCOME_CO_TRY(auto next, co_await ask_place(path));
+query_task<hop> tracer::through_cable(route_port here, mad::IBDRPath path, unsigned out) {
+    BOOST_OUTCOME_CO_TRY(auto next, co_await query_place(path));
     BOOST_OUTCOME_CO_TRY(next.port_number, co_await entry_port(here, out, next));
     co_return hop{out, std::move(next)};
 }
 
-query_task<unsigned> tracer::entry_port(const place& here, unsigned out, const place& next) {
+query_task<unsigned> tracer::entry_port(const route_port& here, unsigned out, const route_port& next) {
     if (!in_.options().by_sa) co_return next.node.localPortNum;
     using iba::sa::LinkRecord;
     auto query = iba::query<LinkRecord>{}.where<&LinkRecord::fromLID>(here.port.LID);

@@ -32,7 +32,7 @@ route way_to(const std::vector<branch>& tree, std::size_t last) {
 
 } // namespace
 
-query_task<std::vector<unsigned>> tracer::group_ports(place at, mad::IBDRPath path, unsigned MLID, unsigned but) {
+query_task<std::vector<unsigned>> tracer::group_ports(route_port at, mad::IBDRPath path, unsigned MLID, unsigned but) {
     constexpr unsigned first_mlid = 0xc000, mlids_per_block = 32, ports_per_mask = 16;
     BOOST_OUTCOME_CO_TRY(const auto info, co_await in_.SubnGet<smp::SwitchInfo>(path));
     std::vector<unsigned> ports;
@@ -52,8 +52,8 @@ query_task<std::vector<unsigned>> tracer::group_ports(place at, mad::IBDRPath pa
     co_return ports;
 }
 
-query_task<route> tracer::find_multicast(mad::IBDRPath path, place to, unsigned MLID) {
-    BOOST_OUTCOME_CO_TRY(auto from, co_await ask_place(path));
+query_task<route> tracer::find_multicast(mad::IBDRPath path, route_port to, unsigned MLID) {
+    BOOST_OUTCOME_CO_TRY(auto from, co_await query_place(path));
     if (from.node.portGUID == to.node.portGUID)
         throw std::runtime_error(
             fmt::format("the source and the destination are the same port of \"{}\"", from.called()));
@@ -64,7 +64,7 @@ query_task<route> tracer::find_multicast(mad::IBDRPath path, place to, unsigned 
         if (tree.size() > in_.options().max_nodes)
             throw std::runtime_error(
                 fmt::format("the destination is not reached after {} nodes; see --max-nodes", tree.size()));
-        const place here = tree[i].by.at;
+        const route_port here = tree[i].by.at;
         if (here.node.portGUID == to.node.portGUID) co_return way_to(tree, i);
         if (here.is_switch() && !switches.insert(value(here.node.nodeGUID)).second)
             throw std::runtime_error(

@@ -141,7 +141,7 @@ std::string place_text(const mad::any_path& path) {
 }
 
 std::string node_type_text(iba::NodeType type) {
-    const comad::discovery::node_type_names words = comad::discovery::words_of(type);
+    const comad::discovery::node_type_names words = comad::discovery::names_of_type(type);
     return words.are_known() ? std::string(words.full) : fmt::format("?({})?", number(type));
 }
 

@@ -100,7 +100,7 @@ remedy remedy_for(const device_file& f, const std::string& user) {
     constexpr unsigned group_may = 0060;
     if (f.error == EACCES && (f.mode & group_may) == group_may && f.group_owner != "root")
         return {remedy_id::join_group, {{"group", f.group_owner}, {"user", user}}};
-    return {remedy_id::as_kernel_says, {{"advice", transports::umad_advice(transports::umad_call::open, f.error)}}};
+    return {remedy_id::as_kernel_reports, {{"advice", transports::umad_advice(transports::umad_call::open, f.error)}}};
 }
 
 finding check_file(const device_file& f, const machine& m, bool is_needed) {
@@ -281,9 +281,9 @@ finding check_own_sm(const fabric_facts& f) {
 }
 
 /// Reports another subnet manager. `was_asked`: SMInfo was requested from it.
-finding list_sm(const manager_facts& m, bool was_asked) {
+finding list_sm(const manager_facts& m, bool was_queried) {
     using enum manager_facts::source;
-    const std::string_view silent = was_asked ? ", but it did not reply to SMInfo" : "";
+    const std::string_view silent = was_queried ? ", but it did not reply to SMInfo" : "";
     switch (m.described_by) {
     case own:
         return {"SM",
@@ -297,7 +297,7 @@ finding list_sm(const manager_facts& m, bool was_asked) {
                 verdict::ok,
                 fmt::format("{}, according to the SA{}", manager_state(m.info), silent),
                 {}};
-    case nobody: break;
+    case no_node: break;
     }
     return {"SM", manager_name(m), verdict::skipped, fmt::format("its port has IsSM set{}", silent), {}};
 }
@@ -402,20 +402,20 @@ findings check_fabric(const fabric_facts& f) {
 
 finding check_name_map(const name_map_facts& f) {
     std::vector<std::string_view> places;
-    for (const auto& place : f.looked_at) places.push_back(place.file);
-    const auto closed = std::ranges::find_if(f.looked_at, [](const name_map_facts::place& p) {
+    for (const auto& candidate : f.examined) places.push_back(candidate.file);
+    const auto closed = std::ranges::find_if(f.examined, [](const name_map_facts::candidate& p) {
         return p.error != 0 && p.error != ENOENT && p.error != ENOTDIR;
     });
     if (!f.problem.empty())
-        return {"names", f.looked_at.back().file, f.is_named ? verdict::bad : verdict::warning, f.problem,
+        return {"names", f.examined.back().file, f.is_named ? verdict::bad : verdict::warning, f.problem,
                 remedy_id::correct_name_map_file};
-    if (closed != f.looked_at.end())
+    if (closed != f.examined.end())
         return {"names",
                 closed->file,
                 verdict::warning,
                 fmt::format("the node name map cannot be read ({})", error_text(closed->error)),
                 {remedy_id::allow_name_map, {{"file", closed->file}}}};
-    if (f.looked_at.empty() || f.looked_at.back().error != 0)
+    if (f.examined.empty() || f.examined.back().error != 0)
         return {
             "names",
             {},
@@ -424,10 +424,10 @@ finding check_name_map(const name_map_facts& f) {
             {}};
     const std::string found = fmt::format("node name map with {} names", f.names);
     if (!f.warnings.empty())
-        return {"names", f.looked_at.back().file, verdict::warning,
+        return {"names", f.examined.back().file, verdict::warning,
                 fmt::format("{}; {} lines are ignored, first: {}", found, f.warnings.size(), f.warnings.front()),
                 remedy_id::correct_name_map_lines};
-    return {"names", f.looked_at.back().file, verdict::ok, found, {}};
+    return {"names", f.examined.back().file, verdict::ok, found, {}};
 }
 
 } // namespace ibtool

@@ -79,13 +79,13 @@ struct fabric_facts {
 
 /// The facts about the node name map.
 struct name_map_facts {
-    struct place {
+    struct candidate {
         std::string file;
         int error; ///< errno of reading it
     };
-    std::vector<place> looked_at; ///< up to the file that is used
-    bool is_named = false;        ///< --node-name-map names the file
-    std::string problem;          ///< why the used file could not be read completely
+    std::vector<candidate> examined; ///< up to the file that is used
+    bool is_named = false;           ///< --node-name-map names the file
+    std::string problem;             ///< why the used file could not be read completely
     std::size_t names = 0;
     std::vector<std::string> warnings; ///< lines of the file that are invalid
 };

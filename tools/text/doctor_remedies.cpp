@@ -20,7 +20,7 @@ constexpr remedy_row remedy_rows[] = {
     {load_ib_umad, {}, "modprobe ib_umad; to load it at boot: echo ib_umad >/etc/modules-load.d/ib_umad.conf"},
     {newer_kernel, {}, "install Linux 2.6.24 or later"},
     {join_group, {}, "usermod -aG {group} {user}, then log in again"},
-    {as_kernel_says, {}, "{advice}"},
+    {as_kernel_reports, {}, "{advice}"},
     {start_sm, {}, "start a subnet manager: systemctl start opensm on a host of the subnet, or the one of a switch"},
     {check_cable, {}, "check the cable, and that the port on its other end is powered and enabled"},
     {enable_port, "ibtool {at} ibportstate -D 0 {port} enable", "{command}"},

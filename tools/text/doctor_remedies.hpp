@@ -20,7 +20,7 @@ enum class remedy_id : comad::u8 {
     load_ib_umad,
     newer_kernel,
     join_group,
-    as_kernel_says,
+    as_kernel_reports,
     start_sm,
     check_cable,
     enable_port,

@@ -8,7 +8,7 @@
 namespace ibtool {
 
 std::string format_error(const mad::mad_error& e, const global_options& options) {
-    return options.tells_all() ? to_string(e) : plain_text(e);
+    return options.shows_all() ? to_string(e) : plain_text(e);
 }
 
 void print_error(const mad::mad_error& e, const global_options& options) {

@@ -68,10 +68,10 @@ private:
             add(kind::zero_lid, r, "LID {} found for {} NodeGUID {:#x}", first, type_at(r), nodeGUID_at(r));
             return;
         }
-        bool is_told = false;
+        bool is_reported = false;
         for (unsigned LID = first; LID < first + (1u << info->LMC); ++LID) {
             const auto [before, is_new] = lids_.emplace(LID, nodeGUID_at(r));
-            if (!is_new && !std::exchange(is_told, true))
+            if (!is_new && !std::exchange(is_reported, true))
                 add(kind::doubled_lid, r, "LID {} already defined for NodeGUID {:#x}", LID, before->second);
         }
     }
@@ -102,7 +102,7 @@ private:
     u64 nodeGUID_at(port_ref r) const { return value(subnet_.nodes[r.node].info.nodeGUID); }
     unsigned lid_of(port_ref r) const { return subnet_.at(r).info ? value(subnet_.at(r).info->LID) : 0; }
     std::string_view type_at(port_ref r) const {
-        return discovery::words_of(subnet_.nodes[r.node].info.nodeType).lower;
+        return discovery::names_of_type(subnet_.nodes[r.node].info.nodeType).lower;
     }
     template <class... Values> void add(kind what, port_ref r, fmt::format_string<Values...> text, Values&&... values) {
         found_.push_back({what, r, fmt::format(text, std::forward<Values>(values)...)});

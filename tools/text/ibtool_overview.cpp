@@ -51,8 +51,8 @@ std::string next_text(const steps& next) {
 }
 
 constexpr std::pair<std::string_view, std::string_view> list_commands{"ibtool help", "list all commands"};
-constexpr std::pair<std::string_view, std::string_view> ask_doctor{"ibtool doctor",
-                                                                   "check this machine and suggest fixes"};
+constexpr std::pair<std::string_view, std::string_view> suggest_doctor{"ibtool doctor",
+                                                                       "check this machine and suggest fixes"};
 
 } // namespace
 
@@ -61,17 +61,18 @@ std::string overview_text(const machine& m) {
     if (can_open(m))
         return text + fmt::format("ibtool uses {}.\n", m.used->name()) +
                next_text(
-                   {ask_doctor, {"ibtool ibnetdiscover", "list the nodes and links of the subnet"}, list_commands});
+                   {suggest_doctor, {"ibtool ibnetdiscover", "list the nodes and links of the subnet"}, list_commands});
     text += m.used ? fmt::format("ibtool would use {}, but cannot open it.\n", m.used->name())
                    : fmt::format("ibtool has no port to use: {}.\n", comad::iba::escaped(m.no_port));
-    return text + next_text({ask_doctor,
+    return text + next_text({suggest_doctor,
                              {"ibtool --fabric sim:fattree2,radix=8,sm=1 ibnetdiscover", "list a simulated subnet"},
                              list_commands});
 }
 
 std::string overview_text(std::string_view fabric) {
     return fmt::format("ibtool uses the fabric '{}' (from IBTOOL_FABRIC).\n", comad::iba::escaped(fabric)) +
-           next_text({ask_doctor, {"ibtool ibnetdiscover", "list the nodes and links of the subnet"}, list_commands});
+           next_text(
+               {suggest_doctor, {"ibtool ibnetdiscover", "list the nodes and links of the subnet"}, list_commands});
 }
 
 } // namespace ibtool

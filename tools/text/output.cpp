@@ -39,9 +39,9 @@ struct lasting_output::streams {
     }
 
     queued_writer out, errors;
-    std::atomic<bool> goes_on = false;           // offer_output() was called: the program continues if stdout fails
-    std::atomic<bool> told_losses = false;       // losses of stdout were reported
-    std::atomic<std::uint64_t> told_dropped = 0; // number of dropped messages that were reported
+    std::atomic<bool> goes_on = false;               // offer_output() was called: the program continues if stdout fails
+    std::atomic<bool> reported_losses = false;       // losses of stdout were reported
+    std::atomic<std::uint64_t> reported_dropped = 0; // number of dropped messages that were reported
 };
 
 namespace {
@@ -60,7 +60,7 @@ std::shared_ptr<lasting_output::streams> lasting_streams() noexcept {
 }
 
 void print_losses(lasting_output::streams& s) {
-    if (s.out.dropped() > 0 && !s.told_losses.exchange(true))
+    if (s.out.dropped() > 0 && !s.reported_losses.exchange(true))
         print_message("cannot write all of the output to stdout; some of it is dropped");
 }
 
@@ -137,11 +137,11 @@ bool write_what_is_taken(int to, std::string_view text, int milliseconds) noexce
 
 /// Prints the number of messages that were dropped before, and then the text.
 void print_lasting(lasting_output::streams& s, std::string_view text) {
-    const std::uint64_t dropped = s.errors.dropped(), told = s.told_dropped;
-    if (dropped != told && s.errors.error() == 0) {
+    const std::uint64_t dropped = s.errors.dropped(), reported = s.reported_dropped;
+    if (dropped != reported && s.errors.error() == 0) {
         const std::string note =
-            fmt::format("{}: {} messages could not be written to stderr\n", program_name(), dropped - told);
-        if (s.errors.write(note, 0) == queued_writer::outcome::taken) s.told_dropped = dropped;
+            fmt::format("{}: {} messages could not be written to stderr\n", program_name(), dropped - reported);
+        if (s.errors.write(note, 0) == queued_writer::outcome::taken) s.reported_dropped = dropped;
     }
     s.errors.write(text);
 }

@@ -54,7 +54,7 @@ nlohmann::ordered_json node_row(const discovery::subnet& s, const discovery::nod
         LID = value(p.info->LID);
         break;
     }
-    return {discovery::words_of(n.info.nodeType).name,
+    return {discovery::names_of_type(n.info.nodeType).name,
             fmt::format("{}", n.info.nodeGUID),
             json_string(names.raw(n)),
             std::move(LID),
@@ -85,14 +85,14 @@ nlohmann::ordered_json link_row(const discovery::subnet& s, const discovery::lin
         if (found != errors.end()) sum = sum.value_or(0) + found->second;
         if (l.from == l.to) break;
     }
-    const port_ref told = s.at(l.from).info ? l.from : l.to;
+    const port_ref known_end = s.at(l.from).info ? l.from : l.to;
     const bool is_known = condition_of(s, l) != discovery::link_condition::unknown;
     std::string state, speed;
     if (is_known) {
         for (const port_ref end : {l.to, l.from})
             if (const auto& info = s.at(end).info; info && value(info->portState) != 0)
                 state = iba::name_or_number(info->portState);
-        speed = fmt::format("{}{}", link_width_text(s.at(told)), link_speed_text(s, told));
+        speed = fmt::format("{}{}", link_width_text(s.at(known_end)), link_speed_text(s, known_end));
     }
     return {l.from.node, l.from.port, l.to.node,      l.to.port,
             state,       speed,       color_of(s, l), sum ? nlohmann::ordered_json(*sum) : nullptr};

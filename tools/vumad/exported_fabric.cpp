@@ -75,7 +75,7 @@ void exported_fabric::open_sim(const std::string& specification, const std::vect
     const auto add_carried = [&](std::unique_ptr<sim::sim_transport> carried) {
         sim::sim_transport& t = *carried;
         used.push_back({t.node(), t.port()});
-        t.serve_beside_sma();
+        t.serve_next_to_sma();
         exported_port port;
         port.outer = std::make_unique<vumad::single_mads>(t);
         port.inner = std::move(carried);

@@ -56,7 +56,7 @@ public:
     /// The signals that arrived since the last call.
     struct news {
         bool has_ended = false; ///< the command, or another child, ended
-        bool asks_counts = false;
+        bool requests_counts = false;
     };
     /// Forwards signals to the command, except SIGINT from a terminal, which the command receives itself.
     news pass_on(pid_t command) noexcept {
@@ -67,7 +67,7 @@ public:
             if (number == SIGTERM || number == SIGHUP || (number == SIGINT && next.ssi_code != SI_KERNEL))
                 ::kill(command, number);
             all.has_ended |= number == SIGCHLD;
-            all.asks_counts |= number == SIGUSR1;
+            all.requests_counts |= number == SIGUSR1;
         }
         return all;
     }
@@ -113,12 +113,12 @@ public:
         if (::pipe2(ends.data(), O_CLOEXEC) != 0)
             throw std::system_error(errno, std::generic_category(), "cannot create a pipe");
         failures_ = unique_fd{ends[0]};
-        const unique_fd told{ends[1]};
+        const unique_fd reported{ends[1]};
         id_ = ::fork();
         if (id_ < 0) throw std::system_error(errno, std::generic_category(), "cannot start a process");
         if (id_ != 0) return;
         signals.release();
-        become(command, told);
+        become(command, reported);
     }
 
     pid_t id() const noexcept { return id_; }
@@ -216,10 +216,10 @@ int run_beside_devices(const vumad_settings& s) {
         fabric.set_now(real_time::now());
         server.answer_waiting();
         const command_signals::news news = signals.pass_on(command.id());
-        if (news.asks_counts) print_counts(fabric, s.json);
+        if (news.requests_counts) print_counts(fabric, s.json);
         if (news.has_ended) code = command.ended();
     }
-    if (s.tells_counts || s.json) print_counts(fabric, s.json);
+    if (s.prints_counts || s.json) print_counts(fabric, s.json);
     return *code;
 }
 

@@ -12,7 +12,7 @@ struct vumad_settings {
     std::string fabric;               ///< fabric as for --fabric
     std::vector<std::string> places;  ///< NODE or NODE/PORT of each device; empty: as the fabric text selects
     std::vector<std::string> command; ///< program and arguments; empty: shell of the user
-    bool tells_counts = false;        ///< print counts on stderr at the end
+    bool prints_counts = false;       ///< print counts on stderr at the end
     bool json = false;                ///< print the counts as one JSON object for each device
 };
 

@@ -14,7 +14,7 @@ iba::gid make_gid(u64 prefix, iba::guid GUID) noexcept {
 
 } // namespace
 
-iba::gid gid_of(const attributes& of, router::place at) noexcept {
+iba::gid gid_of(const attributes& of, router::node_port at) noexcept {
     return make_gid(of.gid_prefix(at.node, at.port), of.graph().nodes[at.node].ports[at.port].GUID);
 }
 
@@ -29,7 +29,7 @@ std::vector<addressed_port> addressed_ports(const attributes& of, const iba::lid
             if (!end.has_lid()) continue;
             const unsigned offset = LID ? unsigned{value(*LID)} - value(end.LID) : 0;
             if (offset >= 1u << end.LMC) continue;
-            const router::place at{n, static_cast<u8>(p)};
+            const router::node_port at{n, static_cast<u8>(p)};
             const iba::gid own = gid_of(of, at);
             if (GID && *GID != own && !of.has_alias(at.node, at.port, *GID)) continue;
             all.push_back({at, LID ? *LID : end.LID, GID ? *GID : own});

@@ -43,10 +43,10 @@ agents::agents(topology& t, u64 counter_seed)
 }
 
 /// Replies as a host. Every CA belongs to a host.
-server::response agents::answer_host(const server::request& r, host_answer* says) const {
+server::response agents::answer_host(const server::request& r, host_answer* describes) const {
     const node& here = topology_.nodes[here_.node];
     if (here.type != iba::NodeType::CA) return server::response::error(server::status::unsupported_method);
-    return says(r, {here.description, "cpu 0: model simulated MHZ 0\n"});
+    return describes(r, {here.description, "cpu 0: model simulated MHZ 0\n"});
 }
 
 void agents::set_keys(u64 key) noexcept {
@@ -55,24 +55,24 @@ void agents::set_keys(u64 key) noexcept {
     congestion_.set_key(key);
 }
 
-bool agents::is_manager(router::place at) noexcept {
-    const router::place manager = subnet_.tables().manager();
+bool agents::is_manager(router::node_port at) noexcept {
+    const router::node_port manager = subnet_.tables().manager();
     return at.node == manager.node && (topology_.nodes[at.node].is_switch() || at.port == manager.port);
 }
 
-bool agents::take_trap(router::place at, std::span<u8, mad::mad_size> smp) {
+bool agents::take_trap(router::node_port at, std::span<u8, mad::mad_size> smp) {
     if (!is_manager(at)) return false;
-    iba::smp::NoticeTrap told;
-    iba::decode(told, smp.data() + iba::offset_of<&iba::smp::Format::data>);
+    iba::smp::NoticeTrap reported;
+    iba::decode(reported, smp.data() + iba::offset_of<&iba::smp::Format::data>);
     if (!server::turn_round(smp)) return false;
-    iba::Notice notice = iba::smp::notice_of(told);
+    iba::Notice notice = iba::smp::notice_of(reported);
     const auto issuer = addressed_ports(subnet_, &notice.issuerLID, nullptr);
     if (!issuer.empty()) notice.issuerGID = issuer.front().GID;
-    administrator_.tell(notice);
+    administrator_.notify(notice);
     return true;
 }
 
-std::vector<u8> agents::answer(router::place at, iba::lid source, std::span<const u8> mad, mad::time_point now) {
+std::vector<u8> agents::answer(router::node_port at, iba::lid source, std::span<const u8> mad, mad::time_point now) {
     here_ = at;
     now_ = now;
     using iba::MADHeader;
@@ -93,8 +93,8 @@ void agents::count_link_changes(mad::time_point when) {
 std::vector<report> agents::take_reports() {
     for (const auto& change : subnet_.take_service_changes()) {
         const iba::gid GID = gid_of(subnet_, {change.node, change.port});
-        administrator_.tell(change.is_in_service ? iba::TrapNumber::GIDInService : iba::TrapNumber::GIDOutOfService,
-                            GID);
+        administrator_.notify(change.is_in_service ? iba::TrapNumber::GIDInService : iba::TrapNumber::GIDOutOfService,
+                              GID);
     }
     return administrator_.take_reports();
 }

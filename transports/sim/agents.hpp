@@ -29,11 +29,11 @@ public:
     void count_link_changes(mad::time_point);
 
     /// Returns the reply of the node's port, of any length; empty: no reply.
-    std::vector<u8> answer(router::place at, iba::lid source, std::span<const u8> mad, mad::time_point now);
+    std::vector<u8> answer(router::node_port at, iba::lid source, std::span<const u8> mad, mad::time_point now);
 
     /// Processes a Trap that arrived at the port. If the subnet manager is there, it turns the Trap into its
     /// TrapRepress and forwards the notice to subscribers. Returns false if the subnet manager is not there.
-    bool take_trap(router::place at, std::span<u8, mad::mad_size> smp);
+    bool take_trap(router::node_port at, std::span<u8, mad::mad_size> smp);
 
     /// Returns the Reports that the SA has made since the last call.
     std::vector<report> take_reports();
@@ -43,7 +43,7 @@ public:
     bool is_acknowledged(std::span<const u8> report);
 
 private:
-    bool is_manager(router::place at) noexcept;
+    bool is_manager(router::node_port at) noexcept;
     using host_answer = server::response(const server::request&, const server::host_info&);
     server::response answer_host(const server::request&, host_answer*) const;
 
@@ -56,7 +56,7 @@ private:
     administrator administrator_;
     server::responder everywhere_, at_manager_;
     // Valid during answer():
-    router::place here_{topology::nobody, 0};
+    router::node_port here_{topology::no_node, 0};
     mad::time_point now_{};
 };
 

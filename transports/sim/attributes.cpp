@@ -110,15 +110,15 @@ u16 attributes::get(u32 node, u8 in_port, u16 attributeID, u32 modifier, block o
 /// the modifier selects the port.
 attributes::table_place attributes::block_at(u32 node, u8 in_port, u16 attributeID, u32 modifier) const noexcept {
     const bool is_switch = topology_.nodes[node].is_switch();
-    u32 told = ~u32{0};
+    u32 reported = ~u32{0};
     switch (attributeID) {
-    case iba::attribute_id<smp::PKeyTable>: told = is_switch ? ~u32{0} : 0xffff; break;
-    case iba::attribute_id<smp::SLToVLMappingTable>: told = is_switch ? 0xffff : 0; break;
-    case iba::attribute_id<smp::VLArbitrationTable>: told = is_switch ? ~u32{0} : 0xffff'0000; break;
-    case iba::attribute_id<smp::MulticastForwardingTable>: told = 0xf000'01ff; break;
-    case iba::attribute_id<smp::LedInfo>: told = is_switch ? ~u32{0} : 0; break;
+    case iba::attribute_id<smp::PKeyTable>: reported = is_switch ? ~u32{0} : 0xffff; break;
+    case iba::attribute_id<smp::SLToVLMappingTable>: reported = is_switch ? 0xffff : 0; break;
+    case iba::attribute_id<smp::VLArbitrationTable>: reported = is_switch ? ~u32{0} : 0xffff'0000; break;
+    case iba::attribute_id<smp::MulticastForwardingTable>: reported = 0xf000'01ff; break;
+    case iba::attribute_id<smp::LedInfo>: reported = is_switch ? ~u32{0} : 0; break;
     }
-    return {is_switch ? u8{0} : in_port, modifier & told};
+    return {is_switch ? u8{0} : in_port, modifier & reported};
 }
 
 u16 attributes::get_unwritten(u32 node, u8 in_port, u16 attributeID, u32 modifier, block out) noexcept {
@@ -189,7 +189,7 @@ smp::SwitchInfo attributes::switch_info(u32 number) const noexcept {
 }
 
 u16 attributes::get_sm_info(u32 number, u8 in_port, block out) noexcept {
-    const router::place manager = forwarding_.manager();
+    const router::node_port manager = forwarding_.manager();
     const node& n = topology_.nodes[number];
     const bool is_here = manager.node == number && (n.is_switch() || manager.port == in_port);
     const u8 end_port = n.is_switch() ? u8{0} : in_port;
@@ -242,7 +242,7 @@ void attributes::set_is_sm(u32 number, u8 which, bool is_sm) {
 }
 
 void attributes::set_manager(u32 number, u8 which, iba::SMState state, u8 priority) {
-    const router::place manager = forwarding_.manager();
+    const router::node_port manager = forwarding_.manager();
     if (manager.node == number && manager.port == which) {
         sm_state_ = state;
         sm_priority_ = priority;
@@ -285,14 +285,14 @@ u16 attributes::get_port_info(u32 number, u8 in_port, u32 modifier, block out) n
     constexpr u32 understands_extended_speeds = u32{1} << 31; // the requester's (IBA 14.2.5.6)
     const u32 which = modifier & ~understands_extended_speeds;
     if (which > n.num_ports()) return status::invalid_value;
-    smp::PortInfo told = port_info(number, in_port, which == 0 && !n.is_switch() ? in_port : which);
+    smp::PortInfo reported = port_info(number, in_port, which == 0 && !n.is_switch() ? in_port : which);
     if (n.hides_extended_speeds && !(modifier & understands_extended_speeds)) {
-        told.linkSpeedExtSupported = told.linkSpeedExtEnabled = 0;
-        told.linkSpeedExtActive = {};
-        told.linkSpeedExtSupported2 = told.linkSpeedExtEnabled2 = 0;
-        told.linkSpeedExtActive2 = {};
+        reported.linkSpeedExtSupported = reported.linkSpeedExtEnabled = 0;
+        reported.linkSpeedExtActive = {};
+        reported.linkSpeedExtSupported2 = reported.linkSpeedExtEnabled2 = 0;
+        reported.linkSpeedExtActive2 = {};
     }
-    return put(told, out);
+    return put(reported, out);
 }
 
 /// Returns the modes of forward error correction. Each speed supports its usual mode or none; the link uses the usual mode.
@@ -345,13 +345,13 @@ u16 attributes::get_hierarchy(u32 number, u32 modifier, block out) noexcept {
     if (n.hierarchies.empty()) return status::unsupported_attribute;
     const u32 which = modifier & 0xff, index = modifier >> 8;
     if (which > n.num_ports() || index >= n.hierarchies.size()) return status::invalid_value;
-    const hierarchy& place = n.hierarchies[index];
+    const hierarchy& node_port = n.hierarchies[index];
     smp::HierarchyInfo i;
-    i.templateGUID = place.templateGUID;
+    i.templateGUID = node_port.templateGUID;
     i.maxSupportedIndex = i.maxActiveIndex = static_cast<u8>(n.hierarchies.size() - 1);
-    const std::size_t above = std::min(place.levels.size(), i.levelData.size() - 1);
+    const std::size_t above = std::min(node_port.levels.size(), i.levelData.size() - 1);
     i.activeLevels = static_cast<u8>(above + 1);
-    std::copy_n(place.levels.begin(), above, i.levelData.begin());
+    std::copy_n(node_port.levels.begin(), above, i.levelData.begin());
     i.levelData[above] = which;
     return put(i, out);
 }
@@ -422,9 +422,9 @@ u16 attributes::get_linear(u32 number, u32 modifier, block out) noexcept {
     smp::LinearForwardingTable table;
     for (u32 i = 0; i < table.portBlock.size(); ++i) {
         const u32 LID = modifier * 64 + i;
-        const bool is_told = value(topology_.sm_lid) != 0 && LID <= forwarding_.top();
+        const bool is_reported = value(topology_.sm_lid) != 0 && LID <= forwarding_.top();
         table.portBlock[i] =
-            is_told ? forwarding_.port_to(number, iba::lid{static_cast<u16>(LID)}) : forwarding::no_port;
+            is_reported ? forwarding_.port_to(number, iba::lid{static_cast<u16>(LID)}) : forwarding::no_port;
     }
     return put(table, out);
 }

@@ -55,19 +55,19 @@ public:
     void set_is_sm(u32 node, u8 port, bool is_sm);
 
     /// Returns the P_Key at an index of an end port's table; 0: none. For a switch, use port 0.
-    u16 pkey_at(router::place at, u16 index) const noexcept;
+    u16 pkey_at(router::node_port at, u16 index) const noexcept;
     /// Returns the index of a P_Key that matches `pkey` of a packet (IBA 10.9.3). Full membership comes first.
-    std::optional<u16> matching_pkey(router::place at, u16 pkey) const noexcept;
+    std::optional<u16> matching_pkey(router::node_port at, u16 pkey) const noexcept;
     /// Returns the P_Key of an outgoing packet for `pkey`: `pkey` itself, or the table's P_Key of the same partition;
     /// 0: the table has neither.
-    u16 sent_pkey(router::place at, u16 pkey) const noexcept;
+    u16 sent_pkey(router::node_port at, u16 pkey) const noexcept;
     /// Returns the P_Key of `a` with which it reaches `b`, in the partition of `wanted` if given. The default
     /// partition comes first. 0: they share no partition.
-    u16 shared_pkey(router::place a, router::place b, std::optional<u16> wanted) const noexcept;
+    u16 shared_pkey(router::node_port a, router::node_port b, std::optional<u16> wanted) const noexcept;
     /// Returns the GID at an index of the table; zero: none.
-    iba::gid gid_at(router::place at, u16 index) const noexcept;
+    iba::gid gid_at(router::node_port at, u16 index) const noexcept;
     /// Returns the index of one of the port's GIDs.
-    std::optional<u8> gid_index(router::place at, const iba::gid& GID) const noexcept;
+    std::optional<u8> gid_index(router::node_port at, const iba::gid& GID) const noexcept;
 
     /// Returns the PortInfo that an SMP through `in_port` reads.
     iba::smp::PortInfo port_info(u32 node, u8 in_port, u32 number) const noexcept;
@@ -110,8 +110,8 @@ public:
     /// Ends a running lease, because an SMP had the M_Key.
     void renew_lease(u32 node, u8 in_port) noexcept;
     void count_mkey_violation(u32 node, u8 in_port, mad::time_point now);
-    void count_pkey_violation(router::place at) { count_violation<&iba::smp::PortInfo::PKeyViolations>(at); }
-    void count_qkey_violation(router::place at) { count_violation<&iba::smp::PortInfo::QKeyViolations>(at); }
+    void count_pkey_violation(router::node_port at) { count_violation<&iba::smp::PortInfo::PKeyViolations>(at); }
+    void count_qkey_violation(router::node_port at) { count_violation<&iba::smp::PortInfo::QKeyViolations>(at); }
 
     /// Returns SwitchInfo.linearFDBTop.
     u16 linear_top(u32 node) const noexcept { return switch_info(node).linearFDBTop; }
@@ -132,8 +132,8 @@ private:
     iba::smp::NodeInfo node_info(u32 node, u8 in_port) const noexcept;
     iba::smp::SwitchInfo switch_info(u32 node) const noexcept;
     u16 pkey_blocks(u32 node) const noexcept;
-    const overrides::block* pkey_block(router::place at, u16 part) const noexcept;
-    template <class Condition> std::optional<u16> find_pkey(router::place at, Condition&& holds) const;
+    const overrides::block* pkey_block(router::node_port at, u16 part) const noexcept;
+    template <class Condition> std::optional<u16> find_pkey(router::node_port at, Condition&& holds) const;
     overrides::port_settings& settings_of(u32 node, u8 number);
 
     struct table_place {
@@ -142,7 +142,7 @@ private:
     };
     table_place block_at(u32 node, u8 in_port, u16 attributeID, u32 modifier) const noexcept;
     /// Increments a counter, which stops at its largest value.
-    template <u16 iba::smp::PortInfo::*Counter> void count_violation(router::place at) {
+    template <u16 iba::smp::PortInfo::*Counter> void count_violation(router::node_port at) {
         u16& counter = settings_of(at.node, at.port).info.*Counter;
         if (counter != 0xffff) ++counter;
     }

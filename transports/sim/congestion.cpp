@@ -114,8 +114,8 @@ bool congestion_agent::take_key(const server::request& r, mad::time_point now) {
         lease_end_.reset();
         return true;
     }
-    const bool asks_for_key = !is_set(r) && r.header.attributeID == attribute_id<CongestionKeyInfo>;
-    if (asks_for_key) return false;
+    const bool requests_key = !is_set(r) && r.header.attributeID == attribute_id<CongestionKeyInfo>;
+    if (requests_key) return false;
     count_up(key_.CCKeyViolations);
     if (!lease_end_ && key_.CCKeyProtectBit && key_.CCKeyLeasePeriod != 0)
         lease_end_ = now + std::chrono::seconds(key_.CCKeyLeasePeriod);
@@ -129,15 +129,15 @@ response congestion_agent::answer_key(const server::request& r, bool has_key) {
         key_ = wanted;
         key_.CCKeyViolations = violations;
     }
-    CongestionKeyInfo told = key_;
-    if (!has_key && key_.CCKeyProtectBit) told.CCKey = 0;
-    return response::of(told);
+    CongestionKeyInfo reported = key_;
+    if (!has_key && key_.CCKeyProtectBit) reported.CCKey = 0;
+    return response::of(reported);
 }
 
 template <class Log> response congestion_agent::read_log(Log& log, mad::time_point now) const {
-    Log told = log;
-    told.congestionFlags = lease_end_ ? 1 : 0;
-    told.currentTimeStamp = timestamp(now);
+    Log reported = log;
+    reported.congestionFlags = lease_end_ ? 1 : 0;
+    reported.currentTimeStamp = timestamp(now);
     if constexpr (std::is_same_v<Log, CongestionLogSwitch>) {
         log.logEventsCounter = 0;
         log.portMap = {};
@@ -145,7 +145,7 @@ template <class Log> response congestion_agent::read_log(Log& log, mad::time_poi
         log.thresholdEventCounter = 0;
         log.thresholdCongestionEventMap = 0;
     }
-    return response::of(told);
+    return response::of(reported);
 }
 
 response congestion_agent::answer_for(switch_part& s, const server::request& r, mad::time_point now) const {

@@ -36,7 +36,7 @@ void fabric_core::detach(u32 number) noexcept {
     while (e.first != none) free(std::exchange(e.first, packets_[e.first].next));
 }
 
-void fabric_core::tell_others(u32 number) const {
+void fabric_core::notify_others(u32 number) const {
     for (const attachment& e : endpoints_)
         if (&e != &endpoints_[number] && e.rearm) e.rearm();
 }
@@ -78,7 +78,7 @@ iba::lid fabric_core::lid_of(const attachment& e) const noexcept { return topolo
 /// Returns the source of a delivered message, as the port reports its headers.
 mad::source_address fabric_core::source_of(const packet& p, const attachment& at) const noexcept {
     const attributes& subnet = agents_->subnet();
-    const router::place here{at.node, at.port};
+    const router::node_port here{at.node, at.port};
     const mad::IBPath& h = p.headers;
     mad::source_address source;
     source.SLID = h.SLID;
@@ -144,7 +144,7 @@ bool fabric_core::send_directed_answer(packet& p, u32 to) noexcept {
     auto there = p.mad;
     iba::put<&directed_header::D>(there.data(), false);
     iba::put<&directed_header::hopPointer>(there.data(), 0);
-    const router::place start{home.node, home.port};
+    const router::node_port start{home.node, home.port};
     const auto way = router_->by_route(start, p.headers.DLID, there.data());
     if (!way || way->end.node != from.node || !router_->back_by_route(start, p.headers.DLID, *way, m)) return false;
     p.endpoint = to;
@@ -168,7 +168,7 @@ u32 fabric_core::server_of(const packet& p) const noexcept {
     for (u32 i = 0; i < endpoints_.size(); ++i) {
         const attachment& e = endpoints_[i];
         if (!e.attached || e.node != p.node || (!topology_.nodes[e.node].is_switch() && e.port != p.port)) continue;
-        if (e.is_beside_sma && is_for_sma(p)) continue;
+        if (e.is_next_to_sma && is_for_sma(p)) continue;
         const auto wants = [&](const mad::registration& r) { return mad::describes(r, p.mad); };
         if (std::any_of(e.served.begin(), e.served.end(), wants)) return i;
     }

@@ -278,7 +278,7 @@ void fabric_core::send(u32 from, const mad::any_path& path, std::span<const u8> 
 /// Routes a request. Returns false if no route exists.
 bool fabric_core::send_request(packet& p) noexcept {
     const attachment& e = endpoints_[p.endpoint];
-    const router::place here{e.node, e.port};
+    const router::node_port here{e.node, e.port};
     if (iba::get<&header::baseVersion>(p.mad.data()) != 1) return false;
     if (!is_smp(p) && p.headers.pkey == 0) return false; // a port sends only P_Keys of its table
     std::optional<router::directed_stop> to;
@@ -399,11 +399,11 @@ bool fabric_core::scripted_reply(u32 index) noexcept {
         const packet& p = packets_[index];
         return p.whole.empty() ? std::vector<u8>(p.mad.begin(), p.mad.end()) : p.whole;
     };
-    const packet& asked = packets_[index];
+    const packet& requested = packets_[index];
     const std::vector<u8> request = message();
-    const scripts::key key = scripts::key_of(asked.node, request);
-    const u8 own_port = topology_.nodes[asked.node].is_switch() ? u8{0} : asked.port;
-    const auto reply = scripts_->reply_to(key, request, source_of(asked, {asked.node, own_port, true}));
+    const scripts::key key = scripts::key_of(requested.node, request);
+    const u8 own_port = topology_.nodes[requested.node].is_switch() ? u8{0} : requested.port;
+    const auto reply = scripts_->reply_to(key, request, source_of(requested, {requested.node, own_port, true}));
     if (reply && reply->empty()) return false;
     if (reply) hold(packets_[index], *reply);
     else if (!agents_reply(packets_[index])) return false;
@@ -451,7 +451,7 @@ void fabric_core::on_service(u32 index) noexcept {
     if (p.endpoint == none) return free(index); // MADs of the fabric itself expect no reply here
     if (!has_reply) return drop(index);
     const attachment& home = endpoints_[p.endpoint];
-    const router::place from{home.node, home.port};
+    const router::node_port from{home.node, home.port};
     if (p.is_directed) {
         const router::directed_stop here{{p.node, p.port, p.hops}, p.route_begin, p.route_end};
         has_reply = router_->back_by_route(from, p.headers.DLID, here, p.mad.data());

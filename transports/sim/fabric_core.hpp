@@ -62,7 +62,7 @@ public:
     /// Calls `rearm`, until detach(), when another endpoint has sent a message: next_event() can be earlier then.
     void on_news(u32 endpoint, std::function<void()> rearm) { endpoints_[endpoint].rearm = std::move(rearm); }
     /// Calls `rearm` of all endpoints except this one, which has sent a message.
-    void tell_others(u32 endpoint) const;
+    void notify_others(u32 endpoint) const;
     /// Returns the present P_Key and GID tables of the endpoint's port.
     mad::port_tables port_tables_of(u32 endpoint) noexcept;
     /// Returns a number that changes when a table may have changed.
@@ -77,7 +77,7 @@ public:
     void unserve(u32 endpoint, const mad::registration&) noexcept;
     /// Makes the port's SMA respond to all Gets and Sets of SMPs except SMInfo, even if the endpoint serves them. A host channel adapter
     /// and its driver do the same.
-    void serve_beside_sma(u32 endpoint) noexcept { endpoints_[endpoint].is_beside_sma = true; }
+    void serve_next_to_sma(u32 endpoint) noexcept { endpoints_[endpoint].is_next_to_sma = true; }
     /// Sets the bit IsSM in the port's CapabilityMask. At the port of the topology's subnet manager it is always set.
     void set_is_sm(u32 endpoint, bool is_sm);
     void advance(mad::time_point now) noexcept;
@@ -138,7 +138,7 @@ private:
         u32 first = none, last = none; // list of messages that have arrived
         std::vector<mad::registration> served{};
         std::function<void()> rearm{};
-        bool is_beside_sma = false;
+        bool is_next_to_sma = false;
     };
     struct trap {
         u32 node;

@@ -19,7 +19,7 @@
 namespace comad::transports::sim {
 namespace {
 
-constexpr u32 nobody = topology::nobody;
+constexpr u32 no_node = topology::no_node;
 
 bool has_port(topology_event::kind what) noexcept {
     return what == topology_event::kind::cut || what == topology_event::kind::restore;
@@ -46,7 +46,7 @@ std::optional<double> share_in(const spec& s, std::string_view key, std::string_
 
 /// Returns a random selection of this share of all nodes except `excluded`, with equal probability.
 std::vector<u32> draw(const topology& t, double share, u32 excluded, u64& random) {
-    const u64 candidates = t.nodes.size() - (excluded == nobody ? 0 : 1);
+    const u64 candidates = t.nodes.size() - (excluded == no_node ? 0 : 1);
     u64 left = candidates, wanted = static_cast<u64>(std::llround(share * static_cast<double>(candidates)));
     std::vector<u32> drawn;
     for (u32 n = 0; n < t.nodes.size(); ++n) {
@@ -132,7 +132,7 @@ void fault_plan::slow_down(fabric& net, std::string_view value, u64& random) con
     if (!parts)
         spec_.fail(fmt::format("slow={} has no time; expected NODE:TIME or FRACTION:TIME, such as 0.1:1ms", value));
     const mad::duration time = spec_.to_duration("slow", parts->rest);
-    for (const u32 n : nodes_of(net.graph(), "slow", parts->front, nobody, random)) net.set_service_time(n, time);
+    for (const u32 n : nodes_of(net.graph(), "slow", parts->front, no_node, random)) net.set_service_time(n, time);
 }
 
 void fault_plan::kill(fabric& net, std::string_view value, u32 here, u64& random) const {
@@ -143,7 +143,7 @@ void fault_plan::kill(fabric& net, std::string_view value, u32 here, u64& random
 void fault_plan::set_pma(fabric& net, std::string_view value, u64& random) const {
     const auto parts = split(value, ':').value_or(halves{"1", value});
     const u8 capabilities = capabilities_in(spec_, parts.rest);
-    for (const u32 n : nodes_of(net.graph(), "pma", parts.front, nobody, random)) net.set_pma(n, capabilities);
+    for (const u32 n : nodes_of(net.graph(), "pma", parts.front, no_node, random)) net.set_pma(n, capabilities);
 }
 
 namespace {
@@ -178,14 +178,14 @@ void fault_plan::set_congestion(fabric& net, std::string_view value, u64& random
     const auto parts = split(value, ':').value_or(halves{"1", value});
     const bool has_none = parts.rest == "none";
     const u64 events = has_none ? 0 : spec_.to_number("cc", parts.rest, 0, 1'000'000);
-    for (const u32 n : nodes_of(net.graph(), "cc", parts.front, nobody, random)) {
+    for (const u32 n : nodes_of(net.graph(), "cc", parts.front, no_node, random)) {
         net.set_congestion_control(n, !has_none);
         for (u64 e = 0; e < events; ++e) log_event(net, n, random);
     }
 }
 
 void fault_plan::set_adaptive_routing(fabric& net, std::string_view value, u64& random) const {
-    for (const u32 n : nodes_of(net.graph(), "ar", value, nobody, random)) net.set_adaptive_routing(n, true);
+    for (const u32 n : nodes_of(net.graph(), "ar", value, no_node, random)) net.set_adaptive_routing(n, true);
 }
 
 /// Parses NODE:STATE:PRIORITY.
@@ -220,13 +220,13 @@ std::vector<u32> fault_plan::nodes_of(const topology& t, std::string_view key, s
 fault_plan::moment fault_plan::moment_of(const topology& t, std::string_view key, topology_event::kind what,
                                          std::string_view value) const {
     const auto parts = split(value, '@');
-    const auto place = parts && has_port(what) ? split(parts->front, '/') : std::nullopt;
-    if (!parts || (has_port(what) && !place)) {
+    const auto node_port = parts && has_port(what) ? split(parts->front, '/') : std::nullopt;
+    if (!parts || (has_port(what) && !node_port)) {
         const auto form = key == "flap" ? "NODE/PORT@5ms:1ms:10ms" : has_port(what) ? "NODE/PORT@5ms" : "NODE@5ms";
         spec_.fail(fmt::format("{}={} is incomplete; expected {}", key, value, form));
     }
-    if (!place) return {{what, find_node(spec_, t, key, parts->front)}, parts->rest};
-    const cable_end at = cable_at(t, key, value, place->front, place->rest);
+    if (!node_port) return {{what, find_node(spec_, t, key, parts->front)}, parts->rest};
+    const cable_end at = cable_at(t, key, value, node_port->front, node_port->rest);
     return {{what, at.node, at.port}, parts->rest};
 }
 
@@ -248,12 +248,12 @@ fault_plan::cable_end fault_plan::cable_at(const topology& t, std::string_view k
 void fault_plan::degrade(topology& t) const {
     for (const auto value : degraded_) {
         const auto parts = split(value, ':');
-        const auto place = parts ? split(parts->front, '/') : std::nullopt;
+        const auto node_port = parts ? split(parts->front, '/') : std::nullopt;
         const iba::link_word link = parts ? iba::parse_link_word(parts->rest) : iba::link_word{};
-        if (!place || comad::iba::value(link.width) == 0 || link.speed == 0)
+        if (!node_port || comad::iba::value(link.width) == 0 || link.speed == 0)
             spec_.fail(fmt::format(
                 "link={} is incomplete; expected NODE/PORT, width and speed, such as NODE/PORT:1xQDR", value));
-        const cable_end at = cable_at(t, "link", value, place->front, place->rest);
+        const cable_end at = cable_at(t, "link", value, node_port->front, node_port->rest);
         port& here = t.nodes[at.node].ports[at.port];
         port& there = t.nodes[here.peer_node].ports[here.peer_port];
         const link_codes wanted{comad::iba::value(link.width), static_cast<u16>(link.speed)};

@@ -45,7 +45,7 @@ u8 forwarding::port_from_manager(u32 node) {
 
 void forwarding::find_from_manager() {
     from_manager_.assign(topology_.nodes.size(), 0);
-    if (manager_.node == topology::nobody) return;
+    if (manager_.node == topology::no_node) return;
     for (u32 n = 0; n < topology_.nodes.size(); ++n) {
         const node& x = topology_.nodes[n];
         if (!x.is_switch() || !x.ports[0].has_lid()) continue;

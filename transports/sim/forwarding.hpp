@@ -27,7 +27,7 @@ public:
     /// Returns the highest LID of all ports; 0: no port has a LID.
     u16 top() const noexcept;
     /// Returns the port of the subnet manager; its node is topology::nobody if there is none.
-    router::place manager() const noexcept { return manager_; }
+    router::node_port manager() const noexcept { return manager_; }
     /// Returns the port through which a switch forwards a LID; 0: to itself; no_port: the LID has no route.
     u8 port_to(u32 node, iba::lid to) noexcept { return router_.port_to(node, to); }
     /// Returns the ports through which a switch forwards the broadcast group.
@@ -44,7 +44,7 @@ private:
     const topology& topology_;
     router router_;
     mutable std::optional<u16> top_; // nullopt: not calculated so far
-    router::place manager_{topology::nobody, 0};
+    router::node_port manager_{topology::no_node, 0};
     std::vector<u8> from_manager_;    // port by node; empty: not calculated so far
     std::vector<port_set> broadcast_; // ports by node; empty: not calculated so far
 };

@@ -185,22 +185,23 @@ topology make_chain(spec& s, bool closed) {
 }
 
 /// A type of generated topology.
-struct kind {
+struct generator {
     std::string_view name;
     topology (*make)(spec&);
 };
-constexpr std::array<kind, 6> kinds{{{"single", make_single},
-                                     {"fattree2", make_fattree2},
-                                     {"fattree3", make_fattree3},
-                                     {"torus", make_torus},
-                                     {"ring", [](spec& s) { return make_chain(s, true); }},
-                                     {"line", [](spec& s) { return make_chain(s, false); }}}};
+constexpr std::array<generator, 6> generators{{{"single", make_single},
+                                               {"fattree2", make_fattree2},
+                                               {"fattree3", make_fattree3},
+                                               {"torus", make_torus},
+                                               {"ring", [](spec& s) { return make_chain(s, true); }},
+                                               {"line", [](spec& s) { return make_chain(s, false); }}}};
 
 } // namespace
 
 topology generate(spec& s) {
-    const auto k = std::find_if(kinds.begin(), kinds.end(), [&](const kind& x) { return x.name == s.head(); });
-    if (k == kinds.end()) s.fail(fmt::format("unknown kind of subnet; expected one of {}", topology_kinds()));
+    const auto k =
+        std::find_if(generators.begin(), generators.end(), [&](const generator& x) { return x.name == s.head(); });
+    if (k == generators.end()) s.fail(fmt::format("unknown kind of subnet; expected one of {}", topology_kinds()));
     return k->make(s);
 }
 
@@ -212,7 +213,7 @@ topology make_topology(std::string_view specification) {
 std::string_view topology_kinds() noexcept { return "single, fattree2, fattree3, torus, ring, line"; }
 
 bool is_topology_kind(std::string_view name) noexcept {
-    return std::any_of(kinds.begin(), kinds.end(), [&](const kind& x) { return x.name == name; });
+    return std::any_of(generators.begin(), generators.end(), [&](const generator& x) { return x.name == name; });
 }
 
 } // namespace comad::transports::sim

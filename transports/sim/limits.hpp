@@ -28,14 +28,17 @@ constexpr u64 limits =
 
 /// Returns whether the record `has` is within the limits of the query `wanted`.
 template <class R> bool is_within_limits(u64 mask, const R& wanted, const R& has) noexcept {
-    const auto asks = [&](u64 component) { return (mask & component) != 0; };
-    const auto selector = [&](u64 component, iba::Selector s) { return asks(component) ? s : iba::Selector::Exactly; };
+    const auto queries_of = [&](u64 component) { return (mask & component) != 0; };
+    const auto selector = [&](u64 component, iba::Selector s) {
+        return queries_of(component) ? s : iba::Selector::Exactly;
+    };
     const auto MTU = selector(iba::mask_of<&R::MTUSelector>, wanted.MTUSelector);
     const auto rate = selector(iba::mask_of<&R::rateSelector>, wanted.rateSelector);
     const auto life = selector(iba::mask_of<&R::packetLifeTimeSelector>, wanted.packetLifeTimeSelector);
-    return (!asks(iba::mask_of<&R::MTU>) || satisfies(MTU, value(wanted.MTU), value(has.MTU))) &&
-           (!asks(iba::mask_of<&R::rate>) || satisfies(rate, tenths_of(wanted.rate), tenths_of(has.rate))) &&
-           (!asks(iba::mask_of<&R::packetLifeTime>) || satisfies(life, wanted.packetLifeTime, has.packetLifeTime));
+    return (!queries_of(iba::mask_of<&R::MTU>) || satisfies(MTU, value(wanted.MTU), value(has.MTU))) &&
+           (!queries_of(iba::mask_of<&R::rate>) || satisfies(rate, tenths_of(wanted.rate), tenths_of(has.rate))) &&
+           (!queries_of(iba::mask_of<&R::packetLifeTime>) ||
+            satisfies(life, wanted.packetLifeTime, has.packetLifeTime));
 }
 
 /// Sets MTU, rate and packet lifetime of a record, with the selector Exactly.

@@ -21,13 +21,13 @@ bool is_pkey_match(u16 a, u16 b) noexcept {
 }
 
 /// Returns a block of the P_Key table; null: no manager has written it.
-const overrides::block* attributes::pkey_block(router::place at, u16 part) const noexcept {
+const overrides::block* attributes::pkey_block(router::node_port at, u16 part) const noexcept {
     const u8 table = topology_.nodes[at.node].is_switch() ? u8{0} : at.port;
     return written_.has_pkeys() ? written_.find_block(at.node, table, iba::attribute_id<iba::smp::PKeyTable>, part)
                                 : nullptr;
 }
 
-u16 attributes::pkey_at(router::place at, u16 index) const noexcept {
+u16 attributes::pkey_at(router::node_port at, u16 index) const noexcept {
     const u16 part = index / entries_of_block;
     if (part >= pkey_blocks(at.node)) return 0;
     if (const auto* bytes = pkey_block(at, part)) return entry(*bytes, index % entries_of_block);
@@ -35,7 +35,7 @@ u16 attributes::pkey_at(router::place at, u16 index) const noexcept {
 }
 
 /// Returns the index of the first P_Key for which `holds` is true. Zeros are unused entries.
-template <class Condition> std::optional<u16> attributes::find_pkey(router::place at, Condition&& holds) const {
+template <class Condition> std::optional<u16> attributes::find_pkey(router::node_port at, Condition&& holds) const {
     for (u16 part = 0; part < pkey_blocks(at.node); ++part) {
         const auto* bytes = pkey_block(at, part);
         if (!bytes && part == 0 && holds(default_pkey)) return u16{0};
@@ -46,20 +46,20 @@ template <class Condition> std::optional<u16> attributes::find_pkey(router::plac
     return std::nullopt;
 }
 
-std::optional<u16> attributes::matching_pkey(router::place at, u16 pkey) const noexcept {
+std::optional<u16> attributes::matching_pkey(router::node_port at, u16 pkey) const noexcept {
     const auto full =
         find_pkey(at, [pkey](u16 own) { return (own & full_membership) != 0 && is_pkey_match(own, pkey); });
     if (full) return full;
     return find_pkey(at, [pkey](u16 own) { return is_pkey_match(own, pkey); });
 }
 
-u16 attributes::sent_pkey(router::place at, u16 pkey) const noexcept {
+u16 attributes::sent_pkey(router::node_port at, u16 pkey) const noexcept {
     if (find_pkey(at, [pkey](u16 own) { return own == pkey; })) return pkey;
     const auto same = find_pkey(at, [pkey](u16 own) { return has_same_base(own, pkey); });
     return same ? pkey_at(at, *same) : u16{0};
 }
 
-u16 attributes::shared_pkey(router::place a, router::place b, std::optional<u16> wanted) const noexcept {
+u16 attributes::shared_pkey(router::node_port a, router::node_port b, std::optional<u16> wanted) const noexcept {
     const auto is_shared = [&](u16 own) {
         return (!wanted || has_same_base(own, *wanted)) &&
                find_pkey(b, [own](u16 other) { return is_pkey_match(own, other); }).has_value();
@@ -69,7 +69,7 @@ u16 attributes::shared_pkey(router::place a, router::place b, std::optional<u16>
     return index ? pkey_at(a, *index) : u16{0};
 }
 
-iba::gid attributes::gid_at(router::place at, u16 index) const noexcept {
+iba::gid attributes::gid_at(router::node_port at, u16 index) const noexcept {
     if (index == 0) return gid_of(*this, at);
     iba::gid GID;
     if (index >= gid_capacity) return GID;
@@ -82,7 +82,7 @@ iba::gid attributes::gid_at(router::place at, u16 index) const noexcept {
     return GID;
 }
 
-std::optional<u8> attributes::gid_index(router::place at, const iba::gid& GID) const noexcept {
+std::optional<u8> attributes::gid_index(router::node_port at, const iba::gid& GID) const noexcept {
     if (GID == iba::gid{}) return std::nullopt;
     iba::gid local = gid_of(*this, at);
     iba::store_be<u64>(local.bytes.data(), GIDPrefix);

@@ -103,17 +103,17 @@ private:
         }
         // Keeps the codes that were active when the file was written. An end without codes takes them from the other
         // end.
-        const link_codes said_here = here.active, said_there = there.active;
-        if (said_here.width == 0 && said_there.width != 0) here.enabled = capable_of(said_there);
-        if (said_there.width == 0 && said_here.width != 0) there.enabled = capable_of(said_here);
+        const link_codes named_here = here.active, named_there = there.active;
+        if (named_here.width == 0 && named_there.width != 0) here.enabled = capable_of(named_there);
+        if (named_there.width == 0 && named_here.width != 0) there.enabled = capable_of(named_here);
         if (!graph_.link(n, p.number, p.peer_node, p.peer_port))
             return drop(p.line, "the two ports have no width or speed in common", "change one end's w=, s= or e= mask");
-        settle(here, said_here.width != 0 ? said_here : said_there);
-        settle(there, said_there.width != 0 ? said_there : said_here);
+        settle(here, named_here.width != 0 ? named_here : named_there);
+        settle(there, named_there.width != 0 ? named_there : named_here);
     }
 
-    static void settle(port& p, link_codes said) noexcept {
-        if (said.width != 0) p.active = said;
+    static void settle(port& p, link_codes printed) noexcept {
+        if (printed.width != 0) p.active = printed;
         p.enabled.width |= p.active.width;
         p.enabled.speed |= p.active.speed;
         p.supported = p.enabled;

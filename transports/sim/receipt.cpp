@@ -24,7 +24,7 @@ constexpr u8 no_more_routers = 255;          // the hop limit of replies (IBA 13
 /// 0.
 mad::IBPath fabric_core::headers_of(const attachment& from, const mad::any_path& path) const noexcept {
     const attributes& subnet = agents_->subnet();
-    const router::place here{from.node, from.port};
+    const router::node_port here{from.node, from.port};
     mad::IBPath headers;
     if (const auto* by_lid = std::get_if<mad::IBPath>(&path)) headers = *by_lid;
     else static_cast<mad::path_headers&>(headers) = mad::headers_of(path);
@@ -45,16 +45,16 @@ mad::IBPath fabric_core::headers_of(const attachment& from, const mad::any_path&
 void fabric_core::turn_headers(packet& p) const noexcept {
     const attributes& subnet = agents_->subnet();
     const bool is_switch = topology_.nodes[p.node].is_switch();
-    const router::place here{p.node, is_switch ? u8{0} : p.port};
+    const router::node_port here{p.node, is_switch ? u8{0} : p.port};
     mad::IBPath& h = p.headers;
-    const iba::lid asked = h.DLID;
+    const iba::lid requested = h.DLID;
     if (const auto index = is_smp(p) ? std::nullopt : subnet.matching_pkey(here, h.pkey))
         h.pkey = subnet.pkey_at(here, *index);
     std::swap(h.dqpn, h.sqpn);
     std::swap(h.SGID, h.DGID);
     if (h.has_grh) h.hop_limit = no_more_routers;
     if (!p.is_directed) h.DLID = h.SLID;
-    h.SLID = asked;
+    h.SLID = requested;
 }
 
 /// Returns whether a port accepts a packet. If a key is wrong, the port counts it and sends a trap.
@@ -62,7 +62,7 @@ bool fabric_core::is_taken(const packet& p, u32 node, u8 port) noexcept {
     const mad::IBPath& h = p.headers;
     if (is_smp(p)) return !h.has_grh;
     attributes& subnet = agents_->subnet();
-    const router::place here{node, topology_.nodes[node].is_switch() ? u8{0} : port};
+    const router::node_port here{node, topology_.nodes[node].is_switch() ? u8{0} : port};
     if (h.dqpn != GSI_QPN || (h.has_grh && !subnet.gid_index(here, h.DGID))) return false;
     if (!subnet.matching_pkey(here, h.pkey)) {
         subnet.count_pkey_violation(here);

@@ -21,14 +21,14 @@ bool carries_lids(const port& p) noexcept { return p.linked() && p.state == iba:
 } // namespace
 
 router::router(const topology& t, const overrides& tables)
-    : topology_(t), tables_(tables), mute_(t.nodes.size()), by_lid_(0x10000, place{topology::nobody, 0}) {
+    : topology_(t), tables_(tables), mute_(t.nodes.size()), by_lid_(0x10000, node_port{topology::no_node, 0}) {
     queue_.reserve(t.nodes.size());
 }
 
 void router::find_owners() noexcept {
     is_stale_ = false;
-    for (tree& t : trees_) t.origin = {topology::nobody, 0};
-    std::fill(by_lid_.begin(), by_lid_.end(), place{topology::nobody, 0});
+    for (tree& t : trees_) t.origin = {topology::no_node, 0};
+    std::fill(by_lid_.begin(), by_lid_.end(), node_port{topology::no_node, 0});
     for (u32 n = 0; n < topology_.nodes.size(); ++n) {
         const node& x = topology_.nodes[n];
         const unsigned last = x.is_switch() ? 0 : x.num_ports();
@@ -40,7 +40,7 @@ void router::find_owners() noexcept {
     }
 }
 
-const router::tree& router::tree_from(place origin) noexcept {
+const router::tree& router::tree_from(node_port origin) noexcept {
     constexpr std::size_t most_trees = 16;
     if (is_stale_) find_owners();
     for (const tree& t : trees_)
@@ -57,7 +57,7 @@ const router::tree& router::tree_from(place origin) noexcept {
 }
 
 void router::grow(tree& t) noexcept {
-    const place origin = t.origin;
+    const node_port origin = t.origin;
     t.nodes.assign(topology_.nodes.size(), {unreachable, no_cable, 0, 0});
     t.nodes[origin.node].hops = 0;
     queue_.assign(1, origin.node);
@@ -77,16 +77,16 @@ void router::grow(tree& t) noexcept {
     }
 }
 
-std::optional<router::stop> router::by_lid(place from, iba::lid to, std::optional<u8> SL) noexcept {
+std::optional<router::stop> router::by_lid(node_port from, iba::lid to, std::optional<u8> SL) noexcept {
     if (to == iba::permissive_lid) return stop{from.node, from.port, 0};
-    const place target = owner(to);
-    if (target.node == topology::nobody) return std::nullopt;
+    const node_port target = owner(to);
+    if (target.node == topology::no_node) return std::nullopt;
     const node& x = topology_.nodes[target.node];
     if (target.node == from.node && (x.is_switch() || target.port == from.port)) return stop{from.node, from.port, 0};
     return tables_.forwards() ? along_tables(from, to, target, SL) : shortest(from, target);
 }
 
-std::optional<router::stop> router::shortest(place from, place target) noexcept {
+std::optional<router::stop> router::shortest(node_port from, node_port target) noexcept {
     const node& x = topology_.nodes[target.node];
     const auto& to = tree_from(from).nodes;
     if (x.is_switch()) {
@@ -109,14 +109,15 @@ std::optional<router::stop> router::shortest(place from, place target) noexcept 
 /// the switch.
 u8 router::port_to(u32 node, iba::lid to) noexcept {
     if (const auto port = tables_.port_to(node, to)) return *port;
-    const place target = owner(to);
-    if (value(topology_.sm_lid) == 0 || target.node == topology::nobody) return overrides::no_port;
+    const node_port target = owner(to);
+    if (value(topology_.sm_lid) == 0 || target.node == topology::no_node) return overrides::no_port;
     if (node == target.node) return 0;
     const auto way = shortest({node, 0}, target);
     return way ? way->first_port : overrides::no_port;
 }
 
-std::optional<router::stop> router::along_tables(place from, iba::lid to, place target, std::optional<u8> SL) noexcept {
+std::optional<router::stop> router::along_tables(node_port from, iba::lid to, node_port target,
+                                                 std::optional<u8> SL) noexcept {
     stop at{from.node, from.port, 0};
     while (at.hops <= topology_.nodes.size()) { // tables may contain loops
         const node& x = topology_.nodes[at.node];
@@ -135,13 +136,13 @@ std::optional<router::stop> router::along_tables(place from, iba::lid to, place 
     return std::nullopt;
 }
 
-bool router::back_by_lid(place from, iba::lid DLID, place at, iba::lid SLID, std::optional<u8> SL) noexcept {
+bool router::back_by_lid(node_port from, iba::lid DLID, node_port at, iba::lid SLID, std::optional<u8> SL) noexcept {
     const bool is_here = at.node == from.node && at.port == from.port;
     // Without written tables, the shortest way back equals the way there.
     return is_here || (tables_.forwards() ? by_lid(at, SLID, SL) : by_lid(from, DLID)).has_value();
 }
 
-std::optional<router::directed_stop> router::by_route(place from, iba::lid DLID, u8* smp) noexcept {
+std::optional<router::directed_stop> router::by_route(node_port from, iba::lid DLID, u8* smp) noexcept {
     const unsigned hops = iba::get<&directed_header::hopCount>(smp);
     if (iba::get<&directed_header::D>(smp) || iba::get<&directed_header::hopPointer>(smp) != 0 ||
         hops > mad::IBDRPath::max_hops) {
@@ -175,7 +176,7 @@ std::optional<router::directed_stop> router::by_route(place from, iba::lid DLID,
     return directed_stop{*at, begin.node, end_node, begin.hops};
 }
 
-bool router::back_by_route(place from, iba::lid DLID, const directed_stop& at, u8* smp) noexcept {
+bool router::back_by_route(node_port from, iba::lid DLID, const directed_stop& at, u8* smp) noexcept {
     const u8* back = smp + iba::offset_of<&FormatDirected::returnPath>;
     if (at.end.node != at.end_node && !by_lid({at.end_node, 0}, iba::get<&FormatDirected::drDLID>(smp))) return false;
     u32 node_at = at.end_node;
@@ -190,7 +191,7 @@ bool router::back_by_route(place from, iba::lid DLID, const directed_stop& at, u
     if (DLID == iba::permissive_lid) {
         if (drSLID != iba::permissive_lid) return false;
     } else {
-        const place home = owner(drSLID);
+        const node_port home = owner(drSLID);
         if (home.node != from.node || home.port != from.port || !by_lid(from, DLID)) return false;
     }
     iba::put<&directed_header::D>(smp, true);

@@ -15,7 +15,7 @@ namespace comad::transports::sim {
 class router {
 public:
     /// A port of a node.
-    struct place {
+    struct node_port {
         u32 node;
         u8 port;
     };
@@ -47,7 +47,7 @@ public:
     void topology_changed() noexcept { is_stale_ = true; }
 
     /// Returns the port that has a LID; its node is topology::nobody if there is none.
-    place owner(iba::lid LID) noexcept {
+    node_port owner(iba::lid LID) noexcept {
         if (is_stale_) find_owners();
         return by_lid_[value(LID)];
     }
@@ -56,14 +56,14 @@ public:
     /// Returns the end of a LID-routed path from `from`. `SL`: only for GMPs. If forwarding tables were written, each
     /// port on the path drops the MAD unless its table maps the SL to an operational virtual lane (IBA 7.6.6). SMPs
     /// have their own lane.
-    std::optional<stop> by_lid(place from, iba::lid to, std::optional<u8> SL = {}) noexcept;
+    std::optional<stop> by_lid(node_port from, iba::lid to, std::optional<u8> SL = {}) noexcept;
     /// Returns whether the reply from `at` reaches the source.
-    bool back_by_lid(place from, iba::lid DLID, place at, iba::lid SLID, std::optional<u8> SL = {}) noexcept;
+    bool back_by_lid(node_port from, iba::lid DLID, node_port at, iba::lid SLID, std::optional<u8> SL = {}) noexcept;
     /// Returns the end of a directed-route request, and fills its return path.
-    std::optional<directed_stop> by_route(place from, iba::lid DLID, u8* smp) noexcept;
+    std::optional<directed_stop> by_route(node_port from, iba::lid DLID, u8* smp) noexcept;
     /// Returns whether the reply from `at` reaches the source. Sets the direction bit and decrements the hop pointer
     /// to 0.
-    bool back_by_route(place from, iba::lid DLID, const directed_stop& at, u8* smp) noexcept;
+    bool back_by_route(node_port from, iba::lid DLID, const directed_stop& at, u8* smp) noexcept;
 
 private:
     void find_owners() noexcept;
@@ -74,20 +74,20 @@ private:
         u8 arrival_port, first_port;
     };
     struct tree {
-        place origin;
+        node_port origin;
         std::vector<reached> nodes;
     };
-    const tree& tree_from(place origin) noexcept;
+    const tree& tree_from(node_port origin) noexcept;
     void grow(tree&) noexcept;
-    std::optional<stop> shortest(place from, place target) noexcept;
-    std::optional<stop> along_tables(place from, iba::lid to, place target, std::optional<u8> SL) noexcept;
+    std::optional<stop> shortest(node_port from, node_port target) noexcept;
+    std::optional<stop> along_tables(node_port from, iba::lid to, node_port target, std::optional<u8> SL) noexcept;
 
     const topology& topology_;
     const overrides& tables_;
     std::vector<bool> mute_;
-    bool is_stale_ = true;      // by_lid_ and the trees are outdated
-    std::vector<place> by_lid_; // index: LID
-    std::vector<tree> trees_;   // trees of the most recent origins, because programs at several ports alternate
+    bool is_stale_ = true;          // by_lid_ and the trees are outdated
+    std::vector<node_port> by_lid_; // index: LID
+    std::vector<tree> trees_;       // trees of the most recent origins, because programs at several ports alternate
     std::size_t oldest_ = 0;
     std::vector<u32> queue_;
 };

@@ -87,7 +87,7 @@ response administrator::change_membership(const server::request& r) {
     const groups::outcome done =
         is_join ? groups_.join(record, r.component_mask()) : groups_.leave(record, r.component_mask());
     if (done.status != SAStatus::None) return response::error(done.status);
-    if (done.event) tell(*done.event, record.MGID);
+    if (done.event) notify(*done.event, record.MGID);
     return response::of(record);
 }
 
@@ -148,9 +148,9 @@ response administrator::answer_trace(const server::request& r) {
     return response::table(std::move(hops), iba::wire_size<iba::sa::TraceRecord>);
 }
 
-void administrator::tell(iba::TrapNumber what, const iba::gid& about) {
+void administrator::notify(iba::TrapNumber what, const iba::gid& about) {
     const auto manager = of_.tables().manager();
-    if (manager.node == topology::nobody) return;
+    if (manager.node == topology::no_node) return;
     iba::Notice notice;
     notice.isGeneric = true;
     notice.noticeType = iba::NoticeType::SubnetManagement;
@@ -161,10 +161,10 @@ void administrator::tell(iba::TrapNumber what, const iba::gid& about) {
     iba::NoticeTrap64 details;
     details.gidAddr = about;
     iba::encode(details, notice.dataDetails.data());
-    tell(notice);
+    notify(notice);
 }
 
-void administrator::tell(const iba::Notice& notice) {
+void administrator::notify(const iba::Notice& notice) {
     std::vector<report> more = subscriptions_.reports_of(notice);
     reports_.insert(reports_.end(), more.begin(), more.end());
 }

@@ -20,8 +20,8 @@ public:
     server::response answer(const server::request& r, mad::time_point now);
 
     /// Makes Reports of an event for its subscribers.
-    void tell(iba::TrapNumber what, const iba::gid& about);
-    void tell(const iba::Notice& notice);
+    void notify(iba::TrapNumber what, const iba::gid& about);
+    void notify(const iba::Notice& notice);
     /// Returns the Reports that must be sent.
     std::vector<report> take_reports() noexcept { return std::exchange(reports_, {}); }
     subscriptions& subscribers() noexcept { return subscriptions_; }

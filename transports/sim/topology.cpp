@@ -111,7 +111,7 @@ void topology::unlink(u32 a, unsigned port_a) noexcept {
     if (!x.linked()) return;
     take_down(a, port_a);
     for (port* end : {&nodes[x.peer_node].ports[x.peer_port], &x}) {
-        end->peer_node = nobody;
+        end->peer_node = no_node;
         end->peer_port = 0;
     }
 }

@@ -33,8 +33,8 @@ TraceRecord hop(const attributes& of, u32 number, u8 entry, u8 exit) noexcept {
 SAStatus trace_records(attributes& of, std::span<const u8> request, u64 mask, std::vector<u8>& found) {
     using P = PathRecord;
     collector query(iba::info_of<P>, mask, request);
-    const bool has_source = query.asks_for<&P::SLID>() || query.asks_for<&P::SGID>();
-    const bool has_target = query.asks_for<&P::DLID>() || query.asks_for<&P::DGID>();
+    const bool has_source = query.requests<&P::SLID>() || query.requests<&P::SGID>();
+    const bool has_target = query.requests<&P::DLID>() || query.requests<&P::DGID>();
     if (!has_source || !has_target) return SAStatus::ERR_REQ_INSUFFICIENT_COMPONENTS;
     path_records(of, query);
     if (query.count() == 0) return SAStatus::ERR_NO_RECORDS;
@@ -42,7 +42,7 @@ SAStatus trace_records(attributes& of, std::span<const u8> request, u64 mask, st
     const auto path = iba::decode<P>(std::span(paths).first<iba::wire_size<P>>());
 
     auto& ways = of.tables().ways();
-    router::place at = ways.owner(path.SLID);
+    router::node_port at = ways.owner(path.SLID);
     u8 entry = 0;
     const auto add = [&](u8 exit) {
         const auto bytes = iba::encode(hop(of, at.node, entry, exit));

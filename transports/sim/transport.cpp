@@ -75,7 +75,7 @@ mad::send_result sim_transport::send(const mad::send_request& request) noexcept 
         fabric_.send(endpoint_, with_indices(*request.path, entries), message, request.agent);
     }
     set_timer();
-    if (timer_) fabric_.tell_others(endpoint_); // the message may reach them before their next event
+    if (timer_) fabric_.notify_others(endpoint_); // the message may reach them before their next event
     return {};
 }
 
@@ -103,7 +103,7 @@ mad::transport_limits sim_transport::limits() const noexcept { return {.kernel_r
 
 int sim_transport::serve(const mad::registration& what) noexcept { return fabric_.serve(endpoint_, what); }
 void sim_transport::unserve(const mad::registration& what) noexcept { fabric_.unserve(endpoint_, what); }
-void sim_transport::serve_beside_sma() noexcept { fabric_.serve_beside_sma(endpoint_); }
+void sim_transport::serve_next_to_sma() noexcept { fabric_.serve_next_to_sma(endpoint_); }
 void sim_transport::set_is_sm(bool is_sm) { fabric_.set_is_sm(endpoint_, is_sm); }
 
 std::optional<mad::time_point> sim_transport::next_event() const noexcept {

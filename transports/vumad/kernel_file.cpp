@@ -24,9 +24,9 @@ bool is_registrable(const mad::registration& what, u32 qpn, u8 rmpp_version, boo
     if (qpn > 1 || rmpp_version > 1) return false;
     if (value(c) == 0) return !is_user_rmpp; // the agent receives only replies
     const bool is_known = value(c) <= highest_class || c == MgmtClass::SubnDirected;
-    const bool tells_oui = !iba::is_vendor_oui(c) || (what.OUI != 0 && what.OUI >> 24 == 0);
+    const bool reports_oui = !iba::is_vendor_oui(c) || (what.OUI != 0 && what.OUI >> 24 == 0);
     const bool has_its_pair = iba::is_smp(c) == (qpn == 0);
-    return is_known && what.class_version <= highest_version && tells_oui && has_its_pair &&
+    return is_known && what.class_version <= highest_version && reports_oui && has_its_pair &&
            (rmpp_version == 0 || mad::has_rmpp(c));
 }
 
@@ -145,7 +145,7 @@ void kernel_port::file::put(std::vector<u8> arrived) {
         return;
     }
     unread_.push_back(std::move(arrived));
-    if (tell_) tell_();
+    if (report_) report_();
 }
 
 } // namespace comad::transports::vumad

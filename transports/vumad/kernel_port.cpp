@@ -201,8 +201,8 @@ int kernel_port::post(agent& a, const packet_header& header, std::span<const u8>
     if (is_rmpp_message) { // the other fields of its RMPP header are ignored
         std::vector<u8> message(given.begin(), given.end());
         iba::put<&MADHeader::transactionID>(message.data(), s.tid);
-        const u32 told = s.timeout_ms;
-        const u32 each = told == 0 || told > longest_ack_timeout_ms ? longest_ack_timeout_ms : told;
+        const u32 reported = s.timeout_ms;
+        const u32 each = reported == 0 || reported > longest_ack_timeout_ms ? longest_ack_timeout_ms : reported;
         mad::rmpp_sender_options options;
         options.timing = {
             .response = std::chrono::milliseconds(each), .retries = s.repetitions, .total = mad::duration::max()};
@@ -338,7 +338,7 @@ bool kernel_port::take_arrivals() {
         }
         gone_ = r.error != 0 ? r.error : EIO;
         for (file* f : files_)
-            if (f->tell_) f->tell_();
+            if (f->report_) f->report_();
     }
     return has_taken;
 }
@@ -377,10 +377,10 @@ void kernel_port::take_segment(agent& a, const mad::received& r) {
         return settle(a, *known);
     }
     if (!mad::rmpp_receiver::begins(r.mad)) return;
-    incoming& begun = a.arriving.emplace_back(
+    incoming& started = a.arriving.emplace_back(
         incoming{mad::rmpp_receiver(r.mad, mad::payload_offset(class_of(r.mad)), now_), r.source, {}});
-    std::copy_n(r.mad.begin(), mad_header_size, begun.begin.begin());
-    settle(a, begun);
+    std::copy_n(r.mad.begin(), mad_header_size, started.begin.begin());
+    settle(a, started);
 }
 
 void kernel_port::settle(agent& a, incoming& i) {
@@ -398,13 +398,13 @@ void kernel_port::settle(agent& a, incoming& i) {
 void kernel_port::complete(agent& a, const mad::source_address& source, std::vector<u8> message) {
     if (!mad::is_response(message)) return deliver(a, source, message);
     const auto [first, last] = a.by_tid.equal_range(mad::low_tid(message.data()));
-    const auto asked = std::find_if(first, last, [&](const auto& known) {
+    const auto requested = std::find_if(first, last, [&](const auto& known) {
         const sent& s = *known.second;
         return !s.is_response && s.timeout_ms != 0 && s.mgmt_class == message[1];
     });
-    if (asked != last) {
-        iba::put<&MADHeader::transactionID>(message.data(), asked->second->tid); // fabrics may change it
-        end(a, asked->second);
+    if (requested != last) {
+        iba::put<&MADHeader::transactionID>(message.data(), requested->second->tid); // fabrics may change it
+        end(a, requested->second);
     } else if (!a.has_user_rmpp || !mad::is_rmpp(message)) {
         ++counters_.dropped;
         return;

@@ -59,10 +59,10 @@ local_port::local_port(kernel_port& of) : file_(of.open()) {
     agent_ = agent.id;
 }
 
-void local_port::ask(unsigned what, reader then) {
-    const auto asked = questions_.insert(questions_.end(), {what, {}, std::move(then)});
+void local_port::send_query(unsigned what, reader then) {
+    const auto requested = questions_.insert(questions_.end(), {what, {}, std::move(then)});
     for (unsigned bit = 1; bit <= local_attribute::pkey_table; bit <<= 1)
-        if ((what & bit) != 0) send(asked, bit);
+        if ((what & bit) != 0) send(requested, bit);
 }
 
 void local_port::send(questions::iterator of, unsigned what) {

@@ -141,7 +141,7 @@ void single_mads::set_now(mad::time_point now) noexcept {
         if (r.transfer.next_deadline() <= now_) r.transfer.on_time(now_);
     std::erase_if(requests_, [&](const request& r) {
         const auto state = r.transfer.state();
-        return state == mad::rmpp_state::failed || r.began + kept <= now_;
+        return state == mad::rmpp_state::failed || r.start + kept <= now_;
     });
     settle();
 }

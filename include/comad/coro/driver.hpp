@@ -16,7 +16,7 @@ class until {
 public:
     virtual bool reached() const noexcept = 0;
     /// Called before each turn: applies requests from other threads to the schedule.
-    virtual void look_outside() noexcept {}
+    virtual void poll_outside() noexcept {}
     /// Returns a descriptor that is readable after a request from another thread; -1: there is none.
     virtual int descriptor() const noexcept { return -1; }
 
@@ -61,7 +61,7 @@ template <class T> class until_done_or_stopped final : public until {
 public:
     until_done_or_stopped(const job<T>& j, remote_stop& stop) noexcept : job_(j), stop_(stop) {}
     bool reached() const noexcept override { return job_.done(); }
-    void look_outside() noexcept override { stop_.look(); }
+    void poll_outside() noexcept override { stop_.look(); }
     int descriptor() const noexcept override { return stop_.descriptor(); }
 
 private:
@@ -72,7 +72,7 @@ private:
 /// Returns whether the schedule is in virtual time.
 inline bool is_virtual(const MADSchedule& schedule) noexcept { return schedule.transport().native_handle() < 0; }
 /// Sets the time that a task sees in MADSchedule::now() in its first step.
-void look_at_clock(MADSchedule&) noexcept;
+void read_clock(MADSchedule&) noexcept;
 /// Drives a schedule with poll() on the transport's descriptor and the real clock.
 void drive_by_poll(MADSchedule&, until&);
 /// Drives a schedule without a clock: the time jumps to the next event or deadline.
@@ -90,7 +90,7 @@ inline void drive(MADSchedule& schedule, until& end) {
 ///          this schedule.
 /// Threads: do not call it from a task of the same schedule.
 template <class T> T sync_wait(MADSchedule& schedule, task<T> t) {
-    detail::look_at_clock(schedule);
+    detail::read_clock(schedule);
     job<T> running = schedule.queue(std::move(t));
     detail::until_done<T> end(running);
     detail::drive(schedule, end);
@@ -101,7 +101,7 @@ template <class T> T sync_wait(MADSchedule& schedule, task<T> t) {
 /// those that it starts later.
 /// Errors: as above; also throws std::system_error if the kernel does not provide a wake-up descriptor.
 template <class T> T sync_wait(MADSchedule& schedule, task<T> t, std::stop_token stop) {
-    detail::look_at_clock(schedule);
+    detail::read_clock(schedule);
     scope_state domain(&schedule.root());
     detail::remote_stop remote(std::move(stop), domain);
     job<T> running = job<T>::start(std::move(t), domain);

@@ -30,7 +30,7 @@ public:
 private:
     MADSchedule& schedule_;
     periods periods_;
-    bool begun_ = false;
+    bool started_ = false;
     u64 skipped_ = 0;
 };
 

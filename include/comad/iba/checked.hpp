@@ -95,12 +95,12 @@ template <class T, unsigned Bytes, auto... Member, unsigned... Off, unsigned... 
 misfit misfit_in_rows(const record<Bytes, field<Member, Off, Width>...>&, [[maybe_unused]] const T& in) {
     misfit found;
     [[maybe_unused]] const auto* row = info_of<T>.rows.data();
-    [[maybe_unused]] const auto name_of_next = [&](const place& where) -> std::string_view {
+    [[maybe_unused]] const auto name_of_next = [&](const row_position& where) -> std::string_view {
         if (!where.is_header) return row++->name;
         row += flat_count(*where.member->nested);
         return {};
     };
-    (void)(find_misfit<Width>(found, in.*Member, name_of_next(place_of(Off, Width, facts_of<value_of<Member>>))) ||
+    (void)(find_misfit<Width>(found, in.*Member, name_of_next(position_of(Off, Width, facts_of<value_of<Member>>))) ||
            ...);
     return found;
 }

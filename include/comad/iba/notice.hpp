@@ -204,7 +204,7 @@ struct NoticeTrap259 {
 template <> struct described<NoticeTrap64> : std::true_type {
     using T = NoticeTrap64;
     // clang-format off
-    static constexpr auto layout = describe<54, words::crossed>("MADNoticeTrap64", "14.2.5.1",
+    static constexpr auto layout = describe<54, word_alignment::crossed>("MADNoticeTrap64", "14.2.5.1",
         reserved<&T::reserved_0,  at{0},   16>{},
         reserved<&T::reserved_16, at{2},   32>{},
         field<&T::gidAddr,        at{6},  128>{"gidAddr"},
@@ -236,7 +236,7 @@ template <> struct described<NoticeTrap129> : std::true_type {
 template <> struct described<NoticeTrap144> : std::true_type {
     using T = NoticeTrap144;
     // clang-format off
-    static constexpr auto layout = describe<54, words::crossed>("MADNoticeTrap144", "14.2.5.1",
+    static constexpr auto layout = describe<54, word_alignment::crossed>("MADNoticeTrap144", "14.2.5.1",
         reserved<&T::reserved_0,          at{0},      16>{},
         field<&T::lidAddr,                at{2},      16>{"lidAddr"},
         reserved<&T::reserved_32,         at{4},       8>{},
@@ -257,7 +257,7 @@ template <> struct described<NoticeTrap144> : std::true_type {
 template <> struct described<NoticeTrap145> : std::true_type {
     using T = NoticeTrap145;
     // clang-format off
-    static constexpr auto layout = describe<54, words::crossed>("MADNoticeTrap145", "14.2.5.1",
+    static constexpr auto layout = describe<54, word_alignment::crossed>("MADNoticeTrap145", "14.2.5.1",
         reserved<&T::reserved_0,   at{0},   16>{},
         field<&T::lidAddr,         at{2},   16>{"lidAddr"},
         reserved<&T::reserved_32,  at{4},   16>{},
@@ -269,7 +269,7 @@ template <> struct described<NoticeTrap145> : std::true_type {
 template <> struct described<NoticeTrap256> : std::true_type {
     using T = NoticeTrap256;
     // clang-format off
-    static constexpr auto layout = describe<54, words::crossed>("MADNoticeTrap256", "14.2.5.1",
+    static constexpr auto layout = describe<54, word_alignment::crossed>("MADNoticeTrap256", "14.2.5.1",
         reserved<&T::reserved_0,        at{0},     16>{},
         field<&T::lidAddr,              at{2},     16>{"lidAddr"},
         field<&T::drSLID,               at{4},     16>{"drSLID"},
@@ -318,7 +318,7 @@ template <> struct described<NoticeTrap256> : std::true_type {
 template <> struct described<NoticeTrap257> : std::true_type {
     using T = NoticeTrap257;
     // clang-format off
-    static constexpr auto layout = describe<54, words::crossed>("MADNoticeTrap257", "14.2.5.1",
+    static constexpr auto layout = describe<54, word_alignment::crossed>("MADNoticeTrap257", "14.2.5.1",
         reserved<&T::reserved_0,   at{0},      16>{},
         field<&T::lidAddr1,        at{2},      16>{"lidAddr1"},
         field<&T::lidAddr2,        at{4},      16>{"lidAddr2"},
@@ -337,7 +337,7 @@ template <> struct described<NoticeTrap257> : std::true_type {
 template <> struct described<NoticeTrap259> : std::true_type {
     using T = NoticeTrap259;
     // clang-format off
-    static constexpr auto layout = describe<54, words::crossed>("MADNoticeTrap259", "14.2.5.1",
+    static constexpr auto layout = describe<54, word_alignment::crossed>("MADNoticeTrap259", "14.2.5.1",
         field<&T::dataValid,      at{0},     16>{"dataValid"},
         field<&T::lidAddr1,       at{2},     16>{"lidAddr1"},
         field<&T::lidAddr2,       at{4},     16>{"lidAddr2"},

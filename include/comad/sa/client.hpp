@@ -101,7 +101,7 @@ public:
     /// Errors: those of the reader.
     coro::task<mad::result<bool>> refresh_port();
     /// Called by the schedule; see path_resolver.
-    coro::task<std::optional<mad::IBPath>> find_sa(iba::lid asked) override;
+    coro::task<std::optional<mad::IBPath>> find_sa(iba::lid requested) override;
 
 private:
     struct key { // all properties of the query, including both endpoints
@@ -111,7 +111,7 @@ private:
     };
     coro::task<mad::result<iba::guid>> port_at(mad::any_path path);
     coro::task<mad::result<local_port>> read_port();
-    coro::task<mad::result<local_port>> ask_own_sma();
+    coro::task<mad::result<local_port>> query_own_sma();
     coro::task<mad::result<bool>> take(local_port now);
 
     coro::MADSchedule& schedule_;

@@ -38,12 +38,12 @@ public:
 
     /// The interface that rpcs.hpp requires.
     template <iba::wire T, bool Header> auto call(const coro::rpc_request& request) {
-        return give(ask<T, Header>(request.kind, request.path, request.attributeModifier, request.component_mask,
-                                   request.options, T{}));
+        return give(send_query<T, Header>(request.kind, request.path, request.attributeModifier, request.component_mask,
+                                          request.options, T{}));
     }
     template <iba::wire T, bool Header> auto call(const coro::rpc_request& request, const T& payload) {
-        return give(ask<T, Header>(request.kind, request.path, request.attributeModifier, request.component_mask,
-                                   request.options, payload));
+        return give(send_query<T, Header>(request.kind, request.path, request.attributeModifier, request.component_mask,
+                                          request.options, payload));
     }
     template <iba::wire Request, iba::wire Record, bool Header>
     auto call_table(const coro::rpc_request& request, const Request& payload) {
@@ -63,8 +63,8 @@ private:
     }
 
     template <class T, bool Header>
-    coro::task<mad::result<value_of<T, Header>>> ask(const mad::rpc_kind& kind, mad::any_path path, u32 modifier,
-                                                     u64 component_mask, coro::rpc_options options, T payload) {
+    coro::task<mad::result<value_of<T, Header>>> send_query(const mad::rpc_kind& kind, mad::any_path path, u32 modifier,
+                                                            u64 component_mask, coro::rpc_options options, T payload) {
         if constexpr (known_to_sa<T>) {
             if (kind.mgmt_class == iba::MgmtClass::SubnLID && kind.method == iba::Method::Get)
                 co_return co_await from_sa<T, Header>(path, modifier, options);
@@ -75,7 +75,7 @@ private:
 
     template <class T, bool Header>
     coro::task<mad::result<value_of<T, Header>>> from_sa(mad::any_path path, u32 modifier, coro::rpc_options options) {
-        using known = equivalent<T>;
+        using known = sa_record_for<T>;
         using record = typename known::record;
         auto LID = co_await places_.lid_at(path);
         if (!LID) co_return std::move(LID.error());
@@ -85,11 +85,11 @@ private:
             if (!node) co_return std::move(node.error());
             target.is_switch = node.value().nodeType == iba::NodeType::Switch;
         }
-        auto found =
-            co_await schedule_of(parent_).template SubnAdmGet<record, true>(known::ask(target), sa_path(), options);
+        auto found = co_await schedule_of(parent_).template SubnAdmGet<record, true>(known::send_query(target),
+                                                                                     sa_path(), options);
         if (!found) {
             mad::mad_error error = std::move(found.error());
-            if (known::none != if_none::empty_block || !is_no_records(error)) co_return std::move(error);
+            if (known::none != on_no_record::empty_block || !is_no_records(error)) co_return std::move(error);
             coro::reply<record> nothing{};
             iba::decode(nothing.header, error.detail->reply.data());
             nothing.path = error.detail->path;
@@ -101,9 +101,9 @@ private:
     }
 
     template <class T, bool Header>
-    static value_of<T, Header> given(const coro::reply<typename equivalent<T>::record>& r) {
-        if constexpr (Header) return {equivalent<T>::take(r.payload), r.header, r.path, r.source};
-        else return equivalent<T>::take(r.payload);
+    static value_of<T, Header> given(const coro::reply<typename sa_record_for<T>::record>& r) {
+        if constexpr (Header) return {sa_record_for<T>::take(r.payload), r.header, r.path, r.source};
+        else return sa_record_for<T>::take(r.payload);
     }
 
     /// Whether the query depends on the node type: a CA's record is identified differently from a switch's.

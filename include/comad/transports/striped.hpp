@@ -68,7 +68,7 @@ private:
     member* best_for(iba::MgmtClass) noexcept;
     mad::send_result offer(member&, const mad::send_request&) noexcept;
     void watch(member&) noexcept;
-    void look_who_is_ready() noexcept;
+    void find_ready() noexcept;
     void lose(member&) noexcept;
 
     std::vector<member> members_;

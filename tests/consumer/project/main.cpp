@@ -11,7 +11,7 @@ namespace {
 
 using comad::iba::smp::NodeInfo;
 
-comad::coro::task<bool> ask(comad::coro::MADSchedule& schedule) {
+comad::coro::task<bool> send_query(comad::coro::MADSchedule& schedule) {
     const comad::mad::IBDRPath here;
     const auto info = co_await schedule.SubnGet<NodeInfo>(here);
     if (!info) co_return false;
@@ -25,5 +25,5 @@ int main() {
     namespace sim = comad::transports::sim;
     const sim::simulation simulated = sim::make_sim("ring,switches=4", sim::time_mode::virtual_);
     comad::coro::MADSchedule schedule(*simulated.transport);
-    return comad::coro::sync_wait(schedule, ask(schedule)) ? 0 : 1;
+    return comad::coro::sync_wait(schedule, send_query(schedule)) ? 0 : 1;
 }

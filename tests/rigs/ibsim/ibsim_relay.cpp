@@ -146,7 +146,7 @@ public:
     explicit loop(relay_options options);
     void run();
     void stop() noexcept { raise(stop_); }
-    void ask() noexcept { raise(asked_); }
+    void send_query() noexcept { raise(requested_); }
 
 private:
     static unique_fd made_event();
@@ -169,7 +169,7 @@ private:
     relay_options options_;
     std::mt19937_64 requests_luck_, replies_luck_;
     relay_buffer buffer_;
-    unique_fd control_, stop_, asked_;
+    unique_fd control_, stop_, requested_;
     std::vector<std::unique_ptr<client>> clients_;
     std::vector<relay_lane*> lanes_; // lanes of the connected clients
     u32 connects_ = 0;
@@ -178,7 +178,7 @@ private:
 ibsim_relay::loop::loop(relay_options options)
     : options_(std::move(options)), requests_luck_(options_.seed), replies_luck_(options_.seed + 1),
       buffer_(options_.buffer_places, options_.service_time), control_(datagram_socket()), stop_(made_event()),
-      asked_(made_event()) {
+      requested_(made_event()) {
     const bool is_distance = options_.request_delay + options_.reply_delay + options_.service_time != 0ns ||
                              options_.request_loss + options_.reply_loss > 0;
     if (options_.kernel_timeout != 0ns && is_distance)
@@ -203,7 +203,7 @@ void ibsim_relay::loop::run() {
     ::prctl(PR_SET_TIMERSLACK, 1); // 1 ns, so that delays are exact
     std::vector<pollfd> events;
     while (true) {
-        events.assign({{stop_.get(), POLLIN, 0}, {control_.get(), POLLIN, 0}, {asked_.get(), POLLIN, 0}});
+        events.assign({{stop_.get(), POLLIN, 0}, {control_.get(), POLLIN, 0}, {requested_.get(), POLLIN, 0}});
         const std::size_t ours = events.size();
         await(events, next_due());
         for (std::size_t i = 0; i < clients_.size(); ++i) take_in(*clients_[i], &events[ours + events_each * i]);
@@ -229,7 +229,7 @@ void ibsim_relay::loop::run() {
 
 void ibsim_relay::loop::report() {
     u64 times;
-    [[maybe_unused]] const ssize_t was_raised = ::read(asked_.get(), &times, sizeof times);
+    [[maybe_unused]] const ssize_t was_raised = ::read(requested_.get(), &times, sizeof times);
     std::vector<relay_counts> all;
     for (const auto& c : clients_)
         if (c->now == client::state::connected) all.push_back(c->all_counts());
@@ -407,6 +407,6 @@ ibsim_relay::ibsim_relay(relay_options options) : loop_(std::make_unique<loop>(s
 ibsim_relay::~ibsim_relay() = default;
 void ibsim_relay::run() { loop_->run(); }
 void ibsim_relay::stop() noexcept { loop_->stop(); }
-void ibsim_relay::report() noexcept { loop_->ask(); }
+void ibsim_relay::report() noexcept { loop_->send_query(); }
 
 } // namespace comad::test

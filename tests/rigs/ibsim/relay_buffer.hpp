@@ -15,7 +15,7 @@ class relay_buffer {
 public:
     using time_point = std::chrono::steady_clock::time_point;
 
-    struct place {
+    struct queue_slot {
         time_point served; ///< time at which the MAD leaves the queue
         unsigned held;     ///< number of MADs in the queue, including this one
     };
@@ -26,11 +26,11 @@ public:
 
     /// Adds a MAD that arrives now. Returns an empty value if all places are in use. Precondition: `now` never
     /// decreases.
-    std::optional<place> take(time_point now) noexcept {
+    std::optional<queue_slot> take(time_point now) noexcept {
         const unsigned before = held(now);
         if (places_ != 0 && before >= places_) return {};
         idle_from_ = std::max(idle_from_, now) + service_time_;
-        return place{idle_from_, before + 1};
+        return queue_slot{idle_from_, before + 1};
     }
 
 private:

@@ -77,8 +77,8 @@ public:
     int error = 0;                                 ///< errno of the next ioctls; 0: success
     std::deque<int> failing_reads, failing_writes; ///< errno of each of the next calls; 0: success
     bool fails_for_ever = false;                   ///< whether the last of these errors applies to all later calls
-    bool tells_length = true;  ///< whether read() copies the header of a message that is larger than the buffer
-    u64 reads = 0, writes = 0; ///< number of calls
+    bool reports_length = true; ///< whether read() copies the header of a message that is larger than the buffer
+    u64 reads = 0, writes = 0;  ///< number of calls
 
 private:
     int next_of(std::deque<int>& errors) const {
@@ -92,7 +92,7 @@ private:
         errno = next_of(failing_reads);
         if (errno) return -1;
         // The kernel keeps a message that is larger than the buffer and copies its start.
-        const ssize_t whole = ::recv(fd, buffer, tells_length ? size : 0, MSG_PEEK | MSG_TRUNC);
+        const ssize_t whole = ::recv(fd, buffer, reports_length ? size : 0, MSG_PEEK | MSG_TRUNC);
         if (whole <= static_cast<ssize_t>(size)) return ::read(fd, buffer, size);
         errno = ENOSPC;
         return -1;

@@ -42,10 +42,12 @@ inline IBDRPath route_to(u32 number) {
 }
 
 /// Returns true if the reply comes from the node at the end of `to`.
-inline bool is_answer(const smp::NodeInfo& info, const IBDRPath& to) { return value(info.nodeGUID) == asked_guid(to); }
+inline bool is_answer(const smp::NodeInfo& info, const IBDRPath& to) {
+    return value(info.nodeGUID) == requested_guid(to);
+}
 
 /// Queries the node at the end of `to`. Returns true if it replied.
-inline task<bool> ask(MADSchedule& schedule, IBDRPath to) {
+inline task<bool> send_query(MADSchedule& schedule, IBDRPath to) {
     auto info = co_await schedule.SubnGet<smp::NodeInfo>(to);
     co_return info&& is_answer(info.value(), to);
 }

@@ -36,7 +36,7 @@ mad::send_result witness::send(const mad::send_request& request) noexcept {
     std::erase_if(in_flight_, [&](const auto& one) { return one.second <= now_; });
     const auto [known, is_new] = answered_.emplace(what, false);
     first_attempts += is_new;
-    asked_twice += known->second;
+    queried_twice += known->second;
     attempts_.insert_or_assign(static_cast<u32>(iba::get<&iba::MADHeader::transactionID>(request.mad)), what);
     in_flight_.insert_or_assign(what, now_ + mad::detail::deadlines::rounded(request.attempt_timeout));
     most = std::max(most, in_flight_.size());

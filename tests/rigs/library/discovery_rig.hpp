@@ -38,7 +38,7 @@ public:
     std::size_t most = 0;              ///< largest number in flight at one time
     std::size_t most_to_one = 0;       ///< largest number in flight to one destination, by its address
     std::size_t first_attempts = 0;    ///< number of operations
-    std::size_t asked_twice = 0;       ///< operations that were sent again after their reply
+    std::size_t queried_twice = 0;     ///< operations that were sent again after their reply
     unsigned longest_route = 0;        ///< number of hops
     u64 trace = 14695981039346656037u; ///< FNV-1a hash over every packet and its time, in both directions
 

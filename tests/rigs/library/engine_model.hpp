@@ -22,7 +22,7 @@ struct model_target {
     any_path path;
     const mad::rpc_kind* kind;
     u64 key = 0;                ///< operation::destination
-    u16 asked_bound = 0;        ///< operation::destination_bound
+    u16 requested_bound = 0;    ///< operation::destination_bound
     unsigned bound = 0;         ///< effective bound; 0: none
     bool counts = false;        ///< operation::counts_attempts
     bool takes_measured = true; ///< whether operations may have no timeout, so that their deadlines are measured
@@ -51,9 +51,9 @@ struct model_attempt {
     bool behind = false;            // its reply was expected after another reply of its target
     unsigned in_flight_at_send = 0; // number of MADs in flight when it was sent, including itself
     time_point start, sent, left, late_at;
-    duration wait{}, kept{}, told{}, stall{}; // stall: shortest possible stall when it became late
-    duration unseen{};                        // engine_model::unseen_ at the time in `alone`
-    time_point alone;                         // when it became late or lost its operation
+    duration wait{}, kept{}, reported{}, stall{}; // stall: shortest possible stall when it became late
+    duration unseen{};                            // engine_model::unseen_ at the time in `alone`
+    time_point alone;                             // when it became late or lost its operation
 
     bool is_on_wire() const { return what == state::sent || what == state::late; }
     bool is_timely() const { return what == state::blocked || what == state::sent; }
@@ -78,7 +78,7 @@ struct model_operation : mad::operation {
     unsigned most_tries = 0, least_tries = 0; // without a timeout: most and fewest attempts permitted so far
     std::vector<u32> attempts{};              // attempts that may still have a result, oldest first
     bool started = false;                     // `period` runs, from `start`
-    time_point start, submitted, begun;
+    time_point start, submitted, started_one;
     duration period{}; // current period of waiting
     duration first_deadline{}, longest_patience{}, slowest{}, unseen{};
     duration paused{}; // longest time that it may have waited for space after its first attempt
@@ -131,7 +131,7 @@ public:
     void submit(model_operation&);
     void cancel(model_operation&);
     void withdraw(model_operation&);
-    void tell_time(time_point);
+    void set_time(time_point);
     void deliver(const model_delivery&);
     void fail_transport(int error);
     void on_time();
@@ -147,7 +147,7 @@ public:
 
     engine& mads() { return *engine_; }
     time_point now() const { return now_; }
-    bool was_told_time() const { return told_time_; }
+    bool was_time_set() const { return time_set_; }
     bool holding() const { return holding_; }
     /// Returns true if attempts may have started that the model did not see: after an attempt that the transport did not
     /// accept, or while sends are held.
@@ -237,8 +237,8 @@ private:
     void be_late(u32 attempt);
     void expire_attempts();
     void lose_before_answered();
-    void find_stalls(bool was_told);
-    void doubt_stall(model_operation&, bool was_told);
+    void find_stalls(bool was_reported);
+    void doubt_stall(model_operation&, bool was_reported);
     void doubt_orphan(model_attempt&, u32);
     duration least_stall(const model_attempt& a) const {
         return a.known || !stall_passed_ ? longest_stall : shortest_stall;
@@ -287,7 +287,7 @@ private:
     mutable std::vector<u32> tids_ = std::vector<u32>(1 << 14); // attempt index + 1 by transaction ID; 0: none
     u32 blocked_ = none;                                        // attempt that the transport did not accept
     bool holding_ = false, hidden_ = false;
-    bool told_time_ = false; // the time was reported since an operation started to wait
+    bool time_set_ = false; // the time was reported since an operation started to wait
     time_point now_{};
     duration unseen_{}; // time that passed while a deadline waited for the next reading of the clock
     duration interval_;
@@ -305,8 +305,8 @@ private:
     float last_loss_ = 0;
     mad::engine_counters count_;
     u64 more_probes_ = 0, more_spurious_ = 0, more_revived_ = 0, more_late_ = 0; // possible further counts
-    std::array<u64, 5> told_{};                                                  // number of trace events by kind
-    u64 answers_to_tell_ = 0, tiny_ = 0;
+    std::array<u64, 5> reported_{};                                              // number of trace events by kind
+    u64 answers_to_report_ = 0, tiny_ = 0;
     std::array<u8, mad::headroom + 512> bytes_{};
     mad::received delivered_{};
 

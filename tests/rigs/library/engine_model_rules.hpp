@@ -74,12 +74,12 @@ inline void engine_model::submit(model_operation& o) {
     o.most_tries = 0;
     o.least_tries = ~0u;
     o.attempts.clear();
-    o.submitted = o.begun = now_;
+    o.submitted = o.started_one = now_;
     o.paused = {};
     o.longest_patience = o.slowest = duration{0};
     o.unseen = unseen_;
     pending_.push_back(o.slot);
-    told_time_ = false;
+    time_set_ = false;
     const bool had_room = engine_->has_room();
     const bool is_free = !o.bounded || claims(*o.to, true) < o.to->bound;
     const u64 sent_before = attempts_.size();
@@ -92,7 +92,7 @@ inline void engine_model::submit(model_operation& o) {
 /// Cancels an operation, which becomes ready with the status cancelled.
 inline void engine_model::cancel(model_operation& o) {
     note("cancel", o.number, o.attempts.size());
-    told_time_ = false; // the deadlines of orphaned attempts start at another time
+    time_set_ = false; // the deadlines of orphaned attempts start at another time
     if (o.is_open()) {
         if (o.times_sent) ++count_.cancelled;
         close(o);
@@ -104,7 +104,7 @@ inline void engine_model::cancel(model_operation& o) {
 /// Withdraws an operation, which then never ends.
 inline void engine_model::withdraw(model_operation& o) {
     note("withdraw", o.number, o.attempts.size());
-    told_time_ = false; // the deadlines of orphaned attempts start at another time
+    time_set_ = false; // the deadlines of orphaned attempts start at another time
     if (o.is_open() && o.times_sent) ++count_.cancelled;
     if (o.at == stage::ready) --ready_;
     if (o.at != stage::idle) {
@@ -116,11 +116,11 @@ inline void engine_model::withdraw(model_operation& o) {
 }
 
 /// Reports the time to the engine. The deadlines of new attempts start at this time.
-inline void engine_model::tell_time(time_point now) {
+inline void engine_model::set_time(time_point now) {
     note("time, after ns", u64((now - now_).count()));
-    if (!told_time_) unseen_ += now - now_;
+    if (!time_set_) unseen_ += now - now_;
     now_ = now;
-    told_time_ = true;
+    time_set_ = true;
     for (u32 slot : pending_) {
         model_operation& o = ops_[slot];
         if (o.at == stage::under_way && !std::exchange(o.started, true)) o.start = now;
@@ -128,7 +128,7 @@ inline void engine_model::tell_time(time_point now) {
             model_attempt& a = attempts_[i];
             if (std::exchange(a.started, true)) continue;
             a.start = now;
-            if (o.tries == 1 && o.in_sight && o.busy_used == 0) o.begun = a.timed ? a.sent : now;
+            if (o.tries == 1 && o.in_sight && o.busy_used == 0) o.started_one = a.timed ? a.sent : now;
         }
     }
     for (u32 i : flight_)
@@ -150,7 +150,7 @@ inline void engine_model::deliver(const model_delivery& d) {
     delivered_.is_part = d.what == kind::part;
     const auto* path = std::get_if<mad::IBPath>(&attempts_[d.attempt].to->path);
     if (path) delivered_.source.SLID = iba::lid{static_cast<u16>(value(path->DLID) + (d.what == kind::stranger))};
-    told_time_ = false;
+    time_set_ = false;
     if (delivered_.status && message.size() >= 24) expect_report(d);
     else expect_message(d, message.size());
     engine_->on_received(delivered_);
@@ -182,13 +182,13 @@ inline void engine_model::fail_transport(int error) {
 /// Calls on_time() of the engine and checks which operations and attempts may end.
 inline void engine_model::on_time() {
     note("on_time, in flight", engine_->in_flight(), engine_->window());
-    const bool was_told = told_time_;
+    const bool was_reported = time_set_;
     const bool is_due = engine_->may_be_due();
-    const bool is_early = was_told && now_ < engine_->next_deadline();
+    const bool is_early = was_reported && now_ < engine_->next_deadline();
     in_on_time_ = true;
     ++looks_;
     ended_in_it_ = false;
-    told_time_ = false;
+    time_set_ = false;
     was_due_ = false;
     expire_attempts();
     pass_periods();
@@ -210,7 +210,7 @@ inline void engine_model::on_time() {
 inline void engine_model::run_ready() {
     note("run_ready", ready_);
     may_finish_ = ready_;
-    told_time_ = false;
+    time_set_ = false;
     engine_->run_ready();
     require(may_finish_ == 0 || ready_ == 0, "not all ended that were ready", may_finish_, ready_);
     may_finish_ = 0;
@@ -221,8 +221,8 @@ inline void engine_model::resume_sends() {
     note("resume_sends");
     // A MAD that waits in the engine has the deadline of its operation. After it has been sent it has its own deadline,
     // which starts at the next reported time.
-    if (is_foggy() && !told_time_) tell_time(now_);
-    told_time_ = false;
+    if (is_foggy() && !time_set_) set_time(now_);
+    time_set_ = false;
     engine_->resume_sends();
     if (blocked_ == none && !holding_) hidden_ = false;
 }
@@ -237,15 +237,15 @@ inline void engine_model::hold_sends() {
 /// Calls release_sends() of the engine.
 inline void engine_model::release_sends() {
     note("release_sends");
-    if (!told_time_) tell_time(now_);
+    if (!time_set_) set_time(now_);
     holding_ = false;
-    told_time_ = false;
+    time_set_ = false;
     engine_->release_sends();
     if (blocked_ == none) hidden_ = false;
 }
 
 inline void engine_model::turn() {
-    if (!told_time_) tell_time(now_);
+    if (!time_set_) set_time(now_);
     on_time();
     run_ready();
     resume_sends();
@@ -364,7 +364,7 @@ inline void engine_model::check_repeat(model_operation& o, const mad::send_reque
         require(was_lost || came_back || may_probe, "again before anything told that it was lost", u64(before.what));
         require(o.tries < o.most_tries || o.vague, "more attempts than it has", o.tries, o.most_tries);
         // After a BUSY reply the period starts at the end of the back-off.
-        const time_point wanted = before.what == state::backed_off ? o.begun : before.sent + before.wait;
+        const time_point wanted = before.what == state::backed_off ? o.started_one : before.sent + before.wait;
         o.paused += std::max(now_ - wanted, duration{0});
         const unsigned backoff = engine_->losses().backoff(o.tries + 1);
         const duration least = std::min(o.first_deadline * backoff, options_.patience.longest_deadline);
@@ -407,7 +407,7 @@ inline u32 engine_model::begin(model_operation& o, const mad::send_request& r, u
     a.known = o.knows && o.in_sight;
     a.wait = r.attempt_timeout;
     a.kept = kept(a.wait);
-    a.told = r.operation_timeout;
+    a.reported = r.operation_timeout;
     a.left = now_;
     u32* const place = find_tid(tid);
     require(*place == 0, "a transaction ID that was used", tid);
@@ -425,7 +425,7 @@ inline u32 engine_model::begin(model_operation& o, const mad::send_request& r, u
     o.wants = false;
     o.started = false;
     o.period = a.kept;
-    told_time_ = false;
+    time_set_ = false;
     allow_tries(o);
     if (!o.measured) {
         require(r.attempt_timeout == timeout_of(o, o.tries) || o.vague || o.to->counts, "another timeout than its own");
@@ -446,8 +446,8 @@ inline void engine_model::take(model_operation& o, u32 i) {
     model_attempt& a = attempts_[i];
     const bool first = o.times_sent++ == 0;
     o.started = a.started = false;
-    told_time_ = false;
-    ++told_[first ? 0 : 1];
+    time_set_ = false;
+    ++reported_[first ? 0 : 1];
     if (!o.expects_reply) {
         ++count_.unanswered;
         become(i, state::returned);
@@ -504,7 +504,7 @@ inline unsigned engine_model::held_by(const model_target& to) const {
     for (u32 i : held_) {
         const model_attempt& a = attempts_[i];
         const bool is_there = a.is_on_wire() || a.what == state::lost;
-        n += a.to == &to && is_there && a.bounded && now_ < a.left + a.told;
+        n += a.to == &to && is_there && a.bounded && now_ < a.left + a.reported;
     }
     return n;
 }
@@ -618,7 +618,7 @@ inline void engine_model::lose_before_answered() {
 
 /// Finds attempts that have been late for a whole stall. These attempts may be lost. Later they are lost even if no
 /// other MAD gets a reply. `was_told`: the time was also reported to the engine.
-inline void engine_model::find_stalls(bool was_told) {
+inline void engine_model::find_stalls(bool was_reported) {
     bool passed = false;
     for (u32 slot : pending_) {
         model_operation& o = ops_[slot];
@@ -626,21 +626,22 @@ inline void engine_model::find_stalls(bool was_told) {
         const model_attempt& latest = attempts_[o.latest_attempt()];
         if (latest.what != state::late || now_ - latest.sent - latest.wait < least_stall(latest)) continue;
         passed = true;
-        doubt_stall(o, was_told);
+        doubt_stall(o, was_reported);
     }
     for (std::size_t at = flight_.size(); at-- > 0;) {
         const u32 i = flight_[at];
         if (attempts_[i].op == none && attempts_[i].what == state::late) doubt_orphan(attempts_[i], i);
     }
     // After the first stall, stalls of targets without a reply are shorter.
-    if (passed && !std::exchange(stall_passed_, true)) find_stalls(was_told);
+    if (passed && !std::exchange(stall_passed_, true)) find_stalls(was_reported);
 }
 
 /// Marks late attempts of an operation as lost, or as possibly lost, after a stall.
-inline void engine_model::doubt_stall(model_operation& o, bool was_told) {
+inline void engine_model::doubt_stall(model_operation& o, bool was_reported) {
     const model_attempt& latest = attempts_[o.latest_attempt()];
     const duration late_for = now_ - latest.sent - latest.wait;
-    const bool is_certain = late_for > rounded_up(longest_stall) + (unseen_ - latest.unseen) && !o.vague && was_told;
+    const bool is_certain =
+        late_for > rounded_up(longest_stall) + (unseen_ - latest.unseen) && !o.vague && was_reported;
     for (std::size_t at = o.attempts.size(); at-- > 0;) {
         const u32 i = o.attempts[at];
         if (attempts_[i].what != state::late) continue;
@@ -657,11 +658,11 @@ inline void engine_model::doubt_orphan(model_attempt& a, u32 i) {
     if (a.late_at == now_) a.stall = std::min(a.stall, least_stall(a));
     const duration since = now_ - a.sent;
     const bool was_looked_at = now_ - a.alone > 2us + (unseen_ - a.unseen);
-    if (since > rounded_up(a.told) + (unseen_ - a.unseen) && was_looked_at) {
+    if (since > rounded_up(a.reported) + (unseen_ - a.unseen) && was_looked_at) {
         note("forgotten", i);
         return become(i, state::lost);
     }
-    if (since >= a.told || now_ - a.late_at >= std::min(a.stall, least_stall(a))) a.may_be_lost = true;
+    if (since >= a.reported || now_ - a.late_at >= std::min(a.stall, least_stall(a))) a.may_be_lost = true;
 }
 
 /// Adopts the engine's number in flight if this number leaves only one possibility.
@@ -694,7 +695,7 @@ inline void engine_model::pass_period(model_operation& o) {
     if (latest.what == state::backing_off) { // a BUSY reply does not count as a failed attempt
         latest.what = state::backed_off;
         --o.tries;
-        o.begun = now_;
+        o.started_one = now_;
         o.unseen = unseen_;
         o.wants = true;
         o.started = false;
@@ -723,7 +724,7 @@ inline void engine_model::pass_period(model_operation& o) {
 
 /// Checks that the engine may time out an operation now.
 inline void engine_model::check_patience(const model_operation& o) {
-    const duration waited = now_ - (o.in_sight && !o.vague ? o.begun : o.submitted);
+    const duration waited = now_ - (o.in_sight && !o.vague ? o.started_one : o.submitted);
     if (!o.measured) {
         const duration least = (o.retries + 1) * kept(o.timeout);
         require(o.must_end || o.vague || o.at == stage::waiting, "given up too early", o.number, o.tries);
@@ -766,7 +767,7 @@ inline void engine_model::check_all_ended() {
         const bool is_hurried = o.patience > duration{0} && o.tries >= o.most_tries;
         const duration own = std::max(o.patience, 3 * o.slowest);
         const duration most = is_hurried ? std::min(own, o.longest_patience) : o.longest_patience;
-        const duration waited = now_ - o.begun - (unseen_ - o.unseen) - o.paused;
+        const duration waited = now_ - o.started_one - (unseen_ - o.unseen) - o.paused;
         require(waited <= rounded_up(most), "it has not ended, and its patience is over", o.number,
                 u64(waited.count()));
     }
@@ -860,9 +861,9 @@ inline void engine_model::on_event(const mad::trace_event& e) noexcept {
     require(e.when == now_, "an event of another time");
     switch (e.what) {
     case kind::send:
-    case kind::retry: --told_[e.what == kind::send ? 0 : 1]; break; // counted in advance below
-    case kind::reply: --answers_to_tell_; break;
-    case kind::unexpected: ++told_[4]; break;
+    case kind::retry: --reported_[e.what == kind::send ? 0 : 1]; break; // counted in advance below
+    case kind::reply: --answers_to_report_; break;
+    case kind::unexpected: ++reported_[4]; break;
     case kind::timed_out: {
         const u32 number = witness::number_of(e.request.data());
         model_operation& o = ops_[number % op_count()];
@@ -906,7 +907,7 @@ inline bool engine_model::is_clear(u32 i, model_delivery::kind what) const {
         return what == model_delivery::kind::reply;
     if (a.op == none) return true;
     // The transport has forgotten the request and does not report the reply.
-    if (a.to->counts && now_ >= a.left + a.told) return false;
+    if (a.to->counts && now_ >= a.left + a.reported) return false;
     if (a.what == state::lost && i + remembered <= attempts_.size()) return false;
     const model_operation& o = ops_[a.op];
     if (o.at != stage::under_way) return true;
@@ -971,7 +972,7 @@ inline void engine_model::expect_message(const model_delivery& d, std::size_t si
         return forget(d.attempt);
     }
     if (d.what == kind::part) return rearm(d.attempt, a.wait);
-    ++answers_to_tell_;
+    ++answers_to_report_;
     model_operation& o = ops_[a.op];
     if (d.what == kind::busy && o.busy_used < o.busy_retries) return back_off(d.attempt);
     accept(d.attempt);
@@ -1163,10 +1164,10 @@ inline void engine_model::compare_counters() {
     is(c.expired_reports, count_.expired_reports, "expired_reports");
     is(c.mismatched, count_.mismatched, "mismatched");
     is(c.malformed, count_.malformed, "malformed");
-    is(told_[0], 0, "sends that the trace tells");
-    is(told_[1], 0, "retries that the trace tells");
-    is(told_[4], c.stale + c.mismatched + c.malformed - tiny_, "what the trace tells that nobody expected");
-    is(answers_to_tell_, 0, "replies that the trace tells");
+    is(reported_[0], 0, "sends that the trace tells");
+    is(reported_[1], 0, "retries that the trace tells");
+    is(reported_[4], c.stale + c.mismatched + c.malformed - tiny_, "what the trace tells that nobody expected");
+    is(answers_to_report_, 0, "replies that the trace tells");
 }
 
 /// Compares the number of MADs in flight.

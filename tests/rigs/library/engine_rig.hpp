@@ -66,13 +66,13 @@ struct operation : mad::operation {
     /// Returns true if the reply belongs to this request: it contains the request's route and modifier.
     bool answered_right() const {
         if (!ended_as(completion_status::replied) || answer.size() != mad::mad_size) return false;
-        const IBDRPath& asked = std::get<IBDRPath>(to);
+        const IBDRPath& requested = std::get<IBDRPath>(to);
         u64 guid = 0, modifier = 0;
         for (int i = 0; i < 8; ++i) {
             guid = guid << 8 | answer[76u + i];
             modifier = modifier << 8 | answer[84u + i];
         }
-        return guid == asked_guid(asked) && modifier == (u64{attribute_NodeInfo} << 48 | number);
+        return guid == requested_guid(requested) && modifier == (u64{attribute_NodeInfo} << 48 | number);
     }
 
     any_path to;

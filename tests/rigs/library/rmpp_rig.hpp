@@ -29,7 +29,7 @@ using mad_bytes = std::array<u8, 256>;
 constexpr std::size_t sa_header = 56, vendor_header = 40;
 constexpr u8 data_type = 1, ack_type = 2, stop_type = 3, abort_type = 4;
 constexpr u8 active = 1, first = 2, last = 4;
-constexpr u8 not_told = 31; // RRespTime: no value
+constexpr u8 not_reported = 31; // RRespTime: no value
 
 /// Returns the time at this duration since the epoch.
 constexpr time_point at(duration since_epoch) { return time_point{since_epoch}; }
@@ -67,7 +67,7 @@ inline mad_bytes sa_mad(u8 method, rmpp_words words) {
     mad_bytes mad{1, 3, 2, method, 0, 0, 0, 0, 0, 0, 0, 1, 0x12, 0x34, 0x56, 0x78, 0, 0x11};
     mad[24] = 1;
     mad[25] = words.type;
-    mad[26] = static_cast<u8>(not_told << 3 | words.flags | active);
+    mad[26] = static_cast<u8>(not_reported << 3 | words.flags | active);
     mad[27] = words.status;
     put_u32(&mad[28], words.data1);
     put_u32(&mad[32], words.data2);

@@ -86,9 +86,9 @@ public:
     process_result ours(const words& command) const { return run(command + words{"--fabric", fabric()}); }
     /// Runs a command on ibsim's console. Fails the test if ibsim reports an error.
     void console(const std::string& command) {
-        const std::string said = server_.console(command);
-        CAPTURE(command, said);
-        REQUIRE_THAT(said, !StartsWith("#"));
+        const std::string printed = server_.console(command);
+        CAPTURE(command, printed);
+        REQUIRE_THAT(printed, !StartsWith("#"));
     }
     std::string fabric() const { return "ibsim:" + server_.sockname(); }
     comad::transports::ibsim_options at(const char* node) const {
@@ -98,7 +98,7 @@ public:
         return options;
     }
     /// Waits until OpenSM's log contains this text.
-    void await_manager(std::string_view said) { manager_->await_error(said); }
+    void await_manager(std::string_view printed) { manager_->await_error(printed); }
     std::string manager_log() const { return manager_->errors(); }
     const directory& files() const { return files_; }
 

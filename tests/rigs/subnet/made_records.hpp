@@ -61,7 +61,7 @@ template <class T> T made(unsigned pattern) {
 
 /// Returns true if the first patterns distinguish all fields: no two fields are equal in all patterns, and no field is
 /// always 0.
-inline bool are_told_apart(const iba::record_info& info, unsigned patterns) {
+inline bool are_distinguishable(const iba::record_info& info, unsigned patterns) {
     const std::vector<made_field> fields = made_fields_of(info);
     std::vector<std::vector<u64>> values(fields.size());
     for (unsigned p = 0; p < patterns; ++p) {

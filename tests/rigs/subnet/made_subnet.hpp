@@ -63,13 +63,13 @@ inline discovery::subnet made_subnet() {
 /// Returns counters as if both attributes had been read one after the other. The counters have 64-bit values if they
 /// exist in 64 bits.
 inline counters::reading made_reading(discovery::port_ref where, unsigned pattern) {
-    auto told = made<iba::pm::PortCountersExt>(pattern);
+    auto reported = made<iba::pm::PortCountersExt>(pattern);
     counters::capabilities can;
     can.extended = can.unicast = can.additional = can.xmit_wait = can.qp1_dropped = true;
     counters::reading r;
     r.where = where;
     r.valid = true;
-    r.counters.counters.take(told, can);
+    r.counters.counters.take(reported, can);
     return r;
 }
 

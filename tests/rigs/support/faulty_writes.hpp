@@ -70,7 +70,7 @@ public:
             return is_done ? wire_.send(r) : mad::send_result{};
         }
         if (is_done) {
-            sent_[tid_of(request)] = {is_answered ? reply_of::the_node : reply_of::nobody, {}};
+            sent_[tid_of(request)] = {is_answered ? reply_of::the_node : reply_of::no_node, {}};
             return wire_.send(r);
         }
         return is_answered ? substitute(r, made_up(is_first)) : mad::send_result{};
@@ -83,7 +83,7 @@ public:
             if (r.state != mad::receive_state::message || r.status != 0 || r.mad.size() < mad::mad_size) return r;
             const auto sent = sent_.find(tid_of(r.mad));
             if (sent == sent_.end()) return r;
-            if (sent->second.what == reply_of::nobody) continue;
+            if (sent->second.what == reply_of::no_node) continue;
             if (sent->second.what == reply_of::the_node) {
                 if (on_answer) on_answer();
                 return r;
@@ -102,7 +102,7 @@ private:
 
     /// Source of the reply to a request: no source, the node, a Get of the attribute, the request itself, an error
     /// status, or the vendor's device.
-    enum class reply_of : u8 { nobody, the_node, get_of_it, echo, refusal, vendors_device };
+    enum class reply_of : u8 { no_node, the_node, get_of_it, echo, refusal, vendors_device };
     struct sent_request {
         reply_of what;
         std::array<u8, mad::mad_size> bytes;

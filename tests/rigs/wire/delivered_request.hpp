@@ -16,37 +16,37 @@
 namespace comad::test {
 
 /// A request from one end of a cable to the other. Both ends are port 1 of a channel adapter.
-enum class asked : u8 {
+enum class requested : u8 {
     by_ports,     ///< SubnGet(SMInfo) by the directed route 0,1
     by_lid,       ///< SubnGet(SMInfo) by LID
     of_other_port ///< PerformanceGet(PortCounters)
 };
 
 /// Values in the header of the request.
-inline constexpr u32 asked_tid = 77;
-inline constexpr u64 asked_mkey = 0x0123'4567'89ab'cdef;
-inline constexpr u8 asked_sl = 3;
+inline constexpr u32 requested_tid = 77;
+inline constexpr u64 requested_mkey = 0x0123'4567'89ab'cdef;
+inline constexpr u8 requested_sl = 3;
 
 /// Returns the path of a request.
-inline mad::any_path path_of(asked what, iba::lid target) {
+inline mad::any_path path_of(requested what, iba::lid target) {
     const std::array<u8, 1> ports{1};
-    if (what == asked::by_ports) return mad::IBDRPath(ports);
+    if (what == requested::by_ports) return mad::IBDRPath(ports);
     mad::IBPath path;
     path.DLID = target;
-    path.SL = asked_sl;
+    path.SL = requested_sl;
     return path;
 }
 /// Returns the bytes of a request.
-inline std::array<u8, mad::mad_size> bytes_of(asked what) {
-    const bool is_smp = what != asked::of_other_port;
+inline std::array<u8, mad::mad_size> bytes_of(requested what) {
+    const bool is_smp = what != requested::of_other_port;
     const u16 attribute = is_smp ? iba::attribute_id<iba::smp::SMInfo> : u16{0x12};
     const mad::rpc_kind kind{is_smp ? iba::MgmtClass::SubnLID : iba::MgmtClass::Performance, 1, iba::Method::Get,
                              attribute, true};
     mad::any_path path = path_of(what, iba::lid{2});
-    std::visit([](auto& p) { p.MKey = asked_mkey; }, path);
+    std::visit([](auto& p) { p.MKey = requested_mkey; }, path);
     std::array<u8, mad::mad_size> mad;
     mad::write_request(mad.data(), kind, path, 0);
-    mad::set_low_tid(mad.data(), asked_tid);
+    mad::set_low_tid(mad.data(), requested_tid);
     return mad;
 }
 
@@ -97,10 +97,10 @@ inline fields fields_of(const mad::source_address& from, std::span<const u8> mad
 
 /// Returns the fields that Linux delivers (drivers/infiniband/core: mad.c, smi.c, user_mad.c; IBA 14.2.2.2). `from`: LID of
 /// the requester.
-inline fields expected_of(asked what, iba::lid from) {
-    const bool is_directed = what == asked::by_ports, is_smp = what != asked::of_other_port;
+inline fields expected_of(requested what, iba::lid from) {
+    const bool is_directed = what == requested::by_ports, is_smp = what != requested::of_other_port;
     fields all{{"SLID", is_directed ? 0xffff : value(from)},
-               {"SL", is_directed ? 0 : asked_sl},
+               {"SL", is_directed ? 0 : requested_sl},
                {"P_Key index", 0},
                {"source QP", is_smp ? 0 : 1},
                {"path bits", 0},
@@ -112,11 +112,11 @@ inline fields expected_of(asked what, iba::lid from) {
                                          : 0x04},
                {"ClassVersion", 1},
                {"Method", 0x01},
-               {"TransactionID", asked_tid},
+               {"TransactionID", requested_tid},
                {"AttributeID", is_smp ? 0x20 : 0x12},
                {"AttributeModifier", 0},
                {"Status", 0}};
-    if (is_smp) all["M_Key"] = asked_mkey;
+    if (is_smp) all["M_Key"] = requested_mkey;
     if (!is_directed) return all;
     all["D"] = 0;
     all["HopPointer"] = 2; // includes the hop from the SMI to the SM

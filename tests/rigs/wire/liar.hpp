@@ -15,12 +15,12 @@
 namespace comad::test {
 
 /// Forwards everything, and changes replies with `lie`.
-class liar final : public mad::transport {
+class altering_transport final : public mad::transport {
 public:
     using lie = std::function<void(std::span<u8> reply)>;
     /// Precondition: `honest` outlives this object.
-    liar(mad::transport& honest, lie tell) : honest_(honest), lie_(std::move(tell)) {}
-    void tell(lie other) { lie_ = std::move(other); }
+    altering_transport(mad::transport& honest, lie report) : honest_(honest), lie_(std::move(report)) {}
+    void report(lie other) { lie_ = std::move(other); }
 
     int native_handle() const noexcept override { return honest_.native_handle(); }
     mad::send_result send(const mad::send_request& r) noexcept override { return honest_.send(r); }
@@ -58,7 +58,7 @@ template <class T> std::span<u8> attribute_in(std::span<u8> reply) {
 }
 
 /// Returns a lie that sets a field of every T to `number`.
-template <class T> liar::lie always(std::string_view field, u64 number) {
+template <class T> altering_transport::lie always(std::string_view field, u64 number) {
     const iba::row_info row = iba::find_field(iba::info_of<T>, field).value();
     return [row, number](std::span<u8> reply) {
         if (const auto attribute = attribute_in<T>(reply); !attribute.empty()) put_number(row, attribute, number);

@@ -47,7 +47,7 @@ inline mad_bytes answer_to(const u8* request) {
 inline mad_bytes answer_to(const packet& p) { return answer_to(p.bytes.data()); }
 
 /// Returns the nodeGUID in the reply of the node at the end of `route`, which has at most eight hops.
-inline u64 asked_guid(const mad::IBDRPath& route) {
+inline u64 requested_guid(const mad::IBDRPath& route) {
     u64 guid = 0;
     for (unsigned hop = 1; hop <= 8; ++hop) guid = guid << 8 | route.drPath[hop];
     return guid;

@@ -67,8 +67,8 @@ inline std::vector<arrived> drain(comad::mad::transport& transport, std::size_t 
 }
 
 /// Sends a request and returns its only reply; empty if no reply arrives.
-inline std::optional<smp_bytes> ask(comad::mad::transport& transport, const comad::mad::any_path& path,
-                                    const smp_bytes& request) {
+inline std::optional<smp_bytes> send_query(comad::mad::transport& transport, const comad::mad::any_path& path,
+                                           const smp_bytes& request) {
     send_to(transport, path, request);
     const auto all = drain(transport);
     if (all.size() != 1 || all[0].bytes.size() != comad::mad::mad_size) return std::nullopt;
@@ -88,7 +88,7 @@ template <class T> T attribute(const smp_bytes& reply) {
 template <class T>
 std::optional<T> get(comad::mad::transport& transport, const comad::mad::any_path& path, comad::u32 modifier = 0) {
     using namespace comad;
-    const auto reply = ask(transport, path, get_request(iba::attribute_of<T>::attributeID, path, modifier));
+    const auto reply = send_query(transport, path, get_request(iba::attribute_of<T>::attributeID, path, modifier));
     if (!reply || mad::status_of(reply->data()) != 0) return std::nullopt;
     return attribute<T>(*reply);
 }

@@ -86,12 +86,12 @@ switch_usage usage_of(const discovery::subnet& s, const discovery::lid_index& in
 report judge_balance(const global_options& options, const discovery::subnet& s,
                      const discovery::forwarding_tables& tables, const balance_settings& how) {
     const discovery::lid_index index(s);
-    report said;
+    report result;
     for (u32 n = 0; n < s.nodes.size(); ++n) {
         if (!s.nodes[n].is_switch() || !tables.of_node[n].complete()) continue;
         const switch_usage u = usage_of(s, index, tables.of_node[n], n);
         const bool is_good = is_balanced(u, how.is_lenient);
-        said.is_any_bad = said.is_any_bad || !is_good;
+        result.is_any_bad = result.is_any_bad || !is_good;
         if (is_good && !options.verbosity) continue;
         if (how.json) {
             nlohmann::ordered_json line{{"nodeGUID", fmt::format("{}", s.nodes[n].info.nodeGUID)},
@@ -99,16 +99,17 @@ report judge_balance(const global_options& options, const discovery::subnet& s,
                                         {"balanced", is_good},
                                         {"ports", nlohmann::ordered_json::array()}};
             for (const port_usage& p : u.ports) line["ports"].push_back({{"port", p.port}, {"LIDs", p.lids}});
-            said.text += json_line(line);
+            result.text += json_line(line);
             continue;
         }
-        said.text += fmt::format("{}: {}, 0x{:016x}\n", is_good ? "Switch Port Usage" : "Unbalanced Switch Port Usage",
-                                 how.names.of(s.nodes[n]), value(s.nodes[n].info.nodeGUID));
-        for (const port_usage& p : u.ports) said.text += fmt::format("Port {:03}: {}\n", p.port, p.lids);
+        result.text +=
+            fmt::format("{}: {}, 0x{:016x}\n", is_good ? "Switch Port Usage" : "Unbalanced Switch Port Usage",
+                        how.names.of(s.nodes[n]), value(s.nodes[n].info.nodeGUID));
+        for (const port_usage& p : u.ports) result.text += fmt::format("Port {:03}: {}\n", p.port, p.lids);
     }
-    said.missing = named_failures(s, tables.failures);
-    said.missing_is_success = true;
-    return said;
+    result.missing = named_failures(s, tables.failures);
+    result.missing_is_success = true;
+    return result;
 }
 
 comad::coro::task<report> read_and_judge(session& in, const discovery::subnet& s, const balance_settings& how) {

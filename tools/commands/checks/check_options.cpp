@@ -24,8 +24,8 @@ namespace {
 
 /// Returns whether the user rejects colors: https://no-color.org
 bool is_colour_unwanted() {
-    const char* const said = std::getenv("NO_COLOR");
-    return said && *said;
+    const char* const no_color = std::getenv("NO_COLOR");
+    return no_color && *no_color;
 }
 
 } // namespace

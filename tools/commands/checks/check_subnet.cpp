@@ -85,10 +85,10 @@ private:
 
     coro::generator<coro::task<void>> node_queries() {
         for (std::size_t i = 0; i < end_ports_.size(); ++i)
-            if (end_ports_[i].has_lid()) co_yield ask(end_ports_[i], answers_[i]);
+            if (end_ports_[i].has_lid()) co_yield send_query(end_ports_[i], answers_[i]);
     }
 
-    coro::task<void> ask(const discovery::end_port_ref& e, std::optional<mad::result<smp::NodeInfo>>& answer) {
+    coro::task<void> send_query(const discovery::end_port_ref& e, std::optional<mad::result<smp::NodeInfo>>& answer) {
         const mad::any_path path = e.path;
         auto info = co_await in_.schedule().SubnGet<smp::NodeInfo>(path, 0, short_patience);
         answer.emplace(std::move(info));
@@ -196,7 +196,7 @@ private:
         if (style.with_good) return fmt::format("\n{}\n{}", node_line("Checking", node), text);
         if (bad_of(nodes_[n].of_node))
             return fmt::format("{}\n# {}: nodeguid 0x{:016x} failed\n", text,
-                               discovery::words_of(node.info.nodeType).record, value(node.info.nodeGUID));
+                               discovery::names_of_type(node.info.nodeType).record, value(node.info.nodeGUID));
         return text.empty() ? text : text + node_line("Checked", node) + " with failure\n";
     }
 

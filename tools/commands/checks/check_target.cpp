@@ -96,7 +96,7 @@ query_task<port_ref> read_other_end(session& in, scene& here, mad::any_path path
 }
 
 /// Reads a port and, if requested, its neighbor. A neighbor that cannot be read is a failure in the scene.
-query_task<scene> look_at(session& in, mad::any_path path, std::optional<u8> port, bool with_other_end) {
+query_task<scene> examine(session& in, mad::any_path path, std::optional<u8> port, bool with_other_end) {
     scene here;
     BOOST_OUTCOME_CO_TRY(here.port, co_await read_port(in, here.s, path, port));
     const auto& end = here.s.end_port(here.port).info;
@@ -125,7 +125,7 @@ query_task<scene> look_at(session& in, mad::any_path path, std::optional<u8> por
 query_task<report> check_one_port(session& in, command_target target, const check_target_settings& s) {
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, target));
     const u8 port = static_cast<u8>(read_number(s.port, "the port", 254));
-    BOOST_OUTCOME_CO_TRY(auto here, co_await look_at(in, path, port, s.checks.width || s.checks.speed));
+    BOOST_OUTCOME_CO_TRY(auto here, co_await examine(in, path, port, s.checks.width || s.checks.speed));
     check_result v{check_result::subject::port,
                    here.LID,
                    port,
@@ -175,7 +175,7 @@ query_task<report> check_node(session& in, command_target target, const check_ta
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, target));
     const auto* by_lid = std::get_if<mad::IBPath>(&path);
     check_result v{check_result::subject::node, by_lid ? value(by_lid->DLID) : 0u, 0, {}, {}};
-    auto seen = co_await look_at(in, path, std::nullopt, false);
+    auto seen = co_await examine(in, path, std::nullopt, false);
     if (!seen && !is_silence(seen.error())) co_return std::move(seen.error());
     std::vector<discovery::failure> missing;
     if (!seen) {
@@ -209,9 +209,9 @@ query_task<report> check_errors(session& in, command_target target, const check_
     const counters::capabilities can = counters::capabilities::of(info);
     const u8 wanted = s.port.empty() ? all_ports : static_cast<u8>(read_number(s.port, "the port", all_ports));
     std::vector<u8> ports{wanted};
-    const auto result_of = [&](u8 port, const counters::counter_values& told) {
+    const auto result_of = [&](u8 port, const counters::counter_values& reply) {
         return check_result{check_result::subject::errors, value(to.DLID), port, name,
-                            check_counters(told, thresholds)};
+                            check_counters(reply, thresholds)};
     };
     if (wanted == all_ports) {
         if (can.all_ports) { // if the sum has no errors, no port has errors
@@ -225,14 +225,14 @@ query_task<report> check_errors(session& in, command_target target, const check_
     std::vector<discovery::failure> missing;
     std::optional<mad::mad_error> first_error;
     for (const u8 port : ports) {
-        auto told = co_await read_counters(in.schedule(), to, can, port);
-        if (told) {
-            results.push_back(result_of(port, told.value()));
+        auto reply = co_await read_counters(in.schedule(), to, can, port);
+        if (reply) {
+            results.push_back(result_of(port, reply.value()));
             continue;
         }
         missing.push_back(port_failure(port, fmt::format("lid {} port {}", value(to.DLID), port),
-                                       to_string(told.error()), cause_text(told.error())));
-        if (!first_error) first_error = std::move(told.error());
+                                       to_string(reply.error()), cause_text(reply.error())));
+        if (!first_error) first_error = std::move(reply.error());
     }
     if (results.empty() && first_error) co_return std::move(*first_error);
     co_return judged(results, std::move(missing), s, in);

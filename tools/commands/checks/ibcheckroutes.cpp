@@ -50,7 +50,7 @@ public:
         if (!how_.sl_to_vl.empty()) read_sl_to_vl(how_.sl_to_vl, subnet_, lanes_);
     }
 
-    comad::coro::task<report> ask(session& in) {
+    comad::coro::task<report> send_query(session& in) {
         discovery::forwarding_options wanted;
         wanted.multicast = how_.multicast;
         wanted.keys = &options_.keys;
@@ -74,11 +74,11 @@ private:
 
     comad::coro::task<adaptive_switches> read_adaptive_switches(session& in) {
         using comad::iba::smp::MlnxARInfo;
-        std::vector<comad::coro::task<mad::result<std::optional<bool>>>> asking;
+        std::vector<comad::coro::task<mad::result<std::optional<bool>>>> requester;
         for (const discovery::node& n : subnet_.nodes)
-            if (discovery::has_mlnx_ar_info(n.info)) asking.push_back(is_adaptive(in, n));
+            if (discovery::has_mlnx_ar_info(n.info)) requester.push_back(is_adaptive(in, n));
         adaptive_switches all;
-        const auto answers = co_await ibtool::all(std::move(asking));
+        const auto answers = co_await ibtool::all(std::move(requester));
         for (const std::optional<bool> is_on : answers.value()) { // is_adaptive() never fails
             all.on += is_on.value_or(false);
             all.unknown += !is_on;
@@ -128,11 +128,11 @@ private:
             for (const discovery::failure& p : facts.failures) found_.missing.push_back(missing_of(subnet_, p));
         }
         if (how_.path_sls.empty()) {
-            const auto told = co_await discovery::read_path_sls(schedule, subnet_, index_, lanes_);
-            if (told.missing == 0) co_return;
+            const auto reply = co_await discovery::read_path_sls(schedule, subnet_, index_, lanes_);
+            if (reply.missing == 0) co_return;
             found_.missing.push_back(failure_at(
-                {}, fmt::format("the SLs of {} of {} paths are unknown: {}", told.missing, told.paths,
-                                told.error ? plain_text(*told.error) : "the SA has no records of these paths")));
+                {}, fmt::format("the SLs of {} of {} paths are unknown: {}", reply.missing, reply.paths,
+                                reply.error ? plain_text(*reply.error) : "the SA has no records of these paths")));
         }
     }
 
@@ -261,7 +261,7 @@ private:
 
 comad::coro::task<report> check_all_routes(session& in, const discovery::subnet& s, const route_settings& how) {
     all_routes all(in.options(), s, how);
-    co_return co_await all.ask(in);
+    co_return co_await all.send_query(in);
 }
 
 } // namespace

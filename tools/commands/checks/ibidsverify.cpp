@@ -32,20 +32,20 @@ std::string text_of(const identity_finding& f, const discovery::subnet& s, bool 
 }
 
 report identities_of(const discovery::subnet& s, bool json) {
-    report said;
-    said.missing_is_success = true;
+    report result;
+    result.missing_is_success = true;
     for (const identity_finding& f : check_identities(s)) {
-        said.text += text_of(f, s, json);
-        said.is_any_bad = true;
+        result.text += text_of(f, s, json);
+        result.is_any_bad = true;
     }
-    return said;
+    return result;
 }
 
 int run_ibidsverify(const ibidsverify_settings& s, const global_options& options) {
     if (!s.topology_file.empty()) {
-        const report said = identities_of(read_subnet(s.topology_file, options), s.json);
-        write_output(said.text);
-        return said.is_any_bad ? failed : complete;
+        const report result = identities_of(read_subnet(s.topology_file, options), s.json);
+        write_output(result.text);
+        return result.is_any_bad ? failed : complete;
     }
     return run_on_subnet(options, [&](session&, const discovery::subnet& found) -> comad::coro::task<report> {
         co_return identities_of(found, s.json);

@@ -63,20 +63,20 @@ nlohmann::ordered_json json_of(const counted& c, nlohmann::ordered_json line) {
 // ---- one node --------------------------------------------------------------------------------------------------------
 
 /// Queries the data counters of one port.
-query_task<counted> ask_port(session& in, performance_agent a, u8 port) {
+query_task<counted> query_port(session& in, performance_agent a, u8 port) {
     BOOST_OUTCOME_CO_TRY(const auto values,
                          co_await read_counters(in.schedule(), a.to, a.can(), port, data_and_packets()));
     co_return counted{a, port, values};
 }
 
 /// Returns the sum over the ports that reply; an error if no port replies.
-query_task<counted> ask_sum(session& in, performance_agent a, std::vector<u8> ports) {
-    if (a.can().all_ports) co_return co_await ask_port(in, a, all_ports);
+query_task<counted> query_sum(session& in, performance_agent a, std::vector<u8> ports) {
+    if (a.can().all_ports) co_return co_await query_port(in, a, all_ports);
     std::optional<counted> sum;
     std::vector<discovery::failure> missing;
     std::optional<mad::mad_error> first_error;
     for (const u8 port : ports) {
-        auto one = co_await ask_port(in, a, port);
+        auto one = co_await query_port(in, a, port);
         if (one) {
             if (sum) sum->values += one.value().values;
             else sum.emplace(counted{a, all_ports, one.value().values});
@@ -98,7 +98,7 @@ query_task<u8> default_port(session& in, mad::IBPath to) {
 }
 
 /// Queries and formats the data counters of one port, or of all ports of a node.
-query_task<report> ask_node(session& in, std::optional<command_target> target, std::optional<u8> wanted, bool json) {
+query_task<report> query_node(session& in, std::optional<command_target> target, std::optional<u8> wanted, bool json) {
     const command_target place = target ? *target : this_port(in);
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, place));
     BOOST_OUTCOME_CO_TRY(const auto to, co_await lid_routed(in, path));
@@ -112,12 +112,13 @@ query_task<report> ask_node(session& in, std::optional<command_target> target, s
     if (port == all_ports && !agent.can().all_ports) {
         BOOST_OUTCOME_CO_TRY(ports, co_await ports_with_counters(in, to));
     }
-    auto query = port == all_ports ? ask_sum(in, agent, std::move(ports)) : ask_port(in, agent, port);
-    BOOST_OUTCOME_CO_TRY(const auto told_there, co_await std::move(query));
-    report said;
-    said.missing = told_there.missing;
-    said.text = json ? json_line(json_of(told_there, {{"LID", value(to.DLID)}, {"port", port}})) : text_of(told_there);
-    co_return said;
+    auto query = port == all_ports ? query_sum(in, agent, std::move(ports)) : query_port(in, agent, port);
+    BOOST_OUTCOME_CO_TRY(const auto reported_there, co_await std::move(query));
+    report result;
+    result.missing = reported_there.missing;
+    result.text =
+        json ? json_line(json_of(reported_there, {{"LID", value(to.DLID)}, {"port", port}})) : text_of(reported_there);
+    co_return result;
 }
 
 int run_single(const data_counters_settings& s, const global_options& options) {
@@ -126,7 +127,7 @@ int run_single(const data_counters_settings& s, const global_options& options) {
     std::optional<u8> port;
     if (!s.port.empty()) port = static_cast<u8>(read_number(s.port, "the port", all_ports));
     return run_query(options, target ? &*target : nullptr,
-                     [&](session& in) { return ask_node(in, target, port, s.json); });
+                     [&](session& in) { return query_node(in, target, port, s.json); });
 }
 
 // ---- the whole subnet ------------------------------------------------------------------------------------------------

@@ -98,14 +98,14 @@ counters::port_detail_set causes_of(const error_rules& rules, const counters::re
 using service_levels = std::unordered_map<iba::lid, u8>;
 
 /// Sweeps the subnet and prints the ports with errors.
-class asking {
+class requester {
 public:
-    asking(session& in, const ibqueryerrors_settings& s, const ibqueryerrors_plan& p)
+    requester(session& in, const ibqueryerrors_settings& s, const ibqueryerrors_plan& p)
         : in_(in), settings_(s), plan_(p) {}
 
     struct outcome {
         subnet found;
-        counters::sweep told;
+        counters::sweep reported;
         std::string no_sls; ///< why no SLs are known
     };
     coro::task<mad::result<outcome>> run() {
@@ -113,12 +113,12 @@ public:
         outcome all{std::move(found), {}, {}};
         only_ = node_at(all.found, plan_.where);
         if (!settings_.skip_sl) {
-            auto sls = co_await ask_sls(all.found);
+            auto sls = co_await query_sls(all.found);
             if (sls) sls_ = std::move(sls).value();
             else all.no_sls = format_error(sls.error(), in_.options());
         }
         counters::sweeper sweeper(in_.schedule(), all.found, sweep_options());
-        all.told = co_await sweeper.run();
+        all.reported = co_await sweeper.run();
         co_return std::move(all);
     }
 
@@ -129,7 +129,7 @@ public:
 
 private:
     /// Queries the SLs of the paths from the local port to all nodes, or to one node. Returns no SLs without an SA.
-    coro::task<mad::result<service_levels>> ask_sls(const subnet& s) {
+    coro::task<mad::result<service_levels>> query_sls(const subnet& s) {
         service_levels all;
         if (value(in_.schedule().sa_path().DLID) == 0) co_return all;
         iba::query<PathRecord> from_here;
@@ -195,14 +195,14 @@ private:
 // ---- output ----------------------------------------------------------------------------------------------------------
 
 /// Runs the queries, and formats the ports with errors as a report.
-query_task<report> told_by(session& in, asking& queries, const ibqueryerrors_plan& p) {
+query_task<report> reported_by(session& in, requester& queries, const ibqueryerrors_plan& p) {
     const auto all = co_await queries.run();
     if (!all) refuse_silent_port(all.error(), in.options());
-    const auto& [found, told, no_sls] = all.value();
+    const auto& [found, reported, no_sls] = all.value();
     error_report errors(found, p.names, p.rules, p.choice);
     report r;
-    r.text = errors.of(told);
-    r.missing = all_missing(found, told.failures);
+    r.text = errors.of(reported);
+    r.missing = all_missing(found, reported.failures);
     r.notes = p.notes;
     if (!no_sls.empty())
         r.notes.push_back(fmt::format("cannot read the service levels from the SA: {}; SL 0 was used", no_sls));
@@ -215,9 +215,9 @@ int run_ibqueryerrors(const ibqueryerrors_settings& s, global_options options) {
     if (s.outstanding) options.outstanding = s.outstanding;
     options.load_cache = s.load_cache;
     const ibqueryerrors_plan p = make_plan(s);
-    std::optional<asking> queries;
-    const auto ask_all = [&](session& in) { return told_by(in, queries.emplace(in, s, p), p); };
-    return run_query(options, nullptr, ask_all, [&] { return queries->progress(); });
+    std::optional<requester> queries;
+    const auto query_all = [&](session& in) { return reported_by(in, queries.emplace(in, s, p), p); };
+    return run_query(options, nullptr, query_all, [&] { return queries->progress(); });
 }
 
 } // namespace

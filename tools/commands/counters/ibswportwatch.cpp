@@ -31,7 +31,7 @@ namespace {
 struct ibswportwatch_settings {
     std::string target, port, every = "1", thresholds;
     target_options kind;
-    counter_options asked_for;
+    counter_options requested_for;
     u64 count = 0; ///< 0: until a signal arrives
     bool only_above = false, json = false;
 };
@@ -53,7 +53,7 @@ class port_watch {
 public:
     port_watch(session& in, const ibswportwatch_settings& s, std::optional<command_target> target)
         : in_(in), how_(s), target_(std::move(target)), period_(read_period(s.every)), periods_(period_),
-          thresholds_(read_thresholds(s.thresholds)), groups_(s.asked_for.groups()), group_totals_(groups_.size()) {
+          thresholds_(read_thresholds(s.thresholds)), groups_(s.requested_for.groups()), group_totals_(groups_.size()) {
         if (!groups_.empty() && s.only_above)
             throw usage_error("-t supports only the default counters; remove the options for other counters");
         if (std::ranges::find(groups_, &group_of<pm::PortSamplesCtl>) != groups_.end())
@@ -65,13 +65,13 @@ public:
     coro::task<std::optional<mad::result<int>>> run() {
         is_found_ = false;
         if (!has_begun_) {
-            auto begun = co_await begin();
+            auto started = co_await begin();
             bool has_gone = false;
-            if (!begun) has_gone = co_await in_.is_disconnected();
+            if (!started) has_gone = co_await in_.is_disconnected();
             if (has_gone) co_return std::nullopt;
-            if (!begun) co_return std::move(begun.error());
+            if (!started) co_return std::move(started.error());
         }
-        while (how_.count == 0 || looks_asked_ < how_.count) {
+        while (how_.count == 0 || requested_samples_ < how_.count) {
             const bool goes_on = co_await wait_for_next();
             if (!goes_on) co_return interrupted();
             auto now = co_await read_port();
@@ -79,7 +79,7 @@ public:
             if (!now) has_gone = co_await in_.is_disconnected();
             if (has_gone || (!now && now.error().code == mad::errc::cancelled)) co_return interrupted();
             periods_.done();
-            ++looks_asked_;
+            ++requested_samples_;
             if (now) print_changes(now.value());
             else print_missing(now.error());
         }
@@ -167,13 +167,13 @@ private:
         co_return now;
     }
 
-    std::string told_text(const port_reading& now) const {
+    std::string format_reported(const port_reading& now) const {
         if (groups_.empty()) return how_.only_above ? std::string() : counters_text(now.usual.counters);
         std::string text;
         for (std::size_t i = 0; i < groups_.size(); ++i) text += groups_[i]->text(now.groups[i], info_);
         return text;
     }
-    nlohmann::ordered_json told_json(const port_reading& now) const {
+    nlohmann::ordered_json changes_json_line(const port_reading& now) const {
         if (groups_.empty()) return counters_json(now.usual.counters);
         nlohmann::ordered_json all;
         for (std::size_t i = 0; i < groups_.size(); ++i)
@@ -209,11 +209,11 @@ private:
         if (how_.json) {
             nlohmann::ordered_json line{{"schema", "comad.port_watch/1"}};
             line.update(head(0));
-            line["counters"] = told_json(last_);
+            line["counters"] = changes_json_line(last_);
             write_output(json_line(line));
         } else {
             write_output(fmt::format("# Lid {} port {}, every {} s\n{}", value(to_.DLID), port_,
-                                     mad::in_seconds(period_), told_text(last_)));
+                                     mad::in_seconds(period_), format_reported(last_)));
         }
     }
 
@@ -236,7 +236,7 @@ private:
         if (how_.json) {
             auto line = head(seconds);
             line["interval_seconds"] = interval;
-            line["counters"] = told_json(now);
+            line["counters"] = changes_json_line(now);
             line["changes"] = changes;
             write_output(json_line(line));
         } else if (!how_.only_above || !text.empty()) {
@@ -284,7 +284,7 @@ private:
     const std::vector<const counter_group*> groups_; // empty: the default counters
     change_totals totals_;
     std::vector<group_change_totals> group_totals_;
-    u64 looks_asked_ = 0, looks_ = 0; // after the first sample; looks_: samples with a reply
+    u64 requested_samples_ = 0, looks_ = 0; // after the first sample; looks_: samples with a reply
     bool has_begun_ = false;
     bool is_found_ = false;   // since the device was opened
     bool is_resumed_ = false; // after a disconnection, until the next query
@@ -325,7 +325,7 @@ command ibswportwatch_command() {
                 takes.option("-p,--period", s->every).shows_default();
                 takes.flag("-t,--above-thresholds", s->only_above);
                 takes.option("-T,--threshold-file", s->thresholds).file(file_use::read);
-                s->asked_for.declare(takes, false); // in this command, -T is the thresholds file
+                s->requested_for.declare(takes, false); // in this command, -T is the thresholds file
                 takes.ignored_flag("-b");
                 add_lid_option(takes, s->kind);
                 add_guid_option(takes, s->kind);

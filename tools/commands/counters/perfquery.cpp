@@ -28,7 +28,7 @@ namespace {
 struct perfquery_settings {
     std::string target, ports, mask;
     target_options kind;
-    counter_options asked_for;
+    counter_options requested_for;
     bool all = false, loop = false, read_and_reset = false, reset_only = false, json = false;
 };
 
@@ -71,7 +71,7 @@ u64 read_mask(const std::string& text) {
 counter_request read_counter_request(const perfquery_settings& s) {
     counter_request r;
     r.json = s.json;
-    r.groups = s.asked_for.groups();
+    r.groups = s.requested_for.groups();
     if (r.groups.empty()) r.groups.push_back(&group_of<pm::PortCounters>);
     r.all = s.ports == "255" || ((s.all || s.loop) && s.ports.empty());
     if (!s.ports.empty() && !r.all) r.ports = read_ports(s.ports);
@@ -106,7 +106,7 @@ struct group_reading {
 /// Returns whether the port uses Reed-Solomon FEC, which has its own counters.
 query_task<bool> is_rs_fec(const counter_query& q, u8 port) {
     if (!q.can().RS_FEC) co_return false;
-    BOOST_OUTCOME_CO_TRY(const auto info, co_await ask_port_info_extended(q.in, q.to, port));
+    BOOST_OUTCOME_CO_TRY(const auto info, co_await query_port_info_extended(q.in, q.to, port));
     constexpr comad::u32 has_modes = 1;
     if (!info || !(info->capabilityMask & has_modes)) co_return false;
     co_return info->FECModeActive == iba::FECMode::RS || info->FECModeActive == iba::FECMode::RS2;
@@ -120,7 +120,7 @@ coro::task<std::vector<u8>> ports_behind(const counter_query& q, u8 port) {
 }
 
 /// Reads, clears, or reads and clears one group of counters of a port.
-query_task<group_reading> ask_port(const counter_query& q, const counter_group& wanted, u8 port) {
+query_task<group_reading> query_port(const counter_query& q, const counter_group& wanted, u8 port) {
     group_reading c{&wanted, port, {}};
     if (&wanted == &group_of<pm::PortExtendedSpeedsCounters> && q.how.reads) {
         BOOST_OUTCOME_CO_TRY(const bool is_other, co_await is_rs_fec(q, port));
@@ -173,12 +173,12 @@ std::string text_of(const counter_query& q, const group_reading& c, const std::v
 /// Formats the sum of the counters of several ports.
 std::string sum_text(const counter_query& q, const std::vector<group_reading>& all) {
     std::vector<u8> summed;
-    std::vector<std::vector<u8>> told;
+    std::vector<std::vector<u8>> reported;
     for (const group_reading& c : all) {
         summed.push_back(c.port);
-        told.push_back(c.bytes);
+        reported.push_back(c.bytes);
     }
-    return text_of(q, {all[0].group, all_ports, sum_of(*all[0].group, told)}, summed);
+    return text_of(q, {all[0].group, all_ports, sum_of(*all[0].group, reported)}, summed);
 }
 
 /// Returns whether counters of a group can be added up. Samples cannot, nor can counters that depend on the FEC of a port.
@@ -198,32 +198,32 @@ discovery::failure not_cleared(const clearing_problem& p) {
 }
 
 /// Queries all ports for one group. A port that does not reply is a failure in the report. Returns an error only if no port replies.
-query_task<report> ask_group(const counter_query& q, const counter_group& g) {
+query_task<report> query_group(const counter_query& q, const counter_group& g) {
     const bool is_summable = can_sum(g, q);
     BOOST_OUTCOME_CO_TRY(const auto ports, co_await ports_of(q, is_summable));
     std::vector<query_task<group_reading>> queries;
-    for (const u8 port : ports) queries.push_back(ask_port(q, g, port));
+    for (const u8 port : ports) queries.push_back(query_port(q, g, port));
     auto replies = co_await coro::when_all(std::move(queries));
-    report said;
+    report result;
     std::vector<group_reading> answered;
     for (std::size_t i = 0; i < ports.size(); ++i) {
         if (replies[i])
-            for (const clearing_problem& p : replies[i].value().not_cleared) said.missing.push_back(not_cleared(p));
+            for (const clearing_problem& p : replies[i].value().not_cleared) result.missing.push_back(not_cleared(p));
         if (replies[i]) answered.push_back(std::move(replies[i]).value());
-        else said.missing.push_back(missing_counters_of(g, ports[i], replies[i].error()));
+        else result.missing.push_back(missing_counters_of(g, ports[i], replies[i].error()));
     }
     if (answered.empty()) co_return std::move(replies.front().error());
     const bool is_to_sum = q.how.all ? ports.front() != all_ports : ports.size() > 1;
     if (q.how.sums && q.how.reads && is_summable && is_to_sum) {
-        said.text = sum_text(q, answered);
+        result.text = sum_text(q, answered);
     } else {
-        for (const group_reading& c : answered) said.text += text_of(q, c);
+        for (const group_reading& c : answered) result.text += text_of(q, c);
     }
-    co_return said;
+    co_return result;
 }
 
 /// Queries all requested groups. Returns an error only if no group could be read.
-query_task<report> ask_counters(session& in, std::optional<command_target> target, counter_request how) {
+query_task<report> query_counters(session& in, std::optional<command_target> target, counter_request how) {
     const command_target place = target ? *target : this_port(in);
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, place));
     BOOST_OUTCOME_CO_TRY(const auto to, co_await lid_routed(in, path));
@@ -233,14 +233,15 @@ query_task<report> ask_counters(session& in, std::optional<command_target> targe
     bool is_any_answered = false;
     std::optional<mad::mad_error> first_error;
     for (const counter_group* g : how.groups) {
-        auto said = co_await ask_group(q, *g);
-        if (said) {
+        auto result = co_await query_group(q, *g);
+        if (result) {
             is_any_answered = true;
-            all.text += said.value().text;
-            all.missing.insert(all.missing.end(), said.value().missing.begin(), said.value().missing.end());
+            all.text += result.value().text;
+            all.missing.insert(all.missing.end(), result.value().missing.begin(), result.value().missing.end());
         } else {
-            all.missing.push_back(failure_at(std::string(g->name), to_string(said.error()), cause_text(said.error())));
-            if (!first_error) first_error = std::move(said).error();
+            all.missing.push_back(
+                failure_at(std::string(g->name), to_string(result.error()), cause_text(result.error())));
+            if (!first_error) first_error = std::move(result).error();
         }
     }
     if (!is_any_answered) co_return std::move(*first_error);
@@ -253,7 +254,8 @@ int run_perfquery(perfquery_settings s, const global_options& options) {
     if (target && s.ports.empty())
         if (const auto port = take_port(*target)) s.ports = std::to_string(*port);
     const counter_request how = read_counter_request(s);
-    return run_query(options, target ? &*target : nullptr, [&](session& in) { return ask_counters(in, target, how); });
+    return run_query(options, target ? &*target : nullptr,
+                     [&](session& in) { return query_counters(in, target, how); });
 }
 
 } // namespace
@@ -267,7 +269,7 @@ command perfquery_command() {
                 takes.option("target", s->target);
                 takes.option("ports", s->ports);
                 takes.option("mask", s->mask);
-                s->asked_for.declare(takes);
+                s->requested_for.declare(takes);
                 takes.flag("-a,--all_ports", s->all);
                 takes.flag("-l,--loop_ports", s->loop);
                 const argument& after = takes.flag("-r,--reset_after_read", s->read_and_reset);

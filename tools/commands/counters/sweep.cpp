@@ -48,11 +48,11 @@ struct sweep_settings {
 };
 
 /// The parsed command line.
-struct watch_plan {
-    sweep_plan sweeps;
+struct sweep_run_config {
+    sweep_config sweeps;
     std::string name_map, auth_file, rules;
     std::vector<std::string> known; ///< files with the expected subnets, one for each fabric
-    sweeping::shared_names names;   // replaced when the file is read again
+    sweep_loop::shared_names names; // replaced when the file is read again
     output_config out;
 };
 
@@ -116,9 +116,9 @@ unsigned read_detail(const std::string& name) {
 }
 
 /// Returns the plan. `names` must outlive it.
-sweep_plan make_sweep_plan(const sweep_settings& s, const sweeping::shared_names& names) {
+sweep_config make_sweep_plan(const sweep_settings& s, const sweep_loop::shared_names& names) {
     using namespace std::chrono_literals;
-    sweep_plan p;
+    sweep_config p;
     p.count = s.count;
     p.on_request = s.on_scrape;
     if (!s.every.empty()) p.every = parse_duration(s.every);
@@ -146,7 +146,7 @@ sweep_form read_form(const sweep_settings& s) {
     return s.listen.empty() && s.file.empty() ? sweep_form::table : sweep_form::none;
 }
 
-sweeping::shared_names read_names(const std::string& file) {
+sweep_loop::shared_names read_names(const std::string& file) {
     return std::make_shared<const discovery::node_names>(read_node_names(file));
 }
 
@@ -159,9 +159,9 @@ std::shared_ptr<const discovery::subnet> read_known(const std::string& file, con
 }
 
 /// Returns the plan on the heap, because it contains references to itself.
-std::unique_ptr<watch_plan> make_watch_plan(const sweep_settings& s) {
-    auto made = std::make_unique<watch_plan>();
-    watch_plan& p = *made;
+std::unique_ptr<sweep_run_config> make_watch_plan(const sweep_settings& s) {
+    auto made = std::make_unique<sweep_run_config>();
+    sweep_run_config& p = *made;
     p.name_map = s.name_map;
     p.auth_file = s.auth_file;
     p.names = read_names(s.name_map);
@@ -195,9 +195,9 @@ std::unique_ptr<watch_plan> make_watch_plan(const sweep_settings& s) {
 }
 
 /// Runs the sweeps of one fabric.
-class swept_fabric {
+class sweep_target {
 public:
-    swept_fabric(std::size_t number, const global_options& options, const watch_plan& p, sweep_outputs& out,
+    sweep_target(std::size_t number, const global_options& options, const sweep_run_config& p, sweep_outputs& out,
                  boost::asio::io_context& io)
         : number_(number), options_(options), plan_(p.sweeps), out_(out),
           in_(options_, nullptr, &io, plan_.is_lasting() ? opens::when_ready : opens::at_once),
@@ -233,7 +233,7 @@ public:
 private:
     const std::size_t number_;
     global_options options_;
-    const sweep_plan& plan_;
+    const sweep_config& plan_;
     sweep_outputs& out_;
     session in_;
     const sweep_listener listener_{
@@ -245,7 +245,7 @@ private:
         },
         [this] { out_.note_found(number_); },
     };
-    sweeping all_;
+    sweep_loop all_;
     const disconnect_listener disconnects_{
         [this](const disconnect& now) { out_.note_lost(number_, now); },
         [this](const disconnect& now) { out_.note_still_lost(number_, now); },
@@ -264,12 +264,12 @@ private:
 /// Runs the sweeps of all fabrics, and owns their outputs.
 class fabric_sweeps {
 public:
-    fabric_sweeps(watch_plan& plan, const std::vector<global_options>& options) : plan_(plan), out_(plan.out) {
+    fabric_sweeps(sweep_run_config& plan, const std::vector<global_options>& options) : plan_(plan), out_(plan.out) {
         const bool lasts = plan.sweeps.is_lasting() || !plan.out.listen.empty();
         if (lasts) // must exist before the first message
             lasting_output_.emplace([this] { boost::asio::post(io_, [this] { end_after_failure(); }); });
         for (const global_options& o : options)
-            all_.push_back(std::make_unique<swept_fabric>(all_.size(), o, plan, out_, io_));
+            all_.push_back(std::make_unique<sweep_target>(all_.size(), o, plan, out_, io_));
         name_fabrics();
         const bool is_simulated =
             std::any_of(all_.begin(), all_.end(), [](const auto& one) { return one->in().is_virtual(); });
@@ -343,13 +343,13 @@ private:
     void await_hangup() {
         hangup_.async_wait([this](boost::system::error_code error, int) {
             if (error) return;
-            read_anew();
+            reread();
             await_hangup();
         });
     }
     /// Reads the files again in another thread, so that a slow file delays no sweep. If a file cannot be read, the old contents remain in
     /// use.
-    void read_anew() {
+    void reread() {
         rereadings all;
         all.push_back({plan_.name_map, [this, file = plan_.name_map] {
                            return [this, names = read_names(file)] { plan_.names = names; };
@@ -372,7 +372,7 @@ private:
         const bool begins = rereader_.start(std::move(all), [this](const std::vector<std::string>& problems) {
             for (const std::string& why : problems)
                 print_message("SIGHUP: {}; the previous contents remain in use", why);
-            if (const std::size_t forgotten = out_.know_anew())
+            if (const std::size_t forgotten = out_.refresh_known())
                 print_message("SIGHUP: forgot {} missing nodes and links", forgotten);
             if (problems.empty()) print_message("SIGHUP: reloaded names, rules, known nodes, keys and credentials");
         });
@@ -382,17 +382,17 @@ private:
                       file.empty() ? "a file" : iba::as_given(file));
     }
 
-    watch_plan& plan_;
+    sweep_run_config& plan_;
     boost::asio::io_context io_{1};
     sweep_outputs out_;
-    std::vector<std::unique_ptr<swept_fabric>> all_;
+    std::vector<std::unique_ptr<sweep_target>> all_;
     boost::asio::signal_set hangup_{io_, SIGHUP};
     file_rereader rereader_{io_.get_executor()};
     std::optional<lasting_output> lasting_output_;
 };
 
 int run_sweep(const sweep_settings& s, const global_options& options) {
-    const std::unique_ptr<watch_plan> plan = make_watch_plan(s);
+    const std::unique_ptr<sweep_run_config> plan = make_watch_plan(s);
     const std::vector<global_options> fabrics = each_fabric(options);
     if (fabrics.size() > 1 && plan->out.form != sweep_form::none)
         throw usage_error("several fabrics require --listen or --prometheus");

@@ -91,7 +91,7 @@ void sweep_outputs::remember(std::size_t fabric, const counters::sweep_view& v) 
     const bool is_same = last_[fabric] && &last_[fabric]->view.subnet == &v.subnet;
     if (is_same && !known.has_to_forget(v.now.begin)) return;
     known.take(v.subnet, v.now.begin);
-    if (known.is_full() && !std::exchange(has_told_full_, true))
+    if (known.is_full() && !std::exchange(has_reported_full_, true))
         note_problem(fabric,
                      fmt::format("more than {} nodes or {} links are missing; those missing longest are forgotten",
                                  discovery::known_fabric::most_missing_nodes,
@@ -128,13 +128,13 @@ exporter::page_text sweep_outputs::page_text() const {
 /// Returns whether most ports are missing, compared with the largest sweep so far. A discovery may find only part of the subnet: for
 /// example, only the local port after its cable was pulled.
 bool sweep_outputs::misses_most(std::size_t fabric, const counters::sweep& s) {
-    const auto told = static_cast<std::size_t>(
+    const auto reported = static_cast<std::size_t>(
         std::count_if(s.ports.begin(), s.ports.end(), [](const auto& port) { return port.valid; }));
-    most_read_[fabric] = std::max(most_read_[fabric], told);
-    return 2 * told < std::max(s.ports.size(), most_read_[fabric]);
+    most_read_[fabric] = std::max(most_read_[fabric], reported);
+    return 2 * reported < std::max(s.ports.size(), most_read_[fabric]);
 }
 
-std::size_t sweep_outputs::know_anew() {
+std::size_t sweep_outputs::refresh_known() {
     std::fill(most_read_.begin(), most_read_.end(), 0);
     std::size_t forgotten = 0;
     for (std::size_t i = 0; i < known_.size(); ++i) {

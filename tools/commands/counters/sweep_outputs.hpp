@@ -72,7 +72,7 @@ public:
     void print_line(const std::string& line);
     /// Takes the present nodes and links, and the expected ones of the configuration, as the known state. Returns the number of missing
     /// nodes and links that were forgotten.
-    std::size_t know_anew();
+    std::size_t refresh_known();
 
     bool has_screen() const noexcept { return screen_.has_value(); }
     /// Handles a key of the user of the screen. Returns true if the program must end.
@@ -102,7 +102,7 @@ private:
     std::vector<std::optional<comad::counters::exposed_sweep>> last_; // one for each fabric
     std::vector<comad::discovery::known_fabric> known_;               // one for each fabric
     std::vector<comad::counters::exposed_device> devices_;            // one for each fabric
-    bool has_told_full_ = false;
+    bool has_reported_full_ = false;
     std::vector<std::size_t> most_read_; // for each fabric: number of ports in the largest sweep
     std::optional<sweep_screen> screen_;
     std::vector<std::string> held_back_; // for stderr, if it is the terminal of the screen

@@ -105,7 +105,7 @@ class pinging {
 public:
     pinging(session& in, command_target target, const ibping_settings& s)
         : in_(in), target_(std::move(target)), how_(s), count_(s.count.value_or(std::numeric_limits<u64>::max())),
-          query_{server::ping_class, server::ping_attribute, s.OUI()}, began_(in.now()) {}
+          query_{server::ping_class, server::ping_attribute, s.OUI()}, start_(in.now()) {}
 
     /// Sends pings until the limit is reached or a signal arrives. Returns nullopt if the device was disconnected; call it again to
     /// continue.
@@ -135,7 +135,7 @@ public:
     }
 
     exit_code end() {
-        const mad::duration took = in_.now() - began_;
+        const mad::duration took = in_.now() - start_;
         write_output(how_.json ? all_.json(LID(), took) : all_.text(LID(), took));
         const bool unheard = all_.transmitted() > 0 && all_.received() == 0;
         if (unheard && all_.failures() == 0) print_message("ended before a reply was received");
@@ -152,7 +152,7 @@ private:
     coro::task<bool> ping() {
         all_.sent();
         const mad::time_point sent = in_.now();
-        const auto host = co_await ask_host(in_, to_, query_);
+        const auto host = co_await query_host(in_, to_, query_);
         const mad::duration rtt = in_.now() - sent;
         if (host) {
             all_.answered(host.value(), rtt);
@@ -173,7 +173,7 @@ private:
     const ibping_settings& how_;
     const u64 count_;
     const host_query query_;
-    const mad::time_point began_;
+    const mad::time_point start_;
     mad::IBPath to_;
     bool has_begun_ = false;
     ping_statistics all_;

@@ -38,15 +38,15 @@ std::string escaped_lines(std::string_view raw) {
     return text;
 }
 
-query_task<std::string> ask_status(session& in, command_target target, const ibsysstat_settings& s) {
+query_task<std::string> query_status(session& in, command_target target, const ibsysstat_settings& s) {
     BOOST_OUTCOME_CO_TRY(const auto to, co_await resolve_host(in, target));
     const host_query query{server::sysstat_class, attribute_of(s.operation), s.OUI()};
     if (s.operation == "cpi") {
-        BOOST_OUTCOME_CO_TRY(const auto bytes, co_await ask_host_raw(in, to, query));
+        BOOST_OUTCOME_CO_TRY(const auto bytes, co_await query_host_raw(in, to, query));
         const iba::record_info& info = iba::info_of<iba::ClassPortInfo>;
         co_return s.json ? iba::json(info, bytes) + '\n' : iba::dotted(info, bytes);
     }
-    BOOST_OUTCOME_CO_TRY(const auto text, co_await ask_host(in, to, query));
+    BOOST_OUTCOME_CO_TRY(const auto text, co_await query_host(in, to, query));
     const bool is_ping = s.operation == "ping";
     if (s.json) {
         nlohmann::ordered_json all{{"schema", "comad.sysstat/1"}, {"LID", value(to.DLID)}};
@@ -62,7 +62,7 @@ int run_ibsysstat(const ibsysstat_settings& s, const global_options& options) {
     if (s.serves)
         return serve(options, s, [&](server::responder& to) { server::add_sysstat(to, server::this_host(), OUI); });
     const command_target target = read_host(s);
-    return run_query(options, &target, [&](session& in) { return ask_status(in, target, s); });
+    return run_query(options, &target, [&](session& in) { return query_status(in, target, s); });
 }
 
 } // namespace

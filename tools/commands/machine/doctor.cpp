@@ -34,35 +34,37 @@ struct doctor_settings : sysfs_root {
 };
 
 /// Runs a query. Records its duration, or its error, and returns the reply.
-template <class T> comad::coro::task<T> timed(session& in, query_task<T> question, reply_facts& said) {
-    const mad::time_point began = in.now();
+template <class T> comad::coro::task<T> timed(session& in, query_task<T> question, reply_facts& facts) {
+    const mad::time_point start = in.now();
     auto reply = co_await std::move(question);
-    said.round_trip = in.now() - began;
+    facts.round_trip = in.now() - start;
     if (reply) co_return std::move(reply).value();
-    said.error = format_error(reply.error(), in.options());
+    facts.error = format_error(reply.error(), in.options());
     co_return T{};
 }
 
-query_task<iba::smp::NodeInfo> ask_local_port(session& in) { return in.SubnGet<iba::smp::NodeInfo>(this_node().path); }
-query_task<iba::smp::SMInfo> ask_sm(session& in) { return in.SubnGet<iba::smp::SMInfo>(in.schedule().sa_path()); }
-query_task<iba::ClassPortInfo> ask_sa(session& in) {
+query_task<iba::smp::NodeInfo> query_local_port(session& in) {
+    return in.SubnGet<iba::smp::NodeInfo>(this_node().path);
+}
+query_task<iba::smp::SMInfo> query_sm(session& in) { return in.SubnGet<iba::smp::SMInfo>(in.schedule().sa_path()); }
+query_task<iba::ClassPortInfo> query_sa(session& in) {
     auto info = co_await in.schedule().SubnAdmGet<iba::ClassPortInfo>();
     co_return info;
 }
 
 /// Queries the local port, the subnet manager and the SA, as far as they are available.
-comad::coro::task<fabric_facts> ask_fabric(session& in) {
-    fabric_facts said;
-    said.has_smps = !in.options().by_sa && in.schedule().transport().limits().smi;
-    said.SM_LID = value(in.schedule().sa_path().DLID);
-    if (said.has_smps) co_await timed(in, ask_local_port(in), said.local);
-    if (!said.local.error.empty()) co_return said;
-    if (said.SM_LID != 0) {
-        if (said.has_smps) said.sm_info = co_await timed(in, ask_sm(in), said.SM);
-        said.sa_response_time = (co_await timed(in, ask_sa(in), said.SA)).respTimeValue;
+comad::coro::task<fabric_facts> query_fabric(session& in) {
+    fabric_facts facts;
+    facts.has_smps = !in.options().by_sa && in.schedule().transport().limits().smi;
+    facts.SM_LID = value(in.schedule().sa_path().DLID);
+    if (facts.has_smps) co_await timed(in, query_local_port(in), facts.local);
+    if (!facts.local.error.empty()) co_return facts;
+    if (facts.SM_LID != 0) {
+        if (facts.has_smps) facts.sm_info = co_await timed(in, query_sm(in), facts.SM);
+        facts.sa_response_time = (co_await timed(in, query_sa(in), facts.SA)).respTimeValue;
     }
-    said.managers = co_await survey_managers(in);
-    co_return said;
+    facts.managers = co_await survey_managers(in);
+    co_return facts;
 }
 
 /// Quotes a text for a shell with single quotes.
@@ -89,7 +91,7 @@ public:
     examination(const doctor_settings& s, const global_options& o) : how_(s), options_(o) {}
 
     int run() {
-        const bool goes_on = is_local(options_) ? look_at_machine() : say_that_it_is_simulated();
+        const bool goes_on = is_local(options_) ? examine_machine() : add_note_about_simulation();
         all_.push_back(check_name_map(search_name_map(how_.name_map)));
         if (!goes_on) return end();
         std::unique_ptr<session> in;
@@ -101,15 +103,15 @@ public:
             all_.push_back({"fabric", {}, verdict::bad, e.what(), remedy_id::see_help});
             return end();
         }
-        fabric_facts said = in->run(ask_fabric(*in));
-        said.at = words_for_same_place(options_);
-        add(check_fabric(said));
+        fabric_facts facts = in->run(query_fabric(*in));
+        facts.at = words_for_same_place(options_);
+        add(check_fabric(facts));
         return finish(*in, end());
     }
 
 private:
     /// Checks the machine. Returns whether the fabric can be queried.
-    bool look_at_machine() {
+    bool examine_machine() {
         const machine m = read_machine(options_, how_.path, how_.files);
         add(check_machine(m));
         if (!how_.is_this_machine())
@@ -118,7 +120,7 @@ private:
         else return true;
         return false;
     }
-    bool say_that_it_is_simulated() {
+    bool add_note_about_simulation() {
         all_.push_back(
             skipped("device", fmt::format("the fabric '{}' needs no device, kernel module or file of this machine",
                                           options_.fabric)));

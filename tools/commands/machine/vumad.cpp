@@ -18,7 +18,7 @@ command vumad_command() {
                 takes.flag("--json", s->json);
                 return [s](const global_options& o) {
                     s->fabric = o.strict && o.fabric.starts_with("sim:") ? o.fabric + ",strict" : o.fabric;
-                    s->tells_counts = o.verbosity > 0;
+                    s->prints_counts = o.verbosity > 0;
                     return run_beside_devices(*s);
                 };
             }};

@@ -47,7 +47,7 @@ coro::task<mad::result<mad::any_path>> probe(session& in, const load& what, comm
         BOOST_OUTCOME_CO_TRY(const mad::IBPath by_lid, co_await lid_routed(in, path));
         path = by_lid;
     }
-    auto problem = co_await ask_once(in.schedule(), what, path);
+    auto problem = co_await query_once(in.schedule(), what, path);
     if (problem) co_return std::move(*problem);
     co_return path;
 }

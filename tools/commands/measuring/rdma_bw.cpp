@@ -91,10 +91,10 @@ rdma_bw_report run_client(const rdma_bw_settings& s, const comad::transports::en
     report.theirs = link.hear_end();
     stream.connect(report.theirs);
     link.send("ready");
-    link.hear("ready");
+    link.receive("ready");
     report.took = stream.write(s.writes);
     link.send("written");
-    link.hear("written", true);
+    link.receive("written", true);
     if (s.both_ways) report.has_arrived = stream.has_arrived(report.theirs);
     return report;
 }
@@ -110,11 +110,11 @@ rdma_bw_report run_server(const rdma_bw_settings& s, const comad::transports::en
     report.ours.both_ways = report.theirs.both_ways;
     stream.connect(report.theirs);
     link.send(report.ours);
-    link.hear("ready");
+    link.receive("ready");
     link.send("ready");
     if (report.theirs.both_ways) report.took = stream.write(report.theirs.writes);
     link.send("written");
-    link.hear("written", true);
+    link.receive("written", true);
     report.has_arrived = stream.has_arrived(report.theirs);
     return report;
 }

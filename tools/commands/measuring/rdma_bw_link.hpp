@@ -42,7 +42,7 @@ public:
     /// Sends a synchronization word that both ends know.
     void send(const std::string& word);
     /// Waits for a word from the remote end. `is_long`: waits without a time limit while the connection exists.
-    void hear(const std::string& word, bool is_long = false);
+    void receive(const std::string& word, bool is_long = false);
 
 private:
     rdma_bw_link() = default;

@@ -16,8 +16,8 @@ namespace ibtool {
 namespace {
 
 template <std::size_t Bytes>
-coro::task<std::optional<mad::mad_error>> ask_with(coro::MADSchedule& schedule, const load& what,
-                                                   const mad::any_path& target) {
+coro::task<std::optional<mad::mad_error>> query_with(coro::MADSchedule& schedule, const load& what,
+                                                     const mad::any_path& target) {
     const coro::rpc_request request{what.kind, target, what.attributeModifier, what.component_mask};
     any_payload<Bytes> payload;
     std::copy_n(what.payload.begin(), Bytes, payload.bytes.begin());
@@ -42,11 +42,11 @@ public:
         ++in_flight_[next_];
         return next_;
     }
-    coro::task<void> ask(std::size_t target) {
-        const mad::time_point asked = clock_();
-        const auto problem = co_await ask_once(schedule_, load_, load_.targets[target]);
+    coro::task<void> send_query(std::size_t target) {
+        const mad::time_point requested = clock_();
+        const auto problem = co_await query_once(schedule_, load_, load_.targets[target]);
         --in_flight_[target];
-        ended(clock_(), asked, problem);
+        ended(clock_(), requested, problem);
     }
     void finish() {
         if (last_ <= first_) return;
@@ -57,7 +57,7 @@ public:
 private:
     enum class stage : comad::u8 { warming_up, measuring, over };
 
-    void ended(mad::time_point now, mad::time_point asked, const std::optional<mad::mad_error>& problem) {
+    void ended(mad::time_point now, mad::time_point requested, const std::optional<mad::mad_error>& problem) {
         if (stage_ == stage::over || (problem && problem->code == mad::errc::cancelled)) return;
         if (stage_ == stage::warming_up) {
             if (now - started_ < extent_.warm_up) return;
@@ -74,7 +74,7 @@ private:
         } else {
             ++replies_;
             ++all_.replies;
-            all_.times.add(now - asked);
+            all_.times.add(now - requested);
         }
         if (extent_.mads ? ended_ == extent_.mads : now - first_ >= extent_.length) stage_ = stage::over;
     }
@@ -92,15 +92,16 @@ private:
 };
 
 coro::generator<coro::task<void>> queries(meter& m) {
-    while (!m.over()) co_yield m.ask(m.take_target());
+    while (!m.over()) co_yield m.send_query(m.take_target());
 }
 
 } // namespace
 
-coro::task<std::optional<mad::mad_error>> ask_once(coro::MADSchedule& schedule, const load& what,
-                                                   const mad::any_path& target) {
+coro::task<std::optional<mad::mad_error>> query_once(coro::MADSchedule& schedule, const load& what,
+                                                     const mad::any_path& target) {
     const bool is_smp = what.kind.mgmt_class == comad::iba::MgmtClass::SubnLID;
-    return is_smp ? ask_with<smp_payload_size>(schedule, what, target) : ask_with<payload_size>(schedule, what, target);
+    return is_smp ? query_with<smp_payload_size>(schedule, what, target)
+                  : query_with<payload_size>(schedule, what, target);
 }
 
 coro::task<void> measure(coro::MADSchedule& schedule, const load& what, const extent& how_long,

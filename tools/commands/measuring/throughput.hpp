@@ -63,8 +63,8 @@ using clock_function = std::function<comad::mad::time_point()>;
 
 /// Queries one target once. Returns nullopt if the reply is correct, else the error.
 /// Lifetime: all arguments must outlive the task.
-comad::coro::task<std::optional<comad::mad::mad_error>> ask_once(comad::coro::MADSchedule&, const load&,
-                                                                 const comad::mad::any_path& target);
+comad::coro::task<std::optional<comad::mad::mad_error>> query_once(comad::coro::MADSchedule&, const load&,
+                                                                   const comad::mad::any_path& target);
 
 /// Keeps as many MADs in flight as the schedule allows, and adds the results to the tally. The time of a MAD is what a task experiences,
 /// from its query to the decoded reply. No MAD waits for space in the schedule. The rate counts the replies after the first MAD that

@@ -20,7 +20,7 @@ struct ibaddr_settings {
     bool GID = false, lids = false, decimal = false, json = false;
 };
 
-query_task<std::string> ask_addresses(session& in, command_target target, unsigned port, const ibaddr_settings& s) {
+query_task<std::string> query_addresses(session& in, command_target target, unsigned port, const ibaddr_settings& s) {
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, target));
     BOOST_OUTCOME_CO_TRY(const auto node, co_await in.SubnGet<smp::NodeInfo>(path));
     BOOST_OUTCOME_CO_TRY(const auto info, co_await in.SubnGet<smp::PortInfo>(path, port));
@@ -41,7 +41,7 @@ int run_ibaddr(const ibaddr_settings& s, const global_options& options) {
     const command_target target = s.target.empty() ? this_node() : read_target(s.target, s.kind);
     const unsigned port = s.port.empty() ? 0 : read_number(s.port, "the port", 255);
     return run_query(options, s.target.empty() ? nullptr : &target,
-                     [&](session& in) { return ask_addresses(in, target, port, s); });
+                     [&](session& in) { return query_addresses(in, target, port, s); });
 }
 
 } // namespace

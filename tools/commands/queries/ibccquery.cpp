@@ -46,13 +46,13 @@ template <class T> std::string attribute_text(const congestion_query& q, std::st
 }
 
 /// Queries and formats an attribute that a node has once.
-template <class T> query_task<std::string> ask_attribute(congestion_query q, std::string_view name) {
+template <class T> query_task<std::string> query_attribute(congestion_query q, std::string_view name) {
     BOOST_OUTCOME_CO_TRY(const auto value, co_await q.in.schedule().CongestionControlGet<T>(q.to));
     co_return attribute_text(q, name, value);
 }
 
 /// Queries and formats the congestion log. One attribute contains the logs of both types of node, and a field that identifies the type.
-query_task<std::string> ask_log(congestion_query q, std::string_view name) {
+query_task<std::string> query_log(congestion_query q, std::string_view name) {
     BOOST_OUTCOME_CO_TRY(const auto log, co_await q.in.schedule().CongestionControlGet<cc::CongestionLogSwitch>(q.to));
     constexpr unsigned of_switch = 1, of_ca = 2;
     if (log.logType == of_switch) co_return attribute_text(q, name, log);
@@ -69,14 +69,14 @@ query_task<std::string> ask_log(congestion_query q, std::string_view name) {
 constexpr unsigned ports_per_block = std::tuple_size_v<decltype(cc::SwitchPortCongestionSetting::element)>;
 constexpr unsigned entries_per_block = std::tuple_size_v<decltype(cc::CongestionControlTable::entry)>;
 
-template <class T> query_task<T> ask_block(congestion_query q, unsigned block) {
+template <class T> query_task<T> query_block(congestion_query q, unsigned block) {
     co_return co_await q.in.schedule().CongestionControlGet<T>(q.to, block);
 }
 
 /// Queries the blocks from `first` to `last` in parallel.
-template <class T> query_task<std::vector<T>> ask_blocks(congestion_query q, unsigned first, unsigned last) {
+template <class T> query_task<std::vector<T>> query_blocks(congestion_query q, unsigned first, unsigned last) {
     std::vector<coro::task<mad::result<T>>> blocks;
-    for (unsigned block = first; block <= last; ++block) blocks.push_back(ask_block<T>(q, block));
+    for (unsigned block = first; block <= last; ++block) blocks.push_back(query_block<T>(q, block));
     co_return co_await all(std::move(blocks));
 }
 
@@ -94,7 +94,7 @@ std::string blocks_text(const congestion_query& q, std::string_view name, const 
     return text;
 }
 
-query_task<std::string> ask_port_settings(congestion_query q, std::string_view name) {
+query_task<std::string> query_port_settings(congestion_query q, std::string_view name) {
     using cc::SwitchPortCongestionSetting;
     BOOST_OUTCOME_CO_TRY(const auto node, co_await q.in.SubnGet<iba::smp::NodeInfo>(q.to));
     if (node.nodeType != iba::NodeType::Switch)
@@ -105,7 +105,7 @@ query_task<std::string> ask_port_settings(congestion_query q, std::string_view n
         throw std::runtime_error(
             fmt::format("{} has no port {}; its highest port is {}", place_text(q.to), last, node.numPorts));
     BOOST_OUTCOME_CO_TRY(const auto blocks,
-                         co_await ask_blocks<SwitchPortCongestionSetting>(q, base, last / ports_per_block));
+                         co_await query_blocks<SwitchPortCongestionSetting>(q, base, last / ports_per_block));
     if (wants_structures(q)) co_return blocks_text(q, name, blocks);
     nlohmann::ordered_json ports = nlohmann::ordered_json::array();
     std::string text = q.heading(name);
@@ -122,12 +122,12 @@ query_task<std::string> ask_port_settings(congestion_query q, std::string_view n
     co_return q.json ? json_line({{"schema", "comad.congestion/1"}, {"ports", ports}}) : text;
 }
 
-query_task<std::string> ask_table(congestion_query q, std::string_view name) {
+query_task<std::string> query_table(congestion_query q, std::string_view name) {
     using cc::CongestionControlTable;
     BOOST_OUTCOME_CO_TRY(const auto first, co_await q.in.schedule().CongestionControlGet<CongestionControlTable>(q.to));
     std::vector<CongestionControlTable> blocks{first};
     if (const unsigned last = first.CCTILimit / entries_per_block; last > 0) {
-        BOOST_OUTCOME_CO_TRY(const auto rest, co_await ask_blocks<CongestionControlTable>(q, 1, last));
+        BOOST_OUTCOME_CO_TRY(const auto rest, co_await query_blocks<CongestionControlTable>(q, 1, last));
         blocks.insert(blocks.end(), rest.begin(), rest.end());
     }
     if (wants_structures(q)) co_return blocks_text(q, name, blocks);
@@ -150,29 +150,29 @@ constexpr operation_name ibccquery_operations[] = {
     {"ClassPortInfo", "CP"},       {"CongestionInfo", "CI"},          {"CongestionKeyInfo", "CK"},
     {"CongestionLog", "CL"},       {"SwitchCongestionSetting", "SS"}, {"SwitchPortCongestionSetting", "SP"},
     {"CACongestionSetting", "CS"}, {"CongestionControlTable", "CT"},  {"Timestamp", "TI"}};
-constexpr congestion_question ibccquery_questions[] = {ask_attribute<iba::ClassPortInfo>,
-                                                       ask_attribute<cc::CongestionInfo>,
-                                                       ask_attribute<cc::CongestionKeyInfo>,
-                                                       ask_log,
-                                                       ask_attribute<cc::SwitchCongestionSetting>,
-                                                       ask_port_settings,
-                                                       ask_attribute<cc::CACongestionSetting>,
-                                                       ask_table,
-                                                       ask_attribute<cc::TimeStamp>};
+constexpr congestion_question ibccquery_questions[] = {query_attribute<iba::ClassPortInfo>,
+                                                       query_attribute<cc::CongestionInfo>,
+                                                       query_attribute<cc::CongestionKeyInfo>,
+                                                       query_log,
+                                                       query_attribute<cc::SwitchCongestionSetting>,
+                                                       query_port_settings,
+                                                       query_attribute<cc::CACongestionSetting>,
+                                                       query_table,
+                                                       query_attribute<cc::TimeStamp>};
 static_assert(std::size(ibccquery_operations) == std::size(ibccquery_questions));
 
-query_task<std::string> ask_congestion(session& in, std::size_t which, command_target target,
-                                       std::optional<unsigned> port, bool json) {
+query_task<std::string> query_congestion(session& in, std::size_t which, command_target target,
+                                         std::optional<unsigned> port, bool json) {
     BOOST_OUTCOME_CO_TRY(const auto to, co_await resolve_port(in, target));
     const congestion_query q{in, to, port, json};
-    auto said = co_await ibccquery_questions[which](q, ibccquery_operations[which].name);
-    if (!said) hint_at_cc_key(said.error());
-    co_return said;
+    auto made = co_await ibccquery_questions[which](q, ibccquery_operations[which].name);
+    if (!made) hint_at_cc_key(made.error());
+    co_return made;
 }
 
 int run_ibccquery(const ibccquery_settings& s, const global_options& options) {
     const std::size_t which = find_operation(ibccquery_operations, s.operation);
-    const bool has_port = ibccquery_questions[which] == ask_port_settings;
+    const bool has_port = ibccquery_questions[which] == query_port_settings;
     if (!s.port.empty() && !has_port)
         throw usage_error(fmt::format("unexpected argument {}: {} takes no port", iba::as_given(s.port),
                                       ibccquery_operations[which].name));
@@ -180,7 +180,7 @@ int run_ibccquery(const ibccquery_settings& s, const global_options& options) {
     if (!s.port.empty()) port = read_number(s.port, "the port", 254);
     const command_target target = read_target(s.target, s.kind);
     const global_options keyed = with_cc_key(options, s.CC_Key);
-    return run_query(keyed, &target, [&](session& in) { return ask_congestion(in, which, target, port, s.json); });
+    return run_query(keyed, &target, [&](session& in) { return query_congestion(in, which, target, port, s.json); });
 }
 
 } // namespace

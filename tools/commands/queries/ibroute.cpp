@@ -61,7 +61,7 @@ struct switch_facts {
     std::string name;
 };
 
-coro::task<mad::result<switch_facts>> ask_switch(session& in, mad::any_path path, discovery::node_names names) {
+coro::task<mad::result<switch_facts>> query_switch(session& in, mad::any_path path, discovery::node_names names) {
     BOOST_OUTCOME_CO_TRY(const auto node, co_await in.SubnGet<smp::NodeInfo>(path));
     if (node.nodeType != iba::NodeType::Switch)
         throw std::runtime_error(
@@ -78,8 +78,8 @@ table_heading heading_of(const switch_facts& s, const mad::any_path& path, unsig
 // ---- unicast ----------------------------------------------------------------------------------------------------------
 
 /// Queries the name and LIDs of a destination. Never returns an error: a destination that does not reply is unknown.
-coro::task<mad::result<destination>> ask_destination(session& in, mad::any_path path,
-                                                     const discovery::node_names& names) {
+coro::task<mad::result<destination>> query_destination(session& in, mad::any_path path,
+                                                       const discovery::node_names& names) {
     const auto description = co_await in.SubnGet<smp::NodeDescription>(path);
     if (!description) co_return destination{};
     const auto port = co_await in.SubnGet<smp::PortInfo>(path);
@@ -95,13 +95,13 @@ coro::task<mad::result<destination>> ask_destination(session& in, mad::any_path 
 }
 
 /// Returns the rows of one block of the table. Queries all destinations of the block in parallel.
-coro::task<mad::result<std::vector<unicast_row>>> ask_block(session& in, mad::any_path path, unsigned block,
-                                                            unsigned first, unsigned last, unsigned num_ports,
-                                                            const ibroute_settings& s, silent_destinations& silent) {
+coro::task<mad::result<std::vector<unicast_row>>> query_block(session& in, mad::any_path path, unsigned block,
+                                                              unsigned first, unsigned last, unsigned num_ports,
+                                                              const ibroute_settings& s, silent_destinations& silent) {
     BOOST_OUTCOME_CO_TRY(const auto table, co_await in.SubnGet<smp::LinearForwardingTable>(path, block));
     std::vector<unicast_row> rows;
     std::vector<std::size_t> named; // rows whose destinations are queried
-    std::vector<coro::task<mad::result<destination>>> asked;
+    std::vector<coro::task<mad::result<destination>>> pending;
     const unsigned begin = block * lids_per_block;
     for (unsigned LID = std::max(first, begin); LID <= std::min(last, begin + lids_per_block - 1); ++LID) {
         const u8 port = table.portBlock[LID - begin];
@@ -115,10 +115,10 @@ coro::task<mad::result<std::vector<unicast_row>>> ask_block(session& in, mad::an
         }
         mad::IBPath to;
         to.DLID = iba::lid(LID);
-        asked.push_back(ask_destination(in, to, s.names));
+        pending.push_back(query_destination(in, to, s.names));
         named.push_back(rows.size() - 1);
     }
-    BOOST_OUTCOME_CO_TRY(auto found, co_await all(std::move(asked)));
+    BOOST_OUTCOME_CO_TRY(auto found, co_await all(std::move(pending)));
     for (std::size_t i = 0; i < named.size(); ++i) {
         silent.count(found[i]);
         rows[named[i]].to = std::move(found[i]);
@@ -127,9 +127,9 @@ coro::task<mad::result<std::vector<unicast_row>>> ask_block(session& in, mad::an
 }
 
 /// Queries and formats the unicast forwarding table of a switch.
-query_task<std::string> ask_unicast(session& in, command_target target, const ibroute_settings& s) {
+query_task<std::string> query_unicast(session& in, command_target target, const ibroute_settings& s) {
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, target));
-    BOOST_OUTCOME_CO_TRY(const auto sw, co_await ask_switch(in, path, s.names));
+    BOOST_OUTCOME_CO_TRY(const auto sw, co_await query_switch(in, path, s.names));
     const unsigned top = std::min<unsigned>(sw.info.linearFDBTop, last_unicast_lid);
     const unsigned last = s.range.last ? std::min(s.range.last, top) : top;
 
@@ -137,7 +137,7 @@ query_task<std::string> ask_unicast(session& in, command_target target, const ib
     silent_destinations silent;
     for (unsigned block = s.range.first / lids_per_block; block <= last / lids_per_block; ++block) {
         BOOST_OUTCOME_CO_TRY(auto part,
-                             co_await ask_block(in, path, block, s.range.first, last, sw.node.numPorts, s, silent));
+                             co_await query_block(in, path, block, s.range.first, last, sw.node.numPorts, s, silent));
         std::ranges::move(part, std::back_inserter(rows));
     }
     silent.print();
@@ -149,9 +149,9 @@ query_task<std::string> ask_unicast(session& in, command_target target, const ib
 // ---- multicast --------------------------------------------------------------------------------------------------------
 
 /// Queries and formats the multicast forwarding table of a switch.
-query_task<std::string> ask_multicast(session& in, command_target target, const ibroute_settings& s) {
+query_task<std::string> query_multicast(session& in, command_target target, const ibroute_settings& s) {
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, target));
-    BOOST_OUTCOME_CO_TRY(const auto sw, co_await ask_switch(in, path, s.names));
+    BOOST_OUTCOME_CO_TRY(const auto sw, co_await query_switch(in, path, s.names));
     const unsigned capacity = sw.info.multicastFDBCap, top = sw.info.multicastFDBTop, num_ports = sw.node.numPorts;
     if (capacity == 0) throw std::runtime_error(fmt::format("{} has no multicast forwarding table", place_text(path)));
     const unsigned first = s.range.first ? s.range.first : first_mlid;
@@ -163,10 +163,10 @@ query_task<std::string> ask_multicast(session& in, command_target target, const 
     std::vector<multicast_row> rows;
     for (unsigned block = (first - first_mlid) / mlids_per_block; first_mlid + block * mlids_per_block <= last;
          ++block) {
-        std::vector<coro::task<mad::result<smp::MulticastForwardingTable>>> asked;
+        std::vector<coro::task<mad::result<smp::MulticastForwardingTable>>> pending;
         for (unsigned chunk = 0; chunk < chunks; ++chunk)
-            asked.push_back(in.SubnGet<smp::MulticastForwardingTable>(path, block | chunk << 28));
-        BOOST_OUTCOME_CO_TRY(const auto tables, co_await all(std::move(asked)));
+            pending.push_back(in.SubnGet<smp::MulticastForwardingTable>(path, block | chunk << 28));
+        BOOST_OUTCOME_CO_TRY(const auto tables, co_await all(std::move(pending)));
         for (unsigned i = 0; i < mlids_per_block; ++i) {
             const unsigned MLID = first_mlid + block * mlids_per_block + i;
             if (MLID < first || MLID > last) continue;
@@ -185,7 +185,7 @@ int run_ibroute(ibroute_settings s, const global_options& options) {
     s.range.read(s.multicast);
     s.names = read_node_names(s.name_map); // reports an invalid map before anything is sent
     return run_query(options, &target, [&](session& in) {
-        return s.multicast ? ask_multicast(in, target, s) : ask_unicast(in, target, s);
+        return s.multicast ? query_multicast(in, target, s) : query_unicast(in, target, s);
     });
 }
 

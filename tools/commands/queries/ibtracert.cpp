@@ -33,21 +33,21 @@ struct ibtracert_settings {
 /// The two ends of a trace, and the name of this pair in messages.
 struct trace_ends {
     command_target from, to;
-    std::string place;
+    std::string route_port;
 };
 
 // ---- text -------------------------------------------------------------------------------------------------------------
 
-std::string_view type_word(const place& p) { return discovery::words_of(p.node.nodeType).lower; }
+std::string_view type_word(const route_port& p) { return discovery::names_of_type(p.node.nodeType).lower; }
 
-std::string end_text(std::string_view which, const place& p, bool brief) {
+std::string end_text(std::string_view which, const route_port& p, bool brief) {
     if (brief) return fmt::format("{} {{0x{:016x}}}[{}]\n", which, value(p.node.nodeGUID), p.end_number());
     return fmt::format("{} {} {{0x{:016x}}} portnum {} lid {}-{} \"{}\"\n", which, type_word(p), value(p.node.nodeGUID),
                        p.end_number(), p.first_lid(), p.last_lid(), p.called());
 }
 
 std::string hop_text(const hop& h, bool brief) {
-    const place& p = h.at;
+    const route_port& p = h.at;
     if (brief) return fmt::format("[{}] -> {{0x{:016x}}}[{}]\n", h.out, value(p.node.portGUID), p.port_number);
     return fmt::format("[{}] -> {} port {{0x{:016x}}}[{}] lid {}-{} \"{}\"\n", h.out, type_word(p),
                        value(p.node.portGUID), p.port_number, p.first_lid(), p.last_lid(), p.called());
@@ -65,13 +65,13 @@ std::string text_of(const route& way, bool brief) {
 
 // For multicast, infiniband-diags prints the GUID of the node, and both ends with all details.
 
-std::string group_end_text(std::string_view which, const place& p) {
+std::string group_end_text(std::string_view which, const route_port& p) {
     return fmt::format("{} {} 0x{:x} port {} lid {}-{} \"{}\"\n", which, type_word(p), value(p.node.nodeGUID),
                        p.port_number, p.first_lid(), p.last_lid(), p.called());
 }
 
 std::string group_hop_text(const hop& h, bool brief) {
-    const place& p = h.at;
+    const route_port& p = h.at;
     if (brief)
         return fmt::format("[{}] -> {} {{0x{:016x}}}[{}]\n", h.out, type_word(p), value(p.node.nodeGUID),
                            p.port_number);
@@ -85,7 +85,7 @@ std::string group_text_of(const route& way, bool brief) {
     return text + group_end_text("To", way.to());
 }
 
-nlohmann::ordered_json traced_end_json(const place& p, unsigned port) {
+nlohmann::ordered_json traced_end_json(const route_port& p, unsigned port) {
     return {{"nodeType", iba::name_or_number(p.node.nodeType)},
             {"nodeGUID", fmt::format("{}", p.node.nodeGUID)},
             {"portGUID", fmt::format("{}", p.node.portGUID)},
@@ -109,48 +109,49 @@ std::string route_json(const route& way, bool is_reached = true) {
 }
 
 /// Queries the target of the trace. With -f, a target that does not reply is traced by its LID only.
-query_task<place> ask_end(session& in, tracer& t, mad::any_path path, const ibtracert_settings& s, report& said) {
-    auto found = co_await t.ask_place(path);
+query_task<route_port> query_end(session& in, tracer& t, mad::any_path path, const ibtracert_settings& s,
+                                 report& result) {
+    auto found = co_await t.query_place(path);
     const bool is_by_lid = !mad::directed(path);
     if (found || !s.force || !is_by_lid || found.error().code == mad::errc::cancelled) co_return found;
-    place silent{};
+    route_port silent{};
     silent.port.LID = mad::headers_of(path).DLID;
-    said.notes.push_back(fmt::format("tracing to lid {}, although its node could not be queried: {}",
-                                     silent.first_lid(), format_error(found.error(), in.options())));
+    result.notes.push_back(fmt::format("tracing to lid {}, although its node could not be queried: {}",
+                                       silent.first_lid(), format_error(found.error(), in.options())));
     co_return silent;
 }
 
 /// Returns the directed route to the start of the trace. If the start is given by a LID, follows the forwarding tables to it.
 query_task<mad::IBDRPath> approach(session& in, tracer& t, mad::any_path from, const ibtracert_settings& s,
-                                   report& said) {
+                                   report& result) {
     if (const mad::IBDRPath* given = mad::directed(from)) co_return *given;
-    BOOST_OUTCOME_CO_TRY(const auto there, co_await t.ask_place(from));
+    BOOST_OUTCOME_CO_TRY(const auto there, co_await t.query_place(from));
     const mad::IBDRPath here;
     BOOST_OUTCOME_CO_TRY(const auto way, co_await t.find(here, there, value(mad::headers_of(from).DLID), false));
     if (in.options().verbosity && !s.json)
-        for (const hop& h : way.hops) said.text += hop_text(h, false);
+        for (const hop& h : way.hops) result.text += hop_text(h, false);
     co_return way.end;
 }
 
 query_task<report> trace(session& in, const trace_ends& ends, const ibtracert_settings& s) {
-    report said;
+    report result;
     tracer t(in, s.names);
     BOOST_OUTCOME_CO_TRY(const auto to_path, co_await resolve(in, ends.to));
     BOOST_OUTCOME_CO_TRY(const auto from_path, co_await resolve(in, ends.from));
-    BOOST_OUTCOME_CO_TRY(const auto to, co_await ask_end(in, t, to_path, s, said));
-    BOOST_OUTCOME_CO_TRY(const auto begin, co_await approach(in, t, from_path, s, said));
+    BOOST_OUTCOME_CO_TRY(const auto to, co_await query_end(in, t, to_path, s, result));
+    BOOST_OUTCOME_CO_TRY(const auto begin, co_await approach(in, t, from_path, s, result));
     if (s.MLID) {
         BOOST_OUTCOME_CO_TRY(const auto way, co_await t.find_multicast(begin, to, s.MLID));
-        said.text += s.json ? route_json(way) : group_text_of(way, s.brief);
-        co_return said;
+        result.text += s.json ? route_json(way) : group_text_of(way, s.brief);
+        co_return result;
     }
     const unsigned LID = mad::directed(to_path) ? to.first_lid() : value(mad::headers_of(to_path).DLID);
     std::string problem;
     try {
         auto way = co_await t.find(begin, to, LID, s.force);
         if (way) {
-            said.text += s.json ? route_json(way.value()) : text_of(way.value(), s.brief);
-            co_return said;
+            result.text += s.json ? route_json(way.value()) : text_of(way.value(), s.brief);
+            co_return result;
         }
         problem = format_error(way.error(), in.options());
         if (!t.so_far()) co_return std::move(way.error());
@@ -158,10 +159,10 @@ query_task<report> trace(session& in, const trace_ends& ends, const ibtracert_se
         problem = e.what();
     }
     // Prints the hops up to the failure, as infiniband-diags does, because they show its location.
-    said.text += s.json ? route_json(*t.so_far(), false) : start_text_of(*t.so_far(), s.brief);
-    said.notes.push_back(std::move(problem));
-    said.is_any_bad = true;
-    co_return said;
+    result.text += s.json ? route_json(*t.so_far(), false) : start_text_of(*t.so_far(), s.brief);
+    result.notes.push_back(std::move(problem));
+    result.is_any_bad = true;
+    co_return result;
 }
 
 /// Traces one of several pairs. Its failure is part of the report and does not stop the other pairs.
@@ -173,13 +174,13 @@ coro::task<report> try_trace(session& in, const trace_ends& ends, const ibtracer
         if (done) { // the other pairs are still traced
             failed_one = std::move(done).value();
             failed_one.is_any_bad = false;
-            failed_one.missing.push_back(failure_at(ends.place, failed_one.notes.back()));
+            failed_one.missing.push_back(failure_at(ends.route_port, failed_one.notes.back()));
             failed_one.notes.pop_back();
             co_return failed_one;
         }
-        failed_one.missing.push_back(failure_at(ends.place, to_string(done.error()), plain_text(done.error())));
+        failed_one.missing.push_back(failure_at(ends.route_port, to_string(done.error()), plain_text(done.error())));
     } catch (const std::runtime_error& e) {
-        failed_one.missing.push_back(failure_at(ends.place, e.what()));
+        failed_one.missing.push_back(failure_at(ends.route_port, e.what()));
     }
     co_return failed_one;
 }
@@ -217,10 +218,10 @@ std::vector<trace_ends> read_ports_file(const ibtracert_settings& s) {
         std::string from, to, more;
         words >> from >> to >> more;
         if (from.empty() || from.starts_with('#')) continue;
-        const std::string place = fmt::format("{}, line {}", s.ports_file, number);
-        if (to.empty() || !more.empty()) throw usage_error(fmt::format("{}: expected two targets", place));
+        const std::string route_port = fmt::format("{}, line {}", s.ports_file, number);
+        if (to.empty() || !more.empty()) throw usage_error(fmt::format("{}: expected two targets", route_port));
         pairs.push_back(read_ends(from, to, s));
-        pairs.back().place = place;
+        pairs.back().route_port = route_port;
     }
     if (pairs.empty())
         throw usage_error(fmt::format("{} contains no targets; expected two on each line", s.ports_file));

@@ -77,8 +77,8 @@ query_task<std::vector<u8>> send(session& in, mad::rpc_kind kind, mad::any_path 
     std::array<u8, mad::mad_size> bytes{};
     u8* data = mad::write_request(bytes.data(), kind, path, modifier, component_mask);
     std::copy(payload.begin(), payload.end(), data);
-    const comad::coro::rpc_request asked{kind, path, modifier, component_mask};
-    auto reply = co_await in.schedule().call_raw(asked, bytes);
+    const comad::coro::rpc_request requested{kind, path, modifier, component_mask};
+    auto reply = co_await in.schedule().call_raw(requested, bytes);
     if (!reply) co_return std::move(reply.error());
     co_return std::move(reply.value().payload);
 }
@@ -145,7 +145,7 @@ std::vector<std::string> other_values(const sent_write& w, std::span<const u8> n
         port_change change;
         change.fields = w.r.fields;
         change_verdict found = judge(change, seen);
-        if (!found.doubt.empty()) found.differences.push_back(found.doubt);
+        if (!found.uncertain.empty()) found.differences.push_back(found.uncertain);
         return found.differences;
     }
     std::vector<std::string> lines;
@@ -272,7 +272,7 @@ coro::task<void> add_check(session& in, const sent_write& w, report& done) {
         for (const std::string& line : lines.value()) done.missing.push_back(not_set(w.place(), line, w.failure));
 }
 
-query_task<report> ask_anything(session& in, std::optional<command_target> target, request r, query_settings s) {
+query_task<report> query_anything(session& in, std::optional<command_target> target, request r, query_settings s) {
     mad::any_path path = in.schedule().sa_path();
     if (target) {
         auto resolved = co_await resolve(in, *target);
@@ -313,9 +313,9 @@ query_task<report> ask_anything(session& in, std::optional<command_target> targe
     if (is_write) w.downs_before = co_await downs_of(in, w);
     auto reply = co_await send(in, r.kind, path, s.modifier, r.component_mask, r.payload);
     if (!reply && !(is_write && mad::may_have_acted(reply.error()))) co_return std::move(reply.error());
-    const bool asks_for_key = r.attribute->info == &iba::info_of<iba::cc::CongestionKeyInfo>;
+    const bool requests_key = r.attribute->info == &iba::info_of<iba::cc::CongestionKeyInfo>;
     const reply_style how{s.json, style_of(in.options()) == structure_style::annotated,
-                          s.show_keys || asks_for_key ? iba::key_display::shown : iba::key_display::hidden};
+                          s.show_keys || requests_key ? iba::key_display::shown : iba::key_display::hidden};
     report done;
     if (reply) {
         done.text = reply_text(r, reply.value(), how);
@@ -345,7 +345,7 @@ int run_query(const query_settings& s, const global_options& options) {
     std::optional<command_target> target;
     if (!s.target.empty()) target = read_target(s.target, s.kind);
     return ibtool::run_query(options, target ? &*target : nullptr,
-                             [&](session& in) { return ask_anything(in, target, r, s); });
+                             [&](session& in) { return query_anything(in, target, r, s); });
 }
 
 } // namespace

@@ -81,9 +81,9 @@ query_task<std::string> list_members(session& in, components wanted, discovery::
     const auto query = query_of<sa::MCMemberRecord>(wanted);
     auto found = co_await records<sa::MCMemberRecord>(in, query);
     if (!found) co_return std::move(found.error());
-    std::vector<comad::coro::task<mad::result<std::string>>> asked;
-    for (const auto& r : found.value()) asked.push_back(name_of_port(in, r.portGID, names));
-    BOOST_OUTCOME_CO_TRY(const auto called, co_await all(std::move(asked)));
+    std::vector<comad::coro::task<mad::result<std::string>>> pending;
+    for (const auto& r : found.value()) pending.push_back(name_of_port(in, r.portGID, names));
+    BOOST_OUTCOME_CO_TRY(const auto called, co_await all(std::move(pending)));
     const bool one_group = (query.component_mask() & iba::mask_of<&sa::MCMemberRecord::MLID>) != 0;
     std::string out;
     for (std::size_t i = 0; i < called.size(); ++i)
@@ -198,10 +198,10 @@ saquery_request read_request(const saquery_settings& s) {
     std::size_t arguments = 0;
     bool may_be_kind = !names_node;
     for (const std::string& word : s.words) {
-        const record_kind* said = std::exchange(may_be_kind, false) ? kind_named(word) : nullptr;
-        if (&word == &s.words.front() && !names_node && !r.kind && !said) said = kind_that_begins(word);
-        if (said && (!r.kind || r.kind == said)) {
-            r.kind = said;
+        const record_kind* made = std::exchange(may_be_kind, false) ? kind_named(word) : nullptr;
+        if (&word == &s.words.front() && !names_node && !r.kind && !made) made = kind_that_begins(word);
+        if (made && (!r.kind || r.kind == made)) {
+            r.kind = made;
         } else if (word.find('=') != word.npos) {
             const auto parts = iba::parse_assignment(word);
             if (!parts) throw usage_error(parts.error().text);
@@ -239,19 +239,19 @@ record_formatter node_line_of(const saquery_settings& s, const record_style& how
 }
 
 /// Runs the query and formats its records as the options request.
-query_task<std::string> ask_as_told(session& in, saquery_request r, const saquery_settings& s,
-                                    const record_style& how) {
+query_task<std::string> query_as_requested(session& in, saquery_request r, const saquery_settings& s,
+                                           const record_style& how) {
     BOOST_OUTCOME_CO_TRY(auto wanted, co_await with_lids(in, r.wanted, how.names));
     if (!r.name.empty()) wanted.push_back(node_named(how.names, r.name));
     if (s.list) wanted.push_back({"nodeInfo.nodeType", "CA"});
     const record_formatter line = s.json ? record_formatter() : node_line_of(s, how);
     const std::string heading = s.list ? "   LID \"name\"\n================\n" : "";
-    query_task<std::string> asked = line                  ? list_nodes(in, std::move(wanted), heading, line, s.lid_only)
-                                    : s.managers          ? list_managers(in, how)
-                                    : s.groups && !s.json ? list_groups(in, std::move(wanted))
-                                    : s.members && !s.json ? list_members(in, std::move(wanted), how.names)
-                                                           : r.kind->ask(in, std::move(wanted), how);
-    auto out = co_await std::move(asked);
+    query_task<std::string> pending = line         ? list_nodes(in, std::move(wanted), heading, line, s.lid_only)
+                                      : s.managers ? list_managers(in, how)
+                                      : s.groups && !s.json  ? list_groups(in, std::move(wanted))
+                                      : s.members && !s.json ? list_members(in, std::move(wanted), how.names)
+                                                             : r.kind->send_query(in, std::move(wanted), how);
+    auto out = co_await std::move(pending);
     if (out && out.value().empty() && !r.name.empty()) refuse_name(r.name);
     co_return out;
 }
@@ -259,10 +259,10 @@ query_task<std::string> ask_as_told(session& in, saquery_request r, const saquer
 /// Runs the query. If it concerns subnet managers, adds their problems as notes for stderr.
 query_task<report> answer_request(session& in, saquery_request r, const saquery_settings& s, const record_style& how) {
     const bool is_about_managers = s.managers || (r.kind == kind_named("SMIR") && r.wanted.empty());
-    report said;
-    BOOST_OUTCOME_CO_TRY(said.text, co_await ask_as_told(in, std::move(r), s, how));
-    if (is_about_managers) said.notes = co_await manager_notes(in);
-    co_return said;
+    report made;
+    BOOST_OUTCOME_CO_TRY(made.text, co_await query_as_requested(in, std::move(r), s, how));
+    if (is_about_managers) made.notes = co_await manager_notes(in);
+    co_return made;
 }
 
 int run_saquery(const saquery_settings& s, const global_options& options) {

@@ -62,21 +62,21 @@ template <class R> std::string record_text(const R& record, structure_style styl
     });
 }
 
-template <class R> query_task<std::string> ask_for(session& in, components wanted, record_style how) {
+template <class R> query_task<std::string> query_for(session& in, components wanted, record_style how) {
     require_sa(in);
     auto query = query_of<R>(wanted);
     constexpr bool is_of_paths = std::is_same_v<R, sa::PathRecord>;
     const bool fills_in = is_of_paths && how.fills_in && !how.is_single;
     // Under the name `saquery`, a query without components returns all paths of the subnet, if the SA supports that.
-    const bool asks_for_all = fills_in && query.component_mask() == 0 && is_called_by_link();
+    const bool requests_all = fills_in && query.component_mask() == 0 && is_called_by_link();
     if constexpr (is_of_paths)
-        if (fills_in && !asks_for_all) fill_in(in, query);
+        if (fills_in && !requests_all) fill_in(in, query);
     if (in.options().verbosity)
         print_message("querying {} with component mask {:#x}: {}", iba::info_of<R>.name, query.component_mask(),
                       compared_text(iba::info_of<R>, iba::encode(query.value()), query.component_mask()));
     auto found = co_await records<R>(in, query, how.is_single);
     if constexpr (is_of_paths)
-        if (asks_for_all && !found && found.error().code == mad::errc::class_status) {
+        if (requests_all && !found && found.error().code == mad::errc::class_status) {
             fill_in(in, query);
             found = co_await records<R>(in, query, how.is_single);
         }
@@ -90,7 +90,7 @@ template <class R> query_task<std::string> ask_for(session& in, components wante
     co_return out;
 }
 
-query_task<std::string> ask_class_port_info(session& in, components wanted, record_style how) {
+query_task<std::string> query_class_port_info(session& in, components wanted, record_style how) {
     if (!wanted.empty()) throw usage_error("ClassPortInfo takes no NAME=VALUE");
     require_sa(in);
     auto info = co_await in.schedule().SubnAdmGet<iba::ClassPortInfo>();
@@ -101,12 +101,12 @@ query_task<std::string> ask_class_port_info(session& in, components wanted, reco
 
 template <class R>
 record_kind row_of(std::string_view name, std::string_view abbreviation, std::string_view arguments = {}) {
-    return {name, abbreviation, &iba::info_of<R>, ask_for<R>, arguments};
+    return {name, abbreviation, &iba::info_of<R>, query_for<R>, arguments};
 }
 
 const std::vector<record_kind>& kinds() {
     static const std::vector<record_kind> all{
-        {"ClassPortInfo", "CPI", &iba::info_of<iba::ClassPortInfo>, ask_class_port_info, {}},
+        {"ClassPortInfo", "CPI", &iba::info_of<iba::ClassPortInfo>, query_class_port_info, {}},
         row_of<sa::NodeRecord>("NodeRecord", "NR", "LID"),
         row_of<sa::PortInfoRecord>("PortInfoRecord", "PIR", "endportLID/portNum/reserved_24"),
         row_of<sa::SLToVLMappingTableRecord>("SL2VLTableRecord", "SL2VL", "LID/inputPortNum/outputPortNum"),

@@ -56,7 +56,7 @@ std::string manager_text(const SMInfo& info, const mad::any_path& path, bool jso
                        sm_state_text(info.SMState));
 }
 
-query_task<std::string> ask_manager(session& in, std::optional<command_target> target, bool json) {
+query_task<std::string> query_manager(session& in, std::optional<command_target> target, bool json) {
     if (!target) {
         require_sa(in);
         target = command_target({in.local_port().sa_path, std::nullopt});
@@ -68,10 +68,10 @@ query_task<std::string> ask_manager(session& in, std::optional<command_target> t
 
 /// Prints SMInfo of one subnet manager, and problems of all subnet managers on stderr.
 query_task<report> report_manager(session& in, std::optional<command_target> target, bool json) {
-    report said;
-    BOOST_OUTCOME_CO_TRY(said.text, co_await ask_manager(in, std::move(target), json));
-    said.notes = co_await manager_notes(in);
-    co_return said;
+    report result;
+    BOOST_OUTCOME_CO_TRY(result.text, co_await query_manager(in, std::move(target), json));
+    result.notes = co_await manager_notes(in);
+    co_return result;
 }
 
 query_task<SMInfo> sm_info_at(session& in, mad::any_path path) {
@@ -89,10 +89,10 @@ bool has_made(u32 modifier, iba::SMState state) {
     }
 }
 
-query_task<report> set_manager(session& in, command_target target, SMInfo said, u32 modifier, bool json) {
+query_task<report> set_manager(session& in, command_target target, SMInfo result, u32 modifier, bool json) {
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, target));
-    said.SMKey = in.schedule().sa_path().SMKey;
-    auto reply = co_await in.schedule().SubnSet<SMInfo>(said, path, modifier);
+    result.SMKey = in.schedule().sa_path().SMKey;
+    auto reply = co_await in.schedule().SubnSet<SMInfo>(result, path, modifier);
     const mad::mad_error* const failure = reply ? nullptr : &reply.error();
     if (failure && !mad::may_have_acted(*failure)) co_return std::move(reply.error());
     report done;
@@ -135,12 +135,12 @@ u32 modifier_of(const std::string& word) {
 int run_set_sminfo(const set_sminfo_settings& s, const global_options& options) {
     const command_target target = read_target(s.target, s.kind);
     const u32 modifier = modifier_of(s.transition);
-    SMInfo said;
-    said.SMState = comad::iba::SMState::Standby; // as in infiniband-diags; ibtool is not an SM either
-    if (!s.state.empty()) said.SMState = comad::iba::SMState(read_number(s.state, "the state", 3));
-    if (!s.priority.empty()) said.priority = static_cast<comad::u8>(read_number(s.priority, "the priority", 15));
-    if (!s.activity.empty()) said.actCount = read_number(s.activity, "the activity count", 0xffffffff);
-    return run_query(options, &target, [&](session& in) { return set_manager(in, target, said, modifier, s.json); });
+    SMInfo result;
+    result.SMState = comad::iba::SMState::Standby; // as in infiniband-diags; ibtool is not an SM either
+    if (!s.state.empty()) result.SMState = comad::iba::SMState(read_number(s.state, "the state", 3));
+    if (!s.priority.empty()) result.priority = static_cast<comad::u8>(read_number(s.priority, "the priority", 15));
+    if (!s.activity.empty()) result.actCount = read_number(s.activity, "the activity count", 0xffffffff);
+    return run_query(options, &target, [&](session& in) { return set_manager(in, target, result, modifier, s.json); });
 }
 
 } // namespace

@@ -26,7 +26,7 @@ struct smpdump_settings {
 };
 
 /// Returns the reply with any status.
-coro::task<mad::result<std::vector<u8>>> ask_raw(session& in, mad::any_path path, u16 attributeID, u32 modifier) {
+coro::task<mad::result<std::vector<u8>>> query_raw(session& in, mad::any_path path, u16 attributeID, u32 modifier) {
     const mad::rpc_kind kind{iba::MgmtClass::SubnLID, 1, iba::Method::Get, attributeID, true};
     std::array<u8, mad::mad_size> request{};
     mad::write_request(request.data(), kind, path, modifier);
@@ -51,7 +51,7 @@ nlohmann::ordered_json smp_json(u16 attributeID, unsigned status, std::span<cons
 query_task<std::string> dump(session& in, command_target target, u16 attributeID, u32 modifier,
                              const smpdump_settings& s) {
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, target));
-    BOOST_OUTCOME_CO_TRY(auto reply, co_await ask_raw(in, path, attributeID, modifier));
+    BOOST_OUTCOME_CO_TRY(auto reply, co_await query_raw(in, path, attributeID, modifier));
     if (!s.show_keys) iba::hide_keys(reply);
     const unsigned status = reply[4] << 8 | reply[5]; // with the D bit of a directed-route SMP
     const std::span<const u8> data(reply.data() + 64, 64);

@@ -81,9 +81,9 @@ query_task<std::string> port_info(smp_query q) {
 }
 
 query_task<std::string> port_info_extended(smp_query q) {
-    BOOST_OUTCOME_CO_TRY(const auto asked, co_await ask_port_info_extended(q.in, q.path, q.port));
-    if (!asked) throw std::runtime_error(fmt::format("{} does not support PortInfoExtended", place_text(q.path)));
-    co_return attribute_text(q, port_attribute_heading(q, "Port info Extended"), *asked);
+    BOOST_OUTCOME_CO_TRY(const auto pending, co_await query_port_info_extended(q.in, q.path, q.port));
+    if (!pending) throw std::runtime_error(fmt::format("{} does not support PortInfoExtended", place_text(q.path)));
+    co_return attribute_text(q, port_attribute_heading(q, "Port info Extended"), *pending);
 }
 
 query_task<std::string> mlnx_ext_port_info(smp_query q) {
@@ -118,10 +118,10 @@ query_task<std::string> P_Keys(smp_query q) {
         BOOST_OUTCOME_CO_TRY(const auto info, co_await q.in.SubnGet<smp::SwitchInfo>(q.path));
         capacity = info.partitionEnforcementCap;
     }
-    std::vector<coro::task<mad::result<smp::PKeyTable>>> asked;
+    std::vector<coro::task<mad::result<smp::PKeyTable>>> pending;
     for (unsigned block = 0; block < (capacity + 31) / 32; ++block)
-        asked.push_back(q.in.SubnGet<smp::PKeyTable>(q.path, block | q.port << 16));
-    BOOST_OUTCOME_CO_TRY(const auto blocks, co_await all(std::move(asked)));
+        pending.push_back(q.in.SubnGet<smp::PKeyTable>(q.path, block | q.port << 16));
+    BOOST_OUTCOME_CO_TRY(const auto blocks, co_await all(std::move(pending)));
     const auto keys = joined<smp::PKeyTable, &smp::PKeyTable::PKeyBlock>(blocks, capacity);
     if (q.how.json) co_return json_line({{"port", q.port}, {"capacity", capacity}, {"PKeys", keys}});
     co_return fmt::format("{}{} pkeys capacity for this port\n", table_text(keys, capacity), capacity);
@@ -132,10 +132,10 @@ query_task<std::string> sl_to_vl(smp_query q) {
     require_port(q, node);
     const bool is_switch = node.nodeType == iba::NodeType::Switch;
     const unsigned out = is_switch ? q.port : 0;
-    std::vector<coro::task<mad::result<smp::SLToVLMappingTable>>> asked;
+    std::vector<coro::task<mad::result<smp::SLToVLMappingTable>>> pending;
     for (unsigned in = 0; in <= (is_switch ? node.numPorts : 0u); ++in)
-        asked.push_back(q.in.SubnGet<smp::SLToVLMappingTable>(q.path, in << 8 | out));
-    BOOST_OUTCOME_CO_TRY(const auto tables, co_await all(std::move(asked)));
+        pending.push_back(q.in.SubnGet<smp::SLToVLMappingTable>(q.path, in << 8 | out));
+    BOOST_OUTCOME_CO_TRY(const auto tables, co_await all(std::move(pending)));
     if (q.how.json) {
         auto rows = nlohmann::ordered_json::array();
         for (std::size_t in = 0; in < tables.size(); ++in)
@@ -152,10 +152,10 @@ query_task<std::string> sl_to_vl(smp_query q) {
 
 /// Queries one half of the VL arbitration table: block `part` and, beyond 32 entries, block `part` + 1.
 coro::task<mad::result<std::vector<u16>>> arbitration_half(const smp_query& q, unsigned part, unsigned capacity) {
-    std::vector<coro::task<mad::result<smp::VLArbitrationTable>>> asked;
+    std::vector<coro::task<mad::result<smp::VLArbitrationTable>>> pending;
     for (unsigned block = 0; block < (capacity + 31) / 32; ++block)
-        asked.push_back(q.in.SubnGet<smp::VLArbitrationTable>(q.path, (part + block) << 16 | q.port));
-    BOOST_OUTCOME_CO_TRY(const auto blocks, co_await all(std::move(asked)));
+        pending.push_back(q.in.SubnGet<smp::VLArbitrationTable>(q.path, (part + block) << 16 | q.port));
+    BOOST_OUTCOME_CO_TRY(const auto blocks, co_await all(std::move(pending)));
     co_return joined<smp::VLArbitrationTable, &smp::VLArbitrationTable::VLWeightBlock>(blocks, capacity);
 }
 
@@ -200,10 +200,10 @@ query_task<std::string> vl_arbitration(smp_query q) {
 query_task<std::string> guids(smp_query q) {
     BOOST_OUTCOME_CO_TRY(const auto port, co_await q.in.SubnGet<smp::PortInfo>(q.path));
     const unsigned capacity = port.GUIDCap;
-    std::vector<coro::task<mad::result<smp::GUIDInfo>>> asked;
+    std::vector<coro::task<mad::result<smp::GUIDInfo>>> pending;
     for (unsigned block = 0; block < (capacity + 7) / 8; ++block)
-        asked.push_back(q.in.SubnGet<smp::GUIDInfo>(q.path, block));
-    BOOST_OUTCOME_CO_TRY(const auto blocks, co_await all(std::move(asked)));
+        pending.push_back(q.in.SubnGet<smp::GUIDInfo>(q.path, block));
+    BOOST_OUTCOME_CO_TRY(const auto blocks, co_await all(std::move(pending)));
     const auto guids = joined<smp::GUIDInfo, &smp::GUIDInfo::GUIDBlock>(blocks, capacity);
     if (q.how.json) {
         auto texts = nlohmann::ordered_json::array();
@@ -221,10 +221,10 @@ query_task<std::string> forwarding_table(smp_query q) {
             fmt::format("{} is not a switch: only switches have a forwarding table", place_text(q.path)));
     BOOST_OUTCOME_CO_TRY(const auto info, co_await q.in.SubnGet<smp::SwitchInfo>(q.path));
     const unsigned count = std::min<unsigned>(info.linearFDBTop, highest_lid) + 1;
-    std::vector<coro::task<mad::result<smp::LinearForwardingTable>>> asked;
+    std::vector<coro::task<mad::result<smp::LinearForwardingTable>>> pending;
     for (unsigned block = 0; block < (count + block_size - 1) / block_size; ++block)
-        asked.push_back(q.in.SubnGet<smp::LinearForwardingTable>(q.path, block));
-    BOOST_OUTCOME_CO_TRY(const auto blocks, co_await all(std::move(asked)));
+        pending.push_back(q.in.SubnGet<smp::LinearForwardingTable>(q.path, block));
+    BOOST_OUTCOME_CO_TRY(const auto blocks, co_await all(std::move(pending)));
     const auto ports = joined<smp::LinearForwardingTable, &smp::LinearForwardingTable::portBlock>(blocks, count);
     if (q.how.json)
         co_return json_line(
@@ -237,7 +237,7 @@ query_task<std::string> forwarding_table(smp_query q) {
 struct operation {
     std::string_view name, alias;
     bool has_port;
-    query_task<std::string> (*ask)(smp_query);
+    query_task<std::string> (*send_query)(smp_query);
 };
 constexpr operation operations[] = {
     {"NodeInfo", "NI", false, node_info},
@@ -288,13 +288,13 @@ command_target combined_target(const std::string& lid, const std::string& route)
     return target;
 }
 
-query_task<std::string> ask_operation(session& in, const operation& what, command_target target, unsigned port,
-                                      const smpquery_settings& s) {
+query_task<std::string> query_operation(session& in, const operation& what, command_target target, unsigned port,
+                                        const smpquery_settings& s) {
     if (auto* route = std::get_if<mad::IBDRPath>(&target.path); route && s.combined)
         route->SLID = route->drSLID = in.local_port().LID;
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, target));
     const smp_query q{in, path, port, s};
-    co_return co_await what.ask(q);
+    co_return co_await what.send_query(q);
 }
 
 int run_smpquery(smpquery_settings s, const global_options& options) {
@@ -311,7 +311,7 @@ int run_smpquery(smpquery_settings s, const global_options& options) {
     const unsigned named = has_port ? read_number(s.words.back(), "the port", 255) : of_target;
     const unsigned port = what.has_port ? named : 0;
     s.names = read_node_names(s.name_map);
-    return run_query(options, &target, [&](session& in) { return ask_operation(in, what, target, port, s); });
+    return run_query(options, &target, [&](session& in) { return query_operation(in, what, target, port, s); });
 }
 
 } // namespace

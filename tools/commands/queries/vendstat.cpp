@@ -237,10 +237,10 @@ query_task<std::string> read_device(session& in, mad::IBPath to, const vendstat_
     co_return text;
 }
 
-query_task<report> ask_device(session& in, std::optional<command_target> target, register_request r,
-                              const vendstat_settings& s) {
-    const command_target to_ask = target ? *target : this_port(in);
-    BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, to_ask));
+query_task<report> query_device(session& in, std::optional<command_target> target, register_request r,
+                                const vendstat_settings& s) {
+    const command_target to_query = target ? *target : this_port(in);
+    BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, to_query));
     BOOST_OUTCOME_CO_TRY(const auto to, co_await lid_routed(in, path));
     report done;
     if (s.group_info) {
@@ -271,7 +271,7 @@ int run_vendstat(const vendstat_settings& s, const global_options& options) {
         throw usage_error("nothing to do; give -N, -w, -i, -c, -R, -W or --cpi");
     std::optional<command_target> target;
     if (!s.target.empty()) target = read_target(s.target, s.kind);
-    return run_query(options, target ? &*target : nullptr, [&](session& in) { return ask_device(in, target, r, s); });
+    return run_query(options, target ? &*target : nullptr, [&](session& in) { return query_device(in, target, r, s); });
 }
 
 } // namespace

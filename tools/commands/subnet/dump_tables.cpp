@@ -95,11 +95,11 @@ comad::coro::task<report> dump(session& in, const discovery::subnet& s, const du
     wanted.by_sa = in.options().by_sa;
     wanted.keys = &in.options().keys;
     const discovery::forwarding_tables tables = co_await discovery::read_forwarding(in.schedule(), s, wanted);
-    report said;
-    said.text = table_dump(s, tables, how).text();
-    said.missing = named_failures(s, tables.failures);
-    said.missing_is_success = true;
-    co_return said;
+    report result;
+    result.text = table_dump(s, tables, how).text();
+    result.missing = named_failures(s, tables.failures);
+    result.missing_is_success = true;
+    co_return result;
 }
 
 command dump_command(bool multicast) {

@@ -37,15 +37,15 @@ struct ibfindnodesusing_settings {
 };
 
 /// Queries the forwarding table of a switch. Returns the output port of each LID up to the top of the table.
-coro::task<mad::result<std::vector<u8>>> ask_forwarding(session& in, const discovery::node& n) {
+coro::task<mad::result<std::vector<u8>>> query_forwarding(session& in, const discovery::node& n) {
     constexpr unsigned block_size = 64, highest_lid = 0xbfff;
     const mad::any_path path = in.options().keys.put_into(n.route, n.info.portGUID);
     BOOST_OUTCOME_CO_TRY(const auto info, co_await in.SubnGet<smp::SwitchInfo>(path));
     const unsigned top = std::min<unsigned>(info.linearFDBTop, highest_lid);
-    std::vector<coro::task<mad::result<smp::LinearForwardingTable>>> asked;
+    std::vector<coro::task<mad::result<smp::LinearForwardingTable>>> queries;
     for (unsigned block = 0; block <= top / block_size; ++block)
-        asked.push_back(in.SubnGet<smp::LinearForwardingTable>(path, block));
-    BOOST_OUTCOME_CO_TRY(const auto blocks, co_await all(std::move(asked)));
+        queries.push_back(in.SubnGet<smp::LinearForwardingTable>(path, block));
+    BOOST_OUTCOME_CO_TRY(const auto blocks, co_await all(std::move(queries)));
     std::vector<u8> ports;
     for (const auto& block : blocks) ports.insert(ports.end(), block.portBlock.begin(), block.portBlock.end());
     ports.resize(top + 1);
@@ -124,32 +124,32 @@ coro::task<report> find_nodes(session& in, const subnet& s, const subnet_place& 
     const u32 index = *node_at(s, where, how.names);
     const port_ref here = require_link(s, index, port, how), there = s.at(here).peer;
     std::optional<std::vector<port_ref>> out, back; // nullopt: not a switch, or the query failed
-    report said;
+    report made;
     const auto missing = [&](port_ref r, const mad::mad_error& e) {
-        said.missing.push_back(missing_at(s, {r.node, 0}, to_string(e), plain_text(e)));
+        made.missing.push_back(missing_at(s, {r.node, 0}, to_string(e), plain_text(e)));
     };
-    const auto forwarding = co_await ask_forwarding(in, s.nodes[here.node]);
+    const auto forwarding = co_await query_forwarding(in, s.nodes[here.node]);
     if (forwarding) out = ports_behind(s, forwarding.value(), here.port, how.all_kinds);
     else missing(here, forwarding.error());
     if (s.nodes[there.node].is_switch()) {
-        const auto far = co_await ask_forwarding(in, s.nodes[there.node]);
+        const auto far = co_await query_forwarding(in, s.nodes[there.node]);
         if (far) back = ports_behind(s, far.value(), there.port, how.all_kinds);
         else missing(there, far.error());
     }
     if (how.json) {
         nlohmann::ordered_json all{{"schema", "comad.link_users/1"},
-                                   {"complete", said.missing.empty() && s.complete()},
+                                   {"complete", made.missing.empty() && s.complete()},
                                    {"link", {place_json(s, here, how.names), place_json(s, there, how.names)}}};
         if (out) all["out"] = ports_json(s, *out, how.names);
         if (back) all["back"] = ports_json(s, *back, how.names);
-        said.text = json_line(all);
-        co_return said;
+        made.text = json_line(all);
+        co_return made;
     }
     const std::vector<port_ref> none;
     const std::string first = end_of_link(s, here, how.names, true), second = end_of_link(s, there, how.names, false);
-    said.text = fmt::format("{}  ==>>  {}\n{}\n{}  <<==  {}\n{}", first, second, hosts_line(s, out.value_or(none), how),
+    made.text = fmt::format("{}  ==>>  {}\n{}\n{}  <<==  {}\n{}", first, second, hosts_line(s, out.value_or(none), how),
                             first, second, hosts_line(s, back.value_or(none), how));
-    co_return said;
+    co_return made;
 }
 
 int run_ibfindnodesusing(ibfindnodesusing_settings s, const global_options& options) {

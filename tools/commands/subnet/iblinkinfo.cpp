@@ -95,7 +95,7 @@ std::vector<u32> wanted_nodes(const iblinkinfo_settings& how, const subnet_place
 
 std::string head_of(const node& n, const node_names& names) {
     const std::string GUID = n.is_switch() ? fmt::format("0x{:016x} ", value(n.info.portGUID)) : std::string();
-    return fmt::format("{}: {}{}:\n", discovery::words_of(n.info.nodeType).name, GUID, names.of(n));
+    return fmt::format("{}: {}{}:\n", discovery::names_of_type(n.info.nodeType).name, GUID, names.of(n));
 }
 
 /// A subnet, with what is needed to format its links.

@@ -60,11 +60,11 @@ public:
         in_.on_port_change([this](const std::string& line) {
             print_message("{}", line);
             wants_subscription_ = true;
-            if (told_) told_->set();
+            if (reported_) reported_->set();
         });
         in_.on_port_event([this] {
             wants_port_ = true;
-            if (told_) told_->set();
+            if (reported_) reported_->set();
         });
     }
     ~subnet_watch() {
@@ -77,10 +77,10 @@ public:
     /// Watches until a limit is reached or a signal arrives. Returns the exit status, or why watching could not start. Returns nullopt if
     /// the device was disconnected; call it again to continue.
     coro::task<std::optional<mad::result<int>>> run() {
-        coro::event told(in_.schedule());
-        told_ = &told;
-        auto code = co_await watch_all(told);
-        told_ = nullptr;
+        coro::event reported(in_.schedule());
+        reported_ = &reported;
+        auto code = co_await watch_all(reported);
+        reported_ = nullptr;
         co_return code;
     }
 
@@ -114,7 +114,7 @@ private:
         return fmt::format("cannot receive the SA's reports on this port: {}", e.message());
     }
 
-    coro::task<std::optional<mad::result<int>>> watch_all(coro::event& told) {
+    coro::task<std::optional<mad::result<int>>> watch_all(coro::event& reported) {
         // Polls at once to find the changes since a cache was written.
         mad::time_point looks = in_.now();
         if (!known_) known_ = known_subnet(in_.options(), in_.place(), iba::guid{in_.local_port().GID.interface_id()});
@@ -132,13 +132,13 @@ private:
         while (goes_on()) {
             const auto left = looks - in_.now();
             if (left.count() > 0) {
-                auto wait = wait_for(told);
-                const auto heard = co_await coro::with_timeout(in_.schedule(), left, std::move(wait));
-                if (heard && !*heard) co_return interrupted();
+                auto wait = wait_for(reported);
+                const auto received = co_await coro::with_timeout(in_.schedule(), left, std::move(wait));
+                if (received && !*received) co_return interrupted();
             }
             if (in_.stopped() || in_.disconnect_error() != 0) co_return interrupted();
             const bool is_time = looks <= in_.now();
-            told.reset();
+            reported.reset();
             const bool is_done = co_await look(is_time);
             if (!is_done) co_return interrupted();
             if (is_time) looks = in_.now() + period_;
@@ -155,16 +155,16 @@ private:
     /// arrived, or the time is virtual.
     coro::task<mad::result<discovery::subnet>> find_subnet() {
         growing_pause between;
-        for (std::string told;;) {
+        for (std::string reported;;) {
             auto found = co_await discover_subnet(in_, nullptr, subnet_source::fabric);
             if (found) co_return found;
             const bool has_gone = co_await in_.is_disconnected();
             if (has_gone || in_.stopped() || in_.is_virtual()) co_return found;
             std::string why = why_no_subnet(found.error(), in_.options());
-            if (why != told)
+            if (why != reported)
                 print_message("waiting for {}: {}; retrying at least every {} s", in_.device(), why,
                               growing_pause::longest / std::chrono::seconds(1));
-            told = std::move(why);
+            reported = std::move(why);
             const bool goes_on = co_await in_.schedule().pause(between.next());
             if (!goes_on) co_return found;
             co_await in_.refresh_port();
@@ -181,7 +181,7 @@ private:
         return how_.looks == 0 && goes_on() && in_.has_no_planned_changes() && quiet_looks_ >= looks_for_all;
     }
 
-    static coro::task<bool> wait_for(coro::event& told) { co_return co_await told.wait(); }
+    static coro::task<bool> wait_for(coro::event& reported) { co_return co_await reported.wait(); }
 
     std::optional<mad::result<int>> interrupted() const {
         if (in_.disconnect_error() != 0) return std::nullopt;
@@ -217,7 +217,7 @@ private:
         print_notice(notice);
         notices_.add(notice);
         quiet_looks_ = 0;
-        if (told_) told_->set();
+        if (reported_) reported_->set();
     }
 
     /// Counts a Report that did not come from the SA. Any port can send Reports, so only the first ones are printed.
@@ -243,14 +243,14 @@ private:
     coro::task<mad::result<std::vector<discovery::port_ref>>> find_possibly_stale(bool is_time,
                                                                                   discovery::discover_options options) {
         std::vector<discovery::port_ref> all;
-        const notice_list::waiting told = notices_.take();
-        bool asks_for_all = is_time || !told.is_all;
-        for (const iba::Notice& n : told.notices) {
-            const auto doubted = discovery::ports_affected_by(*known_, n);
-            if (doubted) all.insert(all.end(), doubted->begin(), doubted->end());
-            else asks_for_all = true;
+        const notice_list::waiting reported = notices_.take();
+        bool requests_all = is_time || !reported.is_all;
+        for (const iba::Notice& n : reported.notices) {
+            const auto possibly_stale = discovery::ports_affected_by(*known_, n);
+            if (possibly_stale) all.insert(all.end(), possibly_stale->begin(), possibly_stale->end());
+            else requests_all = true;
         }
-        if (asks_for_all) {
+        if (requests_all) {
             auto others = co_await discovery::find_possibly_stale(in_.schedule(), *known_,
                                                                   discovery::change_source::automatic, options);
             if (!others) co_return std::move(others.error());
@@ -264,12 +264,12 @@ private:
     }
 
     /// Returns the present subnet, as far as it could be read.
-    coro::task<mad::result<discovery::subnet>> ask_again(bool is_time, discovery::discover_options options) {
-        auto doubtful = co_await find_possibly_stale(is_time, options);
-        if (!doubtful) co_return std::move(doubtful.error());
-        if (!is_time && doubtful.value().empty()) co_return *known_; // the notices name no known port
-        auto asking = discovery::rediscover(in_.schedule(), *known_, doubtful.value(), options);
-        co_return co_await std::move(asking);
+    coro::task<mad::result<discovery::subnet>> query_again(bool is_time, discovery::discover_options options) {
+        auto suspects = co_await find_possibly_stale(is_time, options);
+        if (!suspects) co_return std::move(suspects.error());
+        if (!is_time && suspects.value().empty()) co_return *known_; // the notices name no known port
+        auto requester = discovery::rediscover(in_.schedule(), *known_, suspects.value(), options);
+        co_return co_await std::move(requester);
     }
 
     /// Queries the ports that may have changed, and prints the differences. Returns false if the command ends or the device was
@@ -279,7 +279,7 @@ private:
         if (is_time || wants_subscription_) co_await subscribe();
         looks_ += is_time;
         const discovery::discover_options options = discover_options_of(in_);
-        auto now = co_await ask_again(is_time, options);
+        auto now = co_await query_again(is_time, options);
         const bool has_gone = co_await in_.is_disconnected();
         if (has_gone || in_.stopped()) co_return false;
         if (!now) {
@@ -352,7 +352,7 @@ private:
     const mad::time_point begin_;
     server::responder answers_;
     std::optional<server::agent> agent_; // while the device is open, unless the registration was rejected
-    coro::event* told_ = nullptr;        // wakes the loop; null while it does not run
+    coro::event* reported_ = nullptr;    // wakes the loop; null while it does not run
     std::optional<discovery::subnet> known_;
     std::optional<notice_text> notices_in_words_; // for *known_; created with the first notice
     notice_list notices_;                         // since the last poll

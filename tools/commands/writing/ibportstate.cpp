@@ -79,27 +79,27 @@ std::vector<std::string> shown_fields(const port_change& c, bool show_keys) {
 
 /// Formats a port and, if its link is active, its neighbor.
 query_task<report> show_port(session& in, const port_view& here, const ibportstate_settings& s) {
-    report said;
+    report result;
     auto object = document_of(here, s.show_keys);
-    said.text = fmt::format("{} PortInfo:\n{}{}", here.is_switch() ? "Switch" : "CA/RT",
-                            viewed_port_text(here, s.show_keys), mellanox_text(here));
+    result.text = fmt::format("{} PortInfo:\n{}{}", here.is_switch() ? "Switch" : "CA/RT",
+                              viewed_port_text(here, s.show_keys), mellanox_text(here));
     const bool has_other_end = here.is_switch() && here.number != 0 && here.info.portState == iba::PortState::Active;
     if (has_other_end) {
         auto there = co_await view_other_end(in, here);
         if (there) {
-            said.text +=
+            result.text +=
                 "Peer PortInfo:\n" + viewed_port_text(there.value(), s.show_keys) + mellanox_text(there.value());
             object["peer"] = view_json(there.value(), s.show_keys);
-            said.notes = link_complaints(here, there.value());
-            object["complaints"] = said.notes;
+            result.notes = link_complaints(here, there.value());
+            object["complaints"] = result.notes;
         } else {
-            said.missing.push_back(failure_at(
+            result.missing.push_back(failure_at(
                 fmt::format("{} port {} is not compared with its neighbor", place_text(here.path), here.number),
                 to_string(there.error()), plain_text(there.error())));
         }
     }
-    if (s.json) said.text = json_line(object);
-    co_return said;
+    if (s.json) result.text = json_line(object);
+    co_return result;
 }
 
 /// Throws std::runtime_error if the port does not have the fields to write.
@@ -126,14 +126,14 @@ class port_changing {
 public:
     port_changing(session& in, const port_view& before, port_change change, const ibportstate_settings& s)
         : in_(in), before_(before), change_(std::move(change)), how_(s), object_(document_of(before, s.show_keys)) {
-        said_.text = fmt::format("Initial {} PortInfo:\n{}{}", before.is_switch() ? "Switch" : "CA/RT",
-                                 viewed_port_text(before, s.show_keys), mellanox_text(before));
+        result_.text = fmt::format("Initial {} PortInfo:\n{}{}", before.is_switch() ? "Switch" : "CA/RT",
+                                   viewed_port_text(before, s.show_keys), mellanox_text(before));
     }
 
     query_task<report> run() {
         require_fields(before_, change_);
         if (change_.state == "on" && before_.info.portPhysicalState != iba::PortPhysicalState::Disabled) {
-            said_.text += "Port is already in enable state\n";
+            result_.text += "Port is already in enable state\n";
             change_.keep_state();
         }
         object_["set"] = shown_fields(change_, how_.show_keys);
@@ -143,11 +143,11 @@ public:
             BOOST_OUTCOME_CO_TRYV(co_await require_reachable_after(in_, before_, change_));
         }
         if (how_.dry_run) {
-            said_.text += "\nWithout --dry-run this would be set:\n";
-            for (const std::string& field : shown_fields(change_, how_.show_keys)) said_.text += field + '\n';
+            result_.text += "\nWithout --dry-run this would be set:\n";
+            for (const std::string& field : shown_fields(change_, how_.show_keys)) result_.text += field + '\n';
             co_return take();
         }
-        if (change_.state == "disable" || change_.state == "off") said_.text += "Disable may be irreversible\n";
+        if (change_.state == "disable" || change_.state == "off") result_.text += "Disable may be irreversible\n";
         if (change_.FDR10) {
             BOOST_OUTCOME_CO_TRYV(co_await set_fdr10());
         }
@@ -157,8 +157,8 @@ public:
 
 private:
     report take() {
-        if (how_.json) said_.text = json_line(object_);
-        return std::move(said_);
+        if (how_.json) result_.text = json_line(object_);
+        return std::move(result_);
     }
 
     std::string place() const { return fmt::format("{} port {}", place_text(before_.path), before_.number); }
@@ -169,7 +169,7 @@ private:
         if (before_.is_end_port() && value(before_.info.LID) == 0)
             e.message("the port has no LID, which some devices require in each Set; add 'lid N'");
         if (!has_written_) co_return std::move(e);
-        said_.missing.push_back(
+        result_.missing.push_back(
             of_write(failure_at(place(), "not changed: " + to_string(e), "not changed: " + plain_text(e))));
         co_return mad::success();
     }
@@ -195,15 +195,15 @@ private:
         auto reading = read_back<smp::MlnxExtPortInfo>(in_, reads);
         const auto read = co_await std::move(reading);
         if (!read) {
-            said_.missing.push_back(unknown_change(place(), decisive(failure, read.error())));
+            result_.missing.push_back(unknown_change(place(), decisive(failure, read.error())));
             co_return mad::success();
         }
         port_view after = before_;
         after.mellanox = read.value();
-        said_.text += "\nAfter MLNXExtendedPortInfo set:\n" + mellanox_text(after);
+        result_.text += "\nAfter MLNXExtendedPortInfo set:\n" + mellanox_text(after);
         object_["after"]["MlnxExtPortInfo"] = json_object(*after.mellanox);
         if (after.mellanox->LinkSpeedEnabled != *change_.FDR10)
-            said_.missing.push_back(
+            result_.missing.push_back(
                 not_set(place(),
                         fmt::format("LinkSpeedEnabled of MlnxExtPortInfo is {}, but {} was requested",
                                     after.mellanox->LinkSpeedEnabled, *change_.FDR10),
@@ -227,12 +227,12 @@ private:
         has_written_ = true;
         for (discovery::failure& m : done.problems) {
             m.where.name = place();
-            said_.missing.push_back(std::move(m));
+            result_.missing.push_back(std::move(m));
         }
-        if (!done.note.empty()) said_.notes.push_back(place() + ": " + done.note);
+        if (!done.note.empty()) result_.notes.push_back(place() + ": " + done.note);
         if (!done.after) co_return mad::success();
         if (!done.reply)
-            said_.notes.push_back("no reply to the Set; the values shown were read from the port afterwards");
+            result_.notes.push_back("no reply to the Set; the values shown were read from the port afterwards");
         take_after(*done.after);
         co_return mad::success();
     }
@@ -240,7 +240,7 @@ private:
     void take_after(const smp::PortInfo& info) {
         port_view after = before_;
         after.info = info;
-        said_.text += "\nAfter PortInfo set:\n" + viewed_port_text(after, how_.show_keys);
+        result_.text += "\nAfter PortInfo set:\n" + viewed_port_text(after, how_.show_keys);
         object_["after"]["PortInfo"] = json_without_key(after.info, how_.show_keys);
     }
 
@@ -248,7 +248,7 @@ private:
     query_task<void> show_after(u32 modifier) {
         const auto read = co_await in_.schedule().SubnGet<smp::PortInfo>(before_.path, modifier);
         if (read) take_after(read.value());
-        else said_.missing.push_back(failure_at(place(), to_string(read.error()), plain_text(read.error())));
+        else result_.missing.push_back(failure_at(place(), to_string(read.error()), plain_text(read.error())));
         co_return mad::success();
     }
 
@@ -256,7 +256,7 @@ private:
     const port_view& before_;
     port_change change_;
     const ibportstate_settings& how_;
-    report said_;
+    report result_;
     nlohmann::ordered_json object_;
     bool has_written_ = false; // a Set has, or may have, changed the port
 };

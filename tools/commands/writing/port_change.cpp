@@ -182,17 +182,17 @@ std::vector<std::string> differences(const port_change& c, const PortInfo& befor
     const auto now = iba::encode(read_back);
     std::vector<std::string> lines;
     for (const std::string& field : c.fields) {
-        auto asked = now;
-        assign(info, asked, field);
+        auto requested = now;
+        assign(info, requested, field);
         PortInfo wanted;
-        iba::decode(wanted, asked.data());
+        iba::decode(wanted, requested.data());
         const std::string_view name = field_of(field);
-        if (asked == now || is_as_ordered(name, wanted, before, read_back)) continue;
+        if (requested == now || is_as_ordered(name, wanted, before, read_back)) continue;
         const bool is_secret = name == "MKey";
         lines.push_back(is_secret ? std::string("MKey differs from the value that was written")
                                   : fmt::format("{} is {}, but {} was requested", name,
                                                 iba::get_field(info, now, name).value(),
-                                                iba::get_field(info, asked, name).value()));
+                                                iba::get_field(info, requested, name).value()));
     }
     return lines;
 }
@@ -249,9 +249,9 @@ void judge_link(link_order order, const port_evidence& e, change_verdict& v) {
     } else if (e.reply && is_configured(e.before.portState) && has_same_states(*e.reply, e.before)) {
         v.differences.push_back(line + ", also in the reply to the Set");
     } else {
-        v.doubt = fmt::format("portState is {}{}, and LinkDownedCounter could not be read",
-                              iba::name_or_number(e.after.portState),
-                              e.after.portState == e.before.portState ? " as before" : "");
+        v.uncertain = fmt::format("portState is {}{}, and LinkDownedCounter could not be read",
+                                  iba::name_or_number(e.after.portState),
+                                  e.after.portState == e.before.portState ? " as before" : "");
     }
 }
 

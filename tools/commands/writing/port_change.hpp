@@ -42,9 +42,9 @@ struct port_evidence {
 /// Whether a port has made a change.
 struct change_verdict {
     std::vector<std::string>
-        differences;   ///< one line for each field with another value: `LID is 7, but 9 was requested`
-    std::string doubt; ///< why the result is unknown; empty: it is known
-    std::string note;  ///< evidence of a change that is over already; empty: none
+        differences;       ///< one line for each field with another value: `LID is 7, but 9 was requested`
+    std::string uncertain; ///< why the result is unknown; empty: it is known
+    std::string note;      ///< evidence of a change that is over already; empty: none
 };
 
 /// Compares a port with the requested change. Transient values, such as training, and values that stand for a set of others, are not

@@ -89,8 +89,8 @@ coro::task<written_port> write_port(session& in, port_write w, const port_change
     const change_verdict found = judge(change, seen);
     o.note = found.note;
     for (const std::string& d : found.differences) o.problems.push_back(not_set({}, d, failure));
-    if (!found.doubt.empty()) {
-        std::string text = fmt::format("{}: {}", not_known, found.doubt);
+    if (!found.uncertain.empty()) {
+        std::string text = fmt::format("{}: {}", not_known, found.uncertain);
         o.problems.push_back(of_write(failure_at({}, failure ? fmt::format("{}; {}", text, to_string(*failure)) : text,
                                                  failure ? fmt::format("{}; {}", text, plain_text(*failure)) : text)));
     }

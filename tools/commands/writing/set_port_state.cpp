@@ -97,8 +97,8 @@ coro::task<report> set_port_states(session& in, const subnet& s, const std::vect
     if (how.disables && !how.force) refuse_to_disable(in, s, ports, named, routes);
     std::vector<port_set> sets;
     for (const port_ref r : ports) {
-        const bool is_said_twice = std::ranges::find(sets, r, &port_set::where) != sets.end();
-        if (!is_said_twice) sets.push_back({r, routes[r.node].value_or(s.nodes[r.node].route)});
+        const bool is_repeated = std::ranges::find(sets, r, &port_set::where) != sets.end();
+        if (!is_repeated) sets.push_back({r, routes[r.node].value_or(s.nodes[r.node].route)});
     }
     co_return co_await set_ports(in, s, std::move(sets), how);
 }

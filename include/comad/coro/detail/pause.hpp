@@ -65,10 +65,10 @@ public:
     /// Returns true if end_ready() has a wait to resume.
     bool has_ready() const noexcept { return !ready_.alone(); }
     /// Returns true if nothing waits.
-    bool none() const noexcept { return begun_.alone() && running_.alone() && ready_.alone(); }
+    bool none() const noexcept { return started_.alone() && running_.alone() && ready_.alone(); }
 
 private:
-    ring_link begun_, running_, ready_; // heads of rings; in running_, the pause that ends first comes first
+    ring_link started_, running_, ready_; // heads of rings; in running_, the pause that ends first comes first
 };
 
 /// The base of awaitables that wait for no MAD. Only the schedule resumes the coroutine, never the code that ends the

@@ -103,7 +103,7 @@ private:
     task<void> find_way(mad::IBPath);
     bool wants_other_sa() const noexcept;
     bool has_left_sa() const noexcept;
-    task<void> ask_sa_again();
+    task<void> query_sa_again();
     void learn(std::span<const u8> reply);
     std::string misfit_of(std::span<const u8> reply);
     void address() noexcept;

@@ -64,19 +64,19 @@ public:
     template <iba::attribute T, bool Header = false>
         requires iba::allows<T, C::SubnLID, M::Get>
     auto SubnGet(const mad::any_path& path, u32 modifier = 0, rpc_options options = {}) {
-        return ask<T, C::SubnLID, M::Get, Header>(path, modifier, options);
+        return send_query<T, C::SubnLID, M::Get, Header>(path, modifier, options);
     }
     template <iba::attribute T, bool Header = false>
         requires iba::allows<T, C::SubnLID, M::Get>
     auto SubnGet(const T& payload, const mad::any_path& path, u32 modifier = 0, rpc_options options = {}) {
-        return ask<T, C::SubnLID, M::Get, Header>(payload, path, modifier, options);
+        return send_query<T, C::SubnLID, M::Get, Header>(payload, path, modifier, options);
     }
     /// Writes to the fabric. Retried after a timeout like a Get. Returns the attribute as the node holds it after the
     /// write.
     template <iba::attribute T, bool Header = false>
         requires iba::allows<T, C::SubnLID, M::Set>
     auto SubnSet(const T& payload, const mad::any_path& path, u32 modifier = 0, rpc_options options = {}) {
-        return ask<T, C::SubnLID, M::Set, Header>(payload, path, modifier, options);
+        return send_query<T, C::SubnLID, M::Set, Header>(payload, path, modifier, options);
     }
 
     // ---- performance management ----------------------------------------------------------------------------------------
@@ -85,18 +85,18 @@ public:
     template <iba::attribute T, bool Header = false>
         requires iba::allows<T, C::Performance, M::Get>
     auto PerformanceGet(const mad::IBPath& path, u32 modifier = 0, rpc_options options = {}) {
-        return ask<T, C::Performance, M::Get, Header>(path, modifier, options);
+        return send_query<T, C::Performance, M::Get, Header>(path, modifier, options);
     }
     template <iba::attribute T, bool Header = false>
         requires iba::allows<T, C::Performance, M::Get>
     auto PerformanceGet(const T& payload, const mad::IBPath& path, u32 modifier = 0, rpc_options options = {}) {
-        return ask<T, C::Performance, M::Get, Header>(payload, path, modifier, options);
+        return send_query<T, C::Performance, M::Get, Header>(payload, path, modifier, options);
     }
     /// Writes counters or sampling controls of a port.
     template <iba::attribute T, bool Header = false>
         requires iba::allows<T, C::Performance, M::Set>
     auto PerformanceSet(const T& payload, const mad::IBPath& path, u32 modifier = 0, rpc_options options = {}) {
-        return ask<T, C::Performance, M::Set, Header>(payload, path, modifier, options);
+        return send_query<T, C::Performance, M::Set, Header>(payload, path, modifier, options);
     }
 
     // ---- subnet administration -----------------------------------------------------------------------------------------
@@ -106,48 +106,48 @@ public:
     template <iba::attribute R, bool Header = false>
         requires iba::allows<R, C::SubnAdm, M::Get>
     auto SubnAdmGet(const iba::query<R>& query, const mad::IBPath& path, rpc_options options = {}) {
-        return ask_sa<R, M::Get, Header>(query, path, options);
+        return query_sa<R, M::Get, Header>(query, path, options);
     }
     template <iba::attribute R, bool Header = false>
         requires iba::allows<R, C::SubnAdm, M::Get>
     auto SubnAdmGet(const iba::query<R>& query = {}, rpc_options options = {}) {
-        return ask_sa<R, M::Get, Header>(query, self().sa_path(), options);
+        return query_sa<R, M::Get, Header>(query, self().sa_path(), options);
     }
     /// Returns all records that match as a std::vector.
     template <iba::attribute R, bool Header = false>
         requires iba::allows<R, C::SubnAdm, M::GetTable>
     auto SubnAdmGetTable(const iba::query<R>& query, const mad::IBPath& path, rpc_options options = {}) {
-        return ask_sa_table<R, R, M::GetTable, Header>(query, path, options);
+        return query_sa_table<R, R, M::GetTable, Header>(query, path, options);
     }
     template <iba::attribute R, bool Header = false>
         requires iba::allows<R, C::SubnAdm, M::GetTable>
     auto SubnAdmGetTable(const iba::query<R>& query = {}, rpc_options options = {}) {
-        return ask_sa_table<R, R, M::GetTable, Header>(query, self().sa_path(), options);
+        return query_sa_table<R, R, M::GetTable, Header>(query, self().sa_path(), options);
     }
     /// Adds or changes a record in the tables of the SA.
     template <iba::attribute R, bool Header = false>
         requires iba::allows<R, C::SubnAdm, M::Set>
     auto SubnAdmSet(const iba::query<R>& record, rpc_options options = {}) {
-        return ask_sa<R, M::Set, Header>(record, self().sa_path(), options);
+        return query_sa<R, M::Set, Header>(record, self().sa_path(), options);
     }
     /// Removes a record from the tables of the SA.
     template <iba::attribute R, bool Header = false>
         requires iba::allows<R, C::SubnAdm, M::Delete>
     auto SubnAdmDelete(const iba::query<R>& record, rpc_options options = {}) {
-        return ask_sa<R, M::Delete, Header>(record, self().sa_path(), options);
+        return query_sa<R, M::Delete, Header>(record, self().sa_path(), options);
     }
     /// Returns paths between groups of ports as a std::vector of PathRecord.
     template <bool Header = false>
     auto SubnAdmGetMulti(const iba::query<iba::sa::MultiPathRecord>& query, rpc_options options = {}) {
         using iba::sa::MultiPathRecord;
-        return ask_sa_table<MultiPathRecord, iba::sa::PathRecord, M::GetMulti, Header>(query, self().sa_path(),
-                                                                                       options);
+        return query_sa_table<MultiPathRecord, iba::sa::PathRecord, M::GetMulti, Header>(query, self().sa_path(),
+                                                                                         options);
     }
     /// Returns the nodes along the path of a PathRecord as a std::vector of TraceRecord.
     template <bool Header = false>
     auto SubnAdmGetTraceTable(const iba::query<iba::sa::PathRecord>& query, rpc_options options = {}) {
         using iba::sa::TraceRecord;
-        return ask_sa_table<iba::sa::PathRecord, TraceRecord, M::GetTraceTable, Header, TraceRecord>(
+        return query_sa_table<iba::sa::PathRecord, TraceRecord, M::GetTraceTable, Header, TraceRecord>(
             query, self().sa_path(), options);
     }
 
@@ -157,18 +157,18 @@ public:
     template <iba::attribute T, bool Header = false>
         requires(detail::vendor_use<T>().allows(M::Get))
     auto VendGet(const mad::IBPath& path, u32 modifier = 0, rpc_options options = {}) {
-        return ask_vendor<T, M::Get, Header>(T{}, path, modifier, options);
+        return query_vendor<T, M::Get, Header>(T{}, path, modifier, options);
     }
     template <iba::attribute T, bool Header = false>
         requires(detail::vendor_use<T>().allows(M::Get))
     auto VendGet(const T& payload, const mad::IBPath& path, u32 modifier = 0, rpc_options options = {}) {
-        return ask_vendor<T, M::Get, Header>(payload, path, modifier, options);
+        return query_vendor<T, M::Get, Header>(payload, path, modifier, options);
     }
     /// Writes a vendor attribute to the fabric.
     template <iba::attribute T, bool Header = false>
         requires(detail::vendor_use<T>().allows(M::Set))
     auto VendSet(const T& payload, const mad::IBPath& path, u32 modifier = 0, rpc_options options = {}) {
-        return ask_vendor<T, M::Set, Header>(payload, path, modifier, options);
+        return query_vendor<T, M::Set, Header>(payload, path, modifier, options);
     }
 
     // ---- baseboard and device management, SNMP tunneling, communication management ----------------------------------
@@ -177,55 +177,55 @@ public:
     template <iba::attribute T, bool Header = false>
         requires iba::allows<T, C::BM, M::Get>
     auto BMGet(const mad::IBPath& path, u32 modifier = 0, rpc_options options = {}) {
-        return ask<T, C::BM, M::Get, Header>(path, modifier, options);
+        return send_query<T, C::BM, M::Get, Header>(path, modifier, options);
     }
     /// Writes a baseboard management attribute to the fabric.
     template <iba::attribute T, bool Header = false>
         requires iba::allows<T, C::BM, M::Set>
     auto BMSet(const T& payload, const mad::IBPath& path, u32 modifier = 0, rpc_options options = {}) {
-        return ask<T, C::BM, M::Set, Header>(payload, path, modifier, options);
+        return send_query<T, C::BM, M::Set, Header>(payload, path, modifier, options);
     }
     /// Reads a device management attribute.
     template <iba::attribute T, bool Header = false>
         requires iba::allows<T, C::DevMgt, M::Get>
     auto DevMgtGet(const mad::IBPath& path, u32 modifier = 0, rpc_options options = {}) {
-        return ask<T, C::DevMgt, M::Get, Header>(path, modifier, options);
+        return send_query<T, C::DevMgt, M::Get, Header>(path, modifier, options);
     }
     /// Writes a device management attribute to the fabric.
     template <iba::attribute T, bool Header = false>
         requires iba::allows<T, C::DevMgt, M::Set>
     auto DevMgtSet(const T& payload, const mad::IBPath& path, u32 modifier = 0, rpc_options options = {}) {
-        return ask<T, C::DevMgt, M::Set, Header>(payload, path, modifier, options);
+        return send_query<T, C::DevMgt, M::Set, Header>(payload, path, modifier, options);
     }
     /// Reads an SNMP tunneling attribute.
     template <iba::attribute T, bool Header = false>
         requires iba::allows<T, C::SNMP, M::Get>
     auto SNMPGet(const mad::IBPath& path, u32 modifier = 0, rpc_options options = {}) {
-        return ask<T, C::SNMP, M::Get, Header>(path, modifier, options);
+        return send_query<T, C::SNMP, M::Get, Header>(path, modifier, options);
     }
     /// Sends without a reply. Returns the sent payload when the MAD has been sent.
     template <iba::attribute T, bool Header = false>
         requires iba::allows<T, C::SNMP, M::Send>
     auto SNMPSend(const T& payload, const mad::IBPath& path, u32 modifier = 0, rpc_options options = {}) {
-        return ask<T, C::SNMP, M::Send, Header>(payload, path, modifier, options);
+        return send_query<T, C::SNMP, M::Send, Header>(payload, path, modifier, options);
     }
     /// Reads a communication management attribute.
     template <iba::attribute T, bool Header = false>
         requires iba::allows<T, C::CommMgt, M::Get>
     auto CommMgtGet(const mad::IBPath& path, u32 modifier = 0, rpc_options options = {}) {
-        return ask<T, C::CommMgt, M::Get, Header>(path, modifier, options);
+        return send_query<T, C::CommMgt, M::Get, Header>(path, modifier, options);
     }
     /// Writes a communication management attribute to the fabric.
     template <iba::attribute T, bool Header = false>
         requires iba::allows<T, C::CommMgt, M::Set>
     auto CommMgtSet(const T& payload, const mad::IBPath& path, u32 modifier = 0, rpc_options options = {}) {
-        return ask<T, C::CommMgt, M::Set, Header>(payload, path, modifier, options);
+        return send_query<T, C::CommMgt, M::Set, Header>(payload, path, modifier, options);
     }
     /// Sends without a reply. Returns the sent payload when the MAD has been sent.
     template <iba::attribute T, bool Header = false>
         requires iba::allows<T, C::CommMgt, M::Send>
     auto CommMgtSend(const T& payload, const mad::IBPath& path, u32 modifier = 0, rpc_options options = {}) {
-        return ask<T, C::CommMgt, M::Send, Header>(payload, path, modifier, options);
+        return send_query<T, C::CommMgt, M::Send, Header>(payload, path, modifier, options);
     }
 
     // ---- congestion control: the path contains its key -------------------------------------------------------------
@@ -234,13 +234,13 @@ public:
     template <iba::attribute T, bool Header = false>
         requires iba::allows<T, C::CongestionControl, M::Get>
     auto CongestionControlGet(const mad::IBPath& path, u32 modifier = 0, rpc_options options = {}) {
-        return ask<T, C::CongestionControl, M::Get, Header>(path, modifier, options);
+        return send_query<T, C::CongestionControl, M::Get, Header>(path, modifier, options);
     }
     /// Writes a congestion control attribute to the fabric.
     template <iba::attribute T, bool Header = false>
         requires iba::allows<T, C::CongestionControl, M::Set>
     auto CongestionControlSet(const T& payload, const mad::IBPath& path, u32 modifier = 0, rpc_options options = {}) {
-        return ask<T, C::CongestionControl, M::Set, Header>(payload, path, modifier, options);
+        return send_query<T, C::CongestionControl, M::Set, Header>(payload, path, modifier, options);
     }
 
     // ---- notices -------------------------------------------------------------------------------------------------------
@@ -249,18 +249,18 @@ public:
     template <iba::attribute N, C Class = detail::first_class<N, M::Trap>(), bool Header = false>
         requires iba::allows<N, Class, M::Trap>
     auto Trap(const N& notice, const mad::any_path& path, rpc_options options = {}) {
-        return ask<N, Class, M::Trap, Header>(notice, path, 0, options);
+        return send_query<N, Class, M::Trap, Header>(notice, path, 0, options);
     }
     /// Sends a TrapRepress, which has no reply.
     template <iba::attribute N, C Class = detail::first_class<N, M::TrapRepress>(), bool Header = false>
         requires iba::allows<N, Class, M::TrapRepress>
     auto TrapRepress(const N& notice, const mad::any_path& path, rpc_options options = {}) {
-        return ask<N, Class, M::TrapRepress, Header>(notice, path, 0, options);
+        return send_query<N, Class, M::TrapRepress, Header>(notice, path, 0, options);
     }
     /// Sends a Report. Returns the payload of the ReportResp.
     template <bool Header = false>
     auto Report(const iba::Notice& notice, const mad::IBPath& path, rpc_options options = {}) {
-        return ask<iba::Notice, C::SubnAdm, M::Report, Header>(notice, path, 0, options);
+        return send_query<iba::Notice, C::SubnAdm, M::Report, Header>(notice, path, 0, options);
     }
 
 protected:
@@ -271,30 +271,30 @@ private:
     Self& self() noexcept { return static_cast<Self&>(*this); }
 
     template <class T, C Class, M Method, bool Header>
-    auto ask(const mad::any_path& path, u32 modifier, const rpc_options& options) {
+    auto send_query(const mad::any_path& path, u32 modifier, const rpc_options& options) {
         return self().template call<T, Header>(
             rpc_request{detail::kind_of<T, Class, Method>, path, modifier, 0, options});
     }
     template <class T, C Class, M Method, bool Header>
-    auto ask(const T& payload, const mad::any_path& path, u32 modifier, const rpc_options& options) {
+    auto send_query(const T& payload, const mad::any_path& path, u32 modifier, const rpc_options& options) {
         return self().template call<T, Header>(
             rpc_request{detail::kind_of<T, Class, Method>, path, modifier, 0, options}, payload);
     }
     template <class T, M Method, bool Header>
-    auto ask_vendor(const T& payload, const mad::any_path& path, u32 modifier, const rpc_options& options) {
+    auto query_vendor(const T& payload, const mad::any_path& path, u32 modifier, const rpc_options& options) {
         constexpr iba::attribute_use use = detail::vendor_use<T>();
         return self().template call<T, Header>(
             rpc_request{detail::kind_of<T, use.mgmt_class, Method, use.OUI>, path, modifier, 0, options}, payload);
     }
     template <class R, M Method, bool Header>
-    auto ask_sa(const iba::query<R>& query, const mad::any_path& path, const rpc_options& options) {
+    auto query_sa(const iba::query<R>& query, const mad::any_path& path, const rpc_options& options) {
         return self().template call<R, Header>(
             rpc_request{detail::kind_of<R, C::SubnAdm, Method>, path, 0, query.component_mask(), options},
             query.value());
     }
     /// Named: the type whose attributeID the request has.
     template <class Request, class Record, M Method, bool Header, class Named = Request>
-    auto ask_sa_table(const iba::query<Request>& query, const mad::any_path& path, const rpc_options& options) {
+    auto query_sa_table(const iba::query<Request>& query, const mad::any_path& path, const rpc_options& options) {
         return self().template call_table<Request, Record, Header>(
             rpc_request{detail::kind_of<Named, C::SubnAdm, Method>, path, 0, query.component_mask(), options},
             query.value());

@@ -61,7 +61,7 @@ public:
     coro::task<mad::result<std::vector<change>>> find_changes();
 
 private:
-    using place = std::pair<iba::lid, u8>; // LID and port
+    using lid_and_port = std::pair<iba::lid, u8>; // LID and port
     /// The state of a port, without counters and without what the subnet manager changes in every sweep.
     struct port_state {
         iba::PortState state;
@@ -72,8 +72,8 @@ private:
 
     coro::MADSchedule& schedule_;
     bool has_polled_ = false;
-    std::map<place, place> links_;
-    std::map<place, port_state> ports_;
+    std::map<lid_and_port, lid_and_port> links_;
+    std::map<lid_and_port, port_state> ports_;
 };
 
 // ---- Locations of possible changes, for rediscover() -----------------------------------------------------------------

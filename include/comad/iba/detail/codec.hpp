@@ -127,7 +127,7 @@ template <auto Member> consteval std::size_t place_index() {
 }
 /// The position of a member in the encoded structure.
 template <auto Member>
-inline constexpr const place& extent_of = described<owner_of<Member>>::layout.places[place_index<Member>()];
+inline constexpr const row_position& extent_of = described<owner_of<Member>>::layout.places[place_index<Member>()];
 
 } // namespace detail
 
@@ -160,7 +160,7 @@ template <wire T> constexpr std::array<u8, wire_size<T>> encode(const T& in) noe
 /// Returns one field of the encoded structure at `p`: get<&PortInfo::LID>(p). For a member of an inlined header, name
 /// the member of the header and pass the address of the header: get<&MADHeader::method>(p).
 template <auto Member> constexpr auto get(const u8* p) noexcept {
-    constexpr const detail::place& where = detail::extent_of<Member>;
+    constexpr const detail::row_position& where = detail::extent_of<Member>;
     detail::value_of<Member> v{};
     detail::read_value<where.off, where.width>(v, p);
     return v;
@@ -169,7 +169,7 @@ template <auto Member> constexpr auto get(const u8* p) noexcept {
 /// Writes one field of the encoded structure at `p`; every other bit keeps its value. If the value is too large, its
 /// low bits are written. For members of inlined headers, see get().
 template <auto Member> constexpr void put(u8* p, const detail::value_of<Member>& v) noexcept {
-    constexpr const detail::place& where = detail::extent_of<Member>;
+    constexpr const detail::row_position& where = detail::extent_of<Member>;
     detail::write_value<where.off, where.width>(v, p);
 }
 

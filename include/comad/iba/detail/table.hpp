@@ -77,7 +77,7 @@ struct annotation {
 
 /// Whether the fields of a structure stay within 32-bit words. All fields of the IBA do, except in details of notices,
 /// which start in the middle of a word.
-enum class words : u8 { kept, crossed };
+enum class word_alignment : u8 { kept, crossed };
 
 /// One enumerator and its name, for printing.
 struct enum_name {
@@ -192,7 +192,7 @@ template <class V>
 inline constexpr member_facts facts_of = facts_of_elements<typename elements<V>::type>(elements<V>::count);
 
 /// The position and the type of a row.
-struct place {
+struct row_position {
     unsigned off;
     unsigned width;
     const member_facts* member;
@@ -200,40 +200,41 @@ struct place {
 };
 
 /// Returns the position of a row. `width` 0: a header, which has the width of its structure.
-constexpr place place_of(unsigned off, unsigned width, const member_facts& member) {
+constexpr row_position position_of(unsigned off, unsigned width, const member_facts& member) {
     return {off, width > 0 ? width : member.bits, &member, width == 0};
 }
 
 /// A mistake in a single row.
-enum class flaw : u8 { none, no_wire_form, uneven, narrow, other_size, straddles };
+enum class layout_error : u8 { none, no_wire_form, uneven, narrow, other_size, straddles };
 
 /// Returns true if a row crosses a word boundary: up to 32 bits must be in one 32-bit word, wider rows in two. Such a
 /// row is a typing error, because the IBA has none.
 constexpr bool straddles(unsigned off, unsigned width) { return off % 32 + width > (width <= 32 ? 32 : 64); }
 
 /// Returns the mistake in a row, or flaw::none.
-constexpr flaw flaw_of(const place& row, words kept) {
+constexpr layout_error layout_error_of(const row_position& row, word_alignment kept) {
     const member_facts& member = *row.member;
-    if (member.bits == 0) return flaw::no_wire_form;
-    if (row.width == 0 || row.width % member.count != 0) return flaw::uneven;
+    if (member.bits == 0) return layout_error::no_wire_form;
+    if (row.width == 0 || row.width % member.count != 0) return layout_error::uneven;
     const unsigned element = row.width / member.count;
-    if (member.is_whole) return element == member.bits && row.off % 8 == 0 ? flaw::none : flaw::other_size;
-    if (element > member.bits) return flaw::narrow;
-    if (kept == words::crossed || (32 % element == 0 && row.off % element == 0)) return flaw::none;
+    if (member.is_whole)
+        return element == member.bits && row.off % 8 == 0 ? layout_error::none : layout_error::other_size;
+    if (element > member.bits) return layout_error::narrow;
+    if (kept == word_alignment::crossed || (32 % element == 0 && row.off % element == 0)) return layout_error::none;
     for (unsigned begin = row.off; begin < row.off + row.width; begin += element)
-        if (straddles(begin, element)) return flaw::straddles;
-    return flaw::none;
+        if (straddles(begin, element)) return layout_error::straddles;
+    return layout_error::none;
 }
 
 /// Reports a mistake in a row. It is a type, so that the compiler's message names the row.
-template <class Row, flaw Flaw> struct checked_row {
-    static_assert(Flaw != flaw::no_wire_form,
+template <class Row, layout_error Flaw> struct checked_row {
+    static_assert(Flaw != layout_error::no_wire_form,
                   "member is neither unsigned, bool, enumeration, gid, structure nor their array");
-    static_assert(Flaw != flaw::uneven, "field does not divide into the elements of its member");
-    static_assert(Flaw != flaw::narrow, "member type is narrower than the wire field");
-    static_assert(Flaw != flaw::other_size, "the size of the nested structure differs from its field");
-    static_assert(Flaw != flaw::straddles, "field straddles its 32-bit word");
-    static constexpr bool is_flawless = Flaw == flaw::none;
+    static_assert(Flaw != layout_error::uneven, "field does not divide into the elements of its member");
+    static_assert(Flaw != layout_error::narrow, "member type is narrower than the wire field");
+    static_assert(Flaw != layout_error::other_size, "the size of the nested structure differs from its field");
+    static_assert(Flaw != layout_error::straddles, "field straddles its 32-bit word");
+    static constexpr bool is_flawless = Flaw == layout_error::none;
 };
 
 /// Returns the number of rows of a header, including those of nested headers.
@@ -254,9 +255,9 @@ constexpr row_info* flatten(const record_info& header, unsigned off, row_info* o
 }
 
 /// Returns the number of run-time rows for `places`.
-constexpr unsigned flat_count(std::span<const place> places) {
+constexpr unsigned flat_count(std::span<const row_position> places) {
     unsigned count = 0;
-    for (const place& row : places) count += row.is_header ? flat_count(*row.member->nested) : 1;
+    for (const row_position& row : places) count += row.is_header ? flat_count(*row.member->nested) : 1;
     return count;
 }
 
@@ -282,10 +283,11 @@ struct row_value {
 
 /// Copies the contents of the rows. If a row cannot be shown in its format, the function throws, so that the table
 /// does not compile.
-constexpr void collect(std::initializer_list<const row_value*> rows, std::span<const place> places, row_value* out) {
+constexpr void collect(std::initializer_list<const row_value*> rows, std::span<const row_position> places,
+                       row_value* out) {
     std::size_t i = 0;
     for (const row_value* row : rows) {
-        const place& where = places[i++];
+        const row_position& where = places[i++];
         *out++ = *row;
         if (!row->how.has_explicit_format) continue;
         const member_facts& m = *where.member;
@@ -299,7 +301,7 @@ constexpr void collect(std::initializer_list<const row_value*> rows, std::span<c
 }
 
 /// Returns the run-time row for a row that is not a header.
-constexpr row_info info_of_row(const row_value& row, const place& where, std::string_view name_if_reserved) {
+constexpr row_info info_of_row(const row_value& row, const row_position& where, std::string_view name_if_reserved) {
     const member_facts& m = *where.member;
     const bool is_reserved = row.name == nullptr;
     row_info info{is_reserved ? name_if_reserved : std::string_view(row.name),
@@ -341,8 +343,8 @@ template <unsigned Bytes, class... Rows> struct record;
 template <unsigned Bytes, auto... Member, unsigned... Off, unsigned... Width>
 struct record<Bytes, field<Member, Off, Width>...> {
     static constexpr unsigned bytes = Bytes;
-    static constexpr std::array<detail::place, sizeof...(Member)> places{
-        detail::place_of(Off, Width, detail::facts_of<detail::value_of<Member>>)...};
+    static constexpr std::array<detail::row_position, sizeof...(Member)> places{
+        detail::position_of(Off, Width, detail::facts_of<detail::value_of<Member>>)...};
 
     const char* name;
     const char* section;
@@ -361,10 +363,10 @@ struct record<Bytes, field<Member, Off, Width>...> {
     }
 
     /// Does not compile if a row has a mistake: the compiler's message names the rows and the mistakes.
-    template <words Words> static consteval void name_flaws() {
+    template <word_alignment Words> static consteval void name_layout_errors() {
         (void)(detail::checked_row<field<Member, Off, Width>,
-                                   detail::flaw_of(
-                                       detail::place_of(Off, Width, detail::facts_of<detail::value_of<Member>>),
+                                   detail::layout_error_of(
+                                       detail::position_of(Off, Width, detail::facts_of<detail::value_of<Member>>),
                                        Words)>::is_flawless &&
                ...);
     }
@@ -376,12 +378,12 @@ namespace detail {
 enum class problem : u8 { none, flawed_row, disorder, overlap, hole, outside };
 
 /// Returns the mistake in the rows of a record, or problem::none.
-constexpr problem problem_of(std::span<const place> rows, unsigned bytes, words kept) {
+constexpr problem problem_of(std::span<const row_position> rows, unsigned bytes, word_alignment kept) {
     problem found = problem::none;
     unsigned begin = 0;
     unsigned end = 0;
-    for (const place& row : rows) {
-        if (flaw_of(row, kept) != flaw::none) return problem::flawed_row;
+    for (const row_position& row : rows) {
+        if (layout_error_of(row, kept) != layout_error::none) return problem::flawed_row;
         if (row.off < begin) return problem::disorder;
         if (row.off < end) return problem::overlap;
         if (row.off > end) found = problem::hole;
@@ -397,12 +399,12 @@ constexpr problem problem_of(std::span<const place> rows, unsigned bytes, words 
 /// Describes a structure of `Bytes` encoded bytes: its full name, its section of the IBA, its rows in wire order. It
 /// does not compile if rows overlap, leave a gap, are outside the record, cross a 32-bit word, are wider than their
 /// member, or have another size than the structure in them.
-template <unsigned Bytes, words Words = words::kept, class... Rows>
+template <unsigned Bytes, word_alignment Words = word_alignment::kept, class... Rows>
 consteval record<Bytes, Rows...> describe(const char* name, const char* section, const Rows&... rows) {
     using namespace detail;
     using table = record<Bytes, Rows...>;
     constexpr problem found = problem_of(table::places, Bytes, Words);
-    if constexpr (found == problem::flawed_row) table::template name_flaws<Words>();
+    if constexpr (found == problem::flawed_row) table::template name_layout_errors<Words>();
     static_assert(found != problem::disorder, "rows are not in wire order");
     static_assert(found != problem::overlap, "rows overlap");
     static_assert(found != problem::hole, "rows leave a hole");

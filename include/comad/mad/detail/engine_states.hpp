@@ -23,7 +23,7 @@ namespace comad::mad::detail {
 
 /// What happens to an attempt.
 enum class attempt_event : u8 {
-    begun,                ///< its operation starts, or retries
+    started,              ///< its operation starts, or retries
     accepted,             ///< the transport sent the request
     accepted_one_way,     ///< the transport sent a request that expects no reply
     rejected,             ///< the transport rejected the request
@@ -72,7 +72,7 @@ inline constexpr auto attempt_transitions = [] {
     using event = attempt_event;
     using when = attempt_condition;
     return std::to_array<attempt_transition>({
-        {unused, event::begun, when::any, blocked, "begin_attempt"},
+        {unused, event::started, when::any, blocked, "begin_attempt"},
         {blocked, event::accepted, when::owned, sent, "offer"},
         {blocked, event::accepted_one_way, when::owned, returned, "offer"},
         {blocked, event::rejected, when::owned, returned, "offer"},

@@ -19,14 +19,14 @@ inline constexpr std::size_t max_nodes = 200'000, max_file_ports = 2'000'000;
 inline constexpr unsigned max_ports = 255;
 
 /// The index of a node that the file does not name.
-inline constexpr u32 nobody = ~u32{0};
+inline constexpr u32 no_node = ~u32{0};
 
 /// A port that at least one line names. Members without a value in the file are 0 or nullopt.
 struct port {
     u8 number = 0;
     bool has_line = false;         ///< the port has a line in the stanza of its own node
     u8 peer_port = 0;              ///< port number of the neighbor; 0: no line names it
-    u32 peer_node = nobody;        ///< index into contents::nodes
+    u32 peer_node = no_node;       ///< index into contents::nodes
     unsigned line = 0;             ///< line that names the link, for messages
     std::optional<iba::guid> GUID; ///< port GUID; not for ports of a switch
     std::optional<iba::lid> LID;   ///< LID; not for ports of a switch; 0xffff: no subnet manager has configured the

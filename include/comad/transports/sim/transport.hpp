@@ -62,7 +62,7 @@ public:
     void unserve(const mad::registration& what) noexcept;
     /// From now on the port's SMA responds to all Gets and Sets of SMPs except SMInfo, even if the program serves them. A host
     /// channel adapter and its driver do the same.
-    void serve_beside_sma() noexcept;
+    void serve_next_to_sma() noexcept;
     /// Sets the bit IsSM in the port's CapabilityMask. At the port of the topology's subnet manager it is always set.
     void set_is_sm(bool is_sm);
 

@@ -59,7 +59,7 @@ public:
     result<std::span<ibv_wc>> poll(std::span<ibv_wc> into, bool was_readable);
     /// Returns true if the descriptor reports all remaining completions. Otherwise, call poll() again before waiting
     /// for the descriptor.
-    bool will_tell() const noexcept { return is_requested_ && !was_full_; }
+    bool will_report() const noexcept { return is_requested_ && !was_full_; }
 
 private:
     completion_queue queue_;

@@ -22,7 +22,7 @@ struct node_type_names {
 
 /// Returns the names of a node type. For a type that the IBA does not define: `??` for name and two_letter, an empty string for full,
 /// and `???` for the others.
-constexpr node_type_names words_of(iba::NodeType type) noexcept {
+constexpr node_type_names names_of_type(iba::NodeType type) noexcept {
     switch (type) {
     case iba::NodeType::CA: return {"CA", "ca", "Ca", "Ca", "CA", "ca", "Channel Adapter"};
     case iba::NodeType::Switch: return {"Switch", "switch", "Switch", "Switch", "SW", "switch", "Switch"};
@@ -34,7 +34,7 @@ constexpr node_type_names words_of(iba::NodeType type) noexcept {
 /// Returns the node type whose `lower` name this is. Precondition: there is one.
 constexpr iba::NodeType node_type_named(std::string_view lower) noexcept {
     for (const auto type : {iba::NodeType::CA, iba::NodeType::Switch})
-        if (words_of(type).lower == lower) return type;
+        if (names_of_type(type).lower == lower) return type;
     return iba::NodeType::Router;
 }
 

@@ -49,7 +49,7 @@ public:
     local_port& operator=(const local_port&) = delete;
 
     /// Queries `what`, a set of local_attribute, without using earlier replies. take_answers() calls `then`.
-    void ask(unsigned what, reader then);
+    void send_query(unsigned what, reader then);
     /// Processes the replies. Call it after the port's set_now().
     void take_answers();
 

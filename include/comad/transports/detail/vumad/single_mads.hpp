@@ -46,7 +46,7 @@ private:
         mad::rmpp_receiver transfer;
         mad::any_path path;
         u64 tid;
-        mad::time_point began;
+        mad::time_point start;
         bool has_left = false; // kept because its sender may need the last ACK again
     };
     struct segment {

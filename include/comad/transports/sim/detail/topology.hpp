@@ -43,17 +43,17 @@ link_codes capable_of(link_codes active) noexcept;
 
 /// A port of a node in a topology, and the cable in it.
 struct port {
-    static constexpr u32 nobody = ~u32{0};
+    static constexpr u32 no_node = ~u32{0};
 
-    iba::guid GUID{};       ///< a switch has its node GUID at all ports, because only port 0 is an end port
-    u32 peer_node = nobody; ///< index of the node at the opposite end of the cable
+    iba::guid GUID{};        ///< a switch has its node GUID at all ports, because only port 0 is an end port
+    u32 peer_node = no_node; ///< index of the node at the opposite end of the cable
     u8 peer_port = 0;
     u8 LMC = 0;
     iba::lid LID{};                              ///< a switch has one only at port 0
     iba::PortState state = iba::PortState::Down; ///< physically LinkUp unless it is Down
     link_codes active{}, enabled{}, supported{};
 
-    bool linked() const noexcept { return peer_node != nobody; }
+    bool linked() const noexcept { return peer_node != no_node; }
     /// False also for 0xffff, the LID of devices that no subnet manager has configured.
     bool has_lid() const noexcept { return iba::is_unicast(LID); }
     /// True if MADs can cross the cable.
@@ -95,7 +95,7 @@ struct node {
 ///
 /// Threads: several threads can read one topology.
 struct topology {
-    static constexpr u32 nobody = port::nobody;
+    static constexpr u32 no_node = port::no_node;
     /// The limit of NodeInfo. Nodes with 255 ports are useful to test programs: as a port number, 255 means all ports in performance
     /// management (IBA 16.1.3), and no port in forwarding tables.
     static constexpr unsigned max_ports = 255;
