@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // health_file.cpp - reads health rules from a TOML file. Everything in the file that is not a rule is an error with its line.
 #include <comad/counters/health.hpp>
-#include <comad/iba/detail/suggest.hpp>
+#include <comad/iba/detail/suggest_names.hpp>
 #include <comad/iba/detail/text.hpp>
 #include <comad/iba/detail/text_file.hpp>
 

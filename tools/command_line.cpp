@@ -12,7 +12,7 @@
 #include "text/ibtool_overview.hpp"
 #include "text/output.hpp"
 #include "text/terminal.hpp"
-#include <comad/iba/detail/suggest.hpp>
+#include <comad/iba/detail/suggest_names.hpp>
 #include <comad/iba/detail/text.hpp>
 
 #include <CLI/CLI.hpp>
@@ -344,7 +344,7 @@ std::string command_line::named_command() const {
 
 int command_line::show_overview(const global_options& options) {
     const bool is_of_machine = is_local(options);
-    write_output(is_of_machine ? overview_text(read_machine(options)) : overview_text(options.fabric));
+    write_output(is_of_machine ? format_overview(read_machine(options)) : format_overview(options.fabric));
     return complete;
 }
 

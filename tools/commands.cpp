@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // commands.cpp - the list of all commands, in the order of the help. Each command is described in its own file.
 #include "command.hpp"
-#include <comad/iba/detail/suggest.hpp>
+#include <comad/iba/detail/suggest_names.hpp>
 
 #include <algorithm>
 

@@ -3,7 +3,7 @@
 #include "long_options.hpp"
 
 #include "input/options.hpp"
-#include "input/words.hpp"
+#include "input/split_text.hpp"
 #include <comad/iba/detail/text.hpp>
 
 #include <fmt/format.h>

@@ -2,7 +2,7 @@
 // read.cpp - the parser of topology files. It uses a line completely or not at all.
 #include "cursor.hpp"
 #include "description.hpp"
-#include "lines.hpp"
+#include "numbered_lines.hpp"
 #include <comad/iba/detail/text.hpp>
 #include <comad/topology_file/detail/read.hpp>
 

@@ -111,7 +111,7 @@ system_groups group_nodes(const subnet& s) {
     return groups;
 }
 
-std::string slot_text(const chassis_place& place) {
+std::string format_slot(const chassis_place& place) {
     static constexpr std::string_view words[] = {"", "Line", "Spine", "SRBD"};
     if (!place.is_in_chassis() || place.board == board_kind::none) return {};
     return fmt::format("{} {} Chip {}", words[static_cast<std::size_t>(place.board)], place.slot, place.chip);

@@ -134,8 +134,8 @@ private:
         });
     }
 
-    static std::string rate_text(const subnet& s, port_ref r) {
-        return fmt::format("{} {}", link_width_text(s.at(r)), link_speed_text(s, r));
+    static std::string format_rate(const subnet& s, port_ref r) {
+        return fmt::format("{} {}", format_link_width(s.at(r)), format_link_speed(s, r));
     }
 
     /// Returns false if the link is from a topology file that does not contain its rate.
@@ -148,7 +148,7 @@ private:
         const port_ref now = same_in(is_, was_, r);
         if (!was_.at(r).info || !is_.at(now).info) return;
         if (!has_rate(was_, r) || !has_rate(is_, now)) return;
-        std::string before = rate_text(was_, r), after = rate_text(is_, now);
+        std::string before = format_rate(was_, r), after = format_rate(is_, now);
         if (before == after) return;
         difference d = link_at(subject::rate, what_kind::changed, was_, r);
         d.was = std::move(before);

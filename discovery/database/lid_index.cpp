@@ -15,7 +15,7 @@ template <class F> void for_each_end_port(const subnet& s, F&& f) {
     }
 }
 
-std::string place_text(const subnet& s, port_ref r) {
+std::string format_place(const subnet& s, port_ref r) {
     return r.port ? fmt::format("{}[{}]", name_of(s.nodes[r.node]), r.port) : name_of(s.nodes[r.node]);
 }
 
@@ -41,8 +41,8 @@ void lid_index::add(port_ref end_port, iba::lid base, unsigned LMC) {
 }
 
 std::string describe(const subnet& s, const lid_index::shared& d) {
-    return fmt::format("LID {} is assigned to both {} and {}", value(d.LID), place_text(s, d.first),
-                       place_text(s, d.second));
+    return fmt::format("LID {} is assigned to both {} and {}", value(d.LID), format_place(s, d.first),
+                       format_place(s, d.second));
 }
 
 } // namespace comad::discovery

@@ -32,7 +32,7 @@ std::string_view color_of(const subnet& s, const link_ends& l) {
     if (is == link_condition::unknown) return unknown;
     if (is == link_condition::not_active) return bad;
     const port_ref known_end = s.at(l.from).info ? l.from : l.to;
-    const auto* found = std::ranges::find(by_speed, link_speed_text(s, known_end), &speed_color::speed);
+    const auto* found = std::ranges::find(by_speed, format_link_speed(s, known_end), &speed_color::speed);
     return found == std::end(by_speed) ? unknown : found->color;
 }
 

@@ -28,7 +28,7 @@ std::string_view shape_of(const node& n) {
 
 } // namespace
 
-std::string dot_text(const subnet& s, const node_names& names) {
+std::string format_dot(const subnet& s, const node_names& names) {
     const std::vector<unsigned> levels = levels_above_edge(s);
     std::string out = "graph subnet {\n  node [fontsize=10];\n  edge [fontsize=7];\n";
     std::map<unsigned, std::string, std::greater<>> ranks;
@@ -43,7 +43,7 @@ std::string dot_text(const subnet& s, const node_names& names) {
         const port_ref known_end = s.at(l.from).info ? l.from : l.to;
         out += fmt::format("  \"{}\" -- \"{}\" [taillabel=\"{}\", headlabel=\"{}\", color=\"{}\", tooltip=\"{}{}\"];\n",
                            topology_id(s.nodes[above.node]), topology_id(s.nodes[below.node]), above.port, below.port,
-                           color_of(s, l), link_width_text(s.at(known_end)), link_speed_text(s, known_end));
+                           color_of(s, l), format_link_width(s.at(known_end)), format_link_speed(s, known_end));
     }
     return out + "}\n";
 }

@@ -96,8 +96,8 @@ json of_port(const subnet& s, port_ref here, const node_places& places) {
     if (p.info) {
         out["portState"] = iba::name_or_number(p.info->portState);
         out["portPhysicalState"] = iba::name_or_number(p.info->portPhysicalState);
-        out["linkWidthActive"] = link_width_text(p);
-        out["linkSpeedActive"] = link_speed_text(s, here);
+        out["linkWidthActive"] = format_link_width(p);
+        out["linkSpeedActive"] = format_link_speed(s, here);
         if (&s.end_port(here) == &p) {
             out["LID"] = value(p.info->LID);
             out["LMC"] = p.info->LMC;

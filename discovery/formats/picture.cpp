@@ -56,8 +56,8 @@ std::string svg_of_link(const subnet& s, const node_names& names, const drawing&
     return fmt::format(R"({} class="link" stroke="{}"><title>{}[{}] - {}[{}] {}{}</title></{}>)"
                        "\n",
                        shape, color_of(s, l), name_in_picture(s, names, l.from.node), l.from.port,
-                       name_in_picture(s, names, l.to.node), l.to.port, link_width_text(s.at(known_end)),
-                       link_speed_text(s, known_end), l.from.node == l.to.node ? "circle" : "line");
+                       name_in_picture(s, names, l.to.node), l.to.port, format_link_width(s.at(known_end)),
+                       format_link_speed(s, known_end), l.from.node == l.to.node ? "circle" : "line");
 }
 
 std::string svg_of_node(const subnet& s, const node_names& names, const drawing& d, u32 n) {
@@ -78,7 +78,7 @@ std::string svg_of_node(const subnet& s, const node_names& names, const drawing&
 
 } // namespace
 
-std::string svg_text(const subnet& s, const node_names& names) {
+std::string format_svg(const subnet& s, const node_names& names) {
     const drawing d = draw(s);
     std::string out = fmt::format(
         R"(<?xml version="1.0" encoding="UTF-8"?>
@@ -101,7 +101,7 @@ text {{ font: 4px sans-serif; text-anchor: middle; }}
         out += svg_of_link(s, names, d, l, index);
         const link_condition is = condition_of(s, l);
         const port_ref known_end = s.at(l.from).info ? l.from : l.to;
-        legend.emplace(is == link_condition::active       ? std::string(link_speed_text(s, known_end))
+        legend.emplace(is == link_condition::active       ? std::string(format_link_speed(s, known_end))
                        : is == link_condition::not_active ? "not active"
                                                           : "unknown",
                        color_of(s, l));

@@ -87,7 +87,7 @@ private:
             if (is_card) print(notes.system, " slot {}", n.ports[1].peer.port);
         }
         notes.board = "\t# ";
-        if (const std::string slot = slot_text(place); !slot.empty()) {
+        if (const std::string slot = format_slot(place); !slot.empty()) {
             if (!place.type.empty()) print(notes.board, "{} ", iba::escaped(place.type));
             notes.board += slot;
         }
@@ -104,14 +104,14 @@ private:
 
 } // namespace
 
-std::string_view link_width_text(const port& p) { return width_name(active_width(info_of(p))); }
+std::string_view format_link_width(const port& p) { return width_name(active_width(info_of(p))); }
 
-std::string_view link_speed_text(const subnet& s, port_ref here) {
+std::string_view format_link_speed(const subnet& s, port_ref here) {
     if (!s.at(here).info || !s.end_port(here).info) return speed_name(0);
     return is_fdr10(s, here) ? "FDR10" : speed_name(active_speed(s, here));
 }
 
-std::string topology_text(const subnet& s, const node_names& names, const topology_options& options) {
+std::string format_topology(const subnet& s, const node_names& names, const topology_options& options) {
     std::string out;
     print(out, "#\n# Topology file: generated on {}\n#\n", options.generated_on);
     if (options.mads_used) {
@@ -158,7 +158,8 @@ std::string ports_report(const subnet& s, const node_names& names) {
             const port& p = s.at(here);
             if (!p.info && !p.peer) continue; // the port of a CA does not lead to the local port
             print(out, "{:>2} {:5} {:2} 0x{:016x} {} {}", names_of_type(n.info.nodeType).two_letter,
-                  lid_of(s.end_port(here)), number, value(p.portGUID), link_width_text(p), link_speed_text(s, here));
+                  lid_of(s.end_port(here)), number, value(p.portGUID), format_link_width(p),
+                  format_link_speed(s, here));
             if (!p.peer) {
                 print(out, "{:36}'{}'\n", "", names.of(n));
                 continue;
@@ -184,10 +185,10 @@ std::string lines_of(const subnet& s, const node_names& names, NodeType type) {
 
 } // namespace
 
-std::string hosts_text(const subnet& s, const node_names& names) { return lines_of(s, names, NodeType::CA); }
-std::string routers_text(const subnet& s, const node_names& names) { return lines_of(s, names, NodeType::Router); }
+std::string format_hosts(const subnet& s, const node_names& names) { return lines_of(s, names, NodeType::CA); }
+std::string format_routers(const subnet& s, const node_names& names) { return lines_of(s, names, NodeType::Router); }
 
-std::string switches_text(const subnet& s, const node_names& names) {
+std::string format_switches(const subnet& s, const node_names& names) {
     std::string out;
     for_each(s, NodeType::Switch, [&](u32, const node& n) {
         print(out, "Switch\t: 0x{:016x} ports {} \"{}\" {} port 0 lid {} lmc {}\n", value(n.info.nodeGUID),

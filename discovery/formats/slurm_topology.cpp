@@ -321,30 +321,30 @@ std::string comments_of(const slurm_tree& tree, std::string_view plugin) {
     for (const std::string& note : tree.notes) out += fmt::format("# {}\n", note);
     return out;
 }
-std::string merged_text(const slurm_switch& w) {
+std::string format_merged(const slurm_switch& w) {
     return w.merged > 1 ? fmt::format("# {} represents {} switches\n", w.name, w.merged) : std::string();
 }
 
 } // namespace
 
-export_text slurm_conf_text(const subnet& s, const node_names& names, const name_selection& selected) {
+export_text format_slurm_conf(const subnet& s, const node_names& names, const name_selection& selected) {
     slurm_tree tree = tree_of(s, names, selected);
     std::string out =
         comments_of(tree, "TopologyPlugin=topology/tree; Slurm ignores this file if topology.yaml exists");
     for (const slurm_switch& w : tree.switches)
-        out += fmt::format("{}SwitchName={} {}={}\n", merged_text(w), w.name, w.hosts.empty() ? "Switches" : "Nodes",
+        out += fmt::format("{}SwitchName={} {}={}\n", format_merged(w), w.name, w.hosts.empty() ? "Switches" : "Nodes",
                            hostlist(w.hosts.empty() ? w.switches : w.hosts));
     return {std::move(out), std::move(tree.notes), tree.hosts};
 }
 
-export_text slurm_yaml_text(const subnet& s, const node_names& names, const name_selection& selected) {
+export_text format_slurm_yaml(const subnet& s, const node_names& names, const name_selection& selected) {
     slurm_tree tree = tree_of(s, names, selected);
     std::string out = comments_of(tree, "Slurm 25.05 and later, which then ignores topology.conf");
     out += "---\n- topology: infiniband\n  cluster_default: true\n  tree:\n    switches:";
     out += tree.switches.empty() ? " []\n" : "\n";
     for (const slurm_switch& w : tree.switches) {
         out += fmt::format("      {}- switch: \"{}\"\n",
-                           w.merged > 1 ? fmt::format("{}      ", merged_text(w)) : std::string(), w.name);
+                           w.merged > 1 ? fmt::format("{}      ", format_merged(w)) : std::string(), w.name);
         out += fmt::format("        {}: \"{}\"\n", w.hosts.empty() ? "children" : "nodes",
                            hostlist(w.hosts.empty() ? w.switches : w.hosts));
     }

@@ -38,7 +38,7 @@ namespace {
 
 void print_rate(std::string& out, const subnet& s, port_ref here, bool full) {
     const port& p = s.at(here);
-    print(out, "{}{}", link_width_text(p), link_speed_text(s, here));
+    print(out, "{}{}", format_link_width(p), format_link_speed(s, here));
     if (full) {
         const auto& info = info_of(p);
         print(out, " s={} w={} v={}", static_cast<unsigned>(info.linkSpeedActive),
@@ -47,7 +47,7 @@ void print_rate(std::string& out, const subnet& s, port_ref here, bool full) {
 }
 
 /// `[ext 7]` if a port has an external number.
-std::string external_text(const system_groups* groups, port_ref r) {
+std::string format_external(const system_groups* groups, port_ref r) {
     const unsigned number = groups ? groups->external_port(r) : 0;
     return number ? fmt::format("[ext {}]", number) : std::string();
 }
@@ -67,9 +67,9 @@ void print_port_line(std::string& out, const subnet& s, port_ref here, const nod
     const node& there = s.nodes[p.peer.node];
     const unsigned peer_lid = lid_of(s.end_port(p.peer));
     print(out, "{}[{}]", prefix, here.port);
-    if (n.is_switch()) out += external_text(groups, here);
+    if (n.is_switch()) out += format_external(groups, here);
     else print(out, "({:x}) ", value(p.portGUID));
-    print(out, "\t\"{}\"[{}]{}", topology_id(there), p.peer.port, external_text(groups, p.peer));
+    print(out, "\t\"{}\"[{}]{}", topology_id(there), p.peer.port, format_external(groups, p.peer));
     if (!there.is_switch()) print(out, "{}({:x}) ", n.is_switch() ? "" : " ", value(s.at(p.peer).portGUID));
     if (n.is_switch()) print(out, "\t\t# \"{}\" lid {} ", names.of(there), peer_lid);
     else print(out, "\t\t# lid {} lmc {} \"{}\" lid {} ", lid_of(p), info_of(p).LMC, names.of(there), peer_lid);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tables.cpp - what every structure can do at run time: the pieces of docs/reference/field-tables.md. It prints what the comments say.
-#include <comad/iba/checked.hpp>
+#include <comad/iba/checked_codec.hpp>
 #include <comad/iba/fields.hpp>
 #include <comad/iba/from_json.hpp>
 #include <comad/iba/print.hpp>

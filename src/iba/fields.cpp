@@ -30,7 +30,7 @@ result<row_info> find_value(const record_info& info, std::string_view name) {
     return row;
 }
 
-std::string list_text(const row_info& row, std::span<const u8> bytes) {
+std::string format_list(const row_info& row, std::span<const u8> bytes) {
     std::vector<std::string> elements;
     for (unsigned i = 0; i < row.count; ++i) elements.push_back(detail::element_text(row, bytes, i));
     return fmt::format("[{}]", fmt::join(elements, ", "));
@@ -79,7 +79,7 @@ result<std::string> get_field(const record_info& info, std::span<const u8> bytes
     const row_info& row = found.value();
     if (row.how == show::text) return std::string(detail::text_in(row, bytes));
     if (row.is_blob()) return detail::hex_bytes(detail::blob_in(row, bytes));
-    return row.count > 1 ? list_text(row, bytes) : detail::element_text(row, bytes, 0);
+    return row.count > 1 ? format_list(row, bytes) : detail::element_text(row, bytes, 0);
 }
 
 result<void> set_field(const record_info& info, std::span<u8> bytes, std::string_view name, std::string_view text) {

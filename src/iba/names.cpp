@@ -2,7 +2,7 @@
 // names.cpp - resolves dotted names of fields by the tables of structures.
 #include "names.hpp"
 
-#include <comad/iba/detail/suggest.hpp>
+#include <comad/iba/detail/suggest_names.hpp>
 #include <comad/iba/detail/text.hpp>
 
 #include <fmt/format.h>

@@ -19,7 +19,7 @@ using detail::byte_span;
 using detail::part;
 
 std::string value_text(const row_info& row, byte_span record, unsigned element) {
-    if (row.how == show::gid) return fmt::format("GID('{}')", detail::gid_text(row, record, element));
+    if (row.how == show::gid) return fmt::format("GID('{}')", detail::format_gid(row, record, element));
     const u64 n = detail::number_in(row, record, element);
     return row.how == show::guid ? fmt::format("GUID('{}')", guid{n}) : std::to_string(n);
 }

@@ -43,14 +43,14 @@ std::string hex_bytes(byte_span bytes) {
 
 std::string hex_number(const row_info& row, u64 n) { return fmt::format("{:#0{}x}", n, (row.width + 3) / 4 + 2); }
 
-std::string gid_text(const row_info& row, byte_span bytes, unsigned element) {
+std::string format_gid(const row_info& row, byte_span bytes, unsigned element) {
     gid g;
     std::copy_n(bytes.data() + row.off / 8 + element * 16, 16, g.bytes.data());
     return fmt::format("{}", g);
 }
 
 std::string element_text(const row_info& row, byte_span bytes, unsigned element) {
-    if (row.how == show::gid) return gid_text(row, bytes, element);
+    if (row.how == show::gid) return format_gid(row, bytes, element);
     const u64 n = number_in(row, bytes, element);
     switch (row.how) {
     case show::hex: return hex_number(row, n);

@@ -32,7 +32,7 @@ std::string hex_bytes(byte_span);
 /// Returns `0x` and as many digits as the width of an element has.
 std::string hex_number(const row_info&, u64 n);
 /// Returns the text of a GID in a row.
-std::string gid_text(const row_info&, byte_span, unsigned element);
+std::string format_gid(const row_info&, byte_span, unsigned element);
 /// Returns an element in the format that `show` specifies.
 std::string element_text(const row_info&, byte_span, unsigned element);
 

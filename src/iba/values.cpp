@@ -6,7 +6,7 @@
 #include "rows.hpp"
 #include <comad/iba/detail/bits.hpp>
 #include <comad/iba/detail/keys.hpp>
-#include <comad/iba/detail/suggest.hpp>
+#include <comad/iba/detail/suggest_names.hpp>
 #include <comad/iba/detail/text.hpp>
 #include <comad/iba/parse.hpp>
 

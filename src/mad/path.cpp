@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // path.cpp - computes destination keys, timeouts, reverse paths and message texts of paths.
-#include <comad/iba/detail/codes.hpp>
 #include <comad/iba/detail/format.hpp>
+#include <comad/iba/detail/value_codes.hpp>
 #include <comad/mad/path.hpp>
 
 #include <fmt/format.h>

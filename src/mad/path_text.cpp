@@ -2,7 +2,7 @@
 // path_text.cpp - the parser of targets, and path specifications, which use one table of members.
 #include <comad/iba/detail/bits.hpp>
 #include <comad/iba/detail/format.hpp>
-#include <comad/iba/detail/suggest.hpp>
+#include <comad/iba/detail/suggest_names.hpp>
 #include <comad/iba/detail/text.hpp>
 #include <comad/iba/parse.hpp>
 #include <comad/mad/path_text.hpp>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // rmpp.cpp - the code that both ends of a transfer share: recognizes packets, checks them, ends the transfer, and
 // handles timeouts.
-#include <comad/iba/detail/codes.hpp>
 #include <comad/iba/detail/rmpp.hpp>
+#include <comad/iba/detail/value_codes.hpp>
 #include <comad/mad/detail/message.hpp>
 #include <comad/mad/detail/rmpp.hpp>
 

@@ -43,7 +43,7 @@
 #include <thread>
 #include <vector>
 
-namespace asio_transactor_test { // compiled together with others
+namespace asio_transactor_test {
 
 using namespace comad;
 using namespace comad::test;

@@ -22,7 +22,7 @@
 #include <tuple>
 #include <vector>
 
-namespace scope_model_test { // compiled together with others of this folder
+namespace scope_model_test {
 
 using namespace comad;
 using namespace comad::test;

@@ -24,7 +24,7 @@
 #include <utility>
 #include <vector>
 
-namespace counters_model_test { // compiled together with others
+namespace counters_model_test {
 
 using namespace comad;
 using namespace comad::test;

@@ -2,7 +2,7 @@
 // health_test.cpp - health rules at their exact limits, and valid and invalid files of rules. All numbers were
 // calculated by hand.
 #include "support/catch.hpp"
-#include "support/thrown.hpp"
+#include "support/exception_message.hpp"
 #include <comad/counters/health.hpp>
 #include <comad/iba/detail/text_file.hpp>
 

@@ -7,7 +7,7 @@
 
 #include <vector>
 
-namespace port_counters_test { // compiled together with others
+namespace port_counters_test {
 
 using namespace comad;
 using namespace comad::counters;

@@ -6,7 +6,7 @@
 
 #include <sstream>
 
-namespace cabling_test { // compiled together with others
+namespace cabling_test {
 
 using namespace comad::test;
 using namespace comad;

@@ -18,7 +18,7 @@ using namespace comad;
 using namespace comad::discovery;
 using Catch::Contains;
 
-namespace cache_test { // compiled together with others
+namespace cache_test {
 namespace {
 
 constexpr std::chrono::sys_seconds some_time{std::chrono::seconds(1'700'000'000)};

@@ -11,14 +11,14 @@
 #include <set>
 #include <sstream>
 
-namespace chassis_test { // compiled together with others
+namespace chassis_test {
 
 using namespace comad::test;
 using namespace comad;
 using discovery::board_kind;
 using discovery::chassis_place;
+using discovery::format_slot;
 using discovery::group_nodes;
-using discovery::slot_text;
 using discovery::system_groups;
 
 namespace {
@@ -40,7 +40,7 @@ struct grouped_fabric {
         return static_cast<u32>(found - s.nodes.begin());
     }
     const chassis_place& place(std::string_view name) const { return groups.places[index(name)]; }
-    std::string slot(std::string_view name) const { return slot_text(place(name)); }
+    std::string slot(std::string_view name) const { return format_slot(place(name)); }
     /// Returns the descriptions of the nodes with this name.
     std::set<std::string> with(std::string_view name) const {
         std::set<std::string> all;
@@ -70,7 +70,7 @@ TEST_CASE("boards of a Voltaire chassis get their positions from their cables") 
     CHECK_FALSE(f.with("ISR9288-line-1.1").contains("second-ISR9288-line-1.1"));
     CHECK_FALSE(f.place("ISR9024").is_in_chassis());
     CHECK(f.place("at-wide-socket").board == board_kind::none); // connected to an external port of a spine
-    CHECK(slot_text(f.place("core")).empty());
+    CHECK(format_slot(f.place("core")).empty());
 
     const discovery::chassis& c = f.groups.chassis[f.place("ISR9288-line-1.1").chassis];
     REQUIRE(c.spines.size() == 6);
@@ -217,7 +217,7 @@ TEST_CASE("socket numbers stop at the number of sockets of the board type") {
 
 TEST_CASE("a topology file grouped by chassis can be read again") {
     const grouped_fabric f(chassis_fabric());
-    const std::string text = topology_text(f.s, {}, {.full = false, .mads_used = {}, .grouping = true});
+    const std::string text = format_topology(f.s, {}, {.full = false, .mads_used = {}, .grouping = true});
     CHECK_THAT(text, Catch::Contains("# Spine Nodes") && Catch::Contains("Hostname: xsigo manager"));
     const grouped_fabric again(text);
     CHECK(again.s.nodes.size() == f.s.nodes.size());

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace difference_test { // compiled together with others
+namespace difference_test {
 
 using namespace comad;
 using namespace comad::test;

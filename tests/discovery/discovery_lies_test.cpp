@@ -2,7 +2,7 @@
 // discovery_lies_test.cpp - discoveries with peers whose replies are false, and of endless subnets. A discovery ends,
 // keeps a consistent result, and reports what is impossible and where it stopped.
 #include "library/discovery_rig.hpp"
-#include "wire/liar.hpp"
+#include "wire/altering_transport.hpp"
 #include <comad/coro/detail/rpcs.hpp>
 #include <comad/iba/sa.hpp>
 
@@ -24,7 +24,7 @@ using iba::smp::NodeInfo;
 using iba::smp::PortInfo;
 using iba::smp::SwitchInfo;
 
-namespace discovery_lies_test { // compiled together with others
+namespace discovery_lies_test {
 namespace {
 
 /// A subnet in which a liar can change every reply.

@@ -19,7 +19,7 @@
 #include <string>
 #include <vector>
 
-namespace discovery_speed_test { // compiled together with others
+namespace discovery_speed_test {
 
 using namespace comad;
 using namespace comad::test;
@@ -113,8 +113,8 @@ TEST_CASE("an XDR link is reported as XDR, and FDR10 is not queried") {
     const subnet s = w.find();
     CHECK(s.complete());
     CHECK(w.wire.queries_of_fdr10 == 0);
-    CHECK(discovery::link_speed_text(s, {0, s.start_port}) == "XDR");
-    CHECK(discovery::link_speed_text(s, s.at({0, s.start_port}).peer) == "XDR");
+    CHECK(discovery::format_link_speed(s, {0, s.start_port}) == "XDR");
+    CHECK(discovery::format_link_speed(s, s.at({0, s.start_port}).peer) == "XDR");
 }
 
 TEST_CASE("both ends of a QDR link are queried for FDR10") {
@@ -170,7 +170,7 @@ std::set<std::string> links_in(const subnet& s) {
         for (unsigned p = 1; p < s.nodes[n].ports.size(); ++p) {
             const discovery::port_ref here{n, static_cast<u8>(p)};
             if (s.at(here).peer)
-                all.insert(fmt::format("{}{}", discovery::link_width_text(s.at(here)), link_speed_text(s, here)));
+                all.insert(fmt::format("{}{}", discovery::format_link_width(s.at(here)), format_link_speed(s, here)));
         }
     }
     return all;
@@ -198,9 +198,9 @@ TEST_CASE("discovery, topology files and caches preserve every width and speed")
             for (const bool full : {false, true}) { // -f adds bit masks of the active values
                 discovery::topology_options options;
                 options.full = full;
-                const subnet second = discovered(read(topology_text(first, {}, options)));
+                const subnet second = discovered(read(format_topology(first, {}, options)));
                 CHECK(links_in(second) == expected);
-                CHECK(topology_text(second, {}, {}) == topology_text(first, {}, {}));
+                CHECK(format_topology(second, {}, {}) == format_topology(first, {}, {}));
             }
             const std::string bytes = cache_bytes(first, {});
             const subnet cached =
@@ -214,8 +214,8 @@ TEST_CASE("discovery, topology files and caches preserve every width and speed")
             CHECK_FALSE(discovery::could_be_fdr10(first, local));
             CHECK(nlohmann::json::parse(json_text(first)).at("nodes").at(0).at("ports").at(0).at("linkSpeedActive") ==
                   speed);
-            CHECK(dot_text(first, {}).find(fmt::format("tooltip=\"{}\"", *expected.begin())) != std::string::npos);
-            CHECK(svg_text(first, {}).find(std::string(speed)) != std::string::npos);
+            CHECK(format_dot(first, {}).find(fmt::format("tooltip=\"{}\"", *expected.begin())) != std::string::npos);
+            CHECK(format_svg(first, {}).find(std::string(speed)) != std::string::npos);
         }
     }
 }

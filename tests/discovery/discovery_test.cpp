@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace discovery_test { // compiled together with others
+namespace discovery_test {
 
 using namespace comad;
 using namespace comad::test;

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <string>
 
-namespace exports_test { // compiled together with others
+namespace exports_test {
 
 using namespace comad;
 using namespace comad::discovery;
@@ -122,7 +122,7 @@ TEST_CASE("a drawing centers switches above their descendants") {
 }
 
 TEST_CASE("the topology.conf of Slurm has leaves with hosts, a switch per pod and one root") {
-    const export_text conf = slurm_conf_text(two_pods().s, {});
+    const export_text conf = format_slurm_conf(two_pods().s, {});
     CHECK(conf.notes.empty());
     CHECK(conf.text == "# Slurm topology of an InfiniBand subnet, for TopologyPlugin=topology/tree; Slurm ignores this "
                        "file if topology.yaml exists\n"
@@ -136,7 +136,7 @@ TEST_CASE("the topology.conf of Slurm has leaves with hosts, a switch per pod an
                        "SwitchName=b-upper1 Switches=b-leaf[1-2]\n"
                        "# spine1 represents 2 switches\n"
                        "SwitchName=spine1 Switches=a-upper1,b-upper1\n");
-    CHECK_THAT(slurm_yaml_text(two_pods().s, {}).text,
+    CHECK_THAT(format_slurm_yaml(two_pods().s, {}).text,
                Catch::Contains("---\n- topology: infiniband\n  cluster_default: true\n  tree:\n    switches:\n"
                                "      - switch: \"a-leaf1\"\n        nodes: \"n[8-9]\"\n") &&
                    Catch::Contains("      - switch: \"spine1\"\n        children: \"a-upper1,b-upper1\"\n"));
@@ -153,7 +153,7 @@ TEST_CASE("the Slurm export notes what it omits and gives separate fabrics separ
     const u32 apart = f.add_switch("other");
     f.host(apart, "far1");
     f.add(NodeType::CA, 1, "alone");
-    const export_text conf = slurm_conf_text(f.s, {});
+    const export_text conf = format_slurm_conf(f.s, {});
     CHECK_THAT(conf.text, Catch::Contains("SwitchName=S-0000000000001000 Nodes=both,n[7,009-010,10]\n") ||
                               Catch::Contains("SwitchName=S-0000000000001000 Nodes=both,n[7,009,10,010]\n"));
     CHECK_THAT(conf.text, Catch::Contains("\nSwitchName=S-0000000000001001 Nodes=same\n"));
@@ -191,7 +191,7 @@ TEST_CASE("the Slurm export omits adapters with factory descriptions and counts 
     const u32 other = f.add_switch("other");
     for (const char* host : {"mt4129 mlx5_0", "mt1", "localhost2 mlx5_0", "mellanox-01", "hca1 HCA-1"})
         f.host(other, host);
-    const export_text conf = slurm_conf_text(f.s, {});
+    const export_text conf = format_slurm_conf(f.s, {});
     CHECK_THAT(conf.text, Catch::Contains("SwitchName=leaf Nodes=n1\n") &&
                               Catch::Contains("SwitchName=other Nodes=hca1,localhost2,mellanox-01,mt[1,4129]\n"));
     CHECK(conf.hosts == 6);
@@ -211,7 +211,7 @@ TEST_CASE("the Slurm export uses readable names for the chips of a chassis and o
         f.cable(n, up);
         f.host(n, "n" + std::to_string(n));
     }
-    CHECK_THAT(slurm_conf_text(f.s, {}).text,
+    CHECK_THAT(format_slurm_conf(f.s, {}).text,
                Catch::Contains("SwitchName=S-000000000000100b Nodes=n11\n"
                                "SwitchName=S-000000000000100d Nodes=n13\n"
                                "SwitchName=alone Nodes=n9\n"
@@ -255,7 +255,7 @@ TEST_CASE("a name selection exports one rail by the names of adapters or of swit
     const std::string compute = "SwitchName=sw1 Nodes=nodea,nodeb\nSwitchName=sw2 Nodes=nodec\n"
                                 "SwitchName=sp1 Switches=sw[1-2]\n";
     const auto exported = [&](const char* only, const char* without) {
-        return slurm_conf_text(f.s, {}, selection(only, without));
+        return format_slurm_conf(f.s, {}, selection(only, without));
     };
     for (const auto& [only, without] :
          {std::pair<const char*, const char*>{"mlx5_0", nullptr}, {";sw", nullptr}, {nullptr, "mlx5_4"}}) {
@@ -290,11 +290,11 @@ TEST_CASE("the Slurm export is independent of the start of the discovery") {
     for (node& n : f.s.nodes) f.s.by_guid[n.info.nodeGUID] = static_cast<u32>(&n - f.s.nodes.data());
     for (const bool selected : {false, true}) {
         const name_selection rail = selected ? selection("mlx5_0", nullptr) : name_selection{};
-        const std::string first = slurm_conf_text(f.s, {}, rail).text;
+        const std::string first = format_slurm_conf(f.s, {}, rail).text;
         for (u32 start = 0; start < f.s.nodes.size(); ++start) {
             subnet from = f.s;
             put_in_order(from, start, 1);
-            CHECK(slurm_conf_text(from, {}, rail).text == first);
+            CHECK(format_slurm_conf(from, {}, rail).text == first);
         }
     }
 }

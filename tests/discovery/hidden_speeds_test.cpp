@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // hidden_speeds_test.cpp - ports that report extended speeds only to managers that announce support for them.
 #include "library/discovery_rig.hpp"
-#include "wire/liar.hpp"
+#include "wire/altering_transport.hpp"
 #include <comad/discovery/database/detail/link.hpp>
 
-namespace hidden_speeds_test { // compiled together with others
+namespace hidden_speeds_test {
 
 using namespace comad::test;
 using namespace comad;

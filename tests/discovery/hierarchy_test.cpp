@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace hierarchy_test { // compiled together with others
+namespace hierarchy_test {
 
 using namespace comad::test;
 using namespace comad;

@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-namespace made_reports_test { // compiled together with others
+namespace made_reports_test {
 
 using namespace comad;
 using namespace comad::discovery;
@@ -63,7 +63,7 @@ TEST_CASE("a topology file prints each value in its own field") {
     wanted += fmt::format("[1]({:x}) \t\"S-{:016x}\"[1]\t\t# lid {} lmc {} \"made switch\" lid {} 1xSDR{}\n",
                           number(of_router.portGUID), node_guid(sw), lid_of(of_router), lmc_of(of_router),
                           lid_of(sw.ports[0]), codes_of(of_router));
-    CHECK(topology_text(s, {}, {.full = true, .mads_used = 77, .generated_on = "a day"}) == wanted);
+    CHECK(format_topology(s, {}, {.full = true, .mads_used = 77, .generated_on = "a day"}) == wanted);
 }
 
 TEST_CASE("the node lists print each value in their own field") {
@@ -76,12 +76,12 @@ TEST_CASE("the node lists print each value in their own field") {
     CHECK(node_list(s, {}, {iba::NodeType::Router, iba::NodeType::Switch, iba::NodeType::CA}) ==
           line("Router", s.nodes[2], "made router") + line("Switch", s.nodes[0], "made switch") +
               line("Ca", s.nodes[1], "made host"));
-    CHECK(hosts_text(s, {}) == fmt::format("Ca\t: 0x{:016x} ports 2 \"made host\"\n", node_guid(s.nodes[1])));
-    CHECK(routers_text(s, {}) == fmt::format("Rt\t: 0x{:016x} ports 1 \"made router\"\n", node_guid(s.nodes[2])));
-    CHECK(switches_text(s, {}) == fmt::format("Switch\t: 0x{:016x} ports 4 \"made switch\" {} port 0 lid {} lmc {}\n",
-                                              node_guid(s.nodes[0]),
-                                              s.nodes[0].switch_info->enhancedPort0 ? "enhanced" : "base",
-                                              lid_of(s.nodes[0].ports[0]), lmc_of(s.nodes[0].ports[0])));
+    CHECK(format_hosts(s, {}) == fmt::format("Ca\t: 0x{:016x} ports 2 \"made host\"\n", node_guid(s.nodes[1])));
+    CHECK(format_routers(s, {}) == fmt::format("Rt\t: 0x{:016x} ports 1 \"made router\"\n", node_guid(s.nodes[2])));
+    CHECK(format_switches(s, {}) == fmt::format("Switch\t: 0x{:016x} ports 4 \"made switch\" {} port 0 lid {} lmc {}\n",
+                                                node_guid(s.nodes[0]),
+                                                s.nodes[0].switch_info->enhancedPort0 ? "enhanced" : "base",
+                                                lid_of(s.nodes[0].ports[0]), lmc_of(s.nodes[0].ports[0])));
 }
 
 TEST_CASE("the ports report prints each value in its own field") {

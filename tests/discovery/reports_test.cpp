@@ -111,12 +111,12 @@ TEST_CASE("reports end for a node that claims 255 ports, one more than possible"
         set(s.nodes[many].ports[255], {.portGUID = 0x1000});
         set(s.nodes[host].ports[1], {.portGUID = 0x2000});
         cable(s, many, 255, host, 1);
-        CHECK_THAT(topology_text(s, {}, {}), Catch::Contains("\n[255]"));
+        CHECK_THAT(format_topology(s, {}, {}), Catch::Contains("\n[255]"));
     }
 }
 
 TEST_CASE("a topology file has the stanzas of infiniband-diags for switches, CAs and routers") {
-    CHECK(topology_text(odd_subnet(), {}, {.mads_used = {}, .generated_on = "Thu Jan  1 00:00:00 1970"}) ==
+    CHECK(format_topology(odd_subnet(), {}, {.mads_used = {}, .generated_on = "Thu Jan  1 00:00:00 1970"}) ==
           "#\n"
           "# Topology file: generated on Thu Jan  1 00:00:00 1970\n"
           "#\n"
@@ -156,7 +156,7 @@ TEST_CASE("topology_text adds link codes with -f and hops and MADs to the head w
     cable(s, a, 1, b, 1);
     put_in_order(s);
     // The neighbor is not a switch: its port GUID is between blanks.
-    CHECK(topology_text(s, {}, {.full = true, .mads_used = 12932, .generated_on = "now"}) ==
+    CHECK(format_topology(s, {}, {.full = true, .mads_used = 12932, .generated_on = "now"}) ==
           "#\n"
           "# Topology file: generated on now\n"
           "#\n"
@@ -197,8 +197,8 @@ TEST_CASE("node lists have a line per node of the requested types in the request
     const std::string router = "Router\t : 0x0000000000003000 ports 2 devid 0xd2f0 vendid 0x2c9 \"way out\"\n";
     CHECK(node_list(s, {}, {NodeType::CA, NodeType::Switch, NodeType::Router}) == host + sw + router);
     CHECK(node_list(s, {}, {NodeType::Router}) == router);
-    CHECK(hosts_text(s, {}) == "Ca\t: 0x0000000000002000 ports 2 \"host HCA-1\"\n");
-    CHECK(switches_text(s, {}) ==
+    CHECK(format_hosts(s, {}) == "Ca\t: 0x0000000000002000 ports 2 \"host HCA-1\"\n");
+    CHECK(format_switches(s, {}) ==
           "Switch\t: 0x0000000000001000 ports 5 \"sw \\x1b[31m\\x0ared\" enhanced port 0 lid 3 lmc 1\n");
 }
 
@@ -207,7 +207,7 @@ TEST_CASE("widths and speeds have the names of infiniband-diags, and unknown one
     add(s, NodeType::CA, 1, 0xa, 0xa, "a");
     const auto names = [&](const port_facts& facts) {
         set(s.nodes[0].ports[1], facts);
-        return std::string(link_width_text(s.nodes[0].ports[1])) + std::string(link_speed_text(s, {0, 1}));
+        return std::string(format_link_width(s.nodes[0].ports[1])) + std::string(format_link_speed(s, {0, 1}));
     };
     const auto with = [](unsigned width, unsigned speed, unsigned extended) {
         return port_facts{
@@ -235,22 +235,22 @@ TEST_CASE("widths and speeds have the names of infiniband-diags, and unknown one
     fastest.capabilities = 0;
     CHECK(names(fastest) == "4xQDR");
     s.nodes[0].ports[1].info.reset();
-    CHECK(link_width_text(s.nodes[0].ports[1]) == "??");
-    CHECK(link_speed_text(s, {0, 1}) == "???");
+    CHECK(format_link_width(s.nodes[0].ports[1]) == "??");
+    CHECK(format_link_speed(s, {0, 1}) == "???");
 }
 
 TEST_CASE("the speed of a switch without PortInfo of port 0 is unknown because extended speeds may apply") {
     subnet s = odd_subnet();
     s.nodes[1].ports[0].info.reset();
-    CHECK(link_speed_text(s, {1, 1}) == "???");
-    CHECK(link_speed_text(s, {0, 1}) == "EDR");
+    CHECK(format_link_speed(s, {1, 1}) == "???");
+    CHECK(format_link_speed(s, {0, 1}) == "EDR");
 }
 
 TEST_CASE("an XDR link is XDR in every report") {
     subnet s = odd_subnet();
     for (const port_ref end : {port_ref{0, 1}, port_ref{1, 1}})
         s.nodes[end.node].ports[end.port].info->linkSpeedExtActive2 = iba::LinkSpeedExt2::XDR;
-    const std::string text = topology_text(s, {}, {});
+    const std::string text = format_topology(s, {}, {});
     CHECK(text.find("# \"host HCA-1\" lid 1 4xXDR\n") != std::string::npos);
     CHECK(text.find(" lid 3 4xXDR\n") != std::string::npos);
     CHECK(ports_report(s, {}).find("0x0000000000002001 4x XDR - SW") != std::string::npos);
@@ -260,7 +260,7 @@ TEST_CASE("an XDR link is XDR in every report") {
 }
 
 TEST_CASE("the reports of an empty subnet contain only the head of the topology file") {
-    CHECK(topology_text({}, {}, {.mads_used = {}, .generated_on = "now"}) ==
+    CHECK(format_topology({}, {}, {.mads_used = {}, .generated_on = "now"}) ==
           "#\n# Topology file: generated on now\n#\n");
     CHECK(ports_report({}, {}).empty());
     CHECK(nlohmann::json::parse(json_text({})).at("nodes").empty());
@@ -278,11 +278,12 @@ TEST_CASE("every report applies the node name map") {
     CHECK(names.of(s.nodes[0]) == "h\\x1b");
     CHECK(names.of(s.nodes[1]) == "core #1");
     CHECK(names.of(s.nodes[2]) == "no quotes");
-    const std::string topology = topology_text(s, names, {});
+    const std::string topology = format_topology(s, names, {});
     CHECK(topology.find("Switch\t5 \"S-0000000000001000\"\t\t# \"core #1\" enhanced") != std::string::npos);
     CHECK(topology.find("Ca\t2 \"H-0000000000002000\"\t\t# \"h\\x1b\"\n") != std::string::npos);
     CHECK(topology.find("lid 1 lmc 0 \"core #1\" lid 3 4xEDR") != std::string::npos);
-    for (const std::string& text : {topology, ports_report(s, names), hosts_text(s, names), switches_text(s, names)}) {
+    for (const std::string& text :
+         {topology, ports_report(s, names), format_hosts(s, names), format_switches(s, names)}) {
         CHECK(text.find("HCA-1") == std::string::npos);
         CHECK(text.find("red") == std::string::npos);
         CHECK(text.find('\x1b') == std::string::npos);

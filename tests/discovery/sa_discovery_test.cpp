@@ -2,7 +2,7 @@
 // sa_discovery_test.cpp - discovery by the tables of the SA compared with discovery by directed routes, in virtual
 // time, with and without losses. The SA is the simulator's; ibtool_vumad_test uses a real OpenSM.
 #include "library/discovery_rig.hpp"
-#include "wire/liar.hpp"
+#include "wire/altering_transport.hpp"
 #include <comad/discovery/compare/difference.hpp>
 #include <comad/discovery/database/detail/lid_index.hpp>
 #include <comad/discovery/database/detail/subnet_tables.hpp>

@@ -28,7 +28,7 @@
 #include <utility>
 #include <vector>
 
-namespace subnet_model_test { // compiled together with others of this folder
+namespace subnet_model_test {
 
 using namespace comad;
 using namespace comad::test;

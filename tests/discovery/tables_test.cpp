@@ -2,7 +2,7 @@
 // tables_test.cpp - reading forwarding tables, SL-to-VL tables and the SLs of paths, also of wide switches, from the
 // switches and from the SA. Runs in virtual time.
 #include "library/discovery_rig.hpp"
-#include "wire/liar.hpp"
+#include "wire/altering_transport.hpp"
 #include <comad/discovery/routing/detail/forwarding.hpp>
 #include <comad/discovery/routing/detail/read_lanes.hpp>
 #include <comad/discovery/routing/routes.hpp>

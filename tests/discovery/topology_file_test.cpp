@@ -127,7 +127,7 @@ port_ref place(const subnet& s, u64 GUID, u8 port) {
 }
 std::string rate_of(const subnet& s, u64 GUID, u8 port) {
     const port_ref r = place(s, GUID, port);
-    return fmt::format("{}{}", link_width_text(s.at(r)), link_speed_text(s, r));
+    return fmt::format("{}{}", format_link_width(s.at(r)), format_link_speed(s, r));
 }
 std::vector<std::string> lines_of(const std::vector<difference>& all) {
     std::vector<std::string> lines;
@@ -262,9 +262,9 @@ TEST_CASE("a link to a node that is not in the file uses the description of the 
     CHECK(topology_difference(read(plain).found, s, {}, {}).empty());
     CHECK(topology_difference(s, read(plain).found, {}, {}).empty());
     // The host has no line in a list of nodes and no stanza. Its number of ports and its device are unknown.
-    CHECK_THAT(hosts_text(s, {}), !Contains("h-3"));
-    CHECK_THAT(hosts_text(s, {}), Contains("h-2"));
-    CHECK(read(topology_text(s, {}, {})).skipped ==
+    CHECK_THAT(format_hosts(s, {}), !Contains("h-3"));
+    CHECK_THAT(format_hosts(s, {}), Contains("h-2"));
+    CHECK(read(format_topology(s, {}, {})).skipped ==
           "1 link leads to 1 node not in the file, the first in line 22 to \"H-0002c90300000300\"");
 }
 
@@ -370,7 +370,7 @@ TEST_CASE("names with quotes, question marks and control characters survive a to
         subnet s = read(plain).found;
         for (node& n : s.nodes)
             if (n.info.nodeGUID == iba::guid{h1}) n.description = name;
-        const std::string text = topology_text(s, {}, {});
+        const std::string text = format_topology(s, {}, {});
         CHECK(text.find('\x1b') == text.npos);
         CHECK(refusal_of(text) == "no error");
         CHECK(node_at(read(text).found, h1).description == name);
@@ -393,9 +393,9 @@ TEST_CASE("a subnet survives writing and reading as a topology file and as a cac
         text = out.str();
     }
     const subnet first = read(text, reading::strict).found;
-    const subnet again = read(topology_text(first, {}, {}), reading::strict).found;
+    const subnet again = read(format_topology(first, {}, {}), reading::strict).found;
     CHECK(cache_bytes(again, {}) == cache_bytes(first, {}));
-    CHECK(topology_text(again, {}, {}) == topology_text(first, {}, {}));
+    CHECK(format_topology(again, {}, {}) == format_topology(first, {}, {}));
 
     const std::string bytes = cache_bytes(first, {});
     const subnet cached = read_cache({reinterpret_cast<const u8*>(bytes.data()), bytes.size()}).found;
@@ -409,7 +409,7 @@ TEST_CASE("a subnet survives writing and reading as a topology file and as a cac
     CHECK(lines_of(differences(theirs, first)).size() ==
           (specification == std::string_view("plain") ? 1 : 0)); // without an FDR10 link
 
-    std::istringstream in(topology_text(first, {}, {}));
+    std::istringstream in(format_topology(first, {}, {}));
     std::ostringstream written;
     sim::write_topology(written, sim::read_topology(in, "again"));
     CHECK(json_of(written.str()) == json_text(first));
@@ -419,7 +419,7 @@ TEST_CASE("a damaged topology file stays marked as incomplete when it is written
     const std::string damaged = replaced(std::string(plain), "Ca\t2 \"H-", "Ca\t2 H-");
     const subnet first = read(replaced(damaged, "[4]\t\"S-0002c90300000d00\"[1]", "[4]\t\"S-")).found;
     CHECK(first.may_lack_nodes);
-    const subnet again = read(topology_text(first, {}, {})).found;
+    const subnet again = read(format_topology(first, {}, {})).found;
     CHECK(again.may_lack_nodes);
     CHECK(node_at(again, leaf).known == extent::some);
     const std::string bytes = cache_bytes(first, {});
@@ -443,7 +443,7 @@ TEST_CASE("a cable that leads back into its own port is kept") {
                  "[3]\t\"S-0002c90300000900\"[3]\t\t# \"leaf 1\" lid 9 4xEDR\n[4]\t\"S-0002c90300000d00\"");
     const subnet s = read(text, reading::strict).found;
     CHECK(s.at(place(s, leaf, 3)).peer == place(s, leaf, 3));
-    CHECK(json_of(topology_text(s, {}, {})) == json_text(s));
+    CHECK(json_of(format_topology(s, {}, {})) == json_text(s));
 }
 
 } // namespace topology_file_test

@@ -3,7 +3,7 @@
 // changes fields in the replies of a simulated subnet before they arrive. It consists of groups of six bytes: two bytes
 // select the next reply to change, one the place (header or attribute), one the field, and two the new value.
 #include "fuzz.hpp"
-#include "wire/liar.hpp"
+#include "wire/altering_transport.hpp"
 #include <comad/coro/driver.hpp>
 #include <comad/counters/sweep.hpp>
 #include <comad/discovery/database/node_names.hpp>
@@ -140,7 +140,7 @@ void check(const discovery::subnet& s) {
         }
     }
     for (const discovery::failure& p : s.failures) fuzz::require(fuzz::is_one_line(describe(s, p)));
-    topology_text(s, {}, {.full = true, .mads_used = 1});
+    format_topology(s, {}, {.full = true, .mads_used = 1});
     ports_report(s, {});
     json_text(s);
 }

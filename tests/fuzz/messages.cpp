@@ -4,7 +4,7 @@
 #include "input/messages.hpp"
 
 #include "fuzz.hpp"
-#include "input/dissect.hpp"
+#include "input/dissect_message.hpp"
 #include <comad/iba/detail/keys.hpp>
 
 #include <stdexcept>
@@ -25,8 +25,8 @@ extern "C" int LLVMFuzzerTestOneInput(const u8* data, std::size_t size) {
                   ibtool::message_kind::grh, ibtool::message_kind::bth}) {
                 try {
                     const ibtool::dissection d = ibtool::dissect(m, kind);
-                    ibtool::dump_text(m, d);
-                    ibtool::dotted_text(m, d);
+                    ibtool::format_dump(m, d);
+                    ibtool::format_dotted(m, d);
                     fuzz::require(fuzz::is_one_line(ibtool::message_json(m, d)));
                 } catch (const std::runtime_error& e) {
                     fuzz::require(fuzz::is_one_line(e.what()));

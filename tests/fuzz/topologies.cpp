@@ -22,10 +22,10 @@ extern "C" int LLVMFuzzerTestOneInput(const u8* data, std::size_t size) {
         // If a file is damaged, the text may lack information that only a damaged line has, such as the GUID of a port
         // without a link. A name with escaped bytes can be longer than the 64 bytes of a NodeDescription, and is cut
         // when it is read again.
-        std::string written = discovery::topology_text(read.found, {}, {});
+        std::string written = discovery::format_topology(read.found, {}, {});
         if (!read.skipped.empty() || written.find('\\') != written.npos)
-            written = discovery::topology_text(discovery::read_topology_file(written, "once").found, {}, {});
-        fuzz::require(discovery::topology_text(discovery::read_topology_file(written, "again").found, {}, {}) ==
+            written = discovery::format_topology(discovery::read_topology_file(written, "once").found, {}, {});
+        fuzz::require(discovery::format_topology(discovery::read_topology_file(written, "again").found, {}, {}) ==
                       written);
         std::istringstream in{std::string(text)};
         std::string skipped;

@@ -7,7 +7,7 @@
 
 #include <optional>
 
-namespace ibtool_guest_test { // compiled together with others
+namespace ibtool_guest_test {
 
 using namespace ibtool_rig;
 using comad::test::check_same_topology;

@@ -10,7 +10,7 @@
 #include <poll.h>
 #include <random>
 
-namespace kernel_model_guest_test { // compiled together with others
+namespace kernel_model_guest_test {
 
 using namespace comad;
 using namespace comad::test;

@@ -2,7 +2,7 @@
 // umad_agents_guest_test.cpp - agents that the kernel registers with both ioctls, agents that it rejects, and
 // permissions for opening a device.
 #include "guest_rig.hpp"
-#include "support/thrown.hpp"
+#include "support/exception_message.hpp"
 #include <comad/coro/detail/blocking.hpp>
 #include <comad/iba/smp.hpp>
 #include <comad/mad/detail/message.hpp>
@@ -13,7 +13,7 @@
 
 #include <unistd.h>
 
-namespace umad_agents_guest_test { // compiled together with others
+namespace umad_agents_guest_test {
 
 using namespace comad;
 using namespace comad::test;

@@ -13,7 +13,7 @@
 #include <array>
 #include <future>
 
-namespace umad_ports_guest_test { // compiled together with others
+namespace umad_ports_guest_test {
 
 using namespace comad;
 using namespace comad::test;

@@ -11,7 +11,7 @@
 #include <memory>
 #include <poll.h>
 
-namespace umad_rmpp_guest_test { // compiled together with others
+namespace umad_rmpp_guest_test {
 
 using namespace comad;
 using namespace comad::test;

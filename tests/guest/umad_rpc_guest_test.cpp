@@ -17,7 +17,7 @@
 #include <sys/epoll.h>
 #include <utility>
 
-namespace umad_rpc_guest_test { // compiled together with others
+namespace umad_rpc_guest_test {
 
 using namespace comad;
 using namespace comad::test;

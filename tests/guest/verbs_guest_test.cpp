@@ -4,7 +4,7 @@
 #include "guest_rig.hpp"
 #include "program/ibtool_rig.hpp"
 #include "record_tables.hpp"
-#include "support/thrown.hpp"
+#include "support/exception_message.hpp"
 #include <comad/coro/detail/blocking.hpp>
 #include <comad/iba/detail/format.hpp>
 #include <comad/iba/pm.hpp>
@@ -21,7 +21,7 @@
 #include <thread>
 #include <vector>
 
-namespace verbs_guest_test { // compiled together with others
+namespace verbs_guest_test {
 
 using namespace comad;
 using namespace comad::test;

@@ -2,8 +2,8 @@
 // iba_checked_test.cpp - values that do not fit into a structure are rejected with an error message.
 #include "iba_samples.hpp"
 #include "support/catch.hpp"
-#include <comad/iba/checked.hpp>
-#include <comad/iba/detail/compare.hpp>
+#include <comad/iba/checked_codec.hpp>
+#include <comad/iba/detail/compare_structures.hpp>
 #include <comad/iba/detail/mad_header.hpp>
 #include <comad/iba/sa.hpp>
 #include <comad/iba/smp.hpp>

@@ -2,7 +2,7 @@
 // iba_codec_test.cpp - decode, encode, get, put and compare with a table that has every kind of row, compared with a
 // bit-by-bit reader and writer.
 #include "support/catch.hpp"
-#include <comad/iba/detail/compare.hpp>
+#include <comad/iba/detail/compare_structures.hpp>
 #include <comad/iba/detail/wire.hpp>
 #include <comad/iba/smp.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // iba_codes_test.cpp - encoded times, LIDs and rates, with numbers from the IBA and from the tests of python-rdma.
 #include "support/catch.hpp"
-#include <comad/iba/detail/codes.hpp>
+#include <comad/iba/detail/value_codes.hpp>
 
 #include <set>
 #include <string>

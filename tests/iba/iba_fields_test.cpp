@@ -2,8 +2,8 @@
 // iba_fields_test.cpp - fields by name and as text. The expected values were counted by hand from the tables.
 #include "iba_samples.hpp"
 #include "support/catch.hpp"
-#include <comad/iba/detail/compare.hpp>
-#include <comad/iba/detail/suggest.hpp>
+#include <comad/iba/detail/compare_structures.hpp>
+#include <comad/iba/detail/suggest_names.hpp>
 #include <comad/iba/fields.hpp>
 #include <comad/iba/sa.hpp>
 #include <comad/iba/smp.hpp>

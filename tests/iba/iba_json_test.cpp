@@ -3,7 +3,7 @@
 #include "iba_samples.hpp"
 #include "library/iba_data.hpp"
 #include "support/catch.hpp"
-#include <comad/iba/detail/compare.hpp>
+#include <comad/iba/detail/compare_structures.hpp>
 #include <comad/iba/detail/mad_header.hpp>
 #include <comad/iba/detail/registry.hpp>
 #include <comad/iba/fields.hpp>

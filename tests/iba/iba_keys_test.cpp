@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace iba_keys_test { // compiled together with others
+namespace iba_keys_test {
 
 using namespace comad;
 using namespace comad::iba;

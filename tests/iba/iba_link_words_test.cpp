@@ -6,7 +6,7 @@
 #include <map>
 #include <string_view>
 
-namespace iba_link_words_test { // compiled together with others
+namespace iba_link_words_test {
 
 using namespace comad;
 using iba::link_word;

@@ -17,7 +17,7 @@
 #include <unistd.h>
 #include <vector>
 
-namespace text_file_test { // compiled together with others
+namespace text_file_test {
 
 namespace iba = comad::iba;
 using comad::test::directory;

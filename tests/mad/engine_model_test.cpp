@@ -12,7 +12,7 @@
 using namespace comad;
 using namespace comad::test;
 
-namespace engine_model_test { // compiled together with others
+namespace engine_model_test {
 namespace {
 
 constexpr time_point never{duration::max() / 2};

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace packet_test { // compiled together with others
+namespace packet_test {
 
 using namespace comad;
 using namespace comad::mad;

@@ -9,7 +9,7 @@
 #include <string>
 #include <type_traits>
 
-namespace path_test { // compiled together with others
+namespace path_test {
 
 using namespace comad;
 using mad::address;

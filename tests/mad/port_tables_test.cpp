@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-namespace port_tables_test { // compiled together with others
+namespace port_tables_test {
 
 using namespace comad;
 using Catch::Contains;

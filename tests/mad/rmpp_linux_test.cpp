@@ -6,7 +6,7 @@
 
 #include <string>
 
-namespace rmpp_linux_test { // compiled together with others
+namespace rmpp_linux_test {
 
 using namespace comad;
 using namespace comad::test;

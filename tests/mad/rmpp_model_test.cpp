@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-namespace rmpp_model_test { // compiled together with others of this folder
+namespace rmpp_model_test {
 
 using namespace comad;
 using namespace comad::test;

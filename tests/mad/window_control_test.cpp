@@ -9,7 +9,7 @@
 #include <deque>
 #include <random>
 
-namespace window_control_test { // compiled together with others
+namespace window_control_test {
 
 using namespace comad;
 using namespace std::chrono_literals;

@@ -11,7 +11,7 @@
 #include <stdexcept>
 #include <vector>
 
-namespace sa_failover_test { // compiled together with others
+namespace sa_failover_test {
 
 using namespace comad;
 using namespace comad::test;

@@ -8,7 +8,7 @@
 #include <chrono>
 #include <string>
 
-namespace sim_congestion_test { // compiled together with others
+namespace sim_congestion_test {
 
 using namespace comad;
 using namespace comad::transports::sim;

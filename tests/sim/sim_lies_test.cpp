@@ -2,7 +2,7 @@
 // sim_lies_test.cpp - replies that match a request by their header, but contain something else. A liar changes the
 // replies of a simulated subnet.
 #include "support/catch.hpp"
-#include "wire/liar.hpp"
+#include "wire/altering_transport.hpp"
 #include "wire/sim_client.hpp"
 #include <comad/coro/detail/blocking.hpp>
 #include <comad/iba.hpp>
@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace sim_lies_test { // compiled together with others
+namespace sim_lies_test {
 
 using namespace comad;
 using namespace comad::test;

@@ -10,7 +10,7 @@
 
 #include <string>
 
-namespace sim_receipt_test { // compiled together with others
+namespace sim_receipt_test {
 
 using namespace comad;
 using namespace comad::transports::sim;

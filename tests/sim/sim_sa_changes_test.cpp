@@ -15,7 +15,7 @@
 #include <set>
 #include <string>
 
-namespace sim_sa_changes_test { // compiled together with others
+namespace sim_sa_changes_test {
 
 using namespace comad;
 using namespace comad::transports::sim;

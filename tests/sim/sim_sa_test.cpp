@@ -6,7 +6,7 @@
 #include "wire/sim_client.hpp"
 #include <comad/coro/detail/blocking.hpp>
 #include <comad/iba.hpp>
-#include <comad/iba/detail/codes.hpp>
+#include <comad/iba/detail/value_codes.hpp>
 #include <comad/iba/fields.hpp>
 #include <comad/mad/detail/record_table.hpp>
 #include <comad/sa/client.hpp>
@@ -20,7 +20,7 @@
 #include <set>
 #include <string>
 
-namespace sim_sa_test { // compiled together with others
+namespace sim_sa_test {
 
 using namespace comad;
 using namespace comad::transports::sim;

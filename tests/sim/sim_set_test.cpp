@@ -2,7 +2,7 @@
 // sim_set_test.cpp - what a subnet manager writes to a simulated subnet, and the effects (IBA 14.2.4, 14.2.5, 14.4.1).
 // Also a minimal manager that configures a subnet only with SubnSets.
 #include "support/catch.hpp"
-#include "support/thrown.hpp"
+#include "support/exception_message.hpp"
 #include "wire/sim_client.hpp"
 #include <comad/coro/detail/blocking.hpp>
 #include <comad/coro/driver.hpp>

@@ -2,7 +2,7 @@
 // virtual_fabric_test.cpp - the test kit: several schedules share virtual time, scripted nodes reply, and tests inject
 // faults by name.
 #include "support/catch.hpp"
-#include "support/thrown.hpp"
+#include "support/exception_message.hpp"
 #include <comad/coro/asio.hpp>
 #include <comad/coro/detail/blocking.hpp>
 #include <comad/coro/event.hpp>

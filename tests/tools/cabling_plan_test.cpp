@@ -2,7 +2,7 @@
 // cabling_plan_test.cpp - CSV files of cables: the forms that RFC 4180 permits, and errors with their line numbers.
 #include "input/cabling_plan.hpp"
 #include "support/catch.hpp"
-#include "support/thrown.hpp"
+#include "support/exception_message.hpp"
 
 #include <fmt/format.h>
 

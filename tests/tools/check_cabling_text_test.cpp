@@ -19,7 +19,7 @@ TEST_CASE("check_cabling gives the reason for a missing cable only if the reason
     is.planned = is.links = 2;
     is.faults = {{cabling_fault::kind::missing, {0}, {}, "unknown node 'there'"},
                  {cabling_fault::kind::missing, {1}, {}, {}}};
-    const std::string text = ibtool::cabling_text(plan, is, s, {});
+    const std::string text = ibtool::format_cabling(plan, is, s, {});
     CHECK_THAT(text,
                Catch::StartsWith("missing: ") && Catch::Contains(": unknown node 'there'\nmissing: ") &&
                    Catch::EndsWith("\n2 cables planned, 0 of them connected as planned; 2 links in the subnet\n"));

@@ -62,7 +62,7 @@ template <class T> void for_each_made(dumper* dump, auto&& change, auto&& compar
 /// Checks that our text equals libibmad's text for each pattern.
 template <class T> void compare(dumper* dump) {
     for_each_made<T>(
-        dump, [](T&) {}, [](const T& v, const std::string& theirs) { CHECK(diags_text(v) == theirs); });
+        dump, [](T&) {}, [](const T& v, const std::string& theirs) { CHECK(format_diags(v) == theirs); });
 }
 
 /// Returns the lines of a text in order.
@@ -82,7 +82,7 @@ TEST_CASE("attributes print libibmad's lines, each with the value of the right f
     compare<smp::SLToVLMappingTable>(mad_dump_sltovl);
     for_each_made<smp::VLArbitrationTable>(
         mad_dump_vlarbitration, [](auto&) {},
-        [](const auto& v, const std::string& theirs) { CHECK(vl_arbitration_text(v.VLWeightBlock) == theirs); });
+        [](const auto& v, const std::string& theirs) { CHECK(format_vl_arbitration(v.VLWeightBlock) == theirs); });
 }
 
 TEST_CASE("PortInfo prints libibmad's lines, each with the value of the right field") {
@@ -94,16 +94,16 @@ TEST_CASE("PortInfo prints libibmad's lines, each with the value of the right fi
             p.linkWidthActive = iba::LinkWidth{static_cast<u8>(1 << value(p.linkWidthActive) % 5)};
         },
         [](smp::PortInfo& p, const std::string& theirs) {
-            CHECK(diags_text(p, true) == theirs);
+            CHECK(format_diags(p, true) == theirs);
             const std::string first = theirs.substr(0, 33);
-            CHECK(diags_text(p, false) == first + "<not displayed>" + theirs.substr(theirs.find('\n')));
+            CHECK(format_diags(p, false) == first + "<not displayed>" + theirs.substr(theirs.find('\n')));
             // ibportstate prints a part of these lines.
-            const auto whole = lines_of(theirs), state = lines_of(port_state_text(p, true, true, true));
+            const auto whole = lines_of(theirs), state = lines_of(format_port_state(p, true, true, true));
             CHECK(state.size() == 2 + 3 + 6 + 3 + 3); // states, LIDs, width and speed, extended speeds, key
             for (const std::string& line : state) CHECK(std::ranges::find(whole, line) != whole.end());
-            CHECK(lines_of(port_state_text(p, false, true, true)).size() == state.size() - 3);
-            CHECK(lines_of(port_state_text(p, true, false, true)).size() == state.size() - 3);
-            const auto hidden = lines_of(port_state_text(p, false, true, false));
+            CHECK(lines_of(format_port_state(p, false, true, true)).size() == state.size() - 3);
+            CHECK(lines_of(format_port_state(p, true, false, true)).size() == state.size() - 3);
+            const auto hidden = lines_of(format_port_state(p, false, true, false));
             CHECK(std::ranges::find(hidden, first + "<not displayed>") != hidden.end());
         });
 }
@@ -114,7 +114,7 @@ TEST_CASE("XDR fields of a port are printed with their labels only if the port r
         p.linkSpeedExtSupported2 = static_cast<u8>(supported);
         p.linkSpeedExtEnabled2 = static_cast<u8>(enabled);
         p.linkSpeedExtActive2 = iba::LinkSpeedExt2{static_cast<u8>(active)};
-        const std::string text = diags_text(p, true);
+        const std::string text = format_diags(p, true);
         return text.substr(text.find('\n', text.find("\nLinkSpeedExtEnabled:") + 1) + 1);
     };
     CHECK(last_lines(0, 1, 0).empty());
@@ -135,7 +135,7 @@ TEST_CASE("PortInfoExtended prints libibmad's lines, with the HDR and NDR fields
         std::vector<u8> bytes = test::made_bytes(iba::info_of<smp::PortInfoExtended>, pattern);
         smp::PortInfoExtended p;
         iba::decode(p, bytes.data());
-        const std::vector<std::string> ours = lines_of(diags_text(p));
+        const std::vector<std::string> ours = lines_of(format_diags(p));
         const std::vector<std::string> theirs = lines_of(dumped(mad_dump_portinfo_ext, bytes));
         // libibmad 44 reads each of these fields from the other half of its word.
         for (const std::size_t word : {12, 16, 20}) std::swap_ranges(&bytes[word], &bytes[word + 2], &bytes[word + 2]);
@@ -147,16 +147,16 @@ TEST_CASE("PortInfoExtended prints libibmad's lines, with the HDR and NDR fields
 }
 
 TEST_CASE("single values print as in libibmad") {
-    for (const unsigned width : {1, 2, 3, 4, 8, 16}) CHECK(width_text(width) == dumped(mad_dump_linkwidth, width));
+    for (const unsigned width : {1, 2, 3, 4, 8, 16}) CHECK(format_width(width) == dumped(mad_dump_linkwidth, width));
     for (unsigned value = 0; value < 256; ++value) {
         if (value < 16) { // values of four bits
-            CHECK(speed_text(value) == dumped(mad_dump_linkspeed, value));
-            CHECK(extended_speed_text(value) == dumped(mad_dump_linkspeedext, value));
-            CHECK(link_state_text(iba::PortState{static_cast<u8>(value)}) == dumped(mad_dump_portstate, value));
-            CHECK(physical_link_state_text(iba::PortPhysicalState{static_cast<u8>(value)}) ==
+            CHECK(format_speed(value) == dumped(mad_dump_linkspeed, value));
+            CHECK(format_extended_speed(value) == dumped(mad_dump_linkspeedext, value));
+            CHECK(format_link_state(iba::PortState{static_cast<u8>(value)}) == dumped(mad_dump_portstate, value));
+            CHECK(format_physical_link_state(iba::PortPhysicalState{static_cast<u8>(value)}) ==
                   dumped(mad_dump_physportstate, value));
         }
-        CHECK(node_type_text(iba::NodeType{static_cast<u8>(value)}) == dumped(mad_dump_node_type, value));
+        CHECK(format_node_type(iba::NodeType{static_cast<u8>(value)}) == dumped(mad_dump_node_type, value));
     }
 }
 
@@ -166,7 +166,7 @@ TEST_CASE("a target is printed as libibmad's portid2str() prints the target") {
     const std::string of_lid = portid2str(&port);
     mad::IBPath path;
     path.DLID = iba::lid{0x1234};
-    CHECK(place_text(path) == of_lid);
+    CHECK(format_place(path) == of_lid);
 
     mad::IBDRPath route;
     port = {};
@@ -174,12 +174,12 @@ TEST_CASE("a target is printed as libibmad's portid2str() prints the target") {
     port.drpath.cnt = 3;
     route.hopCount = 3;
     for (u8 hop = 1; hop <= 3; ++hop) port.drpath.p[hop] = route.drPath[hop] = static_cast<u8>(hop * 7);
-    CHECK(place_text(route) == std::string(portid2str(&port)));
+    CHECK(format_place(route) == std::string(portid2str(&port)));
     port.lid = 0x1234;
     route.DLID = iba::lid{0x1234};
     port.drpath.drslid = 5;
     route.drSLID = iba::lid{5};
-    CHECK(place_text(route) == std::string(portid2str(&port)));
+    CHECK(format_place(route) == std::string(portid2str(&port)));
 }
 
 TEST_CASE("vendstat's general information prints each value from the right bytes") {
@@ -203,7 +203,7 @@ TEST_CASE("vendstat's general information prints each value from the right bytes
                                number_at(b, begin + 2 * each, each));
         };
         CAPTURE(device);
-        CHECK(lines_of(diags_text(info)) ==
+        CHECK(lines_of(format_diags(info)) ==
               std::vector{fmt::format("hw_dev_rev:  0x{:04x}", number_at(b, 8, 2)),
                           fmt::format("hw_dev_id:   0x{:04x}", number_at(b, 10, 2)),
                           fmt::format("hw_uptime:   0x{:08x}", number_at(b, 36, 4)),
@@ -235,7 +235,7 @@ TEST_CASE("vendstat prints the extended version for a device that infiniband-dia
     CHECK(vend::firmware_version(info) == std::array<u32, 3>{31, 2012, 1068});
     CHECK((info.capability_mask[0] >> 20 & 1) == 1); // AccessRegister in GMPs is supported, so mstflint used it
     CHECK(info.capability_mask == std::array<u32, 4>{0x041cc5e0, 0x10, 0, 0});
-    CHECK_THAT(diags_text(info),
+    CHECK_THAT(format_diags(info),
                Catch::Contains("\nfw_version:  31.2012.1068\n") && Catch::Contains("\nfw_date:     10/26/2023\n") &&
                    Catch::Contains("\nfw_psid:     'MT_0000000063'\n") && Catch::Contains("\nsw_version:  00.00.00\n"));
     CHECK_THAT(iba::json(info),
@@ -245,15 +245,15 @@ TEST_CASE("vendstat prints the extended version for a device that infiniband-dia
 TEST_CASE("tables print the first index before each row, and zeros up to the end of the table") {
     std::vector<u16> keys;
     for (unsigned i = 0; i < 9; ++i) keys.push_back(static_cast<u16>(0x8001 + i));
-    CHECK(table_text(keys, 16) == "   0: 0x8001 0x8002 0x8003 0x8004 0x8005 0x8006 0x8007 0x8008\n"
-                                  "   8: 0x8009 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000\n");
+    CHECK(format_table(keys, 16) == "   0: 0x8001 0x8002 0x8003 0x8004 0x8005 0x8006 0x8007 0x8008\n"
+                                    "   8: 0x8009 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000\n");
     const std::vector<iba::guid> guids{iba::guid{0x1122334455667788}, iba::guid{9}, iba::guid{0xa}};
-    CHECK(table_text(guids, 4) == "   0: 0x1122334455667788 0x0000000000000009\n"
-                                  "   2: 0x000000000000000a 0x0000000000000000\n");
+    CHECK(format_table(guids, 4) == "   0: 0x1122334455667788 0x0000000000000009\n"
+                                    "   2: 0x000000000000000a 0x0000000000000000\n");
     std::vector<u8> bytes;
     for (unsigned i = 0; i < 32; ++i) bytes.push_back(static_cast<u8>(3 * i));
-    CHECK(hex_text(bytes) == "0003 0609 0c0f 1215 181b 1e21 2427 2a2d\n3033 3639 3c3f 4245 484b 4e51 5457 5a5d\n");
-    CHECK(node_description_text("host A") == "Node Description:" + std::string(26, '.') + "host A\n");
+    CHECK(format_hex(bytes) == "0003 0609 0c0f 1215 181b 1e21 2427 2a2d\n3033 3639 3c3f 4245 484b 4e51 5457 5a5d\n");
+    CHECK(format_node_description("host A") == "Node Description:" + std::string(26, '.') + "host A\n");
 }
 
 } // namespace diags_text_test

@@ -46,10 +46,10 @@ difference one(subject of, kind what, std::string place, std::string before = {}
 } // namespace
 
 TEST_CASE("differences are grouped by subject with the counts before and after") {
-    CHECK(ibtool::difference_text(was, smaller(),
-                                  {one(subject::node, kind::removed, "a"), one(subject::link, kind::removed, "b"),
-                                   one(subject::link, kind::added, "c"),
-                                   one(subject::LID, kind::changed, "d", "LID 7 LMC 0", "LID 8 LMC 0")}) ==
+    CHECK(ibtool::format_difference(was, smaller(),
+                                    {one(subject::node, kind::removed, "a"), one(subject::link, kind::removed, "b"),
+                                     one(subject::link, kind::added, "c"),
+                                     one(subject::LID, kind::changed, "d", "LID 7 LMC 0", "LID 8 LMC 0")}) ==
           "nodes (3 and 2): 1 difference\n"
           "  removed: a\n"
           "end ports (4 and 2): no difference\n"

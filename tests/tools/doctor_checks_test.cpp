@@ -78,7 +78,7 @@ void use_first_port(machine& m) { m.used = first_port(m); }
 finding only_problem(const std::vector<finding>& all) {
     std::vector<finding> problems;
     std::ranges::copy_if(all, std::back_inserter(problems), [](const finding& f) { return f.judged != verdict::ok; });
-    INFO(findings_text(all));
+    INFO(format_findings(all));
     REQUIRE(problems.size() == 1);
     CHECK_FALSE(problems[0].remedy.empty());
     return problems[0];
@@ -93,7 +93,7 @@ std::vector<finding> problems_of(const std::vector<finding>& all, std::string_vi
 
 TEST_CASE("doctor reports no problem and no fix for a machine without problems") {
     const std::vector<finding> all = check_machine(sound_machine());
-    INFO(findings_text(all));
+    INFO(format_findings(all));
     CHECK(all.size() >= 6); // one finding each for device, module, file, port, choice, kernel
     for (const finding& f : all) {
         CHECK(f.judged == verdict::ok);
@@ -101,9 +101,9 @@ TEST_CASE("doctor reports no problem and no fix for a machine without problems")
     }
     CHECK_FALSE(is_any_bad(all));
     CHECK(can_open(sound_machine()));
-    CHECK_THAT(findings_text(all), Contains("mlx5_0: MT4123, firmware 20.31.1014, driver mlx5_core") &&
-                                       Contains("mlx5_0/1: InfiniBand, Active (LinkUp), LID 4, SM at LID 1") &&
-                                       Contains("mode 0660, root:rdma, accessible to alice"));
+    CHECK_THAT(format_findings(all), Contains("mlx5_0: MT4123, firmware 20.31.1014, driver mlx5_core") &&
+                                         Contains("mlx5_0/1: InfiniBand, Active (LinkUp), LID 4, SM at LID 1") &&
+                                         Contains("mode 0660, root:rdma, accessible to alice"));
     const auto port = std::ranges::find(all, "port", &finding::check);
     REQUIRE(port != all.end());
     CHECK(port->found == "InfiniBand, Active (LinkUp), LID 4, SM at LID 1");
@@ -301,7 +301,7 @@ TEST_CASE("doctor requires the device files of both devices if a port uses the S
     plane.umad = "umad1";
     add_device(m, "smi1", {plane});
     CHECK_FALSE(is_any_bad(check_machine(m)));
-    CHECK_THAT(findings_text(check_machine(m)),
+    CHECK_THAT(format_findings(check_machine(m)),
                Contains("smi1/1 (umad1) for SMPs, mlx5_0/1 (umad0) for all other MADs"));
     CHECK(files_in_use(m).size() == 2);
     for (device_file& f : m.files) {
@@ -320,7 +320,7 @@ TEST_CASE("doctor warns if the kernel's MAD queues are shorter than ibtool assum
     machine m = sound_machine();
     m.send_queue = 128;
     m.receive_queue = 512;
-    CHECK_THAT(findings_text(check_machine(m)), Contains("128 SMPs and 16 SA requests"));
+    CHECK_THAT(format_findings(check_machine(m)), Contains("128 SMPs and 16 SA requests"));
     m.receive_queue = 256; // SMPs may use a quarter, and SA requests a thirty-second
     finding f = only_problem(check_machine(m));
     CHECK(f.judged == verdict::warning);
@@ -341,7 +341,7 @@ TEST_CASE("doctor reports a driver limit on SA requests with the file that conta
     CHECK_THAT(f.found, Contains("sends at most 4 requests"));
     CHECK_THAT(f.remedy.text(), Contains("echo 16 >/sys/class/infiniband/mlx5_0/mad_sa_cc/1/max_outstanding"));
     first_port(m).sa_max_outstanding = 16;
-    CHECK_THAT(findings_text(check_machine(m)), Contains("sends at most 16 requests"));
+    CHECK_THAT(format_findings(check_machine(m)), Contains("sends at most 16 requests"));
     CHECK(std::ranges::all_of(check_machine(m), [](const finding& other) { return other.judged == verdict::ok; }));
 }
 
@@ -360,8 +360,8 @@ TEST_CASE("doctor checks the SMA, the SM and the SA of a fabric") {
     const std::vector<finding> sound = check_fabric(sound_fabric());
     CHECK(sound.size() == 3);
     CHECK(std::ranges::all_of(sound, [](const finding& f) { return f.judged == verdict::ok; }));
-    CHECK_THAT(findings_text(sound), Contains("LID 1: Master, GUID 0000:0000:0000:abcd") && Contains("in 0.250 ms") &&
-                                         Contains("up to 1073.742 ms"));
+    CHECK_THAT(format_findings(sound), Contains("LID 1: Master, GUID 0000:0000:0000:abcd") && Contains("in 0.250 ms") &&
+                                           Contains("up to 1073.742 ms"));
     fabric_facts f = sound_fabric();
     f.SM.error = "LID 1 did not reply to SMInfo";
     CHECK(only_problem(check_fabric(f)).judged == verdict::bad);
@@ -423,7 +423,7 @@ TEST_CASE("doctor prints one line and one JSON object per finding") {
                                    {"SM", {}, verdict::warning, "odd", remedy_id::see_sm_log},
                                    {"kernel", {}, verdict::ok, "fine", {}}};
     const std::string command = "ibtool -C mlx5_0 ibportstate -D 0 1 enable";
-    CHECK(findings_text(all) ==
+    CHECK(format_findings(all) ==
           "bad      port    mlx5_0/1: no \"link\"; possible fix: " + command +
               "\nwarning  SM      odd; possible fix: check the log of the subnet manager if this state persists\n"
               "ok       kernel  fine\n");
@@ -470,23 +470,23 @@ TEST_CASE("the overview has at most 15 lines and ends with three commands") {
         for (std::size_t i = lines.size() - 3; i < lines.size(); ++i) CHECK(lines[i].starts_with("  ibtool "));
     };
     machine m = sound_machine();
-    check_commands(overview_text(m));
-    CHECK_THAT(overview_text(m), Contains("mlx5_0/1") && Contains("Active (LinkUp)") &&
-                                     Contains("/dev/infiniband/umad0 is accessible to alice") &&
-                                     Contains("ibtool uses mlx5_0/1.") && Contains("  ibtool ibnetdiscover "));
+    check_commands(format_overview(m));
+    CHECK_THAT(format_overview(m), Contains("mlx5_0/1") && Contains("Active (LinkUp)") &&
+                                       Contains("/dev/infiniband/umad0 is accessible to alice") &&
+                                       Contains("ibtool uses mlx5_0/1.") && Contains("  ibtool ibnetdiscover "));
     m.files[0].error = EACCES;
-    CHECK_THAT(overview_text(m), Contains("umad0 is not accessible to alice") && Contains("cannot open it") &&
-                                     Contains("ibtool --fabric sim:"));
+    CHECK_THAT(format_overview(m), Contains("umad0 is not accessible to alice") && Contains("cannot open it") &&
+                                       Contains("ibtool --fabric sim:"));
     for (unsigned i = 1; i < 18; ++i)
         add_device(m, "mlx5_" + std::to_string(i), {port_of("mlx5_" + std::to_string(i), 1, "")});
-    check_commands(overview_text(m));
-    CHECK_THAT(overview_text(m), Contains("... and 12 more"));
+    check_commands(format_overview(m));
+    CHECK_THAT(format_overview(m), Contains("... and 12 more"));
     m = {};
     m.no_port = "no InfiniBand device";
-    check_commands(overview_text(m));
-    CHECK_THAT(overview_text(m), Contains("no port to use: no InfiniBand device."));
-    check_commands(overview_text("sim:single"));
-    CHECK_THAT(overview_text("sim:single"), Contains("'sim:single'"));
+    check_commands(format_overview(m));
+    CHECK_THAT(format_overview(m), Contains("no port to use: no InfiniBand device."));
+    check_commands(format_overview("sim:single"));
+    CHECK_THAT(format_overview("sim:single"), Contains("'sim:single'"));
 }
 
 } // namespace machine_checks_test

@@ -3,7 +3,7 @@
 // file.
 #include "input/error_thresholds.hpp"
 #include "support/catch.hpp"
-#include "support/thrown.hpp"
+#include "support/exception_message.hpp"
 
 #include <infiniband/mad.h>
 

@@ -4,7 +4,7 @@
 // resulting pages.
 #include "commands/counters/sweep_outputs.hpp"
 #include "program/ibtool_rig.hpp"
-#include "session/sweeping.hpp"
+#include "session/sweep_loop.hpp"
 #include <comad/counters/health.hpp>
 #include <comad/discovery/formats/subnet_file.hpp>
 

@@ -4,7 +4,7 @@
 #include "commands/counters/sweep_outputs.hpp"
 #include "program/http_client.hpp"
 #include "program/ibtool_rig.hpp"
-#include "session/sweeping.hpp"
+#include "session/sweep_loop.hpp"
 #include "support/sanitized.hpp"
 
 #include <boost/asio/io_context.hpp>

@@ -5,7 +5,7 @@
 #include "input/options.hpp"
 #include "program/http_client.hpp"
 #include "program/ibtool_rig.hpp"
-#include "program/served.hpp"
+#include "program/served_io_context.hpp"
 
 #include <boost/asio/local/stream_protocol.hpp>
 #include <fmt/format.h>

@@ -39,7 +39,7 @@ TEST_CASE("the LIDs of one port are printed with the first LID and then numbered
                                         {9, 2, true, {}},
                                         {10, 1, true, port_at(10, 1)},
                                         {11, 1, true, port_at(10, 1)}};
-    CHECK(rows_of(unicast_text(heading, rows, {})) ==
+    CHECK(rows_of(format_unicast(heading, rows, {})) ==
           "0x0003 001 : (Channel Adapter portguid 0x0000000000000021: 'a host')\n"
           "0x0004 002 : (Channel Adapter portguid 0x0000000000000021: 'a host')\n"
           "0x0005 002 : (path #2 out of 4: portguid 0x0000000000000021)\n"
@@ -50,7 +50,7 @@ TEST_CASE("the LIDs of one port are printed with the first LID and then numbered
           "0x000a 001 : (Channel Adapter portguid 0x0000000000000021: 'a host')\n"
           "0x000b 001 : (path #2 out of 2: portguid 0x0000000000000021)\n"
           "9 valid lids");
-    CHECK(rows_of(unicast_text(heading, {rows[0]}, {.everything = true, .brief = true})) == "0x0003 001 \n1 lids");
+    CHECK(rows_of(format_unicast(heading, {rows[0]}, {.everything = true, .brief = true})) == "0x0003 001 \n1 lids");
 }
 
 TEST_CASE("the JSON of a unicast row names the owner of the LID if known and requested") {
@@ -70,11 +70,11 @@ TEST_CASE("the JSON of a unicast row names the owner of the LID if known and req
 
 TEST_CASE("a multicast row prints one column per port from port 0, or port masks") {
     const std::vector<multicast_row> rows{{0xc000, {0x0003, 0x0002}}, {0xc001, {0x8000, 0x0001}}};
-    const std::string text = multicast_text(heading, rows, {});
+    const std::string text = format_multicast(heading, rows, {});
     const std::string gap(30, ' '); // the empty columns of 15 ports
     CHECK_THAT(text, Catch::Contains("\n0xc000      x x " + gap + "x \n"));
     CHECK_THAT(text, Catch::Contains("\n0xc001      " + gap + "x x   \n"));
-    CHECK_THAT(multicast_text(heading, rows, {.brief = true}),
+    CHECK_THAT(format_multicast(heading, rows, {.brief = true}),
                Catch::Contains("0xc000      00030002\n0xc001      80000001\n"));
     const auto json = nlohmann::json::parse(multicast_json(heading, rows, 0xc001));
     CHECK(json["multicastFDBTop"] == 0xc001);

@@ -2,7 +2,7 @@
 // http_server_test.cpp - the HTTP server with slow, idle, many and invalid clients.
 #include "exporter/http_server.hpp"
 #include "program/http_client.hpp"
-#include "program/served.hpp"
+#include "program/served_io_context.hpp"
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/post.hpp>

@@ -56,25 +56,25 @@ TEST_CASE("congestion control attributes print the lines of libibmad's dump func
     for (unsigned seed = 1; seed <= 100; ++seed) {
         CAPTURE(seed);
         const buffer b = random_bytes(seed);
-        CHECK(congestion_text(decoded<iba::ClassPortInfo>(b)) == dumped(mad_dump_classportinfo, b));
-        CHECK(congestion_text(decoded<cc::CongestionInfo>(b)) == dumped(mad_dump_cc_congestioninfo, b));
-        CHECK(congestion_text(decoded<cc::CongestionKeyInfo>(b)) == dumped(mad_dump_cc_congestionkeyinfo, b));
-        CHECK(congestion_text(decoded<cc::SwitchCongestionSetting>(b)) ==
+        CHECK(format_congestion(decoded<iba::ClassPortInfo>(b)) == dumped(mad_dump_classportinfo, b));
+        CHECK(format_congestion(decoded<cc::CongestionInfo>(b)) == dumped(mad_dump_cc_congestioninfo, b));
+        CHECK(format_congestion(decoded<cc::CongestionKeyInfo>(b)) == dumped(mad_dump_cc_congestionkeyinfo, b));
+        CHECK(format_congestion(decoded<cc::SwitchCongestionSetting>(b)) ==
               dumped(mad_dump_cc_switchcongestionsetting, b));
         const auto element = decoded<cc::SwitchPortCongestionSettingElement>(b);
         const std::string its_lines = dumped(mad_dump_cc_switchportcongestionsettingelement, b);
-        CHECK(congestion_text(element) == its_lines);
-        CHECK(port_setting_text(seed, element) == numbered("Port", seed) + its_lines + "\n");
-        CHECK(congestion_text(decoded<cc::TimeStamp>(b)) == dumped(mad_dump_cc_timestamp, b));
-        CHECK(table_limit_text(decoded<cc::CongestionControlTable>(b)) ==
+        CHECK(format_congestion(element) == its_lines);
+        CHECK(format_port_setting(seed, element) == numbered("Port", seed) + its_lines + "\n");
+        CHECK(format_congestion(decoded<cc::TimeStamp>(b)) == dumped(mad_dump_cc_timestamp, b));
+        CHECK(format_table_limit(decoded<cc::CongestionControlTable>(b)) ==
               dumped(mad_dump_cc_congestioncontroltable, b) + "\n");
-        CHECK(table_entry_text(seed, decoded<cc::CongestionControlTableEntry>(b)) ==
+        CHECK(format_table_entry(seed, decoded<cc::CongestionControlTableEntry>(b)) ==
               numbered("Entry", seed) + dumped(mad_dump_cc_congestioncontroltableentry, b) + "\n");
 
         std::string setting = dumped(mad_dump_cc_cacongestionsetting, b) + "\n";
         for (unsigned SL = 0; SL < 16; ++SL)
             setting += numbered("SL", SL) + dumped(mad_dump_cc_cacongestionentry, b, 4 + 8 * SL) + "\n";
-        CHECK(congestion_text(decoded<cc::CACongestionSetting>(b)) == setting);
+        CHECK(format_congestion(decoded<cc::CACongestionSetting>(b)) == setting);
     }
 }
 
@@ -87,16 +87,16 @@ TEST_CASE("a congestion log omits empty entries, and a switch log prints libibma
         std::string log = dumped(mad_dump_cc_congestionlog, b) + dumped(mad_dump_cc_congestionlogswitch, b) + "\n";
         for (std::size_t e = 0; e < 15; ++e)
             if (e != empty) log += dumped(mad_dump_cc_congestionlogentryswitch, b, 40 + 12 * e) + "\n";
-        CHECK(congestion_text(decoded<cc::CongestionLogSwitch>(b)) == log);
+        CHECK(format_congestion(decoded<cc::CongestionLogSwitch>(b)) == log);
 
         // libibmad reads the events at wrong offsets.
         const std::string head = dumped(mad_dump_cc_congestionlog, b) + dumped(mad_dump_cc_congestionlogca, b) + "\n";
-        CHECK(congestion_text(decoded<cc::CongestionLogCA>(b)).starts_with(head));
+        CHECK(format_congestion(decoded<cc::CongestionLogCA>(b)).starts_with(head));
     }
     cc::CongestionLogCA log;
     log.logType = 2;
     log.congestionLogEvent[12] = {1, 0, 2, 3, 4, iba::lid{5}, 0, 6};
-    const std::string text = congestion_text(log);
+    const std::string text = format_congestion(log);
     CHECK(text.substr(text.find("Local")) == "Local_QP_CN_Entry:...............1\n"
                                              "SL_CN_Entry:.....................3\n"
                                              "Service_Type_CN_Entry:...........0x04\n"

@@ -234,19 +234,19 @@ TEST_CASE("each member of a finding and its check has the right value") {
 }
 
 TEST_CASE("the default thresholds equal the thresholds of infiniband-diags' scripts") {
-    CHECK(thresholds_text(default_thresholds(), false) == "SymbolErrorCounter=10\n"
-                                                          "LinkErrorRecoveryCounter=10\n"
-                                                          "LinkDownedCounter=10\n"
-                                                          "PortRcvErrors=10\n"
-                                                          "PortRcvRemotePhysicalErrors=100\n"
-                                                          "PortRcvSwitchRelayErrors=100\n"
-                                                          "PortXmitDiscards=100\n"
-                                                          "PortXmitConstraintErrors=100\n"
-                                                          "PortRcvConstraintErrors=100\n"
-                                                          "LocalLinkIntegrityErrors=10\n"
-                                                          "ExcessiveBufferOverrunErrors=10\n"
-                                                          "VL15Dropped=100\n");
-    CHECK(json::parse(thresholds_text(default_thresholds(), true)).size() == 12);
+    CHECK(format_thresholds(default_thresholds(), false) == "SymbolErrorCounter=10\n"
+                                                            "LinkErrorRecoveryCounter=10\n"
+                                                            "LinkDownedCounter=10\n"
+                                                            "PortRcvErrors=10\n"
+                                                            "PortRcvRemotePhysicalErrors=100\n"
+                                                            "PortRcvSwitchRelayErrors=100\n"
+                                                            "PortXmitDiscards=100\n"
+                                                            "PortXmitConstraintErrors=100\n"
+                                                            "PortRcvConstraintErrors=100\n"
+                                                            "LocalLinkIntegrityErrors=10\n"
+                                                            "ExcessiveBufferOverrunErrors=10\n"
+                                                            "VL15Dropped=100\n");
+    CHECK(json::parse(format_thresholds(default_thresholds(), true)).size() == 12);
 }
 
 } // namespace checks_test

@@ -24,16 +24,16 @@ TEST_CASE("ibstat prints the effective speed of a port after its rate if known")
         if (port == 2) return 800'000'000'000;
         return std::nullopt;
     };
-    const std::string text = ibtool::device_text(d, true, known);
+    const std::string text = ibtool::format_device(d, true, known);
     CHECK_THAT(text, Catch::Contains("\tPort 1:\n") &&
                          Catch::Contains("\t\tRate: 400\n\t\tEffective speed: 252.1\n\t\tBase lid: 0\n") &&
                          Catch::Contains("\t\tRate: 400\n\t\tEffective speed: 800\n") &&
                          Catch::Contains("\t\tRate: 400\n\t\tBase lid: 0\n"));
-    CHECK_THAT(ibtool::port_text(d, d.end_ports[0], known),
+    CHECK_THAT(ibtool::format_port(d, d.end_ports[0], known),
                Catch::StartsWith("CA: 'mlx5_0'\nPort 1:\n") &&
                    Catch::Contains("\nRate: 400\nEffective speed: 252.1\nBase lid: 0\n"));
     const ibtool::effective_speeds unknown = [](const auto&, unsigned) { return std::optional<u64>(); };
-    CHECK(ibtool::device_text(d, true, unknown).find("Effective") == std::string::npos);
+    CHECK(ibtool::format_device(d, true, unknown).find("Effective") == std::string::npos);
 }
 
 } // namespace device_text_test

@@ -31,12 +31,13 @@ TEST_CASE("changed counters of a group are printed with a remark if they were cl
         return changes_of(group_of<iba::pm::PortVLXmitWaitCounters>, {}, a, b);
     };
     CHECK(between(waited(5, 6), waited(5, 6)).empty());
-    CHECK(changes_text(between(waited(5, 6), waited(5, 106)), 4) == "PortVLXmitWait[3]:...............106 (+25.0/s)\n");
-    CHECK(changes_text(between(waited(5, 6), waited(1, 6)), 2) ==
+    CHECK(format_changes(between(waited(5, 6), waited(5, 106)), 4) ==
+          "PortVLXmitWait[3]:...............106 (+25.0/s)\n");
+    CHECK(format_changes(between(waited(5, 6), waited(1, 6)), 2) ==
           "PortVLXmitWait[0]:...............1 (+0.5/s or more: it was cleared)\n");
-    CHECK(changes_text(between(waited(5, 6), waited(0, 6)), 2) ==
+    CHECK(format_changes(between(waited(5, 6), waited(0, 6)), 2) ==
           "PortVLXmitWait[0]:...............0 (+0.0/s or more: it was cleared)\n");
-    CHECK(changes_text(between(waited(0xfffe, 6), waited(0xffff, 6)), 1) ==
+    CHECK(format_changes(between(waited(0xfffe, 6), waited(0xffff, 6)), 1) ==
           "PortVLXmitWait[0]:...............65535 (+1.0/s or more: it is saturated)\n");
 
     const auto state_of = [&](const std::vector<u8>& now) {

@@ -43,18 +43,18 @@ counters::sample wide(mad::duration at, u64 data) {
 
 TEST_CASE("only changed counters are printed, with their rates") {
     // In 2 s the port counts 1000 words, which are 4000 bytes.
-    CHECK(changes_text(narrow(1s, 500, 3), narrow(3s, 1500, 3)) ==
+    CHECK(format_changes(narrow(1s, 500, 3), narrow(3s, 1500, 3)) ==
           "PortXmitData:....................1500 (+2000.0 B/s)\n");
-    CHECK(changes_text(narrow(1s, 500, 3), narrow(3s, 500, 10)) == "SymbolErrorCounter:..............10 (+3.5/s)\n");
-    CHECK(changes_text(narrow(1s, 500, 3), narrow(3s, 500, 3)).empty());
+    CHECK(format_changes(narrow(1s, 500, 3), narrow(3s, 500, 10)) == "SymbolErrorCounter:..............10 (+3.5/s)\n");
+    CHECK(format_changes(narrow(1s, 500, 3), narrow(3s, 500, 3)).empty());
 }
 
 TEST_CASE("an inexact change is marked as saturated, cleared or wrapped") {
-    CHECK(changes_text(narrow(0s, 0, 65530), narrow(1s, 0, 65535)) ==
+    CHECK(format_changes(narrow(0s, 0, 65530), narrow(1s, 0, 65535)) ==
           "SymbolErrorCounter:..............65535 (+5.0/s or more: it is saturated)\n");
-    CHECK(changes_text(narrow(0s, 0, 40), narrow(2s, 0, 8)) ==
+    CHECK(format_changes(narrow(0s, 0, 40), narrow(2s, 0, 8)) ==
           "SymbolErrorCounter:..............8 (+4.0/s or more: it was cleared)\n");
-    CHECK(changes_text(wide(0s, ~u64{0} - 9), wide(1s, 10)) ==
+    CHECK(format_changes(wide(0s, ~u64{0} - 9), wide(1s, 10)) ==
           "PortRcvData:.....................10 (+80.0 B/s, wrapped)\n");
     const auto j = changes_json(narrow(0s, 7, 40), narrow(2s, 7, 8));
     CHECK(j == json::parse(R"({"symbolErrorCounter": {"state": "reset", "value": 8, "per_second": 4.0}})"));
@@ -65,10 +65,10 @@ TEST_CASE("an inexact change is marked as saturated, cleared or wrapped") {
 TEST_CASE("with thresholds only counters with a higher rate are printed") {
     error_thresholds above;
     above.set(counters::counter::symbolErrorCounter, 10);
-    CHECK(changes_text(narrow(0s, 0, 0), narrow(1s, 99, 10), &above).empty());
-    CHECK(changes_text(narrow(0s, 0, 0), narrow(1s, 99, 11), &above) ==
+    CHECK(format_changes(narrow(0s, 0, 0), narrow(1s, 99, 10), &above).empty());
+    CHECK(format_changes(narrow(0s, 0, 0), narrow(1s, 99, 11), &above) ==
           "SymbolErrorCounter:..............11 (+11.0/s)\n");
-    CHECK(changes_text(narrow(0s, 0, 0), narrow(2s, 99, 11), &above).empty()); // 5.5 per second
+    CHECK(format_changes(narrow(0s, 0, 0), narrow(2s, 99, 11), &above).empty()); // 5.5 per second
     CHECK(changes_json(narrow(0s, 0, 0), narrow(1s, 99, 11), &above).size() == 1);
 }
 
@@ -85,7 +85,7 @@ TEST_CASE("totals are the sum of all changes, including changes after a clear") 
 }
 
 TEST_CASE("all supported counters of a port are printed one per line with perfquery's labels") {
-    const std::string text = counters_text(narrow(0s, 7, 8).counters);
+    const std::string text = format_counters(narrow(0s, 7, 8).counters);
     CHECK(text.starts_with("PortXmitData:....................7\nPortRcvData:.....................0\n"));
     CHECK(text.find("SymbolErrorCounter:..............8\n") != text.npos);
     CHECK(text.find("Unicast") == text.npos);
@@ -109,7 +109,7 @@ TEST_CASE("each counter has its own label and JSON name") {
                       std::to_string(mad_get_field64(bytes.data(), 0, field)) + '\n';
         }
     }
-    CHECK(counters_text(reported) == wanted);
+    CHECK(format_counters(reported) == wanted);
 
     json by_name;
     for (const iba::row_info& row : iba::info_of<iba::pm::PortCountersExt>.rows)

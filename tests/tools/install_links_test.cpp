@@ -2,7 +2,7 @@
 // install_links_test.cpp - ibtool under the names of infiniband-diags' programs, through links that install-links
 // creates.
 #include "program/without_date.hpp"
-#include "wire/linked.hpp"
+#include "wire/linked_names.hpp"
 
 #include <algorithm>
 #include <filesystem>

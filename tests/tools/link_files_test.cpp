@@ -30,7 +30,7 @@ TEST_CASE("links are read and written in the format of ibdiscover.topo") {
     CHECK(links == std::set<link_end>{{iba::guid{0x5442b100004900}, 10, 5, iba::guid{0x8f10400410015}},
                                       {iba::guid{0x8f10400410015}, 1, 2, iba::guid{0x8f10403960558}}});
     // The links are sorted by GUID and port.
-    CHECK(ibtool::links_text(links) == text);
+    CHECK(ibtool::format_links(links) == text);
     for (const char* wrong : {"1|1|1", "1|1|1|1|1", "255|1|1|1", "1|x|1|1", "1|1|x|1", "1|1|1|", "1|1|256|1"}) {
         CAPTURE(wrong);
         CHECK_THROWS_WITH(ibtool::read_links(made_file(wrong).name),

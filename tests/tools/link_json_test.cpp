@@ -58,13 +58,13 @@ TEST_CASE("the JSON of a port and its link has each member from the right field 
 TEST_CASE("the text of a link prints the values of its members") {
     const discovery::subnet s = test::made_subnet();
     const auto& p = *s.at(made_host_port).info;
-    CHECK(link_text(s, made_host_port, true) ==
+    CHECK(format_link(s, made_host_port, true) ==
           fmt::format("( 8X           5.0 Gbps Active/  LinkUp) (HOQ:{} VL_Stall:{})", p.HOQLife, p.VLStallCount));
     CHECK(p.HOQLife != p.VLStallCount);
-    CHECK(peer_text(s, {}, made_switch_port, true) ==
+    CHECK(format_peer(s, {}, made_switch_port, true) ==
           fmt::format("0x{:016x} {:6}    2[  ] \"made host\" (Could be 8X 5.0 Gbps at the other end)",
                       value(s.at(made_host_port).portGUID), value(p.LID)));
-    CHECK_THAT(peer_text(s, {}, made_host_port),
+    CHECK_THAT(format_peer(s, {}, made_host_port),
                Catch::EndsWith("    3[  ] \"made switch\" (4X at the other end Could be 10.0 Gbps)"));
 }
 

@@ -58,13 +58,13 @@ struct cable {
 
 TEST_CASE("a link at the best width and speed of both ends prints no hint") {
     cable l;
-    CHECK(link_text(l.s, here) == "( 4X          10.0 Gbps Active/  LinkUp)");
-    CHECK(peer_text(l.s, {}, here) == "     5    2[  ] \"host\" ( )");
-    CHECK(peer_text(l.s, {}, here, true) == "0x000000000000c002      5    2[  ] \"host\" ( )");
+    CHECK(format_link(l.s, here) == "( 4X          10.0 Gbps Active/  LinkUp)");
+    CHECK(format_peer(l.s, {}, here) == "     5    2[  ] \"host\" ( )");
+    CHECK(format_peer(l.s, {}, here, true) == "0x000000000000c002      5    2[  ] \"host\" ( )");
     CHECK(lid_at(l.s, here) == 17); // a switch has the LID of its port 0
     l.a().HOQLife = 16;
     l.a().VLStallCount = 7;
-    CHECK(link_text(l.s, here, true) == "( 4X          10.0 Gbps Active/  LinkUp) (HOQ:16 VL_Stall:7)");
+    CHECK(format_link(l.s, here, true) == "( 4X          10.0 Gbps Active/  LinkUp) (HOQ:16 VL_Stall:7)");
 }
 
 TEST_CASE("a narrow or slow link prints what both ends support") {
@@ -92,7 +92,7 @@ TEST_CASE("a narrow or slow link prints what both ends support") {
     CHECK(better_speed(l.s, here) == "25.78125 Gbps");
     l.a().linkSpeedExtActive = iba::LinkSpeedExt::EDR;
     CHECK(better_speed(l.s, here).empty());
-    CHECK(link_text(l.s, here) == "( 4X      25.78125 Gbps Active/  LinkUp)");
+    CHECK(format_link(l.s, here) == "( 4X      25.78125 Gbps Active/  LinkUp)");
     CHECK(better_speed(l.s, there) == "25.78125 Gbps"); // the far end still reports QDR
 
     // A link has no extended speed if one end supports none or the ends have none in common.
@@ -111,13 +111,13 @@ TEST_CASE("FDR10 and XDR links print their speeds") {
     cable l;
     l.s.nodes[0].ports[1].fdr10_supported = l.s.nodes[1].ports[2].fdr10_supported = true;
     CHECK(better_speed(l.s, here) == "FDR10 (Found link at QDR but expected speed is FDR10)");
-    CHECK(peer_text(l.s, {}, here) ==
+    CHECK(format_peer(l.s, {}, here) ==
           "     5    2[  ] \"host\" ( Could be FDR10 (Found link at QDR but expected speed is FDR10))");
     l.s.nodes[1].ports[2].fdr10_supported = false;
     CHECK(better_speed(l.s, here).empty());
     l.s.nodes[0].ports[1].fdr10 = l.s.nodes[1].ports[2].fdr10_supported = true;
     CHECK(better_speed(l.s, here).empty());
-    CHECK(link_text(l.s, here) == "( 4X  10.0 Gbps (FDR10) Active/  LinkUp)");
+    CHECK(format_link(l.s, here) == "( 4X  10.0 Gbps (FDR10) Active/  LinkUp)");
 
     l.a().linkSpeedExtSupported = l.b().linkSpeedExtSupported = 15;
     l.a().linkSpeedExtActive = iba::LinkSpeedExt::NDR;
@@ -131,13 +131,13 @@ TEST_CASE("FDR10 and XDR links print their speeds") {
 TEST_CASE("a link whose peer is unread, unknown or absent prints what is known") {
     cable l;
     l.s.nodes[1].ports[2].info.reset(); // the port did not reply
-    CHECK(peer_text(l.s, {}, here) == "     0    2[  ] \"host\" ( )");
+    CHECK(format_peer(l.s, {}, here) == "     0    2[  ] \"host\" ( )");
     l.s.nodes[0].ports[1].peer = {};
-    CHECK(peer_text(l.s, {}, here) == "    \"Port not available\"");
+    CHECK(format_peer(l.s, {}, here) == "    \"Port not available\"");
     l.a().portState = iba::PortState::Down;
     l.a().portPhysicalState = iba::PortPhysicalState::Polling;
-    CHECK(peer_text(l.s, {}, here) == "           [  ] \"\" ( )");
-    CHECK(link_text(l.s, here, true) == "(                Down/ Polling)");
+    CHECK(format_peer(l.s, {}, here) == "           [  ] \"\" ( )");
+    CHECK(format_link(l.s, here, true) == "(                Down/ Polling)");
 }
 
 } // namespace link_text_test

@@ -70,8 +70,8 @@ TEST_CASE("port states are printed as ibstat prints them") {
     const char* const states[] = {"???", "Down", "Initializing", "Armed", "Active", "???"};
     const char* const physical[] = {"No state change",           "Sleep",  "Polling",           "Disabled",
                                     "PortConfigurationTraining", "LinkUp", "LinkErrorRecovery", "PhyTest"};
-    for (u8 i = 0; i < std::size(states); ++i) CHECK(state_text(iba::PortState{i}) == states[i]);
-    for (u8 i = 0; i < std::size(physical); ++i) CHECK(physical_state_text(iba::PortPhysicalState{i}) == physical[i]);
+    for (u8 i = 0; i < std::size(states); ++i) CHECK(format_state(iba::PortState{i}) == states[i]);
+    for (u8 i = 0; i < std::size(physical); ++i) CHECK(format_physical_state(iba::PortPhysicalState{i}) == physical[i]);
 }
 
 } // namespace local_ports_test

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-namespace missing_test { // compiled together with others
+namespace missing_test {
 
 using namespace comad;
 using namespace ibtool;

@@ -3,7 +3,7 @@
 // and patterns are those of these projects (facts). The parsers and the expected results for a subnet with known cables
 // are ours.
 #include "kernel/virtual_device.hpp"
-#include "wire/linked.hpp"
+#include "wire/linked_names.hpp"
 
 #include <map>
 #include <regex>

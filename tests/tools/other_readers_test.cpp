@@ -2,7 +2,7 @@
 // other_readers_test.cpp - output about one port, host, route or subnet manager, parsed as other projects parse
 // infiniband-diags. The fields and patterns are those of these projects (facts). The parsers are ours.
 #include "kernel/virtual_device.hpp"
-#include "wire/linked.hpp"
+#include "wire/linked_names.hpp"
 
 #include <map>
 #include <regex>

@@ -6,7 +6,7 @@
 #include "kernel/made_verbs.hpp"
 #include "program/free_port.hpp"
 #include "support/catch.hpp"
-#include "support/thrown.hpp"
+#include "support/exception_message.hpp"
 #include <comad/iba/detail/text.hpp>
 
 #include <future>

@@ -6,7 +6,7 @@
 #include "session/host_service.hpp"
 #include "session/reconnecting_session.hpp"
 #include "session/report.hpp"
-#include "support/thrown.hpp"
+#include "support/exception_message.hpp"
 #include <comad/coro/detail/periods.hpp>
 #include <comad/iba/smp.hpp>
 #include <comad/server/diags.hpp>

@@ -3,7 +3,7 @@
 // show.
 #include "ibsim/ibsim_server.hpp"
 #include "support/catch.hpp"
-#include "support/thrown.hpp"
+#include "support/exception_message.hpp"
 #include "wire/delivered_request.hpp"
 #include <comad/coro/driver.hpp>
 #include <comad/coro/schedule.hpp>

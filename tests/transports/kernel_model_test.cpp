@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-namespace kernel_model_test { // compiled together with others
+namespace kernel_model_test {
 
 using namespace comad;
 using namespace comad::test;

@@ -13,7 +13,7 @@
 #include <list>
 #include <vector>
 
-namespace rmpp_server_test { // compiled together with others
+namespace rmpp_server_test {
 
 using namespace comad;
 using namespace comad::test;

@@ -11,7 +11,7 @@
 #include <optional>
 #include <vector>
 
-namespace rmpp_transport_test { // compiled together with others
+namespace rmpp_transport_test {
 
 using namespace comad;
 using namespace comad::test;

@@ -2,7 +2,7 @@
 // smi_gsi_test.cpp - one logical port over two MAD devices. Each device is a socket that simulates the kernel.
 #include "kernel/fake_kernel.hpp"
 #include "kernel/sysfs_tree.hpp"
-#include "support/thrown.hpp"
+#include "support/exception_message.hpp"
 #include <comad/coro/asio.hpp>
 #include <comad/coro/driver.hpp>
 #include <comad/coro/schedule.hpp>
@@ -18,7 +18,7 @@
 #include <poll.h>
 #include <sys/eventfd.h>
 
-namespace smi_gsi_test { // compiled together with others
+namespace smi_gsi_test {
 
 using namespace comad;
 using namespace comad::test;

@@ -3,7 +3,7 @@
 // virtual time, and on sockets that simulate the kernel, with both drivers.
 #include "kernel/fake_kernel.hpp"
 #include "library/coro_rig.hpp"
-#include "support/thrown.hpp"
+#include "support/exception_message.hpp"
 #include <comad/coro/asio.hpp>
 #include <comad/iba/sa.hpp>
 #include <comad/transports/kernel_model.hpp>

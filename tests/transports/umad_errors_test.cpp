@@ -22,7 +22,7 @@
 #include <poll.h>
 #include <vector>
 
-namespace umad_errors_test { // compiled together with others
+namespace umad_errors_test {
 
 using namespace comad;
 using namespace comad::test;

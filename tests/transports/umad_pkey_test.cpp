@@ -17,7 +17,7 @@
 
 #include <fmt/format.h>
 
-namespace umad_pkey_test { // compiled together with others
+namespace umad_pkey_test {
 
 using namespace comad;
 using namespace comad::test;

@@ -3,7 +3,7 @@
 // The behavior of the kernel was observed on Linux 6.1 and 6.12.
 #include "kernel/fake_kernel.hpp"
 #include "library/diags_mads.hpp"
-#include "support/thrown.hpp"
+#include "support/exception_message.hpp"
 #include <comad/coro/schedule.hpp>
 #include <comad/server/agent.hpp>
 #include <comad/server/diags.hpp>

@@ -4,7 +4,7 @@
 #include "kernel/fake_kernel.hpp"
 #include "kernel/made_verbs.hpp"
 #include "kernel/sysfs_tree.hpp"
-#include "support/thrown.hpp"
+#include "support/exception_message.hpp"
 #include <comad/coro/asio.hpp>
 #include <comad/coro/driver.hpp>
 #include <comad/coro/schedule.hpp>
@@ -22,7 +22,7 @@
 
 #include <poll.h>
 
-namespace verbs_test { // compiled together with others
+namespace verbs_test {
 
 using namespace comad;
 using namespace comad::test;

@@ -26,7 +26,7 @@
 #include <sys/ioctl.h>
 #include <vector>
 
-namespace vumad_test { // compiled together with others
+namespace vumad_test {
 
 using namespace comad;
 using namespace comad::test;

@@ -12,7 +12,7 @@
 #include <chrono>
 #include <optional>
 
-namespace verbs_objects_test { // compiled together with others
+namespace verbs_objects_test {
 
 using namespace comad;
 using namespace comad::test;

@@ -4,7 +4,7 @@
 
 #include "comad.hpp"
 #include "input/options.hpp"
-#include "input/words.hpp"
+#include "input/split_text.hpp"
 #include <comad/iba/detail/text.hpp>
 #include <comad/iba/detail/text_file.hpp>
 

@@ -2,7 +2,7 @@
 // arguments.cpp - declares arguments that several commands share.
 #include "input/arguments.hpp"
 
-#include "input/words.hpp"
+#include "input/split_text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

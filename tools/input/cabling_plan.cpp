@@ -3,7 +3,7 @@
 #include "input/cabling_plan.hpp"
 
 #include "comad.hpp"
-#include "input/words.hpp"
+#include "input/split_text.hpp"
 #include <comad/iba/detail/text.hpp>
 #include <comad/iba/detail/text_file.hpp>
 

@@ -3,7 +3,7 @@
 #include "input/error_thresholds.hpp"
 
 #include "comad.hpp"
-#include <comad/iba/detail/suggest.hpp>
+#include <comad/iba/detail/suggest_names.hpp>
 #include <comad/iba/detail/text.hpp>
 #include <comad/iba/parse.hpp>
 

@@ -3,7 +3,7 @@
 #include "input/lane_files.hpp"
 
 #include "comad.hpp"
-#include "input/lines.hpp"
+#include "input/line_file.hpp"
 #include <comad/discovery/database/detail/lid_index.hpp>
 #include <comad/iba/parse.hpp>
 

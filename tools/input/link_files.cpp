@@ -3,8 +3,8 @@
 #include "input/link_files.hpp"
 
 #include "comad.hpp"
-#include "input/lines.hpp"
-#include "input/words.hpp"
+#include "input/line_file.hpp"
+#include "input/split_text.hpp"
 #include <comad/iba/parse.hpp>
 
 #include <fmt/format.h>
@@ -55,7 +55,7 @@ std::set<link_end> read_links(const std::string& file) {
     return links;
 }
 
-std::string links_text(const std::set<link_end>& links) {
+std::string format_links(const std::set<link_end>& links) {
     std::string text;
     for (const link_end& l : links)
         text += fmt::format("{}|{:x}|{}|{:x}\n", l.port, value(l.nodeGUID), l.peer_port, value(l.peer_nodeGUID));

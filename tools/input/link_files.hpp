@@ -28,6 +28,6 @@ std::map<comad::iba::guid, std::string> read_places(const std::string& file);
 /// Errors: as read_places().
 std::set<link_end> read_links(const std::string& file);
 /// Returns the text of such a file.
-std::string links_text(const std::set<link_end>&);
+std::string format_links(const std::set<link_end>&);
 
 } // namespace ibtool

@@ -3,7 +3,7 @@
 #include "input/options.hpp"
 
 #include "input/arguments.hpp"
-#include "input/words.hpp"
+#include "input/split_text.hpp"
 #include <comad/iba/detail/text.hpp>
 #include <comad/iba/detail/text_file.hpp>
 #include <comad/iba/parse.hpp>

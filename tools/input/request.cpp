@@ -8,7 +8,7 @@
 #include "input/structure.hpp"
 #include <comad/iba/detail/class_port_info.hpp>
 #include <comad/iba/detail/mask.hpp>
-#include <comad/iba/detail/suggest.hpp>
+#include <comad/iba/detail/suggest_names.hpp>
 #include <comad/iba/detail/text.hpp>
 #include <comad/iba/fields.hpp>
 #include <comad/iba/parse.hpp>

@@ -6,7 +6,7 @@
 #include "input/messages.hpp"
 #include "input/options.hpp"
 #include <comad/iba/detail/registry.hpp>
-#include <comad/iba/detail/suggest.hpp>
+#include <comad/iba/detail/suggest_names.hpp>
 #include <comad/iba/detail/text.hpp>
 
 #include <fmt/format.h>

@@ -136,7 +136,7 @@ query_task<std::vector<u8>> ports_with_counters(session& in, mad::IBPath to) {
     std::vector<u8> ports;
     for (unsigned port = first; port <= std::min<unsigned>(node.numPorts, 254); ++port)
         ports.push_back(static_cast<u8>(port));
-    if (ports.empty()) throw std::runtime_error(fmt::format("{} has no ports", place_text(to)));
+    if (ports.empty()) throw std::runtime_error(fmt::format("{} has no ports", format_place(to)));
     co_return ports;
 }
 
@@ -152,7 +152,7 @@ std::string heading(const performance_agent& a, const counter_group& g, u8 port)
     if (&g == &group_of<pm::PortCounters>) masks = fmt::format(" (CapMask: 0x{:02X})", a.info.capabilityMask);
     if (&g == &group_of<pm::PortCountersExt>)
         masks = fmt::format(" (CapMask: 0x{:02X} CapMask2: 0x{:07X})", a.info.capabilityMask, a.info.capabilityMask2);
-    return fmt::format("# {}: {} port {}{}\n", g.heading(), place_text(a.to), port, masks);
+    return fmt::format("# {}: {} port {}{}\n", g.heading(), format_place(a.to), port, masks);
 }
 
 nlohmann::ordered_json counters_json(const performance_agent& a, const counter_group& g, const std::vector<u8>& bytes) {

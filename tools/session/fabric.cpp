@@ -46,8 +46,10 @@ std::string chosen_port(const global_options& o, const std::filesystem::path& cl
     return o.ca_port;
 }
 
-std::string no_device_text(std::string_view why) { return fmt::format("{}; --fabric sim:... simulates a fabric", why); }
-[[noreturn]] void throw_no_device(std::string_view why) { throw transports::no_device(no_device_text(why)); }
+std::string format_no_device(std::string_view why) {
+    return fmt::format("{}; --fabric sim:... simulates a fabric", why);
+}
+[[noreturn]] void throw_no_device(std::string_view why) { throw transports::no_device(format_no_device(why)); }
 
 /// Returns the name of the local port: from the fabric's text, from -C and -P, or the default of the configuration. Empty: none was
 /// selected.
@@ -211,7 +213,7 @@ fabric::fabric(const global_options& o, const comad::mad::address* target) : pla
     }
     if (o.verbosity > 0 && !port_->why_not_umad().empty())
         print_error("{}: {}\n", comad::iba::escaped(transport().name()),
-                    comad::iba::escaped(no_device_text(port_->why_not_umad())));
+                    comad::iba::escaped(format_no_device(port_->why_not_umad())));
     if (o.sm_port) {
         local_port_.sa_path.DLID = comad::iba::lid(o.sm_port);
         port_reader_ = with_fixed_sa(std::move(port_reader_), local_port_);

@@ -3,7 +3,7 @@
 #include "session/manager_survey.hpp"
 
 #include "comad.hpp"
-#include "session/ask.hpp"
+#include "session/queries.hpp"
 #include "session/subnet_queries.hpp"
 #include <comad/mad/path_text.hpp>
 #include <comad/sa/detail/no_records.hpp>

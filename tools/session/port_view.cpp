@@ -39,7 +39,7 @@ query_task<port_view> view_port(session& in, mad::any_path path, std::optional<u
     v.number = number.value_or(v.node.localPortNum);
     if (v.number > v.node.numPorts)
         throw std::runtime_error(
-            fmt::format("{} has no port {}: its last port is {}", place_text(path), v.number, v.node.numPorts));
+            fmt::format("{} has no port {}: its last port is {}", format_place(path), v.number, v.node.numPorts));
     BOOST_OUTCOME_CO_TRY(v.info, co_await in.SubnGet<smp::PortInfo>(path, v.number));
     v.end = v.info;
     if (!v.is_end_port()) {
@@ -83,25 +83,25 @@ std::vector<std::string> link_complaints(const port_view& here, const port_view&
             best = bit;
     if (best != 0 && discovery::lanes_of(iba::LinkWidth(best)) > discovery::lanes_of(here.info.linkWidthActive))
         lines.push_back(fmt::format("the link runs at {}, but both ends have {} enabled",
-                                    width_text(value(here.info.linkWidthActive)), width_text(best)));
+                                    format_width(value(here.info.linkWidthActive)), format_width(best)));
     const auto fastest = std::bit_floor(here.enabled_speeds() & there.enabled_speeds());
     if (fastest > here.active_speed())
         lines.push_back(fmt::format("the link runs at {}, but both ends have {} enabled",
-                                    any_speed_text(here.active_speed()), any_speed_text(fastest)));
+                                    format_any_speed(here.active_speed()), format_any_speed(fastest)));
     if (here.info.linkWidthActive != there.info.linkWidthActive)
         lines.push_back(fmt::format("the link runs at {}, but the other end reports {}",
-                                    width_text(value(here.info.linkWidthActive)),
-                                    width_text(value(there.info.linkWidthActive))));
+                                    format_width(value(here.info.linkWidthActive)),
+                                    format_width(value(there.info.linkWidthActive))));
     if (here.active_speed() != there.active_speed())
         lines.push_back(fmt::format("the link runs at {}, but the other end reports {}",
-                                    any_speed_text(here.active_speed()), any_speed_text(there.active_speed())));
+                                    format_any_speed(here.active_speed()), format_any_speed(there.active_speed())));
     constexpr u8 FDR10 = 1;
     const bool may_be_fdr10 = here.mellanox && there.mellanox && (here.mellanox->LinkSpeedEnabled & FDR10) &&
                               (there.mellanox->LinkSpeedEnabled & FDR10);
     const bool is_extended = here.has_extended_speeds() && there.has_extended_speeds();
     if (may_be_fdr10 && !is_extended && !(here.mellanox->LinkSpeedActive & FDR10))
-        lines.push_back(
-            fmt::format("the link runs at {}, but both ends have FDR10 enabled", any_speed_text(here.active_speed())));
+        lines.push_back(fmt::format("the link runs at {}, but both ends have FDR10 enabled",
+                                    format_any_speed(here.active_speed())));
     return lines;
 }
 

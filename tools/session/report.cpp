@@ -8,7 +8,7 @@
 #include "session/stop_signals.hpp"
 #include "session/subnet_file.hpp"
 #include "session/target.hpp"
-#include "text/error_words.hpp"
+#include "text/error_text.hpp"
 #include "text/output.hpp"
 #include <comad/discovery/walk/discover.hpp>
 #include <comad/iba/detail/class_port_info.hpp>

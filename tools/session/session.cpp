@@ -5,7 +5,7 @@
 #include "session/memory_reserve.hpp"
 #include "session/stop_signals.hpp"
 #include "session/target.hpp"
-#include "text/error_words.hpp"
+#include "text/error_text.hpp"
 #include "text/local_port_change.hpp"
 #include "text/output.hpp"
 #include <comad/iba/detail/format.hpp>
@@ -102,7 +102,7 @@ std::function<fabric()> opener(const global_options& options, const comad::mad::
 bool may_come_later(const global_options& options) { return is_local(options) || options.fabric.starts_with("ibsim"); }
 
 /// Returns the name of a fabric that was never opened, from the options: `umad:mlx5_0/1`.
-std::string device_options_text(const global_options& o) {
+std::string format_device_options(const global_options& o) {
     if (!o.fabric.empty()) return o.fabric;
     if (o.ca.empty() && o.ca_port.empty()) return "umad";
     return "umad:" + (o.ca.empty() ? o.ca_port : o.ca + (o.ca_port.empty() ? "" : "/" + o.ca_port));
@@ -140,7 +140,7 @@ session::session(const global_options& options, std::function<fabric()> open, bo
     } catch (const std::runtime_error& e) {
         if (when == opens::at_once || !may_come_later(options)) throw;
         start_problem_ = e.what();
-        device_ = place_ = device_options_text(options);
+        device_ = place_ = format_device_options(options);
         return;
     }
     is_virtual_ = open_->on.transport().native_handle() < 0;

@@ -76,7 +76,7 @@ subnet read_with_age(const std::string& file, std::string_view advice, const glo
         return std::move(c.found);
     }
     std::string age = "of unknown age";
-    if (c.discovered_at) age = age_text(now_in_seconds() - *c.discovered_at);
+    if (c.discovered_at) age = format_age(now_in_seconds() - *c.discovered_at);
     // No message under the name of an infiniband-diags program: the user named the file, and scripts take text on stderr for a failure.
     if (!advice.empty() || !is_called_by_link())
         print_message("read the subnet from the cache '{}', {}{}", iba::escaped(file), age, advice);
@@ -178,7 +178,7 @@ std::string name_for_place(std::string_view name, std::string_view place) {
     return made;
 }
 
-std::string age_text(std::chrono::seconds age) {
+std::string format_age(std::chrono::seconds age) {
     using namespace std::chrono_literals;
     if (age < 0s) return "dated in the future";
     if (age < 120s) return fmt::format("{} s old", age.count());

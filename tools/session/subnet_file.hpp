@@ -46,6 +46,6 @@ void keep_subnet(const comad::discovery::subnet&, const global_options&, std::st
 std::string name_for_place(std::string_view name, std::string_view place);
 
 /// Returns `3 min`; `dated in the future` for a negative age.
-std::string age_text(std::chrono::seconds age);
+std::string format_age(std::chrono::seconds age);
 
 } // namespace ibtool

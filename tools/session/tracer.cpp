@@ -3,7 +3,7 @@
 #include "session/tracer.hpp"
 
 #include "comad.hpp"
-#include "session/ask.hpp"
+#include "session/queries.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tracer_multicast.cpp - finds the route of a multicast packet to one receiver by a breadth-first search in the group's tree.
 #include "comad.hpp"
-#include "session/ask.hpp"
+#include "session/queries.hpp"
 #include "session/tracer.hpp"
 
 #include <fmt/format.h>

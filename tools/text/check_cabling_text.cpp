@@ -94,8 +94,8 @@ private:
 
 } // namespace
 
-std::string cabling_text(std::span<const planned_cable> plan, const discovery::cabling& is, const discovery::subnet& s,
-                         const discovery::node_names& names) {
+std::string format_cabling(std::span<const planned_cable> plan, const discovery::cabling& is,
+                           const discovery::subnet& s, const discovery::node_names& names) {
     const cabling_words words(plan, s, names);
     std::string text;
     for (const cabling_fault& f : is.faults) {

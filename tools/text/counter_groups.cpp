@@ -58,7 +58,7 @@ std::string diags_label(std::string_view name) {
     return label_of(name);
 }
 
-std::string samples_text(const pm::PortSamplesCtl& c) {
+std::string format_samples(const pm::PortSamplesCtl& c) {
     const auto bytes = iba::encode(c);
     dotted_lines l;
     l.hex("OpCode", c.opCode, 1)
@@ -140,7 +140,7 @@ std::string counter_group::text(std::span<const u8> bytes, const ClassPortInfo& 
     if (this != &group_of<pm::PortSamplesCtl>) return group_lines(*this, bytes, of_pma).text();
     pm::PortSamplesCtl control;
     iba::decode(control, bytes.data());
-    return samples_text(control);
+    return format_samples(control);
 }
 
 namespace {

@@ -70,7 +70,7 @@ constexpr bit_name speed_ext_names[] = {
 constexpr bit_name speed_ext2_names[] = {{0, "212.5 Gbps"}};
 
 /// Returns the mask, and a separate line for every bit with a name.
-std::string mask_text(u64 mask, std::span<const bit_name> names) {
+std::string format_mask(u64 mask, std::span<const bit_name> names) {
     std::string text = fmt::format("0x{:x}", mask);
     for (const bit_name& n : names)
         if (mask >> n.bit & 1) text += fmt::format("\n\t\t\t\t{}", n.name);
@@ -123,14 +123,14 @@ template <class T> u64 number(T value) { return static_cast<u64>(value); }
 
 } // namespace
 
-std::string width_text(u64 bit) { return one_of(bit, width_names); }
-std::string speed_text(u64 bit) { return bit == 0 ? "Extended speed" : one_of(bit, speed_names); }
-std::string extended_speed_text(u64 bit) { return bit == 0 ? "No Extended Speed" : one_of(bit, speed_ext_names); }
-std::string extended_speed2_text(u64 bit) { return bit == 0 ? "No Extended Speed 2" : one_of(bit, speed_ext2_names); }
-std::string link_state_text(iba::PortState state) { return word_of(number(state), state_words); }
-std::string physical_link_state_text(iba::PortPhysicalState state) { return word_of(number(state), physical_words); }
+std::string format_width(u64 bit) { return one_of(bit, width_names); }
+std::string format_speed(u64 bit) { return bit == 0 ? "Extended speed" : one_of(bit, speed_names); }
+std::string format_extended_speed(u64 bit) { return bit == 0 ? "No Extended Speed" : one_of(bit, speed_ext_names); }
+std::string format_extended_speed2(u64 bit) { return bit == 0 ? "No Extended Speed 2" : one_of(bit, speed_ext2_names); }
+std::string format_link_state(iba::PortState state) { return word_of(number(state), state_words); }
+std::string format_physical_link_state(iba::PortPhysicalState state) { return word_of(number(state), physical_words); }
 
-std::string place_text(const mad::any_path& path) {
+std::string format_place(const mad::any_path& path) {
     const mad::IBDRPath* route = mad::directed(path);
     if (!route) return fmt::format("Lid {}", number(mad::headers_of(path).DLID));
     const bool has_lid = route->drSLID != iba::permissive_lid;
@@ -140,16 +140,16 @@ std::string place_text(const mad::any_path& path) {
                        fmt::join(route->drPath.begin(), route->drPath.begin() + route->hopCount + 1, ","));
 }
 
-std::string node_type_text(iba::NodeType type) {
+std::string format_node_type(iba::NodeType type) {
     const comad::discovery::node_type_names words = comad::discovery::names_of_type(type);
     return words.are_known() ? std::string(words.full) : fmt::format("?({})?", number(type));
 }
 
-std::string diags_text(const smp::NodeInfo& n) {
+std::string format_diags(const smp::NodeInfo& n) {
     return dotted_lines()
         .number("BaseVers", n.baseVersion)
         .number("ClassVers", n.classVersion)
-        .text("NodeType", node_type_text(n.nodeType))
+        .text("NodeType", format_node_type(n.nodeType))
         .number("NumPorts", n.numPorts)
         .hex("SystemGuid", n.systemImageGUID, 8)
         .hex("Guid", n.nodeGUID, 8)
@@ -162,7 +162,7 @@ std::string diags_text(const smp::NodeInfo& n) {
         .take();
 }
 
-std::string diags_text(const smp::SwitchInfo& s) {
+std::string format_diags(const smp::SwitchInfo& s) {
     return dotted_lines()
         .number("LinearFdbCap", s.linearFDBCap)
         .number("RandomFdbCap", s.randomFDBCap)
@@ -194,28 +194,28 @@ void add_m_key(dotted_lines& l, const smp::PortInfo& p, bool show_keys) {
 
 } // namespace
 
-std::string port_state_text(const smp::PortInfo& p, bool extended, bool is_end_port, bool show_keys) {
+std::string format_port_state(const smp::PortInfo& p, bool extended, bool is_end_port, bool show_keys) {
     dotted_lines l;
-    l.text("LinkState", link_state_text(p.portState))
-        .text("PhysLinkState", physical_link_state_text(p.portPhysicalState))
+    l.text("LinkState", format_link_state(p.portState))
+        .text("PhysLinkState", format_physical_link_state(p.portPhysicalState))
         .number("Lid", p.LID)
         .number("SMLid", p.masterSMLID)
         .number("LMC", p.LMC)
         .text("LinkWidthSupported", widths_supported(number(p.linkWidthSupported)))
         .text("LinkWidthEnabled", any_of(number(p.linkWidthEnabled), width_names))
-        .text("LinkWidthActive", width_text(number(p.linkWidthActive)))
+        .text("LinkWidthActive", format_width(number(p.linkWidthActive)))
         .text("LinkSpeedSupported", speeds(number(p.linkSpeedSupported)))
         .text("LinkSpeedEnabled", speeds(number(p.linkSpeedEnabled)))
-        .text("LinkSpeedActive", speed_text(number(p.linkSpeedActive)));
+        .text("LinkSpeedActive", format_speed(number(p.linkSpeedActive)));
     if (extended) {
         l.text("LinkSpeedExtSupported", speeds_ext(number(p.linkSpeedExtSupported), speed_ext_names))
             .text("LinkSpeedExtEnabled", speeds_ext_enabled(number(p.linkSpeedExtEnabled)))
-            .text("LinkSpeedExtActive", extended_speed_text(number(p.linkSpeedExtActive)));
+            .text("LinkSpeedExtActive", format_extended_speed(number(p.linkSpeedExtActive)));
     }
     if (extended && (p.linkSpeedExtSupported2 != 0 || number(p.linkSpeedExtActive2) != 0)) {
         l.text("LinkSpeedExtSupported2", speeds_ext(number(p.linkSpeedExtSupported2), speed_ext2_names))
             .text("LinkSpeedExtEnabled2", speeds_ext(number(p.linkSpeedExtEnabled2), speed_ext2_names))
-            .text("LinkSpeedExtActive2", extended_speed2_text(number(p.linkSpeedExtActive2)));
+            .text("LinkSpeedExtActive2", format_extended_speed2(number(p.linkSpeedExtActive2)));
     }
     if (is_end_port) {
         add_m_key(l, p, show_keys);
@@ -224,26 +224,26 @@ std::string port_state_text(const smp::PortInfo& p, bool extended, bool is_end_p
     return l.take();
 }
 
-std::string diags_text(const smp::PortInfo& p, bool show_keys) {
+std::string format_diags(const smp::PortInfo& p, bool show_keys) {
     dotted_lines l;
     add_m_key(l, p, show_keys);
     l.hex("GidPrefix", p.GIDPrefix, 8)
         .number("Lid", p.LID)
         .number("SMLid", p.masterSMLID)
-        .text("CapMask", mask_text(p.capabilityMask, capability_names))
+        .text("CapMask", format_mask(p.capabilityMask, capability_names))
         .hex("DiagCode", p.diagCode, 2)
         .number("MkeyLeasePeriod", p.MKeyLeasePeriod)
         .number("LocalPort", p.localPortNum)
         .text("LinkWidthEnabled", any_of(number(p.linkWidthEnabled), width_names))
         .text("LinkWidthSupported", widths_supported(number(p.linkWidthSupported)))
-        .text("LinkWidthActive", width_text(number(p.linkWidthActive)))
+        .text("LinkWidthActive", format_width(number(p.linkWidthActive)))
         .text("LinkSpeedSupported", speeds(number(p.linkSpeedSupported)))
-        .text("LinkState", link_state_text(p.portState))
-        .text("PhysLinkState", physical_link_state_text(p.portPhysicalState))
+        .text("LinkState", format_link_state(p.portState))
+        .text("PhysLinkState", format_physical_link_state(p.portPhysicalState))
         .text("LinkDownDefState", word_of(number(p.linkDownDefaultState), down_default_words))
         .number("ProtectBits", p.MKeyProtectBits)
         .number("LMC", p.LMC)
-        .text("LinkSpeedActive", speed_text(number(p.linkSpeedActive)))
+        .text("LinkSpeedActive", format_speed(number(p.linkSpeedActive)))
         .text("LinkSpeedEnabled", speeds(number(p.linkSpeedEnabled)))
         .text("NeighborMTU", word_of(number(p.neighborMTU), mtu_words))
         .number("SMSL", p.masterSMSL)
@@ -273,19 +273,19 @@ std::string diags_text(const smp::PortInfo& p, bool show_keys) {
         .number("OverrunErr", p.overrunErrors)
         .number("MaxCreditHint", p.maxCreditHint)
         .number("RoundTrip", p.linkRoundTripLatency)
-        .text("CapabilityMask2", mask_text(p.capabilityMask2, capability2_names))
-        .text("LinkSpeedExtActive", extended_speed_text(number(p.linkSpeedExtActive)))
+        .text("CapabilityMask2", format_mask(p.capabilityMask2, capability2_names))
+        .text("LinkSpeedExtActive", format_extended_speed(number(p.linkSpeedExtActive)))
         .text("LinkSpeedExtSupported", speeds_ext(number(p.linkSpeedExtSupported), speed_ext_names))
         .text("LinkSpeedExtEnabled", speeds_ext_enabled(number(p.linkSpeedExtEnabled)));
     if (p.linkSpeedExtSupported2 != 0 || number(p.linkSpeedExtActive2) != 0) {
-        l.text("LinkSpeedExtActive2", extended_speed2_text(number(p.linkSpeedExtActive2)))
+        l.text("LinkSpeedExtActive2", format_extended_speed2(number(p.linkSpeedExtActive2)))
             .text("LinkSpeedExtSupported2", speeds_ext(number(p.linkSpeedExtSupported2), speed_ext2_names))
             .text("LinkSpeedExtEnabled2", speeds_ext(number(p.linkSpeedExtEnabled2), speed_ext2_names));
     }
     return l.take();
 }
 
-std::string diags_text(const smp::PortInfoExtended& p) {
+std::string format_diags(const smp::PortInfoExtended& p) {
     return dotted_lines()
         .hex("CapMask", p.capabilityMask, 4)
         .number("FECModeActive", p.FECModeActive)
@@ -300,7 +300,7 @@ std::string diags_text(const smp::PortInfoExtended& p) {
         .take();
 }
 
-std::string diags_text(const smp::MlnxExtPortInfo& p) {
+std::string format_diags(const smp::MlnxExtPortInfo& p) {
     return dotted_lines()
         .hex("StateChangeEnable", p.StateChangeEnable, 1)
         .hex("LinkSpeedSupported", p.LinkSpeedSupported, 1)
@@ -309,13 +309,13 @@ std::string diags_text(const smp::MlnxExtPortInfo& p) {
         .take();
 }
 
-std::string diags_text(const smp::SLToVLMappingTable& t) {
+std::string format_diags(const smp::SLToVLMappingTable& t) {
     std::string text = "|";
     for (const u8 vl : t.SLtoVL) text += fmt::format("{:2}|", vl);
     return text + '\n';
 }
 
-std::string vl_arbitration_text(std::span<const u16> entries) {
+std::string format_vl_arbitration(std::span<const u16> entries) {
     std::string VLs, weights;
     for (const u16 entry : entries) {
         VLs += fmt::format("0x{:<2X}|", entry >> 8 & 0xf);
@@ -339,15 +339,15 @@ template <class T> std::string rows_of(std::span<const T> values, std::size_t si
 
 } // namespace
 
-std::string table_text(std::span<const u8> values, std::size_t size) { return rows_of(values, size, 8, 2); }
-std::string table_text(std::span<const u16> values, std::size_t size) { return rows_of(values, size, 8, 4); }
-std::string table_text(std::span<const iba::guid> values, std::size_t size) { return rows_of(values, size, 2, 16); }
+std::string format_table(std::span<const u8> values, std::size_t size) { return rows_of(values, size, 8, 2); }
+std::string format_table(std::span<const u16> values, std::size_t size) { return rows_of(values, size, 8, 4); }
+std::string format_table(std::span<const iba::guid> values, std::size_t size) { return rows_of(values, size, 2, 16); }
 
-std::string node_description_text(std::string_view name) {
+std::string format_node_description(std::string_view name) {
     return fmt::format("Node Description:{}{}\n", std::string(name.size() < 32 ? 32 - name.size() : 1, '.'), name);
 }
 
-std::string hex_text(std::span<const u8> bytes) {
+std::string format_hex(std::span<const u8> bytes) {
     std::string text;
     for (std::size_t i = 0; i < bytes.size(); ++i) {
         const char* after = i % 16 == 15 ? "\n" : i % 2 ? " " : "";
@@ -372,7 +372,7 @@ bool has_long_version(u16 device) {
 
 } // namespace
 
-std::string diags_text(const iba::vend::MlxGeneralInfo& g) {
+std::string format_diags(const iba::vend::MlxGeneralInfo& g) {
     const std::string_view PSID(reinterpret_cast<const char*>(g.fw_psid.data()), g.fw_psid.size());
     const bool is_long = has_long_version(g.device_id);
     std::array fw = iba::vend::firmware_version(g);

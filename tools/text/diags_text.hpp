@@ -12,46 +12,46 @@
 namespace ibtool {
 
 /// Returns `Lid 7`, `DR path slid 65535; dlid 65535; 0,1`, or both, as portid2str() formats a location.
-std::string place_text(const comad::mad::any_path&);
+std::string format_place(const comad::mad::any_path&);
 
 /// Returns `Channel Adapter`, `Switch` or `Router`.
-std::string node_type_text(comad::iba::NodeType);
+std::string format_node_type(comad::iba::NodeType);
 
 // Return the text of one bit of a set in PortInfo, formatted as an active value: `4X`, `10.0 Gbps`, `25.78125 Gbps`, `212.5 Gbps`.
-std::string width_text(comad::u64 bit);
-std::string speed_text(comad::u64 bit);
-std::string extended_speed_text(comad::u64 bit);
-std::string extended_speed2_text(comad::u64 bit);
+std::string format_width(comad::u64 bit);
+std::string format_speed(comad::u64 bit);
+std::string format_extended_speed(comad::u64 bit);
+std::string format_extended_speed2(comad::u64 bit);
 /// Return `Active`, `LinkUp`, ...
-std::string link_state_text(comad::iba::PortState);
-std::string physical_link_state_text(comad::iba::PortPhysicalState);
+std::string format_link_state(comad::iba::PortState);
+std::string format_physical_link_state(comad::iba::PortPhysicalState);
 
 // Return dotted lines: `NumPorts:........................8`.
-std::string diags_text(const comad::iba::smp::NodeInfo&);
-std::string diags_text(const comad::iba::smp::SwitchInfo&);
-std::string diags_text(const comad::iba::smp::MlnxExtPortInfo&);
+std::string format_diags(const comad::iba::smp::NodeInfo&);
+std::string format_diags(const comad::iba::smp::SwitchInfo&);
+std::string format_diags(const comad::iba::smp::MlnxExtPortInfo&);
 /// Labels of libibmad, with the bits of the IBA: libibmad 44 reads the modes of HDR and NDR from other bits.
-std::string diags_text(const comad::iba::smp::PortInfoExtended&);
+std::string format_diags(const comad::iba::smp::PortInfoExtended&);
 /// Includes the lines for XDR, which newer versions of libibmad print only if the port reports such values.
-std::string diags_text(const comad::iba::smp::PortInfo&, bool show_keys);
+std::string format_diags(const comad::iba::smp::PortInfo&, bool show_keys);
 
 /// Returns what ibportstate prints of a PortInfo. `extended`: extended speeds are valid; `is_end_port`: the port is not an external port of
 /// a switch, and so has an M_Key.
-std::string port_state_text(const comad::iba::smp::PortInfo&, bool extended, bool is_end_port, bool show_keys);
+std::string format_port_state(const comad::iba::smp::PortInfo&, bool extended, bool is_end_port, bool show_keys);
 
 /// Returns `|` and the VL of each SL.
-std::string diags_text(const comad::iba::smp::SLToVLMappingTable&);
+std::string format_diags(const comad::iba::smp::SLToVLMappingTable&);
 /// Returns two lines for up to 32 entries: VLs and weights.
-std::string vl_arbitration_text(std::span<const comad::u16> entries);
+std::string format_vl_arbitration(std::span<const comad::u16> entries);
 /// Returns rows of `per_row` numbers after the index of the first one; `size`: the number of `values` to print, rounded up to rows.
-std::string table_text(std::span<const comad::u8> values, std::size_t size);
-std::string table_text(std::span<const comad::u16> values, std::size_t size);
-std::string table_text(std::span<const comad::iba::guid> values, std::size_t size);
+std::string format_table(std::span<const comad::u8> values, std::size_t size);
+std::string format_table(std::span<const comad::u16> values, std::size_t size);
+std::string format_table(std::span<const comad::iba::guid> values, std::size_t size);
 /// Returns `Node Description:`, dots, and the name.
-std::string node_description_text(std::string_view name);
+std::string format_node_description(std::string_view name);
 /// Returns 64 bytes in groups of two, eight groups in a line.
-std::string hex_text(std::span<const comad::u8> bytes);
+std::string format_hex(std::span<const comad::u8> bytes);
 /// Returns what vendstat -N prints.
-std::string diags_text(const comad::iba::vend::MlxGeneralInfo&);
+std::string format_diags(const comad::iba::vend::MlxGeneralInfo&);
 
 } // namespace ibtool

@@ -34,7 +34,7 @@ std::size_t end_ports_in(const subnet& s) {
 }
 
 /// Returns the counts in both subnets, for subjects whose number is informative; else an empty text.
-std::string counts_text(const subnet& was, const subnet& is, subject of) {
+std::string format_counts(const subnet& was, const subnet& is, subject of) {
     switch (of) {
     case subject::node: return fmt::format(" ({} and {})", was.nodes.size(), is.nodes.size());
     case subject::end_port: return fmt::format(" ({} and {})", end_ports_in(was), end_ports_in(is));
@@ -45,12 +45,12 @@ std::string counts_text(const subnet& was, const subnet& is, subject of) {
 
 } // namespace
 
-std::string difference_text(const subnet& was, const subnet& is, const std::vector<difference>& all) {
+std::string format_difference(const subnet& was, const subnet& is, const std::vector<difference>& all) {
     std::string text;
     for (const subject of : {subject::node, subject::end_port, subject::link, subject::rate, subject::LID,
                              subject::description, subject::state}) {
         const auto found = std::ranges::count(all, of, &difference::of);
-        text += fmt::format("{}s{}: {}\n", discovery::text_of(of), counts_text(was, is, of),
+        text += fmt::format("{}s{}: {}\n", discovery::text_of(of), format_counts(was, is, of),
                             found ? fmt::format("{} difference{}", found, found == 1 ? "" : "s") : "no difference");
         for (const difference& d : all) {
             if (d.of != of) continue;

@@ -11,8 +11,8 @@
 namespace ibtool {
 
 /// Returns a heading for each subject with the counts in both subnets, and a line for each difference.
-std::string difference_text(const comad::discovery::subnet& was, const comad::discovery::subnet& is,
-                            const std::vector<comad::discovery::difference>&);
+std::string format_difference(const comad::discovery::subnet& was, const comad::discovery::subnet& is,
+                              const std::vector<comad::discovery::difference>&);
 
 /// Returns one line: `link PORT <=> PORT removed`, `rate PORT <=> PORT changed: is NEW, was OLD`.
 std::string format_difference(const comad::discovery::difference&);

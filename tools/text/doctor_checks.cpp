@@ -41,7 +41,7 @@ std::string_view module_of(const pci_adapter& a) {
     return {};
 }
 
-std::string adapter_text(const pci_adapter& a) {
+std::string format_adapter(const pci_adapter& a) {
     return fmt::format("adapter {} ({:04x}:{:04x}, {}) is not an RDMA device", a.address, a.vendor, a.product,
                        a.driver.empty() ? "no driver" : "driver " + a.driver);
 }
@@ -70,7 +70,7 @@ findings check_devices(const machine& m) {
                std::ranges::find(m.origins, a.address, &device_origin::address) == m.origins.end();
     };
     for (const pci_adapter& a : m.adapters)
-        if (is_idle(a)) all.push_back({"device", {}, bad_if(m.devices.empty()), adapter_text(a), remedy_for(a)});
+        if (is_idle(a)) all.push_back({"device", {}, bad_if(m.devices.empty()), format_adapter(a), remedy_for(a)});
     if (all.empty())
         all.push_back({"device",
                        {},
@@ -150,8 +150,9 @@ remedy infiniband_remedy(const end_port& p) {
 }
 
 finding check_port_state(const end_port& p, bool is_used) {
-    const std::string found = fmt::format("{}, {} ({}), LID {}, SM at LID {}", p.link_layer, state_text(p.portState),
-                                          physical_state_text(p.portPhysicalState), value(p.LID), value(p.masterSMLID));
+    const std::string found =
+        fmt::format("{}, {} ({}), LID {}, SM at LID {}", p.link_layer, format_state(p.portState),
+                    format_physical_state(p.portPhysicalState), value(p.LID), value(p.masterSMLID));
     const auto judged = [&](verdict v, std::string more, remedy advice) {
         return finding{"port", p.name(), v, more.empty() ? found : found + ": " + more, std::move(advice)};
     };
@@ -160,7 +161,7 @@ finding check_port_state(const end_port& p, bool is_used) {
                 p.name(),
                 verdict::ok,
                 fmt::format("{} (RoCE), {}: the port has no subnet and cannot send SMPs", p.link_layer,
-                            state_text(p.portState)),
+                            format_state(p.portState)),
                 {}};
     switch (p.portState) {
     case iba::PortState::Active:
@@ -265,7 +266,7 @@ findings check_kernel(const machine& m) {
 // The fabric
 
 /// Formats a duration: `0.123 ms`.
-std::string ms_text(comad::mad::duration d) {
+std::string format_ms(comad::mad::duration d) {
     return fmt::format("{:.3f} ms", std::chrono::duration<double, std::milli>(d).count());
 }
 
@@ -273,7 +274,7 @@ std::string ms_text(comad::mad::duration d) {
 finding check_own_sm(const fabric_facts& f) {
     const std::string about = fmt::format("LID {}", f.SM_LID);
     if (!f.SM.error.empty()) return {"SM", about, verdict::bad, f.SM.error, remedy_id::check_sm};
-    const std::string found = fmt::format("{}, replied in {}", manager_state(f.sm_info), ms_text(f.SM.round_trip));
+    const std::string found = fmt::format("{}, replied in {}", manager_state(f.sm_info), format_ms(f.SM.round_trip));
     if (f.sm_info.SMState != iba::SMState::Master)
         return {"SM", about, verdict::warning, found + ": the local port uses it, but it is not the master",
                 remedy_id::restart_right_sm};
@@ -289,7 +290,7 @@ finding list_sm(const manager_facts& m, bool was_queried) {
         return {"SM",
                 manager_name(m),
                 verdict::ok,
-                fmt::format("{}, replied in {}", manager_state(m.info), ms_text(m.round_trip)),
+                fmt::format("{}, replied in {}", manager_state(m.info), format_ms(m.round_trip)),
                 {}};
     case SA:
         return {"SM",
@@ -337,8 +338,8 @@ finding check_sa(const fabric_facts& f) {
     return {"SA",
             {},
             verdict::ok,
-            fmt::format("replies in {}; it announces a response time of up to {}", ms_text(f.SA.round_trip),
-                        ms_text(response_time)),
+            fmt::format("replies in {}; it announces a response time of up to {}", format_ms(f.SA.round_trip),
+                        format_ms(response_time)),
             {}};
 }
 
@@ -383,7 +384,7 @@ findings check_fabric(const fabric_facts& f) {
         all.push_back({"SM", {}, verdict::skipped, "not checked: the local port does not reply", {}});
         return all;
     } else {
-        all.push_back({"SMP", {}, verdict::ok, "the local port replies in " + ms_text(f.local.round_trip), {}});
+        all.push_back({"SMP", {}, verdict::ok, "the local port replies in " + format_ms(f.local.round_trip), {}});
     }
     if (f.SM_LID == 0) {
         all.push_back({"SM",

@@ -17,7 +17,7 @@ std::string_view name(verdict v) noexcept {
     return names[static_cast<std::size_t>(v)];
 }
 
-std::string findings_text(std::span<const finding> all) {
+std::string format_findings(std::span<const finding> all) {
     std::string lines;
     for (const finding& f : all) {
         std::string text = f.about.empty() ? f.found : f.about + ": " + f.found;

@@ -30,7 +30,7 @@ struct finding {
 };
 
 /// Returns one line for each finding.
-std::string findings_text(std::span<const finding>);
+std::string format_findings(std::span<const finding>);
 /// Returns one JSON object for each finding, each on one line.
 std::string findings_json(std::span<const finding>);
 /// Returns whether any finding is bad.

@@ -15,7 +15,7 @@
 
 namespace ibtool {
 
-std::string scanned_place_text(const comad::mad::IBDRPath& route) {
+std::string format_scanned_place(const comad::mad::IBDRPath& route) {
     return fmt::format("DR path slid 0; dlid 0; {}",
                        fmt::join(route.drPath.begin(), route.drPath.begin() + route.hopCount + 1, ","));
 }
@@ -53,7 +53,7 @@ public:
         GUID_ = value(e.to.portGUID);
         base_ = e.to.base_lid;
         last_ = base_ + (1u << e.to.LMC) - 1;
-        return fmt::format(": ({} portguid 0x{:016x}: '{}')", node_type_text(e.to.nodeType), GUID_,
+        return fmt::format(": ({} portguid 0x{:016x}: '{}')", format_node_type(e.to.nodeType), GUID_,
                            iba::escaped(e.to.name));
     }
 
@@ -82,7 +82,7 @@ nlohmann::ordered_json row_json(const unicast_row& e, bool brief) {
 
 } // namespace
 
-std::string unicast_text(const table_heading& h, const std::vector<unicast_row>& rows, const table_style& style) {
+std::string format_unicast(const table_heading& h, const std::vector<unicast_row>& rows, const table_style& style) {
     std::string text = heading("Unicast lids", h);
     text += "  Lid  Out   Destination\n       Port     Info \n";
     destination_words words(style.unknown);
@@ -113,7 +113,7 @@ std::string port_heading(unsigned num_ports) {
     return (num_ports > 9 ? fmt::format("            {}\n", tens) : "") + fmt::format("     Ports: {}\n MLid\n", ones);
 }
 
-std::string row_text(unsigned MLID, const std::vector<u16>& masks, unsigned num_ports, bool brief) {
+std::string format_row(unsigned MLID, const std::vector<u16>& masks, unsigned num_ports, bool brief) {
     std::string ports;
     if (brief) ports = fmt::format("{:04x}", fmt::join(masks, ""));
     for (unsigned port = 0; !brief && port <= num_ports; ++port) ports += has_port(masks, port) ? "x " : "  ";
@@ -129,10 +129,10 @@ nlohmann::ordered_json row_json(const multicast_row& r, unsigned num_ports) {
 
 } // namespace
 
-std::string multicast_text(const table_heading& h, const std::vector<multicast_row>& rows, const table_style& style) {
+std::string format_multicast(const table_heading& h, const std::vector<multicast_row>& rows, const table_style& style) {
     std::string text =
         heading("Multicast mlids", h) + (style.brief ? " MLid       Port Mask\n" : port_heading(h.num_ports));
-    for (const multicast_row& r : rows) text += row_text(r.MLID, r.masks, h.num_ports, style.brief);
+    for (const multicast_row& r : rows) text += format_row(r.MLID, r.masks, h.num_ports, style.brief);
     return text + tail(rows.size(), style, "mlids");
 }
 

@@ -13,14 +13,14 @@ namespace ibtool {
 
 /// The switch of a table, and the range that is shown.
 struct table_heading {
-    std::string where; ///< place_text(), or scanned_place_text()
+    std::string where; ///< format_place(), or format_scanned_place()
     comad::iba::guid nodeGUID;
     std::string name; ///< raw bytes
     unsigned num_ports;
     unsigned first, last; ///< LIDs or MLIDs
 };
 /// Returns `DR path slid 0; dlid 0; 0,1`, the location of a switch as dump_fts prints it.
-std::string scanned_place_text(const comad::mad::IBDRPath&);
+std::string format_scanned_place(const comad::mad::IBDRPath&);
 
 /// The layout of a table.
 struct table_style {
@@ -46,7 +46,7 @@ struct unicast_row {
     destination to; ///< unknown in brief tables
 };
 /// Returns the unicast table of a switch as text.
-std::string unicast_text(const table_heading&, const std::vector<unicast_row>&, const table_style&);
+std::string format_unicast(const table_heading&, const std::vector<unicast_row>&, const table_style&);
 /// Returns one line; `top`: linearFDBTop.
 std::string unicast_json(const table_heading&, const std::vector<unicast_row>&, const table_style&, unsigned top);
 
@@ -58,7 +58,7 @@ struct multicast_row {
     bool leads_nowhere() const noexcept;
 };
 /// Returns the multicast table of a switch as text.
-std::string multicast_text(const table_heading&, const std::vector<multicast_row>&, const table_style&);
+std::string format_multicast(const table_heading&, const std::vector<multicast_row>&, const table_style&);
 /// Returns one line; `top`: multicastFDBTop.
 std::string multicast_json(const table_heading&, const std::vector<multicast_row>&, unsigned top);
 

@@ -14,26 +14,26 @@ using comad::iba::ClassPortInfo;
 
 namespace {
 
-template <class Bytes> std::string bytes_text(const Bytes& bytes) {
+template <class Bytes> std::string format_bytes(const Bytes& bytes) {
     return fmt::format("{:02x}", fmt::join(bytes, ""));
 }
-std::string gid_bytes_text(const comad::iba::gid& g) {
+std::string format_gid_bytes(const comad::iba::gid& g) {
     return fmt::format("{:016x}{:016x}", g.prefix(), value(g.interface_id()));
 }
 
-std::string log_head_text(unsigned type, unsigned flags) {
+std::string format_log_head(unsigned type, unsigned flags) {
     return dotted_lines().number("LogType", type).hex("CongestionFlags", flags, 1).take();
 }
 
 /// Formats events as the original program does: without events that contain only zeros.
-template <class Events, class Text> std::string events_text(const Events& events, Text&& text_of) {
+template <class Events, class Text> std::string format_events(const Events& events, Text&& text_of) {
     std::string text;
     for (const auto& e : events)
         if (e != typename Events::value_type{}) text += text_of(e) + '\n';
     return text;
 }
 
-std::string event_text(const cc::CongestionLogEventSwitch& e) {
+std::string format_event(const cc::CongestionLogEventSwitch& e) {
     return dotted_lines()
         .number("SLID", value(e.SLID))
         .number("DLID", value(e.DLID))
@@ -42,7 +42,7 @@ std::string event_text(const cc::CongestionLogEventSwitch& e) {
         .take();
 }
 
-std::string event_text(const cc::CongestionLogEventCA& e) {
+std::string format_event(const cc::CongestionLogEventCA& e) {
     return dotted_lines()
         .number("Local_QP_CN_Entry", e.localQP)
         .number("SL_CN_Entry", e.SL)
@@ -55,14 +55,14 @@ std::string event_text(const cc::CongestionLogEventCA& e) {
 
 } // namespace
 
-std::string congestion_text(const ClassPortInfo& c) {
+std::string format_congestion(const ClassPortInfo& c) {
     return dotted_lines()
         .number("BaseVersion", c.baseVersion)
         .number("ClassVersion", c.classVersion)
         .hex("CapabilityMask", c.capabilityMask, 2)
         .hex("CapabilityMask2", c.capabilityMask2, 4)
         .number("RespTimeVal", c.respTimeValue)
-        .text("RedirectGID", gid_bytes_text(c.redirectGID))
+        .text("RedirectGID", format_gid_bytes(c.redirectGID))
         .hex("RedirectTC", c.redirectTC, 1)
         .number("RedirectSL", c.redirectSL)
         .hex("RedirectFL", c.redirectFL, 3)
@@ -70,7 +70,7 @@ std::string congestion_text(const ClassPortInfo& c) {
         .hex("RedirectPKey", c.redirectPKey, 2)
         .hex("RedirectQP", c.redirectQP, 3)
         .hex("RedirectQKey", c.redirectQKey, 4)
-        .text("TrapGID", gid_bytes_text(c.trapGID))
+        .text("TrapGID", format_gid_bytes(c.trapGID))
         .hex("TrapTC", c.trapTC, 1)
         .number("TrapSL", c.trapSL)
         .hex("TrapFL", c.trapFL, 3)
@@ -82,14 +82,14 @@ std::string congestion_text(const ClassPortInfo& c) {
         .take();
 }
 
-std::string congestion_text(const cc::CongestionInfo& c) {
+std::string format_congestion(const cc::CongestionInfo& c) {
     return dotted_lines()
         .hex("CongestionInfo", c.congestionInfo, 2)
         .number("ControlTableCap", c.controlTableCap)
         .take();
 }
 
-std::string congestion_text(const cc::CongestionKeyInfo& c) {
+std::string format_congestion(const cc::CongestionKeyInfo& c) {
     return dotted_lines()
         .hex("CC_Key", c.CCKey, 8)
         .number("CC_KeyProtectBit", c.CCKeyProtectBit)
@@ -98,31 +98,31 @@ std::string congestion_text(const cc::CongestionKeyInfo& c) {
         .take();
 }
 
-std::string congestion_text(const cc::CongestionLogSwitch& c) {
-    return log_head_text(c.logType, c.congestionFlags) +
+std::string format_congestion(const cc::CongestionLogSwitch& c) {
+    return format_log_head(c.logType, c.congestionFlags) +
            dotted_lines()
                .number("LogEventsCounter", c.logEventsCounter)
                .number("CurrentTimeStamp", c.currentTimeStamp)
-               .text("PortMap", bytes_text(c.portMap))
+               .text("PortMap", format_bytes(c.portMap))
                .take() +
-           '\n' + events_text(c.congestionLogEvent, [](const auto& e) { return event_text(e); });
+           '\n' + format_events(c.congestionLogEvent, [](const auto& e) { return format_event(e); });
 }
 
-std::string congestion_text(const cc::CongestionLogCA& c) {
-    return log_head_text(c.logType, c.congestionFlags) +
+std::string format_congestion(const cc::CongestionLogCA& c) {
+    return format_log_head(c.logType, c.congestionFlags) +
            dotted_lines()
                .number("ThresholdEventCounter", c.thresholdEventCounter)
                .hex("ThresholdCongestionEventMap", c.thresholdCongestionEventMap, 2)
                .number("CurrentTimeStamp", c.currentTimeStamp)
                .take() +
-           '\n' + events_text(c.congestionLogEvent, [](const auto& e) { return event_text(e); });
+           '\n' + format_events(c.congestionLogEvent, [](const auto& e) { return format_event(e); });
 }
 
-std::string congestion_text(const cc::SwitchCongestionSetting& c) {
+std::string format_congestion(const cc::SwitchCongestionSetting& c) {
     return dotted_lines()
         .hex("Control_Map", c.controlMap, 4)
-        .text("Victim_Mask", bytes_text(c.victimMask))
-        .text("Credit_Mask", bytes_text(c.creditMask))
+        .text("Victim_Mask", format_bytes(c.victimMask))
+        .text("Credit_Mask", format_bytes(c.creditMask))
         .hex("Threshold", c.threshold, 1)
         .number("Packet_Size", c.packetSize)
         .hex("CS_Threshold", c.CSThreshold, 1)
@@ -131,7 +131,7 @@ std::string congestion_text(const cc::SwitchCongestionSetting& c) {
         .take();
 }
 
-std::string congestion_text(const cc::SwitchPortCongestionSettingElement& e) {
+std::string format_congestion(const cc::SwitchPortCongestionSettingElement& e) {
     return dotted_lines()
         .number("Valid", e.valid)
         .number("Control_Type", e.controlType)
@@ -140,11 +140,11 @@ std::string congestion_text(const cc::SwitchPortCongestionSettingElement& e) {
         .number("Cong_Parm_Marking_Rate", e.congParmMarkingRate)
         .take();
 }
-std::string port_setting_text(unsigned port, const cc::SwitchPortCongestionSettingElement& e) {
-    return dotted_lines().number("Port", port).take() + congestion_text(e) + '\n';
+std::string format_port_setting(unsigned port, const cc::SwitchPortCongestionSettingElement& e) {
+    return dotted_lines().number("Port", port).take() + format_congestion(e) + '\n';
 }
 
-std::string congestion_text(const cc::CACongestionSetting& c) {
+std::string format_congestion(const cc::CACongestionSetting& c) {
     std::string text =
         dotted_lines().hex("Port_Control", c.portControl, 2).hex("Control_Map", c.controlMap, 2).take() + '\n';
     for (unsigned SL = 0; SL < c.congestionEntry.size(); ++SL) {
@@ -161,12 +161,12 @@ std::string congestion_text(const cc::CACongestionSetting& c) {
     return text;
 }
 
-std::string congestion_text(const cc::TimeStamp& c) { return dotted_lines().number("Timestamp", c.timeStamp).take(); }
+std::string format_congestion(const cc::TimeStamp& c) { return dotted_lines().number("Timestamp", c.timeStamp).take(); }
 
-std::string table_limit_text(const cc::CongestionControlTable& c) {
+std::string format_table_limit(const cc::CongestionControlTable& c) {
     return dotted_lines().number("CCTI_Limit", c.CCTILimit).take() + '\n';
 }
-std::string table_entry_text(unsigned index, const cc::CongestionControlTableEntry& e) {
+std::string format_table_entry(unsigned index, const cc::CongestionControlTableEntry& e) {
     return dotted_lines()
                .number("Entry", index)
                .number("CCT_Shift", e.CCTShift)

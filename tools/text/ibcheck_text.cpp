@@ -28,10 +28,10 @@ using enum complaint::severity;
 
 void check_state(const PortInfo& info, std::vector<complaint>& all) {
     if (info.portPhysicalState != iba::PortPhysicalState::LinkUp) {
-        const std::string is = physical_link_state_text(info.portPhysicalState);
+        const std::string is = format_physical_link_state(info.portPhysicalState);
         all.push_back({error, fmt::format("Physical link state is {} ", is), "portPhysicalState", is, "LinkUp"});
     } else if (info.portState != iba::PortState::Active) {
-        const std::string is = link_state_text(info.portState);
+        const std::string is = format_link_state(info.portState);
         all.push_back({warning, fmt::format("Logical link state is {} ", is), "portState", is, "Active"});
     }
 }
@@ -107,7 +107,7 @@ error_thresholds default_thresholds() {
     return t;
 }
 
-std::string thresholds_text(const error_thresholds& thresholds, bool json) {
+std::string format_thresholds(const error_thresholds& thresholds, bool json) {
     std::string text;
     nlohmann::ordered_json object;
     for_each_counter([&](counter c) {

@@ -42,7 +42,7 @@ std::vector<complaint> check_counters(const comad::counters::counter_values&, co
 /// Returns the thresholds of the ibcheck scripts: 10, and 100 for errors that the remote end causes.
 error_thresholds default_thresholds();
 /// Returns lines `SymbolErrorCounter=10` as in a thresholds file, or one JSON object.
-std::string thresholds_text(const error_thresholds&, bool json);
+std::string format_thresholds(const error_thresholds&, bool json);
 /// Returns default_thresholds(), changed by a file; an empty name: no file. Throws std::runtime_error with one line.
 error_thresholds read_thresholds(const std::string& file);
 /// Changes thresholds by a file, and returns the counters that it names. Under a name of infiniband-diags, which ignore unknown counters,

@@ -44,7 +44,7 @@ json place_at(const subnet& s, port_ref r) {
 }
 
 /// Formats a circle of ports. Only the start of a long circle is shown.
-std::string circle_text(const subnet& s, const std::vector<port_ref>& circle) {
+std::string format_circle(const subnet& s, const std::vector<port_ref>& circle) {
     constexpr std::size_t most = 12;
     std::vector<std::string> names;
     for (const port_ref r : circle) {
@@ -57,7 +57,7 @@ std::string circle_text(const subnet& s, const std::vector<port_ref>& circle) {
     return fmt::format("{} -> {}", fmt::join(names, " -> "), name_at(s, circle.front()));
 }
 
-std::string fault_text(const subnet& s, const discovery::lid_index&, const discovery::route_fault& f) {
+std::string format_fault(const subnet& s, const discovery::lid_index&, const discovery::route_fault& f) {
     using enum discovery::route_fault::kind;
     const std::string lids = fmt::format("LID{} {}", f.lids.size() == 1 ? "" : "s", lid_ranges(f.lids));
     switch (f.what) {
@@ -68,7 +68,7 @@ std::string fault_text(const subnet& s, const discovery::lid_index&, const disco
             return fmt::format("{}: keeps packets for {}, which it does not have", name_at(s, f.where), lids);
         return fmt::format("{}: leads to {}, which does not have {}", name_at(s, f.where),
                            name_at(s, s.at(f.where).peer), lids);
-    case loop: return fmt::format("loop: packets for {} circulate: {}", lids, circle_text(s, f.circle));
+    case loop: return fmt::format("loop: packets for {} circulate: {}", lids, format_circle(s, f.circle));
     case others: break;
     }
     return fmt::format("more faults, not listed individually: {}", lids);
@@ -112,8 +112,9 @@ std::vector<route_finding> findings_of(const subnet& s, const discovery::lid_ind
         json line{{"finding", word_of(f.what)}, {"LIDs", f.lids}, {"cut", f.pairs}};
         if (f.where) line["location"] = place_at(s, f.where);
         for (const port_ref r : f.circle) line["circle"].push_back(place_at(s, r));
-        all.push_back({fmt::format("{}: {} route{} broken", fault_text(s, index, f), f.pairs, f.pairs == 1 ? "" : "s"),
-                       json_line(line)});
+        all.push_back(
+            {fmt::format("{}: {} route{} broken", format_fault(s, index, f), f.pairs, f.pairs == 1 ? "" : "s"),
+             json_line(line)});
     }
     return all;
 }
@@ -161,7 +162,7 @@ std::vector<route_finding> findings_of(const subnet& s, const discovery::credit_
             line["circle"].push_back(std::move(place));
         }
         const std::string VL = check.VLs > 1 ? fmt::format(" of VL {}", loop.cycle.front().VL) : "";
-        all.push_back({fmt::format("credit loop among {} channels{}: {}", loop.lanes, VL, circle_text(s, circle)),
+        all.push_back({fmt::format("credit loop among {} channels{}: {}", loop.lanes, VL, format_circle(s, circle)),
                        json_line(line)});
     }
     return all;

@@ -41,7 +41,7 @@ std::string with_unit(u64 count, bool is_data) {
     return is_data ? text + 'B' : text;
 }
 
-std::string counter_text(counter c, const counters::counter_values& reported, bool has_unit) {
+std::string format_counter(counter c, const counters::counter_values& reported, bool has_unit) {
     const std::string unit = has_unit ? fmt::format(" ({})", with_unit(reported[c], is_data(c))) : std::string();
     return fmt::format(" [{} == {}{}]", label_of(c), reported[c], unit);
 }
@@ -160,13 +160,13 @@ void error_report::add_errors(const reading& l, bool& has_head) {
     std::string counters;
     for_each_counter([&](counter c) {
         if (!rules_.is_over(c, reported)) return;
-        counters += counter_text(c, reported, reported.width(c) == 64);
+        counters += format_counter(c, reported, reported.width(c) == 64);
         if (c == counter::portXmitDiscards) counters += cause_text<pm::PortXmitDiscardDetails>(l);
         if (c == counter::portRcvErrors) counters += cause_text<pm::PortRcvErrorDetails>(l);
     });
     if (choice_.data) {
         for_each_counter([&](counter c) {
-            if (!has_threshold(c) && reported[c]) counters += counter_text(c, reported, true);
+            if (!has_threshold(c) && reported[c]) counters += format_counter(c, reported, true);
         });
     }
     if (is_sum && !node.is_switch()) return; // as in ibqueryerrors.c, which reports other nodes port by port
@@ -181,7 +181,7 @@ void error_report::add_data(const reading& l, bool& has_head) {
     has_head = true;
     std::string counters;
     for_each_counter([&](counter c) {
-        if (!has_threshold(c) && l.counters.counters.has(c)) counters += counter_text(c, l.counters.counters, true);
+        if (!has_threshold(c) && l.counters.counters.has(c)) counters += format_counter(c, l.counters.counters, true);
     });
     add_line(l, node.info.nodeGUID, counters);
 }
@@ -193,8 +193,8 @@ void error_report::add_line(const reading& l, iba::guid GUID, const std::string&
     if (is_sum || !choice_.links || !subnet_.at(l.where).info) return;
     const bool is_known = bool(subnet_.at(l.where).peer); // if not, the text differs from that of iblinkinfo
     text_ += fmt::format("       Link info: {:6}{:4}{} =={}==>  {}\n", lid_at(subnet_, l.where), l.where.port,
-                         external_port_text(groups_, l.where), link_text(subnet_, l.where),
-                         is_known ? peer_text(subnet_, names_, l.where, true, groups_) : std::string(no_peer_text));
+                         format_external_port(groups_, l.where), format_link(subnet_, l.where),
+                         is_known ? format_peer(subnet_, names_, l.where, true, groups_) : std::string(no_peer_text));
 }
 
 void error_report::add_json(const reading& l) {

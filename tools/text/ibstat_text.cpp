@@ -21,7 +21,7 @@ std::string type_of(const device& d) {
 }
 
 /// Converts `10 Gb/sec (4X FDR10)` of sysfs to `10 (FDR10)`, as infiniband-diags print it.
-std::string rate_text(const std::string& rate) {
+std::string format_rate(const std::string& rate) {
     std::string whole = std::to_string(std::strtoul(rate.c_str(), nullptr, 10));
     if (whole == "2") whole = "2.5"; // 1X SDR
     return rate.ends_with("FDR10)") ? whole + " (FDR10)" : whole;
@@ -33,9 +33,9 @@ std::string lines_of(const device& d, const comad::transports::end_port& p, cons
     const auto line = [&](const char* name, const std::string& text) {
         fmt::format_to(std::back_inserter(out), "{}{}: {}\n", indent, name, text);
     };
-    line("State", state_text(p.portState));
-    line("Physical state", physical_state_text(p.portPhysicalState));
-    line("Rate", rate_text(p.rate));
+    line("State", format_state(p.portState));
+    line("Physical state", format_physical_state(p.portPhysicalState));
+    line("Rate", format_rate(p.rate));
     if (const auto bits_per_second = speeds(d, p.port))
         line("Effective speed", fmt::format("{:g}", static_cast<double>(*bits_per_second) / 1e9));
     line("Base lid", std::to_string(value(p.LID)));
@@ -49,11 +49,11 @@ std::string lines_of(const device& d, const comad::transports::end_port& p, cons
 
 } // namespace
 
-std::string port_text(const device& d, const comad::transports::end_port& p, const effective_speeds& speeds) {
+std::string format_port(const device& d, const comad::transports::end_port& p, const effective_speeds& speeds) {
     return fmt::format("{}: '{}'\nPort {}:\n{}", type_of(d), d.name, p.port, lines_of(d, p, "", speeds));
 }
 
-std::string device_text(const device& d, bool with_ports, const effective_speeds& speeds) {
+std::string format_device(const device& d, bool with_ports, const effective_speeds& speeds) {
     const std::string type = type_of(d);
     std::string out = fmt::format("{} '{}'\n", type, d.name);
     fmt::format_to(std::back_inserter(out), "\t{} type: {}\n\tNumber of ports: {}\n\tFirmware version: {}\n", type,

@@ -13,8 +13,8 @@ namespace ibtool {
 using effective_speeds = std::function<std::optional<comad::u64>(const comad::transports::device&, unsigned port)>;
 
 /// Returns the text of `ibstat DEVICE`: a device, and on request its ports.
-std::string device_text(const comad::transports::device&, bool with_ports, const effective_speeds&);
+std::string format_device(const comad::transports::device&, bool with_ports, const effective_speeds&);
 /// Returns the text of `ibstat DEVICE PORT`: one port.
-std::string port_text(const comad::transports::device&, const comad::transports::end_port&, const effective_speeds&);
+std::string format_port(const comad::transports::device&, const comad::transports::end_port&, const effective_speeds&);
 
 } // namespace ibtool

@@ -47,7 +47,7 @@ std::vector<group_change> changes_of(const counter_group& g, const comad::iba::C
     return all;
 }
 
-std::string changes_text(const std::vector<group_change>& changes, double seconds) {
+std::string format_changes(const std::vector<group_change>& changes, double seconds) {
     dotted_lines lines;
     for (const group_change& c : changes)
         lines.text(label_of(c.name), fmt::format("{} (+{:.1f}/s{})", c.now, per_second(c.counted, seconds), remark(c)));

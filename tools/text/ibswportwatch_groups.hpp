@@ -26,7 +26,7 @@ std::vector<group_change> changes_of(const counter_group&, const comad::iba::Cla
                                      std::span<const comad::u8> before, std::span<const comad::u8> after);
 
 /// Returns a line for each change: `PortVLXmitWait[3]:...............1000 (+400.0/s)`.
-std::string changes_text(const std::vector<group_change>&, double seconds);
+std::string format_changes(const std::vector<group_change>&, double seconds);
 /// Returns by name: `state`, `value`, `per_second`.
 nlohmann::ordered_json changes_json(const std::vector<group_change>&, double seconds);
 

@@ -36,7 +36,7 @@ void for_each_change(const counters::sample& before, const counters::sample& aft
     });
 }
 
-std::string rate_text(counter c, double rate) { return fmt::format("{:.1f}{}", rate, is_data(c) ? " B/s" : "/s"); }
+std::string format_rate(counter c, double rate) { return fmt::format("{:.1f}{}", rate, is_data(c) ? " B/s" : "/s"); }
 
 /// Adds the value in bytes for counters of data, as in the lines of a sweep.
 void add_bytes(nlohmann::ordered_json& to, counter c, u64 number) {
@@ -58,7 +58,7 @@ std::string_view remark(change_state s) {
 
 } // namespace
 
-std::string counters_text(const counters::counter_values& values, counters::counter_set which) {
+std::string format_counters(const counters::counter_values& values, counters::counter_set which) {
     dotted_lines lines;
     for_each_counter([&](counter c) {
         if (values.has(c) && which.has(c)) lines.number(label_of(c), values[c]);
@@ -66,10 +66,11 @@ std::string counters_text(const counters::counter_values& values, counters::coun
     return lines.take();
 }
 
-std::string changes_text(const counters::sample& before, const counters::sample& after, const error_thresholds* above) {
+std::string format_changes(const counters::sample& before, const counters::sample& after,
+                           const error_thresholds* above) {
     dotted_lines lines;
     for_each_change(before, after, above, [&](counter c, const counters::counter_change& what, double rate) {
-        lines.text(label_of(c), fmt::format("{} (+{}{})", after.counters[c], rate_text(c, rate), remark(what.what)));
+        lines.text(label_of(c), fmt::format("{} (+{}{})", after.counters[c], format_rate(c, rate), remark(what.what)));
     });
     return lines.take();
 }
@@ -110,7 +111,8 @@ std::string change_totals::text() const {
         const auto i = static_cast<unsigned>(c);
         if (sums_[i] == 0 && !is_more_[i]) return;
         const double rate = rate_of(c, {change_state::counted, sums_[i]}, time_);
-        lines.text(label_of(c), fmt::format("+{} ({}{})", sums_[i], rate_text(c, rate), is_more_[i] ? " or more" : ""));
+        lines.text(label_of(c),
+                   fmt::format("+{} ({}{})", sums_[i], format_rate(c, rate), is_more_[i] ? " or more" : ""));
     });
     return lines.take();
 }

@@ -12,12 +12,12 @@
 namespace ibtool {
 
 /// Returns the counters of `which` that were read, in perfquery's format.
-std::string counters_text(const comad::counters::counter_values&,
-                          comad::counters::counter_set which = comad::counters::counter_set::all());
+std::string format_counters(const comad::counters::counter_values&,
+                            comad::counters::counter_set which = comad::counters::counter_set::all());
 /// Returns a line for each counter that changed: `PortXmitData:....................1000 (+400.0 B/s)`, with a note if the value is not
 /// exact. `above`: only counters that change faster than this rate per second; null: all.
-std::string changes_text(const comad::counters::sample& before, const comad::counters::sample& after,
-                         const error_thresholds* above = nullptr);
+std::string format_changes(const comad::counters::sample& before, const comad::counters::sample& after,
+                           const error_thresholds* above = nullptr);
 
 /// Returns the counters as JSON, by name.
 nlohmann::ordered_json counters_json(const comad::counters::counter_values&,

@@ -20,7 +20,7 @@ using comad::transports::end_port;
 constexpr std::size_t most_ports = 6;
 
 /// Returns which users can open the port: `open to alice`.
-std::string rights_text(const machine& m, const end_port& p) {
+std::string format_rights(const machine& m, const end_port& p) {
     if (p.umad.empty()) return "no MAD device";
     const auto file = std::ranges::find(m.files, p.umad, &device_file::name);
     if (file == m.files.end()) return p.umad;
@@ -29,11 +29,11 @@ std::string rights_text(const machine& m, const end_port& p) {
 
 std::string port_line(const machine& m, const end_port& p) {
     return fmt::format("  {:<12} {}, {} ({}), LID {}, SM at LID {}; {}\n", p.name(), p.link_layer,
-                       state_text(p.portState), physical_state_text(p.portPhysicalState), value(p.LID),
-                       value(p.masterSMLID), rights_text(m, p));
+                       format_state(p.portState), format_physical_state(p.portPhysicalState), value(p.LID),
+                       value(p.masterSMLID), format_rights(m, p));
 }
 
-std::string ports_text(const machine& m) {
+std::string format_ports(const machine& m) {
     const std::vector<end_port> all = ports_of(m);
     if (all.empty()) return "This machine has no InfiniBand ports.\n";
     std::string text = "Local ports:\n";
@@ -44,7 +44,7 @@ std::string ports_text(const machine& m) {
 
 using steps = std::array<std::pair<std::string_view, std::string_view>, 3>;
 
-std::string next_text(const steps& next) {
+std::string format_next(const steps& next) {
     std::string text = "Next steps:\n";
     for (const auto& [command, what] : next) text += fmt::format("  {:<58} {}\n", command, what);
     return text;
@@ -56,22 +56,22 @@ constexpr std::pair<std::string_view, std::string_view> suggest_doctor{"ibtool d
 
 } // namespace
 
-std::string overview_text(const machine& m) {
-    std::string text = ports_text(m);
+std::string format_overview(const machine& m) {
+    std::string text = format_ports(m);
     if (can_open(m))
         return text + fmt::format("ibtool uses {}.\n", m.used->name()) +
-               next_text(
+               format_next(
                    {suggest_doctor, {"ibtool ibnetdiscover", "list the nodes and links of the subnet"}, list_commands});
     text += m.used ? fmt::format("ibtool would use {}, but cannot open it.\n", m.used->name())
                    : fmt::format("ibtool has no port to use: {}.\n", comad::iba::escaped(m.no_port));
-    return text + next_text({suggest_doctor,
-                             {"ibtool --fabric sim:fattree2,radix=8,sm=1 ibnetdiscover", "list a simulated subnet"},
-                             list_commands});
+    return text + format_next({suggest_doctor,
+                               {"ibtool --fabric sim:fattree2,radix=8,sm=1 ibnetdiscover", "list a simulated subnet"},
+                               list_commands});
 }
 
-std::string overview_text(std::string_view fabric) {
+std::string format_overview(std::string_view fabric) {
     return fmt::format("ibtool uses the fabric '{}' (from IBTOOL_FABRIC).\n", comad::iba::escaped(fabric)) +
-           next_text(
+           format_next(
                {suggest_doctor, {"ibtool ibnetdiscover", "list the nodes and links of the subnet"}, list_commands});
 }
 

@@ -9,8 +9,8 @@
 namespace ibtool {
 
 /// Returns the ports, their permissions, and the port that commands would use.
-std::string overview_text(const machine&);
+std::string format_overview(const machine&);
 /// Returns the overview for a simulated fabric with this name.
-std::string overview_text(std::string_view fabric);
+std::string format_overview(std::string_view fabric);
 
 } // namespace ibtool

@@ -30,8 +30,8 @@ nlohmann::ordered_json link_json(const subnet& s, port_ref r, const discovery::n
     nlohmann::ordered_json link{{"portState", iba::name_or_number(info.portState)},
                                 {"portPhysicalState", iba::name_or_number(info.portPhysicalState)}};
     if (info.portState != iba::PortState::Down) {
-        link["linkWidthActive"] = discovery::link_width_text(s.at(r));
-        link["linkSpeedActive"] = discovery::link_speed_text(s, r);
+        link["linkWidthActive"] = discovery::format_link_width(s.at(r));
+        link["linkSpeedActive"] = discovery::format_link_speed(s, r);
         link["HOQLife"] = info.HOQLife;
         link["VLStallCount"] = info.VLStallCount;
     }

@@ -24,10 +24,10 @@ const PortInfo& info_at(const subnet& s, port_ref r) { return *s.at(r).info; }
 
 } // namespace
 
-std::string any_speed_text(discovery::link_speeds speed) {
-    if (speed >> discovery::extended_speed2_bit) return extended_speed2_text(speed >> discovery::extended_speed2_bit);
-    if (speed >> discovery::extended_speed_bit) return extended_speed_text(speed >> discovery::extended_speed_bit);
-    return speed_text(speed);
+std::string format_any_speed(discovery::link_speeds speed) {
+    if (speed >> discovery::extended_speed2_bit) return format_extended_speed2(speed >> discovery::extended_speed2_bit);
+    if (speed >> discovery::extended_speed_bit) return format_extended_speed(speed >> discovery::extended_speed_bit);
+    return format_speed(speed);
 }
 
 unsigned lid_at(const subnet& s, port_ref r) {
@@ -35,39 +35,39 @@ unsigned lid_at(const subnet& s, port_ref r) {
     return info ? value(info->LID) : 0;
 }
 
-std::string width_of(const subnet& s, port_ref r) { return width_text(bits(discovery::active_width(s, r))); }
+std::string width_of(const subnet& s, port_ref r) { return format_width(bits(discovery::active_width(s, r))); }
 
 std::string speed_of(const subnet& s, port_ref r) {
-    return discovery::is_fdr10(s, r) ? "10.0 Gbps (FDR10)" : any_speed_text(discovery::active_speed(s, r));
+    return discovery::is_fdr10(s, r) ? "10.0 Gbps (FDR10)" : format_any_speed(discovery::active_speed(s, r));
 }
 
 std::string better_width(const subnet& s, port_ref r) {
     const u32 better = bits(discovery::possible_width(s, r));
-    return better ? width_text(better) : std::string();
+    return better ? format_width(better) : std::string();
 }
 
 std::string better_speed(const subnet& s, port_ref r) {
-    if (const u32 better = discovery::possible_speed(s, r)) return any_speed_text(better);
+    if (const u32 better = discovery::possible_speed(s, r)) return format_any_speed(better);
     return discovery::could_be_fdr10(s, r) ? "FDR10 (Found link at QDR but expected speed is FDR10)" : "";
 }
 
-std::string link_text(const subnet& s, port_ref r, bool with_times) {
+std::string format_link(const subnet& s, port_ref r, bool with_times) {
     const PortInfo& p = info_at(s, r);
     const std::string states =
-        fmt::format("{:>6}/{:>8}", link_state_text(p.portState), physical_link_state_text(p.portPhysicalState));
+        fmt::format("{:>6}/{:>8}", format_link_state(p.portState), format_physical_link_state(p.portPhysicalState));
     if (p.portState == iba::PortState::Down) return fmt::format("(              {})", states);
     std::string text = fmt::format("({:>3} {:>18} {})", width_of(s, r), speed_of(s, r), states);
     if (with_times) text += fmt::format(" (HOQ:{} VL_Stall:{})", p.HOQLife, p.VLStallCount);
     return text;
 }
 
-std::string external_port_text(const discovery::system_groups& groups, port_ref r) {
+std::string format_external_port(const discovery::system_groups& groups, port_ref r) {
     const unsigned number = groups.external_port(r);
     return number ? fmt::format("[{:2}]", number) : "[  ]";
 }
 
-std::string peer_text(const subnet& s, const discovery::node_names& names, port_ref r, bool with_guid,
-                      const discovery::system_groups& groups) {
+std::string format_peer(const subnet& s, const discovery::node_names& names, port_ref r, bool with_guid,
+                        const discovery::system_groups& groups) {
     const port_ref peer = s.at(r).peer;
     if (!peer) {
         const bool has_no_link = r.port == 0 || info_at(s, r).portState == iba::PortState::Down;
@@ -80,9 +80,9 @@ std::string peer_text(const subnet& s, const discovery::node_names& names, port_
     const u32 other_width = bits(discovery::other_width(s, r)), other_speed = discovery::other_speed(s, r);
     return fmt::format("{}{:6} {:4}{} \"{}\" ({} {})",
                        with_guid ? fmt::format("0x{:016x} ", value(s.at(peer).portGUID)) : std::string(),
-                       lid_at(s, peer), peer.port, external_port_text(groups, peer), names.of(s.nodes[peer.node]),
-                       could_be(better_width(s, r), other_width ? width_text(other_width) : std::string()),
-                       could_be(better_speed(s, r), other_speed ? any_speed_text(other_speed) : std::string()));
+                       lid_at(s, peer), peer.port, format_external_port(groups, peer), names.of(s.nodes[peer.node]),
+                       could_be(better_width(s, r), other_width ? format_width(other_width) : std::string()),
+                       could_be(better_speed(s, r), other_speed ? format_any_speed(other_speed) : std::string()));
 }
 
 } // namespace ibtool

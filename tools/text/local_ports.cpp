@@ -14,7 +14,7 @@ using comad::iba::PortPhysicalState;
 using comad::iba::PortState;
 using nlohmann::ordered_json;
 
-std::string state_text(PortState state) {
+std::string format_state(PortState state) {
     switch (state) {
     case PortState::Down: return "Down";
     case PortState::Initialize: return "Initializing";
@@ -24,7 +24,7 @@ std::string state_text(PortState state) {
     }
 }
 
-std::string physical_state_text(PortPhysicalState state) {
+std::string format_physical_state(PortPhysicalState state) {
     if (state == PortPhysicalState::NoChange) return "No state change";
     return comad::iba::name_or_number(state);
 }

@@ -16,9 +16,9 @@ struct sysfs_root {
 };
 
 /// Returns `Initializing`, as in infiniband-diags.
-std::string state_text(comad::iba::PortState state);
+std::string format_state(comad::iba::PortState state);
 /// Returns `LinkUp`, as in infiniband-diags.
-std::string physical_state_text(comad::iba::PortPhysicalState state);
+std::string format_physical_state(comad::iba::PortPhysicalState state);
 
 /// Returns the devices as one JSON object with the usual names, GUIDs with colons, and GIDs as IPv6 text.
 std::string devices_json(const std::vector<comad::transports::device>& devices);

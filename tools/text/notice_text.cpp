@@ -51,7 +51,7 @@ std::string title_of(const iba::Notice& n) {
                        static_cast<u16>(n.trapNumber), value(n.nodeType));
 }
 
-std::string_view threshold_text(TrapNumber trap) {
+std::string_view format_threshold(TrapNumber trap) {
     switch (trap) {
     case TrapNumber::LinkIntegrityThreshold: return "reached the threshold of local link integrity errors";
     case TrapNumber::BufferOverrunThreshold: return "reached the threshold of excessive buffer overruns";
@@ -82,7 +82,7 @@ std::vector<local_change> changes_of(const iba::NoticeTrap144& d) {
     return changed;
 }
 
-std::string changes_text(const iba::NoticeTrap144& d) {
+std::string format_changes(const iba::NoticeTrap144& d) {
     std::vector<std::string_view> texts;
     for (const local_change& c : changes_of(d)) texts.push_back(c.text);
     if (!d.otherLocalChanges) return fmt::format("the capability mask changed to 0x{:08x}", d.capabilityMask);
@@ -101,7 +101,7 @@ iba::MgmtClass class_of(const iba::NoticeTrap256& d) {
     return d.drNotice ? iba::MgmtClass::SubnDirected : iba::MgmtClass::SubnLID;
 }
 
-std::string attribute_text(const iba::NoticeTrap256& d) {
+std::string format_attribute(const iba::NoticeTrap256& d) {
     const iba::record_info* found = iba::find_attribute(class_of(d), 1, d.attributeID);
     if (!found) return fmt::format("attribute 0x{:04x}", d.attributeID);
     std::string_view name = found->name;
@@ -109,9 +109,9 @@ std::string attribute_text(const iba::NoticeTrap256& d) {
     return std::string(name);
 }
 
-std::string method_text(const iba::NoticeTrap256& d) { return name_or_plain_number(iba::Method{d.method}); }
+std::string format_method(const iba::NoticeTrap256& d) { return name_or_plain_number(iba::Method{d.method}); }
 
-std::string key_text(bool is_pkey, u32 key) {
+std::string format_key(bool is_pkey, u32 key) {
     return is_pkey ? fmt::format("P_Key 0x{:04x}", key) : fmt::format("Q_Key 0x{:08x}", key);
 }
 
@@ -172,13 +172,13 @@ json notice_text::end(const packet& p, bool is_source) const {
 }
 
 std::string notice_text::packet_text(const packet& p) const {
-    const auto end_text = [&](iba::lid LID, u32 QP, const iba::gid& GID) {
+    const auto format_end = [&](iba::lid LID, u32 QP, const iba::gid& GID) {
         std::string text = fmt::format("{} QP 0x{:x}", with_name(LID), QP);
         if (GID != iba::gid{}) text += fmt::format(" GID {}", GID);
         return text;
     };
-    return fmt::format("{} in a packet from {} to {}, SL {}", key_text(p.is_pkey, p.key),
-                       end_text(p.SLID, p.source_qp, p.SGID), end_text(p.DLID, p.destination_qp, p.DGID), p.SL);
+    return fmt::format("{} in a packet from {} to {}, SL {}", format_key(p.is_pkey, p.key),
+                       format_end(p.SLID, p.source_qp, p.SGID), format_end(p.DLID, p.destination_qp, p.DGID), p.SL);
 }
 
 void notice_text::add_packet(json& about, const packet& p) const {
@@ -217,11 +217,11 @@ std::string notice_text::about(const iba::Notice& n) const {
     case TrapNumber::BufferOverrunThreshold:
     case TrapNumber::FlowControlWatchdog: {
         const auto d = details_of<iba::NoticeTrap129>(n);
-        return fmt::format("port {} of {} {}", d.portNum, with_name(d.lidAddr), threshold_text(n.trapNumber));
+        return fmt::format("port {} of {} {}", d.portNum, with_name(d.lidAddr), format_threshold(n.trapNumber));
     }
     case TrapNumber::LocalChange: {
         const auto d = details_of<iba::NoticeTrap144>(n);
-        return fmt::format("{}: {}", with_name(d.lidAddr), changes_text(d));
+        return fmt::format("{}: {}", with_name(d.lidAddr), format_changes(d));
     }
     case TrapNumber::SystemImageGUIDChange: {
         const auto d = details_of<iba::NoticeTrap145>(n);
@@ -229,8 +229,8 @@ std::string notice_text::about(const iba::Notice& n) const {
     }
     case TrapNumber::BadMKey: {
         const auto d = details_of<iba::NoticeTrap256>(n);
-        std::string text = fmt::format("wrong M_Key in {} of {}, modifier 0x{:x}, from {}", method_text(d),
-                                       attribute_text(d), d.attributeModifier, with_name(d.lidAddr));
+        std::string text = fmt::format("wrong M_Key in {} of {}, modifier 0x{:x}, from {}", format_method(d),
+                                       format_attribute(d), d.attributeModifier, with_name(d.lidAddr));
         if (d.drNotice)
             text += fmt::format(" by directed route, drSLID {}, {} hops, return path {}{}", d.drSLID, d.drHopCount,
                                 fmt::join(return_path_of(n, d), ","), d.drPathTruncated ? " (truncated)" : "");
@@ -289,8 +289,8 @@ json notice_text::about_json(const iba::Notice& n) const {
     case TrapNumber::BadMKey: {
         const auto d = details_of<iba::NoticeTrap256>(n);
         about["source"] = end(d.lidAddr);
-        about["method"] = method_text(d);
-        about["attribute"] = attribute_text(d);
+        about["method"] = format_method(d);
+        about["attribute"] = format_attribute(d);
         about["attributeID"] = d.attributeID;
         about["attributeModifier"] = d.attributeModifier;
         if (d.drNotice)

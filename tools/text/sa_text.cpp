@@ -39,12 +39,14 @@ private:
     std::string text_;
 };
 
-std::string gid_text(const iba::gid& g) { return fmt::format("{}", g); }
+std::string format_gid(const iba::gid& g) { return fmt::format("{}", g); }
 
-std::string key_text(keys which, std::string key) { return which == keys::shown ? std::move(key) : "<not displayed>"; }
+std::string format_key(keys which, std::string key) {
+    return which == keys::shown ? std::move(key) : "<not displayed>";
+}
 
 /// Returns the bytes of a service key, which has the layout of a GID.
-std::string bytes_text(const iba::gid& g) {
+std::string format_bytes(const iba::gid& g) {
     return fmt::format("0x{:016x}{:016x}", g.prefix(), value(g.interface_id()));
 }
 
@@ -55,14 +57,14 @@ std::string text_of(const std::array<u8, 64>& name) {
 
 } // namespace
 
-std::string saquery_text(const sa::NodeRecord& r, std::string_view name) {
+std::string format_saquery(const sa::NodeRecord& r, std::string_view name) {
     const auto& n = r.nodeInfo;
     return dump("NodeRecord dump:", 24)
         .line("lid", "{}", value(r.LID))
         .line("reserved", "0x{:X}", r.reserved_16)
         .line("base_version", "0x{:X}", n.baseVersion)
         .line("class_version", "0x{:X}", n.classVersion)
-        .line("node_type", "{}", node_type_text(n.nodeType))
+        .line("node_type", "{}", format_node_type(n.nodeType))
         .line("num_ports", "{}", n.numPorts)
         .line("sys_guid", "{:#018x}", value(n.systemImageGUID))
         .line("node_guid", "{:#018x}", value(n.nodeGUID))
@@ -75,16 +77,16 @@ std::string saquery_text(const sa::NodeRecord& r, std::string_view name) {
         .line("NodeDescription", "{}", name);
 }
 
-std::string saquery_text(const sa::PortInfoRecord& r, keys which) {
+std::string format_saquery(const sa::PortInfoRecord& r, keys which) {
     return dump("PortInfoRecord dump:", 24)
         .raw("\tRID\n")
         .line("EndPortLid", "{}", value(r.endportLID))
         .line("PortNum", "{}", r.portNum)
         .line("Options", "{:#x}", r.reserved_24)
-        .raw("\tPortInfo dump:\n{}", indented(diags_text(r.portInfo, which == keys::shown)));
+        .raw("\tPortInfo dump:\n{}", indented(format_diags(r.portInfo, which == keys::shown)));
 }
 
-std::string saquery_short_text(const sa::PortInfoRecord& r) {
+std::string format_saquery_short(const sa::PortInfoRecord& r) {
     return dump("PortInfoRecord dump:", 24)
         .line("EndPortLid", "{}", value(r.endportLID))
         .line("PortNum", "{}", r.portNum)
@@ -93,7 +95,7 @@ std::string saquery_short_text(const sa::PortInfoRecord& r) {
         .line("capability_mask", "0x{:X}", r.portInfo.capabilityMask);
 }
 
-std::string saquery_text(const sa::SwitchInfoRecord& r) {
+std::string format_saquery(const sa::SwitchInfoRecord& r) {
     const auto& s = r.switchInfo;
     const auto bytes = iba::encode(s);
     return dump("SwitchInfoRecord dump:", 40)
@@ -114,20 +116,20 @@ std::string saquery_text(const sa::SwitchInfoRecord& r) {
         .line("MulticastFDBTop", "0x{:X}", s.multicastFDBTop);
 }
 
-std::string saquery_text(const sa::SMInfoRecord& r, keys which) {
+std::string format_saquery(const sa::SMInfoRecord& r, keys which) {
     const auto& s = r.SMInfo;
     return dump("SMInfoRecord dump:", 22)
         .raw("\t\tRID\n")
         .line("LID", "{}", value(r.LID))
         .raw("\t\tSMInfo dump:\n")
         .line("GUID", "{:#018x}", value(s.GUID))
-        .line("SM_Key", "{}", key_text(which, fmt::format("{:#018x}", s.SMKey)))
+        .line("SM_Key", "{}", format_key(which, fmt::format("{:#018x}", s.SMKey)))
         .line("ActCount", "{}", s.actCount)
         .line("Priority", "{}", s.priority)
         .line("SMState", "{}", value(s.SMState));
 }
 
-std::string saquery_text(const sa::LinkRecord& r) {
+std::string format_saquery(const sa::LinkRecord& r) {
     return dump("LinkRecord dump:", 27)
         .line("FromLID", "{}", value(r.fromLID))
         .line("FromPort", "{}", r.fromPort)
@@ -135,13 +137,13 @@ std::string saquery_text(const sa::LinkRecord& r) {
         .line("ToLID", "{}", value(r.toLID));
 }
 
-std::string saquery_text(const sa::PathRecord& r) {
+std::string format_saquery(const sa::PathRecord& r) {
     const auto bytes = iba::encode(r);
     const u8* p = bytes.data();
     return dump("PathRecord dump:", 24)
         .line("service_id", "{:#018x}", r.serviceID)
-        .line("dgid", "{}", gid_text(r.DGID))
-        .line("sgid", "{}", gid_text(r.SGID))
+        .line("dgid", "{}", format_gid(r.DGID))
+        .line("sgid", "{}", format_gid(r.SGID))
         .line("dlid", "{}", value(r.DLID))
         .line("slid", "{}", value(r.SLID))
         .line("hop_flow_raw", "0x{:X}", iba::load_be<u32>(p + 44))
@@ -157,12 +159,12 @@ std::string saquery_text(const sa::PathRecord& r) {
         .line("resv2", "0x{:012X}", iba::load_bytes<6>(p + 58));
 }
 
-std::string saquery_text(const sa::MCMemberRecord& r) {
+std::string format_saquery(const sa::MCMemberRecord& r) {
     const auto bytes = iba::encode(r);
     const u8* p = bytes.data();
     return dump("MCMember Record dump:", 24)
-        .line("MGID", "{}", gid_text(r.MGID))
-        .line("PortGid", "{}", gid_text(r.portGID))
+        .line("MGID", "{}", format_gid(r.MGID))
+        .line("PortGid", "{}", format_gid(r.portGID))
         .line("qkey", "{:#x}", r.QKey)
         .line("mlid", "{:#x}", value(r.MLID))
         .line("mtu", "{:#x}", p[38])
@@ -178,10 +180,10 @@ std::string saquery_text(const sa::MCMemberRecord& r) {
         .line("ProxyJoin", "{:#x}", static_cast<unsigned>(r.proxyJoin));
 }
 
-std::string saquery_group_text(const sa::MCMemberRecord& r) {
+std::string format_saquery_group(const sa::MCMemberRecord& r) {
     const auto bytes = iba::encode(r);
     return dump("MCMemberRecord group dump:", 24)
-        .line("MGID", "{}", gid_text(r.MGID))
+        .line("MGID", "{}", format_gid(r.MGID))
         .line("Mlid", "0x{:X}", value(r.MLID))
         .line("Mtu", "0x{:X}", bytes[38])
         .line("pkey", "0x{:X}", r.PKey)
@@ -189,23 +191,23 @@ std::string saquery_group_text(const sa::MCMemberRecord& r) {
         .line("SL", "0x{:X}", r.SL);
 }
 
-std::string saquery_member_text(const sa::MCMemberRecord& r, std::string_view name) {
+std::string format_saquery_member(const sa::MCMemberRecord& r, std::string_view name) {
     return dump("MCMemberRecord member dump:", 24)
-        .line("MGID", "{}", gid_text(r.MGID))
+        .line("MGID", "{}", format_gid(r.MGID))
         .line("Mlid", "0x{:X}", value(r.MLID))
-        .line("PortGid", "{}", gid_text(r.portGID))
+        .line("PortGid", "{}", format_gid(r.portGID))
         .line("ScopeState", "0x{:X}", iba::encode(r)[48])
         .line("ProxyJoin", "0x{:X}", static_cast<unsigned>(r.proxyJoin))
         .line("NodeDescription", "{}", name);
 }
 
-std::string saquery_text(const sa::ServiceRecord& r, keys which) {
+std::string format_saquery(const sa::ServiceRecord& r, keys which) {
     dump d("ServiceRecord dump:", 24);
     d.line("ServiceID", "{:#018x}", r.serviceID)
-        .line("ServiceGID", "{}", gid_text(r.serviceGID))
+        .line("ServiceGID", "{}", format_gid(r.serviceGID))
         .line("ServiceP_Key", "0x{:X}", r.servicePKey)
         .line("ServiceLease", "0x{:X}", r.serviceLease)
-        .line("ServiceKey", "{}", key_text(which, bytes_text(r.serviceKey)))
+        .line("ServiceKey", "{}", format_key(which, format_bytes(r.serviceKey)))
         .line("ServiceName", "{}", text_of(r.serviceName));
     const auto add = [&](unsigned bits, const auto& list, unsigned digits) {
         for (std::size_t i = 0; i < list.size(); ++i)
@@ -219,14 +221,14 @@ std::string saquery_text(const sa::ServiceRecord& r, keys which) {
     return d;
 }
 
-std::string saquery_text(const sa::InformInfoRecord& r, keys which) {
+std::string format_saquery(const sa::InformInfoRecord& r, keys which) {
     const auto& i = r.informInfo;
     return dump("InformInfoRecord dump:", 24)
         .raw("\t\tRID\n")
-        .line("SubscriberGID", "{}", gid_text(r.subscriberGID))
+        .line("SubscriberGID", "{}", format_gid(r.subscriberGID))
         .line("SubscriberEnum", "0x{:X}", r.enumeration)
         .raw("\t\tInformInfo dump:\n")
-        .line("gid", "{}", gid_text(i.GID))
+        .line("gid", "{}", format_gid(i.GID))
         .line("lid_range_begin", "{}", value(i.LIDRangeBegin))
         .line("lid_range_end", "{}", value(i.LIDRangeEnd))
         .line("is_generic", "0x{:X}", i.isGeneric)
@@ -234,12 +236,12 @@ std::string saquery_text(const sa::InformInfoRecord& r, keys which) {
         .line("trap_type", "0x{:X}", i.type)
         .line(i.isGeneric ? "trap_num" : "dev_id", "{}",
               i.isGeneric ? fmt::format("{}", i.trapNumber) : fmt::format("0x{:X}", i.trapNumber))
-        .line("qpn", "{}", key_text(which, fmt::format("0x{:06X}", i.QPN)))
+        .line("qpn", "{}", format_key(which, fmt::format("0x{:06X}", i.QPN)))
         .line("resp_time_val", "0x{:X}", i.respTimeValue)
         .line(i.isGeneric ? "node_type" : "vendor_id", "0x{:06X}", i.producerType);
 }
 
-std::string saquery_text(const sa::LinearForwardingTableRecord& r) {
+std::string format_saquery(const sa::LinearForwardingTableRecord& r) {
     dump d("LFT Record dump:", 27);
     d.line("LID", "{}", value(r.LID)).line("Block", "{}", r.blockNum).raw("\t\tLFT:\n\t\tLID\tPort Number\n");
     const auto bytes = iba::encode(r.linearForwardingTable);
@@ -247,7 +249,7 @@ std::string saquery_text(const sa::LinearForwardingTableRecord& r) {
     return d.raw("\n");
 }
 
-std::string saquery_text(const sa::MulticastForwardingTableRecord& r) {
+std::string format_saquery(const sa::MulticastForwardingTableRecord& r) {
     dump d("MFT Record dump:", 27);
     d.line("LID", "{}", value(r.LID)).line("Position", "{}", r.position).line("Block", "{}", r.blockNum);
     d.raw("\t\tMFT:\n\t\tMLID\tPort Mask\n");
@@ -257,7 +259,7 @@ std::string saquery_text(const sa::MulticastForwardingTableRecord& r) {
     return d.raw("\n");
 }
 
-std::string saquery_text(const sa::SLToVLMappingTableRecord& r) {
+std::string format_saquery(const sa::SLToVLMappingTableRecord& r) {
     dump d("SL2VLTableRecord dump:", 27);
     d.line("LID", "{}", value(r.LID)).line("InPort", "{}", r.inputPortNum).line("OutPort", "{}", r.outputPortNum);
     const auto bytes = iba::encode(r.SLToVLMappingTable);
@@ -266,7 +268,7 @@ std::string saquery_text(const sa::SLToVLMappingTableRecord& r) {
     return d.raw("\n");
 }
 
-std::string saquery_text(const sa::PKeyTableRecord& r) {
+std::string format_saquery(const sa::PKeyTableRecord& r) {
     dump d("PKeyTableRecord dump:", 27);
     d.line("LID", "{}", value(r.LID))
         .line("Port", "{}", r.portNum)
@@ -279,7 +281,7 @@ std::string saquery_text(const sa::PKeyTableRecord& r) {
     return d.raw("\n");
 }
 
-std::string saquery_text(const sa::VLArbitrationTableRecord& r) {
+std::string format_saquery(const sa::VLArbitrationTableRecord& r) {
     dump d("VLArbTableRecord dump:", 27);
     d.line("LID", "{}", value(r.LID)).line("Port", "{}", r.outputPortNum).line("Block", "{}", r.blockNum);
     const auto bytes = iba::encode(r.VLArbitrationTable);
@@ -293,7 +295,7 @@ std::string saquery_text(const sa::VLArbitrationTableRecord& r) {
     return d;
 }
 
-std::string saquery_text(const sa::GUIDInfoRecord& r) {
+std::string format_saquery(const sa::GUIDInfoRecord& r) {
     dump d("GUIDInfo Record dump:", 27);
     d.line("LID", "{}", value(r.LID)).line("Block", "{}", r.blockNum);
     const auto bytes = iba::encode(r.GUIDInfo);
@@ -302,7 +304,7 @@ std::string saquery_text(const sa::GUIDInfoRecord& r) {
     return d;
 }
 
-std::string saquery_text(const sa::RandomForwardingTableRecord& r) {
+std::string format_saquery(const sa::RandomForwardingTableRecord& r) {
     dump d("RFT Record dump:", 27);
     d.line("LID", "{}", value(r.LID))
         .line("Block", "{}", r.blockNum)
@@ -312,13 +314,13 @@ std::string saquery_text(const sa::RandomForwardingTableRecord& r) {
     return d.raw("\n");
 }
 
-std::string saquery_text(const sa::ServiceAssociationRecord& r, keys which) {
+std::string format_saquery(const sa::ServiceAssociationRecord& r, keys which) {
     return dump("ServiceAssociationRecord dump:", 24)
-        .line("ServiceKey", "{}", key_text(which, bytes_text(r.serviceKey)))
+        .line("ServiceKey", "{}", format_key(which, format_bytes(r.serviceKey)))
         .line("ServiceName", "{}", text_of(r.serviceName));
 }
 
-std::string saquery_text(const iba::ClassPortInfo& c) {
+std::string format_saquery(const iba::ClassPortInfo& c) {
     const auto bytes = iba::encode(c);
     const u8* p = bytes.data();
     const auto hex = [](u32 word) { return fmt::format("0x{:08X}", word); };
@@ -328,13 +330,13 @@ std::string saquery_text(const iba::ClassPortInfo& c) {
         .line("Capability mask", "0x{:04X}", c.capabilityMask)
         .line("Capability mask 2", "0x{:08X}", c.capabilityMask2)
         .line("Response time value", "0x{:02X}", c.respTimeValue)
-        .line("Redirect GID", "{}", gid_text(c.redirectGID))
+        .line("Redirect GID", "{}", format_gid(c.redirectGID))
         .line("Redirect TC/SL/FL", "{}", hex(iba::load_be<u32>(p + 24)))
         .line("Redirect LID", "{}", value(c.redirectLID))
         .line("Redirect PKey", "0x{:04X}", c.redirectPKey)
         .line("Redirect QP", "0x{:08X}", c.redirectQP)
         .line("Redirect QKey", "0x{:08X}", c.redirectQKey)
-        .line("Trap GID", "{}", gid_text(c.trapGID))
+        .line("Trap GID", "{}", format_gid(c.trapGID))
         .line("Trap TC/SL/FL", "{}", hex(iba::load_be<u32>(p + 56)))
         .line("Trap LID", "{}", value(c.trapLID))
         .line("Trap PKey", "0x{:04X}", c.trapPKey)

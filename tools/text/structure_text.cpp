@@ -28,7 +28,7 @@ structure_style style_of(const global_options& options) {
     return options.iba_names ? structure_style::iba_names : structure_style::diags;
 }
 
-std::string structure_text(structure_style style, const iba::record_info& info, std::vector<u8> bytes, keys which) {
+std::string format_structure(structure_style style, const iba::record_info& info, std::vector<u8> bytes, keys which) {
     if (style != structure_style::annotated) return iba::dotted(info, bytes, nullptr, {.keys = which});
     if (which == keys::shown) return iba::dump(info, bytes);
     iba::hide_keys(info, bytes);

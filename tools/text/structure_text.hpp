@@ -25,14 +25,14 @@ structure_style style_of(const global_options&);
 using keys = comad::iba::key_display;
 
 /// Returns the structure in a style other than structure_style::diags. A hidden key is `<not displayed>`, and its words are 0.
-std::string structure_text(structure_style, const comad::iba::record_info&, std::vector<comad::u8> bytes,
-                           keys = keys::hidden);
+std::string format_structure(structure_style, const comad::iba::record_info&, std::vector<comad::u8> bytes,
+                             keys = keys::hidden);
 /// Returns the text of a value; in the style diags, the result of `diags`.
 template <comad::iba::wire T, class Diags>
-std::string structure_text(structure_style style, const T& value, keys which, Diags&& diags) {
+std::string format_structure(structure_style style, const T& value, keys which, Diags&& diags) {
     if (style == structure_style::diags) return diags(value);
     const auto bytes = comad::iba::encode(value);
-    return structure_text(style, comad::iba::info_of<T>, {bytes.begin(), bytes.end()}, which);
+    return format_structure(style, comad::iba::info_of<T>, {bytes.begin(), bytes.end()}, which);
 }
 
 /// Returns a JSON object without the hidden keys.

@@ -92,7 +92,7 @@ nlohmann::ordered_json link_row(const discovery::subnet& s, const discovery::lin
         for (const port_ref end : {l.to, l.from})
             if (const auto& info = s.at(end).info; info && value(info->portState) != 0)
                 state = iba::name_or_number(info->portState);
-        speed = fmt::format("{}{}", link_width_text(s.at(known_end)), link_speed_text(s, known_end));
+        speed = fmt::format("{}{}", format_link_width(s.at(known_end)), format_link_speed(s, known_end));
     }
     return {l.from.node, l.from.port, l.to.node,      l.to.port,
             state,       speed,       color_of(s, l), sum ? nlohmann::ordered_json(*sum) : nullptr};

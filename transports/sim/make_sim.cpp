@@ -115,11 +115,11 @@ simulation make_sim(std::string_view specification, time_mode mode) {
     const unsigned by = port != 0 ? static_cast<unsigned>(port) : default_port(t.nodes[here]);
 
     made.fabric = std::make_unique<fabric>(std::move(t), times, wrong);
-    made.node_port = std::make_unique<sim_transport>(*made.fabric, here, by,
-                                                     clock == "real" ? time_mode::real : time_mode::virtual_);
-    made.transport = made.node_port.get();
+    made.place = std::make_unique<sim_transport>(*made.fabric, here, by,
+                                                 clock == "real" ? time_mode::real : time_mode::virtual_);
+    made.transport = made.place.get();
     if (kernel) {
-        made.kernel = std::make_unique<kernel_model>(*made.node_port, *kernel);
+        made.kernel = std::make_unique<kernel_model>(*made.place, *kernel);
         made.transport = made.kernel.get();
     }
     if (key != 0) made.fabric->set_keys(key);

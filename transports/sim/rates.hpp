@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // rates.hpp - computes the rate of a cable and its IBA code. It does not depend on routing.
 #pragma once
-#include <comad/iba/detail/codes.hpp>
+#include <comad/iba/detail/value_codes.hpp>
 #include <comad/transports/sim/detail/topology.hpp>
 
 #include <array>

@@ -2,7 +2,7 @@
 // spec.cpp - parses specifications of subnets and simulators.
 #include "spec.hpp"
 
-#include <comad/iba/detail/suggest.hpp>
+#include <comad/iba/detail/suggest_names.hpp>
 #include <comad/iba/detail/text.hpp>
 
 #include <fmt/format.h>

@@ -6,7 +6,7 @@
 // members of inlined headers have no prefix. Reserved ranges have names, too, such as `reserved_144`. Error messages have one
 // line; the message for a wrong name lists the valid names, the most similar first.
 #pragma once
-#include <comad/iba/checked.hpp>
+#include <comad/iba/checked_codec.hpp>
 #include <comad/iba/detail/wire.hpp>
 
 #include <span>

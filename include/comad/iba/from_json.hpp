@@ -9,7 +9,7 @@
 // Error messages have one line and name the location: too_short; unreadable, also for text that is not JSON; unknown_name,
 // with the valid names, the most similar first; out_of_range.
 #pragma once
-#include <comad/iba/checked.hpp>
+#include <comad/iba/checked_codec.hpp>
 #include <comad/iba/detail/wire.hpp>
 
 #include <span>

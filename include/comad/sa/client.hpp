@@ -7,8 +7,8 @@
 #include <comad/iba/detail/sa/paths.hpp>
 #include <comad/iba/detail/smp/port.hpp>
 #include <comad/mad/port_keys.hpp>
+#include <comad/sa/detail/lid_lookup.hpp>
 #include <comad/sa/detail/local_port.hpp>
-#include <comad/sa/detail/places.hpp>
 
 #include <array>
 #include <chrono>

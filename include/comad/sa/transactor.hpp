@@ -4,9 +4,9 @@
 #pragma once
 #include <comad/coro/detail/blocking.hpp>
 #include <comad/coro/detail/rpcs.hpp>
-#include <comad/sa/detail/equivalents.hpp>
+#include <comad/sa/detail/lid_lookup.hpp>
 #include <comad/sa/detail/no_records.hpp>
-#include <comad/sa/detail/places.hpp>
+#include <comad/sa/detail/sa_record_for.hpp>
 
 namespace comad::sa {
 

@@ -102,8 +102,8 @@ void check_same_topology(const std::string& one, const std::string& other) { che
 void compare_topology(const ibsim_server& server, const subnet& found) {
     CHECK(found.complete());
     CHECK(inconsistencies(found) == std::vector<std::string>{});
-    check_same_topology(topology_text(found, {}, {}), run_beside(server, "ibnetdiscover"));
-    check_same_topology(topology_text(found, {}, {.full = true, .mads_used = {}}),
+    check_same_topology(format_topology(found, {}, {}), run_beside(server, "ibnetdiscover"));
+    check_same_topology(format_topology(found, {}, {.full = true, .mads_used = {}}),
                         run_beside(server, "ibnetdiscover -f"));
 }
 
@@ -112,8 +112,9 @@ void compare_reports(const ibsim_server& server, const subnet& found) {
     check_same(node_list(found, {}, {NodeType::CA, NodeType::Switch, NodeType::Router}),
                run_beside(server, "ibnetdiscover -l"), "\n");
     check_same(ports_report(found, {}), run_beside(server, "ibnetdiscover -p"), "\n");
-    if (found.count(NodeType::CA) > 0) check_same(hosts_text(found, {}), run_beside(server, "ibhosts"), "\n");
-    if (found.count(NodeType::Switch) > 0) check_same(switches_text(found, {}), run_beside(server, "ibswitches"), "\n");
+    if (found.count(NodeType::CA) > 0) check_same(format_hosts(found, {}), run_beside(server, "ibhosts"), "\n");
+    if (found.count(NodeType::Switch) > 0)
+        check_same(format_switches(found, {}), run_beside(server, "ibswitches"), "\n");
 }
 
 bool has_lids(const subnet& found) {

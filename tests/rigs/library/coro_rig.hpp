@@ -5,7 +5,7 @@
 #include "kernel/kernel_of_this_run.hpp"
 #include "subnet/sa_path.hpp"
 #include "support/catch.hpp"
-#include "support/counted.hpp"
+#include "support/counted_object.hpp"
 #include "wire/scripted_transport.hpp"
 #include <comad/coro/driver.hpp>
 #include <comad/coro/schedule.hpp>

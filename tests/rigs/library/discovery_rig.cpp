@@ -82,7 +82,7 @@ topology managed(std::string_view specification) {
 }
 
 std::string text_of(const subnet& found) {
-    return topology_text(found, {}, {.full = true, .mads_used = {}}) + json_text(found);
+    return format_topology(found, {}, {.full = true, .mads_used = {}}) + json_text(found);
 }
 
 // ---- the expected subnet --------------------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ int run_check_cabling(const cabling_settings& s, global_options options) {
     const auto compare = [&](const discovery::subnet& subnet, u64) {
         const discovery::cabling is = compare_cabling(plan, subnet, names);
         report r;
-        r.text = (s.json ? cabling_json : cabling_text)(plan, is, subnet, names);
+        r.text = (s.json ? cabling_json : format_cabling)(plan, is, subnet, names);
         r.is_any_bad = !is.faults.empty();
         return r;
     };

@@ -39,7 +39,7 @@ text_style style_of(const check_options& o, const global_options& all) {
 }
 
 int show_thresholds(const check_options& o) {
-    write_output(thresholds_text(read_thresholds(o.thresholds), o.json));
+    write_output(format_thresholds(read_thresholds(o.thresholds), o.json));
     return complete;
 }
 

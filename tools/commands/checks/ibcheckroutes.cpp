@@ -4,7 +4,7 @@
 #include "command.hpp"
 #include "input/forwarding_dump.hpp"
 #include "input/lane_files.hpp"
-#include "session/ask.hpp"
+#include "session/queries.hpp"
 #include "session/run_on_subnet.hpp"
 #include "session/subnet_file.hpp"
 #include "session/subnet_queries.hpp"

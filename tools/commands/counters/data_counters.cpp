@@ -3,7 +3,7 @@
 // node or the whole subnet. Use 64-bit counters if the node has them.
 #include "comad.hpp"
 #include "command.hpp"
-#include "session/ask.hpp"
+#include "session/queries.hpp"
 #include "session/run_on_subnet.hpp"
 #include "session/subnet_queries.hpp"
 #include "text/ibswportwatch_text.hpp"
@@ -51,7 +51,7 @@ counters::counter_set data_and_packets() {
 }
 
 std::string text_of(const counted& c) {
-    return heading(c.agent, c.group(), c.port) + counters_text(c.values, data_and_packets());
+    return heading(c.agent, c.group(), c.port) + format_counters(c.values, data_and_packets());
 }
 
 nlohmann::ordered_json json_of(const counted& c, nlohmann::ordered_json line) {

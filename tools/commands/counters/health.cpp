@@ -49,14 +49,14 @@ struct health_report {
 
 // ---- text ------------------------------------------------------------------------------------------------------------
 
-std::string time_text(double seconds) {
+std::string format_time(double seconds) {
     for (const auto& [unit, length] : {std::pair{"d", 86400.0}, {"h", 3600.0}, {"min", 60.0}})
         if (seconds >= length) return seconds == length ? unit : fmt::format("{:.6g} {}", seconds / length, unit);
     return seconds == 1 ? "s" : fmt::format("{:.6g} s", seconds);
 }
 
 /// Formats a rate. The interval between the sweeps is not exact, so more digits would have no meaning.
-std::string rate_text(double rate) { return rate < 1000 ? fmt::format("{:.3g}", rate) : fmt::format("{:.0f}", rate); }
+std::string format_rate(double rate) { return rate < 1000 ? fmt::format("{:.3g}", rate) : fmt::format("{:.0f}", rate); }
 
 /// Returns the words before the value with which a finding compares a port.
 std::string_view compared(const health_finding& v) {
@@ -71,8 +71,8 @@ std::string reason(const health_finding& v) {
     };
     switch (v.why) {
     case rule::growth:
-        return fmt::format("{} {}, {} per {}; limit {:g}", v.counter, counted(), rate_text(v.measured),
-                           time_text(comad::mad::in_seconds(v.per)), v.limit);
+        return fmt::format("{} {}, {} per {}; limit {:g}", v.counter, counted(), format_rate(v.measured),
+                           format_time(comad::mad::in_seconds(v.per)), v.limit);
     case rule::bit_errors:
     case rule::raw_bit_errors:
         return fmt::format("{} {}, bit error ratio {:.2g}; limit {:g}", v.counter, counted(), v.measured, v.limit);

@@ -3,10 +3,10 @@
 #include "comad.hpp"
 #include "command.hpp"
 #include "commands/counters/counter_options.hpp"
-#include "session/ask.hpp"
 #include "session/counter_queries.hpp"
+#include "session/queries.hpp"
 #include "session/reconnecting_session.hpp"
-#include "text/error_words.hpp"
+#include "text/error_text.hpp"
 #include "text/ibcheck_text.hpp"
 #include "text/ibswportwatch_groups.hpp"
 #include "text/ibswportwatch_text.hpp"
@@ -168,7 +168,7 @@ private:
     }
 
     std::string format_reported(const port_reading& now) const {
-        if (groups_.empty()) return how_.only_above ? std::string() : counters_text(now.usual.counters);
+        if (groups_.empty()) return how_.only_above ? std::string() : format_counters(now.usual.counters);
         std::string text;
         for (std::size_t i = 0; i < groups_.size(); ++i) text += groups_[i]->text(now.groups[i], info_);
         return text;
@@ -224,13 +224,13 @@ private:
         std::string text;
         if (groups_.empty()) {
             if (how_.json) changes = changes_json(last_.usual, now.usual, above());
-            else text = changes_text(last_.usual, now.usual, above());
+            else text = format_changes(last_.usual, now.usual, above());
             totals_.add(last_.usual, now.usual);
         }
         for (std::size_t i = 0; i < groups_.size(); ++i) {
             const std::vector<group_change> moved = group_changes(i, now);
             if (how_.json) changes[std::string(groups_[i]->name)] = changes_json(moved, interval);
-            else text += changes_text(moved, interval);
+            else text += format_changes(moved, interval);
             group_totals_[i].add(moved, interval);
         }
         if (how_.json) {

@@ -4,10 +4,10 @@
 #include "comad.hpp"
 #include "command.hpp"
 #include "commands/counters/counter_options.hpp"
-#include "input/words.hpp"
-#include "session/ask.hpp"
+#include "input/split_text.hpp"
 #include "session/counter_queries.hpp"
 #include "session/port_info_extended.hpp"
+#include "session/queries.hpp"
 #include "text/json.hpp"
 #include "text/structure_text.hpp"
 #include <comad/coro/detail/when_all.hpp>
@@ -159,19 +159,19 @@ std::string json_of(const counter_query& q, const group_reading& c, const std::v
     return json_line(line);
 }
 
-std::string reading_text(const counter_query& q, const group_reading& c) {
+std::string format_reading(const counter_query& q, const group_reading& c) {
     const structure_style style = style_of(q.in.options());
     if (style == structure_style::diags) return c.group->text(c.bytes, q.info);
-    return structure_text(style, c.group->info, c.bytes);
+    return format_structure(style, c.group->info, c.bytes);
 }
 
 std::string text_of(const counter_query& q, const group_reading& c, const std::vector<u8>& summed = {}) {
     if (q.how.json) return json_of(q, c, summed);
-    return q.how.reads ? heading(q, *c.group, c.port) + reading_text(q, c) : std::string();
+    return q.how.reads ? heading(q, *c.group, c.port) + format_reading(q, c) : std::string();
 }
 
 /// Formats the sum of the counters of several ports.
-std::string sum_text(const counter_query& q, const std::vector<group_reading>& all) {
+std::string format_sum(const counter_query& q, const std::vector<group_reading>& all) {
     std::vector<u8> summed;
     std::vector<std::vector<u8>> reported;
     for (const group_reading& c : all) {
@@ -215,7 +215,7 @@ query_task<report> query_group(const counter_query& q, const counter_group& g) {
     if (answered.empty()) co_return std::move(replies.front().error());
     const bool is_to_sum = q.how.all ? ports.front() != all_ports : ports.size() > 1;
     if (q.how.sums && q.how.reads && is_summable && is_to_sum) {
-        result.text = sum_text(q, answered);
+        result.text = format_sum(q, answered);
     } else {
         for (const group_reading& c : answered) result.text += text_of(q, c);
     }

@@ -12,11 +12,11 @@
 #include "session/report.hpp"
 #include "session/stop_signals.hpp"
 #include "session/subnet_file.hpp"
-#include "session/sweeping.hpp"
+#include "session/sweep_loop.hpp"
 #include "text/output.hpp"
 #include <comad/counters/health.hpp>
 #include <comad/discovery/database/detail/node_type_names.hpp>
-#include <comad/iba/detail/suggest.hpp>
+#include <comad/iba/detail/suggest_names.hpp>
 #include <comad/iba/detail/text.hpp>
 #include <comad/iba/parse.hpp>
 

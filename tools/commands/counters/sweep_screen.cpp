@@ -33,7 +33,7 @@ constexpr sort_key sort_keys[] = {
 };
 
 /// Describes the order of the rows.
-std::string order_text(const comad::counters::row_selection& c) {
+std::string format_order(const comad::counters::row_selection& c) {
     switch (c.order) {
     case row_order::by_counter: return std::string(name_of(c.by));
     case row_order::by_errors: return "errors";
@@ -91,7 +91,7 @@ std::string sweep_screen::footer() const {
     const std::string filter = selection_.part_of_name.empty()
                                    ? ""
                                    : fmt::format(" ({}; Esc: all)", comad::iba::escaped(selection_.part_of_name));
-    return fmt::format("q quit, / filter{}, {} sort: by {}", filter, letters, order_text(selection_));
+    return fmt::format("q quit, / filter{}, {} sort: by {}", filter, letters, format_order(selection_));
 }
 
 std::string sweep_screen::text(terminal_size size) const {

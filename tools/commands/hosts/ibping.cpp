@@ -5,7 +5,7 @@
 #include "session/host_service.hpp"
 #include "session/reconnecting_session.hpp"
 #include "session/report.hpp"
-#include "text/error_words.hpp"
+#include "text/error_text.hpp"
 #include "text/json.hpp"
 #include "text/output.hpp"
 #include <comad/iba/detail/text.hpp>

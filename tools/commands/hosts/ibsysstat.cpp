@@ -2,8 +2,8 @@
 // ibsysstat.cpp - ibsysstat: prints the name and the processors of a host. Also contains the server that reports them.
 #include "comad.hpp"
 #include "command.hpp"
-#include "session/ask.hpp"
 #include "session/host_service.hpp"
+#include "session/queries.hpp"
 #include "text/json.hpp"
 #include <comad/iba/detail/class_port_info.hpp>
 #include <comad/iba/detail/text.hpp>

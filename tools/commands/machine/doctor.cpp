@@ -8,7 +8,7 @@
 #include "session/report.hpp"
 #include "session/target.hpp"
 #include "text/doctor_checks.hpp"
-#include "text/error_words.hpp"
+#include "text/error_text.hpp"
 #include "text/local_ports.hpp"
 #include "text/output.hpp"
 #include <comad/iba/detail/class_port_info.hpp>
@@ -127,7 +127,7 @@ private:
         return true;
     }
     int end() const {
-        write_output(how_.json ? findings_json(all_) : findings_text(all_));
+        write_output(how_.json ? findings_json(all_) : format_findings(all_));
         return is_any_bad(all_) ? failed : complete;
     }
     void add(std::vector<finding> more) { std::ranges::move(more, std::back_inserter(all_)); }

@@ -66,9 +66,9 @@ int run_ibstat(const ibstat_settings& s) {
             for (const comad::transports::end_port& p : d.end_ports)
                 text += fmt::format("{:#018x}\n", value(p.portGUID));
     } else if (s.port >= 0) {
-        text = port_text(devices[0], port_of(devices[0], s.port), speeds_of_this_machine(s));
+        text = format_port(devices[0], port_of(devices[0], s.port), speeds_of_this_machine(s));
     } else {
-        for (const device& d : devices) text += device_text(d, !s.brief, speeds_of_this_machine(s));
+        for (const device& d : devices) text += format_device(d, !s.brief, speeds_of_this_machine(s));
     }
     write_output(text);
     return complete;

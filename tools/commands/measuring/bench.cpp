@@ -5,7 +5,7 @@
 #include "commands/measuring/bench_targets.hpp"
 #include "commands/measuring/bench_text.hpp"
 #include "input/request.hpp"
-#include "input/words.hpp"
+#include "input/split_text.hpp"
 #include "session/target.hpp"
 #include "text/output.hpp"
 #include <comad/iba/detail/text.hpp>

@@ -29,13 +29,13 @@ std::string as_time(mad::duration time) {
     return us < 1e6 ? fmt::format("{:.4g}ms", us / 1e3) : fmt::format("{:.4g}s", us / 1e6);
 }
 
-std::string targets_text(const load& what) {
+std::string format_targets(const load& what) {
     if (what.targets.size() == 1) return mad::spec_string(without_keys(what.targets.front()));
     return fmt::format("{} targets", what.targets.size());
 }
 
 std::string heading(const bench_report& r) {
-    std::string text = fmt::format("# {} {} to {} on {}\n", r.rpc, r.attribute->info->name, targets_text(r.what),
+    std::string text = fmt::format("# {} {} to {} on {}\n", r.rpc, r.attribute->info->name, format_targets(r.what),
                                    iba::escaped(r.fabric));
     const std::string length = r.how_long.mads ? fmt::format("{} MADs", r.how_long.mads) : as_time(r.how_long.length);
     text += fmt::format("# {} interleaved rounds of {} per window, each after {} of warm-up; timeout {}, {} retries\n",
@@ -46,7 +46,7 @@ std::string heading(const bench_report& r) {
     return text + "# +-: half of the 95 % confidence interval of MADs/s; round-trip times in us, without lost MADs\n";
 }
 
-std::string row_text(const bench_row& row) {
+std::string format_row(const bench_row& row) {
     const tally& t = row.measured;
     std::string text = fmt::format("{:>8}", row.window);
     if (t.rates.empty()) {
@@ -93,7 +93,7 @@ std::string bench_table(const bench_report& r) {
     std::string text = heading(r) + fmt::format("#{:>7} {:>11} {:>9}", "window", "MADs/s", "+-");
     for (const column& c : percentiles) text += fmt::format(" {:>10}", c.name);
     text += fmt::format(" {:>10} {:>7} {:>8} {:>7}\n", "replies", "retries", "timeouts", "errors");
-    for (const bench_row& row : r.rows) text += row_text(row);
+    for (const bench_row& row : r.rows) text += format_row(row);
     return text;
 }
 

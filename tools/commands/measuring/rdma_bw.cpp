@@ -43,7 +43,7 @@ struct rdma_bw_report {
     std::optional<bool> has_arrived;              ///< whether all data of the remote end arrived
 };
 
-std::string end_text(const rdma_bw_end& e) {
+std::string format_end(const rdma_bw_end& e) {
     std::string text = fmt::format("LID {} QPN {:#x} PSN {:#x} address {:#x} R_Key {:#x}", value(e.LID), e.QPN, e.PSN,
                                    e.address, e.rkey);
     if (e.GID != comad::iba::gid{}) text += fmt::format(" GID {}", e.GID);
@@ -55,8 +55,8 @@ double bytes_per_second(const rdma_bw_report& r) {
     return static_cast<double>(r.ours.size) * static_cast<double>(r.ours.writes) / seconds;
 }
 
-std::string report_text(const rdma_bw_report& r) {
-    std::string text = fmt::format("local:  {}\nremote: {}\n", end_text(r.ours), end_text(r.theirs));
+std::string format_report(const rdma_bw_report& r) {
+    std::string text = fmt::format("local:  {}\nremote: {}\n", format_end(r.ours), format_end(r.theirs));
     if (r.took) {
         const double rate = bytes_per_second(r);
         fmt::format_to(std::back_inserter(text), "{} writes of {} bytes in {:.3f} s: {:.2f} MB/s, {:.3f} Gb/s\n",
@@ -124,7 +124,7 @@ int run_rdma_bw(rdma_bw_settings s, const global_options& o) {
     if (s.gid_index < 0 && !port.is_infiniband()) s.gid_index = 0; // RoCE has no LIDs, so it needs a GID
     const comad::u16 pkey_index = chosen_pkey_index(port, o);
     const rdma_bw_report report = s.server.empty() ? run_server(s, port, pkey_index) : run_client(s, port, pkey_index);
-    write_output(s.json ? report_json(report) : report_text(report));
+    write_output(s.json ? report_json(report) : format_report(report));
     if (!report.has_arrived.value_or(true))
         throw std::runtime_error("data from the remote end is missing: not all of its writes have arrived");
     return complete;

@@ -2,7 +2,7 @@
 // decode.cpp - decode: prints MADs and packets from files, or one structure from hex digits, as text or JSON.
 #include "comad.hpp"
 #include "command.hpp"
-#include "input/dissect.hpp"
+#include "input/dissect_message.hpp"
 #include "input/structure.hpp"
 #include "text/output.hpp"
 #include <comad/iba/detail/text.hpp>
@@ -75,7 +75,7 @@ std::string text_of(const decode_settings& s, message& m) {
     skip_bytes(m.bytes, s.offset);
     const dissection d = dissect(m, s.kind);
     if (s.json) return message_json(m, d) + '\n';
-    return s.dotted ? dotted_text(m, d) : dump_text(m, d);
+    return s.dotted ? format_dotted(m, d) : format_dump(m, d);
 }
 
 /// Decodes all files. Returns an exit status.

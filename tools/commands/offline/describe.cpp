@@ -63,7 +63,7 @@ std::string meaning(const iba::row_info& row) {
     return text;
 }
 
-std::string list_text() {
+std::string format_list() {
     std::string text =
         fmt::format("{:<34} {:>5}  {:<9} {:<10} {}\n", "structure", "bytes", "attribute", "section", "RPCs");
     for (const iba::structure& s : iba::structures()) {
@@ -75,7 +75,7 @@ std::string list_text() {
     return text;
 }
 
-std::string rows_text(const iba::structure& s) {
+std::string format_rows(const iba::structure& s) {
     std::string text = fmt::format("{}, {} bytes, IBA {}\n", s.info->name, s.info->bytes, s.info->section);
     if (!s.uses.empty()) text += fmt::format("attribute {}: {}\n", attribute_id(s), rpcs_of(s));
     text += fmt::format("{:>8} {:>9}  {:<34} {}\n", "byte.bit", "bits", "field", "kind");
@@ -139,9 +139,9 @@ std::string text_of(const describe_settings& s) {
     if (s.markdown) return reference_page();
     if (!s.structure.empty()) {
         const iba::structure& one = structure_named(s.structure);
-        return s.json ? json_line(json_of(one)) : rows_text(one);
+        return s.json ? json_line(json_of(one)) : format_rows(one);
     }
-    if (!s.json) return list_text();
+    if (!s.json) return format_list();
     std::string text;
     for (const iba::structure& one : iba::structures()) text += json_line(json_of(one));
     return text;

@@ -3,7 +3,7 @@
 #include "comad.hpp"
 #include "command.hpp"
 #include "input/messages.hpp"
-#include "input/words.hpp"
+#include "input/split_text.hpp"
 #include "text/json.hpp"
 #include "text/output.hpp"
 #include <comad/discovery/formats/detail/cache_edit.hpp>

@@ -81,7 +81,7 @@ public:
     }
 
     int run() const {
-        replace_file(links_text(are_), how_.new_links);
+        replace_file(format_links(are_), how_.new_links);
         write_output(how_.json ? json() : text());
         return is_first_ || changes_.empty() ? complete : failed;
     }

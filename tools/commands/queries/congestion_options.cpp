@@ -3,8 +3,8 @@
 #include "commands/queries/congestion_options.hpp"
 
 #include "comad.hpp"
-#include "input/words.hpp"
-#include <comad/iba/detail/suggest.hpp>
+#include "input/split_text.hpp"
+#include <comad/iba/detail/suggest_names.hpp>
 #include <comad/iba/detail/text.hpp>
 #include <comad/iba/parse.hpp>
 

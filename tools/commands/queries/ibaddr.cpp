@@ -2,7 +2,7 @@
 // ibaddr.cpp - ibaddr: prints the GID and the LIDs of a port.
 #include "comad.hpp"
 #include "command.hpp"
-#include "session/ask.hpp"
+#include "session/queries.hpp"
 #include "text/json.hpp"
 #include <comad/iba/detail/format.hpp>
 

@@ -3,7 +3,7 @@
 #include "comad.hpp"
 #include "command.hpp"
 #include "commands/queries/congestion_options.hpp"
-#include "session/ask.hpp"
+#include "session/queries.hpp"
 #include "text/diags_text.hpp"
 #include "text/ibccquery_text.hpp"
 #include "text/json.hpp"
@@ -34,34 +34,34 @@ struct congestion_query {
     std::optional<unsigned> port;
     bool json;
 
-    std::string heading(std::string_view name) const { return fmt::format("# {}: {}\n", name, place_text(to)); }
+    std::string heading(std::string_view name) const { return fmt::format("# {}: {}\n", name, format_place(to)); }
 };
 
 /// Formats a structure below its heading, in the style that the options select. Shows keys, because users query CongestionKeyInfo for its
 /// key.
-template <class T> std::string attribute_text(const congestion_query& q, std::string_view name, const T& value) {
+template <class T> std::string format_attribute(const congestion_query& q, std::string_view name, const T& value) {
     if (q.json) return json_line(structure_json(value, keys::shown));
-    return q.heading(name) +
-           structure_text(style_of(q.in.options()), value, keys::shown, [](const T& v) { return congestion_text(v); });
+    return q.heading(name) + format_structure(style_of(q.in.options()), value, keys::shown,
+                                              [](const T& v) { return format_congestion(v); });
 }
 
 /// Queries and formats an attribute that a node has once.
 template <class T> query_task<std::string> query_attribute(congestion_query q, std::string_view name) {
     BOOST_OUTCOME_CO_TRY(const auto value, co_await q.in.schedule().CongestionControlGet<T>(q.to));
-    co_return attribute_text(q, name, value);
+    co_return format_attribute(q, name, value);
 }
 
 /// Queries and formats the congestion log. One attribute contains the logs of both types of node, and a field that identifies the type.
 query_task<std::string> query_log(congestion_query q, std::string_view name) {
     BOOST_OUTCOME_CO_TRY(const auto log, co_await q.in.schedule().CongestionControlGet<cc::CongestionLogSwitch>(q.to));
     constexpr unsigned of_switch = 1, of_ca = 2;
-    if (log.logType == of_switch) co_return attribute_text(q, name, log);
+    if (log.logType == of_switch) co_return format_attribute(q, name, log);
     if (log.logType != of_ca)
         throw std::runtime_error(
             fmt::format("the reply has the unknown log type {}; expected {} (switch) or {} (channel adapter)",
                         log.logType, of_switch, of_ca));
     const auto bytes = iba::encode(log);
-    co_return attribute_text(q, name, iba::decode<cc::CongestionLogCA>(bytes));
+    co_return format_attribute(q, name, iba::decode<cc::CongestionLogCA>(bytes));
 }
 
 // ---- attributes with blocks --------------------------------------------------------------------------------------------
@@ -85,11 +85,11 @@ bool wants_structures(const congestion_query& q) {
     return !q.json && style_of(q.in.options()) != structure_style::diags;
 }
 template <class T>
-std::string blocks_text(const congestion_query& q, std::string_view name, const std::vector<T>& blocks) {
+std::string format_blocks(const congestion_query& q, std::string_view name, const std::vector<T>& blocks) {
     std::string text = q.heading(name);
     for (const T& block : blocks) {
         const auto bytes = iba::encode(block);
-        text += structure_text(style_of(q.in.options()), iba::info_of<T>, {bytes.begin(), bytes.end()});
+        text += format_structure(style_of(q.in.options()), iba::info_of<T>, {bytes.begin(), bytes.end()});
     }
     return text;
 }
@@ -99,14 +99,14 @@ query_task<std::string> query_port_settings(congestion_query q, std::string_view
     BOOST_OUTCOME_CO_TRY(const auto node, co_await q.in.SubnGet<iba::smp::NodeInfo>(q.to));
     if (node.nodeType != iba::NodeType::Switch)
         throw std::runtime_error(
-            fmt::format("{} is not a switch; only switches have SwitchPortCongestionSetting", place_text(q.to)));
+            fmt::format("{} is not a switch; only switches have SwitchPortCongestionSetting", format_place(q.to)));
     const unsigned first = q.port.value_or(0), last = q.port.value_or(node.numPorts), base = first / ports_per_block;
     if (last > node.numPorts)
         throw std::runtime_error(
-            fmt::format("{} has no port {}; its highest port is {}", place_text(q.to), last, node.numPorts));
+            fmt::format("{} has no port {}; its highest port is {}", format_place(q.to), last, node.numPorts));
     BOOST_OUTCOME_CO_TRY(const auto blocks,
                          co_await query_blocks<SwitchPortCongestionSetting>(q, base, last / ports_per_block));
-    if (wants_structures(q)) co_return blocks_text(q, name, blocks);
+    if (wants_structures(q)) co_return format_blocks(q, name, blocks);
     nlohmann::ordered_json ports = nlohmann::ordered_json::array();
     std::string text = q.heading(name);
     for (unsigned port = first; port <= last; ++port) {
@@ -116,7 +116,7 @@ query_task<std::string> query_port_settings(congestion_query q, std::string_view
             line.update(structure_json(e));
             ports.push_back(std::move(line));
         } else {
-            text += q.port ? congestion_text(e) : port_setting_text(port, e);
+            text += q.port ? format_congestion(e) : format_port_setting(port, e);
         }
     }
     co_return q.json ? json_line({{"schema", "comad.congestion/1"}, {"ports", ports}}) : text;
@@ -130,14 +130,14 @@ query_task<std::string> query_table(congestion_query q, std::string_view name) {
         BOOST_OUTCOME_CO_TRY(const auto rest, co_await query_blocks<CongestionControlTable>(q, 1, last));
         blocks.insert(blocks.end(), rest.begin(), rest.end());
     }
-    if (wants_structures(q)) co_return blocks_text(q, name, blocks);
+    if (wants_structures(q)) co_return format_blocks(q, name, blocks);
     const unsigned count = first.CCTILimit == 0 ? 0 : first.CCTILimit + 1u; // 0: the table was never written
     nlohmann::ordered_json entries = nlohmann::ordered_json::array();
-    std::string text = q.heading(name) + table_limit_text(first);
+    std::string text = q.heading(name) + format_table_limit(first);
     for (unsigned i = 0; i < count; ++i) {
         const auto& e = blocks[i / entries_per_block].entry[i % entries_per_block];
         if (q.json) entries.push_back(structure_json(e));
-        else text += table_entry_text(i, e);
+        else text += format_table_entry(i, e);
     }
     if (!q.json) co_return text;
     co_return json_line({{"schema", "comad.congestion/1"}, {"CCTILimit", first.CCTILimit}, {"entries", entries}});

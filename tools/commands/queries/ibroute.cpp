@@ -3,8 +3,8 @@
 #include "comad.hpp"
 #include "command.hpp"
 #include "commands/queries/table_range.hpp"
-#include "session/ask.hpp"
 #include "session/node_name_map.hpp"
+#include "session/queries.hpp"
 #include "session/report.hpp"
 #include "text/diags_text.hpp"
 #include "text/forwarding_text.hpp"
@@ -65,14 +65,14 @@ coro::task<mad::result<switch_facts>> query_switch(session& in, mad::any_path pa
     BOOST_OUTCOME_CO_TRY(const auto node, co_await in.SubnGet<smp::NodeInfo>(path));
     if (node.nodeType != iba::NodeType::Switch)
         throw std::runtime_error(
-            fmt::format("{} is a {}, not a switch", place_text(path), node_type_text(node.nodeType)));
+            fmt::format("{} is a {}, not a switch", format_place(path), format_node_type(node.nodeType)));
     BOOST_OUTCOME_CO_TRY(const auto description, co_await in.SubnGet<smp::NodeDescription>(path));
     BOOST_OUTCOME_CO_TRY(const auto info, co_await in.SubnGet<smp::SwitchInfo>(path));
     co_return switch_facts{node, info, raw_name_of(names, node, description)};
 }
 
 table_heading heading_of(const switch_facts& s, const mad::any_path& path, unsigned first, unsigned last) {
-    return {place_text(path), s.node.nodeGUID, s.name, s.node.numPorts, first, last};
+    return {format_place(path), s.node.nodeGUID, s.name, s.node.numPorts, first, last};
 }
 
 // ---- unicast ----------------------------------------------------------------------------------------------------------
@@ -143,7 +143,7 @@ query_task<std::string> query_unicast(session& in, command_target target, const 
     silent.print();
     const table_heading shown = heading_of(sw, path, s.range.first, last);
     const table_style style{.everything = s.everything, .brief = s.brief};
-    co_return s.json ? unicast_json(shown, rows, style, sw.info.linearFDBTop) : unicast_text(shown, rows, style);
+    co_return s.json ? unicast_json(shown, rows, style, sw.info.linearFDBTop) : format_unicast(shown, rows, style);
 }
 
 // ---- multicast --------------------------------------------------------------------------------------------------------
@@ -153,7 +153,8 @@ query_task<std::string> query_multicast(session& in, command_target target, cons
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, target));
     BOOST_OUTCOME_CO_TRY(const auto sw, co_await query_switch(in, path, s.names));
     const unsigned capacity = sw.info.multicastFDBCap, top = sw.info.multicastFDBTop, num_ports = sw.node.numPorts;
-    if (capacity == 0) throw std::runtime_error(fmt::format("{} has no multicast forwarding table", place_text(path)));
+    if (capacity == 0)
+        throw std::runtime_error(fmt::format("{} has no multicast forwarding table", format_place(path)));
     const unsigned first = s.range.first ? s.range.first : first_mlid;
     unsigned last = std::min(first_mlid + capacity - 1, last_mlid);
     if (s.range.last) last = std::min(s.range.last, last);
@@ -177,7 +178,7 @@ query_task<std::string> query_multicast(session& in, command_target target, cons
     }
     const table_heading shown = heading_of(sw, path, first, last);
     const table_style style{.everything = s.everything, .brief = s.brief};
-    co_return s.json ? multicast_json(shown, rows, top) : multicast_text(shown, rows, style);
+    co_return s.json ? multicast_json(shown, rows, top) : format_multicast(shown, rows, style);
 }
 
 int run_ibroute(ibroute_settings s, const global_options& options) {

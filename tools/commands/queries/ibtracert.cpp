@@ -6,7 +6,7 @@
 #include "session/report.hpp"
 #include "session/target.hpp"
 #include "session/tracer.hpp"
-#include "text/error_words.hpp"
+#include "text/error_text.hpp"
 #include "text/json.hpp"
 #include <comad/discovery/database/detail/node_type_names.hpp>
 #include <comad/iba/detail/format.hpp>
@@ -40,13 +40,13 @@ struct trace_ends {
 
 std::string_view type_word(const route_port& p) { return discovery::names_of_type(p.node.nodeType).lower; }
 
-std::string end_text(std::string_view which, const route_port& p, bool brief) {
+std::string format_end(std::string_view which, const route_port& p, bool brief) {
     if (brief) return fmt::format("{} {{0x{:016x}}}[{}]\n", which, value(p.node.nodeGUID), p.end_number());
     return fmt::format("{} {} {{0x{:016x}}} portnum {} lid {}-{} \"{}\"\n", which, type_word(p), value(p.node.nodeGUID),
                        p.end_number(), p.first_lid(), p.last_lid(), p.called());
 }
 
-std::string hop_text(const hop& h, bool brief) {
+std::string format_hop(const hop& h, bool brief) {
     const route_port& p = h.at;
     if (brief) return fmt::format("[{}] -> {{0x{:016x}}}[{}]\n", h.out, value(p.node.portGUID), p.port_number);
     return fmt::format("[{}] -> {} port {{0x{:016x}}}[{}] lid {}-{} \"{}\"\n", h.out, type_word(p),
@@ -55,22 +55,22 @@ std::string hop_text(const hop& h, bool brief) {
 
 /// Formats the known part of a route.
 std::string start_text_of(const route& way, bool brief) {
-    std::string text = end_text("From", way.from, brief);
-    for (const hop& h : way.hops) text += hop_text(h, brief);
+    std::string text = format_end("From", way.from, brief);
+    for (const hop& h : way.hops) text += format_hop(h, brief);
     return text;
 }
 std::string text_of(const route& way, bool brief) {
-    return start_text_of(way, brief) + end_text("To", way.to(), brief);
+    return start_text_of(way, brief) + format_end("To", way.to(), brief);
 }
 
 // For multicast, infiniband-diags prints the GUID of the node, and both ends with all details.
 
-std::string group_end_text(std::string_view which, const route_port& p) {
+std::string format_group_end(std::string_view which, const route_port& p) {
     return fmt::format("{} {} 0x{:x} port {} lid {}-{} \"{}\"\n", which, type_word(p), value(p.node.nodeGUID),
                        p.port_number, p.first_lid(), p.last_lid(), p.called());
 }
 
-std::string group_hop_text(const hop& h, bool brief) {
+std::string format_group_hop(const hop& h, bool brief) {
     const route_port& p = h.at;
     if (brief)
         return fmt::format("[{}] -> {} {{0x{:016x}}}[{}]\n", h.out, type_word(p), value(p.node.nodeGUID),
@@ -80,9 +80,9 @@ std::string group_hop_text(const hop& h, bool brief) {
 }
 
 std::string group_text_of(const route& way, bool brief) {
-    std::string text = group_end_text("From", way.from);
-    for (const hop& h : way.hops) text += group_hop_text(h, brief);
-    return text + group_end_text("To", way.to());
+    std::string text = format_group_end("From", way.from);
+    for (const hop& h : way.hops) text += format_group_hop(h, brief);
+    return text + format_group_end("To", way.to());
 }
 
 nlohmann::ordered_json traced_end_json(const route_port& p, unsigned port) {
@@ -129,7 +129,7 @@ query_task<mad::IBDRPath> approach(session& in, tracer& t, mad::any_path from, c
     const mad::IBDRPath here;
     BOOST_OUTCOME_CO_TRY(const auto way, co_await t.find(here, there, value(mad::headers_of(from).DLID), false));
     if (in.options().verbosity && !s.json)
-        for (const hop& h : way.hops) result.text += hop_text(h, false);
+        for (const hop& h : way.hops) result.text += format_hop(h, false);
     co_return way.end;
 }
 

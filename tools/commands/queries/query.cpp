@@ -7,8 +7,8 @@
 #include "input/changes.hpp"
 #include "input/request.hpp"
 #include "input/structure.hpp"
-#include "session/ask.hpp"
 #include "session/counter_queries.hpp"
+#include "session/queries.hpp"
 #include "session/read_back.hpp"
 #include "text/diags_text.hpp"
 #include "text/output.hpp"
@@ -53,20 +53,20 @@ struct reply_style {
     iba::key_display keys;
 };
 
-std::string one_text(const iba::record_info& info, std::span<const u8> bytes, reply_style how) {
+std::string format_one(const iba::record_info& info, std::span<const u8> bytes, reply_style how) {
     if (how.json) return iba::json(info, bytes, nullptr, iba::json_style::readable, how.keys) + '\n';
     const auto style = how.annotated ? structure_style::annotated : structure_style::iba_names;
-    return structure_text(style, info, {bytes.begin(), bytes.end()}, how.keys);
+    return format_structure(style, info, {bytes.begin(), bytes.end()}, how.keys);
 }
 
-std::string reply_text(const request& r, std::span<const u8> reply, reply_style how) {
+std::string format_reply(const request& r, std::span<const u8> reply, reply_style how) {
     const iba::record_info& info = *r.attribute->info;
-    if (!mad::is_table_method(r.kind.method)) return one_text(info, payload_in(r, reply), how);
+    if (!mad::is_table_method(r.kind.method)) return format_one(info, payload_in(r, reply), how);
     const auto table = mad::record_table::of_reply(reply, info.bytes);
     if (!table) throw std::runtime_error("the reply is not a table: " + table.error().text);
     std::string out;
     for (std::size_t i = 0; i < table.value().size(); ++i) {
-        const std::string one = one_text(info, table.value()[i], how);
+        const std::string one = format_one(info, table.value()[i], how);
         out += how.json ? one : fmt::format("Reply structure #{}\n{}", i, indented(one));
     }
     return out;
@@ -96,7 +96,7 @@ struct sent_write {
     std::vector<u8> reply = {};                            ///< payload of the reply
     std::optional<u8> downs_before = {}, downs_after = {}; ///< LinkDownedCounter, for a change of the link state
 
-    std::string place() const { return place_text(path); }
+    std::string place() const { return format_place(path); }
     bool is_of_sa() const { return r.kind.mgmt_class == MgmtClass::SubnAdm; }
 };
 
@@ -318,7 +318,7 @@ query_task<report> query_anything(session& in, std::optional<command_target> tar
                           s.show_keys || requests_key ? iba::key_display::shown : iba::key_display::hidden};
     report done;
     if (reply) {
-        done.text = reply_text(r, reply.value(), how);
+        done.text = format_reply(r, reply.value(), how);
         if (!mad::is_table_method(r.kind.method)) {
             const auto bytes = payload_in(r, reply.value());
             w.reply.assign(bytes.begin(), bytes.end());

@@ -61,7 +61,7 @@ query_task<std::string> list_groups(session& in, components wanted) {
     auto found = co_await records<sa::MCMemberRecord>(in, query);
     if (!found) co_return std::move(found.error());
     std::string out;
-    for (const auto& r : found.value()) out += saquery_group_text(r);
+    for (const auto& r : found.value()) out += format_saquery_group(r);
     co_return out;
 }
 
@@ -88,7 +88,7 @@ query_task<std::string> list_members(session& in, components wanted, discovery::
     std::string out;
     for (std::size_t i = 0; i < called.size(); ++i)
         out += one_group ? fmt::format("\t\tPortGid.................{} ({})\n", found.value()[i].portGID, called[i])
-                         : saquery_member_text(found.value()[i], called[i]);
+                         : format_saquery_member(found.value()[i], called[i]);
     co_return out;
 }
 
@@ -97,7 +97,7 @@ query_task<std::string> list_managers(session& in, record_style how) {
     BOOST_OUTCOME_CO_TRY(const auto managers, co_await ports_that(in, iba::CapabilityMask::IsSM));
     BOOST_OUTCOME_CO_TRY(const auto disabled, co_await ports_that(in, iba::CapabilityMask::IsSMdisabled));
     const auto text = [&](const sa::PortInfoRecord& r) {
-        return how.json ? json_line(structure_json(r, how.which)) : saquery_short_text(r);
+        return how.json ? json_line(structure_json(r, how.which)) : format_saquery_short(r);
     };
     std::string out = how.json ? "" : "IsSM ports\n";
     for (const auto& r : managers) out += text(r);

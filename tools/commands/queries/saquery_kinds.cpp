@@ -3,12 +3,12 @@
 #include "commands/queries/saquery_kinds.hpp"
 
 #include "comad.hpp"
-#include "input/words.hpp"
+#include "input/split_text.hpp"
 #include "text/json.hpp"
 #include "text/output.hpp"
 #include "text/sa_text.hpp"
 #include <comad/iba/detail/format.hpp>
-#include <comad/iba/detail/suggest.hpp>
+#include <comad/iba/detail/suggest_names.hpp>
 #include <comad/iba/detail/text.hpp>
 
 #include <fmt/format.h>
@@ -43,7 +43,7 @@ void fill_in(session& in, iba::query<sa::PathRecord>& q) {
 }
 
 /// Returns the components that the query compares: `LID=3, nodeInfo.nodeType=Switch`.
-std::string compared_text(const iba::record_info& info, std::span<const u8> bytes, u64 mask) {
+std::string format_compared(const iba::record_info& info, std::span<const u8> bytes, u64 mask) {
     std::string text;
     for (const iba::field_info& field : iba::fields_of(info)) {
         const auto bits = iba::component_mask(info, field.name);
@@ -54,11 +54,11 @@ std::string compared_text(const iba::record_info& info, std::span<const u8> byte
     return text;
 }
 
-template <class R> std::string record_text(const R& record, structure_style style, const record_style& how) {
-    return structure_text(style, record, how.which, [&](const R& r) {
-        if constexpr (std::is_same_v<R, sa::NodeRecord>) return saquery_text(r, name_of(how.names, r));
-        else if constexpr (requires { saquery_text(r, how.which); }) return saquery_text(r, how.which);
-        else return saquery_text(r);
+template <class R> std::string format_record(const R& record, structure_style style, const record_style& how) {
+    return format_structure(style, record, how.which, [&](const R& r) {
+        if constexpr (std::is_same_v<R, sa::NodeRecord>) return format_saquery(r, name_of(how.names, r));
+        else if constexpr (requires { format_saquery(r, how.which); }) return format_saquery(r, how.which);
+        else return format_saquery(r);
     });
 }
 
@@ -73,7 +73,7 @@ template <class R> query_task<std::string> query_for(session& in, components wan
         if (fills_in && !requests_all) fill_in(in, query);
     if (in.options().verbosity)
         print_message("querying {} with component mask {:#x}: {}", iba::info_of<R>.name, query.component_mask(),
-                      compared_text(iba::info_of<R>, iba::encode(query.value()), query.component_mask()));
+                      format_compared(iba::info_of<R>, iba::encode(query.value()), query.component_mask()));
     auto found = co_await records<R>(in, query, how.is_single);
     if constexpr (is_of_paths)
         if (requests_all && !found && found.error().code == mad::errc::class_status) {
@@ -85,7 +85,7 @@ template <class R> query_task<std::string> query_for(session& in, components wan
     std::string out;
     for (const R& given : found.value()) {
         const R record = repaired(given);
-        out += how.json ? json_line(structure_json(record, how.which)) : record_text(record, style, how);
+        out += how.json ? json_line(structure_json(record, how.which)) : format_record(record, style, how);
     }
     co_return out;
 }
@@ -96,7 +96,7 @@ query_task<std::string> query_class_port_info(session& in, components wanted, re
     auto info = co_await in.schedule().SubnAdmGet<iba::ClassPortInfo>();
     if (!info) co_return std::move(info.error());
     if (how.json) co_return json_line(structure_json(info.value()));
-    co_return record_text(info.value(), style_of(in.options()), how);
+    co_return format_record(info.value(), style_of(in.options()), how);
 }
 
 template <class R>

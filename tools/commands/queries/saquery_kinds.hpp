@@ -2,7 +2,7 @@
 // saquery_kinds.hpp - the record types that saquery supports: their names, their arguments, and how to query and print them. Does not
 // depend on options.
 #pragma once
-#include "session/ask.hpp"
+#include "session/queries.hpp"
 #include "text/structure_text.hpp"
 #include <comad/iba/query.hpp>
 #include <comad/iba/sa.hpp>

@@ -2,12 +2,12 @@
 // sminfo.cpp - sminfo: prints SMInfo of a subnet manager. set_sminfo: changes the state of a subnet manager.
 #include "comad.hpp"
 #include "command.hpp"
-#include "session/ask.hpp"
 #include "session/manager_survey.hpp"
+#include "session/queries.hpp"
 #include "session/read_back.hpp"
 #include "text/diags_text.hpp"
 #include <comad/iba/detail/format.hpp>
-#include <comad/iba/detail/suggest.hpp>
+#include <comad/iba/detail/suggest_names.hpp>
 #include <comad/iba/detail/text.hpp>
 #include <comad/iba/print.hpp>
 
@@ -42,18 +42,18 @@ struct transition {
 constexpr transition transitions[] = {
     {"handover", 1}, {"acknowledge", 2}, {"disable", 3}, {"standby", 4}, {"discover", 5}};
 
-std::string_view sm_state_text(comad::iba::SMState state) {
+std::string_view format_sm_state(comad::iba::SMState state) {
     constexpr std::string_view words[] = {"SMINFO_NOTACT", "SMINFO_DISCOVER", "SMINFO_STANDBY", "SMINFO_MASTER"};
     return value(state) < std::size(words) ? words[value(state)] : "???";
 }
 
-std::string manager_text(const SMInfo& info, const mad::any_path& path, bool json) {
+std::string format_manager(const SMInfo& info, const mad::any_path& path, bool json) {
     if (json) return iba::json(info, iba::json_style::readable, iba::key_display::hidden) + '\n';
     // infiniband-diags prints LID 0 for a directed route.
     const unsigned LID = mad::directed(path) ? 0 : value(mad::headers_of(path).DLID);
     return fmt::format("sminfo: sm lid {} sm guid 0x{:x}, activity count {} priority {} state {} {}\n", LID,
                        static_cast<comad::u64>(info.GUID), info.actCount, info.priority, value(info.SMState),
-                       sm_state_text(info.SMState));
+                       format_sm_state(info.SMState));
 }
 
 query_task<std::string> query_manager(session& in, std::optional<command_target> target, bool json) {
@@ -63,7 +63,7 @@ query_task<std::string> query_manager(session& in, std::optional<command_target>
     }
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, *target));
     BOOST_OUTCOME_CO_TRY(const auto info, co_await in.SubnGet<SMInfo>(path));
-    co_return manager_text(info, path, json);
+    co_return format_manager(info, path, json);
 }
 
 /// Prints SMInfo of one subnet manager, and problems of all subnet managers on stderr.
@@ -96,19 +96,19 @@ query_task<report> set_manager(session& in, command_target target, SMInfo result
     const mad::mad_error* const failure = reply ? nullptr : &reply.error();
     if (failure && !mad::may_have_acted(*failure)) co_return std::move(reply.error());
     report done;
-    if (reply) done.text = manager_text(reply.value(), path, json);
+    if (reply) done.text = format_manager(reply.value(), path, json);
     const std::function<query_task<SMInfo>()> reads = [&] { return sm_info_at(in, path); };
     auto reading = read_back<SMInfo>(in, reads);
     const auto now = co_await std::move(reading);
     if (!now) {
-        done.missing.push_back(unknown_change(place_text(path), decisive(failure, now.error())));
+        done.missing.push_back(unknown_change(format_place(path), decisive(failure, now.error())));
         co_return done;
     }
-    if (!reply) done.text = manager_text(now.value(), path, json);
+    if (!reply) done.text = format_manager(now.value(), path, json);
     const iba::SMState state = now.value().SMState;
     if (!has_made(modifier, state))
         done.missing.push_back(not_set(
-            place_text(path),
+            format_place(path),
             fmt::format("SMState is {}; the requested transition was not made", iba::name_or_number(state)), failure));
     co_return done;
 }

@@ -2,7 +2,7 @@
 // smpdump.cpp - smpdump: sends any SubnGet by attribute number, and prints the raw reply.
 #include "comad.hpp"
 #include "command.hpp"
-#include "session/ask.hpp"
+#include "session/queries.hpp"
 #include "text/diags_text.hpp"
 #include "text/json.hpp"
 #include <comad/iba/detail/bits.hpp>
@@ -58,7 +58,7 @@ query_task<std::string> dump(session& in, command_target target, u16 attributeID
     if (s.decoded && !s.json) co_return iba::dump_mad(std::span<const u8>(reply).first(mad::mad_size));
     if (s.json) co_return json_line(smp_json(attributeID, status, data, s.decoded));
     const std::string_view characters(reinterpret_cast<const char*>(data.data()), data.size());
-    std::string text = s.as_text ? iba::escaped(characters.substr(0, characters.find('\0'))) + '\n' : hex_text(data);
+    std::string text = s.as_text ? iba::escaped(characters.substr(0, characters.find('\0'))) + '\n' : format_hex(data);
     if (status) text += fmt::format("SMP status: {:#x}\n", status);
     co_return text;
 }

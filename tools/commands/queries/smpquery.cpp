@@ -2,16 +2,16 @@
 // smpquery.cpp - smpquery: prints one attribute of a node or port in the format of infiniband-diags, or as JSON.
 #include "comad.hpp"
 #include "command.hpp"
-#include "input/words.hpp"
-#include "session/ask.hpp"
+#include "input/split_text.hpp"
 #include "session/node_name_map.hpp"
 #include "session/port_info_extended.hpp"
+#include "session/queries.hpp"
 #include "session/report.hpp"
 #include "text/diags_text.hpp"
 #include "text/json.hpp"
 #include "text/structure_text.hpp"
 #include <comad/iba/detail/format.hpp>
-#include <comad/iba/detail/suggest.hpp>
+#include <comad/iba/detail/suggest_names.hpp>
 #include <comad/iba/detail/text.hpp>
 
 #include <fmt/format.h>
@@ -42,64 +42,64 @@ struct smp_query {
 
 /// Formats an attribute as JSON, or below its heading in the style that the options select. `diags` formats it as infiniband-diags does.
 template <class T, class Diags>
-std::string attribute_text(const smp_query& q, std::string_view above, const T& value, Diags&& diags) {
+std::string format_attribute(const smp_query& q, std::string_view above, const T& value, Diags&& diags) {
     const keys which = q.how.show_keys ? keys::shown : keys::hidden;
     if (q.how.json) return json_line(structure_json(value, which));
-    return fmt::format("{}{}", above, structure_text(style_of(q.in.options()), value, which, diags));
+    return fmt::format("{}{}", above, format_structure(style_of(q.in.options()), value, which, diags));
 }
-template <class T> std::string attribute_text(const smp_query& q, std::string_view above, const T& value) {
-    return attribute_text(q, above, value, [](const T& v) { return diags_text(v); });
+template <class T> std::string format_attribute(const smp_query& q, std::string_view above, const T& value) {
+    return format_attribute(q, above, value, [](const T& v) { return format_diags(v); });
 }
 
 /// Returns the heading of an attribute that a node has once.
 std::string attribute_heading(const smp_query& q, std::string_view what) {
-    return fmt::format("# {}: {}\n", what, place_text(q.path));
+    return fmt::format("# {}: {}\n", what, format_place(q.path));
 }
 /// Returns the heading of an attribute of a port.
 std::string port_attribute_heading(const smp_query& q, std::string_view what) {
-    return fmt::format("# {}: {} port {}\n", what, place_text(q.path), q.port);
+    return fmt::format("# {}: {} port {}\n", what, format_place(q.path), q.port);
 }
 
 query_task<std::string> node_info(smp_query q) {
     BOOST_OUTCOME_CO_TRY(const auto info, co_await q.in.SubnGet<smp::NodeInfo>(q.path));
-    co_return attribute_text(q, attribute_heading(q, "Node info"), info);
+    co_return format_attribute(q, attribute_heading(q, "Node info"), info);
 }
 
 query_task<std::string> node_description(smp_query q) {
     BOOST_OUTCOME_CO_TRY(const auto info, co_await q.in.SubnGet<smp::NodeInfo>(q.path));
     BOOST_OUTCOME_CO_TRY(const auto description, co_await q.in.SubnGet<smp::NodeDescription>(q.path));
     const std::string name = name_of(q.how.names, info, description);
-    co_return attribute_text(q, "", description, [&](const auto&) { return node_description_text(name); });
+    co_return format_attribute(q, "", description, [&](const auto&) { return format_node_description(name); });
 }
 
 query_task<std::string> port_info(smp_query q) {
     constexpr u32 extended_speeds = 1u << 31;
     const u32 modifier = q.port | (q.how.extended ? extended_speeds : 0);
     BOOST_OUTCOME_CO_TRY(const auto info, co_await q.in.SubnGet<smp::PortInfo>(q.path, modifier));
-    co_return attribute_text(q, port_attribute_heading(q, "Port info"), info,
-                             [&](const smp::PortInfo& p) { return diags_text(p, q.how.show_keys); });
+    co_return format_attribute(q, port_attribute_heading(q, "Port info"), info,
+                               [&](const smp::PortInfo& p) { return format_diags(p, q.how.show_keys); });
 }
 
 query_task<std::string> port_info_extended(smp_query q) {
     BOOST_OUTCOME_CO_TRY(const auto pending, co_await query_port_info_extended(q.in, q.path, q.port));
-    if (!pending) throw std::runtime_error(fmt::format("{} does not support PortInfoExtended", place_text(q.path)));
-    co_return attribute_text(q, port_attribute_heading(q, "Port info Extended"), *pending);
+    if (!pending) throw std::runtime_error(fmt::format("{} does not support PortInfoExtended", format_place(q.path)));
+    co_return format_attribute(q, port_attribute_heading(q, "Port info Extended"), *pending);
 }
 
 query_task<std::string> mlnx_ext_port_info(smp_query q) {
     BOOST_OUTCOME_CO_TRY(const auto info, co_await q.in.SubnGet<smp::MlnxExtPortInfo>(q.path, q.port));
-    co_return attribute_text(q, port_attribute_heading(q, "MLNX ext Port info"), info);
+    co_return format_attribute(q, port_attribute_heading(q, "MLNX ext Port info"), info);
 }
 
 query_task<std::string> switch_info(smp_query q) {
     BOOST_OUTCOME_CO_TRY(const auto info, co_await q.in.SubnGet<smp::SwitchInfo>(q.path));
-    co_return attribute_text(q, attribute_heading(q, "Switch info"), info);
+    co_return format_attribute(q, attribute_heading(q, "Switch info"), info);
 }
 
 void require_port(const smp_query& q, const smp::NodeInfo& node) {
     if (q.port > node.numPorts)
         throw std::runtime_error(
-            fmt::format("{} has no port {}; its highest port is {}", place_text(q.path), q.port, node.numPorts));
+            fmt::format("{} has no port {}; its highest port is {}", format_place(q.path), q.port, node.numPorts));
 }
 
 /// Joins the blocks of an attribute into one array of `count` elements.
@@ -124,7 +124,7 @@ query_task<std::string> P_Keys(smp_query q) {
     BOOST_OUTCOME_CO_TRY(const auto blocks, co_await all(std::move(pending)));
     const auto keys = joined<smp::PKeyTable, &smp::PKeyTable::PKeyBlock>(blocks, capacity);
     if (q.how.json) co_return json_line({{"port", q.port}, {"capacity", capacity}, {"PKeys", keys}});
-    co_return fmt::format("{}{} pkeys capacity for this port\n", table_text(keys, capacity), capacity);
+    co_return fmt::format("{}{} pkeys capacity for this port\n", format_table(keys, capacity), capacity);
 }
 
 query_task<std::string> sl_to_vl(smp_query q) {
@@ -142,11 +142,11 @@ query_task<std::string> sl_to_vl(smp_query q) {
             rows.push_back({{"in", in}, {"out", out}, {"SLtoVL", tables[in].SLtoVL}});
         co_return json_line(rows);
     }
-    std::string text = fmt::format("# SL2VL table: {}\n#                 SL: |", place_text(q.path));
+    std::string text = fmt::format("# SL2VL table: {}\n#                 SL: |", format_place(q.path));
     for (unsigned sl = 0; sl < 16; ++sl) text += fmt::format("{:2}|", sl);
     text += '\n';
     for (std::size_t in = 0; in < tables.size(); ++in)
-        text += fmt::format("ports: in {:2}, out {:2}: {}", in, out, diags_text(tables[in]));
+        text += fmt::format("ports: in {:2}, out {:2}: {}", in, out, format_diags(tables[in]));
     co_return text;
 }
 
@@ -159,12 +159,12 @@ coro::task<mad::result<std::vector<u16>>> arbitration_half(const smp_query& q, u
     co_return joined<smp::VLArbitrationTable, &smp::VLArbitrationTable::VLWeightBlock>(blocks, capacity);
 }
 
-std::string half_text(std::string_view name, const std::vector<u16>& entries) {
+std::string format_half(std::string_view name, const std::vector<u16>& entries) {
     if (entries.empty()) return {};
     const std::span<const u16> rest(entries);
     std::string text = fmt::format("# {} priority VL Arbitration Table:", name);
     for (std::size_t at = 0; at < rest.size(); at += 32)
-        text += vl_arbitration_text(rest.subspan(at, std::min<std::size_t>(32, rest.size() - at)));
+        text += format_vl_arbitration(rest.subspan(at, std::min<std::size_t>(32, rest.size() - at)));
     return text;
 }
 
@@ -184,7 +184,7 @@ query_task<std::string> vl_arbitration(smp_query q) {
             BOOST_OUTCOME_CO_TRY(const auto info, co_await q.in.SubnGet<smp::SwitchInfo>(q.path));
             if (!info.enhancedPort0) {
                 if (q.how.json) co_return arbitration_json(q, {}, {});
-                co_return fmt::format("# No VLArbitration tables (BSP0): {} port 0\n", place_text(q.path));
+                co_return fmt::format("# No VLArbitration tables (BSP0): {} port 0\n", format_place(q.path));
             }
         }
     }
@@ -192,9 +192,9 @@ query_task<std::string> vl_arbitration(smp_query q) {
     BOOST_OUTCOME_CO_TRY(const auto low, co_await arbitration_half(q, 1, port.VLArbitrationLowCap));
     BOOST_OUTCOME_CO_TRY(const auto high, co_await arbitration_half(q, 3, port.VLArbitrationHighCap));
     if (q.how.json) co_return arbitration_json(q, low, high);
-    co_return fmt::format("# VLArbitration tables: {} port {} LowCap {} HighCap {}\n{}{}", place_text(q.path), q.port,
-                          port.VLArbitrationLowCap, port.VLArbitrationHighCap, half_text("Low", low),
-                          half_text("High", high));
+    co_return fmt::format("# VLArbitration tables: {} port {} LowCap {} HighCap {}\n{}{}", format_place(q.path), q.port,
+                          port.VLArbitrationLowCap, port.VLArbitrationHighCap, format_half("Low", low),
+                          format_half("High", high));
 }
 
 query_task<std::string> guids(smp_query q) {
@@ -210,7 +210,7 @@ query_task<std::string> guids(smp_query q) {
         for (const iba::guid g : guids) texts.push_back(fmt::format("{}", g));
         co_return json_line({{"capacity", capacity}, {"GUIDs", std::move(texts)}});
     }
-    co_return fmt::format("{}{} guids capacity for this port\n", table_text(guids, capacity), capacity);
+    co_return fmt::format("{}{} guids capacity for this port\n", format_table(guids, capacity), capacity);
 }
 
 query_task<std::string> forwarding_table(smp_query q) {
@@ -218,7 +218,7 @@ query_task<std::string> forwarding_table(smp_query q) {
     BOOST_OUTCOME_CO_TRY(const auto node, co_await q.in.SubnGet<smp::NodeInfo>(q.path));
     if (node.nodeType != iba::NodeType::Switch)
         throw std::runtime_error(
-            fmt::format("{} is not a switch: only switches have a forwarding table", place_text(q.path)));
+            fmt::format("{} is not a switch: only switches have a forwarding table", format_place(q.path)));
     BOOST_OUTCOME_CO_TRY(const auto info, co_await q.in.SubnGet<smp::SwitchInfo>(q.path));
     const unsigned count = std::min<unsigned>(info.linearFDBTop, highest_lid) + 1;
     std::vector<coro::task<mad::result<smp::LinearForwardingTable>>> pending;
@@ -229,7 +229,7 @@ query_task<std::string> forwarding_table(smp_query q) {
     if (q.how.json)
         co_return json_line(
             {{"linearFDBCap", info.linearFDBCap}, {"linearFDBTop", info.linearFDBTop}, {"ports", ports}});
-    co_return fmt::format("{}{} LFT capacity for this port, top is {}\n", table_text(ports, count), info.linearFDBCap,
+    co_return fmt::format("{}{} LFT capacity for this port, top is {}\n", format_table(ports, count), info.linearFDBCap,
                           info.linearFDBTop);
 }
 

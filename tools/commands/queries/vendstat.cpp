@@ -3,7 +3,7 @@
 // space. Writes only with -W and -c.
 #include "comad.hpp"
 #include "command.hpp"
-#include "session/ask.hpp"
+#include "session/queries.hpp"
 #include "session/read_back.hpp"
 #include "text/diags_text.hpp"
 #include "text/json.hpp"
@@ -73,7 +73,7 @@ query_task<MlxConfigSpace> read_space(session& in, mad::IBPath to, MlxConfigSpac
     co_return co_await in.schedule().VendGet<MlxConfigSpace>(space, to, modifier);
 }
 
-std::string space_text(const MlxConfigSpace& space, std::size_t count, bool json) {
+std::string format_space(const MlxConfigSpace& space, std::size_t count, bool json) {
     std::string text;
     for (std::size_t i = 0; i < count; ++i) {
         const vend::MlxConfigRecord& r = space.record[i];
@@ -86,7 +86,7 @@ std::string space_text(const MlxConfigSpace& space, std::size_t count, bool json
 query_task<std::string> config_space(session& in, mad::IBPath to, MlxConfigSpace space, std::size_t count, bool json) {
     const u32 modifier = vend::config_space_modifier(static_cast<unsigned>(count));
     BOOST_OUTCOME_CO_TRY(const auto reply, co_await read_space(in, to, space, modifier));
-    co_return space_text(reply, count, json);
+    co_return format_space(reply, count, json);
 }
 
 /// Writes words of the configuration space, and prints their values after the write.
@@ -102,16 +102,16 @@ query_task<report> write_config_space(session& in, mad::IBPath to, MlxConfigSpac
     const auto now = co_await std::move(reading);
     report done;
     if (!now) {
-        done.missing.push_back(unknown_change(place_text(to), decisive(failure, now.error())));
+        done.missing.push_back(unknown_change(format_place(to), decisive(failure, now.error())));
         co_return done;
     }
-    done.text = space_text(now.value(), count, json);
+    done.text = format_space(now.value(), count, json);
     for (std::size_t i = 0; i < count; ++i) {
         const vend::MlxConfigRecord &wanted = space.record[i], &has = now.value().record[i];
         if ((wanted.data & wanted.mask) == (has.data & wanted.mask)) continue;
         const std::string difference = fmt::format("the word at {:#x} is {:#x}, but {:#x} was requested",
                                                    wanted.address, has.data & wanted.mask, wanted.data & wanted.mask);
-        done.missing.push_back(not_set(place_text(to), difference, failure));
+        done.missing.push_back(not_set(format_place(to), difference, failure));
     }
     co_return done;
 }
@@ -169,7 +169,7 @@ query_task<report> configure_groups(session& in, mad::IBPath to, unsigned port, 
     const auto read = co_await std::move(reading);
     report done;
     if (!read) {
-        done.missing.push_back(unknown_change(place_text(to), decisive(failure, read.error())));
+        done.missing.push_back(unknown_change(format_place(to), decisive(failure, read.error())));
         co_return done;
     }
     const auto& now = read.value().groupSelect;
@@ -177,8 +177,9 @@ query_task<report> configure_groups(session& in, mad::IBPath to, unsigned port, 
                      : fmt::format("counter_groups_config: configuring group0 {} group1 {}\n", groups[0], groups[1]);
     for (std::size_t i = 0; i < groups.size(); ++i)
         if (now[i] != groups[i])
-            done.missing.push_back(not_set(
-                place_text(to), fmt::format("group{} counts {}, but {} was requested", i, now[i], groups[i]), failure));
+            done.missing.push_back(not_set(format_place(to),
+                                           fmt::format("group{} counts {}, but {} was requested", i, now[i], groups[i]),
+                                           failure));
     co_return done;
 }
 
@@ -188,13 +189,13 @@ query_task<std::string> class_port_info(session& in, mad::IBPath to, bool json) 
     const comad::coro::rpc_request request{kind, to};
     BOOST_OUTCOME_CO_TRY(const auto info, co_await in.schedule().call<ClassPortInfo, false>(request));
     co_return json ? json_line(structure_json(info))
-                   : structure_text(style_of(in.options()), info, keys::shown,
-                                    [](const ClassPortInfo& c) { return iba::dotted(c); });
+                   : format_structure(style_of(in.options()), info, keys::shown,
+                                      [](const ClassPortInfo& c) { return iba::dotted(c); });
 }
 
 query_task<std::string> general_info(session& in, mad::IBPath to, bool json) {
     BOOST_OUTCOME_CO_TRY(const auto info, co_await in.schedule().VendGet<vend::MlxGeneralInfo>(to));
-    co_return json ? json_line(structure_json(info)) : diags_text(info);
+    co_return json ? json_line(structure_json(info)) : format_diags(info);
 }
 
 // ---- the command -----------------------------------------------------------------------------------------------------
@@ -260,7 +261,7 @@ query_task<report> query_device(session& in, std::optional<command_target> targe
     auto text = co_await read_device(in, to, s);
     if (!text && !writes) co_return std::move(text.error());
     if (text) done.text += text.value();
-    else done.missing.push_back(failure_at(place_text(to), to_string(text.error()), plain_text(text.error())));
+    else done.missing.push_back(failure_at(format_place(to), to_string(text.error()), plain_text(text.error())));
     co_return done;
 }
 

@@ -40,7 +40,7 @@ public:
 private:
     table_heading heading_of(u32 n, unsigned first, unsigned last) const {
         const discovery::node& sw = subnet_.nodes[n];
-        return {scanned_place_text(sw.route), sw.info.nodeGUID, how_.names.raw(sw), sw.info.numPorts, first, last};
+        return {format_scanned_place(sw.route), sw.info.nodeGUID, how_.names.raw(sw), sw.info.numPorts, first, last};
     }
 
     destination at(unsigned LID) const {
@@ -63,7 +63,7 @@ private:
         }
         const table_heading shown = heading_of(n, t.first_lid, t.last_lid);
         return how_.json ? unicast_json(shown, rows, how_.style, subnet_.nodes[n].switch_info->linearFDBTop)
-                         : unicast_text(shown, rows, how_.style);
+                         : format_unicast(shown, rows, how_.style);
     }
 
     std::string multicast_of(u32 n) const {
@@ -76,7 +76,7 @@ private:
         }
         const table_heading shown = heading_of(n, t.first_group, t.last_group);
         return how_.json ? multicast_json(shown, rows, subnet_.nodes[n].switch_info->multicastFDBTop)
-                         : multicast_text(shown, rows, how_.style);
+                         : format_multicast(shown, rows, how_.style);
     }
 
     const discovery::subnet& subnet_;

@@ -29,12 +29,12 @@ struct export_settings {
 };
 
 /// Returns the text for Slurm. Prints on stderr what Slurm's format cannot express.
-std::string slurm_text(const export_settings& settings, const discovery::subnet& s,
-                       const discovery::node_names& names) {
+std::string format_slurm(const export_settings& settings, const discovery::subnet& s,
+                         const discovery::node_names& names) {
     const discovery::name_selection selected{read_name_pattern("--only", settings.only),
                                              read_name_pattern("--without", settings.without)};
     discovery::export_text made =
-        settings.format == "slurm" ? slurm_conf_text(s, names, selected) : slurm_yaml_text(s, names, selected);
+        settings.format == "slurm" ? format_slurm_conf(s, names, selected) : format_slurm_yaml(s, names, selected);
     if (made.hosts == 0 && (selected.only || selected.without))
         throw std::runtime_error(
             "nothing to export: --only and --without select no host; their expressions must match names as ibhosts and "
@@ -48,11 +48,11 @@ std::string exported(const export_settings& settings, const discovery::subnet& s
                      const counters::sweep* errors) {
     const std::string& format = settings.format;
     if (format == "json") return discovery::json_text(s);
-    if (format == "topology") return discovery::topology_text(s, names, {});
-    if (format == "dot") return discovery::dot_text(s, names);
-    if (format == "svg") return discovery::svg_text(s, names);
+    if (format == "topology") return discovery::format_topology(s, names, {});
+    if (format == "dot") return discovery::format_dot(s, names);
+    if (format == "svg") return discovery::format_svg(s, names);
     if (format == "html") return subnet_page(s, names, errors);
-    return slurm_text(settings, s, names);
+    return format_slurm(settings, s, names);
 }
 
 /// Sweeps the error counters. This coroutine owns the sweeper, to which the task of sweeper.run() refers.

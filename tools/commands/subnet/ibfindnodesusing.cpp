@@ -2,8 +2,8 @@
 // ibfindnodesusing.cpp - ibfindnodesusing: lists the nodes that switches reach through a link, in both directions.
 #include "comad.hpp"
 #include "command.hpp"
-#include "session/ask.hpp"
 #include "session/node_name_map.hpp"
+#include "session/queries.hpp"
 #include "session/report.hpp"
 #include "session/run_on_subnet.hpp"
 #include "session/subnet_place.hpp"

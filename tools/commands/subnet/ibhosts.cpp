@@ -7,7 +7,7 @@ namespace ibtool {
 command ibhosts_command() {
     using comad::iba::NodeType;
     return {.name = "ibhosts", .group = command_group::subnet, .declare = [](arguments& takes) {
-                return declare_node_list(takes, {comad::discovery::hosts_text, {NodeType::CA}});
+                return declare_node_list(takes, {comad::discovery::format_hosts, {NodeType::CA}});
             }};
 }
 

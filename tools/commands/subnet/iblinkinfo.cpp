@@ -2,7 +2,7 @@
 // iblinkinfo.cpp - iblinkinfo: prints the links of a subnet or of a part of it, with state, width, speed and neighbor.
 #include "comad.hpp"
 #include "command.hpp"
-#include "input/words.hpp"
+#include "input/split_text.hpp"
 #include "session/node_name_map.hpp"
 #include "session/run_on_subnet.hpp"
 #include "session/subnet_file.hpp"
@@ -111,8 +111,8 @@ std::string link_line(const iblinkinfo_settings& how, const described_links& all
     std::string front = "      ";
     if (how.by_line) front = fmt::format("0x{:016x} \"{:>30}\" ", value(s.at(r).portGUID), names.of(n));
     else if (!n.is_switch() || how.guids) front += fmt::format("0x{:016x} ", value(s.at(r).portGUID));
-    return fmt::format("{}{:6} {:4}{} =={}==>  {}\n", front, lid_at(s, r), r.port, external_port_text(groups, r),
-                       link_text(s, r, how.additional), peer_text(s, names, r, how.by_line || how.guids, groups));
+    return fmt::format("{}{:6} {:4}{} =={}==>  {}\n", front, lid_at(s, r), r.port, format_external_port(groups, r),
+                       format_link(s, r, how.additional), format_peer(s, names, r, how.by_line || how.guids, groups));
 }
 
 std::string json_of(const subnet& s, port_ref r, const node_names& names) {

@@ -3,7 +3,7 @@
 // infiniband-diags.
 #include "comad.hpp"
 #include "command.hpp"
-#include "input/words.hpp"
+#include "input/split_text.hpp"
 #include "session/node_name_map.hpp"
 #include "session/run_on_subnet.hpp"
 #include "session/subnet_file.hpp"
@@ -79,7 +79,7 @@ std::string text_of(const ibnetdiscover_settings& s, const discovery::subnet& su
     options.grouping = s.grouping;
     options.generated_on = time;
     if (s.max_hops) options.mads_used = mads;
-    return discovery::topology_text(subnet, names, options);
+    return discovery::format_topology(subnet, names, options);
 }
 
 /// Data of ports that a discovery does not read.

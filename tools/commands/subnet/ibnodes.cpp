@@ -6,7 +6,7 @@ namespace ibtool {
 namespace {
 
 std::string hosts_and_switches(const comad::discovery::subnet& s, const comad::discovery::node_names& names) {
-    return comad::discovery::hosts_text(s, names) + comad::discovery::switches_text(s, names);
+    return comad::discovery::format_hosts(s, names) + comad::discovery::format_switches(s, names);
 }
 
 } // namespace

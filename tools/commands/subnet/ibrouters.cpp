@@ -7,7 +7,7 @@ namespace ibtool {
 command ibrouters_command() {
     using comad::iba::NodeType;
     return {.name = "ibrouters", .group = command_group::subnet, .declare = [](arguments& takes) {
-                return declare_node_list(takes, {comad::discovery::routers_text, {NodeType::Router}});
+                return declare_node_list(takes, {comad::discovery::format_routers, {NodeType::Router}});
             }};
 }
 

@@ -35,7 +35,7 @@ std::string text_of_node(const print_node_settings& how, const subnet_place& whe
     const discovery::node& n = s.nodes[index];
     if (n.info.nodeType != how.type)
         throw std::runtime_error(fmt::format("{} is a {}, not a {}", iba::as_given(how.target),
-                                             node_type_text(n.info.nodeType), node_type_text(how.type)));
+                                             format_node_type(n.info.nodeType), format_node_type(how.type)));
     return how.json ? discovery::node_json(s, index) : discovery::node_stanza(s, index, names);
 }
 
@@ -79,10 +79,10 @@ command print_node_command(std::string_view name, NodeType type,
 
 } // namespace
 
-command ibprintca_command() { return print_node_command("ibprintca", NodeType::CA, discovery::hosts_text); }
+command ibprintca_command() { return print_node_command("ibprintca", NodeType::CA, discovery::format_hosts); }
 command ibprintswitch_command() {
-    return print_node_command("ibprintswitch", NodeType::Switch, discovery::switches_text);
+    return print_node_command("ibprintswitch", NodeType::Switch, discovery::format_switches);
 }
-command ibprintrt_command() { return print_node_command("ibprintrt", NodeType::Router, discovery::routers_text); }
+command ibprintrt_command() { return print_node_command("ibprintrt", NodeType::Router, discovery::format_routers); }
 
 } // namespace ibtool

@@ -28,7 +28,7 @@ int run_subnet_diff(const subnet_diff_settings& s, global_options options) {
     const auto compare = [&](const discovery::subnet& is, u64) {
         const auto all = discovery::differences(was.found, is, names);
         report r;
-        r.text = (s.json ? difference_json : difference_text)(was.found, is, all);
+        r.text = s.json ? difference_json(was.found, is, all) : format_difference(was.found, is, all);
         r.is_any_bad = !all.empty();
         if (!was.found.complete())
             r.notes.push_back(fmt::format(

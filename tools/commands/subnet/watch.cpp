@@ -10,7 +10,7 @@
 #include "session/report.hpp"
 #include "session/subnet_file.hpp"
 #include "text/difference_text.hpp"
-#include "text/error_words.hpp"
+#include "text/error_text.hpp"
 #include "text/json.hpp"
 #include "text/notice_text.hpp"
 #include "text/output.hpp"
@@ -299,13 +299,13 @@ private:
 
     // ---- output
 
-    std::string time_text() const {
+    std::string format_time() const {
         if (in_.is_virtual()) return fmt::format("{:.6f} s", mad::in_seconds(in_.now().time_since_epoch()));
         return fmt::format("{:%F %T}", fmt::localtime(std::time(nullptr)));
     }
     void write(nlohmann::ordered_json line, const std::string& text) {
         if (!how_.json) {
-            write_output(fmt::format("{} {}\n", time_text(), text));
+            write_output(fmt::format("{} {}\n", format_time(), text));
             return;
         }
         line["seconds"] = mad::in_seconds(in_.now() - begin_);

@@ -6,7 +6,7 @@
 #include "comad.hpp"
 #include "session/read_back.hpp"
 #include <comad/iba/cc.hpp>
-#include <comad/iba/detail/compare.hpp>
+#include <comad/iba/detail/compare_structures.hpp>
 #include <comad/iba/detail/keys.hpp>
 #include <comad/iba/detail/text.hpp>
 #include <comad/iba/fields.hpp>
@@ -30,7 +30,7 @@ using value_words = std::vector<std::string>;
 /// Changes a structure that was read into the structure to write.
 template <class T> using changing = std::function<void(T&)>;
 
-std::string field_text(const iba::record_info& info, std::span<const u8> bytes, const std::string& field) {
+std::string format_field(const iba::record_info& info, std::span<const u8> bytes, const std::string& field) {
     if (iba::is_key(iba::find_field(info, field).value())) return "<not displayed>";
     return iba::get_field(info, bytes, field).value();
 }
@@ -41,7 +41,7 @@ template <class T> std::vector<field_change> changes_between(const T& before, co
     std::vector<field_change> all;
     for (const std::string& field : iba::differences(before, after))
         if (field != "controlMap")
-            all.push_back({field, field_text(iba::info_of<T>, was, field), field_text(iba::info_of<T>, is, field)});
+            all.push_back({field, format_field(iba::info_of<T>, was, field), format_field(iba::info_of<T>, is, field)});
     return all;
 }
 

@@ -5,8 +5,8 @@
 #include "command.hpp"
 #include "commands/queries/congestion_options.hpp"
 #include "commands/writing/congestion_sets.hpp"
-#include "session/ask.hpp"
 #include "session/node_name_map.hpp"
+#include "session/queries.hpp"
 #include "session/run_on_subnet.hpp"
 #include "session/subnet_queries.hpp"
 #include "text/diags_text.hpp"
@@ -50,7 +50,7 @@ query_task<report> set_one(session& in, const congestion_set& what, command_targ
         co_return std::move(set.error());
     }
     const congestion_outcome& done = set.value();
-    const std::string place = place_text(to);
+    const std::string place = format_place(to);
     report made;
     if (s.json) {
         nlohmann::ordered_json line{{"LID", value(to.DLID)}};

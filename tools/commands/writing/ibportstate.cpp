@@ -6,8 +6,8 @@
 #include "commands/writing/port_reach.hpp"
 #include "commands/writing/port_write.hpp"
 #include "input/changes.hpp"
-#include "session/ask.hpp"
 #include "session/port_view.hpp"
+#include "session/queries.hpp"
 #include "session/read_back.hpp"
 #include "text/diags_text.hpp"
 #include "text/json.hpp"
@@ -33,13 +33,14 @@ struct ibportstate_settings {
 
 // ---- text and JSON ----------------------------------------------------------------------------------------------------
 
-std::string viewed_port_text(const port_view& v, bool show_keys) {
-    return fmt::format("# Port info: {} port {}\n{}", place_text(v.path), v.number,
-                       port_state_text(v.info, v.has_extended_speeds(), v.is_end_port(), show_keys));
+std::string format_viewed_port(const port_view& v, bool show_keys) {
+    return fmt::format("# Port info: {} port {}\n{}", format_place(v.path), v.number,
+                       format_port_state(v.info, v.has_extended_speeds(), v.is_end_port(), show_keys));
 }
-std::string mellanox_text(const port_view& v) {
+std::string format_mellanox(const port_view& v) {
     if (!v.mellanox) return {};
-    return fmt::format("# MLNX ext Port info: {} port {}\n{}", place_text(v.path), v.number, diags_text(*v.mellanox));
+    return fmt::format("# MLNX ext Port info: {} port {}\n{}", format_place(v.path), v.number,
+                       format_diags(*v.mellanox));
 }
 
 nlohmann::ordered_json json_without_key(const smp::PortInfo& info, bool show_keys) {
@@ -82,19 +83,19 @@ query_task<report> show_port(session& in, const port_view& here, const ibportsta
     report result;
     auto object = document_of(here, s.show_keys);
     result.text = fmt::format("{} PortInfo:\n{}{}", here.is_switch() ? "Switch" : "CA/RT",
-                              viewed_port_text(here, s.show_keys), mellanox_text(here));
+                              format_viewed_port(here, s.show_keys), format_mellanox(here));
     const bool has_other_end = here.is_switch() && here.number != 0 && here.info.portState == iba::PortState::Active;
     if (has_other_end) {
         auto there = co_await view_other_end(in, here);
         if (there) {
             result.text +=
-                "Peer PortInfo:\n" + viewed_port_text(there.value(), s.show_keys) + mellanox_text(there.value());
+                "Peer PortInfo:\n" + format_viewed_port(there.value(), s.show_keys) + format_mellanox(there.value());
             object["peer"] = view_json(there.value(), s.show_keys);
             result.notes = link_complaints(here, there.value());
             object["complaints"] = result.notes;
         } else {
             result.missing.push_back(failure_at(
-                fmt::format("{} port {} is not compared with its neighbor", place_text(here.path), here.number),
+                fmt::format("{} port {} is not compared with its neighbor", format_place(here.path), here.number),
                 to_string(there.error()), plain_text(there.error())));
         }
     }
@@ -106,7 +107,7 @@ query_task<report> show_port(session& in, const port_view& here, const ibportsta
 void require_fields(const port_view& v, const port_change& c) {
     if (c.is_of_end_port && !v.is_end_port())
         throw std::runtime_error(fmt::format("{} port {} has no LID and no M_Key: a switch has them only on port 0",
-                                             place_text(v.path), v.number));
+                                             format_place(v.path), v.number));
 }
 
 // ---- changes ----------------------------------------------------------------------------------------------------------
@@ -127,7 +128,7 @@ public:
     port_changing(session& in, const port_view& before, port_change change, const ibportstate_settings& s)
         : in_(in), before_(before), change_(std::move(change)), how_(s), object_(document_of(before, s.show_keys)) {
         result_.text = fmt::format("Initial {} PortInfo:\n{}{}", before.is_switch() ? "Switch" : "CA/RT",
-                                   viewed_port_text(before, s.show_keys), mellanox_text(before));
+                                   format_viewed_port(before, s.show_keys), format_mellanox(before));
     }
 
     query_task<report> run() {
@@ -161,7 +162,7 @@ private:
         return std::move(result_);
     }
 
-    std::string place() const { return fmt::format("{} port {}", place_text(before_.path), before_.number); }
+    std::string place() const { return fmt::format("{} port {}", format_place(before_.path), before_.number); }
 
     /// Handles a rejected Set. If nothing was written before, the command fails with this error. Otherwise the error is one of its
     /// failures.
@@ -200,7 +201,7 @@ private:
         }
         port_view after = before_;
         after.mellanox = read.value();
-        result_.text += "\nAfter MLNXExtendedPortInfo set:\n" + mellanox_text(after);
+        result_.text += "\nAfter MLNXExtendedPortInfo set:\n" + format_mellanox(after);
         object_["after"]["MlnxExtPortInfo"] = json_object(*after.mellanox);
         if (after.mellanox->LinkSpeedEnabled != *change_.FDR10)
             result_.missing.push_back(
@@ -240,7 +241,7 @@ private:
     void take_after(const smp::PortInfo& info) {
         port_view after = before_;
         after.info = info;
-        result_.text += "\nAfter PortInfo set:\n" + viewed_port_text(after, how_.show_keys);
+        result_.text += "\nAfter PortInfo set:\n" + format_viewed_port(after, how_.show_keys);
         object_["after"]["PortInfo"] = json_without_key(after.info, how_.show_keys);
     }
 

@@ -3,12 +3,12 @@
 // infiniband-diags.
 #include "comad.hpp"
 #include "command.hpp"
-#include "session/ask.hpp"
+#include "session/queries.hpp"
 #include "session/read_back.hpp"
 #include "text/json.hpp"
 #include "text/structure_text.hpp"
 #include <comad/iba/detail/codec.hpp>
-#include <comad/iba/detail/suggest.hpp>
+#include <comad/iba/detail/suggest_names.hpp>
 #include <comad/iba/detail/text.hpp>
 #include <comad/iba/print.hpp>
 

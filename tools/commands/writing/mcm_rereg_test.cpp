@@ -3,10 +3,10 @@
 // queries their membership. Shows whether an SA can handle the load after its restart. Writes only to the tables of the SA.
 #include "comad.hpp"
 #include "command.hpp"
-#include "input/words.hpp"
-#include "session/ask.hpp"
+#include "input/split_text.hpp"
+#include "session/queries.hpp"
 #include "session/read_back.hpp"
-#include "text/error_words.hpp"
+#include "text/error_text.hpp"
 #include "text/json.hpp"
 #include "text/output.hpp"
 #include <comad/coro/detail/when_all.hpp>

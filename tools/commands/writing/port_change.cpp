@@ -6,7 +6,7 @@
 #include "input/changes.hpp"
 #include "input/options.hpp"
 #include <comad/iba/detail/format.hpp>
-#include <comad/iba/detail/suggest.hpp>
+#include <comad/iba/detail/suggest_names.hpp>
 #include <comad/iba/detail/text.hpp>
 #include <comad/iba/fields.hpp>
 #include <comad/iba/parse.hpp>

@@ -4,7 +4,7 @@
 
 #include "comad.hpp"
 #include "input/changes.hpp"
-#include "session/ask.hpp"
+#include "session/queries.hpp"
 #include "text/diags_text.hpp"
 
 #include <fmt/format.h>
@@ -131,7 +131,7 @@ query_task<void> require_reachable_after(session& in, const port_view& before, c
     }
     if (!why.empty())
         throw std::runtime_error(fmt::format("{} port {} not changed: {}; add --force to change it anyway",
-                                             place_text(before.path), before.number, why));
+                                             format_place(before.path), before.number, why));
     co_return mad::success();
 }
 

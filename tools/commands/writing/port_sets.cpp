@@ -5,7 +5,7 @@
 
 #include "comad.hpp"
 #include "commands/writing/port_write.hpp"
-#include "session/ask.hpp"
+#include "session/queries.hpp"
 #include "text/json.hpp"
 #include "text/link_json.hpp"
 #include "text/local_ports.hpp"
@@ -70,8 +70,8 @@ coro::task<mad::result<set_outcome>> set_one(session& in, const subnet& s, port_
     co_return o;
 }
 
-std::string states_text(const smp::PortInfo& p) {
-    return state_text(p.portState) + '/' + physical_state_text(p.portPhysicalState);
+std::string format_states(const smp::PortInfo& p) {
+    return format_state(p.portState) + '/' + format_physical_state(p.portPhysicalState);
 }
 nlohmann::ordered_json states_json(const smp::PortInfo& p) {
     return {{"portState", iba::name_or_number(p.portState)},
@@ -97,9 +97,9 @@ std::string text_of(const subnet& s, const port_set& p, const set_outcome& o, co
     std::string end;
     if (o.is_there_already) end = ": nothing to do";
     else if (how.dry_run) end = fmt::format("; without --dry-run {} would be set", fmt::join(how.change.fields, ", "));
-    else if (o.after) end = " -> " + states_text(*o.after);
+    else if (o.after) end = " -> " + format_states(*o.after);
     if (!o.note.empty()) end += "; " + o.note;
-    return fmt::format("{}: {}{}\n", place_of(s, p.where, how.names), states_text(*o.before), end);
+    return fmt::format("{}: {}{}\n", place_of(s, p.where, how.names), format_states(*o.before), end);
 }
 
 } // namespace

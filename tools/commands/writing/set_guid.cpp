@@ -2,7 +2,7 @@
 // set_guid.cpp - set_guid: sets an alias GUID of a port through a record of the SA. Sends no SMPs that write.
 #include "comad.hpp"
 #include "command.hpp"
-#include "session/ask.hpp"
+#include "session/queries.hpp"
 #include "session/read_back.hpp"
 #include "text/sa_text.hpp"
 #include <comad/iba/detail/format.hpp>
@@ -98,7 +98,7 @@ query_task<report> make_change(session& in, command_target target, guid_change c
     now.LID = LID; // missing if the SA has no record
     now.blockNum = static_cast<u8>(c.slot / slots_per_block);
     const GUIDInfoRecord& shown = reply && now.GUIDInfo == reply.value().GUIDInfo ? reply.value() : now;
-    done.text = json ? iba::json(shown) + '\n' : saquery_text(shown);
+    done.text = json ? iba::json(shown) + '\n' : format_saquery(shown);
     // OpenSM does not reject a GUID that another port already has: it leaves the table unchanged.
     const iba::guid has = now.GUIDInfo.GUIDBlock[index];
     const bool is_done = c.deletes || c.GUID == iba::guid{} ? c.deletes == (has == iba::guid{}) : has == c.GUID;

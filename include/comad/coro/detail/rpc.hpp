@@ -3,7 +3,7 @@
 // coroutine frame.
 #pragma once
 #include <comad/coro/scope.hpp>
-#include <comad/iba/checked.hpp>
+#include <comad/iba/checked_codec.hpp>
 #include <comad/iba/detail/mad_header.hpp>
 #include <comad/iba/detail/wire.hpp>
 #include <comad/mad/detail/message.hpp>

@@ -47,10 +47,10 @@ link_condition condition_of(const subnet&, const link_ends&);
 std::string_view color_of(const subnet&, const link_ends&);
 
 /// Returns GraphViz DOT: an undirected graph with one rank for each level, and port numbers at both ends of each edge.
-std::string dot_text(const subnet&, const node_names&);
+std::string format_dot(const subnet&, const node_names&);
 
 /// Returns a picture (SVG 1.1) with a title, tooltips for nodes and links, and a legend.
-std::string svg_text(const subnet&, const node_names&);
+std::string format_svg(const subnet&, const node_names&);
 
 /// An export in a format that cannot express everything. `notes` has a line for each kind of omission, safe for a terminal.
 struct export_text {
@@ -71,8 +71,8 @@ struct name_selection {
 /// (`MT4129 ConnectX7   Mellanox Technologies`, `localhost mlx5_0`) is left out. A managed switch `MF0;core1:TYPE/U1` is `core1`, a chip
 /// in a chassis `core1-L01-U1`; a switch whose name is not unique has its ID. Levels count from the selected adapters. The text
 /// does not depend on the order in which the discovery found the nodes.
-export_text slurm_conf_text(const subnet&, const node_names&, const name_selection& = {});
+export_text format_slurm_conf(const subnet&, const node_names&, const name_selection& = {});
 /// Returns topology.yaml with the same contents (Slurm 25.05 and later, which ignores topology.conf if topology.yaml exists).
-export_text slurm_yaml_text(const subnet&, const node_names&, const name_selection& = {});
+export_text format_slurm_yaml(const subnet&, const node_names&, const name_selection& = {});
 
 } // namespace comad::discovery

@@ -19,7 +19,7 @@ namespace comad::discovery {
 struct hierarchies;   // of chassis/detail/hierarchy.hpp
 struct subnet_tables; // of database/detail/subnet_tables.hpp
 
-/// Options of topology_text(). The letters come from ibnetdiscover's options.
+/// Options of format_topology(). The letters come from ibnetdiscover's options.
 struct topology_options {
     bool full = false;               ///< ` s=<speed> w=<width> v=<vlcap>` after each link (-f)
     std::optional<u64> mads_used;    ///< if set, the file starts with the longest route and this number of MADs (-m)
@@ -28,7 +28,7 @@ struct topology_options {
 };
 /// Returns a topology file: one stanza per node, in the format that ibnetdiscover prints, and that ibsim and this project's simulator
 /// read.
-std::string topology_text(const subnet&, const node_names&, const topology_options&);
+std::string format_topology(const subnet&, const node_names&, const topology_options&);
 
 /// Returns the stanza of one node in a topology file, without the empty line before it.
 std::string node_stanza(const subnet&, u32 index, const node_names&);
@@ -40,9 +40,9 @@ std::string node_list(const subnet&, const node_names&, std::initializer_list<ib
 std::string ports_report(const subnet&, const node_names&);
 
 /// Return what ibhosts, ibswitches and ibrouters print: `Ca	: 0x... ports 1 "name"`; for switches with the kind, LID and LMC of port 0.
-std::string hosts_text(const subnet&, const node_names&);
-std::string switches_text(const subnet&, const node_names&);
-std::string routers_text(const subnet&, const node_names&);
+std::string format_hosts(const subnet&, const node_names&);
+std::string format_switches(const subnet&, const node_names&);
+std::string format_routers(const subnet&, const node_names&);
 
 /// Data of ports that a discovery does not read; null: not read. Failures of these reads are not included.
 struct more_of_ports {
@@ -59,7 +59,7 @@ std::string node_json(const subnet&, u32 index);
 using iba::speed_name, iba::width_name; // `EDR` and `4x` (iba/link_words.hpp)
 /// The width and speed of a link in the words of ibnetdiscover. The capability mask of a switch's port 0, or of the port itself on other
 /// nodes, decides whether extended speeds are valid.
-std::string_view link_width_text(const port&);
-std::string_view link_speed_text(const subnet&, port_ref);
+std::string_view format_link_width(const port&);
+std::string_view format_link_speed(const subnet&, port_ref);
 
 } // namespace comad::discovery

@@ -132,7 +132,7 @@ inline constexpr const row_position& extent_of = described<owner_of<Member>>::la
 } // namespace detail
 
 /// Decodes a structure from the wire_size<T> bytes at `p`. For bytes of unknown length, use decode_checked()
-/// (checked.hpp).
+/// (checked_codec.hpp).
 template <wire T> constexpr void decode(T& out, const u8* p) noexcept {
     detail::decode_rows(described<T>::layout, out, p);
 }
@@ -145,7 +145,7 @@ template <wire T> constexpr T decode(std::span<const u8, wire_size<T>> bytes) no
 }
 
 /// Encodes a structure into the wire_size<T> bytes at `p`. If a value is too large for its field, its low bits are
-/// written; other fields keep their values. encode_checked() (checked.hpp) rejects such values.
+/// written; other fields keep their values. encode_checked() (checked_codec.hpp) rejects such values.
 template <wire T> constexpr void encode(const T& in, u8* p) noexcept {
     detail::encode_rows(described<T>::layout, in, p);
 }

@@ -211,7 +211,7 @@ enum class layout_error : u8 { none, no_wire_form, uneven, narrow, other_size, s
 /// row is a typing error, because the IBA has none.
 constexpr bool straddles(unsigned off, unsigned width) { return off % 32 + width > (width <= 32 ? 32 : 64); }
 
-/// Returns the mistake in a row, or flaw::none.
+/// Returns the mistake in a row, or layout_error::none.
 constexpr layout_error layout_error_of(const row_position& row, word_alignment kept) {
     const member_facts& member = *row.member;
     if (member.bits == 0) return layout_error::no_wire_form;

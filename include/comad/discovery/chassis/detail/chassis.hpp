@@ -58,7 +58,7 @@ struct system_groups {
 system_groups group_nodes(const subnet&);
 
 /// The position of a board as text: `Line 2 Chip 1`; empty if the node is not a board.
-std::string slot_text(const chassis_place&);
+std::string format_slot(const chassis_place&);
 
 /// Xsigo devices are recognized by their GUIDs. The HCA belongs to the server that manages the chassis, the TCA is an I/O card.
 bool is_xsigo(iba::guid) noexcept;
