@@ -47,7 +47,7 @@ struct missing_parts {
     enum class cause : u8 {
         node,      ///< one of its nodes is missing, and the other end does not report a link that is down
         down,      ///< an end reports that its link is down
-        no_answer, ///< both nodes were found, but no reply came through this cable
+        no_answer, ///< both nodes were found, but no reply arrived through this cable
         moved,     ///< one end has a cable to another port now (only for expected links)
     };
     struct link {
