@@ -24,7 +24,7 @@ namespace comad::testing {
 ///     auto& server = fabric.schedule("h-0008 HCA-1");
 ///     fabric.answer<iba::smp::NodeInfo>("leaf-0001", [](auto&) { return server::response::error(0x1c); });
 ///     fabric.kill("leaf-0002");
-///     auto reply = coro::sync_wait(client, ask(client, fabric.path_to("h-0008 HCA-1")));
+///     auto reply = coro::sync_wait(client, send_query(client, fabric.path_to("h-0008 HCA-1")));
 ///
 /// Names:    a node is given as its node description, its id in the topology, or a GUID as `0x...`; a location as a node, or as
 ///           NODE/PORT. Without a port it is port 0 of a switch, otherwise the first port that has a cable.
