@@ -146,7 +146,7 @@ TEST_CASE("a topology file has the stanzas of infiniband-diags for switches, CAs
           "[2](3002) \t\"S-0000000000001000\"[2]\t\t# lid 49151 lmc 0 \"sw \\x1b[31m\\x0ared\" lid 3 8xDDR\n");
 }
 
-TEST_CASE("topology_text adds link codes with -f and hops and MADs to the head with -m") {
+TEST_CASE("format_topology adds link codes with -f and hops and MADs to the head with -m") {
     subnet s;
     const u32 a = add(s, NodeType::CA, 1, 0xa, 0xa, "a");
     const u32 b = add(s, NodeType::CA, 1, 0xb, 0xb, "b");
