@@ -130,6 +130,18 @@ struct two_ports {
     }
 };
 
+/// Registers an agent for queries to the SA that handles RMPP itself. Returns its number.
+int add_user_rmpp(program& client) {
+    ib_user_mad_reg_req2 r{};
+    r.qpn = 1;
+    r.mgmt_class = 0x03;
+    r.mgmt_class_version = 2;
+    r.rmpp_version = 1;
+    r.flags = IB_USER_MAD_USER_RMPP;
+    REQUIRE(client.add2(r) == 0);
+    return static_cast<int>(r.id);
+}
+
 } // namespace
 
 TEST_CASE("agents of a virtual MAD device register as in the kernel") {
@@ -506,15 +518,8 @@ TEST_CASE("an RMPP reply with a timeout waits for a reply to itself") {
 TEST_CASE("an agent with user-space RMPP receives every segment") {
     two_ports w;
     program client(w.near), server(w.far);
-    ib_user_mad_reg_req2 r{};
-    r.qpn = 1;
-    r.mgmt_class = 0x03;
-    r.mgmt_class_version = 2;
-    r.rmpp_version = 1;
-    r.flags = IB_USER_MAD_USER_RMPP;
-    REQUIRE(client.add2(r) == 0);
+    const int agent = add_user_rmpp(client);
     REQUIRE(server.serve_sa() == 0);
-    const int agent = static_cast<int>(r.id);
     REQUIRE(client.send(agent, 2, make_mad(0x03, 2, get_table), 10'000) == 320);
     w.run(1ms);
     packet answer = make_table(get_table_resp, 8000);
@@ -596,15 +601,9 @@ packet request_segment(u32 number, bool is_last, u32 payload_length) {
 TEST_CASE("the kernel ends the reception of a message with missing segments") {
     two_ports w;
     program client(w.near), server(w.far);
-    ib_user_mad_reg_req2 r{};
-    r.qpn = 1;
-    r.mgmt_class = 0x03;
-    r.mgmt_class_version = 2;
-    r.rmpp_version = 1;
-    r.flags = IB_USER_MAD_USER_RMPP;
-    REQUIRE(client.add2(r) == 0);
+    const int agent = add_user_rmpp(client);
     REQUIRE(server.serve_sa() == 0);
-    REQUIRE(client.send(static_cast<int>(r.id), 2, request_segment(1, false, 440)) == 320);
+    REQUIRE(client.send(agent, 2, request_segment(1, false, 440)) == 320);
     w.run(1ms);
     REQUIRE(w.far.next_event());
     mad::time_point last{};
