@@ -36,7 +36,7 @@ const cpu_set_t& processors() {
 void answer_until_closed(int descriptor) {
     std::array<u8, packet_size> packet;
     while (::read(descriptor, packet.data(), packet.size()) == static_cast<ssize_t>(packet.size())) {
-        turn_round(packet.data() + mad::headroom);
+        turn_into_reply(packet.data() + mad::headroom);
         if (::write(descriptor, packet.data(), packet.size()) < 0) break;
     }
 }

@@ -12,7 +12,7 @@
 namespace comad::bench {
 
 /// Turns a request into a reply with the fewest changes: sets the response bit and, for a directed route, the D bit (IBA 14.2.1.2).
-inline void turn_round(u8* mad) noexcept {
+inline void turn_into_reply(u8* mad) noexcept {
     mad[iba::offset_of<&iba::MADHeader::method>] |= iba::response_bit;
     constexpr u8 directed = value(iba::MgmtClass::SubnDirected), D = 0x80;
     if (mad[iba::offset_of<&iba::MADHeader::mgmtClass>] == directed) mad[iba::offset_of<&iba::MADHeader::status>] |= D;
@@ -29,7 +29,7 @@ unsigned usable_processors();
 /// A SOCK_SEQPACKET pair and a thread on the second processor that answers. The constructors throw std::system_error.
 class echo {
 public:
-    /// The thread turns every request into its reply with turn_round() and changes nothing else.
+    /// The thread turns every request into its reply with turn_into_reply() and changes nothing else.
     echo();
     /// Starts a thread that runs `answer`, which reads requests and writes replies, and returns at the end of the descriptor's stream.
     explicit echo(std::function<void(int descriptor)> answer);

@@ -170,7 +170,7 @@ public:
     void push(const u8* p) noexcept { copy_packet(at(written_++).data(), p); }
     void pop(u8* p) noexcept {
         copy_packet(p, at(read_++).data());
-        turn_round(p + mad::headroom);
+        turn_into_reply(p + mad::headroom);
     }
 
 private:

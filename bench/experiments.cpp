@@ -121,10 +121,11 @@ table try_bound(const settings& s) {
                 sim::bound_discovery(t, start, sim::default_port(t.nodes[start]),
                                      {round_trip, s.schedule.max_outstanding, s.schedule.per_destination});
             const discovered d = discover_once(t, equal_round_trips(round_trip), {}, s);
-            const mad::duration as_requested = round_trip * static_cast<mad::duration::rep>(bound.as_requested);
+            const mad::duration without_speculation =
+                round_trip * static_cast<mad::duration::rep>(bound.without_speculation);
             result.add({specification, in_ms(round_trip) * 1000, bound.smps, d.mads, in_ms(bound.by_depth),
                         in_ms(bound.by_window), in_ms(d.time), in_ms(d.time) / in_ms(bound.time()),
-                        in_ms(d.time) / in_ms(std::max(as_requested, bound.by_window))});
+                        in_ms(d.time) / in_ms(std::max(without_speculation, bound.by_window))});
         }
     }
     return result;

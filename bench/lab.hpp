@@ -43,8 +43,8 @@ struct cell {
     std::string text;
     nlohmann::ordered_json value;
 
-    cell(std::string printed) : text(printed), value(std::move(printed)) {}
-    cell(const char* printed) : cell(std::string(printed)) {}
+    cell(std::string shown) : text(shown), value(std::move(shown)) {}
+    cell(const char* shown) : cell(std::string(shown)) {}
     cell(std::integral auto number) : text(std::to_string(number)), value(number) {}
     cell(double number);
     /// Shows the median, and the smallest and largest value: `17.5 (17.1..18)`; only the median if all values are equal.

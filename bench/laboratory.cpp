@@ -46,9 +46,9 @@ void run(const settings& s, const std::vector<std::string>& wanted, bool as_json
     for (const experiment& e : experiments) {
         const bool is_wanted = wanted.empty() || std::find(wanted.begin(), wanted.end(), e.name) != wanted.end();
         if (!is_wanted) continue;
-        const table reported = e.run(s);
-        if (as_json) all["experiments"][std::string(e.name)] = reported.json();
-        else reported.print();
+        const table results = e.run(s);
+        if (as_json) all["experiments"][std::string(e.name)] = results.json();
+        else results.print();
     }
     if (as_json) fmt::print("{}", iba::detail::json_document(all));
 }

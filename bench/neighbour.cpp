@@ -24,10 +24,10 @@ using coro::MADSchedule;
 using coro::task;
 
 /// A host with its own kernel, whose program repeats discoveries.
-class looker {
+class scanner {
 public:
-    looker(sim::fabric& net, u32 node, const transports::kernel_options& kernel, const coro::schedule_options& options,
-           iba::lid from_lid = {})
+    scanner(sim::fabric& net, u32 node, const transports::kernel_options& kernel, const coro::schedule_options& options,
+            iba::lid from_lid = {})
         : port_(net, node, 1, sim::time_mode::virtual_), kernel_(port_, kernel), schedule_(kernel_, options) {
         how_.from_lid = from_lid;
     }
@@ -55,19 +55,19 @@ private:
 };
 
 /// Runs all hosts until each has ended. The virtual time advances from event to event.
-void run(const std::vector<looker*>& all, mad::time_point end) {
-    for (looker* l : all) l->begin(end);
-    const auto has_ended = [](const looker* l) { return l->has_ended(); };
+void run(const std::vector<scanner*>& all, mad::time_point end) {
+    for (scanner* l : all) l->begin(end);
+    const auto has_ended = [](const scanner* l) { return l->has_ended(); };
     for (;;) {
         bool more = false;
-        for (looker* l : all) more = l->schedule().turn() || more;
+        for (scanner* l : all) more = l->schedule().turn() || more;
         if (std::all_of(all.begin(), all.end(), has_ended)) return;
         if (more) continue;
         const mad::time_point now = all.front()->schedule().now();
-        for (looker* l : all) l->schedule().set_now(now); // starts the timeouts of the new requests
+        for (scanner* l : all) l->schedule().set_now(now); // starts the timeouts of the new requests
         mad::time_point next = mad::time_point::max();
-        for (looker* l : all) next = std::min(next, l->schedule().next_deadline());
-        for (looker* l : all) l->schedule().set_now(std::max(next, now));
+        for (scanner* l : all) next = std::min(next, l->schedule().next_deadline());
+        for (scanner* l : all) l->schedule().set_now(std::max(next, now));
     }
 }
 
@@ -105,11 +105,11 @@ std::vector<tool> tools(const settings& s) {
     return all;
 }
 
-double share_repeated(const looker& l) {
+double share_repeated(const scanner& l) {
     const auto& c = l.counters();
     return 100.0 * static_cast<double>(c.retried) / static_cast<double>(std::max<u64>(c.sent, 1));
 }
-double per_discovery(const looker& l, double what) { return l.discoveries ? what / l.discoveries : 0; }
+double per_discovery(const scanner& l, double what) { return l.discoveries ? what / l.discoveries : 0; }
 
 } // namespace
 
@@ -136,16 +136,16 @@ table try_neighbour(const settings& s) {
                                        neighbourhood{"4 SMPs, 20 us each, 2 us to pass on", quick}}) {
         {
             sim::fabric net(t, times, {});
-            looker manager(net, first, kernel, as_OpenSM());
+            scanner manager(net, first, kernel, as_OpenSM());
             run({&manager}, end);
             result.add({holds, "none", per_discovery(manager, ms), "", "", "", "", manager.incomplete});
         }
         for (const tool& one : tools(s)) {
             const iba::lid from_lid = one.by_lid ? t.nodes[last].ports[1].LID : iba::lid{};
             sim::fabric net(t, times, {}), quiet(t, times, {});
-            looker manager(net, first, kernel, as_OpenSM()), beside(net, last, kernel, one.options, from_lid);
+            scanner manager(net, first, kernel, as_OpenSM()), beside(net, last, kernel, one.options, from_lid);
             run({&manager, &beside}, end);
-            looker alone(quiet, last, kernel, one.options, from_lid);
+            scanner alone(quiet, last, kernel, one.options, from_lid);
             run({&alone}, end);
             const auto repeated = static_cast<double>(manager.counters().retried);
             result.add({holds, one.name, per_discovery(manager, ms), per_discovery(beside, repeated),

@@ -152,12 +152,12 @@ table try_sets(const settings& s) {
                 for (unsigned seed = 1; seed <= s.seeds; ++seed) {
                     const measured_run r =
                         run_load(t, places, w.what, {.request_loss = loss, .reply_loss = loss, .seed = seed}, own);
-                    const unsigned requested = r.requests.Gets + r.requests.Sets;
-                    requests += requested;
+                    const unsigned request_count = r.requests.Gets + r.requests.Sets;
+                    requests += request_count;
                     failed += r.requests.failed;
                     time.add(mad::in_seconds(r.time));
                     ratio.add(mad::in_seconds(r.time) / mad::in_seconds(lossless));
-                    repeated.add(static_cast<double>(r.mads) / requested);
+                    repeated.add(static_cast<double>(r.mads) / request_count);
                 }
                 result.add({w.name, v.name, loss, requests, failed, time, ratio, repeated});
             }

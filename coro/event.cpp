@@ -4,7 +4,7 @@
 
 namespace comad::coro {
 
-void event::add(detail::waiting& w) noexcept { w.join_behind(waiting_.previous()); }
+void event::add(detail::waiting& w) noexcept { w.insert_after(waiting_.previous()); }
 
 void event::set() noexcept {
     set_ = true;

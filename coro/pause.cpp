@@ -4,12 +4,12 @@
 
 namespace comad::coro::detail {
 
-void pauses::begin(pause_awaiter& p) noexcept { static_cast<waiting&>(p).join_behind(started_.previous()); }
+void pauses::begin(pause_awaiter& p) noexcept { static_cast<waiting&>(p).insert_after(started_.previous()); }
 
 void pauses::end_soon(waiting& w, bool passed) noexcept {
     if (std::exchange(w.ending_, true)) return; // only the first reason to end counts
     w.passed_ = passed;
-    w.join_behind(ready_.previous());
+    w.insert_after(ready_.previous());
 }
 
 void pauses::set_now(mad::time_point now) noexcept {
@@ -19,7 +19,7 @@ void pauses::set_now(mad::time_point now) noexcept {
         ring_link* before = &running_.previous();
         const auto end_of = [](ring_link* l) { return static_cast<pause_awaiter*>(static_cast<waiting*>(l))->end_; };
         while (before != &running_ && end_of(before) > p.end_) before = &before->previous();
-        static_cast<waiting&>(p).join_behind(*before);
+        static_cast<waiting&>(p).insert_after(*before);
     }
 }
 
@@ -36,7 +36,7 @@ void pauses::end_ready() noexcept {
     // Waits that become ready during this call are resumed in the next turn. Thus two tasks that wake each other do
     // not block other work.
     ring_link now;
-    while (has_ready()) static_cast<waiting&>(ready_.next()).join_behind(now.previous());
+    while (has_ready()) static_cast<waiting&>(ready_.next()).insert_after(now.previous());
     while (!now.alone()) {
         auto& w = static_cast<waiting&>(now.next());
         w.end(w.passed_);

@@ -34,7 +34,7 @@ mad::errc code_of(mad::completion_status v) noexcept {
     }
 }
 
-constexpr mad::completion never_begun{mad::completion_status::cancelled, 0, 0, {}, {}};
+constexpr mad::completion never_started{mad::completion_status::cancelled, 0, 0, {}, {}};
 
 /// Suspends the coroutine forever and resumes another one, which may destroy the suspended one.
 struct resuming {
@@ -118,19 +118,19 @@ void rpc_base::address() noexcept {
 
 bool rpc_base::submit(scope_state* scope) noexcept {
     if (scope && scope->cancelled()) {
-        fail(mad::errc::cancelled, never_begun);
+        fail(mad::errc::cancelled, never_started);
         return false;
     }
     // RoCE paths have only GIDs.
     if (const auto* to = std::get_if<mad::IBPath>(&path_);
         to && to->DLID == iba::lid{} && !(to->has_grh && to->DGID != iba::gid{})) {
-        fail(mad::errc::incomplete_path, never_begun);
+        fail(mad::errc::incomplete_path, never_started);
         return false;
     }
     if (!fits_port_tables()) return false;
     if (payload_ops_ && !payload_ops_->fits(*this)) {
-        fail(mad::errc::out_of_range, never_begun);
-        error_->detail->misfit = payload_ops_->misfit(*this);
+        fail(mad::errc::out_of_range, never_started);
+        error_->detail->invalid_value = payload_ops_->invalid_value(*this);
         return false;
     }
     link(scope);
@@ -143,8 +143,8 @@ bool rpc_base::submit(scope_state* scope) noexcept {
 bool rpc_base::fits_port_tables() noexcept {
     const mad::port_tables* const tables = iba::is_smp(kind_.mgmt_class) ? nullptr : schedule_.transport_.tables();
     if (!tables || tables->put_into(path_) == mad::table_miss::none) return true;
-    fail(mad::errc::not_in_port_table, never_begun);
-    error_->detail->misfit = tables->text_of_miss(path_);
+    fail(mad::errc::not_in_port_table, never_started);
+    error_->detail->invalid_value = tables->text_of_miss(path_);
     return false;
 }
 
@@ -188,7 +188,7 @@ bool rpc_base::follow_redirect(std::span<const u8> reply) {
     // also cancels.
     scope_state* const domain = linked_in();
     unlink();
-    detour_ = std::make_unique<detour>(domain, find_way(*to));
+    detour_ = std::make_unique<detour>(domain, find_route(*to));
     detour_->way.resume(); // resume() may destroy the RPC
     return true;
 }
@@ -208,7 +208,7 @@ bool rpc_base::send_to(const mad::IBPath& to) noexcept {
     return true;
 }
 
-task<void> rpc_base::find_way(mad::IBPath to) {
+task<void> rpc_base::find_route(mad::IBPath to) {
     auto found = co_await schedule_.path_resolver_->resolve_path(to);
     scope_state& domain = detour_->domain;
     if (found && !domain.cancelled()) {
@@ -217,7 +217,7 @@ task<void> rpc_base::find_way(mad::IBPath to) {
         if (send_to(found.value())) co_return;
         unlink();
     } else if (found) {
-        fail(mad::errc::cancelled, never_begun);
+        fail(mad::errc::cancelled, never_started);
     } else {
         error_.emplace(std::move(found.error()))
             .message("the target redirected the request to a GID, whose path is unknown");
@@ -236,8 +236,8 @@ bool rpc_base::wants_other_sa() const noexcept {
 }
 
 task<void> rpc_base::query_sa_again() {
-    const iba::lid requested = std::exchange(SA_LID_, iba::lid{});
-    auto search = schedule_.path_resolver_->find_sa(requested);
+    const iba::lid queried_sa = std::exchange(SA_LID_, iba::lid{});
+    auto search = schedule_.path_resolver_->find_sa(queried_sa);
     std::optional<mad::IBPath> to = co_await std::move(search);
     if (!to && has_left_sa()) { // the SA has not moved, but its redirect target is gone
         schedule_.peer_cache_->forget(schedule_.sa_path(), kind_.mgmt_class);
@@ -250,7 +250,7 @@ task<void> rpc_base::query_sa_again() {
         if (send_to(*to)) co_return;
         unlink();
     } else if (is_cancelled) {
-        fail(mad::errc::cancelled, never_begun);
+        fail(mad::errc::cancelled, never_started);
     }
     co_await resuming{awaiting_};
 }
@@ -274,10 +274,10 @@ void rpc_base::learn(std::span<const u8> reply) {
 
 /// Returns why a successful reply is invalid. If it is valid, decodes it and returns an empty string. The request is
 /// encoded again only for classes whose replies are compared with the request.
-std::string rpc_base::misfit_of(std::span<const u8> reply) {
+std::string rpc_base::invalid_value_of(std::span<const u8> reply) {
     const bool has_echo = kind_.mgmt_class == iba::MgmtClass::Performance || iba::is_vendor_oui(kind_.mgmt_class);
-    const bool is_as_requested = iba::get<&iba::MADHeader::classVersion>(reply.data()) == kind_.class_version;
-    if (has_echo || !is_as_requested) {
+    const bool has_same_version = iba::get<&iba::MADHeader::classVersion>(reply.data()) == kind_.class_version;
+    if (has_echo || !has_same_version) {
         std::array<u8, mad::mad_size> request;
         encode_request(*this, request.data());
         if (std::string broken = mad::broken_echo(request, reply); !broken.empty()) return broken;
@@ -293,10 +293,10 @@ void rpc_base::finished(mad::operation& o, const mad::completion& how) {
     self.unlink();
     if (how.what == mad::completion_status::replied) {
         self.source_ = how.source;
-        if (const auto error = mad::judge(status)) self.fail(*error, how);
-        else if (std::string misfit = self.misfit_of(how.reply); !misfit.empty()) {
+        if (const auto error = mad::evaluate(status)) self.fail(*error, how);
+        else if (std::string invalid_value = self.invalid_value_of(how.reply); !invalid_value.empty()) {
             self.fail(mad::errc::malformed_reply, how);
-            self.error_->detail->misfit = std::move(misfit);
+            self.error_->detail->invalid_value = std::move(invalid_value);
         } else if (self.kind_.attributeID == iba::attribute_id<iba::ClassPortInfo>) self.learn(how.reply);
     } else if (how.what != mad::completion_status::sent) {
         self.fail(code_of(how.what), how);

@@ -31,16 +31,16 @@ counter_change change_of(std::span<const u32> before, std::span<const u32> after
 /// Returns the details of type T in a reading; null if they were not read.
 template <class T> const T* detail_of(const reading& l) noexcept {
     for (const port_detail& d : l.details)
-        if (const T* reported = std::get_if<T>(&d)) return reported;
+        if (const T* found = std::get_if<T>(&d)) return found;
     return nullptr;
 }
 
 /// Applies the health rules to pairs of readings, and collects the findings.
-class judging {
+class evaluation {
 public:
-    judging(const health_rules& rules, const subnet& s) : rules_(rules), subnet_(s) {}
+    evaluation(const health_rules& rules, const subnet& s) : rules_(rules), subnet_(s) {}
 
-    void judge_port(const reading& before, const reading& after) {
+    void evaluate_port(const reading& before, const reading& after) {
         where_ = after.where;
         between_ = after.counters.at - before.counters.at;
         if (between_ > mad::duration::zero()) {
@@ -72,25 +72,26 @@ private:
     void judge_correction(const reading& before, const reading& after) {
         using iba::pm::PortExtendedSpeedsCounters;
         using iba::pm::PortExtendedSpeedsCountersRSFEC;
-        const auto judge = [&](rule why, std::string_view name, std::span<const u32> then, std::span<const u32> now) {
+        const auto evaluate = [&](rule why, std::string_view name, std::span<const u32> then,
+                                  std::span<const u32> now) {
             const limits& most = why == rule::bit_errors ? rules_.bit_errors : rules_.raw_bit_errors;
             measure(why, name, change_of(then, now), most, bits());
         };
         const auto* const RS = detail_of<PortExtendedSpeedsCountersRSFEC>(after);
         const auto* const rs_then = detail_of<PortExtendedSpeedsCountersRSFEC>(before);
         if (RS && rs_then) {
-            judge(rule::bit_errors, "portFECUncorrectableBlockCounter", {&rs_then->portFECUncorrectableBlockCounter, 1},
-                  {&RS->portFECUncorrectableBlockCounter, 1});
-            judge(rule::raw_bit_errors, "portFECCorrectedSymbolCounter", {&rs_then->portFECCorrectedSymbolCounter, 1},
-                  {&RS->portFECCorrectedSymbolCounter, 1});
+            evaluate(rule::bit_errors, "portFECUncorrectableBlockCounter",
+                     {&rs_then->portFECUncorrectableBlockCounter, 1}, {&RS->portFECUncorrectableBlockCounter, 1});
+            evaluate(rule::raw_bit_errors, "portFECCorrectedSymbolCounter",
+                     {&rs_then->portFECCorrectedSymbolCounter, 1}, {&RS->portFECCorrectedSymbolCounter, 1});
         }
         const auto* const other = detail_of<PortExtendedSpeedsCounters>(after);
         const auto* const other_then = detail_of<PortExtendedSpeedsCounters>(before);
         if (other && other_then) {
-            judge(rule::bit_errors, "FECUncorrectableBlockCounterLane", other_then->FECUncorrectableBlockCounterLane,
-                  other->FECUncorrectableBlockCounterLane);
-            judge(rule::raw_bit_errors, "FECCorrectableBlockCounterLane", other_then->FECCorrectableBlockCounterLane,
-                  other->FECCorrectableBlockCounterLane);
+            evaluate(rule::bit_errors, "FECUncorrectableBlockCounterLane", other_then->FECUncorrectableBlockCounterLane,
+                     other->FECUncorrectableBlockCounterLane);
+            evaluate(rule::raw_bit_errors, "FECCorrectableBlockCounterLane", other_then->FECCorrectableBlockCounterLane,
+                     other->FECCorrectableBlockCounterLane);
         }
     }
 
@@ -127,7 +128,7 @@ private:
                  mad::duration per = {}) {
         if (units <= 0) return;
         const double measured = static_cast<double>(more.value) / units;
-        const severity how_bad = most.judge(measured);
+        const severity how_bad = most.evaluate(measured);
         if (how_bad == severity::ok) return;
         add({how_bad, where_, why, measured, most.exceeded(how_bad), name, more.value, between_, per,
              !more.is_exact()});
@@ -153,7 +154,7 @@ std::string_view name_of(severity s) noexcept {
     return names[static_cast<unsigned>(s)];
 }
 
-severity limits::judge(double measured) const noexcept {
+severity limits::evaluate(double measured) const noexcept {
     if (critical && measured > *critical) return severity::critical;
     if (error && measured > *error) return severity::error;
     if (warning && measured > *warning) return severity::warning;
@@ -192,11 +193,12 @@ std::string_view name_of(health_finding::rule r) noexcept {
 
 port_detail_set health_details() noexcept { return port_detail_set().add<iba::pm::PortExtendedSpeedsCounters>(); }
 
-std::vector<health_finding> judge(const health_rules& rules, const subnet& s, const sweep& before, const sweep& after) {
-    judging all(rules, s);
+std::vector<health_finding> evaluate(const health_rules& rules, const subnet& s, const sweep& before,
+                                     const sweep& after) {
+    evaluation all(rules, s);
     const std::size_t both = std::min(before.ports.size(), after.ports.size());
     for (std::size_t i = 0; i < both; ++i)
-        if (before.ports[i].valid && after.ports[i].valid) all.judge_port(before.ports[i], after.ports[i]);
+        if (before.ports[i].valid && after.ports[i].valid) all.evaluate_port(before.ports[i], after.ports[i]);
     return std::move(all.findings);
 }
 

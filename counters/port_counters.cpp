@@ -96,19 +96,19 @@ capabilities capabilities::of(const iba::ClassPortInfo& info) noexcept {
 }
 
 counter_set narrow_counters(const capabilities& can) noexcept {
-    counter_set reported;
+    counter_set supported;
     for_each_pair([&](counter c, auto pair) {
-        if (has_narrow(c, pair, can)) reported.add(c);
+        if (has_narrow(c, pair, can)) supported.add(c);
     });
-    return reported;
+    return supported;
 }
 
 counter_set wide_counters(const capabilities& can) noexcept {
-    counter_set reported;
+    counter_set supported;
     for_each_pair([&](counter c, auto pair) {
-        if (has_wide(c, pair, can)) reported.add(c);
+        if (has_wide(c, pair, can)) supported.add(c);
     });
-    return reported;
+    return supported;
 }
 
 unsigned counter_values::width(counter c) const noexcept { return wide_ >> bit(c) & 1 ? 64 : narrow_widths[bit(c)]; }
@@ -117,20 +117,20 @@ bool counter_values::is_pegged(counter c) const noexcept {
     return has(c) && width(c) < 64 && values_[bit(c)] == iba::low_bits(width(c));
 }
 
-void counter_values::take(const PortCounters& reported, const capabilities& can) noexcept {
+void counter_values::take(const PortCounters& attribute, const capabilities& can) noexcept {
     for_each_pair([&]<auto Wide, auto Narrow>(counter c, counter_pair<Wide, Narrow> pair) {
         if constexpr (pair.has_narrow) {
             if ((wide_ >> bit(c) & 1) != 0 || !has_narrow(c, pair, can)) return;
-            values_[bit(c)] = reported.*Narrow;
+            values_[bit(c)] = attribute.*Narrow;
             present_ |= 1u << bit(c);
         }
     });
 }
 
-void counter_values::take(const PortCountersExt& reported, const capabilities& can) noexcept {
+void counter_values::take(const PortCountersExt& attribute, const capabilities& can) noexcept {
     for_each_pair([&]<auto Wide, auto Narrow>(counter c, counter_pair<Wide, Narrow> pair) {
         if (!has_wide(c, pair, can)) return;
-        values_[bit(c)] = reported.*Wide;
+        values_[bit(c)] = attribute.*Wide;
         present_ |= 1u << bit(c);
         wide_ |= 1u << bit(c);
     });

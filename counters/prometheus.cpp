@@ -270,11 +270,11 @@ const sweep_series of_sweeps[] = {
 
 void add_sweeps(page& out, const std::vector<exposed_sweep>& all) {
     for (const sweep_series& series : of_sweeps) {
-        bool has_begun = false;
+        bool has_started = false;
         for (const exposed_sweep& e : all) {
             const std::string value = series.value(e);
             if (value.empty()) continue;
-            if (!std::exchange(has_begun, true)) out.begin(series.name, series.type, series.help);
+            if (!std::exchange(has_started, true)) out.begin(series.name, series.type, series.help);
             out.add(fabric_label(e), value);
         }
     }
@@ -414,9 +414,8 @@ coro::generator<std::string> prometheus_pieces(std::vector<exposed_sweep> all, s
         for (std::size_t i = 0; i < all.size(); ++i) {
             const auto& ports = all[i].view.now.ports;
             for (std::size_t p = 0; p < ports.size(); ++p) {
-                const auto& reported = ports[p].counters.counters;
-                if (ports[p].valid && reported.has(which))
-                    out.add(places[i][p], detail::in_units(which, reported[which]));
+                const auto& values = ports[p].counters.counters;
+                if (ports[p].valid && values.has(which)) out.add(places[i][p], detail::in_units(which, values[which]));
                 if (out.is_piece()) {
                     piece = out.take();
                     co_yield piece;
@@ -429,10 +428,10 @@ coro::generator<std::string> prometheus_pieces(std::vector<exposed_sweep> all, s
     for (std::size_t i = 0; i < all.size(); ++i) {
         const auto& ports = all[i].view.now.ports;
         for (std::size_t p = 0; p < ports.size(); ++p) {
-            const auto& reported = ports[p].counters.counters;
+            const auto& values = ports[p].counters.counters;
             for (unsigned c = 0; c < counter_count && ports[p].valid; ++c) {
                 const auto which = static_cast<counter>(c);
-                if (reported.has(which) && reported.is_pegged(which))
+                if (values.has(which) && values.is_pegged(which))
                     out.add(fmt::format("{},counter=\"{}\"", places[i][p], name_of(which)), "1");
             }
             if (out.is_piece()) {

@@ -6,7 +6,7 @@
 #include <comad/counters/detail/counter_fields.hpp>
 #include <comad/counters/detail/kept_counters.hpp>
 #include <comad/iba/detail/bits.hpp>
-#include <comad/mad/detail/acted.hpp>
+#include <comad/mad/detail/may_have_acted.hpp>
 
 #include <fmt/format.h>
 
@@ -135,7 +135,8 @@ std::vector<u64> sweeper::impl::values_to_clear(const counter_values& values, co
 
 task<mad::result<std::vector<u64>>> sweeper::impl::read_again(const agent& a, const reading& l, mad::IBPath path) {
     const attributes_to_read which = attributes_of(a, options_.clears);
-    BOOST_OUTCOME_CO_TRY(const auto replies, co_await read_attributes(schedule_, path, l.where.port, which, hurry()));
+    BOOST_OUTCOME_CO_TRY(const auto replies,
+                         co_await read_attributes(schedule_, path, l.where.port, which, short_timeout()));
     const counter_values narrow = values_of({.narrow = replies.narrow, .wide = {}}, *a.can);
     co_return values_to_clear(values_of(replies, *a.can), narrow);
 }
@@ -232,7 +233,7 @@ task<void> sweeper::impl::clear_detail(agent& a, port_ref where, const mad::IBPa
 template <class T> task<mad::result<T>> sweeper::impl::read_detail_again(port_ref where) {
     const auto path = path_to(where);
     const T request = request_for<T>(where.port);
-    co_return co_await schedule_.PerformanceGet<T>(request, *path, 0, hurry());
+    co_return co_await schedule_.PerformanceGet<T>(request, *path, 0, short_timeout());
 }
 
 } // namespace comad::counters

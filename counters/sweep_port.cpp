@@ -24,7 +24,7 @@ task<void> sweeper::impl::query_capabilities(agent& a) {
             ++a.next;
             continue;
         }
-        const auto info = co_await schedule_.PerformanceGet<iba::ClassPortInfo>(*path, 0, hurry());
+        const auto info = co_await schedule_.PerformanceGet<iba::ClassPortInfo>(*path, 0, short_timeout());
         if (info) {
             a.info = info.value();
             a.can = capabilities::of(info.value());
@@ -52,7 +52,7 @@ task<void> sweeper::impl::read_sum(agent& a) {
 // Returns false if the PMA did not reply.
 task<bool> sweeper::impl::read_values(agent& a, const mad::IBPath& path, reading& l) {
     const auto replies =
-        co_await read_attributes(schedule_, path, l.where.port, attributes_of(a, options_.counters), hurry());
+        co_await read_attributes(schedule_, path, l.where.port, attributes_of(a, options_.counters), short_timeout());
     if (!replies) {
         failed(a, l.where, replies.error());
         co_return false;
@@ -100,7 +100,7 @@ template <std::size_t Index> task<bool> sweeper::impl::read_detail(agent& a, con
 // Reads a detail. Only the status of a reply shows whether a PMA supports it. An unsupported detail is not queried again.
 template <class T, class Asked> task<bool> sweeper::impl::read_as(agent& a, const mad::IBPath& path, reading& l) {
     const T request = request_for<T>(l.where.port);
-    auto reply = co_await schedule_.PerformanceGet<T>(request, path, 0, hurry());
+    auto reply = co_await schedule_.PerformanceGet<T>(request, path, 0, short_timeout());
     if (reply) {
         l.details.emplace_back(reply.value());
         co_return true;
@@ -124,15 +124,15 @@ task<std::optional<bool>> sweeper::impl::has_rs_fec(agent& a, const mad::IBPath&
     target& t = targets_[index_of(l)];
     const u64 downs = l.counters.counters[counter::linkDownedCounter];
     if (!t.FEC || t.FEC->linkDownedCounter != downs) {
-        const auto answer = co_await schedule_.SubnGet<iba::smp::PortInfoExtended>(path, l.where.port, hurry());
-        if (!answer && is_unsupported(answer.error())) co_return false; // although it announces PortInfoExtended
-        if (!answer) {
-            failed(a, l.where, answer.error());
+        const auto reply = co_await schedule_.SubnGet<iba::smp::PortInfoExtended>(path, l.where.port, short_timeout());
+        if (!reply && is_unsupported(reply.error())) co_return false; // although it announces PortInfoExtended
+        if (!reply) {
+            failed(a, l.where, reply.error());
             co_return std::nullopt;
         }
         constexpr u32 has_modes = 1; // the bit of its capabilityMask
-        const iba::FECMode mode = answer.value().FECModeActive;
-        const bool has_mode = answer.value().capabilityMask & has_modes;
+        const iba::FECMode mode = reply.value().FECModeActive;
+        const bool has_mode = reply.value().capabilityMask & has_modes;
         t.FEC = {downs, has_mode && (mode == iba::FECMode::RS || mode == iba::FECMode::RS2)};
     }
     co_return t.FEC->is_rs;

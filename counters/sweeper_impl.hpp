@@ -90,7 +90,7 @@ private:
     std::string text_of(const reading& l, const std::vector<kept_counter>& kept) const;
     coro::task<void> check_all_cleared(agent& a, discovery::port_ref where, u8 select, const mad::mad_error* set_error);
 
-    coro::rpc_options hurry() const noexcept { return {.patience = options_.patience}; }
+    coro::rpc_options short_timeout() const noexcept { return {.patience = options_.patience}; }
     void add_failure(discovery::failure_kind kind, discovery::port_ref where, std::string text, std::string cause = {});
     void failed(agent& a, discovery::port_ref where, const mad::mad_error& e);
     void not_cleared(const agent& a, discovery::port_ref where, u8 select, const mad::mad_error& e);

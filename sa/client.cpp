@@ -47,16 +47,16 @@ coro::task<mad::result<mad::IBPath>> client::resolve_path(mad::IBPath to, iba::q
     if ((query.component_mask() & iba::mask_of<&PathRecord::reversible>) == 0)
         query.where<&PathRecord::reversible>(true);
     query.where<&PathRecord::numbPath>(u8{1});
-    const bool requests_pkey = (query.component_mask() & iba::mask_of<&PathRecord::PKey>) != 0;
-    if (to.pkey != mad::IBPath{}.pkey && !requests_pkey) query.where<&PathRecord::PKey>(to.pkey);
+    const bool has_pkey = (query.component_mask() & iba::mask_of<&PathRecord::PKey>) != 0;
+    if (to.pkey != mad::IBPath{}.pkey && !has_pkey) query.where<&PathRecord::PKey>(to.pkey);
     const iba::gid from = to.SGID != iba::gid{} ? to.SGID : local_.GID;
     if (from != iba::gid{}) query.where<&PathRecord::SGID>(from);
     else query.where<&PathRecord::SLID>(local_.LID);
     if (to.DGID != iba::gid{}) query.where<&PathRecord::DGID>(to.DGID);
     else query.where<&PathRecord::DLID>(to.DLID);
 
-    const key requested{query.component_mask(), iba::encode(query.value())};
-    const auto known = known_.find(requested);
+    const key query_key{query.component_mask(), iba::encode(query.value())};
+    const auto known = known_.find(query_key);
     if (known != known_.end()) co_return filled_in(to, known->second);
 
     auto record = co_await schedule_.SubnAdmGet(query);
@@ -66,7 +66,7 @@ coro::task<mad::result<mad::IBPath>> client::resolve_path(mad::IBPath to, iba::q
         error.message(fmt::format("Failed getting path record for path '{}'", to_string(mad::any_path(to))));
         co_return std::move(error);
     }
-    known_.emplace(requested, record.value());
+    known_.emplace(query_key, record.value());
     co_return filled_in(to, record.value());
 }
 
@@ -128,24 +128,24 @@ void client::renew_sm_key() {
 
 namespace {
 
-bool is_same_way(mad::IBPath a, const mad::IBPath& b) noexcept {
+bool is_same_route(mad::IBPath a, const mad::IBPath& b) noexcept {
     a.SMKey = b.SMKey;
     return a == b;
 }
 
 /// Marks a read as running, and wakes all tasks that wait for its end, including after exceptions.
-class read_under_way {
+class read_in_progress {
 public:
-    read_under_way(bool& is_reading, coro::event& ended) noexcept : is_reading_(is_reading), ended_(ended) {
+    read_in_progress(bool& is_reading, coro::event& ended) noexcept : is_reading_(is_reading), ended_(ended) {
         is_reading_ = true;
         ended_.reset();
     }
-    ~read_under_way() {
+    ~read_in_progress() {
         is_reading_ = false;
         ended_.set();
     }
-    read_under_way(const read_under_way&) = delete;
-    read_under_way& operator=(const read_under_way&) = delete;
+    read_in_progress(const read_in_progress&) = delete;
+    read_in_progress& operator=(const read_in_progress&) = delete;
 
 private:
     bool& is_reading_;
@@ -173,7 +173,7 @@ coro::task<mad::result<bool>> client::refresh_port() {
     }
     auto now = mad::result<local_port>(local_);
     {
-        const read_under_way until_read(is_reading_, has_read_);
+        const read_in_progress until_read(is_reading_, has_read_);
         auto reading = read_port();
         now = co_await std::move(reading);
     }
@@ -185,8 +185,8 @@ coro::task<mad::result<bool>> client::refresh_port() {
 coro::task<mad::result<local_port>> client::read_port() {
     if (!reader_) {
         if (!schedule_.transport().limits().smi) co_return local_;
-        auto requester = query_own_sma();
-        co_return co_await std::move(requester);
+        auto reading = query_own_sma();
+        co_return co_await std::move(reading);
     }
     mad::mad_error why;
     try {
@@ -202,7 +202,7 @@ coro::task<mad::result<local_port>> client::read_port() {
 coro::task<mad::result<bool>> client::take(local_port now) {
     if (now.sa_path.DLID == iba::lid{} || now.LID == iba::lid{}) co_return false;
     const mad::IBPath in_use = schedule_.sa_path();
-    const bool is_ours = is_same_way(in_use, local_.sa_path);
+    const bool is_ours = is_same_route(in_use, local_.sa_path);
     mad::IBPath to_sa = local_.sa_path; // the other fields keep the values of the program
     to_sa.DLID = now.sa_path.DLID;
     to_sa.SL = now.sa_path.SL;
@@ -225,8 +225,8 @@ coro::task<mad::result<bool>> client::take(local_port now) {
     co_return true;
 }
 
-coro::task<std::optional<mad::IBPath>> client::find_sa(iba::lid requested) {
-    if (schedule_.sa_path().DLID != requested) co_return schedule_.sa_path(); // the SA was found in the meantime
+coro::task<std::optional<mad::IBPath>> client::find_sa(iba::lid queried_sa) {
+    if (schedule_.sa_path().DLID != queried_sa) co_return schedule_.sa_path(); // the SA was found in the meantime
     const mad::IBPath before = schedule_.sa_path();
     if (!is_reading_) {
         if (schedule_.now() < next_read_) co_return std::nullopt;

@@ -160,10 +160,10 @@ CLI::Option* command_line::add(CLI::App& app, const argument& a) {
                 return add_number(app, a, *where);
             else return app.add_option(a.names_, *where);
         },
-        a.place_);
-    const bool is_text = std::holds_alternative<std::string*>(a.place_) ||
-                         std::holds_alternative<std::vector<std::string>*>(a.place_) ||
-                         std::holds_alternative<argument::text_reader>(a.place_);
+        a.destination_);
+    const bool is_text = std::holds_alternative<std::string*>(a.destination_) ||
+                         std::holds_alternative<std::vector<std::string>*>(a.destination_) ||
+                         std::holds_alternative<argument::text_reader>(a.destination_);
     if (is_text && a.is_option() && !a.is_value_optional_) o->check(not_empty());
     if (a.is_required_) o->required();
     if (!a.choices_.empty()) o->check(CLI::IsMember(a.choices_));

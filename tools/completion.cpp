@@ -159,21 +159,21 @@ std::vector<suggestion> suggestions_for(const std::vector<std::string>& words) {
 std::vector<std::string> words_of_line(std::string_view line) {
     std::vector<std::string> words{{}};
     char quote = 0;
-    bool is_begun = false;
+    bool is_started = false;
     for (std::size_t i = 0; i < line.size(); ++i) {
         const char c = line[i];
         if (c == '\\' && quote != '\'' && i + 1 < line.size()) {
             words.back() += line[++i];
-            is_begun = true;
+            is_started = true;
         } else if (quote) {
             if (c == quote) quote = 0;
             else words.back() += c;
         } else if (c == '\'' || c == '"') {
             quote = c;
-            is_begun = true;
+            is_started = true;
         } else if (c == ' ' || c == '\t' || c == '\n') {
-            if (is_begun || !words.back().empty()) words.emplace_back();
-            is_begun = false;
+            if (is_started || !words.back().empty()) words.emplace_back();
+            is_started = false;
         } else {
             words.back() += c;
         }

@@ -35,7 +35,7 @@ struct named_end {
 };
 
 /// A port of a node, by index.
-struct line_end {
+struct link_end {
     u32 node;
     u8 port;
 };
@@ -329,10 +329,10 @@ private:
 
     void read_node_comment(node& n, cursor c) {
         c.skip_blanks();
-        const comment printed(c.rest);
-        std::string_view facts = printed.after;
-        if (printed.has_text) {
-            n.description = description_of(printed.text);
+        const comment parts(c.rest);
+        std::string_view facts = parts.after;
+        if (parts.has_text) {
+            n.description = description_of(parts.text);
         } else if (c.rest.starts_with('"')) {
             n.description = description_of(c.rest.substr(1));
             throw defect{"the name in the comment has no closing quote", "enclose the name in quotes"};
@@ -393,9 +393,9 @@ private:
         const u8 number = read_port_number(c);
         node& n = contents_.nodes[current_];
         named_end end{current_, number, 1, line_, {}, {}, {}, {}};
-        port printed; // collects the whole line before any part of it is used
+        port parsed; // collects the whole line before any part of it is used
         try {
-            if (const auto GUID = read_decoration(c); GUID && !n.is_switch()) printed.GUID = iba::guid{*GUID};
+            if (const auto GUID = read_decoration(c); GUID && !n.is_switch()) parsed.GUID = iba::guid{*GUID};
             read_other_end(c, end);
         } catch (const defect&) {
             lose_port(n);
@@ -408,11 +408,11 @@ private:
         last_port_ = number;
         std::optional<defect> bad; // a defect outside of the link itself
         try {
-            read_link_facts(c, n, printed, end);
+            read_link_facts(c, n, parsed, end);
         } catch (const defect& d) {
             bad = d;
         }
-        take_line(n, number, printed);
+        take_line(n, number, parsed);
         ends_.push_back(std::move(end));
         if (bad) throw *bad;
     }
@@ -426,10 +426,10 @@ private:
     }
 
     /// Stores the line of a port. If a port has two lines, the first one is used.
-    void take_line(node& n, u8 number, const port& printed) {
+    void take_line(node& n, u8 number, const port& parsed) {
         port& p = port_at(n, number);
         if (p.has_line) return;
-        p = printed;
+        p = parsed;
         p.number = number;
         p.has_line = true;
         p.line = line_;
@@ -474,15 +474,15 @@ private:
     }
 
     void read_link_comment(std::string_view remark, const node& n, port& p, named_end& end) {
-        const comment printed(remark);
-        if (!printed.has_text && remark.find('"') != remark.npos)
+        const comment parts(remark);
+        if (!parts.has_text && remark.find('"') != remark.npos)
             throw defect{"the name in the comment has no closing quote", "enclose the name of the neighbor in quotes"};
-        if (printed.has_text) end.remote_description = description_of(printed.text);
+        if (parts.has_text) end.remote_description = description_of(parts.text);
         std::optional<u8> no_lmc;
-        if (!n.is_switch()) read_lid(printed.before, p.LID, p.LMC);
-        read_lid(printed.after, end.remote_lid, no_lmc);
-        read_rate(printed.after, p);
-        read_masks({printed.after}, p); // ibnetdiscover -f prints them here
+        if (!n.is_switch()) read_lid(parts.before, p.LID, p.LMC);
+        read_lid(parts.after, end.remote_lid, no_lmc);
+        read_rate(parts.after, p);
+        read_masks({parts.after}, p); // ibnetdiscover -f prints them here
     }
 
     static void read_rate(std::string_view facts, port& p) {
@@ -524,7 +524,7 @@ private:
         c.skip_blanks();
         const auto alias = c.quoted();
         if (!alias || alias->empty()) throw defect{"the alias has no name", "write it in quotes after the port"};
-        if (!aliases_.emplace("@" + std::string(*alias), line_end{current_, number}).second)
+        if (!aliases_.emplace("@" + std::string(*alias), link_end{current_, number}).second)
             throw defect{fmt::format("alias \"{}\" is already taken", cut(*alias)),
                          "give each port an alias of its own"};
     }
@@ -533,7 +533,7 @@ private:
 
     /// Returns the port at the remote end of a link; nullopt if its node has no stanza, and its id does not contain
     /// type and GUID.
-    std::optional<line_end> remote_of(const named_end& end) {
+    std::optional<link_end> remote_of(const named_end& end) {
         if (end.remote_port == 0) {
             const auto alias = aliases_.find(end.remote_id);
             if (alias == aliases_.end())
@@ -555,7 +555,7 @@ private:
         if (end.remote_port > n.num_ports)
             throw defect{fmt::format("\"{}\" has no port {}", cut(n.id), end.remote_port),
                          fmt::format("its ports are 1..{}", n.num_ports)};
-        return line_end{id->second, end.remote_port};
+        return link_end{id->second, end.remote_port};
     }
 
     void lose_link(const named_end& end) {
@@ -595,7 +595,7 @@ private:
         }
     }
 
-    void connect(const named_end& end, line_end remote) {
+    void connect(const named_end& end, link_end remote) {
         // Adds both ports first, so that the references below stay valid.
         port_at(contents_.nodes[remote.node], remote.port);
         port& here = port_at(contents_.nodes[end.node], end.port);
@@ -604,7 +604,7 @@ private:
         if (!is_connected) {
             for (const port* p : {&here, &other}) {
                 if (p->peer_port == 0) continue;
-                const line_end at = p == &here ? line_end{end.node, end.port} : remote;
+                const link_end at = p == &here ? link_end{end.node, end.port} : remote;
                 lose_port(contents_.nodes[remote.node]);
                 throw defect{fmt::format("port {} of \"{}\" is already cabled to \"{}\"[{}]", at.port,
                                          cut(contents_.nodes[at.node].id), cut(contents_.nodes[p->peer_node].id),
@@ -655,7 +655,7 @@ private:
     std::size_t ports_ = 0;
     std::unordered_map<std::string, u32> ids_, lost_ids_;
     std::unordered_map<u64, u32> guids_;
-    std::unordered_map<std::string, line_end> aliases_;
+    std::unordered_map<std::string, link_end> aliases_;
     std::vector<named_end> ends_;
 };
 

@@ -21,8 +21,8 @@ bool has_verbs() noexcept { return true; }
 std::unique_ptr<mad::transport> open_gmp_port(const end_port& port, const gmp_options& options) {
     verbs_options over;
     if (options.on_event)
-        over.on_event = [report = options.on_event](const verbs::event& e, const end_port& now) {
-            report(e.name(), now);
+        over.on_event = [notify = options.on_event](const verbs::event& e, const end_port& now) {
+            notify(e.name(), now);
         };
     over.pkey_index = options.pkey_index;
     if (!port.is_infiniband()) return open_verbs_port(port, std::move(over));

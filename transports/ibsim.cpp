@@ -218,9 +218,9 @@ int ibsim_transport::set_is_sm(bool is_sm) noexcept {
     control_message message;
     message.client_id = client_id_;
     message.type = ctl_set_issm;
-    const int reported = is_sm ? 1 : 0;
-    message.length = sizeof reported;
-    std::memcpy(message.data, &reported, sizeof reported);
+    const int flag = is_sm ? 1 : 0;
+    message.length = sizeof flag;
+    std::memcpy(message.data, &flag, sizeof flag);
     return converse(message, 5s);
 }
 

@@ -62,9 +62,9 @@ void rmpp_transport::expect_reply(const mad::send_request& request) {
     if (!method) return;
     std::erase_if(expected_, [this](const expected& e) { return e.until <= now_; });
     reply.method = value(*method);
-    const mad::duration given = std::max(request.operation_timeout, options_.receiving.timing.total);
+    const mad::duration time_limit = std::max(request.operation_timeout, options_.receiving.timing.total);
     const mad::duration left = mad::time_point::max() - now_;
-    expected_.push_back({reply, *request.path, now_ + std::min(given, left)});
+    expected_.push_back({reply, *request.path, now_ + std::min(time_limit, left)});
 }
 
 /// Returns the request that a MAD replies to; end(): none. The transport owns the high 32 bits of a request's
@@ -170,16 +170,15 @@ bool rmpp_transport::begin(const mad::received& r) {
     if (incoming_.size() >= options_.max_transfers && !make_room(is_reply)) return false; // the peer may repeat it
     if (is_reply) expected_.erase(answered);
     const std::size_t header_size = mad::payload_offset(iba::MgmtClass{r.mad[1]});
-    incoming& started =
-        incoming_.emplace_back(incoming{mad::rmpp_receiver(r.mad, header_size, now_, options_.receiving),
-                                        transfer_id::of(r.mad.data()),
-                                        r.source,
-                                        {mad::path_back(r.source), r.source.agent},
-                                        {}});
-    std::copy(r.mad.begin(), r.mad.end(), started.first.begin());
-    receiving_ += started.transfer.held();
-    limit(started);
-    settle(started);
+    incoming& added = incoming_.emplace_back(incoming{mad::rmpp_receiver(r.mad, header_size, now_, options_.receiving),
+                                                      transfer_id::of(r.mad.data()),
+                                                      r.source,
+                                                      {mad::path_back(r.source), r.source.agent},
+                                                      {}});
+    std::copy(r.mad.begin(), r.mad.end(), added.first.begin());
+    receiving_ += added.transfer.held();
+    limit(added);
+    settle(added);
     return true;
 }
 

@@ -49,7 +49,7 @@ mad::IBPath with_SGID_index(mad::IBPath path, u8 index) noexcept {
 }
 
 // The values in epoll_event::data.
-enum reported_by : u64 { of_completions, of_events };
+enum event_source : u64 { of_completions, of_events };
 
 } // namespace
 
@@ -234,7 +234,7 @@ bool verbs_transport::fill() noexcept {
         on_event(next);
         return true;
     }
-    const bool has_notification = std::exchange(has_waited_, false) && find_readable();
+    const bool has_notification = std::exchange(has_waited_, false) && poll_events();
     if (gone_) return false;
     const auto found = lane_->received.poll(batch_, has_notification);
     if (is_broken_ || !found) return replace_lane();
@@ -243,14 +243,14 @@ bool verbs_transport::fill() noexcept {
 }
 
 /// Processes events. Returns whether the lane has a notification.
-bool verbs_transport::find_readable() noexcept {
+bool verbs_transport::poll_events() noexcept {
     std::array<epoll_event, 2> ready;
     const int count = ::epoll_wait(readable_.get(), ready.data(), static_cast<int>(ready.size()), 0);
     bool has_notification = false;
     for (int i = 0; i < count; ++i) {
         const u64 whose = ready[static_cast<std::size_t>(i)].data.u64;
         if (whose == of_completions) has_notification = true;
-        else receive_message();
+        else read_events();
     }
     return has_notification;
 }
@@ -313,7 +313,7 @@ mad::transport_limits verbs_transport::limits() const noexcept {
 
 // ---- events --------------------------------------------------------------------------------------------------------
 
-void verbs_transport::receive_message() noexcept {
+void verbs_transport::read_events() noexcept {
     while (!gone_) {
         const auto next = device_.next_event();
         if (!next) gone_ = next.error().sys_errno;

@@ -10,7 +10,7 @@
 
 namespace comad::verbs {
 
-result<void> poller::receive() {
+result<void> poller::read_events() {
     for (;;) {
         const auto next = device_.next_event();
         if (!next) return next.error();
@@ -35,7 +35,7 @@ result<std::span<ibv_wc>> poller::wait(std::span<ibv_wc> into, mad::time_point u
         }
         was_readable = descriptors[0].revents != 0;
         if (descriptors[1].revents == 0) continue;
-        if (auto received = receive(); !received) return std::move(received.error());
+        if (auto done = read_events(); !done) return std::move(done.error());
     }
 }
 

@@ -26,7 +26,7 @@ public:
 
     coro::task<hierarchies> read() {
         co_await schedule_.mqueue(ports());
-        std::ranges::sort(found_.reported, {}, order_of);
+        std::ranges::sort(found_.entries, {}, order_of);
         std::ranges::sort(found_.failures, {}, [this](const failure& f) {
             const port_ref at = subnet_.find(f.where);
             return std::pair(at.node, at.port);
@@ -60,7 +60,7 @@ private:
             }
             if (index == 0) last = answer.value().maxActiveIndex;
             if (answer.value().activeLevels != 0)
-                found_.reported.push_back({here, static_cast<u8>(index), answer.value()});
+                found_.entries.push_back({here, static_cast<u8>(index), answer.value()});
         }
     }
 
@@ -73,7 +73,7 @@ private:
 
 std::span<const port_hierarchy> hierarchies::of(port_ref r) const noexcept {
     const auto by_port = [](const port_hierarchy& h) { return std::pair(h.where.node, h.where.port); };
-    const auto [first, last] = std::ranges::equal_range(reported, std::pair(r.node, r.port), {}, by_port);
+    const auto [first, last] = std::ranges::equal_range(entries, std::pair(r.node, r.port), {}, by_port);
     return {first, last};
 }
 

@@ -112,9 +112,9 @@ bool may_be_fdr10(const node& n, u8 number) noexcept {
     return active_speed(*n.ports[number].info, extended) == QDR && has_mlnx_ext_port_info(n.info);
 }
 
-void take_fdr10(port& p, const iba::smp::MlnxExtPortInfo& reported) noexcept {
-    p.fdr10 = reported.LinkSpeedActive & FDR10;
-    p.fdr10_supported = reported.LinkSpeedSupported & FDR10;
+void take_fdr10(port& p, const iba::smp::MlnxExtPortInfo& info) noexcept {
+    p.fdr10 = info.LinkSpeedActive & FDR10;
+    p.fdr10_supported = info.LinkSpeedSupported & FDR10;
 }
 
 bool is_fdr10(const subnet& s, port_ref r) noexcept { return active_speed(s, r) == QDR && s.at(r).fdr10; }

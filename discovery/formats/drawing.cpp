@@ -31,8 +31,8 @@ std::string_view color_of(const subnet& s, const link_ends& l) {
     const link_condition is = condition_of(s, l);
     if (is == link_condition::unknown) return unknown;
     if (is == link_condition::not_active) return bad;
-    const port_ref known_end = s.at(l.from).info ? l.from : l.to;
-    const auto* found = std::ranges::find(by_speed, format_link_speed(s, known_end), &speed_color::speed);
+    const port_ref end_with_info = s.at(l.from).info ? l.from : l.to;
+    const auto* found = std::ranges::find(by_speed, format_link_speed(s, end_with_info), &speed_color::speed);
     return found == std::end(by_speed) ? unknown : found->color;
 }
 

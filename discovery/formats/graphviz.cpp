@@ -40,10 +40,10 @@ std::string format_dot(const subnet& s, const node_names& names) {
         // The head of an edge is drawn below its tail.
         const bool is_upward = levels[l.from.node] < levels[l.to.node];
         const port_ref above = is_upward ? l.to : l.from, below = is_upward ? l.from : l.to;
-        const port_ref known_end = s.at(l.from).info ? l.from : l.to;
+        const port_ref end_with_info = s.at(l.from).info ? l.from : l.to;
         out += fmt::format("  \"{}\" -- \"{}\" [taillabel=\"{}\", headlabel=\"{}\", color=\"{}\", tooltip=\"{}{}\"];\n",
                            topology_id(s.nodes[above.node]), topology_id(s.nodes[below.node]), above.port, below.port,
-                           color_of(s, l), format_link_width(s.at(known_end)), format_link_speed(s, known_end));
+                           color_of(s, l), format_link_width(s.at(end_with_info)), format_link_speed(s, end_with_info));
     }
     return out + "}\n";
 }

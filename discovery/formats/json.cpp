@@ -28,9 +28,9 @@ json hops_of(const mad::IBDRPath& route) {
 
 json of_hierarchy(const port_hierarchy& h) {
     json levels = json::array();
-    for (std::size_t i = 0; i < h.reported.activeLevels && i < h.reported.levelData.size(); ++i)
-        levels.push_back(h.reported.levelData[i]);
-    return {{"index", h.index}, {"templateGUID", text_of(h.reported.templateGUID)}, {"levelData", std::move(levels)}};
+    for (std::size_t i = 0; i < h.info.activeLevels && i < h.info.levelData.size(); ++i)
+        levels.push_back(h.info.levelData[i]);
+    return {{"index", h.index}, {"templateGUID", text_of(h.info.templateGUID)}, {"levelData", std::move(levels)}};
 }
 
 // ---- tables of ports ------------------------------------------------------------------------------------------------

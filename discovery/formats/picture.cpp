@@ -47,7 +47,7 @@ std::string svg_of_link(const subnet& s, const node_names& names, const drawing&
     const double length = std::hypot(b.x - a.x, b.y - a.y), aside = 3 * ((parallel + 1) / 2) * (parallel % 2 ? 1 : -1);
     const double dx = length > 0 ? -(b.y - a.y) / length * aside : 0,
                  dy = length > 0 ? (b.x - a.x) / length * aside : 0;
-    const port_ref known_end = s.at(l.from).info ? l.from : l.to;
+    const port_ref end_with_info = s.at(l.from).info ? l.from : l.to;
     const std::string shape = l.from.node == l.to.node
                                   ? fmt::format(R"(<circle cx="{:.1f}" cy="{:.1f}" r="{:.1f}" fill="none")", a.x + 10,
                                                 a.y - 10, 8 + aside / 2)
@@ -56,8 +56,8 @@ std::string svg_of_link(const subnet& s, const node_names& names, const drawing&
     return fmt::format(R"({} class="link" stroke="{}"><title>{}[{}] - {}[{}] {}{}</title></{}>)"
                        "\n",
                        shape, color_of(s, l), name_in_picture(s, names, l.from.node), l.from.port,
-                       name_in_picture(s, names, l.to.node), l.to.port, format_link_width(s.at(known_end)),
-                       format_link_speed(s, known_end), l.from.node == l.to.node ? "circle" : "line");
+                       name_in_picture(s, names, l.to.node), l.to.port, format_link_width(s.at(end_with_info)),
+                       format_link_speed(s, end_with_info), l.from.node == l.to.node ? "circle" : "line");
 }
 
 std::string svg_of_node(const subnet& s, const node_names& names, const drawing& d, u32 n) {
@@ -100,8 +100,8 @@ text {{ font: 4px sans-serif; text-anchor: middle; }}
         const unsigned index = parallel[std::minmax(l.from.node, l.to.node)]++;
         out += svg_of_link(s, names, d, l, index);
         const link_condition is = condition_of(s, l);
-        const port_ref known_end = s.at(l.from).info ? l.from : l.to;
-        legend.emplace(is == link_condition::active       ? std::string(format_link_speed(s, known_end))
+        const port_ref end_with_info = s.at(l.from).info ? l.from : l.to;
+        legend.emplace(is == link_condition::active       ? std::string(format_link_speed(s, end_with_info))
                        : is == link_condition::not_active ? "not active"
                                                           : "unknown",
                        color_of(s, l));

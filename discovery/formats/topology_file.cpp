@@ -94,31 +94,31 @@ private:
         p.assumed |= assumed_state;
     }
 
-    void add_port(node& n, const file::node& from, const file::port& printed) {
-        port& p = n.ports[printed.number];
+    void add_port(node& n, const file::node& from, const file::port& file_port) {
+        port& p = n.ports[file_port.number];
         PortInfo& i = p.info.emplace();
         if (!from.is_switch()) {
-            const bool is_usual = !printed.GUID && from.known != file::extent::links_only;
-            p.portGUID = is_usual ? iba::guid{value(from.nodeGUID) + printed.number}
-                                  : printed.GUID.value_or(iba::guid{}); // ibsim does this, too
-            take_lid(p, printed.LID, printed.LMC);
+            const bool is_usual = !file_port.GUID && from.known != file::extent::links_only;
+            p.portGUID = is_usual ? iba::guid{value(from.nodeGUID) + file_port.number}
+                                  : file_port.GUID.value_or(iba::guid{}); // ibsim does this, too
+            take_lid(p, file_port.LID, file_port.LMC);
         }
         const file::port* const other =
-            printed.peer_port != 0 ? from_.nodes[printed.peer_node].find(printed.peer_port) : nullptr;
-        i.linkWidthActive = value(printed.width) == 0 && other ? other->width : printed.width;
+            file_port.peer_port != 0 ? from_.nodes[file_port.peer_node].find(file_port.peer_port) : nullptr;
+        i.linkWidthActive = value(file_port.width) == 0 && other ? other->width : file_port.width;
         i.linkWidthSupported = i.linkWidthEnabled = value(i.linkWidthActive);
-        const iba::lane_speeds speed = printed.speed == 0 && other ? other->speed : printed.speed;
+        const iba::lane_speeds speed = file_port.speed == 0 && other ? other->speed : file_port.speed;
         take_speed(p, speed);
         if (speed & extended_speeds)
             (from.is_switch() ? *n.ports[0].info : i).capabilityMask |=
                 value(iba::CapabilityMask::IsExtendedSpeedsSupported);
-        if (printed.VLCap) i.VLCap = iba::VLCap{*printed.VLCap};
+        if (file_port.VLCap) i.VLCap = iba::VLCap{*file_port.VLCap};
         p.assumed |= assumed_state;
         i.portState = iba::PortState::Down;
         if (!other) return; // the line with its cable could not be used
-        p.peer = {printed.peer_node, printed.peer_port};
+        p.peer = {file_port.peer_node, file_port.peer_port};
         i.portPhysicalState = iba::PortPhysicalState::LinkUp;
-        i.portState = is_configured(from, printed) && is_configured(from_.nodes[printed.peer_node], *other)
+        i.portState = is_configured(from, file_port) && is_configured(from_.nodes[file_port.peer_node], *other)
                           ? iba::PortState::Active
                           : iba::PortState::Initialize;
     }

@@ -28,9 +28,9 @@ namespace {
 using iba::sa::PathRecord;
 
 /// Queries the SLs of the paths between all end ports.
-class path_questions {
+class path_queries {
 public:
-    path_questions(coro::MADSchedule& schedule, const subnet& s, const lid_index& lids, virtual_lanes& lanes)
+    path_queries(coro::MADSchedule& schedule, const subnet& s, const lid_index& lids, virtual_lanes& lanes)
         : schedule_(schedule), subnet_(s), lids_(lids), lanes_(lanes) {
         for (const lid_index::end& e : lids.ends())
             if (!s.nodes[e.where.node].is_switch() && e.count) ends_.push_back(e);
@@ -38,19 +38,19 @@ public:
 
     coro::generator<coro::task<void>> all() {
         for (const lid_index::end& from : ends_)
-            if (!is_silent_) co_yield send_query(from);
+            if (!is_silent_) co_yield query_paths(from);
     }
 
     path_sl_report report() {
         for (const lid_index::end& from : ends_)
             for (const lid_index::end& to : ends_)
                 if (to.where != from.where) found_.paths += to.count;
-        found_.missing = found_.paths - reported_;
+        found_.missing = found_.paths - reported_paths_;
         return std::move(found_);
     }
 
 private:
-    coro::task<void> send_query(lid_index::end from) {
+    coro::task<void> query_paths(lid_index::end from) {
         auto table = co_await schedule_.SubnAdmGetTable(paths_of(from));
         if (table) {
             take(from, table.value());
@@ -60,10 +60,10 @@ private:
         if (table.error().code == mad::errc::timed_out) co_return fail(std::move(table.error()));
         for (const lid_index::end& to : ends_)
             for (unsigned LID = to.first; LID < to.first + to.count && !is_silent_; ++LID)
-                if (to.where != from.where) co_await send_query(from, LID);
+                if (to.where != from.where) co_await query_path(from, LID);
     }
 
-    coro::task<void> send_query(lid_index::end from, unsigned LID) {
+    coro::task<void> query_path(lid_index::end from, unsigned LID) {
         auto query = paths_of(from);
         query.where<&PathRecord::DLID>(iba::lid(LID)).where<&PathRecord::numbPath>(u8{1});
         auto path = co_await schedule_.SubnAdmGet(query);
@@ -89,7 +89,7 @@ private:
     }
 
     void take(const lid_index::end& from, unsigned LID, const PathRecord& path) {
-        ++reported_;
+        ++reported_paths_;
         lanes_.set_sl(from.where, LID, path.SL);
     }
 
@@ -104,7 +104,7 @@ private:
     virtual_lanes& lanes_;
     std::vector<lid_index::end> ends_;
     path_sl_report found_;
-    u64 reported_ = 0;
+    u64 reported_paths_ = 0;
     bool is_silent_ = false;
 };
 
@@ -112,7 +112,7 @@ private:
 
 coro::task<path_sl_report> read_path_sls(coro::MADSchedule& schedule, const subnet& s, const lid_index& lids,
                                          virtual_lanes& lanes) {
-    path_questions questions(schedule, s, lids, lanes);
+    path_queries questions(schedule, s, lids, lanes);
     co_await schedule.mqueue(questions.all());
     co_return questions.report();
 }

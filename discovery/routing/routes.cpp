@@ -269,7 +269,7 @@ private:
         if (members.empty() && !is_joined) return;
         ++found_.groups;
         if (!is_complete_) { // a missing part would look like a tree in pieces
-            ++found_.not_judged;
+            ++found_.not_evaluated;
             return;
         }
         for (const u32 n : members) joined_.part(n);

@@ -70,8 +70,8 @@ private:
     task<void> scan_switch(u32 n) {
         const node& one = subnet_.nodes[n];
         if (has_state_table(one)) {
-            const bool is_reported = co_await scan_port_states(n);
-            if (is_reported) co_return;
+            const bool is_supported = co_await scan_port_states(n);
+            if (is_supported) co_return;
         }
         if (without_manager_ && one.switch_info && !one.switch_info->portStateChange) {
             const bool is_same = co_await scan_state_change(n);

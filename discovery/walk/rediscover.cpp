@@ -69,19 +69,20 @@ task<mad::result<std::vector<port_ref>>> find_changed_links(MADSchedule& schedul
             const sa_place lid_and_port = sa_place_of(known, here);
             if (value(lid_and_port.first) != 0) places.emplace(lid_and_port, here);
         }
-    std::set<std::pair<sa_place, sa_place>> reported;
-    for (const iba::sa::LinkRecord& r : table.value()) reported.insert({{r.fromLID, r.fromPort}, {r.toLID, r.toPort}});
+    std::set<std::pair<sa_place, sa_place>> reported_links;
+    for (const iba::sa::LinkRecord& r : table.value())
+        reported_links.insert({{r.fromLID, r.fromPort}, {r.toLID, r.toPort}});
 
     std::set<std::pair<u32, u8>> changed;
     const auto note = [&](port_ref r) { changed.emplace(r.node, r.port); };
     for_each_link_end(known, [&](port_ref here) {
         const port_ref there = known.at(here).peer;
         const sa_place from = sa_place_of(known, here), to = sa_place_of(known, there);
-        if (reported.erase({from, to}) > 0) return;
+        if (reported_links.erase({from, to}) > 0) return;
         note(here);
         note(there);
     });
-    for (const auto& [from, to] : reported)
+    for (const auto& [from, to] : reported_links)
         for (const sa_place& end : {from, to})
             if (const auto known_end = places.find(end); known_end != places.end()) note(known_end->second);
     std::vector<port_ref> all;
@@ -187,18 +188,18 @@ task<mad::result<std::vector<port_ref>>> find_possibly_stale(MADSchedule& schedu
                                                              change_source source, discover_options options) {
     bool is_managed = true;
     if (source == change_source::automatic) {
-        auto reported = co_await has_manager(schedule, options);
-        if (!reported) co_return std::move(reported.error());
-        is_managed = reported.value();
+        auto manager = co_await has_manager(schedule, options);
+        if (!manager) co_return std::move(manager.error());
+        is_managed = manager.value();
     }
     if (source == change_source::sa || (source == change_source::automatic && is_managed)) {
-        auto reported = co_await find_changed_links(schedule, known);
-        if (!reported && (source == change_source::sa || reported.error().code == mad::errc::cancelled))
-            co_return std::move(reported);
-        if (reported) {
+        auto changed = co_await find_changed_links(schedule, known);
+        if (!changed && (source == change_source::sa || changed.error().code == mad::errc::cancelled))
+            co_return std::move(changed);
+        if (changed) {
             const std::vector<port_ref> unsettled = not_yet_active(known);
-            reported.value().insert(reported.value().end(), unsettled.begin(), unsettled.end());
-            co_return std::move(reported);
+            changed.value().insert(changed.value().end(), unsettled.begin(), unsettled.end());
+            co_return std::move(changed);
         }
     }
     const std::vector<change> changes = co_await find_changes(schedule, known, options.keys, !is_managed);

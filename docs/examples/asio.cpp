@@ -30,7 +30,7 @@ coro::task<unsigned> ports_of(coro::MADSchedule& sched, mad::IBPath path) {
     co_return info ? info.value().numPorts : 0;
 }
 
-coro::task<unsigned> sample_twice(coro::asio_transactor& mads, mad::IBPath here, mad::IBPath there) {
+coro::task<unsigned> sum_of_ports(coro::asio_transactor& mads, mad::IBPath here, mad::IBPath there) {
     asio::steady_timer timer(mads.get_executor(), 1ms);
     const auto error = co_await timer.async_wait(coro::use_task(mads.driver()));
     if (error) co_return 0;
@@ -42,10 +42,10 @@ asio::awaitable<void> program(coro::asio_transactor& mads, mad::IBPath here, mad
     auto info = co_await mads.async_SubnGet<PortInfo>(here, 1); // mad::result<PortInfo>; or any completion token
     fmt::print("LID {}\n", value(info.value().LID));
     //> LID 1
-    const unsigned ports = co_await mads.async_run(sample_twice(mads, here, there)); // throws what the task throws
+    const unsigned ports = co_await mads.async_run(sum_of_ports(mads, here, there)); // throws what the task throws
     fmt::print("{} ports\n", ports);
     //> 2 ports
-    const auto in_time = co_await mads.async_run(with_timeout(mads.schedule(), 60s, sample_twice(mads, here, there)));
+    const auto in_time = co_await mads.async_run(with_timeout(mads.schedule(), 60s, sum_of_ports(mads, here, there)));
     fmt::print("{}\n", in_time ? "in time" : "too late");
     //> in time
 }

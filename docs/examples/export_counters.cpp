@@ -65,7 +65,7 @@ static coro::task<void> export_sweeps(coro::MADSchedule& schedule, const discove
 
     counters::exposed_sweep exposed{.view = {.subnet = found.value(), .names = names, .now = third, .number = 3}};
     exposed.findings =
-        judge(counters::default_rules(), found.value(), align_to(third, found.value(), second, subnet), third);
+        evaluate(counters::default_rules(), found.value(), align_to(third, found.value(), second, subnet), third);
     exposed.missing = known.missing();
     auto pieces = counters::prometheus_pieces({exposed});
     while (const std::string* piece = pieces.next()) show(*piece, "infiniband_nodes_");

@@ -16,7 +16,7 @@ using iba::vend::OFASysStatPing;
 
 static coro::task<void> serve_until(coro::event& ended) { co_await ended.wait(); }
 
-static coro::task<void> send_query(coro::MADSchedule& schedule, mad::IBPath server) {
+static coro::task<void> ping_twice(coro::MADSchedule& schedule, mad::IBPath server) {
     for (const u64 cookie : {7u, 35u}) {
         OFASysStatPing request;
         request.cookie = cookie;
@@ -51,7 +51,7 @@ int main() {
 
     mad::IBPath path;
     path.DLID = subnet.fabric->graph().nodes[host].ports[1].LID;
-    coro::async_run(here, send_query(requester, path), [&] {
+    coro::async_run(here, ping_twice(requester, path), [&] {
         ended.set();
         there.wake();
     });

@@ -35,7 +35,7 @@ void one_program() {
     //> leaf-0001
 }
 
-coro::task<u64> send_query(coro::MADSchedule& schedule, mad::IBPath server, u64 number) {
+coro::task<u64> ping_server(coro::MADSchedule& schedule, mad::IBPath server, u64 number) {
     OFASysStatPing request;
     request.cookie = number;
     const auto reply = co_await schedule.VendGet(request, server);
@@ -56,12 +56,12 @@ void server_and_client() {
     server::agent agent(serving.transport(), answers);
     serving.set_server(&agent);
 
-    fmt::print("{}\n", coro::sync_wait(client, send_query(client, fabric.path_to("h-0008 HCA-1"), 7)));
+    fmt::print("{}\n", coro::sync_wait(client, ping_server(client, fabric.path_to("h-0008 HCA-1"), 7)));
     //> 70
 
     boost::asio::io_context io;
     coro::asio_driver driver(io, client);
-    coro::async_run(driver, send_query(client, fabric.path_to("h-0008 HCA-1"), 35),
+    coro::async_run(driver, ping_server(client, fabric.path_to("h-0008 HCA-1"), 35),
                     [](u64 n) { fmt::print("{}\n", n); });
     fabric.run(io);
     //> 350

@@ -29,7 +29,7 @@ static void show_busiest(const discovery::subnet& subnet, const counters::sweep&
 }
 
 static void show_health(const discovery::subnet& subnet, const counters::sweep& before, const counters::sweep& after) {
-    for (const counters::health_finding& finding : judge(counters::default_rules(), subnet, before, after)) {
+    for (const counters::health_finding& finding : evaluate(counters::default_rules(), subnet, before, after)) {
         if (finding.how_bad < counters::severity::error) continue;
         fmt::print("{}: {} port {}: {} {}\n", name_of(finding.how_bad), name_of(subnet.nodes[finding.where.node]),
                    finding.where.port, finding.counter, name_of(finding.why));

@@ -8,23 +8,23 @@
 
 namespace comad::iba::detail {
 
-misfit in_field(std::string_view name, misfit inside) {
+invalid_value in_field(std::string_view name, invalid_value inside) {
     inside.path.insert(0, fmt::format(".{}", name));
     return inside;
 }
 
 // Fields of a header, and of headers in it, are printed as fields of the format.
-misfit in_header(misfit inside) {
+invalid_value in_header(invalid_value inside) {
     inside.path.erase(0, inside.path.rfind('.'));
     return inside;
 }
 
-misfit in_element(std::size_t index, misfit inside) {
+invalid_value in_element(std::size_t index, invalid_value inside) {
     inside.path.insert(0, fmt::format("[{}]", index));
     return inside;
 }
 
-error range_error(const record_info& info, const misfit& found) {
+error range_error(const record_info& info, const invalid_value& found) {
     return {errc::out_of_range, fmt::format("{}{}: value {} does not fit in {} bit{}", info.name, found.path,
                                             found.value, found.width, found.width == 1 ? "" : "s")};
 }

@@ -98,9 +98,9 @@ bool hide_in_table(std::span<u8> mad, const record_info& attribute, unsigned dat
     add_keys(attribute, 0, keys);
     if (keys.empty()) return false;
     constexpr unsigned segment_data = wire_size<sa::Format> - wire_size<sa::Header>;
-    const unsigned reported =
+    const unsigned record_size =
         mad.size() >= wire_size<sa::Header> ? 8u * get<&sa::Header::attributeOffset>(mad.data()) : 0;
-    const unsigned stride = std::max(reported, (attribute.bytes + 7) / 8 * 8);
+    const unsigned stride = std::max(record_size, (attribute.bytes + 7) / 8 * 8);
     const u64 before = u64{segments_before} * segment_data % stride; // bytes of the first record in earlier segments
     bool has_some = false;
     for (u64 record = 0; record < before + mad.size(); record += stride)

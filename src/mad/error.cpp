@@ -48,8 +48,8 @@ std::string class_status_text(const mad_error& e) {
 }
 
 /// Returns what is wrong with the reply, as a suffix of the message.
-std::string misfit_words(const mad_error& e) {
-    return e.detail && !e.detail->misfit.empty() ? ": " + e.detail->misfit : std::string();
+std::string format_invalid_value(const mad_error& e) {
+    return e.detail && !e.detail->invalid_value.empty() ? ": " + e.detail->invalid_value : std::string();
 }
 
 std::string what_happened(const mad_error& e, const std::string& where) {
@@ -59,14 +59,14 @@ std::string what_happened(const mad_error& e, const std::string& where) {
         return fmt::format("got error status {:#x} - {} from {}", e.status, status_text(e.status), where);
     case errc::class_status:
     case errc::path_not_found: return fmt::format("got class specific error {} from {}", class_status_text(e), where);
-    case errc::malformed_reply: return "got a malformed reply from " + where + misfit_words(e);
+    case errc::malformed_reply: return "got a malformed reply from " + where + format_invalid_value(e);
     case errc::send_failed: return fmt::format("could not be sent to {} ({})", where, std::strerror(e.sys_errno));
     case errc::transport_failed: return fmt::format("lost its transport ({})", std::strerror(e.sys_errno));
     case errc::cancelled: return "was cancelled";
     case errc::not_in_port_table:
     case errc::out_of_range:
         return fmt::format("was not sent to {}: {}", where,
-                           e.detail ? e.detail->misfit : "a value does not fit its field");
+                           e.detail ? e.detail->invalid_value : "a value does not fit its field");
     case errc::incomplete_path: return "was not sent to " + where + ": the path has no DLID";
     }
     return "failed";
@@ -166,7 +166,8 @@ std::string plain_words(const mad_error& e) {
     case errc::status:
     case errc::class_status:
     case errc::path_not_found: return fmt::format("{} refused {}: {}", target, what, status_words(e));
-    case errc::malformed_reply: return fmt::format("{} sent a malformed reply to {}{}", target, what, misfit_words(e));
+    case errc::malformed_reply:
+        return fmt::format("{} sent a malformed reply to {}{}", target, what, format_invalid_value(e));
     case errc::send_failed:
         return fmt::format("{} could not be sent to {}: {}", what, target, std::strerror(e.sys_errno));
     case errc::transport_failed:
@@ -175,7 +176,7 @@ std::string plain_words(const mad_error& e) {
     case errc::not_in_port_table:
     case errc::out_of_range:
         return fmt::format("{} was not sent to {}: {}", what, target,
-                           e.detail ? e.detail->misfit : "a value does not fit its field");
+                           e.detail ? e.detail->invalid_value : "a value does not fit its field");
     case errc::incomplete_path:
         return fmt::format("{} was not sent: {}", what, missing_lid_words(e, "the LID of its target is unknown"));
     }
@@ -222,13 +223,14 @@ std::string cause_text(const mad_error& e) {
     case errc::status:
     case errc::class_status:
     case errc::path_not_found: return fmt::format("{} refused: {}", what, status_words(e));
-    case errc::malformed_reply: return what + ": malformed reply" + misfit_words(e);
+    case errc::malformed_reply: return what + ": malformed reply" + format_invalid_value(e);
     case errc::send_failed: return fmt::format("{} could not be sent: {}", what, std::strerror(e.sys_errno));
     case errc::transport_failed: return fmt::format("the device failed: {}", std::strerror(e.sys_errno));
     case errc::cancelled: return "stopped";
     case errc::not_in_port_table:
     case errc::out_of_range:
-        return fmt::format("{} was not sent: {}", what, e.detail ? e.detail->misfit : "a value does not fit its field");
+        return fmt::format("{} was not sent: {}", what,
+                           e.detail ? e.detail->invalid_value : "a value does not fit its field");
     case errc::incomplete_path: return missing_lid_words(e, "the LID is unknown");
     }
     return what + " failed";

@@ -193,8 +193,8 @@ match difference(const reply_pattern& expected, const u8* reply, u64 header_diff
 } // namespace
 
 reply_pattern pattern_of_reply(const u8* request, const any_path& path) noexcept {
-    const u64 requested = word_at(request, 0);
-    const u64 header = (requested & ~method_mask) | u64{responses[request[3]]} << 24;
+    const u64 first_word = word_at(request, 0);
+    const u64 header = (first_word & ~method_mask) | u64{responses[request[3]]} << 24;
     const u64 attribute = word_at(request, attribute_at);
     if (is_directed(header)) return {header | D_mask, attribute, word_at(request, initial_path_at)};
     return {header, attribute, value(headers_of(path).DLID)};
@@ -242,8 +242,8 @@ bool has_PortSelect(u16 attributeID) {
 } // namespace
 
 std::string broken_echo(std::span<const u8> request, std::span<const u8> reply) {
-    const auto differs = [](const char* field, unsigned is, unsigned requested) {
-        return fmt::format("its {} is {}, not {} as in the request", field, is, requested);
+    const auto differs = [](const char* field, unsigned is, unsigned expected) {
+        return fmt::format("its {} is {}, not {} as in the request", field, is, expected);
     };
     const u8 version = iba::get<&MADHeader::classVersion>(request.data());
     if (const u8 is = iba::get<&MADHeader::classVersion>(reply.data()); is != version)
@@ -269,7 +269,7 @@ u16 status_of(const u8* mad) noexcept {
     return iba::get<&MADHeader::status>(mad);
 }
 
-std::optional<errc> judge(u16 status) noexcept {
+std::optional<errc> evaluate(u16 status) noexcept {
     if (status & 0x1f) return errc::status;
     if (status) return errc::class_status;
     return std::nullopt;

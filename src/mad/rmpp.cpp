@@ -62,7 +62,7 @@ bool rmpp_transfer::admit(std::span<const u8> mad) noexcept {
     if (!concerns(mad)) return false;
     const u8* p = mad.data();
     const RMPPType type = iba::get<&rmpp::RMPPType>(p);
-    const u8 reported = iba::get<&rmpp::RMPPStatus>(p);
+    const u8 status = iba::get<&rmpp::RMPPStatus>(p);
     const bool is_ending = type == RMPPType::STOP || type == RMPPType::ABORT;
     if (state_ == rmpp_state::failed) {
         // The peer continues, so it did not receive the packet that ended the transfer. A STOP or ABORT is never the
@@ -76,18 +76,17 @@ bool rmpp_transfer::admit(std::span<const u8> mad) noexcept {
     };
     if (iba::get<&rmpp::RMPPVersion>(p) != version) return refuse(RMPPStatus::UnsupportedVersion);
     if (is_ending) {
-        if (type == RMPPType::STOP ? reported != iba::value(RMPPStatus::ResourcesExhausted)
-                                   : !is_abort_status(reported))
+        if (type == RMPPType::STOP ? status != iba::value(RMPPStatus::ResourcesExhausted) : !is_abort_status(status))
             return refuse(RMPPStatus::IllegalStatus);
         if (state_ == rmpp_state::more) {
             state_ = rmpp_state::failed;
-            status_ = RMPPStatus{reported};
+            status_ = RMPPStatus{status};
             failed_by_peer_ = true;
         }
         return false;
     }
     if (type != RMPPType::DATA && type != RMPPType::ACK) return refuse(RMPPStatus::BadRMPPType);
-    if (reported != iba::value(RMPPStatus::Normal)) return refuse(RMPPStatus::IllegalStatus);
+    if (status != iba::value(RMPPStatus::Normal)) return refuse(RMPPStatus::IllegalStatus);
     if (const u8 exponent = iba::get<&rmpp::RRespTime>(p); exponent != no_response_time)
         timing_.response = std::max(timing_.response, iba::time_of_code(exponent));
     return true;

@@ -200,9 +200,9 @@ bool window_control::yield_to_losses(bool queues) noexcept {
 // Starts a trial with few MADs in flight, to see whether as many are lost then. A first trial is short. If its result
 // is not clear, another one follows much later. Returns false if the trial has to wait.
 bool window_control::begin_trial() noexcept {
-    constexpr double has_enough_samples = 200, long_after = 5000;
+    constexpr double enough_samples = 200, long_after = 5000;
     const bool is_again = few_.sent >= most_tried;
-    if (is_again && (few_.sent >= has_enough_samples || since_trial_ < long_after)) return false;
+    if (is_again && (few_.sent >= enough_samples || since_trial_ < long_after)) return false;
     enough_ = is_again ? few_.sent + most_tried : std::min(8 / std::max(recent_.loss(), 0.01), most_tried);
     before_trial_ = decreases_ ? before_decreases_ : exact_;
     on_trial_ = recent_;

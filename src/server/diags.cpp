@@ -29,9 +29,9 @@ response name_of(const host_info& host) {
 }
 
 /// Returns the result of gethostname() or getdomainname().
-template <class Ask> std::string requested(Ask send_query, const char* otherwise) {
+template <class Getter> std::string read_name(Getter get_name, const char* otherwise) {
     std::array<char, 256> text{};
-    if (send_query(text.data(), text.size() - 1) != 0) return otherwise;
+    if (get_name(text.data(), text.size() - 1) != 0) return otherwise;
     return text.data();
 }
 
@@ -39,8 +39,8 @@ template <class Ask> std::string requested(Ask send_query, const char* otherwise
 
 host_info this_host() {
     host_info host;
-    host.name = requested(::gethostname, "?hostname?");
-    const std::string domain = requested(::getdomainname, "?domainname?");
+    host.name = read_name(::gethostname, "?hostname?");
+    const std::string domain = read_name(::getdomainname, "?domainname?");
     if (!domain.empty()) host.name += '.' + domain;
     std::ifstream cpuinfo("/proc/cpuinfo");
     host.cpus = read_cpus(cpuinfo);

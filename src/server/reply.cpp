@@ -40,11 +40,11 @@ std::size_t payload_end(std::span<const u8> mad) noexcept {
 
 } // namespace
 
-bool turn_round(std::span<u8, mad::mad_size> mad, u16 status) noexcept {
+bool turn_into_reply(std::span<u8, mad::mad_size> mad, u16 status) noexcept {
     u8* m = mad.data();
-    const Method requested = iba::get<&MADHeader::method>(m);
-    const auto method = mad::response_method(requested);
-    if (!method || mad::is_response(mad) || (requested == Method::Trap && status != 0)) return false;
+    const Method request_method = iba::get<&MADHeader::method>(m);
+    const auto method = mad::response_method(request_method);
+    if (!method || mad::is_response(mad) || (request_method == Method::Trap && status != 0)) return false;
     const MgmtClass mgmt_class = class_of(mad);
     iba::put<&MADHeader::baseVersion>(m, 1);
     iba::put<&MADHeader::method>(m, *method);
@@ -74,7 +74,7 @@ bool turn_round(std::span<u8, mad::mad_size> mad, u16 status) noexcept {
 std::optional<mad_bytes> make_reply(std::span<const u8> request, std::span<const u8> payload, u32 attributeModifier,
                                     u16 status, u8 class_status) noexcept {
     mad_bytes mad = copy_of(request);
-    if (!turn_round(mad, whole_status(status, class_status))) return std::nullopt;
+    if (!turn_into_reply(mad, whole_status(status, class_status))) return std::nullopt;
     iba::put<&MADHeader::attributeModifier>(mad.data(), attributeModifier);
     if (class_of(mad) == MgmtClass::SubnAdm)
         iba::put<&iba::sa::Header::attributeOffset>(mad.data(), mad::attribute_offset_of(payload.size()));
@@ -87,13 +87,13 @@ std::optional<mad_bytes> make_reply(std::span<const u8> request, std::span<const
 
 std::optional<mad_bytes> make_error(std::span<const u8> request, u16 status, u8 class_status) noexcept {
     mad_bytes mad = copy_of(request);
-    if (!turn_round(mad, whole_status(status & 0x1f, class_status))) return std::nullopt;
+    if (!turn_into_reply(mad, whole_status(status & 0x1f, class_status))) return std::nullopt;
     return mad;
 }
 
 std::vector<u8> make_long_reply(std::span<const u8> request, std::span<const u8> data) {
     mad_bytes mad = copy_of(request);
-    if (!turn_round(mad)) return {};
+    if (!turn_into_reply(mad)) return {};
     assert(mad::has_rmpp(class_of(mad)));
     const std::size_t begin = payload_begin(mad);
     const std::size_t class_header = begin - iba::wire_size<rmpp_header>;

@@ -382,9 +382,9 @@ TEST_CASE("two tasks that wake each other do not prevent the driver from receivi
         children.spawn(play(ping, pong, stop, turns));
         children.spawn(play(pong, ping, stop, turns));
         ping.set();
-        bool requested =
+        bool answered =
             co_await send_query(s, route(1)); // the reply arrives at once, between the resumptions of the tasks
-        CHECK(requested);
+        CHECK(answered);
         stop = true;
         ping.set();
         pong.set();

@@ -407,7 +407,7 @@ TEST_CASE("a canceled sequence ends at once, even if other tasks keep the window
             while (go_on) co_await touch(s, route_to(number));
         }
     };
-    tally never_begun;
+    tally never_started;
     const auto body = [](MADSchedule& s, tally& t) -> task<void> {
         bool go_on = true;
         scope background(co_await coro::current_scope{});
@@ -424,7 +424,7 @@ TEST_CASE("a canceled sequence ends at once, even if other tasks keep the window
         CHECK(report.stopped);
         co_await background.join();
     };
-    sync_wait(r.schedule, body(r.schedule, never_begun));
+    sync_wait(r.schedule, body(r.schedule, never_started));
 }
 
 TEST_CASE("a sequence that starts in a canceled scope is never pulled") {

@@ -57,13 +57,13 @@ TEST_CASE("a pause starts at the end of the previous pause, and RPCs run during 
     rig r;
     const auto body = [](MADSchedule& s) -> task<mad::duration> {
         scope children(co_await current_scope{});
-        job<bool> requested = children.queue(send_query(s, route(1)));
+        job<bool> query = children.queue(send_query(s, route(1)));
         const mad::time_point start = s.now();
         for (int i = 0; i < 3; ++i) {
             const bool passed = co_await s.pause(1s);
             CHECK(passed);
         }
-        CHECK(requested.done());
+        CHECK(query.done());
         co_return s.now() - start;
     };
     CHECK(sync_wait(r.schedule, body(r.schedule)) == 3s);

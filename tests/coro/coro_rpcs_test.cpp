@@ -17,15 +17,15 @@ using iba::sa::NodeRecord;
 namespace {
 
 /// The first bytes of a request, in the order of the wire (IBA 13.4.3).
-struct requested {
+struct request_header {
     unsigned mgmt_class, class_version, method, attributeID, attributeModifier = 0;
-    friend bool operator==(const requested&, const requested&) = default;
+    friend bool operator==(const request_header&, const request_header&) = default;
 };
-std::ostream& operator<<(std::ostream& out, const requested& a) {
+std::ostream& operator<<(std::ostream& out, const request_header& a) {
     return out << a.mgmt_class << '.' << a.class_version << ' ' << a.method << ' ' << a.attributeID << " modifier "
                << a.attributeModifier;
 }
-requested requested_in(const packet& p) {
+request_header header_in(const packet& p) {
     return {p.bytes[1], p.bytes[2], p.bytes[3], static_cast<unsigned>(p.bytes[16] << 8 | p.bytes[17]),
             iba::load_be<u32>(p.bytes.data() + 20)};
 }
@@ -66,61 +66,61 @@ TEST_CASE("each RPC sends the class, version, method and attribute of the IBA") 
     rig r(echoed);
     coro::MADSchedule& s = r.schedule;
     const mad::IBPath to = lid_path(7);
-    const auto last = [&] { return requested_in(r.net.taken().back()); };
+    const auto last = [&] { return header_in(r.net.taken().back()); };
     REQUIRE(sync_wait(s, s.SubnGet<smp::NodeInfo>(to)));
-    CHECK(last() == requested{0x01, 1, 0x01, 0x11});
+    CHECK(last() == request_header{0x01, 1, 0x01, 0x11});
     REQUIRE(sync_wait(s, s.SubnSet(smp::PortInfo{}, to)));
-    CHECK(last() == requested{0x01, 1, 0x02, 0x15});
+    CHECK(last() == request_header{0x01, 1, 0x02, 0x15});
     REQUIRE(sync_wait(s, s.SubnGet<smp::NodeInfo>(route(1))));
-    CHECK(last() == requested{0x81, 1, 0x01, 0x11});
+    CHECK(last() == request_header{0x81, 1, 0x01, 0x11});
     REQUIRE(sync_wait(s, s.PerformanceGet<iba::pm::PortCounters>(to)));
-    CHECK(last() == requested{0x04, 1, 0x01, 0x12});
+    CHECK(last() == request_header{0x04, 1, 0x01, 0x12});
     REQUIRE(sync_wait(s, s.PerformanceSet(iba::pm::PortCounters{}, to)));
-    CHECK(last() == requested{0x04, 1, 0x02, 0x12});
+    CHECK(last() == request_header{0x04, 1, 0x02, 0x12});
     REQUIRE(sync_wait(s, s.SubnAdmGet<NodeRecord>()));
-    CHECK(last() == requested{0x03, 2, 0x01, 0x11});
+    CHECK(last() == request_header{0x03, 2, 0x01, 0x11});
     REQUIRE(sync_wait(s, s.SubnAdmGetTable<NodeRecord>()));
-    CHECK(last() == requested{0x03, 2, 0x12, 0x11});
+    CHECK(last() == request_header{0x03, 2, 0x12, 0x11});
     REQUIRE(sync_wait(s, s.SubnAdmSet(iba::query<iba::sa::ServiceRecord>{})));
-    CHECK(last() == requested{0x03, 2, 0x02, 0x31});
+    CHECK(last() == request_header{0x03, 2, 0x02, 0x31});
     REQUIRE(sync_wait(s, s.SubnAdmDelete(iba::query<iba::sa::ServiceRecord>{})));
-    CHECK(last() == requested{0x03, 2, 0x15, 0x31});
+    CHECK(last() == request_header{0x03, 2, 0x15, 0x31});
     REQUIRE(sync_wait(s, s.SubnAdmGetMulti({})));
-    CHECK(last() == requested{0x03, 2, 0x14, 0x3a});
+    CHECK(last() == request_header{0x03, 2, 0x14, 0x3a});
     REQUIRE(sync_wait(s, s.SubnAdmGetTraceTable({})));
-    CHECK(last() == requested{0x03, 2, 0x13, 0x39});
+    CHECK(last() == request_header{0x03, 2, 0x13, 0x39});
     REQUIRE(sync_wait(s, s.VendGet<iba::vend::MlxGeneralInfo>(to)));
-    CHECK(last() == requested{0x0a, 1, 0x01, 0x17});
+    CHECK(last() == request_header{0x0a, 1, 0x01, 0x17});
     REQUIRE(sync_wait(s, s.VendGet<iba::vend::OFASysStatPing>(to)));
-    CHECK(last() == requested{0x33, 1, 0x01, 0x10});
+    CHECK(last() == request_header{0x33, 1, 0x01, 0x10});
     CHECK((std::vector<u8>(r.net.taken().back().bytes.begin() + 37, r.net.taken().back().bytes.begin() + 40)) ==
           std::vector<u8>{0x00, 0x14, 0x05}); // OUI of the OpenFabrics Alliance
     REQUIRE(sync_wait(s, s.BMGet<iba::ClassPortInfo>(to)));
-    CHECK(last() == requested{0x05, 1, 0x01, 0x01});
+    CHECK(last() == request_header{0x05, 1, 0x01, 0x01});
     REQUIRE(sync_wait(s, s.DevMgtSet(iba::ClassPortInfo{}, to)));
-    CHECK(last() == requested{0x06, 1, 0x02, 0x01});
+    CHECK(last() == request_header{0x06, 1, 0x02, 0x01});
     REQUIRE(sync_wait(s, s.CommMgtSet(iba::ClassPortInfo{}, to)));
-    CHECK(last() == requested{0x07, 2, 0x02, 0x01});
+    CHECK(last() == request_header{0x07, 2, 0x02, 0x01});
     REQUIRE(sync_wait(s, s.CongestionControlSet(iba::cc::CongestionKeyInfo{}, to)));
-    CHECK(last() == requested{0x21, 2, 0x02, 0x12});
+    CHECK(last() == request_header{0x21, 2, 0x02, 0x12});
     REQUIRE(sync_wait(s, s.DevMgtGet<iba::dm::IOUnitInfo>(to)));
-    CHECK(last() == requested{0x06, 1, 0x01, 0x10});
+    CHECK(last() == request_header{0x06, 1, 0x01, 0x10});
     REQUIRE(sync_wait(s, s.CommMgtGet<iba::ClassPortInfo>(to)));
-    CHECK(last() == requested{0x07, 2, 0x01, 0x01});
+    CHECK(last() == request_header{0x07, 2, 0x01, 0x01});
     REQUIRE(sync_wait(s, s.CommMgtSend(iba::cm::REQ{}, to)));
-    CHECK(last() == requested{0x07, 2, 0x03, 0x10});
+    CHECK(last() == request_header{0x07, 2, 0x03, 0x10});
     REQUIRE(sync_wait(s, s.SNMPGet<iba::ClassPortInfo>(to)));
-    CHECK(last() == requested{0x08, 1, 0x01, 0x01});
+    CHECK(last() == request_header{0x08, 1, 0x01, 0x01});
     REQUIRE(sync_wait(s, s.SNMPSend(iba::snmp::PDUInfo{}, to)));
-    CHECK(last() == requested{0x08, 1, 0x03, 0x11});
+    CHECK(last() == request_header{0x08, 1, 0x03, 0x11});
     REQUIRE(sync_wait(s, s.CongestionControlGet<iba::cc::CongestionInfo>(to)));
-    CHECK(last() == requested{0x21, 2, 0x01, 0x11});
+    CHECK(last() == request_header{0x21, 2, 0x01, 0x11});
     REQUIRE(sync_wait(s, s.Trap(smp::NoticeTrap{}, to)));
-    CHECK(last() == requested{0x01, 1, 0x05, 0x02});
+    CHECK(last() == request_header{0x01, 1, 0x05, 0x02});
     REQUIRE(sync_wait(s, s.TrapRepress(smp::NoticeTrap{}, to)));
-    CHECK(last() == requested{0x01, 1, 0x07, 0x02});
+    CHECK(last() == request_header{0x01, 1, 0x07, 0x02});
     REQUIRE(sync_wait(s, s.Report(iba::Notice{}, to)));
-    CHECK(last() == requested{0x03, 2, 0x06, 0x02});
+    CHECK(last() == request_header{0x03, 2, 0x06, 0x02});
 }
 
 TEST_CASE("an RPC of any class ends with a reply or a typed error for any input, and the next RPC is unaffected") {
@@ -179,15 +179,15 @@ TEST_CASE("an RPC of any class ends with a reply or a typed error for any input,
             if (now) now->done(bytes);
             return fate{{}, {arrival{round_trip, bytes}}};
         });
-        for (const auto& [name, send_query] : rpcs) {
+        for (const auto& [name, run] : rpcs) {
             CAPTURE(way.what, name);
             now = &way;
-            const error_code reported = send_query(r.schedule);
+            const error_code reported = run(r.schedule);
             REQUIRE(reported);
             CHECK(std::count(way.codes.begin(), way.codes.end(), *reported) == 1);
             CHECK(r.schedule.in_flight() == 0);
             now = nullptr;
-            CHECK(send_query(r.schedule) == error_code{});
+            CHECK(run(r.schedule) == error_code{});
         }
     }
 }
@@ -341,12 +341,12 @@ TEST_CASE("undersized records and truncated tables are errors") {
 }
 
 TEST_CASE("SA requests in flight are limited by schedule_options or the transport, whatever the window") {
-    const auto [requested, sa_window, expected] =
+    const auto [window, sa_window, expected] =
         GENERATE(table<u16, unsigned, unsigned>({{5, 16, 5}, {0, 16, 16}, {30, 16, 30}, {0, 4096, 40}, {0, 0, 1}}));
-    CAPTURE(requested, sa_window);
+    CAPTURE(window, sa_window);
     schedule_options options;
     options.max_outstanding = 64;
-    options.sa_outstanding = requested;
+    options.sa_outstanding = window;
     unsigned in_flight = 0, most = 0;
     scripted_transport net([&](const packet& p) {
         most = std::max(most, ++in_flight);
@@ -510,7 +510,7 @@ TEST_CASE("a redirection with a GID and without a LID is resolved to a path once
     struct resolver final : coro::path_resolver {
         explicit resolver(coro::MADSchedule& s) : schedule(s) { s.set_path_resolver(this); }
         coro::task<mad::result<mad::IBPath>> resolve_path(mad::IBPath to) override {
-            ++requested;
+            ++request_count;
             if (queries_of) {
                 BOOST_OUTCOME_CO_TRYV(co_await schedule.SubnGet<smp::NodeInfo>(lid_path(1)));
             }
@@ -525,7 +525,7 @@ TEST_CASE("a redirection with a GID and without a LID is resolved to a path once
         }
         coro::MADSchedule& schedule;
         bool queries_of = true;
-        int requested = 0;
+        int request_count = 0;
     };
     const auto get = [&] { return r.schedule.PerformanceGet<iba::pm::PortCounters, with_header>(lid_path(7)); };
 
@@ -540,7 +540,7 @@ TEST_CASE("a redirection with a GID and without a LID is resolved to a path once
         CHECK(path.dqpn == 0x123456);
         CHECK(path.qkey == 0x80010001);
         REQUIRE(sync_wait(r.schedule, get()));
-        CHECK(ways.requested == 1);
+        CHECK(ways.request_count == 1);
     }
     SECTION("no path") {
         info.redirectGID = iba::gid(iba::link_local_prefix, iba::guid{0x22});
@@ -558,21 +558,22 @@ TEST_CASE("a redirection with a GID and without a LID is resolved to a path once
             return p.destination == mad::destination_key(lid_path(9)) ? echoed(p) : silence(p);
         });
         const bool by_scope = GENERATE(true, false);
-        const auto send_query = [&]() -> coro::task<int> {
+        const auto run_all = [&]() -> coro::task<int> {
             std::optional<errc> ended;
             const auto one = [&]() -> coro::task<void> {
                 auto counters = co_await get();
                 ended = counters.error().code;
             };
-            coro::scope requester(co_await coro::current_scope{});
-            requester.spawn(one());
-            while (ways.requested == 0) (void)co_await r.schedule.PerformanceGet<iba::pm::PortCounters>(lid_path(9));
+            coro::scope children(co_await coro::current_scope{});
+            children.spawn(one());
+            while (ways.request_count == 0)
+                (void)co_await r.schedule.PerformanceGet<iba::pm::PortCounters>(lid_path(9));
             if (!by_scope) co_return -1; // leaving the scope destroys the task
-            requester.cancel();
-            co_await requester.join();
+            children.cancel();
+            co_await children.join();
             co_return static_cast<int>(ended.value());
         };
-        const int result = sync_wait(r.schedule, send_query());
+        const int result = sync_wait(r.schedule, run_all());
         CHECK(result == (by_scope ? static_cast<int>(errc::cancelled) : -1));
     }
 }
@@ -663,18 +664,18 @@ TEST_CASE("a trace sink receives each send, retry, reply, timeout and stray MAD"
     using kind = mad::trace_event::kind;
     unsigned offers = 0;
     rig r([&](const packet& p) { return offers++ == 1 ? fate{{}, {reply(p), reply(p, 2 * round_trip)}} : dropped(); });
-    recorder got;
-    r.schedule.set_trace(&got);
+    recorder trace;
+    r.schedule.set_trace(&trace);
     REQUIRE(sync_wait(r.schedule,
                       r.schedule.SubnGet<smp::NodeInfo>(route(1), 0, rpc_options{.timeout = 1ms, .retries = 1})));
     REQUIRE(!sync_wait(r.schedule,
                        r.schedule.SubnGet<smp::NodeInfo>(route(1), 0, rpc_options{.timeout = 1ms, .retries = 0})));
-    CHECK(got.kinds ==
+    CHECK(trace.kinds ==
           std::vector<kind>{kind::send, kind::retry, kind::reply, kind::send, kind::unexpected, kind::timed_out});
     r.schedule.set_trace(nullptr);
     REQUIRE(!sync_wait(r.schedule,
                        r.schedule.SubnGet<smp::NodeInfo>(route(1), 0, rpc_options{.timeout = 1ms, .retries = 0})));
-    CHECK(got.kinds.size() == 6);
+    CHECK(trace.kinds.size() == 6);
 }
 
 TEST_CASE("tracers print lines identical to those of python-rdma") {

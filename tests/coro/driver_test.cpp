@@ -35,7 +35,7 @@ template <class T> T run_by_asio(MADSchedule& schedule, task<T> t) {
 }
 
 /// Returns true if the node at the end of `to` replies, with any status.
-task<bool> is_replied(MADSchedule& s, IBDRPath to) {
+task<bool> gets_reply(MADSchedule& s, IBDRPath to) {
     auto info = co_await s.SubnGet<smp::NodeInfo>(to);
     co_return info.has_value();
 }
@@ -122,7 +122,7 @@ TEST_CASE("duplicate, late and garbled replies in real time leave no awaited rep
     MADSchedule schedule(*net.transport, {.max_outstanding = window, .timeout = 60s, .retries = 0});
     const auto nodes = [](MADSchedule& s, u64& got) -> generator<task<void>> {
         const auto one = [](MADSchedule& sched, IBDRPath to, u64& sum) -> task<void> {
-            sum += co_await is_replied(sched, to);
+            sum += co_await gets_reply(sched, to);
         };
         for (u32 i = 0; i < 300; ++i) co_yield one(s, i % 2 ? route(1) : IBDRPath{}, got);
     };
@@ -143,7 +143,7 @@ TEST_CASE("a canceled MAD keeps its slot in the window, and the driver waits for
     sim::simulation net = sim::make_sim("ring,switches=4,latency=10ms", sim::time_mode::real);
     MADSchedule schedule(*net.transport, {.max_outstanding = 1, .timeout = 60s, .retries = 0});
     const auto queries_of = [](MADSchedule& s, IBDRPath to, unsigned& got) -> task<void> {
-        got += co_await is_replied(s, to);
+        got += co_await gets_reply(s, to);
     };
     const auto all = [](MADSchedule& s, auto send_query, unsigned& got) -> generator<task<void>> {
         co_yield send_query(s, route(1), got);
@@ -173,9 +173,9 @@ TEST_CASE("the timeout of an RPC does not start before a driver runs") {
     sim::simulation net = sim::make_sim("ring,switches=4,latency=2500us", sim::time_mode::real);
     MADSchedule schedule(*net.transport, {.timeout = 60s, .retries = 0});
     for (int round = 0; round < 2; ++round) {
-        CHECK(sync_wait(schedule, is_replied(schedule, route(1))));
-        job<bool> queued = schedule.queue(is_replied(schedule, IBDRPath{}));
-        CHECK(run_by_asio(schedule, is_replied(schedule, route(1))));
+        CHECK(sync_wait(schedule, gets_reply(schedule, route(1))));
+        job<bool> queued = schedule.queue(gets_reply(schedule, IBDRPath{}));
+        CHECK(run_by_asio(schedule, gets_reply(schedule, route(1))));
         REQUIRE(queued.done());
         CHECK(queued.take());
     }

@@ -703,7 +703,7 @@ task<u32> tick(life& me) {
     world& w = me.all;
     const duration period = 1us + w.length();
     ticker ticks(w.schedule(), period);
-    time_point started_one{};
+    time_point started_at{};
     duration::rep next = 0; // next tick, in periods
     u64 skipped = 0;
     for (u32 i = w.below(5); i > 0; --i) {
@@ -712,10 +712,10 @@ task<u32> tick(life& me) {
         const bool ticked = co_await std::move(one);
         w.woke(mine, ticked);
         if (!ticked) co_return 0;
-        if (next == 0) started_one = w.now();
-        const time_point due = next == 0 ? mine.since : std::max(started_one + next * period, mine.since);
+        if (next == 0) started_at = w.now();
+        const time_point due = next == 0 ? mine.since : std::max(started_at + next * period, mine.since);
         w.expect(w.now() == due, "a tick at another time");
-        const duration::rep current = (w.now() - started_one) / period;
+        const duration::rep current = (w.now() - started_at) / period;
         skipped += static_cast<u64>(std::max(duration::rep{0}, current - next));
         next = std::max(current, next) + 1;
         w.expect(ticks.skipped() == skipped, "ticks that were missed");

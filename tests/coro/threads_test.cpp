@@ -66,7 +66,7 @@ u64 in_a_simulated_fabric(u32 seed) {
     sim::simulation net =
         sim::make_sim("ring,switches=4,loss=0.02,seed=" + std::to_string(1 + seed), sim::time_mode::virtual_);
     MADSchedule schedule(*net.transport, {.timeout = 1ms, .retries = 20});
-    const auto is_replied = [](MADSchedule& s) -> task<u64> {
+    const auto count_replies = [](MADSchedule& s) -> task<u64> {
         u64 got = 0;
         for (u32 i = 0; i < items_per_round; ++i) {
             auto info = co_await s.SubnGet<smp::NodeInfo>(route(1));
@@ -74,7 +74,7 @@ u64 in_a_simulated_fabric(u32 seed) {
         }
         co_return got;
     };
-    return sync_wait(schedule, is_replied(schedule));
+    return sync_wait(schedule, count_replies(schedule));
 }
 
 /// Runs `work` in every thread several times. Returns the sum of its results.

@@ -196,11 +196,11 @@ public:
     }
 
 private:
-    struct reported_by {
+    struct reported_value {
         bool valid = false, is_wide = false;
         u64 value = 0;
     };
-    using reported = std::array<reported_by, counter_count>;
+    using reported_values = std::array<reported_value, counter_count>;
 
     // Many counters start close to their end.
     void begin(unsigned c) {
@@ -212,7 +212,7 @@ private:
     void read() {
         const mad::duration between = any_time();
         happen(between);
-        const reported before = reported_;
+        const reported_values before = reported_;
         const sample was = sample_;
         sample_.at += between;
         if (d_.one_in(15)) can_ = any_capabilities(d_); // a device with other firmware
@@ -303,10 +303,10 @@ private:
         expect(counters::narrow_counters(can_).has(counter::portXmitWait) == can_.xmit_wait, "narrow_counters");
     }
 
-    void compare(unsigned c, const reported_by& was, const sample& before, mad::duration between) const {
+    void compare(unsigned c, const reported_value& was, const sample& before, mad::duration between) const {
         const auto id = static_cast<counter>(c);
         const counter_change change = change_of(id, before, sample_);
-        const reported_by& is = reported_[c];
+        const reported_value& is = reported_[c];
         if (!was.valid || !is.valid || was.is_wide != is.is_wide) {
             expect(change == counter_change{}, "a change of what is not known");
             return;
@@ -364,7 +364,7 @@ private:
     capabilities can_;
     counting_port port_;
     sample sample_;
-    reported reported_{};
+    reported_values reported_{};
 };
 
 // ---- rules that judge the counters ---------------------------------------------------------------------------------------
@@ -376,7 +376,7 @@ public:
 
     u64 run() {
         make_cable();
-        for (int i = 0; i < 20; ++i) judge();
+        for (int i = 0; i < 20; ++i) evaluate();
         return 20;
     }
 
@@ -420,7 +420,7 @@ private:
         return r;
     }
 
-    void judge() {
+    void evaluate() {
         counters::health_rules rules;
         rules.pegged = static_cast<severity>(d_.below(4));
         rules.of(counter::portRcvErrors) = {d_.one_in(2) ? mad::duration(1s) : mad::duration(8s), any_limits(1)};
@@ -470,7 +470,7 @@ private:
         add_lanes(expected, health_finding::rule::raw_bit_errors, "FECCorrectableBlockCounterLane",
                   lanes_then.FECCorrectableBlockCounterLane, lanes_now.FECCorrectableBlockCounterLane,
                   rules.raw_bit_errors, bits, seconds);
-        const auto have = counters::judge(rules, s_, before, after);
+        const auto have = counters::evaluate(rules, s_, before, after);
         if (have != expected) fail(fmt::format("{} findings, not {}", have.size(), expected.size()));
     }
     u16 any_reading() { return static_cast<u16>(d_.one_in(3) ? 65535 - d_.below(60) * d_.below(2) : d_.below(100)); }

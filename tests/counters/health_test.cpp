@@ -72,7 +72,7 @@ severity of_growth(const health_rules& rules, u64 more, mad::duration between) {
     PortCountersExt before, after;
     before.portRcvErrors = 1000;
     after.portRcvErrors = 1000 + more;
-    const auto findings = judge(rules, cable().s, seen(before, 7s), seen(after, 7s + between));
+    const auto findings = evaluate(rules, cable().s, seen(before, 7s), seen(after, 7s + between));
     REQUIRE(findings.size() <= 1);
     return findings.empty() ? severity::ok : findings[0].how_bad;
 }
@@ -106,7 +106,7 @@ TEST_CASE("a finding names location, rule, measured value and limit") {
     PortCountersExt before, after;
     after.linkDownedCounter = 3;
     const health_rules rules = only(counter::linkDownedCounter, {.warning = {}, .error = 0, .critical = 10});
-    const auto findings = judge(rules, cable().s, seen(before, 1s), seen(after, 1s + 30min));
+    const auto findings = evaluate(rules, cable().s, seen(before, 1s), seen(after, 1s + 30min));
     REQUIRE(findings.size() == 1);
     CHECK(findings[0] == health_finding{.how_bad = severity::error,
                                         .where = here,
@@ -123,7 +123,7 @@ TEST_CASE("a finding names location, rule, measured value and limit") {
 TEST_CASE("a cleared or saturating counter gives a lower bound, and a saturated counter gives no value") {
     health_rules rules = only(counter::symbolErrorCounter, {.warning = 0, .error = {}, .critical = {}});
     rules.pegged = severity::error;
-    const auto judged = [&](u16 then, u16 now) {
+    const auto evaluated = [&](u16 then, u16 now) {
         iba::pm::PortCounters before, after; // symbol errors have 16 bits
         before.symbolErrorCounter = then;
         after.symbolErrorCounter = now;
@@ -132,51 +132,51 @@ TEST_CASE("a cleared or saturating counter gives a lower bound, and a saturated 
             s->ports[0].counters.counters = {};
             s->ports[0].counters.counters.take(reported, all);
         }
-        return judge(rules, cable().s, first, second);
+        return evaluate(rules, cable().s, first, second);
     };
-    const auto cleared = judged(500, 7);
+    const auto cleared = evaluated(500, 7);
     REQUIRE(cleared.size() == 1);
     CHECK((cleared[0].counted == 7 && cleared[0].is_at_least));
-    const auto at_end = judged(0xfff0, 0xffff);
+    const auto at_end = evaluated(0xfff0, 0xffff);
     REQUIRE(at_end.size() == 1);
     CHECK((at_end[0].counted == 15 && at_end[0].is_at_least));
-    const auto stays = judged(0xffff, 0xffff);
+    const auto stays = evaluated(0xffff, 0xffff);
     REQUIRE(stays.size() == 1);
     CHECK(stays[0].why == rule::pegged);
     CHECK(stays[0].how_bad == severity::error);
     CHECK(stays[0].measured == 65535);
-    CHECK(judged(3, 3).empty());
+    CHECK(evaluated(3, 3).empty());
 }
 
 TEST_CASE("symbol error rates are relative to the bits that the link transmitted") {
-    const auto judged = [](u64 errors, mad::duration between, cable c = {}) {
+    const auto evaluated = [](u64 errors, mad::duration between, cable c = {}) {
         PortCountersExt before, after;
         after.symbolErrorCounter = errors;
         health_rules rules;
         rules.bit_errors = {.warning = 1e-15, .error = 1e-12, .critical = {}};
-        const auto findings = judge(rules, c.s, seen(before, 0s), seen(after, between));
+        const auto findings = evaluate(rules, c.s, seen(before, 0s), seen(after, between));
         REQUIRE(findings.size() <= 1);
         return findings.empty() ? severity::ok : findings[0].how_bad;
     };
-    CHECK(judged(0, 25s) == severity::ok);
-    CHECK(judged(1, 25s) == severity::warning); // 1 in 1e12 bits
-    CHECK(judged(2, 25s) == severity::error);
-    CHECK(judged(1, 24s) == severity::error);
-    CHECK(judged(1, 25000s) == severity::ok); // 1 in 1e15 bits
-    CHECK(judged(1, 24999s) == severity::warning);
+    CHECK(evaluated(0, 25s) == severity::ok);
+    CHECK(evaluated(1, 25s) == severity::warning); // 1 in 1e12 bits
+    CHECK(evaluated(2, 25s) == severity::error);
+    CHECK(evaluated(1, 24s) == severity::error);
+    CHECK(evaluated(1, 25000s) == severity::ok); // 1 in 1e15 bits
+    CHECK(evaluated(1, 24999s) == severity::warning);
     cable slow; // 1X SDR: 2.5e9 bits per second
     slow.end(0).linkWidthActive = iba::LinkWidth::w1x;
     slow.end(0).linkSpeedActive = iba::LinkSpeed::SDR;
-    CHECK(judged(1, 400s, slow) == severity::warning);
-    CHECK(judged(1, 399s, slow) == severity::error);
+    CHECK(evaluated(1, 400s, slow) == severity::warning);
+    CHECK(evaluated(1, 399s, slow) == severity::error);
 }
 
 TEST_CASE("corrected and uncorrected error rates are relative to bits, with and without RS-FEC") {
     health_rules rules;
     rules.raw_bit_errors = {.warning = 5e-5, .error = 2.4e-4, .critical = {}};
     rules.bit_errors = {.warning = 1e-15, .error = 1e-12, .critical = {}};
-    const auto judged = [&](const port_detail& before, const port_detail& after) {
-        return judge(rules, cable().s, seen({}, 0s, {before}), seen({}, 1s, {after}));
+    const auto evaluated = [&](const port_detail& before, const port_detail& after) {
+        return evaluate(rules, cable().s, seen({}, 0s, {before}), seen({}, 1s, {after}));
     };
     const auto RS = [&](u32 mended, u32 lost) {
         PortExtendedSpeedsCountersRSFEC before, after;
@@ -184,7 +184,7 @@ TEST_CASE("corrected and uncorrected error rates are relative to bits, with and 
         before.portFECUncorrectableBlockCounter = 6;
         after.portFECCorrectedSymbolCounter = 5 + mended;
         after.portFECUncorrectableBlockCounter = 6 + lost;
-        return judged(before, after);
+        return evaluated(before, after);
     };
     CHECK(RS(2'000'000, 0).empty()); // in 4e10 bits
     REQUIRE(RS(2'000'001, 0).size() == 1);
@@ -200,24 +200,24 @@ TEST_CASE("corrected and uncorrected error rates are relative to bits, with and 
 
     PortExtendedSpeedsCounters before, after;
     after.FECCorrectableBlockCounterLane = {1'000'000, 500'000, 500'000, 1};
-    REQUIRE(judged(before, after).size() == 1);
-    CHECK(judged(before, after)[0].counted == 2'000'001);
-    CHECK(judged(before, after)[0].how_bad == severity::warning);
+    REQUIRE(evaluated(before, after).size() == 1);
+    CHECK(evaluated(before, after)[0].counted == 2'000'001);
+    CHECK(evaluated(before, after)[0].how_bad == severity::warning);
     after.FECCorrectableBlockCounterLane = {};
     after.FECUncorrectableBlockCounterLane = {0, 0, 0, 2};
-    REQUIRE(judged(before, after).size() == 1);
-    CHECK(judged(before, after)[0].why == rule::bit_errors);
+    REQUIRE(evaluated(before, after).size() == 1);
+    CHECK(evaluated(before, after)[0].why == rule::bit_errors);
     // One lane was cleared, another lane reached its end: the rule uses at least the visible growth.
     before.FECUncorrectableBlockCounterLane = {9};
     after.FECUncorrectableBlockCounterLane = {4};
-    CHECK(judged(before, after)[0].counted == 4);
-    CHECK(judged(before, after)[0].is_at_least);
+    CHECK(evaluated(before, after)[0].counted == 4);
+    CHECK(evaluated(before, after)[0].is_at_least);
     before.FECUncorrectableBlockCounterLane = {0, 0xfffffffe};
     after.FECUncorrectableBlockCounterLane = {2, 0xffffffff};
-    CHECK(judged(before, after)[0].counted == 3);
-    CHECK(judged(before, after)[0].is_at_least);
+    CHECK(evaluated(before, after)[0].counted == 3);
+    CHECK(evaluated(before, after)[0].is_at_least);
     // The port started to use RS correction in between. The two readings cannot be compared.
-    CHECK(judged(before, PortExtendedSpeedsCountersRSFEC{}).empty());
+    CHECK(evaluated(before, PortExtendedSpeedsCountersRSFEC{}).empty());
 }
 
 TEST_CASE("the width and speed of a link are compared with the values that both ends support") {
@@ -225,25 +225,25 @@ TEST_CASE("the width and speed of a link are compared with the values that both 
     rules.width = severity::critical;
     rules.speed = severity::warning;
     cable c;
-    const auto judged = [&] { return judge(rules, c.s, seen({}, 0s), seen({}, 1s)); };
-    CHECK(judged().empty());
+    const auto evaluated = [&] { return evaluate(rules, c.s, seen({}, 0s), seen({}, 1s)); };
+    CHECK(evaluated().empty());
     c.end(0).linkWidthActive = iba::LinkWidth::w1x;
-    REQUIRE(judged().size() == 1);
-    CHECK((judged()[0].why == rule::width && judged()[0].how_bad == severity::critical));
-    CHECK((judged()[0].measured == 1 && judged()[0].limit == 4));
+    REQUIRE(evaluated().size() == 1);
+    CHECK((evaluated()[0].why == rule::width && evaluated()[0].how_bad == severity::critical));
+    CHECK((evaluated()[0].measured == 1 && evaluated()[0].limit == 4));
     c.end(0).linkSpeedActive = iba::LinkSpeed::SDR;
-    REQUIRE(judged().size() == 2);
-    CHECK((judged()[1].why == rule::speed && judged()[1].how_bad == severity::warning));
-    CHECK((judged()[1].measured == 2.5e9 && judged()[1].limit == 10e9));
+    REQUIRE(evaluated().size() == 2);
+    CHECK((evaluated()[1].why == rule::speed && evaluated()[1].how_bad == severity::warning));
+    CHECK((evaluated()[1].measured == 2.5e9 && evaluated()[1].limit == 10e9));
     c.end(1).linkSpeedSupported = 1; // the neighbor supports no higher speed
-    CHECK(judged().size() == 2);     // the second finding: the link is faster than its ports support
+    CHECK(evaluated().size() == 2);  // the second finding: the link is faster than its ports support
     c.end(1).linkSpeedActive = iba::LinkSpeed::SDR;
-    CHECK(judged().size() == 1);
+    CHECK(evaluated().size() == 1);
     c.end(0).portState = iba::PortState::Down;
-    CHECK(judged().empty());
+    CHECK(evaluated().empty());
     c.end(0).portState = iba::PortState::Active;
     rules.width = severity::ok;
-    CHECK(judged().empty());
+    CHECK(evaluated().empty());
 }
 
 TEST_CASE("QDR between two ends that support FDR10 is too slow") {
@@ -251,22 +251,22 @@ TEST_CASE("QDR between two ends that support FDR10 is too slow") {
     rules.speed = severity::error;
     cable c;
     c.s.nodes[0].ports[1].fdr10_supported = c.s.nodes[1].ports[1].fdr10_supported = true;
-    const auto findings = judge(rules, c.s, seen({}, 0s), seen({}, 1s));
+    const auto findings = evaluate(rules, c.s, seen({}, 0s), seen({}, 1s));
     REQUIRE(findings.size() == 1);
     CHECK((findings[0].measured == 10e9 && findings[0].limit == 10.3125e9));
     c.s.nodes[0].ports[1].fdr10 = true;
-    CHECK(judge(rules, c.s, seen({}, 0s), seen({}, 1s)).empty());
+    CHECK(evaluate(rules, c.s, seen({}, 0s), seen({}, 1s)).empty());
 }
 
 TEST_CASE("a port that is missing in one of two sweeps has no finding") {
     cable c;
     c.end(0).linkWidthActive = iba::LinkWidth::w1x;
     sweep first = seen({}, 0s), second = seen({}, 1s);
-    CHECK(judge(default_rules(), c.s, first, second).size() == 1);
+    CHECK(evaluate(default_rules(), c.s, first, second).size() == 1);
     second.ports[0].valid = false;
-    CHECK(judge(default_rules(), c.s, first, second).empty());
+    CHECK(evaluate(default_rules(), c.s, first, second).empty());
     std::swap(first.ports[0].valid, second.ports[0].valid);
-    CHECK(judge(default_rules(), c.s, first, second).empty());
+    CHECK(evaluate(default_rules(), c.s, first, second).empty());
 }
 
 namespace {

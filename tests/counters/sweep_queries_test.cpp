@@ -73,12 +73,12 @@ counters::sweep_options sums_first() {
     return how;
 }
 
-std::size_t reported(const counters::sweep& s) {
+std::size_t count_valid(const counters::sweep& s) {
     return static_cast<std::size_t>(
         std::count_if(s.ports.begin(), s.ports.end(), [](const reading& l) { return l.valid; }));
 }
 
-template <class T> std::size_t reported_as(const counters::sweep& s) {
+template <class T> std::size_t count_with(const counters::sweep& s) {
     std::size_t count = 0;
     for (const reading& l : s.ports)
         for (const counters::port_detail& d : l.details) count += std::holds_alternative<T>(d);
@@ -97,7 +97,7 @@ TEST_CASE("a sweep reads the sum of a switch first and its ports only if the sum
     CHECK(first.mads == w.known.nodes.size() + w.switches() + w.host_ports() + 8);
     CHECK(first.sums.size() == w.switches());
     CHECK(std::ranges::is_sorted(first.sums, {}, [](const reading& l) { return l.where.node; }));
-    CHECK(reported(first) == w.host_ports() + 8);
+    CHECK(count_valid(first) == w.host_ports() + 8);
     for (const reading& sum : first.sums) {
         CHECK(sum.valid);
         CHECK(sum.where.port == 255);
@@ -115,7 +115,7 @@ TEST_CASE("ports without a usable switch sum are queried individually") {
     const counters::sweep all = w.sweep(how);
     CHECK(all.complete());
     CHECK(all.sums.size() == w.switches() - 2);
-    CHECK(reported(all) == w.host_ports() + 8 + 7);
+    CHECK(count_valid(all) == w.host_ports() + 8 + 7);
     CHECK(all.mads == w.known.nodes.size() + (w.switches() - 2) + w.host_ports() + 8 + 7);
 }
 
@@ -139,10 +139,10 @@ TEST_CASE("a sweep does not query attributes without a requested counter") {
         const std::size_t capabilities = w.known.nodes.size();
         CHECK(w.sweep().mads == capabilities + c.for_all * w.all_ports());
         CHECK(w.sweep(data).mads == capabilities + c.for_data * w.all_ports());
-        const counters::sweep reported = w.sweep(errors);
-        CHECK(reported.mads == capabilities + c.for_errors * w.all_ports());
+        const counters::sweep swept = w.sweep(errors);
+        CHECK(swept.mads == capabilities + c.for_errors * w.all_ports());
         u64 sum = 0;
-        for (const reading& l : reported.ports) sum += l.counters.counters[counter::portRcvErrors];
+        for (const reading& l : swept.ports) sum += l.counters.counters[counter::portRcvErrors];
         CHECK(sum == 3);
     }
 }
@@ -156,7 +156,7 @@ TEST_CASE("a node with several ports is queried once for its capabilities, by an
     counted_world w(t);
     const counters::sweep all = w.sweep();
     CHECK(all.complete());
-    CHECK(reported(all) == 6);
+    CHECK(count_valid(all) == 6);
     CHECK(all.mads == 3 + 6);
     // All of its ports have cables, so the total of the node is the sum of these two ports.
     const counters::sweep sums = w.sweep(sums_first());
@@ -169,7 +169,7 @@ TEST_CASE("a node with several ports is queried once for its capabilities, by an
     REQUIRE(one.failures.size() == 1);
     CHECK(one.failures[0].kind == failure_kind::no_address);
     CHECK(one.failures[0].where.port == 1);
-    CHECK(reported(one) == 5);
+    CHECK(count_valid(one) == 5);
 }
 
 TEST_CASE("a dead switch is a failure, and its ports are not queried individually") {
@@ -200,7 +200,7 @@ TEST_CASE("a sweep reads details only for ports whose counters require them") {
     };
     const counters::sweep all = w.sweep(how);
     CHECK(all.complete());
-    CHECK(reported_as<PortRcvErrorDetails>(all) == 1);
+    CHECK(count_with<PortRcvErrorDetails>(all) == 1);
     CHECK(all.mads == w.known.nodes.size() + w.switches() + w.host_ports() + 8 + 2); // for the sum, and for the port
     const auto sum = std::ranges::find(all.sums, bad, [](const reading& l) { return l.where.node; });
     REQUIRE(sum->details.size() == 1);
@@ -226,8 +226,8 @@ TEST_CASE("extended speed counters are read according to the error correction of
         counters::sweeper s(w.schedule, w.known, how);
         const counters::sweep first = w.sweep(s);
         CHECK(first.complete());
-        CHECK(reported_as<PortExtendedSpeedsCountersRSFEC>(first) == (c.is_rs ? w.all_ports() : 0));
-        CHECK(reported_as<PortExtendedSpeedsCounters>(first) == (c.is_rs ? 0 : w.all_ports()));
+        CHECK(count_with<PortExtendedSpeedsCountersRSFEC>(first) == (c.is_rs ? w.all_ports() : 0));
+        CHECK(count_with<PortExtendedSpeedsCounters>(first) == (c.is_rs ? 0 : w.all_ports()));
         CHECK(first.mads == w.known.nodes.size() + w.all_ports() * (c.queries_mode ? 3 : 2));
         CHECK(w.sweep(s).mads == w.all_ports() * 2); // the mode is known now
         if (!c.queries_mode) continue;
@@ -296,7 +296,7 @@ TEST_CASE("a switch whose sum is acceptable is cleared if clearing is requested"
     how.clears.add(counter::symbolErrorCounter);
     const counters::sweep all = w.sweep(how);
     CHECK(all.complete());
-    CHECK(reported(all) == w.host_ports());
+    CHECK(count_valid(all) == w.host_ports());
     CHECK(w.count({some, 3}, counter::symbolErrorCounter) == 0);
 }
 
@@ -371,20 +371,20 @@ TEST_CASE("the sum of a switch is read for one requested port if the rule is of_
     const counters::sweep all = w.sweep(how);
     REQUIRE(all.sums.size() == 1);
     CHECK(all.sums[0].counters.counters[counter::symbolErrorCounter] == 5);
-    CHECK(reported(all) == 0);
+    CHECK(count_valid(all) == 0);
 }
 
 TEST_CASE("a sweep completes each path with complete_path before it uses the path") {
     counted_world w("fattree2,radix=8");
-    std::size_t requested = 0;
+    std::size_t calls = 0;
     counters::sweep_options how;
     how.complete_path = [&](mad::IBPath path, port_ref end) {
         CHECK(path.DLID == w.known.at(end).info->LID);
-        ++requested;
+        ++calls;
         return path;
     };
     CHECK(w.sweep(how).complete());
-    CHECK(requested > 0);
+    CHECK(calls > 0);
 }
 
 TEST_CASE("a dead switch is one failure in every sweep and costs one timeout in the second sweep") {

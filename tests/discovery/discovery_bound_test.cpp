@@ -37,7 +37,7 @@ TEST_CASE("the bound for two hosts and a cable is six SMPs and three round trips
     CHECK(b.hops == 1);
     CHECK(b.any_order == 1 + 2);
     CHECK(b.in_order == 1 + 2);
-    CHECK(b.as_requested == 2 + 2);
+    CHECK(b.without_speculation == 2 + 2);
     CHECK(b.by_depth == 300us);
     CHECK(b.by_window == 150us); // four in flight at a time
     CHECK(b.time() == 300us);
@@ -45,7 +45,7 @@ TEST_CASE("the bound for two hosts and a cable is six SMPs and three round trips
     const auto one_by_one = bound_of("single", 1);
     CHECK(one_by_one.any_order == 2 + 3);
     CHECK(one_by_one.in_order == 2 + 3);
-    CHECK(one_by_one.as_requested == 2 + 3);
+    CHECK(one_by_one.without_speculation == 2 + 3);
     CHECK(one_by_one.by_window == 300us);
 
     const auto narrow = bound_of("single", 2, 1);
@@ -62,17 +62,17 @@ TEST_CASE("the bound for a line counts the ports of each switch up to the next h
     CHECK(b.hops == 3);
     CHECK(b.any_order == 1 + 1 + 4); // all of the second switch
     CHECK(b.in_order == 1 + 1 + 2 + 2);
-    CHECK(b.as_requested == 2 + 2 + 3 + 2);
+    CHECK(b.without_speculation == 2 + 2 + 3 + 2);
     CHECK(b.by_window == 20 * 100us / 8);
 
     const auto one_by_one = bound_of("line,switches=2,hosts=1", 1);
     CHECK(one_by_one.any_order == 2 + 2 + 7);
     CHECK(one_by_one.in_order == 2 + 2 + 4 + 3);
-    CHECK(one_by_one.as_requested == 2 + 2 + 4 + 3);
+    CHECK(one_by_one.without_speculation == 2 + 2 + 4 + 3);
 
     const auto without = bound_of("line,switches=2,hosts=1", 0);
     CHECK(without.in_order == 4);
-    CHECK(without.as_requested == 8);
+    CHECK(without.without_speculation == 8);
 }
 
 TEST_CASE("the bound uses the fastest of several routes to a node") {
@@ -136,6 +136,6 @@ TEST_CASE("no discovery takes fewer SMPs or round trips than the bound") {
     CHECK(w.discover().failures.empty());
     const auto b = bound_at(w.net.graph(), {100us, outstanding, per_destination});
     CHECK(w.elapsed() >= b.time());
-    CHECK(w.elapsed() >= b.as_requested * 100us);
+    CHECK(w.elapsed() >= b.without_speculation * 100us);
     CHECK(w.sent() >= b.smps);
 }

@@ -178,7 +178,7 @@ TEST_CASE("a table reply with an invalid AttributeOffset is rejected") {
     auto honest = coro::sync_wait(w.schedule, send_query());
     REQUIRE(honest);
     CHECK(honest.value().size() == 4);
-    w.between.report(of_header);
+    w.between.alter(of_header);
     auto lied = coro::sync_wait(w.schedule, send_query());
     REQUIRE_FALSE(lied);
     CHECK(lied.error().code == mad::errc::malformed_reply);

@@ -38,19 +38,19 @@ TEST_CASE("ports with HierarchyInfo are queried for each index in use, and other
     const u64 before = w.sent();
     const hierarchies found = read(w, s);
     CHECK(found.failures.empty());
-    REQUIRE(found.reported.size() == 2 * (4 + 1)); // ports 0 to 4, both indices
-    CHECK(w.sent() - before == found.reported.size());
-    const u32 sw = found.reported.front().where.node;
+    REQUIRE(found.entries.size() == 2 * (4 + 1)); // ports 0 to 4, both indices
+    CHECK(w.sent() - before == found.entries.size());
+    const u32 sw = found.entries.front().where.node;
     CHECK(s.nodes[sw].is_switch());
     const auto all = found.of({sw, 3});
     REQUIRE(all.size() == 2);
-    CHECK(all[0].reported.templateGUID == iba::guid{3});
-    CHECK(all[0].reported.activeLevels == 3);
-    CHECK(all[0].reported.levelData[0] == 1);
-    CHECK(all[0].reported.levelData[1] == 7);
-    CHECK(all[0].reported.levelData[2] == 3);
+    CHECK(all[0].info.templateGUID == iba::guid{3});
+    CHECK(all[0].info.activeLevels == 3);
+    CHECK(all[0].info.levelData[0] == 1);
+    CHECK(all[0].info.levelData[1] == 7);
+    CHECK(all[0].info.levelData[2] == 3);
     CHECK(all[1].index == 1);
-    CHECK(all[1].reported.activeLevels == 1);
+    CHECK(all[1].info.activeLevels == 1);
     CHECK(found.of({sw + 1, 3}).empty());
 
     const auto ports = nlohmann::json::parse(json_text(s, {.places = &found})).at("nodes").at(sw).at("ports");
@@ -65,7 +65,7 @@ TEST_CASE("a subnet without HierarchyInfo gets no HierarchyInfo query") {
     world w(managed("fattree2,radix=4"));
     const subnet s = w.discover();
     const u64 before = w.sent();
-    CHECK(read(w, s).reported.empty());
+    CHECK(read(w, s).entries.empty());
     CHECK(w.sent() == before);
 }
 
@@ -76,7 +76,7 @@ TEST_CASE("a port that announces HierarchyInfo and rejects it is reported once")
     REQUIRE(s.nodes[1].is_switch());
     s.nodes[1].ports[0].info->capabilityMask |= 0x80000000; // IsHierarchyInfoSupported, bit 31
     const hierarchies found = read(w, s);
-    CHECK(found.reported.empty());
+    CHECK(found.entries.empty());
     REQUIRE(found.failures.size() == 4 + 1);
     CHECK(s.find(found.failures[0].where) == here);
     CHECK_THAT(found.failures[0].text, Catch::Contains("HierarchyInfo not read"));

@@ -40,8 +40,8 @@ void check_equal(world& w, const subnet& found) {
 class spoiled final : public mad::transport {
 public:
     enum class fate : u8 { carried, refused, lost };
-    spoiled(mad::transport& carrier, std::function<fate(const mad::send_request&)> judge)
-        : carrier_(carrier), judge_(std::move(judge)) {}
+    spoiled(mad::transport& carrier, std::function<fate(const mad::send_request&)> evaluate)
+        : carrier_(carrier), judge_(std::move(evaluate)) {}
 
     int native_handle() const noexcept override { return carrier_.native_handle(); }
     mad::send_result send(const mad::send_request& request) noexcept override {

@@ -58,7 +58,7 @@ struct wrong_sa {
         return std::move(found).value();
     }
     template <class R> subnet discover_with(std::function<void(R&)> change) {
-        wire.report([change](std::span<u8> reply) {
+        wire.alter([change](std::span<u8> reply) {
             constexpr std::size_t offset_at = 44, first = 56;
             constexpr u8 table = 0x92; // GetTableResp
             if (reply[1] != value(iba::MgmtClass::SubnAdm) || reply[3] != table) return;
@@ -258,16 +258,16 @@ TEST_CASE("an SA that claims 255 ports per adapter gets ports only for its recor
     const std::size_t usual = count_ports(honest);
     // For each record there are at most 4 ports that no record names, and 8,192 in total.
     const std::size_t most = usual + 8192 + 4 * (2 * honest.nodes.size() + usual);
-    SA.wire.report(lie(0));
+    SA.wire.alter(lie(0));
     const subnet claimed = SA.discover();
     CHECK(claimed.nodes.size() == honest.nodes.size());
     CHECK(claimed.link_count() == honest.link_count());
     CHECK(count_ports(claimed) < most);
     CHECK_THAT(problems_of(claimed),
                Catch::Contains("NodeInfo reports 255 ports, but the SA has records only up to port 1"));
-    SA.wire.report(lie(255));
+    SA.wire.alter(lie(255));
     CHECK(count_ports(SA.discover()) < most);
-    SA.wire.report(lie(0, iba::NodeType::Switch)); // each switch port without PortInfo is a failure of its own
+    SA.wire.alter(lie(0, iba::NodeType::Switch)); // each switch port without PortInfo is a failure of its own
     const subnet switches = SA.discover();
     CHECK(count_ports(switches) < most);
     CHECK(switches.failures.size() < most);

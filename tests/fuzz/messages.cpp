@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 // messages.cpp - fuzzes everything that `ibtool decode` does with a file (captures, hex text, binary MADs), and hiding
 // the keys of a MAD.
-#include "input/messages.hpp"
-
 #include "fuzz.hpp"
 #include "input/dissect_message.hpp"
+#include "input/mad_files.hpp"
 #include <comad/iba/detail/keys.hpp>
 
 #include <stdexcept>

@@ -189,7 +189,7 @@ void peer::serve_until_stopped() {
             std::array<u8, mad::headroom + mad::mad_size> packet{};
             const std::span mad = std::span(packet).last<mad::mad_size>();
             std::copy_n(request.mad.begin(), mad.size(), mad.begin());
-            server::turn_round(mad);
+            server::turn_into_reply(mad);
             device_.send({&back, mad.data(), mad.size(), mad[1], mad[2], false, {}, {}, request.source.agent});
         }
         std::optional<mad::time_point> next;

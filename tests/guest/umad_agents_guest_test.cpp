@@ -71,7 +71,7 @@ void check_exchange(umad_transport& requester, mad::any_path to, umad_transport&
     const mad::any_path back = server::reply_path(got->mad, got->source);
     outgoing_mad reply(back, k.mgmt_class, k.class_version, Method::Get, k.attribute, 0);
     std::copy(got->mad.begin(), got->mad.end(), reply.mad());
-    REQUIRE(server::turn_round(std::span<u8, mad::mad_size>(reply.mad(), mad::mad_size)));
+    REQUIRE(server::turn_into_reply(std::span<u8, mad::mad_size>(reply.mad(), mad::mad_size)));
     mad::send_request r{};
     r.path = &reply.path;
     r.mad = reply.mad();

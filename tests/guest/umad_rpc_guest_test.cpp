@@ -112,7 +112,7 @@ TEST_CASE("SMPs travel by directed route and by LID, and the SMA of the driver r
 TEST_CASE("a server over the kernel receives the headers that servers on the simulator receive") {
     use_fakeib();
     umad_transport device(port_of("fib0/1")), server(port_of("fib1/1"));
-    for (const requested what : {requested::by_ports, requested::by_lid, requested::of_other_port}) {
+    for (const request_kind what : {request_kind::by_ports, request_kind::by_lid, request_kind::of_other_port}) {
         CAPTURE(static_cast<int>(what));
         const auto bytes = bytes_of(what);
         const MgmtClass mgmt_class{bytes[1]};

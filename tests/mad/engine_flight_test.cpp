@@ -333,11 +333,11 @@ TEST_CASE("a probe without a reply delays no later request") {
     r.mads.submit(silent);
     while (r.mads.counters().probes == 0) r.wait(100us);
     r.mads.cancel(silent); // its requests are late, or will be
-    std::deque<operation> reported;
+    std::deque<operation> operations;
     const u64 probes = r.mads.counters().probes;
     while (r.mads.counters().probes == probes) {
-        REQUIRE(reported.size() < 1000);
-        operation& o = reported.emplace_back(10 + static_cast<u32>(reported.size()), route(2));
+        REQUIRE(operations.size() < 1000);
+        operation& o = operations.emplace_back(10 + static_cast<u32>(operations.size()), route(2));
         o.expects_reply = false;
         r.mads.submit(o);
         r.wait(100us);

@@ -386,11 +386,11 @@ TEST_CASE("the status of a MAD without directed route has 16 bits") {
 }
 
 TEST_CASE("common status bits take precedence over class-specific bits") {
-    CHECK(mad::judge(0) == std::nullopt);
-    for (u16 bit : {0x01, 0x02, 0x04, 0x08, 0x10}) CHECK(mad::judge(bit) == mad::errc::status);
-    CHECK(mad::judge(0x031c) == mad::errc::status);
-    CHECK(mad::judge(0x0300) == mad::errc::class_status);
-    CHECK(mad::judge(0x8000) == mad::errc::class_status);
+    CHECK(mad::evaluate(0) == std::nullopt);
+    for (u16 bit : {0x01, 0x02, 0x04, 0x08, 0x10}) CHECK(mad::evaluate(bit) == mad::errc::status);
+    CHECK(mad::evaluate(0x031c) == mad::errc::status);
+    CHECK(mad::evaluate(0x0300) == mad::errc::class_status);
+    CHECK(mad::evaluate(0x8000) == mad::errc::class_status);
 }
 
 TEST_CASE("status_text describes each status in words") { // IBA 13.4.7
@@ -456,7 +456,7 @@ TEST_CASE("each kind of error prints its cause") {
     CHECK(to_string(error_of(mad::errc::cancelled, path)) == rpc + "was cancelled");
 
     e = error_of(mad::errc::out_of_range, path);
-    e.detail->misfit = "SMPPortInfo.LMC: value 9 does not fit in 3 bits";
+    e.detail->invalid_value = "SMPPortInfo.LMC: value 9 does not fit in 3 bits";
     CHECK(to_string(e) ==
           rpc +
               "was not sent to 'Path 0 -> 7 SL=0 PKey=0xffff DQPN=1': SMPPortInfo.LMC: value 9 does not fit in 3 bits");
@@ -520,7 +520,7 @@ TEST_CASE("the plain text of an error names the target, the request, the attempt
          "PortInfo refused: status 0x900"},
         {of(mad::errc::malformed_reply, [](auto&) {}), "LID 999 sent a malformed reply to PortInfo",
          "PortInfo: malformed reply"},
-        {of(mad::errc::malformed_reply, [](auto& x) { x.detail->misfit = "the attribute is truncated"; }),
+        {of(mad::errc::malformed_reply, [](auto& x) { x.detail->invalid_value = "the attribute is truncated"; }),
          "LID 999 sent a malformed reply to PortInfo: the attribute is truncated",
          "PortInfo: malformed reply: the attribute is truncated"},
         {of(mad::errc::send_failed, [](auto& x) { x.sys_errno = EINVAL; }),
@@ -529,7 +529,7 @@ TEST_CASE("the plain text of an error names the target, the request, the attempt
          "the device failed before LID 999 replied to PortInfo: No such device", "the device failed: No such device"},
         {of(mad::errc::cancelled, [](auto&) {}), "stopped before LID 999 replied to PortInfo", "stopped"},
         {of(mad::errc::out_of_range,
-            [](auto& x) { x.detail->misfit = "SMPPortInfo.LMC: value 9 does not fit in 3 bits"; }),
+            [](auto& x) { x.detail->invalid_value = "SMPPortInfo.LMC: value 9 does not fit in 3 bits"; }),
          "PortInfo was not sent to LID 999: SMPPortInfo.LMC: value 9 does not fit in 3 bits",
          "PortInfo was not sent: SMPPortInfo.LMC: value 9 does not fit in 3 bits"},
         {of(mad::errc::incomplete_path, [](auto&) {}), "PortInfo was not sent: the LID of its target is unknown",

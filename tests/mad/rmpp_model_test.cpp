@@ -493,9 +493,9 @@ private:
     rmpp_receiver_options receiving_;
     rmpp_sender_options sending_;
     std::optional<rmpp_sender> sender_;
-    std::optional<sender_model> sender_reports_;
+    std::optional<sender_model> expected_sender_;
     std::optional<rmpp_receiver> receiver_;
-    std::optional<receiver_model> receiver_reports_;
+    std::optional<receiver_model> expected_receiver_;
     std::optional<wire> there_, back_;
     std::deque<mad_bytes> latest_there_, latest_back_; // a few of the latest MADs
     time_point now_{};
@@ -574,7 +574,7 @@ void transfer::choose() {
     heals_at_ = one_in(4) ? ~u64{0} : below(one_in(3) ? 100 : 1500);
 
     sender_.emplace(message_, header_, now_, sending_);
-    sender_reports_.emplace(message_, header_, now_, sending_);
+    expected_sender_.emplace(message_, header_, now_, sending_);
     check_sender();
 }
 
@@ -583,14 +583,14 @@ void transfer::choose() {
 void transfer::check_sender() {
     ++steps_;
     const rmpp_sender& s = *sender_;
-    sender_model& m = *sender_reports_;
+    sender_model& m = *expected_sender_;
     expect(s.state() == m.state() && m.take_status(s.status()), "the sender's state");
     expect(s.failed_by_peer() == m.failed_by_peer(), "who failed, by the sender");
     expect(s.next_deadline() == m.next_deadline(), "the sender's deadline");
     expect(s.has_packet() == m.has_packet(), "whether the sender has to send something");
     expect(s.segments() == m.segments() && s.acknowledged() == m.acknowledged(), "the sender's segments");
     if (is_tampered_) return;
-    expect(s.acknowledged() == 0 || (receiver_reports_ && s.acknowledged() <= receiver_reports_->in_order()),
+    expect(s.acknowledged() == 0 || (expected_receiver_ && s.acknowledged() <= expected_receiver_->in_order()),
            "the sender takes for acknowledged what never arrived");
     if (s.state() == rmpp_state::complete)
         expect(receiver_ && receiver_->state() == rmpp_state::complete, "a message is acknowledged and not there");
@@ -600,7 +600,7 @@ void transfer::check_receiver() {
     ++steps_;
     if (!receiver_) return;
     rmpp_receiver& r = *receiver_;
-    receiver_model& m = *receiver_reports_;
+    receiver_model& m = *expected_receiver_;
     if (const char* what = difference(r, m)) wrong(what);
     if (was_taken_ || r.state() != rmpp_state::complete || one_in(3)) return; // at once or later
     was_taken_ = true;
@@ -629,7 +629,7 @@ void transfer::check_end() {
     else expect(receiver_->state() == rmpp_state::failed, "a message arrived that is too long");
     // Each retry sends at most one window.
     const u64 repeated = data_sent_ - std::min<u64>(data_sent_, sender_->segments());
-    expect(repeated <= sender_reports_->expiries() * std::max(64u, sending_.first_window),
+    expect(repeated <= expected_sender_->expiries() * std::max(64u, sending_.first_window),
            "segments are sent too often");
 }
 
@@ -648,7 +648,7 @@ void transfer::poll_sender() {
         mad_bytes out;
         out.fill(0xee);
         expect(sender_->next_packet(out, now_), "the sender has nothing to send");
-        expect(out == sender_reports_->next_packet(now_), "the sender sends another MAD");
+        expect(out == expected_sender_->next_packet(now_), "the sender sends another MAD");
         if (out[25] == data_type) {
             ++data_sent_;
             expect(get_u32(&out[28]) <= granted_, "a segment beyond the window");
@@ -667,7 +667,7 @@ void transfer::poll_receiver() {
         mad_bytes out;
         out.fill(0xee);
         expect(receiver_->next_packet(out), "the receiver has nothing to send");
-        expect(out == receiver_reports_->next_packet(), "the receiver sends another MAD");
+        expect(out == expected_receiver_->next_packet(), "the receiver sends another MAD");
         keep(latest_back_, out);
         back_->send(out, now_);
         check_receiver();
@@ -686,7 +686,7 @@ void transfer::deliver_to_receiver(const carried& c) {
            "what begins a transfer");
     if (receiver_) {
         receiver_->feed(mad, now_);
-        receiver_reports_->feed(mad, now_);
+        expected_receiver_->feed(mad, now_);
     } else {
         // The caller knows transactions. Any MAD of this transaction can be its first one.
         if (c.size != 256 || (c.bytes[26] & active) == 0 ||
@@ -694,7 +694,7 @@ void transfer::deliver_to_receiver(const carried& c) {
             !std::equal(mad.begin() + 8, mad.begin() + 16, message_.begin() + 8))
             return;
         receiver_.emplace(mad, header_, now_, receiving_);
-        receiver_reports_.emplace(c.bytes, header_, now_, receiving_);
+        expected_receiver_.emplace(c.bytes, header_, now_, receiving_);
     }
     is_tampered_ = is_tampered_ || c.is_changed;
     check_receiver();
@@ -710,7 +710,7 @@ void transfer::deliver() {
         granted_ = std::max(granted_, get_u32(&c->bytes[32]));
         is_tampered_ = is_tampered_ || c->is_changed;
         sender_->feed(mad, now_);
-        sender_reports_->feed(mad, now_);
+        expected_sender_->feed(mad, now_);
         check_sender();
         poll_sender();
     }
@@ -718,11 +718,11 @@ void transfer::deliver() {
 
 void transfer::read_clock() {
     sender_->on_time(now_);
-    sender_reports_->on_time(now_);
+    expected_sender_->on_time(now_);
     check_sender();
     if (!receiver_) return;
     receiver_->on_time(now_);
-    receiver_reports_->on_time(now_);
+    expected_receiver_->on_time(now_);
     check_receiver();
 }
 
@@ -734,11 +734,11 @@ void transfer::meddle() {
         is_aborted_ = true;
         if (one_in(2)) {
             sender_->abort(why);
-            sender_reports_->abort(why);
+            expected_sender_->abort(why);
             check_sender();
         } else if (receiver_) {
             receiver_->abort(why);
-            receiver_reports_->abort(why);
+            expected_receiver_->abort(why);
             check_receiver();
         }
     }
@@ -780,14 +780,14 @@ void transfer::heal() {
     // The receiver can time out first. Its ACK contains new information for the sender, which then starts to wait
     // again.
     const rmpp_timing& receiving = receiving_.timing;
-    duration response = receiver_ ? receiver_reports_->response() : receiving.response;
+    duration response = receiver_ ? expected_receiver_->response() : receiving.response;
     if (const unsigned code = message_[26] >> 3; code != not_reported) // the receiver does not know this value yet
         response = std::max<duration>(response, 4096ns * (u64{1} << code));
-    const duration needed = sender_reports_->response() + response + travelling;
-    const duration endurance = receiver_ ? receiver_reports_->endurance() : receiving.retries * receiving.response;
-    const duration left = receiver_ ? receiver_reports_->total_due() - now_ : receiving.total;
-    if (std::min(sender_reports_->endurance(), endurance) <= needed) return;
-    if (std::min(sender_reports_->total_due() - now_, left) <= needed) return;
+    const duration needed = expected_sender_->response() + response + travelling;
+    const duration endurance = receiver_ ? expected_receiver_->endurance() : receiving.retries * receiving.response;
+    const duration left = receiver_ ? expected_receiver_->total_due() - now_ : receiving.total;
+    if (std::min(expected_sender_->endurance(), endurance) <= needed) return;
+    if (std::min(expected_sender_->total_due() - now_, left) <= needed) return;
     must_be_over_ = now_ + needed;
 }
 

@@ -296,10 +296,10 @@ TEST_CASE("a request that is canceled during failover ends as canceled") {
     };
     const auto cancel_it = [&query_one](failover_rig& in) -> task<errc> {
         scope limited(co_await coro::current_scope{});
-        job<errc> requester = limited.queue(query_one(in));
+        job<errc> query = limited.queue(query_one(in));
         co_await in.r.schedule.pause(1s);
         limited.cancel();
-        co_return co_await requester;
+        co_return co_await query;
     };
     CHECK(sync_wait(s.r.schedule, cancel_it(s)) == errc::cancelled);
 }

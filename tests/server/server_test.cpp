@@ -136,43 +136,43 @@ TEST_CASE("parse_request returns the fields of a request") {
 
 TEST_CASE("each invalid request gets the status of its fault or no reply") {
     CHECK_FALSE(fault_of(sa_request()));
-    const auto known = [](const bytes& message, fault f, unsigned status) {
+    const auto check_fault = [](const bytes& message, fault f, unsigned status) {
         CHECK(fault_of(message) == f);
         CHECK(server::status_of(f) == status);
     };
-    known({}, fault::too_short, 0);
-    known(sa_request(0x01, 0x11, 36), fault::wrong_length, 0);
+    check_fault({}, fault::too_short, 0);
+    check_fault(sa_request(0x01, 0x11, 36), fault::wrong_length, 0);
     bytes header_only = sa_request();
     header_only.resize(24);
-    known(header_only, fault::too_short, 0);
+    check_fault(header_only, fault::too_short, 0);
     header_only.resize(25);
-    known(header_only, fault::wrong_length, 0);
+    check_fault(header_only, fault::wrong_length, 0);
 
     bytes wrong = sa_request();
     wrong[0] = 2;
-    known(wrong, fault::base_version, 0x04);
-    known(mad_of(0x03, 1, 1, 0x11), fault::class_version, 0x04);
-    known(mad_of(0x04, 2, 1, 0x12), fault::class_version, 0x04);
-    known(mad_of(0x02, 1, 1, 0x11), fault::unknown_class, 0x08);
-    known(mad_of(0x99, 1, 1, 0x11), fault::unknown_class, 0x08);
-    known(mad_of(0x04, 1, 1, 0x12, 257), fault::wrong_length, 0);
-    known(mad_of(0x04, 1, 1, 0x12, 255), fault::wrong_length, 0);
-    known(mad_of(0x04, 1, 1, 0x7777), fault::unknown_attribute, 0x0c);
-    known(mad_of(0x81, 1, 1, 0xff11), fault::unknown_attribute, 0x0c);
+    check_fault(wrong, fault::base_version, 0x04);
+    check_fault(mad_of(0x03, 1, 1, 0x11), fault::class_version, 0x04);
+    check_fault(mad_of(0x04, 2, 1, 0x12), fault::class_version, 0x04);
+    check_fault(mad_of(0x02, 1, 1, 0x11), fault::unknown_class, 0x08);
+    check_fault(mad_of(0x99, 1, 1, 0x11), fault::unknown_class, 0x08);
+    check_fault(mad_of(0x04, 1, 1, 0x12, 257), fault::wrong_length, 0);
+    check_fault(mad_of(0x04, 1, 1, 0x12, 255), fault::wrong_length, 0);
+    check_fault(mad_of(0x04, 1, 1, 0x7777), fault::unknown_attribute, 0x0c);
+    check_fault(mad_of(0x81, 1, 1, 0xff11), fault::unknown_attribute, 0x0c);
 
-    known(sa_request(0x81), fault::no_request, 0);              // GetResp
-    known(mad_of(0x01, 1, 0x07, 0x0002), fault::no_request, 0); // TrapRepress
-    CHECK_FALSE(fault_of(mad_of(0x01, 1, 0x05, 0x0002)));       // Trap
+    check_fault(sa_request(0x81), fault::no_request, 0);              // GetResp
+    check_fault(mad_of(0x01, 1, 0x07, 0x0002), fault::no_request, 0); // TrapRepress
+    CHECK_FALSE(fault_of(mad_of(0x01, 1, 0x05, 0x0002)));             // Trap
 
     // A message that RMPP reassembled can have any length, but contains its attribute.
     bytes multi = sa_request(0x14, 0x003a, 56 + 40 + 16);
-    known(multi, fault::wrong_length, 0);
+    check_fault(multi, fault::wrong_length, 0);
     multi[26] |= 1; // Active
     CHECK_FALSE(fault_of(multi));
     multi.resize(56 + 39);
-    known(multi, fault::undecodable, 0x1c);
+    check_fault(multi, fault::undecodable, 0x1c);
     multi.resize(55);
-    known(multi, fault::wrong_length, 0);
+    check_fault(multi, fault::wrong_length, 0);
 }
 
 TEST_CASE("the reply method is the method that the IBA defines") {
@@ -385,28 +385,28 @@ TEST_CASE("a request goes to the first handler that accepts it, or gets the matc
         if (reply.empty()) return std::nullopt;
         return reply[4] << 8 | reply[5];
     };
-    const auto requested = [](u8 method, u32 modifier = 0) {
+    const auto request_with = [](u8 method, u32 modifier = 0) {
         bytes mad = mad_of(0x04, 1, method, 0x0012);
         iba::store_be<u32>(mad.data() + 20, modifier);
         return mad;
     };
-    CHECK(status(requested(1)) == 0u);
+    CHECK(status(request_with(1)) == 0u);
     CHECK(gets == 1);
-    CHECK(status(requested(1, 1)) == 0x1cu);
-    CHECK_FALSE(status(requested(1, 2)));
-    const bytes set = answers.answer(requested(2), {});
+    CHECK(status(request_with(1, 1)) == 0x1cu);
+    CHECK_FALSE(status(request_with(1, 2)));
+    const bytes set = answers.answer(request_with(2), {});
     CHECK(sets == 1);
     CHECK(set[3] == 0x81);
     CHECK(set[23] == 5);
     CHECK(set[64] == 1);
     CHECK(set[67] == 0);
 
-    CHECK(status(requested(6)) == 0x08u);               // no handler for Report
-    CHECK_FALSE(status(requested(3)));                  // a Send has no response
+    CHECK(status(request_with(6)) == 0x08u);            // no handler for Report
+    CHECK_FALSE(status(request_with(3)));               // a Send has no response
     CHECK(status(mad_of(0x06, 1, 1, 0x0001)) == 0x08u); // no server for the class
     CHECK(status(mad_of(0x04, 2, 1, 0x0012)) == 0x04u);
     CHECK(status(mad_of(0x04, 1, 1, 0x7777)) == 0x0cu);
-    CHECK_FALSE(status(requested(0x81)));
+    CHECK_FALSE(status(request_with(0x81)));
     CHECK_FALSE(status({}));
 
     bytes ping = mad_of(0x32, 1, 1, 0x7777);

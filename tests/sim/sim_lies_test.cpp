@@ -50,10 +50,10 @@ PortCounters counters_of(u8 port) {
 }
 
 /// Returns what was wrong with a malformed reply.
-std::string misfit(const auto& result) {
+std::string invalid_value(const auto& result) {
     if (result) return "nothing";
     CHECK(result.error().code == errc::malformed_reply);
-    return result.error().detail->misfit;
+    return result.error().detail->invalid_value;
 }
 
 mad::source_address source_at(iba::lid SLID, u32 sqpn) {
@@ -72,13 +72,13 @@ altering_transport::lie put(std::size_t byte, u8 number) {
 TEST_CASE("a reply with another class version than its request is an error that names the class version") {
     lying_subnet s(put(class_version_byte, 7));
     const mad::IBPath leaf = to_lid(value(s.switch_lid()));
-    CHECK(misfit(s.umad.SubnGet<NodeInfo>(route({1}))) == "its class version is 7, not 1 as in the request");
-    CHECK(misfit(s.umad.SubnGet<NodeInfo>(leaf)) == "its class version is 7, not 1 as in the request");
-    CHECK(misfit(s.umad.SubnSet<PortInfo>(PortInfo{}, route({1}), 1)) ==
+    CHECK(invalid_value(s.umad.SubnGet<NodeInfo>(route({1}))) == "its class version is 7, not 1 as in the request");
+    CHECK(invalid_value(s.umad.SubnGet<NodeInfo>(leaf)) == "its class version is 7, not 1 as in the request");
+    CHECK(invalid_value(s.umad.SubnSet<PortInfo>(PortInfo{}, route({1}), 1)) ==
           "its class version is 7, not 1 as in the request");
-    CHECK(misfit(s.umad.PerformanceGet<PortCounters>(counters_of(1), leaf)) ==
+    CHECK(invalid_value(s.umad.PerformanceGet<PortCounters>(counters_of(1), leaf)) ==
           "its class version is 7, not 1 as in the request");
-    CHECK(misfit(s.umad.SubnAdmGetTable<NodeRecord>()) == "its class version is 7, not 2 as in the request");
+    CHECK(invalid_value(s.umad.SubnAdmGetTable<NodeRecord>()) == "its class version is 7, not 2 as in the request");
 }
 
 TEST_CASE("a reply with an error status is an error status, whatever its class version") {
@@ -97,13 +97,13 @@ TEST_CASE("counters of another port than requested are an error that names PortS
     const mad::IBPath leaf = to_lid(value(s.switch_lid()));
     REQUIRE(s.umad.PerformanceGet<PortCounters>(counters_of(1), leaf));
     for (const u8 other : {0, 2, 255}) {
-        s.between.report(put(PortSelect_byte, other));
+        s.between.alter(put(PortSelect_byte, other));
         const std::string expected =
             "its PortSelect is " + std::to_string(unsigned{other}) + ", not 1 as in the request";
-        CHECK(misfit(s.umad.PerformanceGet<PortCounters>(counters_of(1), leaf)) == expected);
+        CHECK(invalid_value(s.umad.PerformanceGet<PortCounters>(counters_of(1), leaf)) == expected);
         iba::pm::PortCountersExt wide;
         wide.portSelect = 1;
-        CHECK(misfit(s.umad.PerformanceGet<iba::pm::PortCountersExt>(wide, leaf)) == expected);
+        CHECK(invalid_value(s.umad.PerformanceGet<iba::pm::PortCountersExt>(wide, leaf)) == expected);
 
         // As commands do that know the attribute only at run time.
         const mad::rpc_kind kind{iba::MgmtClass::Performance, 1, iba::Method::Get, 0x12, true, 0};
@@ -111,9 +111,10 @@ TEST_CASE("counters of another port than requested are an error that names PortS
         std::array<u8, mad::mad_size> request{};
         mad::write_request(request.data(), kind, path, 0)[1] = 1;
         const coro::rpc_request requested{kind, path};
-        CHECK(misfit(coro::sync_wait(s.umad.schedule(), s.umad.schedule().call_raw(requested, request))) == expected);
+        CHECK(invalid_value(coro::sync_wait(s.umad.schedule(), s.umad.schedule().call_raw(requested, request))) ==
+              expected);
     }
-    s.between.report(put(PortSelect_byte, 2));
+    s.between.alter(put(PortSelect_byte, 2));
     CHECK(s.umad.PerformanceGet<PortCounters>(counters_of(2), leaf));
     CHECK(s.umad.PerformanceGet<iba::ClassPortInfo>(leaf)); // this attribute has no PortSelect there
 }
@@ -121,8 +122,8 @@ TEST_CASE("counters of another port than requested are an error that names PortS
 TEST_CASE("a PMA can reply to a Set with an empty attribute but not with the attribute of another port") {
     lying_subnet s(put(PortSelect_byte, 0));
     CHECK(s.umad.PerformanceSet<PortCounters>(counters_of(1), to_lid(value(s.switch_lid()))));
-    s.between.report(put(PortSelect_byte, 2));
-    CHECK(misfit(s.umad.PerformanceSet<PortCounters>(counters_of(1), to_lid(value(s.switch_lid())))) ==
+    s.between.alter(put(PortSelect_byte, 2));
+    CHECK(invalid_value(s.umad.PerformanceSet<PortCounters>(counters_of(1), to_lid(value(s.switch_lid())))) ==
           "its PortSelect is 2, not 1 as in the request");
 }
 
@@ -130,11 +131,11 @@ TEST_CASE("a reply to SubnAdmGetTable without RMPP is an error, and a reply to S
     lying_subnet s(put(rmpp_flags_byte, 0));
     const std::size_t nodes = s.sim.fabric->graph().nodes.size();
     REQUIRE(nodes > 1);
-    CHECK(misfit(s.umad.SubnAdmGetTable<NodeRecord>()) == "the table was not sent as an RMPP transfer");
+    CHECK(invalid_value(s.umad.SubnAdmGetTable<NodeRecord>()) == "the table was not sent as an RMPP transfer");
     const auto leaf = iba::query<NodeRecord>{}.where<&NodeRecord::LID>(s.switch_lid());
-    CHECK(misfit(s.umad.SubnAdmGetTable<NodeRecord>(leaf)) == "the table was not sent as an RMPP transfer");
+    CHECK(invalid_value(s.umad.SubnAdmGetTable<NodeRecord>(leaf)) == "the table was not sent as an RMPP transfer");
     CHECK(s.umad.SubnAdmGet<NodeRecord>(leaf));
-    s.between.report({});
+    s.between.alter({});
     CHECK(s.umad.SubnAdmGetTable<NodeRecord>().value().size() == nodes);
 }
 
@@ -151,7 +152,7 @@ TEST_CASE("is_sa accepts only the LID and QP of the SA or of its redirection tar
     // redirection stays.
     const mad::source_address elsewhere = source_at(iba::lid{9}, 5);
     CHECK_FALSE(schedule.is_sa(elsewhere));
-    s.between.report([](std::span<u8> reply) {
+    s.between.alter([](std::span<u8> reply) {
         reply[status_byte] = 2; // redirect (IBA 13.4.7)
         iba::ClassPortInfo info;
         info.redirectLID = iba::lid{9};

@@ -210,9 +210,9 @@ TEST_CASE("a simulated PMA supports all counter attributes and replies 0x1c for 
     for (unsigned id = 0x10; id < 0x40; ++id) {
         const auto attributeID = static_cast<u16>(id);
         const auto status = [&](u8 port) {
-            attribute_bytes send_query{};
-            send_query[1] = port;
-            return mad::status_of(r.query_bytes(Method::Get, attributeID, send_query, "leaf-0001").data());
+            attribute_bytes request_bytes{};
+            request_bytes[1] = port;
+            return mad::status_of(r.query_bytes(Method::Get, attributeID, request_bytes, "leaf-0001").data());
         };
         INFO("attribute " << attributeID);
         CHECK(status(4) == (known.contains(attributeID) ? 0 : 0x0c));
@@ -619,9 +619,9 @@ TEST_CASE("simulated PMAs differ in their capabilities and report them") {
     CHECK(masks("h-0003 HCA-1") == std::pair(0u, 0u)); // these bits are views of attributes that the host does not have
 
     for (const u16 attributeID : optional_ids) {
-        attribute_bytes send_query{};
-        send_query[1] = 1;
-        CHECK(mad::status_of(r.query_bytes(Method::Get, attributeID, send_query, "leaf-0002").data()) == 0x0c);
+        attribute_bytes request_bytes{};
+        request_bytes[1] = 1;
+        CHECK(mad::status_of(r.query_bytes(Method::Get, attributeID, request_bytes, "leaf-0002").data()) == 0x0c);
     }
     CHECK(r.status(all_of_port<PortCountersExt>(1), "leaf-0002") == 0x0c);
     CHECK(r.status(all_of_port<PortCountersExt>(1), "h-0002 HCA-1") == 0x0c);

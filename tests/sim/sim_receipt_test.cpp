@@ -120,7 +120,7 @@ TEST_CASE("a request on the simulator uses the P_Key at its explicit index, and 
     CHECK(s.answers(path));
     path.pkey_index = 1;
     const mad::any_path with_zero = path;
-    send_to(*s.sim.transport, with_zero, test::bytes_of(test::requested::of_other_port));
+    send_to(*s.sim.transport, with_zero, test::bytes_of(test::request_kind::of_other_port));
     CHECK(drain(*s.sim.transport).empty());
     CHECK(s.get<PortInfo>(neighbor).PKeyViolations == 1);
 }
@@ -140,7 +140,7 @@ TEST_CASE("simulated switches and receivers of replies check P_Keys") {
     s.set_pkeys(neighbor, {0xffff, 0x8001});
     sim_transport server(*s.sim.fabric, 1, 1, time_mode::virtual_);
     REQUIRE(server.serve({iba::MgmtClass::Performance, 1, mad::methods(iba::Method::Get)}) == 0);
-    send_to(*s.sim.transport, lid(2), test::bytes_of(test::requested::of_other_port));
+    send_to(*s.sim.transport, lid(2), test::bytes_of(test::request_kind::of_other_port));
     std::array<u8, 320> buffer;
     while (!s.sim.fabric->has_message(1)) server.set_now(server.next_event().value());
     const mad::received request = server.receive(buffer);
@@ -219,7 +219,7 @@ TEST_CASE("violation counters of a simulated port saturate at 65535, and a manag
     subnet s;
     mad::IBPath path = lid(2);
     path.qkey = 1;
-    for (int i = 0; i < 65540; ++i) send_to(*s.sim.transport, path, test::bytes_of(test::requested::of_other_port));
+    for (int i = 0; i < 65540; ++i) send_to(*s.sim.transport, path, test::bytes_of(test::request_kind::of_other_port));
     CHECK(drain(*s.sim.transport).empty());
     CHECK(s.get<PortInfo>(neighbor).QKeyViolations == 65535);
     s.change<PortInfo>(neighbor, 0, [](PortInfo& i) { i.QKeyViolations = 0; });
@@ -234,7 +234,7 @@ TEST_CASE("traps 257 and 258 contain the headers of the packet and are limited b
     mad::IBPath path = lid(3);
     path.pkey = 0x8005;
     path.SL = 4;
-    send_to(other, path, test::bytes_of(test::requested::of_other_port));
+    send_to(other, path, test::bytes_of(test::request_kind::of_other_port));
     auto traps = manager.take();
     REQUIRE(traps.size() == 1);
     const smp_bytes& trap = traps[0];
@@ -260,10 +260,10 @@ TEST_CASE("traps 257 and 258 contain the headers of the packet and are limited b
     // The next one is due 4.096 us * 2^18 after the first.
     path = lid(3);
     path.qkey = 0xbad;
-    send_to(other, path, test::bytes_of(test::requested::of_other_port));
+    send_to(other, path, test::bytes_of(test::request_kind::of_other_port));
     CHECK(manager.take().empty());
     s.pass(1074ms);
-    send_to(other, path, test::bytes_of(test::requested::of_other_port));
+    send_to(other, path, test::bytes_of(test::request_kind::of_other_port));
     traps = manager.take();
     REQUIRE(traps.size() == 1);
     notice = notice_in(traps[0]);
@@ -371,7 +371,7 @@ TEST_CASE("the simulated manager forwards key violation traps to subscribers") {
     s.set_pkeys(neighbor, {0xffff, 0x8005});
     mad::IBPath path = lid(3);
     path.pkey = 0x8005;
-    send_to(subscriber, path, test::bytes_of(test::requested::of_other_port));
+    send_to(subscriber, path, test::bytes_of(test::request_kind::of_other_port));
     const auto came = drain(subscriber);
     REQUIRE_FALSE(came.empty()); // repeated, because no manager acknowledges it
     const auto notice = iba::decode<iba::Notice>(std::span(came[0].bytes).subspan<56, 80>());
@@ -405,7 +405,8 @@ TEST_CASE("GMPs on a service level without a virtual lane are dropped after forw
 }
 
 TEST_CASE("a server on the simulator receives the headers that Linux delivers") {
-    const auto what = GENERATE(test::requested::by_ports, test::requested::by_lid, test::requested::of_other_port);
+    const auto what =
+        GENERATE(test::request_kind::by_ports, test::request_kind::by_lid, test::request_kind::of_other_port);
     simulation s = make_sim("single,sm=1,at=h-0002 HCA-1", time_mode::virtual_);
     sim_transport server(*s.fabric, 0, 1, time_mode::virtual_);
     REQUIRE(server.serve({iba::MgmtClass::SubnDirected, 1, mad::methods(iba::Method::Get)}) == 0);
@@ -436,7 +437,7 @@ TEST_CASE("a server on the simulator receives path bits, P_Key index and global 
     path.flow_label = 0x12345;
     iba::store_be<u64>(path.DGID.bytes.data(), iba::link_local_prefix);
     iba::store_be<u64>(path.DGID.bytes.data() + 8, value(s.sim.fabric->graph().nodes[1].ports[1].GUID));
-    send_to(*s.sim.transport, path, test::bytes_of(test::requested::of_other_port));
+    send_to(*s.sim.transport, path, test::bytes_of(test::request_kind::of_other_port));
     while (!s.sim.fabric->has_message(1)) server.set_now(server.next_event().value());
     std::array<u8, 320> buffer;
     const mad::received r = server.receive(buffer);

@@ -438,16 +438,16 @@ TEST_CASE("each table block keeps what is written to it, independent of other bl
 
 TEST_CASE("the attribute modifier of SMInfo controls the state of a subnet manager") {
     subnet s("fattree2,radix=4,sm=1");
-    const auto report = [&](u32 modifier) { return s.umad.SubnSet(smp::SMInfo{}, here, modifier); };
+    const auto set_sm_info = [&](u32 modifier) { return s.umad.SubnSet(smp::SMInfo{}, here, modifier); };
     CHECK(s.get<smp::SMInfo>(here).SMState == iba::SMState::Master);
-    for (const u32 modifier : {0u, 3u, 4u, 5u, 6u}) CHECK(is_invalid(report(modifier)));
-    CHECK(report(1).value().SMState == iba::SMState::Master);
-    CHECK(report(2).value().SMState == iba::SMState::Standby);
-    CHECK(is_invalid(report(2)));
-    CHECK(report(3).value().SMState == iba::SMState::NotActive);
-    CHECK(is_invalid(report(1)));
-    CHECK(report(4).value().SMState == iba::SMState::Standby);
-    CHECK(report(1).value().SMState == iba::SMState::Master);
+    for (const u32 modifier : {0u, 3u, 4u, 5u, 6u}) CHECK(is_invalid(set_sm_info(modifier)));
+    CHECK(set_sm_info(1).value().SMState == iba::SMState::Master);
+    CHECK(set_sm_info(2).value().SMState == iba::SMState::Standby);
+    CHECK(is_invalid(set_sm_info(2)));
+    CHECK(set_sm_info(3).value().SMState == iba::SMState::NotActive);
+    CHECK(is_invalid(set_sm_info(1)));
+    CHECK(set_sm_info(4).value().SMState == iba::SMState::Standby);
+    CHECK(set_sm_info(1).value().SMState == iba::SMState::Master);
     CHECK_FALSE(s.umad.SubnSet(smp::SMInfo{}, leaf, 1));
 }
 

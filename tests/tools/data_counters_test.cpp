@@ -18,7 +18,7 @@ namespace {
 /// A subnet whose counters infiniband-diags' perfquery can print.
 struct reported_subnet : counted_subnet {
     /// Returns a counter of a port as infiniband-diags' perfquery prints it.
-    std::uint64_t reported(const words& how, const std::string& label) const {
+    std::uint64_t value_of(const words& how, const std::string& label) const {
         const std::string text = peer(words{"perfquery"} + how).out;
         CAPTURE(text, label);
         const std::size_t at = text.find("\n" + label + ":");
@@ -145,10 +145,10 @@ TEST_CASE("ibclearerrors clears the error counters and ibclearcounters clears al
                           EndsWith("\n## Summary: 4 nodes cleared 0 errors\n##          6 port counters cleared\n"));
     for (const words& port : {words{here, "3"}, words{here, "4"}, words{B, "1"}}) {
         CAPTURE(port);
-        for (const std::string& label : errors) CHECK(s.reported(port, label) == 0);
-        for (const std::string& label : data) CHECK(s.reported(port, label) >= 9);
+        for (const std::string& label : errors) CHECK(s.value_of(port, label) == 0);
+        for (const std::string& label : data) CHECK(s.value_of(port, label) >= 9);
     }
-    CHECK(s.reported({"-x", here, "3"}, "PortXmitData") == 5'000'000'000);
+    CHECK(s.value_of({"-x", here, "3"}, "PortXmitData") == 5'000'000'000);
 
     // ibsim does not clear PortRcvPkts of PortCountersExtended, and every port has counted packets.
     const process_result all = s.ours({"ibclearcounters"});
@@ -161,10 +161,10 @@ TEST_CASE("ibclearerrors clears the error counters and ibclearcounters clears al
     for (const char* port : {"3", "4"})
         for (const std::string& label : errors + data) {
             CAPTURE(port, label);
-            CHECK(s.reported({here, port}, label) == 0);
+            CHECK(s.value_of({here, port}, label) == 0);
         }
-    CHECK(s.reported({"-x", here, "3"}, "PortXmitData") == 0);
-    CHECK(s.reported({B, "1"}, "PortXmitWait") == 0);
+    CHECK(s.value_of({"-x", here, "3"}, "PortXmitData") == 0);
+    CHECK(s.value_of({B, "1"}, "PortXmitWait") == 0);
 }
 
 TEST_CASE("each clear sends one Set and is reported in the JSON output") {

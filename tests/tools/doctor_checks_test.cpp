@@ -77,7 +77,8 @@ void use_first_port(machine& m) { m.used = first_port(m); }
 /// Returns the only finding that is not ok.
 finding only_problem(const std::vector<finding>& all) {
     std::vector<finding> problems;
-    std::ranges::copy_if(all, std::back_inserter(problems), [](const finding& f) { return f.judged != verdict::ok; });
+    std::ranges::copy_if(all, std::back_inserter(problems),
+                         [](const finding& f) { return f.evaluated != verdict::ok; });
     INFO(format_findings(all));
     REQUIRE(problems.size() == 1);
     CHECK_FALSE(problems[0].remedy.empty());
@@ -87,7 +88,7 @@ finding only_problem(const std::vector<finding>& all) {
 std::vector<finding> problems_of(const std::vector<finding>& all, std::string_view check) {
     std::vector<finding> problems;
     for (const finding& f : all)
-        if (f.check == check && f.judged != verdict::ok) problems.push_back(f);
+        if (f.check == check && f.evaluated != verdict::ok) problems.push_back(f);
     return problems;
 }
 
@@ -96,7 +97,7 @@ TEST_CASE("doctor reports no problem and no fix for a machine without problems")
     INFO(format_findings(all));
     CHECK(all.size() >= 6); // one finding each for device, module, file, port, choice, kernel
     for (const finding& f : all) {
-        CHECK(f.judged == verdict::ok);
+        CHECK(f.evaluated == verdict::ok);
         CHECK(f.remedy.empty());
     }
     CHECK_FALSE(is_any_bad(all));
@@ -139,7 +140,7 @@ TEST_CASE("doctor explains a machine without RDMA devices by the adapters on the
         m.adapters = {{"0000:04:00.0", a.vendor, a.product, true, {}}};
         const auto found = problems_of(check_machine(m), "device");
         REQUIRE(found.size() == 1);
-        CHECK(found[0].judged == verdict::bad);
+        CHECK(found[0].evaluated == verdict::bad);
         CHECK_THAT(found[0].found, Contains("0000:04:00.0") && Contains("no driver"));
         CHECK_THAT(found[0].remedy.text(), Contains(a.module));
     }
@@ -149,10 +150,10 @@ TEST_CASE("doctor warns about an unused InfiniBand adapter, and not about networ
     machine m = sound_machine();
     m.adapters = {{"0000:04:00.0", 0x15b3, 0x101b, true, "mlx5_core"},
                   {"0000:05:00.0", 0x15b3, 0x101b, false, "mlx5_core"}};
-    CHECK(std::ranges::all_of(check_machine(m), [](const finding& f) { return f.judged == verdict::ok; }));
+    CHECK(std::ranges::all_of(check_machine(m), [](const finding& f) { return f.evaluated == verdict::ok; }));
     m.adapters.push_back({"0000:06:00.0", 0x15b3, 0x101b, true, "mlx5_core"});
     const finding f = only_problem(check_machine(m));
-    CHECK(f.judged == verdict::warning);
+    CHECK(f.evaluated == verdict::warning);
     CHECK_THAT(f.found, Contains("0000:06:00.0"));
 }
 
@@ -165,11 +166,11 @@ TEST_CASE("doctor reports a missing ib_umad module as bad unless the fabric uses
     m.no_port = "no InfiniBand device found in /sys/class/infiniband_mad";
     const auto found = problems_of(check_machine(m), "module");
     REQUIRE(found.size() == 1);
-    CHECK(found[0].judged == verdict::bad);
+    CHECK(found[0].evaluated == verdict::bad);
     CHECK_THAT(found[0].remedy.text(), Contains("modprobe ib_umad"));
     m.needs_umad = false;
     use_first_port(m);
-    CHECK(only_problem(check_machine(m)).judged == verdict::warning);
+    CHECK(only_problem(check_machine(m)).evaluated == verdict::warning);
     CHECK(can_open(m));
     // Linux 2.6.24 introduced version 5 (rdma/ib_user_mad.h).
     m = sound_machine();
@@ -182,7 +183,7 @@ TEST_CASE("doctor suggests a fix for an inaccessible device file that fits the g
     m.files[0].error = EACCES;
     finding f = only_problem(check_machine(m));
     CHECK(f.check == "file");
-    CHECK(f.judged == verdict::bad);
+    CHECK(f.evaluated == verdict::bad);
     CHECK_THAT(f.found, Contains("not accessible to alice (Permission denied)"));
     CHECK_THAT(f.remedy.text(), Contains("usermod -aG rdma alice"));
     CHECK_FALSE(can_open(m));
@@ -204,12 +205,12 @@ TEST_CASE("doctor only warns about an inaccessible file of another port or an is
     machine m = sound_machine();
     m.files.push_back(file_of("umad1", "mlx5_1/1"));
     m.files.back().error = EACCES;
-    CHECK(only_problem(check_machine(m)).judged == verdict::warning);
+    CHECK(only_problem(check_machine(m)).evaluated == verdict::warning);
     CHECK(can_open(m));
     m.files.back() = file_of("issm0", "mlx5_0/1");
     m.files.back().error = EACCES;
     const finding f = only_problem(check_machine(m));
-    CHECK(f.judged == verdict::warning);
+    CHECK(f.evaluated == verdict::warning);
     CHECK_THAT(f.found, Contains("only subnet managers need it"));
 }
 
@@ -230,7 +231,7 @@ TEST_CASE("doctor reports a port that is down and how to bring the port up") {
         const finding f = only_problem(check_machine(m));
         CHECK(f.check == "port");
         CHECK(f.about == "mlx5_0/1");
-        CHECK(f.judged == verdict::bad);
+        CHECK(f.evaluated == verdict::bad);
         CHECK_THAT(f.remedy.text(), Contains(s.remedy));
     }
     // The state of an unused port is irrelevant.
@@ -238,7 +239,7 @@ TEST_CASE("doctor reports a port that is down and how to bring the port up") {
     m.devices[0].end_ports.push_back(port_of("mlx5_0", 2, ""));
     m.devices[0].end_ports[1].portState = PortState::Down;
     m.devices[0].end_ports[1].portPhysicalState = PortPhysicalState::Polling;
-    CHECK(only_problem(check_machine(m)).judged == verdict::warning);
+    CHECK(only_problem(check_machine(m)).evaluated == verdict::warning);
 }
 
 TEST_CASE("doctor reports that a port without configuration needs a subnet manager") {
@@ -248,12 +249,12 @@ TEST_CASE("doctor reports that a port without configuration needs a subnet manag
     first_port(m).masterSMLID = iba::lid{0};
     use_first_port(m);
     finding f = only_problem(check_machine(m));
-    CHECK(f.judged == verdict::bad);
+    CHECK(f.evaluated == verdict::bad);
     CHECK_THAT(f.remedy.text(), Contains("opensm"));
     first_port(m).portState = PortState::Armed;
     use_first_port(m);
     f = only_problem(check_machine(m));
-    CHECK(f.judged == verdict::warning);
+    CHECK(f.evaluated == verdict::warning);
     CHECK_THAT(f.found, Contains("Armed"));
     first_port(m).portState = PortState::Active;
     use_first_port(m);
@@ -269,7 +270,7 @@ TEST_CASE("doctor reports that a machine with only RoCE ports has no usable port
         m.no_port = "no port has link layer InfiniBand: mlx5_0/1 (Ethernet)";
         const finding f = only_problem(check_machine(m));
         CHECK(f.check == "fabric");
-        CHECK(f.judged == verdict::bad);
+        CHECK(f.evaluated == verdict::bad);
         CHECK_THAT(f.found, Contains("link layer InfiniBand"));
         return f.remedy.text();
     };
@@ -282,7 +283,7 @@ TEST_CASE("doctor reports that a machine with only RoCE ports has no usable port
     roce.link_layer = "Ethernet";
     roce.portState = PortState::Down;
     m.devices[0].end_ports.push_back(roce);
-    CHECK(std::ranges::all_of(check_machine(m), [](const finding& f) { return f.judged == verdict::ok; }));
+    CHECK(std::ranges::all_of(check_machine(m), [](const finding& f) { return f.evaluated == verdict::ok; }));
 }
 
 TEST_CASE("doctor requires the device files of both devices if a port uses the SMI of another device") {
@@ -306,7 +307,7 @@ TEST_CASE("doctor requires the device files of both devices if a port uses the S
     CHECK(files_in_use(m).size() == 2);
     for (device_file& f : m.files) {
         f.error = EACCES;
-        CHECK(only_problem(check_machine(m)).judged == verdict::bad);
+        CHECK(only_problem(check_machine(m)).evaluated == verdict::bad);
         CHECK_FALSE(can_open(m));
         f.error = 0;
     }
@@ -323,7 +324,7 @@ TEST_CASE("doctor warns if the kernel's MAD queues are shorter than ibtool assum
     CHECK_THAT(format_findings(check_machine(m)), Contains("128 SMPs and 16 SA requests"));
     m.receive_queue = 256; // SMPs may use a quarter, and SA requests a thirty-second
     finding f = only_problem(check_machine(m));
-    CHECK(f.judged == verdict::warning);
+    CHECK(f.evaluated == verdict::warning);
     CHECK_THAT(f.found, Contains("64 SMPs and 8 SA requests"));
     CHECK_THAT(f.remedy.text(), Contains("recv_queue_size=512") && Contains("--outstanding 64"));
     m.receive_queue = 1024;
@@ -337,12 +338,12 @@ TEST_CASE("doctor reports a driver limit on SA requests with the file that conta
     first_port(m).sa_max_outstanding = 4;
     use_first_port(m);
     const finding f = only_problem(check_machine(m));
-    CHECK(f.judged == verdict::warning);
+    CHECK(f.evaluated == verdict::warning);
     CHECK_THAT(f.found, Contains("sends at most 4 requests"));
     CHECK_THAT(f.remedy.text(), Contains("echo 16 >/sys/class/infiniband/mlx5_0/mad_sa_cc/1/max_outstanding"));
     first_port(m).sa_max_outstanding = 16;
     CHECK_THAT(format_findings(check_machine(m)), Contains("sends at most 16 requests"));
-    CHECK(std::ranges::all_of(check_machine(m), [](const finding& other) { return other.judged == verdict::ok; }));
+    CHECK(std::ranges::all_of(check_machine(m), [](const finding& other) { return other.evaluated == verdict::ok; }));
 }
 
 /// Returns a fabric without problems.
@@ -359,12 +360,12 @@ fabric_facts sound_fabric() {
 TEST_CASE("doctor checks the SMA, the SM and the SA of a fabric") {
     const std::vector<finding> sound = check_fabric(sound_fabric());
     CHECK(sound.size() == 3);
-    CHECK(std::ranges::all_of(sound, [](const finding& f) { return f.judged == verdict::ok; }));
+    CHECK(std::ranges::all_of(sound, [](const finding& f) { return f.evaluated == verdict::ok; }));
     CHECK_THAT(format_findings(sound), Contains("LID 1: Master, GUID 0000:0000:0000:abcd") && Contains("in 0.250 ms") &&
                                            Contains("up to 1073.742 ms"));
     fabric_facts f = sound_fabric();
     f.SM.error = "LID 1 did not reply to SMInfo";
-    CHECK(only_problem(check_fabric(f)).judged == verdict::bad);
+    CHECK(only_problem(check_fabric(f)).evaluated == verdict::bad);
     CHECK_THAT(only_problem(check_fabric(f)).remedy.text(), Contains("systemctl status opensm"));
     f = sound_fabric();
     f.SA.error = "LID 1 did not reply to ClassPortInfo";
@@ -372,46 +373,46 @@ TEST_CASE("doctor checks the SMA, the SM and the SA of a fabric") {
     CHECK_THAT(only_problem(check_fabric(f)).remedy.text(), Contains("ibtool -t 5s saquery -c"));
     f = sound_fabric();
     f.sm_info.SMState = iba::SMState::Standby;
-    CHECK(only_problem(check_fabric(f)).judged == verdict::warning);
+    CHECK(only_problem(check_fabric(f)).evaluated == verdict::warning);
     f = sound_fabric();
     f.SM_LID = 0;
-    CHECK(problems_of(check_fabric(f), "SM").at(0).judged == verdict::bad);
-    CHECK(problems_of(check_fabric(f), "SA").at(0).judged == verdict::skipped);
+    CHECK(problems_of(check_fabric(f), "SM").at(0).evaluated == verdict::bad);
+    CHECK(problems_of(check_fabric(f), "SA").at(0).evaluated == verdict::skipped);
     f.local.error = "did not answer";
-    CHECK(problems_of(check_fabric(f), "SMP").at(0).judged == verdict::bad);
-    CHECK(problems_of(check_fabric(f), "SM").at(0).judged == verdict::skipped);
+    CHECK(problems_of(check_fabric(f), "SMP").at(0).evaluated == verdict::bad);
+    CHECK(problems_of(check_fabric(f), "SM").at(0).evaluated == verdict::skipped);
     // A discovery through the SA sends no SMP, so doctor expects no SMP result.
     f = sound_fabric();
     f.has_smps = false;
     CHECK_FALSE(is_any_bad(check_fabric(f)));
-    CHECK(problems_of(check_fabric(f), "SMP").at(0).judged == verdict::skipped);
+    CHECK(problems_of(check_fabric(f), "SMP").at(0).evaluated == verdict::skipped);
 }
 
 TEST_CASE("doctor reports the node name map with the paths that it tried") {
     name_map_facts f;
     f.examined = {{"/a", ENOENT}, {"/b", ENOENT}};
     finding reported = check_name_map(f);
-    CHECK(reported.judged == verdict::ok);
+    CHECK(reported.evaluated == verdict::ok);
     CHECK_THAT(reported.found, Contains("/a, /b"));
     f.examined = {{"/a", ENOENT}, {"/b", 0}};
     f.names = 7;
     reported = check_name_map(f);
-    CHECK(reported.judged == verdict::ok);
+    CHECK(reported.evaluated == verdict::ok);
     CHECK(reported.about == "/b");
     CHECK_THAT(reported.found, Contains("7 names"));
     f.warnings = {"/b:3: no GUID", "/b:4: no GUID"};
     reported = check_name_map(f);
-    CHECK(reported.judged == verdict::warning);
+    CHECK(reported.evaluated == verdict::warning);
     CHECK_THAT(reported.found, Contains("2 lines are ignored, first: /b:3: no GUID"));
     f.examined[0].error = EACCES;
     reported = check_name_map(f);
-    CHECK(reported.judged == verdict::warning);
+    CHECK(reported.evaluated == verdict::warning);
     CHECK(reported.remedy.text() == "chmod a+r /a");
     f = {};
     f.examined = {{"/named", ENOENT}};
     f.is_named = true;
     f.problem = "cannot read '/named': No such file or directory";
-    CHECK(check_name_map(f).judged == verdict::bad);
+    CHECK(check_name_map(f).evaluated == verdict::bad);
 }
 
 TEST_CASE("doctor prints one line and one JSON object per finding") {

@@ -272,18 +272,18 @@ document.body.innerHTML = ""; document.body.textContent = "SAID" + btoa(JSON.str
     std::smatch found;
     REQUIRE(std::regex_search(r.out, found, std::regex("SAID([A-Za-z0-9+/=]+)SAID")));
     write(d / "said", found[1]);
-    const auto print_line = nlohmann::json::parse(run_process({"base64", "-d", d / "said"}).out);
-    CAPTURE(print_line.dump());
-    CHECK(print_line["title"] == "4 nodes, 4 links");
-    CHECK(print_line["all"]["nodes"] == "4");
-    CHECK(print_line["all"]["links"] == "4");
-    CHECK(print_line["painted"] == true);
-    CHECK(print_line["zoomed"].get<double>() > std::stod(print_line["all"]["zoom"].get<std::string>()));
-    CHECK_THAT(print_line["name"].get<std::string>(), Contains("host2 mlx5_0"));
-    CHECK_THAT(print_line["GUID"].get<std::string>(), Contains("host2 mlx5_0"));
-    CHECK(print_line["none"] == "");
-    CHECK_THAT(print_line["switch"].get<std::string>(), Contains("a<b>&\\N"));
-    CHECK_THAT(print_line["details"].get<std::string>(), Contains("0000:0000:0000:1000"));
+    const auto page_state = nlohmann::json::parse(run_process({"base64", "-d", d / "said"}).out);
+    CAPTURE(page_state.dump());
+    CHECK(page_state["title"] == "4 nodes, 4 links");
+    CHECK(page_state["all"]["nodes"] == "4");
+    CHECK(page_state["all"]["links"] == "4");
+    CHECK(page_state["painted"] == true);
+    CHECK(page_state["zoomed"].get<double>() > std::stod(page_state["all"]["zoom"].get<std::string>()));
+    CHECK_THAT(page_state["name"].get<std::string>(), Contains("host2 mlx5_0"));
+    CHECK_THAT(page_state["GUID"].get<std::string>(), Contains("host2 mlx5_0"));
+    CHECK(page_state["none"] == "");
+    CHECK_THAT(page_state["switch"].get<std::string>(), Contains("a<b>&\\N"));
+    CHECK_THAT(page_state["details"].get<std::string>(), Contains("0000:0000:0000:1000"));
 }
 
 TEST_CASE("export reports missing options, and the page contains the error counters of a sweep") {

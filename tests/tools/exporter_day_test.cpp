@@ -47,14 +47,14 @@ public:
         if (sweep % 7 == 0) http_client(port_).send("\x16\x03 what is no HTTP\r\n\r\n");
         if (sweep % 11 == 0) { // one client disconnects in mid-request, one never reads
             http_client(port_).send("GET /met");
-            silent_.emplace(port_).send_query("/metrics");
+            silent_.emplace(port_).send_request("/metrics");
         }
         io_.poll();
     }
 
 private:
     std::string answer(http_client& c, const std::string& fields) {
-        c.send_query("/metrics", fields);
+        c.send_request("/metrics", fields);
         while (!c.is_readable()) io_.poll();
         const http_answer a = c.answer();
         CHECK(a.status == 200);

@@ -142,11 +142,11 @@ TEST_CASE("a client gets the page that is published during its request, and othe
     };
     e.in_its_thread([&](ibtool::exporter& x) { x.publish(endless, {{"sweep", 1}}, false); });
     http_client first(e.port()), second(e.port()), other(e.port());
-    first.send_query("/metrics");
+    first.send_request("/metrics");
     started.get_future().wait();
     CHECK(other.get("/health").status == 200);
     e.publish("newer\n");
-    second.send_query("/metrics");
+    second.send_request("/metrics");
     while (e.in_its_thread([](ibtool::exporter& x) { return x.waiting(); }) < 1) std::this_thread::yield();
     is_enough = true;
     const std::string got = first.answer().body;
@@ -194,7 +194,7 @@ TEST_CASE("a client slower than four sweeps loses the rest of its page, and othe
     running_exporter e;
     e.publish(long_page(1));
     http_client slow(e.port());
-    slow.send_query("/metrics");
+    slow.send_request("/metrics");
     http_client quick(e.port());
     CHECK(quick.get("/metrics").body == long_page(1));
     for (int number : {2, 3, 4}) e.publish(long_page(number));
@@ -208,7 +208,7 @@ TEST_CASE("a client gets its whole page while new pages are published") {
     running_exporter e;
     e.publish(long_page(1));
     http_client slow(e.port());
-    slow.send_query("/metrics");
+    slow.send_request("/metrics");
     http_client quick(e.port());
     CHECK(quick.get("/metrics").body == long_page(1)); // the reply to `slow` has started as well
     for (int number : {2, 3, 4}) e.publish(long_page(number));

@@ -54,19 +54,19 @@ TEST_CASE("reread values take effect in the event loop, and a file with an error
 TEST_CASE("a file that never ends blocks neither the event loop nor the program's end, and later requests wait") {
     // The thread owns these values, because it runs longer than the test.
     const auto is_over = std::make_shared<std::promise<void>>();
-    const auto has_begun = std::make_shared<std::promise<void>>();
+    const auto has_started = std::make_shared<std::promise<void>>();
     const std::shared_future<void> over = is_over->get_future();
     boost::asio::io_context io;
     {
         file_rereader again(io.get_executor());
         rereadings files;
-        files.push_back({"", [over, has_begun] {
-                             has_begun->set_value();
+        files.push_back({"", [over, has_started] {
+                             has_started->set_value();
                              over.wait();
                              return [] { FAIL("it is used after its end"); };
                          }});
         CHECK(again.start(std::move(files), [](const auto&) { FAIL("it has not ended"); }));
-        has_begun->get_future().wait();
+        has_started->get_future().wait();
         CHECK_FALSE(again.start({}, [](const auto&) { FAIL("it was not started"); }));
         CHECK(again.file_being_read().empty());
         io.poll();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // gunzip_test.cpp - gzip data that is complete, damaged, truncated or too large, and network frames that are complete or
 // truncated.
-#include "input/frame.hpp"
 #include "input/gunzip.hpp"
+#include "input/roce_frame.hpp"
 #include "program/process.hpp"
 #include "support/catch.hpp"
 #include <comad/iba/types.hpp>

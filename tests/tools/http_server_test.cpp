@@ -83,7 +83,7 @@ TEST_CASE("an HTTP server handles the requests of a connection in order, and rep
     CHECK(first.body == "/metrics|false|Bearer abc");
     CHECK(first.field("content-type") == "text/plain; charset=utf-8");
     CHECK(client.get("/", "Accept-Encoding: deflate, gzip;q=0.5, br\r\n").body == "/|true|");
-    client.send_query("/metrics", "", "HEAD");
+    client.send_request("/metrics", "", "HEAD");
     const http_answer head = client.answer(false);
     CHECK(head.status == 200);
     CHECK(head.field("content-length") == std::to_string(std::string("/metrics|false|").size()));
@@ -243,11 +243,11 @@ TEST_CASE("clients that do not read long pages block no other client, and a slow
     allow_many_descriptors();
     echo_server server;
     http_client slow(server.port()); // starts before the others and reads a little from time to time
-    slow.send_query("/long");
+    slow.send_request("/long");
     std::list<http_client> attackers;
     std::string page;
     for (int i = 0; i < 600; ++i) {
-        attackers.emplace_back(server.port()).send_query("/long");
+        attackers.emplace_back(server.port()).send_request("/long");
         if (i % 20 != 0) continue;
         REQUIRE(http_client(server.port()).get("/health").status == 200); // the earlier clients have arrived
         page += slow.some();
@@ -257,7 +257,7 @@ TEST_CASE("clients that do not read long pages block no other client, and a slow
         REQUIRE(client.get("/health").body == "/health|false|");
         if (i % 10 == 0) REQUIRE(client.get("/page").body == *echo_server::page());
         page += slow.some();
-        attackers.emplace_back(server.port()).send_query("/long"); // attackers keep connecting
+        attackers.emplace_back(server.port()).send_request("/long"); // attackers keep connecting
     }
     CHECK(server.connections() <= 500);
     const std::size_t body = page.find("\r\n\r\n") + 4;
@@ -296,7 +296,7 @@ TEST_CASE("clients that wait for a page do not keep other clients from sending r
             http_limits{.connections = 20});
     });
     std::list<http_client> waiting;
-    for (int i = 0; i < 20; ++i) waiting.emplace_back(server.port()).send_query("/metrics");
+    for (int i = 0; i < 20; ++i) waiting.emplace_back(server.port()).send_request("/metrics");
     const auto connections = [](ibtool::http_server& s) { return s.connections(); };
     while (server.in_its_thread(connections) < 20) std::this_thread::yield();
     CHECK(http_client(server.port()).get("/health").body == "/health");
@@ -358,7 +358,7 @@ TEST_CASE("an HTTP server closes a client that does not read its reply, and serv
     echo_server server({.slice = 2s});
     std::list<http_client> slow;
     for (int i = 0; i < 10; ++i) {
-        slow.emplace_back(server.port()).send_query("/long");
+        slow.emplace_back(server.port()).send_request("/long");
     }
     http_client quick(server.port());
     CHECK(quick.get("/long").body == *echo_server::long_body());
@@ -372,7 +372,7 @@ TEST_CASE("forty clients get their whole page next to a thousand idle and a hund
     echo_server server;
     std::list<http_client> idle, slow;
     for (int i = 0; i < 100; ++i) {
-        slow.emplace_back(server.port()).send_query("/long");
+        slow.emplace_back(server.port()).send_request("/long");
     }
     for (int i = 0; i < 1000; ++i) idle.emplace_back(server.port());
     std::vector<std::thread> scrapers;
@@ -408,13 +408,13 @@ TEST_CASE("each client gets at most one reply between two steps of a sweep, even
     constexpr int clients = 40, questions = 100;
     std::string all;
     for (int i = 0; i < questions; ++i) all += "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
-    std::list<http_client> requester;
-    for (int i = 0; i < clients; ++i) requester.emplace_back(server.port()).send(all);
+    std::list<http_client> connections;
+    for (int i = 0; i < clients; ++i) connections.emplace_back(server.port()).send(all);
     server.in_its_thread([&](ibtool::http_server&) {
         last = answers; // before the first turn, any number of replies is possible
         turn();
     });
-    for (http_client& c : requester)
+    for (http_client& c : connections)
         for (int i = 0; i < questions; ++i) CHECK(c.answer().body == "x");
     server.in_its_thread([&](ibtool::http_server&) { is_over = true; });
     CHECK(answers == clients * questions);
@@ -427,7 +427,7 @@ TEST_CASE("stopping an HTTP server closes every connection at once in any state"
     http_client idle(server->port()), half(server->port()), slow(server->port());
     CHECK(idle.get("/").status == 200);
     half.send("GET / HT");
-    slow.send_query("/long");
+    slow.send_request("/long");
     while (server->connections() < 3) std::this_thread::yield();
     const int port = server->port();
     server.reset();

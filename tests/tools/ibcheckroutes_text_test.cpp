@@ -24,7 +24,7 @@ const subnet made = test::made_subnet();
 const std::string sw = name_of(made.nodes[0]), host = name_of(made.nodes[1]), router = name_of(made.nodes[2]);
 
 /// Returns the finding about a route fault.
-ibtool::route_finding reported(route_fault f) {
+ibtool::route_finding finding_of(route_fault f) {
     route_check check;
     check.faults.push_back(std::move(f));
     const auto all = findings_of(made, {}, check);
@@ -34,7 +34,7 @@ ibtool::route_finding reported(route_fault f) {
 
 /// Returns the text of a loop with this number of ports.
 std::string circle_of(std::size_t length) {
-    std::string text = reported({route_fault::kind::loop, {0, 3}, std::vector(length, port_ref{0, 3}), {9}, 1}).text;
+    std::string text = finding_of({route_fault::kind::loop, {0, 3}, std::vector(length, port_ref{0, 3}), {9}, 1}).text;
     return text.substr(text.find("circulate: ") + 11);
 }
 
@@ -51,7 +51,7 @@ TEST_CASE("consecutive LIDs print as a range, and LIDs after eight ranges are on
 
 TEST_CASE("a route fault names its location, the unreachable LIDs and the number of routes") {
     using enum route_fault::kind;
-    const auto text = [](const route_fault& f) { return reported(f).text; };
+    const auto text = [](const route_fault& f) { return finding_of(f).text; };
     CHECK(text({no_entry, {0, 0}, {}, {7}, 1}) == sw + ": no output port for LID 7: 1 route broken");
     CHECK(text({no_link, {0, 4}, {}, {7, 8}, 2}) ==
           sw + "[4]: no link, but it is the output port for LIDs 7-8: 2 routes broken");
@@ -63,7 +63,7 @@ TEST_CASE("a route fault names its location, the unreachable LIDs and the number
           fmt::format("loop: packets for LID 7 circulate: {0}[3] -> {1}[1] -> {0}[3]: 1 route broken", sw, router));
     CHECK(text({others, {}, {}, {7, 9}, 4}) == "more faults, not listed individually: LIDs 7, 9: 4 routes broken");
 
-    const auto json = nlohmann::json::parse(reported({loop, {0, 3}, {{0, 3}, {2, 1}}, {7}, 5}).json);
+    const auto json = nlohmann::json::parse(finding_of({loop, {0, 3}, {{0, 3}, {2, 1}}, {7}, 5}).json);
     CHECK(json["finding"] == "loop");
     CHECK(json["LIDs"] == nlohmann::json::array({7}));
     CHECK(json["cut"] == 5);

@@ -199,8 +199,8 @@ private:
     /// infiniband-diags does not send this component and searches the records itself.
     bool is_of_another_port(const server::request& r) const {
         using iba::sa::NodeRecord;
-        constexpr u64 requested = iba::mask_of<&NodeRecord::nodeInfo, &iba::smp::NodeInfo::portGUID>;
-        return r.attribute == &iba::info_of<NodeRecord> && (r.component_mask() & requested) != 0 &&
+        constexpr u64 mask = iba::mask_of<&NodeRecord::nodeInfo, &iba::smp::NodeInfo::portGUID>;
+        return r.attribute == &iba::info_of<NodeRecord> && (r.component_mask() & mask) != 0 &&
                r.payload<NodeRecord>().nodeInfo.portGUID != member(0).portGID.interface_id();
     }
 };
@@ -340,7 +340,7 @@ TEST_CASE("saquery queries the components that infiniband-diags' saquery queries
         StartsWith(fmt::format("SAMCMemberRecord 12 0 {:#x} ", iba::mask_of<&iba::sa::MCMemberRecord::proxyJoin>)) &&
             EndsWith(" 80 00 00"));
     // These queries are queries that infiniband-diags does not send, or sends in another form.
-    const auto requested = [&](const words& arguments) {
+    const auto query_line = [&](const words& arguments) {
         const std::string text = s.ours(words{"saquery"} + arguments);
         CHECK_FALSE(text.empty());
         const auto requests = s.records.take_requests();
@@ -349,20 +349,20 @@ TEST_CASE("saquery queries the components that infiniband-diags' saquery queries
         return requests.front();
     };
     using PR = iba::sa::PathRecord;
-    CHECK_THAT(requested({"PR"}), StartsWith(fmt::format("SAPathRecord 12 0 {:#x} ",
-                                                         iba::mask_of<&PR::SGID> | iba::mask_of<&PR::numbPath>)));
+    CHECK_THAT(query_line({"PR"}), StartsWith(fmt::format("SAPathRecord 12 0 {:#x} ",
+                                                          iba::mask_of<&PR::SGID> | iba::mask_of<&PR::numbPath>)));
     CHECK_THAT(
-        requested({"PR", "--dlid", "3"}),
+        query_line({"PR", "--dlid", "3"}),
         StartsWith(fmt::format("SAPathRecord 12 0 {:#x} ", iba::mask_of<&PR::DLID> | iba::mask_of<&PR::numbPath>)));
-    CHECK(requested({"PR", "--no-defaults"}) == "SAPathRecord 12 0 0x0");
-    CHECK(requested({"PR", "--get"}) == "SAPathRecord 1 0 0x0");
-    CHECK_THAT(requested({"NR", "3", "--get"}), StartsWith("SANodeRecord 1 0 0x1 00 03 "));
-    CHECK_THAT(requested({"RFTRecord", "3/1"}), StartsWith("SARandomForwardingTableRecord 12 0 0x3 00 03 00 01 "));
-    CHECK(requested({"ServiceAssociationRecord"}) == "SAServiceAssociationRecord 12 0 0x0");
-    CHECK(requested({"SALinearForwardingTableRecord"}) == "SALinearForwardingTableRecord 12 0 0x0");
-    CHECK(requested({"LinearForwardingTableRecord"}) == "SALinearForwardingTableRecord 12 0 0x0");
-    CHECK(requested({"SWI"}) == "SASwitchInfoRecord 12 0 0x0"); // prefixes of names
-    CHECK(requested({"SMInfo"}) == "SASMInfoRecord 12 0 0x0");
+    CHECK(query_line({"PR", "--no-defaults"}) == "SAPathRecord 12 0 0x0");
+    CHECK(query_line({"PR", "--get"}) == "SAPathRecord 1 0 0x0");
+    CHECK_THAT(query_line({"NR", "3", "--get"}), StartsWith("SANodeRecord 1 0 0x1 00 03 "));
+    CHECK_THAT(query_line({"RFTRecord", "3/1"}), StartsWith("SARandomForwardingTableRecord 12 0 0x3 00 03 00 01 "));
+    CHECK(query_line({"ServiceAssociationRecord"}) == "SAServiceAssociationRecord 12 0 0x0");
+    CHECK(query_line({"SALinearForwardingTableRecord"}) == "SALinearForwardingTableRecord 12 0 0x0");
+    CHECK(query_line({"LinearForwardingTableRecord"}) == "SALinearForwardingTableRecord 12 0 0x0");
+    CHECK(query_line({"SWI"}) == "SASwitchInfoRecord 12 0 0x0"); // prefixes of names
+    CHECK(query_line({"SMInfo"}) == "SASMInfoRecord 12 0 0x0");
 }
 
 TEST_CASE("vendstat prints each field where infiniband-diags' vendstat prints the field") {

@@ -2,7 +2,7 @@
 // ibtool_managers_test.cpp - several subnet managers in one subnet: the output of doctor, sminfo and saquery with
 // simulated managers and with two real OpenSMs.
 #include "kernel/virtual_device.hpp"
-#include "text/managers.hpp"
+#include "text/subnet_managers.hpp"
 
 #include <nlohmann/json.hpp>
 

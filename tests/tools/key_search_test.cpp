@@ -49,13 +49,13 @@ std::string found_key(const std::string& given) {
 }
 
 /// The arguments for a command, or the reason why the command has no access to a subnet's keys.
-struct requested {
+struct command_use {
     words arguments = {};
     const char* none = nullptr;
     std::set<std::string> ends_never = {}; ///< options with which the command serves until a signal arrives
 };
 
-const std::map<std::string, requested> commands{
+const std::map<std::string, command_use> commands{
     {"ibnetdiscover", {}},
     {"ibhosts", {}},
     {"ibswitches", {}},
@@ -196,7 +196,7 @@ public:
         return r;
     }
 
-    words command_line(const std::string& name, const requested& how) const {
+    words command_line(const std::string& name, const command_use& how) const {
         words all{name};
         for (const std::string& word : how.arguments) {
             const auto file = names_.find(word);

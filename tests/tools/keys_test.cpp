@@ -140,13 +140,13 @@ TEST_CASE("a capture is readable only by its owner, and contains keys only on re
     const directory files;
     const std::string file = files.write("all.pcap", "was there");
     REQUIRE(::chmod(file.c_str(), 0644) == 0);
-    const words send_query{"saquery", "PIR", "--pcap", file};
+    const words query{"saquery", "PIR", "--pcap", file};
     const auto contents = [&](const words& command) {
         check_success(run(command + with_keys + subnet));
         CHECK(mode_of(file) == 0600);
         return read_file(file);
     };
-    const std::string hidden = contents(send_query), shown = contents(send_query + words{"--pcap-keys"});
+    const std::string hidden = contents(query), shown = contents(query + words{"--pcap-keys"});
     CHECK(hidden.size() == shown.size());
     CHECK(hidden.find(bytes_of(SMKey)) == std::string::npos);
     CHECK(shown.find(bytes_of(SMKey)) != std::string::npos);

@@ -178,9 +178,8 @@ TEST_CASE("a subnet collector gets the paths of the SA") {
     check_success(from_here);
     CHECK(paths_in(from_here.out) == 14);
     if (!has_devices()) return;
-    const std::string requested = "saquery -p; echo =====\n";
-    const process_result r =
-        in_shell("sim:fattree2,radix=4", with_manager + requested + links.first_in_path() + requested);
+    const std::string script = "saquery -p; echo =====\n";
+    const process_result r = in_shell("sim:fattree2,radix=4", with_manager + script + links.first_in_path() + script);
     INFO(r.err);
     const words printed = parts_of(r.out);
     REQUIRE(printed.size() == 2);
@@ -238,10 +237,10 @@ TEST_CASE("a parser of routes finds the ports of the route") {
 TEST_CASE("a host check counts its active ports and finds their GUIDs and GIDs") {
     if (!has_devices()) return;
     const linked links;
-    const std::string requested = "ibstatus; echo =====; ibstatus vib0 | grep rate; echo =====; ibstat -p; echo =====; "
-                                  "ibstat -l; echo =====; ibstat --short vib0; echo =====; ibstat -p vib0; echo =====; "
-                                  "ibstat vib0 1; echo =====\n";
-    const process_result r = in_shell("sim:fattree2,radix=4,sm=1", requested + links.first_in_path() + requested);
+    const std::string script = "ibstatus; echo =====; ibstatus vib0 | grep rate; echo =====; ibstat -p; echo =====; "
+                               "ibstat -l; echo =====; ibstat --short vib0; echo =====; ibstat -p vib0; echo =====; "
+                               "ibstat vib0 1; echo =====\n";
+    const process_result r = in_shell("sim:fattree2,radix=4,sm=1", script + links.first_in_path() + script);
     INFO(r.err);
     const words printed = parts_of(r.out);
     REQUIRE(printed.size() == 14);

@@ -104,9 +104,9 @@ TEST_CASE("a blocking writer loses no record and stops waiting on request") {
     queued_writer out(std::move(p.writer), {.full = queued_writer::when_full::wait, .most = 10'000});
     const std::string large(200'000, 'x');
     CHECK(out.write(large) == outcome::taken);
-    unsigned requested = 0;
-    CHECK(out.write("small\n", 1, [&] { return ++requested == 3; }) == outcome::dropped);
-    CHECK(requested == 3);
+    unsigned calls = 0;
+    CHECK(out.write("small\n", 1, [&] { return ++calls == 3; }) == outcome::dropped);
+    CHECK(calls == 3);
     std::string all;
     std::thread reader([&] { all = p.read(large.size() + 6); });
     CHECK(out.write("small\n", 1, never) == outcome::taken);
@@ -119,8 +119,8 @@ TEST_CASE("finish gives up on a stopped reader and counts the records that were 
     queued_writer out(std::move(p.writer), {});
     out.write(std::string(200'000, 'x'), 5);
     out.write("more", 2);
-    unsigned requested = 0;
-    out.finish([&] { return ++requested == 2; });
+    unsigned calls = 0;
+    out.finish([&] { return ++calls == 2; });
     CHECK(out.dropped() == 7);
     CHECK(out.write("late") == outcome::dropped);
 }

@@ -33,7 +33,7 @@ rdma_bw_link connected(unsigned short port) {
     }
 }
 
-/// Returns the message that hear_end() throws for this text from a client.
+/// Returns the message that receive_end() throws for this text from a client.
 std::string refusal_of(const std::string& printed) {
     const unsigned short port = free_port();
     auto client = std::async(std::launch::async, [&] {
@@ -41,7 +41,7 @@ std::string refusal_of(const std::string& printed) {
         link.send(printed);
     });
     rdma_bw_link link = rdma_bw_link::accept(port, false);
-    const std::string refusal = message_of([&] { link.hear_end(); });
+    const std::string refusal = message_of([&] { link.receive_end(); });
     client.get();
     return refusal;
 }
@@ -67,7 +67,7 @@ TEST_CASE("both ends of rdma_bw exchange the addresses for their writes") {
         link.receive("ready");
     });
     rdma_bw_link link = rdma_bw_link::accept(port, false);
-    const rdma_bw_end received = link.hear_end();
+    const rdma_bw_end received = link.receive_end();
     link.send("ready");
     client.get();
     CHECK(received.LID == end.LID);

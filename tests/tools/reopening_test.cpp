@@ -225,11 +225,11 @@ TEST_CASE("each missed period is counted once") {
     every.done();
     CHECK(every.next() == start + 10s);
     // In time: the next period has not started.
-    CHECK(every.skip_begun(start + 3s) == 0);
+    CHECK(every.skip_started(start + 3s) == 0);
     CHECK(every.next() == start + 10s);
     // The second period took until 31 s, so the third and the fourth period have started already.
     every.done();
-    CHECK(every.skip_begun(start + 31s) == 2);
+    CHECK(every.skip_started(start + 31s) == 2);
     CHECK(every.next() == start + 40s);
     // The device was lost until 75 s. The fifth to the seventh period are missed, and the eighth continues.
     CHECK(every.skip_over(start + 75s) == 3);

@@ -86,11 +86,11 @@ TEST_CASE("sweep prints one table row and one CSV line per port with all counter
 TEST_CASE("sweeps run at the requested interval and report the changes since the previous sweep") {
     const process_result r = sweep({"--every", "2s", "--count", "3", "--json"});
     check_success(r);
-    std::vector<double> start;
+    std::vector<double> starts;
     for (const json& o : objects_of(r))
-        if (o.contains("schema")) start.push_back(o.at("seconds"));
-    REQUIRE(start.size() == 3);
-    for (int i = 0; i < 3; ++i) CHECK(start[static_cast<std::size_t>(i)] == Approx(2.0 * i).margin(1e-9));
+        if (o.contains("schema")) starts.push_back(o.at("seconds"));
+    REQUIRE(starts.size() == 3);
+    for (int i = 0; i < 3; ++i) CHECK(starts[static_cast<std::size_t>(i)] == Approx(2.0 * i).margin(1e-9));
     std::size_t changed = 0;
     for (const json& port : ports_of(r)) {
         if (port.at("sweep") == 1) {

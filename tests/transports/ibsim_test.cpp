@@ -204,9 +204,9 @@ TEST_CASE("a subnet manager on ibsim receives directed-route SMInfo with the hea
     ibsim_server server("Hca 1 \"A\"\n[1] \"B\"[1]\n\nHca 1 \"B\"\n[1] \"A\"[1]\n");
     ibsim_transport manager(at(server.sockname(), "A")), requester(at(server.sockname(), "B"));
     REQUIRE(manager.set_is_sm(true) == 0);
-    const mad::any_path path = test::path_of(test::requested::by_ports, {});
+    const mad::any_path path = test::path_of(test::request_kind::by_ports, {});
     std::array<u8, mad::headroom + mad::mad_size> packet{};
-    const auto bytes = test::bytes_of(test::requested::by_ports);
+    const auto bytes = test::bytes_of(test::request_kind::by_ports);
     std::copy(bytes.begin(), bytes.end(), packet.begin() + mad::headroom);
     const mad::duration second{1'000'000'000};
     REQUIRE(
@@ -217,7 +217,7 @@ TEST_CASE("a subnet manager on ibsim receives directed-route SMInfo with the hea
     const mad::received r = manager.receive(buffer);
     REQUIRE(r.state == mad::receive_state::message);
     const auto got = test::fields_of(r.source, r.mad);
-    const auto expected = test::expected_of(test::requested::by_ports, {});
+    const auto expected = test::expected_of(test::request_kind::by_ports, {});
     CHECK(test::differences(got, expected, {"HopPointer", "ReturnPath 0"}) == "");
     CHECK(got.at("HopPointer") == 0);
     CHECK(got.at("ReturnPath 0") == 1);

@@ -32,7 +32,7 @@ constexpr auto failed = mad::send_state::failed;
 constexpr u8 Get = 0x01, Send = 0x03, GetTable = 0x12, GetResp = 0x81;
 
 /// A request. Its number is the lower half of its transaction ID.
-struct requester {
+struct mad_settings {
     MgmtClass mgmt_class = MgmtClass::SubnDirected;
     u8 class_version = 1;
     u8 method = Get;
@@ -59,7 +59,7 @@ struct reading {
 struct program {
     explicit program(kernel_options o = {}) : wire(silence), kernel(wire, o) {}
 
-    mad::send_result send_query(u32 number, const requester& a = {}) {
+    mad::send_result send_mad(u32 number, const mad_settings& a = {}) {
         std::vector<u8> bytes(mad::headroom + std::max(a.size, mad::mad_size));
         u8* const m = bytes.data() + mad::headroom;
         m[0] = 1;
@@ -108,10 +108,10 @@ struct program {
 };
 
 /// Returns when the kernel returns an unanswered request that is sent at that time.
-mad::duration comes_back(const requester& a, mad::duration at = {}, mad::duration tick = 1ms) {
+mad::duration comes_back(const mad_settings& a, mad::duration at = {}, mad::duration tick = 1ms) {
     program p({.tick = tick});
     p.kernel.set_now(mad::time_point(at));
-    REQUIRE(p.send_query(1, a).state == sent);
+    REQUIRE(p.send_mad(1, a).state == sent);
     while (p.read().empty()) {
         const auto next = p.kernel.next_event();
         REQUIRE(next);
@@ -135,29 +135,29 @@ std::vector<u8> request_of_others() {
 // ---- timeouts ------------------------------------------------------------------------------------------------------------
 
 TEST_CASE("the kernel timeout is rounded up to whole milliseconds and is at least one") {
-    const auto reported = [](mad::duration operation) { return comes_back({.operation = operation}); };
-    CHECK(reported(20ms) == 20ms);
-    CHECK(reported(20ms + 1ns) == 21ms);
-    CHECK(reported(1ns) == 1ms);
-    CHECK(reported(0ns) == 1ms);
+    const auto measured = [](mad::duration operation) { return comes_back({.operation = operation}); };
+    CHECK(measured(20ms) == 20ms);
+    CHECK(measured(20ms + 1ns) == 21ms);
+    CHECK(measured(1ns) == 1ms);
+    CHECK(measured(0ns) == 1ms);
 }
 
 TEST_CASE("kernel timers run on whole jiffies and expire at a jiffy") {
     // Measured with HZ=250: a timeout of 1 ms took 7 ms, one of 100 ms took 104 ms.
-    const auto reported = [](mad::duration operation, mad::duration at) {
+    const auto measured = [](mad::duration operation, mad::duration at) {
         return comes_back({.operation = operation}, at, 4ms);
     };
-    CHECK(reported(1ms, 1ms) == 8ms);
-    CHECK(reported(100ms, 1ms) == 104ms);
-    CHECK(reported(100ms, 0ms) == 100ms);
-    CHECK(reported(97ms, 1ns) == 104ms);
+    CHECK(measured(1ms, 1ms) == 8ms);
+    CHECK(measured(100ms, 1ms) == 104ms);
+    CHECK(measured(100ms, 0ms) == 100ms);
+    CHECK(measured(97ms, 1ns) == 104ms);
     CHECK(comes_back({.operation = 100ms}, 700us) == 101ms);
     CHECK(comes_back({.operation = 11ms}, 0ms, 10ms) == 20ms);
 }
 
 TEST_CASE("an unanswered request returns once with status 110, 24 bytes and the whole transaction ID") {
     program p;
-    REQUIRE(p.send_query(0x01020304, {.operation = 100ms}).state == sent);
+    REQUIRE(p.send_mad(0x01020304, {.operation = 100ms}).state == sent);
     CHECK(p.read_at(100ms - 1ns).empty());
     CHECK(p.kernel.next_event() == mad::time_point(100ms));
     const auto report = p.read_at(100ms);
@@ -175,7 +175,7 @@ TEST_CASE("an unanswered request returns once with status 110, 24 bytes and the 
 
 TEST_CASE("the kernel holds a request for the whole operation, so that a late reply arrives") {
     program p;
-    REQUIRE(p.send_query(1, {.attempt = 10ms, .operation = 40ms}).state == sent);
+    REQUIRE(p.send_mad(1, {.attempt = 10ms, .operation = 40ms}).state == sent);
     p.answer(0, 35ms);
     CHECK(p.read_at(34ms).empty());
     const auto answer = p.read_at(35ms);
@@ -188,7 +188,7 @@ TEST_CASE("the kernel holds a request for the whole operation, so that a late re
 
 TEST_CASE("a reply after the kernel timeout is dropped") {
     program p;
-    REQUIRE(p.send_query(1, {.operation = 100ms}).state == sent);
+    REQUIRE(p.send_mad(1, {.operation = 100ms}).state == sent);
     p.answer(0, 100ms + 1ns);
     const auto report = p.read_at(1s);
     REQUIRE(report.size() == 1);
@@ -199,7 +199,7 @@ TEST_CASE("a reply after the kernel timeout is dropped") {
 
 TEST_CASE("a program that sleeps finds what arrived meanwhile, except replies after the timeout") {
     program p;
-    for (u32 i = 0; i < 4; ++i) REQUIRE(p.send_query(i, {.operation = 10ms}).state == sent);
+    for (u32 i = 0; i < 4; ++i) REQUIRE(p.send_mad(i, {.operation = 10ms}).state == sent);
     p.answer(0, 0ms);
     p.answer(1, 20ms);
     p.answer(2, 5ms);
@@ -211,7 +211,7 @@ TEST_CASE("a program that sleeps finds what arrived meanwhile, except replies af
 
 TEST_CASE("a reply at the very end of the timeout is in time") {
     program p;
-    REQUIRE(p.send_query(1, {.operation = 100ms}).state == sent);
+    REQUIRE(p.send_mad(1, {.operation = 100ms}).state == sent);
     p.answer(0, 100ms);
     const auto answer = p.read_at(100ms);
     REQUIRE(answer.size() == 1);
@@ -223,7 +223,7 @@ TEST_CASE("a thousand requests in flight return in the order of their timeouts")
     program p;
     for (u32 i = 0; i < 1000; ++i) {
         const bool is_short = i % 2;
-        REQUIRE(p.send_query(i, {.attempt = 1s, .operation = is_short ? 50ms : 60ms}).state ==
+        REQUIRE(p.send_mad(i, {.attempt = 1s, .operation = is_short ? 50ms : 60ms}).state ==
                 (i < 640 ? sent : would_block));
     }
     CHECK(p.counters().most_on_wire == 640);
@@ -239,7 +239,7 @@ TEST_CASE("a thousand requests in flight return in the order of their timeouts")
 
 TEST_CASE("the kernel drops a duplicate reply") {
     program p;
-    REQUIRE(p.send_query(1).state == sent);
+    REQUIRE(p.send_mad(1).state == sent);
     p.answer(0, 1ms);
     p.answer(0, 1ms);
     p.answer(0, 2ms);
@@ -251,7 +251,7 @@ TEST_CASE("the kernel drops a duplicate reply") {
 
 TEST_CASE("a reply with an unknown transaction ID is not delivered") {
     program p;
-    REQUIRE(p.send_query(1).state == sent);
+    REQUIRE(p.send_mad(1).state == sent);
     std::vector<u8> answer(p.wire.taken()[0].bytes.begin(), p.wire.taken()[0].bytes.end());
     answer[3] = GetResp;
     const std::size_t byte = GENERATE(8, 11, 12, 15); // a byte of each half
@@ -265,7 +265,7 @@ TEST_CASE("a reply with an unknown transaction ID is not delivered") {
 
 TEST_CASE("a reply in another class than its request is not delivered") {
     program p;
-    REQUIRE(p.send_query(1).state == sent);
+    REQUIRE(p.send_mad(1).state == sent);
     std::vector<u8> answer(p.wire.taken()[0].bytes.begin(), p.wire.taken()[0].bytes.end());
     answer[1] = value(MgmtClass::SubnLID);
     answer[3] = GetResp;
@@ -276,14 +276,14 @@ TEST_CASE("a reply in another class than its request is not delivered") {
 
 TEST_CASE("an agent can send another class than its own, and the reply must have the class of the request") {
     program p;
-    REQUIRE(p.send_query(1, {.class_in_mad = MgmtClass::SubnLID}).state == sent);
+    REQUIRE(p.send_mad(1, {.class_in_mad = MgmtClass::SubnLID}).state == sent);
     p.answer(0, 1ms);
     CHECK(p.read_at(1ms).size() == 1);
 }
 
 TEST_CASE("a request without a timeout is sent once, never returned, and its reply is not delivered") {
     program p;
-    REQUIRE(p.send_query(1, {.method = Send, .expects_reply = false}).state == sent);
+    REQUIRE(p.send_mad(1, {.method = Send, .expects_reply = false}).state == sent);
     CHECK(p.on_wire() == 1);
     p.answer(0, 1ms);
     CHECK(p.read_at(1ms).empty());
@@ -295,7 +295,7 @@ TEST_CASE("a request without a timeout is sent once, never returned, and its rep
 
 TEST_CASE("a reply with another base version is dropped, and its request times out") {
     program p;
-    REQUIRE(p.send_query(1, {.operation = 10ms}).state == sent);
+    REQUIRE(p.send_mad(1, {.operation = 10ms}).state == sent);
     std::vector<u8> answer(p.wire.taken()[0].bytes.begin(), p.wire.taken()[0].bytes.end());
     answer[0] = 0;
     answer[3] = GetResp;
@@ -310,7 +310,7 @@ TEST_CASE("a reply with another base version is dropped, and its request times o
 TEST_CASE("500 unread replies arrive unchanged in order") {
     program p;
     for (u32 i = 0; i < 500; ++i) {
-        REQUIRE(p.send_query(i).state == sent);
+        REQUIRE(p.send_mad(i).state == sent);
         p.answer(i, mad::duration(i) * 1000 + 1us);
     }
     p.kernel.set_now(mad::time_point(1ms));
@@ -330,7 +330,7 @@ TEST_CASE("replies are dropped while 200,000 messages are unread, and returned r
     CHECK(kernel_options{}.max_unread == 200'000); // according to the source
     program p({.max_unread = 3});
     for (u32 i = 0; i < 8; ++i) {
-        REQUIRE(p.send_query(i, {.operation = i < 6 ? 3s : 10ms}).state == sent);
+        REQUIRE(p.send_mad(i, {.operation = i < 6 ? 3s : 10ms}).state == sent);
         if (i < 6) p.answer(i, 1ms);
     }
     p.kernel.set_now(mad::time_point(10ms));
@@ -344,12 +344,12 @@ TEST_CASE("replies are dropped while 200,000 messages are unread, and returned r
 
 TEST_CASE("requests carry the agent number in the upper half of the transaction ID, and responses keep theirs") {
     program p;
-    REQUIRE(p.send_query(1).state == sent);
-    REQUIRE(p.send_query(2).state == sent);
-    REQUIRE(p.send_query(1, {.mgmt_class = MgmtClass::SubnLID}).state == sent);
-    REQUIRE(p.send_query(1, {.mgmt_class = MgmtClass::SubnLID, .class_version = 2}).state == sent);
-    REQUIRE(p.send_query(3, {.mgmt_class = MgmtClass::SubnLID, .method = Send, .expects_reply = false}).state == sent);
-    REQUIRE(p.send_query(1, {.method = GetResp, .expects_reply = false}).state == sent);
+    REQUIRE(p.send_mad(1).state == sent);
+    REQUIRE(p.send_mad(2).state == sent);
+    REQUIRE(p.send_mad(1, {.mgmt_class = MgmtClass::SubnLID}).state == sent);
+    REQUIRE(p.send_mad(1, {.mgmt_class = MgmtClass::SubnLID, .class_version = 2}).state == sent);
+    REQUIRE(p.send_mad(3, {.mgmt_class = MgmtClass::SubnLID, .method = Send, .expects_reply = false}).state == sent);
+    REQUIRE(p.send_mad(1, {.method = GetResp, .expects_reply = false}).state == sent);
     std::vector<u32> numbers;
     for (const packet& s : p.wire.taken()) numbers.push_back(iba::load_be<u32>(s.bytes.data() + 8));
     REQUIRE(numbers.size() == 6);
@@ -370,54 +370,54 @@ TEST_CASE("requests carry the agent number in the upper half of the transaction 
 
 TEST_CASE("a request with a transaction ID in use fails with EINVAL, even to another destination") {
     program p;
-    REQUIRE(p.send_query(1, {.operation = 10ms}).state == sent);
+    REQUIRE(p.send_mad(1, {.operation = 10ms}).state == sent);
     for (const bool expects_reply : {true, false}) {
-        const auto again = p.send_query(1, {.expects_reply = expects_reply, .path = route(2)});
+        const auto again = p.send_mad(1, {.expects_reply = expects_reply, .path = route(2)});
         CHECK(again.state == failed);
         CHECK(again.error == EINVAL);
     }
     CHECK(p.counters().duplicates == 2);
     CHECK(p.on_wire() == 1);
     CHECK(p.kernel.held() == 1);
-    CHECK(p.send_query(1, {.mgmt_class = MgmtClass::SubnLID}).state == sent);
-    CHECK(p.send_query(1, {.class_version = 2}).state == sent);
-    CHECK(p.send_query(1, {.method = GetResp, .expects_reply = false}).state == sent);
+    CHECK(p.send_mad(1, {.mgmt_class = MgmtClass::SubnLID}).state == sent);
+    CHECK(p.send_mad(1, {.class_version = 2}).state == sent);
+    CHECK(p.send_mad(1, {.method = GetResp, .expects_reply = false}).state == sent);
 
     // The slot is free as soon as the kernel has returned the request, or has its reply, whether or not the program has
     // read it.
     p.kernel.set_now(mad::time_point(10ms));
-    REQUIRE(p.send_query(1, {.operation = 100ms}).state == sent);
+    REQUIRE(p.send_mad(1, {.operation = 100ms}).state == sent);
     p.answer(p.on_wire() - 1, 1ms);
     p.kernel.set_now(mad::time_point(11ms));
-    CHECK(p.send_query(1).state == sent);
+    CHECK(p.send_mad(1).state == sent);
     CHECK(p.read().size() == 2);
 }
 
 TEST_CASE("the kernel model supports exactly 32 agents per descriptor") {
     program p;
     for (u8 version = 1; version <= 33; ++version) {
-        const auto result = p.send_query(1, {.class_version = version});
+        const auto result = p.send_mad(1, {.class_version = version});
         CHECK(result.state == (version <= 32 ? sent : failed));
         if (version > 32) CHECK(result.error == ENOMEM);
     }
-    CHECK(p.send_query(2, {.class_version = 7}).state == sent);
+    CHECK(p.send_mad(2, {.class_version = 7}).state == sent);
 }
 
 // ---- sizes ---------------------------------------------------------------------------------------------------------------
 
 TEST_CASE("36 bytes of a MAD are padded to 256, and shorter or too long writes fail with EINVAL") {
     program p;
-    CHECK(p.send_query(1, {.size = 35}).error == EINVAL);
-    CHECK(p.send_query(1, {.size = 257}).error == EINVAL);
-    CHECK(p.send_query(1, {.mgmt_class = MgmtClass::SubnAdm, .size = 257}).error == EINVAL);
-    CHECK(p.send_query(1, {.mgmt_class = MgmtClass::Performance, .size = 257, .RMPPFlags = 1}).error == EINVAL);
+    CHECK(p.send_mad(1, {.size = 35}).error == EINVAL);
+    CHECK(p.send_mad(1, {.size = 257}).error == EINVAL);
+    CHECK(p.send_mad(1, {.mgmt_class = MgmtClass::SubnAdm, .size = 257}).error == EINVAL);
+    CHECK(p.send_mad(1, {.mgmt_class = MgmtClass::Performance, .size = 257, .RMPPFlags = 1}).error == EINVAL);
     CHECK(p.on_wire() == 0);
     CHECK(p.kernel.held() == 0);
-    CHECK(p.send_query(1, {.size = 36}).state == sent);
+    CHECK(p.send_mad(1, {.size = 36}).state == sent);
     REQUIRE(p.on_wire() == 1); // the wire always gets 256 bytes
     CHECK(
         std::all_of(p.wire.taken()[0].bytes.begin() + 36, p.wire.taken()[0].bytes.end(), [](u8 b) { return b == 0; }));
-    CHECK(p.send_query(1, {.mgmt_class = MgmtClass::SubnAdm, .size = 257, .RMPPFlags = 1}).state == sent);
+    CHECK(p.send_mad(1, {.mgmt_class = MgmtClass::SubnAdm, .size = 257, .RMPPFlags = 1}).state == sent);
 }
 
 namespace {
@@ -578,7 +578,7 @@ private:
 
 TEST_CASE("a request that arrives is delivered unchanged and does not complete an outgoing request") {
     program p;
-    REQUIRE(p.send_query(1).state == sent);
+    REQUIRE(p.send_mad(1).state == sent);
     // This holds even if the request has our transaction ID.
     std::vector<u8> theirs(p.wire.taken()[0].bytes.begin(), p.wire.taken()[0].bytes.end());
     p.arrive(1ms, theirs);
@@ -625,15 +625,15 @@ TEST_CASE("the inner transport serves requests, and replies leave unchanged thro
 
 TEST_CASE("the kernel gets only the attempt timeout from half of max_held, and no sends at max_held") {
     program p({.max_held = 8});
-    for (u32 i = 0; i < 8; ++i) REQUIRE(p.send_query(i, {.attempt = 10ms, .operation = 30ms}).state == sent);
-    CHECK(p.send_query(8).state == would_block);
+    for (u32 i = 0; i < 8; ++i) REQUIRE(p.send_mad(i, {.attempt = 10ms, .operation = 30ms}).state == sent);
+    CHECK(p.send_mad(8).state == would_block);
     CHECK_FALSE(p.kernel.wants_writable()); // the device always claims to be writable
-    CHECK(p.send_query(9, {.method = Send, .expects_reply = false}).state == sent); // the kernel does not hold it
+    CHECK(p.send_mad(9, {.method = Send, .expects_reply = false}).state == sent); // the kernel does not hold it
     p.kernel.set_now(mad::time_point(10ms));
-    CHECK(p.send_query(8).state == would_block); // they were returned, but not read
+    CHECK(p.send_mad(8).state == would_block); // they were returned, but not read
     CHECK(p.read_numbers() == std::vector<u32>{4, 5, 6, 7});
     CHECK(p.kernel.held() == 4);
-    CHECK(p.send_query(8, {.attempt = 5ms, .operation = 500ms}).state == sent);
+    CHECK(p.send_mad(8, {.attempt = 5ms, .operation = 500ms}).state == sent);
     p.kernel.set_now(mad::time_point(15ms));
     CHECK(p.read_numbers() == std::vector<u32>{8});
     p.kernel.set_now(mad::time_point(30ms));
@@ -643,9 +643,9 @@ TEST_CASE("the kernel gets only the attempt timeout from half of max_held, and n
 
 TEST_CASE("a request counts as held for its class until its completion was read") {
     program p;
-    REQUIRE(p.send_query(1).state == sent);
-    REQUIRE(p.send_query(1, {.mgmt_class = MgmtClass::Performance}).state == sent);
-    REQUIRE(p.send_query(2, {.mgmt_class = MgmtClass::Performance, .operation = 5ms}).state == sent);
+    REQUIRE(p.send_mad(1).state == sent);
+    REQUIRE(p.send_mad(1, {.mgmt_class = MgmtClass::Performance}).state == sent);
+    REQUIRE(p.send_mad(2, {.mgmt_class = MgmtClass::Performance, .operation = 5ms}).state == sent);
     p.answer(1, 1ms);
     p.kernel.set_now(mad::time_point(5ms));
     CHECK(p.kernel.held(MgmtClass::Performance) == 2u);
@@ -653,7 +653,7 @@ TEST_CASE("a request counts as held for its class until its completion was read"
     CHECK(p.kernel.held(MgmtClass::Performance) == 0u);
     CHECK(p.kernel.held(MgmtClass::SubnDirected) == 1u);
     CHECK(p.kernel.held(MgmtClass::SubnAdm) == 0u);
-    REQUIRE(p.send_query(3, {.mgmt_class = MgmtClass::Performance}).state == sent);
+    REQUIRE(p.send_mad(3, {.mgmt_class = MgmtClass::Performance}).state == sent);
     CHECK(p.counters().most_on_wire == 3);
     CHECK(p.counters().most_on_wire_of[value(MgmtClass::Performance)] == 2);
 }
@@ -692,7 +692,7 @@ TEST_CASE("a capped agent has 128 SMPs or 16 SA requests on the wire and any num
                                                                            {MgmtClass::DevMgt, 600}}));
     const bool is_capped = GENERATE(true, false);
     program p({.is_capped = is_capped});
-    for (u32 i = 0; i < 600; ++i) REQUIRE(p.send_query(i, {.mgmt_class = mgmt_class}).state == sent);
+    for (u32 i = 0; i < 600; ++i) REQUIRE(p.send_mad(i, {.mgmt_class = mgmt_class}).state == sent);
     CHECK(p.on_wire() == (is_capped ? cap : 600));
     CHECK(p.counters().most_held_back == (is_capped ? 600 - cap : 0));
     CHECK(p.counters().most_on_wire == (is_capped ? cap : 600));
@@ -703,9 +703,9 @@ TEST_CASE("a capped agent has 128 SMPs or 16 SA requests on the wire and any num
 TEST_CASE("the cap on requests applies to each agent separately") {
     program p({.is_capped = true});
     for (u32 i = 0; i < 150; ++i) {
-        REQUIRE(p.send_query(i).state == sent);
-        REQUIRE(p.send_query(i, {.mgmt_class = MgmtClass::SubnLID}).state == sent);
-        REQUIRE(p.send_query(i, {.class_version = 2}).state == sent);
+        REQUIRE(p.send_mad(i).state == sent);
+        REQUIRE(p.send_mad(i, {.mgmt_class = MgmtClass::SubnLID}).state == sent);
+        REQUIRE(p.send_mad(i, {.class_version = 2}).state == sent);
     }
     CHECK(p.on_wire() == 3 * 128);
     CHECK(p.counters().most_on_wire_of[value(MgmtClass::SubnDirected)] == 2 * 128);
@@ -714,8 +714,8 @@ TEST_CASE("the cap on requests applies to each agent separately") {
 
 TEST_CASE("the oldest capped request leaves when a request is answered or returned") {
     program p({.is_capped = true});
-    const requester to_sa{.mgmt_class = MgmtClass::SubnAdm, .attempt = 20ms, .operation = 20ms};
-    for (u32 i = 0; i < 30; ++i) REQUIRE(p.send_query(i, to_sa).state == sent);
+    const mad_settings to_sa{.mgmt_class = MgmtClass::SubnAdm, .attempt = 20ms, .operation = 20ms};
+    for (u32 i = 0; i < 30; ++i) REQUIRE(p.send_mad(i, to_sa).state == sent);
     REQUIRE(p.on_wire() == 16);
     p.answer(3, 1ms);
     p.answer(4, 2ms);
@@ -733,8 +733,8 @@ TEST_CASE("the oldest capped request leaves when a request is answered or return
 
 TEST_CASE("the timeout of a capped request starts when it leaves") {
     program p({.is_capped = true});
-    const requester to_sa{.mgmt_class = MgmtClass::SubnAdm, .attempt = 20ms, .operation = 20ms};
-    for (u32 i = 0; i < 17; ++i) REQUIRE(p.send_query(i, to_sa).state == sent);
+    const mad_settings to_sa{.mgmt_class = MgmtClass::SubnAdm, .attempt = 20ms, .operation = 20ms};
+    for (u32 i = 0; i < 17; ++i) REQUIRE(p.send_mad(i, to_sa).state == sent);
     CHECK(p.read_at(20ms).size() == 16);
     CHECK(p.read_at(40ms - 1ns).empty());
     const auto last = p.read_at(40ms);
@@ -744,8 +744,8 @@ TEST_CASE("the timeout of a capped request starts when it leaves") {
 
 TEST_CASE("a capped request occupies its transaction ID, and a reply to it is not delivered") {
     program p({.is_capped = true});
-    for (u32 i = 0; i < 17; ++i) REQUIRE(p.send_query(i, {.mgmt_class = MgmtClass::SubnAdm}).state == sent);
-    CHECK(p.send_query(16, {.mgmt_class = MgmtClass::SubnAdm}).error == EINVAL);
+    for (u32 i = 0; i < 17; ++i) REQUIRE(p.send_mad(i, {.mgmt_class = MgmtClass::SubnAdm}).state == sent);
+    CHECK(p.send_mad(16, {.mgmt_class = MgmtClass::SubnAdm}).error == EINVAL);
     std::vector<u8> answer(p.wire.taken()[0].bytes.begin(), p.wire.taken()[0].bytes.end());
     answer[3] = GetResp;
     answer[15] = 16;
@@ -757,30 +757,30 @@ TEST_CASE("a capped request occupies its transaction ID, and a reply to it is no
 
 TEST_CASE("RMPP transfers and requests without a reply are not capped") {
     program p({.is_capped = true});
-    for (u32 i = 0; i < 20; ++i) REQUIRE(p.send_query(i, {.mgmt_class = MgmtClass::SubnAdm}).state == sent);
+    for (u32 i = 0; i < 20; ++i) REQUIRE(p.send_mad(i, {.mgmt_class = MgmtClass::SubnAdm}).state == sent);
     REQUIRE(p.on_wire() == 16);
-    CHECK(p.send_query(20, {.mgmt_class = MgmtClass::SubnAdm, .method = Send, .expects_reply = false}).state == sent);
-    CHECK(p.send_query(21, {.mgmt_class = MgmtClass::SubnAdm, .RMPPFlags = 1}).state == sent);
+    CHECK(p.send_mad(20, {.mgmt_class = MgmtClass::SubnAdm, .method = Send, .expects_reply = false}).state == sent);
+    CHECK(p.send_mad(21, {.mgmt_class = MgmtClass::SubnAdm, .RMPPFlags = 1}).state == sent);
     CHECK(p.on_wire() == 18);
 }
 
 TEST_CASE("the cap of an agent counts requests of capped classes, whatever the class of the agent") {
     program p({.is_capped = true});
     for (u32 i = 0; i < 5; ++i)
-        REQUIRE(p.send_query(i, {.mgmt_class = MgmtClass::SubnAdm, .RMPPFlags = 1}).state == sent);
-    for (u32 i = 5; i < 30; ++i) REQUIRE(p.send_query(i, {.mgmt_class = MgmtClass::SubnAdm}).state == sent);
+        REQUIRE(p.send_mad(i, {.mgmt_class = MgmtClass::SubnAdm, .RMPPFlags = 1}).state == sent);
+    for (u32 i = 5; i < 30; ++i) REQUIRE(p.send_mad(i, {.mgmt_class = MgmtClass::SubnAdm}).state == sent);
     CHECK(p.on_wire() == 5 + 16);
     // Requests for counters by an agent of the SA's class do not count. SA requests by an agent without a cap do not
     // wait.
     for (u32 i = 30; i < 50; ++i)
-        REQUIRE(p.send_query(i, {.mgmt_class = MgmtClass::Performance, .class_in_mad = MgmtClass::SubnAdm}).state ==
+        REQUIRE(p.send_mad(i, {.mgmt_class = MgmtClass::Performance, .class_in_mad = MgmtClass::SubnAdm}).state ==
                 sent);
     CHECK(p.on_wire() == 5 + 16 + 20);
 }
 
 TEST_CASE("a capped request that fails when it is sent later is not reported") {
     program p({.is_capped = true});
-    for (u32 i = 0; i < 18; ++i) REQUIRE(p.send_query(i, {.mgmt_class = MgmtClass::SubnAdm}).state == sent);
+    for (u32 i = 0; i < 18; ++i) REQUIRE(p.send_mad(i, {.mgmt_class = MgmtClass::SubnAdm}).state == sent);
     p.wire.set_script([](const packet& s) { return s.tid == 16 ? refused(EIO) : dropped(); });
     p.answer(0, 1ms);
     CHECK(p.read_at(1ms).size() == 1);
@@ -790,7 +790,7 @@ TEST_CASE("a capped request that fails when it is sent later is not reported") {
     CHECK(p.read_at(100s).size() == 16);
     CHECK(p.kernel.held() == 1);
     p.wire.set_script(silence);
-    CHECK(p.send_query(16, {.mgmt_class = MgmtClass::SubnAdm}).state == sent);
+    CHECK(p.send_mad(16, {.mgmt_class = MgmtClass::SubnAdm}).state == sent);
 }
 
 // ---- sends of the inner transport, and its failure -----------------------------------------------------------------------
@@ -798,26 +798,26 @@ TEST_CASE("a capped request that fails when it is sent later is not reported") {
 TEST_CASE("a request that the wire rejects or blocks is neither held nor in use") {
     program p;
     p.wire.set_script([](const packet& s) { return s.number == 0 ? refused(EMSGSIZE) : blocked(); });
-    const auto result = p.send_query(1);
+    const auto result = p.send_mad(1);
     CHECK(result.state == failed);
     CHECK(result.error == EMSGSIZE);
-    CHECK(p.send_query(1).state == would_block);
+    CHECK(p.send_mad(1).state == would_block);
     CHECK(p.kernel.held() == 0);
     CHECK(p.counters().requests == 0);
     p.wire.set_script(silence);
-    CHECK(p.send_query(1).state == sent);
+    CHECK(p.send_mad(1).state == sent);
 }
 
 TEST_CASE("a capped request that the wire blocks leaves later") {
     program p({.is_capped = true});
-    for (u32 i = 0; i < 18; ++i) REQUIRE(p.send_query(i, {.mgmt_class = MgmtClass::SubnAdm}).state == sent);
+    for (u32 i = 0; i < 18; ++i) REQUIRE(p.send_mad(i, {.mgmt_class = MgmtClass::SubnAdm}).state == sent);
     p.wire.set_script([](const packet& s) { return s.at < mad::time_point(2ms) ? blocked(1ms) : dropped(); });
     p.answer(0, 1ms);
     p.answer(1, 1ms);
     p.answer(2, 1ms);
     CHECK(p.read_at(1ms).size() == 3);
     REQUIRE(p.on_wire() == 16);
-    REQUIRE(p.send_query(18, {.mgmt_class = MgmtClass::SubnAdm}).state == sent); // not before the others
+    REQUIRE(p.send_mad(18, {.mgmt_class = MgmtClass::SubnAdm}).state == sent); // not before the others
     p.read_at(2ms);
     REQUIRE(p.on_wire() == 19);
     for (u32 i = 16; i < 19; ++i) CHECK(p.wire.taken()[i].tid == i);
@@ -825,7 +825,7 @@ TEST_CASE("a capped request that the wire blocks leaves later") {
 
 TEST_CASE("a send report of the inner transport ends its request, and unknown reports are dropped") {
     program p;
-    REQUIRE(p.send_query(1).state == sent);
+    REQUIRE(p.send_mad(1).state == sent);
     p.wire.inject(report(p.wire.taken()[0], 1ms, EIO));
     p.wire.inject(report(p.wire.taken()[0], 2ms, EIO));
     const auto got = p.read_at(1s);
@@ -837,7 +837,7 @@ TEST_CASE("a send report of the inner transport ends its request, and unknown re
 
 TEST_CASE("reads and writes fail when the device is removed") {
     program p;
-    REQUIRE(p.send_query(1, {.operation = 10ms}).state == sent);
+    REQUIRE(p.send_mad(1, {.operation = 10ms}).state == sent);
     p.wire.inject(failure(1ms, ENODEV));
     std::vector<u8> buffer(1024);
     p.kernel.set_now(mad::time_point(5ms));
@@ -847,8 +847,8 @@ TEST_CASE("reads and writes fail when the device is removed") {
         CHECK(r.state == mad::receive_state::failed);
         CHECK(r.error == ENODEV);
     }
-    CHECK(p.send_query(2).state == failed);
-    CHECK(p.send_query(2).error == EIO);
+    CHECK(p.send_mad(2).state == failed);
+    CHECK(p.send_mad(2).error == EIO);
     CHECK_FALSE(p.kernel.next_event());
 }
 
@@ -895,7 +895,7 @@ TEST_CASE("each request completes exactly once as its replies and timeout requir
         }
         const mad::duration operation = std::chrono::milliseconds(1 + below(40));
         const MgmtClass mgmt_class = below(2) ? MgmtClass::SubnDirected : MgmtClass::Performance;
-        REQUIRE(p.send_query(number, {.mgmt_class = mgmt_class, .attempt = operation, .operation = operation}).state ==
+        REQUIRE(p.send_mad(number, {.mgmt_class = mgmt_class, .attempt = operation, .operation = operation}).state ==
                 sent);
 
         mad::time_point end = now + operation;
@@ -935,7 +935,7 @@ TEST_CASE("late and duplicate replies are distinguished from unknown ones for th
     program p;
     constexpr u32 count = 20'000;
     for (u32 i = 0; i < count; ++i) {
-        REQUIRE(p.send_query(i).state == sent);
+        REQUIRE(p.send_mad(i).state == sent);
         p.answer(i, 0ms);
         REQUIRE(p.read().size() == 1);
     }

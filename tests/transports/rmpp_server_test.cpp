@@ -82,13 +82,13 @@ public:
     }
 
     /// A requester with its own RMPP implementation.
-    struct requesting {
-        requesting(subnet& s, u16 LID) : place(s.wire, LID), carrier(place) {}
+    struct rmpp_client {
+        rmpp_client(subnet& s, u16 LID) : place(s.wire, LID), carrier(place) {}
         lossy_wire::end place;
         rmpp_transport carrier;
         std::vector<std::vector<u8>> got{};
     };
-    requesting& add_requester() { return askers_.emplace_back(*this, static_cast<u16>(100 + askers_.size())); }
+    rmpp_client& add_client() { return clients_.emplace_back(*this, static_cast<u16>(100 + clients_.size())); }
 
     /// Advances time by `d`.
     void run(duration d = 20us) {
@@ -96,7 +96,7 @@ public:
         for (;;) {
             turn();
             time_point next = carrier.next_event().value_or(until);
-            for (requesting& a : askers_) next = std::min(next, a.carrier.next_event().value_or(until));
+            for (rmpp_client& a : clients_) next = std::min(next, a.carrier.next_event().value_or(until));
             if (next > until || now_ == until) break;
             now_ = std::max(now_, next);
         }
@@ -112,7 +112,7 @@ private:
         serving_->receive(1000);
         serving_->settle();
         std::vector<u8> buffer(std::size_t{1} << 20);
-        for (requesting& a : askers_) {
+        for (rmpp_client& a : clients_) {
             a.carrier.set_now(now_);
             for (;;) {
                 const mad::received r = a.carrier.receive(buffer);
@@ -123,7 +123,7 @@ private:
     }
 
     server::responder answers_;
-    std::list<requesting> askers_;
+    std::list<rmpp_client> clients_;
     std::optional<coro::MADSchedule> serving_;
     time_point now_{};
 
@@ -254,7 +254,7 @@ TEST_CASE("a requester that stops sending ACKs is dropped, and other requesters 
     for (u16 i = 0; i < 20; ++i) silent.emplace_back(s, static_cast<u16>(10 + i)).send(plain_request());
     s.run();
     CHECK(s.carrier.transfers() == 20);
-    subnet::requesting& other = s.add_requester();
+    subnet::rmpp_client& other = s.add_client();
     REQUIRE(send_by(other.carrier, plain_request()).state == mad::send_state::sent);
     s.run(10ms);
     REQUIRE(other.got.size() == 1);
@@ -287,7 +287,7 @@ TEST_CASE("RMPP replies in progress are limited in number and bytes without dela
     s.run();
     CHECK(silent.back().take().size() == 1);
     s.run(20s);
-    subnet::requesting& other = s.add_requester();
+    subnet::rmpp_client& other = s.add_client();
     send_by(other.carrier, plain_request());
     s.run(10ms);
     REQUIRE(other.got.size() == 1);
@@ -296,12 +296,12 @@ TEST_CASE("RMPP replies in progress are limited in number and bytes without dela
 
 TEST_CASE("many concurrent requesters receive whole tables over a lossy, duplicating and reordering link") {
     subnet s(100, {}, {.loss = 0.02, .twice = 0.02, .late = 0.1}, 3);
-    std::vector<subnet::requesting*> all;
-    for (int i = 0; i < 100; ++i) all.push_back(&s.add_requester());
-    for (subnet::requesting* a : all) send_by(a->carrier, plain_request());
+    std::vector<subnet::rmpp_client*> all;
+    for (int i = 0; i < 100; ++i) all.push_back(&s.add_client());
+    for (subnet::rmpp_client* a : all) send_by(a->carrier, plain_request());
     s.run(40s);
     unsigned whole = 0, none = 0;
-    for (subnet::requesting* a : all) {
+    for (subnet::rmpp_client* a : all) {
         if (a->got.empty()) ++none; // its request was lost, and no sender repeats it in this test
         else if (is_whole(a->got[0], 100)) ++whole;
     }
@@ -314,7 +314,7 @@ TEST_CASE("a handler receives a whole RMPP request, and its reply returns") {
     const std::size_t size = GENERATE(112u, 200u, 208u, 2000u, 20'000u);
     CAPTURE(size);
     subnet s(1, {}, {.loss = 0.02, .twice = 0.05, .late = 0.1}, 2);
-    subnet::requesting& a = s.add_requester();
+    subnet::rmpp_client& a = s.add_client();
     std::vector<u8> request = message_of(size);
     request[3] = get_multi;
     request[24] = 1;
@@ -464,7 +464,7 @@ TEST_CASE("a completed transfer frees its slot for the next") {
 
 TEST_CASE("a response starts a transfer once, and only from the destination of an outgoing request") {
     subnet s(1);
-    subnet::requesting& client = s.add_requester();
+    subnet::rmpp_client& client = s.add_client();
     mad::IBPath to_client, to_peer = to_server();
     to_client.DLID = iba::lid{100};
     to_peer.DLID = iba::lid{50};

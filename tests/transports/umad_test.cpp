@@ -566,12 +566,12 @@ TEST_CASE("the SA limit of the end port lowers the default limit of SA requests"
     const temporary_file file;
     const std::string fifo = file.directory / "umad1"; // can be opened and polled like a device
     REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
-    const auto window_of = [&](unsigned printed, unsigned requested_for = 0) {
+    const auto window_of = [&](unsigned of_device, unsigned of_options = 0) {
         transports::end_port port;
         port.umad = fifo;
-        port.sa_max_outstanding = printed;
+        port.sa_max_outstanding = of_device;
         umad_options options;
-        options.sa_window = requested_for;
+        options.sa_window = of_options;
         options.ioctl = [](int, unsigned long, void*) { return 0; };
         return umad_transport(port, options).limits().sa_window;
     };

@@ -737,7 +737,8 @@ TEST_CASE("a manager on the virtual device serves its port, and the SMA keeps ru
 }
 
 TEST_CASE("a server on the virtual device receives the headers of Linux, whatever Q_Key was written") {
-    const auto what = GENERATE(test::requested::by_ports, test::requested::by_lid, test::requested::of_other_port);
+    const auto what =
+        GENERATE(test::request_kind::by_ports, test::request_kind::by_lid, test::request_kind::of_other_port);
     simulated s("single,sm=1,at=h-0002 HCA-1");
     program server(s.port);
     REQUIRE(server.add(0x81, 1, 1u << get, 0, 0, 0) == 0);
@@ -749,14 +750,14 @@ TEST_CASE("a server on the virtual device receives the headers of Linux, whateve
     kernel_port others_port({.carrier = &others_carrier, .port = 1});
     program client(others_port);
     const auto sent = test::bytes_of(what);
-    const bool is_smp = what != test::requested::of_other_port;
+    const bool is_smp = what != test::request_kind::of_other_port;
     REQUIRE(client.add(sent[1], 1, 0, 0, 0, is_smp ? 0 : 1) == 0);
     const iba::lid here = fabric.graph().nodes[1].ports[1].LID, there = fabric.graph().nodes[0].ports[1].LID;
     ib_user_mad_hdr h{};
-    h.lid = what == test::requested::by_ports ? 0xffff : htobe16(value(here));
+    h.lid = what == test::request_kind::by_ports ? 0xffff : htobe16(value(here));
     h.qpn = htobe32(is_smp ? 0 : 1);
     h.qkey = htobe32(7);
-    h.sl = what == test::requested::by_ports ? 0 : test::requested_sl;
+    h.sl = what == test::request_kind::by_ports ? 0 : test::requested_sl;
     packet p(header_size);
     std::memcpy(p.data(), &h, sizeof h);
     p.insert(p.end(), sent.begin(), sent.end());
@@ -880,7 +881,7 @@ TEST_CASE("sysfs of a virtual device shows the values of its SMA in the format o
             const transports::vumad::local_attributes none;
             take(&none);
         } else {
-            local.send_query(file.what, take);
+            local.query_attributes(file.what, take);
             for (int i = 0; text.empty() && i < 100; ++i) {
                 s.run(20ms);
                 local.take_answers();
@@ -938,7 +939,7 @@ TEST_CASE("the rate file of a virtual device has the width and speed of its link
         std::string text;
         for (const auto& file : transports::vumad::sysfs_files({&described, 1})) {
             if (!file.path.ends_with("/rate")) continue;
-            local.send_query(file.what, [&](const transports::vumad::local_attributes* a) {
+            local.query_attributes(file.what, [&](const transports::vumad::local_attributes* a) {
                 REQUIRE(a);
                 text = file.text(*a);
             });

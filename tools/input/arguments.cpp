@@ -20,7 +20,7 @@ argument& argument::shows_default() {
             }
             return {};
         },
-        place_);
+        destination_);
     return *this;
 }
 

@@ -40,7 +40,7 @@ public:
                      std::string*, std::vector<std::string>*, text_reader, std::function<void()>>;
 
     argument(std::string names, destination where, bool is_flag)
-        : names_(std::move(names)), place_(std::move(where)), is_flag_(is_flag) {}
+        : names_(std::move(names)), destination_(std::move(where)), is_flag_(is_flag) {}
 
     argument& required() { return is_required_ = true, *this; }
     /// Declares the present value as the default. The text of the option must show it in brackets.
@@ -86,12 +86,12 @@ public:
     bool is_value_optional() const { return is_value_optional_; }
     /// Returns the default value as text, if shows_default() was called; else nullopt.
     const std::optional<std::string>& default_text() const { return default_text_; }
-    bool takes_several() const { return std::holds_alternative<std::vector<std::string>*>(place_); }
+    bool takes_several() const { return std::holds_alternative<std::vector<std::string>*>(destination_); }
 
 private:
     friend class command_line;
     std::string names_, environment_;
-    destination place_;
+    destination destination_;
     std::vector<std::string> choices_, words_;
     std::optional<std::string> default_text_;
     file_use file_use_ = file_use::none;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // dissect_message.hpp - finds and prints the structures in a message: packet headers, a umad header, the MAD and its attribute. Opens no files.
 #pragma once
-#include "input/messages.hpp"
+#include "input/mad_files.hpp"
 #include <comad/iba/detail/table.hpp>
 
 #include <span>

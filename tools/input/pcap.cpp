@@ -3,8 +3,8 @@
 #include "input/pcap.hpp"
 
 #include "comad.hpp"
-#include "input/frame.hpp"
 #include "input/queued_writer.hpp"
+#include "input/roce_frame.hpp"
 #include <comad/iba/detail/bits.hpp>
 #include <comad/iba/detail/keys.hpp>
 #include <comad/iba/detail/text.hpp>

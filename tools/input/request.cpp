@@ -3,7 +3,7 @@
 #include "input/request.hpp"
 
 #include "comad.hpp"
-#include "input/changes.hpp"
+#include "input/field_changes.hpp"
 #include "input/options.hpp"
 #include "input/structure.hpp"
 #include <comad/iba/detail/class_port_info.hpp>

@@ -3,7 +3,7 @@
 #include "input/structure.hpp"
 
 #include "comad.hpp"
-#include "input/messages.hpp"
+#include "input/mad_files.hpp"
 #include "input/options.hpp"
 #include <comad/iba/detail/registry.hpp>
 #include <comad/iba/detail/suggest_names.hpp>

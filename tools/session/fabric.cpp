@@ -171,12 +171,12 @@ comad::fabric_port fabric::open(const comad::fabric_text& text, const global_opt
     else options.pkey = o.pkey;
     options.descriptors = o.descriptors;
     options.timeout = o.umad_timeout;
-    options.on_port_event = [report = on_port_event_, is_verbose = o.verbosity > 0](std::string_view event,
+    options.on_port_event = [notify = on_port_event_, is_verbose = o.verbosity > 0](std::string_view event,
                                                                                     const transports::end_port& now) {
         if (is_verbose)
             print_error("{}: {} (LID {}, SM LID {}, {})\n", now.name(), event, value(now.LID), value(now.masterSMLID),
                         comad::iba::name_or_number(now.portState));
-        if (*report) (*report)();
+        if (*notify) (*notify)();
     };
     auto opened = open_fabric_port(text, options);
     if (!opened) throw_error(opened.error(), o);

@@ -58,7 +58,7 @@ query_task<std::vector<candidate>> candidates_of_sa(session& in) {
         const bool is_there = std::ranges::any_of(all, [&](const candidate& c) { return c.facts.LID == LID; });
         if (LID == 0 || is_there) continue;
         candidate c{{.LID = LID, .route = {}, .info = {}}, path_to(in, iba::lid(static_cast<comad::u16>(LID)))};
-        c.facts.described_by = manager_facts::source::no_node;
+        c.facts.described_by = manager_facts::source::capability_mask;
         all.push_back(std::move(c));
     }
     co_return all;
@@ -83,7 +83,7 @@ coro::task<std::vector<candidate>> candidates_of_discovery(session& in) {
             candidate c{{.LID = value(info->LID), .route = fmt::format("{}", fmt::join(hops, ",")), .info = {}},
                         in.options().keys.put_into(n.route, n.info.portGUID)};
             c.facts.info.GUID = n.info.portGUID;
-            c.facts.described_by = manager_facts::source::no_node;
+            c.facts.described_by = manager_facts::source::capability_mask;
             all.push_back(std::move(c));
         }
     co_return all;
@@ -125,12 +125,12 @@ coro::task<std::vector<manager_facts>> survey_managers(session& in, without_sa o
         if (of_sa) found = std::move(of_sa).value();
     }
     if (!is_answered && has_smps && otherwise == without_sa::discover) found = co_await candidates_of_discovery(in);
-    std::vector<query_task<manager_facts>> requester;
+    std::vector<query_task<manager_facts>> queries;
     for (candidate& c : found) {
         if (!has_smps) c.path.reset();
-        requester.push_back(described(in, std::move(c)));
+        queries.push_back(described(in, std::move(c)));
     }
-    auto answered = co_await all(std::move(requester));
+    auto answered = co_await all(std::move(queries));
     std::vector<manager_facts> managers = std::move(answered).value(); // never an error
     std::ranges::stable_sort(managers, std::less{}, [](const manager_facts& m) {
         const bool is_master = m.is_known() && m.info.SMState == iba::SMState::Master;

@@ -2,7 +2,7 @@
 // manager_survey.hpp - finds the subnet managers of a subnet. Does not depend on a command.
 #pragma once
 #include "session/session.hpp"
-#include "text/managers.hpp"
+#include "text/subnet_managers.hpp"
 #include <comad/iba/sa.hpp>
 
 #include <vector>

@@ -23,9 +23,9 @@ using comad::discovery::node_names;
 constexpr std::size_t most_warnings = 5;
 
 void print_warnings(const std::vector<std::string>& warnings) {
-    const std::size_t reported = std::min(warnings.size(), most_warnings);
-    for (std::size_t i = 0; i < reported; ++i) print_message("{}; line ignored", warnings[i]);
-    if (warnings.size() > reported) print_message("... and {} more lines ignored", warnings.size() - reported);
+    const std::size_t printed = std::min(warnings.size(), most_warnings);
+    for (std::size_t i = 0; i < printed; ++i) print_message("{}; line ignored", warnings[i]);
+    if (warnings.size() > printed) print_message("... and {} more lines ignored", warnings.size() - printed);
 }
 
 } // namespace

@@ -3,7 +3,7 @@
 #include "session/port_view.hpp"
 
 #include "comad.hpp"
-#include "session/other_end.hpp"
+#include "session/neighbor_port.hpp"
 #include "text/diags_text.hpp"
 #include "text/link_text.hpp"
 #include <comad/discovery/database/detail/vendors.hpp>

@@ -4,9 +4,9 @@
 #pragma once
 #include "comad.hpp"
 #include "session/session.hpp"
-#include "text/missing.hpp"
+#include "text/failure_text.hpp"
 #include <comad/coro/detail/uncancelled.hpp>
-#include <comad/mad/detail/acted.hpp>
+#include <comad/mad/detail/may_have_acted.hpp>
 
 #include <fmt/format.h>
 

@@ -100,30 +100,30 @@ std::optional<unsigned> requested_port(const mad::mad_error& e) {
 
 /// Runs a query. If a node rejects a port that does not exist, adds the existing ports to the message.
 query_task<report> with_port_numbers(session& in, query_task<report> query) {
-    auto output = co_await std::move(query);
-    const auto port = output ? std::nullopt : requested_port(output.error());
-    if (!port) co_return output;
-    const mad::any_path path = output.error().detail->path;
+    auto reply = co_await std::move(query);
+    const auto port = reply ? std::nullopt : requested_port(reply.error());
+    if (!port) co_return reply;
+    const mad::any_path path = reply.error().detail->path;
     const auto node = co_await in.SubnGet<smp::NodeInfo>(path);
     if (node && *port > node.value().numPorts)
-        output.error().message(fmt::format("port {} is out of range: the node has {} port{}", *port,
-                                           node.value().numPorts, node.value().numPorts == 1 ? "" : "s"));
-    co_return output;
+        reply.error().message(fmt::format("port {} is out of range: the node has {} port{}", *port,
+                                          node.value().numPorts, node.value().numPorts == 1 ? "" : "s"));
+    co_return reply;
 }
 
 } // namespace
 
 int run_query(const global_options& options, const mad::address* target,
               const std::function<query_task<report>(session&)>& query, std::function<std::string()> progress) {
-    const auto [output, end] = [&] {
+    const auto [outcome, end] = [&] {
         session in(options, target);
         if (!progress) progress = [&] { return fmt::format("{} MADs sent", in.schedule().counters().sent); };
         auto result = in.run(with_port_numbers(in, query(in)), std::move(progress));
         return std::pair{std::move(result), session_end(in)};
     }();
-    if (output) return finish(output.value(), end);
+    if (outcome) return finish(outcome.value(), end);
     print_error(end.counts);
-    print_error(output.error(), options);
+    print_error(outcome.error(), options);
     print_capture_problem(end.capture_problem);
     return failed;
 }
@@ -185,9 +185,9 @@ coro::task<mad::result<discovery::subnet>> discover_subnet(session& in, discover
         if (known) co_return std::move(*known);
     }
     if (in.options().discovers_by_sa()) require_sa(in);
-    auto requester = in.options().discovers_by_sa() ? discovery::discover_by_sa(in.schedule(), in.local_port().LID, how)
-                                                    : discovery::discover(in.schedule(), how);
-    auto found = co_await std::move(requester);
+    auto search = in.options().discovers_by_sa() ? discovery::discover_by_sa(in.schedule(), in.local_port().LID, how)
+                                                 : discovery::discover(in.schedule(), how);
+    auto found = co_await std::move(search);
     if (found) {
         for (discovery::failure& p : found.value().failures)
             if (p.kind == discovery::failure_kind::limit && !is_memory_short)

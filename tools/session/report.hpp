@@ -3,7 +3,7 @@
 #pragma once
 #include "comad.hpp"
 #include "session/session.hpp"
-#include "text/missing.hpp"
+#include "text/failure_text.hpp"
 #include "text/output.hpp"
 #include <comad/discovery/walk/discover.hpp>
 
@@ -31,7 +31,7 @@ struct session_end {
     /// Creates the data for a command that needed no session.
     explicit session_end(const global_options& o) : shows_all(o.shows_all()) {}
     std::string counts, capture_problem, disconnect;
-    bool shows_all;           ///< see global_options::tells_all()
+    bool shows_all;           ///< see global_options::shows_all()
     bool was_stopped = false; ///< a signal stopped the session
 };
 

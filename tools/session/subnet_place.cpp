@@ -63,12 +63,12 @@ std::optional<u32> node_with(const subnet& s, iba::guid GUID) {
 }
 
 std::optional<u32> node_with(const subnet& s, iba::lid LID) {
-    const unsigned requested = value(LID);
+    const unsigned lid_value = value(LID);
     for (u32 n = 0; n < s.nodes.size(); ++n)
         for (const discovery::port& p : s.nodes[n].ports) {
             if (!p.info || (s.nodes[n].is_switch() && &p != &s.nodes[n].ports.front())) continue;
             const unsigned first = value(p.info->LID);
-            if (first != 0 && requested >= first && requested < first + (1u << p.info->LMC)) return n;
+            if (first != 0 && lid_value >= first && lid_value < first + (1u << p.info->LMC)) return n;
         }
     return std::nullopt;
 }

@@ -89,7 +89,7 @@ coro::task<bool> sweep_loop::find_subnet() {
         const bool goes_on = co_await in_.schedule().pause(plan_.every.value_or(std::chrono::seconds(1)));
         if (!goes_on) co_return false;
     }
-    checked_ = in_.now();
+    last_check_ = in_.now();
     if (plan_.refresh.count() && plan_.refresh_by == discovery::change_source::sa)
         co_await find_change(); // stores the present state
     co_return true;
@@ -120,21 +120,21 @@ coro::task<std::string> sweep_loop::find_first_subnet() {
 // Waits for a driver, a subnet manager or the local SMA. Returns false if the device was disconnected, or if a signal arrived.
 coro::task<bool> sweep_loop::wait_for_subnet() {
     growing_pause between;
-    for (std::string reported;;) {
+    for (std::string last_reason;;) {
         std::string why = co_await find_first_subnet();
         if (is_disconnected()) co_return false;
         if (why.empty()) {
-            if (!reported.empty() && listener_.on_found) listener_.on_found();
+            if (!last_reason.empty() && listener_.on_found) listener_.on_found();
             co_return true;
         }
-        if (in_.stopped() && reported.empty()) throw std::runtime_error(why);
+        if (in_.stopped() && last_reason.empty()) throw std::runtime_error(why);
         if (in_.stopped()) co_return false;
-        if (why != reported) {
+        if (why != last_reason) {
             listener_.on_problem(fmt::format("waiting for {}: {}; retrying at least every {} s", in_.device(), why,
                                              growing_pause::longest / std::chrono::seconds(1)));
             if (listener_.on_silence) listener_.on_silence(why);
         }
-        reported = std::move(why);
+        last_reason = std::move(why);
         const bool goes_on = co_await in_.schedule().pause(between.next());
         if (!goes_on) co_return false;
         co_await in_.refresh_port();
@@ -203,7 +203,7 @@ void sweep_loop::report_missing(const std::vector<discovery::failure>& missing, 
 coro::task<bool> sweep_loop::wait_for_next() {
     if (plan_.on_request) co_return co_await wait_for_request();
     if (!periods_) co_return true;
-    const u64 skipped = periods_->skip_begun(in_.now());
+    const u64 skipped = periods_->skip_started(in_.now());
     if (skipped > 0) {
         is_complete_ = false;
         totals_.skipped += skipped;
@@ -262,8 +262,8 @@ std::string sweep_loop::find_sign_of_change(const counters::sweep& now) {
 
 // Checks for changes at most once in each refresh period: a link that goes up and down continuously must not cause endless discoveries.
 coro::task<void> sweep_loop::refresh() {
-    if (in_.now() - checked_ < plan_.refresh) co_return;
-    checked_ = in_.now();
+    if (in_.now() - last_check_ < plan_.refresh) co_return;
+    last_check_ = in_.now();
     co_await in_.refresh_port();
     std::string why = std::exchange(reason_, {});
     if (why.empty()) why = co_await find_change();
@@ -287,14 +287,14 @@ coro::task<void> sweep_loop::refresh() {
 coro::task<std::string> sweep_loop::find_change() {
     std::vector<discovery::change> changes;
     if (plan_.refresh_by == discovery::change_source::sa) {
-        auto reported = co_await tables_->find_changes();
-        if (!reported) {
-            if (reported.error().code == mad::errc::cancelled || is_disconnected()) co_return std::string{};
+        auto found = co_await tables_->find_changes();
+        if (!found) {
+            if (found.error().code == mad::errc::cancelled || is_disconnected()) co_return std::string{};
             is_complete_ = false;
-            listener_.on_problem("cannot read changes from the SA: " + format_error(reported.error(), in_.options()));
+            listener_.on_problem("cannot read changes from the SA: " + format_error(found.error(), in_.options()));
             co_return std::string{};
         }
-        changes = std::move(reported).value();
+        changes = std::move(found).value();
     } else {
         changes = co_await discovery::find_changes(in_.schedule(), *known_->subnet, &in_.options().keys);
     }

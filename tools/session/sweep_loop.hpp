@@ -108,7 +108,7 @@ private:
     std::shared_ptr<const comad::counters::sweep> before_;
     std::optional<comad::discovery::sa_tables> tables_; // tables of the session that is open now
     std::optional<comad::mad::time_point> begin_;       // start of the first sweep
-    comad::mad::time_point checked_{};
+    comad::mad::time_point last_check_{};
     std::optional<comad::coro::periods> periods_; // times of the sweeps of a plan with `every`
     bool was_interrupted_ = false;                // the device was disconnected during the last sweep
     bool is_requested_ = false;

@@ -53,8 +53,8 @@ coro::generator<coro::task<void>> questions(answers& all) {
 
 coro::task<std::string> find_answer(session& in, const discovery::subnet& known) {
     answers all{in, known};
-    auto requested = questions(all);
-    co_await in.schedule().mqueue(std::move(requested));
+    auto queries = questions(all);
+    co_await in.schedule().mqueue(std::move(queries));
     if (!all.first) co_return std::string{};
     co_return describe(known, discovery::change{*all.first, "the node on the other end of the link replies again"});
 }

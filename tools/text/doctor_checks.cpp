@@ -153,7 +153,7 @@ finding check_port_state(const end_port& p, bool is_used) {
     const std::string found =
         fmt::format("{}, {} ({}), LID {}, SM at LID {}", p.link_layer, format_state(p.portState),
                     format_physical_state(p.portPhysicalState), value(p.LID), value(p.masterSMLID));
-    const auto judged = [&](verdict v, std::string more, remedy advice) {
+    const auto evaluated = [&](verdict v, std::string more, remedy advice) {
         return finding{"port", p.name(), v, more.empty() ? found : found + ": " + more, std::move(advice)};
     };
     if (!p.is_infiniband())
@@ -166,14 +166,15 @@ finding check_port_state(const end_port& p, bool is_used) {
     switch (p.portState) {
     case iba::PortState::Active:
         if (value(p.masterSMLID) == 0)
-            return judged(bad_if(is_used), "no subnet manager is known", remedy_id::start_sm);
-        return judged(verdict::ok, {}, {});
+            return evaluated(bad_if(is_used), "no subnet manager is known", remedy_id::start_sm);
+        return evaluated(verdict::ok, {}, {});
     case iba::PortState::Armed:
-        return judged(verdict::warning, "the subnet manager has not finished its configuration", remedy_id::see_sm_log);
+        return evaluated(verdict::warning, "the subnet manager has not finished its configuration",
+                         remedy_id::see_sm_log);
     case iba::PortState::Initialize:
-        return judged(bad_if(is_used), "the link is up, but no subnet manager has configured the port",
-                      remedy_id::start_sm);
-    default: return judged(bad_if(is_used), "no link", link_remedy(p));
+        return evaluated(bad_if(is_used), "the link is up, but no subnet manager has configured the port",
+                         remedy_id::start_sm);
+    default: return evaluated(bad_if(is_used), "no link", link_remedy(p));
     }
 }
 
@@ -281,7 +282,7 @@ finding check_own_sm(const fabric_facts& f) {
     return {"SM", about, verdict::ok, found, {}};
 }
 
-/// Reports another subnet manager. `was_asked`: SMInfo was requested from it.
+/// Reports another subnet manager. `was_queried`: SMInfo was requested from it.
 finding list_sm(const manager_facts& m, bool was_queried) {
     using enum manager_facts::source;
     const std::string_view silent = was_queried ? ", but it did not reply to SMInfo" : "";
@@ -298,7 +299,7 @@ finding list_sm(const manager_facts& m, bool was_queried) {
                 verdict::ok,
                 fmt::format("{}, according to the SA{}", manager_state(m.info), silent),
                 {}};
-    case no_node: break;
+    case capability_mask: break;
     }
     return {"SM", manager_name(m), verdict::skipped, fmt::format("its port has IsSM set{}", silent), {}};
 }

@@ -22,7 +22,7 @@ std::string format_findings(std::span<const finding> all) {
     for (const finding& f : all) {
         std::string text = f.about.empty() ? f.found : f.about + ": " + f.found;
         if (!f.remedy.empty()) text += "; possible fix: " + f.remedy.text();
-        lines += fmt::format("{:<8} {:<7} {}\n", name(f.judged), f.check, iba::escaped(text));
+        lines += fmt::format("{:<8} {:<7} {}\n", name(f.evaluated), f.check, iba::escaped(text));
     }
     return lines;
 }
@@ -33,7 +33,7 @@ std::string findings_json(std::span<const finding> all) {
     for (const finding& f : all)
         lines += json_line({{"check", json_string(f.check)},
                             {"about", text_or_null(f.about)},
-                            {"verdict", name(f.judged)},
+                            {"verdict", name(f.evaluated)},
                             {"found", json_string(f.found)},
                             {"remedy", text_or_null(f.remedy.text())},
                             {"command", text_or_null(f.remedy.command())}});
@@ -41,7 +41,7 @@ std::string findings_json(std::span<const finding> all) {
 }
 
 bool is_any_bad(std::span<const finding> all) noexcept {
-    return std::ranges::find(all, verdict::bad, &finding::judged) != all.end();
+    return std::ranges::find(all, verdict::bad, &finding::evaluated) != all.end();
 }
 
 } // namespace ibtool

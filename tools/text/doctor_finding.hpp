@@ -24,7 +24,7 @@ std::string_view name(verdict) noexcept;
 struct finding {
     std::string_view check; ///< the kind of check: `port`
     std::string about;      ///< `mlx5_0/1`; empty: there is only one of this kind
-    verdict judged;
+    verdict evaluated;
     std::string found; ///< the facts as text
     ibtool::remedy remedy;
 };

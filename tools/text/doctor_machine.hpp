@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // doctor_machine.hpp - the facts that `doctor` checks: data of this machine, and replies from the fabric. Reads and sends nothing.
 #pragma once
-#include "text/managers.hpp"
+#include "text/subnet_managers.hpp"
 #include <comad/iba/detail/smp/node.hpp>
 #include <comad/mad/detail/time.hpp>
 #include <comad/transports/sysfs.hpp>

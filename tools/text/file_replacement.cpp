@@ -107,31 +107,31 @@ void take_owner_and_mode(int descriptor, const struct stat& old) noexcept {
     ::fchmod(descriptor, mode);
 }
 
-enum class replacing { done, not_possible };
+enum class replacement { done, not_possible };
 
 /// Replaces a file. `old`: the existing file; null: the file does not exist. `mode`: nullopt keeps the mode of the old file, or uses the
 /// umask.
 /// Returns `not_possible` and sets errno if the directory is not writable, or if the name is a mount point.
-replacing replace(std::string_view text, const std::string& shown, const std::string& name, const struct stat* old,
-                  std::optional<mode_t> mode) {
+replacement replace(std::string_view text, const std::string& shown, const std::string& name, const struct stat* old,
+                    std::optional<mode_t> mode) {
     const signals_later until_done;
     const std::string directory = directory_of(name);
     const std::string_view consequence = old ? "; the old file is unchanged" : "";
     const auto is_refusal = [&] { return old && (errno == EACCES || errno == EPERM || errno == EBUSY); };
     constexpr mode_t for_its_owner = 0600, by_umask = 0666;
     temporary_file next(directory, old || mode ? for_its_owner : by_umask);
-    if (!next && is_refusal()) return replacing::not_possible;
+    if (!next && is_refusal()) return replacement::not_possible;
     if (!next) refuse(shown, std::strerror(errno), consequence);
     if (const int error = write_waiting(next.descriptor(), text)) refuse(shown, std::strerror(error), consequence);
     if (mode) ::fchmod(next.descriptor(), *mode);
     else if (old) take_owner_and_mode(next.descriptor(), *old);
     if (!synchronize(next.descriptor())) refuse(shown, std::strerror(errno), consequence);
     if (!next.rename(name)) {
-        if (is_refusal()) return replacing::not_possible;
+        if (is_refusal()) return replacement::not_possible;
         refuse(shown, std::strerror(errno), consequence);
     }
     synchronize_directory(directory);
-    return replacing::done;
+    return replacement::done;
 }
 
 /// The file to which a name leads through symbolic links.
@@ -215,7 +215,7 @@ void write_in_place(std::string_view text, const std::string& file) {
 
 void write_file(std::string_view text, const std::string& file) {
     const written_place to = place_of(file);
-    if (to.is_replaceable && replace(text, file, to.name, to.old ? &*to.old : nullptr, {}) == replacing::done) return;
+    if (to.is_replaceable && replace(text, file, to.name, to.old ? &*to.old : nullptr, {}) == replacement::done) return;
     write_in_place(text, file);
 }
 
@@ -223,7 +223,7 @@ void replace_file(std::string_view text, const std::string& file, unsigned mode)
     struct stat old {};
     const bool is_there = ::lstat(file.c_str(), &old) == 0;
     if (is_there && !S_ISREG(old.st_mode)) refuse(file, "it is not a regular file");
-    if (replace(text, file, file, is_there ? &old : nullptr, mode) != replacing::done)
+    if (replace(text, file, file, is_there ? &old : nullptr, mode) != replacement::done)
         refuse(file, std::strerror(errno));
 }
 

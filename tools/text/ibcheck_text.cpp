@@ -83,13 +83,13 @@ bool is_comparable(const subnet& s, port_ref r) {
 
 // ---- counters --------------------------------------------------------------------------------------------------------
 
-std::vector<complaint> check_counters(const counters::counter_values& reported, const error_thresholds& thresholds) {
+std::vector<complaint> check_counters(const counters::counter_values& values, const error_thresholds& thresholds) {
     std::vector<complaint> all;
     for_each_counter([&](counter c) {
         const u64 highest = thresholds[c];
-        if (!reported.has(c) || highest == 0 || (reported[c] <= highest && !reported.is_pegged(c))) return;
-        all.push_back({warning, fmt::format("counter {} = {} \t(threshold {})", label_of(c), reported[c], highest),
-                       name_of(c), fmt::to_string(reported[c]), fmt::to_string(highest)});
+        if (!values.has(c) || highest == 0 || (values[c] <= highest && !values.is_pegged(c))) return;
+        all.push_back({warning, fmt::format("counter {} = {} \t(threshold {})", label_of(c), values[c], highest),
+                       name_of(c), fmt::to_string(values[c]), fmt::to_string(highest)});
     });
     return all;
 }

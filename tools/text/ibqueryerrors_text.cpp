@@ -41,9 +41,9 @@ std::string with_unit(u64 count, bool is_data) {
     return is_data ? text + 'B' : text;
 }
 
-std::string format_counter(counter c, const counters::counter_values& reported, bool has_unit) {
-    const std::string unit = has_unit ? fmt::format(" ({})", with_unit(reported[c], is_data(c))) : std::string();
-    return fmt::format(" [{} == {}{}]", label_of(c), reported[c], unit);
+std::string format_counter(counter c, const counters::counter_values& values, bool has_unit) {
+    const std::string unit = has_unit ? fmt::format(" ({})", with_unit(values[c], is_data(c))) : std::string();
+    return fmt::format(" [{} == {}{}]", label_of(c), values[c], unit);
 }
 
 /// The causes of an error counter, with libibmad's labels.
@@ -91,15 +91,15 @@ template <class T> void add_details(nlohmann::ordered_json& line, const reading&
 
 // ---- rules -----------------------------------------------------------------------------------------------------------
 
-bool error_rules::is_over(counter c, const counters::counter_values& reported) const {
+bool error_rules::is_over(counter c, const counters::counter_values& values) const {
     const auto is_in = [c](const std::vector<counter>& list) { return std::ranges::find(list, c) != list.end(); };
-    if (!has_threshold(c) || !reported.has(c) || reported[c] <= thresholds[c] || is_in(suppressed)) return false;
+    if (!has_threshold(c) || !values.has(c) || values[c] <= thresholds[c] || is_in(suppressed)) return false;
     return c != counter::QP1Dropped || is_in(named);
 }
 
-bool error_rules::is_any_over(const counters::counter_values& reported) const {
+bool error_rules::is_any_over(const counters::counter_values& values) const {
     bool is_any = false;
-    for_each_counter([&](counter c) { is_any |= is_over(c, reported); });
+    for_each_counter([&](counter c) { is_any |= is_over(c, values); });
     return is_any;
 }
 
@@ -127,11 +127,11 @@ std::string error_report::of(const counters::sweep& all) {
 
 /// Adds the lines of a node. `sum`: null if the sum of all ports was not read.
 void error_report::add_node(const reading* sum, const reading* first, const reading* end) {
-    const auto reported = std::count_if(first, end, [](const reading& l) { return l.valid; });
-    if (!sum && reported == 0) return;
+    const auto replied = std::count_if(first, end, [](const reading& l) { return l.valid; });
+    if (!sum && replied == 0) return;
     ++nodes_;
-    const bool is_enough = sum && reported == 0 && !rules_.is_any_over(sum->counters.counters);
-    ports_ += is_enough ? subnet_.nodes[first->where.node].info.numPorts : static_cast<unsigned>(reported);
+    const bool is_enough = sum && replied == 0 && !rules_.is_any_over(sum->counters.counters);
+    ports_ += is_enough ? subnet_.nodes[first->where.node].info.numPorts : static_cast<unsigned>(replied);
     bool has_head = false;
     if (sum) add_errors(*sum, has_head);
     for (const reading* l = first; l != end; ++l) {
@@ -142,8 +142,8 @@ void error_report::add_node(const reading* sum, const reading* first, const read
 }
 
 void error_report::add_errors(const reading& l, bool& has_head) {
-    const counters::counter_values& reported = l.counters.counters;
-    if (!rules_.is_any_over(reported)) return;
+    const counters::counter_values& values = l.counters.counters;
+    if (!rules_.is_any_over(values)) return;
     const discovery::node& node = subnet_.nodes[l.where.node];
     const bool is_sum = l.where.port == counters::all_ports;
     if (!has_head) ++bad_nodes_;
@@ -159,14 +159,14 @@ void error_report::add_errors(const reading& l, bool& has_head) {
     has_head = true;
     std::string counters;
     for_each_counter([&](counter c) {
-        if (!rules_.is_over(c, reported)) return;
-        counters += format_counter(c, reported, reported.width(c) == 64);
+        if (!rules_.is_over(c, values)) return;
+        counters += format_counter(c, values, values.width(c) == 64);
         if (c == counter::portXmitDiscards) counters += cause_text<pm::PortXmitDiscardDetails>(l);
         if (c == counter::portRcvErrors) counters += cause_text<pm::PortRcvErrorDetails>(l);
     });
     if (choice_.data) {
         for_each_counter([&](counter c) {
-            if (!has_threshold(c) && reported[c]) counters += format_counter(c, reported, true);
+            if (!has_threshold(c) && values[c]) counters += format_counter(c, values, true);
         });
     }
     if (is_sum && !node.is_switch()) return; // as in ibqueryerrors.c, which reports other nodes port by port
@@ -201,16 +201,16 @@ void error_report::add_json(const reading& l) {
     const bool is_sum = l.where.port == counters::all_ports;
     const bool is_switch = subnet_.nodes[l.where.node].is_switch();
     if (is_sum && !is_switch) return;
-    const counters::counter_values& reported = l.counters.counters;
+    const counters::counter_values& values = l.counters.counters;
     nlohmann::ordered_json line = place_json(subnet_, is_sum ? port_ref{l.where.node, 0} : l.where, names_);
     line["port"] = l.where.port;
-    const auto add = [&](const char* list, counter c) { line[list][std::string(name_of(c))] = reported[c]; };
+    const auto add = [&](const char* list, counter c) { line[list][std::string(name_of(c))] = values[c]; };
     for_each_counter([&](counter c) {
-        if (!choice_.data_only && rules_.is_over(c, reported)) {
+        if (!choice_.data_only && rules_.is_over(c, values)) {
             add("errors", c);
-            if (reported.is_pegged(c)) line["pegged"].push_back(std::string(name_of(c)));
+            if (values.is_pegged(c)) line["pegged"].push_back(std::string(name_of(c)));
         }
-        if ((choice_.data || choice_.data_only) && !has_threshold(c) && reported.has(c)) add("data", c);
+        if ((choice_.data || choice_.data_only) && !has_threshold(c) && values.has(c)) add("data", c);
     });
     add_details<pm::PortRcvErrorDetails>(line, l);
     add_details<pm::PortXmitDiscardDetails>(line, l);

@@ -19,7 +19,7 @@ using change_state = counters::counter_change::state;
 
 namespace {
 
-bool is_news(const counters::counter_change& c) {
+bool is_new(const counters::counter_change& c) {
     return c.what != change_state::unknown && !(c.what == change_state::counted && c.value == 0);
 }
 
@@ -29,7 +29,7 @@ void for_each_change(const counters::sample& before, const counters::sample& aft
                      F&& f) {
     for_each_counter([&](counter c) {
         const counters::counter_change what = change_of(c, before, after);
-        if (!is_news(what)) return;
+        if (!is_new(what)) return;
         const double rate = rate_of(c, what, after.at - before.at);
         if (above && ((*above)[c] == 0 || rate <= static_cast<double>((*above)[c]))) return;
         f(c, what, rate);
@@ -99,7 +99,7 @@ void change_totals::add(const counters::sample& before, const counters::sample& 
     time_ += after.at - before.at;
     for_each_counter([&](counter c) {
         const counters::counter_change what = change_of(c, before, after);
-        if (!is_news(what)) return;
+        if (!is_new(what)) return;
         sums_[static_cast<unsigned>(c)] += what.value;
         is_more_[static_cast<unsigned>(c)] |= !what.is_exact();
     });

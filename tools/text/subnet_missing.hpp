@@ -2,7 +2,7 @@
 // subnet_missing.hpp - adds the names of locations to failures of a discovery and of a sweep. Does not depend on a schedule.
 #pragma once
 #include "comad.hpp"
-#include "text/missing.hpp"
+#include "text/failure_text.hpp"
 #include <comad/discovery/database/subnet.hpp>
 
 #include <string>

@@ -85,14 +85,14 @@ nlohmann::ordered_json link_row(const discovery::subnet& s, const discovery::lin
         if (found != errors.end()) sum = sum.value_or(0) + found->second;
         if (l.from == l.to) break;
     }
-    const port_ref known_end = s.at(l.from).info ? l.from : l.to;
+    const port_ref end_with_info = s.at(l.from).info ? l.from : l.to;
     const bool is_known = condition_of(s, l) != discovery::link_condition::unknown;
     std::string state, speed;
     if (is_known) {
         for (const port_ref end : {l.to, l.from})
             if (const auto& info = s.at(end).info; info && value(info->portState) != 0)
                 state = iba::name_or_number(info->portState);
-        speed = fmt::format("{}{}", format_link_width(s.at(known_end)), format_link_speed(s, known_end));
+        speed = fmt::format("{}{}", format_link_width(s.at(end_with_info)), format_link_speed(s, end_with_info));
     }
     return {l.from.node, l.from.port, l.to.node,      l.to.port,
             state,       speed,       color_of(s, l), sum ? nlohmann::ordered_json(*sum) : nullptr};

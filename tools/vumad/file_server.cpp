@@ -135,7 +135,7 @@ void file_server::state::open_described(fuse_req_t request, fuse_file_info f, co
         const vumad::local_attributes none;
         return finish(&none);
     }
-    fabric.ports()[e.port].local->send_query(described.what, finish);
+    fabric.ports()[e.port].local->query_attributes(described.what, finish);
 }
 
 void file_server::state::open_device(fuse_req_t request, fuse_file_info f, const file_tree::entry& e) {

@@ -113,12 +113,12 @@ public:
         if (::pipe2(ends.data(), O_CLOEXEC) != 0)
             throw std::system_error(errno, std::generic_category(), "cannot create a pipe");
         failures_ = unique_fd{ends[0]};
-        const unique_fd reported{ends[1]};
+        const unique_fd write_end{ends[1]};
         id_ = ::fork();
         if (id_ < 0) throw std::system_error(errno, std::generic_category(), "cannot start a process");
         if (id_ != 0) return;
         signals.release();
-        become(command, reported);
+        become(command, write_end);
     }
 
     pid_t id() const noexcept { return id_; }

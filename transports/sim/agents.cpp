@@ -43,10 +43,10 @@ agents::agents(topology& t, u64 counter_seed)
 }
 
 /// Replies as a host. Every CA belongs to a host.
-server::response agents::answer_host(const server::request& r, host_answer* describes) const {
+server::response agents::answer_host(const server::request& r, host_answer* handler) const {
     const node& here = topology_.nodes[here_.node];
     if (here.type != iba::NodeType::CA) return server::response::error(server::status::unsupported_method);
-    return describes(r, {here.description, "cpu 0: model simulated MHZ 0\n"});
+    return handler(r, {here.description, "cpu 0: model simulated MHZ 0\n"});
 }
 
 void agents::set_keys(u64 key) noexcept {
@@ -62,10 +62,10 @@ bool agents::is_manager(router::node_port at) noexcept {
 
 bool agents::take_trap(router::node_port at, std::span<u8, mad::mad_size> smp) {
     if (!is_manager(at)) return false;
-    iba::smp::NoticeTrap reported;
-    iba::decode(reported, smp.data() + iba::offset_of<&iba::smp::Format::data>);
-    if (!server::turn_round(smp)) return false;
-    iba::Notice notice = iba::smp::notice_of(reported);
+    iba::smp::NoticeTrap trap;
+    iba::decode(trap, smp.data() + iba::offset_of<&iba::smp::Format::data>);
+    if (!server::turn_into_reply(smp)) return false;
+    iba::Notice notice = iba::smp::notice_of(trap);
     const auto issuer = addressed_ports(subnet_, &notice.issuerLID, nullptr);
     if (!issuer.empty()) notice.issuerGID = issuer.front().GID;
     administrator_.notify(notice);

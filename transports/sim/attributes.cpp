@@ -110,15 +110,15 @@ u16 attributes::get(u32 node, u8 in_port, u16 attributeID, u32 modifier, block o
 /// the modifier selects the port.
 attributes::table_place attributes::block_at(u32 node, u8 in_port, u16 attributeID, u32 modifier) const noexcept {
     const bool is_switch = topology_.nodes[node].is_switch();
-    u32 reported = ~u32{0};
+    u32 used_bits = ~u32{0};
     switch (attributeID) {
-    case iba::attribute_id<smp::PKeyTable>: reported = is_switch ? ~u32{0} : 0xffff; break;
-    case iba::attribute_id<smp::SLToVLMappingTable>: reported = is_switch ? 0xffff : 0; break;
-    case iba::attribute_id<smp::VLArbitrationTable>: reported = is_switch ? ~u32{0} : 0xffff'0000; break;
-    case iba::attribute_id<smp::MulticastForwardingTable>: reported = 0xf000'01ff; break;
-    case iba::attribute_id<smp::LedInfo>: reported = is_switch ? ~u32{0} : 0; break;
+    case iba::attribute_id<smp::PKeyTable>: used_bits = is_switch ? ~u32{0} : 0xffff; break;
+    case iba::attribute_id<smp::SLToVLMappingTable>: used_bits = is_switch ? 0xffff : 0; break;
+    case iba::attribute_id<smp::VLArbitrationTable>: used_bits = is_switch ? ~u32{0} : 0xffff'0000; break;
+    case iba::attribute_id<smp::MulticastForwardingTable>: used_bits = 0xf000'01ff; break;
+    case iba::attribute_id<smp::LedInfo>: used_bits = is_switch ? ~u32{0} : 0; break;
     }
-    return {is_switch ? u8{0} : in_port, modifier & reported};
+    return {is_switch ? u8{0} : in_port, modifier & used_bits};
 }
 
 u16 attributes::get_unwritten(u32 node, u8 in_port, u16 attributeID, u32 modifier, block out) noexcept {
@@ -285,14 +285,14 @@ u16 attributes::get_port_info(u32 number, u8 in_port, u32 modifier, block out) n
     constexpr u32 understands_extended_speeds = u32{1} << 31; // the requester's (IBA 14.2.5.6)
     const u32 which = modifier & ~understands_extended_speeds;
     if (which > n.num_ports()) return status::invalid_value;
-    smp::PortInfo reported = port_info(number, in_port, which == 0 && !n.is_switch() ? in_port : which);
+    smp::PortInfo info = port_info(number, in_port, which == 0 && !n.is_switch() ? in_port : which);
     if (n.hides_extended_speeds && !(modifier & understands_extended_speeds)) {
-        reported.linkSpeedExtSupported = reported.linkSpeedExtEnabled = 0;
-        reported.linkSpeedExtActive = {};
-        reported.linkSpeedExtSupported2 = reported.linkSpeedExtEnabled2 = 0;
-        reported.linkSpeedExtActive2 = {};
+        info.linkSpeedExtSupported = info.linkSpeedExtEnabled = 0;
+        info.linkSpeedExtActive = {};
+        info.linkSpeedExtSupported2 = info.linkSpeedExtEnabled2 = 0;
+        info.linkSpeedExtActive2 = {};
     }
-    return put(reported, out);
+    return put(info, out);
 }
 
 /// Returns the modes of forward error correction. Each speed supports its usual mode or none; the link uses the usual mode.
@@ -345,13 +345,13 @@ u16 attributes::get_hierarchy(u32 number, u32 modifier, block out) noexcept {
     if (n.hierarchies.empty()) return status::unsupported_attribute;
     const u32 which = modifier & 0xff, index = modifier >> 8;
     if (which > n.num_ports() || index >= n.hierarchies.size()) return status::invalid_value;
-    const hierarchy& node_port = n.hierarchies[index];
+    const hierarchy& entry = n.hierarchies[index];
     smp::HierarchyInfo i;
-    i.templateGUID = node_port.templateGUID;
+    i.templateGUID = entry.templateGUID;
     i.maxSupportedIndex = i.maxActiveIndex = static_cast<u8>(n.hierarchies.size() - 1);
-    const std::size_t above = std::min(node_port.levels.size(), i.levelData.size() - 1);
+    const std::size_t above = std::min(entry.levels.size(), i.levelData.size() - 1);
     i.activeLevels = static_cast<u8>(above + 1);
-    std::copy_n(node_port.levels.begin(), above, i.levelData.begin());
+    std::copy_n(entry.levels.begin(), above, i.levelData.begin());
     i.levelData[above] = which;
     return put(i, out);
 }
@@ -422,9 +422,9 @@ u16 attributes::get_linear(u32 number, u32 modifier, block out) noexcept {
     smp::LinearForwardingTable table;
     for (u32 i = 0; i < table.portBlock.size(); ++i) {
         const u32 LID = modifier * 64 + i;
-        const bool is_reported = value(topology_.sm_lid) != 0 && LID <= forwarding_.top();
+        const bool is_configured = value(topology_.sm_lid) != 0 && LID <= forwarding_.top();
         table.portBlock[i] =
-            is_reported ? forwarding_.port_to(number, iba::lid{static_cast<u16>(LID)}) : forwarding::no_port;
+            is_configured ? forwarding_.port_to(number, iba::lid{static_cast<u16>(LID)}) : forwarding::no_port;
     }
     return put(table, out);
 }

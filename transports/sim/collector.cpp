@@ -65,9 +65,9 @@ services::outcome services::remove(record& r, mad::time_point now) {
 void services::find(collector& found, mad::time_point now) {
     drop_expired(now);
     for (const lease& l : leases_) {
-        record reported = l.what;
-        reported.serviceKey = {};
-        found.offer(reported);
+        record shown = l.what;
+        shown.serviceKey = {};
+        found.offer(shown);
     }
 }
 

@@ -129,15 +129,15 @@ response congestion_agent::answer_key(const server::request& r, bool has_key) {
         key_ = wanted;
         key_.CCKeyViolations = violations;
     }
-    CongestionKeyInfo reported = key_;
-    if (!has_key && key_.CCKeyProtectBit) reported.CCKey = 0;
-    return response::of(reported);
+    CongestionKeyInfo shown = key_;
+    if (!has_key && key_.CCKeyProtectBit) shown.CCKey = 0;
+    return response::of(shown);
 }
 
 template <class Log> response congestion_agent::read_log(Log& log, mad::time_point now) const {
-    Log reported = log;
-    reported.congestionFlags = lease_end_ ? 1 : 0;
-    reported.currentTimeStamp = timestamp(now);
+    Log shown = log;
+    shown.congestionFlags = lease_end_ ? 1 : 0;
+    shown.currentTimeStamp = timestamp(now);
     if constexpr (std::is_same_v<Log, CongestionLogSwitch>) {
         log.logEventsCounter = 0;
         log.portMap = {};
@@ -145,7 +145,7 @@ template <class Log> response congestion_agent::read_log(Log& log, mad::time_poi
         log.thresholdEventCounter = 0;
         log.thresholdCongestionEventMap = 0;
     }
-    return response::of(reported);
+    return response::of(shown);
 }
 
 response congestion_agent::answer_for(switch_part& s, const server::request& r, mad::time_point now) const {

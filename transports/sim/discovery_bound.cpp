@@ -93,7 +93,8 @@ discovery_bound bound_discovery(const topology& t, u32 start, unsigned start_por
     discovery_bound b;
     const auto any_order = graph.quickest([&](u32, unsigned) { return round_trips(2); });
     const auto by_port = graph.quickest([&](u32 n, unsigned p) { return round_trips(1 + ports_before(n, p)); });
-    const auto as_requested = graph.quickest([&](u32 n, unsigned p) { return 1 + round_trips(ports_before(n, p)); });
+    const auto without_speculation =
+        graph.quickest([&](u32 n, unsigned p) { return 1 + round_trips(ports_before(n, p)); });
     u64 cables = 0; // each cable is queried through one of its ends
     for (u32 n = 0; n < t.nodes.size(); ++n) {
         if (!graph.is_reached(n)) continue;
@@ -103,7 +104,7 @@ discovery_bound bound_discovery(const topology& t, u32 start, unsigned start_por
         b.hops = std::max(b.hops, static_cast<unsigned>(graph.hops(n)));
         b.any_order = std::max(b.any_order, any_order[n] + round_trips(smps));
         b.in_order = std::max(b.in_order, by_port[n] + round_trips(smps));
-        b.as_requested = std::max(b.as_requested, as_requested[n] + 1 + round_trips(smps - 1));
+        b.without_speculation = std::max(b.without_speculation, without_speculation[n] + 1 + round_trips(smps - 1));
         for (unsigned p = 1; p <= graph.at(n).num_ports(); ++p) {
             const port& x = graph.at(n).ports[p];
             const bool from_both = x.is_up() && graph.sends(x.peer_node, x.peer_port);

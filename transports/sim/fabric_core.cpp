@@ -268,8 +268,8 @@ void fabric_core::send(u32 from, const mad::any_path& path, std::span<const u8> 
     p.hops_before = 0;
     p.headers = headers_of(e, path);
     p.is_directed = iba::get<&header::mgmtClass>(p.mad.data()) == iba::MgmtClass::SubnDirected;
-    const bool has_way = answers == mad::any_agent ? send_request(p) : send_answer(p, answers);
-    if (!has_way) return drop(index);
+    const bool has_route = answers == mad::any_agent ? send_request(p) : send_answer(p, answers);
+    if (!has_route) return drop(index);
     if (p.hops != 0) agents_->ports().count_sent(e.node, e.port, packets_of(p.size));
     if (answers == mad::any_agent) travel(index, stage::arrival, faults_.request_loss);
     else travel(index, stage::delivery, faults_.reply_loss);
@@ -389,7 +389,7 @@ bool fabric_core::make_reply(u32 index) noexcept {
         ++counters_.busy;
         p.whole = {};
         p.size = mad::mad_size;
-        return server::turn_round(p.mad, mad_status::busy);
+        return server::turn_into_reply(p.mad, mad_status::busy);
     }
     return scripts_->empty() ? agents_reply(p) : scripted_reply(index);
 }
@@ -399,11 +399,12 @@ bool fabric_core::scripted_reply(u32 index) noexcept {
         const packet& p = packets_[index];
         return p.whole.empty() ? std::vector<u8>(p.mad.begin(), p.mad.end()) : p.whole;
     };
-    const packet& requested = packets_[index];
+    const packet& request_packet = packets_[index];
     const std::vector<u8> request = message();
-    const scripts::key key = scripts::key_of(requested.node, request);
-    const u8 own_port = topology_.nodes[requested.node].is_switch() ? u8{0} : requested.port;
-    const auto reply = scripts_->reply_to(key, request, source_of(requested, {requested.node, own_port, true}));
+    const scripts::key key = scripts::key_of(request_packet.node, request);
+    const u8 own_port = topology_.nodes[request_packet.node].is_switch() ? u8{0} : request_packet.port;
+    const auto reply =
+        scripts_->reply_to(key, request, source_of(request_packet, {request_packet.node, own_port, true}));
     if (reply && reply->empty()) return false;
     if (reply) hold(packets_[index], *reply);
     else if (!agents_reply(packets_[index])) return false;

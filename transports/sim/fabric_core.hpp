@@ -60,7 +60,7 @@ public:
     /// Removes the endpoint. MADs in flight to it are dropped.
     void detach(u32 endpoint) noexcept;
     /// Calls `rearm`, until detach(), when another endpoint has sent a message: next_event() can be earlier then.
-    void on_news(u32 endpoint, std::function<void()> rearm) { endpoints_[endpoint].rearm = std::move(rearm); }
+    void on_change(u32 endpoint, std::function<void()> rearm) { endpoints_[endpoint].rearm = std::move(rearm); }
     /// Calls `rearm` of all endpoints except this one, which has sent a message.
     void notify_others(u32 endpoint) const;
     /// Returns the present P_Key and GID tables of the endpoint's port.

@@ -2,7 +2,7 @@
 // groups.cpp - joins, creates and leaves multicast groups as OpenSM does (osm_sa_mcmember_record.c), with its statuses.
 #include "groups.hpp"
 
-#include "limits.hpp"
+#include "path_selectors.hpp"
 
 #include <algorithm>
 
@@ -202,7 +202,7 @@ void groups::find(collector& found) const {
     const auto wanted = found.wanted<group_record>();
     found.leave_out(iba::mask_of<&group_record::PKey> | limits<group_record>);
     for (const group& g : groups_) {
-        const bool is_partition = !found.requests<&group_record::PKey>() || is_same_partition(wanted.PKey, g.what.PKey);
+        const bool is_partition = !found.selects<&group_record::PKey>() || is_same_partition(wanted.PKey, g.what.PKey);
         if (!is_partition || !is_within_limits(found.mask(), wanted, g.what)) continue;
         for (const member& m : g.members) {
             const port& p = of_.graph().nodes[m.port.at.node].ports[m.port.at.port];

@@ -3,7 +3,7 @@
 #include "paths.hpp"
 
 #include "addressed_ports.hpp"
-#include "limits.hpp"
+#include "path_selectors.hpp"
 
 #include <optional>
 #include <vector>
@@ -13,19 +13,19 @@ namespace comad::transports::sim {
 using iba::sa::PathRecord;
 
 bool has_an_end(const collector& query) noexcept {
-    return query.requests<&PathRecord::SLID>() || query.requests<&PathRecord::SGID>() ||
-           query.requests<&PathRecord::DLID>() || query.requests<&PathRecord::DGID>();
+    return query.selects<&PathRecord::SLID>() || query.selects<&PathRecord::SGID>() ||
+           query.selects<&PathRecord::DLID>() || query.selects<&PathRecord::DGID>();
 }
 
 void path_records(attributes& of, collector& found) {
     const topology& t = of.graph();
     const auto wanted = found.wanted<PathRecord>();
     const auto named = [](bool is_requested, const auto& what) { return is_requested ? &what : nullptr; };
-    const auto from = addressed_ports(of, named(found.requests<&PathRecord::SLID>(), wanted.SLID),
-                                      named(found.requests<&PathRecord::SGID>(), wanted.SGID));
-    const auto to = addressed_ports(of, named(found.requests<&PathRecord::DLID>(), wanted.DLID),
-                                    named(found.requests<&PathRecord::DGID>(), wanted.DGID));
-    const auto partition = found.requests<&PathRecord::PKey>() ? std::optional<u16>(wanted.PKey) : std::optional<u16>();
+    const auto from = addressed_ports(of, named(found.selects<&PathRecord::SLID>(), wanted.SLID),
+                                      named(found.selects<&PathRecord::SGID>(), wanted.SGID));
+    const auto to = addressed_ports(of, named(found.selects<&PathRecord::DLID>(), wanted.DLID),
+                                    named(found.selects<&PathRecord::DGID>(), wanted.DGID));
+    const auto partition = found.selects<&PathRecord::PKey>() ? std::optional<u16>(wanted.PKey) : std::optional<u16>();
     // Every path supports every service, and is reversible even if the query does not require it.
     found.leave_out(iba::mask_of<&PathRecord::serviceID> | iba::mask_of<&PathRecord::numbPath> |
                     iba::mask_of<&PathRecord::reversible> | iba::mask_of<&PathRecord::PKey> | limits<PathRecord>);

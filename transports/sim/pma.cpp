@@ -38,7 +38,7 @@ template <auto First, auto Last = First> consteval numbers numbers_of() {
 /// abilities of a PMA that they need to be other than 0.
 struct counters_at {
     numbers where;
-    u8 bit, node_port, needs;
+    u8 bit, index, needs;
 };
 
 template <auto First, auto Last = First> consteval counters_at same(u8 bit, u8 needs = can::none) {
@@ -54,15 +54,15 @@ using E = PortCountersExt;
 constexpr std::array narrow = [] {
     std::array<counters_at, 18> all{};
     std::size_t next = 0;
-    u8 node_port = 0;
+    u8 index = 0;
     for_each_counter([&]<auto Wide, auto Narrow>(counter_pair<Wide, Narrow> pair) {
         using same = counter_pair<Wide, Narrow>;
         u8 needs = can::none;
         if constexpr (std::is_same_v<same, counter_pair<&E::portXmitWait, &C::portXmitWait>>) needs = can::xmit_wait;
         if constexpr (std::is_same_v<same, counter_pair<&E::QP1Dropped, &C::QP1Dropped>>) needs = can::qp1_dropped;
         if constexpr (pair.has_narrow)
-            all[next++] = {numbers_of<Narrow>(), static_cast<u8>(pair.narrow_bit), node_port, needs};
-        ++node_port;
+            all[next++] = {numbers_of<Narrow>(), static_cast<u8>(pair.narrow_bit), index, needs};
+        ++index;
     });
     return all;
 }();
@@ -164,41 +164,41 @@ template <class F> void for_each_counter(const attribute& a, u8 capabilities, F&
     for (const counters_at& c : a.fields) {
         if ((capabilities & c.needs) != c.needs) continue;
         for (unsigned i = 0; i < c.where.count; ++i)
-            f(c.where.off + i * c.where.width, c.where.width, c.bit + i, c.node_port + i);
+            f(c.where.off + i * c.where.width, c.where.width, c.bit + i, c.index + i);
     }
 }
 
 response answer_counters(const attribute& a, counters& of, const node& n, u32 number, u8 capabilities,
                          mad::time_point now, const server::request& r) {
-    const u8* requested = r.data.data();
-    const bool is_all = requested[portSelect_byte] == all_ports && (capabilities & can::all_ports) != 0;
-    const unsigned first = is_all ? 1 : requested[portSelect_byte], last = is_all ? n.num_ports() : first;
+    const u8* request_data = r.data.data();
+    const bool is_all = request_data[portSelect_byte] == all_ports && (capabilities & can::all_ports) != 0;
+    const unsigned first = is_all ? 1 : request_data[portSelect_byte], last = is_all ? n.num_ports() : first;
     const bool is_no_port = first == 0 && !n.enhanced_port0; // base port 0 has no counters (IBA 16.1.3.5)
     if (is_no_port || last > n.num_ports() || r.data.size() < a.bytes) return response::error(status::invalid_value);
 
-    const u64 selection = selected(a, requested);
+    const u64 selection = selected(a, request_data);
     counter_row sum{};
     for (unsigned port = first; port <= last; ++port) {
-        const counters::group group{number, port, a.group, a.has_opCode ? requested[opCode_byte] : u8{0}};
+        const counters::group group{number, port, a.group, a.has_opCode ? request_data[opCode_byte] : u8{0}};
         counter_row own = of.read(group, now);
         if (r.header.method == iba::Method::Set) {
-            for_each_counter(a, capabilities, [&](unsigned off, unsigned width, unsigned bit, unsigned node_port) {
-                if ((selection >> bit & 1) != 0) own[node_port] = iba::bits_at(requested, off, width);
+            for_each_counter(a, capabilities, [&](unsigned off, unsigned width, unsigned bit, unsigned index) {
+                if ((selection >> bit & 1) != 0) own[index] = iba::bits_at(request_data, off, width);
             });
             of.write(group, own, now);
         }
         std::transform(sum.begin(), sum.end(), own.begin(), sum.begin(), std::plus<>());
     }
 
-    std::vector<u8> reported(a.bytes);
-    reported[portSelect_byte] = requested[portSelect_byte];
-    if (a.has_opCode) reported[opCode_byte] = requested[opCode_byte];
-    copy(a.select, requested, reported.data());
-    copy(a.select2, requested, reported.data());
-    for_each_counter(a, capabilities, [&](unsigned off, unsigned width, unsigned, unsigned node_port) {
-        put(reported.data(), off, width, std::min(sum[node_port], iba::low_bits(width)));
+    std::vector<u8> reply(a.bytes);
+    reply[portSelect_byte] = request_data[portSelect_byte];
+    if (a.has_opCode) reply[opCode_byte] = request_data[opCode_byte];
+    copy(a.select, request_data, reply.data());
+    copy(a.select2, request_data, reply.data());
+    for_each_counter(a, capabilities, [&](unsigned off, unsigned width, unsigned, unsigned index) {
+        put(reply.data(), off, width, std::min(sum[index], iba::low_bits(width)));
     });
-    return response::data(std::move(reported));
+    return response::data(std::move(reply));
 }
 
 response own_class_port_info(u8 capabilities) {

@@ -103,17 +103,17 @@ private:
         }
         // Keeps the codes that were active when the file was written. An end without codes takes them from the other
         // end.
-        const link_codes named_here = here.active, named_there = there.active;
-        if (named_here.width == 0 && named_there.width != 0) here.enabled = capable_of(named_there);
-        if (named_there.width == 0 && named_here.width != 0) there.enabled = capable_of(named_here);
+        const link_codes codes_here = here.active, codes_there = there.active;
+        if (codes_here.width == 0 && codes_there.width != 0) here.enabled = capable_of(codes_there);
+        if (codes_there.width == 0 && codes_here.width != 0) there.enabled = capable_of(codes_here);
         if (!graph_.link(n, p.number, p.peer_node, p.peer_port))
             return drop(p.line, "the two ports have no width or speed in common", "change one end's w=, s= or e= mask");
-        settle(here, named_here.width != 0 ? named_here : named_there);
-        settle(there, named_there.width != 0 ? named_there : named_here);
+        settle(here, codes_here.width != 0 ? codes_here : codes_there);
+        settle(there, codes_there.width != 0 ? codes_there : codes_here);
     }
 
-    static void settle(port& p, link_codes printed) noexcept {
-        if (printed.width != 0) p.active = printed;
+    static void settle(port& p, link_codes codes) noexcept {
+        if (codes.width != 0) p.active = codes;
         p.enabled.width |= p.active.width;
         p.enabled.speed |= p.active.speed;
         p.supported = p.enabled;

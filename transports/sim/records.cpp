@@ -64,7 +64,7 @@ template <class F> void for_each_port(attributes& of, unsigned first, F&& f) {
 }
 
 /// Returns the port through which the manager queried the node; for a CA, the port with the LID.
-u8 requested_by(attributes& of, u32 n, u8 port) {
+u8 queried_port(attributes& of, u32 n, u8 port) {
     return of.graph().nodes[n].is_switch() ? of.tables().port_from_manager(n) : port;
 }
 
@@ -74,7 +74,7 @@ void node_records(attributes& of, collector& found) {
     for_each_end_port(of, [&](iba::lid LID, u32 n, u8 p) {
         sa::NodeRecord r;
         r.LID = LID;
-        offer<&sa::NodeRecord::nodeInfo, &sa::NodeRecord::nodeDescription>(of, found, r, n, requested_by(of, n, p), 0);
+        offer<&sa::NodeRecord::nodeInfo, &sa::NodeRecord::nodeDescription>(of, found, r, n, queried_port(of, n, p), 0);
     });
 }
 
@@ -83,7 +83,7 @@ void port_info_records(attributes& of, collector& found) {
         sa::PortInfoRecord r;
         r.endportLID = LID;
         r.portNum = p;
-        offer<&sa::PortInfoRecord::portInfo>(of, found, r, n, requested_by(of, n, p), p);
+        offer<&sa::PortInfoRecord::portInfo>(of, found, r, n, queried_port(of, n, p), p);
     });
 }
 

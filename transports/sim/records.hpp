@@ -25,7 +25,7 @@ public:
     template <iba::wire R> void offer(const R& record) { offer(std::span<const u8>(iba::encode(record))); }
 
     template <iba::wire R> R wanted() const noexcept { return iba::decode<R>(wanted_.first<iba::wire_size<R>>()); }
-    template <auto Member> bool requests() const noexcept { return (mask_ & iba::mask_of<Member>) != 0; }
+    template <auto Member> bool selects() const noexcept { return (mask_ & iba::mask_of<Member>) != 0; }
     u64 mask() const noexcept { return mask_; }
     /// Excludes components from the comparison, because the provider of the records compares them.
     void leave_out(u64 components);

@@ -37,9 +37,9 @@ std::optional<std::vector<u8>> scripts::reply_to(key k, std::span<const u8> requ
     const server::parsed parsed = server::parse_request(request, source, server::unknown_attributes::passed);
     if (!parsed) return std::nullopt;
     const scripted_answer answer = found->second; // a copy, because the function can replace itself
-    const std::optional<server::response> describes = answer(parsed.value());
-    if (!describes) return std::nullopt;
-    return describes->to(parsed.value());
+    const std::optional<server::response> scripted = answer(parsed.value());
+    if (!scripted) return std::nullopt;
+    return scripted->to(parsed.value());
 }
 
 void scripts::change(key k, std::span<u8> reply) const {

@@ -57,8 +57,8 @@ link_codes enabled_by(const PortInfo& wanted, link_codes now, link_codes support
 
 u16 attributes::set_port_info(u32 number, u8 in_port, u32 modifier, const PortInfo& wanted) {
     const node& n = topology_.nodes[number];
-    const u32 reported = modifier & 0x7fffffff;
-    const auto which = static_cast<u8>(reported == 0 && !n.is_switch() ? in_port : reported);
+    const u32 selected = modifier & 0x7fffffff;
+    const auto which = static_cast<u8>(selected == 0 && !n.is_switch() ? in_port : selected);
     const PortInfo now = port_info(number, in_port, which);
     if (const u16 refused = check_port_info(number, which, now, wanted); refused != 0) return refused;
     write_link(number, which, wanted);
@@ -181,13 +181,13 @@ void attributes::relink(u32 number, u8 which) {
 void attributes::link_goes_down(u32 number, unsigned which) {
     const port& p = topology_.nodes[number].ports[which];
     if (!p.linked()) return;
-    const auto report = [&](u32 n, unsigned i) {
+    const auto end_service = [&](u32 n, unsigned i) {
         const node& x = topology_.nodes[n];
         if (!x.is_switch() && x.ports[i].state == PortState::Active)
             service_changes_.push_back({n, static_cast<u8>(i), false});
     };
-    report(number, which);
-    report(p.peer_node, p.peer_port);
+    end_service(number, which);
+    end_service(p.peer_node, p.peer_port);
     link_changes_.push_back({number, static_cast<u8>(which), false});
 }
 

@@ -61,7 +61,7 @@ sma_outcome answer(attributes& of, u32 node, u8 in_port, mad_view smp, mad::time
     }
     const u16 status = put_attribute(of, node, in_port, smp);
     if (!has_key && key.protect_bits != 0) hide_key(smp);
-    return server::turn_round(smp, status) ? sma_outcome::replied : sma_outcome::silent;
+    return server::turn_into_reply(smp, status) ? sma_outcome::replied : sma_outcome::silent;
 }
 
 } // namespace comad::transports::sim

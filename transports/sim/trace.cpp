@@ -33,8 +33,8 @@ TraceRecord hop(const attributes& of, u32 number, u8 entry, u8 exit) noexcept {
 SAStatus trace_records(attributes& of, std::span<const u8> request, u64 mask, std::vector<u8>& found) {
     using P = PathRecord;
     collector query(iba::info_of<P>, mask, request);
-    const bool has_source = query.requests<&P::SLID>() || query.requests<&P::SGID>();
-    const bool has_target = query.requests<&P::DLID>() || query.requests<&P::DGID>();
+    const bool has_source = query.selects<&P::SLID>() || query.selects<&P::SGID>();
+    const bool has_target = query.selects<&P::DLID>() || query.selects<&P::DGID>();
     if (!has_source || !has_target) return SAStatus::ERR_REQ_INSUFFICIENT_COMPONENTS;
     path_records(of, query);
     if (query.count() == 0) return SAStatus::ERR_NO_RECORDS;

@@ -47,7 +47,7 @@ sim_transport::sim_transport(fabric& net, u32 node, unsigned port, time_mode mod
     : fabric_(*net.core_), node_(node), port_(port), endpoint_(fabric_.attach(node, port)),
       tables_(fabric_.port_tables_of(endpoint_)), tables_read_at_(fabric_.port_writes()), timer_(make_timer(mode)) {
     follow_clock();
-    if (timer_) fabric_.on_news(endpoint_, [this] { set_timer(); });
+    if (timer_) fabric_.on_change(endpoint_, [this] { set_timer(); });
 }
 
 sim_transport::sim_transport(fabric& net, time_mode mode)

@@ -145,7 +145,7 @@ void kernel_port::file::put(std::vector<u8> arrived) {
         return;
     }
     unread_.push_back(std::move(arrived));
-    if (report_) report_();
+    if (on_arrival_) on_arrival_();
 }
 
 } // namespace comad::transports::vumad

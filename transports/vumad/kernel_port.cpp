@@ -201,8 +201,9 @@ int kernel_port::post(agent& a, const packet_header& header, std::span<const u8>
     if (is_rmpp_message) { // the other fields of its RMPP header are ignored
         std::vector<u8> message(given.begin(), given.end());
         iba::put<&MADHeader::transactionID>(message.data(), s.tid);
-        const u32 reported = s.timeout_ms;
-        const u32 each = reported == 0 || reported > longest_ack_timeout_ms ? longest_ack_timeout_ms : reported;
+        const u32 requested_ms = s.timeout_ms;
+        const u32 each =
+            requested_ms == 0 || requested_ms > longest_ack_timeout_ms ? longest_ack_timeout_ms : requested_ms;
         mad::rmpp_sender_options options;
         options.timing = {
             .response = std::chrono::milliseconds(each), .retries = s.repetitions, .total = mad::duration::max()};
@@ -338,7 +339,7 @@ bool kernel_port::take_arrivals() {
         }
         gone_ = r.error != 0 ? r.error : EIO;
         for (file* f : files_)
-            if (f->report_) f->report_();
+            if (f->on_arrival_) f->on_arrival_();
     }
     return has_taken;
 }
@@ -377,10 +378,10 @@ void kernel_port::take_segment(agent& a, const mad::received& r) {
         return settle(a, *known);
     }
     if (!mad::rmpp_receiver::begins(r.mad)) return;
-    incoming& started = a.arriving.emplace_back(
+    incoming& added = a.arriving.emplace_back(
         incoming{mad::rmpp_receiver(r.mad, mad::payload_offset(class_of(r.mad)), now_), r.source, {}});
-    std::copy_n(r.mad.begin(), mad_header_size, started.begin.begin());
-    settle(a, started);
+    std::copy_n(r.mad.begin(), mad_header_size, added.begin.begin());
+    settle(a, added);
 }
 
 void kernel_port::settle(agent& a, incoming& i) {
@@ -398,13 +399,13 @@ void kernel_port::settle(agent& a, incoming& i) {
 void kernel_port::complete(agent& a, const mad::source_address& source, std::vector<u8> message) {
     if (!mad::is_response(message)) return deliver(a, source, message);
     const auto [first, last] = a.by_tid.equal_range(mad::low_tid(message.data()));
-    const auto requested = std::find_if(first, last, [&](const auto& known) {
+    const auto found = std::find_if(first, last, [&](const auto& known) {
         const sent& s = *known.second;
         return !s.is_response && s.timeout_ms != 0 && s.mgmt_class == message[1];
     });
-    if (requested != last) {
-        iba::put<&MADHeader::transactionID>(message.data(), requested->second->tid); // fabrics may change it
-        end(a, requested->second);
+    if (found != last) {
+        iba::put<&MADHeader::transactionID>(message.data(), found->second->tid); // fabrics may change it
+        end(a, found->second);
     } else if (!a.has_user_rmpp || !mad::is_rmpp(message)) {
         ++counters_.dropped;
         return;
@@ -440,7 +441,7 @@ void kernel_port::answer_unserved(const mad::received& r) {
     if (method != iba::Method::Get && method != iba::Method::Set) return;
     outgoing& answer = outbox_.emplace_back(outgoing{mad::path_back(r.source), r.source.agent});
     std::copy(r.mad.begin(), r.mad.end(), answer.mad().begin());
-    if (!server::turn_round(answer.mad(), unsupported)) outbox_.pop_back();
+    if (!server::turn_into_reply(answer.mad(), unsupported)) outbox_.pop_back();
 }
 
 // ---- Matching replies to requests ----------------------------------------------------------------------------------

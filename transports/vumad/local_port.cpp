@@ -59,10 +59,10 @@ local_port::local_port(kernel_port& of) : file_(of.open()) {
     agent_ = agent.id;
 }
 
-void local_port::send_query(unsigned what, reader then) {
-    const auto requested = questions_.insert(questions_.end(), {what, {}, std::move(then)});
+void local_port::query_attributes(unsigned what, reader then) {
+    const auto entry = queries_.insert(queries_.end(), {what, {}, std::move(then)});
     for (unsigned bit = 1; bit <= local_attribute::pkey_table; bit <<= 1)
-        if ((what & bit) != 0) send(requested, bit);
+        if ((what & bit) != 0) send(entry, bit);
 }
 
 void local_port::send(questions::iterator of, unsigned what) {
@@ -95,7 +95,7 @@ void local_port::take_answers() {
 
 void local_port::give_up() {
     requests_.clear();
-    for (const question& q : std::exchange(questions_, {})) q.then(nullptr);
+    for (const question& q : std::exchange(queries_, {})) q.then(nullptr);
 }
 
 local_port::~local_port() { give_up(); }
@@ -122,7 +122,7 @@ void local_port::take(std::span<const u8> packet) {
     if (!has_failed && of->missing != 0) return;
     std::erase_if(requests_, [&](const auto& r) { return r.second.of == of; });
     const question over = std::move(*of);
-    questions_.erase(of);
+    queries_.erase(of);
     over.then(has_failed ? nullptr : &over.found);
 }
 

@@ -73,7 +73,7 @@ public:
     virtual task<mad::result<mad::IBPath>> resolve_path(mad::IBPath to) = 0;
     /// Called if the SA at the LID `asked` rejected a request or did not reply. Returns the path for one more
     /// attempt. Returns nullopt if the SA has not moved. A new master subnet manager runs at another port (IBA 14.4).
-    virtual task<std::optional<mad::IBPath>> find_sa(iba::lid /*asked*/) { co_return std::nullopt; }
+    virtual task<std::optional<mad::IBPath>> find_sa(iba::lid /*queried_sa*/) { co_return std::nullopt; }
 
 protected:
     ~path_resolver() = default;

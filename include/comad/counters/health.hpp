@@ -2,7 +2,7 @@
 // health.hpp - rates ports by rules, from the difference between two sweeps. Sends nothing and does not depend on a text format.
 //
 //     const counters::health_rules rules = counters::read_health_rules("rules.toml");
-//     for (const counters::health_finding& f : judge(rules, subnet, before, after))
+//     for (const counters::health_finding& f : evaluate(rules, subnet, before, after))
 //         fmt::print("{}: {} port {}: {}\n", name_of(f.how_bad), name_of(subnet.nodes[f.where.node]), f.where.port, name_of(f.why));
 #pragma once
 #include <comad/counters/port_counters.hpp>
@@ -27,8 +27,8 @@ std::string_view name_of(severity) noexcept;
 struct limits {
     std::optional<double> warning, error, critical;
 
-    severity judge(double measured) const noexcept;
-    /// The limit of that severity. Precondition: judge() returned the severity, and it is not ok.
+    severity evaluate(double measured) const noexcept;
+    /// The limit of that severity. Precondition: evaluate() returned the severity, and it is not ok.
     double exceeded(severity) const noexcept;
     bool empty() const noexcept { return !warning && !error && !critical; }
     friend bool operator==(const limits&, const limits&) = default;
@@ -90,14 +90,14 @@ struct health_finding {
 /// `growth`, `bit_errors`, `raw_bit_errors`, `width`, `speed`, `pegged`.
 std::string_view name_of(health_finding::rule) noexcept;
 
-/// The attributes that judge() uses, for sweep_options::details.
+/// The attributes that evaluate() uses, for sweep_options::details.
 port_detail_set health_details() noexcept;
 
 /// Returns the findings of all ports that both sweeps read, in the order of the subnet; of one port, by counter, then its error
 /// correction and its link. A port that breaks no rule has no finding.
 /// Precondition: both sweeps are of the same sweeper, `before` is the earlier one, and `subnet` is the sweeper's.
-std::vector<health_finding> judge(const health_rules&, const discovery::subnet& subnet, const sweep& before,
-                                  const sweep& after);
+std::vector<health_finding> evaluate(const health_rules&, const discovery::subnet& subnet, const sweep& before,
+                                     const sweep& after);
 
 } // namespace comad::counters
 

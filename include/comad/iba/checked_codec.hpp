@@ -49,32 +49,32 @@ constexpr u64 excess_of_rows(const record<Bytes, field<Member, Off, Width>...>&,
 template <wire T> constexpr u64 excess_of(const T& in) noexcept { return excess_of_rows(described<T>::layout, in); }
 
 /// A value that is wider than its field, and the path of the field: `.blocks[1].LMC`.
-struct misfit {
+struct invalid_value {
     std::string path;
     u64 value = 0;
     unsigned width = 0;
 };
 /// Return `inside` with the name of the field, header or element that contains it.
-misfit in_field(std::string_view name, misfit inside);
-misfit in_header(misfit inside);
-misfit in_element(std::size_t index, misfit inside);
+invalid_value in_field(std::string_view name, invalid_value inside);
+invalid_value in_header(invalid_value inside);
+invalid_value in_element(std::size_t index, invalid_value inside);
 /// Returns the out_of_range error for a value that does not fit.
-error range_error(const record_info& info, const misfit& found);
+error range_error(const record_info& info, const invalid_value& found);
 /// Returns the too_short error for `size` bytes.
 error size_error(const record_info& info, std::size_t size);
 
-template <wire T> misfit misfit_of(const T& in);
+template <wire T> invalid_value invalid_value_of(const T& in);
 
 /// Returns the first value of a member that does not fit. Precondition: one does not fit.
-template <unsigned Width, class V> misfit misfit_in(const V& v) {
+template <unsigned Width, class V> invalid_value invalid_value_in(const V& v) {
     using parts = elements<V>;
     if constexpr (wire<V>) {
-        return misfit_of(v);
+        return invalid_value_of(v);
     } else if constexpr (is_array<V>) {
         constexpr unsigned width = Width / parts::count;
         std::size_t i = 0;
         while (i + 1 < parts::count && !excess<width>(v[i])) ++i;
-        return in_element(i, misfit_in<width>(v[i]));
+        return in_element(i, invalid_value_in<width>(v[i]));
     } else if constexpr (is_gid<V>) {
         return {}; // always fits
     } else {
@@ -83,17 +83,17 @@ template <unsigned Width, class V> misfit misfit_in(const V& v) {
 }
 
 /// Stores the first value of a member that does not fit; returns false if all values fit.
-template <unsigned Width, class V> bool find_misfit(misfit& found, const V& v, std::string_view name) {
+template <unsigned Width, class V> bool find_misfit(invalid_value& found, const V& v, std::string_view name) {
     if (!excess<Width>(v)) return false;
-    found = misfit_in<Width>(v);
+    found = invalid_value_in<Width>(v);
     found = name.empty() ? in_header(std::move(found)) : in_field(name, std::move(found));
     return true;
 }
 
 /// Returns the first value of the rows that does not fit. Precondition: one does not fit.
 template <class T, unsigned Bytes, auto... Member, unsigned... Off, unsigned... Width>
-misfit misfit_in_rows(const record<Bytes, field<Member, Off, Width>...>&, [[maybe_unused]] const T& in) {
-    misfit found;
+invalid_value misfit_in_rows(const record<Bytes, field<Member, Off, Width>...>&, [[maybe_unused]] const T& in) {
+    invalid_value found;
     [[maybe_unused]] const auto* row = info_of<T>.rows.data();
     [[maybe_unused]] const auto name_of_next = [&](const row_position& where) -> std::string_view {
         if (!where.is_header) return row++->name;
@@ -106,7 +106,7 @@ misfit misfit_in_rows(const record<Bytes, field<Member, Off, Width>...>&, [[mayb
 }
 
 /// Returns the first value of `in` that does not fit. Precondition: one does not fit.
-template <wire T> misfit misfit_of(const T& in) { return misfit_in_rows(described<T>::layout, in); }
+template <wire T> invalid_value invalid_value_of(const T& in) { return misfit_in_rows(described<T>::layout, in); }
 
 } // namespace detail
 
@@ -116,7 +116,7 @@ template <wire T> constexpr bool fits(const T& value) noexcept { return detail::
 
 /// Returns why `value` does not fit: `SMPPortInfo.LMC is 9, but has 3 bits`. Precondition: !fits(value).
 template <wire T> error range_error(const T& value) {
-    return detail::range_error(info_of<T>, detail::misfit_of(value));
+    return detail::range_error(info_of<T>, detail::invalid_value_of(value));
 }
 
 /// Returns the structure at the start of `bytes`. Further bytes are ignored.

@@ -41,7 +41,7 @@ struct error_detail {
     std::vector<u8> reply;         ///< the reply as received, empty if none
     /// For out_of_range: `SMPPortInfo.LMC is 9, but has 3 bits`. For not_in_port_table: what the port lacks, and what
     /// it has. For malformed_reply: what is wrong with the reply, if known.
-    std::string misfit;
+    std::string invalid_value;
     std::vector<std::string> messages; ///< context messages, the lowest layer first
 };
 

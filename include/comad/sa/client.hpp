@@ -101,7 +101,7 @@ public:
     /// Errors: those of the reader.
     coro::task<mad::result<bool>> refresh_port();
     /// Called by the schedule; see path_resolver.
-    coro::task<std::optional<mad::IBPath>> find_sa(iba::lid requested) override;
+    coro::task<std::optional<mad::IBPath>> find_sa(iba::lid queried_sa) override;
 
 private:
     struct key { // all properties of the query, including both endpoints

@@ -38,12 +38,12 @@ public:
 
     /// The interface that rpcs.hpp requires.
     template <iba::wire T, bool Header> auto call(const coro::rpc_request& request) {
-        return give(send_query<T, Header>(request.kind, request.path, request.attributeModifier, request.component_mask,
-                                          request.options, T{}));
+        return give(call_or_query_sa<T, Header>(request.kind, request.path, request.attributeModifier,
+                                                request.component_mask, request.options, T{}));
     }
     template <iba::wire T, bool Header> auto call(const coro::rpc_request& request, const T& payload) {
-        return give(send_query<T, Header>(request.kind, request.path, request.attributeModifier, request.component_mask,
-                                          request.options, payload));
+        return give(call_or_query_sa<T, Header>(request.kind, request.path, request.attributeModifier,
+                                                request.component_mask, request.options, payload));
     }
     template <iba::wire Request, iba::wire Record, bool Header>
     auto call_table(const coro::rpc_request& request, const Request& payload) {
@@ -63,8 +63,9 @@ private:
     }
 
     template <class T, bool Header>
-    coro::task<mad::result<value_of<T, Header>>> send_query(const mad::rpc_kind& kind, mad::any_path path, u32 modifier,
-                                                            u64 component_mask, coro::rpc_options options, T payload) {
+    coro::task<mad::result<value_of<T, Header>>> call_or_query_sa(const mad::rpc_kind& kind, mad::any_path path,
+                                                                  u32 modifier, u64 component_mask,
+                                                                  coro::rpc_options options, T payload) {
         if constexpr (known_to_sa<T>) {
             if (kind.mgmt_class == iba::MgmtClass::SubnLID && kind.method == iba::Method::Get)
                 co_return co_await from_sa<T, Header>(path, modifier, options);
@@ -85,11 +86,11 @@ private:
             if (!node) co_return std::move(node.error());
             target.is_switch = node.value().nodeType == iba::NodeType::Switch;
         }
-        auto found = co_await schedule_of(parent_).template SubnAdmGet<record, true>(known::send_query(target),
+        auto found = co_await schedule_of(parent_).template SubnAdmGet<record, true>(known::query_for(target),
                                                                                      sa_path(), options);
         if (!found) {
             mad::mad_error error = std::move(found.error());
-            if (known::none != on_no_record::empty_block || !is_no_records(error)) co_return std::move(error);
+            if (known::if_no_record != on_no_record::empty_block || !is_no_records(error)) co_return std::move(error);
             coro::reply<record> nothing{};
             iba::decode(nothing.header, error.detail->reply.data());
             nothing.path = error.detail->path;

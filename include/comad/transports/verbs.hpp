@@ -101,11 +101,11 @@ private:
     void stamp(std::span<u8> mad) const noexcept;
 
     bool fill() noexcept;
-    bool find_readable() noexcept;
+    bool poll_events() noexcept;
     std::optional<mad::received> take(const ibv_wc&, std::span<u8> buffer) noexcept;
     bool is_for_us(std::span<u8> mad) noexcept;
 
-    void receive_message() noexcept;
+    void read_events() noexcept;
     void on_event(const verbs::event&) noexcept;
     void refresh() noexcept;
     void follow_pkey();

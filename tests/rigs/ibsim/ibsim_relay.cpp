@@ -146,7 +146,7 @@ public:
     explicit loop(relay_options options);
     void run();
     void stop() noexcept { raise(stop_); }
-    void send_query() noexcept { raise(requested_); }
+    void request_report() noexcept { raise(requested_); }
 
 private:
     static unique_fd made_event();
@@ -407,6 +407,6 @@ ibsim_relay::ibsim_relay(relay_options options) : loop_(std::make_unique<loop>(s
 ibsim_relay::~ibsim_relay() = default;
 void ibsim_relay::run() { loop_->run(); }
 void ibsim_relay::stop() noexcept { loop_->stop(); }
-void ibsim_relay::report() noexcept { loop_->send_query(); }
+void ibsim_relay::report() noexcept { loop_->request_report(); }
 
 } // namespace comad::test

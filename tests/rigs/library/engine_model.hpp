@@ -78,7 +78,7 @@ struct model_operation : mad::operation {
     unsigned most_tries = 0, least_tries = 0; // without a timeout: most and fewest attempts permitted so far
     std::vector<u32> attempts{};              // attempts that may still have a result, oldest first
     bool started = false;                     // `period` runs, from `start`
-    time_point start, submitted, started_one;
+    time_point start, submitted, started_at;
     duration period{}; // current period of waiting
     duration first_deadline{}, longest_patience{}, slowest{}, unseen{};
     duration paused{}; // longest time that it may have waited for space after its first attempt
@@ -292,7 +292,7 @@ private:
     duration unseen_{}; // time that passed while a deadline waited for the next reading of the clock
     duration interval_;
     time_point due_{}; // time of the next MAD if max_rate were kept exactly
-    u64 submissions_ = 0, batches_ = 0, looks_ = 0;
+    u64 submissions_ = 0, batches_ = 0, polls_ = 0;
     u32 perhaps_answered_ = 0;
     u32 answered_ = 0; // index + 1 of the latest attempt with a reply
     bool stall_passed_ = false;

@@ -74,7 +74,7 @@ inline void engine_model::submit(model_operation& o) {
     o.most_tries = 0;
     o.least_tries = ~0u;
     o.attempts.clear();
-    o.submitted = o.started_one = now_;
+    o.submitted = o.started_at = now_;
     o.paused = {};
     o.longest_patience = o.slowest = duration{0};
     o.unseen = unseen_;
@@ -128,7 +128,7 @@ inline void engine_model::set_time(time_point now) {
             model_attempt& a = attempts_[i];
             if (std::exchange(a.started, true)) continue;
             a.start = now;
-            if (o.tries == 1 && o.in_sight && o.busy_used == 0) o.started_one = a.timed ? a.sent : now;
+            if (o.tries == 1 && o.in_sight && o.busy_used == 0) o.started_at = a.timed ? a.sent : now;
         }
     }
     for (u32 i : flight_)
@@ -186,7 +186,7 @@ inline void engine_model::on_time() {
     const bool is_due = engine_->may_be_due();
     const bool is_early = was_reported && now_ < engine_->next_deadline();
     in_on_time_ = true;
-    ++looks_;
+    ++polls_;
     ended_in_it_ = false;
     time_set_ = false;
     was_due_ = false;
@@ -364,7 +364,7 @@ inline void engine_model::check_repeat(model_operation& o, const mad::send_reque
         require(was_lost || came_back || may_probe, "again before anything told that it was lost", u64(before.what));
         require(o.tries < o.most_tries || o.vague, "more attempts than it has", o.tries, o.most_tries);
         // After a BUSY reply the period starts at the end of the back-off.
-        const time_point wanted = before.what == state::backed_off ? o.started_one : before.sent + before.wait;
+        const time_point wanted = before.what == state::backed_off ? o.started_at : before.sent + before.wait;
         o.paused += std::max(now_ - wanted, duration{0});
         const unsigned backoff = engine_->losses().backoff(o.tries + 1);
         const duration least = std::min(o.first_deadline * backoff, options_.patience.longest_deadline);
@@ -392,7 +392,7 @@ inline u32 engine_model::begin(model_operation& o, const mad::send_request& r, u
         o.vague = true;
         taught_ = false;
     }
-    if (in_on_time_ && ended_in_it_ && o.counted_in == looks_)
+    if (in_on_time_ && ended_in_it_ && o.counted_in == polls_)
         o.vague = true; // it got space before its period had passed
     o.must_end = false;
     const u32 i = attempts_made();
@@ -617,7 +617,7 @@ inline void engine_model::lose_before_answered() {
 }
 
 /// Finds attempts that have been late for a whole stall. These attempts may be lost. Later they are lost even if no
-/// other MAD gets a reply. `was_told`: the time was also reported to the engine.
+/// other MAD gets a reply. `was_reported`: the time was also reported to the engine.
 inline void engine_model::find_stalls(bool was_reported) {
     bool passed = false;
     for (u32 slot : pending_) {
@@ -695,7 +695,7 @@ inline void engine_model::pass_period(model_operation& o) {
     if (latest.what == state::backing_off) { // a BUSY reply does not count as a failed attempt
         latest.what = state::backed_off;
         --o.tries;
-        o.started_one = now_;
+        o.started_at = now_;
         o.unseen = unseen_;
         o.wants = true;
         o.started = false;
@@ -708,7 +708,7 @@ inline void engine_model::pass_period(model_operation& o) {
     o.started = false;
     if (o.wants) { // it had no space during the whole period
         ++o.tries;
-        o.counted_in = looks_;
+        o.counted_in = polls_;
     }
     o.period = latest.what == state::blocked ? latest.kept : kept(timeout_of(o, o.tries));
     if (o.tries > o.retries) {
@@ -724,7 +724,7 @@ inline void engine_model::pass_period(model_operation& o) {
 
 /// Checks that the engine may time out an operation now.
 inline void engine_model::check_patience(const model_operation& o) {
-    const duration waited = now_ - (o.in_sight && !o.vague ? o.started_one : o.submitted);
+    const duration waited = now_ - (o.in_sight && !o.vague ? o.started_at : o.submitted);
     if (!o.measured) {
         const duration least = (o.retries + 1) * kept(o.timeout);
         require(o.must_end || o.vague || o.at == stage::waiting, "given up too early", o.number, o.tries);
@@ -748,7 +748,7 @@ inline void engine_model::check_all_ended() {
     for (u32 slot : pending_) {
         model_operation& o = ops_[slot];
         if (is_foggy() &&
-            o.counted_in == looks_) { // it may have started after the attempt that the transport did not accept
+            o.counted_in == polls_) { // it may have started after the attempt that the transport did not accept
             o.vague = true;
             o.must_end = false;
         }
@@ -767,7 +767,7 @@ inline void engine_model::check_all_ended() {
         const bool is_hurried = o.patience > duration{0} && o.tries >= o.most_tries;
         const duration own = std::max(o.patience, 3 * o.slowest);
         const duration most = is_hurried ? std::min(own, o.longest_patience) : o.longest_patience;
-        const duration waited = now_ - o.started_one - (unseen_ - o.unseen) - o.paused;
+        const duration waited = now_ - o.started_at - (unseen_ - o.unseen) - o.paused;
         require(waited <= rounded_up(most), "it has not ended, and its patience is over", o.number,
                 u64(waited.count()));
     }

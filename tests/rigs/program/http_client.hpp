@@ -65,7 +65,7 @@ public:
             text.remove_prefix(static_cast<std::size_t>(n));
         }
     }
-    void send_query(const std::string& target, const std::string& fields = {}, const std::string& method = "GET") {
+    void send_request(const std::string& target, const std::string& fields = {}, const std::string& method = "GET") {
         send(method + " " + target + " HTTP/1.1\r\nHost: x\r\n" + fields + "\r\n");
     }
     /// Reads the next complete reply.
@@ -86,7 +86,7 @@ public:
         return a;
     }
     http_answer get(const std::string& target, const std::string& fields = {}) {
-        send_query(target, fields);
+        send_request(target, fields);
         return answer();
     }
     /// Waits until the server closes the connection. Returns the data that the server sent before.

@@ -24,8 +24,8 @@ struct key_witness final : mad::trace_sink {
         if (e.what != mad::trace_event::kind::send) return;
         const auto& route = *mad::directed(*e.path);
         const u64 key = iba::get<&iba::smp::FormatDirected::MKey>(e.request.data());
-        const bool queries_sender = iba::get<&iba::MADHeader::attributeID>(e.request.data()) == 0x11; // NodeInfo
-        if (queries_sender && key == keys.default_of(mad::key_kind::MKey)) ++requested;
+        const bool is_node_info = iba::get<&iba::MADHeader::attributeID>(e.request.data()) == 0x11; // NodeInfo
+        if (is_node_info && key == keys.default_of(mad::key_kind::MKey)) ++requested;
         else ++(key == keys.of(mad::key_kind::MKey, port_at(route)) ? right : wrong);
     }
     /// Returns the GUID of the end port that a route reaches. This is the local port for an empty route, and port 0 for

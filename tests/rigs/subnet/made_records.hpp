@@ -42,7 +42,7 @@ inline std::vector<made_field> made_fields_of(const iba::record_info& info) {
 
 /// Returns a structure with random bits in all fields, including reserved fields, and letters in texts. `pattern`:
 /// selects the values. Two single-bit fields are equal in half of the patterns. Only several patterns together
-/// distinguish all fields; see are_told_apart().
+/// distinguish all fields; see are_distinguishable().
 inline std::vector<u8> made_bytes(const iba::record_info& info, unsigned pattern) {
     std::vector<u8> bytes(info.bytes);
     std::mt19937_64 random(pattern);

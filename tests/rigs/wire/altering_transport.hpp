@@ -19,8 +19,8 @@ class altering_transport final : public mad::transport {
 public:
     using lie = std::function<void(std::span<u8> reply)>;
     /// Precondition: `honest` outlives this object.
-    altering_transport(mad::transport& honest, lie report) : honest_(honest), lie_(std::move(report)) {}
-    void report(lie other) { lie_ = std::move(other); }
+    altering_transport(mad::transport& honest, lie how) : honest_(honest), lie_(std::move(how)) {}
+    void alter(lie other) { lie_ = std::move(other); }
 
     int native_handle() const noexcept override { return honest_.native_handle(); }
     mad::send_result send(const mad::send_request& r) noexcept override { return honest_.send(r); }

@@ -16,7 +16,7 @@
 namespace comad::test {
 
 /// A request from one end of a cable to the other. Both ends are port 1 of a channel adapter.
-enum class requested : u8 {
+enum class request_kind : u8 {
     by_ports,     ///< SubnGet(SMInfo) by the directed route 0,1
     by_lid,       ///< SubnGet(SMInfo) by LID
     of_other_port ///< PerformanceGet(PortCounters)
@@ -28,17 +28,17 @@ inline constexpr u64 requested_mkey = 0x0123'4567'89ab'cdef;
 inline constexpr u8 requested_sl = 3;
 
 /// Returns the path of a request.
-inline mad::any_path path_of(requested what, iba::lid target) {
+inline mad::any_path path_of(request_kind what, iba::lid target) {
     const std::array<u8, 1> ports{1};
-    if (what == requested::by_ports) return mad::IBDRPath(ports);
+    if (what == request_kind::by_ports) return mad::IBDRPath(ports);
     mad::IBPath path;
     path.DLID = target;
     path.SL = requested_sl;
     return path;
 }
 /// Returns the bytes of a request.
-inline std::array<u8, mad::mad_size> bytes_of(requested what) {
-    const bool is_smp = what != requested::of_other_port;
+inline std::array<u8, mad::mad_size> bytes_of(request_kind what) {
+    const bool is_smp = what != request_kind::of_other_port;
     const u16 attribute = is_smp ? iba::attribute_id<iba::smp::SMInfo> : u16{0x12};
     const mad::rpc_kind kind{is_smp ? iba::MgmtClass::SubnLID : iba::MgmtClass::Performance, 1, iba::Method::Get,
                              attribute, true};
@@ -97,8 +97,8 @@ inline fields fields_of(const mad::source_address& from, std::span<const u8> mad
 
 /// Returns the fields that Linux delivers (drivers/infiniband/core: mad.c, smi.c, user_mad.c; IBA 14.2.2.2). `from`: LID of
 /// the requester.
-inline fields expected_of(requested what, iba::lid from) {
-    const bool is_directed = what == requested::by_ports, is_smp = what != requested::of_other_port;
+inline fields expected_of(request_kind what, iba::lid from) {
+    const bool is_directed = what == request_kind::by_ports, is_smp = what != request_kind::of_other_port;
     fields all{{"SLID", is_directed ? 0xffff : value(from)},
                {"SL", is_directed ? 0 : requested_sl},
                {"P_Key index", 0},

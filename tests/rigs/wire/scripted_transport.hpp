@@ -32,7 +32,7 @@ struct packet {
 };
 
 /// Returns the reply of a well-behaved node. The payload identifies the request: nodeGUID of NodeInfo contains the
-/// first eight hops of the route, and portGUID contains the attribute and its modifier. See asked_guid().
+/// first eight hops of the route, and portGUID contains the attribute and its modifier. See requested_guid().
 inline mad_bytes answer_to(const u8* request) {
     mad_bytes reply;
     std::memcpy(reply.data(), request, reply.size());

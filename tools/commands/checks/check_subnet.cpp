@@ -85,10 +85,11 @@ private:
 
     coro::generator<coro::task<void>> node_queries() {
         for (std::size_t i = 0; i < end_ports_.size(); ++i)
-            if (end_ports_[i].has_lid()) co_yield send_query(end_ports_[i], answers_[i]);
+            if (end_ports_[i].has_lid()) co_yield query_end_port(end_ports_[i], answers_[i]);
     }
 
-    coro::task<void> send_query(const discovery::end_port_ref& e, std::optional<mad::result<smp::NodeInfo>>& answer) {
+    coro::task<void> query_end_port(const discovery::end_port_ref& e,
+                                    std::optional<mad::result<smp::NodeInfo>>& answer) {
         const mad::any_path path = e.path;
         auto info = co_await in_.schedule().SubnGet<smp::NodeInfo>(path, 0, short_patience);
         answer.emplace(std::move(info));

@@ -4,7 +4,7 @@
 #include "command.hpp"
 #include "commands/checks/check_options.hpp"
 #include "session/counter_queries.hpp"
-#include "session/other_end.hpp"
+#include "session/neighbor_port.hpp"
 #include "session/subnet_queries.hpp"
 #include "session/target.hpp"
 #include "text/ibcheck_text.hpp"
@@ -37,8 +37,8 @@ struct check_target_settings {
 };
 
 /// Formats the results of checks as a report.
-report judged(const std::vector<check_result>& results, std::vector<discovery::failure> missing,
-              const check_target_settings& s, const session& in) {
+report evaluated(const std::vector<check_result>& results, std::vector<discovery::failure> missing,
+                 const check_target_settings& s, const session& in) {
     report f;
     f.missing = std::move(missing);
     const text_style style = style_of(s.how, in.options());
@@ -136,7 +136,7 @@ query_task<report> check_one_port(session& in, command_target target, const chec
     if (s.checks.addresses && !is_switch && here.entry != port)
         v.complaints.push_back({error, fmt::format("localPortNum is {}, expected {} ", here.entry, port),
                                 "localPortNum", fmt::to_string(here.entry), fmt::to_string(port)});
-    co_return judged({v}, std::move(here.missing), s, in);
+    co_return evaluated({v}, std::move(here.missing), s, in);
 }
 
 // ---- a node ----------------------------------------------------------------------------------------------------------
@@ -194,7 +194,7 @@ query_task<report> check_node(session& in, command_target target, const check_ta
                                              to_string(differences.error()), plain_text(differences.error())));
         }
     }
-    co_return judged({v}, std::move(missing), s, in);
+    co_return evaluated({v}, std::move(missing), s, in);
 }
 
 // ---- counters --------------------------------------------------------------------------------------------------------
@@ -209,15 +209,15 @@ query_task<report> check_errors(session& in, command_target target, const check_
     const counters::capabilities can = counters::capabilities::of(info);
     const u8 wanted = s.port.empty() ? all_ports : static_cast<u8>(read_number(s.port, "the port", all_ports));
     std::vector<u8> ports{wanted};
-    const auto result_of = [&](u8 port, const counters::counter_values& reply) {
+    const auto result_of = [&](u8 port, const counters::counter_values& values) {
         return check_result{check_result::subject::errors, value(to.DLID), port, name,
-                            check_counters(reply, thresholds)};
+                            check_counters(values, thresholds)};
     };
     if (wanted == all_ports) {
         if (can.all_ports) { // if the sum has no errors, no port has errors
             BOOST_OUTCOME_CO_TRY(const auto sum, co_await read_counters(in.schedule(), to, can, all_ports));
             const check_result v = result_of(all_ports, sum);
-            if (v.is_good()) co_return judged({v}, {}, s, in);
+            if (v.is_good()) co_return evaluated({v}, {}, s, in);
         }
         BOOST_OUTCOME_CO_TRY(ports, co_await ports_with_counters(in, to));
     }
@@ -235,7 +235,7 @@ query_task<report> check_errors(session& in, command_target target, const check_
         if (!first_error) first_error = std::move(reply.error());
     }
     if (results.empty() && first_error) co_return std::move(*first_error);
-    co_return judged(results, std::move(missing), s, in);
+    co_return evaluated(results, std::move(missing), s, in);
 }
 
 // ---- command lines ---------------------------------------------------------------------------------------------------

@@ -50,7 +50,7 @@ public:
         if (!how_.sl_to_vl.empty()) read_sl_to_vl(how_.sl_to_vl, subnet_, lanes_);
     }
 
-    comad::coro::task<report> send_query(session& in) {
+    comad::coro::task<report> read_and_judge(session& in) {
         discovery::forwarding_options wanted;
         wanted.multicast = how_.multicast;
         wanted.keys = &options_.keys;
@@ -58,12 +58,12 @@ public:
         if (how_.reads_lanes) co_await read_lanes(in.schedule());
         if (how_.multicast) members_ = co_await read_members(in);
         adaptive_ = co_await read_adaptive_switches(in);
-        co_return judge();
+        co_return evaluate();
     }
 
     report judge_file() {
         tables_ = read_forwarding_dump(how_.tables, subnet_);
-        return judge();
+        return evaluate();
     }
 
 private:
@@ -74,11 +74,11 @@ private:
 
     comad::coro::task<adaptive_switches> read_adaptive_switches(session& in) {
         using comad::iba::smp::MlnxARInfo;
-        std::vector<comad::coro::task<mad::result<std::optional<bool>>>> requester;
+        std::vector<comad::coro::task<mad::result<std::optional<bool>>>> queries;
         for (const discovery::node& n : subnet_.nodes)
-            if (discovery::has_mlnx_ar_info(n.info)) requester.push_back(is_adaptive(in, n));
+            if (discovery::has_mlnx_ar_info(n.info)) queries.push_back(is_adaptive(in, n));
         adaptive_switches all;
-        const auto answers = co_await ibtool::all(std::move(requester));
+        const auto answers = co_await ibtool::all(std::move(queries));
         for (const std::optional<bool> is_on : answers.value()) { // is_adaptive() never fails
             all.on += is_on.value_or(false);
             all.unknown += !is_on;
@@ -128,17 +128,18 @@ private:
             for (const discovery::failure& p : facts.failures) found_.missing.push_back(missing_of(subnet_, p));
         }
         if (how_.path_sls.empty()) {
-            const auto reply = co_await discovery::read_path_sls(schedule, subnet_, index_, lanes_);
-            if (reply.missing == 0) co_return;
+            const auto path_sls = co_await discovery::read_path_sls(schedule, subnet_, index_, lanes_);
+            if (path_sls.missing == 0) co_return;
             found_.missing.push_back(failure_at(
-                {}, fmt::format("the SLs of {} of {} paths are unknown: {}", reply.missing, reply.paths,
-                                reply.error ? plain_text(*reply.error) : "the SA has no records of these paths")));
+                {},
+                fmt::format("the SLs of {} of {} paths are unknown: {}", path_sls.missing, path_sls.paths,
+                            path_sls.error ? plain_text(*path_sls.error) : "the SA has no records of these paths")));
         }
     }
 
-    report judge() {
-        const auto untold = named_failures(subnet_, tables_.failures);
-        found_.missing.insert(found_.missing.begin(), untold.begin(), untold.end());
+    report evaluate() {
+        const auto unread_tables = named_failures(subnet_, tables_.failures);
+        found_.missing.insert(found_.missing.begin(), unread_tables.begin(), unread_tables.end());
         const auto routes = discovery::check_routes(subnet_, index_, tables_, {.switches_too = how_.switches_too});
         const auto credits = discovery::find_credit_loops(
             subnet_, index_, tables_, lanes_, {.switches_too = how_.switches_too, .multicast = how_.multicast});
@@ -212,7 +213,7 @@ private:
         text += fmt::format("##          {} dependencies between channels, {} VL{}, {} credit loop{}\n", c.dependencies,
                             c.VLs, c.VLs == 1 ? "" : "s", c.loops.size(), c.loops.size() == 1 ? "" : "s");
         if (how_.multicast)
-            text += fmt::format("##          {} multicast LIDs checked, {} faults\n", g.groups - g.not_judged,
+            text += fmt::format("##          {} multicast LIDs checked, {} faults\n", g.groups - g.not_evaluated,
                                 g.faults.size() + g.more_faults);
         if (!adaptive_) return;
         if (adaptive_->on)
@@ -237,7 +238,7 @@ private:
                                    {"credit_loops", c.loops.size()}};
         if (how_.multicast) {
             all["MLIDs"] = g.groups;
-            all["MLIDs_not_checked"] = g.not_judged;
+            all["MLIDs_not_checked"] = g.not_evaluated;
         }
         all["adaptive_switches"] = adaptive_ ? nlohmann::ordered_json(adaptive_->on) : nullptr;
         all["adaptive_switches_unknown"] = adaptive_ ? nlohmann::ordered_json(adaptive_->unknown) : nullptr;
@@ -261,7 +262,7 @@ private:
 
 comad::coro::task<report> check_all_routes(session& in, const discovery::subnet& s, const route_settings& how) {
     all_routes all(in.options(), s, how);
-    co_return co_await all.send_query(in);
+    co_return co_await all.read_and_judge(in);
 }
 
 } // namespace

@@ -39,18 +39,18 @@ const group_option group_options[] = {
 } // namespace
 
 void counter_options::declare(arguments& takes, bool has_T) {
-    requested_for_.resize(std::size(group_options));
+    is_chosen_.resize(std::size(group_options));
     for (std::size_t i = 0; i < std::size(group_options); ++i) {
         const group_option& o = group_options[i];
         const bool has_letter = has_T || std::string_view(o.letter) != "-T,";
-        takes.flag(has_letter ? std::string(o.letter) + o.name : o.name, requested_for_[i]);
+        takes.flag(has_letter ? std::string(o.letter) + o.name : o.name, is_chosen_[i]);
     }
 }
 
 std::vector<const counter_group*> counter_options::groups() const {
     std::vector<const counter_group*> chosen;
-    for (std::size_t i = 0; i < requested_for_.size(); ++i)
-        if (requested_for_[i]) chosen.push_back(&group_options[i].group);
+    for (std::size_t i = 0; i < is_chosen_.size(); ++i)
+        if (is_chosen_[i]) chosen.push_back(&group_options[i].group);
     return chosen;
 }
 

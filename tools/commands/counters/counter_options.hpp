@@ -18,7 +18,7 @@ public:
     std::vector<const counter_group*> groups() const;
 
 private:
-    std::deque<bool> requested_for_; // a deque, because `takes` keeps references to the elements
+    std::deque<bool> is_chosen_; // a deque, because `takes` keeps references to the elements
 };
 
 } // namespace ibtool

@@ -113,11 +113,11 @@ query_task<report> query_node(session& in, std::optional<command_target> target,
         BOOST_OUTCOME_CO_TRY(ports, co_await ports_with_counters(in, to));
     }
     auto query = port == all_ports ? query_sum(in, agent, std::move(ports)) : query_port(in, agent, port);
-    BOOST_OUTCOME_CO_TRY(const auto reported_there, co_await std::move(query));
+    BOOST_OUTCOME_CO_TRY(const auto counters_read, co_await std::move(query));
     report result;
-    result.missing = reported_there.missing;
+    result.missing = counters_read.missing;
     result.text =
-        json ? json_line(json_of(reported_there, {{"LID", value(to.DLID)}, {"port", port}})) : text_of(reported_there);
+        json ? json_line(json_of(counters_read, {{"LID", value(to.DLID)}, {"port", port}})) : text_of(counters_read);
     co_return result;
 }
 

@@ -197,7 +197,8 @@ query_task<report> examine(session& in, const health_settings& s, std::chrono::n
     if (!goes_on) throw std::runtime_error("ended before the second sweep: there is nothing to compare");
     const counters::sweep after = co_await sweeper.run();
 
-    health_report x{names, known, before, after, judge(rules, known, before, after), failures_of(before, after), true};
+    health_report x{names, known, before, after, evaluate(rules, known, before, after), failures_of(before, after),
+                    true};
     x.is_complete = known.complete() && x.failures.empty();
     report all;
     all.text = s.json ? as_json(x) : as_text(x);

@@ -98,14 +98,14 @@ counters::port_detail_set causes_of(const error_rules& rules, const counters::re
 using service_levels = std::unordered_map<iba::lid, u8>;
 
 /// Sweeps the subnet and prints the ports with errors.
-class requester {
+class error_sweep {
 public:
-    requester(session& in, const ibqueryerrors_settings& s, const ibqueryerrors_plan& p)
+    error_sweep(session& in, const ibqueryerrors_settings& s, const ibqueryerrors_plan& p)
         : in_(in), settings_(s), plan_(p) {}
 
     struct outcome {
         subnet found;
-        counters::sweep reported;
+        counters::sweep swept;
         std::string no_sls; ///< why no SLs are known
     };
     coro::task<mad::result<outcome>> run() {
@@ -118,7 +118,7 @@ public:
             else all.no_sls = format_error(sls.error(), in_.options());
         }
         counters::sweeper sweeper(in_.schedule(), all.found, sweep_options());
-        all.reported = co_await sweeper.run();
+        all.swept = co_await sweeper.run();
         co_return std::move(all);
     }
 
@@ -195,14 +195,14 @@ private:
 // ---- output ----------------------------------------------------------------------------------------------------------
 
 /// Runs the queries, and formats the ports with errors as a report.
-query_task<report> reported_by(session& in, requester& queries, const ibqueryerrors_plan& p) {
+query_task<report> make_report(session& in, error_sweep& queries, const ibqueryerrors_plan& p) {
     const auto all = co_await queries.run();
     if (!all) refuse_silent_port(all.error(), in.options());
-    const auto& [found, reported, no_sls] = all.value();
+    const auto& [found, swept, no_sls] = all.value();
     error_report errors(found, p.names, p.rules, p.choice);
     report r;
-    r.text = errors.of(reported);
-    r.missing = all_missing(found, reported.failures);
+    r.text = errors.of(swept);
+    r.missing = all_missing(found, swept.failures);
     r.notes = p.notes;
     if (!no_sls.empty())
         r.notes.push_back(fmt::format("cannot read the service levels from the SA: {}; SL 0 was used", no_sls));
@@ -215,8 +215,8 @@ int run_ibqueryerrors(const ibqueryerrors_settings& s, global_options options) {
     if (s.outstanding) options.outstanding = s.outstanding;
     options.load_cache = s.load_cache;
     const ibqueryerrors_plan p = make_plan(s);
-    std::optional<requester> queries;
-    const auto query_all = [&](session& in) { return reported_by(in, queries.emplace(in, s, p), p); };
+    std::optional<error_sweep> queries;
+    const auto query_all = [&](session& in) { return make_report(in, queries.emplace(in, s, p), p); };
     return run_query(options, nullptr, query_all, [&] { return queries->progress(); });
 }
 

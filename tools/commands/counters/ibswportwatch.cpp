@@ -31,7 +31,7 @@ namespace {
 struct ibswportwatch_settings {
     std::string target, port, every = "1", thresholds;
     target_options kind;
-    counter_options requested_for;
+    counter_options counter_choice;
     u64 count = 0; ///< 0: until a signal arrives
     bool only_above = false, json = false;
 };
@@ -53,7 +53,8 @@ class port_watch {
 public:
     port_watch(session& in, const ibswportwatch_settings& s, std::optional<command_target> target)
         : in_(in), how_(s), target_(std::move(target)), period_(read_period(s.every)), periods_(period_),
-          thresholds_(read_thresholds(s.thresholds)), groups_(s.requested_for.groups()), group_totals_(groups_.size()) {
+          thresholds_(read_thresholds(s.thresholds)), groups_(s.counter_choice.groups()),
+          group_totals_(groups_.size()) {
         if (!groups_.empty() && s.only_above)
             throw usage_error("-t supports only the default counters; remove the options for other counters");
         if (std::ranges::find(groups_, &group_of<pm::PortSamplesCtl>) != groups_.end())
@@ -64,7 +65,7 @@ public:
     /// be read. Returns nullopt if the device was disconnected; call it again when the device is open again.
     coro::task<std::optional<mad::result<int>>> run() {
         is_found_ = false;
-        if (!has_begun_) {
+        if (!has_started_) {
             auto started = co_await begin();
             bool has_gone = false;
             if (!started) has_gone = co_await in_.is_disconnected();
@@ -100,8 +101,8 @@ public:
 
     /// Continues after the device was opened again. Returns the number of missed samples.
     u64 resume() {
-        is_resumed_ = has_begun_;
-        const u64 missed = has_begun_ ? periods_.skip_over(in_.now()) : 0;
+        is_resumed_ = has_started_;
+        const u64 missed = has_started_ ? periods_.skip_over(in_.now()) : 0;
         if (missed) is_complete_ = false;
         return missed;
     }
@@ -125,7 +126,7 @@ private:
 
     query_task<void> begin() {
         BOOST_OUTCOME_CO_TRY(last_, co_await read_port());
-        has_begun_ = true;
+        has_started_ = true;
         begin_ = last_.usual.at;
         periods_.begin(begin_);
         periods_.done();
@@ -167,13 +168,13 @@ private:
         co_return now;
     }
 
-    std::string format_reported(const port_reading& now) const {
+    std::string format_reading(const port_reading& now) const {
         if (groups_.empty()) return how_.only_above ? std::string() : format_counters(now.usual.counters);
         std::string text;
         for (std::size_t i = 0; i < groups_.size(); ++i) text += groups_[i]->text(now.groups[i], info_);
         return text;
     }
-    nlohmann::ordered_json changes_json_line(const port_reading& now) const {
+    nlohmann::ordered_json reading_json(const port_reading& now) const {
         if (groups_.empty()) return counters_json(now.usual.counters);
         nlohmann::ordered_json all;
         for (std::size_t i = 0; i < groups_.size(); ++i)
@@ -188,7 +189,7 @@ private:
     /// Waits for the next period since the first sample. Returns false if a signal arrived or the device was disconnected.
     coro::task<bool> wait_for_next() {
         // After a disconnection, the sample of the current period is still taken.
-        const u64 skipped = std::exchange(is_resumed_, false) ? 0 : periods_.skip_begun(in_.now());
+        const u64 skipped = std::exchange(is_resumed_, false) ? 0 : periods_.skip_started(in_.now());
         if (skipped > 0) {
             print_message("a reading took longer than the interval; skipped {} reading{}", skipped,
                           skipped == 1 ? "" : "s");
@@ -209,11 +210,11 @@ private:
         if (how_.json) {
             nlohmann::ordered_json line{{"schema", "comad.port_watch/1"}};
             line.update(head(0));
-            line["counters"] = changes_json_line(last_);
+            line["counters"] = reading_json(last_);
             write_output(json_line(line));
         } else {
             write_output(fmt::format("# Lid {} port {}, every {} s\n{}", value(to_.DLID), port_,
-                                     mad::in_seconds(period_), format_reported(last_)));
+                                     mad::in_seconds(period_), format_reading(last_)));
         }
     }
 
@@ -236,14 +237,14 @@ private:
         if (how_.json) {
             auto line = head(seconds);
             line["interval_seconds"] = interval;
-            line["counters"] = changes_json_line(now);
+            line["counters"] = reading_json(now);
             line["changes"] = changes;
             write_output(json_line(line));
         } else if (!how_.only_above || !text.empty()) {
             write_output(fmt::format("# {:.3f} s\n{}", seconds, text));
         }
         last_ = now;
-        ++looks_;
+        ++polls_;
     }
 
     void print_missing(const mad::mad_error& why) {
@@ -261,13 +262,13 @@ private:
     void print_totals() const {
         const double seconds = mad::in_seconds(last_.usual.at - begin_);
         if (how_.json) {
-            const nlohmann::ordered_json line{{"intervals", looks_}, {"seconds", seconds}, {"totals", totals_json()}};
+            const nlohmann::ordered_json line{{"intervals", polls_}, {"seconds", seconds}, {"totals", totals_json()}};
             write_output(json_line(line));
             return;
         }
         std::string text = totals_.text();
         for (const group_change_totals& t : group_totals_) text += t.text();
-        write_output(fmt::format("\n## Summary: {} intervals, {:.3f} s\n{}", looks_, seconds, text));
+        write_output(fmt::format("\n## Summary: {} intervals, {:.3f} s\n{}", polls_, seconds, text));
     }
 
     session& in_;
@@ -284,8 +285,8 @@ private:
     const std::vector<const counter_group*> groups_; // empty: the default counters
     change_totals totals_;
     std::vector<group_change_totals> group_totals_;
-    u64 requested_samples_ = 0, looks_ = 0; // after the first sample; looks_: samples with a reply
-    bool has_begun_ = false;
+    u64 requested_samples_ = 0, polls_ = 0; // after the first sample; looks_: samples with a reply
+    bool has_started_ = false;
     bool is_found_ = false;   // since the device was opened
     bool is_resumed_ = false; // after a disconnection, until the next query
     bool is_complete_ = true;
@@ -325,7 +326,7 @@ command ibswportwatch_command() {
                 takes.option("-p,--period", s->every).shows_default();
                 takes.flag("-t,--above-thresholds", s->only_above);
                 takes.option("-T,--threshold-file", s->thresholds).file(file_use::read);
-                s->requested_for.declare(takes, false); // in this command, -T is the thresholds file
+                s->counter_choice.declare(takes, false); // in this command, -T is the thresholds file
                 takes.ignored_flag("-b");
                 add_lid_option(takes, s->kind);
                 add_guid_option(takes, s->kind);

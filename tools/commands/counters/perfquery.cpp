@@ -28,7 +28,7 @@ namespace {
 struct perfquery_settings {
     std::string target, ports, mask;
     target_options kind;
-    counter_options requested_for;
+    counter_options counter_choice;
     bool all = false, loop = false, read_and_reset = false, reset_only = false, json = false;
 };
 
@@ -71,7 +71,7 @@ u64 read_mask(const std::string& text) {
 counter_request read_counter_request(const perfquery_settings& s) {
     counter_request r;
     r.json = s.json;
-    r.groups = s.requested_for.groups();
+    r.groups = s.counter_choice.groups();
     if (r.groups.empty()) r.groups.push_back(&group_of<pm::PortCounters>);
     r.all = s.ports == "255" || ((s.all || s.loop) && s.ports.empty());
     if (!s.ports.empty() && !r.all) r.ports = read_ports(s.ports);
@@ -173,12 +173,12 @@ std::string text_of(const counter_query& q, const group_reading& c, const std::v
 /// Formats the sum of the counters of several ports.
 std::string format_sum(const counter_query& q, const std::vector<group_reading>& all) {
     std::vector<u8> summed;
-    std::vector<std::vector<u8>> reported;
+    std::vector<std::vector<u8>> values;
     for (const group_reading& c : all) {
         summed.push_back(c.port);
-        reported.push_back(c.bytes);
+        values.push_back(c.bytes);
     }
-    return text_of(q, {all[0].group, all_ports, sum_of(*all[0].group, reported)}, summed);
+    return text_of(q, {all[0].group, all_ports, sum_of(*all[0].group, values)}, summed);
 }
 
 /// Returns whether counters of a group can be added up. Samples cannot, nor can counters that depend on the FEC of a port.
@@ -269,7 +269,7 @@ command perfquery_command() {
                 takes.option("target", s->target);
                 takes.option("ports", s->ports);
                 takes.option("mask", s->mask);
-                s->requested_for.declare(takes);
+                s->counter_choice.declare(takes);
                 takes.flag("-a,--all_ports", s->all);
                 takes.flag("-l,--loop_ports", s->loop);
                 const argument& after = takes.flag("-r,--reset_after_read", s->read_and_reset);

@@ -116,7 +116,7 @@ unsigned read_detail(const std::string& name) {
 }
 
 /// Returns the plan. `names` must outlive it.
-sweep_config make_sweep_plan(const sweep_settings& s, const sweep_loop::shared_names& names) {
+sweep_config make_sweep_config(const sweep_settings& s, const sweep_loop::shared_names& names) {
     using namespace std::chrono_literals;
     sweep_config p;
     p.count = s.count;
@@ -159,13 +159,13 @@ std::shared_ptr<const discovery::subnet> read_known(const std::string& file, con
 }
 
 /// Returns the plan on the heap, because it contains references to itself.
-std::unique_ptr<sweep_run_config> make_watch_plan(const sweep_settings& s) {
+std::unique_ptr<sweep_run_config> make_run_config(const sweep_settings& s) {
     auto made = std::make_unique<sweep_run_config>();
     sweep_run_config& p = *made;
     p.name_map = s.name_map;
     p.auth_file = s.auth_file;
     p.names = read_names(s.name_map);
-    p.sweeps = make_sweep_plan(s, p.names);
+    p.sweeps = make_sweep_config(s, p.names);
     output_config& out = p.out;
     out.form = read_form(s);
     out.file = s.file;
@@ -195,10 +195,10 @@ std::unique_ptr<sweep_run_config> make_watch_plan(const sweep_settings& s) {
 }
 
 /// Runs the sweeps of one fabric.
-class sweep_target {
+class fabric_sweeper {
 public:
-    sweep_target(std::size_t number, const global_options& options, const sweep_run_config& p, sweep_outputs& out,
-                 boost::asio::io_context& io)
+    fabric_sweeper(std::size_t number, const global_options& options, const sweep_run_config& p, sweep_outputs& out,
+                   boost::asio::io_context& io)
         : number_(number), options_(options), plan_(p.sweeps), out_(out),
           in_(options_, nullptr, &io, plan_.is_lasting() ? opens::when_ready : opens::at_once),
           all_(in_, p.sweeps, p.names, listener_) {}
@@ -269,7 +269,7 @@ public:
         if (lasts) // must exist before the first message
             lasting_output_.emplace([this] { boost::asio::post(io_, [this] { end_after_failure(); }); });
         for (const global_options& o : options)
-            all_.push_back(std::make_unique<sweep_target>(all_.size(), o, plan, out_, io_));
+            all_.push_back(std::make_unique<fabric_sweeper>(all_.size(), o, plan, out_, io_));
         name_fabrics();
         const bool is_simulated =
             std::any_of(all_.begin(), all_.end(), [](const auto& one) { return one->in().is_virtual(); });
@@ -385,14 +385,14 @@ private:
     sweep_run_config& plan_;
     boost::asio::io_context io_{1};
     sweep_outputs out_;
-    std::vector<std::unique_ptr<sweep_target>> all_;
+    std::vector<std::unique_ptr<fabric_sweeper>> all_;
     boost::asio::signal_set hangup_{io_, SIGHUP};
     file_rereader rereader_{io_.get_executor()};
     std::optional<lasting_output> lasting_output_;
 };
 
 int run_sweep(const sweep_settings& s, const global_options& options) {
-    const std::unique_ptr<sweep_run_config> plan = make_watch_plan(s);
+    const std::unique_ptr<sweep_run_config> plan = make_run_config(s);
     const std::vector<global_options> fabrics = each_fabric(options);
     if (fabrics.size() > 1 && plan->out.form != sweep_form::none)
         throw usage_error("several fabrics require --listen or --prometheus");

@@ -76,7 +76,7 @@ void sweep_outputs::write(std::size_t fabric, const counters::sweep_view& v, con
     counters::sweep_view held = v;
     held.before = nullptr;
     last_[fabric].emplace(counters::exposed_sweep{held, totals, plan_.fabrics[fabric], {}, known_[fabric].missing()});
-    if (plan_.rules && v.before) last_[fabric]->findings = judge(*plan_.rules, v.subnet, *v.before, v.now);
+    if (plan_.rules && v.before) last_[fabric]->findings = evaluate(*plan_.rules, v.subnet, *v.before, v.now);
     if (!plan_.file.empty()) write_file(page());
     if (server_) server_->publish(page_text(), state_of(fabric, v), misses_most(fabric, v.now), fabric);
     const discovery::missing_parts& missing = *known_[fabric].missing();
@@ -128,10 +128,10 @@ exporter::page_text sweep_outputs::page_text() const {
 /// Returns whether most ports are missing, compared with the largest sweep so far. A discovery may find only part of the subnet: for
 /// example, only the local port after its cable was pulled.
 bool sweep_outputs::misses_most(std::size_t fabric, const counters::sweep& s) {
-    const auto reported = static_cast<std::size_t>(
+    const auto valid_ports = static_cast<std::size_t>(
         std::count_if(s.ports.begin(), s.ports.end(), [](const auto& port) { return port.valid; }));
-    most_read_[fabric] = std::max(most_read_[fabric], reported);
-    return 2 * reported < std::max(s.ports.size(), most_read_[fabric]);
+    most_read_[fabric] = std::max(most_read_[fabric], valid_ports);
+    return 2 * valid_ports < std::max(s.ports.size(), most_read_[fabric]);
 }
 
 std::size_t sweep_outputs::refresh_known() {

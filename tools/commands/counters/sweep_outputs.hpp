@@ -35,7 +35,7 @@ struct output_config {
         std::string()};
     comad::discovery::known_fabric::node_filter wants; ///< nodes to remember, as for known_fabric
     std::optional<std::chrono::nanoseconds> forget;    ///< time limit as for known_fabric
-    /// The expected subnet of each fabric; empty: no expectation. Can be replaced during the run, followed by a call of know_anew().
+    /// The expected subnet of each fabric; empty: no expectation. Can be replaced during the run, followed by a call of refresh_known().
     std::vector<std::shared_ptr<const comad::discovery::subnet>> expected;
 };
 

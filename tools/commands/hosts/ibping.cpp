@@ -101,9 +101,9 @@ std::string as_text(const std::string& host, unsigned LID, mad::duration rtt) {
 }
 
 /// Sends pings, and prints the results as they arrive.
-class pinging {
+class ping_run {
 public:
-    pinging(session& in, command_target target, const ibping_settings& s)
+    ping_run(session& in, command_target target, const ibping_settings& s)
         : in_(in), target_(std::move(target)), how_(s), count_(s.count.value_or(std::numeric_limits<u64>::max())),
           query_{server::ping_class, server::ping_attribute, s.OUI()}, start_(in.now()) {}
 
@@ -116,8 +116,8 @@ public:
             auto to = co_await resolve_host(in_, target_);
             if (!to) co_await in_.is_disconnected();
             if (is_disconnected()) co_return std::nullopt;
-            if (!to && !has_begun_) co_return std::move(to.error());
-            has_begun_ = true;
+            if (!to && !has_started_) co_return std::move(to.error());
+            has_started_ = true;
             is_found = to.has_value();
             if (is_found) {
                 to_ = to.value();
@@ -137,9 +137,9 @@ public:
     exit_code end() {
         const mad::duration took = in_.now() - start_;
         write_output(how_.json ? all_.json(LID(), took) : all_.text(LID(), took));
-        const bool unheard = all_.transmitted() > 0 && all_.received() == 0;
-        if (unheard && all_.failures() == 0) print_message("ended before a reply was received");
-        return all_.failures() > 0 || unheard ? partial : complete;
+        const bool has_no_reply = all_.transmitted() > 0 && all_.received() == 0;
+        if (has_no_reply && all_.failures() == 0) print_message("ended before a reply was received");
+        return all_.failures() > 0 || has_no_reply ? partial : complete;
     }
 
 private:
@@ -175,7 +175,7 @@ private:
     const host_query query_;
     const mad::time_point start_;
     mad::IBPath to_;
-    bool has_begun_ = false;
+    bool has_started_ = false;
     ping_statistics all_;
 };
 
@@ -184,7 +184,7 @@ int run_client(const ibping_settings& s, const global_options& options) {
     session in(options, &target, nullptr, s.count ? opens::at_once : opens::when_ready);
     if (in.is_virtual() && !s.count)
         throw usage_error("ibping would not end in virtual time, not even by Ctrl-C; give a count with -c");
-    pinging all(in, target, s);
+    ping_run all(in, target, s);
     const std::unique_ptr<lasting_output> lines = s.count ? nullptr : lasting_output_of(in);
     using outcome = mad::result<exit_code>;
     std::optional<outcome> ended;

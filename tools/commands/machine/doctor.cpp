@@ -75,7 +75,7 @@ std::string shell_quoted(std::string_view text) {
 }
 
 /// Returns the options with which another command uses the same port.
-std::string words_for_same_place(const global_options& o) {
+std::string options_for_same_port(const global_options& o) {
     std::vector<std::string> words;
     if (!o.fabric.empty()) words.push_back("--fabric " + shell_quoted(o.fabric));
     if (!o.ca.empty()) words.push_back("-C " + shell_quoted(o.ca));
@@ -104,7 +104,7 @@ public:
             return end();
         }
         fabric_facts facts = in->run(query_fabric(*in));
-        facts.at = words_for_same_place(options_);
+        facts.at = options_for_same_port(options_);
         add(check_fabric(facts));
         return finish(*in, end());
     }

@@ -152,16 +152,16 @@ bench_outcome run_in_session(const bench_settings& s, const global_options& opti
     session in(options, targets.empty() ? nullptr : &targets.front());
     r.is_virtual = in.is_virtual();
     r.how_long = extent_of(s, r.is_virtual);
-    std::vector<command_target> requested = targets;
-    if (requested.empty() && r.what.kind.mgmt_class == iba::MgmtClass::SubnAdm) {
+    std::vector<command_target> chosen = targets;
+    if (chosen.empty() && r.what.kind.mgmt_class == iba::MgmtClass::SubnAdm) {
         require_sa(in);
-        requested.push_back(command_target({in.schedule().sa_path(), std::nullopt}));
-    } else if (requested.empty()) {
-        requested.push_back(this_node());
+        chosen.push_back(command_target({in.schedule().sa_path(), std::nullopt}));
+    } else if (chosen.empty()) {
+        chosen.push_back(this_node());
     }
     target_choice discovered = s.discovered;
     discovered.by_lid = s.kind.lid;
-    const bool is_answered = in.run(find_targets(in, discovered, r, std::move(requested)));
+    const bool is_answered = in.run(find_targets(in, discovered, r, std::move(chosen)));
     if (is_answered && !in.stopped()) {
         const unsigned of_several = coro::schedule_options{}.per_destination; // the default limit of all commands
         r.what.per_destination = s.per_destination.value_or(r.what.targets.size() == 1 ? 0 : of_several);
@@ -176,15 +176,15 @@ bench_outcome run_in_session(const bench_settings& s, const global_options& opti
 bool is_empty(const bench_row& row) { return row.measured.replies == 0; }
 
 int run_bench(const bench_settings& s, const global_options& options) {
-    const request requested = make_query(s);
-    if (options.by_sa && is_smp(requested))
+    const request query = make_query(s);
+    if (options.by_sa && is_smp(query))
         throw usage_error(
             fmt::format("--sa is not supported by {}: it sends SMPs; use SubnAdmGet to query the SA", s.rpc));
     bench_report r;
     r.fabric = options.fabric.empty() ? "umad" : options.fabric;
     r.rpc = s.rpc;
-    r.attribute = requested.attribute;
-    r.what = load_of(s, requested);
+    r.attribute = query.attribute;
+    r.what = load_of(s, query);
     r.rounds = s.rounds;
     r.patience = options.schedule();
     // Early retries would distort the measurement, so all MADs have a fixed timeout.

@@ -4,7 +4,7 @@
 #include "comad.hpp"
 #include "commands/measuring/throughput.hpp"
 #include "input/request.hpp"
-#include "text/missing.hpp"
+#include "text/failure_text.hpp"
 
 #include <string>
 #include <vector>

@@ -88,7 +88,7 @@ rdma_bw_report run_client(const rdma_bw_settings& s, const comad::transports::en
     report.ours.writes = s.writes;
     report.ours.both_ways = s.both_ways;
     link.send(report.ours);
-    report.theirs = link.hear_end();
+    report.theirs = link.receive_end();
     stream.connect(report.theirs);
     link.send("ready");
     link.receive("ready");
@@ -103,7 +103,7 @@ rdma_bw_report run_client(const rdma_bw_settings& s, const comad::transports::en
 rdma_bw_report run_server(const rdma_bw_settings& s, const comad::transports::end_port& port, comad::u16 pkey_index) {
     rdma_bw_link link = rdma_bw_link::accept(static_cast<unsigned short>(s.tcp_port), s.v6);
     rdma_bw_report report;
-    report.theirs = link.hear_end(); // contains the size and number of writes that the client wants
+    report.theirs = link.receive_end(); // contains the size and number of writes that the client wants
     rdma_bw_stream stream(port, report.theirs.size, s.depth, s.pieces, s.gid_index, pkey_index);
     report.ours = stream.ours();
     report.ours.writes = report.theirs.writes;

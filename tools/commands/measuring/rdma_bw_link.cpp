@@ -26,9 +26,9 @@ constexpr std::size_t most_of_a_line = 4096;
 }
 
 /// Returns a number from a received line. Throws std::runtime_error if it is missing or outside of the limits.
-comad::u64 number_in(const nlohmann::json& line_read, const char* name, comad::u64 least, comad::u64 most) {
-    const auto found = line_read.find(name);
-    const bool is_number = found != line_read.end() && found->is_number_unsigned();
+comad::u64 number_in(const nlohmann::json& fields, const char* name, comad::u64 least, comad::u64 most) {
+    const auto found = fields.find(name);
+    const bool is_number = found != fields.end() && found->is_number_unsigned();
     if (!is_number || found->get<comad::u64>() < least || found->get<comad::u64>() > most)
         refuse(fmt::format("'{}' must be a number from {} to {}", name, least, most));
     return found->get<comad::u64>();
@@ -79,26 +79,26 @@ void rdma_bw_link::send(const rdma_bw_end& e) {
                        {"both_ways", e.both_ways ? 1 : 0}}));
 }
 
-rdma_bw_end rdma_bw_link::hear_end() {
-    const auto line_read = nlohmann::json::parse(line(false), nullptr, false);
-    if (!line_read.is_object()) refuse("its first line is not a JSON object");
+rdma_bw_end rdma_bw_link::receive_end() {
+    const auto fields = nlohmann::json::parse(line(false), nullptr, false);
+    if (!fields.is_object()) refuse("its first line is not a JSON object");
     constexpr comad::u64 any = std::numeric_limits<comad::u64>::max(), bits_24 = 0xffffff;
-    number_in(line_read, "rdma_bw", 1, 1);
+    number_in(fields, "rdma_bw", 1, 1);
     rdma_bw_end e;
-    e.LID = comad::iba::lid{static_cast<comad::u16>(number_in(line_read, "LID", 0, 0xffff))};
-    const auto GID = line_read.find("GID");
+    e.LID = comad::iba::lid{static_cast<comad::u16>(number_in(fields, "LID", 0, 0xffff))};
+    const auto GID = fields.find("GID");
     const auto read =
-        GID != line_read.end() && GID->is_string() ? comad::iba::parse_gid(GID->get<std::string>()) : std::nullopt;
+        GID != fields.end() && GID->is_string() ? comad::iba::parse_gid(GID->get<std::string>()) : std::nullopt;
     if (!read) refuse("'GID' is not a valid GID");
     e.GID = *read;
-    e.QPN = static_cast<comad::u32>(number_in(line_read, "QPN", 0, bits_24));
-    e.PSN = static_cast<comad::u32>(number_in(line_read, "PSN", 0, bits_24));
-    e.MTU = static_cast<unsigned>(number_in(line_read, "MTU", 1, 5));
-    e.address = number_in(line_read, "address", 0, any);
-    e.rkey = static_cast<comad::u32>(number_in(line_read, "rkey", 0, 0xffffffff));
-    e.size = number_in(line_read, "size", 1, rdma_bw_most_size);
-    e.writes = number_in(line_read, "writes", 1, rdma_bw_most_writes);
-    e.both_ways = number_in(line_read, "both_ways", 0, 1) != 0;
+    e.QPN = static_cast<comad::u32>(number_in(fields, "QPN", 0, bits_24));
+    e.PSN = static_cast<comad::u32>(number_in(fields, "PSN", 0, bits_24));
+    e.MTU = static_cast<unsigned>(number_in(fields, "MTU", 1, 5));
+    e.address = number_in(fields, "address", 0, any);
+    e.rkey = static_cast<comad::u32>(number_in(fields, "rkey", 0, 0xffffffff));
+    e.size = number_in(fields, "size", 1, rdma_bw_most_size);
+    e.writes = number_in(fields, "writes", 1, rdma_bw_most_writes);
+    e.both_ways = number_in(fields, "both_ways", 0, 1) != 0;
     return e;
 }
 
@@ -109,20 +109,20 @@ void rdma_bw_link::send(const std::string& word) {
 }
 
 void rdma_bw_link::receive(const std::string& word, bool is_long) {
-    if (const std::string line_read = line(is_long); line_read != word)
-        refuse(fmt::format("it sent {} instead of {}", comad::iba::as_given(line_read), word));
+    if (const std::string received = line(is_long); received != word)
+        refuse(fmt::format("it sent {} instead of {}", comad::iba::as_given(received), word));
 }
 
 std::string rdma_bw_link::line(bool is_long) {
     if (is_long) stream_.expires_at(std::chrono::steady_clock::time_point::max());
     else stream_.expires_after(patience);
-    std::string line_read;
+    std::string text;
     for (char c; stream_.get(c) && c != '\n';) {
-        if (line_read.size() == most_of_a_line) refuse("it sent a line that is too long");
-        line_read += c;
+        if (text.size() == most_of_a_line) refuse("it sent a line that is too long");
+        text += c;
     }
     if (!stream_) throw std::runtime_error("lost the connection to the remote end: " + stream_.error().message());
-    return line_read;
+    return text;
 }
 
 } // namespace ibtool

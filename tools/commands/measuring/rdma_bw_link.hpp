@@ -38,7 +38,7 @@ public:
     /// Sends the description of this end.
     void send(const rdma_bw_end&);
     /// Waits for the description of the remote end.
-    rdma_bw_end hear_end();
+    rdma_bw_end receive_end();
     /// Sends a synchronization word that both ends know.
     void send(const std::string& word);
     /// Waits for a word from the remote end. `is_long`: waits without a time limit while the connection exists.

@@ -42,11 +42,11 @@ public:
         ++in_flight_[next_];
         return next_;
     }
-    coro::task<void> send_query(std::size_t target) {
-        const mad::time_point requested = clock_();
+    coro::task<void> query_target(std::size_t target) {
+        const mad::time_point sent_at = clock_();
         const auto problem = co_await query_once(schedule_, load_, load_.targets[target]);
         --in_flight_[target];
-        ended(clock_(), requested, problem);
+        ended(clock_(), sent_at, problem);
     }
     void finish() {
         if (last_ <= first_) return;
@@ -57,7 +57,7 @@ public:
 private:
     enum class stage : comad::u8 { warming_up, measuring, over };
 
-    void ended(mad::time_point now, mad::time_point requested, const std::optional<mad::mad_error>& problem) {
+    void ended(mad::time_point now, mad::time_point sent_at, const std::optional<mad::mad_error>& problem) {
         if (stage_ == stage::over || (problem && problem->code == mad::errc::cancelled)) return;
         if (stage_ == stage::warming_up) {
             if (now - started_ < extent_.warm_up) return;
@@ -74,7 +74,7 @@ private:
         } else {
             ++replies_;
             ++all_.replies;
-            all_.times.add(now - requested);
+            all_.times.add(now - sent_at);
         }
         if (extent_.mads ? ended_ == extent_.mads : now - first_ >= extent_.length) stage_ = stage::over;
     }
@@ -92,7 +92,7 @@ private:
 };
 
 coro::generator<coro::task<void>> queries(meter& m) {
-    while (!m.over()) co_yield m.send_query(m.take_target());
+    while (!m.over()) co_yield m.query_target(m.take_target());
 }
 
 } // namespace

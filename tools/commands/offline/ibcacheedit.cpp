@@ -2,7 +2,7 @@
 // ibcacheedit.cpp - ibcacheedit: replaces GUIDs in a cache file of ibnetdiscover, with the same result as infiniband-diags.
 #include "comad.hpp"
 #include "command.hpp"
-#include "input/messages.hpp"
+#include "input/mad_files.hpp"
 #include "input/split_text.hpp"
 #include "text/json.hpp"
 #include "text/output.hpp"

@@ -150,7 +150,7 @@ constexpr operation_name ibccquery_operations[] = {
     {"ClassPortInfo", "CP"},       {"CongestionInfo", "CI"},          {"CongestionKeyInfo", "CK"},
     {"CongestionLog", "CL"},       {"SwitchCongestionSetting", "SS"}, {"SwitchPortCongestionSetting", "SP"},
     {"CACongestionSetting", "CS"}, {"CongestionControlTable", "CT"},  {"Timestamp", "TI"}};
-constexpr congestion_question ibccquery_questions[] = {query_attribute<iba::ClassPortInfo>,
+constexpr congestion_question ibccquery_functions[] = {query_attribute<iba::ClassPortInfo>,
                                                        query_attribute<cc::CongestionInfo>,
                                                        query_attribute<cc::CongestionKeyInfo>,
                                                        query_log,
@@ -159,20 +159,20 @@ constexpr congestion_question ibccquery_questions[] = {query_attribute<iba::Clas
                                                        query_attribute<cc::CACongestionSetting>,
                                                        query_table,
                                                        query_attribute<cc::TimeStamp>};
-static_assert(std::size(ibccquery_operations) == std::size(ibccquery_questions));
+static_assert(std::size(ibccquery_operations) == std::size(ibccquery_functions));
 
 query_task<std::string> query_congestion(session& in, std::size_t which, command_target target,
                                          std::optional<unsigned> port, bool json) {
     BOOST_OUTCOME_CO_TRY(const auto to, co_await resolve_port(in, target));
     const congestion_query q{in, to, port, json};
-    auto made = co_await ibccquery_questions[which](q, ibccquery_operations[which].name);
-    if (!made) hint_at_cc_key(made.error());
-    co_return made;
+    auto reply = co_await ibccquery_functions[which](q, ibccquery_operations[which].name);
+    if (!reply) hint_at_cc_key(reply.error());
+    co_return reply;
 }
 
 int run_ibccquery(const ibccquery_settings& s, const global_options& options) {
     const std::size_t which = find_operation(ibccquery_operations, s.operation);
-    const bool has_port = ibccquery_questions[which] == query_port_settings;
+    const bool has_port = ibccquery_functions[which] == query_port_settings;
     if (!s.port.empty() && !has_port)
         throw usage_error(fmt::format("unexpected argument {}: {} takes no port", iba::as_given(s.port),
                                       ibccquery_operations[which].name));

@@ -101,7 +101,7 @@ coro::task<mad::result<std::vector<unicast_row>>> query_block(session& in, mad::
     BOOST_OUTCOME_CO_TRY(const auto table, co_await in.SubnGet<smp::LinearForwardingTable>(path, block));
     std::vector<unicast_row> rows;
     std::vector<std::size_t> named; // rows whose destinations are queried
-    std::vector<coro::task<mad::result<destination>>> pending;
+    std::vector<coro::task<mad::result<destination>>> queries;
     const unsigned begin = block * lids_per_block;
     for (unsigned LID = std::max(first, begin); LID <= std::min(last, begin + lids_per_block - 1); ++LID) {
         const u8 port = table.portBlock[LID - begin];
@@ -115,10 +115,10 @@ coro::task<mad::result<std::vector<unicast_row>>> query_block(session& in, mad::
         }
         mad::IBPath to;
         to.DLID = iba::lid(LID);
-        pending.push_back(query_destination(in, to, s.names));
+        queries.push_back(query_destination(in, to, s.names));
         named.push_back(rows.size() - 1);
     }
-    BOOST_OUTCOME_CO_TRY(auto found, co_await all(std::move(pending)));
+    BOOST_OUTCOME_CO_TRY(auto found, co_await all(std::move(queries)));
     for (std::size_t i = 0; i < named.size(); ++i) {
         silent.count(found[i]);
         rows[named[i]].to = std::move(found[i]);
@@ -164,10 +164,10 @@ query_task<std::string> query_multicast(session& in, command_target target, cons
     std::vector<multicast_row> rows;
     for (unsigned block = (first - first_mlid) / mlids_per_block; first_mlid + block * mlids_per_block <= last;
          ++block) {
-        std::vector<coro::task<mad::result<smp::MulticastForwardingTable>>> pending;
+        std::vector<coro::task<mad::result<smp::MulticastForwardingTable>>> queries;
         for (unsigned chunk = 0; chunk < chunks; ++chunk)
-            pending.push_back(in.SubnGet<smp::MulticastForwardingTable>(path, block | chunk << 28));
-        BOOST_OUTCOME_CO_TRY(const auto tables, co_await all(std::move(pending)));
+            queries.push_back(in.SubnGet<smp::MulticastForwardingTable>(path, block | chunk << 28));
+        BOOST_OUTCOME_CO_TRY(const auto tables, co_await all(std::move(queries)));
         for (unsigned i = 0; i < mlids_per_block; ++i) {
             const unsigned MLID = first_mlid + block * mlids_per_block + i;
             if (MLID < first || MLID > last) continue;

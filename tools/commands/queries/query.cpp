@@ -4,7 +4,7 @@
 #include "comad.hpp"
 #include "command.hpp"
 #include "commands/writing/port_write.hpp"
-#include "input/changes.hpp"
+#include "input/field_changes.hpp"
 #include "input/request.hpp"
 #include "input/structure.hpp"
 #include "session/counter_queries.hpp"
@@ -77,8 +77,8 @@ query_task<std::vector<u8>> send(session& in, mad::rpc_kind kind, mad::any_path 
     std::array<u8, mad::mad_size> bytes{};
     u8* data = mad::write_request(bytes.data(), kind, path, modifier, component_mask);
     std::copy(payload.begin(), payload.end(), data);
-    const comad::coro::rpc_request requested{kind, path, modifier, component_mask};
-    auto reply = co_await in.schedule().call_raw(requested, bytes);
+    const comad::coro::rpc_request rpc{kind, path, modifier, component_mask};
+    auto reply = co_await in.schedule().call_raw(rpc, bytes);
     if (!reply) co_return std::move(reply.error());
     co_return std::move(reply.value().payload);
 }
@@ -144,8 +144,8 @@ std::vector<std::string> other_values(const sent_write& w, std::span<const u8> n
         seen.downs_after = w.downs_after;
         port_change change;
         change.fields = w.r.fields;
-        change_verdict found = judge(change, seen);
-        if (!found.uncertain.empty()) found.differences.push_back(found.uncertain);
+        change_verdict found = evaluate(change, seen);
+        if (!found.uncertainty.empty()) found.differences.push_back(found.uncertainty);
         return found.differences;
     }
     std::vector<std::string> lines;

@@ -81,9 +81,9 @@ query_task<std::string> list_members(session& in, components wanted, discovery::
     const auto query = query_of<sa::MCMemberRecord>(wanted);
     auto found = co_await records<sa::MCMemberRecord>(in, query);
     if (!found) co_return std::move(found.error());
-    std::vector<comad::coro::task<mad::result<std::string>>> pending;
-    for (const auto& r : found.value()) pending.push_back(name_of_port(in, r.portGID, names));
-    BOOST_OUTCOME_CO_TRY(const auto called, co_await all(std::move(pending)));
+    std::vector<comad::coro::task<mad::result<std::string>>> queries;
+    for (const auto& r : found.value()) queries.push_back(name_of_port(in, r.portGID, names));
+    BOOST_OUTCOME_CO_TRY(const auto called, co_await all(std::move(queries)));
     const bool one_group = (query.component_mask() & iba::mask_of<&sa::MCMemberRecord::MLID>) != 0;
     std::string out;
     for (std::size_t i = 0; i < called.size(); ++i)
@@ -198,10 +198,10 @@ saquery_request read_request(const saquery_settings& s) {
     std::size_t arguments = 0;
     bool may_be_kind = !names_node;
     for (const std::string& word : s.words) {
-        const record_kind* made = std::exchange(may_be_kind, false) ? kind_named(word) : nullptr;
-        if (&word == &s.words.front() && !names_node && !r.kind && !made) made = kind_that_begins(word);
-        if (made && (!r.kind || r.kind == made)) {
-            r.kind = made;
+        const record_kind* kind = std::exchange(may_be_kind, false) ? kind_named(word) : nullptr;
+        if (&word == &s.words.front() && !names_node && !r.kind && !kind) kind = kind_that_begins(word);
+        if (kind && (!r.kind || r.kind == kind)) {
+            r.kind = kind;
         } else if (word.find('=') != word.npos) {
             const auto parts = iba::parse_assignment(word);
             if (!parts) throw usage_error(parts.error().text);
@@ -246,12 +246,12 @@ query_task<std::string> query_as_requested(session& in, saquery_request r, const
     if (s.list) wanted.push_back({"nodeInfo.nodeType", "CA"});
     const record_formatter line = s.json ? record_formatter() : node_line_of(s, how);
     const std::string heading = s.list ? "   LID \"name\"\n================\n" : "";
-    query_task<std::string> pending = line         ? list_nodes(in, std::move(wanted), heading, line, s.lid_only)
-                                      : s.managers ? list_managers(in, how)
-                                      : s.groups && !s.json  ? list_groups(in, std::move(wanted))
-                                      : s.members && !s.json ? list_members(in, std::move(wanted), how.names)
-                                                             : r.kind->send_query(in, std::move(wanted), how);
-    auto out = co_await std::move(pending);
+    query_task<std::string> query = line                  ? list_nodes(in, std::move(wanted), heading, line, s.lid_only)
+                                    : s.managers          ? list_managers(in, how)
+                                    : s.groups && !s.json ? list_groups(in, std::move(wanted))
+                                    : s.members && !s.json ? list_members(in, std::move(wanted), how.names)
+                                                           : r.kind->run(in, std::move(wanted), how);
+    auto out = co_await std::move(query);
     if (out && out.value().empty() && !r.name.empty()) refuse_name(r.name);
     co_return out;
 }
@@ -259,10 +259,10 @@ query_task<std::string> query_as_requested(session& in, saquery_request r, const
 /// Runs the query. If it concerns subnet managers, adds their problems as notes for stderr.
 query_task<report> answer_request(session& in, saquery_request r, const saquery_settings& s, const record_style& how) {
     const bool is_about_managers = s.managers || (r.kind == kind_named("SMIR") && r.wanted.empty());
-    report made;
-    BOOST_OUTCOME_CO_TRY(made.text, co_await query_as_requested(in, std::move(r), s, how));
-    if (is_about_managers) made.notes = co_await manager_notes(in);
-    co_return made;
+    report result;
+    BOOST_OUTCOME_CO_TRY(result.text, co_await query_as_requested(in, std::move(r), s, how));
+    if (is_about_managers) result.notes = co_await manager_notes(in);
+    co_return result;
 }
 
 int run_saquery(const saquery_settings& s, const global_options& options) {

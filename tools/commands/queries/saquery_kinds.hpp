@@ -35,7 +35,7 @@ struct record_kind {
     std::string_view name, abbreviation;
     const comad::iba::record_info* info;
     /// Queries and formats the records.
-    query_task<std::string> (*send_query)(session&, components, record_style);
+    query_task<std::string> (*run)(session&, components, record_style);
     std::string_view arguments; ///< components that the arguments set: `fromLID/fromPort toLID/toPort`
 };
 

@@ -89,10 +89,10 @@ bool has_made(u32 modifier, iba::SMState state) {
     }
 }
 
-query_task<report> set_manager(session& in, command_target target, SMInfo result, u32 modifier, bool json) {
+query_task<report> set_manager(session& in, command_target target, SMInfo wanted, u32 modifier, bool json) {
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, target));
-    result.SMKey = in.schedule().sa_path().SMKey;
-    auto reply = co_await in.schedule().SubnSet<SMInfo>(result, path, modifier);
+    wanted.SMKey = in.schedule().sa_path().SMKey;
+    auto reply = co_await in.schedule().SubnSet<SMInfo>(wanted, path, modifier);
     const mad::mad_error* const failure = reply ? nullptr : &reply.error();
     if (failure && !mad::may_have_acted(*failure)) co_return std::move(reply.error());
     report done;
@@ -135,12 +135,12 @@ u32 modifier_of(const std::string& word) {
 int run_set_sminfo(const set_sminfo_settings& s, const global_options& options) {
     const command_target target = read_target(s.target, s.kind);
     const u32 modifier = modifier_of(s.transition);
-    SMInfo result;
-    result.SMState = comad::iba::SMState::Standby; // as in infiniband-diags; ibtool is not an SM either
-    if (!s.state.empty()) result.SMState = comad::iba::SMState(read_number(s.state, "the state", 3));
-    if (!s.priority.empty()) result.priority = static_cast<comad::u8>(read_number(s.priority, "the priority", 15));
-    if (!s.activity.empty()) result.actCount = read_number(s.activity, "the activity count", 0xffffffff);
-    return run_query(options, &target, [&](session& in) { return set_manager(in, target, result, modifier, s.json); });
+    SMInfo wanted;
+    wanted.SMState = comad::iba::SMState::Standby; // as in infiniband-diags; ibtool is not an SM either
+    if (!s.state.empty()) wanted.SMState = comad::iba::SMState(read_number(s.state, "the state", 3));
+    if (!s.priority.empty()) wanted.priority = static_cast<comad::u8>(read_number(s.priority, "the priority", 15));
+    if (!s.activity.empty()) wanted.actCount = read_number(s.activity, "the activity count", 0xffffffff);
+    return run_query(options, &target, [&](session& in) { return set_manager(in, target, wanted, modifier, s.json); });
 }
 
 } // namespace

@@ -81,9 +81,9 @@ query_task<std::string> port_info(smp_query q) {
 }
 
 query_task<std::string> port_info_extended(smp_query q) {
-    BOOST_OUTCOME_CO_TRY(const auto pending, co_await query_port_info_extended(q.in, q.path, q.port));
-    if (!pending) throw std::runtime_error(fmt::format("{} does not support PortInfoExtended", format_place(q.path)));
-    co_return format_attribute(q, port_attribute_heading(q, "Port info Extended"), *pending);
+    BOOST_OUTCOME_CO_TRY(const auto info, co_await query_port_info_extended(q.in, q.path, q.port));
+    if (!info) throw std::runtime_error(fmt::format("{} does not support PortInfoExtended", format_place(q.path)));
+    co_return format_attribute(q, port_attribute_heading(q, "Port info Extended"), *info);
 }
 
 query_task<std::string> mlnx_ext_port_info(smp_query q) {
@@ -118,10 +118,10 @@ query_task<std::string> P_Keys(smp_query q) {
         BOOST_OUTCOME_CO_TRY(const auto info, co_await q.in.SubnGet<smp::SwitchInfo>(q.path));
         capacity = info.partitionEnforcementCap;
     }
-    std::vector<coro::task<mad::result<smp::PKeyTable>>> pending;
+    std::vector<coro::task<mad::result<smp::PKeyTable>>> queries;
     for (unsigned block = 0; block < (capacity + 31) / 32; ++block)
-        pending.push_back(q.in.SubnGet<smp::PKeyTable>(q.path, block | q.port << 16));
-    BOOST_OUTCOME_CO_TRY(const auto blocks, co_await all(std::move(pending)));
+        queries.push_back(q.in.SubnGet<smp::PKeyTable>(q.path, block | q.port << 16));
+    BOOST_OUTCOME_CO_TRY(const auto blocks, co_await all(std::move(queries)));
     const auto keys = joined<smp::PKeyTable, &smp::PKeyTable::PKeyBlock>(blocks, capacity);
     if (q.how.json) co_return json_line({{"port", q.port}, {"capacity", capacity}, {"PKeys", keys}});
     co_return fmt::format("{}{} pkeys capacity for this port\n", format_table(keys, capacity), capacity);
@@ -132,10 +132,10 @@ query_task<std::string> sl_to_vl(smp_query q) {
     require_port(q, node);
     const bool is_switch = node.nodeType == iba::NodeType::Switch;
     const unsigned out = is_switch ? q.port : 0;
-    std::vector<coro::task<mad::result<smp::SLToVLMappingTable>>> pending;
+    std::vector<coro::task<mad::result<smp::SLToVLMappingTable>>> queries;
     for (unsigned in = 0; in <= (is_switch ? node.numPorts : 0u); ++in)
-        pending.push_back(q.in.SubnGet<smp::SLToVLMappingTable>(q.path, in << 8 | out));
-    BOOST_OUTCOME_CO_TRY(const auto tables, co_await all(std::move(pending)));
+        queries.push_back(q.in.SubnGet<smp::SLToVLMappingTable>(q.path, in << 8 | out));
+    BOOST_OUTCOME_CO_TRY(const auto tables, co_await all(std::move(queries)));
     if (q.how.json) {
         auto rows = nlohmann::ordered_json::array();
         for (std::size_t in = 0; in < tables.size(); ++in)
@@ -152,10 +152,10 @@ query_task<std::string> sl_to_vl(smp_query q) {
 
 /// Queries one half of the VL arbitration table: block `part` and, beyond 32 entries, block `part` + 1.
 coro::task<mad::result<std::vector<u16>>> arbitration_half(const smp_query& q, unsigned part, unsigned capacity) {
-    std::vector<coro::task<mad::result<smp::VLArbitrationTable>>> pending;
+    std::vector<coro::task<mad::result<smp::VLArbitrationTable>>> queries;
     for (unsigned block = 0; block < (capacity + 31) / 32; ++block)
-        pending.push_back(q.in.SubnGet<smp::VLArbitrationTable>(q.path, (part + block) << 16 | q.port));
-    BOOST_OUTCOME_CO_TRY(const auto blocks, co_await all(std::move(pending)));
+        queries.push_back(q.in.SubnGet<smp::VLArbitrationTable>(q.path, (part + block) << 16 | q.port));
+    BOOST_OUTCOME_CO_TRY(const auto blocks, co_await all(std::move(queries)));
     co_return joined<smp::VLArbitrationTable, &smp::VLArbitrationTable::VLWeightBlock>(blocks, capacity);
 }
 
@@ -200,10 +200,10 @@ query_task<std::string> vl_arbitration(smp_query q) {
 query_task<std::string> guids(smp_query q) {
     BOOST_OUTCOME_CO_TRY(const auto port, co_await q.in.SubnGet<smp::PortInfo>(q.path));
     const unsigned capacity = port.GUIDCap;
-    std::vector<coro::task<mad::result<smp::GUIDInfo>>> pending;
+    std::vector<coro::task<mad::result<smp::GUIDInfo>>> queries;
     for (unsigned block = 0; block < (capacity + 7) / 8; ++block)
-        pending.push_back(q.in.SubnGet<smp::GUIDInfo>(q.path, block));
-    BOOST_OUTCOME_CO_TRY(const auto blocks, co_await all(std::move(pending)));
+        queries.push_back(q.in.SubnGet<smp::GUIDInfo>(q.path, block));
+    BOOST_OUTCOME_CO_TRY(const auto blocks, co_await all(std::move(queries)));
     const auto guids = joined<smp::GUIDInfo, &smp::GUIDInfo::GUIDBlock>(blocks, capacity);
     if (q.how.json) {
         auto texts = nlohmann::ordered_json::array();
@@ -221,10 +221,10 @@ query_task<std::string> forwarding_table(smp_query q) {
             fmt::format("{} is not a switch: only switches have a forwarding table", format_place(q.path)));
     BOOST_OUTCOME_CO_TRY(const auto info, co_await q.in.SubnGet<smp::SwitchInfo>(q.path));
     const unsigned count = std::min<unsigned>(info.linearFDBTop, highest_lid) + 1;
-    std::vector<coro::task<mad::result<smp::LinearForwardingTable>>> pending;
+    std::vector<coro::task<mad::result<smp::LinearForwardingTable>>> queries;
     for (unsigned block = 0; block < (count + block_size - 1) / block_size; ++block)
-        pending.push_back(q.in.SubnGet<smp::LinearForwardingTable>(q.path, block));
-    BOOST_OUTCOME_CO_TRY(const auto blocks, co_await all(std::move(pending)));
+        queries.push_back(q.in.SubnGet<smp::LinearForwardingTable>(q.path, block));
+    BOOST_OUTCOME_CO_TRY(const auto blocks, co_await all(std::move(queries)));
     const auto ports = joined<smp::LinearForwardingTable, &smp::LinearForwardingTable::portBlock>(blocks, count);
     if (q.how.json)
         co_return json_line(
@@ -237,7 +237,7 @@ query_task<std::string> forwarding_table(smp_query q) {
 struct operation {
     std::string_view name, alias;
     bool has_port;
-    query_task<std::string> (*send_query)(smp_query);
+    query_task<std::string> (*run)(smp_query);
 };
 constexpr operation operations[] = {
     {"NodeInfo", "NI", false, node_info},
@@ -263,14 +263,14 @@ std::vector<std::string> operation_names() {
 /// Returns the operation with this name or abbreviation, or the only one whose name starts with this text.
 const operation& operation_named(const std::string& name) {
     const std::string lower = to_lower(name);
-    std::vector<const operation*> begin_so;
+    std::vector<const operation*> with_prefix;
     for (const operation& o : operations) {
         if (lower == to_lower(o.name) || lower == to_lower(o.alias)) return o;
-        if (to_lower(o.name).starts_with(lower)) begin_so.push_back(&o);
+        if (to_lower(o.name).starts_with(lower)) with_prefix.push_back(&o);
     }
-    if (begin_so.size() == 1) return *begin_so.front();
+    if (with_prefix.size() == 1) return *with_prefix.front();
     std::vector<std::string_view> names;
-    for (const operation* o : begin_so) names.push_back(o->name);
+    for (const operation* o : with_prefix) names.push_back(o->name);
     if (!names.empty() && !name.empty())
         throw usage_error(
             fmt::format("operation {} is ambiguous; it can mean {}", iba::as_given(name), fmt::join(names, ", ")));
@@ -294,7 +294,7 @@ query_task<std::string> query_operation(session& in, const operation& what, comm
         route->SLID = route->drSLID = in.local_port().LID;
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, target));
     const smp_query q{in, path, port, s};
-    co_return co_await what.send_query(q);
+    co_return co_await what.run(q);
 }
 
 int run_smpquery(smpquery_settings s, const global_options& options) {

@@ -240,8 +240,8 @@ query_task<std::string> read_device(session& in, mad::IBPath to, const vendstat_
 
 query_task<report> query_device(session& in, std::optional<command_target> target, register_request r,
                                 const vendstat_settings& s) {
-    const command_target to_query = target ? *target : this_port(in);
-    BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, to_query));
+    const command_target chosen = target ? *target : this_port(in);
+    BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, chosen));
     BOOST_OUTCOME_CO_TRY(const auto to, co_await lid_routed(in, path));
     report done;
     if (s.group_info) {

@@ -124,9 +124,9 @@ coro::task<report> find_nodes(session& in, const subnet& s, const subnet_place& 
     const u32 index = *node_at(s, where, how.names);
     const port_ref here = require_link(s, index, port, how), there = s.at(here).peer;
     std::optional<std::vector<port_ref>> out, back; // nullopt: not a switch, or the query failed
-    report made;
+    report result;
     const auto missing = [&](port_ref r, const mad::mad_error& e) {
-        made.missing.push_back(missing_at(s, {r.node, 0}, to_string(e), plain_text(e)));
+        result.missing.push_back(missing_at(s, {r.node, 0}, to_string(e), plain_text(e)));
     };
     const auto forwarding = co_await query_forwarding(in, s.nodes[here.node]);
     if (forwarding) out = ports_behind(s, forwarding.value(), here.port, how.all_kinds);
@@ -138,18 +138,19 @@ coro::task<report> find_nodes(session& in, const subnet& s, const subnet_place& 
     }
     if (how.json) {
         nlohmann::ordered_json all{{"schema", "comad.link_users/1"},
-                                   {"complete", made.missing.empty() && s.complete()},
+                                   {"complete", result.missing.empty() && s.complete()},
                                    {"link", {place_json(s, here, how.names), place_json(s, there, how.names)}}};
         if (out) all["out"] = ports_json(s, *out, how.names);
         if (back) all["back"] = ports_json(s, *back, how.names);
-        made.text = json_line(all);
-        co_return made;
+        result.text = json_line(all);
+        co_return result;
     }
     const std::vector<port_ref> none;
     const std::string first = end_of_link(s, here, how.names, true), second = end_of_link(s, there, how.names, false);
-    made.text = fmt::format("{}  ==>>  {}\n{}\n{}  <<==  {}\n{}", first, second, hosts_line(s, out.value_or(none), how),
-                            first, second, hosts_line(s, back.value_or(none), how));
-    co_return made;
+    result.text =
+        fmt::format("{}  ==>>  {}\n{}\n{}  <<==  {}\n{}", first, second, hosts_line(s, out.value_or(none), how), first,
+                    second, hosts_line(s, back.value_or(none), how));
+    co_return result;
 }
 
 int run_ibfindnodesusing(ibfindnodesusing_settings s, const global_options& options) {

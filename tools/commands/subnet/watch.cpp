@@ -60,11 +60,11 @@ public:
         in_.on_port_change([this](const std::string& line) {
             print_message("{}", line);
             wants_subscription_ = true;
-            if (reported_) reported_->set();
+            if (wake_up_) wake_up_->set();
         });
         in_.on_port_event([this] {
             wants_port_ = true;
-            if (reported_) reported_->set();
+            if (wake_up_) wake_up_->set();
         });
     }
     ~subnet_watch() {
@@ -77,10 +77,10 @@ public:
     /// Watches until a limit is reached or a signal arrives. Returns the exit status, or why watching could not start. Returns nullopt if
     /// the device was disconnected; call it again to continue.
     coro::task<std::optional<mad::result<int>>> run() {
-        coro::event reported(in_.schedule());
-        reported_ = &reported;
-        auto code = co_await watch_all(reported);
-        reported_ = nullptr;
+        coro::event wake_up(in_.schedule());
+        wake_up_ = &wake_up;
+        auto code = co_await watch_all(wake_up);
+        wake_up_ = nullptr;
         co_return code;
     }
 
@@ -114,7 +114,7 @@ private:
         return fmt::format("cannot receive the SA's reports on this port: {}", e.message());
     }
 
-    coro::task<std::optional<mad::result<int>>> watch_all(coro::event& reported) {
+    coro::task<std::optional<mad::result<int>>> watch_all(coro::event& wake_up) {
         // Polls at once to find the changes since a cache was written.
         mad::time_point looks = in_.now();
         if (!known_) known_ = known_subnet(in_.options(), in_.place(), iba::guid{in_.local_port().GID.interface_id()});
@@ -127,18 +127,18 @@ private:
             looks = in_.now() + period_;
         }
         co_await subscribe();
-        if (!has_begun_) print_beginning();
-        has_begun_ = true;
+        if (!has_started_) print_beginning();
+        has_started_ = true;
         while (goes_on()) {
             const auto left = looks - in_.now();
             if (left.count() > 0) {
-                auto wait = wait_for(reported);
-                const auto received = co_await coro::with_timeout(in_.schedule(), left, std::move(wait));
-                if (received && !*received) co_return interrupted();
+                auto wait = wait_for(wake_up);
+                const auto woken = co_await coro::with_timeout(in_.schedule(), left, std::move(wait));
+                if (woken && !*woken) co_return interrupted();
             }
             if (in_.stopped() || in_.disconnect_error() != 0) co_return interrupted();
             const bool is_time = looks <= in_.now();
-            reported.reset();
+            wake_up.reset();
             const bool is_done = co_await look(is_time);
             if (!is_done) co_return interrupted();
             if (is_time) looks = in_.now() + period_;
@@ -155,16 +155,16 @@ private:
     /// arrived, or the time is virtual.
     coro::task<mad::result<discovery::subnet>> find_subnet() {
         growing_pause between;
-        for (std::string reported;;) {
+        for (std::string last_reason;;) {
             auto found = co_await discover_subnet(in_, nullptr, subnet_source::fabric);
             if (found) co_return found;
             const bool has_gone = co_await in_.is_disconnected();
             if (has_gone || in_.stopped() || in_.is_virtual()) co_return found;
             std::string why = why_no_subnet(found.error(), in_.options());
-            if (why != reported)
+            if (why != last_reason)
                 print_message("waiting for {}: {}; retrying at least every {} s", in_.device(), why,
                               growing_pause::longest / std::chrono::seconds(1));
-            reported = std::move(why);
+            last_reason = std::move(why);
             const bool goes_on = co_await in_.schedule().pause(between.next());
             if (!goes_on) co_return found;
             co_await in_.refresh_port();
@@ -172,16 +172,16 @@ private:
     }
 
     bool goes_on() const {
-        return (how_.count == 0 || events_ < how_.count) && (how_.looks == 0 || looks_ < how_.looks);
+        return (how_.count == 0 || events_ < how_.count) && (how_.looks == 0 || polls_ < how_.looks);
     }
 
     /// Returns whether no further change can happen: the simulation has no planned changes left, and each node was queried since the last
     /// change. Without this check, watch would poll forever in virtual time.
     bool nothing_can_happen() const {
-        return how_.looks == 0 && goes_on() && in_.has_no_planned_changes() && quiet_looks_ >= looks_for_all;
+        return how_.looks == 0 && goes_on() && in_.has_no_planned_changes() && quiet_polls_ >= polls_for_all;
     }
 
-    static coro::task<bool> wait_for(coro::event& reported) { co_return co_await reported.wait(); }
+    static coro::task<bool> wait_for(coro::event& wake_up) { co_return co_await wake_up.wait(); }
 
     std::optional<mad::result<int>> interrupted() const {
         if (in_.disconnect_error() != 0) return std::nullopt;
@@ -196,7 +196,7 @@ private:
         }
         auto done = co_await comad::sa::subscribe(in_.schedule());
         if (done) {
-            if (has_begun_ && (wants_subscription_ || !is_subscribed_))
+            if (has_started_ && (wants_subscription_ || !is_subscribed_))
                 print_message("the SA at LID {} now forwards notices", in_.schedule().sa_path().DLID);
             wants_subscription_ = false;
             is_subscribed_ = true;
@@ -204,7 +204,7 @@ private:
         }
         if (done.error().code == mad::errc::cancelled) co_return;
         wants_subscription_ = false; // until the next poll
-        if (is_subscribed_ || !has_begun_)
+        if (is_subscribed_ || !has_started_)
             print_message("no notices: {}; polling every {}", format_error(done.error(), in_.options()), how_.every);
         is_subscribed_ = false;
     }
@@ -216,8 +216,8 @@ private:
     void take(const iba::Notice& notice) {
         print_notice(notice);
         notices_.add(notice);
-        quiet_looks_ = 0;
-        if (reported_) reported_->set();
+        quiet_polls_ = 0;
+        if (wake_up_) wake_up_->set();
     }
 
     /// Counts a Report that did not come from the SA. Any port can send Reports, so only the first ones are printed.
@@ -233,7 +233,7 @@ private:
     std::vector<comad::u32> next_nodes() {
         const std::size_t all = known_->nodes.size();
         std::vector<comad::u32> nodes;
-        for (std::size_t n = 0; n < (all + looks_for_all - 1) / looks_for_all; ++n)
+        for (std::size_t n = 0; n < (all + polls_for_all - 1) / polls_for_all; ++n)
             nodes.push_back(static_cast<comad::u32>(next_node_++ % all));
         return nodes;
     }
@@ -243,14 +243,14 @@ private:
     coro::task<mad::result<std::vector<discovery::port_ref>>> find_possibly_stale(bool is_time,
                                                                                   discovery::discover_options options) {
         std::vector<discovery::port_ref> all;
-        const notice_list::waiting reported = notices_.take();
-        bool requests_all = is_time || !reported.is_all;
-        for (const iba::Notice& n : reported.notices) {
-            const auto possibly_stale = discovery::ports_affected_by(*known_, n);
-            if (possibly_stale) all.insert(all.end(), possibly_stale->begin(), possibly_stale->end());
-            else requests_all = true;
+        const notice_list::waiting arrived = notices_.take();
+        bool queries_all = is_time || !arrived.is_all;
+        for (const iba::Notice& n : arrived.notices) {
+            const auto ports = discovery::ports_affected_by(*known_, n);
+            if (ports) all.insert(all.end(), ports->begin(), ports->end());
+            else queries_all = true;
         }
-        if (requests_all) {
+        if (queries_all) {
             auto others = co_await discovery::find_possibly_stale(in_.schedule(), *known_,
                                                                   discovery::change_source::automatic, options);
             if (!others) co_return std::move(others.error());
@@ -265,11 +265,11 @@ private:
 
     /// Returns the present subnet, as far as it could be read.
     coro::task<mad::result<discovery::subnet>> query_again(bool is_time, discovery::discover_options options) {
-        auto suspects = co_await find_possibly_stale(is_time, options);
-        if (!suspects) co_return std::move(suspects.error());
-        if (!is_time && suspects.value().empty()) co_return *known_; // the notices name no known port
-        auto requester = discovery::rediscover(in_.schedule(), *known_, suspects.value(), options);
-        co_return co_await std::move(requester);
+        auto stale = co_await find_possibly_stale(is_time, options);
+        if (!stale) co_return std::move(stale.error());
+        if (!is_time && stale.value().empty()) co_return *known_; // the notices name no known port
+        auto rediscovery = discovery::rediscover(in_.schedule(), *known_, stale.value(), options);
+        co_return co_await std::move(rediscovery);
     }
 
     /// Queries the ports that may have changed, and prints the differences. Returns false if the command ends or the device was
@@ -277,7 +277,7 @@ private:
     coro::task<bool> look(bool is_time) {
         if (is_time || std::exchange(wants_port_, false)) co_await in_.refresh_port();
         if (is_time || wants_subscription_) co_await subscribe();
-        looks_ += is_time;
+        polls_ += is_time;
         const discovery::discover_options options = discover_options_of(in_);
         auto now = co_await query_again(is_time, options);
         const bool has_gone = co_await in_.is_disconnected();
@@ -289,7 +289,7 @@ private:
         }
         const std::vector<difference> changes = discovery::differences(*known_, now.value(), names_);
         for (const difference& d : changes) print_change(d);
-        quiet_looks_ = changes.empty() && in_.has_no_planned_changes() ? quiet_looks_ + is_time : 0;
+        quiet_polls_ = changes.empty() && in_.has_no_planned_changes() ? quiet_polls_ + is_time : 0;
         notices_in_words_.reset(); // it refers to the previous subnet
         known_ = std::move(now).value();
         if (is_time || !changes.empty()) keep_subnet(*known_, in_.options(), in_.place());
@@ -343,7 +343,7 @@ private:
         missing_ = std::move(now);
     }
 
-    static constexpr std::size_t looks_for_all = 10; ///< number of polls in which each node is queried once
+    static constexpr std::size_t polls_for_all = 10; ///< number of polls in which each node is queried once
 
     session& in_;
     const subnet_watch_settings& how_;
@@ -352,17 +352,17 @@ private:
     const mad::time_point begin_;
     server::responder answers_;
     std::optional<server::agent> agent_; // while the device is open, unless the registration was rejected
-    coro::event* reported_ = nullptr;    // wakes the loop; null while it does not run
+    coro::event* wake_up_ = nullptr;     // wakes the loop; null while it does not run
     std::optional<discovery::subnet> known_;
     std::optional<notice_text> notices_in_words_; // for *known_; created with the first notice
     notice_list notices_;                         // since the last poll
-    std::size_t quiet_looks_ = 0;     // consecutive polls without change and notice, after the last planned change
+    std::size_t quiet_polls_ = 0;     // consecutive polls without change and notice, after the last planned change
     bool wants_port_ = false;         // the device reported an event of the port
     bool wants_subscription_ = false; // the local port or the SA has changed since the last subscription
     std::size_t next_node_ = 0;
-    bool is_subscribed_ = false, has_begun_ = false, is_complete_ = true;
+    bool is_subscribed_ = false, has_started_ = false, is_complete_ = true;
     std::set<std::string> missing_;
-    u64 events_ = 0, looks_ = 0;
+    u64 events_ = 0, polls_ = 0;
     u64 ignored_ = 0; ///< Reports that did not come from the SA
 };
 

@@ -4,7 +4,7 @@
 #pragma once
 #include "comad.hpp"
 #include "session/session.hpp"
-#include "text/missing.hpp"
+#include "text/failure_text.hpp"
 
 #include <nlohmann/json.hpp>
 

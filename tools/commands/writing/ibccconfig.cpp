@@ -51,49 +51,49 @@ query_task<report> set_one(session& in, const congestion_set& what, command_targ
     }
     const congestion_outcome& done = set.value();
     const std::string place = format_place(to);
-    report made;
+    report result;
     if (s.json) {
         nlohmann::ordered_json line{{"LID", value(to.DLID)}};
         line.update(json_of(what, done, s.dry_run));
-        made.text = json_line(line);
+        result.text = json_line(line);
     } else if (s.dry_run || in.options().verbosity > 0) {
-        made.text = text_of(place, what, done, s.dry_run);
+        result.text = text_of(place, what, done, s.dry_run);
     }
     for (discovery::failure m : done.not_taken) {
         m.where.name = place;
-        made.missing.push_back(std::move(m));
+        result.missing.push_back(std::move(m));
     }
-    co_return made;
+    co_return result;
 }
 
 coro::task<mad::result<report>> set_at(session& in, const discovery::subnet& subnet, const discovery::end_port_ref& e,
                                        const congestion_set& what, const ibccconfig_settings& s,
                                        const discovery::node_names& names) {
-    report made;
+    report result;
     if (!e.has_lid()) {
-        made.missing.push_back(of_write(missing_at(subnet, e.where, "not changed: no LID")));
-        co_return made;
+        result.missing.push_back(of_write(missing_at(subnet, e.where, "not changed: no LID")));
+        co_return result;
     }
     const mad::any_path keyed = in.options().keys.put_into(e.path, subnet.at(e.where).portGUID);
     auto done = co_await what.set(in, *std::get_if<mad::IBPath>(&keyed), s.dry_run);
     if (!done) {
-        made.missing.push_back(of_write(missing_at(subnet, e.where, "not changed: " + to_string(done.error()),
-                                                   "not changed: " + cause_text(done.error()))));
-        co_return made;
+        result.missing.push_back(of_write(missing_at(subnet, e.where, "not changed: " + to_string(done.error()),
+                                                     "not changed: " + cause_text(done.error()))));
+        co_return result;
     }
     const discovery::node& n = subnet.nodes[e.where.node];
     if (s.json) {
         nlohmann::ordered_json line = place_json(subnet, e, e.where.port);
         line.update(json_of(what, done.value(), s.dry_run));
-        made.text = json_line(line);
+        result.text = json_line(line);
     } else {
         const std::string place = fmt::format("lid {} 0x{:016x} \"{}\" port {}", value(e.path.DLID),
                                               value(n.info.nodeGUID), names.of(n), e.where.port);
-        made.text = text_of(place, what, done.value(), s.dry_run);
+        result.text = text_of(place, what, done.value(), s.dry_run);
     }
     for (const discovery::failure& m : done.value().not_taken)
-        made.missing.push_back(of_write(missing_at(subnet, e.where, m.text, m.cause)));
-    co_return made;
+        result.missing.push_back(of_write(missing_at(subnet, e.where, m.text, m.cause)));
+    co_return result;
 }
 
 /// Sets the attribute at all nodes that have it, in parallel.

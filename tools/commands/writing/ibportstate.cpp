@@ -5,7 +5,7 @@
 #include "commands/writing/port_change.hpp"
 #include "commands/writing/port_reach.hpp"
 #include "commands/writing/port_write.hpp"
-#include "input/changes.hpp"
+#include "input/field_changes.hpp"
 #include "session/port_view.hpp"
 #include "session/queries.hpp"
 #include "session/read_back.hpp"
@@ -123,9 +123,9 @@ mad::any_path path_after(const port_view& before, const smp::PortInfo& wanted, c
 }
 
 /// Changes a port with one or two Sets, and reports the result.
-class port_changing {
+class port_writer {
 public:
-    port_changing(session& in, const port_view& before, port_change change, const ibportstate_settings& s)
+    port_writer(session& in, const port_view& before, port_change change, const ibportstate_settings& s)
         : in_(in), before_(before), change_(std::move(change)), how_(s), object_(document_of(before, s.show_keys)) {
         result_.text = fmt::format("Initial {} PortInfo:\n{}{}", before.is_switch() ? "Switch" : "CA/RT",
                                    format_viewed_port(before, s.show_keys), format_mellanox(before));
@@ -270,7 +270,7 @@ query_task<report> handle_port(session& in, command_target target, u8 number, po
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, target));
     BOOST_OUTCOME_CO_TRY(const auto here, co_await view_port(in, path, number));
     if (change.state == "query" && !change.writes()) co_return co_await show_port(in, here, s);
-    port_changing all(in, here, std::move(change), s);
+    port_writer all(in, here, std::move(change), s);
     co_return co_await all.run();
 }
 

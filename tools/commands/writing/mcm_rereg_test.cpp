@@ -120,25 +120,25 @@ query_task<report> register_all(session& in, const std::vector<iba::guid>& ports
     std::vector<query_task<rereg_outcome>> running;
     for (const iba::guid port : ports) running.push_back(register_again(in, port));
     const auto outcomes = co_await coro::when_all(std::move(running));
-    report made;
+    report result;
     for (std::size_t i = 0; i < ports.size(); ++i) {
         const rereg_outcome& o = outcomes[i].value();
         const auto word = [](const std::string& problem) { return problem.empty() ? "yes" : problem.c_str(); };
         const std::string place = fmt::format("0x{:016x}", value(ports[i]));
         if (s.json)
-            made.text += json_line({{"portGUID", fmt::format("{}", ports[i])},
-                                    {"left", o.left.empty()},
-                                    {"joined", o.joined.empty()},
-                                    {"found", o.found.empty()},
-                                    {"dry_run", false}});
+            result.text += json_line({{"portGUID", fmt::format("{}", ports[i])},
+                                      {"left", o.left.empty()},
+                                      {"joined", o.joined.empty()},
+                                      {"found", o.found.empty()},
+                                      {"dry_run", false}});
         else
-            made.text += fmt::format("{}: left: {}, joined: {}, found: {}\n", place, word(o.left), word(o.joined),
-                                     word(o.found));
+            result.text += fmt::format("{}: left: {}, joined: {}, found: {}\n", place, word(o.left), word(o.joined),
+                                       word(o.found));
         // An SA rejects the Delete of a port that is not a member, which is not a failure. It is a failure if the SA keeps the member.
-        if (!o.joined.empty()) made.missing.push_back(of_write(failure_at(place, "not joined: " + o.joined)));
-        else if (o.is_kept) made.missing.push_back(of_write(failure_at(place, "did not leave: " + o.left)));
+        if (!o.joined.empty()) result.missing.push_back(of_write(failure_at(place, "not joined: " + o.joined)));
+        else if (o.is_kept) result.missing.push_back(of_write(failure_at(place, "did not leave: " + o.left)));
     }
-    co_return made;
+    co_return result;
 }
 
 int run_mcm_rereg_test(const mcm_rereg_settings& s, const global_options& options) {

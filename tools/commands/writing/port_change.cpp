@@ -3,7 +3,7 @@
 #include "commands/writing/port_change.hpp"
 
 #include "comad.hpp"
-#include "input/changes.hpp"
+#include "input/field_changes.hpp"
 #include "input/options.hpp"
 #include <comad/iba/detail/format.hpp>
 #include <comad/iba/detail/suggest_names.hpp>
@@ -182,17 +182,17 @@ std::vector<std::string> differences(const port_change& c, const PortInfo& befor
     const auto now = iba::encode(read_back);
     std::vector<std::string> lines;
     for (const std::string& field : c.fields) {
-        auto requested = now;
-        assign(info, requested, field);
+        auto requested_bytes = now;
+        assign(info, requested_bytes, field);
         PortInfo wanted;
-        iba::decode(wanted, requested.data());
+        iba::decode(wanted, requested_bytes.data());
         const std::string_view name = field_of(field);
-        if (requested == now || is_as_ordered(name, wanted, before, read_back)) continue;
+        if (requested_bytes == now || is_as_ordered(name, wanted, before, read_back)) continue;
         const bool is_secret = name == "MKey";
         lines.push_back(is_secret ? std::string("MKey differs from the value that was written")
                                   : fmt::format("{} is {}, but {} was requested", name,
                                                 iba::get_field(info, now, name).value(),
-                                                iba::get_field(info, requested, name).value()));
+                                                iba::get_field(info, requested_bytes, name).value()));
     }
     return lines;
 }
@@ -249,15 +249,15 @@ void judge_link(link_order order, const port_evidence& e, change_verdict& v) {
     } else if (e.reply && is_configured(e.before.portState) && has_same_states(*e.reply, e.before)) {
         v.differences.push_back(line + ", also in the reply to the Set");
     } else {
-        v.uncertain = fmt::format("portState is {}{}, and LinkDownedCounter could not be read",
-                                  iba::name_or_number(e.after.portState),
-                                  e.after.portState == e.before.portState ? " as before" : "");
+        v.uncertainty = fmt::format("portState is {}{}, and LinkDownedCounter could not be read",
+                                    iba::name_or_number(e.after.portState),
+                                    e.after.portState == e.before.portState ? " as before" : "");
     }
 }
 
 } // namespace
 
-change_verdict judge(const port_change& c, const port_evidence& e) {
+change_verdict evaluate(const port_change& c, const port_evidence& e) {
     change_verdict v;
     v.differences = differences(c, e.before, e.after);
     const link_order order = order_of(c);

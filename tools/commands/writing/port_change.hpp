@@ -42,14 +42,14 @@ struct port_evidence {
 /// Whether a port has made a change.
 struct change_verdict {
     std::vector<std::string>
-        differences;       ///< one line for each field with another value: `LID is 7, but 9 was requested`
-    std::string uncertain; ///< why the result is unknown; empty: it is known
-    std::string note;      ///< evidence of a change that is over already; empty: none
+        differences;         ///< one line for each field with another value: `LID is 7, but 9 was requested`
+    std::string uncertainty; ///< why the result is unknown; empty: it is known
+    std::string note;        ///< evidence of a change that is over already; empty: none
 };
 
 /// Compares a port with the requested change. Transient values, such as training, and values that stand for a set of others, are not
 /// differences. If a link was to go down and is up again, a subnet manager may have configured it at once. LinkDownedCounter and the
 /// reply to the Set then show whether the link was down.
-change_verdict judge(const port_change&, const port_evidence&);
+change_verdict evaluate(const port_change&, const port_evidence&);
 
 } // namespace ibtool

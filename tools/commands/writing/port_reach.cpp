@@ -3,7 +3,7 @@
 #include "commands/writing/port_reach.hpp"
 
 #include "comad.hpp"
-#include "input/changes.hpp"
+#include "input/field_changes.hpp"
 #include "session/queries.hpp"
 #include "text/diags_text.hpp"
 
@@ -18,8 +18,8 @@ namespace {
 
 /// Returns whether the LID is one of the LIDs of the end port, which its LMC defines.
 bool has_lid(const smp::PortInfo& end, iba::lid LID) {
-    const unsigned first = value(end.LID), requested = value(LID);
-    return first != 0 && requested >= first && requested < first + (1u << end.LMC);
+    const unsigned first = value(end.LID), lid_value = value(LID);
+    return first != 0 && lid_value >= first && lid_value < first + (1u << end.LMC);
 }
 
 /// Returns whether the port belongs to this host, so that its SMA replies without a link (rdma-core #847, #868). The path is then a route

@@ -106,7 +106,7 @@ std::string text_of(const subnet& s, const port_set& p, const set_outcome& o, co
 
 coro::task<report> set_ports(session& in, const subnet& s, std::vector<port_set> ports, const port_sets_options& how) {
     std::ranges::stable_sort(ports, std::greater{}, [](const port_set& p) { return p.route.hopCount; });
-    report made;
+    report result;
     for (auto first = ports.begin(); first != ports.end();) {
         const auto last = std::find_if(first, ports.end(),
                                        [&](const port_set& p) { return p.route.hopCount != first->route.hopCount; });
@@ -114,11 +114,11 @@ coro::task<report> set_ports(session& in, const subnet& s, std::vector<port_set>
         for (auto p = first; p != last; ++p) running.push_back(set_one(in, s, *p, how));
         const auto outcomes = co_await all(std::move(running));
         for (const set_outcome& o : outcomes.value()) {
-            made.text += text_of(s, *first++, o, how);
-            made.missing.insert(made.missing.end(), o.missing.begin(), o.missing.end());
+            result.text += text_of(s, *first++, o, how);
+            result.missing.insert(result.missing.end(), o.missing.begin(), o.missing.end());
         }
     }
-    co_return made;
+    co_return result;
 }
 
 std::vector<std::optional<mad::IBDRPath>> routes_without(const subnet& s, std::span<const port_ref> ports) {

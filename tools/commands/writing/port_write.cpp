@@ -3,7 +3,7 @@
 #include "commands/writing/port_write.hpp"
 
 #include "comad.hpp"
-#include "input/changes.hpp"
+#include "input/field_changes.hpp"
 #include "session/read_back.hpp"
 #include <comad/iba/detail/pm/counters.hpp>
 
@@ -86,11 +86,11 @@ coro::task<written_port> write_port(session& in, port_write w, const port_change
         auto counting = link_downs(in, w.PMA, w.port);
         seen.downs_after = co_await std::move(counting);
     }
-    const change_verdict found = judge(change, seen);
+    const change_verdict found = evaluate(change, seen);
     o.note = found.note;
     for (const std::string& d : found.differences) o.problems.push_back(not_set({}, d, failure));
-    if (!found.uncertain.empty()) {
-        std::string text = fmt::format("{}: {}", not_known, found.uncertain);
+    if (!found.uncertainty.empty()) {
+        std::string text = fmt::format("{}: {}", not_known, found.uncertainty);
         o.problems.push_back(of_write(failure_at({}, failure ? fmt::format("{}; {}", text, to_string(*failure)) : text,
                                                  failure ? fmt::format("{}; {}", text, plain_text(*failure)) : text)));
     }

@@ -4,7 +4,7 @@
 #include "comad.hpp"
 #include "commands/writing/port_change.hpp"
 #include "session/session.hpp"
-#include "text/missing.hpp"
+#include "text/failure_text.hpp"
 
 #include <optional>
 #include <string>

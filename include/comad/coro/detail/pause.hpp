@@ -30,7 +30,7 @@ public:
         next_->previous_ = previous_;
         previous_ = next_ = this;
     }
-    void join_behind(ring_link& other) noexcept {
+    void insert_after(ring_link& other) noexcept {
         leave();
         previous_ = &other;
         next_ = other.next_;

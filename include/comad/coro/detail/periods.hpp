@@ -27,7 +27,7 @@ public:
     time_point next() const noexcept { return begin_ + next_ * length_; }
 
     /// Skips the periods that have started already. Returns their number.
-    u64 skip_begun(time_point now) noexcept { return skip_to((now - begin_) / length_ + 1); }
+    u64 skip_started(time_point now) noexcept { return skip_to((now - begin_) / length_ + 1); }
     /// Skips the periods that have ended already. Returns their number.
     u64 skip_over(time_point now) noexcept { return skip_to((now - begin_) / length_); }
 

@@ -60,7 +60,7 @@ class rpc_base;
 /// Functions that process the payload of one type.
 struct payload_ops {
     bool (*fits)(const rpc_base&) noexcept;             ///< false: a value is too large for its field
-    std::string (*misfit)(const rpc_base&);             ///< describes the value that is too large
+    std::string (*invalid_value)(const rpc_base&);      ///< describes the value that is too large
     void (*encode)(const rpc_base&, u8* data) noexcept; ///< `data` must point into a complete MAD
 };
 
@@ -100,12 +100,12 @@ private:
     void learn_redirect(const mad::IBPath&);
     bool send_to(const mad::IBPath&) noexcept;
     bool fits_port_tables() noexcept;
-    task<void> find_way(mad::IBPath);
+    task<void> find_route(mad::IBPath);
     bool wants_other_sa() const noexcept;
     bool has_left_sa() const noexcept;
     task<void> query_sa_again();
     void learn(std::span<const u8> reply);
-    std::string misfit_of(std::span<const u8> reply);
+    std::string invalid_value_of(std::span<const u8> reply);
     void address() noexcept;
     void follow_round_trips() noexcept;
 
@@ -129,12 +129,12 @@ private:
 template <class Rpc> struct payload_access {
     static const auto& request(const rpc_base& self) noexcept { return static_cast<const Rpc&>(self).payload_; }
     static bool fits(const rpc_base& self) noexcept { return iba::fits(request(self)); }
-    static std::string misfit(const rpc_base& self) { return iba::range_error(request(self)).text; }
+    static std::string invalid_value(const rpc_base& self) { return iba::range_error(request(self)).text; }
     static void encode(const rpc_base& self, u8* data) noexcept { iba::encode(request(self), data); }
 };
 /// The payload_ops of an Rpc.
 template <class Rpc>
-inline constexpr payload_ops payload_ops_of{&payload_access<Rpc>::fits, &payload_access<Rpc>::misfit,
+inline constexpr payload_ops payload_ops_of{&payload_access<Rpc>::fits, &payload_access<Rpc>::invalid_value,
                                             &payload_access<Rpc>::encode};
 
 } // namespace detail
@@ -234,14 +234,14 @@ public:
 
 private:
     static bool fits(const rpc_base&) noexcept { return true; }
-    static std::string misfit(const rpc_base&) { return {}; }
+    static std::string invalid_value(const rpc_base&) { return {}; }
     static void encode(const rpc_base& self, u8* data) noexcept {
         const auto& me = static_cast<const raw_rpc&>(self);
         constexpr std::size_t header = iba::wire_size<iba::MADHeader>; // the caller sets the rest
         u8* mad = data - mad::payload_offset(iba::MgmtClass{me.request_[1]}, me.kind().attributeID);
         std::memcpy(mad + header, me.request_.data() + header, mad::mad_size - header);
     }
-    static constexpr detail::payload_ops raw_payload_ops{&fits, &misfit, &encode};
+    static constexpr detail::payload_ops raw_payload_ops{&fits, &invalid_value, &encode};
     static std::string take(rpc_base& self, std::span<const u8> mad) noexcept {
         auto& me = static_cast<raw_rpc&>(self);
         me.reply_.assign(mad.begin(), mad.end());

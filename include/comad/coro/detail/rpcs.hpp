@@ -64,19 +64,19 @@ public:
     template <iba::attribute T, bool Header = false>
         requires iba::allows<T, C::SubnLID, M::Get>
     auto SubnGet(const mad::any_path& path, u32 modifier = 0, rpc_options options = {}) {
-        return send_query<T, C::SubnLID, M::Get, Header>(path, modifier, options);
+        return request_rpc<T, C::SubnLID, M::Get, Header>(path, modifier, options);
     }
     template <iba::attribute T, bool Header = false>
         requires iba::allows<T, C::SubnLID, M::Get>
     auto SubnGet(const T& payload, const mad::any_path& path, u32 modifier = 0, rpc_options options = {}) {
-        return send_query<T, C::SubnLID, M::Get, Header>(payload, path, modifier, options);
+        return request_rpc<T, C::SubnLID, M::Get, Header>(payload, path, modifier, options);
     }
     /// Writes to the fabric. Retried after a timeout like a Get. Returns the attribute as the node holds it after the
     /// write.
     template <iba::attribute T, bool Header = false>
         requires iba::allows<T, C::SubnLID, M::Set>
     auto SubnSet(const T& payload, const mad::any_path& path, u32 modifier = 0, rpc_options options = {}) {
-        return send_query<T, C::SubnLID, M::Set, Header>(payload, path, modifier, options);
+        return request_rpc<T, C::SubnLID, M::Set, Header>(payload, path, modifier, options);
     }
 
     // ---- performance management ----------------------------------------------------------------------------------------
@@ -85,18 +85,18 @@ public:
     template <iba::attribute T, bool Header = false>
         requires iba::allows<T, C::Performance, M::Get>
     auto PerformanceGet(const mad::IBPath& path, u32 modifier = 0, rpc_options options = {}) {
-        return send_query<T, C::Performance, M::Get, Header>(path, modifier, options);
+        return request_rpc<T, C::Performance, M::Get, Header>(path, modifier, options);
     }
     template <iba::attribute T, bool Header = false>
         requires iba::allows<T, C::Performance, M::Get>
     auto PerformanceGet(const T& payload, const mad::IBPath& path, u32 modifier = 0, rpc_options options = {}) {
-        return send_query<T, C::Performance, M::Get, Header>(payload, path, modifier, options);
+        return request_rpc<T, C::Performance, M::Get, Header>(payload, path, modifier, options);
     }
     /// Writes counters or sampling controls of a port.
     template <iba::attribute T, bool Header = false>
         requires iba::allows<T, C::Performance, M::Set>
     auto PerformanceSet(const T& payload, const mad::IBPath& path, u32 modifier = 0, rpc_options options = {}) {
-        return send_query<T, C::Performance, M::Set, Header>(payload, path, modifier, options);
+        return request_rpc<T, C::Performance, M::Set, Header>(payload, path, modifier, options);
     }
 
     // ---- subnet administration -----------------------------------------------------------------------------------------
@@ -177,55 +177,55 @@ public:
     template <iba::attribute T, bool Header = false>
         requires iba::allows<T, C::BM, M::Get>
     auto BMGet(const mad::IBPath& path, u32 modifier = 0, rpc_options options = {}) {
-        return send_query<T, C::BM, M::Get, Header>(path, modifier, options);
+        return request_rpc<T, C::BM, M::Get, Header>(path, modifier, options);
     }
     /// Writes a baseboard management attribute to the fabric.
     template <iba::attribute T, bool Header = false>
         requires iba::allows<T, C::BM, M::Set>
     auto BMSet(const T& payload, const mad::IBPath& path, u32 modifier = 0, rpc_options options = {}) {
-        return send_query<T, C::BM, M::Set, Header>(payload, path, modifier, options);
+        return request_rpc<T, C::BM, M::Set, Header>(payload, path, modifier, options);
     }
     /// Reads a device management attribute.
     template <iba::attribute T, bool Header = false>
         requires iba::allows<T, C::DevMgt, M::Get>
     auto DevMgtGet(const mad::IBPath& path, u32 modifier = 0, rpc_options options = {}) {
-        return send_query<T, C::DevMgt, M::Get, Header>(path, modifier, options);
+        return request_rpc<T, C::DevMgt, M::Get, Header>(path, modifier, options);
     }
     /// Writes a device management attribute to the fabric.
     template <iba::attribute T, bool Header = false>
         requires iba::allows<T, C::DevMgt, M::Set>
     auto DevMgtSet(const T& payload, const mad::IBPath& path, u32 modifier = 0, rpc_options options = {}) {
-        return send_query<T, C::DevMgt, M::Set, Header>(payload, path, modifier, options);
+        return request_rpc<T, C::DevMgt, M::Set, Header>(payload, path, modifier, options);
     }
     /// Reads an SNMP tunneling attribute.
     template <iba::attribute T, bool Header = false>
         requires iba::allows<T, C::SNMP, M::Get>
     auto SNMPGet(const mad::IBPath& path, u32 modifier = 0, rpc_options options = {}) {
-        return send_query<T, C::SNMP, M::Get, Header>(path, modifier, options);
+        return request_rpc<T, C::SNMP, M::Get, Header>(path, modifier, options);
     }
     /// Sends without a reply. Returns the sent payload when the MAD has been sent.
     template <iba::attribute T, bool Header = false>
         requires iba::allows<T, C::SNMP, M::Send>
     auto SNMPSend(const T& payload, const mad::IBPath& path, u32 modifier = 0, rpc_options options = {}) {
-        return send_query<T, C::SNMP, M::Send, Header>(payload, path, modifier, options);
+        return request_rpc<T, C::SNMP, M::Send, Header>(payload, path, modifier, options);
     }
     /// Reads a communication management attribute.
     template <iba::attribute T, bool Header = false>
         requires iba::allows<T, C::CommMgt, M::Get>
     auto CommMgtGet(const mad::IBPath& path, u32 modifier = 0, rpc_options options = {}) {
-        return send_query<T, C::CommMgt, M::Get, Header>(path, modifier, options);
+        return request_rpc<T, C::CommMgt, M::Get, Header>(path, modifier, options);
     }
     /// Writes a communication management attribute to the fabric.
     template <iba::attribute T, bool Header = false>
         requires iba::allows<T, C::CommMgt, M::Set>
     auto CommMgtSet(const T& payload, const mad::IBPath& path, u32 modifier = 0, rpc_options options = {}) {
-        return send_query<T, C::CommMgt, M::Set, Header>(payload, path, modifier, options);
+        return request_rpc<T, C::CommMgt, M::Set, Header>(payload, path, modifier, options);
     }
     /// Sends without a reply. Returns the sent payload when the MAD has been sent.
     template <iba::attribute T, bool Header = false>
         requires iba::allows<T, C::CommMgt, M::Send>
     auto CommMgtSend(const T& payload, const mad::IBPath& path, u32 modifier = 0, rpc_options options = {}) {
-        return send_query<T, C::CommMgt, M::Send, Header>(payload, path, modifier, options);
+        return request_rpc<T, C::CommMgt, M::Send, Header>(payload, path, modifier, options);
     }
 
     // ---- congestion control: the path contains its key -------------------------------------------------------------
@@ -234,13 +234,13 @@ public:
     template <iba::attribute T, bool Header = false>
         requires iba::allows<T, C::CongestionControl, M::Get>
     auto CongestionControlGet(const mad::IBPath& path, u32 modifier = 0, rpc_options options = {}) {
-        return send_query<T, C::CongestionControl, M::Get, Header>(path, modifier, options);
+        return request_rpc<T, C::CongestionControl, M::Get, Header>(path, modifier, options);
     }
     /// Writes a congestion control attribute to the fabric.
     template <iba::attribute T, bool Header = false>
         requires iba::allows<T, C::CongestionControl, M::Set>
     auto CongestionControlSet(const T& payload, const mad::IBPath& path, u32 modifier = 0, rpc_options options = {}) {
-        return send_query<T, C::CongestionControl, M::Set, Header>(payload, path, modifier, options);
+        return request_rpc<T, C::CongestionControl, M::Set, Header>(payload, path, modifier, options);
     }
 
     // ---- notices -------------------------------------------------------------------------------------------------------
@@ -249,18 +249,18 @@ public:
     template <iba::attribute N, C Class = detail::first_class<N, M::Trap>(), bool Header = false>
         requires iba::allows<N, Class, M::Trap>
     auto Trap(const N& notice, const mad::any_path& path, rpc_options options = {}) {
-        return send_query<N, Class, M::Trap, Header>(notice, path, 0, options);
+        return request_rpc<N, Class, M::Trap, Header>(notice, path, 0, options);
     }
     /// Sends a TrapRepress, which has no reply.
     template <iba::attribute N, C Class = detail::first_class<N, M::TrapRepress>(), bool Header = false>
         requires iba::allows<N, Class, M::TrapRepress>
     auto TrapRepress(const N& notice, const mad::any_path& path, rpc_options options = {}) {
-        return send_query<N, Class, M::TrapRepress, Header>(notice, path, 0, options);
+        return request_rpc<N, Class, M::TrapRepress, Header>(notice, path, 0, options);
     }
     /// Sends a Report. Returns the payload of the ReportResp.
     template <bool Header = false>
     auto Report(const iba::Notice& notice, const mad::IBPath& path, rpc_options options = {}) {
-        return send_query<iba::Notice, C::SubnAdm, M::Report, Header>(notice, path, 0, options);
+        return request_rpc<iba::Notice, C::SubnAdm, M::Report, Header>(notice, path, 0, options);
     }
 
 protected:
@@ -271,12 +271,12 @@ private:
     Self& self() noexcept { return static_cast<Self&>(*this); }
 
     template <class T, C Class, M Method, bool Header>
-    auto send_query(const mad::any_path& path, u32 modifier, const rpc_options& options) {
+    auto request_rpc(const mad::any_path& path, u32 modifier, const rpc_options& options) {
         return self().template call<T, Header>(
             rpc_request{detail::kind_of<T, Class, Method>, path, modifier, 0, options});
     }
     template <class T, C Class, M Method, bool Header>
-    auto send_query(const T& payload, const mad::any_path& path, u32 modifier, const rpc_options& options) {
+    auto request_rpc(const T& payload, const mad::any_path& path, u32 modifier, const rpc_options& options) {
         return self().template call<T, Header>(
             rpc_request{detail::kind_of<T, Class, Method>, path, modifier, 0, options}, payload);
     }

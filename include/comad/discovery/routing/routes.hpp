@@ -79,7 +79,7 @@ struct group_fault {
 /// The result of check_groups().
 struct group_check {
     unsigned groups = 0;             ///< MLIDs that at least one switch forwards
-    unsigned not_judged = 0;         ///< MLIDs for which a table could not be read
+    unsigned not_evaluated = 0;      ///< MLIDs for which a table could not be read
     std::vector<group_fault> faults; ///< at most max_group_faults
     std::size_t more_faults = 0;     ///< number of faults that `faults` does not contain
 };

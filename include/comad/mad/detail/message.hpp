@@ -137,7 +137,7 @@ std::string broken_echo(std::span<const u8> request, std::span<const u8> reply);
 u16 status_of(const u8* mad) noexcept;
 
 /// Returns the error for a status: nullopt if it is 0, else status or class_status.
-std::optional<errc> judge(u16 status) noexcept;
+std::optional<errc> evaluate(u16 status) noexcept;
 /// Returns `busy`, `unsupported method`, ... for the common status bits (IBA 13.4.7).
 std::string status_text(u16 status);
 

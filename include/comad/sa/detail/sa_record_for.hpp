@@ -31,31 +31,27 @@ concept known_to_sa = requires { typename sa_record_for<T>::record; };
 /// The common part of most specializations of sa_record_for.
 template <class Record, auto Attribute, on_no_record None = on_no_record::error> struct sa_record_with {
     using record = Record;
-    static constexpr on_no_record none = None;
+    static constexpr on_no_record if_no_record = None;
     static auto take(const Record& r) noexcept { return r.*Attribute; }
 };
 
 /// NodeInfo, in the NodeRecord of the LID.
 template <>
 struct sa_record_for<iba::smp::NodeInfo> : sa_record_with<iba::sa::NodeRecord, &iba::sa::NodeRecord::nodeInfo> {
-    static iba::query<record> send_query(const smp_target& t) {
-        return iba::query<record>{}.where<&record::LID>(t.LID);
-    }
+    static iba::query<record> query_for(const smp_target& t) { return iba::query<record>{}.where<&record::LID>(t.LID); }
 };
 
 /// NodeDescription, in the NodeRecord of the LID.
 template <>
 struct sa_record_for<iba::smp::NodeDescription>
     : sa_record_with<iba::sa::NodeRecord, &iba::sa::NodeRecord::nodeDescription> {
-    static iba::query<record> send_query(const smp_target& t) {
-        return iba::query<record>{}.where<&record::LID>(t.LID);
-    }
+    static iba::query<record> query_for(const smp_target& t) { return iba::query<record>{}.where<&record::LID>(t.LID); }
 };
 
 /// PortInfo. For a CA, the modifier 0 selects the port that receives the SMP, which the LID identifies.
 template <>
 struct sa_record_for<iba::smp::PortInfo> : sa_record_with<iba::sa::PortInfoRecord, &iba::sa::PortInfoRecord::portInfo> {
-    static iba::query<record> send_query(const smp_target& t) {
+    static iba::query<record> query_for(const smp_target& t) {
         auto q = iba::query<record>{}.where<&record::endportLID>(t.LID);
         if (t.is_switch || t.modifier != 0) q.where<&record::portNum>(static_cast<u8>(t.modifier));
         return q;
@@ -66,15 +62,13 @@ struct sa_record_for<iba::smp::PortInfo> : sa_record_with<iba::sa::PortInfoRecor
 template <>
 struct sa_record_for<iba::smp::SwitchInfo>
     : sa_record_with<iba::sa::SwitchInfoRecord, &iba::sa::SwitchInfoRecord::switchInfo> {
-    static iba::query<record> send_query(const smp_target& t) {
-        return iba::query<record>{}.where<&record::LID>(t.LID);
-    }
+    static iba::query<record> query_for(const smp_target& t) { return iba::query<record>{}.where<&record::LID>(t.LID); }
 };
 
 /// GUIDInfo. Modifier: block of 8 GUIDs.
 template <>
 struct sa_record_for<iba::smp::GUIDInfo> : sa_record_with<iba::sa::GUIDInfoRecord, &iba::sa::GUIDInfoRecord::GUIDInfo> {
-    static iba::query<record> send_query(const smp_target& t) {
+    static iba::query<record> query_for(const smp_target& t) {
         return iba::query<record>{}.where<&record::LID>(t.LID).where<&record::blockNum>(static_cast<u8>(t.modifier));
     }
 };
@@ -83,7 +77,7 @@ struct sa_record_for<iba::smp::GUIDInfo> : sa_record_with<iba::sa::GUIDInfoRecor
 template <>
 struct sa_record_for<iba::smp::PKeyTable>
     : sa_record_with<iba::sa::PKeyTableRecord, &iba::sa::PKeyTableRecord::PKeyTable, on_no_record::empty_block> {
-    static iba::query<record> send_query(const smp_target& t) {
+    static iba::query<record> query_for(const smp_target& t) {
         auto q = iba::query<record>{}.where<&record::LID>(t.LID);
         q.where<&record::blockNum>(static_cast<u16>(t.modifier));
         if (t.is_switch) q.where<&record::portNum>(static_cast<u8>(t.modifier >> 16));
@@ -96,7 +90,7 @@ template <>
 struct sa_record_for<iba::smp::SLToVLMappingTable>
     : sa_record_with<iba::sa::SLToVLMappingTableRecord, &iba::sa::SLToVLMappingTableRecord::SLToVLMappingTable,
                      on_no_record::empty_block> {
-    static iba::query<record> send_query(const smp_target& t) {
+    static iba::query<record> query_for(const smp_target& t) {
         auto q = iba::query<record>{}.where<&record::LID>(t.LID);
         if (!t.is_switch) return q;
         q.where<&record::inputPortNum>(static_cast<u8>(t.modifier >> 8));
@@ -110,7 +104,7 @@ template <>
 struct sa_record_for<iba::smp::VLArbitrationTable>
     : sa_record_with<iba::sa::VLArbitrationTableRecord, &iba::sa::VLArbitrationTableRecord::VLArbitrationTable,
                      on_no_record::empty_block> {
-    static iba::query<record> send_query(const smp_target& t) {
+    static iba::query<record> query_for(const smp_target& t) {
         auto q = iba::query<record>{}.where<&record::LID>(t.LID);
         q.where<&record::blockNum>(static_cast<u8>(t.modifier >> 16));
         if (t.is_switch) q.where<&record::outputPortNum>(static_cast<u8>(t.modifier));
@@ -124,7 +118,7 @@ template <>
 struct sa_record_for<iba::smp::LinearForwardingTable>
     : sa_record_with<iba::sa::LinearForwardingTableRecord,
                      &iba::sa::LinearForwardingTableRecord::linearForwardingTable> {
-    static iba::query<record> send_query(const smp_target& t) {
+    static iba::query<record> query_for(const smp_target& t) {
         return iba::query<record>{}.where<&record::LID>(t.LID).where<&record::blockNum>(static_cast<u16>(t.modifier));
     }
 };
@@ -134,7 +128,7 @@ template <>
 struct sa_record_for<iba::smp::MulticastForwardingTable>
     : sa_record_with<iba::sa::MulticastForwardingTableRecord,
                      &iba::sa::MulticastForwardingTableRecord::multicastForwardingTable> {
-    static iba::query<record> send_query(const smp_target& t) {
+    static iba::query<record> query_for(const smp_target& t) {
         auto q = iba::query<record>{}.where<&record::LID>(t.LID);
         q.where<&record::position>(static_cast<u8>(t.modifier >> 28));
         q.where<&record::blockNum>(static_cast<u16>(t.modifier & 0x1ff));
@@ -145,9 +139,7 @@ struct sa_record_for<iba::smp::MulticastForwardingTable>
 /// SMInfo, in the SMInfoRecord of the LID.
 template <>
 struct sa_record_for<iba::smp::SMInfo> : sa_record_with<iba::sa::SMInfoRecord, &iba::sa::SMInfoRecord::SMInfo> {
-    static iba::query<record> send_query(const smp_target& t) {
-        return iba::query<record>{}.where<&record::LID>(t.LID);
-    }
+    static iba::query<record> query_for(const smp_target& t) { return iba::query<record>{}.where<&record::LID>(t.LID); }
 };
 
 } // namespace comad::sa

@@ -25,7 +25,7 @@ using mad_bytes = std::array<u8, mad::mad_size>;
 /// `status`: 16 bits; 15 bits for directed routes.
 /// Returns false and changes nothing if the MAD has no reply: a response, Send, TrapRepress, or a Trap with a status
 /// other than 0.
-bool turn_round(std::span<u8, mad::mad_size> mad, u16 status = 0) noexcept;
+bool turn_into_reply(std::span<u8, mad::mad_size> mad, u16 status = 0) noexcept;
 
 /// Returns the reply to a request of at least 24 bytes. The data of the reply are `payload`, followed by zeros.
 /// Returns nullopt if the request has no reply. Precondition: the payload fits into one MAD of the class.

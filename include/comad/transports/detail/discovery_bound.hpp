@@ -29,9 +29,10 @@ struct discovery_bound {
     /// Sequential round trips until the slowest node is known completely, over the fastest route to it. A node on the
     /// route needs ceil(SMPs on which the next hop depends / per_destination) round trips; the last node needs those
     /// of all its SMPs. If the route leaves a switch through port p, the next hop depends on:
-    u64 any_order = 0;    ///< NodeInfo and PortInfo p, as if p were known in advance
-    u64 in_order = 0;     ///< NodeInfo and PortInfo 1 to p, as ports are queried in order; this value limits the time
-    u64 as_requested = 0; ///< as in_order, but NodeInfo is queried first, as it must be without speculative queries
+    u64 any_order = 0; ///< NodeInfo and PortInfo p, as if p were known in advance
+    u64 in_order = 0;  ///< NodeInfo and PortInfo 1 to p, as ports are queried in order; this value limits the time
+    u64 without_speculation =
+        0; ///< as in_order, but NodeInfo is queried first, as it must be without speculative queries
 
     mad::duration by_depth{};  ///< in_order multiplied by the round-trip time
     mad::duration by_window{}; ///< SMPs * round_trip / min(window, nodes * per_destination)

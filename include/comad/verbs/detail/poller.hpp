@@ -23,7 +23,7 @@ public:
     result<std::span<ibv_wc>> wait(std::span<ibv_wc> into, mad::time_point until);
 
 private:
-    result<void> receive();
+    result<void> read_events();
     context device_;
     completions what_;
     std::function<void(const event&)> on_event_;

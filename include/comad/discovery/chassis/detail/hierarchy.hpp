@@ -19,12 +19,12 @@ namespace comad::discovery {
 struct port_hierarchy {
     port_ref where;
     u8 index = 0; ///< a port can be in several hierarchies
-    iba::smp::HierarchyInfo reported;
+    iba::smp::HierarchyInfo info;
 };
 
 /// The HierarchyInfo of all ports of a subnet.
 struct hierarchies {
-    std::vector<port_hierarchy> reported; ///< sorted by node, port and index; only indices in use
+    std::vector<port_hierarchy> entries; ///< sorted by node, port and index; only indices in use
     std::vector<failure> failures;
 
     std::span<const port_hierarchy> of(port_ref) const noexcept;

@@ -196,7 +196,7 @@ public:
     /// Returns true if read() would return something other than -EAGAIN.
     bool is_readable() const noexcept { return !unread_.empty() || port_.gone_ != 0; }
     /// Sets a function that is called when more data can be read.
-    void on_arrival(std::function<void()> notify) { report_ = std::move(notify); }
+    void on_arrival(std::function<void()> notify) { on_arrival_ = std::move(notify); }
 
 private:
     friend class kernel_port;
@@ -209,7 +209,7 @@ private:
     std::array<agent*, 32> agents_{};
     bool has_pkey_index_ = false, is_used_ = false;
     std::deque<std::vector<u8>> unread_;
-    std::function<void()> report_;
+    std::function<void()> on_arrival_;
 };
 
 } // namespace comad::transports::vumad

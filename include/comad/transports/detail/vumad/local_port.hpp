@@ -49,7 +49,7 @@ public:
     local_port& operator=(const local_port&) = delete;
 
     /// Queries `what`, a set of local_attribute, without using earlier replies. take_answers() calls `then`.
-    void send_query(unsigned what, reader then);
+    void query_attributes(unsigned what, reader then);
     /// Processes the replies. Call it after the port's set_now().
     void take_answers();
 
@@ -72,7 +72,7 @@ private:
     std::unique_ptr<kernel_port::file> file_;
     u32 agent_ = 0;
     u32 last_tid_ = 0;
-    questions questions_;
+    questions queries_;
     std::map<u32, request> requests_; // key: transaction ID
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// other_end.cpp - finds the neighbor by the route, or by the SA's LinkRecord.
-#include "session/other_end.hpp"
+// neighbor_port.cpp - finds the neighbor by the route, or by the SA's LinkRecord.
+#include "session/neighbor_port.hpp"
 
 #include "comad.hpp"
 #include "session/target.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// changes.cpp - assigns values to fields, and clears the fields whose values would be commands.
-#include "input/changes.hpp"
+// field_changes.cpp - assigns values to fields, and clears the fields whose values would be commands.
+#include "input/field_changes.hpp"
 
 #include "comad.hpp"
 #include "input/options.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// managers.hpp - the subnet managers of a subnet as they describe themselves, and problems among them. Sends nothing.
+// subnet_managers.hpp - the subnet managers of a subnet as they describe themselves, and problems among them. Sends nothing.
 #pragma once
 #include <comad/iba/detail/smp/node.hpp>
 #include <comad/mad/detail/time.hpp>
@@ -13,9 +13,9 @@ namespace ibtool {
 /// A port with a subnet manager, or a port that claims to have one (IsSM).
 struct manager_facts {
     enum class source : comad::u8 {
-        own,     ///< it replied to SMInfo
-        SA,      ///< it did not reply; the SA has its SMInfoRecord
-        no_node, ///< only its port sets IsSM: `info` contains only its GUID
+        own,             ///< it replied to SMInfo
+        SA,              ///< it did not reply; the SA has its SMInfoRecord
+        capability_mask, ///< only its port sets IsSM: `info` contains only its GUID
     };
     unsigned LID = 0;
     std::string route; ///< `0,1,4`, if it was queried by a directed route; else empty
@@ -23,7 +23,7 @@ struct manager_facts {
     source described_by = source::own;
     comad::mad::duration round_trip{0}; ///< round-trip time of its own reply
 
-    bool is_known() const noexcept { return described_by != source::no_node; }
+    bool is_known() const noexcept { return described_by != source::capability_mask; }
 };
 
 /// Returns `LID 1`, or the route of a manager without a LID.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// managers.cpp - finds problems of subnet managers: compares masters and standbys by state, priority and GUID.
-#include "text/managers.hpp"
+// subnet_managers.cpp - finds problems of subnet managers: compares masters and standbys by state, priority and GUID.
+#include "text/subnet_managers.hpp"
 
 #include "comad.hpp"
 #include <comad/iba/detail/format.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// messages.hpp - reads MADs from hex text, binary files and captures. Does not depend on particular structures.
+// mad_files.hpp - reads MADs from hex text, binary files and captures. Does not depend on particular structures.
 #pragma once
 #include <comad/iba/types.hpp>
 #include <comad/mad/detail/packet.hpp>

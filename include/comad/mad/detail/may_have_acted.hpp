@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// acted.hpp - whether a node may have executed a request whose RPC failed.
+// may_have_acted.hpp - whether a node may have executed a request whose RPC failed.
 #pragma once
 #include <comad/mad/error.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// limits.hpp - selectors for MTU, rate and packet lifetime in queries of paths and groups (IBA 15.2.5.16, 15.2.5.17). It does not
+// path_selectors.hpp - selectors for MTU, rate and packet lifetime in queries of paths and groups (IBA 15.2.5.16, 15.2.5.17). It does not
 // depend on a subnet.
 #pragma once
 #include "rates.hpp"
@@ -28,17 +28,16 @@ constexpr u64 limits =
 
 /// Returns whether the record `has` is within the limits of the query `wanted`.
 template <class R> bool is_within_limits(u64 mask, const R& wanted, const R& has) noexcept {
-    const auto queries_of = [&](u64 component) { return (mask & component) != 0; };
+    const auto is_given = [&](u64 component) { return (mask & component) != 0; };
     const auto selector = [&](u64 component, iba::Selector s) {
-        return queries_of(component) ? s : iba::Selector::Exactly;
+        return is_given(component) ? s : iba::Selector::Exactly;
     };
     const auto MTU = selector(iba::mask_of<&R::MTUSelector>, wanted.MTUSelector);
     const auto rate = selector(iba::mask_of<&R::rateSelector>, wanted.rateSelector);
     const auto life = selector(iba::mask_of<&R::packetLifeTimeSelector>, wanted.packetLifeTimeSelector);
-    return (!queries_of(iba::mask_of<&R::MTU>) || satisfies(MTU, value(wanted.MTU), value(has.MTU))) &&
-           (!queries_of(iba::mask_of<&R::rate>) || satisfies(rate, tenths_of(wanted.rate), tenths_of(has.rate))) &&
-           (!queries_of(iba::mask_of<&R::packetLifeTime>) ||
-            satisfies(life, wanted.packetLifeTime, has.packetLifeTime));
+    return (!is_given(iba::mask_of<&R::MTU>) || satisfies(MTU, value(wanted.MTU), value(has.MTU))) &&
+           (!is_given(iba::mask_of<&R::rate>) || satisfies(rate, tenths_of(wanted.rate), tenths_of(has.rate))) &&
+           (!is_given(iba::mask_of<&R::packetLifeTime>) || satisfies(life, wanted.packetLifeTime, has.packetLifeTime));
 }
 
 /// Sets MTU, rate and packet lifetime of a record, with the selector Exactly.

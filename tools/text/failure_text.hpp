@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// missing.hpp - formats failures as lines for users, one for each cause. Does not depend on a subnet.
+// failure_text.hpp - formats failures as lines for users, one for each cause. Does not depend on a subnet.
 #pragma once
 #include "comad.hpp"
 #include <comad/discovery/database/failure.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// frame.hpp - finds InfiniBand transport packets in frames of other networks: RoCE (IBA annexes A16 and A17). Does not depend on a file
+// roce_frame.hpp - finds InfiniBand transport packets in frames of other networks: RoCE (IBA annexes A16 and A17). Does not depend on a file
 // format.
 #pragma once
 #include <comad/iba/types.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// frame.cpp - parses the headers in front of a RoCE packet.
-#include "input/frame.hpp"
+// roce_frame.cpp - parses the headers in front of a RoCE packet.
+#include "input/roce_frame.hpp"
 
 #include "comad.hpp"
 #include <comad/iba/detail/bits.hpp>

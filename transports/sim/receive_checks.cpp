@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// receipt.cpp - checks the headers of a GMP at the receiving port, and reacts to wrong keys (IBA 9.6.1, 10.9.4, 14.2.5.6; Linux,
+// receive_checks.cpp - checks the headers of a GMP at the receiving port, and reacts to wrong keys (IBA 9.6.1, 10.9.4, 14.2.5.6; Linux,
 // drivers/infiniband/hw/qib). SMPs have no P_Key and no Q_Key to check.
 #include "agents.hpp"
 #include "fabric_core.hpp"
@@ -47,14 +47,14 @@ void fabric_core::turn_headers(packet& p) const noexcept {
     const bool is_switch = topology_.nodes[p.node].is_switch();
     const router::node_port here{p.node, is_switch ? u8{0} : p.port};
     mad::IBPath& h = p.headers;
-    const iba::lid requested = h.DLID;
+    const iba::lid destination = h.DLID;
     if (const auto index = is_smp(p) ? std::nullopt : subnet.matching_pkey(here, h.pkey))
         h.pkey = subnet.pkey_at(here, *index);
     std::swap(h.dqpn, h.sqpn);
     std::swap(h.SGID, h.DGID);
     if (h.has_grh) h.hop_limit = no_more_routers;
     if (!p.is_directed) h.DLID = h.SLID;
-    h.SLID = requested;
+    h.SLID = destination;
 }
 
 /// Returns whether a port accepts a packet. If a key is wrong, the port counts it and sends a trap.

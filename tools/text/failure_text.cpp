@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// missing.cpp - formats failures, grouped by cause.
-#include "text/missing.hpp"
+// failure_text.cpp - formats failures, grouped by cause.
+#include "text/failure_text.hpp"
 
 #include "text/output.hpp"
 

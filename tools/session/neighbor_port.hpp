@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// other_end.hpp - finds the path to the port on the other end of a link. Does not depend on a command.
+// neighbor_port.hpp - finds the path to the port on the other end of a link. Does not depend on a command.
 #pragma once
 #include "session/session.hpp"
 #include <comad/iba/smp.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// messages.cpp - detects the format of a file from its contents, and reads the messages in it.
-#include "input/messages.hpp"
+// mad_files.cpp - detects the format of a file from its contents, and reads the messages in it.
+#include "input/mad_files.hpp"
 
 #include "comad.hpp"
 #include "input/gunzip.hpp"
