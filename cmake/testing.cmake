@@ -45,6 +45,7 @@ endfunction()
 # Labels:
 #   scale      the time limit is ten minutes instead of two, and the sanitizers skip the test
 #   threads    ThreadSanitizer runs the test too
+#   arm64      scripts/arm64 --all runs the test too
 #   ibtool     the test only runs the tool; COMAD_IBTOOL in its environment selects the tool of another build
 #   real_time  the test uses a server in real time, such as ibsim; if it fails, scripts/test runs it again once
 # OVER_KERNEL registers the test cases a second time as "NAME/kernel/title", with the kernel model in front of the simulated fabric
