@@ -101,9 +101,15 @@ std::vector<health_finding> evaluate(const health_rules&, const discovery::subne
 
 } // namespace comad::counters
 
-/// Formats the names; take the format specification of a string.
-template <>
-struct fmt::formatter<comad::counters::severity> : comad::iba::detail::name_of_formatter<comad::counters::severity> {};
-template <>
-struct fmt::formatter<comad::counters::health_finding::rule>
-    : comad::iba::detail::name_of_formatter<comad::counters::health_finding::rule> {};
+/// Formats the name; takes the format specification of a string.
+template <> struct fmt::formatter<comad::counters::severity> : comad::iba::detail::text_formatter {
+    format_context::iterator format(comad::counters::severity value, format_context& context) const {
+        return format_text(name_of(value), context);
+    }
+};
+/// Formats the name; takes the format specification of a string.
+template <> struct fmt::formatter<comad::counters::health_finding::rule> : comad::iba::detail::text_formatter {
+    format_context::iterator format(comad::counters::health_finding::rule value, format_context& context) const {
+        return format_text(name_of(value), context);
+    }
+};

@@ -198,9 +198,15 @@ double rate_of(counter c, const counter_change&, mad::duration between) noexcept
 
 } // namespace comad::counters
 
-/// Formats the names; take the format specification of a string.
-template <>
-struct fmt::formatter<comad::counters::counter> : comad::iba::detail::name_of_formatter<comad::counters::counter> {};
-template <>
-struct fmt::formatter<comad::counters::counter_change::state>
-    : comad::iba::detail::name_of_formatter<comad::counters::counter_change::state> {};
+/// Formats the name; takes the format specification of a string.
+template <> struct fmt::formatter<comad::counters::counter> : comad::iba::detail::text_formatter {
+    format_context::iterator format(comad::counters::counter value, format_context& context) const {
+        return format_text(name_of(value), context);
+    }
+};
+/// Formats the name; takes the format specification of a string.
+template <> struct fmt::formatter<comad::counters::counter_change::state> : comad::iba::detail::text_formatter {
+    format_context::iterator format(comad::counters::counter_change::state value, format_context& context) const {
+        return format_text(name_of(value), context);
+    }
+};

@@ -61,6 +61,8 @@ struct failure {
 } // namespace comad::discovery
 
 /// Formats the name; takes the format specification of a string.
-template <>
-struct fmt::formatter<comad::discovery::failure_kind>
-    : comad::iba::detail::name_of_formatter<comad::discovery::failure_kind> {};
+template <> struct fmt::formatter<comad::discovery::failure_kind> : comad::iba::detail::text_formatter {
+    format_context::iterator format(comad::discovery::failure_kind value, format_context& context) const {
+        return format_text(name_of(value), context);
+    }
+};

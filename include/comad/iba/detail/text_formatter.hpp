@@ -21,11 +21,4 @@ private:
     fmt::formatter<fmt::string_view> specification_;
 };
 
-/// Formats an enumerator as the text that name_of() of its namespace returns.
-template <class E> struct name_of_formatter : text_formatter {
-    fmt::format_context::iterator format(E e, fmt::format_context& context) const {
-        return format_text(name_of(e), context);
-    }
-};
-
 } // namespace comad::iba::detail
