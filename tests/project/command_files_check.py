@@ -42,7 +42,8 @@ def failures_of(command, source, test):
     if source and the_file("tools/commands", f"{command}.cpp"): yield f"{LIST} names {source}, but {command}.cpp exists"
 
     for folder in ("tools/commands", "docs/reference/ibtool"):
-        if not (the_file(folder, f"{command}.md") or the_file(folder, f"{dashed}.md")): yield f"{folder}/ has no {dashed}.md"
+        if not (the_file(folder, f"{command}.md") or the_file(folder, f"{dashed}.md")):
+            yield f"{folder}/ has no {dashed}.md" + ("; run scripts/reference build/release/ibtool" if "reference" in folder else "")
 
     file = the_file("tests/tools", test or f"{command}_test.cpp")
     if not file: yield f"tests/tools/ has no {test or command + '_test.cpp'}"

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """sentences_check.py [FILE...] - checks the length of the sentences in the documentation.
 
-Prints the mean and the longest sentence for each file. Fails if all files together have a mean of 20 words or more, and for each
-sentence with more than 30 words. Headings, tables and code blocks are not counted. Without FILEs it reads the tracked *.md
+Prints the mean and the longest sentence for each file that is given. Fails if all files together have a mean of 20 words or more, and
+for each sentence with more than 30 words. Headings, tables and code blocks are not counted. Without FILEs it reads the tracked *.md
 outside tests/."""
 import os, re, sys
 sys.dont_write_bytecode = True
@@ -64,7 +64,7 @@ def main():
             continue
         counts = [count for line, count, sentence in found]
         total, all_words = total + len(counts), all_words + sum(counts)
-        print(f"{file}: {len(counts)} sentences, mean {sum(counts) / len(counts):.1f}, longest {max(counts)}")
+        if sys.argv[1:]: print(f"{file}: {len(counts)} sentences, mean {sum(counts) / len(counts):.1f}, longest {max(counts)}")
         too_long += [f"{file}:{line}: {count} words, at most {LONGEST}: {sentence}" for line, count, sentence in found if count > LONGEST]
     if not total:
         sys.exit("no sentences found")

@@ -109,7 +109,7 @@ missing() {
 }
 missing tools/commands/checks/first.cpp '^first: tools/commands/ has no first.cpp$'
 missing tools/commands/second-one.md '^second_one: tools/commands/ has no second-one.md$'
-missing docs/reference/ibtool/third.md '^third: docs/reference/ibtool/ has no third.md$'
+missing docs/reference/ibtool/third.md '^third: docs/reference/ibtool/ has no third.md; run scripts/reference build/release/ibtool$'
 missing tests/tools/first_test.cpp '^first: tests/tools/ has no first_test.cpp$'
 missing tests/tools/third_test.cpp '^second_one: tests/tools/ has no third_test.cpp$'
 sed -i 's/third/other/' tests/tools/third_test.cpp
